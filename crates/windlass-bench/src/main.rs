@@ -1,0 +1,2 @@
+//! Benchmarks of every layer.
+fn main() {}

@@ -1,0 +1,18 @@
+//! Residue-row kernels: arithmetic on rows of canonical residues modulo a prime of at most 50 bits, and the
+//! number-theoretic transforms of any cyclotomic ring, vectorised.
+//!
+//! A *row* is a `[u64]` of canonical residues in `[0, q)`. Every public kernel takes and returns canonical rows, so
+//! that all instruction sets give the same bits. This is the only crate of the workspace with `unsafe`.
+
+pub mod arith;
+pub mod error;
+pub mod isa;
+pub mod modulus;
+pub mod ntt;
+pub mod reference;
+pub mod rows;
+
+pub use error::KernelError;
+pub use isa::Isa;
+pub use modulus::Modulus;
+pub use ntt::{Automorphism, Axis, NttPlan, Shape};

@@ -1,0 +1,9 @@
+//! Number-theoretic transforms of Z_q\[X\]/Φ_m, one axis per prime power of m.
+
+mod automorphism;
+mod plan;
+mod shape;
+
+pub use automorphism::Automorphism;
+pub use plan::NttPlan;
+pub use shape::{Axis, Shape};

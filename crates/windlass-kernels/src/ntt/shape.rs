@@ -1,0 +1,132 @@
+//! The tensor shape of a cyclotomic ring: powerful basis in, evaluation points out.
+
+use crate::arith;
+use crate::error::KernelError;
+
+/// One tensor factor `Z[X_i]/Φ_{m_i}` with `m_i` a prime power and `X_i = X^{m/m_i}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Axis {
+    /// The prime power m_i.
+    pub index: u64,
+    /// The prime dividing m_i.
+    pub prime: u64,
+    /// The exponent: m_i = prime^exponent.
+    pub exponent: u32,
+    /// φ(m_i).
+    pub dim: usize,
+    /// Evaluation order: position u on this axis holds the value at ω_i^{points\[u\]}, ω_i of order m_i.
+    ///
+    /// Odd axes: powers g^u of the least generator g of (Z/m_i)^*, so that an automorphism is a cyclic shift.
+    /// The axis of 2: 2·bitreverse(u) + 1.
+    pub points: Vec<u64>,
+}
+
+impl Axis {
+    fn new(prime: u64, exponent: u32) -> Self {
+        let index = prime.pow(exponent);
+        let dim = (index / prime * (prime - 1)) as usize;
+        let points = if prime == 2 {
+            let log = dim.trailing_zeros();
+            (0..dim as u64).map(|u| 2 * if log == 0 { 0 } else { u.reverse_bits() >> (64 - log) } + 1).collect()
+        } else {
+            let g = arith::least_generator(index);
+            let mut power = 1;
+            (0..dim).map(|_| std::mem::replace(&mut power, arith::mul_mod(power, g, index))).collect()
+        };
+        Self { index, prime, exponent, dim, points }
+    }
+}
+
+/// Z\[X\]/Φ_m as a tensor of prime-power axes, ordered by ascending φ(m_i): the largest axis is contiguous in memory.
+///
+/// Coefficients: row-major over the axes, entry (j_1, .., j_k) belongs to Π X_i^{j_i}, 0 ≤ j_i < φ(m_i) (the powerful basis).
+/// Values: row-major over the axes, entry (u_1, .., u_k) is the value at X = ζ^t with t ≡ points_i\[u_i\] mod m_i.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    m: u64,
+    n: usize,
+    axes: Vec<Axis>,
+    exponents: Vec<u32>,
+    positions: Vec<u32>,
+}
+
+impl Shape {
+    /// Largest supported ring dimension.
+    pub const MAX_DIMENSION: u64 = 1 << 17;
+
+    /// The shape of the m-th cyclotomic ring.
+    ///
+    /// # Errors
+    /// [`KernelError::UnsupportedIndex`] for m < 3, m ≡ 2 mod 4 (use m/2), or φ(m) > 2^17.
+    pub fn new(m: u64) -> Result<Self, KernelError> {
+        let unsupported = |reason| Err(KernelError::UnsupportedIndex { m, reason });
+        if m < 3 {
+            return unsupported("it must be at least 3");
+        }
+        if m % 4 == 2 {
+            return unsupported("twice an odd number gives the same ring as the odd number: use m/2");
+        }
+        if m > 1 << 32 || arith::totient(m) > Self::MAX_DIMENSION {
+            return unsupported("the ring dimension phi(m) may be at most 2^17");
+        }
+        let mut axes: Vec<Axis> = arith::factor(m).into_iter().map(|(p, e)| Axis::new(p, e)).collect();
+        axes.sort_by_key(|axis| (axis.dim, axis.prime));
+        let n = axes.iter().map(|axis| axis.dim).product();
+        // Chinese remaindering weights: w_i ≡ 1 mod m_i, 0 mod the others.
+        let weights: Vec<u64> = axes
+            .iter()
+            .map(|axis| {
+                let rest = m / axis.index;
+                let inverse = arith::inv_mod(rest % axis.index, axis.index).expect("the axes are coprime");
+                arith::mul_mod(rest, inverse, m)
+            })
+            .collect();
+        let mut exponents = vec![0u32; n];
+        for (position, exponent) in exponents.iter_mut().enumerate() {
+            let (mut rest, mut t) = (position, 0);
+            for (axis, &weight) in axes.iter().zip(&weights).rev() {
+                t = (t + arith::mul_mod(axis.points[rest % axis.dim], weight, m)) % m;
+                rest /= axis.dim;
+            }
+            *exponent = t as u32;
+        }
+        let mut positions = vec![u32::MAX; m as usize];
+        for (position, &t) in exponents.iter().enumerate() {
+            positions[t as usize] = position as u32;
+        }
+        Ok(Self { m, n, axes, exponents, positions })
+    }
+
+    /// The cyclotomic index m.
+    pub fn m(&self) -> u64 {
+        self.m
+    }
+
+    /// The ring dimension n = φ(m).
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// The axes, outermost first.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// `exponents()[i]` is the t for which position i of a transformed row holds the value at ζ^t.
+    pub fn exponents(&self) -> &[u32] {
+        &self.exponents
+    }
+
+    /// The position that holds the value at ζ^t; `None` when gcd(t, m) > 1.
+    pub fn position(&self, t: u64) -> Option<usize> {
+        match self.positions[(t % self.m) as usize] {
+            u32::MAX => None,
+            position => Some(position as usize),
+        }
+    }
+
+    /// Every prime used with this shape must be 1 modulo this number (m and all helper lengths of the transforms).
+    pub fn root_order(&self) -> u64 {
+        self.m
+    }
+}

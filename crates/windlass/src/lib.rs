@@ -1,0 +1,2 @@
+//! Windlass computes on encrypted vectors.
+#![forbid(unsafe_code)]
