@@ -34,8 +34,7 @@ fn each_column(shape: &Shape, index: usize, row: &mut [u64], f: impl Fn(&[u64]) 
 }
 
 fn powers(q: Modulus, root: u64, order: u64) -> Vec<u64> {
-    let mut power = 1;
-    (0..order).map(|_| std::mem::replace(&mut power, q.mul(power, root))).collect()
+    std::iter::successors(Some(1), |&power| Some(q.mul(power, root))).take(order as usize).collect()
 }
 
 fn evaluate(axis: &Axis, q: Modulus, root: u64, column: &[u64]) -> Vec<u64> {

@@ -30,8 +30,7 @@ impl Axis {
             (0..dim as u64).map(|u| 2 * if log == 0 { 0 } else { u.reverse_bits() >> (64 - log) } + 1).collect()
         } else {
             let g = arith::least_generator(index);
-            let mut power = 1;
-            (0..dim).map(|_| std::mem::replace(&mut power, arith::mul_mod(power, g, index))).collect()
+            std::iter::successors(Some(1), |&power| Some(arith::mul_mod(power, g, index))).take(dim).collect()
         };
         Self { index, prime, exponent, dim, points }
     }
