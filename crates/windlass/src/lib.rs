@@ -1,2 +1,10 @@
-//! Windlass computes on encrypted vectors.
+//! Computing on encrypted vectors: BGV and BFV with packed slots, and fast linear maps on them.
 #![forbid(unsafe_code)]
+
+pub mod error;
+pub mod evaluator;
+pub mod plaintext;
+
+pub use error::{Error, Result};
+pub use evaluator::Evaluator;
+pub use plaintext::Plaintext;

@@ -1,0 +1,78 @@
+//! What can go wrong, and what to do about it.
+
+/// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The evaluation keys hold none for the automorphism X ↦ X^element.
+    #[error("no Galois key for the automorphism X -> X^{element}; make it with {make_with}")]
+    MissingGaloisKey {
+        /// The exponent t of θ_t : X ↦ X^t, in [1, m).
+        element: u64,
+        /// The call that makes the key.
+        make_with: String,
+    },
+    /// Two values that belong to different contexts (rings, moduli or parameters) met in one operation.
+    #[error("{operation}: the values belong to different contexts ({left} and {right})")]
+    ContextMismatch {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The context of the operation or of its left operand.
+        left: String,
+        /// The context of the right operand.
+        right: String,
+    },
+    /// The noise bound leaves too little room for the operation to be exact.
+    #[error(
+        "{operation} needs {needed_bits:.1} bits of capacity and {left_bits:.1} are left; choose a longer modulus chain or refresh the ciphertext first"
+    )]
+    CapacityExhausted {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// log2 of the noise growth that the operation needs room for.
+        needed_bits: f64,
+        /// log2 of the room that is left under the noise bound.
+        left_bits: f64,
+    },
+    /// An argument has the wrong number of entries.
+    #[error("{what}: expected {expected} entries, got {got}")]
+    ShapeMismatch {
+        /// Which argument.
+        what: &'static str,
+        /// How many entries it should have.
+        expected: usize,
+        /// How many it has.
+        got: usize,
+    },
+    /// An argument is outside the range in which the operation is defined.
+    #[error("{what} is {got}, but must be {range}")]
+    OutOfRange {
+        /// Which argument.
+        what: &'static str,
+        /// Its value.
+        got: i64,
+        /// The values allowed.
+        range: String,
+    },
+    /// A plan cannot be made in the way that was asked for.
+    #[error("the strategy {strategy} cannot evaluate this map: {reason}")]
+    Unplannable {
+        /// The strategy asked for.
+        strategy: String,
+        /// Why it does not fit.
+        reason: String,
+    },
+    /// A value cannot be divided exactly by p.
+    #[error(
+        "the plaintext is not a multiple of {prime} or its modulus {prime}^{exponent} leaves nothing after division"
+    )]
+    NotDivisible {
+        /// The plaintext prime p.
+        prime: u64,
+        /// The exponent r of the plaintext modulus p^r.
+        exponent: u32,
+    },
+}
+
+/// Results of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

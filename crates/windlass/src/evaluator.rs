@@ -1,0 +1,94 @@
+//! The one interface between circuits and schemes.
+//!
+//! A circuit (a linear map, a polynomial, a bootstrapping stage) is written once over [`Evaluator`] and runs on the exact
+//! mock [`crate::schemes::clear`] and on the BGV/BFV engine alike. Notation: `m` conductor, `n = φ(m)`, plaintext ring
+//! `R/(p^r)`, automorphisms `θ_t : X ↦ X^t` for `t` in Z_m^*, ciphertext modulus `Q`, special modulus `P`.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::plaintext::{Plaintext, SlotRing};
+
+/// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`.
+///
+/// The second half (from [`Evaluator::hoist`]) is the key switch in its three reusable parts, so that a sum of many
+/// automorphisms pays for each part as seldom as it can: decompose-and-extend once per hoisted ciphertext, products with
+/// constants and keys in base `QP`, and one mod-down at the end (double hoisting).
+///
+/// All operations return [`crate::Error::ContextMismatch`] for operands of another context, and
+/// [`crate::Error::CapacityExhausted`] where the noise bound leaves no room.
+pub trait Evaluator: Sync {
+    /// An encryption of one plaintext.
+    type Ciphertext: Clone + Send + Sync;
+    /// A plaintext prepared for multiplication: evaluation form in base `QP`, up to a level.
+    type Constant: Send + Sync;
+    /// A ciphertext after decompose-and-extend, ready for any number of automorphisms.
+    type Hoisted: Send + Sync;
+    /// A pair of polynomials in base `QP`: a ciphertext times `P`, before mod-down.
+    type Extended: Clone + Send + Sync;
+
+    /// The plaintext ring.
+    fn slots(&self) -> &Arc<SlotRing>;
+
+    /// Prepares a constant for [`Evaluator::multiply_constant`] and [`Evaluator::dot_constants`]. Cost: one transform
+    /// for every prime of `QP`.
+    fn prepare(&self, constant: &Plaintext) -> Result<Self::Constant>;
+
+    /// `a + b`.
+    fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `a − b`.
+    fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `−a`.
+    fn negate(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `a + b` for a public `b`.
+    fn add_plain(&self, a: &Self::Ciphertext, b: &Plaintext) -> Result<Self::Ciphertext>;
+    /// `a − b` for a public `b`.
+    fn sub_plain(&self, a: &Self::Ciphertext, b: &Plaintext) -> Result<Self::Ciphertext>;
+    /// `a · b`, relinearised; manages levels by itself.
+    fn multiply(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `a²`, relinearised.
+    fn square(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `c · a` for a prepared constant.
+    fn multiply_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
+    /// `k · a` for an integer `k`, taken modulo `p^r`.
+    fn multiply_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext>;
+    /// `a / p` where the plaintext of `a` is a multiple of `p`; the result's plaintext modulus is `p^{r−1}`.
+    ///
+    /// Errors: [`crate::Error::NotDivisible`] where the scheme can see that the division is not exact, or `r = 1`.
+    fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+
+    /// Whether `θ_t` can be applied: its key is held, or `t ≡ 1 (mod m)`.
+    fn has_key(&self, t: u64) -> bool;
+    /// `θ_t(a)`. Errors: [`crate::Error::MissingGaloisKey`].
+    fn automorphism(&self, a: &Self::Ciphertext, t: u64) -> Result<Self::Ciphertext>;
+
+    /// Decompose-and-extend of `a`: the dear part of a key switch, shared by any number of
+    /// [`Evaluator::hoisted_automorphism`] (Halevi–Shoup 2018, §5).
+    fn hoist(&self, a: &Self::Ciphertext) -> Result<Self::Hoisted>;
+    /// `θ_t(a)` in base `QP`, for `a` hoisted before. Errors: [`crate::Error::MissingGaloisKey`].
+    fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended>;
+    /// `a` times `P` in base `QP`: what [`Evaluator::hoisted_automorphism`] gives for `t = 1`.
+    fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
+    /// `Σ_i c_i · a_i` in base `QP`, in one fused accumulation. The list must not be empty.
+    fn dot_constants(&self, terms: &[(&Self::Extended, &Self::Constant)]) -> Result<Self::Extended>;
+    /// Row by row `Σ_i c_i · a_{j_i}`: [`Evaluator::dot_constants`] for many sums over the same ciphertexts. A scheme may
+    /// go through memory once for all rows; the default takes the rows one by one, in parallel.
+    fn dot_constants_rows(
+        &self,
+        inputs: &[Self::Extended],
+        rows: &[Vec<(usize, &Self::Constant)>],
+    ) -> Result<Vec<Self::Extended>> {
+        rows.par_iter()
+            .map(|row| self.dot_constants(&row.iter().map(|&(j, c)| (&inputs[j], c)).collect::<Vec<_>>()))
+            .collect()
+    }
+    /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch, accumulate in `QP` with the first.
+    /// The identity costs nothing. Errors: [`crate::Error::MissingGaloisKey`].
+    fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended>;
+    /// `a ← a + b`.
+    fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
+    /// Divides by `P`, exactly for the plaintext.
+    fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext>;
+}
