@@ -9,6 +9,7 @@ pub mod error;
 pub mod isa;
 pub mod modulus;
 pub mod ntt;
+pub mod overflow;
 pub mod reference;
 pub mod rows;
 

@@ -1,2 +1,17 @@
-//! Cyclotomic rings Z\[ζ_m\]/q in residue number systems, for any conductor m.
+//! Cyclotomic rings R = Z\[X\]/Φ_m in residue number systems, for any m with φ(m) ≤ 2^17.
+//!
+//! Coefficients are held in the powerful basis, values in the order of [`windlass_kernels::Shape`]. A [`Poly`] knows in
+//! its type whether it holds coefficients ([`Coeff`]) or values ([`Eval`]).
 #![forbid(unsafe_code)]
+
+pub mod error;
+pub mod gadget;
+pub mod poly;
+pub mod ring;
+pub mod rns;
+pub mod sample;
+
+pub use error::RingError;
+pub use poly::{Coeff, Eval, Poly, Representation};
+pub use ring::{Basis, Ring};
+pub use windlass_kernels as kernels;

@@ -1,0 +1,180 @@
+//! A ring Z\[X\]/Φ_m together with a list of primes and their transforms.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, RwLock};
+
+use rayon::prelude::*;
+use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape};
+
+use crate::error::RingError;
+use crate::rns::BaseConverter;
+
+/// A set of primes of a [`Ring`], by index, ascending; the rows of a polynomial follow this order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Basis(Arc<[u16]>);
+
+impl Basis {
+    /// The primes with the given indices.
+    pub fn new(indices: impl IntoIterator<Item = usize>) -> Self {
+        let indices: Arc<[u16]> = indices.into_iter().map(|index| index as u16).collect();
+        assert!(indices.windows(2).all(|pair| pair[0] < pair[1]), "basis indices ascend");
+        Self(indices)
+    }
+
+    /// Number of primes.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are no primes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The prime indices, ascending.
+    pub fn indices(&self) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
+        self.0.iter().map(|&index| index as usize)
+    }
+
+    /// The row that belongs to prime `index`, if it is in the basis.
+    pub fn row_of(&self, index: usize) -> Option<usize> {
+        self.0.binary_search(&(index as u16)).ok()
+    }
+
+    /// The primes of both.
+    pub fn union(&self, other: &Basis) -> Basis {
+        let mut all: Vec<usize> = self.indices().chain(other.indices()).collect();
+        all.sort_unstable();
+        all.dedup();
+        Basis::new(all)
+    }
+
+    /// The primes of `self` that are not in `other`.
+    pub fn without(&self, other: &Basis) -> Basis {
+        Basis::new(self.indices().filter(|&index| other.row_of(index).is_none()))
+    }
+}
+
+/// Z\[X\]/Φ_m with transforms modulo a list of primes.
+///
+/// Owns the caches that depend on the ring alone: automorphism tables, base converters, spare row buffers.
+#[derive(Debug)]
+pub struct Ring {
+    shape: Arc<Shape>,
+    isa: Isa,
+    plans: Vec<NttPlan>,
+    automorphisms: RwLock<HashMap<u64, Arc<Automorphism>>>,
+    pub(crate) converters: RwLock<HashMap<(Basis, Basis, u64), Arc<BaseConverter>>>,
+    spare: Mutex<Vec<Vec<u64>>>,
+}
+
+impl Ring {
+    /// Upper limit of words kept in spare buffers: 512 MiB.
+    const SPARE_WORDS: usize = 1 << 26;
+
+    /// Builds the transforms of all primes (in parallel).
+    ///
+    /// # Errors
+    /// [`RingError::Kernel`] when a prime is not 1 modulo [`Shape::root_order`].
+    pub fn new(shape: Arc<Shape>, primes: &[Modulus], isa: Isa) -> Result<Arc<Self>, RingError> {
+        let plans = primes.par_iter().map(|&q| NttPlan::new(&shape, q, isa)).collect::<Result<Vec<_>, _>>()?;
+        Ok(Arc::new(Self {
+            shape,
+            isa,
+            plans,
+            automorphisms: RwLock::default(),
+            converters: RwLock::default(),
+            spare: Mutex::default(),
+        }))
+    }
+
+    /// The tensor shape.
+    pub fn shape(&self) -> &Arc<Shape> {
+        &self.shape
+    }
+
+    /// The cyclotomic index m.
+    pub fn m(&self) -> u64 {
+        self.shape.m()
+    }
+
+    /// The dimension n = φ(m).
+    pub fn n(&self) -> usize {
+        self.shape.n()
+    }
+
+    /// The instruction set that all kernels of this ring use.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Number of primes.
+    pub fn prime_count(&self) -> usize {
+        self.plans.len()
+    }
+
+    /// Prime `index`.
+    pub fn modulus(&self, index: usize) -> Modulus {
+        self.plans[index].modulus()
+    }
+
+    /// The transform of prime `index`.
+    pub fn plan(&self, index: usize) -> &NttPlan {
+        &self.plans[index]
+    }
+
+    /// log2 of the product of the primes of `basis`.
+    pub fn log2_product(&self, basis: &Basis) -> f64 {
+        basis.indices().map(|index| (self.modulus(index).value() as f64).log2()).sum()
+    }
+
+    /// The permutation of θ_t, cached.
+    ///
+    /// # Errors
+    /// [`RingError::NotAnAutomorphism`] when gcd(t, m) > 1.
+    pub fn automorphism(&self, element: u64) -> Result<Arc<Automorphism>, RingError> {
+        let element = element % self.m();
+        if let Some(found) = self.automorphisms.read().expect("no panic while caching").get(&element) {
+            return Ok(Arc::clone(found));
+        }
+        let built = Automorphism::new(&self.shape, element)
+            .map(Arc::new)
+            .ok_or(RingError::NotAnAutomorphism { element, m: self.m() })?;
+        self.automorphisms.write().expect("no panic while caching").insert(element, Arc::clone(&built));
+        Ok(built)
+    }
+
+    /// A buffer of `rows` rows with unspecified contents, reused where possible: fresh pages cost more than the
+    /// arithmetic on them.
+    pub(crate) fn take_buffer(&self, rows: usize) -> Vec<u64> {
+        let words = rows * self.n();
+        let mut spare = self.spare.lock().expect("no panic while holding the pool");
+        let fit = spare.iter().rposition(|buffer| buffer.capacity() >= words && buffer.capacity() <= 2 * words);
+        let buffer = fit.map(|index| spare.swap_remove(index));
+        drop(spare);
+        match buffer {
+            Some(mut buffer) => {
+                buffer.resize(words, 0);
+                buffer
+            }
+            None => vec![0; words],
+        }
+    }
+
+    pub(crate) fn return_buffer(&self, buffer: Vec<u64>) {
+        let mut spare = self.spare.lock().expect("no panic while holding the pool");
+        let held: usize = spare.iter().map(Vec::capacity).sum();
+        if buffer.capacity() > 0 && held + buffer.capacity() <= Self::SPARE_WORDS && spare.len() < 256 {
+            spare.push(buffer);
+        }
+    }
+
+    /// Runs `f(row_number, row)` on each row of `data`, over the current threads.
+    pub(crate) fn for_each_row(&self, data: &mut [u64], f: impl Fn(usize, &mut [u64]) + Sync) {
+        if rayon::current_num_threads() > 1 {
+            data.par_chunks_exact_mut(self.n()).enumerate().for_each(|(row, x)| f(row, x));
+        } else {
+            data.chunks_exact_mut(self.n()).enumerate().for_each(|(row, x)| f(row, x));
+        }
+    }
+}

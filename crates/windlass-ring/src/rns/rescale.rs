@@ -1,0 +1,36 @@
+//! Dividing by part of the modulus, with rounding.
+
+use std::sync::Arc;
+
+use windlass_kernels::rows;
+
+use crate::poly::{Coeff, Eval, Poly};
+use crate::ring::Basis;
+
+impl Poly<Eval> {
+    /// `multiplier · round(multiplier^{-1}·x / D)` modulo the primes of `keep`, D the product of the other primes of the
+    /// basis: x minus the residue δ ≡ x mod D, δ ≡ 0 mod multiplier, |δ| ≤ multiplier·D/2, divided by D.
+    ///
+    /// Multiplier 1 is the plain rounded division. The multiplier must be invertible modulo D.
+    /// Cost: |D| inverse and |keep| forward transforms, (|D|+1)·|keep| multiply-adds a coefficient.
+    pub fn divide_rounded(&self, keep: &Basis, multiplier: u64) -> Self {
+        let ring = Arc::clone(self.ring());
+        let drop = self.basis().without(keep);
+        if drop.is_empty() {
+            return self.restrict(keep);
+        }
+        let converter = ring.converter(&drop, keep, multiplier);
+        let mut residue = self.restrict(&drop).into_coeff();
+        converter.weigh(&mut residue);
+        let mut correction = Poly::<Coeff>::unspecified(&ring, keep);
+        converter.convert_exact(&residue, &mut correction);
+        let mut out = correction.into_eval();
+        let isa = ring.isa();
+        out.fill(|index, q, x| {
+            let product = drop.indices().fold(1, |p, d| q.mul(p, q.reduce(ring.modulus(d).value())));
+            // (δ − x)·(−1/D) = (x − δ)/D
+            rows::sub_scale_assign(isa, q, x, self.row_of(index), q.neg(q.inv(product)));
+        });
+        out
+    }
+}

@@ -1,0 +1,160 @@
+//! Laws of R/(Q) for every kind of m, with big integers as the oracle.
+
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+use num_integer::Integer;
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass_kernels::{Isa, Modulus, Shape, modulus::find_primes};
+use windlass_ring::gadget::Gadget;
+use windlass_ring::rns::IntegerLift;
+use windlass_ring::{Basis, Coeff, Eval, Poly, Ring, sample};
+
+/// Prime, prime power, composite, odd × power of two, power of two.
+const INDICES: [u64; 10] = [7, 9, 25, 15, 105, 45, 12, 120, 16, 256];
+
+fn ring(m: u64) -> Arc<Ring> {
+    let shape = Arc::new(Shape::new(m).unwrap());
+    let mut primes = Vec::new();
+    for bits in [50, 40, 33, 49, 45, 36] {
+        let skip: Vec<u64> = primes.iter().map(|q: &Modulus| q.value()).collect();
+        primes.extend(find_primes(shape.root_order(), bits, 1, &skip).unwrap());
+    }
+    Ring::new(shape, &primes, Isa::best()).unwrap()
+}
+
+fn random(ring: &Arc<Ring>, basis: &Basis, seed: u8) -> Poly<Eval> {
+    sample::uniform(ring, basis, &[seed; 32], 0)
+}
+
+fn integers(poly: &Poly<Eval>) -> Vec<BigInt> {
+    IntegerLift::new(poly.ring(), poly.basis()).centred(&poly.clone().into_coeff())
+}
+
+#[test]
+fn ring_laws() {
+    for m in INDICES {
+        let ring = ring(m);
+        let basis = Basis::new(0..6);
+        let (a, b, c) = (random(&ring, &basis, 1), random(&ring, &basis, 2), random(&ring, &basis, 3));
+        assert_eq!(a.mul(&b), b.mul(&a));
+        assert_eq!(a.mul(&b).mul(&c), a.mul(&b.mul(&c)));
+        let mut sum = b.clone();
+        sum.add_assign(&c);
+        let mut right = a.mul(&b);
+        right.mul_add_assign(&a, &c);
+        assert_eq!(a.mul(&sum), right);
+        assert_eq!(Poly::dot(&ring, &basis, &[(&a, &b), (&a, &c)]), right);
+        let mut difference = sum.clone();
+        difference.sub_assign(&c);
+        assert_eq!(difference, b);
+        difference.neg_assign();
+        difference.add_assign(&b);
+        assert_eq!(difference, Poly::zero(&ring, &basis));
+        assert_eq!(a.clone().into_coeff().into_eval(), a);
+    }
+}
+
+#[test]
+fn automorphisms_are_ring_homomorphisms_and_compose() {
+    for m in INDICES {
+        let ring = ring(m);
+        let basis = Basis::new(0..2);
+        let (a, b) = (random(&ring, &basis, 1), random(&ring, &basis, 2));
+        let units: Vec<u64> = (1..m).filter(|&t| ring.shape().position(t).is_some()).collect();
+        let (s, t) = (units[units.len() / 3], units[units.len() / 2]);
+        let [theta_s, theta_t, theta_st] = [s, t, s * t].map(|u| ring.automorphism(u).unwrap());
+        assert_eq!(a.mul(&b).automorphism(&theta_t), a.automorphism(&theta_t).mul(&b.automorphism(&theta_t)));
+        assert_eq!(a.automorphism(&theta_s).automorphism(&theta_t), a.automorphism(&theta_st));
+        let mut sum = b.clone();
+        sum.add_automorphism_assign(&a, &theta_t);
+        sum.sub_assign(&b);
+        assert_eq!(sum, a.automorphism(&theta_t));
+        assert!(ring.automorphism(m).is_err());
+    }
+}
+
+#[test]
+fn an_automorphism_moves_monomials() {
+    // θ_t(X) = X^t: for m = 9 and 16 the powerful basis is the power basis, and X^t is a basis element for small t.
+    for (m, t) in [(9u64, 5u64), (16, 3), (16, 7), (25, 13)] {
+        let ring = ring(m);
+        let basis = Basis::new(0..1);
+        let monomial = |j: u64| {
+            let mut coefficients = vec![0i64; ring.n()];
+            coefficients[j as usize] = 1;
+            Poly::<Coeff>::from_signed(&ring, &basis, &coefficients).into_eval()
+        };
+        assert_eq!(monomial(1).automorphism(&ring.automorphism(t).unwrap()), monomial(t), "m = {m}");
+    }
+}
+
+#[test]
+fn division_rounds_and_respects_the_multiplier() {
+    for m in INDICES {
+        let ring = ring(m);
+        let basis = Basis::new(0..6);
+        for (keep, multiplier) in [(vec![0, 1, 2], 1u64), (vec![0, 1, 2, 4, 5], 1), (vec![0, 1], 257), (vec![1, 3], 2)]
+        {
+            let keep = Basis::new(keep);
+            let x = random(&ring, &basis, 4);
+            let quotient = x.divide_rounded(&keep, multiplier);
+            let drop = basis.without(&keep);
+            let divisor: BigInt = drop.indices().map(|i| BigInt::from(ring.modulus(i).value())).product();
+            let product: BigInt = keep.indices().map(|i| BigInt::from(ring.modulus(i).value())).product();
+            let bound: BigInt = &divisor * multiplier / 2 + multiplier;
+            for (x, y) in integers(&x).iter().zip(integers(&quotient)) {
+                // x − D·y ≡ δ modulo the kept primes, with δ ≡ x mod D, δ ≡ 0 mod multiplier, |δ| ≤ multiplier·D/2.
+                let mut delta = (x - &divisor * &y).mod_floor(&(&product * &divisor));
+                if delta > &product * &divisor / 2 {
+                    delta -= &product * &divisor;
+                }
+                // y is known modulo the product of the kept primes only, so δ is known modulo that times D.
+                assert!(delta.magnitude() <= bound.magnitude(), "m = {m}");
+                assert_eq!(delta.mod_floor(&BigInt::from(multiplier)), BigInt::from(0));
+            }
+        }
+    }
+}
+
+#[test]
+fn digits_recompose() {
+    for m in INDICES {
+        let ring = ring(m);
+        let special = Basis::new([4, 5]);
+        let gadget = Gadget::balanced(4, 2);
+        for level in 1..=4 {
+            for multiplier in [1u64, 257] {
+                let basis = Basis::new(0..level);
+                let x = random(&ring, &basis, 5);
+                let digits = gadget.decompose(&x, &special, multiplier);
+                let groups = gadget.active(&basis);
+                assert_eq!(digits.len(), groups.len());
+                for (digit, group) in digits.iter().zip(&groups) {
+                    let size: BigInt = group.indices().map(|i| BigInt::from(ring.modulus(i).value())).product();
+                    // Small (no wrap-around modulo the wide basis), and x/multiplier modulo its group.
+                    assert!(integers(digit).iter().all(|c| c.magnitude() < (&size * group.len()).magnitude()));
+                    let mut restricted = digit.restrict(group);
+                    restricted.scale_assign(|_| multiplier);
+                    assert_eq!(restricted, x.restrict(group), "m = {m}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn integers_round_trip() {
+    let ring = ring(45);
+    let basis = Basis::new(0..3);
+    let mut rng = ChaCha20Rng::from_seed([1; 32]);
+    let small = sample::error(ring.shape(), &sample::Gaussian::new(3.2), &mut rng);
+    let poly = Poly::from_signed(&ring, &basis, &small);
+    let lift = IntegerLift::new(&ring, &basis);
+    let centred = lift.centred(&poly);
+    assert!(centred.iter().zip(small.iter()).all(|(x, &y)| *x == BigInt::from(y)));
+    assert_eq!(Poly::from_integers(&ring, &basis, &centred), poly);
+    let expected: Vec<u64> = small.iter().map(|x| x.rem_euclid(17) as u64).collect();
+    assert_eq!(lift.centred_mod(&poly, 17), expected);
+}
