@@ -1,2 +1,3 @@
 //! The `windlass` command line.
+#![forbid(unsafe_code)]
 fn main() {}

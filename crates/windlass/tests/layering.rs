@@ -1,0 +1,209 @@
+//! Keeps the arrows pointing up (kernels → ring → rlwe → windlass → {cli, py, bench}), `unsafe` behind its fence, and
+//! the words of the layers above out of the ring.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every crate, with the crates that its sources may name.
+const LAYERS: [(&str, &[&str]); 6] = [
+    ("windlass-kernels", &[]),
+    ("windlass-ring", &["windlass_kernels"]),
+    ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
+    ("windlass", &["windlass_kernels", "windlass_ring", "windlass_rlwe"]),
+    ("windlass-cli", &["windlass"]),
+    ("windlass-bench", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
+];
+
+/// Words that belong to schemes; an identifier of the ring that holds one is in the wrong layer.
+const SCHEME_WORDS: [&str; 4] = ["plaintext", "scale", "level", "noise"];
+
+/// The ring's own: `rescale` divides by primes of the basis, `scale_assign` multiplies a row by an integer.
+const RING_WORDS: [&str; 2] = ["rescale", "scale_assign"];
+
+fn crates_dir() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in crates/").to_path_buf()
+}
+
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut pending = vec![dir.to_path_buf()];
+    while let Some(dir) = pending.pop() {
+        for entry in fs::read_dir(&dir).expect("a readable directory") {
+            let path = entry.expect("a directory entry").path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The identifiers of Rust source, without those in comments, strings and character literals.
+fn identifiers(source: &str) -> Vec<String> {
+    let bytes = source.as_bytes();
+    let (mut out, mut i) = (Vec::new(), 0);
+    while i < bytes.len() {
+        let rest = &source[i..];
+        if rest.starts_with("//") {
+            i += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            i += block_comment_len(rest);
+        } else if let Some(len) = string_len(rest) {
+            i += len;
+        } else if let Some(len) = char_literal_len(rest) {
+            i += len;
+        } else if bytes[i].is_ascii_alphabetic() || bytes[i] == b'_' {
+            let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            out.push(rest[..len].to_owned());
+            i += len;
+        } else {
+            i += rest.chars().next().map_or(1, char::len_utf8);
+        }
+    }
+    out
+}
+
+fn block_comment_len(rest: &str) -> usize {
+    let (mut depth, mut i) = (0usize, 0);
+    while i < rest.len() {
+        if rest.as_bytes()[i..].starts_with(b"/*") {
+            depth += 1;
+            i += 2;
+        } else if rest.as_bytes()[i..].starts_with(b"*/") {
+            depth -= 1;
+            i += 2;
+            if depth == 0 {
+                return i;
+            }
+        } else {
+            i += 1;
+        }
+    }
+    rest.len()
+}
+
+/// Length of the string literal (plain, byte or raw) that starts here, if one does.
+fn string_len(rest: &str) -> Option<usize> {
+    let body = rest.strip_prefix('b').unwrap_or(rest);
+    if let Some(raw) = body.strip_prefix('r') {
+        let hashes = raw.bytes().take_while(|&b| b == b'#').count();
+        if raw.as_bytes().get(hashes) != Some(&b'"') {
+            return None;
+        }
+        let close = format!("\"{}", "#".repeat(hashes));
+        let start = rest.len() - raw.len() + hashes + 1;
+        return Some(rest[start..].find(&close).map_or(rest.len(), |at| start + at + close.len()));
+    }
+    let body = body.strip_prefix('"')?;
+    let mut escaped = false;
+    for (at, c) in body.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return Some(rest.len() - body.len() + at + 1),
+            _ => {}
+        }
+    }
+    Some(rest.len())
+}
+
+/// Length of the character literal that starts here; `None` for a lifetime.
+fn char_literal_len(rest: &str) -> Option<usize> {
+    let body = rest.strip_prefix('\'')?;
+    let mut chars = body.char_indices();
+    let (_, first) = chars.next()?;
+    if first == '\\' {
+        return body[1..].char_indices().skip(1).find(|&(_, c)| c == '\'').map(|(at, _)| at + 3);
+    }
+    chars.next().filter(|&(_, c)| c == '\'').map(|(at, _)| at + 2)
+}
+
+#[test]
+fn the_lexer_of_this_test_sees_code_only() {
+    let source = r###"
+        // unsafe in a comment /* unsafe */
+        /* unsafe /* nested unsafe */ unsafe */
+        fn f<'a>(x: &'a str) -> char { let s = "unsafe \" unsafe"; let r = r#"unsafe " unsafe"#; let b = b"unsafe"; '\'' }
+        let q = '"'; unsafe_name();
+    "###;
+    let found = identifiers(source);
+    assert!(found.contains(&"unsafe_name".to_owned()), "{found:?}");
+    assert!(!found.contains(&"unsafe".to_owned()), "{found:?}");
+    assert!(identifiers("let c = 'x'; unsafe { g() }").contains(&"unsafe".to_owned()));
+}
+
+#[test]
+fn arrows_point_up() {
+    for (name, allowed) in LAYERS {
+        let own = name.replace('-', "_");
+        for file in rust_files(&crates_dir().join(name).join("src")) {
+            let source = fs::read_to_string(&file).expect("a readable source");
+            for word in identifiers(&source) {
+                let is_crate = LAYERS.iter().any(|(layer, _)| layer.replace('-', "_") == word);
+                assert!(
+                    !is_crate || word == own || word == "windlass" || allowed.contains(&word.as_str()),
+                    "{} names {word}, which {name} must not depend on",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn manifests_depend_downwards_only() {
+    for (name, allowed) in LAYERS {
+        let manifest = fs::read_to_string(crates_dir().join(name).join("Cargo.toml")).expect("a manifest");
+        for line in manifest.lines() {
+            let dependency = line.split(['=', '.', ' ']).next().unwrap_or("").replace('-', "_");
+            if dependency.starts_with("windlass") {
+                assert!(allowed.contains(&dependency.as_str()), "{name}/Cargo.toml depends on {dependency}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_crate_is_listed() {
+    let listed: BTreeSet<_> = LAYERS.iter().map(|(name, _)| (*name).to_owned()).collect();
+    let present: BTreeSet<_> = fs::read_dir(crates_dir())
+        .expect("crates/")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
+    assert_eq!(listed, present, "crates/ and the layers of this test differ");
+}
+
+#[test]
+fn unsafe_stays_behind_its_fence() {
+    for (name, _) in LAYERS {
+        let src = crates_dir().join(name).join("src");
+        for file in rust_files(&src) {
+            let inside = file.strip_prefix(&src).expect("a file of the crate");
+            let fenced = name == "windlass-kernels" && (inside.starts_with("lanes") || inside == Path::new("isa.rs"));
+            let source = fs::read_to_string(&file).expect("a readable source");
+            let uses = identifiers(&source).iter().any(|word| word == "unsafe");
+            assert!(fenced || !uses, "{} uses unsafe code", file.display());
+        }
+        if !["windlass-kernels", "windlass-bench"].contains(&name) {
+            let root = if src.join("lib.rs").exists() { src.join("lib.rs") } else { src.join("main.rs") };
+            let source = fs::read_to_string(&root).expect("a readable source");
+            assert!(source.contains("#![forbid(unsafe_code)]"), "{} does not forbid unsafe code", root.display());
+        }
+    }
+}
+
+#[test]
+fn the_ring_knows_nothing_of_schemes() {
+    for file in rust_files(&crates_dir().join("windlass-ring").join("src")) {
+        let source = fs::read_to_string(&file).expect("a readable source");
+        for word in identifiers(&source) {
+            let lower = RING_WORDS.iter().fold(word.to_lowercase(), |w, own| w.replace(own, ""));
+            let found = SCHEME_WORDS.iter().find(|scheme| lower.contains(**scheme));
+            assert!(found.is_none(), "{}: the identifier {word} belongs to a layer above the ring", file.display());
+        }
+    }
+}
