@@ -1,5 +1,7 @@
 //! What can go wrong, and what to do about it.
 
+use crate::wire::WireError;
+
 /// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -72,6 +74,9 @@ pub enum Error {
         /// The exponent r of the plaintext modulus p^r.
         exponent: u32,
     },
+    /// Bytes or a file were refused.
+    #[error(transparent)]
+    Wire(#[from] WireError),
 }
 
 /// Results of this crate.

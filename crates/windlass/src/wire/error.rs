@@ -1,0 +1,92 @@
+//! What can be wrong with bytes that claim to be one of ours.
+
+use std::io;
+
+use super::Kind;
+
+/// Why bytes or a file were refused. Nothing of a refused file is used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WireError {
+    /// The magic number is missing.
+    #[error("not a Windlass file")]
+    NotWindlass,
+    /// A format version that this build does not read.
+    #[error("format version {found} is not supported (this build reads version {supported}); use a newer Windlass")]
+    UnsupportedVersion {
+        /// The version in the header.
+        found: u16,
+        /// The newest version that this build reads.
+        supported: u16,
+    },
+    /// A file of another kind, or of a kind that does not exist.
+    #[error("expected {expected}, found {}", found.map_or_else(|| format!("unknown kind {code}"), |kind| kind.to_string()))]
+    WrongKind {
+        /// The kind that was asked for.
+        expected: Kind,
+        /// The kind in the header, where it is a known one.
+        found: Option<Kind>,
+        /// The code in the header.
+        code: u16,
+    },
+    /// The file was made under other parameters.
+    #[error(
+        "belongs to another context: parameters {found}..., expected {expected}...; make keys, query and answer under the same parameters"
+    )]
+    OtherContext {
+        /// First bytes of the hash in the file, in hexadecimal.
+        found: String,
+        /// First bytes of the hash of the parameters in use, in hexadecimal.
+        expected: String,
+    },
+    /// The bytes end too early.
+    #[error("truncated: {got} of {expected} bytes")]
+    Truncated {
+        /// How many bytes the header promises, or the least that a file has.
+        expected: u64,
+        /// How many there are.
+        got: u64,
+    },
+    /// Bytes follow the end.
+    #[error("{extra} bytes follow the end")]
+    TrailingBytes {
+        /// How many.
+        extra: u64,
+    },
+    /// The payload is longer than the parameters allow; refused before memory is taken.
+    #[error("payload of {length} bytes, where the parameters allow at most {limit}")]
+    TooLarge {
+        /// The length in the header.
+        length: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The checksum does not fit the contents.
+    #[error("corrupt: the checksum does not match the contents")]
+    Corrupt,
+    /// A field of the payload is impossible under the parameters.
+    #[error("malformed {what}")]
+    Malformed {
+        /// Which field.
+        what: &'static str,
+    },
+    /// The operating system refused.
+    #[error("{message}")]
+    Io {
+        /// The kind of refusal.
+        kind: io::ErrorKind,
+        /// The system's words.
+        message: String,
+    },
+}
+
+impl From<io::Error> for WireError {
+    fn from(error: io::Error) -> Self {
+        let message = match error.kind() {
+            io::ErrorKind::AlreadyExists => "already exists; remove it or choose another name".to_owned(),
+            io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+            _ => error.to_string(),
+        };
+        Self::Io { kind: error.kind(), message }
+    }
+}

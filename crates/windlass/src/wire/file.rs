@@ -1,0 +1,161 @@
+//! Files that are either whole or not there.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use zeroize::Zeroizing;
+
+use super::container::{HEADER_BYTES, check_header, check_length, open, seal};
+use super::{ContextHash, Kind, WireError};
+
+/// Who may read a new file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Its owner only (mode 0600).
+    Owner,
+    /// Everybody that the system's defaults allow.
+    Public,
+}
+
+/// Writes a container to a new file and gives its size in bytes. Secret keys are readable by their owner only.
+///
+/// # Errors
+/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
+pub fn write_file(path: &Path, kind: Kind, context: &ContextHash, payload: &[u8]) -> Result<u64, WireError> {
+    let access = if kind == Kind::SecretKey { Access::Owner } else { Access::Public };
+    let bytes = Zeroizing::new(seal(kind, context, payload));
+    write_new(path, &bytes, access)?;
+    Ok(bytes.len() as u64)
+}
+
+/// The payload of the container in a file. The header is checked before memory is taken for the rest.
+///
+/// # Errors
+/// As [`super::open`], and [`WireError::Io`].
+pub fn read_file(path: &Path, kind: Kind, context: &ContextHash, limit: u64) -> Result<Zeroizing<Vec<u8>>, WireError> {
+    let mut file = File::open(path)?;
+    let got = file.metadata()?.len();
+    let mut header = Vec::with_capacity(HEADER_BYTES);
+    (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
+    let Some(fixed) = header.first_chunk::<HEADER_BYTES>() else {
+        return Err(open(&header, kind, context, limit).err().unwrap_or(WireError::Corrupt));
+    };
+    let total = check_header(fixed, kind, context, limit)?;
+    check_length(total, got)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(total as usize));
+    bytes.extend_from_slice(&header);
+    file.take(total - HEADER_BYTES as u64).read_to_end(&mut bytes)?;
+    Ok(Zeroizing::new(open(&bytes, kind, context, limit)?.to_vec()))
+}
+
+/// Writes a new file: under a temporary name in the same directory first, then under its own name in one step.
+///
+/// # Errors
+/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
+pub fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), WireError> {
+    if path.symlink_metadata().is_ok() {
+        return Err(std::io::Error::from(std::io::ErrorKind::AlreadyExists).into());
+    }
+    let temporary = temporary_name(path);
+    let written = write_temporary(&temporary, bytes, access).and_then(|()| move_new(&temporary, path));
+    if written.is_err() {
+        // The first error is the one to report; the file may not exist at all.
+        let _ = fs::remove_file(&temporary);
+    }
+    Ok(written?)
+}
+
+fn temporary_name(path: &Path) -> PathBuf {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.part", std::process::id()));
+    path.with_file_name(name)
+}
+
+fn write_temporary(path: &Path, bytes: &[u8], access: Access) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    restrict(&mut options, access);
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(unix)]
+fn restrict(options: &mut OpenOptions, access: Access) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(if access == Access::Owner { 0o600 } else { 0o666 });
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &mut OpenOptions, _: Access) {}
+
+/// Gives `temporary` its own name. A hard link fails if the name is taken, where a rename would replace it; file systems
+/// without hard links get the rename.
+fn move_new(temporary: &Path, path: &Path) -> std::io::Result<()> {
+    match fs::hard_link(temporary, path) {
+        Ok(()) => fs::remove_file(temporary),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
+        Err(_) => fs::rename(temporary, path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTEXT: ContextHash = [3; 32];
+
+    #[test]
+    fn files_come_back_and_are_not_overwritten() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("query.bin");
+        let size = write_file(&path, Kind::Query, &CONTEXT, b"payload").unwrap();
+        assert_eq!(size, fs::metadata(&path).unwrap().len());
+        assert_eq!(read_file(&path, Kind::Query, &CONTEXT, 7).unwrap().as_slice(), b"payload");
+        let again = write_file(&path, Kind::Query, &CONTEXT, b"other");
+        assert!(matches!(again, Err(WireError::Io { kind: std::io::ErrorKind::AlreadyExists, .. })), "{again:?}");
+        assert_eq!(read_file(&path, Kind::Query, &CONTEXT, 7).unwrap().as_slice(), b"payload");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let missing = dir.path().join("missing").join("query.bin");
+        assert!(write_file(&missing, Kind::Query, &CONTEXT, b"payload").is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secret_keys_are_for_their_owner() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret.key");
+        write_file(&path, Kind::SecretKey, &CONTEXT, b"secret").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn short_long_and_missing_files_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = seal(Kind::Answer, &CONTEXT, b"payload");
+        let path = dir.path().join("answer.bin");
+        let read = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            read_file(&path, Kind::Answer, &CONTEXT, 7).map(|_| ()).expect_err("refused")
+        };
+        for end in 0..whole.len() {
+            let error = read(&whole[..end]);
+            assert!(matches!(error, WireError::Truncated { .. }), "{end}: {error}");
+        }
+        assert_eq!(read(&[&whole[..], b"x"].concat()), WireError::TrailingBytes { extra: 1 });
+        let mut huge = whole.clone();
+        huge[44..52].copy_from_slice(&u64::MAX.to_le_bytes());
+        assert!(matches!(read(&huge), WireError::TooLarge { .. }));
+        let missing = read_file(&dir.path().join("none"), Kind::Answer, &CONTEXT, 7);
+        assert!(matches!(missing, Err(WireError::Io { kind: std::io::ErrorKind::NotFound, .. })));
+    }
+}
