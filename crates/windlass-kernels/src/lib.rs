@@ -7,6 +7,7 @@
 pub mod arith;
 pub mod error;
 pub mod isa;
+mod lanes;
 pub mod modulus;
 pub mod ntt;
 pub mod overflow;

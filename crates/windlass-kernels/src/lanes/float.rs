@@ -1,0 +1,246 @@
+//! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are rounded by adding
+//! and subtracting 1.5·2^52 (as FLINT's fft_small does).
+
+use super::{Form, Kernel, LANES, Lanes};
+use crate::modulus::Modulus;
+
+/// The vector instructions on eight doubles. A value proves that they exist.
+pub(crate) trait FloatOps: Copy {
+    /// Eight doubles.
+    type Reg: Copy;
+
+    /// Runs `kernel` with the instructions enabled.
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output;
+    /// One double in all lanes.
+    fn splat(self, x: f64) -> Self::Reg;
+    /// Doubles by their bits.
+    fn load_bits(self, words: &[u64; LANES]) -> Self::Reg;
+    /// Doubles by their bits.
+    fn store_bits(self, words: &mut [u64; LANES], x: Self::Reg);
+    /// Integers below 2^52 to doubles.
+    fn load_integers(self, words: &[u64; LANES]) -> Self::Reg;
+    /// Whole doubles in [0, 2^52) to integers.
+    fn store_integers(self, words: &mut [u64; LANES], x: Self::Reg);
+    /// `x + y`.
+    fn add(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// `x - y`.
+    fn sub(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// `x * y`.
+    fn mul(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// `x * y + z`, rounded once.
+    fn fma(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
+    /// `x * y - z`, rounded once.
+    fn fms(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
+    /// `z - x * y`, rounded once.
+    fn fnma(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
+    /// To the nearest whole number.
+    fn round(self, x: Self::Reg) -> Self::Reg;
+    /// `x + y` where x < 0, else x.
+    fn add_if_negative(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// See [`Lanes::transpose`].
+    fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
+    /// See [`Lanes::permute`].
+    fn permute(self, x: Self::Reg, indices: &[u64; LANES]) -> Self::Reg;
+}
+
+/// Adding and subtracting it rounds |x| ≤ 2^51 to the nearest whole number.
+const MAGIC: f64 = 1.5 * (1u64 << 52) as f64;
+
+/// Start of the high accumulator: 2^103. In [2^103, 2^104) a double is a multiple of 2^51.
+const SUM_START: f64 = (1u128 << 103) as f64;
+
+/// The representative of a canonical residue in (−q/2, q/2).
+fn centre(x: u64, q: u64) -> f64 {
+    if x > q / 2 { -((q - x) as f64) } else { x as f64 }
+}
+
+/// Arithmetic modulo q on doubles. Internal form: whole doubles in (−4q, 4q), so |x| < 2^52.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Float<O> {
+    ops: O,
+    q: u64,
+    modulus: f64,
+    inverse: f64,
+    /// 2^51 mod q, centred: the weight of the high accumulator.
+    fold: f64,
+}
+
+impl<O: FloatOps> Float<O> {
+    pub(crate) fn new(ops: O, q: Modulus) -> Self {
+        let q = q.value();
+        let fold = centre((1u64 << 51) % q, q);
+        Self { ops, q, modulus: q as f64, inverse: 1.0 / q as f64, fold }
+    }
+
+    /// `x * y - round(x * y / q) * q` for |x·y| ≤ 2q²: below (1/2 + |xy|/q · 2^−52)·q in absolute value.
+    ///
+    /// high = fl(x·y) and low = x·y − high is exact. The quotient's argument high·fl(1/q) is off by less than
+    /// |xy/q|·2^−52 ≤ 2q·2^-52 < 1/2, and |xy/q| ≤ 2q < 2^51 is within reach of MAGIC. high − k·q = result − low is
+    /// whole and below 2^52, so both last steps are exact.
+    #[inline(always)]
+    fn product(self, x: O::Reg, y: O::Reg) -> O::Reg {
+        let o = self.ops;
+        let magic = o.splat(MAGIC);
+        let high = o.mul(x, y);
+        let quotient = o.sub(o.fma(high, o.splat(self.inverse), magic), magic);
+        let low = o.fms(x, y, high);
+        o.add(o.fnma(quotient, o.splat(self.modulus), high), low)
+    }
+}
+
+impl<O: FloatOps> Lanes for Float<O> {
+    type Vector = O::Reg;
+    type Multiplier = O::Reg;
+    type Sum = (O::Reg, O::Reg);
+
+    // Multipliers are centred, |w| ≤ q/2: the product of a value of bound B is below 1/2 + B·2^50·2^−53.
+    const FORM: Form = Form {
+        signed: true,
+        limit: Form::ONE * 4,
+        subtrahend: Form::ONE * 4,
+        reduced: Form::ONE / 2 + 1,
+        product: Form::ONE / 2,
+        product_divisor: 8,
+    };
+    const WORDS: usize = 1;
+    // Products below 2^100 on top of 2^103, low parts of at most 2^50 each: eight fill both accumulators.
+    const TERMS: usize = 8;
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        self.ops.vectorize(self, kernel)
+    }
+
+    fn prepare(self, multiplier: u64) -> [u64; 2] {
+        [centre(multiplier, self.q).to_bits(), 0]
+    }
+
+    #[inline(always)]
+    fn multiplier(self, words: &[u64]) -> O::Reg {
+        self.ops.splat(f64::from_bits(words[0]))
+    }
+
+    #[inline(always)]
+    fn multipliers(self, words: &[u64]) -> O::Reg {
+        self.ops.load_bits(words.first_chunk().expect("eight multipliers"))
+    }
+
+    #[inline(always)]
+    fn zero(self) -> O::Reg {
+        self.ops.splat(0.0)
+    }
+
+    #[inline(always)]
+    fn load(self, words: &[u64; LANES]) -> O::Reg {
+        self.ops.load_integers(words)
+    }
+
+    // Below 2^50 the quotient is off by less than 1/2 + 2^50/3·2^−52.
+    #[inline(always)]
+    fn load_wide(self, words: &[u64; LANES]) -> O::Reg {
+        self.reduce(self.ops.load_integers(words))
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut [u64; LANES], x: O::Reg) {
+        let x = self.ops.add_if_negative(self.reduce(x), self.ops.splat(self.modulus));
+        self.ops.store_integers(words, x);
+    }
+
+    #[inline(always)]
+    fn load_raw(self, words: &[u64; LANES]) -> O::Reg {
+        self.ops.load_bits(words)
+    }
+
+    #[inline(always)]
+    fn store_raw(self, words: &mut [u64; LANES], x: O::Reg) {
+        self.ops.store_bits(words, x);
+    }
+
+    #[inline(always)]
+    fn add(self, x: O::Reg, y: O::Reg) -> O::Reg {
+        self.ops.add(x, y)
+    }
+
+    #[inline(always)]
+    fn sub(self, x: O::Reg, y: O::Reg) -> O::Reg {
+        self.ops.sub(x, y)
+    }
+
+    #[inline(always)]
+    fn mul(self, x: O::Reg, m: O::Reg) -> O::Reg {
+        self.product(x, m)
+    }
+
+    #[inline(always)]
+    fn mul_lanes(self, x: O::Reg, y: O::Reg) -> O::Reg {
+        self.product(x, y)
+    }
+
+    #[inline(always)]
+    fn reduce(self, x: O::Reg) -> O::Reg {
+        let o = self.ops;
+        let magic = o.splat(MAGIC);
+        let quotient = o.sub(o.fma(x, o.splat(self.inverse), magic), magic);
+        o.fnma(quotient, o.splat(self.modulus), x)
+    }
+
+    #[inline(always)]
+    fn sum_zero(self) -> Self::Sum {
+        (self.ops.splat(SUM_START), self.ops.splat(0.0))
+    }
+
+    // The high accumulator stays in [2^103, 2^104], so it takes up a multiple of 2^51 that is within 2^50 of x·y.
+    #[inline(always)]
+    fn sum_add(self, sum: Self::Sum, x: &[u64; LANES], y: &[u64; LANES]) -> Self::Sum {
+        let o = self.ops;
+        let (x, y) = (o.load_integers(x), o.load_integers(y));
+        let next = o.fma(x, y, sum.0);
+        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
+    }
+
+    #[inline(always)]
+    fn sum_add_scalar(self, sum: Self::Sum, x: &[u64; LANES], scalar: u64) -> Self::Sum {
+        let o = self.ops;
+        let (x, y) = (o.load_integers(x), o.splat(f64::from_bits(scalar)));
+        let next = o.fma(x, y, sum.0);
+        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
+    }
+
+    fn sum_scalar(self, scalar: u64) -> u64 {
+        (scalar as f64).to_bits()
+    }
+
+    // high·2^−51 ≤ 2^52 is whole, and the low part is at most 2^53 + 2^50 in absolute value.
+    #[inline(always)]
+    fn sum_reduce(self, sum: Self::Sum) -> O::Reg {
+        let o = self.ops;
+        let high = o.mul(o.sub(sum.0, o.splat(SUM_START)), o.splat(1.0 / (1u64 << 51) as f64));
+        let folded = self.product(self.reduce_wide(high), o.splat(self.fold));
+        self.reduce(o.add(folded, self.reduce_wide(sum.1)))
+    }
+
+    #[inline(always)]
+    fn sum_from(self, x: O::Reg) -> Self::Sum {
+        (self.ops.splat(SUM_START), x)
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [O::Reg; LANES]) -> [O::Reg; LANES] {
+        self.ops.transpose(rows)
+    }
+
+    #[inline(always)]
+    fn permute(self, x: O::Reg, indices: &[u64; LANES]) -> O::Reg {
+        self.ops.permute(x, indices)
+    }
+}
+
+impl<O: FloatOps> Float<O> {
+    /// Whole |x| ≤ 2^53 to (−2q, 2q), for any q ≥ 3: the quotient is below 2^53/3 and off by less than 3/2.
+    #[inline(always)]
+    fn reduce_wide(self, x: O::Reg) -> O::Reg {
+        let o = self.ops;
+        o.fnma(o.round(o.mul(x, o.splat(self.inverse))), o.splat(self.modulus), x)
+    }
+}

@@ -1,0 +1,160 @@
+//! Eight residues at a time: the arithmetic that every vectorised algorithm is written over, once.
+//!
+//! A backend holds a residue in an internal form: doubles in (−4q, 4q), or integers in [0, 4q). *Bounds* are stated in
+//! multiples of q; [`Form`] says what a backend takes and gives. In short, for code that must run on every backend:
+//!
+//! - *reduced* values come from `load`, `load_wide`, `mul`, `mul_lanes`, `reduce` and `zero`;
+//! - `add` and `sub` take two reduced values, and what they give goes to `mul`, `reduce`, `store` or `store_raw`;
+//! - longer lazy chains are allowed where `Form` says so.
+//!
+//! Memory between passes of one algorithm may hold the internal form (`load_raw`, `store_raw`); rows at the boundary
+//! of a kernel hold canonical residues.
+
+pub(crate) mod portable;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(any(target_arch = "x86_64", test))]
+pub(crate) mod float;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+#[cfg(any(target_arch = "x86_64", test))]
+pub(crate) mod word52;
+
+#[cfg(test)]
+mod tests;
+
+use crate::isa::Isa;
+use crate::modulus::Modulus;
+
+/// Number of residues in a vector, on every backend.
+pub(crate) const LANES: usize = 8;
+
+/// What a backend's arithmetic takes and gives, in sixty-fourths of q, for every q < 2^50.
+///
+/// A value of bound B lies in (−Bq/64, Bq/64) when `signed`, else in [0, Bq/64).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Form {
+    /// Whether values may be negative.
+    pub signed: bool,
+    /// Largest bound that `mul`, `store` and `reduce` take.
+    pub limit: u32,
+    /// Largest bound of the second operand of `sub`; unsigned forms add this much to the result.
+    pub subtrahend: u32,
+    /// Bound of what `reduce` gives.
+    pub reduced: u32,
+    /// `mul` of a value of bound B has bound `product + B / product_divisor`, rounded up.
+    pub product: u32,
+    /// See `product`.
+    pub product_divisor: u32,
+}
+
+impl Form {
+    /// One q in the units of the bounds.
+    pub const ONE: u32 = 64;
+
+    /// Bound of `mul` of a value of bound `x`.
+    pub const fn product_of(&self, x: u32) -> u32 {
+        self.product + x.div_ceil(self.product_divisor)
+    }
+
+    /// Bound of `x - y`.
+    pub const fn difference(&self, x: u32, y: u32) -> u32 {
+        if self.signed { x + y } else { x + self.subtrahend }
+    }
+}
+
+/// Arithmetic modulo one prime on vectors of eight residues. A value of the type proves that its instructions exist.
+///
+/// All methods are to be inlined into [`Lanes::vectorize`], which enables the instructions.
+pub(crate) trait Lanes: Copy {
+    /// Eight residues in internal form.
+    type Vector: Copy;
+    /// Eight prepared multipliers.
+    type Multiplier: Copy;
+    /// A sum of products of canonical residues, before reduction.
+    type Sum: Copy;
+
+    /// Bounds of the internal form.
+    const FORM: Form;
+    /// Words that [`Lanes::prepare`] fills: a table of eight multipliers is `WORDS` groups of eight words.
+    const WORDS: usize;
+    /// Products that a [`Lanes::Sum`] can hold.
+    const TERMS: usize;
+
+    /// Runs `kernel` with the backend's instructions enabled.
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
+
+    /// Prepares a canonical multiplier; the first `WORDS` entries count.
+    fn prepare(self, multiplier: u64) -> [u64; 2];
+    /// One prepared multiplier, `words[..WORDS]`, in all lanes.
+    fn multiplier(self, words: &[u64]) -> Self::Multiplier;
+    /// Eight prepared multipliers: the eight first words, then the eight second words.
+    fn multipliers(self, words: &[u64]) -> Self::Multiplier;
+
+    /// Zero in all lanes.
+    fn zero(self) -> Self::Vector;
+    /// Canonical residues to internal form, bound 1 (`Form::ONE`).
+    fn load(self, words: &[u64; LANES]) -> Self::Vector;
+    /// Any values below 2^50 to internal form, reduced.
+    fn load_wide(self, words: &[u64; LANES]) -> Self::Vector;
+    /// Internal form, up to `limit`, to canonical residues.
+    fn store(self, words: &mut [u64; LANES], x: Self::Vector);
+    /// Internal form from memory.
+    fn load_raw(self, words: &[u64; LANES]) -> Self::Vector;
+    /// Internal form to memory.
+    fn store_raw(self, words: &mut [u64; LANES], x: Self::Vector);
+
+    /// `x + y`; bounds add up.
+    fn add(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// `x - y`, y of bound at most `subtrahend`.
+    fn sub(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// `x * m`, x up to `limit`; reduced.
+    fn mul(self, x: Self::Vector, m: Self::Multiplier) -> Self::Vector;
+    /// `x * y`, x and y canonical or their bounds at most 1; reduced.
+    fn mul_lanes(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// x up to `limit`; reduced.
+    fn reduce(self, x: Self::Vector) -> Self::Vector;
+
+    /// An empty sum.
+    fn sum_zero(self) -> Self::Sum;
+    /// `sum + x * y` for words below 2^50 (canonical or not): at most `TERMS` times.
+    fn sum_add(self, sum: Self::Sum, x: &[u64; LANES], y: &[u64; LANES]) -> Self::Sum;
+    /// `sum + x * y` for words x below 2^50 and the scalar of [`Lanes::sum_scalar`].
+    fn sum_add_scalar(self, sum: Self::Sum, x: &[u64; LANES], scalar: u64) -> Self::Sum;
+    /// The word that [`Lanes::sum_add_scalar`] takes for a canonical scalar.
+    fn sum_scalar(self, scalar: u64) -> u64;
+    /// The sum modulo q, reduced.
+    fn sum_reduce(self, sum: Self::Sum) -> Self::Vector;
+    /// A sum that holds one reduced value; takes the room of one product.
+    fn sum_from(self, x: Self::Vector) -> Self::Sum;
+
+    /// Transposes eight vectors: lane j of result i is lane i of argument j.
+    fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
+    /// Lane i of the result is lane `indices[i]` of x.
+    fn permute(self, x: Self::Vector, indices: &[u64; LANES]) -> Self::Vector;
+}
+
+/// An algorithm over [`Lanes`]; `run` and all that it calls must be `#[inline(always)]`.
+pub(crate) trait Kernel {
+    /// What it returns.
+    type Output;
+    /// Runs on one backend.
+    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
+}
+
+/// Runs a kernel on the backend of `isa`, modulo `q`.
+#[inline]
+pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output {
+    match isa {
+        Isa::Portable => portable::Portable::new(q).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2(token) => float::Float::new(avx2::Avx2(token), q).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512(token) => float::Float::new(avx512::Avx512(token), q).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Ifma(token) => word52::Word52::new(ifma::Ifma(token), q).vectorize(kernel),
+    }
+}

@@ -1,0 +1,184 @@
+//! Integer arithmetic in plain Rust: Shoup products with 64-bit quotients.
+
+use super::{Form, Kernel, LANES, Lanes};
+use crate::modulus::Modulus;
+
+/// Arithmetic modulo q on arrays. Internal form: integers in [0, 2^14·q), which is below 2^64.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Portable {
+    q: u64,
+    /// ⌊2^64 / q⌋, the Shoup quotient of 1.
+    one: u64,
+    /// 2^64 mod q and its Shoup quotient.
+    high: (u64, u64),
+    /// What `sub` adds: 64 q.
+    offset: u64,
+}
+
+type Words = [u64; LANES];
+
+impl Portable {
+    pub(crate) fn new(q: Modulus) -> Self {
+        let q = q.value();
+        let high = ((1u128 << 64) % q as u128) as u64;
+        // q is odd, so it does not divide 2^64 and the quotients of 2^64 − 1 and 2^64 agree.
+        Self { q, one: u64::MAX / q, high: (high, quotient(high, q)), offset: 64 * q }
+    }
+
+    /// `x * w` in [0, 2q) for any x; `w_quotient = ⌊w·2^64/q⌋`.
+    #[inline(always)]
+    fn shoup(self, x: u64, w: u64, w_quotient: u64) -> u64 {
+        let k = ((x as u128 * w_quotient as u128) >> 64) as u64;
+        x.wrapping_mul(w).wrapping_sub(k.wrapping_mul(self.q))
+    }
+
+    /// A double word to [0, 4q).
+    #[inline(always)]
+    fn fold(self, x: u128) -> u64 {
+        self.shoup((x >> 64) as u64, self.high.0, self.high.1) + self.shoup(x as u64, 1, self.one)
+    }
+}
+
+fn quotient(w: u64, q: u64) -> u64 {
+    (((w as u128) << 64) / q as u128) as u64
+}
+
+#[inline(always)]
+fn map(x: Words, f: impl Fn(u64) -> u64) -> Words {
+    std::array::from_fn(|i| f(x[i]))
+}
+
+#[inline(always)]
+fn zip(x: Words, y: Words, f: impl Fn(u64, u64) -> u64) -> Words {
+    std::array::from_fn(|i| f(x[i], y[i]))
+}
+
+impl Lanes for Portable {
+    type Vector = Words;
+    type Multiplier = (Words, Words);
+    type Sum = [u128; LANES];
+
+    const FORM: Form = Form {
+        signed: false,
+        limit: Form::ONE << 14,
+        subtrahend: Form::ONE * 64,
+        reduced: Form::ONE * 2,
+        product: Form::ONE * 2 - 1,
+        product_divisor: u32::MAX,
+    };
+    const WORDS: usize = 2;
+    const TERMS: usize = 1 << 20;
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run(self)
+    }
+
+    fn prepare(self, multiplier: u64) -> [u64; 2] {
+        [multiplier, quotient(multiplier, self.q)]
+    }
+
+    #[inline(always)]
+    fn multiplier(self, words: &[u64]) -> Self::Multiplier {
+        ([words[0]; LANES], [words[1]; LANES])
+    }
+
+    #[inline(always)]
+    fn multipliers(self, words: &[u64]) -> Self::Multiplier {
+        (std::array::from_fn(|i| words[i]), std::array::from_fn(|i| words[LANES + i]))
+    }
+
+    #[inline(always)]
+    fn zero(self) -> Words {
+        [0; LANES]
+    }
+
+    #[inline(always)]
+    fn load(self, words: &Words) -> Words {
+        *words
+    }
+
+    #[inline(always)]
+    fn load_wide(self, words: &Words) -> Words {
+        self.reduce(*words)
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut Words, x: Words) {
+        *words = map(self.reduce(x), |x| x.min(x.wrapping_sub(self.q)));
+    }
+
+    #[inline(always)]
+    fn load_raw(self, words: &Words) -> Words {
+        *words
+    }
+
+    #[inline(always)]
+    fn store_raw(self, words: &mut Words, x: Words) {
+        *words = x;
+    }
+
+    #[inline(always)]
+    fn add(self, x: Words, y: Words) -> Words {
+        zip(x, y, |x, y| x + y)
+    }
+
+    #[inline(always)]
+    fn sub(self, x: Words, y: Words) -> Words {
+        zip(x, y, |x, y| x + (self.offset - y))
+    }
+
+    #[inline(always)]
+    fn mul(self, x: Words, m: Self::Multiplier) -> Words {
+        std::array::from_fn(|i| self.shoup(x[i], m.0[i], m.1[i]))
+    }
+
+    #[inline(always)]
+    fn mul_lanes(self, x: Words, y: Words) -> Words {
+        self.reduce(zip(x, y, |x, y| self.fold(x as u128 * y as u128)))
+    }
+
+    #[inline(always)]
+    fn reduce(self, x: Words) -> Words {
+        map(x, |x| self.shoup(x, 1, self.one))
+    }
+
+    #[inline(always)]
+    fn sum_zero(self) -> Self::Sum {
+        [0; LANES]
+    }
+
+    #[inline(always)]
+    fn sum_add(self, sum: Self::Sum, x: &Words, y: &Words) -> Self::Sum {
+        std::array::from_fn(|i| sum[i] + x[i] as u128 * y[i] as u128)
+    }
+
+    #[inline(always)]
+    fn sum_add_scalar(self, sum: Self::Sum, x: &Words, scalar: u64) -> Self::Sum {
+        std::array::from_fn(|i| sum[i] + x[i] as u128 * scalar as u128)
+    }
+
+    fn sum_scalar(self, scalar: u64) -> u64 {
+        scalar
+    }
+
+    #[inline(always)]
+    fn sum_reduce(self, sum: Self::Sum) -> Words {
+        self.reduce(std::array::from_fn(|i| self.fold(sum[i])))
+    }
+
+    #[inline(always)]
+    fn sum_from(self, x: Words) -> Self::Sum {
+        x.map(|x| x as u128)
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
+        std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]))
+    }
+
+    #[inline(always)]
+    fn permute(self, x: Words, indices: &Words) -> Words {
+        map(*indices, |index| x[index as usize % LANES])
+    }
+}

@@ -1,0 +1,304 @@
+//! Every backend, and plain-Rust emulations of the vector ones, against the definition.
+
+use super::float::{Float, FloatOps};
+use super::portable::Portable;
+use super::word52::{Word52, Word52Ops};
+use super::{Form, Kernel, LANES, Lanes, dispatch};
+use crate::isa::Isa;
+use crate::modulus::{Modulus, find_primes};
+
+/// The 52-bit instructions in plain Rust.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EmulatedWord52;
+
+type Words = [u64; LANES];
+const MASK: u64 = (1 << 52) - 1;
+
+fn zip<T: Copy>(x: [T; LANES], y: [T; LANES], f: impl Fn(T, T) -> T) -> [T; LANES] {
+    std::array::from_fn(|i| f(x[i], y[i]))
+}
+
+impl Word52Ops for EmulatedWord52 {
+    type Reg = Words;
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
+        kernel.run(lanes)
+    }
+    fn splat(self, x: u64) -> Words {
+        [x; LANES]
+    }
+    fn load(self, words: &Words) -> Words {
+        *words
+    }
+    fn store(self, words: &mut Words, x: Words) {
+        *words = x;
+    }
+    fn add(self, x: Words, y: Words) -> Words {
+        zip(x, y, u64::wrapping_add)
+    }
+    fn sub(self, x: Words, y: Words) -> Words {
+        zip(x, y, u64::wrapping_sub)
+    }
+    fn min(self, x: Words, y: Words) -> Words {
+        zip(x, y, u64::min)
+    }
+    fn and(self, x: Words, y: Words) -> Words {
+        zip(x, y, |x, y| x & y)
+    }
+    fn shl(self, x: Words, count: u64) -> Words {
+        x.map(|x| x << count)
+    }
+    fn shr(self, x: Words, count: u64) -> Words {
+        x.map(|x| x >> count)
+    }
+    fn madd_low(self, sum: Words, x: Words, y: Words) -> Words {
+        zip(sum, zip(x, y, |x, y| (x & MASK).wrapping_mul(y & MASK) & MASK), u64::wrapping_add)
+    }
+    fn madd_high(self, sum: Words, x: Words, y: Words) -> Words {
+        let high = |x: u64, y: u64| (((x & MASK) as u128 * (y & MASK) as u128) >> 52) as u64;
+        zip(sum, zip(x, y, high), u64::wrapping_add)
+    }
+    fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
+        std::array::from_fn(|i| rows.map(|row| row[i]))
+    }
+    fn permute(self, x: Words, indices: &Words) -> Words {
+        indices.map(|i| x[i as usize])
+    }
+}
+
+/// The instructions on doubles in plain Rust.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EmulatedFloat;
+
+type Doubles = [f64; LANES];
+
+fn fused(x: Doubles, y: Doubles, z: Doubles) -> Doubles {
+    std::array::from_fn(|i| x[i].mul_add(y[i], z[i]))
+}
+
+impl FloatOps for EmulatedFloat {
+    type Reg = Doubles;
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
+        kernel.run(lanes)
+    }
+    fn splat(self, x: f64) -> Doubles {
+        [x; LANES]
+    }
+    fn load_bits(self, words: &Words) -> Doubles {
+        words.map(f64::from_bits)
+    }
+    fn store_bits(self, words: &mut Words, x: Doubles) {
+        *words = x.map(f64::to_bits);
+    }
+    fn load_integers(self, words: &Words) -> Doubles {
+        words.map(|word| word as f64)
+    }
+    fn store_integers(self, words: &mut Words, x: Doubles) {
+        *words = x.map(|x| x as u64);
+    }
+    fn add(self, x: Doubles, y: Doubles) -> Doubles {
+        zip(x, y, |x, y| x + y)
+    }
+    fn sub(self, x: Doubles, y: Doubles) -> Doubles {
+        zip(x, y, |x, y| x - y)
+    }
+    fn mul(self, x: Doubles, y: Doubles) -> Doubles {
+        zip(x, y, |x, y| x * y)
+    }
+    fn fma(self, x: Doubles, y: Doubles, z: Doubles) -> Doubles {
+        fused(x, y, z)
+    }
+    fn fms(self, x: Doubles, y: Doubles, z: Doubles) -> Doubles {
+        fused(x, y, z.map(|z| -z))
+    }
+    fn fnma(self, x: Doubles, y: Doubles, z: Doubles) -> Doubles {
+        fused(x.map(|x| -x), y, z)
+    }
+    fn round(self, x: Doubles) -> Doubles {
+        x.map(f64::round_ties_even)
+    }
+    fn add_if_negative(self, x: Doubles, y: Doubles) -> Doubles {
+        zip(x, y, |x, y| if x < 0.0 { x + y } else { x })
+    }
+    fn transpose(self, rows: [Doubles; LANES]) -> [Doubles; LANES] {
+        std::array::from_fn(|i| rows.map(|row| row[i]))
+    }
+    fn permute(self, x: Doubles, indices: &Words) -> Doubles {
+        indices.map(|i| x[i as usize])
+    }
+}
+
+/// Runs a kernel on every backend of this machine and on the emulations.
+pub(crate) fn everywhere<K: Kernel + Clone>(q: Modulus, kernel: K) -> Vec<K::Output> {
+    let mut outputs = vec![
+        Portable::new(q).vectorize(kernel.clone()),
+        Word52::new(EmulatedWord52, q).vectorize(kernel.clone()),
+        Float::new(EmulatedFloat, q).vectorize(kernel.clone()),
+    ];
+    outputs.extend(Isa::available().into_iter().map(|isa| dispatch(isa, q, kernel.clone())));
+    outputs
+}
+
+/// A small generator of test words (SplitMix64).
+pub(crate) fn words(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    }
+}
+
+/// The moduli of the tests: tiny primes and the largest of several sizes.
+pub(crate) fn moduli() -> Vec<Modulus> {
+    let small = [3, 5, 7, 257, 65537].map(|q| Modulus::new(q).unwrap());
+    let large = [25, 30, 40, 49, 50].map(|bits| find_primes(1 << 18, bits, 1, &[]).unwrap()[0]);
+    small.into_iter().chain(large).collect()
+}
+
+/// Blocks of canonical edge values and of random ones.
+fn blocks(q: u64) -> Vec<Words> {
+    let mut next = words(q);
+    let edges = [0, 1, 2 % q, q / 2, q / 2 + 1, q - 2, q - 1, q - 1];
+    let mut blocks = vec![[0; LANES], [1; LANES], [q - 1; LANES], [q / 2; LANES], edges];
+    blocks.extend((0..40).map(|_| std::array::from_fn(|_| next() % q)));
+    blocks
+}
+
+#[derive(Clone)]
+struct Products(u64);
+
+impl Kernel for Products {
+    type Output = Vec<Words>;
+    fn run<L: Lanes>(self, l: L) -> Vec<Words> {
+        let mut out = Vec::new();
+        let mut put = |x| {
+            let mut words = [0; LANES];
+            l.store(&mut words, x);
+            out.push(words);
+        };
+        for x in blocks(self.0) {
+            for y in blocks(self.0) {
+                let (a, b) = (l.load(&x), l.load(&y));
+                let scalar = l.multiplier(&l.prepare(y[3])[..L::WORDS]);
+                let table: Vec<[u64; 2]> = y.iter().map(|&y| l.prepare(y)).collect();
+                let flat: Vec<u64> =
+                    (0..L::WORDS).flat_map(|part| table.iter().map(move |entry| entry[part])).collect();
+                put(l.mul_lanes(a, b));
+                put(l.mul(a, scalar));
+                put(l.mul(a, l.multipliers(&flat)));
+                // The largest lazy values that every backend takes: sums and differences of reduced values.
+                let (a, b) = (l.reduce(a), l.reduce(b));
+                put(l.mul(l.add(a, b), scalar));
+                put(l.mul(l.sub(a, b), l.multipliers(&flat)));
+                put(l.add(l.reduce(l.sub(a, b)), l.zero()));
+            }
+        }
+        out
+    }
+}
+
+#[test]
+fn products_agree_with_the_definition() {
+    for q in moduli() {
+        let mut expected = Vec::new();
+        for x in blocks(q.value()) {
+            for y in blocks(q.value()) {
+                expected.push(zip(x, y, |x, y| q.mul(x, y)));
+                expected.push(x.map(|x| q.mul(x, y[3])));
+                expected.push(zip(x, y, |x, y| q.mul(x, y)));
+                expected.push(zip(x, y, |a, b| q.mul(q.add(a, b), y[3])));
+                expected.push(zip(x, y, |a, b| q.mul(q.sub(a, b), b)));
+                expected.push(zip(x, y, |a, b| q.sub(a, b)));
+            }
+        }
+        for (backend, found) in everywhere(q, Products(q.value())).into_iter().enumerate() {
+            assert_eq!(found, expected, "q = {}, backend {backend}", q.value());
+        }
+    }
+}
+
+#[derive(Clone)]
+struct FullSums;
+
+impl Kernel for FullSums {
+    type Output = (Words, Words, Words, usize);
+    fn run<L: Lanes>(self, l: L) -> Self::Output {
+        let top = [(1 << 50) - 1; LANES];
+        let terms = L::TERMS.min(64);
+        let (mut sum, mut scaled) = (l.sum_zero(), l.sum_from(l.load_wide(&top)));
+        for _ in 0..terms {
+            sum = l.sum_add(sum, &top, &top);
+        }
+        for _ in 1..terms {
+            scaled = l.sum_add_scalar(scaled, &top, l.sum_scalar(1));
+        }
+        let mut out = [[0; LANES]; 3];
+        l.store(&mut out[0], l.sum_reduce(sum));
+        l.store(&mut out[1], l.sum_reduce(scaled));
+        l.store(&mut out[2], l.load_wide(&top));
+        (out[0], out[1], out[2], terms)
+    }
+}
+
+#[test]
+fn full_sums_of_the_largest_words_are_exact() {
+    for q in moduli() {
+        for (sum, scaled, wide, terms) in everywhere(q, FullSums) {
+            let top = (1u128 << 50) - 1;
+            assert_eq!(sum, [q.reduce_u128(top * top * terms as u128); LANES], "q = {}", q.value());
+            assert_eq!(scaled, [q.reduce_u128(top * terms as u128); LANES], "q = {}", q.value());
+            assert_eq!(wide, [q.reduce_u128(top); LANES], "q = {}", q.value());
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Moves;
+
+impl Kernel for Moves {
+    type Output = (Vec<Words>, Words);
+    fn run<L: Lanes>(self, l: L) -> Self::Output {
+        let rows: [Words; LANES] = std::array::from_fn(|i| std::array::from_fn(|j| (8 * i + j) as u64));
+        let columns = l.transpose(rows.map(|row| l.load_raw(&row)));
+        let mut out = columns.map(|column| {
+            let mut words = [0; LANES];
+            l.store_raw(&mut words, column);
+            words
+        });
+        let mut permuted = [0; LANES];
+        l.store_raw(&mut permuted, l.permute(l.load_raw(&rows[1]), &[7, 6, 0, 0, 3, 2, 1, 5]));
+        out.reverse();
+        (out.to_vec(), permuted)
+    }
+}
+
+#[test]
+fn transpositions_and_permutations_move_lanes() {
+    let q = Modulus::new(257).unwrap();
+    for (columns, permuted) in everywhere(q, Moves) {
+        for (i, column) in columns.iter().rev().enumerate() {
+            assert_eq!(*column, std::array::from_fn(|j| (8 * j + i) as u64));
+        }
+        assert_eq!(permuted, [15, 14, 8, 8, 11, 10, 9, 13]);
+    }
+}
+
+#[derive(Clone)]
+struct Bounds;
+
+impl Kernel for Bounds {
+    type Output = Form;
+    fn run<L: Lanes>(self, _: L) -> Form {
+        L::FORM
+    }
+}
+
+#[test]
+fn every_form_takes_sums_and_differences_of_reduced_values() {
+    for form in everywhere(Modulus::new(257).unwrap(), Bounds) {
+        let reduced = form.reduced.max(form.product_of(form.limit)).max(Form::ONE);
+        assert!(reduced <= form.subtrahend && 2 * reduced <= form.limit);
+        assert!(form.difference(reduced, reduced) <= form.limit);
+    }
+}

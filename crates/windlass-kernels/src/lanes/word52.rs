@@ -1,0 +1,242 @@
+//! Residues as integers, multiplied by 52-bit multiply-add: Shoup products with 52-bit quotients.
+
+use super::{Form, Kernel, LANES, Lanes};
+use crate::modulus::Modulus;
+
+/// The vector instructions on eight words. A value proves that they exist.
+pub(crate) trait Word52Ops: Copy {
+    /// Eight words.
+    type Reg: Copy;
+
+    /// Runs `kernel` with the instructions enabled.
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output;
+    /// One word in all lanes.
+    fn splat(self, x: u64) -> Self::Reg;
+    /// From memory.
+    fn load(self, words: &[u64; LANES]) -> Self::Reg;
+    /// To memory.
+    fn store(self, words: &mut [u64; LANES], x: Self::Reg);
+    /// `x + y mod 2^64`.
+    fn add(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// `x - y mod 2^64`.
+    fn sub(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// The smaller, unsigned.
+    fn min(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// Bitwise and.
+    fn and(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// `x << count`.
+    fn shl(self, x: Self::Reg, count: u64) -> Self::Reg;
+    /// `x >> count`.
+    fn shr(self, x: Self::Reg, count: u64) -> Self::Reg;
+    /// `sum + (x·y mod 2^52)` of the low 52 bits of x and y.
+    fn madd_low(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// `sum + ⌊x·y / 2^52⌋` of the low 52 bits of x and y.
+    fn madd_high(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// See [`Lanes::transpose`].
+    fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
+    /// See [`Lanes::permute`].
+    fn permute(self, x: Self::Reg, indices: &[u64; LANES]) -> Self::Reg;
+}
+
+const MASK: u64 = (1 << 52) - 1;
+
+/// Arithmetic modulo q on 52-bit words. Internal form: integers in [0, 4q), so below 2^52.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Word52<O> {
+    ops: O,
+    q: u64,
+    /// 2^52 − q, the low words of −q.
+    negated: u64,
+    /// ⌊2^52 / q⌋, the Shoup quotient of 1.
+    one: u64,
+    /// 2^52 mod q and its Shoup quotient.
+    high: (u64, u64),
+    /// With 2^{b−1} < q < 2^b: the shift 52 − b and μ = ⌊2^{b+51}/q⌋ < 2^52 of Barrett's reduction.
+    shift: u64,
+    barrett: u64,
+}
+
+impl<O: Word52Ops> Word52<O> {
+    pub(crate) fn new(ops: O, modulus: Modulus) -> Self {
+        let (q, bits) = (modulus.value(), modulus.bits() as u64);
+        let high = (1 << 52) % q;
+        let barrett = ((1u128 << (bits + 51)) / q as u128) as u64;
+        let high = (high, quotient(high, q));
+        Self { ops, q, negated: (1 << 52) - q, one: (1 << 52) / q, high, shift: 52 - bits, barrett }
+    }
+
+    /// `x * w` in [0, 2q) for x < 2^52.
+    #[inline(always)]
+    fn shoup(self, x: O::Reg, w: O::Reg, w_quotient: O::Reg) -> O::Reg {
+        let o = self.ops;
+        let zero = o.splat(0);
+        let k = o.madd_high(zero, x, w_quotient);
+        let r = o.madd_low(o.madd_low(zero, x, w), k, o.splat(self.negated));
+        o.and(r, o.splat(MASK))
+    }
+
+    /// Any x < 2^52 to [0, 2q).
+    #[inline(always)]
+    fn reduce_word(self, x: O::Reg) -> O::Reg {
+        let o = self.ops;
+        let k = o.madd_high(o.splat(0), x, o.splat(self.one));
+        o.and(o.madd_low(x, k, o.splat(self.negated)), o.splat(MASK))
+    }
+
+    /// `x − multiple` where that is not negative, else x.
+    #[inline(always)]
+    fn subtract_if_fits(self, x: O::Reg, multiple: u64) -> O::Reg {
+        self.ops.min(x, self.ops.sub(x, self.ops.splat(multiple)))
+    }
+}
+
+fn quotient(w: u64, q: u64) -> u64 {
+    (((w as u128) << 52) / q as u128) as u64
+}
+
+impl<O: Word52Ops> Lanes for Word52<O> {
+    type Vector = O::Reg;
+    type Multiplier = (O::Reg, O::Reg);
+    /// Low and high words.
+    type Sum = (O::Reg, O::Reg);
+
+    const FORM: Form = Form {
+        signed: false,
+        limit: Form::ONE * 4,
+        subtrahend: Form::ONE * 2,
+        reduced: Form::ONE * 2,
+        product: Form::ONE * 2 - 1,
+        product_divisor: u32::MAX,
+    };
+    const WORDS: usize = 2;
+    // High words of products below 2^100 are below 2^48: fifteen, and the carry of the low words, fit in 52 bits.
+    const TERMS: usize = 15;
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        self.ops.vectorize(self, kernel)
+    }
+
+    fn prepare(self, multiplier: u64) -> [u64; 2] {
+        [multiplier, quotient(multiplier, self.q)]
+    }
+
+    #[inline(always)]
+    fn multiplier(self, words: &[u64]) -> Self::Multiplier {
+        (self.ops.splat(words[0]), self.ops.splat(words[1]))
+    }
+
+    #[inline(always)]
+    fn multipliers(self, words: &[u64]) -> Self::Multiplier {
+        let (words, _) = words.as_chunks::<LANES>();
+        (self.ops.load(&words[0]), self.ops.load(&words[1]))
+    }
+
+    #[inline(always)]
+    fn zero(self) -> O::Reg {
+        self.ops.splat(0)
+    }
+
+    #[inline(always)]
+    fn load(self, words: &[u64; LANES]) -> O::Reg {
+        self.ops.load(words)
+    }
+
+    #[inline(always)]
+    fn load_wide(self, words: &[u64; LANES]) -> O::Reg {
+        self.reduce_word(self.ops.load(words))
+    }
+
+    #[inline(always)]
+    fn store(self, words: &mut [u64; LANES], x: O::Reg) {
+        let x = self.subtract_if_fits(self.reduce(x), self.q);
+        self.ops.store(words, x);
+    }
+
+    #[inline(always)]
+    fn load_raw(self, words: &[u64; LANES]) -> O::Reg {
+        self.ops.load(words)
+    }
+
+    #[inline(always)]
+    fn store_raw(self, words: &mut [u64; LANES], x: O::Reg) {
+        self.ops.store(words, x);
+    }
+
+    #[inline(always)]
+    fn add(self, x: O::Reg, y: O::Reg) -> O::Reg {
+        self.ops.add(x, y)
+    }
+
+    #[inline(always)]
+    fn sub(self, x: O::Reg, y: O::Reg) -> O::Reg {
+        self.ops.add(x, self.ops.sub(self.ops.splat(2 * self.q), y))
+    }
+
+    #[inline(always)]
+    fn mul(self, x: O::Reg, m: Self::Multiplier) -> O::Reg {
+        self.shoup(x, m.0, m.1)
+    }
+
+    // Barrett: top = ⌊xy/2^{b−1}⌋ < 2^{b+1}; ⌊top·μ/2^52⌋ is at most 5/2 below xy/q, so the remainder is in [0, 4q).
+    #[inline(always)]
+    fn mul_lanes(self, x: O::Reg, y: O::Reg) -> O::Reg {
+        let o = self.ops;
+        let zero = o.splat(0);
+        let top = o.madd_high(zero, o.shl(x, 1), o.shl(y, self.shift));
+        let k = o.madd_high(zero, top, o.splat(self.barrett));
+        let r = o.madd_low(o.madd_low(zero, x, y), k, o.splat(self.negated));
+        self.reduce(o.and(r, o.splat(MASK)))
+    }
+
+    #[inline(always)]
+    fn reduce(self, x: O::Reg) -> O::Reg {
+        self.subtract_if_fits(x, 2 * self.q)
+    }
+
+    #[inline(always)]
+    fn sum_zero(self) -> Self::Sum {
+        (self.ops.splat(0), self.ops.splat(0))
+    }
+
+    #[inline(always)]
+    fn sum_add(self, sum: Self::Sum, x: &[u64; LANES], y: &[u64; LANES]) -> Self::Sum {
+        let o = self.ops;
+        let (x, y) = (o.load(x), o.load(y));
+        (o.madd_low(sum.0, x, y), o.madd_high(sum.1, x, y))
+    }
+
+    #[inline(always)]
+    fn sum_add_scalar(self, sum: Self::Sum, x: &[u64; LANES], scalar: u64) -> Self::Sum {
+        let o = self.ops;
+        let (x, y) = (o.load(x), o.splat(scalar));
+        (o.madd_low(sum.0, x, y), o.madd_high(sum.1, x, y))
+    }
+
+    fn sum_scalar(self, scalar: u64) -> u64 {
+        scalar
+    }
+
+    #[inline(always)]
+    fn sum_reduce(self, sum: Self::Sum) -> O::Reg {
+        let o = self.ops;
+        let high = o.add(sum.1, o.shr(sum.0, 52));
+        let low = self.reduce_word(o.and(sum.0, o.splat(MASK)));
+        self.reduce(o.add(self.shoup(high, o.splat(self.high.0), o.splat(self.high.1)), low))
+    }
+
+    #[inline(always)]
+    fn sum_from(self, x: O::Reg) -> Self::Sum {
+        (x, self.ops.splat(0))
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [O::Reg; LANES]) -> [O::Reg; LANES] {
+        self.ops.transpose(rows)
+    }
+
+    #[inline(always)]
+    fn permute(self, x: O::Reg, indices: &[u64; LANES]) -> O::Reg {
+        self.ops.permute(x, indices)
+    }
+}
