@@ -1,0 +1,78 @@
+//! What can go wrong in this layer, and what to do about it.
+
+use windlass_ring::RingError;
+use windlass_ring::kernels::KernelError;
+
+/// Every failure that a caller of this crate can meet. Variants carry data, never secrets.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RlweError {
+    /// The kernels refused an index or a prime.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The ring layer refused its arguments.
+    #[error(transparent)]
+    Ring(#[from] RingError),
+    /// The ring dimension is outside the tables of hardness estimates.
+    #[error(
+        "no security estimate for ring dimension {n} with {secret}: the tables cover {lowest} to {highest}; choose m with phi(m) in that range, or an insecure assurance by name"
+    )]
+    SecurityOutOfRange {
+        /// The ring dimension n = φ(m).
+        n: usize,
+        /// The secret distribution, in words.
+        secret: String,
+        /// Least dimension covered.
+        lowest: usize,
+        /// Largest dimension covered.
+        highest: usize,
+    },
+    /// No modulus at all reaches the security that was asked for.
+    #[error("no modulus gives {wanted:.0} bits of security at n = {n} with {secret}: use a larger ring or a ternary secret (at most 256 bits)")]
+    SecurityUnreachable {
+        /// The ring dimension n = φ(m).
+        n: usize,
+        /// Bits of security asked for.
+        wanted: f64,
+        /// The secret distribution, in words.
+        secret: String,
+    },
+    /// The parameters fall short of 128 bits, and were not called insecure by name.
+    #[error(
+        "these parameters have {bits:.1} bits of security (n = {n}, log2 QP = {log2_qp:.1}), fewer than {required:.0}: keep log2 QP at or below {max_log2_qp:.1}, enlarge the ring, or name the set insecure"
+    )]
+    Insecure {
+        /// Estimated security in bits.
+        bits: f64,
+        /// Bits required.
+        required: f64,
+        /// The ring dimension n = φ(m).
+        n: usize,
+        /// log2 of the product of all primes.
+        log2_qp: f64,
+        /// The largest log2 QP that would do at this n.
+        max_log2_qp: f64,
+    },
+    /// The special modulus is smaller than a digit: key switching would drown the message.
+    #[error(
+        "the special modulus has {log2_p:.1} bits but the largest of the {digits} digits has {log2_digit:.1}: add special primes or use more digits"
+    )]
+    SpecialModulusTooSmall {
+        /// log2 P.
+        log2_p: f64,
+        /// log2 of the largest product of a group of primes.
+        log2_digit: f64,
+        /// Number of groups.
+        digits: usize,
+    },
+    /// A value of the specification is outside its range.
+    #[error("{what} is {got}, but must be {range}")]
+    OutOfRange {
+        /// Which value.
+        what: &'static str,
+        /// What was given.
+        got: i64,
+        /// What is allowed.
+        range: String,
+    },
+}

@@ -1,0 +1,343 @@
+//! Hardness estimates: how many bits of security a ring dimension, a modulus and a secret distribution give.
+//!
+//! Facts used (the data files are in `data/security`, their sources in the README there):
+//! - at fixed n a ternary secret has λ·log2(QP) nearly constant, rising slowly with λ: between two rows of the table
+//!   λ ≥ λ_row·x_row/x from the row below is a lower estimate, and below 128 bits a falling correction is applied;
+//! - at a fixed ratio log2(QP)/n, λ rises with n: a point scales to a larger ring with its modulus;
+//! - for sparse secrets log λ is a concave function of log log2(QP) with slope between 0 and −1: chords between
+//!   points are lower estimates, and a slope of −1.05 beyond the last point.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use crate::error::RlweError;
+
+const TERNARY_TABLE: &str = include_str!("../../../data/security/ternary_max_log2_qp.csv");
+const POINTS_TABLE: &str = include_str!("../../../data/security/points.csv");
+
+/// How the coefficients of the secret key are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SecretDistribution {
+    /// Each coefficient uniform in {−1, 0, 1}.
+    Ternary,
+    /// Exactly `weight` coefficients ±1, the others 0.
+    Sparse {
+        /// Number of nonzero coefficients.
+        weight: u32,
+    },
+}
+
+impl fmt::Display for SecretDistribution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ternary => write!(f, "a uniform ternary secret"),
+            Self::Sparse { weight } => write!(f, "a sparse secret of weight {weight}"),
+        }
+    }
+}
+
+impl SecretDistribution {
+    /// Sum of the variances of the n coefficients: 2n/3 or the weight.
+    pub fn total_variance(self, n: usize) -> f64 {
+        match self {
+            Self::Ternary => 2.0 * n as f64 / 3.0,
+            Self::Sparse { weight } => weight as f64,
+        }
+    }
+}
+
+/// Where an estimate comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EstimateSource {
+    /// Eprint 2024/463, Table 5.2, and lattice-estimator runs for ternary secrets, interpolated downwards.
+    Tables,
+    /// Lattice-estimator runs (primal hybrid attack) for sparse secrets, interpolated downwards.
+    SparsePoints,
+    /// Below the tables' 128 bits or their last point: scaled from the nearest row.
+    Scaled,
+    /// Outside the dimensions of the tables: an indication only, no claim of security.
+    Indication,
+}
+
+impl fmt::Display for EstimateSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tables => "eprint 2024/463 Table 5.2 and lattice-estimator 27a581b, rounded down",
+            Self::SparsePoints => "lattice-estimator 27a581b, primal hybrid attack, rounded down",
+            Self::Scaled => "scaled down from the nearest lattice-estimator point",
+            Self::Indication => "rough indication outside the tables, no security claim",
+        })
+    }
+}
+
+/// A security level in bits, with its source.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SecurityEstimate {
+    /// λ: log2 of the estimated cost of the best known classical attack; at most 256 is ever claimed.
+    pub bits: f64,
+    /// Where the figure comes from.
+    pub source: EstimateSource,
+}
+
+impl fmt::Display for SecurityEstimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded down: what is printed is never more than what is claimed.
+        write!(f, "{:.1} bits ({})", (self.bits * 10.0).floor() / 10.0, self.source)
+    }
+}
+
+/// `(n, log2 QP)` rows of each λ, ascending.
+type TernaryRows = BTreeMap<u32, Vec<(f64, f64)>>;
+/// `(log2 QP, λ)` points of each (n, weight), ascending.
+type SparseCurves = BTreeMap<(u32, u32), Vec<(f64, f64)>>;
+
+fn records(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    text.lines().skip(1).filter(|line| !line.is_empty()).map(|line| line.split(',').collect())
+}
+
+fn number(field: &str) -> f64 {
+    field.trim().parse().expect("the embedded tables hold numbers")
+}
+
+static TERNARY: LazyLock<TernaryRows> = LazyLock::new(|| {
+    let mut rows = TernaryRows::new();
+    for record in records(TERNARY_TABLE) {
+        rows.entry(number(record[1]) as u32).or_default().push((number(record[0]), number(record[2])));
+    }
+    for curve in rows.values_mut() {
+        curve.sort_by(|a, b| a.partial_cmp(b).expect("no NaN in the tables"));
+        // Where two sources give the same n, the smaller modulus is kept.
+        curve.dedup_by_key(|&mut (n, _)| n as u64);
+    }
+    rows
+});
+
+static SPARSE: LazyLock<SparseCurves> = LazyLock::new(|| {
+    let mut curves = SparseCurves::new();
+    for record in records(POINTS_TABLE) {
+        if number(record[2]) > 0.0 {
+            let key = (number(record[0]) as u32, number(record[2]) as u32);
+            curves.entry(key).or_default().push((number(record[1]), number(record[3])));
+        }
+    }
+    for curve in curves.values_mut() {
+        curve.sort_by(|a, b| a.partial_cmp(b).expect("no NaN in the tables"));
+    }
+    curves
+});
+
+/// The dimensions for which [`security_bits`] answers: `(lowest, highest)`.
+pub fn covered_dimensions(secret: SecretDistribution) -> (usize, usize) {
+    let ends = |mut dims: Box<dyn Iterator<Item = usize>>| {
+        let first = dims.next().unwrap_or(usize::MAX);
+        dims.fold((first, first), |(low, high), n| (low.min(n), high.max(n)))
+    };
+    let (low, high) = ends(Box::new(TERNARY[&128].iter().map(|&(n, _)| n as usize)));
+    match secret {
+        SecretDistribution::Ternary => (low, high),
+        SecretDistribution::Sparse { weight } => {
+            let covering = SPARSE.keys().filter(move |&&(_, w)| w <= weight).map(|&(n, _)| n as usize);
+            (ends(Box::new(covering)).0, high)
+        }
+    }
+}
+
+/// λ for ring dimension `n` = φ(m), the base-two logarithm of the largest modulus `QP`, and a secret distribution.
+///
+/// A lower estimate throughout: interpolation rounds down, at most 256 bits are claimed.
+///
+/// # Errors
+/// [`RlweError::SecurityOutOfRange`] when n (or the weight) is outside the tables.
+pub fn security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> Result<SecurityEstimate, RlweError> {
+    let (lowest, highest) = covered_dimensions(secret);
+    if n < lowest || n > highest {
+        return Err(RlweError::SecurityOutOfRange { n, secret: secret.to_string(), lowest, highest });
+    }
+    let ternary = ternary_bits(n as f64, log2_qp);
+    Ok(match secret {
+        SecretDistribution::Ternary => ternary,
+        SecretDistribution::Sparse { weight } => {
+            let sparse = sparse_bits(n as f64, log2_qp, weight);
+            if sparse.bits <= ternary.bits { sparse } else { ternary }
+        }
+    })
+}
+
+/// λ without a claim: as [`security_bits`] inside the tables, else an indication (for toy sets and papers' sets).
+pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> SecurityEstimate {
+    security_bits(n, log2_qp, secret).unwrap_or_else(|_| {
+        // Linear in n from the nearest dimension covered, and never above what a ternary secret would give.
+        let (lowest, highest) = covered_dimensions(SecretDistribution::Ternary);
+        let nearest = n.clamp(lowest, highest);
+        let scale = n as f64 / nearest as f64;
+        let bits = ternary_bits(nearest as f64, log2_qp / scale.min(1.0)).bits * scale.min(1.0);
+        // A search over the supports bounds a sparse secret of few coefficients.
+        let guess = match secret {
+            SecretDistribution::Ternary => n as f64 * 3f64.log2(),
+            SecretDistribution::Sparse { weight } => weight as f64 * (1.0 + (n as f64 / weight as f64).log2()) / 2.0,
+        };
+        SecurityEstimate { bits: bits.min(guess), source: EstimateSource::Indication }
+    })
+}
+
+/// The largest log2(QP) for which [`security_bits`] is at least `lambda`.
+///
+/// # Errors
+/// [`RlweError::SecurityOutOfRange`] as there; [`RlweError::SecurityUnreachable`] when no modulus gives `lambda` bits.
+pub fn max_log2_qp(n: usize, lambda: f64, secret: SecretDistribution) -> Result<f64, RlweError> {
+    let reaches = |x: f64| security_bits(n, x, secret).map(|estimate| estimate.bits >= lambda);
+    let (mut low, mut high) = (1.0, 16384.0);
+    if !reaches(low)? {
+        return Err(RlweError::SecurityUnreachable { n, wanted: lambda, secret: secret.to_string() });
+    }
+    for _ in 0..64 {
+        let middle = 0.5 * (low + high);
+        if reaches(middle)? {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    // A table row is met exactly, not up to the last bit of the bisection.
+    let rounded = low.round();
+    Ok(if (rounded - low).abs() < 1e-6 && reaches(rounded)? { rounded } else { low })
+}
+
+/// The largest log2 QP for λ = `row` at dimension n, linear in n between rows; `None` outside them.
+fn ternary_limit(row: &[(f64, f64)], n: f64) -> Option<f64> {
+    let after = row.iter().position(|&(dimension, _)| dimension >= n)?;
+    if row[after].0 == n {
+        return Some(row[after].1);
+    }
+    let ((n0, x0), (n1, x1)) = (*row.get(after.checked_sub(1)?)?, row[after]);
+    Some((x0 + (x1 - x0) * (n - n0) / (n1 - n0)).floor())
+}
+
+fn ternary_bits(n: f64, x: f64) -> SecurityEstimate {
+    let mut limits = TERNARY.iter().filter_map(|(&lambda, row)| Some((lambda as f64, ternary_limit(row, n)?)));
+    let (base, limit) = limits.next().expect("the dimension is in the table of 128 bits");
+    if x > limit {
+        // λ·x falls slowly as x grows: the estimator's points lose 0.1% at 1.46 times the limit; 3% per multiple is taken.
+        let correction = (1.0 - 0.03 * (x / limit - 1.0)).max(0.25);
+        return SecurityEstimate { bits: base * limit / x * correction, source: EstimateSource::Scaled };
+    }
+    let mut bits = base * limit / x;
+    let mut cap = f64::INFINITY;
+    for (lambda, limit) in limits {
+        if x <= limit {
+            bits = bits.max(lambda * limit / x);
+        } else {
+            // Not reached: the row above bounds what may be said.
+            cap = lambda;
+            break;
+        }
+    }
+    SecurityEstimate { bits: bits.min(cap).min(256.0), source: EstimateSource::Tables }
+}
+
+fn sparse_bits(n: f64, x: f64, weight: u32) -> SecurityEstimate {
+    let curves = SPARSE.iter().filter(|&(&(n0, w0), _)| n0 as f64 <= n && w0 <= weight);
+    curves
+        .map(|(&(n0, _), curve)| curve_bits(curve, x * n0 as f64 / n))
+        .max_by(|a, b| a.bits.total_cmp(&b.bits))
+        .expect("the dimension is covered for this weight")
+}
+
+/// A lower estimate from points `(x, λ)` of one dimension and weight.
+fn curve_bits(curve: &[(f64, f64)], x: f64) -> SecurityEstimate {
+    let of = |bits, source| SecurityEstimate { bits, source };
+    match curve.iter().position(|&(x1, _)| x1 >= x) {
+        Some(0) => of(curve[0].1, EstimateSource::SparsePoints),
+        Some(after) => {
+            let ((x0, l0), (x1, l1)) = (curve[after - 1], curve[after]);
+            let share = (x / x0).ln() / (x1 / x0).ln();
+            of((l0.ln() + (l1 / l0).ln() * share).exp(), EstimateSource::SparsePoints)
+        }
+        None => {
+            let (x0, l0) = curve[curve.len() - 1];
+            of(l0 * (x0 / x).powf(1.05), EstimateSource::Scaled)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use SecretDistribution::{Sparse, Ternary};
+
+    #[test]
+    fn the_tables_rows_are_met_and_one_bit_more_is_not() {
+        for (&lambda, row) in TERNARY.iter() {
+            for &(n, limit) in row {
+                let at = security_bits(n as usize, limit, Ternary).unwrap();
+                assert!(at.bits >= lambda as f64 && at.source == EstimateSource::Tables, "n = {n}, {lambda}: {at}");
+                assert!(security_bits(n as usize, limit + 1.0, Ternary).unwrap().bits < lambda as f64);
+                assert_eq!(max_log2_qp(n as usize, lambda as f64, Ternary).unwrap(), limit);
+            }
+        }
+    }
+
+    /// Points that the estimates are not built from (ternary) or are (sparse): never overstated, and not far below.
+    #[test]
+    fn no_point_of_the_estimator_is_overstated() {
+        let mut seen = 0;
+        for record in records(POINTS_TABLE) {
+            let (n, x, weight, lambda) =
+                (number(record[0]) as usize, number(record[1]), number(record[2]) as u32, number(record[3]));
+            let secret = if weight == 0 { Ternary } else { Sparse { weight } };
+            let estimate = security_bits(n, x, secret).unwrap().bits;
+            assert!(estimate <= lambda + 1e-9, "n = {n}, x = {x}, weight {weight}: {estimate} > {lambda}");
+            assert!(estimate >= 0.96 * lambda, "n = {n}, x = {x}, weight {weight}: {estimate} far below {lambda}");
+            seen += 1;
+        }
+        assert_eq!(seen, 31);
+    }
+
+    #[test]
+    fn estimates_are_monotone() {
+        for secret in [Ternary, Sparse { weight: 120 }, Sparse { weight: 192 }, Sparse { weight: 32 }] {
+            let mut last = f64::INFINITY;
+            for x in 1..400 {
+                let bits = security_bits(32768, 5.0 * x as f64, secret).unwrap().bits;
+                assert!(bits <= last && bits <= 256.0 && bits > 0.0);
+                last = bits;
+            }
+            let mut last = 0.0;
+            for n in (16384..=131072).step_by(512) {
+                let bits = security_bits(n, 600.0, secret).unwrap().bits;
+                assert!(bits >= last, "n = {n}, {secret}: {bits} < {last}");
+                last = bits;
+            }
+        }
+        let at = |weight| security_bits(32768, 850.0, Sparse { weight }).unwrap().bits;
+        assert!(at(32) < at(120) && at(120) < at(192));
+    }
+
+    #[test]
+    fn sparse_is_never_better_than_ternary() {
+        for x in [60.0, 200.0, 400.0, 800.0, 1600.0] {
+            let ternary = security_bits(32768, x, Ternary).unwrap().bits;
+            for weight in [24, 64, 120, 192, 500] {
+                assert!(security_bits(32768, x, Sparse { weight }).unwrap().bits <= ternary);
+            }
+        }
+    }
+
+    #[test]
+    fn dimensions_outside_the_tables_are_refused() {
+        for (n, secret) in [(512, Ternary), (1 << 18, Ternary), (8192, Sparse { weight: 120 }), (32768, Sparse { weight: 8 })] {
+            assert!(matches!(security_bits(n, 20.0, secret), Err(RlweError::SecurityOutOfRange { .. })), "{n} {secret}");
+            assert_eq!(indicative_security_bits(n, 20.0, secret).source, EstimateSource::Indication);
+        }
+        assert!(matches!(max_log2_qp(1024, 300.0, Ternary), Err(RlweError::SecurityUnreachable { .. })));
+        assert!(max_log2_qp(1024, 192.0, Ternary).unwrap() < 18.0);
+    }
+
+    #[test]
+    fn toy_dimensions_have_toy_security() {
+        let bits = indicative_security_bits(48, 200.0, Ternary).bits;
+        assert!(bits > 0.0 && bits < 5.0, "{bits}");
+        assert!(indicative_security_bits(1 << 17, 100_000.0, Ternary).bits < 10.0);
+    }
+}
