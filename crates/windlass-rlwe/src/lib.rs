@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod params;
 pub mod security;
 
 pub use error::RlweError;
+pub use params::{Assurance, KeySizes, ParamsId, RlweParams, RlweSpec};
 pub use security::{SecretDistribution, SecurityEstimate};

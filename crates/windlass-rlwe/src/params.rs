@@ -1,0 +1,376 @@
+//! Validated parameters: a ring, a chain of primes, special primes, a secret distribution, and their security.
+
+mod sizes;
+
+use std::fmt;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use windlass_ring::gadget::Gadget;
+use windlass_ring::kernels::modulus::find_primes;
+use windlass_ring::kernels::{Modulus, Shape};
+
+use crate::error::RlweError;
+use crate::security::{self, SecretDistribution, SecurityEstimate};
+
+pub use sizes::KeySizes;
+
+/// What the caller vouches for about a set's security.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Assurance {
+    /// At least 128 bits by the tables: anything less is refused.
+    Secure,
+    /// For tests and toys: any security, under a name that says so.
+    Insecure {
+        /// The name of the set.
+        name: String,
+    },
+    /// The parameters of a published paper, whatever their security.
+    Paper {
+        /// The name of the set.
+        name: String,
+    },
+}
+
+/// Everything that determines a parameter set; [`RlweParams::new`] validates it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RlweSpec {
+    /// The cyclotomic index m.
+    pub m: u64,
+    /// Size in bits of each prime of the ciphertext modulus Q, in the order of the chain (the last is dropped first).
+    pub q_prime_bits: Vec<u32>,
+    /// Size in bits of each prime of the special modulus P.
+    pub special_prime_bits: Vec<u32>,
+    /// Number of groups that the primes of Q are cut into for key switching.
+    pub digits: usize,
+    /// Distribution of the secret key.
+    pub secret: SecretDistribution,
+    /// What is vouched for.
+    pub assurance: Assurance,
+}
+
+/// A SHA-256 hash over everything that keys and ciphertexts must agree on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ParamsId(pub [u8; 32]);
+
+impl fmt::Display for ParamsId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+/// A validated parameter set of the RLWE layer; plaintext moduli and schemes come on top.
+///
+/// The ciphertext modulus at level l is the product of the first l primes of [`Self::q_primes`]; keys live modulo `Q·P`.
+#[derive(Debug, Clone)]
+pub struct RlweParams {
+    shape: Arc<Shape>,
+    q_primes: Vec<Modulus>,
+    special_primes: Vec<Modulus>,
+    gadget: Gadget,
+    secret: SecretDistribution,
+    security: SecurityEstimate,
+    assurance: Assurance,
+    id: ParamsId,
+}
+
+/// log2 of a product of primes.
+pub fn log2_product(primes: &[Modulus]) -> f64 {
+    primes.iter().map(|q| (q.value() as f64).log2()).sum()
+}
+
+impl RlweParams {
+    /// The standard deviation of the error.
+    pub const SIGMA: f64 = 3.2;
+    /// Security in bits below which a set must be called insecure by name.
+    pub const REQUIRED_SECURITY: f64 = 128.0;
+    /// Limit on the number of primes of Q and P together.
+    pub const MAX_PRIMES: usize = 128;
+    /// Supported sizes of primes in bits.
+    pub const PRIME_BITS: std::ops::RangeInclusive<u32> = 25..=50;
+
+    /// Chooses the primes (the largest of each size that are 1 modulo [`Shape::root_order`], all distinct) and checks the set.
+    ///
+    /// # Errors
+    /// [`RlweError::Kernel`] for an unsupported m or too few primes of a size; [`RlweError::OutOfRange`] for counts and sizes;
+    /// [`RlweError::SpecialModulusTooSmall`] when P is below a digit; [`RlweError::SecurityOutOfRange`] or
+    /// [`RlweError::Insecure`] when 128 bits are vouched for but not reached.
+    pub fn new(spec: &RlweSpec) -> Result<Self, RlweError> {
+        let shape = Arc::new(Shape::new(spec.m)?);
+        check_counts(spec, shape.n())?;
+        let mut taken = Vec::new();
+        // The special primes get the largest of each size, so that P exceeds digits of the same sizes.
+        let special_primes = choose_primes(shape.root_order(), &spec.special_prime_bits, &mut taken)?;
+        let q_primes = choose_primes(shape.root_order(), &spec.q_prime_bits, &mut taken)?;
+        let gadget = Gadget::balanced(q_primes.len(), spec.digits);
+        let log2_digit = gadget
+            .groups()
+            .iter()
+            .map(|group| log2_product(&group.indices().map(|index| q_primes[index]).collect::<Vec<_>>()))
+            .fold(0.0, f64::max);
+        let log2_p = log2_product(&special_primes);
+        if log2_p < log2_digit {
+            let digits = gadget.groups().len();
+            return Err(RlweError::SpecialModulusTooSmall { log2_p, log2_digit, digits });
+        }
+        let security = check_security(shape.n(), log2_product(&q_primes) + log2_p, spec)?;
+        let id = identify(&shape, &q_primes, &special_primes, gadget.groups().len(), spec.secret);
+        let (secret, assurance) = (spec.secret, spec.assurance.clone());
+        Ok(Self { shape, q_primes, special_primes, gadget, secret, security, assurance, id })
+    }
+
+    /// The cyclotomic index m.
+    pub fn m(&self) -> u64 {
+        self.shape.m()
+    }
+
+    /// The ring dimension n = φ(m).
+    pub fn n(&self) -> usize {
+        self.shape.n()
+    }
+
+    /// The tensor shape of the ring.
+    pub fn shape(&self) -> &Arc<Shape> {
+        &self.shape
+    }
+
+    /// The primes of Q, in the order of the chain: the last is dropped first.
+    pub fn q_primes(&self) -> &[Modulus] {
+        &self.q_primes
+    }
+
+    /// The primes of P.
+    pub fn special_primes(&self) -> &[Modulus] {
+        &self.special_primes
+    }
+
+    /// The primes of Q, then those of P: the order of a ring built from this set.
+    pub fn all_primes(&self) -> Vec<Modulus> {
+        self.q_primes.iter().chain(&self.special_primes).copied().collect()
+    }
+
+    /// The number of primes of Q: the level of a fresh ciphertext.
+    pub fn top_level(&self) -> usize {
+        self.q_primes.len()
+    }
+
+    /// The groups of primes of Q that make up the digits of a key switch.
+    pub fn gadget(&self) -> &Gadget {
+        &self.gadget
+    }
+
+    /// The number of digits of a key switch at the top level.
+    pub fn digits(&self) -> usize {
+        self.gadget.groups().len()
+    }
+
+    /// The distribution of the secret key.
+    pub fn secret(&self) -> SecretDistribution {
+        self.secret
+    }
+
+    /// The standard deviation of the error, 3.2.
+    pub fn sigma(&self) -> f64 {
+        Self::SIGMA
+    }
+
+    /// λ of the modulus QP, with its source.
+    pub fn security(&self) -> SecurityEstimate {
+        self.security
+    }
+
+    /// What was vouched for.
+    pub fn assurance(&self) -> &Assurance {
+        &self.assurance
+    }
+
+    /// log2 of the product of the first `level` primes of Q.
+    pub fn log2_q(&self, level: usize) -> f64 {
+        log2_product(&self.q_primes[..level])
+    }
+
+    /// log2 P.
+    pub fn log2_p(&self) -> f64 {
+        log2_product(&self.special_primes)
+    }
+
+    /// log2(QP): what the security depends on.
+    pub fn log2_qp(&self) -> f64 {
+        self.log2_q(self.top_level()) + self.log2_p()
+    }
+
+    /// The hash that files are checked against.
+    pub fn id(&self) -> ParamsId {
+        self.id
+    }
+}
+
+fn out_of_range(what: &'static str, got: usize, range: String) -> RlweError {
+    RlweError::OutOfRange { what, got: got as i64, range }
+}
+
+fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), RlweError> {
+    let count = spec.q_prime_bits.len();
+    if count == 0 || count + spec.special_prime_bits.len() > RlweParams::MAX_PRIMES {
+        let range = format!("at least 1, and with the special primes at most {}", RlweParams::MAX_PRIMES);
+        return Err(out_of_range("the number of primes of Q", count, range));
+    }
+    if spec.special_prime_bits.is_empty() {
+        return Err(out_of_range("the number of special primes", 0, "at least 1".into()));
+    }
+    if spec.digits == 0 || spec.digits > count {
+        return Err(out_of_range("the number of digits", spec.digits, format!("in 1..={count}, one for each prime at most")));
+    }
+    let mut sizes = spec.q_prime_bits.iter().chain(&spec.special_prime_bits);
+    if let Some(&bits) = sizes.find(|bits| !RlweParams::PRIME_BITS.contains(bits)) {
+        return Err(out_of_range("the size of a prime in bits", bits as usize, "in 25..=50".into()));
+    }
+    if let SecretDistribution::Sparse { weight } = spec.secret
+        && (weight == 0 || weight as usize > n)
+    {
+        return Err(out_of_range("the weight of the sparse secret", weight as usize, format!("in 1..={n}")));
+    }
+    Ok(())
+}
+
+/// One prime for each wanted size, none of them in `taken`, which grows by them.
+fn choose_primes(order: u64, sizes: &[u32], taken: &mut Vec<u64>) -> Result<Vec<Modulus>, RlweError> {
+    let mut chosen = vec![None; sizes.len()];
+    let mut distinct: Vec<u32> = sizes.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    for bits in distinct {
+        let wanted = sizes.iter().filter(|&&size| size == bits).count();
+        let mut found = find_primes(order, bits, wanted, taken)?.into_iter();
+        for (slot, _) in chosen.iter_mut().zip(sizes).filter(|(_, size)| **size == bits) {
+            let prime: Option<Modulus> = found.next();
+            taken.extend(prime.map(Modulus::value));
+            *slot = prime;
+        }
+    }
+    Ok(chosen.into_iter().flatten().collect())
+}
+
+fn check_security(n: usize, log2_qp: f64, spec: &RlweSpec) -> Result<SecurityEstimate, RlweError> {
+    if spec.assurance != Assurance::Secure {
+        return Ok(security::indicative_security_bits(n, log2_qp, spec.secret));
+    }
+    let estimate = security::security_bits(n, log2_qp, spec.secret)?;
+    let required = RlweParams::REQUIRED_SECURITY;
+    if estimate.bits < required {
+        let max_log2_qp = security::max_log2_qp(n, required, spec.secret).unwrap_or(0.0);
+        return Err(RlweError::Insecure { bits: estimate.bits, required, n, log2_qp, max_log2_qp });
+    }
+    Ok(estimate)
+}
+
+fn identify(shape: &Shape, q: &[Modulus], p: &[Modulus], digits: usize, secret: SecretDistribution) -> ParamsId {
+    let (kind, weight) = match secret {
+        SecretDistribution::Ternary => (0, 0),
+        SecretDistribution::Sparse { weight } => (1, weight as u64),
+    };
+    let mut words = vec![shape.m(), digits as u64, kind, weight, RlweParams::SIGMA.to_bits()];
+    for primes in [q, p] {
+        words.push(primes.len() as u64);
+        words.extend(primes.iter().map(|prime| prime.value()));
+    }
+    let mut hash = Sha256::new();
+    hash.update(b"windlass rlwe parameters 1\n");
+    words.iter().for_each(|word| hash.update(word.to_le_bytes()));
+    ParamsId(hash.finalize().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> RlweSpec {
+        RlweSpec {
+            m: 16384,
+            q_prime_bits: vec![50, 40, 40],
+            special_prime_bits: vec![50, 31],
+            digits: 2,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Secure,
+        }
+    }
+
+    #[test]
+    fn a_secure_set_is_built_as_specified() {
+        let params = RlweParams::new(&RlweSpec { q_prime_bits: vec![40, 32, 40], ..spec() }).unwrap();
+        assert_eq!((params.m(), params.n(), params.top_level(), params.digits()), (16384, 8192, 3, 2));
+        let bits: Vec<u32> = params.all_primes().iter().map(|q| q.bits()).collect();
+        assert_eq!(bits, [40, 32, 40, 50, 31]);
+        assert!(params.all_primes().iter().all(|q| q.value() % 16384 == 1));
+        assert!(params.security().bits >= 128.0 && params.log2_qp() < 193.0);
+    }
+
+    #[test]
+    fn insecure_sets_need_a_name() {
+        let mut wide = RlweSpec { q_prime_bits: vec![50; 4], special_prime_bits: vec![50; 2], ..spec() };
+        match RlweParams::new(&wide) {
+            Err(RlweError::Insecure { bits, max_log2_qp, .. }) => {
+                assert!(bits > 80.0 && bits < 100.0, "{bits}");
+                assert_eq!(max_log2_qp, 214.0);
+            }
+            other => panic!("{other:?}"),
+        }
+        wide.assurance = Assurance::Insecure { name: "insecure_test".into() };
+        assert!(RlweParams::new(&wide).unwrap().security().bits < 100.0);
+        let toy = RlweSpec { m: 105, ..spec() };
+        assert!(matches!(RlweParams::new(&toy), Err(RlweError::SecurityOutOfRange { n: 48, .. })));
+        let toy = RlweSpec { assurance: wide.assurance.clone(), ..toy };
+        assert!(RlweParams::new(&toy).unwrap().security().bits < 10.0);
+    }
+
+    #[test]
+    fn primes_are_distinct_and_too_few_are_reported() {
+        let many = RlweSpec { q_prime_bits: vec![30; 12], special_prime_bits: vec![30; 6], ..spec() };
+        let many = RlweSpec { assurance: Assurance::Insecure { name: "insecure_test".into() }, ..many };
+        let params = RlweParams::new(&many).unwrap();
+        let mut values: Vec<u64> = params.all_primes().iter().map(|q| q.value()).collect();
+        values.sort_unstable();
+        values.dedup();
+        assert_eq!(values.len(), 18);
+        let none = RlweSpec { m: 1 << 18, q_prime_bits: vec![25; 90], special_prime_bits: vec![50; 30], digits: 30, ..many };
+        assert!(matches!(RlweParams::new(&none), Err(RlweError::Kernel(_))));
+    }
+
+    #[test]
+    fn malformed_specifications_are_refused() {
+        let refuse = |spec: RlweSpec| RlweParams::new(&spec).unwrap_err();
+        assert!(matches!(refuse(RlweSpec { m: 10, ..spec() }), RlweError::Kernel(_)));
+        for spec in [
+            RlweSpec { q_prime_bits: vec![], ..spec() },
+            RlweSpec { q_prime_bits: vec![51], digits: 1, ..spec() },
+            RlweSpec { q_prime_bits: vec![24], digits: 1, ..spec() },
+            RlweSpec { special_prime_bits: vec![], ..spec() },
+            RlweSpec { digits: 0, ..spec() },
+            RlweSpec { digits: 4, ..spec() },
+            RlweSpec { secret: SecretDistribution::Sparse { weight: 0 }, ..spec() },
+            RlweSpec { secret: SecretDistribution::Sparse { weight: 9000 }, ..spec() },
+        ] {
+            assert!(matches!(refuse(spec.clone()), RlweError::OutOfRange { .. }), "{spec:?}");
+        }
+        let narrow = RlweSpec { special_prime_bits: vec![50], ..spec() };
+        assert!(matches!(refuse(narrow), RlweError::SpecialModulusTooSmall { digits: 2, .. }));
+    }
+
+    #[test]
+    fn the_hash_depends_on_what_keys_depend_on() {
+        let base = RlweSpec { q_prime_bits: vec![40, 32, 40], special_prime_bits: vec![50, 32], ..spec() };
+        let id = |spec: &RlweSpec| RlweParams::new(spec).unwrap().id();
+        assert_eq!(id(&base), id(&base.clone()));
+        let named = RlweSpec { assurance: Assurance::Paper { name: "paper_test".into() }, ..base.clone() };
+        assert_eq!(id(&base), id(&named));
+        for other in [
+            RlweSpec { digits: 3, ..named.clone() },
+            RlweSpec { q_prime_bits: vec![40, 40, 32], ..named.clone() },
+            RlweSpec { secret: SecretDistribution::Sparse { weight: 100 }, ..named.clone() },
+            RlweSpec { m: 8192, ..named.clone() },
+        ] {
+            assert_ne!(id(&base), id(&other), "{other:?}");
+        }
+        assert_eq!(id(&base).to_string().len(), 64);
+    }
+}

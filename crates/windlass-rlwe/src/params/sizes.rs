@@ -1,0 +1,83 @@
+//! How large keys and ciphertexts will be, before any is made.
+
+use serde::Serialize;
+use windlass_ring::kernels::Modulus;
+
+use super::RlweParams;
+
+/// Predicted sizes in bytes. In memory a residue takes eight bytes; on disk exactly the bits of its prime, and uniform
+/// halves of keys are replaced by a 32-byte seed. Headers of files (some hundred bytes) are not counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct KeySizes {
+    /// A fresh ciphertext in memory: two polynomials modulo Q.
+    pub ciphertext_memory: u64,
+    /// A fresh ciphertext on disk.
+    pub ciphertext_disk: u64,
+    /// The public encryption key in memory.
+    pub public_key_memory: u64,
+    /// The public encryption key on disk, its uniform half as a seed.
+    pub public_key_disk: u64,
+    /// One key-switching key (relinearisation or one automorphism) in memory: both halves of each digit modulo QP.
+    pub switching_key_memory: u64,
+    /// One key-switching key on disk with both halves written out.
+    pub switching_key_disk_unseeded: u64,
+    /// One key-switching key on disk with its uniform half as a seed.
+    pub switching_key_disk: u64,
+}
+
+/// Bytes of one polynomial modulo `primes`, residues packed without gaps row by row.
+pub fn packed_bytes<'a>(n: usize, primes: impl IntoIterator<Item = &'a Modulus>) -> u64 {
+    primes.into_iter().map(|q| (n as u64 * q.bits() as u64).div_ceil(8)).sum()
+}
+
+impl RlweParams {
+    /// Sizes of keys and ciphertexts.
+    pub fn key_sizes(&self) -> KeySizes {
+        const SEED: u64 = 32;
+        let n = self.n();
+        let (q, qp) = (self.q_primes.len() as u64, (self.q_primes.len() + self.special_primes.len()) as u64);
+        let (row, digits) = (8 * n as u64, self.digits() as u64);
+        let packed_q = packed_bytes(n, &self.q_primes);
+        let packed_qp = packed_q + packed_bytes(n, &self.special_primes);
+        KeySizes {
+            ciphertext_memory: 2 * q * row,
+            ciphertext_disk: 2 * packed_q,
+            public_key_memory: 2 * q * row,
+            public_key_disk: packed_q + SEED,
+            switching_key_memory: digits * 2 * qp * row,
+            switching_key_disk_unseeded: digits * 2 * packed_qp,
+            switching_key_disk: digits * packed_qp + SEED,
+        }
+    }
+
+    /// Bytes of a ciphertext of two polynomials on disk at a level.
+    pub fn ciphertext_disk_at(&self, level: usize) -> u64 {
+        2 * packed_bytes(self.n(), &self.q_primes[..level])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::params::{Assurance, RlweParams, RlweSpec};
+    use crate::security::SecretDistribution;
+
+    #[test]
+    fn sizes_follow_the_prime_sizes() {
+        let params = RlweParams::new(&RlweSpec {
+            m: 16384,
+            q_prime_bits: vec![48, 32],
+            special_prime_bits: vec![50],
+            digits: 2,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Secure,
+        })
+        .unwrap();
+        let sizes = params.key_sizes();
+        assert_eq!(sizes.ciphertext_memory, 2 * 2 * 8192 * 8);
+        assert_eq!(sizes.ciphertext_disk, 2 * 8192 * 80 / 8);
+        assert_eq!(sizes.switching_key_memory, 2 * 2 * 3 * 8192 * 8);
+        assert_eq!(sizes.switching_key_disk_unseeded, 2 * 2 * 8192 * 130 / 8);
+        assert_eq!(sizes.switching_key_disk, 2 * 8192 * 130 / 8 + 32);
+        assert_eq!(params.ciphertext_disk_at(1), 2 * 8192 * 6);
+    }
+}
