@@ -28,7 +28,9 @@ pub enum RlweError {
         highest: usize,
     },
     /// No modulus at all reaches the security that was asked for.
-    #[error("no modulus gives {wanted:.0} bits of security at n = {n} with {secret}: use a larger ring or a ternary secret (at most 256 bits)")]
+    #[error(
+        "no modulus gives {wanted:.0} bits of security at n = {n} with {secret}: use a larger ring or a ternary secret (at most 256 bits)"
+    )]
     SecurityUnreachable {
         /// The ring dimension n = φ(m).
         n: usize,

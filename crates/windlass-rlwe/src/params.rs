@@ -219,7 +219,11 @@ fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), RlweError> {
         return Err(out_of_range("the number of special primes", 0, "at least 1".into()));
     }
     if spec.digits == 0 || spec.digits > count {
-        return Err(out_of_range("the number of digits", spec.digits, format!("in 1..={count}, one for each prime at most")));
+        return Err(out_of_range(
+            "the number of digits",
+            spec.digits,
+            format!("in 1..={count}, one for each prime at most"),
+        ));
     }
     let mut sizes = spec.q_prime_bits.iter().chain(&spec.special_prime_bits);
     if let Some(&bits) = sizes.find(|bits| !RlweParams::PRIME_BITS.contains(bits)) {
@@ -332,7 +336,8 @@ mod tests {
         values.sort_unstable();
         values.dedup();
         assert_eq!(values.len(), 18);
-        let none = RlweSpec { m: 1 << 18, q_prime_bits: vec![25; 90], special_prime_bits: vec![50; 30], digits: 30, ..many };
+        let none =
+            RlweSpec { m: 1 << 18, q_prime_bits: vec![25; 90], special_prime_bits: vec![50; 30], digits: 30, ..many };
         assert!(matches!(RlweParams::new(&none), Err(RlweError::Kernel(_))));
     }
 

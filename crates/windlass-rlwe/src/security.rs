@@ -326,8 +326,13 @@ mod tests {
 
     #[test]
     fn dimensions_outside_the_tables_are_refused() {
-        for (n, secret) in [(512, Ternary), (1 << 18, Ternary), (8192, Sparse { weight: 120 }), (32768, Sparse { weight: 8 })] {
-            assert!(matches!(security_bits(n, 20.0, secret), Err(RlweError::SecurityOutOfRange { .. })), "{n} {secret}");
+        for (n, secret) in
+            [(512, Ternary), (1 << 18, Ternary), (8192, Sparse { weight: 120 }), (32768, Sparse { weight: 8 })]
+        {
+            assert!(
+                matches!(security_bits(n, 20.0, secret), Err(RlweError::SecurityOutOfRange { .. })),
+                "{n} {secret}"
+            );
             assert_eq!(indicative_security_bits(n, 20.0, secret).source, EstimateSource::Indication);
         }
         assert!(matches!(max_log2_qp(1024, 300.0, Ternary), Err(RlweError::SecurityUnreachable { .. })));
