@@ -24,7 +24,7 @@ mod ifma;
 pub(crate) mod word52;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::isa::Isa;
 use crate::modulus::Modulus;

@@ -2,6 +2,7 @@
 
 mod automorphism;
 mod plan;
+mod pow2;
 mod shape;
 
 pub use automorphism::Automorphism;

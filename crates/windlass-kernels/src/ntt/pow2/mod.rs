@@ -1,0 +1,178 @@
+//! The negacyclic transform of length 2^k: Z_q\[X\]/(X^n + 1), n = 2^k.
+//!
+//! Layer l splits each of its 2^l nodes, residues modulo X^{2t} − w², into residues modulo X^t − w and X^t + w. Passes of
+//! up to four layers keep a column of vectors in registers; the last six layers are one pass over 64 residues around
+//! an 8×8 transposition. Nodes are visited depth first, so that blocks of 2^12 residues stay in the first-level
+//! cache.
+
+mod butterfly;
+mod passes;
+mod small;
+mod tables;
+
+#[cfg(test)]
+mod tests;
+
+use crate::isa::Isa;
+use crate::lanes::{Kernel, LANES, Lanes, dispatch};
+use crate::modulus::Modulus;
+use tables::Tables;
+
+/// Tables of the negacyclic transform of length 2^k modulo one prime.
+#[derive(Debug, Clone)]
+pub(crate) struct Pow2Plan {
+    isa: Isa,
+    modulus: Modulus,
+    method: Method,
+}
+
+#[derive(Debug, Clone)]
+enum Method {
+    /// Below 64 residues: one butterfly at a time.
+    Small(small::Small),
+    /// Vectors.
+    Vector(Tables),
+}
+
+impl Pow2Plan {
+    /// Largest k.
+    pub(crate) const MAX_LOG_N: u32 = 17;
+
+    /// The transform of length n = 2^log_n, 1 ≤ log_n ≤ 17, with `root` of order 2n modulo q.
+    ///
+    /// Position i of a transformed row is the value at root^(2·bitreverse(i) + 1).
+    pub(crate) fn new(log_n: u32, modulus: Modulus, root: u64, isa: Isa) -> Self {
+        assert!((1..=Self::MAX_LOG_N).contains(&log_n), "the length is 2^1 to 2^17");
+        debug_assert_eq!(modulus.pow(root, 1 << log_n), modulus.value() - 1, "the root has order 2n");
+        let method = if log_n < 6 {
+            Method::Small(small::Small::new(log_n, modulus, root))
+        } else {
+            Method::Vector(dispatch(isa, modulus, tables::Build { log_n, modulus, root }))
+        };
+        Self { isa, modulus, method }
+    }
+
+    /// Coefficients to values, in place; canonical in and out.
+    pub(crate) fn forward(&self, row: &mut [u64]) {
+        match &self.method {
+            Method::Small(small) => small.forward(row),
+            Method::Vector(tables) => {
+                assert_eq!(row.len(), 1 << tables.log_n);
+                dispatch(self.isa, self.modulus, Forward { tables, row: vectors(row) });
+            }
+        }
+    }
+
+    /// Values to coefficients, in place; canonical in and out.
+    pub(crate) fn inverse(&self, row: &mut [u64]) {
+        match &self.method {
+            Method::Small(small) => small.inverse(row),
+            Method::Vector(tables) => {
+                assert_eq!(row.len(), 1 << tables.log_n);
+                dispatch(self.isa, self.modulus, Inverse { tables, row: vectors(row) });
+            }
+        }
+    }
+}
+
+type Words = [u64; LANES];
+
+fn vectors(row: &mut [u64]) -> &mut [Words] {
+    row.as_chunks_mut().0
+}
+
+/// Log of the block, in residues, that stays in the first-level cache.
+const LOG_BLOCK: u32 = 12;
+
+struct Forward<'a, 'b> {
+    tables: &'a Tables,
+    row: &'b mut [Words],
+}
+
+impl Kernel for Forward<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let Self { tables, row } = self;
+        let block = row.len().min(1 << (LOG_BLOCK - 3));
+        for b in 0..row.len() / block {
+            for (index, pass) in tables.passes.iter().enumerate() {
+                let length = row.len() >> pass.layer;
+                let nodes = if length > block {
+                    // The outer node that begins with this block, if one does.
+                    let first = b * block / length;
+                    first..first + (b * block % length == 0) as usize
+                } else {
+                    let count = block / length;
+                    b * count..(b + 1) * count
+                };
+                for node in nodes {
+                    let part = &mut row[node * length..(node + 1) * length];
+                    let multipliers = pass.multipliers(&tables.forward, node, L::WORDS);
+                    match (index, pass.log_radix) {
+                        (0, 1) => passes::forward::<L, 2>(l, part, multipliers, true),
+                        (0, 2) => passes::forward::<L, 4>(l, part, multipliers, true),
+                        (0, 3) => passes::forward::<L, 8>(l, part, multipliers, true),
+                        (0, _) => passes::forward::<L, 16>(l, part, multipliers, true),
+                        _ => passes::forward::<L, 8>(l, part, multipliers, false),
+                    }
+                }
+            }
+            let part = &mut row[b * block..(b + 1) * block];
+            let multipliers = tables.tail(&tables.forward, b * block / 8, (b + 1) * block / 8, L::WORDS);
+            if tables.passes.is_empty() {
+                passes::forward_tail(l, part, multipliers, true);
+            } else {
+                passes::forward_tail(l, part, multipliers, false);
+            }
+        }
+    }
+}
+
+struct Inverse<'a, 'b> {
+    tables: &'a Tables,
+    row: &'b mut [Words],
+}
+
+impl Kernel for Inverse<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let Self { tables, row } = self;
+        let block = row.len().min(1 << (LOG_BLOCK - 3));
+        let scale = &tables.scale[..];
+        for b in 0..row.len() / block {
+            let part = &mut row[b * block..(b + 1) * block];
+            let multipliers = tables.tail(&tables.inverse, b * block / 8, (b + 1) * block / 8, L::WORDS);
+            if tables.passes.is_empty() {
+                passes::inverse_tail(l, part, multipliers, Some(scale));
+            } else {
+                passes::inverse_tail(l, part, multipliers, None);
+            }
+            for (index, pass) in tables.passes.iter().enumerate().rev() {
+                let length = row.len() >> pass.layer;
+                let nodes = if length > block {
+                    // The outer node that ends with this block, if one does.
+                    let last = b * block / length;
+                    last..last + ((b + 1) * block % length == 0) as usize
+                } else {
+                    let count = block / length;
+                    b * count..(b + 1) * count
+                };
+                for node in nodes {
+                    let part = &mut row[node * length..(node + 1) * length];
+                    let multipliers = pass.multipliers(&tables.inverse, node, L::WORDS);
+                    match (index, pass.log_radix) {
+                        (0, 1) => passes::inverse::<L, 2>(l, part, multipliers, Some(scale)),
+                        (0, 2) => passes::inverse::<L, 4>(l, part, multipliers, Some(scale)),
+                        (0, 3) => passes::inverse::<L, 8>(l, part, multipliers, Some(scale)),
+                        (0, _) => passes::inverse::<L, 16>(l, part, multipliers, Some(scale)),
+                        _ => passes::inverse::<L, 8>(l, part, multipliers, None),
+                    }
+                }
+            }
+        }
+    }
+}
