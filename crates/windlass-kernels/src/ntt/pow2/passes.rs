@@ -33,12 +33,7 @@ pub(super) fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], multip
 
 /// log2(R) layers of one node, inverse. With a scale the results are canonical.
 #[inline(always)]
-pub(super) fn inverse<L: Lanes, const R: usize>(
-    l: L,
-    node: &mut [Words],
-    multipliers: &[u64],
-    scale: Option<&[u64]>,
-) {
+pub(super) fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], multipliers: &[u64], scale: Option<&[u64]>) {
     let (mut parts, stride) = parts::<R>(node);
     assert!(multipliers.len() == (R - 1) * L::WORDS);
     let table: [L::Multiplier; R] = std::array::from_fn(|i| l.multiplier(&multipliers[i.min(R - 2) * L::WORDS..]));
