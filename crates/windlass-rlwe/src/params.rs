@@ -291,7 +291,7 @@ mod tests {
     fn spec() -> RlweSpec {
         RlweSpec {
             m: 16384,
-            q_prime_bits: vec![50, 40, 40],
+            q_prime_bits: vec![40, 32, 40],
             special_prime_bits: vec![50, 31],
             digits: 2,
             secret: SecretDistribution::Ternary,
