@@ -11,8 +11,9 @@ use windlass_ring::kernels::modulus::find_primes;
 use windlass_ring::kernels::{Modulus, Shape};
 
 use crate::error::RlweError;
-use crate::security::{self, SecretDistribution, SecurityEstimate};
+use crate::security;
 
+pub use crate::security::{SecretDistribution, SecurityEstimate};
 pub use sizes::KeySizes;
 
 /// What the caller vouches for about a set's security.

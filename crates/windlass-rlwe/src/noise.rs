@@ -1,0 +1,213 @@
+#![doc = include_str!("../../../docs/math/noise.md")]
+
+mod bound;
+
+use windlass_ring::kernels::Shape;
+
+use crate::params::RlweParams;
+use crate::security::SecretDistribution;
+
+pub use bound::{Bound, FailureProbability};
+
+/// σ²-free variance of an embedding of an error polynomial: Π m_i over odd axes, m_i/2 for the axis of 2.
+pub fn error_variance_factor(shape: &Shape) -> f64 {
+    shape.axes().iter().map(|axis| if axis.prime == 2 { axis.dim as f64 } else { axis.index as f64 }).product()
+}
+
+/// C_m: powerful-basis coefficients are at most C_m times the canonical norm. Π 2(1 − 1/ℓ) over the primes ℓ of odd axes.
+pub fn coefficient_factor(shape: &Shape) -> f64 {
+    let factor = |prime: u64| if prime == 2 { 1.0 } else { 2.0 * (1.0 - 1.0 / prime as f64) };
+    shape.axes().iter().map(|axis| factor(axis.prime)).product()
+}
+
+/// Canonical norm of the element whose powerful-basis coefficients are all 1, from above.
+///
+/// Each axis gives a geometric sum: 1 for a prime axis (the missing term), else at most 1/sin(π/m_i).
+pub fn all_ones_norm(shape: &Shape) -> f64 {
+    let axis_norm = |index: u64, exponent: u32, prime: u64| {
+        if exponent == 1 && prime != 2 { 1.0 } else { 1.0 / (std::f64::consts::PI / index as f64).sin() }
+    };
+    shape.axes().iter().map(|axis| axis_norm(axis.index, axis.exponent, axis.prime)).product()
+}
+
+/// The canonical norm that key generation enforces by drawing again: fewer than one secret in a hundred is rejected.
+///
+/// `sqrt(V·ln(500·n))`, V the sum of the coefficients' variances; never above the sum of their absolute values.
+pub fn secret_norm_bound(shape: &Shape, secret: SecretDistribution) -> f64 {
+    let n = shape.n();
+    let typical = (secret.total_variance(n) * (500.0 * n as f64).ln()).sqrt();
+    let sure = match secret {
+        SecretDistribution::Ternary => n as f64,
+        SecretDistribution::Sparse { weight } => weight as f64,
+    };
+    typical.min(sure)
+}
+
+/// Noise bounds of one parameter set and one plaintext modulus t = p^r, in the canonical norm of ε (see the module's page).
+///
+/// All methods return bounds on ‖ε‖ that hold but for the stated failure probability of each operation.
+#[derive(Debug, Clone)]
+pub struct NoiseModel {
+    n: f64,
+    failure: FailureProbability,
+    plaintext: Bound,
+    error_variance: f64,
+    all_ones: f64,
+    coefficient_factor: Bound,
+    secret_norm: Bound,
+    /// For each group of primes its log2 sizes, in the order of the chain.
+    groups: Vec<Vec<f64>>,
+    log2_p: f64,
+}
+
+impl NoiseModel {
+    /// Bounds for plaintext modulus `t`, each operation failing with probability at most 2^{−128}.
+    pub fn new(params: &RlweParams, t: u64) -> Self {
+        Self::with_failure(params, t, FailureProbability::default())
+    }
+
+    /// As [`Self::new`] with another failure probability.
+    pub fn with_failure(params: &RlweParams, t: u64, failure: FailureProbability) -> Self {
+        let shape = params.shape();
+        let size = |index: usize| (params.q_primes()[index].value() as f64).log2();
+        Self {
+            n: shape.n() as f64,
+            failure,
+            plaintext: Bound::of(t as f64),
+            error_variance: params.sigma().powi(2) * error_variance_factor(shape),
+            all_ones: all_ones_norm(shape),
+            coefficient_factor: Bound::of(coefficient_factor(shape)),
+            secret_norm: Bound::of(secret_norm_bound(shape, params.secret())),
+            groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
+            log2_p: params.log2_p(),
+        }
+    }
+
+    /// The same model for another plaintext modulus (after a division by p, say).
+    pub fn with_plaintext_modulus(&self, t: u64) -> Self {
+        Self { plaintext: Bound::of(t as f64), ..self.clone() }
+    }
+
+    /// The failure probability of each operation.
+    pub fn failure(&self) -> FailureProbability {
+        self.failure
+    }
+
+    /// k with P(some embedding of some of `events` elements exceeds k standard deviations) ≤ failure: `sqrt(2·ln2·(f + log2(4n·events)))`.
+    pub fn tail_factor(&self, events: u32) -> f64 {
+        (2.0 * std::f64::consts::LN_2 * (self.failure.bits() + (4.0 * self.n * events as f64).log2())).sqrt()
+    }
+
+    /// Canonical norm of an element with independent sub-Gaussian coefficients whose variances sum to `variance`.
+    pub fn random_element(&self, variance: f64, events: u32) -> Bound {
+        Bound::of(self.tail_factor(events) * variance.sqrt())
+    }
+
+    /// ‖e‖ of a fresh error.
+    pub fn error(&self, events: u32) -> Bound {
+        self.random_element(self.error_variance, events)
+    }
+
+    /// ‖s‖, certain: key generation enforces it.
+    pub fn secret_norm(&self) -> Bound {
+        self.secret_norm
+    }
+
+    /// Canonical norm of any plaintext with centred coefficients: n·t/2, certain.
+    pub fn plaintext_worst(&self) -> Bound {
+        self.plaintext * Bound::of(self.n / 2.0)
+    }
+
+    /// Canonical norm of a plaintext whose centred coefficients are random modulo t: k·t·sqrt(n/12).
+    pub fn plaintext_random(&self) -> Bound {
+        self.plaintext * self.random_element(self.n / 12.0, 1)
+    }
+
+    /// A fresh public-key encryption: n·t/2 + t·(‖e‖·‖u‖ + ‖e_1‖·‖s‖ + ‖e_0‖), u uniform ternary.
+    pub fn fresh_public(&self) -> Bound {
+        let (error, ephemeral) = (self.error(4), self.random_element(2.0 * self.n / 3.0, 4));
+        self.plaintext_worst() + self.plaintext * (error * ephemeral + error * self.secret_norm + error)
+    }
+
+    /// A fresh secret-key encryption: n·t/2 + t·‖e‖.
+    pub fn fresh_secret(&self) -> Bound {
+        self.plaintext_worst() + self.plaintext * self.error(1)
+    }
+
+    /// What rounding `parts` ciphertext parts adds: t·k·sqrt(n/12)·(1 + ‖s‖ + .. + ‖s‖^{parts−1}).
+    pub fn rounding(&self, parts: u32) -> Bound {
+        let one = self.plaintext * self.random_element(self.n / 12.0, parts);
+        one * (0..parts).map(|power| self.secret_norm.pow(power)).sum()
+    }
+
+    /// A sum of two.
+    pub fn add(&self, a: Bound, b: Bound) -> Bound {
+        a + b
+    }
+
+    /// A product of two, before relinearisation: ε is multiplicative.
+    pub fn multiply(&self, a: Bound, b: Bound) -> Bound {
+        a * b
+    }
+
+    /// A product with a plaintext of canonical norm `norm`.
+    pub fn multiply_constant(&self, a: Bound, norm: Bound) -> Bound {
+        a * norm
+    }
+
+    /// After switching the modulus of a ciphertext of `parts` parts from 2^{log2_from} to 2^{log2_to}.
+    pub fn modulus_switch(&self, a: Bound, log2_from: f64, log2_to: f64, parts: u32) -> Bound {
+        a * Bound::from_bits(log2_to - log2_from) + self.rounding(parts)
+    }
+
+    /// ‖Σ digit_k·e_k‖ for a uniform polynomial at `level`: the plain error of the inner product with a key, over Q·P.
+    ///
+    /// A digit of g primes and product D is Σ y_i·D/d_i with y_i uniform in [0, d_i): mean g·D/2, variance g·D²/12 a coefficient.
+    pub fn inner_product(&self, level: usize) -> Bound {
+        let active = self.active_groups(level);
+        let events = 2 * active.len() as u32;
+        let digit = |group: &[f64]| {
+            let primes = group.len() as f64;
+            let spread = self.random_element(self.n * primes / 12.0, events);
+            Bound::from_bits(group.iter().sum()) * (Bound::of(self.all_ones * primes / 2.0) + spread)
+        };
+        active.into_iter().map(digit).sum::<Bound>() * self.error(events)
+    }
+
+    /// What mod-down leaves of a plain error over Q·P: t·(error/P) + rounding of two parts.
+    pub fn mod_down(&self, error: Bound) -> Bound {
+        self.plaintext * error * Bound::from_bits(-self.log2_p) + self.rounding(2)
+    }
+
+    /// What one key switch at `level` adds.
+    pub fn key_switch(&self, level: usize) -> Bound {
+        self.mod_down(self.inner_product(level))
+    }
+
+    /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption may fail.
+    pub fn capacity(&self, log2_q: f64, a: Bound) -> f64 {
+        log2_q - 1.0 - (self.coefficient_factor * a).bits()
+    }
+
+    /// Whether decryption under modulus 2^{log2_q} is right for certain (but for the failure probabilities of the bound).
+    pub fn decryptable(&self, log2_q: f64, a: Bound) -> bool {
+        // The centred lift of residues is exact up to (1/2 − 2^{−30})·Q.
+        self.capacity(log2_q, a) > 1e-8
+    }
+
+    fn active_groups(&self, level: usize) -> Vec<&[f64]> {
+        let mut left = level;
+        let mut active = Vec::new();
+        for group in &self.groups {
+            let taken = left.min(group.len());
+            if taken > 0 {
+                active.push(&group[..taken]);
+            }
+            left -= taken;
+        }
+        active
+    }
+}
+
+#[cfg(test)]
+mod tests;

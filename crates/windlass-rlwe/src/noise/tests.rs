@@ -1,0 +1,149 @@
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass_ring::sample::{self, Gaussian};
+
+use super::*;
+use crate::params::{Assurance, RlweSpec};
+
+/// All embeddings' absolute values by the definition, largest first.
+fn canonical_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
+    let mut largest: f64 = 0.0;
+    for &t in shape.exponents() {
+        let (mut re, mut im) = (0.0, 0.0);
+        for (j, &a) in coefficients.iter().enumerate() {
+            let (mut rest, mut angle) = (j, 0.0);
+            for axis in shape.axes().iter().rev() {
+                angle += (rest % axis.dim) as f64 * t as f64 / axis.index as f64;
+                rest /= axis.dim;
+            }
+            re += a as f64 * (angle.fract() * std::f64::consts::TAU).cos();
+            im += a as f64 * (angle.fract() * std::f64::consts::TAU).sin();
+        }
+        largest = largest.max(f64::hypot(re, im));
+    }
+    largest
+}
+
+fn params(m: u64) -> RlweParams {
+    RlweParams::new(&RlweSpec {
+        m,
+        q_prime_bits: vec![40; 5],
+        special_prime_bits: vec![50; 2],
+        digits: 3,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    })
+    .unwrap()
+}
+
+#[test]
+fn samples_stay_within_their_bounds_and_come_near() {
+    let mut rng = ChaCha20Rng::from_seed([1; 32]);
+    for m in [105, 128, 45, 60, 127] {
+        let params = params(m);
+        // A failure probability that a test can see: one in a thousand.
+        let model = NoiseModel::with_failure(&params, 2, FailureProbability::from_bits(10.0));
+        let gaussian = Gaussian::new(params.sigma());
+        let mut worst = (0.0f64, 0.0f64);
+        for _ in 0..30 {
+            let error = canonical_norm(params.shape(), &sample::error(params.shape(), &gaussian, &mut rng));
+            let uniform: Vec<i64> = (0..params.n()).map(|_| (rng.next_u32() >> 16) as i64 - (1 << 15)).collect();
+            let rounding = canonical_norm(params.shape(), &uniform) / 65536.0;
+            worst = (worst.0.max(error), worst.1.max(rounding));
+        }
+        let bounds = (model.error(1).bits().exp2(), model.random_element(params.n() as f64 / 12.0, 1).bits().exp2());
+        for (seen, bound) in [(worst.0, bounds.0), (worst.1, bounds.1)] {
+            assert!(seen <= bound && seen >= bound / 5.0, "m = {m}: {seen} against {bound}");
+        }
+    }
+}
+
+#[test]
+fn secrets_are_seldom_rejected() {
+    let mut rng = ChaCha20Rng::from_seed([2; 32]);
+    for (m, secret) in [
+        (105, SecretDistribution::Ternary),
+        (128, SecretDistribution::Ternary),
+        (127, SecretDistribution::Sparse { weight: 20 }),
+        (60, SecretDistribution::Ternary),
+    ] {
+        let shape = Shape::new(m).unwrap();
+        let bound = secret_norm_bound(&shape, secret);
+        let rejected = (0..600)
+            .filter(|_| {
+                let s = match secret {
+                    SecretDistribution::Ternary => sample::ternary(shape.n(), &mut rng),
+                    SecretDistribution::Sparse { weight } => sample::sparse(shape.n(), weight as usize, &mut rng),
+                };
+                canonical_norm(&shape, &s) > bound
+            })
+            .count();
+        assert!(rejected <= 6, "m = {m}: {rejected} of 600 rejected");
+    }
+}
+
+#[test]
+fn coefficients_are_bounded_by_the_canonical_norm() {
+    let mut rng = ChaCha20Rng::from_seed([3; 32]);
+    for m in [64, 9, 15, 105, 60, 77] {
+        let shape = Shape::new(m).unwrap();
+        let factor = coefficient_factor(&shape);
+        // The element dual to coefficient 0 on each axis comes close to the bound: θ(1 − X^{..}) shapes, and random ones.
+        for _ in 0..20 {
+            let a: Vec<i64> = (0..shape.n()).map(|_| (rng.next_u32() % 3) as i64 - 1).collect();
+            let largest = a.iter().map(|x| x.abs()).max().unwrap() as f64;
+            assert!(largest <= factor * canonical_norm(&shape, &a) + 1e-9);
+        }
+        let mut ones = vec![1; shape.n()];
+        assert!(canonical_norm(&shape, &ones) <= all_ones_norm(&shape) + 1e-6, "m = {m}");
+        assert!(1.0 <= factor * canonical_norm(&shape, &ones) + 1e-9);
+        ones[0] = 2;
+        assert!(2.0 <= factor * canonical_norm(&shape, &ones) + 1e-9);
+    }
+}
+
+/// Digits as the gadget makes them: Σ y_i·D/d_i, y_i uniform in [0, d_i).
+#[test]
+fn digits_stay_within_their_bound() {
+    let mut rng = ChaCha20Rng::from_seed([4; 32]);
+    for m in [128, 45, 105] {
+        let params = params(m);
+        let model = NoiseModel::with_failure(&params, 2, FailureProbability::from_bits(10.0));
+        for primes in [1u32, 2, 4] {
+            let spread = model.random_element(params.n() as f64 * primes as f64 / 12.0, 1);
+            let bound = (Bound::of(all_ones_norm(params.shape()) * primes as f64 / 2.0) + spread).bits().exp2();
+            let seen = (0..10)
+                .map(|_| {
+                    let scaled: Vec<i64> =
+                        (0..params.n()).map(|_| (0..primes).map(|_| (rng.next_u32() >> 12) as i64).sum()).collect();
+                    canonical_norm(params.shape(), &scaled) / (1u64 << 20) as f64
+                })
+                .fold(0.0, f64::max);
+            assert!(seen <= bound && seen >= bound / 8.0, "m = {m}, {primes} primes: {seen} against {bound}");
+        }
+    }
+}
+
+#[test]
+fn formulas_compose() {
+    let params = params(1 << 13);
+    let model = NoiseModel::new(&params, 65537);
+    let fresh = model.fresh_public();
+    assert!(model.fresh_secret() < fresh);
+    let q = |level| params.log2_q(level);
+    assert!(model.decryptable(q(5), fresh) && model.capacity(q(5), fresh) > 140.0);
+    // A key switch costs no more than a rounding or so: P exceeds the digits.
+    assert!(model.key_switch(5) < model.rounding(2) * Bound::of(8.0));
+    assert!(model.inner_product(1) < model.inner_product(2) && model.inner_product(4) < model.inner_product(5));
+    let product = model.multiply(fresh, fresh);
+    assert!(model.capacity(q(5), product) < model.capacity(q(5), fresh) - 30.0);
+    let lower = model.modulus_switch(product, q(5), q(4), 3);
+    assert!(lower < product && lower >= model.rounding(3));
+    assert!((model.modulus_switch(product, q(5), q(5), 1).bits() - product.bits()).abs() < 0.1);
+    // A stricter failure probability costs little, but something.
+    let strict = NoiseModel::with_failure(&params, 65537, FailureProbability::from_bits(256.0));
+    let difference = strict.fresh_public().bits() - fresh.bits();
+    assert!(difference > 0.3 && difference < 1.0, "{difference}");
+    assert!(!model.decryptable(q(1), Bound::from_bits(q(1) - 1.0)));
+    assert_eq!(model.with_plaintext_modulus(257).secret_norm(), model.secret_norm());
+}
