@@ -10,6 +10,7 @@ pub mod poly;
 pub mod ring;
 pub mod rns;
 pub mod sample;
+pub mod slots;
 
 pub use error::RingError;
 pub use poly::{Coeff, Eval, Poly, Representation};

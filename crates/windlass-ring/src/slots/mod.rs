@@ -1,0 +1,7 @@
+//! Slots: the decomposition of R/(p^r) into ℓ copies of a Galois ring, and the hypercube that indexes them.
+
+mod hypercube;
+mod prime_power;
+
+pub use hypercube::{Dimension, Hypercube};
+pub use prime_power::PrimePower;
