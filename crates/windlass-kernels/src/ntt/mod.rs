@@ -1,9 +1,15 @@
 //! Number-theoretic transforms of Z_q\[X\]/Φ_m, one axis per prime power of m.
 
 mod automorphism;
+mod odd;
 mod plan;
 mod pow2;
 mod shape;
+mod tensor;
+mod tensor_pow2;
+
+#[cfg(test)]
+mod tests;
 
 pub use automorphism::Automorphism;
 pub use plan::NttPlan;

@@ -1,22 +1,37 @@
 //! The transform of one ring modulo one prime.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::odd::{Block, Builder, Direction, OddAxis};
+use super::pow2::Pow2Plan;
+use super::tensor::{AxisKernel, Column, Edges, TensorAxis};
+use super::tensor_pow2::ColumnPow2;
 use crate::error::KernelError;
 use crate::isa::Isa;
+use crate::lanes::{self, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
-use crate::ntt::Shape;
-use crate::ntt::pow2::Pow2Plan;
-use crate::reference;
+use crate::ntt::{Axis, Shape};
 
 /// Precomputed tables of the transform of a [`Shape`] modulo one prime.
+///
+/// Cost: one transform per axis, `O(n log n)` for axes whose ℓ − 1 has small prime factors; see
+/// `docs/design/0003-transforms-of-odd-axes.md` for counts. The tables hold a few words per entry of an axis.
 #[derive(Debug, Clone)]
 pub struct NttPlan {
     shape: Arc<Shape>,
     modulus: Modulus,
-    roots: Vec<u64>,
-    /// The whole transform when m is a power of two.
-    pow2: Option<Arc<Pow2Plan>>,
+    isa: Isa,
+    steps: Vec<Step>,
+}
+
+/// The transform along one axis.
+#[derive(Debug, Clone)]
+enum Step {
+    /// Contiguous rows of a power of two.
+    Rows(Box<Pow2Plan>, usize),
+    /// Columns, eight at a time.
+    Columns(TensorAxis),
 }
 
 impl NttPlan {
@@ -26,10 +41,14 @@ impl NttPlan {
     /// [`KernelError::NoRootOfUnity`] when the prime is not 1 modulo [`Shape::root_order`].
     pub fn new(shape: &Arc<Shape>, modulus: Modulus, isa: Isa) -> Result<Self, KernelError> {
         let zeta = modulus.root_of_unity(shape.m())?;
-        let roots = shape.axes().iter().map(|axis| modulus.pow(zeta, shape.m() / axis.index)).collect();
-        let log_n = shape.n().trailing_zeros();
-        let pow2 = shape.m().is_power_of_two().then(|| Arc::new(Pow2Plan::new(log_n, modulus, zeta, isa)));
-        Ok(Self { shape: Arc::clone(shape), modulus, roots, pow2 })
+        let mut steps = Vec::with_capacity(shape.axes().len());
+        let mut inner = shape.n();
+        for (index, axis) in shape.axes().iter().enumerate() {
+            inner /= axis.dim;
+            let root = modulus.pow(zeta, shape.m() / axis.index);
+            steps.push(Step::new(shape, index, inner, modulus, isa, root)?);
+        }
+        Ok(Self { shape: Arc::clone(shape), modulus, isa, steps })
     }
 
     /// The shape.
@@ -44,19 +63,83 @@ impl NttPlan {
 
     /// Powerful-basis coefficients to values, in place. Canonical in and out.
     pub fn forward(&self, row: &mut [u64]) {
-        assert_eq!(row.len(), self.shape.n());
-        match &self.pow2 {
-            Some(pow2) => pow2.forward(row),
-            None => reference::forward(&self.shape, self.modulus, &self.roots, row),
-        }
+        self.run(Direction::Forward, self.steps.iter(), row);
     }
 
     /// Values to powerful-basis coefficients, in place. Canonical in and out.
     pub fn inverse(&self, row: &mut [u64]) {
+        self.run(Direction::Inverse, self.steps.iter().rev(), row);
+    }
+
+    fn run<'a>(&self, direction: Direction, steps: impl ExactSizeIterator<Item = &'a Step>, row: &mut [u64]) {
         assert_eq!(row.len(), self.shape.n());
-        match &self.pow2 {
-            Some(pow2) => pow2.inverse(row),
-            None => reference::inverse(&self.shape, self.modulus, &self.roots, row),
+        let steps: Vec<&Step> = steps.collect();
+        for (index, step) in steps.iter().enumerate() {
+            let is_rows = |step: Option<&&Step>| step.is_none_or(|step| matches!(step, Step::Rows(..)));
+            match step {
+                Step::Rows(plan, dim) => row.chunks_exact_mut(*dim).for_each(|row| match direction {
+                    Direction::Forward => plan.forward(row),
+                    Direction::Inverse => plan.inverse(row),
+                }),
+                Step::Columns(axis) => {
+                    let first = index == 0 || is_rows(steps.get(index - 1));
+                    let edges = Edges { first, last: is_rows(steps.get(index + 1)) };
+                    with_scratch(axis.scratch(), |scratch| {
+                        lanes::dispatch(self.isa, self.modulus, AxisKernel { axis, direction, edges, row, scratch });
+                    });
+                }
+            }
         }
     }
+}
+
+impl Step {
+    fn new(
+        shape: &Shape,
+        index: usize,
+        inner: usize,
+        modulus: Modulus,
+        isa: Isa,
+        root: u64,
+    ) -> Result<Self, KernelError> {
+        let axis: &Axis = &shape.axes()[index];
+        if axis.prime == 2 && inner == 1 && axis.dim >= LANES {
+            let plan = Pow2Plan::new(axis.dim.trailing_zeros(), modulus, root, isa);
+            return Ok(Step::Rows(Box::new(plan), axis.dim));
+        }
+        let prepare = |constant: u64| lanes::dispatch(isa, modulus, Prepare(constant));
+        let column = match shape.design(index) {
+            None => Column::Pow2(ColumnPow2::new(axis.dim, modulus, root, &prepare)),
+            Some(design) => {
+                let builder = Builder { q: modulus, prepare: &prepare };
+                Column::Odd(Box::new(OddAxis::new(axis, design, &builder, root)?))
+            }
+        };
+        Ok(Step::Columns(TensorAxis { column, dim: axis.dim, inner, natural: (0..axis.dim).collect() }))
+    }
+}
+
+/// Prepares one constant for the backend.
+struct Prepare(u64);
+
+impl Kernel for Prepare {
+    type Output = Vec<u64>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) -> Vec<u64> {
+        lanes.prepare(self.0)[..L::WORDS].to_vec()
+    }
+}
+
+/// Lends scratch memory of this thread. Its content is unspecified.
+fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [Block]) -> T) -> T {
+    thread_local! {
+        static SCRATCH: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+    }
+    SCRATCH.with_borrow_mut(|scratch| {
+        if scratch.len() < len {
+            scratch.resize(len, Block([0; LANES]));
+        }
+        f(&mut scratch[..len])
+    })
 }

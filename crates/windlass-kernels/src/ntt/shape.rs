@@ -2,6 +2,7 @@
 
 use crate::arith;
 use crate::error::KernelError;
+use crate::ntt::odd::AxisDesign;
 
 /// One tensor factor `Z[X_i]/Φ_{m_i}` with `m_i` a prime power and `X_i = X^{m/m_i}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +48,8 @@ pub struct Shape {
     axes: Vec<Axis>,
     exponents: Vec<u32>,
     positions: Vec<u32>,
+    designs: Vec<Option<AxisDesign>>,
+    root_order: u64,
 }
 
 impl Shape {
@@ -93,7 +96,8 @@ impl Shape {
         for (position, &t) in exponents.iter().enumerate() {
             positions[t as usize] = position as u32;
         }
-        Ok(Self { m, n, axes, exponents, positions })
+        let (designs, root_order) = designs(m, &axes);
+        Ok(Self { m, n, axes, exponents, positions, designs, root_order })
     }
 
     /// The cyclotomic index m.
@@ -126,6 +130,26 @@ impl Shape {
 
     /// Every prime used with this shape must be 1 modulo this number (m and all helper lengths of the transforms).
     pub fn root_order(&self) -> u64 {
-        self.m
+        self.root_order
     }
+
+    /// How the transform of an odd axis is done; `None` for the axis of 2.
+    pub(crate) fn design(&self, index: usize) -> Option<&AxisDesign> {
+        self.designs[index].as_ref()
+    }
+}
+
+/// Above this order of roots there would be too few primes of at most 50 bits.
+const MAX_ROOT_ORDER: u64 = 1 << 34;
+
+/// The cheapest designs of the odd axes, unless they need roots of too large an order, and that order.
+fn designs(m: u64, axes: &[Axis]) -> (Vec<Option<AxisDesign>>, u64) {
+    let choose = |thrifty: bool| {
+        let designs: Vec<_> =
+            axes.iter().map(|axis| (axis.prime != 2).then(|| AxisDesign::new(axis, thrifty))).collect();
+        let order = designs.iter().flatten().fold(m, |order, design| arith::lcm(order, design.order()));
+        (designs, order)
+    };
+    let cheapest = choose(false);
+    if cheapest.1 <= MAX_ROOT_ORDER { cheapest } else { choose(true) }
 }

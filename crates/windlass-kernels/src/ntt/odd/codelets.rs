@@ -1,0 +1,227 @@
+//! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`, natural order in and out.
+//!
+//! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even and odd parts of the
+//! Winograd forms), and mixed radix with twiddles for 8, 9 and 16. The lengths 6 and 10 are products of coprime
+//! lengths without twiddles; their index is the pair of residues, row-major.
+
+use super::lazy::{Arithmetic, Lazy};
+use crate::lanes::Lanes;
+use crate::modulus::Modulus;
+
+/// A transform of `R` points.
+pub(super) trait Codelet<const R: usize> {
+    /// `table` holds the constants of [`constants`], prepared.
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; R]) -> [Lazy<L::Vector>; R];
+}
+
+/// Lengths that have a codelet.
+pub(super) const LENGTHS: [usize; 10] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 16];
+
+/// Multiplications and additions of a codelet.
+pub(super) fn operations(length: usize) -> (usize, usize) {
+    match length {
+        2 => (0, 2),
+        3 => (1, 7),
+        4 => (1, 8),
+        5 => (5, 17),
+        6 => (2, 20),
+        7 => (8, 38),
+        8 => (5, 24),
+        9 => (10, 42),
+        10 => (10, 44),
+        16 => (17, 64),
+        _ => unreachable!("no codelet of length {length}"),
+    }
+}
+
+/// The constants of the codelet of `length` for the root w of that order (1 for length 2).
+pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
+    let half = q.inv(2);
+    let cosine = |j: u64| q.mul(half, q.add(q.pow(w, j), q.inv(q.pow(w, j))));
+    let sine = |j: u64| q.mul(half, q.sub(q.pow(w, j), q.inv(q.pow(w, j))));
+    match length {
+        2 => vec![],
+        3 | 4 => vec![w],
+        5 => vec![
+            q.inv(4),
+            q.mul(half, q.sub(cosine(1), cosine(2))),
+            sine(2),
+            q.sub(sine(1), sine(2)),
+            q.add(sine(1), sine(2)),
+        ],
+        // Any root of order 3 or 5 serves: it only permutes the frequencies.
+        6 => constants(q, 3, q.pow(w, 2)),
+        10 => constants(q, 5, q.pow(w, 2)),
+        7 => {
+            let sixth = q.inv(6);
+            let h = [1u64, 3].map(|j| q.add(cosine(j), sixth));
+            let s = [sine(1), q.neg(sine(3)), sine(2)];
+            let mean = q.mul(q.inv(3), q.add(s[0], q.add(s[1], s[2])));
+            let z = [q.sub(s[0], mean), q.sub(s[1], mean)];
+            let cyclic = |h: [u64; 2]| [h[1], q.sub(h[0], h[1]), q.add(h[0], q.add(h[1], h[1]))];
+            [&[sixth][..], &cyclic(h), &[mean], &cyclic(z)].concat()
+        }
+        8 => vec![w, q.pow(w, 2), q.pow(w, 3)],
+        9 => [3u64, 1, 2, 2, 4].map(|e| q.pow(w, e)).to_vec(),
+        16 => [4u64, 1, 2, 3, 2, 4, 6, 3, 6, 9].map(|e| q.pow(w, e)).to_vec(),
+        _ => unreachable!("no codelet of length {length}"),
+    }
+}
+
+/// Two points.
+pub(super) struct Two;
+/// Three points.
+pub(super) struct Three;
+/// Four points.
+pub(super) struct Four;
+/// Five points.
+pub(super) struct Five;
+/// 2 × 3 points.
+pub(super) struct Six;
+/// Seven points.
+pub(super) struct Seven;
+/// Eight points.
+pub(super) struct Eight;
+/// Nine points.
+pub(super) struct Nine;
+/// 2 × 5 points.
+pub(super) struct Ten;
+/// Sixteen points.
+pub(super) struct Sixteen;
+
+impl Codelet<2> for Two {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, _: &[u64], x: [Lazy<L::Vector>; 2]) -> [Lazy<L::Vector>; 2] {
+        [a.add(x[0], x[1]), a.sub(x[0], x[1])]
+    }
+}
+
+impl Codelet<3> for Three {
+    // w² = −1 − w.
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 3]) -> [Lazy<L::Vector>; 3] {
+        let m = a.scale(a.sub(x[1], x[2]), table, 0);
+        [
+            a.add(x[0], a.add(x[1], x[2])),
+            a.add(a.sub(x[0], x[2]), m),
+            a.sub(a.sub(x[0], x[1]), m),
+        ]
+    }
+}
+
+impl Codelet<4> for Four {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 4]) -> [Lazy<L::Vector>; 4] {
+        let (even, odd) = (a.add(x[0], x[2]), a.add(x[1], x[3]));
+        let (difference, turned) = (a.sub(x[0], x[2]), a.scale(a.sub(x[1], x[3]), table, 0));
+        [a.add(even, odd), a.add(difference, turned), a.sub(even, odd), a.sub(difference, turned)]
+    }
+}
+
+impl Codelet<5> for Five {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 5]) -> [Lazy<L::Vector>; 5] {
+        let (a1, a2) = (a.add(x[1], x[4]), a.add(x[2], x[3]));
+        let (d1, d2) = (a.sub(x[1], x[4]), a.sub(x[2], x[3]));
+        let sum = a.add(a1, a2);
+        let mean = a.sub(x[0], a.scale(sum, table, 0));
+        let e = a.scale(a.sub(a1, a2), table, 1);
+        let g = a.scale(a.add(d1, d2), table, 2);
+        let (s1, s2) = (a.add(g, a.scale(d1, table, 3)), a.sub(g, a.scale(d2, table, 4)));
+        let (c1, c2) = (a.add(mean, e), a.sub(mean, e));
+        [a.add(x[0], sum), a.add(c1, s1), a.add(c2, s2), a.sub(c2, s2), a.sub(c1, s1)]
+    }
+}
+
+/// `Σ_v h_{u+v} x_v` (indices mod 3) for a kernel of sum zero, by three products.
+#[inline(always)]
+fn cyclic_three<L: Lanes>(a: Arithmetic<L>, table: &[u64], at: usize, x: [Lazy<L::Vector>; 3]) -> [Lazy<L::Vector>; 2] {
+    let (p, r) = (a.sub(x[0], x[2]), a.sub(x[1], x[2]));
+    let g = a.scale(a.add(p, r), table, at);
+    [a.add(g, a.scale(p, table, at + 1)), a.sub(g, a.scale(r, table, at + 2))]
+}
+
+impl Codelet<7> for Seven {
+    // The generator 3 orders the pairs ±1, ±3, ±2; the odd part turns sign after three steps.
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 7]) -> [Lazy<L::Vector>; 7] {
+        let even = [a.add(x[1], x[6]), a.add(x[3], x[4]), a.add(x[2], x[5])];
+        let odd = [a.sub(x[1], x[6]), a.sub(x[4], x[3]), a.sub(x[2], x[5])];
+        let sum = a.add(even[0], a.add(even[1], even[2]));
+        let mean = a.sub(x[0], a.scale(sum, table, 0));
+        let y = cyclic_three(a, table, 1, even);
+        let total = a.scale(a.add(odd[0], a.add(odd[1], odd[2])), table, 4);
+        let z = cyclic_three(a, table, 5, odd);
+        let c = [a.add(mean, y[0]), a.add(mean, y[1]), a.sub(mean, a.add(y[0], y[1]))];
+        let s = [a.add(total, z[0]), a.add(total, z[1]), a.sub(total, a.add(z[0], z[1]))];
+        [
+            a.add(x[0], sum),
+            a.add(c[0], s[0]),
+            a.add(c[2], s[2]),
+            a.sub(c[1], s[1]),
+            a.add(c[1], s[1]),
+            a.sub(c[2], s[2]),
+            a.sub(c[0], s[0]),
+        ]
+    }
+}
+
+impl Codelet<6> for Six {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 6]) -> [Lazy<L::Vector>; 6] {
+        let u = Three::transform(a, table, [a.add(x[0], x[3]), a.add(x[1], x[4]), a.add(x[2], x[5])]);
+        let v = Three::transform(a, table, [a.sub(x[0], x[3]), a.sub(x[1], x[4]), a.sub(x[2], x[5])]);
+        [u[0], u[1], u[2], v[0], v[1], v[2]]
+    }
+}
+
+impl Codelet<10> for Ten {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 10]) -> [Lazy<L::Vector>; 10] {
+        let u = Five::transform(a, table, std::array::from_fn(|j| a.add(x[j], x[j + 5])));
+        let v = Five::transform(a, table, std::array::from_fn(|j| a.sub(x[j], x[j + 5])));
+        [u[0], u[1], u[2], u[3], u[4], v[0], v[1], v[2], v[3], v[4]]
+    }
+}
+
+impl Codelet<8> for Eight {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 8]) -> [Lazy<L::Vector>; 8] {
+        let fourth = &table[L::WORDS..];
+        let even: [_; 4] = std::array::from_fn(|j| a.add(x[j], x[j + 4]));
+        let odd: [_; 4] = std::array::from_fn(|j| {
+            let difference = a.sub(x[j], x[j + 4]);
+            if j == 0 { difference } else { a.scale(difference, table, j - 1) }
+        });
+        let (e, o) = (Four::transform(a, fourth, even), Four::transform(a, fourth, odd));
+        [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
+    }
+}
+
+impl Codelet<9> for Nine {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 9]) -> [Lazy<L::Vector>; 9] {
+        let column = |j: usize| Three::transform(a, table, [x[j], x[j + 3], x[j + 6]]);
+        let (c0, c1, c2) = (column(0), column(1), column(2));
+        let r0 = Three::transform(a, table, [c0[0], c1[0], c2[0]]);
+        let r1 = Three::transform(a, table, [c0[1], a.scale(c1[1], table, 1), a.scale(c2[1], table, 2)]);
+        let r2 = Three::transform(a, table, [c0[2], a.scale(c1[2], table, 3), a.scale(c2[2], table, 4)]);
+        [r0[0], r1[0], r2[0], r0[1], r1[1], r2[1], r0[2], r1[2], r2[2]]
+    }
+}
+
+impl Codelet<16> for Sixteen {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 16]) -> [Lazy<L::Vector>; 16] {
+        let column = |j: usize| Four::transform(a, table, [x[j], x[j + 4], x[j + 8], x[j + 12]]);
+        let c = [column(0), column(1), column(2), column(3)];
+        let first = Four::transform(a, table, [c[0][0], c[1][0], c[2][0], c[3][0]]);
+        let row = |k: usize| {
+            let twisted = |j: usize| a.scale(c[j][k], table, 3 * k + j - 3);
+            Four::transform(a, table, [c[0][k], twisted(1), twisted(2), twisted(3)])
+        };
+        let (r1, r2, r3) = (row(1), row(2), row(3));
+        let r = [first, r1, r2, r3];
+        std::array::from_fn(|k| r[k % 4][k / 4])
+    }
+}

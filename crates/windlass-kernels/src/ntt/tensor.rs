@@ -1,0 +1,213 @@
+//! Transforms along one axis of a row, eight columns at a time.
+
+use super::odd::{Block, Direction, OddAxis};
+use super::tensor_pow2::ColumnPow2;
+use crate::lanes::{Kernel, LANES, Lanes};
+
+/// The transform of a column.
+#[derive(Debug, Clone)]
+pub(crate) enum Column {
+    /// An odd prime-power axis.
+    Odd(Box<OddAxis>),
+    /// The axis of two.
+    Pow2(ColumnPow2),
+}
+
+/// One axis of a row-major tensor.
+#[derive(Debug, Clone)]
+pub(crate) struct TensorAxis {
+    /// The transform.
+    pub column: Column,
+    /// Entries of a column.
+    pub dim: usize,
+    /// Distance of the entries of a column.
+    pub inner: usize,
+    /// Slot of entry j where the transform does not say otherwise: 0, 1, ..
+    pub natural: Vec<usize>,
+}
+
+/// Form of the row in memory before and after: canonical residues, or the stored form of the backend.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edges {
+    /// Canonical on entry.
+    pub first: bool,
+    /// Canonical on return.
+    pub last: bool,
+}
+
+/// Transforms all columns of a row along one axis.
+pub(crate) struct AxisKernel<'a> {
+    pub axis: &'a TensorAxis,
+    pub direction: Direction,
+    pub edges: Edges,
+    pub row: &'a mut [u64],
+    pub scratch: &'a mut [Block],
+}
+
+/// Where the eight columns of a group lie.
+#[derive(Clone, Copy)]
+enum Group {
+    /// Eight neighbours from `start` on.
+    Adjacent { start: usize },
+    /// Entry j of lane i at `starts[i] + j * inner`; the first `width` lanes count.
+    Scattered { starts: [usize; LANES], width: usize },
+}
+
+impl TensorAxis {
+    /// Blocks of scratch memory.
+    pub fn scratch(&self) -> usize {
+        match &self.column {
+            Column::Odd(axis) => axis.scratch(),
+            Column::Pow2(_) => self.dim,
+        }
+    }
+
+    fn maps(&self, direction: Direction) -> (&[usize], &[usize], &[usize]) {
+        match &self.column {
+            Column::Odd(axis) => (axis.sources(direction), axis.targets(direction), axis.corrections(direction)),
+            Column::Pow2(_) => (&self.natural, &self.natural, &[]),
+        }
+    }
+
+    /// Start of a column in the row.
+    fn start(&self, column: usize) -> usize {
+        column / self.inner * self.inner * self.dim + column % self.inner
+    }
+
+    fn groups(&self, columns: usize) -> Vec<Group> {
+        let mut groups = Vec::with_capacity(columns / LANES + 1);
+        let mut column = 0;
+        while column < columns {
+            if self.inner >= LANES && column % self.inner + LANES <= self.inner {
+                groups.push(Group::Adjacent { start: self.start(column) });
+                column += LANES;
+                continue;
+            }
+            let left = if self.inner >= LANES { self.inner - column % self.inner } else { columns - column };
+            let width = left.min(LANES);
+            let starts = std::array::from_fn(|i| self.start(column + i.min(width - 1)));
+            groups.push(Group::Scattered { starts, width });
+            column += width;
+        }
+        groups
+    }
+}
+
+impl Kernel for AxisKernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { axis, direction, edges, row, scratch } = self;
+        for group in axis.groups(row.len() / axis.dim) {
+            lanes.vectorize(LoadKernel { axis, direction, canonical: edges.first, group, row, scratch });
+            match &axis.column {
+                Column::Odd(odd) => odd.run(lanes, direction, scratch),
+                Column::Pow2(pow2) => pow2.run(lanes, direction, scratch),
+            }
+            lanes.vectorize(StoreKernel { axis, direction, canonical: edges.last, group, row, scratch });
+        }
+    }
+}
+
+/// Brings eight columns into scratch memory.
+struct LoadKernel<'a> {
+    axis: &'a TensorAxis,
+    direction: Direction,
+    canonical: bool,
+    group: Group,
+    row: &'a [u64],
+    scratch: &'a mut [Block],
+}
+
+/// Brings eight columns back from scratch memory.
+struct StoreKernel<'a> {
+    axis: &'a TensorAxis,
+    direction: Direction,
+    canonical: bool,
+    group: Group,
+    row: &'a mut [u64],
+    scratch: &'a [Block],
+}
+
+impl Kernel for LoadKernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { axis, direction, canonical, group, row, scratch } = self;
+        let (sources, _, _) = axis.maps(direction);
+        let load = |words: &[u64; LANES]| if canonical { lanes.load(words) } else { lanes.load_raw(words) };
+        match group {
+            Group::Adjacent { start } => {
+                for (words, &slot) in row[start..].chunks(axis.inner).zip(sources) {
+                    let words = words.first_chunk().expect("eight neighbours");
+                    lanes.store_raw(&mut scratch[slot].0, load(words));
+                }
+            }
+            Group::Scattered { starts, width: LANES } if axis.inner == 1 && axis.dim >= LANES => {
+                let mut at = 0;
+                while at < axis.dim {
+                    at = at.min(axis.dim - LANES);
+                    let rows = starts.map(|s| load(row[s + at..].first_chunk().expect("eight entries")));
+                    for (x, &slot) in lanes.transpose(rows).into_iter().zip(&sources[at..]) {
+                        lanes.store_raw(&mut scratch[slot].0, x);
+                    }
+                    at += LANES;
+                }
+            }
+            Group::Scattered { starts, .. } => {
+                for (j, &slot) in sources.iter().enumerate() {
+                    let words = starts.map(|s| row[s + j * axis.inner]);
+                    lanes.store_raw(&mut scratch[slot].0, load(&words));
+                }
+            }
+        }
+    }
+}
+
+impl Kernel for StoreKernel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        let Self { axis, direction, canonical, group, row, scratch } = self;
+        let (_, targets, corrections) = axis.maps(direction);
+        let value = |j: usize, slot: usize| {
+            let x = lanes.load_raw(&scratch[slot].0);
+            if corrections.is_empty() {
+                return x;
+            }
+            let correction = if corrections.len() == 1 { corrections[0] } else { corrections[j % corrections.len()] };
+            lanes.reduce(lanes.sub(x, lanes.load_raw(&scratch[correction].0)))
+        };
+        let store = |words: &mut [u64; LANES], x| if canonical { lanes.store(words, x) } else { lanes.store_raw(words, x) };
+        match group {
+            Group::Adjacent { start } => {
+                for (j, (words, &slot)) in row[start..].chunks_mut(axis.inner).zip(targets).enumerate() {
+                    store(words.first_chunk_mut().expect("eight neighbours"), value(j, slot));
+                }
+            }
+            Group::Scattered { starts, width: LANES } if axis.inner == 1 && axis.dim >= LANES => {
+                let mut at = 0;
+                while at < axis.dim {
+                    at = at.min(axis.dim - LANES);
+                    let columns = std::array::from_fn(|i| value(at + i, targets[at + i]));
+                    for (x, s) in lanes.transpose(columns).into_iter().zip(starts) {
+                        store(row[s + at..].first_chunk_mut().expect("eight entries"), x);
+                    }
+                    at += LANES;
+                }
+            }
+            Group::Scattered { starts, width } => {
+                let mut words = [0; LANES];
+                for (j, &slot) in targets.iter().enumerate() {
+                    store(&mut words, value(j, slot));
+                    for (&word, &s) in words.iter().zip(&starts).take(width) {
+                        row[s + j * axis.inner] = word;
+                    }
+                }
+            }
+        }
+    }
+}
