@@ -181,7 +181,8 @@ impl Kernel for StoreKernel<'_> {
             let correction = if corrections.len() == 1 { corrections[0] } else { corrections[j % corrections.len()] };
             lanes.reduce(lanes.sub(x, lanes.load_raw(&scratch[correction].0)))
         };
-        let store = |words: &mut [u64; LANES], x| if canonical { lanes.store(words, x) } else { lanes.store_raw(words, x) };
+        let store =
+            |words: &mut [u64; LANES], x| if canonical { lanes.store(words, x) } else { lanes.store_raw(words, x) };
         match group {
             Group::Adjacent { start } => {
                 for (j, (words, &slot)) in row[start..].chunks_mut(axis.inner).zip(targets).enumerate() {

@@ -6,8 +6,8 @@
 
 use super::build::{Builder, Convolution, Stage};
 use super::design::{Design, Factor, factors};
-use super::run::{Block, Constant, Direction, Scratch, convolve, run_stage};
 use super::lazy::Arithmetic;
+use super::run::{Block, Constant, Direction, Scratch, convolve, run_stage};
 use crate::arith;
 use crate::error::KernelError;
 use crate::lanes::Lanes;
@@ -72,17 +72,15 @@ impl OddAxis {
         let short = q.pow(omega, block as u64);
         let scale = q.inv(q.reduce(axis.index));
         let kernel = powers.iter().map(|&e| q.pow(short, e)).collect::<Vec<_>>();
-        let back: Vec<u64> =
-            (0..len).map(|c| q.mul(scale, q.pow(short, prime - powers[(len - c) % len]))).collect();
+        let back: Vec<u64> = (0..len).map(|c| q.mul(scale, q.pow(short, prime - powers[(len - c) % len]))).collect();
         let directions = [builder.convolution(convolution, &kernel)?, builder.convolution(convolution, &back)?];
         let tail_index = TailIndex::new(&design.tail, block);
         let layout = Layout { convolution, block, powers: &powers, tail: &tail_index };
         let rows: Vec<usize> = (0..len).map(|u| convolution.positions[u]).collect();
         let twists = [omega, q.inv(omega)].map(|w| match block {
             1 => vec![],
-            _ => builder.table(powers.iter().flat_map(|&e| {
-                tail_index.input.iter().map(move |&j| q.pow(w, e * j as u64))
-            })),
+            _ => builder
+                .table(powers.iter().flat_map(|&e| tail_index.input.iter().map(move |&j| q.pow(w, e * j as u64)))),
         });
         let mut root = q.pow(omega, prime);
         let mut tail = Vec::new();
@@ -221,7 +219,10 @@ impl Layout<'_> {
 
     fn coefficients(&self, axis: &Axis) -> Vec<usize> {
         let mut logs = vec![0; axis.prime as usize];
-        self.powers.iter().enumerate().for_each(|(a, &j)| logs[j as usize] = (self.powers.len() - a) % self.powers.len());
+        self.powers
+            .iter()
+            .enumerate()
+            .for_each(|(a, &j)| logs[j as usize] = (self.powers.len() - a) % self.powers.len());
         (0..axis.dim)
             .map(|j| match (j / self.block, self.tail.position[j % self.block]) {
                 (0, tail) => self.convolution.size * self.block + tail,

@@ -101,11 +101,7 @@ impl Codelet<3> for Three {
     #[inline(always)]
     fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 3]) -> [Lazy<L::Vector>; 3] {
         let m = a.scale(a.sub(x[1], x[2]), table, 0);
-        [
-            a.add(x[0], a.add(x[1], x[2])),
-            a.add(a.sub(x[0], x[2]), m),
-            a.sub(a.sub(x[0], x[1]), m),
-        ]
+        [a.add(x[0], a.add(x[1], x[2])), a.add(a.sub(x[0], x[2]), m), a.sub(a.sub(x[0], x[1]), m)]
     }
 }
 

@@ -159,7 +159,8 @@ fn indices(factors: &[Factor], size: usize) -> Vec<usize> {
     while at < factors.len() {
         let end = at + factors[at..].iter().position(|f| f.rest == 1).expect("each group ends") + 1;
         let order = factors[at].group;
-        let weight = size / order * arith::inv_mod((size / order) as u64 % order as u64, order as u64).unwrap_or(1) as usize;
+        let weight =
+            size / order * arith::inv_mod((size / order) as u64 % order as u64, order as u64).unwrap_or(1) as usize;
         for (position, index) in result.iter_mut().enumerate() {
             let digit = |f: &Factor| f.input[position / f.stride % f.len] * f.rest;
             let residue: usize = factors[at..end].iter().map(digit).sum();

@@ -214,7 +214,12 @@ fn rader<L: Lanes>(lanes: L, stage: &Stage, inner: &Convolution, direction: Dire
 
 /// The convolution in place: each step is compiled on its own, with the backend's instructions.
 #[inline(always)]
-pub(super) fn convolve<L: Lanes>(lanes: L, convolution: &Convolution, constant: Option<Constant>, mut scratch: Scratch) {
+pub(super) fn convolve<L: Lanes>(
+    lanes: L,
+    convolution: &Convolution,
+    constant: Option<Constant>,
+    mut scratch: Scratch,
+) {
     for stage in &convolution.stages {
         run_stage(lanes, stage, Direction::Forward, scratch.part(0, 1));
     }
