@@ -6,6 +6,7 @@
 
 pub mod error;
 pub mod gadget;
+pub mod norm;
 pub mod poly;
 pub mod ring;
 pub mod rns;

@@ -164,6 +164,26 @@ impl<R: Representation> Poly<R> {
         self.fill(|_, q, x| rows::scale_assign(isa, q, x, q.reduce(factor(q))));
     }
 
+    /// `self *= factor(index, q)`, row by row.
+    pub fn scale_rows(&mut self, factor: impl Fn(usize, Modulus) -> u64 + Sync) {
+        let isa = self.ring.isa();
+        self.fill(|index, q, x| rows::scale_assign(isa, q, x, factor(index, q)));
+    }
+
+    /// `factor(q)·self` on the rows of the basis, zero on the other rows of `wide`.
+    pub fn embed_scaled(&self, wide: &Basis, factor: impl Fn(Modulus) -> u64 + Sync) -> Self {
+        let isa = self.ring.isa();
+        let mut out = Self::unspecified(&self.ring, wide);
+        out.fill(|index, q, x| match self.basis.row_of(index) {
+            Some(row) => {
+                x.copy_from_slice(self.row(row));
+                rows::scale_assign(isa, q, x, factor(q));
+            }
+            None => x.fill(0),
+        });
+        out
+    }
+
     /// The rows of the primes in `basis`, which must be a subset.
     pub fn restrict(&self, basis: &Basis) -> Self {
         let mut out = Self::unspecified(&self.ring, basis);

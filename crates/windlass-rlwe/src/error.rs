@@ -67,6 +67,30 @@ pub enum RlweError {
         /// Number of groups.
         digits: usize,
     },
+    /// The operating system gave no randomness.
+    #[error("the operating system gave no randomness for key generation")]
+    NoEntropy,
+    /// A secret key does not belong to the parameters.
+    #[error(
+        "the secret key does not fit the parameters: it must have phi(m) coefficients in -1, 0, 1 within the norm bound"
+    )]
+    BadSecretKey,
+    /// A public or evaluation key does not belong to the parameters.
+    #[error("the {what} does not fit the parameters (ring, level or number of digits)")]
+    BadKey {
+        /// Which key.
+        what: &'static str,
+    },
+    /// A switching key was made for lower levels than the ciphertext has.
+    #[error(
+        "the switching key serves levels up to {key}, but the ciphertext is at level {needed}: switch the ciphertext down first, or make the key for level {needed}"
+    )]
+    KeyLevelTooLow {
+        /// The level of the key.
+        key: usize,
+        /// The level of the ciphertext.
+        needed: usize,
+    },
     /// A value of the specification is outside its range.
     #[error("{what} is {got}, but must be {range}")]
     OutOfRange {

@@ -14,6 +14,15 @@ pub enum Error {
         /// The call that makes the key.
         make_with: String,
     },
+    /// The evaluation keys hold no relinearisation key.
+    #[error("no relinearisation key; make it with EvaluationKeys::add_relinearisation(&secret_key, level, &mut rng)")]
+    MissingRelinearisationKey,
+    /// The ring layer refused.
+    #[error(transparent)]
+    Ring(#[from] windlass_ring::RingError),
+    /// The RLWE layer refused.
+    #[error(transparent)]
+    Rlwe(#[from] windlass_rlwe::RlweError),
     /// Two values that belong to different contexts (rings, moduli or parameters) met in one operation.
     #[error("{operation}: the values belong to different contexts ({left} and {right})")]
     ContextMismatch {

@@ -9,9 +9,28 @@ use crate::error::{Error, Result};
 pub struct SlotRing {
     dimension: usize,
     modulus: u64,
+    m: u64,
+    p: u64,
+    r: u32,
 }
 
 impl SlotRing {
+    /// temp
+    pub fn temporary(m: u64, n: usize, p: u64, r: u32) -> Self {
+        Self { dimension: n, modulus: p.pow(r), m, p, r }
+    }
+    /// temp
+    pub fn m(&self) -> u64 {
+        self.m
+    }
+    /// temp
+    pub fn p(&self) -> u64 {
+        self.p
+    }
+    /// temp
+    pub fn r(&self) -> u32 {
+        self.r
+    }
     /// The number n = φ(m) of coefficients.
     pub fn dimension(&self) -> usize {
         self.dimension

@@ -14,11 +14,17 @@ impl Poly<Eval> {
     /// Multiplier 1 is the plain rounded division. The multiplier must be invertible modulo D.
     /// Cost: |D| inverse and |keep| forward transforms, (|D|+1)·|keep| multiply-adds a coefficient.
     pub fn divide_rounded(&self, keep: &Basis, multiplier: u64) -> Self {
+        self.divide(keep, multiplier, 1)
+    }
+
+    /// `scale · round(x / D)`: as [`Self::divide_rounded`] with multiplier 1, times a scalar at no extra cost.
+    pub fn divide_rounded_scaled(&self, keep: &Basis, scale: u64) -> Self {
+        self.divide(keep, 1, scale)
+    }
+
+    fn divide(&self, keep: &Basis, multiplier: u64, scale: u64) -> Self {
         let ring = Arc::clone(self.ring());
         let drop = self.basis().without(keep);
-        if drop.is_empty() {
-            return self.restrict(keep);
-        }
         let converter = ring.converter(&drop, keep, multiplier);
         let mut residue = self.restrict(&drop).into_coeff();
         converter.weigh(&mut residue);
@@ -28,8 +34,9 @@ impl Poly<Eval> {
         let isa = ring.isa();
         out.fill(|index, q, x| {
             let product = drop.indices().fold(1, |p, d| q.mul(p, q.reduce(ring.modulus(d).value())));
-            // (δ − x)·(−1/D) = (x − δ)/D
-            rows::sub_scale_assign(isa, q, x, self.row_of(index), q.neg(q.inv(product)));
+            // (δ − x)·(−scale/D)
+            let factor = q.mul(q.inv(product), q.reduce(scale));
+            rows::sub_scale_assign(isa, q, x, self.row_of(index), q.neg(factor));
         });
         out
     }

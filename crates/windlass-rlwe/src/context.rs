@@ -1,0 +1,105 @@
+//! What all keys and ciphertexts of one parameter set share.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass_ring::gadget::Gadget;
+use windlass_ring::kernels::Isa;
+use windlass_ring::sample::Gaussian;
+use windlass_ring::{Basis, Ring};
+
+use crate::error::RlweError;
+use crate::params::RlweParams;
+
+/// The ring over all primes of a parameter set, its bases and its gadget.
+///
+/// Primes are numbered with the ordinary ones q_0, .., q_{L−1} first and the special ones after. *Level* l means the modulus
+/// Q_l = q_0·..·q_{l−1}.
+#[derive(Debug)]
+pub struct Context {
+    params: RlweParams,
+    ring: Arc<Ring>,
+    special: Basis,
+    gaussian: Gaussian,
+}
+
+impl Context {
+    /// Builds the transforms of all primes on the fastest instruction set of this machine.
+    ///
+    /// # Errors
+    /// [`RlweError::Ring`] when a transform cannot be built.
+    pub fn new(params: RlweParams) -> Result<Arc<Self>, RlweError> {
+        Self::with_isa(params, Isa::best())
+    }
+
+    /// As [`Self::new`], on a chosen instruction set.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_isa(params: RlweParams, isa: Isa) -> Result<Arc<Self>, RlweError> {
+        let primes = params.all_primes();
+        let ring = Ring::new(Arc::clone(params.shape()), &primes, isa)?;
+        let levels = params.top_level();
+        Ok(Arc::new(Self {
+            special: Basis::new(levels..primes.len()),
+            gaussian: Gaussian::new(params.sigma()),
+            ring,
+            params,
+        }))
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &RlweParams {
+        &self.params
+    }
+
+    /// The ring over q_0, .., q_{L−1} and the special primes.
+    pub fn ring(&self) -> &Arc<Ring> {
+        &self.ring
+    }
+
+    /// The highest level L: the number of ordinary primes.
+    pub fn top_level(&self) -> usize {
+        self.params.top_level()
+    }
+
+    /// The basis of Q_l.
+    pub fn basis(&self, level: usize) -> Basis {
+        assert!((1..=self.top_level()).contains(&level), "levels run from 1 to {}", self.top_level());
+        Basis::new(0..level)
+    }
+
+    /// The basis of P.
+    pub fn special(&self) -> &Basis {
+        &self.special
+    }
+
+    /// The basis of Q_l·P.
+    pub fn wide_basis(&self, level: usize) -> Basis {
+        self.basis(level).union(&self.special)
+    }
+
+    /// The gadget of the key switch.
+    pub fn gadget(&self) -> &Gadget {
+        self.params.gadget()
+    }
+
+    /// The error distribution.
+    pub fn gaussian(&self) -> &Gaussian {
+        &self.gaussian
+    }
+
+    /// log2(Q_l).
+    pub fn log2_modulus(&self, level: usize) -> f64 {
+        self.ring.log2_product(&self.basis(level))
+    }
+}
+
+/// A generator seeded by the operating system.
+///
+/// # Errors
+/// [`RlweError::NoEntropy`] when the operating system gives no randomness.
+pub fn os_rng() -> Result<ChaCha20Rng, RlweError> {
+    ChaCha20Rng::try_from_os_rng().map_err(|_| RlweError::NoEntropy)
+}

@@ -1,0 +1,134 @@
+//! Evaluation keys: relinearisation, Galois keys, and which Galois keys a strategy needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use windlass_ring::kernels::arith;
+
+use crate::context::Context;
+use crate::error::RlweError;
+use crate::keys::{SecretKey, SecretPoly};
+use crate::switching::{SwitchingKey, square};
+
+/// The keys that a server holds: at most one relinearisation key, and Galois keys by their group element.
+///
+/// The key of θ_t switches from s to θ_t^{-1}(s): a ciphertext is switched first and permuted afterwards, so that hoisted digits are never
+/// permuted, only the two results.
+#[derive(Debug, Clone)]
+pub struct EvaluationKeys {
+    context: Arc<Context>,
+    relinearisation: Option<Arc<SwitchingKey>>,
+    galois: BTreeMap<u64, Arc<SwitchingKey>>,
+}
+
+impl EvaluationKeys {
+    /// No keys at all.
+    pub fn empty(context: &Arc<Context>) -> Self {
+        Self { context: Arc::clone(context), relinearisation: None, galois: BTreeMap::new() }
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Makes the relinearisation key (s² to s), usable up to `level`.
+    pub fn add_relinearisation(&mut self, secret: &SecretKey, level: usize, rng: &mut impl RngCore) {
+        let source = square(secret);
+        let key = SwitchingKey::generate(&self.context, &source.0, secret.eval(), level, rng);
+        self.relinearisation = Some(Arc::new(key));
+    }
+
+    /// Makes the key of θ_t, usable up to `level`, unless one of at least that level is there. The identity needs none.
+    ///
+    /// # Errors
+    /// [`RlweError::Ring`] when t is not invertible modulo m.
+    pub fn add_galois(
+        &mut self,
+        secret: &SecretKey,
+        element: u64,
+        level: usize,
+        rng: &mut impl RngCore,
+    ) -> Result<(), RlweError> {
+        let m = self.context.params().m();
+        let element = element % m;
+        let ring = self.context.ring();
+        ring.automorphism(element)?;
+        if element == 1 || self.galois.get(&element).is_some_and(|key| key.level() >= level) {
+            return Ok(());
+        }
+        let inverse = arith::inv_mod(element, m).expect("the automorphism exists, so t is a unit");
+        let target = SecretPoly(secret.eval().automorphism(&*ring.automorphism(inverse)?));
+        let key = SwitchingKey::generate(&self.context, secret.eval(), &target.0, level, rng);
+        self.galois.insert(element, Arc::new(key));
+        Ok(())
+    }
+
+    /// Puts a relinearisation key in place, as read from a file.
+    pub fn insert_relinearisation(&mut self, key: SwitchingKey) {
+        self.relinearisation = Some(Arc::new(key));
+    }
+
+    /// Puts a Galois key in place, as read from a file.
+    ///
+    /// # Errors
+    /// [`RlweError::Ring`] when t is not invertible modulo m.
+    pub fn insert_galois(&mut self, element: u64, key: SwitchingKey) -> Result<(), RlweError> {
+        self.context.ring().automorphism(element)?;
+        self.galois.insert(element % self.context.params().m(), Arc::new(key));
+        Ok(())
+    }
+
+    /// The relinearisation key, if there is one.
+    pub fn relinearisation(&self) -> Option<&Arc<SwitchingKey>> {
+        self.relinearisation.as_ref()
+    }
+
+    /// The key of θ_t, if there is one.
+    pub fn galois(&self, element: u64) -> Option<&Arc<SwitchingKey>> {
+        self.galois.get(&(element % self.context.params().m()))
+    }
+
+    /// The elements t with a Galois key, ascending.
+    pub fn galois_elements(&self) -> impl Iterator<Item = u64> + '_ {
+        self.galois.keys().copied()
+    }
+
+    /// Bytes in memory of all keys.
+    pub fn bytes(&self) -> usize {
+        self.relinearisation.iter().chain(self.galois.values()).map(|key| key.bytes()).sum()
+    }
+}
+
+/// Which Galois keys to hold for one hypercube dimension (or for Frobenius): Halevi–Shoup 2018, §2.5, §4.3, §4.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum KeyStrategy {
+    /// θ^i for 0 < i < D.
+    Full,
+    /// θ^j for 0 < j < g and θ^{g·k} for 0 < k < ⌈D/g⌉, g = ⌈√D⌉.
+    BabyGiant,
+    /// θ and θ^g, g = ⌈√D⌉.
+    Minimal,
+}
+
+impl KeyStrategy {
+    /// The group elements for θ = θ_g of a dimension of size D modulo m, ascending; a bad dimension adds θ^{−D}.
+    pub fn elements(self, generator: u64, size: u64, good: bool, m: u64) -> BTreeSet<u64> {
+        let power = |e: u64| arith::pow_mod(generator, e, m);
+        let step = (size as f64).sqrt().ceil() as u64;
+        let mut elements: BTreeSet<u64> = match self {
+            KeyStrategy::Full => (1..size).map(power).collect(),
+            KeyStrategy::BabyGiant => {
+                (1..step.min(size)).chain((1..size.div_ceil(step)).map(|k| k * step)).map(power).collect()
+            }
+            KeyStrategy::Minimal if size <= 3 => (1..size.min(2)).map(power).collect(),
+            KeyStrategy::Minimal => [power(1), power(step)].into(),
+        };
+        if !good {
+            elements.insert(arith::inv_mod(power(size), m).expect("a generator is a unit"));
+        }
+        elements.remove(&1);
+        elements
+    }
+}

@@ -1,0 +1,158 @@
+//! The one key switch: relinearisation, automorphisms, anything that changes the key of a ciphertext.
+//!
+//! Hybrid key switching (Han–Ki 2020) in its three reusable parts:
+//! *decompose-and-extend* of one polynomial ([`Digits`], shared by hoisting, Halevi–Shoup 2018 §5), *inner product* with a
+//! [`SwitchingKey`] in base Q·P, and *mod-down* ([`windlass_ring::Poly::divide_rounded`]). Errors are plain (not
+//! multiples of a plaintext modulus): a phase is switched up to a small additive error, so one key serves BGV, BFV and CKKS. A BGV phase
+//! m + t·e is switched as t·switch(t^{-1}·c): both scalings ride on constants that are multiplied anyway.
+
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use rayon::prelude::*;
+use windlass_ring::{Eval, Poly, sample};
+
+use crate::context::Context;
+use crate::error::RlweError;
+use crate::keys::{SecretKey, SecretPoly, fork, zero_under};
+
+/// A key that switches ciphertext components from a secret s' to a secret s at every level up to its own.
+///
+/// Row k: (b_k, a_k) over Q_level·P with b_k = −a_k·s + e_k + P·g_k·s', g_k the gadget vector (≡ 1 modulo group k, ≡ 0 modulo the others).
+/// `a` is expanded from a 32-byte seed, stream k: only b is stored on disk.
+#[derive(Debug, Clone)]
+pub struct SwitchingKey {
+    level: usize,
+    seed: [u8; 32],
+    b: Vec<Poly<Eval>>,
+    a: Vec<Poly<Eval>>,
+}
+
+impl SwitchingKey {
+    /// The key from `source` to `target` (values over all primes), usable up to `level`.
+    pub(crate) fn generate(
+        context: &Context,
+        source: &Poly<Eval>,
+        target: &Poly<Eval>,
+        level: usize,
+        rng: &mut impl RngCore,
+    ) -> Self {
+        let wide = context.wide_basis(level);
+        let mut seed = [0; 32];
+        rng.fill_bytes(&mut seed);
+        let groups = context.gadget().active(&context.basis(level));
+        let tasks: Vec<_> = groups.iter().map(|group| (group, fork(rng))).collect();
+        let special = context.special();
+        let rows = tasks.into_par_iter().enumerate().map(|(k, (group, mut rng))| {
+            let a = sample::uniform(context.ring(), &wide, &seed, k as u32);
+            let mut b = zero_under(context, target, &a, &mut rng);
+            let ring = context.ring();
+            // P·s' modulo the primes of the group, nothing elsewhere.
+            let mut message = SecretPoly(source.restrict(&wide));
+            message.0.scale_rows(|index, q| match group.row_of(index) {
+                Some(_) => special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value()))),
+                None => 0,
+            });
+            b.add_assign(&message.0);
+            (b, a)
+        });
+        let (b, a) = rows.unzip();
+        Self { level, seed, b, a }
+    }
+
+    /// Rebuilds a key from its seed and its b halves.
+    ///
+    /// # Errors
+    /// [`RlweError::BadKey`] when the halves do not fit the context and level.
+    pub fn from_parts(context: &Context, level: usize, seed: [u8; 32], b: Vec<Poly<Eval>>) -> Result<Self, RlweError> {
+        let bad = Err(RlweError::BadKey { what: "switching key" });
+        if level == 0 || level > context.top_level() {
+            return bad;
+        }
+        let wide = context.wide_basis(level);
+        let groups = context.gadget().active(&context.basis(level));
+        let fits = |poly: &Poly<Eval>| Arc::ptr_eq(poly.ring(), context.ring()) && poly.basis() == &wide;
+        if b.len() != groups.len() || !b.iter().all(fits) {
+            return bad;
+        }
+        let a = (0..b.len()).into_par_iter().map(|k| sample::uniform(context.ring(), &wide, &seed, k as u32)).collect();
+        Ok(Self { level, seed, b, a })
+    }
+
+    /// The highest level the key can be used at.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// The seed of the uniform halves.
+    pub fn seed(&self) -> &[u8; 32] {
+        &self.seed
+    }
+
+    /// The b halves, `[digits]`, each over Q_level·P.
+    pub fn b(&self) -> &[Poly<Eval>] {
+        &self.b
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.b.iter().chain(&self.a).map(|poly| poly.data().len() * 8).sum()
+    }
+}
+
+/// A polynomial after decompose-and-extend: its gadget digits over Q_l·P.
+#[derive(Debug, Clone)]
+pub struct Digits {
+    level: usize,
+    digits: Vec<Poly<Eval>>,
+}
+
+impl Digits {
+    /// Decompose-and-extend of `multiplier^{-1}·x`, x over Q_l. The expensive part of a key switch.
+    pub fn new(context: &Context, x: &Poly<Eval>, multiplier: u64) -> Self {
+        let level = x.basis().len();
+        debug_assert_eq!(x.basis(), &context.basis(level));
+        Self { level, digits: context.gadget().decompose(x, context.special(), multiplier) }
+    }
+
+    /// The level of the polynomial that was decomposed.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// The inner product with a key: (Σ digit_k·b_k, Σ digit_k·a_k) over Q_l·P.
+    ///
+    /// # Errors
+    /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of the digits.
+    pub fn inner_product(&self, context: &Context, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
+        if key.level < self.level {
+            return Err(RlweError::KeyLevelTooLow { key: key.level, needed: self.level });
+        }
+        let wide = context.wide_basis(self.level);
+        let half = |rows: &[Poly<Eval>]| {
+            let pairs: Vec<_> = self.digits.iter().zip(rows).collect();
+            Poly::dot(context.ring(), &wide, &pairs)
+        };
+        Ok([half(&key.b), half(&key.a)])
+    }
+}
+
+/// Mod-down: `scale·round(x/P)` over Q_l.
+pub fn mod_down(context: &Context, x: &Poly<Eval>, level: usize, scale: u64) -> Poly<Eval> {
+    x.divide_rounded_scaled(&context.basis(level), scale)
+}
+
+/// `P·x/divisor` over Q_l·P: what mod-down by `divisor·round(·/P)` undoes without error.
+pub fn extend(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
+    let ring = context.ring();
+    x.embed_scaled(&context.wide_basis(x.basis().len()), |q| {
+        let special = context.special().indices();
+        let p = special.fold(1, |p, index| q.mul(p, q.reduce(ring.modulus(index).value())));
+        q.mul(p, q.inv(q.reduce(divisor)))
+    })
+}
+
+/// The values of s² over all primes: the source of the relinearisation key.
+pub(crate) fn square(secret: &SecretKey) -> SecretPoly<Eval> {
+    SecretPoly(secret.eval().mul(secret.eval()))
+}

@@ -1,0 +1,207 @@
+//! Encryption and checked decryption.
+
+use std::sync::Arc;
+
+use num_bigint::BigInt;
+use rand_core::RngCore;
+use windlass_ring::kernels::arith;
+use windlass_ring::rns::IntegerLift;
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::{Bound, Context, NoiseModel, PublicKey, SecretKey};
+use zeroize::Zeroize;
+
+use super::engine::{Ciphertext, MARGIN_BITS, centred};
+use crate::error::{Error, Result};
+use crate::plaintext::{Plaintext, SlotRing};
+use crate::schemes::Scheme;
+
+/// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by t in BFV form.
+fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64, level: usize) -> Poly<Eval> {
+    let t = plaintext.slots().modulus();
+    let mut lifted: Vec<i64> =
+        plaintext.coefficients().iter().map(|&x| centred(arith::mul_mod(x, factor, t), t)).collect();
+    let mut message = Poly::from_signed(context.ring(), &context.basis(level), &lifted).into_eval();
+    lifted.zeroize();
+    if scheme == Scheme::Bfv {
+        message.scale_assign(|q| q.inv(q.reduce(t)));
+    }
+    message
+}
+
+/// The factor of a fresh ciphertext at `level`: 1 for BGV; −Q mod t for BFV, whose phase is then round(Q·m/t) + e.
+fn fresh_factor(context: &Context, scheme: Scheme, t: u64, level: usize) -> u64 {
+    match scheme {
+        Scheme::Bgv => 1 % t,
+        Scheme::Bfv => {
+            let q = (0..level).fold(1, |q, i| arith::mul_mod(q, context.ring().modulus(i).value() % t, t));
+            (t - q) % t
+        }
+    }
+}
+
+fn fresh(
+    context: &Arc<Context>,
+    scheme: Scheme,
+    plaintext: &Plaintext,
+    zero: [Poly<Eval>; 2],
+    noise: Bound,
+) -> Result<Ciphertext> {
+    let slots = plaintext.slots();
+    let t = slots.modulus();
+    if slots.m() != context.params().m() {
+        return Err(Error::ContextMismatch {
+            operation: "encrypt",
+            left: format!("keys for m = {}", context.params().m()),
+            right: format!("a plaintext for m = {}", slots.m()),
+        });
+    }
+    let level = zero[0].basis().len();
+    let factor = fresh_factor(context, scheme, t, level);
+    let mut parts = Vec::from(zero);
+    if scheme == Scheme::Bgv {
+        parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce(t)));
+    }
+    let mut encoded = message(context, scheme, plaintext, factor, level);
+    parts[0].add_assign(&encoded);
+    encoded.zeroize();
+    Ok(Ciphertext { context: Arc::clone(context), scheme, parts, exponent: slots.r(), factor, noise })
+}
+
+/// Encrypts under a public key.
+#[derive(Debug, Clone)]
+pub struct Encryptor {
+    scheme: Scheme,
+    key: Arc<PublicKey>,
+}
+
+impl Encryptor {
+    /// An encryptor for one scheme and key.
+    pub fn new(scheme: Scheme, key: Arc<PublicKey>) -> Self {
+        Self { scheme, key }
+    }
+
+    /// A fresh encryption at the top level.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for a plaintext over another ring.
+    pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl RngCore) -> Result<Ciphertext> {
+        let context = self.key.context();
+        // The bound must not depend on the message: it covers every one.
+        let noise = NoiseModel::new(context.params(), plaintext.slots().modulus()).fresh_public();
+        fresh(context, self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
+    }
+}
+
+/// Encrypts and decrypts under a secret key.
+#[derive(Debug)]
+pub struct Decryptor {
+    scheme: Scheme,
+    key: Arc<SecretKey>,
+    slots: Arc<SlotRing>,
+    noise: NoiseModel,
+}
+
+impl Decryptor {
+    /// A decryptor for one scheme, plaintext ring and key.
+    pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, key: Arc<SecretKey>) -> Self {
+        let noise = NoiseModel::new(key.context().params(), slots.modulus());
+        Self { scheme, key, slots: Arc::clone(slots), noise }
+    }
+
+    /// A fresh secret-key encryption at `level`, and the seed from which its second part is expanded: half the size on the wire.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::OutOfRange`] for a level outside the chain.
+    pub fn encrypt(
+        &self,
+        plaintext: &Plaintext,
+        level: usize,
+        rng: &mut impl RngCore,
+    ) -> Result<(Ciphertext, [u8; 32])> {
+        let context = self.key.context();
+        if level == 0 || level > context.top_level() {
+            let range = format!("between 1 and {}", context.top_level());
+            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+        }
+        let mut seed = [0; 32];
+        rng.fill_bytes(&mut seed);
+        let t = plaintext.slots().modulus();
+        let multiplier = if self.scheme == Scheme::Bgv { t } else { 1 };
+        let zero = self.key.encrypt_zero(level, seed, multiplier, rng);
+        let noise = self.noise.with_plaintext_modulus(t).fresh_secret();
+        Ok((fresh(context, self.scheme, plaintext, zero, noise)?, seed))
+    }
+
+    /// The message.
+    ///
+    /// # Errors
+    /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer; [`Error::ContextMismatch`].
+    pub fn decrypt(&self, ct: &Ciphertext) -> Result<Plaintext> {
+        self.check(ct)?;
+        let capacity = self.noise.capacity(self.key.context().log2_modulus(ct.level()), ct.noise);
+        if capacity <= MARGIN_BITS {
+            return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: -capacity, left_bits: 0.0 });
+        }
+        let t = self.slots.p().pow(ct.exponent);
+        let mut epsilon = self.epsilon(ct).into_coeff();
+        let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
+        let mut residues = lift.centred_mod(&epsilon, t);
+        epsilon.zeroize();
+        let inverse = arith::inv_mod(ct.factor, t).expect("factors are units");
+        residues.iter_mut().for_each(|x| *x = arith::mul_mod(*x, inverse, t));
+        Plaintext::new(&self.slots, residues)
+    }
+
+    /// log2 of the largest powerful-basis coefficient of ε in the ciphertext.
+    ///
+    /// The value depends on the secret key and on the message: published, or used to answer queries, it is a decryption oracle (IND-CPA-D). For tests
+    /// and experiments on keys of your own.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
+    pub fn exact_noise_leaks_the_secret_key(&self, ct: &Ciphertext) -> Result<f64> {
+        self.check(ct)?;
+        let epsilon = self.epsilon(ct).into_coeff();
+        let coefficients = IntegerLift::new(epsilon.ring(), epsilon.basis()).centred(&epsilon);
+        let largest = coefficients.iter().map(BigInt::magnitude).max().map_or(0, |x| x.bits());
+        Ok(largest as f64)
+    }
+
+    fn check(&self, ct: &Ciphertext) -> Result<()> {
+        if Arc::ptr_eq(&ct.context, self.key.context()) && ct.scheme == self.scheme {
+            return Ok(());
+        }
+        let describe = |context: &Context, scheme| format!("{scheme} {}", context.params().id());
+        Err(Error::ContextMismatch {
+            operation: "decrypt",
+            left: describe(self.key.context(), self.scheme),
+            right: describe(&ct.context, ct.scheme),
+        })
+    }
+
+    fn epsilon(&self, ct: &Ciphertext) -> Poly<Eval> {
+        let mut phase = self.key.phase(&ct.parts);
+        if self.scheme == Scheme::Bfv {
+            let t = self.slots.p().pow(ct.exponent);
+            phase.scale_assign(|q| q.reduce(t));
+        }
+        phase
+    }
+}
+
+impl Ciphertext {
+    /// The same message, noise and level in the form of the other scheme: one scalar multiplication, no noise.
+    pub fn to_scheme(&self, scheme: Scheme, slots: &SlotRing) -> Self {
+        let mut out = self.clone();
+        let t = slots.p().pow(self.exponent);
+        match (self.scheme, scheme) {
+            (Scheme::Bgv, Scheme::Bfv) => {
+                out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.inv(q.reduce(t))));
+            }
+            (Scheme::Bfv, Scheme::Bgv) => out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce(t))),
+            _ => {}
+        }
+        out.scheme = scheme;
+        out
+    }
+}

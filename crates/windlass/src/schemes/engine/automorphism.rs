@@ -1,0 +1,166 @@
+//! Automorphisms: one at a time, hoisted, and in base Q·P.
+
+use windlass_ring::kernels::arith;
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::Bound;
+use windlass_rlwe::switching::{self, Digits, SwitchingKey};
+
+use super::{Ciphertext, Constant, Engine};
+use crate::error::{Error, Result};
+
+/// A ciphertext after decompose-and-extend of its second part.
+#[derive(Debug, Clone)]
+pub struct Hoisted {
+    ct: Ciphertext,
+    digits: Digits,
+}
+
+/// P times a ciphertext, over Q_level·P.
+///
+/// For BGV the pair is held divided by t, so that mod-down is a plain rounding; the t returns with [`Engine::mod_down_extended`].
+#[derive(Debug, Clone)]
+pub struct Extended {
+    /// Metadata; `ct.parts` is over the wide basis, `ct.noise` is that of the pair divided by P.
+    pub(crate) ct: Ciphertext,
+    pub(crate) level: usize,
+}
+
+impl Engine {
+    pub(super) fn galois_key(&self, t: u64) -> Result<&SwitchingKey> {
+        let element = t % self.context.params().m();
+        self.keys.galois(element).map(|key| &**key).ok_or_else(|| Error::MissingGaloisKey {
+            element,
+            make_with: format!("EvaluationKeys::add_galois(&secret_key, {element}, level, &mut rng)"),
+        })
+    }
+
+    pub(super) fn is_identity(&self, t: u64) -> bool {
+        t % self.context.params().m() == 1
+    }
+
+    pub(super) fn apply_automorphism(&self, a: &Ciphertext, t: u64) -> Result<Ciphertext> {
+        self.check("automorphism", a)?;
+        if self.is_identity(t) {
+            return Ok(a.clone());
+        }
+        let key = self.galois_key(t)?;
+        let permutation = self.context.ring().automorphism(t)?;
+        let (level, multiplier) = (a.level(), self.multiplier(a.exponent));
+        let digits = Digits::new(&self.context, &a.parts[1], multiplier);
+        let [wide0, wide1] = digits.inner_product(&self.context, key)?;
+        let mut first = self.narrow(&wide0, level, a.exponent);
+        first.add_assign(&a.parts[0]);
+        let second = self.narrow(&wide1, level, a.exponent);
+        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let noise = a.noise + self.noise(a.exponent).key_switch(level);
+        let out = Ciphertext { noise, ..a.with_parts(parts) };
+        self.accept("automorphism", self.capacity(a), out)
+    }
+
+    pub(super) fn hoisted(&self, a: &Ciphertext) -> Result<Hoisted> {
+        self.check("hoist", a)?;
+        let digits = Digits::new(&self.context, &a.parts[1], self.multiplier(a.exponent));
+        Ok(Hoisted { ct: a.clone(), digits })
+    }
+
+    /// P·c/multiplier over Q_level·P.
+    fn widen(&self, part: &Poly<Eval>, exponent: u32) -> Poly<Eval> {
+        switching::extend(&self.context, part, self.multiplier(exponent))
+    }
+
+    /// t·‖Σ digit_k·e_k‖/P: the error of an inner product with a key, in the units of ε.
+    fn wide_error(&self, level: usize, exponent: u32) -> Bound {
+        let t = Bound::of(self.modulus(exponent) as f64);
+        t * self.noise(exponent).inner_product(level) / Bound::from_bits(self.context.params().log2_p())
+    }
+
+    pub(super) fn extended(&self, a: &Ciphertext) -> Result<Extended> {
+        self.check("extend", a)?;
+        let parts = a.parts.iter().map(|part| self.widen(part, a.exponent)).collect();
+        Ok(Extended { level: a.level(), ct: a.with_parts(parts) })
+    }
+
+    pub(super) fn hoisted_to_extended(&self, a: &Hoisted, t: u64) -> Result<Extended> {
+        if self.is_identity(t) {
+            return self.extended(&a.ct);
+        }
+        let key = self.galois_key(t)?;
+        let permutation = self.context.ring().automorphism(t)?;
+        let [mut first, second] = a.digits.inner_product(&self.context, key)?;
+        first.add_assign(&self.widen(&a.ct.parts[0], a.ct.exponent));
+        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let level = a.ct.level();
+        let noise = a.ct.noise + self.wide_error(level, a.ct.exponent);
+        let ct = Ciphertext { noise, ..a.ct.with_parts(parts) };
+        Ok(Extended { ct, level })
+    }
+
+    pub(super) fn dot_extended(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
+        let Some(&(first, _)) = terms.first() else {
+            return Err(Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 });
+        };
+        let mut noise = Bound::ZERO;
+        for (x, c) in terms {
+            self.check("sum of products", &x.ct)?;
+            self.check_constant(c, x.level)?;
+            self.check_alike(first, x)?;
+            noise = noise + x.ct.noise * c.norm;
+        }
+        let wide = self.context.wide_basis(first.level);
+        let half = |i: usize| {
+            let pairs: Vec<_> = terms.iter().map(|(x, c)| (&x.ct.parts[i], &c.poly)).collect();
+            Poly::dot(self.context.ring(), &wide, &pairs)
+        };
+        let ct = Ciphertext { noise, ..first.ct.with_parts(vec![half(0), half(1)]) };
+        Ok(Extended { ct, level: first.level })
+    }
+
+    fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
+        if (a.level, a.ct.exponent, a.ct.factor) == (b.level, b.ct.exponent, b.ct.factor) {
+            return Ok(());
+        }
+        let describe =
+            |x: &Extended| format!("level {}, plaintext exponent {}, factor {}", x.level, x.ct.exponent, x.ct.factor);
+        Err(Error::ContextMismatch { operation: "sum in base QP", left: describe(a), right: describe(b) })
+    }
+
+    pub(super) fn automorphism_of_extended(&self, a: &Extended, t: u64) -> Result<Extended> {
+        self.check("automorphism", &a.ct)?;
+        if self.is_identity(t) {
+            return Ok(a.clone());
+        }
+        let key = self.galois_key(t)?;
+        let permutation = self.context.ring().automorphism(t)?;
+        let narrowed = switching::mod_down(&self.context, &a.ct.parts[1], a.level, 1);
+        // The pair is divided by the multiplier already.
+        let [mut first, second] = Digits::new(&self.context, &narrowed, 1).inner_product(&self.context, key)?;
+        first.add_assign(&a.ct.parts[0]);
+        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let noise = a.ct.noise + self.noise(a.ct.exponent).key_switch(a.level);
+        let ct = Ciphertext { noise, ..a.ct.with_parts(parts) };
+        Ok(Extended { ct, level: a.level })
+    }
+
+    pub(super) fn add_to_extended(&self, a: &mut Extended, b: &Extended) -> Result<()> {
+        self.check("add", &b.ct)?;
+        self.check_alike(a, b)?;
+        a.ct.parts.iter_mut().zip(&b.ct.parts).for_each(|(x, y)| x.add_assign(y));
+        a.ct.noise = a.ct.noise + b.ct.noise;
+        Ok(())
+    }
+
+    /// Divides by P, exactly for the plaintext.
+    pub(super) fn mod_down_extended(&self, a: &Extended) -> Result<Ciphertext> {
+        self.check("mod-down", &a.ct)?;
+        let parts = a.ct.parts.iter().map(|part| self.narrow(part, a.level, a.ct.exponent)).collect();
+        let before = self.capacity_at(a.level, a.ct.noise);
+        let noise = a.ct.noise + self.noise(a.ct.exponent).rounding(2);
+        let out = Ciphertext { noise, ..a.ct.with_parts(parts) };
+        self.accept("mod-down", before, out)
+    }
+
+    /// θ_t for the rotation by i of a good dimension, and the masked pair of a bad one, is made by the linear maps; this is t = p^i.
+    pub fn frobenius_element(&self, i: u64) -> u64 {
+        arith::pow_mod(self.slots.p(), i, self.context.params().m())
+    }
+}

@@ -1,0 +1,67 @@
+//! Ciphertexts of the BGV/BFV engine.
+
+use std::sync::Arc;
+
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::{Bound, Context};
+
+use crate::schemes::Scheme;
+
+/// An encryption of an element of R/(p^r).
+///
+/// With phase φ = Σ parts\[i\]·s^i mod Q_level, let ε = φ for BGV and ε = t·φ mod Q_level for BFV, t = p^r. Then
+/// ε ≡ factor·message (mod t), and every canonical embedding of ε is below `noise` in absolute value. So BGV and BFV differ by one scalar;
+/// all bookkeeping is that of ε (Alperin-Sheriff–Peikert 2013, §3.2).
+#[derive(Debug, Clone)]
+pub struct Ciphertext {
+    pub(crate) context: Arc<Context>,
+    pub(crate) scheme: Scheme,
+    pub(crate) parts: Vec<Poly<Eval>>,
+    /// r: the plaintext modulus is p^r (smaller than that of the context after an exact division by p).
+    pub(crate) exponent: u32,
+    /// A unit modulo p^r.
+    pub(crate) factor: u64,
+    pub(crate) noise: Bound,
+}
+
+impl Ciphertext {
+    /// The scheme: BGV or BFV form.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The number of primes of its modulus.
+    pub fn level(&self) -> usize {
+        self.parts[0].basis().len()
+    }
+
+    /// The exponent r of its plaintext modulus p^r.
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+
+    /// log2 of the bound on the canonical norm of ε (message and noise together), as described at the type.
+    pub fn log2_noise(&self) -> f64 {
+        self.noise.bits()
+    }
+
+    /// The polynomials, `[2]` (values, over the primes of the level).
+    pub fn parts(&self) -> &[Poly<Eval>] {
+        &self.parts
+    }
+
+    /// The plaintext factor: a unit modulo p^r.
+    pub fn factor(&self) -> u64 {
+        self.factor
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.parts.iter().map(|part| part.data().len() * 8).sum()
+    }
+
+    /// The same metadata around other parts.
+    pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>) -> Self {
+        Self { context: Arc::clone(&self.context), parts, ..*self }
+    }
+}

@@ -1,0 +1,99 @@
+//! The engine as an [`Evaluator`].
+
+use std::sync::Arc;
+
+use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
+use crate::error::Result;
+use crate::evaluator::Evaluator;
+use crate::plaintext::{Plaintext, SlotRing};
+
+impl Evaluator for Engine {
+    type Ciphertext = Ciphertext;
+    type Constant = Constant;
+    type Hoisted = Hoisted;
+    type Extended = Extended;
+
+    fn slots(&self) -> &Arc<SlotRing> {
+        &self.slots
+    }
+
+    fn prepare(&self, constant: &Plaintext) -> Result<Constant> {
+        self.prepare_at(constant, self.context.top_level())
+    }
+
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(a, b, false)
+    }
+
+    fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(a, b, true)
+    }
+
+    fn negate(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.negated(a)
+    }
+
+    fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext> {
+        self.add_or_sub_plain(a, b, false)
+    }
+
+    fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext> {
+        self.add_or_sub_plain(a, b, true)
+    }
+
+    fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.product(a, b)
+    }
+
+    fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.product(a, a)
+    }
+
+    fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+        self.times_constant(a, c)
+    }
+
+    fn multiply_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.scaled(a, k)
+    }
+
+    fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.divided_by_p(a)
+    }
+
+    fn has_key(&self, t: u64) -> bool {
+        self.is_identity(t) || self.keys.galois(t).is_some()
+    }
+
+    fn automorphism(&self, a: &Ciphertext, t: u64) -> Result<Ciphertext> {
+        self.apply_automorphism(a, t)
+    }
+
+    fn hoist(&self, a: &Ciphertext) -> Result<Hoisted> {
+        self.hoisted(a)
+    }
+
+    fn hoisted_automorphism(&self, a: &Hoisted, t: u64) -> Result<Extended> {
+        self.hoisted_to_extended(a, t)
+    }
+
+    fn extend(&self, a: &Ciphertext) -> Result<Extended> {
+        self.extended(a)
+    }
+
+    fn dot_constants(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
+        self.dot_extended(terms)
+    }
+
+    fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {
+        self.automorphism_of_extended(a, t)
+    }
+
+    fn add_extended_assign(&self, a: &mut Extended, b: &Extended) -> Result<()> {
+        self.add_to_extended(a, b)
+    }
+
+    fn mod_down(&self, a: Extended) -> Result<Ciphertext> {
+        self.mod_down_extended(&a)
+    }
+}

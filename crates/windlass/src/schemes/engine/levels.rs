@@ -1,0 +1,142 @@
+//! Modulus switching, by hand and automatic, and bringing operands together.
+
+use windlass_ring::kernels::arith;
+
+use windlass_rlwe::Bound;
+
+use super::{Ciphertext, Engine, centred};
+use crate::error::{Error, Result};
+
+impl Engine {
+    /// Switches to a lower level: ε becomes (ε − δ)/D, D the product of the dropped primes, δ ≡ 0 (mod t).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for level 0 or one above that of the ciphertext, [`Error::CapacityExhausted`] when the rounding noise would not fit.
+    pub fn switch_modulus(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
+        self.check("modulus switch", ct)?;
+        if level == 0 || level > ct.level() {
+            let range = format!("between 1 and {}", ct.level());
+            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+        }
+        self.accept("modulus switch", self.capacity(ct), self.switch_unchecked(ct, level))
+    }
+
+    /// The noise bound after a switch to `level`.
+    pub(crate) fn switched_noise(&self, ct: &Ciphertext, level: usize) -> Bound {
+        if level == ct.level() {
+            return ct.noise;
+        }
+        let [from, to] = [ct.level(), level].map(|level| self.context.log2_modulus(level));
+        self.noise(ct.exponent).modulus_switch(ct.noise, from, to, ct.parts.len() as u32)
+    }
+
+    pub(crate) fn switch_unchecked(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
+        if level == ct.level() {
+            return ct.clone();
+        }
+        let (t, multiplier) = (self.modulus(ct.exponent), self.multiplier(ct.exponent));
+        let keep = self.context.basis(level);
+        let parts = ct.parts.iter().map(|part| part.divide_rounded(&keep, multiplier)).collect();
+        let ring = self.context.ring();
+        let dropped = (level..ct.level()).fold(1, |d, i| arith::mul_mod(d, ring.modulus(i).value() % t, t));
+        let inverse = arith::inv_mod(dropped, t).expect("the primes are coprime to the plaintext modulus");
+        Ciphertext {
+            factor: arith::mul_mod(ct.factor, inverse, t),
+            noise: self.switched_noise(ct, level),
+            ..ct.with_parts(parts)
+        }
+    }
+
+    /// The level at which the product of two ciphertexts has the greatest capacity; the lowest such level.
+    pub(crate) fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
+        let top = a.level().min(b.level());
+        let model = self.noise(a.exponent);
+        let capacity = |level: usize| {
+            let product = self.switched_noise(a, level) * self.switched_noise(b, level);
+            self.capacity_at(level, product + model.key_switch(level))
+        };
+        let best = (1..=top).map(capacity).fold(f64::NEG_INFINITY, f64::max);
+        (1..=top).find(|&level| capacity(level) >= best - 0.5).expect("the best level is among them")
+    }
+
+    /// The lowest level that keeps at least `bits` of capacity (and all but half a bit of what there is, if that is less).
+    ///
+    /// # Errors
+    /// As [`Self::switch_modulus`].
+    pub fn reduce_level(&self, ct: &Ciphertext, bits: f64) -> Result<Ciphertext> {
+        let wanted = bits.min(self.capacity(ct) - 0.5);
+        let enough = |level: &usize| self.capacity_at(*level, self.switched_noise(ct, *level)) >= wanted;
+        let level = (1..=ct.level()).find(enough).unwrap_or(ct.level());
+        self.switch_modulus(ct, level)
+    }
+
+    /// Brings two summands to one level, one plaintext modulus and one factor.
+    pub(crate) fn align(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
+        self.check("add", a)?;
+        self.check("add", b)?;
+        if a.exponent != b.exponent {
+            let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.p(), ct.exponent);
+            return Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) });
+        }
+        let level = a.level().min(b.level());
+        let (mut a, mut b) = (self.switch_unchecked(a, level), self.switch_unchecked(b, level));
+        if a.factor != b.factor {
+            let t = self.modulus(a.exponent);
+            let inverse = arith::inv_mod(b.factor, t).expect("factors are units");
+            // x·factor_a ≡ y·factor_b with x, y near √t.
+            let (x, y) = small_ratio(arith::mul_mod(a.factor, inverse, t), t);
+            a = self.scale_with_factor(&a, x);
+            b = self.scale_with_factor(&b, y);
+            debug_assert_eq!(a.factor, b.factor);
+        }
+        Ok((a, b))
+    }
+
+    /// ε and the factor times a unit x: the message stays.
+    fn scale_with_factor(&self, ct: &Ciphertext, x: i64) -> Ciphertext {
+        let t = self.modulus(ct.exponent);
+        let mut out = ct.clone();
+        out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce_i64(x)));
+        out.factor = arith::mul_mod(ct.factor, x.rem_euclid(t as i64) as u64, t);
+        out.noise = out.noise * Bound::of(x.unsigned_abs() as f64);
+        out
+    }
+}
+
+/// (x, y), both units modulo the prime power t, with y ≡ ratio·x (mod t) and |x|, |y| small (the half-way point of Euclid's algorithm).
+fn small_ratio(ratio: u64, t: u64) -> (i64, i64) {
+    let (mut r0, mut r1) = (t as i64, ratio as i64);
+    let (mut t0, mut t1) = (0i64, 1i64);
+    let mut best: (i64, i64) = (1, centred(ratio, t));
+    while r1 != 0 {
+        // Modulo a prime power a convergent may share the prime; then a neighbour in the lattice does not.
+        for (x, y) in [(t1, r1), (t1 + t0, r1 + r0), (t1 - t0, r1 - r0)] {
+            let unit = arith::gcd(x.unsigned_abs(), t) == 1 && arith::gcd(y.unsigned_abs(), t) == 1;
+            if unit && x.abs().max(y.abs()) < best.0.abs().max(best.1.abs()) {
+                best = (x, y);
+            }
+        }
+        let k = r0 / r1;
+        (r0, r1) = (r1, r0 - k * r1);
+        (t0, t1) = (t1, t0 - k * t1);
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_are_small_units() {
+        for t in [2u64, 3, 8, 127, 257, 65537, 6561, 1 << 16] {
+            for ratio in (1..t).filter(|&x| arith::gcd(x, t) == 1).step_by(1 + t as usize / 500) {
+                let (x, y) = small_ratio(ratio, t);
+                let modulo = |x: i64| x.rem_euclid(t as i64) as u64;
+                assert_eq!(arith::mul_mod(ratio, modulo(x), t), modulo(y));
+                assert_eq!(arith::gcd(modulo(x), t), 1);
+                assert!(x.abs().max(y.abs()) as f64 <= 4.0 * (t as f64).sqrt(), "{ratio} mod {t}: {x}, {y}");
+            }
+        }
+    }
+}
