@@ -1,0 +1,136 @@
+//! Remainders modulo a fixed monic polynomial.
+
+use super::convolution::Convolver;
+use super::prime_power::PrimePower;
+
+/// Degrees below this are divided by the schoolbook method.
+const SCHOOLBOOK: usize = 48;
+
+/// A monic polynomial modulo p^r, prepared for remainders of polynomials of up to twice its degree.
+#[derive(Debug, Clone)]
+pub(crate) struct Divisor {
+    coefficients: Vec<u64>,
+    /// 1/reversed(f) modulo x^degree; empty for schoolbook division.
+    inverse: Vec<u64>,
+}
+
+impl Divisor {
+    /// `coefficients` from the constant term up, the last one 1.
+    pub fn new(convolver: &Convolver, coefficients: Vec<u64>) -> Self {
+        debug_assert_eq!(coefficients.last(), Some(&1));
+        let degree = coefficients.len() - 1;
+        let inverse = if degree < SCHOOLBOOK {
+            Vec::new()
+        } else {
+            let reversed: Vec<u64> = coefficients.iter().rev().copied().collect();
+            series_inverse(convolver, &reversed, degree)
+        };
+        Self { coefficients, inverse }
+    }
+
+    pub fn degree(&self) -> usize {
+        self.coefficients.len() - 1
+    }
+
+    /// All coefficients, the leading 1 included.
+    pub fn coefficients(&self) -> &[u64] {
+        &self.coefficients
+    }
+
+    /// `a mod f`, exactly `degree` coefficients; a has at most 2·degree.
+    pub fn rem(&self, convolver: &Convolver, a: &[u64]) -> Vec<u64> {
+        let degree = self.degree();
+        if a.len() <= degree {
+            let mut rest = a.to_vec();
+            rest.resize(degree, 0);
+            return rest;
+        }
+        if self.inverse.is_empty() {
+            return self.schoolbook(convolver.modulus(), a);
+        }
+        let length = a.len() - degree;
+        assert!(length <= degree, "dividend of at most twice the degree");
+        let reversed: Vec<u64> = a.iter().rev().take(length).copied().collect();
+        let mut quotient = convolver.mul(&reversed, &self.inverse[..length]);
+        quotient.truncate(length);
+        quotient.reverse();
+        let product = convolver.mul(&quotient, &self.coefficients[..degree]);
+        let at = |j| product.get(j).copied().unwrap_or(0);
+        (0..degree).map(|j| convolver.modulus().sub(a[j], at(j))).collect()
+    }
+
+    /// `a·b mod f`.
+    pub fn mul(&self, convolver: &Convolver, a: &[u64], b: &[u64]) -> Vec<u64> {
+        self.rem(convolver, &convolver.mul(a, b))
+    }
+
+    /// `x^exponent mod f`.
+    pub fn power_of_x(&self, convolver: &Convolver, exponent: u64) -> Vec<u64> {
+        let mut result = vec![1];
+        for bit in (0..64 - exponent.leading_zeros()).rev() {
+            result = self.mul(convolver, &result, &result);
+            if exponent >> bit & 1 == 1 {
+                result.insert(0, 0);
+                result = self.rem(convolver, &result);
+            }
+        }
+        self.rem(convolver, &result)
+    }
+
+    fn schoolbook(&self, modulus: PrimePower, a: &[u64]) -> Vec<u64> {
+        let degree = self.degree();
+        let mut rest = a.to_vec();
+        for top in (degree..rest.len()).rev() {
+            let factor = modulus.neg(rest[top]);
+            if factor != 0 {
+                for (x, &f) in rest[top - degree..top].iter_mut().zip(&self.coefficients) {
+                    *x = modulus.add(*x, modulus.mul(factor, f));
+                }
+            }
+        }
+        rest.truncate(degree);
+        rest
+    }
+}
+
+/// 1/f modulo x^length for f with constant term 1, by Newton's iteration g ← g·(2 − f·g).
+pub(crate) fn series_inverse(convolver: &Convolver, f: &[u64], length: usize) -> Vec<u64> {
+    debug_assert_eq!(f[0], 1);
+    let modulus = convolver.modulus();
+    let mut inverse = vec![1];
+    while inverse.len() < length {
+        let next = (2 * inverse.len()).min(length);
+        let mut error = convolver.mul(&f[..f.len().min(next)], &inverse);
+        error.resize(next, 0);
+        error.iter_mut().for_each(|x| *x = modulus.neg(*x));
+        error[0] = modulus.add(error[0], modulus.reduce(2));
+        inverse = convolver.mul(&inverse, &error);
+        inverse.resize(next, 0);
+    }
+    inverse
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_leave_the_quotient_times_the_divisor() {
+        let modulus = PrimePower::new(3, 7).unwrap();
+        let convolver = Convolver::new(modulus, 2000);
+        let entry = |j: u64| modulus.reduce(j * j * 12347 + 5 * j + 1);
+        for degree in [1usize, 2, 47, 48, 200] {
+            let mut f: Vec<u64> = (0..degree as u64).map(entry).collect();
+            f.push(1);
+            let divisor = Divisor::new(&convolver, f.clone());
+            for length in [1usize, degree / 2, degree] {
+                let quotient: Vec<u64> = (9..9 + length as u64).map(entry).collect();
+                let rest: Vec<u64> = (1000..1000 + degree as u64).map(entry).collect();
+                let mut a = convolver.mul(&quotient, &f);
+                a.resize(a.len().max(degree), 0);
+                a.iter_mut().zip(&rest).for_each(|(a, &b)| *a = modulus.add(*a, b));
+                assert_eq!(divisor.rem(&convolver, &a), rest, "degree {degree}, quotient of {length}");
+            }
+        }
+    }
+}
