@@ -6,7 +6,7 @@ use super::prime_power::PrimePower;
 /// Degrees below this are divided by the schoolbook method.
 const SCHOOLBOOK: usize = 48;
 
-/// A monic polynomial modulo p^r, prepared for remainders of polynomials of up to twice its degree.
+/// A monic polynomial modulo p^r, prepared for remainders.
 #[derive(Debug, Clone)]
 pub(crate) struct Divisor {
     coefficients: Vec<u64>,
@@ -37,7 +37,7 @@ impl Divisor {
         &self.coefficients
     }
 
-    /// `a mod f`, exactly `degree` coefficients; a has at most 2·degree.
+    /// `a mod f`, exactly `degree` coefficients.
     pub fn rem(&self, convolver: &Convolver, a: &[u64]) -> Vec<u64> {
         let degree = self.degree();
         if a.len() <= degree {
@@ -48,8 +48,12 @@ impl Divisor {
         if self.inverse.is_empty() {
             return self.schoolbook(convolver.modulus(), a);
         }
+        if a.len() > 2 * degree {
+            // Block by block from the top, each time twice the degree.
+            let (low, top) = a.split_at(a.len() - 2 * degree);
+            return self.rem(convolver, &[low, &self.rem(convolver, top)].concat());
+        }
         let length = a.len() - degree;
-        assert!(length <= degree, "dividend of at most twice the degree");
         let reversed: Vec<u64> = a.iter().rev().take(length).copied().collect();
         let mut quotient = convolver.mul(&reversed, &self.inverse[..length]);
         quotient.truncate(length);
@@ -123,7 +127,7 @@ mod tests {
             let mut f: Vec<u64> = (0..degree as u64).map(entry).collect();
             f.push(1);
             let divisor = Divisor::new(&convolver, f.clone());
-            for length in [1usize, degree / 2, degree] {
+            for length in [1usize, degree / 2, degree, 3 * degree + 1] {
                 let quotient: Vec<u64> = (9..9 + length as u64).map(entry).collect();
                 let rest: Vec<u64> = (1000..1000 + degree as u64).map(entry).collect();
                 let mut a = convolver.mul(&quotient, &f);

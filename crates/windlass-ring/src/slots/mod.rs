@@ -3,8 +3,17 @@
 mod convolution;
 mod division;
 mod factor;
+mod galois;
 mod hypercube;
 mod prime_power;
+mod quotient;
+mod slot_ring;
+#[cfg(test)]
+mod tests;
+mod tree;
 
+pub use galois::GaloisRing;
 pub use hypercube::{Dimension, Hypercube};
 pub use prime_power::PrimePower;
+pub use quotient::QuotientRing;
+pub use slot_ring::SlotRing;

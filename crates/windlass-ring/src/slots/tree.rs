@@ -1,0 +1,65 @@
+//! Remainders modulo all factors of Φ_m at once, and the transposed combination.
+
+use rayon::prelude::*;
+
+use super::convolution::Convolver;
+use super::division::Divisor;
+
+/// The product tree of the factors F_1, .., F_ℓ: level 0 the factors, each next level products of pairs.
+#[derive(Debug)]
+pub(crate) struct FactorTree {
+    levels: Vec<Vec<Divisor>>,
+}
+
+impl FactorTree {
+    pub fn new(convolver: &Convolver, factors: Vec<Divisor>) -> Self {
+        let mut levels = vec![factors];
+        while levels[levels.len() - 1].len() > 1 {
+            let pair = |pair: &[Divisor]| match pair {
+                [left, right] => Divisor::new(convolver, convolver.mul(left.coefficients(), right.coefficients())),
+                _ => pair[0].clone(),
+            };
+            let next = levels[levels.len() - 1].par_chunks(2).map(pair).collect();
+            levels.push(next);
+        }
+        Self { levels }
+    }
+
+    pub fn factors(&self) -> &[Divisor] {
+        &self.levels[0]
+    }
+
+    /// The product of all factors.
+    pub fn root(&self) -> &Divisor {
+        &self.levels[self.levels.len() - 1][0]
+    }
+
+    /// a mod F_i for all i.
+    pub fn remainders(&self, convolver: &Convolver, a: &[u64]) -> Vec<Vec<u64>> {
+        let mut rests = vec![self.root().rem(convolver, a)];
+        for level in self.levels.iter().rev().skip(1) {
+            let rest = |(index, divisor): (usize, &Divisor)| divisor.rem(convolver, &rests[index / 2]);
+            rests = level.par_iter().enumerate().map(rest).collect();
+        }
+        rests
+    }
+
+    /// Σ_i w_i·Π_{j≠i} F_j.
+    pub fn combine(&self, convolver: &Convolver, w: Vec<Vec<u64>>) -> Vec<u64> {
+        let mut sums = w;
+        for level in &self.levels[..self.levels.len() - 1] {
+            let modulus = convolver.modulus();
+            let pair = |(sums, divisors): (&[Vec<u64>], &[Divisor])| match (sums, divisors) {
+                ([x, y], [f, g]) => {
+                    let mut sum = convolver.mul(x, g.coefficients());
+                    let other = convolver.mul(y, f.coefficients());
+                    sum.iter_mut().zip(other).for_each(|(a, b)| *a = modulus.add(*a, b));
+                    sum
+                }
+                _ => sums[0].clone(),
+            };
+            sums = sums.par_chunks(2).zip(level.par_chunks(2)).map(pair).collect();
+        }
+        sums.swap_remove(0)
+    }
+}
