@@ -135,7 +135,7 @@ mod tests {
                 let modulo = |x: i64| x.rem_euclid(t as i64) as u64;
                 assert_eq!(arith::mul_mod(ratio, modulo(x), t), modulo(y));
                 assert_eq!(arith::gcd(modulo(x), t), 1);
-                assert!(x.abs().max(y.abs()) as f64 <= 4.0 * (t as f64).sqrt(), "{ratio} mod {t}: {x}, {y}");
+                assert!(x.abs().max(y.abs()) as f64 <= 12.0 * (t as f64).sqrt(), "{ratio} mod {t}: {x}, {y}");
             }
         }
     }
