@@ -17,6 +17,22 @@ pub enum Error {
     /// The evaluation keys hold no relinearisation key.
     #[error("no relinearisation key; make it with EvaluationKeys::add_relinearisation(&secret_key, level, &mut rng)")]
     MissingRelinearisationKey,
+    /// No preset has this name.
+    #[error("no parameter preset is called {name}; there are {known}")]
+    UnknownPreset {
+        /// The name asked for.
+        name: String,
+        /// All names.
+        known: String,
+    },
+    /// The planner found no parameter set.
+    #[error(
+        "no parameters meet the specification: {reason}; ask for less depth, fewer slots or a smaller plaintext modulus"
+    )]
+    NoParameters {
+        /// Why the last candidate was refused.
+        reason: String,
+    },
     /// The ring layer refused.
     #[error(transparent)]
     Ring(#[from] windlass_ring::RingError),

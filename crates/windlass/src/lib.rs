@@ -3,10 +3,12 @@
 
 pub mod error;
 pub mod evaluator;
+pub mod params;
 pub mod plaintext;
 pub mod schemes;
 pub mod wire;
 
 pub use error::{Error, Result};
 pub use evaluator::Evaluator;
+pub use params::{ParamSpec, Params};
 pub use plaintext::Plaintext;

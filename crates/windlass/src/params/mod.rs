@@ -1,0 +1,219 @@
+//! Parameters as a user meets them: a plaintext ring, a scheme, and an RLWE parameter set that is secure or says that it is not.
+
+mod planner;
+mod presets;
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use windlass_ring::kernels::{Isa, arith};
+use windlass_ring::slots::{Hypercube, SlotRing};
+use windlass_rlwe::{Assurance, Bound, Context, NoiseModel, RlweParams, RlweSpec};
+
+pub use planner::ParamSpec;
+pub use presets::preset_names;
+
+use crate::error::{Error, Result};
+use crate::schemes::Scheme;
+
+/// A complete parameter set.
+#[derive(Debug, Clone)]
+pub struct Params {
+    name: String,
+    scheme: Scheme,
+    p: u64,
+    r: u32,
+    generators: Option<Vec<u64>>,
+    spec: RlweSpec,
+    rlwe: RlweParams,
+}
+
+impl Params {
+    /// A set from its parts. The hypercube generators are found automatically unless given.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] as of [`RlweParams::new`]; [`Error::OutOfRange`] when p is not a prime, divides m or a prime of the chain, or r is 0;
+    /// [`Error::Ring`] for generators that do not generate.
+    pub fn new(
+        name: &str,
+        scheme: Scheme,
+        (p, r): (u64, u32),
+        generators: Option<Vec<u64>>,
+        spec: RlweSpec,
+    ) -> Result<Self> {
+        if !arith::is_prime(p) || spec.m % p == 0 {
+            let range = format!("a prime that does not divide m = {}", spec.m);
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p as i64, range });
+        }
+        if r == 0 || (p as f64).log2() * r as f64 >= 45.0 {
+            let range = "at least 1, with p^r below 2^45".into();
+            return Err(Error::OutOfRange { what: "exponent r of the plaintext modulus", got: r as i64, range });
+        }
+        let rlwe = RlweParams::new(&spec)?;
+        if rlwe.all_primes().iter().any(|q| q.value() == p) {
+            let range = "different from every prime of the modulus chain".into();
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p as i64, range });
+        }
+        if let Some(generators) = &generators {
+            Hypercube::with_generators(spec.m, p, generators)?;
+        }
+        Ok(Self { name: name.into(), scheme, p, r, generators, spec, rlwe })
+    }
+
+    /// The name of the set.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// BGV or BFV.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The plaintext prime p.
+    pub fn p(&self) -> u64 {
+        self.p
+    }
+
+    /// The exponent r of the plaintext modulus p^r.
+    pub fn r(&self) -> u32 {
+        self.r
+    }
+
+    /// The plaintext modulus p^r.
+    pub fn plaintext_modulus(&self) -> u64 {
+        self.p.pow(self.r)
+    }
+
+    /// The RLWE parameters.
+    pub fn rlwe(&self) -> &RlweParams {
+        &self.rlwe
+    }
+
+    /// What the RLWE parameters were made from.
+    pub fn spec(&self) -> &RlweSpec {
+        &self.spec
+    }
+
+    /// The cyclotomic index m.
+    pub fn m(&self) -> u64 {
+        self.rlwe.m()
+    }
+
+    /// d: the degree of a slot, the order of p modulo m.
+    pub fn slot_degree(&self) -> usize {
+        arith::multiplicative_order(self.p, self.m()) as usize
+    }
+
+    /// ℓ = φ(m)/d: the number of slots.
+    pub fn slot_count(&self) -> usize {
+        self.rlwe.n() / self.slot_degree()
+    }
+
+    /// Builds the plaintext ring with its slots.
+    ///
+    /// # Errors
+    /// [`Error::Ring`] when the ring layer refuses.
+    pub fn slot_ring(&self) -> Result<Arc<SlotRing>> {
+        let hypercube = match &self.generators {
+            Some(generators) => Hypercube::with_generators(self.m(), self.p, generators)?,
+            None => Hypercube::automatic(self.m(), self.p)?,
+        };
+        Ok(Arc::new(SlotRing::with_hypercube(hypercube, self.r, Isa::best())?))
+    }
+
+    /// Builds the transforms of all primes.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] when a transform cannot be built.
+    pub fn context(&self) -> Result<Arc<Context>> {
+        Ok(Context::new(self.rlwe.clone())?)
+    }
+
+    /// A SHA-256 hash over everything that files must agree on: the RLWE set, scheme, plaintext modulus and generators.
+    pub fn id(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"windlass parameters 1\n");
+        hash.update(self.rlwe.id().0);
+        hash.update([self.scheme as u8]);
+        for word in [self.p, self.r as u64].iter().chain(self.generators.iter().flatten()) {
+            hash.update(word.to_le_bytes());
+        }
+        hash.finalize().into()
+    }
+
+    /// The noise model of the plaintext modulus.
+    pub fn noise(&self) -> NoiseModel {
+        NoiseModel::new(&self.rlwe, self.plaintext_modulus())
+    }
+
+    /// Bits of capacity of a fresh public-key encryption.
+    pub fn fresh_capacity(&self) -> f64 {
+        let noise = self.noise();
+        noise.capacity(self.rlwe.log2_q(self.rlwe.top_level()), noise.fresh_public())
+    }
+
+    /// The number of multiplications in sequence that [`crate::schemes::Engine`] can do on a fresh ciphertext.
+    pub fn depth(&self) -> u32 {
+        let noise = self.noise();
+        let (mut level, mut bound, mut depth) = (self.rlwe.top_level(), noise.fresh_public(), 0);
+        while let Some((next, product)) = best_product(&self.rlwe, &noise, level, bound) {
+            (level, bound, depth) = (next, product, depth + 1);
+        }
+        depth
+    }
+
+    /// A page about the set: security and its source, moduli, slots, capacity, sizes of keys before they are made.
+    pub fn explain(&self) -> String {
+        let (rlwe, sizes) = (&self.rlwe, self.rlwe.key_sizes());
+        let security = rlwe.security();
+        let assurance = match rlwe.assurance() {
+            Assurance::Secure => "at least 128 bits".to_string(),
+            Assurance::Insecure { name } => format!("INSECURE by name ({name})"),
+            Assurance::Paper { name } => format!("as published ({name}); not a recommendation"),
+        };
+        let mut out = String::new();
+        let mut line = |key: &str, value: String| {
+            let _ = writeln!(out, "{key:<22}{value}");
+        };
+        line("parameters", self.name.clone());
+        line("scheme", self.scheme.to_string());
+        line("ring", format!("m = {}, phi(m) = {}", rlwe.m(), rlwe.n()));
+        line("plaintext modulus", format!("{}^{} = {}", self.p, self.r, self.plaintext_modulus()));
+        line("slots", format!("{} of degree {}", self.slot_count(), self.slot_degree()));
+        line("security", format!("{:.1} bits ({:?}), {assurance}; {}", security.bits, security.source, rlwe.secret()));
+        line("log2 Q, log2 P", format!("{:.1}, {:.1}", rlwe.log2_q(rlwe.top_level()), rlwe.log2_p()));
+        let (levels, special) = (rlwe.top_level(), rlwe.special_primes().len());
+        line("primes of Q and P", format!("{levels} and {special}; {} digits", rlwe.digits()));
+        line(
+            "capacity when fresh",
+            format!("{:.1} bits, {} multiplications in sequence", self.fresh_capacity(), self.depth()),
+        );
+        line("failure probability", "at most 2^-128 for each operation".into());
+        line("public key", format!("{} bytes on disk", sizes.public_key_disk));
+        line(
+            "one switching key",
+            format!("{} bytes on disk, {} in memory", sizes.switching_key_disk, sizes.switching_key_memory),
+        );
+        out
+    }
+}
+
+/// The level and noise of the product of two ciphertexts with this noise, at the level that leaves most capacity; `None` when none is left.
+fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bound) -> Option<(usize, Bound)> {
+    (1..=top)
+        .map(|level| {
+            let switched =
+                if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
+            (level, switched * switched + noise.key_switch(level))
+        })
+        .filter(|&(level, product)| noise.decryptable(rlwe.log2_q(level), product))
+        .max_by(|a, b| {
+            let capacity = |&(level, product): &(usize, Bound)| noise.capacity(rlwe.log2_q(level), product);
+            capacity(a).total_cmp(&capacity(b))
+        })
+}
+
+#[cfg(test)]
+mod tests;
