@@ -123,7 +123,7 @@ impl QuotientRing {
 
     /// `a·b`: one exact product of polynomials of degree below m.
     pub fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        self.from_cyclic(self.convolver.mul_cyclic(&self.to_cyclic(a), &self.to_cyclic(b)))
+        self.reduce_cyclic(self.convolver.mul_cyclic(&self.to_cyclic(a), &self.to_cyclic(b)))
     }
 
     /// θ_t(a) = a(X^t), in time linear in m.
@@ -139,7 +139,7 @@ impl QuotientRing {
         for (&x, &u) in a.iter().zip(&self.exponents) {
             image[(u as u64 * (t % m) % m) as usize] = x;
         }
-        Ok(self.from_cyclic(image))
+        Ok(self.reduce_cyclic(image))
     }
 
     /// The coefficients of a in the power basis 1, X, .., X^{n−1}.
@@ -163,7 +163,7 @@ impl QuotientRing {
         for (j, &x) in a.iter().enumerate() {
             cyclic[j % m] = self.modulus.add(cyclic[j % m], x);
         }
-        self.from_cyclic(cyclic)
+        self.reduce_cyclic(cyclic)
     }
 
     /// a modulo p^r as an element modulo p^{r'} of another ring with the same m and p, by centred lifting or reduction.
@@ -187,7 +187,7 @@ impl QuotientRing {
     }
 
     /// The element with a given representative modulo X^m − 1.
-    pub(crate) fn from_cyclic(&self, cyclic: Vec<u64>) -> Vec<u64> {
+    pub(crate) fn reduce_cyclic(&self, cyclic: Vec<u64>) -> Vec<u64> {
         let mut tensor = vec![0; cyclic.len()];
         for (&x, &place) in cyclic.iter().zip(&self.tensor_places) {
             tensor[place as usize] = x;
@@ -241,7 +241,7 @@ impl QuotientRing {
         let mut cyclic = self.times_complement(a);
         cyclic.iter_mut().for_each(|x| *x = self.modulus.mul(*x, inverse));
         cyclic.rotate_right(1);
-        self.from_cyclic(cyclic)
+        self.reduce_cyclic(cyclic)
     }
 }
 
