@@ -130,12 +130,12 @@ fn primes_below(limit: u64, log: u32, count: usize) -> Vec<u64> {
 }
 
 /// `v·w mod q` in [0, 2q) for any v, with `quotient = ⌊w·2^64/q⌋`.
-fn shoup(v: u64, (w, quotient): (u64, u64), q: u64) -> u64 {
+pub(crate) fn shoup(v: u64, (w, quotient): (u64, u64), q: u64) -> u64 {
     let k = ((v as u128 * quotient as u128) >> 64) as u64;
     v.wrapping_mul(w).wrapping_sub(k.wrapping_mul(q))
 }
 
-fn with_quotient(w: u64, q: u64) -> (u64, u64) {
+pub(crate) fn with_quotient(w: u64, q: u64) -> (u64, u64) {
     (w, (((w as u128) << 64) / q as u128) as u64)
 }
 
@@ -203,7 +203,7 @@ impl Field {
 }
 
 /// Entry i is root^{rev(i)}, rev the bit reversal on max_log − 1 bits: the twiddle of block i at every level.
-fn bit_reversed_powers(root: u64, max_log: u32, q: u64) -> Vec<(u64, u64)> {
+pub(crate) fn bit_reversed_powers(root: u64, max_log: u32, q: u64) -> Vec<(u64, u64)> {
     let bits = max_log - 1;
     let mut table = vec![(0, 0); 1 << bits];
     let mut power = 1;

@@ -12,7 +12,32 @@ use super::division::Divisor;
 use super::prime_power::PrimePower;
 
 /// A monic factor of Φ_m modulo p, its coefficients from the constant term up.
+///
+/// With q² | m and p of order d/q modulo m/q, the factors are those of Φ_{m/q} in X^q.
 pub(crate) fn one_factor(m: u64, p: PrimePower, degree: usize) -> Vec<u64> {
+    let base = inflation_base(m, p.prime(), degree);
+    let inflation = (m / base) as usize;
+    let factor = one_factor_uninflated(base, p, degree / inflation);
+    let mut inflated = vec![0; degree + 1];
+    factor.into_iter().enumerate().for_each(|(j, x)| inflated[j * inflation] = x);
+    inflated
+}
+
+/// The least m_0 such that F^{(m)}(X) = F^{(m_0)}(X^{m/m_0}) for the factors F.
+fn inflation_base(m: u64, p: u64, degree: usize) -> u64 {
+    let (mut base, mut order) = (m, degree as u64);
+    for (q, _) in arith::factor(m) {
+        while base % (q * q) == 0
+            && order % q == 0
+            && arith::multiplicative_order(p % (base / q), base / q) == order / q
+        {
+            (base, order) = (base / q, order / q);
+        }
+    }
+    base
+}
+
+fn one_factor_uninflated(m: u64, p: PrimePower, degree: usize) -> Vec<u64> {
     if degree == 1 {
         let root = root_of_unity(m, p.prime());
         return vec![p.neg(root), 1];

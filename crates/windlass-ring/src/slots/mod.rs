@@ -7,6 +7,7 @@ mod galois;
 mod hypercube;
 mod prime_power;
 mod quotient;
+mod radix2;
 mod slot_ring;
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,7 @@ use super::factor::{lift_factor, recurrence};
 use super::galois::{GaloisRing, dual_numerator};
 use super::hypercube::Hypercube;
 use super::quotient::{QuotientRing, check_canonical};
+use super::radix2::RadixTwo;
 use super::tree::FactorTree;
 use crate::error::RingError;
 
@@ -21,7 +22,16 @@ pub struct SlotRing {
     hypercube: Hypercube,
     /// The exponents 1/t(i) mod m.
     points: Vec<u64>,
-    tree: FactorTree,
+    method: Method,
+}
+
+/// How elements and slots are converted into each other.
+#[derive(Debug)]
+enum Method {
+    /// Remainders modulo the factors of Φ_m and interpolation: any m.
+    Tree(FactorTree),
+    /// m a power of two and p ≡ 1 mod 4.
+    RadixTwo(RadixTwo),
 }
 
 impl SlotRing {
@@ -42,16 +52,14 @@ impl SlotRing {
         let quotient = QuotientRing::new(m, hypercube.prime(), r, isa)?;
         let galois = GaloisRing::new(m, quotient.modulus(), degree)?;
         let points: Vec<u64> = (0..hypercube.slots()).map(|slot| hypercube.evaluation_exponent(slot)).collect();
-        let field = quotient.modulus().with_exponent(1)?;
-        let traces: Vec<u64> = galois.trace_table().iter().map(|&x| field.reduce(x)).collect();
-        let factor = |&h: &u64| {
-            let sequence: Vec<u64> = (0..2 * degree as u64).map(|u| traces[(h * u % m) as usize]).collect();
-            let factor = lift_factor(quotient.convolver(), m, &recurrence(field, &sequence));
-            Divisor::new(quotient.convolver(), factor)
+        let method = if m.is_power_of_two() && hypercube.prime() % 4 == 1 {
+            let zeta = quotient.modulus().neg(galois.defining_polynomial()[0]);
+            Method::RadixTwo(RadixTwo::new(quotient.modulus(), m, degree, zeta, &points))
+        } else {
+            let factors = points.par_iter().map(|&h| factor(&quotient, &galois, h)).collect::<Result<_, _>>()?;
+            Method::Tree(FactorTree::new(quotient.convolver(), factors))
         };
-        let factors = points.par_iter().map(factor).collect();
-        let tree = FactorTree::new(quotient.convolver(), factors);
-        Ok(Self { quotient, galois, hypercube, points, tree })
+        Ok(Self { quotient, galois, hypercube, points, method })
     }
 
     /// R/(p^r).
@@ -80,8 +88,17 @@ impl SlotRing {
     }
 
     /// The factor F of Φ_m modulo p^r that belongs to a slot: `[d + 1]` coefficients from the constant term up.
-    pub fn factor(&self, slot: usize) -> &[u64] {
-        self.tree.factors()[slot].coefficients()
+    pub fn factor(&self, slot: usize) -> Vec<u64> {
+        match &self.method {
+            Method::Tree(tree) => tree.factors()[slot].coefficients().to_vec(),
+            Method::RadixTwo(_) => {
+                // x^d − ζ_0^h, ζ_0^h = ζ^{dh}.
+                let root = self.galois.zeta_power(self.points[slot] * self.degree() as u64)[0];
+                let mut factor = vec![0; self.degree() + 1];
+                (factor[0], factor[self.degree()]) = (self.quotient.modulus().neg(root), 1);
+                factor
+            }
+        }
     }
 
     /// The element with the given slots: `[ℓ][d]` coefficients, row-major.
@@ -90,7 +107,12 @@ impl SlotRing {
     /// [`RingError::WrongLength`], [`RingError::NotCanonical`].
     pub fn encode(&self, slots: &[u64]) -> Result<Vec<u64>, RingError> {
         self.check(slots, self.slots() * self.degree())?;
-        Ok(self.encode_with(|slot| self.galois.traces_against(self.row(slots, slot), self.points[slot])))
+        Ok(match &self.method {
+            Method::RadixTwo(radix) => radix.encode(slots),
+            Method::Tree(tree) => {
+                self.interpolate(tree, |slot| self.galois.traces_against(self.row(slots, slot), self.points[slot]))
+            }
+        })
     }
 
     /// The element with the given integers in its slots: `[ℓ]`.
@@ -99,20 +121,28 @@ impl SlotRing {
     /// [`RingError::WrongLength`], [`RingError::NotCanonical`].
     pub fn encode_integers(&self, slots: &[u64]) -> Result<Vec<u64>, RingError> {
         self.check(slots, self.slots())?;
-        let m = self.quotient.m();
-        let (modulus, traces) = (self.quotient.modulus(), self.galois.trace_table());
-        Ok(self.encode_with(|slot| {
-            let h = self.points[slot];
-            (0..self.degree() as u64).map(|k| modulus.mul(slots[slot], traces[(h * k % m) as usize])).collect()
-        }))
+        let (m, degree, modulus) = (self.quotient.m(), self.degree(), self.quotient.modulus());
+        Ok(match &self.method {
+            Method::RadixTwo(radix) if degree == 1 => radix.encode(slots),
+            Method::RadixTwo(radix) => {
+                let mut padded = vec![0; slots.len() * degree];
+                padded.iter_mut().step_by(degree).zip(slots).for_each(|(x, &slot)| *x = slot);
+                radix.encode(&padded)
+            }
+            Method::Tree(tree) => self.interpolate(tree, |slot| {
+                let (h, traces) = (self.points[slot], self.galois.trace_table());
+                (0..degree as u64).map(|k| modulus.mul(slots[slot], traces[(h * k % m) as usize])).collect()
+            }),
+        })
     }
 
     /// From Tr(v·ζ^{hk}), k < d, of each slot value v: Lagrange interpolation in the dual bases (only Φ_m' is divided by).
-    fn encode_with(&self, traces: impl Fn(usize) -> Vec<u64> + Sync) -> Vec<u64> {
+    fn interpolate(&self, tree: &FactorTree, traces: impl Fn(usize) -> Vec<u64> + Sync) -> Vec<u64> {
         let convolver = self.quotient.convolver();
-        let numerator = |slot| dual_numerator(convolver, &traces(slot), self.factor(slot));
-        let numerators = (0..self.slots()).into_par_iter().map(numerator).collect();
-        self.quotient.divide_by_different(self.tree.combine(convolver, numerators))
+        let numerator =
+            |(slot, factor): (usize, &Divisor)| dual_numerator(convolver, &traces(slot), factor.coefficients());
+        let numerators = tree.factors().par_iter().enumerate().map(numerator).collect();
+        self.quotient.divide_by_different(tree.combine(convolver, numerators))
     }
 
     /// The slots of an element: `[ℓ][d]` coefficients, row-major.
@@ -121,9 +151,14 @@ impl SlotRing {
     /// [`RingError::WrongLength`], [`RingError::NotCanonical`].
     pub fn decode(&self, a: &[u64]) -> Result<Vec<u64>, RingError> {
         self.quotient.check(a)?;
-        let rests = self.tree.remainders(self.quotient.convolver(), &self.quotient.to_power_basis(a));
-        let slot = |(rest, &h): (&Vec<u64>, &u64)| self.galois.substitute(rest, h);
-        Ok(rests.par_iter().zip(&self.points).flat_map_iter(slot).collect())
+        Ok(match &self.method {
+            Method::RadixTwo(radix) => radix.decode(a),
+            Method::Tree(tree) => {
+                let rests = tree.remainders(self.quotient.convolver(), &self.quotient.to_power_basis(a));
+                let slot = |(rest, &h): (&Vec<u64>, &u64)| self.galois.substitute(rest, h);
+                rests.par_iter().zip(&self.points).flat_map_iter(slot).collect()
+            }
+        })
     }
 
     /// The slots of an element whose slots are integers modulo p^r: `[ℓ]`.
@@ -132,17 +167,26 @@ impl SlotRing {
     /// As [`SlotRing::decode`]; [`RingError::NotAnInteger`] when a slot is not in Z_{p^r}.
     pub fn decode_integers(&self, a: &[u64]) -> Result<Vec<u64>, RingError> {
         self.quotient.check(a)?;
-        // A residue modulo F_h is an integer exactly when the slot is: no change of basis is needed.
-        let rests = self.tree.remainders(self.quotient.convolver(), &self.quotient.to_power_basis(a));
-        let integer = |(slot, rest): (usize, &Vec<u64>)| {
-            let value = match rest.iter().skip(1).any(|&x| x != 0) {
-                true => self.galois.substitute(rest, self.points[slot]),
-                false => return Ok(rest[0]),
-            };
-            let degree = value.iter().rposition(|&x| x != 0).unwrap_or(0);
-            Err(RingError::NotAnInteger { slot, degree })
+        let integer = |slot: usize, value: &[u64]| match value[1..].iter().rposition(|&x| x != 0) {
+            None => Ok(value[0]),
+            Some(index) => Err(RingError::NotAnInteger { slot, degree: index + 1 }),
         };
-        rests.iter().enumerate().map(integer).collect()
+        match &self.method {
+            Method::RadixTwo(radix) => radix
+                .decode(a)
+                .chunks_exact(self.degree())
+                .enumerate()
+                .map(|(slot, value)| integer(slot, value))
+                .collect(),
+            Method::Tree(tree) => {
+                let rests = tree.remainders(self.quotient.convolver(), &self.quotient.to_power_basis(a));
+                // A residue modulo F_h is an integer exactly when the slot is: no change of basis is needed then.
+                let entry = |(slot, rest): (usize, &Vec<u64>)| {
+                    integer(slot, rest).or_else(|_| integer(slot, &self.galois.substitute(rest, self.points[slot])))
+                };
+                rests.iter().enumerate().map(entry).collect()
+            }
+        }
     }
 
     /// The element that is 1 in the chosen slots and 0 in the others.
@@ -182,4 +226,13 @@ impl SlotRing {
         }
         check_canonical(self.quotient.modulus(), values)
     }
+}
+
+/// The minimal polynomial of ζ^h: the shortest recurrence of the traces of its powers modulo p, lifted.
+fn factor(quotient: &QuotientRing, galois: &GaloisRing, h: u64) -> Result<Divisor, RingError> {
+    let (m, field) = (quotient.m(), quotient.modulus().with_exponent(1)?);
+    let trace = |u: u64| field.reduce(galois.trace_table()[(h * u % m) as usize]);
+    let sequence: Vec<u64> = (0..2 * galois.degree() as u64).map(trace).collect();
+    let factor = lift_factor(quotient.convolver(), m, &recurrence(field, &sequence));
+    Ok(Divisor::new(quotient.convolver(), factor))
 }
