@@ -27,6 +27,20 @@ struct Field {
     inverses: Vec<(u64, u64)>,
 }
 
+/// A polynomial ready to be multiplied by: its cyclic transforms of length 2^log, bit-reversed, so that a prefix is the
+/// transform of that shorter length.
+#[derive(Debug, Clone)]
+pub(crate) struct Prepared {
+    log: u32,
+    images: Vec<Vec<u64>>,
+}
+
+impl Prepared {
+    pub fn log(&self) -> u32 {
+        self.log
+    }
+}
+
 impl Convolver {
     /// For products of at most `max_len` coefficients.
     pub fn new(modulus: PrimePower, max_len: usize) -> Self {
@@ -68,6 +82,38 @@ impl Convolver {
         product
     }
 
+    /// The transforms of a (of at most 2^log coefficients).
+    pub fn prepare(&self, a: &[u64], log: u32) -> Prepared {
+        let transform = |field: &Field| {
+            let mut x = padded(a, log);
+            field.forward(&mut x);
+            x
+        };
+        Prepared { log, images: self.fields.iter().map(transform).collect() }
+    }
+
+    /// The first `len` coefficients of `Σ a_i·b_i mod (x^{2^log} − 1)` of one or two products, log at most that of each b_i.
+    pub fn mul_prepared(&self, terms: &[(&[u64], &Prepared)], log: u32, len: usize) -> Vec<u64> {
+        debug_assert!(terms.len() <= 2 && terms.iter().all(|(a, b)| a.len() >> log <= 1 && log <= b.log));
+        let image = |(index, field): (usize, &Field)| {
+            let mut sum = Vec::new();
+            for (a, b) in terms {
+                let mut x = padded(a, log);
+                field.forward(&mut x);
+                x.iter_mut().zip(&b.images[index]).for_each(|(x, &y)| *x = field.montgomery_product(*x, y));
+                if sum.is_empty() {
+                    sum = x;
+                } else {
+                    sum.iter_mut().zip(x).for_each(|(sum, x)| *sum = field.add_lazy(*sum, x));
+                }
+            }
+            field.inverse(&mut sum);
+            sum.truncate(len);
+            sum
+        };
+        self.recombined(self.fields.iter().enumerate().map(image))
+    }
+
     fn schoolbook(&self, short: &[u64], long: &[u64]) -> Vec<u64> {
         let len = short.len() + long.len() - 1;
         let term = |k: usize| {
@@ -87,7 +133,7 @@ impl Convolver {
 
     fn transformed(&self, a: &[u64], b: &[u64], log: u32, len: usize) -> Vec<u64> {
         let square = std::ptr::eq(a, b);
-        let mut images = self.fields.iter().map(|field| {
+        self.recombined(self.fields.iter().map(|field| {
             let mut x = padded(a, log);
             field.forward(&mut x);
             if square {
@@ -100,7 +146,10 @@ impl Convolver {
             field.inverse(&mut x);
             x.truncate(len);
             x
-        });
+        }))
+    }
+
+    fn recombined(&self, mut images: impl Iterator<Item = Vec<u64>>) -> Vec<u64> {
         let first = images.next().expect("at least one prime");
         match images.next() {
             None => first.into_iter().map(|x| self.modulus.reduce(x)).collect(),
@@ -157,7 +206,13 @@ impl Field {
         ((product + k as u128 * self.q as u128) >> 64) as u64
     }
 
-    /// Inputs below 2^64 − 4q on entry are taken as < 4q; output in [0, 2q), bit-reversed order.
+    /// `x + y` of values in [0, 2q), in [0, 2q).
+    fn add_lazy(&self, x: u64, y: u64) -> u64 {
+        let sum = x + y;
+        if sum >= 2 * self.q { sum - 2 * self.q } else { sum }
+    }
+
+    /// Inputs in [0, 4q), output in [0, 2q), bit-reversed order.
     fn forward(&self, x: &mut [u64]) {
         let (q, twice) = (self.q, 2 * self.q);
         let mut half = x.len() / 2;

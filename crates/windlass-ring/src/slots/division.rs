@@ -1,6 +1,6 @@
 //! Remainders modulo a fixed monic polynomial.
 
-use super::convolution::Convolver;
+use super::convolution::{Convolver, Prepared};
 use super::prime_power::PrimePower;
 
 /// Degrees below this are divided by the schoolbook method.
@@ -10,8 +10,17 @@ const SCHOOLBOOK: usize = 48;
 #[derive(Debug, Clone)]
 pub(crate) struct Divisor {
     coefficients: Vec<u64>,
-    /// 1/reversed(f) modulo x^degree; empty for schoolbook division.
-    inverse: Vec<u64>,
+    /// None for schoolbook division.
+    transforms: Option<Transforms>,
+}
+
+/// What division by Newton's quotient multiplies by, transformed at a length of at least 2·degree.
+#[derive(Debug, Clone)]
+struct Transforms {
+    /// 1/reversed(f) modulo x^degree.
+    inverse: Prepared,
+    /// f.
+    divisor: Prepared,
 }
 
 impl Divisor {
@@ -19,13 +28,18 @@ impl Divisor {
     pub fn new(convolver: &Convolver, coefficients: Vec<u64>) -> Self {
         debug_assert_eq!(coefficients.last(), Some(&1));
         let degree = coefficients.len() - 1;
-        let inverse = if degree < SCHOOLBOOK {
-            Vec::new()
-        } else {
+        let transforms = (degree >= SCHOOLBOOK).then(|| {
             let reversed: Vec<u64> = coefficients.iter().rev().copied().collect();
-            series_inverse(convolver, &reversed, degree)
-        };
-        Self { coefficients, inverse }
+            let log = log_of(2 * degree);
+            let inverse = convolver.prepare(&series_inverse(convolver, &reversed, degree), log);
+            Transforms { inverse, divisor: convolver.prepare(&coefficients, log) }
+        });
+        Self { coefficients, transforms }
+    }
+
+    /// The transform of f, when there is one of length 2^log or more.
+    pub fn prepared(&self, log: u32) -> Option<&Prepared> {
+        self.transforms.as_ref().map(|transforms| &transforms.divisor).filter(|prepared| prepared.log() >= log)
     }
 
     pub fn degree(&self) -> usize {
@@ -45,9 +59,9 @@ impl Divisor {
             rest.resize(degree, 0);
             return rest;
         }
-        if self.inverse.is_empty() {
+        let Some(transforms) = &self.transforms else {
             return self.schoolbook(convolver.modulus(), a);
-        }
+        };
         if a.len() > 2 * degree {
             // Block by block from the top, each time twice the degree.
             let (low, top) = a.split_at(a.len() - 2 * degree);
@@ -55,12 +69,15 @@ impl Divisor {
         }
         let length = a.len() - degree;
         let reversed: Vec<u64> = a.iter().rev().take(length).copied().collect();
-        let mut quotient = convolver.mul(&reversed, &self.inverse[..length]);
-        quotient.truncate(length);
+        let mut quotient =
+            convolver.mul_prepared(&[(&reversed, &transforms.inverse)], transforms.inverse.log(), length);
         quotient.reverse();
-        let product = convolver.mul(&quotient, &self.coefficients[..degree]);
-        let at = |j| product.get(j).copied().unwrap_or(0);
-        (0..degree).map(|j| convolver.modulus().sub(a[j], at(j))).collect()
+        // The rest has at most `degree` coefficients, so it may be computed modulo x^N − 1 for any N ≥ degree.
+        let log = log_of(degree);
+        let product = convolver.mul_prepared(&[(&quotient, &transforms.divisor)], log, degree);
+        let wrapped = |j: usize| a.get(j + (1 << log)).copied().unwrap_or(0);
+        let modulus = convolver.modulus();
+        product.iter().enumerate().map(|(j, &x)| modulus.sub(modulus.add(a[j], wrapped(j)), x)).collect()
     }
 
     /// `a·b mod f`.
@@ -95,6 +112,11 @@ impl Divisor {
         rest.truncate(degree);
         rest
     }
+}
+
+/// The least log with 2^log ≥ length.
+pub(crate) fn log_of(length: usize) -> u32 {
+    length.next_power_of_two().trailing_zeros()
 }
 
 /// 1/f modulo x^length for f with constant term 1, by Newton's iteration g ← g·(2 − f·g).

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::convolution::Convolver;
-use super::division::Divisor;
+use super::division::{Divisor, log_of};
 
 /// The product tree of the factors F_1, .., F_ℓ: level 0 the factors, each next level products of pairs.
 #[derive(Debug)]
@@ -48,18 +48,25 @@ impl FactorTree {
     pub fn combine(&self, convolver: &Convolver, w: Vec<Vec<u64>>) -> Vec<u64> {
         let mut sums = w;
         for level in &self.levels[..self.levels.len() - 1] {
-            let modulus = convolver.modulus();
             let pair = |(sums, divisors): (&[Vec<u64>], &[Divisor])| match (sums, divisors) {
-                ([x, y], [f, g]) => {
-                    let mut sum = convolver.mul(x, g.coefficients());
-                    let other = convolver.mul(y, f.coefficients());
-                    sum.iter_mut().zip(other).for_each(|(a, b)| *a = modulus.add(*a, b));
-                    sum
-                }
+                ([x, y], [f, g]) => crosswise(convolver, x, y, f, g),
                 _ => sums[0].clone(),
             };
             sums = sums.par_chunks(2).zip(level.par_chunks(2)).map(pair).collect();
         }
         sums.swap_remove(0)
     }
+}
+
+/// x·g + y·f.
+fn crosswise(convolver: &Convolver, x: &[u64], y: &[u64], f: &Divisor, g: &Divisor) -> Vec<u64> {
+    let degree = f.degree() + g.degree();
+    let log = log_of(degree);
+    if let (Some(f), Some(g)) = (f.prepared(log), g.prepared(log)) {
+        return convolver.mul_prepared(&[(x, g), (y, f)], log, degree);
+    }
+    let mut sum = convolver.mul(x, g.coefficients());
+    let other = convolver.mul(y, f.coefficients());
+    sum.iter_mut().zip(other).for_each(|(a, b)| *a = convolver.modulus().add(*a, b));
+    sum
 }
