@@ -11,6 +11,7 @@ const SCHOOLBOOK: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Convolver {
     modulus: PrimePower,
+    max_log: u32,
     fields: Vec<Field>,
     /// q_1^{-1} mod q_2 when there are two primes.
     crt_inverse: u64,
@@ -51,7 +52,7 @@ impl Convolver {
         assert!(bits <= 61 * primes.len() as u32);
         let crt_inverse = primes.get(1).map_or(0, |&q| arith::inv_mod(primes[0] % q, q).expect("distinct primes"));
         let fields = primes.into_iter().map(|q| Field::new(q, max_log)).collect();
-        Self { modulus, fields, crt_inverse }
+        Self { modulus, max_log, fields, crt_inverse }
     }
 
     pub fn modulus(&self) -> PrimePower {
@@ -84,6 +85,7 @@ impl Convolver {
 
     /// The transforms of a (of at most 2^log coefficients).
     pub fn prepare(&self, a: &[u64], log: u32) -> Prepared {
+        assert!(log <= self.max_log && a.len() <= 1 << log);
         let transform = |field: &Field| {
             let mut x = padded(a, log);
             field.forward(&mut x);
@@ -132,6 +134,7 @@ impl Convolver {
     }
 
     fn transformed(&self, a: &[u64], b: &[u64], log: u32, len: usize) -> Vec<u64> {
+        assert!(log <= self.max_log, "a product within the length given at construction");
         let square = std::ptr::eq(a, b);
         self.recombined(self.fields.iter().map(|field| {
             let mut x = padded(a, log);

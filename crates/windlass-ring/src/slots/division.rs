@@ -101,15 +101,21 @@ impl Divisor {
     fn schoolbook(&self, modulus: PrimePower, a: &[u64]) -> Vec<u64> {
         let degree = self.degree();
         let mut rest = a.to_vec();
+        // Every entry takes at most `degree` < 48 products: below 2^64 without reduction when p^r < 2^29.
+        let lazy = modulus.value() >> 29 == 0;
         for top in (degree..rest.len()).rev() {
-            let factor = modulus.neg(rest[top]);
-            if factor != 0 {
-                for (x, &f) in rest[top - degree..top].iter_mut().zip(&self.coefficients) {
-                    *x = modulus.add(*x, modulus.mul(factor, f));
-                }
+            let factor = modulus.neg(modulus.reduce(rest[top]));
+            let terms = rest[top - degree..top].iter_mut().zip(&self.coefficients);
+            if factor == 0 {
+                continue;
+            } else if lazy {
+                terms.for_each(|(x, &f)| *x += factor * f);
+            } else {
+                terms.for_each(|(x, &f)| *x = modulus.add(*x, modulus.mul(factor, f)));
             }
         }
         rest.truncate(degree);
+        rest.iter_mut().for_each(|x| *x = modulus.reduce(*x));
         rest
     }
 }

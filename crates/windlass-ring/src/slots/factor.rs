@@ -10,6 +10,7 @@ use windlass_kernels::arith;
 use super::convolution::Convolver;
 use super::division::Divisor;
 use super::prime_power::PrimePower;
+use super::quotient::{divide_by_binomial, multiply_by_binomial};
 
 /// A monic factor of Φ_m modulo p, its coefficients from the constant term up.
 ///
@@ -42,13 +43,17 @@ fn one_factor_uninflated(m: u64, p: PrimePower, degree: usize) -> Vec<u64> {
         let root = root_of_unity(m, p.prime());
         return vec![p.neg(root), 1];
     }
+    if degree as u64 == arith::totient(m) {
+        return cyclotomic(p, m, degree);
+    }
     let convolver = Convolver::new(p, 2 * m as usize);
     let mut random = Random(m.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ p.prime());
     let mut idempotent = primitive_part(m, p);
     let mut failures = 0;
     loop {
         if failures >= 3 {
-            let factor = recurrence(p, &idempotent[..(4 * degree).min(m as usize)]);
+            let sequence: Vec<u64> = idempotent.iter().copied().cycle().take(2 * degree + 16).collect();
+            let factor = recurrence(p, &sequence);
             if factor.len() == degree + 1 && is_primitive_factor(&convolver, m, &factor) {
                 return factor;
             }
@@ -59,7 +64,7 @@ fn one_factor_uninflated(m: u64, p: PrimePower, degree: usize) -> Vec<u64> {
             failures += 1;
         } else {
             idempotent = part;
-            failures = if m as usize <= 4 * degree { 3 } else { 0 };
+            failures = 0;
         }
     }
 }
@@ -90,6 +95,22 @@ pub(crate) fn lift_factor(convolver: &Convolver, m: u64, factor: &[u64]) -> Vec<
 
 pub(crate) fn derivative(modulus: PrimePower, f: &[u64]) -> Vec<u64> {
     f.iter().enumerate().skip(1).map(|(j, &x)| modulus.mul(modulus.reduce(j as u64), x)).collect()
+}
+
+/// Φ_m = Π_{e | m} (x^{m/e} − 1)^{μ(e)} modulo p, as a truncated power series.
+fn cyclotomic(p: PrimePower, m: u64, degree: usize) -> Vec<u64> {
+    let primes = arith::factor(m);
+    let mut product = vec![0; degree + 1];
+    product[0] = 1;
+    for subset in 0u32..1 << primes.len() {
+        let chosen = primes.iter().enumerate().filter(|(index, _)| subset >> index & 1 == 1);
+        let exponent = (m / chosen.map(|(_, &(q, _))| q).product::<u64>()) as usize;
+        match subset.count_ones() % 2 {
+            0 => multiply_by_binomial(p, &mut product, exponent),
+            _ => divide_by_binomial(p, &mut product, exponent),
+        }
+    }
+    product
 }
 
 /// An element of order m modulo the prime p ≡ 1 mod m.
@@ -152,10 +173,14 @@ fn is_primitive_factor(convolver: &Convolver, m: u64, factor: &[u64]) -> bool {
 pub(crate) fn recurrence(p: PrimePower, sequence: &[u64]) -> Vec<u64> {
     let (mut current, mut previous) = (vec![1u64], vec![1u64]);
     let (mut length, mut shift, mut last) = (0, 1, 1);
+    let word_sums = (p.value() as u128).pow(2) * sequence.len() as u128 <= 1 << 64;
     for position in 0..sequence.len() {
-        let terms = current.iter().enumerate().take(length + 1);
-        let sum = terms.map(|(j, &c)| c as u128 * sequence[position - j] as u128).sum();
-        let discrepancy = p.reduce_u128(sum);
+        let terms = current.iter().zip(sequence[..=position].iter().rev());
+        let discrepancy = if word_sums {
+            p.reduce(terms.map(|(&c, &x)| c * x).sum())
+        } else {
+            p.reduce_u128(terms.map(|(&c, &x)| c as u128 * x as u128).sum())
+        };
         if discrepancy == 0 {
             shift += 1;
             continue;

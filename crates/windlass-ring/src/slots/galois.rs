@@ -13,7 +13,7 @@ pub struct GaloisRing {
     modulus: PrimePower,
     convolver: Convolver,
     divisor: Divisor,
-    /// Tr(ζ^u) for 0 ≤ u < m.
+    /// Tr(ζ^u) for 0 ≤ u < m + d.
     traces: Vec<u64>,
     /// 1/F_1'(ζ).
     different_inverse: Vec<u64>,
@@ -26,7 +26,8 @@ impl GaloisRing {
         let convolver = Convolver::new(modulus, 2 * m as usize);
         let factor = lift_factor(&convolver, m, &one_factor(m, field, degree));
         let divisor = Divisor::new(&convolver, factor);
-        let traces = traces(&convolver, &divisor, m as usize);
+        let mut traces = traces(&convolver, &divisor, m as usize);
+        traces.extend_from_within(..degree.min(m as usize));
         let mut ring = Self { m, modulus, convolver, divisor, traces, different_inverse: Vec::new() };
         let derivative = derivative(modulus, ring.divisor.coefficients());
         ring.different_inverse = ring.inverse(&derivative)?;
@@ -114,37 +115,44 @@ impl GaloisRing {
 
     /// t_j = Σ_k c_k Tr(ζ^{hk + j}), j < d: the trace coordinates of Σ c_k ζ^{hk}.
     fn traces_along(&self, c: &[u64], h: u64) -> Vec<u64> {
-        let (degree, m) = (self.degree(), self.m as usize);
-        let h = (h % self.m) as usize;
-        let mut sums = vec![0u128; degree];
-        let mut start = 0;
-        for &x in c {
-            if x != 0 {
-                let mut u = start;
-                for sum in sums.iter_mut() {
-                    *sum += x as u128 * self.traces[u] as u128;
-                    u = if u + 1 == m { 0 } else { u + 1 };
-                }
+        let windows = c.iter().zip(self.windows(h)).filter(|(x, _)| **x != 0);
+        if self.sums_fit_a_word() {
+            let mut sums = vec![0u64; self.degree()];
+            for (&x, window) in windows {
+                sums.iter_mut().zip(window).for_each(|(sum, &y)| *sum += x * y);
             }
-            start = (start + h) % m;
+            return sums.into_iter().map(|sum| self.modulus.reduce(sum)).collect();
+        }
+        let mut sums = vec![0u128; self.degree()];
+        for (&x, window) in windows {
+            sums.iter_mut().zip(window).for_each(|(sum, &y)| *sum += x as u128 * y as u128);
         }
         sums.into_iter().map(|sum| self.modulus.reduce_u128(sum)).collect()
     }
 
     /// t_k = Tr(v·ζ^{hk}), k < d: the transpose of the above.
     pub(crate) fn traces_against(&self, v: &[u64], h: u64) -> Vec<u64> {
-        let m = self.m as usize;
-        let h = (h % self.m) as usize;
-        let mut start = 0;
-        (0..self.degree())
-            .map(|_| {
-                let (head, tail) = self.traces.split_at(start);
-                let along = tail.iter().chain(head).cycle();
-                let sum = v.iter().zip(along).map(|(&x, &y)| x as u128 * y as u128).sum();
-                start = (start + h) % m;
-                self.modulus.reduce_u128(sum)
-            })
-            .collect()
+        let windows = self.windows(h).take(self.degree());
+        if self.sums_fit_a_word() {
+            let sum = |window: &[u64]| v.iter().zip(window).map(|(&x, &y)| x * y).sum();
+            windows.map(|window| self.modulus.reduce(sum(window))).collect()
+        } else {
+            let sum = |window: &[u64]| v.iter().zip(window).map(|(&x, &y)| x as u128 * y as u128).sum();
+            windows.map(|window| self.modulus.reduce_u128(sum(window))).collect()
+        }
+    }
+
+    /// For k = 0, 1, ..: Tr(ζ^{hk + j}), 0 ≤ j < d.
+    fn windows(&self, h: u64) -> impl Iterator<Item = &[u64]> {
+        let (h, m) = ((h % self.m) as usize, self.m as usize);
+        std::iter::successors(Some(0), move |&start| Some((start + h) % m))
+            .map(|start| &self.traces[start..start + self.degree()])
+    }
+
+    /// Whether d products of residues add up below 2^64.
+    fn sums_fit_a_word(&self) -> bool {
+        let value = self.modulus.value() as u128;
+        value * value * self.degree() as u128 <= 1 << 64
     }
 
     /// The v with Tr(v·ζ^j) = t_j: the dual basis of ζ^j is b_j/F'(ζ) with Σ_j b_j x^j = F(x)/(x − ζ) (Euler).

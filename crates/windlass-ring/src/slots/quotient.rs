@@ -253,7 +253,7 @@ pub(crate) fn check_canonical(modulus: PrimePower, a: &[u64]) -> Result<(), Ring
 }
 
 /// a ← a·(x^e − 1) as a truncated power series.
-fn multiply_by_binomial(modulus: PrimePower, a: &mut [u64], e: usize) {
+pub(crate) fn multiply_by_binomial(modulus: PrimePower, a: &mut [u64], e: usize) {
     for j in (0..a.len()).rev() {
         let shifted = if j >= e { a[j - e] } else { 0 };
         a[j] = modulus.sub(shifted, a[j]);
@@ -261,7 +261,7 @@ fn multiply_by_binomial(modulus: PrimePower, a: &mut [u64], e: usize) {
 }
 
 /// a ← a/(x^e − 1) as a truncated power series.
-fn divide_by_binomial(modulus: PrimePower, a: &mut [u64], e: usize) {
+pub(crate) fn divide_by_binomial(modulus: PrimePower, a: &mut [u64], e: usize) {
     for j in 0..a.len() {
         let shifted = if j >= e { a[j - e] } else { 0 };
         a[j] = modulus.sub(shifted, a[j]);

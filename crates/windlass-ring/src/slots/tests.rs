@@ -15,7 +15,7 @@ fn random(seed: u64, length: usize, modulus: u64) -> Vec<u64> {
 }
 
 fn small_rings() -> impl Iterator<Item = (u64, u64, u32)> {
-    let indices = [105, 1023, 4369, 4095, 4, 64, 256, 1024, 45];
+    let indices = [105, 1023, 4369, 4095, 4, 64, 256, 1024, 45, 5, 31, 121, 3];
     let all = indices.into_iter().flat_map(|m| [2, 3, 7, 17, 127].map(|p| (m, p)));
     all.filter(|&(m, p)| m % p != 0).enumerate().map(|(index, (m, p))| (m, p, index as u32 % 3 + 1))
 }
@@ -191,5 +191,23 @@ fn powerful_and_power_bases_agree() {
         power.iter().enumerate().for_each(|(j, &c)| substituted[j * t as usize % m as usize] += c);
         let substituted: Vec<u64> = substituted.into_iter().map(|c| ring.modulus().reduce(c)).collect();
         assert_eq!(ring.automorphism(&a, t).unwrap(), ring.from_power_basis(&substituted));
+    }
+}
+
+#[test]
+fn full_size_rings_encode_and_decode() {
+    let cube = Hypercube::with_generators(18631, 2, &[17, 1177]).unwrap();
+    let rings = [SlotRing::with_hypercube(cube, 3, Isa::best()), SlotRing::new(32768, 65537, 1, Isa::best())];
+    for ring in rings.map(Result::unwrap) {
+        let (quotient, cube, d) = (ring.quotient(), ring.hypercube(), ring.degree());
+        let slots = random(3, ring.slots() * d, quotient.modulus().value());
+        let a = ring.encode(&slots).unwrap();
+        assert_eq!(ring.decode(&a).unwrap(), slots);
+        let rotated = ring.decode(&quotient.automorphism(&a, cube.generator_power(0, 5)).unwrap()).unwrap();
+        assert!(cube.dimensions()[0].good);
+        for slot in 0..ring.slots() {
+            let to = cube.rotated(slot, 0, 5);
+            assert_eq!(rotated[to * d..][..d], slots[slot * d..][..d]);
+        }
     }
 }
