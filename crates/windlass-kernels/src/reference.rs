@@ -81,7 +81,7 @@ mod tests {
     fn reference_transforms_are_inverse_to_each_other() {
         for m in [3, 4, 8, 9, 15, 16, 20, 25, 27, 45, 64, 105, 120] {
             let shape = Arc::new(Shape::new(m).unwrap());
-            let q = find_primes(m, 40, 1, &[]).unwrap()[0];
+            let q = find_primes(shape.root_order(), 40, 1, &[]).unwrap()[0];
             let plan = NttPlan::new(&shape, q, Isa::Portable).unwrap();
             let row: Vec<u64> = (0..shape.n() as u64).map(|j| q.reduce(j * j * 77 + 5)).collect();
             let mut image = row.clone();

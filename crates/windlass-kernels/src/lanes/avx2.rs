@@ -105,23 +105,25 @@ impl FloatOps for Avx2 {
 
     #[inline(always)]
     fn round(self, x: Pair) -> Pair {
+        const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
         // SAFETY: Avx2Token.
-        x.map(|x| unsafe { _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x) })
+        unsafe { [_mm256_round_pd::<NEAREST>(x[0]), _mm256_round_pd::<NEAREST>(x[1])] }
     }
 
     #[inline(always)]
     fn add_if_negative(self, x: Pair, y: Pair) -> Pair {
-        let half = |x: __m256d, y: __m256d| {
-            // SAFETY: Avx2Token.
-            unsafe { _mm256_add_pd(x, _mm256_and_pd(_mm256_cmp_pd::<_CMP_LT_OQ>(x, _mm256_setzero_pd()), y)) }
-        };
-        [half(x[0], y[0]), half(x[1], y[1])]
+        let zero = self.splat(0.0);
+        let negative: Pair = on_both!(less, x, zero);
+        let added: Pair = on_both!(_mm256_and_pd, negative, y);
+        self.add(x, added)
     }
 
     #[inline(always)]
     fn transpose(self, r: [Pair; LANES]) -> [Pair; LANES] {
-        let corner = |row: usize, half: usize| quarter([0, 1, 2, 3].map(|i| r[row + i][half]));
-        let (a, b, c, d) = (corner(0, 0), corner(0, 1), corner(4, 0), corner(4, 1));
+        let a = quarter([r[0][0], r[1][0], r[2][0], r[3][0]]);
+        let b = quarter([r[0][1], r[1][1], r[2][1], r[3][1]]);
+        let c = quarter([r[4][0], r[5][0], r[6][0], r[7][0]]);
+        let d = quarter([r[4][1], r[5][1], r[6][1], r[7][1]]);
         [[a[0], c[0]], [a[1], c[1]], [a[2], c[2]], [a[3], c[3]], [b[0], d[0]], [b[1], d[1]], [b[2], d[2]], [b[3], d[3]]]
     }
 
@@ -134,6 +136,13 @@ impl FloatOps for Avx2 {
         }
         self.load_bits(&out)
     }
+}
+
+/// All ones where x < y; only called with the features proven.
+#[inline(always)]
+unsafe fn less(x: __m256d, y: __m256d) -> __m256d {
+    // SAFETY: the caller holds an Avx2Token.
+    unsafe { _mm256_cmp_pd::<_CMP_LT_OQ>(x, y) }
 }
 
 /// Transposes four registers; only called with the features proven.

@@ -95,10 +95,18 @@ impl Word52Ops for Ifma {
     #[inline(always)]
     fn transpose(self, rows: [__m512i; LANES]) -> [__m512i; LANES] {
         // SAFETY: IfmaToken; the casts keep the bits.
-        let rows = rows.map(|row| unsafe { _mm512_castsi512_pd(row) });
-        let columns = Avx512(self.0.avx512()).transpose(rows);
-        // SAFETY: IfmaToken; the casts keep the bits.
-        columns.map(|column| unsafe { _mm512_castpd_si512(column) })
+        unsafe {
+            let mut doubles = [_mm512_setzero_pd(); LANES];
+            for i in 0..LANES {
+                doubles[i] = _mm512_castsi512_pd(rows[i]);
+            }
+            let doubles = Avx512(self.0.avx512()).transpose(doubles);
+            let mut columns = rows;
+            for i in 0..LANES {
+                columns[i] = _mm512_castpd_si512(doubles[i]);
+            }
+            columns
+        }
     }
 
     #[inline(always)]

@@ -68,7 +68,8 @@ impl Form {
 
 /// Arithmetic modulo one prime on vectors of eight residues. A value of the type proves that its instructions exist.
 ///
-/// All methods are to be inlined into [`Lanes::vectorize`], which enables the instructions.
+/// All methods are to be inlined into [`Lanes::vectorize`], which enables the instructions. So write loops: a call that
+/// stays a call (`std::array::from_fn` and `map` on arrays often do) is compiled without them, and slow.
 pub(crate) trait Lanes: Copy {
     /// Eight residues in internal form.
     type Vector: Copy;

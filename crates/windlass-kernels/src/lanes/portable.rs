@@ -45,12 +45,20 @@ fn quotient(w: u64, q: u64) -> u64 {
 
 #[inline(always)]
 fn map(x: Words, f: impl Fn(u64) -> u64) -> Words {
-    std::array::from_fn(|i| f(x[i]))
+    let mut out = x;
+    for i in 0..LANES {
+        out[i] = f(x[i]);
+    }
+    out
 }
 
 #[inline(always)]
 fn zip(x: Words, y: Words, f: impl Fn(u64, u64) -> u64) -> Words {
-    std::array::from_fn(|i| f(x[i], y[i]))
+    let mut out = x;
+    for i in 0..LANES {
+        out[i] = f(x[i], y[i]);
+    }
+    out
 }
 
 impl Lanes for Portable {
@@ -85,7 +93,8 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn multipliers(self, words: &[u64]) -> Self::Multiplier {
-        (std::array::from_fn(|i| words[i]), std::array::from_fn(|i| words[LANES + i]))
+        let (words, _) = words.as_chunks();
+        (words[0], words[1])
     }
 
     #[inline(always)]
@@ -130,7 +139,11 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn mul(self, x: Words, m: Self::Multiplier) -> Words {
-        std::array::from_fn(|i| self.shoup(x[i], m.0[i], m.1[i]))
+        let mut out = x;
+        for i in 0..LANES {
+            out[i] = self.shoup(x[i], m.0[i], m.1[i]);
+        }
+        out
     }
 
     #[inline(always)]
@@ -149,13 +162,16 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn sum_add(self, sum: Self::Sum, x: &Words, y: &Words) -> Self::Sum {
-        std::array::from_fn(|i| sum[i] + x[i] as u128 * y[i] as u128)
+    fn sum_add(self, mut sum: Self::Sum, x: &Words, y: &Words) -> Self::Sum {
+        for i in 0..LANES {
+            sum[i] += x[i] as u128 * y[i] as u128;
+        }
+        sum
     }
 
     #[inline(always)]
     fn sum_add_scalar(self, sum: Self::Sum, x: &Words, scalar: u64) -> Self::Sum {
-        std::array::from_fn(|i| sum[i] + x[i] as u128 * scalar as u128)
+        self.sum_add(sum, x, &[scalar; LANES])
     }
 
     fn sum_scalar(self, scalar: u64) -> u64 {
@@ -164,7 +180,11 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn sum_reduce(self, sum: Self::Sum) -> Words {
-        self.reduce(std::array::from_fn(|i| self.fold(sum[i])))
+        let mut out = [0; LANES];
+        for i in 0..LANES {
+            out[i] = self.fold(sum[i]);
+        }
+        self.reduce(out)
     }
 
     #[inline(always)]
@@ -174,7 +194,13 @@ impl Lanes for Portable {
 
     #[inline(always)]
     fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
-        std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]))
+        let mut columns = rows;
+        for i in 0..LANES {
+            for j in 0..LANES {
+                columns[i][j] = rows[j][i];
+            }
+        }
+        columns
     }
 
     #[inline(always)]

@@ -1,0 +1,86 @@
+use rand_chacha::ChaCha8Rng;
+use rand_core::{RngCore, SeedableRng};
+
+use super::*;
+use crate::modulus::find_primes;
+
+/// Edge values first, then random ones below `limit`.
+fn row(length: usize, limit: u64, seed: u64) -> Vec<u64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let edges = [limit - 1, 0, 1, limit - 1, limit / 2, limit / 2 + 1];
+    (0..length).map(|j| if j < 6 { edges[(j + seed as usize) % 6] } else { rng.next_u64() % limit }).collect()
+}
+
+fn moduli() -> Vec<Modulus> {
+    let mut moduli: Vec<Modulus> =
+        [25, 30, 40, 49, 50].into_iter().map(|bits| find_primes(1 << 12, bits, 1, &[]).unwrap()[0]).collect();
+    moduli.extend([3, 65537].map(|q| Modulus::new(q).unwrap()));
+    moduli
+}
+
+#[test]
+fn every_isa_matches_exact_integers() {
+    for isa in Isa::available() {
+        for q in moduli() {
+            for length in [1, 7, 8, 67, 256] {
+                let value = q.value() as u128;
+                let (x, y, z) = (row(length, q.value(), 1), row(length, q.value(), 2), row(length, q.value(), 3));
+                let scalar = q.value() - 1;
+                let check = |what: &str, got: &[u64], expected: &dyn Fn(usize) -> u128| {
+                    for (j, &got) in got.iter().enumerate() {
+                        assert_eq!(got as u128, expected(j) % value, "{what} {} q = {value} column {j}", isa.name());
+                    }
+                };
+                let run = |f: &dyn Fn(&mut [u64])| {
+                    let mut out = x.clone();
+                    f(&mut out);
+                    out
+                };
+                let at = |row: &[u64], j: usize| row[j] as u128;
+                check("add", &run(&|o| add_assign(isa, q, o, &y)), &|j| at(&x, j) + at(&y, j));
+                check("sub", &run(&|o| sub_assign(isa, q, o, &y)), &|j| at(&x, j) + value - at(&y, j));
+                check("neg", &run(&|o| neg_assign(isa, q, o)), &|j| value - at(&x, j));
+                check("mul_assign", &run(&|o| mul_assign(isa, q, o, &y)), &|j| at(&x, j) * at(&y, j));
+                check("mul", &run(&|o| mul(isa, q, o, &y, &z)), &|j| at(&z, j) * at(&y, j));
+                check("mul_add", &run(&|o| mul_add_assign(isa, q, o, &y, &z)), &|j| at(&x, j) + at(&z, j) * at(&y, j));
+                check("scale", &run(&|o| scale_assign(isa, q, o, scalar)), &|j| at(&x, j) * scalar as u128);
+                check("scale_add", &run(&|o| scale_add_assign(isa, q, o, &y, scalar)), &|j| {
+                    at(&x, j) + at(&y, j) * scalar as u128
+                });
+                check("sub_scale", &run(&|o| sub_scale_assign(isa, q, o, &y, scalar)), &|j| {
+                    (at(&x, j) + value - at(&y, j)) * scalar as u128
+                });
+                let wide = row(length, 1 << 50, 4);
+                check("reduce", &run(&|o| reduce(isa, q, o, &wide)), &|j| at(&wide, j));
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_of_many_terms_are_exact() {
+    for isa in Isa::available() {
+        for q in moduli() {
+            for terms in [1, 2, 5, 16, 17, 33, MAX_TERMS] {
+                let length = 19;
+                // Extremes in the first column of every row: the accumulators' limits are met.
+                let rows: Vec<Vec<u64>> = (0..terms).map(|i| row(length, q.value(), 6 * i as u64)).collect();
+                let wide: Vec<Vec<u64>> = (0..terms).map(|i| row(length, 1 << 50, 6 * i as u64)).collect();
+                let pairs: Vec<_> = rows.iter().map(|row| (&row[..], &row[..])).collect();
+                let mut out = vec![0; length];
+                dot(isa, q, &mut out, &pairs);
+                for j in 0..length {
+                    let sum: u128 = rows.iter().map(|row| row[j] as u128 * row[j] as u128).sum();
+                    assert_eq!(out[j] as u128, sum % q.value() as u128, "dot {} {terms} terms", isa.name());
+                }
+                let scalars: Vec<u64> = (0..terms as u64).map(|i| q.value() - 1 - i % q.value().min(5)).collect();
+                let weighted: Vec<_> = wide.iter().zip(&scalars).map(|(row, &c)| (&row[..], c)).collect();
+                dot_scalar(isa, q, &mut out, &weighted);
+                for j in 0..length {
+                    let sum: u128 = wide.iter().zip(&scalars).map(|(row, &c)| row[j] as u128 * c as u128).sum();
+                    assert_eq!(out[j] as u128, sum % q.value() as u128, "dot_scalar {} {terms} terms", isa.name());
+                }
+            }
+        }
+    }
+}
