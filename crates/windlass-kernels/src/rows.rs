@@ -160,17 +160,17 @@ pub fn mul_add_assign(isa: Isa, q: Modulus, acc: &mut [u64], x: &[u64], y: &[u64
 }
 
 /// `x *= scalar`, `scalar` canonical.
-pub fn scale_assign(isa: Isa, q: Modulus, x: &mut [u64], scalar: u64) {
+pub fn mul_scalar_assign(isa: Isa, q: Modulus, x: &mut [u64], scalar: u64) {
     dispatch(isa, q, Single { out: x, columns: Scale::new(scalar) });
 }
 
 /// `acc += scalar * x`, `scalar` canonical.
-pub fn scale_add_assign(isa: Isa, q: Modulus, acc: &mut [u64], x: &[u64], scalar: u64) {
+pub fn mul_scalar_add_assign(isa: Isa, q: Modulus, acc: &mut [u64], x: &[u64], scalar: u64) {
     pass(isa, q, acc, x, x, ScaleAdd::new(scalar));
 }
 
 /// `x = (x - y) * scalar`: the last step of a rescale or mod-down.
-pub fn sub_scale_assign(isa: Isa, q: Modulus, x: &mut [u64], y: &[u64], scalar: u64) {
+pub fn sub_mul_scalar_assign(isa: Isa, q: Modulus, x: &mut [u64], y: &[u64], scalar: u64) {
     pass(isa, q, x, y, y, SubScale::new(scalar));
 }
 

@@ -58,7 +58,7 @@ impl Gadget {
                 let converter = ring.converter(group, &others, 1);
                 let mut weighed = coefficients.restrict(group);
                 if multiplier != 1 {
-                    weighed.scale_assign(|q| q.inv(q.reduce(multiplier)));
+                    weighed.mul_scalar_assign(|q| q.inv(q.reduce(multiplier)));
                 }
                 converter.weigh(&mut weighed);
                 // Rows outside the group are converted, then transformed; rows of the group are x itself.
@@ -71,7 +71,7 @@ impl Gadget {
                     }
                     row.copy_from_slice(x.row_of(index));
                     if multiplier != 1 {
-                        rows::scale_assign(isa, q, row, q.inv(q.reduce(multiplier)));
+                        rows::mul_scalar_assign(isa, q, row, q.inv(q.reduce(multiplier)));
                     }
                 });
                 digit.assume_eval()

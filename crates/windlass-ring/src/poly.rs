@@ -159,25 +159,25 @@ impl<R: Representation> Poly<R> {
     }
 
     /// `self *= factor(q)` for each prime q; the factor is reduced.
-    pub fn scale_assign(&mut self, factor: impl Fn(Modulus) -> u64 + Sync) {
+    pub fn mul_scalar_assign(&mut self, factor: impl Fn(Modulus) -> u64 + Sync) {
         let isa = self.ring.isa();
-        self.fill(|_, q, x| rows::scale_assign(isa, q, x, q.reduce(factor(q))));
+        self.fill(|_, q, x| rows::mul_scalar_assign(isa, q, x, q.reduce(factor(q))));
     }
 
     /// `self *= factor(index, q)`, row by row.
-    pub fn scale_rows(&mut self, factor: impl Fn(usize, Modulus) -> u64 + Sync) {
+    pub fn mul_scalar_rows(&mut self, factor: impl Fn(usize, Modulus) -> u64 + Sync) {
         let isa = self.ring.isa();
-        self.fill(|index, q, x| rows::scale_assign(isa, q, x, factor(index, q)));
+        self.fill(|index, q, x| rows::mul_scalar_assign(isa, q, x, factor(index, q)));
     }
 
     /// `factor(q)·self` on the rows of the basis, zero on the other rows of `wide`.
-    pub fn embed_scaled(&self, wide: &Basis, factor: impl Fn(Modulus) -> u64 + Sync) -> Self {
+    pub fn embed_times(&self, wide: &Basis, factor: impl Fn(Modulus) -> u64 + Sync) -> Self {
         let isa = self.ring.isa();
         let mut out = Self::unspecified(&self.ring, wide);
         out.fill(|index, q, x| match self.basis.row_of(index) {
             Some(row) => {
                 x.copy_from_slice(self.row(row));
-                rows::scale_assign(isa, q, x, factor(q));
+                rows::mul_scalar_assign(isa, q, x, factor(q));
             }
             None => x.fill(0),
         });

@@ -111,8 +111,8 @@ impl Gaussian {
             tails[x as usize - 1] = tails.get(x as usize).copied().unwrap_or(0.0) + 2.0 * weight(x);
         }
         let total = tails[0] + 1.0;
-        let scaled = tails.iter().map(|tail| (tail / total * 2f64.powi(64)) as u64);
-        Self { sigma, thresholds: scaled.take_while(|&threshold| threshold > 0).collect() }
+        let thresholds = tails.iter().map(|tail| (tail / total * 2f64.powi(64)) as u64);
+        Self { sigma, thresholds: thresholds.take_while(|&threshold| threshold > 0).collect() }
     }
 
     /// σ.

@@ -136,7 +136,7 @@ fn digits_recompose() {
                     // Small (no wrap-around modulo the wide basis), and x/multiplier modulo its group.
                     assert!(integers(digit).iter().all(|c| c.magnitude() < (&size * group.len()).magnitude()));
                     let mut restricted = digit.restrict(group);
-                    restricted.scale_assign(|_| multiplier);
+                    restricted.mul_scalar_assign(|_| multiplier);
                     assert_eq!(restricted, x.restrict(group), "m = {m}");
                 }
             }

@@ -120,7 +120,7 @@ impl SecretKey {
         let basis = self.context.basis(level);
         let mut a = sample::uniform(self.context.ring(), &basis, &seed, 0);
         if multiplier != 1 {
-            a.scale_assign(|q| q.inv(q.reduce(multiplier)));
+            a.mul_scalar_assign(|q| q.inv(q.reduce(multiplier)));
         }
         let b = zero_under(&self.context, self.eval(), &a, rng);
         [b, a]

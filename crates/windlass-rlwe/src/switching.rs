@@ -49,7 +49,7 @@ impl SwitchingKey {
             let ring = context.ring();
             // P·s' modulo the primes of the group, nothing elsewhere.
             let mut message = SecretPoly(source.restrict(&wide));
-            message.0.scale_rows(|index, q| match group.row_of(index) {
+            message.0.mul_scalar_rows(|index, q| match group.row_of(index) {
                 Some(_) => special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value()))),
                 None => 0,
             });
@@ -139,13 +139,13 @@ impl Digits {
 
 /// Mod-down: `scale·round(x/P)` over Q_l.
 pub fn mod_down(context: &Context, x: &Poly<Eval>, level: usize, scale: u64) -> Poly<Eval> {
-    x.divide_rounded_scaled(&context.basis(level), scale)
+    x.divide_rounded_times(&context.basis(level), scale)
 }
 
 /// `P·x/divisor` over Q_l·P: what mod-down by `divisor·round(·/P)` undoes without error.
 pub fn extend(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
     let ring = context.ring();
-    x.embed_scaled(&context.wide_basis(x.basis().len()), |q| {
+    x.embed_times(&context.wide_basis(x.basis().len()), |q| {
         let special = context.special().indices();
         let p = special.fold(1, |p, index| q.mul(p, q.reduce(ring.modulus(index).value())));
         q.mul(p, q.inv(q.reduce(divisor)))

@@ -134,7 +134,7 @@ fn arithmetic_matches_the_plaintext_ring() {
             check(e.multiply_constant(&a, &constant), s.oracle(product, &both), "multiply_constant");
             let scale = |v: &[Poly<_>]| {
                 let mut out = v[0].clone();
-                out.scale_assign(|q| q.reduce_i64(-5));
+                out.mul_scalar_assign(|q| q.reduce_i64(-5));
                 out
             };
             check(e.multiply_scalar(&a, -5), s.oracle(scale, &[&x]), "multiply_scalar");

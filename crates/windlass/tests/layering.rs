@@ -18,8 +18,8 @@ const LAYERS: [(&str, &[&str]); 6] = [
 /// Words that belong to schemes; an identifier of the ring with one as a part is in the wrong layer.
 const SCHEME_WORDS: [&str; 4] = ["plaintext", "scale", "level", "noise"];
 
-/// The kernels' own: `rows::scale_assign` multiplies a row by an integer.
-const KERNEL_WORD: &str = "scale_assign";
+/// The kernels' own: `rows::mul_scalar_assign` multiplies a row by an integer.
+const KERNEL_WORD: &str = "mul_scalar_assign";
 
 fn crates_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in crates/").to_path_buf()
@@ -160,7 +160,7 @@ fn identifiers_fall_into_words() {
     assert_eq!(parts("MAX_LEVEL"), "max level");
     assert_eq!(parts("drop_to_level"), "drop to level");
     assert_eq!(parts("rescale"), "rescale");
-    assert_eq!(parts("sub_scale_assign"), "sub");
+    assert_eq!(parts("sub_mul_scalar_assign"), "sub");
 }
 
 #[test]

@@ -43,11 +43,11 @@ fn every_isa_matches_exact_integers() {
                 check("mul_assign", &run(&|o| mul_assign(isa, q, o, &y)), &|j| at(&x, j) * at(&y, j));
                 check("mul", &run(&|o| mul(isa, q, o, &y, &z)), &|j| at(&z, j) * at(&y, j));
                 check("mul_add", &run(&|o| mul_add_assign(isa, q, o, &y, &z)), &|j| at(&x, j) + at(&z, j) * at(&y, j));
-                check("scale", &run(&|o| scale_assign(isa, q, o, scalar)), &|j| at(&x, j) * scalar as u128);
-                check("scale_add", &run(&|o| scale_add_assign(isa, q, o, &y, scalar)), &|j| {
+                check("scale", &run(&|o| mul_scalar_assign(isa, q, o, scalar)), &|j| at(&x, j) * scalar as u128);
+                check("scale_add", &run(&|o| mul_scalar_add_assign(isa, q, o, &y, scalar)), &|j| {
                     at(&x, j) + at(&y, j) * scalar as u128
                 });
-                check("sub_scale", &run(&|o| sub_scale_assign(isa, q, o, &y, scalar)), &|j| {
+                check("sub_scale", &run(&|o| sub_mul_scalar_assign(isa, q, o, &y, scalar)), &|j| {
                     (at(&x, j) + value - at(&y, j)) * scalar as u128
                 });
                 let wide = row(length, 1 << 50, 4);

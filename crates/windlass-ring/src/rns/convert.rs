@@ -79,7 +79,7 @@ impl BaseConverter {
         let from = self.from.clone();
         x.fill(|index, q, row| {
             let weight = self.weights[from.row_of(index).expect("the basis was checked")];
-            rows::scale_assign(isa, q, row, weight);
+            rows::mul_scalar_assign(isa, q, row, weight);
         });
     }
 

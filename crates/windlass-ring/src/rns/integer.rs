@@ -68,7 +68,7 @@ impl IntegerLift {
             .map(|(row, index)| {
                 let q = ring.modulus(index);
                 let mut x = poly.row(row).to_vec();
-                windlass_kernels::rows::scale_assign(ring.isa(), q, &mut x, self.weights[row]);
+                windlass_kernels::rows::mul_scalar_assign(ring.isa(), q, &mut x, self.weights[row]);
                 x
             })
             .collect();

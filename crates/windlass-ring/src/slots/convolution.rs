@@ -252,9 +252,9 @@ impl Field {
         }
         let two_64 = (1u128 << 64) % q as u128;
         let len_inverse = arith::inv_mod(x.len() as u64, q).expect("a power of two");
-        let scale = with_quotient((two_64 * len_inverse as u128 % q as u128) as u64, q);
+        let unit = with_quotient((two_64 * len_inverse as u128 % q as u128) as u64, q);
         for x in x {
-            let y = shoup(*x, scale, q);
+            let y = shoup(*x, unit, q);
             *x = if y >= q { y - q } else { y };
         }
     }

@@ -223,8 +223,8 @@ fn euclid(p: PrimePower, f: Vec<u64>, a: Vec<u64>) -> Option<Vec<u64>> {
         std::mem::swap(&mut r0, &mut r1);
         std::mem::swap(&mut t0, &mut t1);
     }
-    let scale = p.inv(*r1.first()?)?;
-    Some(trimmed(t1).into_iter().map(|x| p.mul(x, scale)).collect())
+    let unit = p.inv(*r1.first()?)?;
+    Some(trimmed(t1).into_iter().map(|x| p.mul(x, unit)).collect())
 }
 
 fn subtract_multiple(p: PrimePower, a: &mut Vec<u64>, b: &[u64], factor: u64, shift: usize) {

@@ -116,7 +116,7 @@ impl QuotientRing {
     }
 
     /// `c·a` for an integer c.
-    pub fn scale(&self, a: &[u64], c: u64) -> Vec<u64> {
+    pub fn mul_scalar(&self, a: &[u64], c: u64) -> Vec<u64> {
         let c = self.modulus.reduce(c);
         a.iter().map(|&x| self.modulus.mul(x, c)).collect()
     }

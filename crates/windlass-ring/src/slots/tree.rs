@@ -5,41 +5,41 @@ use rayon::prelude::*;
 use super::convolution::Convolver;
 use super::division::{Divisor, log_of};
 
-/// The product tree of the factors F_1, .., F_ℓ: level 0 the factors, each next level products of pairs.
+/// The product tree of the factors F_1, .., F_ℓ: layer 0 the factors, each next layer products of pairs.
 #[derive(Debug)]
 pub(crate) struct FactorTree {
-    levels: Vec<Vec<Divisor>>,
+    layers: Vec<Vec<Divisor>>,
 }
 
 impl FactorTree {
     pub fn new(convolver: &Convolver, factors: Vec<Divisor>) -> Self {
-        let mut levels = vec![factors];
-        while levels[levels.len() - 1].len() > 1 {
+        let mut layers = vec![factors];
+        while layers[layers.len() - 1].len() > 1 {
             let pair = |pair: &[Divisor]| match pair {
                 [left, right] => Divisor::new(convolver, convolver.mul(left.coefficients(), right.coefficients())),
                 _ => pair[0].clone(),
             };
-            let next = levels[levels.len() - 1].par_chunks(2).map(pair).collect();
-            levels.push(next);
+            let next = layers[layers.len() - 1].par_chunks(2).map(pair).collect();
+            layers.push(next);
         }
-        Self { levels }
+        Self { layers }
     }
 
     pub fn factors(&self) -> &[Divisor] {
-        &self.levels[0]
+        &self.layers[0]
     }
 
     /// The product of all factors.
     pub fn root(&self) -> &Divisor {
-        &self.levels[self.levels.len() - 1][0]
+        &self.layers[self.layers.len() - 1][0]
     }
 
     /// a mod F_i for all i.
     pub fn remainders(&self, convolver: &Convolver, a: &[u64]) -> Vec<Vec<u64>> {
         let mut rests = vec![self.root().rem(convolver, a)];
-        for level in self.levels.iter().rev().skip(1) {
+        for layer in self.layers.iter().rev().skip(1) {
             let rest = |(index, divisor): (usize, &Divisor)| divisor.rem(convolver, &rests[index / 2]);
-            rests = level.par_iter().enumerate().map(rest).collect();
+            rests = layer.par_iter().enumerate().map(rest).collect();
         }
         rests
     }
@@ -47,12 +47,12 @@ impl FactorTree {
     /// Σ_i w_i·Π_{j≠i} F_j.
     pub fn combine(&self, convolver: &Convolver, w: Vec<Vec<u64>>) -> Vec<u64> {
         let mut sums = w;
-        for level in &self.levels[..self.levels.len() - 1] {
+        for layer in &self.layers[..self.layers.len() - 1] {
             let pair = |(sums, divisors): (&[Vec<u64>], &[Divisor])| match (sums, divisors) {
                 ([x, y], [f, g]) => crosswise(convolver, x, y, f, g),
                 _ => sums[0].clone(),
             };
-            sums = sums.par_chunks(2).zip(level.par_chunks(2)).map(pair).collect();
+            sums = sums.par_chunks(2).zip(layer.par_chunks(2)).map(pair).collect();
         }
         sums.swap_remove(0)
     }

@@ -23,7 +23,7 @@ fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64
     let mut message = Poly::from_signed(context.ring(), &context.basis(level), &lifted).into_eval();
     lifted.zeroize();
     if scheme == Scheme::Bfv {
-        message.scale_assign(|q| q.inv(q.reduce(t)));
+        message.mul_scalar_assign(|q| q.inv(q.reduce(t)));
     }
     message
 }
@@ -59,7 +59,7 @@ fn fresh(
     let factor = fresh_factor(context, scheme, t, level);
     let mut parts = Vec::from(zero);
     if scheme == Scheme::Bgv {
-        parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce(t)));
+        parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(t)));
     }
     let mut encoded = message(context, scheme, plaintext, factor, level);
     parts[0].add_assign(&encoded);
@@ -183,7 +183,7 @@ impl Decryptor {
         let mut phase = self.key.phase(&ct.parts);
         if self.scheme == Scheme::Bfv {
             let t = self.slots.p().pow(ct.exponent);
-            phase.scale_assign(|q| q.reduce(t));
+            phase.mul_scalar_assign(|q| q.reduce(t));
         }
         phase
     }
@@ -196,9 +196,9 @@ impl Ciphertext {
         let t = slots.p().pow(self.exponent);
         match (self.scheme, scheme) {
             (Scheme::Bgv, Scheme::Bfv) => {
-                out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.inv(q.reduce(t))));
+                out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(t))));
             }
-            (Scheme::Bfv, Scheme::Bgv) => out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce(t))),
+            (Scheme::Bfv, Scheme::Bgv) => out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(t))),
             _ => {}
         }
         out.scheme = scheme;

@@ -50,7 +50,7 @@ impl Engine {
         let mut message = Poly::from_signed(self.context.ring(), a.parts[0].basis(), &lifted).into_eval();
         if self.scheme == Scheme::Bfv {
             let t = self.modulus(a.exponent);
-            message.scale_assign(|q| q.inv(q.reduce(t)));
+            message.mul_scalar_assign(|q| q.inv(q.reduce(t)));
         }
         let mut sum = a.clone();
         if subtract {
@@ -74,7 +74,7 @@ impl Engine {
         let t = self.modulus(a.exponent);
         let k = centred(k.rem_euclid(t as i64) as u64, t);
         let mut out = a.clone();
-        out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce_i64(k)));
+        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(k)));
         out.noise = out.noise * Bound::of(k.unsigned_abs() as f64);
         self.accept("multiply by a scalar", self.capacity(a), out)
     }
@@ -129,7 +129,7 @@ impl Engine {
     fn tensor_scale(&self, parts: &mut [Poly<Eval>], exponent: u32) {
         if self.scheme == Scheme::Bfv {
             let t = self.modulus(exponent);
-            parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce(t)));
+            parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(t)));
         }
     }
 
@@ -185,7 +185,7 @@ impl Engine {
         }
         let mut out = a.clone();
         if self.scheme == Scheme::Bgv {
-            out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.inv(q.reduce(p))));
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(p))));
         }
         out.exponent -= 1;
         out.factor %= self.modulus(out.exponent);

@@ -96,7 +96,7 @@ impl Engine {
     fn scale_with_factor(&self, ct: &Ciphertext, x: i64) -> Ciphertext {
         let t = self.modulus(ct.exponent);
         let mut out = ct.clone();
-        out.parts.iter_mut().for_each(|part| part.scale_assign(|q| q.reduce_i64(x)));
+        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(x)));
         out.factor = arith::mul_mod(ct.factor, x.rem_euclid(t as i64) as u64, t);
         out.noise = out.noise * Bound::of(x.unsigned_abs() as f64);
         out

@@ -17,12 +17,12 @@ impl Poly<Eval> {
         self.divide(keep, multiplier, 1)
     }
 
-    /// `scale · round(x / D)`: as [`Self::divide_rounded`] with multiplier 1, times a scalar at no extra cost.
-    pub fn divide_rounded_scaled(&self, keep: &Basis, scale: u64) -> Self {
-        self.divide(keep, 1, scale)
+    /// `factor · round(x / D)`: as [`Self::divide_rounded`] with multiplier 1, times a scalar at no extra cost.
+    pub fn divide_rounded_times(&self, keep: &Basis, factor: u64) -> Self {
+        self.divide(keep, 1, factor)
     }
 
-    fn divide(&self, keep: &Basis, multiplier: u64, scale: u64) -> Self {
+    fn divide(&self, keep: &Basis, multiplier: u64, factor: u64) -> Self {
         let ring = Arc::clone(self.ring());
         let drop = self.basis().without(keep);
         let converter = ring.converter(&drop, keep, multiplier);
@@ -34,9 +34,9 @@ impl Poly<Eval> {
         let isa = ring.isa();
         out.fill(|index, q, x| {
             let product = drop.indices().fold(1, |p, d| q.mul(p, q.reduce(ring.modulus(d).value())));
-            // (δ − x)·(−scale/D)
-            let factor = q.mul(q.inv(product), q.reduce(scale));
-            rows::sub_scale_assign(isa, q, x, self.row_of(index), q.neg(factor));
+            // (δ − x)·(−factor/D)
+            let quotient = q.mul(q.inv(product), q.reduce(factor));
+            rows::sub_mul_scalar_assign(isa, q, x, self.row_of(index), q.neg(quotient));
         });
         out
     }
