@@ -4,6 +4,7 @@
 pub mod error;
 pub mod evaluator;
 pub mod params;
+pub mod lookup;
 pub mod plaintext;
 pub mod schemes;
 pub mod wire;
