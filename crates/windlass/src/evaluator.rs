@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use windlass_ring::slots::SlotRing;
 
 use crate::error::Result;
-use crate::plaintext::{Plaintext, SlotRing};
+use crate::plaintext::Plaintext;
 
 /// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`.
 ///

@@ -2,51 +2,15 @@
 
 use std::sync::Arc;
 
+use windlass_ring::slots::SlotRing;
+
 use crate::error::{Error, Result};
 
-/// The plaintext ring as far as this layer needs it.
-#[derive(Debug)]
-pub struct SlotRing {
-    dimension: usize,
-    modulus: u64,
-    m: u64,
-    p: u64,
-    r: u32,
-}
-
-impl SlotRing {
-    /// temp
-    pub fn temporary(m: u64, n: usize, p: u64, r: u32) -> Self {
-        Self { dimension: n, modulus: p.pow(r), m, p, r }
-    }
-    /// temp
-    pub fn m(&self) -> u64 {
-        self.m
-    }
-    /// temp
-    pub fn p(&self) -> u64 {
-        self.p
-    }
-    /// temp
-    pub fn r(&self) -> u32 {
-        self.r
-    }
-    /// The number n = φ(m) of coefficients.
-    pub fn dimension(&self) -> usize {
-        self.dimension
-    }
-
-    /// The plaintext modulus p^r.
-    pub fn modulus(&self) -> u64 {
-        self.modulus
-    }
-}
-
-/// An element of the plaintext ring `R/(p^r)`: `n` powerful-basis coefficients in `[0, p^r)`, tied to its ring.
-#[derive(Clone)]
+/// An element of the plaintext ring `R/(p^r)`: `n` powerful-basis coefficients in `[0, p^r)`, tied to its ring. Cheap to clone.
+#[derive(Clone, Debug)]
 pub struct Plaintext {
     slots: Arc<SlotRing>,
-    coefficients: Vec<u64>,
+    coefficients: Arc<Vec<u64>>,
 }
 
 impl Plaintext {
@@ -54,18 +18,60 @@ impl Plaintext {
     ///
     /// Errors: [`Error::ShapeMismatch`] if there are not exactly `n` of them.
     pub fn new(slots: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
-        let (dimension, modulus) = (slots.dimension(), slots.modulus());
-        if coefficients.len() != dimension {
-            let got = coefficients.len();
-            return Err(Error::ShapeMismatch { what: "plaintext coefficients", expected: dimension, got });
-        }
-        coefficients.iter_mut().for_each(|c| *c %= modulus);
-        Ok(Self { slots: Arc::clone(slots), coefficients })
+        let modulus = slots.quotient().modulus();
+        check_length("plaintext coefficients", slots.quotient().n(), coefficients.len())?;
+        coefficients.iter_mut().for_each(|c| *c = modulus.reduce(*c));
+        Ok(Self::wrap(slots, coefficients))
+    }
+
+    fn wrap(slots: &Arc<SlotRing>, coefficients: Vec<u64>) -> Self {
+        Self { slots: Arc::clone(slots), coefficients: Arc::new(coefficients) }
     }
 
     /// The zero element.
     pub fn zero(slots: &Arc<SlotRing>) -> Self {
-        Self { slots: Arc::clone(slots), coefficients: vec![0; slots.dimension()] }
+        Self::scalar(slots, 0)
+    }
+
+    /// The one element.
+    pub fn one(slots: &Arc<SlotRing>) -> Self {
+        Self::scalar(slots, 1)
+    }
+
+    /// An integer modulo `p^r`, the same in every slot.
+    pub fn scalar(slots: &Arc<SlotRing>, value: i64) -> Self {
+        let quotient = slots.quotient();
+        Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)))
+    }
+
+    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, reduced modulo `p^r` first.
+    ///
+    /// Errors: [`Error::ShapeMismatch`].
+    pub fn from_slots(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
+        check_length("slot coefficients", slots.slots() * slots.degree(), values.len())?;
+        let modulus = slots.quotient().modulus();
+        let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
+        Ok(Self::wrap(slots, slots.encode(&reduced)?))
+    }
+
+    /// The element with the given integers in its slots: `[ℓ]`, reduced modulo `p^r` first.
+    ///
+    /// Errors: [`Error::ShapeMismatch`].
+    pub fn from_integers(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
+        check_length("slot values", slots.slots(), values.len())?;
+        let modulus = slots.quotient().modulus();
+        let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
+        Ok(Self::wrap(slots, slots.encode_integers(&reduced)?))
+    }
+
+    /// The slots: `[ℓ][d]` coefficients, row-major.
+    pub fn to_slots(&self) -> Vec<u64> {
+        self.slots.decode(&self.coefficients).expect("the coefficients of a plaintext are canonical")
+    }
+
+    /// The slots as integers: `[ℓ]`. Errors: [`Error::Ring`] if one of them is not an integer.
+    pub fn to_integers(&self) -> Result<Vec<u64>> {
+        Ok(self.slots.decode_integers(&self.coefficients)?)
     }
 
     /// The ring of this element.
@@ -80,6 +86,82 @@ impl Plaintext {
 
     /// The coefficients, given away.
     pub fn into_coefficients(self) -> Vec<u64> {
-        self.coefficients
+        Arc::unwrap_or_clone(self.coefficients)
     }
+
+    /// Whether this is 0.
+    pub fn is_zero(&self) -> bool {
+        self.coefficients.iter().all(|&c| c == 0)
+    }
+
+    /// Whether this is 1, the product over the empty set: multiplying by it can be left out.
+    pub fn is_one(&self) -> bool {
+        // The first vector of the powerful basis is 1, also when n = 1.
+        self.coefficients[0] == 1 && self.coefficients[1..].iter().all(|&c| c == 0)
+    }
+
+    /// `a + b`. Errors: [`Error::ContextMismatch`].
+    pub fn add(&self, other: &Self) -> Result<Self> {
+        other.check_ring(&self.slots, "Plaintext::add")?;
+        Ok(Self::wrap(&self.slots, self.slots.quotient().add(&self.coefficients, &other.coefficients)))
+    }
+
+    /// `a − b`. Errors: [`Error::ContextMismatch`].
+    pub fn sub(&self, other: &Self) -> Result<Self> {
+        other.check_ring(&self.slots, "Plaintext::sub")?;
+        Ok(Self::wrap(&self.slots, self.slots.quotient().sub(&self.coefficients, &other.coefficients)))
+    }
+
+    /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
+    pub fn multiply(&self, other: &Self) -> Result<Self> {
+        other.check_ring(&self.slots, "Plaintext::multiply")?;
+        if self.is_one() {
+            return Ok(other.clone());
+        }
+        if other.is_one() {
+            return Ok(self.clone());
+        }
+        Ok(Self::wrap(&self.slots, self.slots.quotient().mul(&self.coefficients, &other.coefficients)))
+    }
+
+    /// `θ_t(a)`. Errors: [`Error::Ring`] if t is no unit modulo m.
+    pub fn automorphism(&self, t: u64) -> Result<Self> {
+        if t == 1 {
+            return Ok(self.clone());
+        }
+        Ok(Self::wrap(&self.slots, self.slots.quotient().automorphism(&self.coefficients, t)?))
+    }
+
+    /// Refuses an operation with a ring that is not this element's.
+    pub(crate) fn check_ring(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        check_same_ring(slots, &self.slots, operation)
+    }
+}
+
+impl PartialEq for Plaintext {
+    fn eq(&self, other: &Self) -> bool {
+        same_ring(&self.slots, &other.slots) && self.coefficients == other.coefficients
+    }
+}
+
+/// Whether two slot rings have the same m, p^r and hypercube.
+fn same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>) -> bool {
+    Arc::ptr_eq(a, b) || (a.quotient().modulus() == b.quotient().modulus() && a.hypercube() == b.hypercube())
+}
+
+/// Errors: [`Error::ContextMismatch`] unless the rings are the same.
+pub(crate) fn check_same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+    if same_ring(a, b) {
+        return Ok(());
+    }
+    let name = |ring: &SlotRing| {
+        let generators: Vec<u64> = ring.hypercube().dimensions().iter().map(|s| s.generator).collect();
+        let modulus = ring.quotient().modulus().value();
+        format!("m = {}, plaintext modulus {modulus}, generators {generators:?}", ring.quotient().m())
+    };
+    Err(Error::ContextMismatch { operation, left: name(a), right: name(b) })
+}
+
+fn check_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
+    if expected == got { Ok(()) } else { Err(Error::ShapeMismatch { what, expected, got }) }
 }

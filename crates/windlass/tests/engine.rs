@@ -6,10 +6,12 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::Error;
 use windlass::evaluator::Evaluator;
-use windlass::plaintext::{Plaintext, SlotRing};
+use windlass::plaintext::Plaintext;
 use windlass::schemes::Scheme;
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
+use windlass_ring::kernels::Isa;
 use windlass_ring::rns::IntegerLift;
+use windlass_ring::slots::SlotRing;
 use windlass_ring::{Basis, Poly, Ring};
 use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
@@ -36,7 +38,6 @@ fn setup(m: u64, p: u64, r: u32, scheme: Scheme, secret: SecretDistribution) -> 
         assurance: Assurance::Insecure { name: "insecure_test".into() },
     })
     .unwrap();
-    let n = params.n();
     let context = Context::new(params).unwrap();
     let mut rng = ChaCha20Rng::from_seed([m as u8; 32]);
     let secret = SecretKey::generate(&context, &mut rng);
@@ -46,7 +47,7 @@ fn setup(m: u64, p: u64, r: u32, scheme: Scheme, secret: SecretDistribution) -> 
     for t in automorphisms(m) {
         keys.add_galois(&secret, t, context.top_level(), &mut rng).unwrap();
     }
-    let slots = Arc::new(SlotRing::temporary(m, n, p, r));
+    let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
     Setup {
         engine: Engine::new(scheme, &slots, Arc::new(keys)).unwrap(),
         encryptor: Encryptor::new(scheme, public),
@@ -63,7 +64,9 @@ fn automorphisms(m: u64) -> Vec<u64> {
 
 impl Setup {
     fn random(&mut self) -> Plaintext {
-        let coefficients = (0..self.slots.dimension()).map(|_| self.rng.next_u64() % self.slots.modulus()).collect();
+        let coefficients = (0..self.slots.quotient().n())
+            .map(|_| self.rng.next_u64() % self.slots.quotient().modulus().value())
+            .collect();
         Plaintext::new(&self.slots, coefficients).unwrap()
     }
 
@@ -89,7 +92,8 @@ impl Setup {
                 Poly::from_signed(&self.ring, &basis, &signed).into_eval()
             })
             .collect();
-        IntegerLift::new(&self.ring, &basis).centred_mod(&f(&lifted).into_coeff(), self.slots.modulus())
+        IntegerLift::new(&self.ring, &basis)
+            .centred_mod(&f(&lifted).into_coeff(), self.slots.quotient().modulus().value())
     }
 }
 
@@ -174,7 +178,7 @@ fn automorphisms_match_and_hoisting_agrees() {
             // y·θ_t(x) + x in base QP, then θ_u of it.
             let constant = e.prepare(&y).unwrap();
             let ones = {
-                let mut one = vec![0; s.slots.dimension()];
+                let mut one = vec![0; s.slots.quotient().n()];
                 one[0] = 1;
                 e.prepare(&Plaintext::new(&s.slots, one).unwrap()).unwrap()
             };

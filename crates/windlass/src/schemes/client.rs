@@ -12,12 +12,13 @@ use zeroize::Zeroize;
 
 use super::engine::{Ciphertext, MARGIN_BITS, centred};
 use crate::error::{Error, Result};
-use crate::plaintext::{Plaintext, SlotRing};
+use crate::plaintext::Plaintext;
 use crate::schemes::Scheme;
+use windlass_ring::slots::SlotRing;
 
 /// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by t in BFV form.
 fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64, level: usize) -> Poly<Eval> {
-    let t = plaintext.slots().modulus();
+    let t = plaintext.slots().quotient().modulus().value();
     let mut lifted: Vec<i64> =
         plaintext.coefficients().iter().map(|&x| centred(arith::mul_mod(x, factor, t), t)).collect();
     let mut message = Poly::from_signed(context.ring(), &context.basis(level), &lifted).into_eval();
@@ -47,12 +48,12 @@ fn fresh(
     noise: Bound,
 ) -> Result<Ciphertext> {
     let slots = plaintext.slots();
-    let t = slots.modulus();
-    if slots.m() != context.params().m() {
+    let t = slots.quotient().modulus().value();
+    if slots.quotient().m() != context.params().m() {
         return Err(Error::ContextMismatch {
             operation: "encrypt",
             left: format!("keys for m = {}", context.params().m()),
-            right: format!("a plaintext for m = {}", slots.m()),
+            right: format!("a plaintext for m = {}", slots.quotient().m()),
         });
     }
     let level = zero[0].basis().len();
@@ -64,7 +65,14 @@ fn fresh(
     let mut encoded = message(context, scheme, plaintext, factor, level);
     parts[0].add_assign(&encoded);
     encoded.zeroize();
-    Ok(Ciphertext { context: Arc::clone(context), scheme, parts, exponent: slots.r(), factor, noise })
+    Ok(Ciphertext {
+        context: Arc::clone(context),
+        scheme,
+        parts,
+        exponent: slots.quotient().modulus().exponent(),
+        factor,
+        noise,
+    })
 }
 
 /// Encrypts under a public key.
@@ -87,7 +95,7 @@ impl Encryptor {
     pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl RngCore) -> Result<Ciphertext> {
         let context = self.key.context();
         // The bound must not depend on the message: it covers every one.
-        let noise = NoiseModel::new(context.params(), plaintext.slots().modulus()).fresh_public();
+        let noise = NoiseModel::new(context.params(), plaintext.slots().quotient().modulus().value()).fresh_public();
         fresh(context, self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
     }
 }
@@ -104,7 +112,7 @@ pub struct Decryptor {
 impl Decryptor {
     /// A decryptor for one scheme, plaintext ring and key.
     pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, key: Arc<SecretKey>) -> Self {
-        let noise = NoiseModel::new(key.context().params(), slots.modulus());
+        let noise = NoiseModel::new(key.context().params(), slots.quotient().modulus().value());
         Self { scheme, key, slots: Arc::clone(slots), noise }
     }
 
@@ -125,7 +133,7 @@ impl Decryptor {
         }
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let t = plaintext.slots().modulus();
+        let t = plaintext.slots().quotient().modulus().value();
         let multiplier = if self.scheme == Scheme::Bgv { t } else { 1 };
         let zero = self.key.encrypt_zero(level, seed, multiplier, rng);
         let noise = self.noise.with_plaintext_modulus(t).fresh_secret();
@@ -142,7 +150,7 @@ impl Decryptor {
         if capacity <= MARGIN_BITS {
             return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: -capacity, left_bits: 0.0 });
         }
-        let t = self.slots.p().pow(ct.exponent);
+        let t = self.slots.quotient().modulus().prime().pow(ct.exponent);
         let mut epsilon = self.epsilon(ct).into_coeff();
         let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
         let mut residues = lift.centred_mod(&epsilon, t);
@@ -182,7 +190,7 @@ impl Decryptor {
     fn epsilon(&self, ct: &Ciphertext) -> Poly<Eval> {
         let mut phase = self.key.phase(&ct.parts);
         if self.scheme == Scheme::Bfv {
-            let t = self.slots.p().pow(ct.exponent);
+            let t = self.slots.quotient().modulus().prime().pow(ct.exponent);
             phase.mul_scalar_assign(|q| q.reduce(t));
         }
         phase
@@ -193,7 +201,7 @@ impl Ciphertext {
     /// The same message, noise and level in the form of the other scheme: one scalar multiplication, no noise.
     pub fn to_scheme(&self, scheme: Scheme, slots: &SlotRing) -> Self {
         let mut out = self.clone();
-        let t = slots.p().pow(self.exponent);
+        let t = slots.quotient().modulus().prime().pow(self.exponent);
         match (self.scheme, scheme) {
             (Scheme::Bgv, Scheme::Bfv) => {
                 out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(t))));

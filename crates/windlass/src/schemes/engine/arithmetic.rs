@@ -28,7 +28,7 @@ impl Engine {
     /// [`Error::ContextMismatch`] for a plaintext of another ring.
     pub fn prepare_at(&self, plaintext: &Plaintext, level: usize) -> Result<Constant> {
         self.check_plaintext("prepare", plaintext)?;
-        let (lifted, norm) = self.lift(plaintext, 1, self.slots.r());
+        let (lifted, norm) = self.lift(plaintext, 1, self.slots.quotient().modulus().exponent());
         let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
         Ok(Constant { poly, norm })
     }
@@ -110,7 +110,9 @@ impl Engine {
         self.check("multiply", a)?;
         self.check("multiply", b)?;
         if a.exponent != b.exponent {
-            let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.p(), ct.exponent);
+            let describe = |ct: &Ciphertext| {
+                format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent)
+            };
             return Err(Error::ContextMismatch { operation: "multiply", left: describe(a), right: describe(b) });
         }
         let level = self.product_level(a, b);
@@ -179,7 +181,7 @@ impl Engine {
 
     pub(super) fn divided_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check("divide by p", a)?;
-        let p = self.slots.p();
+        let p = self.slots.quotient().modulus().prime();
         if a.exponent < 2 {
             return Err(Error::NotDivisible { prime: p, exponent: a.exponent });
         }

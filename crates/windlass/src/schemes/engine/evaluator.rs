@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::plaintext::{Plaintext, SlotRing};
+use crate::plaintext::Plaintext;
+use windlass_ring::slots::SlotRing;
 
 impl Evaluator for Engine {
     type Ciphertext = Ciphertext;

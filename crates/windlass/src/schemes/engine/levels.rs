@@ -75,7 +75,9 @@ impl Engine {
         self.check("add", a)?;
         self.check("add", b)?;
         if a.exponent != b.exponent {
-            let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.p(), ct.exponent);
+            let describe = |ct: &Ciphertext| {
+                format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent)
+            };
             return Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) });
         }
         let level = a.level().min(b.level());

@@ -18,8 +18,9 @@ pub use automorphism::{Extended, Hoisted};
 pub use ciphertext::Ciphertext;
 
 use crate::error::{Error, Result};
-use crate::plaintext::{Plaintext, SlotRing};
+use crate::plaintext::Plaintext;
 use crate::schemes::Scheme;
+use windlass_ring::slots::SlotRing;
 
 /// What the centred lift of residues needs: it is exact up to (1/2 − 2^{−30})·Q.
 pub(crate) const MARGIN_BITS: f64 = 1e-8;
@@ -56,14 +57,16 @@ impl Engine {
     /// [`Error::ContextMismatch`] when the plaintext ring has another m than the keys.
     pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, keys: Arc<EvaluationKeys>) -> Result<Self> {
         let context = Arc::clone(keys.context());
-        if slots.m() != context.params().m() {
+        if slots.quotient().m() != context.params().m() {
             return Err(Error::ContextMismatch {
                 operation: "engine",
                 left: format!("keys for m = {}", context.params().m()),
-                right: format!("slots for m = {}", slots.m()),
+                right: format!("slots for m = {}", slots.quotient().m()),
             });
         }
-        let models = (1..=slots.r()).map(|r| NoiseModel::new(context.params(), slots.p().pow(r))).collect();
+        let models = (1..=slots.quotient().modulus().exponent())
+            .map(|r| NoiseModel::new(context.params(), slots.quotient().modulus().prime().pow(r)))
+            .collect();
         Ok(Self { context, slots: Arc::clone(slots), scheme, models, keys })
     }
 
@@ -89,7 +92,7 @@ impl Engine {
 
     /// p^exponent.
     pub(crate) fn modulus(&self, exponent: u32) -> u64 {
-        self.slots.p().pow(exponent)
+        self.slots.quotient().modulus().prime().pow(exponent)
     }
 
     /// By what a phase is a multiple of the scheme-free phase: t for BGV, 1 for BFV.
@@ -123,12 +126,7 @@ impl Engine {
     }
 
     pub(crate) fn check_plaintext(&self, operation: &'static str, plaintext: &Plaintext) -> Result<()> {
-        let (left, right) = (&self.slots, plaintext.slots());
-        if Arc::ptr_eq(left, right) || (left.m() == right.m() && left.modulus() == right.modulus()) {
-            return Ok(());
-        }
-        let describe = |slots: &SlotRing| format!("m = {}, plaintext modulus {}", slots.m(), slots.modulus());
-        Err(Error::ContextMismatch { operation, left: describe(left), right: describe(right) })
+        plaintext.check_ring(&self.slots, operation)
     }
 
     /// Gives back a result whose noise bound still allows decryption.

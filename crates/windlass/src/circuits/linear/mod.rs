@@ -1,0 +1,22 @@
+//! Linear maps on encrypted slots.
+//!
+//! A [`LinearMap`] is a sparse sum `Σ_t κ_t·θ_t` of automorphisms with constants: matrices on a hypercube dimension, block
+//! and full matrices, rotations, masks and traces all have this one form. A [`LinearPlan`] is a factoring of its support
+//! into inputs and outputs; the algorithms of Halevi–Shoup 2018 are different factorings, chosen by name ([`Strategy`]) or
+//! by price ([`CostModel`]).
+
+mod axes;
+mod block;
+mod build;
+mod cost;
+mod execute;
+mod factoring;
+mod map;
+mod plan;
+mod strategy;
+mod tree;
+
+pub use cost::{CostModel, OperationCount};
+pub use map::LinearMap;
+pub use plan::{LinearPlan, PlanSpec, PreparedPlan};
+pub use strategy::Strategy;

@@ -1,0 +1,309 @@
+//! Polynomials of a ciphertext (Paterson–Stockmeyer), and sums and products of many.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::evaluator::Evaluator;
+use crate::plaintext::Plaintext;
+
+/// A way to evaluate `f(x) = Σ_e c_e·x^e` with integer coefficients.
+///
+/// With a block length k, `f` is split at `x^{k·2^j}` from the top: `f = q·x^{k·2^j} + r`, down to pieces of degree at most k,
+/// which are sums of small powers with scalar factors (Paterson–Stockmeyer). Only the powers that occur are made, so an odd or
+/// even polynomial needs half of them. Among all k the plan takes one of the least multiplicative depth,
+/// `⌈log2 deg f⌉`, and of those one with the fewest ciphertext products.
+#[derive(Debug, Clone)]
+pub struct PolynomialPlan {
+    powers: BTreeSet<usize>,
+    body: Piece,
+    products: usize,
+    depth: usize,
+}
+
+/// A polynomial as the evaluation takes it apart.
+#[derive(Debug, Clone)]
+enum Piece {
+    /// `Σ c_e·x^e`, all powers at hand; the pairs are (e, c_e), c_e ≠ 0.
+    Leaf(Vec<(usize, i64)>),
+    /// `high·x^power + low`.
+    Split { high: Box<Piece>, power: usize, low: Box<Piece> },
+}
+
+impl PolynomialPlan {
+    /// Plans the evaluation of the polynomial with these coefficients, lowest first.
+    ///
+    /// Coefficients count modulo the plaintext modulus of the evaluator: pass them centred, as small as they come, since
+    /// the noise grows with their size. Cost: about deg f splits for each of deg f block lengths.
+    pub fn new(coefficients: &[i64]) -> Self {
+        let terms: Vec<(usize, i64)> = coefficients.iter().copied().enumerate().filter(|&(_, c)| c != 0).collect();
+        let degree = terms.last().map_or(0, |&(e, _)| e);
+        (1..=degree.max(1))
+            .map(|block| Self::with_block(&terms, degree, block))
+            .min_by_key(|plan| (plan.depth, plan.products))
+            .expect("there is at least one block length")
+    }
+
+    fn with_block(terms: &[(usize, i64)], degree: usize, block: usize) -> Self {
+        let mut top = block;
+        while 2 * top < degree {
+            top *= 2;
+        }
+        let body = Piece::of(terms, block, top);
+        let mut powers = BTreeSet::new();
+        body.collect_powers(&mut powers);
+        let powers = closed(powers);
+        let products = powers.iter().filter(|&&e| e > 1).count() + body.products();
+        let depth = body.depth();
+        Self { powers, body, products, depth }
+    }
+
+    /// The number of ciphertext products, squares included.
+    pub fn products(&self) -> usize {
+        self.products
+    }
+
+    /// The multiplicative depth; products with integers are not counted.
+    pub fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// `f(x)`, slot by slot and more generally in the plaintext ring.
+    pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let powers = self.make_powers(evaluator, x)?;
+        match self.body.evaluate(evaluator, &powers)? {
+            Value::Encrypted(value) => Ok(value),
+            Value::Public(c) => add_scalar(evaluator, &evaluator.multiply_scalar(x, 0)?, c),
+        }
+    }
+
+    /// All powers, those of one depth in parallel.
+    fn make_powers<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<BTreeMap<usize, E::Ciphertext>> {
+        let mut made = BTreeMap::from([(1, x.clone())]);
+        let deepest = self.powers.last().map_or(0, |&e| log2_ceil(e));
+        for depth in 1..=deepest {
+            let wanted: Vec<usize> = self.powers.iter().copied().filter(|&e| log2_ceil(e) == depth).collect();
+            let level: Vec<(usize, E::Ciphertext)> = wanted
+                .into_par_iter()
+                .map(|e| {
+                    let (a, b) = halves(e);
+                    let power =
+                        if a == b { evaluator.square(&made[&a])? } else { evaluator.multiply(&made[&a], &made[&b])? };
+                    Ok((e, power))
+                })
+                .collect::<Result<_>>()?;
+            made.extend(level);
+        }
+        Ok(made)
+    }
+}
+
+impl fmt::Display for PolynomialPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} products, depth {}, powers {:?}", self.products, self.depth, self.powers)
+    }
+}
+
+/// What a piece comes to.
+enum Value<C> {
+    Encrypted(C),
+    Public(i64),
+}
+
+impl Piece {
+    /// Splits terms of degree at most `2·top` at `x^top`, and so on down to degree `block`.
+    fn of(terms: &[(usize, i64)], block: usize, top: usize) -> Self {
+        let degree = terms.last().map_or(0, |&(e, _)| e);
+        if degree <= block {
+            return Piece::Leaf(terms.to_vec());
+        }
+        if degree <= top {
+            return Self::of(terms, block, top / 2);
+        }
+        let at = terms.partition_point(|&(e, _)| e < top);
+        let high: Vec<(usize, i64)> = terms[at..].iter().map(|&(e, c)| (e - top, c)).collect();
+        let half = (top / 2).max(block);
+        Piece::Split {
+            high: Box::new(Self::of(&high, block, half)),
+            power: top,
+            low: Box::new(Self::of(&terms[..at], block, half)),
+        }
+    }
+
+    /// The constant that this piece is, if it is one.
+    fn public(&self) -> Option<i64> {
+        match self {
+            Piece::Leaf(terms) => match terms[..] {
+                [] => Some(0),
+                [(0, c)] => Some(c),
+                _ => None,
+            },
+            Piece::Split { .. } => None,
+        }
+    }
+
+    fn collect_powers(&self, powers: &mut BTreeSet<usize>) {
+        match self {
+            Piece::Leaf(terms) => powers.extend(terms.iter().map(|&(e, _)| e).filter(|&e| e > 0)),
+            Piece::Split { high, power, low } => {
+                powers.insert(*power);
+                high.collect_powers(powers);
+                low.collect_powers(powers);
+            }
+        }
+    }
+
+    fn products(&self) -> usize {
+        match self {
+            Piece::Leaf(_) => 0,
+            Piece::Split { high, low, .. } => usize::from(high.public().is_none()) + high.products() + low.products(),
+        }
+    }
+
+    fn depth(&self) -> usize {
+        match self {
+            Piece::Leaf(terms) => terms.last().map_or(0, |&(e, _)| log2_ceil(e)),
+            Piece::Split { high, power, low } => {
+                let product = usize::from(high.public().is_none()) + high.depth().max(log2_ceil(*power));
+                product.max(low.depth())
+            }
+        }
+    }
+
+    fn evaluate<E: Evaluator>(
+        &self,
+        evaluator: &E,
+        powers: &BTreeMap<usize, E::Ciphertext>,
+    ) -> Result<Value<E::Ciphertext>> {
+        if let Some(c) = self.public() {
+            return Ok(Value::Public(c));
+        }
+        match self {
+            Piece::Leaf(terms) => {
+                let mut sum: Option<E::Ciphertext> = None;
+                for &(e, c) in terms.iter().filter(|&&(e, _)| e > 0) {
+                    let term = scaled(evaluator, &powers[&e], c)?;
+                    sum = Some(match sum {
+                        Some(sum) => evaluator.add(&sum, &term)?,
+                        None => term,
+                    });
+                }
+                let sum = sum.expect("a leaf that is no constant has a power");
+                let constant = terms.first().filter(|&&(e, _)| e == 0).map_or(0, |&(_, c)| c);
+                Ok(Value::Encrypted(add_scalar(evaluator, &sum, constant)?))
+            }
+            Piece::Split { high, power, low } => {
+                let (high, low) = rayon::join(|| high.evaluate(evaluator, powers), || low.evaluate(evaluator, powers));
+                let product = match high? {
+                    Value::Encrypted(high) => evaluator.multiply(&high, &powers[power])?,
+                    Value::Public(c) => scaled(evaluator, &powers[power], c)?,
+                };
+                Ok(Value::Encrypted(match low? {
+                    Value::Encrypted(low) => evaluator.add(&product, &low)?,
+                    Value::Public(c) => add_scalar(evaluator, &product, c)?,
+                }))
+            }
+        }
+    }
+}
+
+/// `c·x`, without an operation if c = 1.
+fn scaled<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, c: i64) -> Result<E::Ciphertext> {
+    if c == 1 { Ok(x.clone()) } else { evaluator.multiply_scalar(x, c) }
+}
+
+/// `x + c` for an integer c.
+fn add_scalar<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, c: i64) -> Result<E::Ciphertext> {
+    if c == 0 {
+        return Ok(x.clone());
+    }
+    evaluator.add_plain(x, &Plaintext::scalar(evaluator.slots(), c))
+}
+
+/// `⌈log2 e⌉`, the least depth of `x^e`.
+fn log2_ceil(e: usize) -> usize {
+    e.max(1).next_power_of_two().trailing_zeros() as usize
+}
+
+/// Two exponents with sum e that keep `x^e` at its least depth: the largest power of two below e, and the rest.
+fn halves(e: usize) -> (usize, usize) {
+    let high = e.next_power_of_two() / 2;
+    (high, e - high)
+}
+
+/// The exponents with all that their products need; 1 is always at hand and left out.
+fn closed(wanted: BTreeSet<usize>) -> BTreeSet<usize> {
+    let mut all = BTreeSet::new();
+    let mut open: Vec<usize> = wanted.into_iter().collect();
+    while let Some(e) = open.pop() {
+        if e > 1 && all.insert(e) {
+            let (a, b) = halves(e);
+            open.extend([a, b]);
+        }
+    }
+    all
+}
+
+/// The sum of one or more ciphertexts. Errors: [`Error::ShapeMismatch`] for an empty list.
+pub fn sum_of_many<E: Evaluator>(evaluator: &E, terms: &[E::Ciphertext]) -> Result<E::Ciphertext> {
+    balanced(terms, &|a, b| evaluator.add(a, b))
+}
+
+/// The product of one or more ciphertexts, in a balanced tree of depth `⌈log2 count⌉`.
+///
+/// Errors: [`Error::ShapeMismatch`] for an empty list.
+pub fn product_of_many<E: Evaluator>(evaluator: &E, factors: &[E::Ciphertext]) -> Result<E::Ciphertext> {
+    balanced(factors, &|a, b| evaluator.multiply(a, b))
+}
+
+fn balanced<C: Clone + Send + Sync>(list: &[C], combine: &(impl Fn(&C, &C) -> Result<C> + Sync)) -> Result<C> {
+    match list {
+        [] => Err(Error::ShapeMismatch { what: "ciphertexts to combine", expected: 1, got: 0 }),
+        [one] => Ok(one.clone()),
+        _ => {
+            let (left, right) = list.split_at(list.len().next_power_of_two() / 2);
+            let (left, right) = rayon::join(|| balanced(left, combine), || balanced(right, combine));
+            combine(&left?, &right?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_least_and_products_are_few() {
+        for degree in 1..70usize {
+            let coefficients: Vec<i64> = (0..=degree as i64).map(|e| e + 1).collect();
+            let plan = PolynomialPlan::new(&coefficients);
+            assert_eq!(plan.depth(), log2_ceil(degree), "degree {degree}");
+            let bound = 2 * (degree as f64).sqrt().ceil() as usize + log2_ceil(degree);
+            assert!(plan.products() <= bound, "degree {degree}: {plan}");
+        }
+    }
+
+    #[test]
+    fn odd_and_even_polynomials_need_fewer_products() {
+        for (degree, fewer) in [(31, 1), (63, 1), (127, 4)] {
+            let plan = |keep: fn(i64) -> bool| {
+                let coefficients: Vec<i64> = (0..=degree).map(|e| if keep(e) { 3 } else { 0 }).collect();
+                PolynomialPlan::new(&coefficients)
+            };
+            let (full, odd, even) = (plan(|_| true), plan(|e| e % 2 == 1), plan(|e| e % 2 == 0));
+            assert_eq!((odd.depth(), even.depth()), (full.depth(), full.depth()));
+            assert!(odd.products() + fewer <= full.products(), "degree {degree}: {odd} against {full}");
+            assert!(even.products() + fewer <= full.products(), "degree {degree}: {even} against {full}");
+        }
+    }
+
+    #[test]
+    fn degenerate_polynomials() {
+        for (coefficients, products) in [(&[][..], 0), (&[0, 0], 0), (&[5], 0), (&[1, 2], 0), (&[0, 0, 7], 1)] {
+            let plan = PolynomialPlan::new(coefficients);
+            assert_eq!(plan.products(), products, "{plan}");
+        }
+    }
+}

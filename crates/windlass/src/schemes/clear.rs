@@ -1,0 +1,257 @@
+//! An exact mock of a scheme, without encryption.
+//!
+//! Circuits run on it at full size before they run on ciphertexts. It counts the operations, so that tests can hold a plan
+//! to what it promised, and it can be given a set of keys, so that a missing one is an error here too.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use windlass_ring::RingError;
+use windlass_ring::slots::SlotRing;
+
+use crate::error::{Error, Result};
+use crate::evaluator::Evaluator;
+use crate::plaintext::Plaintext;
+
+/// The mock scheme over one plaintext ring.
+#[derive(Debug)]
+pub struct Clear {
+    slots: Arc<SlotRing>,
+    keys: Option<BTreeSet<u64>>,
+    counters: Counters,
+}
+
+/// What would be a ciphertext: the plaintext itself, known modulo `p^exponent`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClearCiphertext {
+    plaintext: Plaintext,
+    exponent: u32,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    products: AtomicUsize,
+    constant_products: AtomicUsize,
+    automorphisms: AtomicUsize,
+    hoists: AtomicUsize,
+    hoisted_automorphisms: AtomicUsize,
+    extended_automorphisms: AtomicUsize,
+    mod_downs: AtomicUsize,
+}
+
+/// How often a [`Clear`] has done each operation.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ClearCounts {
+    /// Products and squares of ciphertexts.
+    pub products: usize,
+    /// Products with prepared constants.
+    pub constant_products: usize,
+    /// Plain automorphisms, the identity left out.
+    pub automorphisms: usize,
+    /// Decompose-and-extend of ciphertexts.
+    pub hoists: usize,
+    /// Automorphisms of hoisted ciphertexts, the identity left out.
+    pub hoisted_automorphisms: usize,
+    /// Giant steps, the identity left out.
+    pub extended_automorphisms: usize,
+    /// Mod-downs.
+    pub mod_downs: usize,
+}
+
+fn count(counter: &AtomicUsize, by: usize) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+impl ClearCiphertext {
+    /// The content, canonical modulo `p^exponent`.
+    pub fn plaintext(&self) -> &Plaintext {
+        &self.plaintext
+    }
+
+    /// The exponent of the plaintext modulus: r, less one for each division by p.
+    pub fn exponent(&self) -> u32 {
+        self.exponent
+    }
+}
+
+impl Clear {
+    /// A mock that has every key.
+    pub fn new(slots: &Arc<SlotRing>) -> Self {
+        Self { slots: Arc::clone(slots), keys: None, counters: Counters::default() }
+    }
+
+    /// A mock that has keys for these automorphisms alone.
+    pub fn with_keys(slots: &Arc<SlotRing>, keys: impl IntoIterator<Item = u64>) -> Self {
+        Self { keys: Some(keys.into_iter().collect()), ..Self::new(slots) }
+    }
+
+    /// Wraps a plaintext. Errors: [`Error::ContextMismatch`].
+    pub fn encrypt(&self, plaintext: &Plaintext) -> Result<ClearCiphertext> {
+        plaintext.check_ring(&self.slots, "Clear::encrypt")?;
+        Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slots.quotient().modulus().exponent() })
+    }
+
+    /// Unwraps a ciphertext.
+    pub fn decrypt(&self, ciphertext: &ClearCiphertext) -> Plaintext {
+        ciphertext.plaintext.clone()
+    }
+
+    /// The operations done so far.
+    pub fn counts(&self) -> ClearCounts {
+        let read = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
+        ClearCounts {
+            products: read(&self.counters.products),
+            constant_products: read(&self.counters.constant_products),
+            automorphisms: read(&self.counters.automorphisms),
+            hoists: read(&self.counters.hoists),
+            hoisted_automorphisms: read(&self.counters.hoisted_automorphisms),
+            extended_automorphisms: read(&self.counters.extended_automorphisms),
+            mod_downs: read(&self.counters.mod_downs),
+        }
+    }
+
+    /// The plaintext, brought to its canonical form modulo `p^exponent`.
+    fn wrap(&self, plaintext: Plaintext, exponent: u32) -> Result<ClearCiphertext> {
+        let modulus = self.slots.quotient().modulus();
+        if exponent == modulus.exponent() {
+            return Ok(ClearCiphertext { plaintext, exponent });
+        }
+        let smaller = modulus.with_exponent(exponent)?;
+        let coefficients = plaintext.into_coefficients().into_iter().map(|c| smaller.reduce(c)).collect();
+        Ok(ClearCiphertext { plaintext: Plaintext::new(&self.slots, coefficients)?, exponent })
+    }
+
+    fn combine(
+        &self,
+        a: &ClearCiphertext,
+        b: &ClearCiphertext,
+        operation: impl Fn(&Plaintext, &Plaintext) -> Result<Plaintext>,
+    ) -> Result<ClearCiphertext> {
+        self.wrap(operation(&a.plaintext, &b.plaintext)?, a.exponent.min(b.exponent))
+    }
+
+    fn moved(&self, a: &ClearCiphertext, t: u64, counter: &AtomicUsize) -> Result<ClearCiphertext> {
+        let m = self.slots.quotient().m();
+        if self.slots.hypercube().locate(t).is_none() {
+            return Err(RingError::NotAnAutomorphism { element: t, m }.into());
+        }
+        if !self.has_key(t) {
+            return Err(Error::MissingGaloisKey { element: t % m, make_with: "Clear::with_keys".to_owned() });
+        }
+        if t % m != 1 {
+            count(counter, 1);
+        }
+        self.wrap(a.plaintext.automorphism(t % m)?, a.exponent)
+    }
+}
+
+impl Evaluator for Clear {
+    type Ciphertext = ClearCiphertext;
+    type Constant = Plaintext;
+    type Hoisted = ClearCiphertext;
+    type Extended = ClearCiphertext;
+
+    fn slots(&self) -> &Arc<SlotRing> {
+        &self.slots
+    }
+
+    fn prepare(&self, constant: &Plaintext) -> Result<Plaintext> {
+        constant.check_ring(&self.slots, "Clear::prepare")?;
+        Ok(constant.clone())
+    }
+
+    fn add(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.combine(a, b, Plaintext::add)
+    }
+
+    fn sub(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.combine(a, b, Plaintext::sub)
+    }
+
+    fn negate(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.wrap(Plaintext::zero(&self.slots).sub(&a.plaintext)?, a.exponent)
+    }
+
+    fn add_plain(&self, a: &ClearCiphertext, b: &Plaintext) -> Result<ClearCiphertext> {
+        self.wrap(a.plaintext.add(b)?, a.exponent)
+    }
+
+    fn sub_plain(&self, a: &ClearCiphertext, b: &Plaintext) -> Result<ClearCiphertext> {
+        self.wrap(a.plaintext.sub(b)?, a.exponent)
+    }
+
+    fn multiply(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
+        count(&self.counters.products, 1);
+        self.combine(a, b, Plaintext::multiply)
+    }
+
+    fn square(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.multiply(a, a)
+    }
+
+    fn multiply_constant(&self, a: &ClearCiphertext, c: &Plaintext) -> Result<ClearCiphertext> {
+        count(&self.counters.constant_products, 1);
+        self.wrap(a.plaintext.multiply(c)?, a.exponent)
+    }
+
+    fn multiply_scalar(&self, a: &ClearCiphertext, k: i64) -> Result<ClearCiphertext> {
+        let quotient = self.slots.quotient();
+        let scaled = quotient.mul_scalar(a.plaintext.coefficients(), quotient.modulus().reduce_i64(k));
+        self.wrap(Plaintext::new(&self.slots, scaled)?, a.exponent)
+    }
+
+    fn divide_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        let prime = self.slots.hypercube().prime();
+        let coefficients = a.plaintext.coefficients();
+        if a.exponent == 1 || coefficients.iter().any(|c| c % prime != 0) {
+            return Err(Error::NotDivisible { prime, exponent: a.exponent });
+        }
+        let quotient = coefficients.iter().map(|c| c / prime).collect();
+        Ok(ClearCiphertext { plaintext: Plaintext::new(&self.slots, quotient)?, exponent: a.exponent - 1 })
+    }
+
+    fn has_key(&self, t: u64) -> bool {
+        let t = t % self.slots.quotient().m();
+        t == 1 || self.keys.as_ref().is_none_or(|keys| keys.contains(&t))
+    }
+
+    fn automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
+        self.moved(a, t, &self.counters.automorphisms)
+    }
+
+    fn hoist(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        count(&self.counters.hoists, 1);
+        Ok(a.clone())
+    }
+
+    fn hoisted_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
+        self.moved(a, t, &self.counters.hoisted_automorphisms)
+    }
+
+    fn extend(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        Ok(a.clone())
+    }
+
+    fn dot_constants(&self, terms: &[(&ClearCiphertext, &Plaintext)]) -> Result<ClearCiphertext> {
+        let Some(((first, constant), rest)) = terms.split_first() else {
+            return Err(Error::ShapeMismatch { what: "terms of a product with constants", expected: 1, got: 0 });
+        };
+        let start = self.multiply_constant(first, constant)?;
+        rest.iter().try_fold(start, |sum, (a, c)| self.add(&sum, &self.multiply_constant(a, c)?))
+    }
+
+    fn extended_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
+        self.moved(a, t, &self.counters.extended_automorphisms)
+    }
+
+    fn add_extended_assign(&self, a: &mut ClearCiphertext, b: &ClearCiphertext) -> Result<()> {
+        *a = self.add(a, b)?;
+        Ok(())
+    }
+
+    fn mod_down(&self, a: ClearCiphertext) -> Result<ClearCiphertext> {
+        count(&self.counters.mod_downs, 1);
+        Ok(a)
+    }
+}
