@@ -4,8 +4,8 @@
 pub mod circuits;
 pub mod error;
 pub mod evaluator;
-pub mod params;
 pub mod lookup;
+pub mod params;
 pub mod plaintext;
 pub mod schemes;
 pub mod wire;
