@@ -33,6 +33,20 @@ pub enum Error {
         /// Why the last candidate was refused.
         reason: String,
     },
+    /// A table has more cells than the slots have places.
+    #[error(
+        "table too large for the parameters: {rows} rows of {words} words ({bits} bits each) do not fit {slots} slots; choose larger parameters or split the table"
+    )]
+    TableTooLarge {
+        /// Rows of the table.
+        rows: usize,
+        /// Words in a row.
+        words: usize,
+        /// Bits in a word.
+        bits: u32,
+        /// Slots of a ciphertext.
+        slots: usize,
+    },
     /// The ring layer refused.
     #[error(transparent)]
     Ring(#[from] windlass_ring::RingError),

@@ -4,5 +4,166 @@
 mod layout;
 mod record;
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
+
 pub use layout::{Layout, Lines};
 pub use record::{bytes_to_words, decode_record, encode_record, word_bits, word_count, words_to_bytes};
+
+use crate::circuits::linear::{LinearMap, LinearPlan, PlanSpec, Strategy};
+use crate::error::{Error, Result};
+use crate::plaintext::Plaintext;
+
+/// The product of a selection vector with a table of a given public shape: rows, and bytes of the longest row.
+///
+/// It is the linear map Σ_t κ_t·θ_{g^t}, g the generator of the largest hypercube dimension: no product wraps around a hypercolumn, so one
+/// automorphism serves each diagonal in good and bad dimensions alike (2018, Eq. (3)). Evaluated by baby steps and giant steps with
+/// ⌈√τ⌉ babies: fewest keys, which are what a client sends most of.
+#[derive(Debug, Clone)]
+pub struct Lookup {
+    slots: Arc<SlotRing>,
+    layout: Layout,
+    dimension: usize,
+    record_bytes: usize,
+    bits: u32,
+}
+
+impl Lookup {
+    /// The product for `rows` rows of at most `record_bytes` bytes.
+    ///
+    /// # Errors
+    /// [`Error::TableTooLarge`] when the table does not fit the slots.
+    pub fn new(slots: &Arc<SlotRing>, rows: usize, record_bytes: usize) -> Result<Self> {
+        let hypercube = slots.hypercube();
+        let sizes = hypercube.dimensions().iter().enumerate();
+        let dimension = sizes.max_by_key(|(_, dimension)| dimension.size).map(|(index, _)| index);
+        let bits = word_bits(slots.quotient().modulus().value());
+        let words = word_count(record_bytes, bits);
+        let too_large = || Error::TableTooLarge { rows, words, bits, slots: slots.slots() };
+        let dimension = dimension.ok_or_else(too_large)?;
+        let size = hypercube.dimensions()[dimension].size;
+        let starts = (0..slots.slots()).filter(|&slot| hypercube.coordinate(slot, dimension) == 0);
+        let line = |start| (0..size as i64).map(|c| hypercube.rotated(start, dimension, c)).collect();
+        let layout = Layout::new(Lines::new(starts.map(line).collect()), rows, words).ok_or_else(too_large)?;
+        Ok(Self { slots: Arc::clone(slots), layout, dimension, record_bytes, bits })
+    }
+
+    /// The places of the cells.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    fn element(&self, t: usize) -> u64 {
+        self.slots.hypercube().generator_power(self.dimension, t as i64)
+    }
+
+    fn plan_of(&self, map: &LinearMap) -> Result<LinearPlan> {
+        let babies = (self.layout.diagonals() as f64).sqrt().ceil() as usize;
+        LinearPlan::new(map, &PlanSpec::with_strategy(Strategy::BabyGiant { babies: Some(babies) }))
+    }
+
+    /// The plan for a table of this shape without zero diagonals: its keys serve every table of the shape.
+    ///
+    /// # Errors
+    /// What planning reports.
+    pub fn shape_plan(&self) -> Result<LinearPlan> {
+        let ones = Plaintext::from_integers(&self.slots, &vec![2; self.slots.slots()])?;
+        let terms = (0..self.layout.diagonals()).map(|t| (self.element(t), ones.clone()));
+        self.plan_of(&LinearMap::from_terms(&self.slots, terms)?)
+    }
+
+    /// The automorphisms whose Galois keys the client sends.
+    ///
+    /// # Errors
+    /// What planning reports.
+    pub fn required_keys(&self) -> Result<BTreeSet<u64>> {
+        Ok(self.shape_plan()?.required_keys())
+    }
+
+    /// The plan of the product with a table, given the encoded rows.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] when the number of rows or the length of one differs from the shape.
+    pub fn plan(&self, records: &[Vec<u8>]) -> Result<LinearPlan> {
+        let (expected, got) = (self.layout.rows(), records.len());
+        if got != expected {
+            return Err(Error::ShapeMismatch { what: "rows of the table", expected, got });
+        }
+        let mut words = Vec::with_capacity(records.len());
+        for record in records {
+            if record.len() > self.record_bytes {
+                let (expected, got) = (self.record_bytes, record.len());
+                return Err(Error::ShapeMismatch { what: "bytes of a row (at most)", expected, got });
+            }
+            let mut padded = record.clone();
+            padded.resize(self.record_bytes, 0);
+            words.push(bytes_to_words(&padded, self.bits));
+        }
+        let diagonal =
+            |t| Plaintext::from_integers(&self.slots, &self.layout.diagonal(t, |row, word| words[row][word]));
+        let terms =
+            (0..self.layout.diagonals()).map(|t| Ok((self.element(t), diagonal(t)?))).collect::<Result<Vec<_>>>()?;
+        self.plan_of(&LinearMap::from_terms(&self.slots, terms)?)
+    }
+
+    /// The selection vector of a row.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] when there is no such row.
+    pub fn selection(&self, row: usize) -> Result<Plaintext> {
+        if row >= self.layout.rows() {
+            let range = format!("below {}", self.layout.rows());
+            return Err(Error::OutOfRange { what: "row", got: row as i64, range });
+        }
+        Plaintext::from_integers(&self.slots, &self.layout.selection(row))
+    }
+
+    /// The encoded row, padded with zeros, from the decrypted product; `None` when it is none.
+    pub fn record(&self, product: &Plaintext) -> Option<Vec<u8>> {
+        let slots = product.to_integers().ok()?;
+        let words = self.layout.fold(&slots, self.slots.quotient().modulus().value());
+        words_to_bytes(&words, self.bits, self.record_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_ring::kernels::Isa;
+
+    use super::*;
+    use crate::schemes::clear::Clear;
+
+    #[test]
+    fn lookups_on_clear_give_every_row() {
+        // Good and bad dimensions, small and large plaintext moduli, slots of degree 1 and more.
+        for (m, p, r) in [(256, 257, 1), (64, 3, 2), (1023, 2, 3), (4369, 2, 1), (105, 17, 1)] {
+            let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+            let records: Vec<Vec<u8>> = (0..5u8).map(|i| vec![i, 7 * i + 1]).collect();
+            let lookup = match Lookup::new(&slots, records.len(), 2) {
+                Ok(lookup) => lookup,
+                Err(Error::TableTooLarge { .. }) => continue,
+                Err(other) => panic!("{other}"),
+            };
+            let plan = lookup.plan(&records).unwrap();
+            assert!(plan.required_keys().is_subset(&lookup.required_keys().unwrap()));
+            let clear = Clear::with_keys(&slots, lookup.required_keys().unwrap());
+            for (row, record) in records.iter().enumerate() {
+                let query = clear.encrypt(&lookup.selection(row).unwrap()).unwrap();
+                let answer = clear.decrypt(&plan.apply_once(&clear, &query).unwrap());
+                assert_eq!(lookup.record(&answer).as_ref(), Some(record), "m = {m} row {row}");
+            }
+        }
+    }
+
+    #[test]
+    fn shapes_are_checked() {
+        let slots = Arc::new(SlotRing::new(256, 257, 1, Isa::best()).unwrap());
+        assert!(matches!(Lookup::new(&slots, 4000, 20), Err(Error::TableTooLarge { .. })));
+        let lookup = Lookup::new(&slots, 2, 3).unwrap();
+        assert!(matches!(lookup.plan(&[vec![1]]), Err(Error::ShapeMismatch { .. })));
+        assert!(matches!(lookup.plan(&[vec![1], vec![0; 4]]), Err(Error::ShapeMismatch { .. })));
+        assert!(matches!(lookup.selection(2), Err(Error::OutOfRange { .. })));
+    }
+}

@@ -1,0 +1,207 @@
+//! The command line's grammar.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Private lookups in a table: the server multiplies an encrypted selection vector by its table and never learns which
+/// row was asked for.
+#[derive(Debug, Parser)]
+#[command(name = "windlass", version, about, long_about = None)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// Print one JSON object on standard output instead of text, and no progress.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Threads to use [default: one for each core].
+    #[arg(long, global = true, value_name = "N")]
+    pub threads: Option<usize>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Server: write the public schema of a table (columns, keys by row, parameters).
+    Schema(SchemaArgs),
+    /// Client: make the secret key, the public key and the evaluation keys for a table's schema.
+    Keygen(KeygenArgs),
+    /// Client: encrypt the selection of one row.
+    Query(QueryArgs),
+    /// Server: multiply the encrypted selection by the table.
+    Answer(AnswerArgs),
+    /// Client: decrypt the answer and print the row.
+    Decrypt(DecryptArgs),
+    /// All of it: schema, keygen, query, answer and decrypt, and check the row against the table.
+    Lookup(LookupArgs),
+    /// Named parameter sets, and the planner.
+    #[command(subcommand)]
+    Params(ParamsCommand),
+    /// Print the plan of the product for a table: automorphisms, keys, sizes, capacity.
+    Explain(ExplainArgs),
+}
+
+/// Where the public shape of the table comes from.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// The schema file that the server published.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key", "params"])]
+    pub schema: Option<PathBuf>,
+    /// The table itself: a CSV file with a header line.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub table: Option<PathBuf>,
+    /// The column that names each row once.
+    #[arg(long, value_name = "COLUMN", requires = "table")]
+    pub key: Option<String>,
+    /// The parameter set (see `windlass params list`) [default: demo].
+    #[arg(long, value_name = "NAME")]
+    pub params: Option<String>,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// The table: a CSV file with a header line.
+    #[arg(long, value_name = "FILE")]
+    pub table: PathBuf,
+    /// The column that names each row once.
+    #[arg(long, value_name = "COLUMN")]
+    pub key: String,
+    /// The parameter set (see `windlass params list`).
+    #[arg(long, value_name = "NAME", default_value = "demo")]
+    pub params: String,
+    /// The schema file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `keygen`.
+#[derive(Debug, Args)]
+pub struct KeygenArgs {
+    /// The table's shape.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Directory for secret.key, public.key and evaluation.keys (made if missing).
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `query`.
+#[derive(Debug, Args)]
+pub struct QueryArgs {
+    /// The table's shape.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// The secret key: the query is then half as large.
+    #[arg(long, value_name = "FILE", conflicts_with = "public_key", required_unless_present = "public_key")]
+    pub secret_key: Option<PathBuf>,
+    /// The public key, to ask on behalf of its owner.
+    #[arg(long, value_name = "FILE")]
+    pub public_key: Option<PathBuf>,
+    /// The key value of the row to ask for.
+    #[arg(long, value_name = "VALUE")]
+    pub query: String,
+    /// The query file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `answer`.
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    /// The table: a CSV file with a header line.
+    #[arg(long, value_name = "FILE")]
+    pub table: PathBuf,
+    /// The column that names each row once.
+    #[arg(long, value_name = "COLUMN")]
+    pub key: String,
+    /// The parameter set of the schema.
+    #[arg(long, value_name = "NAME", default_value = "demo")]
+    pub params: String,
+    /// The client's evaluation keys.
+    #[arg(long, value_name = "FILE")]
+    pub evaluation_keys: PathBuf,
+    /// The query file.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The answer file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `decrypt`.
+#[derive(Debug, Args)]
+pub struct DecryptArgs {
+    /// The table's shape.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// The secret key.
+    #[arg(long, value_name = "FILE")]
+    pub secret_key: PathBuf,
+    /// The answer file.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// Check that the row is the one of this key value.
+    #[arg(long, value_name = "VALUE")]
+    pub query: Option<String>,
+}
+
+/// Arguments of `lookup`.
+#[derive(Debug, Args)]
+pub struct LookupArgs {
+    /// The table: a CSV file with a header line.
+    #[arg(long, value_name = "FILE")]
+    pub table: PathBuf,
+    /// The column that names each row once.
+    #[arg(long, value_name = "COLUMN")]
+    pub key: String,
+    /// The key value of the row to ask for.
+    #[arg(long, value_name = "VALUE")]
+    pub query: String,
+    /// The parameter set (see `windlass params list`).
+    #[arg(long, value_name = "NAME", default_value = "demo")]
+    pub params: String,
+    /// Keep keys, query and answer in this directory (made if missing) [default: a temporary one, removed at the end].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The table's shape.
+    #[command(flatten)]
+    pub source: SourceArgs,
+}
+
+/// The commands on parameters.
+#[derive(Debug, Subcommand)]
+pub enum ParamsCommand {
+    /// Names of the parameter sets.
+    List,
+    /// One parameter set: ring, moduli, security with its source, sizes of keys.
+    Show {
+        /// Its name.
+        name: String,
+    },
+    /// Choose parameters for a need.
+    Plan(PlanArgs),
+}
+
+/// Arguments of `params plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// The plaintext modulus: a prime power.
+    #[arg(long, value_name = "T")]
+    pub modulus: u64,
+    /// At least this many slots.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub slots: usize,
+    /// Multiplicative depth.
+    #[arg(long, value_name = "D", default_value_t = 1)]
+    pub depth: usize,
+    /// Bits of security.
+    #[arg(long, value_name = "BITS", default_value_t = 128)]
+    pub security: u32,
+}

@@ -1,0 +1,137 @@
+//! What the command line reports, always with exit code 2.
+
+use std::path::{Path, PathBuf};
+
+use windlass::wire::WireError;
+
+/// Every failure of a command.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// A file could not be read or written, or holds something else than it should.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: WireError,
+    },
+    /// A table that is no CSV, or has rows of different lengths.
+    #[error("{}: not a table: {reason}", path.display())]
+    NotATable {
+        /// The file.
+        path: PathBuf,
+        /// The parser's words.
+        reason: String,
+    },
+    /// A table without rows.
+    #[error("{}: the table has a header but no rows", path.display())]
+    EmptyTable {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No column of that name.
+    #[error("no column '{column}' in {}; its columns are {}", path.display(), columns.join(", "))]
+    UnknownColumn {
+        /// The table.
+        path: PathBuf,
+        /// The name asked for.
+        column: String,
+        /// The names there are.
+        columns: Vec<String>,
+    },
+    /// Two columns of one name.
+    #[error("{}: two columns are named '{column}'", path.display())]
+    DuplicateColumn {
+        /// The table.
+        path: PathBuf,
+        /// The name.
+        column: String,
+    },
+    /// A key value that names two rows.
+    #[error("{}: rows {first} and {second} have the same {column} '{value}'; the key column must name each row once", path.display())]
+    DuplicateKey {
+        /// The table.
+        path: PathBuf,
+        /// The key column.
+        column: String,
+        /// The value.
+        value: String,
+        /// First row, counted from 1 after the header.
+        first: usize,
+        /// Second row.
+        second: usize,
+    },
+    /// No row with that key.
+    #[error("no row where {column} is '{value}'{}", nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean '{n}'?")))]
+    UnknownKey {
+        /// The key column.
+        column: String,
+        /// The value asked for.
+        value: String,
+        /// The most similar key, where one is similar.
+        nearest: Option<String>,
+    },
+    /// More cells than the parameters have room for.
+    #[error("table too large for the parameters: {rows} rows of {words} words, where {slots} slots in lines of {line} hold at most {most} rows of that length; choose larger parameters or split the table")]
+    TableTooLarge {
+        /// Rows of the table.
+        rows: usize,
+        /// Words in a row.
+        words: usize,
+        /// Slots of a ciphertext.
+        slots: usize,
+        /// Length of a hypercolumn.
+        line: usize,
+        /// Rows that fit.
+        most: usize,
+    },
+    /// A schema file that is none.
+    #[error("{}: not a lookup schema: {reason}", path.display())]
+    NotASchema {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The message was made for another table or another version of it.
+    #[error("{}: made for another table: schema {found}..., expected {expected}...", path.display())]
+    OtherTable {
+        /// The file.
+        path: PathBuf,
+        /// First bytes of the schema hash in the file.
+        found: String,
+        /// First bytes of the hash of the schema in use.
+        expected: String,
+    },
+    /// The decrypted slots are no row of the table.
+    #[error("the answer decrypts to something that is no row of the table; the server used another table or layout")]
+    NotARow,
+    /// The row is not the one asked for.
+    #[error("the answer holds the row of '{found}', not of '{wanted}'")]
+    OtherRow {
+        /// Key of the row that came.
+        found: String,
+        /// Key that was asked for.
+        wanted: String,
+    },
+    /// The row differs from the table's.
+    #[error("the row that came back differs from the row of the table")]
+    RowDiffers,
+    /// A combination of options that means nothing.
+    #[error("{0}")]
+    Usage(String),
+    /// The library refused.
+    #[error(transparent)]
+    Windlass(#[from] windlass::Error),
+}
+
+impl CliError {
+    /// Names the file of a refusal.
+    pub fn at(path: &Path) -> impl FnOnce(WireError) -> Self {
+        let path = path.to_path_buf();
+        move |source| Self::File { path, source }
+    }
+}
+
+/// Results of commands.
+pub type Result<T> = std::result::Result<T, CliError>;

@@ -1,0 +1,165 @@
+//! The public shape of a table: what the server publishes so that clients can ask.
+//!
+//! It holds the values of the key column in the order of the rows, because a client must know the number of the row it
+//! wants; it holds no other cell.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use windlass::lookup::encode_record;
+use windlass::wire::{Access, sha256, write_new};
+
+use crate::error::{CliError, Result};
+use crate::table::Table;
+
+const FORMAT: &str = "windlass-lookup-schema";
+const VERSION: u32 = 1;
+
+/// Largest schema file that is read.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// The public shape of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    format: String,
+    version: u32,
+    /// Name of the parameter set.
+    pub parameters: String,
+    /// Names of the columns.
+    pub columns: Vec<String>,
+    /// Name of the key column.
+    pub key: String,
+    /// Bytes of the longest encoded row.
+    pub record_bytes: usize,
+    /// Values of the key column, by row.
+    pub keys: Vec<String>,
+}
+
+impl Schema {
+    /// The schema of a table under a parameter set.
+    pub fn of(table: &Table, parameters: &str) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            parameters: parameters.to_owned(),
+            columns: table.columns().to_vec(),
+            key: table.key_column().to_owned(),
+            record_bytes: table.rows().iter().map(|row| encode_record(row).len()).max().unwrap_or(0),
+            keys: table.keys().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Reads a schema file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let not_a_schema = |reason: String| CliError::NotASchema { path: path.into(), reason };
+        let length = std::fs::metadata(path).map_err(|error| CliError::at(path)(error.into()))?.len();
+        if length > MAX_BYTES {
+            return Err(not_a_schema(format!("{length} bytes, where at most {MAX_BYTES} are read")));
+        }
+        let text = std::fs::read(path).map_err(|error| CliError::at(path)(error.into()))?;
+        let schema: Self = serde_json::from_slice(&text).map_err(|error| not_a_schema(error.to_string()))?;
+        if schema.format != FORMAT || schema.version != VERSION {
+            return Err(not_a_schema(format!("format '{}' version {}", schema.format, schema.version)));
+        }
+        if schema.keys.is_empty() || !schema.columns.contains(&schema.key) {
+            return Err(not_a_schema("it has no rows, or its key is none of its columns".to_owned()));
+        }
+        Ok(schema)
+    }
+
+    /// Writes the schema to a new file and gives its size.
+    pub fn write(&self, path: &Path) -> Result<u64> {
+        let text = self.to_bytes();
+        write_new(path, &text, Access::Public).map_err(CliError::at(path))?;
+        Ok(text.len() as u64)
+    }
+
+    /// SHA-256 of the file's bytes: names the table that queries and answers belong to.
+    pub fn hash(&self) -> [u8; 32] {
+        sha256(&self.to_bytes())
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).expect("strings and integers always serialise");
+        text.push(b'\n');
+        text
+    }
+
+    /// The number of the row with this key.
+    pub fn row_of(&self, value: &str) -> Result<usize> {
+        self.keys.iter().position(|key| key == value).ok_or_else(|| CliError::UnknownKey {
+            column: self.key.clone(),
+            value: value.to_owned(),
+            nearest: self.nearest(value).map(str::to_owned),
+        })
+    }
+
+    /// The key that differs from `value` in fewest letters, if those are at most a third.
+    fn nearest(&self, value: &str) -> Option<&str> {
+        let (distance, key) = self.keys.iter().map(|key| (edit_distance(key, value), key)).min()?;
+        (3 * distance <= value.chars().count().max(3)).then_some(key)
+    }
+
+    /// Position of the key column.
+    pub fn key_index(&self) -> usize {
+        self.columns.iter().position(|column| *column == self.key).unwrap_or(0)
+    }
+}
+
+/// Insertions, deletions and substitutions (Levenshtein), letter case ignored.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.to_lowercase().chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.to_lowercase().chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "zone,country\nEurope/Lisbon,PT\nAsia/Tokyo,JP\n").unwrap();
+        Schema::of(&Table::read(file.path(), "zone").unwrap(), "demo")
+    }
+
+    #[test]
+    fn schemas_come_back_from_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("schema.json");
+        let schema = schema();
+        schema.write(&path).unwrap();
+        let back = Schema::read(&path).unwrap();
+        assert_eq!((back.hash(), back.record_bytes), (schema.hash(), 17));
+        assert_eq!(back, schema);
+        assert!(schema.write(&path).is_err(), "an existing file stays");
+    }
+
+    #[test]
+    fn other_files_are_no_schemas() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("schema.json");
+        for text in ["", "{}", "zone,country", &String::from_utf8(schema().to_bytes()).unwrap().replace(": 1,", ": 2,")] {
+            std::fs::write(&path, text).unwrap();
+            assert!(matches!(Schema::read(&path), Err(CliError::NotASchema { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn unknown_keys_get_a_suggestion() {
+        let schema = schema();
+        assert_eq!(schema.row_of("Asia/Tokyo").unwrap(), 1);
+        assert!(schema.row_of("europe/lisbonne").unwrap_err().to_string().contains("did you mean 'Europe/Lisbon'?"));
+        assert!(!schema.row_of("Mars").unwrap_err().to_string().contains("did you mean"));
+    }
+}

@@ -1,0 +1,147 @@
+//! Ciphertexts on the wire.
+
+use std::sync::Arc;
+
+use windlass_ring::kernels::arith;
+use windlass_ring::{Eval, Poly, sample};
+use windlass_rlwe::Bound;
+
+use super::values::{Wire, WireContext, read_poly, scheme_code, write_poly};
+use super::{FieldReader, FieldWriter, Kind, WireError};
+use crate::error::Result;
+use crate::schemes::Ciphertext;
+
+/// Bytes before the polynomials.
+const FIELDS: u64 = 24;
+
+/// Version 1 of a ciphertext.
+///
+/// | Bytes | Field |
+/// |---|---|
+/// | 1 | scheme: 1 BGV, 2 BFV |
+/// | 1 | 1 if the second polynomial is a seed, else 0 |
+/// | 2 | level |
+/// | 2 | exponent r of the plaintext modulus |
+/// | 2 | number of polynomials |
+/// | 8 | plaintext factor |
+/// | 8 | log2 of the noise bound, a double |
+/// | | polynomials, packed; a seed takes 32 bytes |
+#[derive(Debug, Clone)]
+pub struct CiphertextV1 {
+    ciphertext: Ciphertext,
+    seed: Option<[u8; 32]>,
+}
+
+impl CiphertextV1 {
+    /// A ciphertext with all its polynomials.
+    pub fn new(ciphertext: Ciphertext) -> Self {
+        Self { ciphertext, seed: None }
+    }
+
+    /// A fresh secret-key encryption whose second polynomial is expanded from `seed`, as
+    /// [`crate::schemes::Decryptor::encrypt`] gives it: half the size.
+    pub fn seeded(ciphertext: Ciphertext, seed: [u8; 32]) -> Self {
+        debug_assert!(ciphertext.parts().len() == 2 && expand(&ciphertext.parts()[1], &seed) == ciphertext.parts()[1]);
+        Self { ciphertext, seed: Some(seed) }
+    }
+
+    /// The ciphertext.
+    pub fn into_ciphertext(self) -> Ciphertext {
+        self.ciphertext
+    }
+}
+
+fn expand(like: &Poly<Eval>, seed: &[u8; 32]) -> Poly<Eval> {
+    sample::uniform(like.ring(), like.basis(), seed, 0)
+}
+
+/// The fields before the polynomials.
+struct Fields {
+    seeded: bool,
+    level: usize,
+    exponent: u32,
+    parts: usize,
+    factor: u64,
+    log2_noise: f64,
+}
+
+impl Fields {
+    fn read(context: &WireContext, fields: &mut FieldReader<'_>) -> Result<Self, WireError> {
+        let malformed = |what| Err(WireError::Malformed { what });
+        let [scheme, seeded] = fields.array("ciphertext scheme")?;
+        let level = usize::from(fields.u16("ciphertext level")?);
+        let exponent = u32::from(fields.u16("plaintext exponent")?);
+        let parts = usize::from(fields.u16("number of polynomials")?);
+        let factor = fields.u64("plaintext factor")?;
+        let log2_noise = fields.f64("noise bound")?;
+        if scheme != scheme_code(context.scheme) || seeded > 1 {
+            return malformed("ciphertext scheme");
+        }
+        if level == 0 || level > context.context.top_level() {
+            return malformed("ciphertext level");
+        }
+        if exponent == 0 || exponent > context.slots.quotient().modulus().exponent() {
+            return malformed("plaintext exponent");
+        }
+        if parts != 2 {
+            return malformed("number of polynomials");
+        }
+        let modulus = context.slots.quotient().modulus().prime().pow(exponent);
+        if factor >= modulus || arith::gcd(factor, context.slots.quotient().modulus().prime()) != 1 {
+            return malformed("plaintext factor");
+        }
+        // A bound below one bit or above the modulus is no bound.
+        if !(0.0..=context.context.log2_modulus(level)).contains(&log2_noise) {
+            return malformed("noise bound");
+        }
+        Ok(Self { seeded: seeded == 1, level, exponent, parts, factor, log2_noise })
+    }
+}
+
+impl Wire for CiphertextV1 {
+    const KIND: Kind = Kind::Ciphertext;
+
+    fn encode(&self, _: &WireContext, out: &mut FieldWriter) {
+        let ct = &self.ciphertext;
+        out.bytes(&[scheme_code(ct.scheme()), u8::from(self.seed.is_some())]);
+        out.u16(ct.level() as u16);
+        out.u16(ct.exponent() as u16);
+        out.u16(ct.parts().len() as u16);
+        out.u64(ct.factor());
+        out.f64(ct.log2_noise());
+        write_poly(out, &ct.parts()[0]);
+        match &self.seed {
+            Some(seed) => out.bytes(seed),
+            None => ct.parts()[1..].iter().for_each(|part| write_poly(out, part)),
+        }
+    }
+
+    fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
+        let head = Fields::read(context, &mut fields)?;
+        let basis = context.context.basis(head.level);
+        let mut parts = vec![read_poly(context, &basis, &mut fields, "ciphertext")?];
+        let mut seed = None;
+        if head.seeded {
+            let bytes = fields.array("ciphertext seed")?;
+            parts.push(expand(&parts[0], &bytes));
+            seed = Some(bytes);
+        }
+        while parts.len() < head.parts {
+            parts.push(read_poly(context, &basis, &mut fields, "ciphertext")?);
+        }
+        fields.finish("ciphertext")?;
+        let ciphertext = Ciphertext {
+            context: Arc::clone(&context.context),
+            scheme: context.scheme,
+            parts,
+            exponent: head.exponent,
+            factor: head.factor,
+            noise: Bound::from_bits(head.log2_noise),
+        };
+        Ok(Self { ciphertext, seed })
+    }
+
+    fn limit(context: &WireContext) -> u64 {
+        FIELDS + 2 * context.poly_len(&context.context.basis(context.context.top_level())) as u64
+    }
+}

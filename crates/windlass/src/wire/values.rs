@@ -1,0 +1,138 @@
+//! Values on the wire: plain data under version 1, turned into library values only against a given context.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use windlass_ring::slots::SlotRing;
+use windlass_ring::{Basis, Eval, Poly};
+use windlass_rlwe::context::Context;
+use zeroize::Zeroizing;
+
+use super::{ContextHash, FieldReader, FieldWriter, Kind, WireError, packed_len, read_file, write_file};
+use crate::error::Result;
+use crate::schemes::Scheme;
+
+/// What a file must agree with: rings, moduli, scheme and plaintext modulus.
+#[derive(Debug, Clone)]
+pub struct WireContext {
+    pub(super) context: Arc<Context>,
+    pub(super) slots: Arc<SlotRing>,
+    pub(super) scheme: Scheme,
+    hash: ContextHash,
+}
+
+impl WireContext {
+    /// The context of one scheme over one plaintext ring.
+    pub fn new(context: &Arc<Context>, slots: &Arc<SlotRing>, scheme: Scheme) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"windlass wire context 1\n");
+        hash.update(context.params().id().0);
+        hash.update([scheme_code(scheme)]);
+        let modulus = slots.quotient().modulus();
+        hash.update(modulus.prime().to_le_bytes());
+        hash.update(modulus.exponent().to_le_bytes());
+        // The generators fix which slot is which.
+        slots.hypercube().dimensions().iter().for_each(|dimension| hash.update(dimension.generator.to_le_bytes()));
+        Self { context: Arc::clone(context), slots: Arc::clone(slots), scheme, hash: hash.finalize().into() }
+    }
+
+    /// The hash that containers carry.
+    pub fn hash(&self) -> &ContextHash {
+        &self.hash
+    }
+
+    /// The RLWE context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The plaintext ring.
+    pub fn slots(&self) -> &Arc<SlotRing> {
+        &self.slots
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// Bytes of a packed polynomial over `basis`.
+    pub(super) fn poly_len(&self, basis: &Basis) -> usize {
+        let ring = self.context.ring();
+        basis.indices().map(|index| packed_len(ring.n(), ring.modulus(index).value())).sum()
+    }
+}
+
+/// The code of a scheme on the wire; append-only.
+pub(super) fn scheme_code(scheme: Scheme) -> u8 {
+    match scheme {
+        Scheme::Bgv => 1,
+        Scheme::Bfv => 2,
+    }
+}
+
+/// A value with a wire form.
+pub trait Wire: Sized {
+    /// What its files hold.
+    const KIND: Kind;
+
+    /// Writes the payload.
+    fn encode(&self, context: &WireContext, out: &mut FieldWriter);
+
+    /// Reads a payload.
+    ///
+    /// # Errors
+    /// [`WireError::Malformed`] for fields that are impossible in this context.
+    fn decode(context: &WireContext, fields: FieldReader<'_>) -> Result<Self>;
+
+    /// The longest payload that the context allows.
+    fn limit(context: &WireContext) -> u64;
+}
+
+/// The payload of a value.
+pub fn to_payload<T: Wire>(context: &WireContext, value: &T) -> Zeroizing<Vec<u8>> {
+    let mut out = FieldWriter::default();
+    value.encode(context, &mut out);
+    Zeroizing::new(out.finish())
+}
+
+/// Writes a value to a new file and gives the file's size in bytes. Secret keys are readable by their owner only.
+///
+/// # Errors
+/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
+pub fn save<T: Wire>(path: &Path, context: &WireContext, value: &T) -> Result<u64, WireError> {
+    write_file(path, T::KIND, context.hash(), &to_payload(context, value))
+}
+
+/// Reads a value from a file.
+///
+/// # Errors
+/// Every [`WireError`]: nothing of a file is used that is not whole and does not belong to this context.
+pub fn load<T: Wire>(path: &Path, context: &WireContext) -> Result<T> {
+    let payload = read_file(path, T::KIND, context.hash(), T::limit(context))?;
+    T::decode(context, FieldReader::new(&payload))
+}
+
+/// Appends a polynomial, row by row.
+pub(super) fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
+    for (row, index) in poly.basis().indices().enumerate() {
+        out.residues(poly.row(row), poly.ring().modulus(index).value());
+    }
+}
+
+/// Reads a polynomial over `basis`. Memory is taken only when all its bytes are there.
+pub(super) fn read_poly(
+    context: &WireContext,
+    basis: &Basis,
+    fields: &mut FieldReader<'_>,
+    what: &'static str,
+) -> Result<Poly<Eval>, WireError> {
+    let ring = context.context.ring();
+    let mut packed = FieldReader::new(fields.bytes(context.poly_len(basis), what)?);
+    let mut data = vec![0; basis.len() * ring.n()];
+    for (row, index) in data.chunks_exact_mut(ring.n()).zip(basis.indices()) {
+        packed.residues(row, ring.modulus(index).value(), what)?;
+    }
+    Poly::from_rows(ring, basis, data).ok_or(WireError::Malformed { what })
+}
