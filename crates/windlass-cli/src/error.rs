@@ -71,20 +71,6 @@ pub enum CliError {
         /// The most similar key, where one is similar.
         nearest: Option<String>,
     },
-    /// More cells than the parameters have room for.
-    #[error("table too large for the parameters: {rows} rows of {words} words, where {slots} slots in lines of {line} hold at most {most} rows of that length; choose larger parameters or split the table")]
-    TableTooLarge {
-        /// Rows of the table.
-        rows: usize,
-        /// Words in a row.
-        words: usize,
-        /// Slots of a ciphertext.
-        slots: usize,
-        /// Length of a hypercolumn.
-        line: usize,
-        /// Rows that fit.
-        most: usize,
-    },
     /// A schema file that is none.
     #[error("{}: not a lookup schema: {reason}", path.display())]
     NotASchema {

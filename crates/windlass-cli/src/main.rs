@@ -1,3 +1,55 @@
-//! The `windlass` command line.
+//! The `windlass` command line: private lookups in a table, and parameter sets.
 #![forbid(unsafe_code)]
-fn main() {}
+
+mod args;
+mod commands;
+mod error;
+mod files;
+mod parameters;
+mod progress;
+mod report;
+mod schema;
+mod session;
+mod table;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+use error::{CliError, Result};
+use report::Report;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(&cli) {
+        Ok(report) => {
+            report.print(cli.json);
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("windlass: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<Report> {
+    if let Some(threads) = cli.threads {
+        if threads == 0 || threads > 1024 {
+            return Err(CliError::Usage("--threads takes a number from 1 to 1024".into()));
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        pool.map_err(|error| CliError::Usage(format!("cannot start {threads} threads: {error}")))?;
+    }
+    match &cli.command {
+        Command::Schema(args) => commands::schema(args),
+        Command::Keygen(args) => commands::keygen(args, cli.json),
+        Command::Query(args) => commands::query(args, cli.json),
+        Command::Answer(args) => commands::answer(args, cli.json),
+        Command::Decrypt(args) => commands::decrypt(args, cli.json),
+        Command::Lookup(args) => commands::lookup(args, cli.json),
+        Command::Params(command) => parameters::run(command),
+        Command::Explain(args) => commands::explain(args),
+    }
+}

@@ -149,7 +149,8 @@ mod tests {
     fn other_files_are_no_schemas() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("schema.json");
-        for text in ["", "{}", "zone,country", &String::from_utf8(schema().to_bytes()).unwrap().replace(": 1,", ": 2,")] {
+        for text in ["", "{}", "zone,country", &String::from_utf8(schema().to_bytes()).unwrap().replace(": 1,", ": 2,")]
+        {
             std::fs::write(&path, text).unwrap();
             assert!(matches!(Schema::read(&path), Err(CliError::NotASchema { .. })), "{text}");
         }

@@ -14,3 +14,5 @@ pub use error::{Error, Result};
 pub use evaluator::Evaluator;
 pub use params::{ParamSpec, Params};
 pub use plaintext::Plaintext;
+pub use windlass_ring as ring;
+pub use windlass_rlwe as rlwe;

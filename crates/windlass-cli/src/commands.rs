@@ -1,0 +1,286 @@
+//! The commands of a lookup.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::lookup::{decode_record, encode_record};
+use windlass::rlwe::context::os_rng;
+use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
+use windlass::schemes::{Decryptor, Encryptor, Engine};
+use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
+
+use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs};
+use crate::error::{CliError, Result};
+use crate::files::Outputs;
+use crate::progress::Stages;
+use crate::report::Report;
+use crate::session::{Session, file_bytes};
+use crate::table::Table;
+
+const SECRET: &str = "secret.key";
+const PUBLIC: &str = "public.key";
+const EVALUATION: &str = "evaluation.keys";
+const SCHEMA: &str = "schema.json";
+const QUERY: &str = "query.bin";
+const ANSWER: &str = "answer.bin";
+
+/// Bits of capacity that an answer keeps: room for nothing but decryption.
+const ANSWER_CAPACITY: f64 = 4.0;
+
+/// `windlass schema`.
+pub fn schema(args: &SchemaArgs) -> Result<Report> {
+    let session = Session::of_table(&Table::read(&args.table, &args.key)?, &args.params)?;
+    let bytes = session.schema.write(&args.out)?;
+    let mut report = Report::default();
+    report.line(format!(
+        "{} rows, {} columns; parameters {}",
+        session.schema.keys.len(),
+        session.schema.columns.len(),
+        args.params
+    ));
+    report.bytes(&[(SCHEMA, bytes)]);
+    Ok(report)
+}
+
+/// `windlass keygen`.
+pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
+    let session = Session::open(&args.source)?;
+    let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
+    let mut stages = Stages::new(quiet);
+    let files = stages.run("keygen", "making keys", || make_keys(&session, &args.out))?;
+    outputs.keep();
+    let mut report = Report::default();
+    report.line(format!("keys for '{}' ({:.0} bits of security)", session.params.name(), session.security_bits()));
+    report.field("security_bits", session.security_bits());
+    report.bytes(&files);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn make_keys(session: &Session, out: &Path) -> Result<Vec<(&'static str, u64)>> {
+    let context = session.context();
+    let mut rng = os_rng().map_err(windlass::Error::from)?;
+    let secret = SecretKey::generate(context, &mut rng);
+    let public = PublicKey::generate(&secret, &mut rng);
+    let mut keys = EvaluationKeys::empty(context);
+    for element in session.lookup.required_keys()? {
+        keys.add_galois(&secret, element, context.top_level(), &mut rng).map_err(windlass::Error::from)?;
+    }
+    Ok(vec![
+        (SECRET, session.save(&out.join(SECRET), &secret)?),
+        (PUBLIC, session.save(&out.join(PUBLIC), &public)?),
+        (EVALUATION, session.save(&out.join(EVALUATION), &keys)?),
+    ])
+}
+
+/// `windlass query`.
+pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
+    let session = Session::open(&args.source)?;
+    let row = session.schema.row_of(&args.query)?;
+    let outputs = Outputs::claim([args.out.clone()])?;
+    let mut stages = Stages::new(quiet);
+    let bytes = stages.run("query", "encrypting the selection", || {
+        make_query(&session, args.secret_key.as_deref(), args.public_key.as_deref(), row, &args.out)
+    })?;
+    outputs.keep();
+    let mut report = Report::default();
+    report.line("the selection is encrypted");
+    report.bytes(&[(QUERY, bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn make_query(session: &Session, secret: Option<&Path>, public: Option<&Path>, row: usize, out: &Path) -> Result<u64> {
+    let selection = session.lookup.selection(row)?;
+    let mut rng = os_rng().map_err(windlass::Error::from)?;
+    let scheme = session.params.scheme();
+    let ciphertext = match (secret, public) {
+        (Some(path), _) => {
+            let key: SecretKey = session.load(path)?;
+            let decryptor = Decryptor::new(scheme, session.wire.slots(), Arc::new(key));
+            let (ciphertext, seed) = decryptor.encrypt(&selection, session.context().top_level(), &mut rng)?;
+            CiphertextV1::seeded(ciphertext, seed)
+        }
+        (None, Some(path)) => {
+            let key: PublicKey = session.load(path)?;
+            CiphertextV1::new(Encryptor::new(scheme, Arc::new(key)).encrypt(&selection, &mut rng)?)
+        }
+        (None, None) => return Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
+    };
+    session.save(out, &QueryV1 { schema: session.schema.hash(), ciphertext })
+}
+
+/// `windlass answer`.
+pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
+    let table = Table::read(&args.table, &args.key)?;
+    let session = Session::of_table(&table, &args.params)?;
+    let outputs = Outputs::claim([args.out.clone()])?;
+    let mut stages = Stages::new(quiet);
+    let made = make_answer(&session, &table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;
+    outputs.keep();
+    let mut report = Report::default();
+    made.describe(&mut report);
+    report.bytes(&[(ANSWER, made.bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// What the server knows of a product that it made.
+struct Answered {
+    bytes: u64,
+    plan: String,
+    capacity: (f64, f64),
+}
+
+impl Answered {
+    fn describe(&self, report: &mut Report) {
+        self.plan.lines().for_each(|line| report.line(line));
+        let (before, after) = self.capacity;
+        report.line(format!("capacity: {before:.1} bits before the product, {after:.1} after"));
+        report.field("plan", self.plan.as_str());
+        report.field("capacity_bits", vec![before, after]);
+    }
+}
+
+fn make_answer(
+    session: &Session,
+    table: &Table,
+    keys: &Path,
+    query: &Path,
+    out: &Path,
+    stages: &mut Stages,
+) -> Result<Answered> {
+    let (engine, query) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
+        let keys: EvaluationKeys = session.load(keys)?;
+        let message: QueryV1 = session.load(query)?;
+        session.check_table(query, &message.schema)?;
+        let engine = Engine::new(session.params.scheme(), session.wire.slots(), Arc::new(keys))?;
+        Ok((engine, message.ciphertext.into_ciphertext()))
+    })?;
+    let (plan, prepared) = stages.run("answer_prepare", "encoding the table", || -> Result<_> {
+        let records: Vec<Vec<u8>> = table.rows().iter().map(|row| encode_record(row)).collect();
+        let plan = session.lookup.plan(&records)?;
+        let prepared = plan.prepare(&engine)?;
+        Ok((plan, prepared))
+    })?;
+    let product = stages.run("answer_product", "multiplying", || plan.apply(&prepared, &engine, &query))?;
+    let capacity = (engine.capacity(&query), engine.capacity(&product));
+    let small = engine.reduce_level(&product, ANSWER_CAPACITY)?;
+    let message = AnswerV1 { schema: session.schema.hash(), ciphertext: CiphertextV1::new(small) };
+    Ok(Answered { bytes: session.save(out, &message)?, plan: plan.explain(), capacity })
+}
+
+/// `windlass decrypt`.
+pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
+    let session = Session::open(&args.source)?;
+    if let Some(wanted) = &args.query {
+        session.schema.row_of(wanted)?;
+    }
+    let mut stages = Stages::new(quiet);
+    let row = stages.run("decrypt", "decrypting", || read_answer(&session, &args.secret_key, &args.input))?;
+    if let Some(wanted) = &args.query {
+        check_key(&session, &row, wanted)?;
+    }
+    let mut report = Report::default();
+    describe_row(&session, &row, &mut report);
+    report.field("verified", args.query.is_some());
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn read_answer(session: &Session, secret: &Path, answer: &Path) -> Result<Vec<String>> {
+    let key: SecretKey = session.load(secret)?;
+    let message: AnswerV1 = session.load(answer)?;
+    session.check_table(answer, &message.schema)?;
+    let decryptor = Decryptor::new(session.params.scheme(), session.wire.slots(), Arc::new(key));
+    let product = decryptor.decrypt(&message.ciphertext.into_ciphertext())?;
+    let record = session.lookup.record(&product).ok_or(CliError::NotARow)?;
+    decode_record(&record, session.schema.columns.len()).ok_or(CliError::NotARow)
+}
+
+fn check_key(session: &Session, row: &[String], wanted: &str) -> Result<()> {
+    let found = &row[session.schema.key_index()];
+    if found == wanted {
+        return Ok(());
+    }
+    Err(CliError::OtherRow { found: found.clone(), wanted: wanted.to_owned() })
+}
+
+fn describe_row(session: &Session, row: &[String], report: &mut Report) {
+    let mut object = serde_json::Map::new();
+    for (column, cell) in session.schema.columns.iter().zip(row) {
+        report.line(format!("  {column:<22}{cell}"));
+        object.insert(column.clone(), cell.as_str().into());
+    }
+    report.field("row", object);
+}
+
+/// `windlass lookup`: all stages through files, then a check against the table.
+pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
+    let table = Table::read(&args.table, &args.key)?;
+    let mut stages = Stages::new(quiet);
+    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
+    let number = session.schema.row_of(&args.query)?;
+    let temporary;
+    let directory = match &args.out {
+        Some(directory) => directory.as_path(),
+        None => {
+            temporary = tempfile::tempdir().map_err(|error| CliError::at(&std::env::temp_dir())(error.into()))?;
+            temporary.path()
+        }
+    };
+    let outputs = Outputs::claim_in(directory, &[SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER])?;
+    let at = |name: &str| directory.join(name);
+    session.schema.write(&at(SCHEMA))?;
+    stages.run("keygen", "making keys", || make_keys(&session, directory))?;
+    stages.run("query", "encrypting the selection", || {
+        make_query(&session, Some(&at(SECRET)), None, number, &at(QUERY))
+    })?;
+    let made = make_answer(&session, &table, &at(EVALUATION), &at(QUERY), &at(ANSWER), &mut stages)?;
+    let row = stages.run("decrypt", "decrypting", || read_answer(&session, &at(SECRET), &at(ANSWER)))?;
+    check_key(&session, &row, &args.query)?;
+    if row != table.rows()[number] {
+        return Err(CliError::RowDiffers);
+    }
+    let names = [SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER];
+    let files = names.iter().map(|name| Ok((*name, file_bytes(&at(name))?))).collect::<Result<Vec<_>>>()?;
+    outputs.keep();
+    Ok(lookup_report(&session, &made, &row, &files, &stages))
+}
+
+fn lookup_report(session: &Session, made: &Answered, row: &[String], files: &[(&str, u64)], stages: &Stages) -> Report {
+    let mut report = Report::default();
+    session.params.explain().lines().for_each(|line| report.line(line));
+    report.line("");
+    report.line("plan of the product");
+    made.describe(&mut report);
+    report.line("");
+    report.line("files");
+    report.bytes(files);
+    report.line("");
+    report.line("time");
+    report.seconds(stages.seconds());
+    report.line("");
+    report.line("the row, decrypted and equal to the table's");
+    describe_row(session, row, &mut report);
+    report.field("verified", true);
+    report.field("security_bits", session.security_bits());
+    report.field("parameters", session.params.name());
+    report
+}
+
+/// `windlass explain`.
+pub fn explain(args: &ExplainArgs) -> Result<Report> {
+    let session = Session::open(&args.source)?;
+    let plan = session.lookup.shape_plan()?;
+    let mut report = Report::default();
+    session.params.explain().lines().for_each(|line| report.line(line));
+    plan.explain().lines().for_each(|line| report.line(line));
+    let keys = plan.required_keys();
+    let bytes = keys.len() as u64 * session.params.rlwe().key_sizes().switching_key_disk;
+    report.line(format!("evaluation keys: {} of them, {bytes} bytes before they are made", keys.len()));
+    report.field("plan", plan.explain());
+    report.field("keys", keys.into_iter().collect::<Vec<_>>());
+    report.field("evaluation_key_bytes", bytes);
+    Ok(report)
+}

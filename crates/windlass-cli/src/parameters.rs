@@ -1,0 +1,77 @@
+//! `windlass params`.
+
+use windlass::schemes::Scheme;
+use windlass::{ParamSpec, Params};
+
+use crate::args::{ParamsCommand, PlanArgs};
+use crate::error::{CliError, Result};
+use crate::report::Report;
+
+/// Lists, shows or plans parameter sets.
+pub fn run(command: &ParamsCommand) -> Result<Report> {
+    match command {
+        ParamsCommand::List => list(),
+        ParamsCommand::Show { name } => Ok(describe(&Params::preset(name, Scheme::Bgv)?)),
+        ParamsCommand::Plan(args) => Ok(describe(&Params::plan(&specification(args)?)?)),
+    }
+}
+
+fn list() -> Result<Report> {
+    let mut report = Report::default();
+    let mut names = Vec::new();
+    for name in windlass::params::preset_names() {
+        let params = Params::preset(name, Scheme::Bgv)?;
+        let (rlwe, bits) = (params.rlwe(), params.rlwe().security().bits);
+        report.line(format!(
+            "{name:<26} m = {:<6} p^r = {:<6} slots = {:<6} log2 QP = {:<6.0} security {bits:.0} bits",
+            rlwe.m(),
+            params.plaintext_modulus(),
+            params.slot_count(),
+            rlwe.log2_qp(),
+        ));
+        names.push(name);
+    }
+    report.field("presets", names);
+    Ok(report)
+}
+
+fn describe(params: &Params) -> Report {
+    let mut report = Report::default();
+    params.explain().lines().for_each(|line| report.line(line));
+    let (rlwe, sizes) = (params.rlwe(), params.rlwe().key_sizes());
+    report.field("name", params.name());
+    report.field("scheme", params.scheme().to_string());
+    report.field("m", rlwe.m());
+    report.field("n", rlwe.n());
+    report.field("p", params.p());
+    report.field("r", params.r());
+    report.field("slots", params.slot_count());
+    report.field("slot_degree", params.slot_degree());
+    report.field("security_bits", rlwe.security().bits);
+    report.field("log2_q", rlwe.log2_q(rlwe.top_level()));
+    report.field("log2_p", rlwe.log2_p());
+    report.field("digits", rlwe.digits());
+    report.field("depth", params.depth());
+    report.field("fresh_capacity_bits", params.fresh_capacity());
+    report.field("public_key_bytes", sizes.public_key_disk);
+    report.field("switching_key_bytes", sizes.switching_key_disk);
+    report
+}
+
+/// Splits a prime power and fills a specification.
+fn specification(args: &PlanArgs) -> Result<ParamSpec> {
+    let root = |r: u32| (args.modulus as f64).powf(1.0 / r as f64).round() as u64;
+    let (p, r) = (1..=44)
+        .map(|r| (root(r), r))
+        .filter(|&(p, r)| p >= 2 && p.checked_pow(r) == Some(args.modulus))
+        .last()
+        .ok_or_else(|| CliError::Usage(format!("--modulus must be a prime power, not {}", args.modulus)))?;
+    Ok(ParamSpec {
+        p,
+        r,
+        slots: args.slots,
+        depth: args.depth as u32,
+        security: f64::from(args.security),
+        ..ParamSpec::default()
+    })
+}

@@ -1,0 +1,95 @@
+//! What all commands on one table share: its schema, the parameters, the product.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::Params;
+use windlass::lookup::Lookup;
+use windlass::schemes::Scheme;
+use windlass::wire::{Wire, WireContext, WireError, hex, load, save};
+
+use crate::args::SourceArgs;
+use crate::error::{CliError, Result};
+use crate::schema::Schema;
+use crate::table::Table;
+
+/// The name of the parameter set that is used unless another is asked for.
+const DEFAULT_PARAMETERS: &str = "demo";
+
+/// A schema with everything built from it.
+pub struct Session {
+    /// The public shape of the table.
+    pub schema: Schema,
+    /// The parameter set.
+    pub params: Params,
+    /// The product.
+    pub lookup: Lookup,
+    /// What files must agree with.
+    pub wire: WireContext,
+}
+
+impl Session {
+    /// Builds the rings of a schema's parameters.
+    pub fn new(schema: Schema) -> Result<Self> {
+        let params = Params::preset(&schema.parameters, Scheme::Bgv)?;
+        let slots = params.slot_ring()?;
+        let lookup = Lookup::new(&slots, schema.keys.len(), schema.record_bytes)?;
+        let wire = WireContext::new(&params.context()?, &slots, params.scheme());
+        Ok(Self { schema, params, lookup, wire })
+    }
+
+    /// From a schema file, or from a table and the name of its key column.
+    pub fn open(source: &SourceArgs) -> Result<Self> {
+        Self::new(match (&source.schema, &source.table, &source.key) {
+            (Some(path), _, _) => Schema::read(path)?,
+            (None, Some(table), Some(key)) => {
+                let parameters = source.params.as_deref().unwrap_or(DEFAULT_PARAMETERS);
+                Schema::of(&Table::read(table, key)?, parameters)
+            }
+            _ => return Err(CliError::Usage("give --schema FILE, or --table FILE with --key COLUMN".into())),
+        })
+    }
+
+    /// From a table.
+    pub fn of_table(table: &Table, parameters: &str) -> Result<Self> {
+        Self::new(Schema::of(table, parameters))
+    }
+
+    /// Writes a value to a new file and gives its size.
+    pub fn save<T: Wire>(&self, path: &Path, value: &T) -> Result<u64> {
+        save(path, &self.wire, value).map_err(CliError::at(path))
+    }
+
+    /// Reads a value.
+    pub fn load<T: Wire>(&self, path: &Path) -> Result<T> {
+        load(path, &self.wire).map_err(|error| match error {
+            windlass::Error::Wire(source) => CliError::at(path)(source),
+            other => CliError::Windlass(other),
+        })
+    }
+
+    /// Refuses a message that was made for another table.
+    pub fn check_table(&self, path: &Path, schema: &[u8; 32]) -> Result<()> {
+        let expected = self.schema.hash();
+        if *schema == expected {
+            return Ok(());
+        }
+        let short = |hash: &[u8]| hex(&hash[..4]);
+        Err(CliError::OtherTable { path: path.into(), found: short(schema), expected: short(&expected) })
+    }
+
+    /// λ in bits.
+    pub fn security_bits(&self) -> f64 {
+        self.params.rlwe().security().bits
+    }
+
+    /// The context of keys and ciphertexts.
+    pub fn context(&self) -> &Arc<windlass::rlwe::Context> {
+        self.wire.context()
+    }
+}
+
+/// The size of a file.
+pub fn file_bytes(path: &Path) -> Result<u64> {
+    Ok(std::fs::metadata(path).map_err(|error| CliError::at(path)(WireError::from(error)))?.len())
+}
