@@ -1,0 +1,135 @@
+//! The circuits on BGV and BFV ciphertexts, against the exact mock on the same inputs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass::circuits::{LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy};
+use windlass::schemes::clear::Clear;
+use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
+use windlass::{Error, Evaluator, Plaintext};
+use windlass_ring::kernels::Isa;
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::{
+    Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
+};
+
+struct Setup {
+    engine: Engine,
+    encryptor: Encryptor,
+    decryptor: Decryptor,
+    rng: ChaCha20Rng,
+}
+
+fn setup(slots: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Setup {
+    let params = RlweParams::new(&RlweSpec {
+        m: slots.quotient().m(),
+        q_prime_bits: vec![50, 45, 45, 45, 45, 50],
+        special_prime_bits: vec![50, 50],
+        digits: 3,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    })
+    .unwrap();
+    let context = Context::new(params).unwrap();
+    let mut rng = ChaCha20Rng::from_seed([5; 32]);
+    let secret = SecretKey::generate(&context, &mut rng);
+    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
+    let mut keys = EvaluationKeys::empty(&context);
+    keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+    for &t in galois {
+        keys.add_galois(&secret, t, context.top_level(), &mut rng).unwrap();
+    }
+    Setup {
+        engine: Engine::new(scheme, slots, Arc::new(keys)).unwrap(),
+        encryptor: Encryptor::new(scheme, public),
+        decryptor: Decryptor::new(scheme, slots, Arc::new(secret)),
+        rng,
+    }
+}
+
+impl Setup {
+    fn encrypt(&mut self, plaintext: &Plaintext) -> Ciphertext {
+        self.encryptor.encrypt(plaintext, &mut self.rng).unwrap()
+    }
+}
+
+fn input(slots: &Arc<SlotRing>) -> Plaintext {
+    let count = (slots.slots() * slots.degree()) as u64;
+    Plaintext::from_slots(slots, &(0..count).map(|i| i * i * 5 + 3 * i + 1).collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn plans_agree_with_their_maps() {
+    // (m, p, r): a good dimension, bad ones, a power of two with one slot degree above 1, and one that splits fully.
+    for (m, p, r) in [(127, 2, 1), (105, 2, 2), (64, 3, 2), (64, 193, 1)] {
+        let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+        let x = input(&slots);
+        for dimension in 0..slots.hypercube().dimensions().len() {
+            let map = LinearMap::matmul_1d_extension(&slots, dimension, |c, i, k, out| {
+                out.iter_mut().enumerate().for_each(|(j, out)| *out = ((c + 3 * i + 7 * k * k + i * j) % 11) as u64);
+            })
+            .unwrap();
+            let expected = map.apply(&x).unwrap();
+            for strategy in Strategy::CANDIDATES {
+                let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(strategy)).unwrap();
+                for scheme in [Scheme::Bgv, Scheme::Bfv] {
+                    let mut s = setup(&slots, scheme, &plan.required_keys());
+                    let ct = s.encrypt(&x);
+                    let image = plan.apply_once(&s.engine, &ct).unwrap();
+                    assert_eq!(s.decryptor.decrypt(&image).unwrap(), expected, "{scheme} {}", plan.explain());
+                    let exact = s.decryptor.exact_noise_leaks_the_secret_key(&image).unwrap();
+                    assert!(exact <= image.log2_noise() + 2.5, "{scheme} {strategy}: {exact} > {}", image.log2_noise());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_do_not_change_a_ciphertext() {
+    let slots = Arc::new(SlotRing::new(127, 2, 2, Isa::best()).unwrap());
+    let map = LinearMap::matmul_1d(&slots, 0, |_, i, k| (i * k + i + 1) as u64).unwrap();
+    let plan = LinearPlan::new(&map, &PlanSpec::default()).unwrap();
+    let mut s = setup(&slots, Scheme::Bgv, &plan.required_keys());
+    let ct = s.encrypt(&input(&slots));
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| plan.apply_once(&s.engine, &ct).unwrap())
+    };
+    let (one, four) = (with(1), with(4));
+    for (a, b) in one.parts().iter().zip(four.parts()) {
+        assert_eq!(a, b);
+    }
+}
+
+#[test]
+fn polynomials_agree_with_the_mock() {
+    for (m, p, r) in [(31, 2, 3), (64, 17, 1)] {
+        let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+        let x = input(&slots);
+        let plan = PolynomialPlan::new(&[3, -1, 0, 2, 1, 0, 0, -5]);
+        let clear = Clear::new(&slots);
+        let expected = clear.decrypt(&plan.apply(&clear, &clear.encrypt(&x).unwrap()).unwrap());
+        for scheme in [Scheme::Bgv, Scheme::Bfv] {
+            let mut s = setup(&slots, scheme, &BTreeSet::new());
+            let ct = s.encrypt(&x);
+            let image = plan.apply(&s.engine, &ct).unwrap();
+            assert_eq!(s.decryptor.decrypt(&image).unwrap(), expected, "{scheme} m = {m}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_key_is_an_error() {
+    let slots = Arc::new(SlotRing::new(127, 2, 1, Isa::best()).unwrap());
+    let map = LinearMap::rotation(&slots, 0, 1).unwrap();
+    let plan = LinearPlan::new(&map, &PlanSpec::default()).unwrap();
+    let mut s = setup(&slots, Scheme::Bgv, &BTreeSet::new());
+    let ct = s.encrypt(&input(&slots));
+    let wanted = *plan.required_keys().first().unwrap();
+    assert!(!s.engine.has_key(wanted));
+    let refused = plan.apply_once(&s.engine, &ct);
+    assert!(matches!(refused, Err(Error::MissingGaloisKey { element, .. }) if element == wanted));
+}
