@@ -1,2 +1,71 @@
-//! Benchmarks of every layer.
-fn main() {}
+//! `windlass-bench`: measurements of every layer, verified before they are timed.
+
+mod engine;
+mod machine;
+mod report;
+mod rows;
+mod timing;
+mod transforms;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+use report::Report;
+
+/// Benchmarks of Windlass.
+#[derive(Debug, Parser)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Transforms, row operations and the engine, with the yardstick beside them.
+    Standard(Standard),
+}
+
+/// Arguments of `standard`.
+#[derive(Debug, clap::Args)]
+pub struct Standard {
+    /// Fewer repetitions: a first look.
+    #[arg(long)]
+    quick: bool,
+    /// Only layers whose name contains this (transforms, rows, engine).
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Numbers of threads for the engine.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
+    threads: Vec<usize>,
+    /// Write the results as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the results as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn main() -> std::process::ExitCode {
+    let Command::Standard(args) = Cli::parse().command;
+    let mut report = Report::new(args.quick);
+    println!("{}", machine::describe());
+    for (name, run) in
+        [("transforms", transforms::run as fn(&mut Report, &Standard)), ("rows", rows::run), ("engine", engine::run)]
+    {
+        if name.contains(&args.only) {
+            run(&mut report, &args);
+        }
+    }
+    report.print_reach();
+    println!("peak memory {:.0} MiB", machine::peak_mebibytes());
+    let written =
+        args.csv.iter().map(|path| (path, report.csv())).chain(args.json.iter().map(|path| (path, report.json())));
+    for (path, text) in written {
+        if let Err(error) = std::fs::write(path, text) {
+            eprintln!("windlass-bench: {}: {error}", path.display());
+            return std::process::ExitCode::from(2);
+        }
+    }
+    std::process::ExitCode::SUCCESS
+}

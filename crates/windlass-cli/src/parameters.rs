@@ -61,10 +61,11 @@ fn describe(params: &Params) -> Report {
 /// Splits a prime power and fills a specification.
 fn specification(args: &PlanArgs) -> Result<ParamSpec> {
     let root = |r: u32| (args.modulus as f64).powf(1.0 / r as f64).round() as u64;
+    // The highest root that is an integer.
     let (p, r) = (1..=44)
+        .rev()
         .map(|r| (root(r), r))
-        .filter(|&(p, r)| p >= 2 && p.checked_pow(r) == Some(args.modulus))
-        .last()
+        .find(|&(p, r)| p >= 2 && p.checked_pow(r) == Some(args.modulus))
         .ok_or_else(|| CliError::Usage(format!("--modulus must be a prime power, not {}", args.modulus)))?;
     Ok(ParamSpec {
         p,

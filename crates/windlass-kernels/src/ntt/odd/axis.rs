@@ -33,11 +33,6 @@ impl AxisDesign {
     pub fn order(&self) -> u64 {
         self.tail.iter().fold(self.convolution.order, |order, factor| arith::lcm(order, factor.order()))
     }
-
-    /// Multiplications and additions of the convolution of one column, without reductions.
-    pub fn operations(&self) -> (usize, usize) {
-        self.convolution.operations
-    }
 }
 
 /// Tables of one odd axis modulo one prime.

@@ -37,7 +37,7 @@ fn parts<const R: usize>(node: &mut [Words]) -> ([&mut [Words]; R], usize) {
 /// log2(R) layers of one node, forward. `canonical`: the node holds canonical residues, else internal form.
 #[inline(always)]
 pub(super) fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], multipliers: &[u64], canonical: bool) {
-    let (mut parts, stride) = parts::<R>(node);
+    let (parts, stride) = parts::<R>(node);
     let table: [L::Multiplier; R] = spread(l, multipliers);
     let bound = if canonical { Form::ONE } else { butterfly::forward_carry(&L::FORM) };
     for j in 0..stride {
@@ -54,7 +54,7 @@ pub(super) fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], multip
 /// log2(R) layers of one node, inverse. With a scale the results are canonical.
 #[inline(always)]
 pub(super) fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], multipliers: &[u64], scale: Option<&[u64]>) {
-    let (mut parts, stride) = parts::<R>(node);
+    let (parts, stride) = parts::<R>(node);
     let table: [L::Multiplier; R] = spread(l, multipliers);
     let scale = scale.map(|words| l.multiplier(words));
     for j in 0..stride {
