@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::circuits::{LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy};
+use windlass::circuits::{CostModel, LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy};
 use windlass::schemes::clear::Clear;
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
 use windlass::{Error, Evaluator, Plaintext};
@@ -132,4 +132,18 @@ fn a_missing_key_is_an_error() {
     assert!(!s.engine.has_key(wanted));
     let refused = plan.apply_once(&s.engine, &ct);
     assert!(matches!(refused, Err(Error::MissingGaloisKey { element, .. }) if element == wanted));
+}
+
+#[test]
+fn prices_are_measured() {
+    let slots = Arc::new(SlotRing::new(127, 2, 1, Isa::best()).unwrap());
+    let mut s = setup(&slots, Scheme::Bgv, &BTreeSet::from([2]));
+    let ct = s.encrypt(&input(&slots));
+    let prices = CostModel::measure(&s.engine, &ct, 2).unwrap();
+    let all = [prices.hoist, prices.hoisted_automorphism, prices.extended_automorphism, prices.multiply_constant];
+    assert!(all.iter().chain([&prices.mod_down]).all(|price| price.is_finite() && *price > 0.0), "{prices:?}");
+    assert!(matches!(CostModel::measure(&s.engine, &ct, 3), Err(Error::MissingGaloisKey { element: 3, .. })));
+    let map = LinearMap::matmul_1d(&slots, 0, |_, i, k| (i * k + 1) as u64).unwrap();
+    let plan = LinearPlan::new(&map, &PlanSpec { cost: prices, ..PlanSpec::default() }).unwrap();
+    assert!(plan.price() > 0.0);
 }

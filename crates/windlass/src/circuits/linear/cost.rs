@@ -1,11 +1,16 @@
 //! What the parts of a plan cost.
 
 use std::fmt;
+use std::time::Instant;
+
+use crate::error::Result;
+use crate::evaluator::Evaluator;
+use crate::plaintext::Plaintext;
 
 /// Prices of a scheme's operations, in transforms of one residue row (a forward or inverse NTT of length n).
 ///
 /// The planner only compares sums of these, so any common unit does. [`CostModel::hybrid`] derives them from the shape of a
-/// hybrid key switch; a caller who has measured a machine can fill the fields in directly.
+/// hybrid key switch, [`CostModel::measure`] times them on an evaluator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CostModel {
     /// Decompose-and-extend of one ciphertext.
@@ -23,26 +28,76 @@ pub struct CostModel {
 }
 
 impl CostModel {
-    /// Prices for `q_primes` primes in `Q`, `p_primes` in `P` and `digits` groups.
-    ///
-    /// A row of a pointwise product with accumulation is taken as 0.2 transforms, a permuted row as 0.15, one row of a base
-    /// conversion as 0.06 for every source row (ratios of the row kernels at n = 2^15, out of cache).
+    /// Prices for `q_primes` primes in `Q`, `p_primes` in `P` and `digits` groups, in a power-of-two ring: there a row of a
+    /// pointwise product with accumulation costs about 0.2 transforms.
     pub fn hybrid(q_primes: usize, p_primes: usize, digits: usize) -> Self {
+        Self::hybrid_with_rows(q_primes, p_primes, digits, 0.2)
+    }
+
+    /// [`CostModel::hybrid`] with another price `row` for a row of a pointwise product, in transforms. Where transforms
+    /// are dear (conductors with large odd primes) rows are cheap beside them, and plans want more baby steps.
+    ///
+    /// A permuted row is taken as ¾ of that, and each source row of a base conversion as 0.3 of it.
+    pub fn hybrid_with_rows(q_primes: usize, p_primes: usize, digits: usize, row: f64) -> Self {
         let (q, p, digits) = (q_primes as f64, p_primes as f64, digits.max(1) as f64);
-        let (accumulate, permute, convert) = (0.2, 0.15, 0.06);
+        let (permute, convert) = (0.75 * row, 0.3 * row);
         let all = q + p;
         let hoist = q + digits * (all - q / digits) * (1.0 + convert * q / digits);
-        let hoisted_automorphism = digits * all * (permute + 2.0 * accumulate) + q * (permute + accumulate);
-        let mod_down_one = p + q * (1.0 + convert * p + accumulate);
+        let hoisted_automorphism = digits * all * (permute + 2.0 * row) + q * (permute + row);
+        let mod_down_one = p + q * (1.0 + convert * p + row);
         Self {
             hoist,
             hoisted_automorphism,
             extended_automorphism: mod_down_one + hoist + hoisted_automorphism,
-            multiply_constant: 2.0 * all * accumulate,
+            multiply_constant: 2.0 * all * row,
             mod_down: 2.0 * mod_down_one,
             key: 0.01,
         }
     }
+
+    /// Prices in milliseconds, measured on an evaluator with the current number of threads.
+    ///
+    /// `element` is an automorphism that the evaluator has a key for. Operations on base `QP` are timed over a working set of 16
+    /// ciphertexts, so that they pay for memory as they do in a plan. Cost: about 20 key switches.
+    /// Errors: [`crate::Error::MissingGaloisKey`], and what the evaluator reports.
+    pub fn measure<E: Evaluator>(evaluator: &E, ciphertext: &E::Ciphertext, element: u64) -> Result<Self> {
+        const SET: usize = 16;
+        let constant = Plaintext::from_integers(evaluator.slots(), &vec![1; evaluator.slots().slots()])?;
+        let constants: Vec<E::Constant> = (0..SET).map(|_| evaluator.prepare(&constant)).collect::<Result<_>>()?;
+        let hoisted = evaluator.hoist(ciphertext)?;
+        let hoist = least(2, || evaluator.hoist(ciphertext).map(drop))?;
+        let mut inputs: Vec<E::Extended> = Vec::with_capacity(SET);
+        let fill = least(3, || {
+            inputs.clear();
+            (0..SET).try_for_each(|_| {
+                inputs.push(evaluator.hoisted_automorphism(&hoisted, element)?);
+                Ok(())
+            })
+        })?;
+        let rows = [constants.iter().enumerate().collect::<Vec<_>>()];
+        let dot = least(2, || evaluator.dot_constants_rows(&inputs, &rows).map(drop))?;
+        let giant = least(2, || evaluator.extended_automorphism(&inputs[0], element).map(drop))?;
+        let mod_down = least(2, || evaluator.mod_down(inputs[0].clone()).map(drop))?;
+        Ok(Self {
+            hoist,
+            hoisted_automorphism: fill / SET as f64,
+            extended_automorphism: giant,
+            multiply_constant: dot / SET as f64,
+            mod_down,
+            key: hoist * 1e-4,
+        })
+    }
+}
+
+/// The least time of a few runs, in milliseconds.
+fn least(runs: usize, mut f: impl FnMut() -> Result<()>) -> Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..runs {
+        let start = Instant::now();
+        f()?;
+        best = best.min(start.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(best)
 }
 
 impl Default for CostModel {

@@ -112,8 +112,10 @@ impl Strategy {
             let inputs = Walk::MERGED;
             return vec![Factoring { split: 0, babies: size, origin: 0, outer, inputs, outputs: Walk::MERGED }];
         }
+        // With free choice of keys the papers' algorithms split the axis that the support fills most.
+        let narrow = keys.is_none() && !matches!(self, Strategy::BabyGiant { .. });
         let mut list = Vec::new();
-        for split in spread.split_axes() {
+        for split in spread.split_axes(narrow) {
             let size = axes.list()[split].size;
             let sizes = match (self, self.babies()) {
                 (Strategy::Block, _) => vec![size],
@@ -124,15 +126,24 @@ impl Strategy {
                     (1..size).filter(|&e| keys.is_some_and(|k| k.contains(&axes.power(split, e)))),
                 ),
             };
-            self.factorings_on(&spread, split, size, &sizes, &mut list);
+            let minimal = narrow && spread.cofactors(axes, support, split) > 2;
+            self.factorings_on(&spread, split, size, &sizes, minimal, &mut list);
         }
         list
     }
 
-    fn factorings_on(self, spread: &Spread, split: usize, size: usize, sizes: &[usize], list: &mut Vec<Factoring>) {
+    fn factorings_on(
+        self,
+        spread: &Spread,
+        split: usize,
+        size: usize,
+        sizes: &[usize],
+        minimal: bool,
+        list: &mut Vec<Factoring>,
+    ) {
         let two_level = matches!(self, Strategy::TwoLevelHoisted { .. });
         for &babies in sizes {
-            for (inputs, outputs) in self.walks(babies) {
+            for (inputs, outputs) in self.walks(babies, minimal) {
                 for outer in self.placements(spread, split) {
                     let mut origins = vec![0];
                     if inputs == Walk::MERGED && spread.origin[split] != 0 {
@@ -147,8 +158,8 @@ impl Strategy {
         }
     }
 
-    /// How inputs and outputs are reached.
-    fn walks(self, babies: usize) -> Vec<(Walk, Walk)> {
+    /// How inputs and outputs are reached; `minimal` asks Horner's rule to spare the keys of many cofactors too.
+    fn walks(self, babies: usize, minimal: bool) -> Vec<(Walk, Walk)> {
         let direct = |cofactors| Walk { powers: Powers::Direct, cofactors };
         let iterate = |stride, cofactors| Walk { powers: Powers::Iterate { stride }, cofactors };
         let both = [Cofactors::Joint, Cofactors::PerAxis];
@@ -163,6 +174,9 @@ impl Strategy {
             Strategy::TwoLevelHoisted { .. } => both
                 .map(|cofactors| (Walk { powers: Powers::TwoLevel { stride: babies }, cofactors }, Walk::MERGED))
                 .to_vec(),
+            Strategy::Horner { .. } if minimal => {
+                vec![(iterate(1, Cofactors::Iterate), iterate(babies, Cofactors::Iterate))]
+            }
             Strategy::Horner { .. } => [Cofactors::Joint, Cofactors::PerAxis, Cofactors::Iterate]
                 .map(|cofactors| (iterate(1, cofactors), iterate(babies, cofactors)))
                 .to_vec(),
@@ -194,26 +208,40 @@ impl Strategy {
 struct Spread {
     /// Whether the set has more than one exponent on the axis.
     used: Vec<bool>,
+    /// How many exponents it has there.
+    count: Vec<usize>,
     /// The exponent after the longest cyclic gap: where an interval that wraps around begins.
     origin: Vec<usize>,
 }
 
 impl Spread {
     fn of(axes: &Axes, support: &[u64]) -> Self {
-        let count = axes.list().len();
         let mut present: Vec<Vec<bool>> = axes.list().iter().map(|axis| vec![false; axis.size]).collect();
         for &t in support {
             axes.exponents(t).iter().enumerate().for_each(|(s, &e)| present[s][e] = true);
         }
-        let used = (0..count).map(|s| present[s].iter().filter(|&&p| p).count() > 1).collect();
+        let count: Vec<usize> = present.iter().map(|axis| axis.iter().filter(|&&p| p).count()).collect();
+        let used = count.iter().map(|&count| count > 1).collect();
         let origin = present.iter().map(|axis| after_longest_gap(axis)).collect();
-        Self { used, origin }
+        Self { used, count, origin }
     }
 
-    /// The axes worth splitting; the first if the set is a point.
-    fn split_axes(&self) -> Vec<usize> {
-        let axes: Vec<usize> = (0..self.used.len()).filter(|&s| self.used[s]).collect();
-        if axes.is_empty() { vec![0] } else { axes }
+    /// The axes worth splitting: all that the set spreads over, or only the one it fills most; the first if it is a point.
+    fn split_axes(&self, narrow: bool) -> Vec<usize> {
+        let most = self.count.iter().copied().max().unwrap_or(0);
+        if narrow || most < 2 {
+            return vec![self.count.iter().position(|&count| count == most).unwrap_or(0)];
+        }
+        (0..self.used.len()).filter(|&s| self.used[s]).collect()
+    }
+
+    /// The number of different parts off one axis.
+    fn cofactors(&self, axes: &Axes, support: &[u64], split: usize) -> usize {
+        let strip = |&t: &u64| {
+            let power = axes.power(split, axes.exponents(t)[split]);
+            axes.product(t, axes.inverse(power))
+        };
+        support.iter().map(strip).collect::<BTreeSet<u64>>().len()
     }
 }
 
