@@ -130,6 +130,27 @@ struct StoreKernel<'a> {
     scratch: &'a [Block],
 }
 
+#[inline(always)]
+fn load<L: Lanes>(lanes: L, canonical: bool, words: &[u64; LANES]) -> L::Vector {
+    if canonical { lanes.load(words) } else { lanes.load_raw(words) }
+}
+
+#[inline(always)]
+fn store<L: Lanes>(lanes: L, canonical: bool, words: &mut [u64; LANES], x: L::Vector) {
+    if canonical { lanes.store(words, x) } else { lanes.store_raw(words, x) }
+}
+
+/// Entry j of the result, from its slot, less its correction.
+#[inline(always)]
+fn value<L: Lanes>(lanes: L, scratch: &[Block], corrections: &[usize], j: usize, slot: usize) -> L::Vector {
+    let x = lanes.load_raw(&scratch[slot].0);
+    if corrections.is_empty() {
+        return x;
+    }
+    let correction = if corrections.len() == 1 { corrections[0] } else { corrections[j % corrections.len()] };
+    lanes.reduce(lanes.sub(x, lanes.load_raw(&scratch[correction].0)))
+}
+
 impl Kernel for LoadKernel<'_> {
     type Output = ();
 
@@ -137,29 +158,36 @@ impl Kernel for LoadKernel<'_> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { axis, direction, canonical, group, row, scratch } = self;
         let (sources, _, _) = axis.maps(direction);
-        let load = |words: &[u64; LANES]| if canonical { lanes.load(words) } else { lanes.load_raw(words) };
         match group {
             Group::Adjacent { start } => {
                 for (words, &slot) in row[start..].chunks(axis.inner).zip(sources) {
                     let words = words.first_chunk().expect("eight neighbours");
-                    lanes.store_raw(&mut scratch[slot].0, load(words));
+                    lanes.store_raw(&mut scratch[slot].0, load(lanes, canonical, words));
                 }
             }
             Group::Scattered { starts, width: LANES } if axis.inner == 1 && axis.dim >= LANES => {
                 let mut at = 0;
                 while at < axis.dim {
                     at = at.min(axis.dim - LANES);
-                    let rows = starts.map(|s| load(row[s + at..].first_chunk().expect("eight entries")));
-                    for (x, &slot) in lanes.transpose(rows).into_iter().zip(&sources[at..]) {
-                        lanes.store_raw(&mut scratch[slot].0, x);
+                    let mut rows = [lanes.zero(); LANES];
+                    for i in 0..LANES {
+                        let words = row[starts[i] + at..].first_chunk().expect("eight entries");
+                        rows[i] = load(lanes, canonical, words);
+                    }
+                    let columns = lanes.transpose(rows);
+                    for i in 0..LANES {
+                        lanes.store_raw(&mut scratch[sources[at + i]].0, columns[i]);
                     }
                     at += LANES;
                 }
             }
             Group::Scattered { starts, .. } => {
                 for (j, &slot) in sources.iter().enumerate() {
-                    let words = starts.map(|s| row[s + j * axis.inner]);
-                    lanes.store_raw(&mut scratch[slot].0, load(&words));
+                    let mut words = [0; LANES];
+                    for i in 0..LANES {
+                        words[i] = row[starts[i] + j * axis.inner];
+                    }
+                    lanes.store_raw(&mut scratch[slot].0, load(lanes, canonical, &words));
                 }
             }
         }
@@ -173,29 +201,25 @@ impl Kernel for StoreKernel<'_> {
     fn run<L: Lanes>(self, lanes: L) {
         let Self { axis, direction, canonical, group, row, scratch } = self;
         let (_, targets, corrections) = axis.maps(direction);
-        let value = |j: usize, slot: usize| {
-            let x = lanes.load_raw(&scratch[slot].0);
-            if corrections.is_empty() {
-                return x;
-            }
-            let correction = if corrections.len() == 1 { corrections[0] } else { corrections[j % corrections.len()] };
-            lanes.reduce(lanes.sub(x, lanes.load_raw(&scratch[correction].0)))
-        };
-        let store =
-            |words: &mut [u64; LANES], x| if canonical { lanes.store(words, x) } else { lanes.store_raw(words, x) };
         match group {
             Group::Adjacent { start } => {
                 for (j, (words, &slot)) in row[start..].chunks_mut(axis.inner).zip(targets).enumerate() {
-                    store(words.first_chunk_mut().expect("eight neighbours"), value(j, slot));
+                    let x = value(lanes, scratch, corrections, j, slot);
+                    store(lanes, canonical, words.first_chunk_mut().expect("eight neighbours"), x);
                 }
             }
             Group::Scattered { starts, width: LANES } if axis.inner == 1 && axis.dim >= LANES => {
                 let mut at = 0;
                 while at < axis.dim {
                     at = at.min(axis.dim - LANES);
-                    let columns = std::array::from_fn(|i| value(at + i, targets[at + i]));
-                    for (x, s) in lanes.transpose(columns).into_iter().zip(starts) {
-                        store(row[s + at..].first_chunk_mut().expect("eight entries"), x);
+                    let mut columns = [lanes.zero(); LANES];
+                    for i in 0..LANES {
+                        columns[i] = value(lanes, scratch, corrections, at + i, targets[at + i]);
+                    }
+                    let rows = lanes.transpose(columns);
+                    for i in 0..LANES {
+                        let words = row[starts[i] + at..].first_chunk_mut().expect("eight entries");
+                        store(lanes, canonical, words, rows[i]);
                     }
                     at += LANES;
                 }
@@ -203,7 +227,7 @@ impl Kernel for StoreKernel<'_> {
             Group::Scattered { starts, width } => {
                 let mut words = [0; LANES];
                 for (j, &slot) in targets.iter().enumerate() {
-                    store(&mut words, value(j, slot));
+                    store(lanes, canonical, &mut words, value(lanes, scratch, corrections, j, slot));
                     for (&word, &s) in words.iter().zip(&starts).take(width) {
                         row[s + j * axis.inner] = word;
                     }

@@ -174,8 +174,10 @@ impl Codelet<6> for Six {
 impl Codelet<10> for Ten {
     #[inline(always)]
     fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 10]) -> [Lazy<L::Vector>; 10] {
-        let u = Five::transform(a, table, std::array::from_fn(|j| a.add(x[j], x[j + 5])));
-        let v = Five::transform(a, table, std::array::from_fn(|j| a.sub(x[j], x[j + 5])));
+        let sums = [a.add(x[0], x[5]), a.add(x[1], x[6]), a.add(x[2], x[7]), a.add(x[3], x[8]), a.add(x[4], x[9])];
+        let differences =
+            [a.sub(x[0], x[5]), a.sub(x[1], x[6]), a.sub(x[2], x[7]), a.sub(x[3], x[8]), a.sub(x[4], x[9])];
+        let (u, v) = (Five::transform(a, table, sums), Five::transform(a, table, differences));
         [u[0], u[1], u[2], u[3], u[4], v[0], v[1], v[2], v[3], v[4]]
     }
 }
@@ -184,11 +186,13 @@ impl Codelet<8> for Eight {
     #[inline(always)]
     fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 8]) -> [Lazy<L::Vector>; 8] {
         let fourth = &table[L::WORDS..];
-        let even: [_; 4] = std::array::from_fn(|j| a.add(x[j], x[j + 4]));
-        let odd: [_; 4] = std::array::from_fn(|j| {
-            let difference = a.sub(x[j], x[j + 4]);
-            if j == 0 { difference } else { a.scale(difference, table, j - 1) }
-        });
+        let even = [a.add(x[0], x[4]), a.add(x[1], x[5]), a.add(x[2], x[6]), a.add(x[3], x[7])];
+        let odd = [
+            a.sub(x[0], x[4]),
+            a.scale(a.sub(x[1], x[5]), table, 0),
+            a.scale(a.sub(x[2], x[6]), table, 1),
+            a.scale(a.sub(x[3], x[7]), table, 2),
+        ];
         let (e, o) = (Four::transform(a, fourth, even), Four::transform(a, fourth, odd));
         [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
     }
@@ -197,8 +201,9 @@ impl Codelet<8> for Eight {
 impl Codelet<9> for Nine {
     #[inline(always)]
     fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 9]) -> [Lazy<L::Vector>; 9] {
-        let column = |j: usize| Three::transform(a, table, [x[j], x[j + 3], x[j + 6]]);
-        let (c0, c1, c2) = (column(0), column(1), column(2));
+        let c0 = Three::transform(a, table, [x[0], x[3], x[6]]);
+        let c1 = Three::transform(a, table, [x[1], x[4], x[7]]);
+        let c2 = Three::transform(a, table, [x[2], x[5], x[8]]);
         let r0 = Three::transform(a, table, [c0[0], c1[0], c2[0]]);
         let r1 = Three::transform(a, table, [c0[1], a.scale(c1[1], table, 1), a.scale(c2[1], table, 2)]);
         let r2 = Three::transform(a, table, [c0[2], a.scale(c1[2], table, 3), a.scale(c2[2], table, 4)]);
@@ -206,18 +211,25 @@ impl Codelet<9> for Nine {
     }
 }
 
+/// Row k of the second step of sixteen points, k > 0.
+#[inline(always)]
+fn sixteen_row<L: Lanes>(a: Arithmetic<L>, table: &[u64], k: usize, c: [Lazy<L::Vector>; 4]) -> [Lazy<L::Vector>; 4] {
+    let at = 3 * k - 2;
+    let twisted = [c[0], a.scale(c[1], table, at), a.scale(c[2], table, at + 1), a.scale(c[3], table, at + 2)];
+    Four::transform(a, table, twisted)
+}
+
 impl Codelet<16> for Sixteen {
     #[inline(always)]
     fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 16]) -> [Lazy<L::Vector>; 16] {
-        let column = |j: usize| Four::transform(a, table, [x[j], x[j + 4], x[j + 8], x[j + 12]]);
-        let c = [column(0), column(1), column(2), column(3)];
-        let first = Four::transform(a, table, [c[0][0], c[1][0], c[2][0], c[3][0]]);
-        let row = |k: usize| {
-            let twisted = |j: usize| a.scale(c[j][k], table, 3 * k + j - 3);
-            Four::transform(a, table, [c[0][k], twisted(1), twisted(2), twisted(3)])
-        };
-        let (r1, r2, r3) = (row(1), row(2), row(3));
-        let r = [first, r1, r2, r3];
-        std::array::from_fn(|k| r[k % 4][k / 4])
+        let c0 = Four::transform(a, table, [x[0], x[4], x[8], x[12]]);
+        let c1 = Four::transform(a, table, [x[1], x[5], x[9], x[13]]);
+        let c2 = Four::transform(a, table, [x[2], x[6], x[10], x[14]]);
+        let c3 = Four::transform(a, table, [x[3], x[7], x[11], x[15]]);
+        let r0 = Four::transform(a, table, [c0[0], c1[0], c2[0], c3[0]]);
+        let r1 = sixteen_row(a, table, 1, [c0[1], c1[1], c2[1], c3[1]]);
+        let r2 = sixteen_row(a, table, 2, [c0[2], c1[2], c2[2], c3[2]]);
+        let r3 = sixteen_row(a, table, 3, [c0[3], c1[3], c2[3], c3[3]]);
+        [r0[0], r1[0], r2[0], r3[0], r0[1], r1[1], r2[1], r3[1], r0[2], r1[2], r2[2], r3[2], r0[3], r1[3], r2[3], r3[3]]
     }
 }

@@ -18,6 +18,7 @@ pub(super) struct Scratch<'a> {
 }
 
 impl Scratch<'_> {
+    #[inline(always)]
     fn part(&mut self, start: usize, unit: usize) -> Scratch<'_> {
         Scratch { start: self.start + start * self.unit, unit: self.unit * unit, blocks: self.blocks }
     }
@@ -137,13 +138,21 @@ fn butterflies<L: Lanes, K: Codelet<R>, const R: usize>(
             let start = block * R * stage.stride + group * stage.inner;
             let twiddles = if group == 0 { &[] } else { &twiddles[(group - 1) * (R - 1) * L::WORDS..] };
             for position in start..start + stage.inner {
-                let mut x: [_; R] = std::array::from_fn(|j| scratch.load(a, position + j * stage.stride));
+                // Loops, not closures: a call that stays a call is compiled without the backend's instructions.
+                let mut x = [scratch.load(a, position); R];
+                for j in 1..R {
+                    x[j] = scratch.load(a, position + j * stage.stride);
+                }
                 if group != 0 && direction == Direction::Inverse {
-                    x = std::array::from_fn(|j| if j == 0 { x[0] } else { a.scale(x[j], twiddles, j - 1) });
+                    for j in 1..R {
+                        x[j] = a.scale(x[j], twiddles, j - 1);
+                    }
                 }
                 let mut y = K::transform(a, table, x);
                 if group != 0 && direction == Direction::Forward {
-                    y = std::array::from_fn(|j| if j == 0 { y[0] } else { a.scale(y[j], twiddles, j - 1) });
+                    for j in 1..R {
+                        y[j] = a.scale(y[j], twiddles, j - 1);
+                    }
                 }
                 for j in 0..R {
                     scratch.store(a, position + j * stage.stride, y[j]);
@@ -164,10 +173,16 @@ fn products<L: Lanes, K: Codelet<R>, const R: usize>(
     let [forward, inverse] = &convolution.leaf.tables;
     for block in 0..convolution.leaf.blocks {
         let position = block * R;
-        let x: [_; R] = std::array::from_fn(|j| scratch.load(a, position + j));
+        let mut x = [scratch.load(a, position); R];
+        for j in 1..R {
+            x[j] = scratch.load(a, position + j);
+        }
         let x = K::transform(a, forward, x);
         let kernel = &convolution.kernel[position * L::WORDS..];
-        let mut y: [_; R] = std::array::from_fn(|j| a.scale(x[j], kernel, j));
+        let mut y = [a.scale(x[0], kernel, 0); R];
+        for j in 1..R {
+            y[j] = a.scale(x[j], kernel, j);
+        }
         if let (0, Some(constant)) = (block, constant) {
             let here = &mut scratch.blocks[constant.at].0;
             let first = a.stored(lanes.load_raw(here));
@@ -192,23 +207,25 @@ fn rader<L: Lanes>(lanes: L, stage: &Stage, inner: &Convolution, direction: Dire
         for column in 0..stage.stride {
             let start = block * stage.len * stage.stride + column;
             let group = column / stage.inner;
-            let twiddle = |scratch: &mut Scratch| {
-                for j in 1..if group == 0 { 0 } else { stage.len } {
-                    let x = scratch.load(a, start + j * stage.stride);
-                    let x = a.scale(x, twiddles, (group - 1) * (stage.len - 1) + j - 1);
-                    scratch.store(a, start + j * stage.stride, x);
-                }
-            };
-            if direction == Direction::Inverse {
-                twiddle(scratch);
+            if direction == Direction::Inverse && group != 0 {
+                twist(a, stage, &twiddles[(group - 1) * (stage.len - 1) * L::WORDS..], start, scratch);
             }
             let at = scratch.start + start * scratch.unit;
             let part = scratch.part(start + stage.stride, stage.stride);
             convolve(lanes, inner, Some(Constant { at, factor: &[] }), part);
-            if direction == Direction::Forward {
-                twiddle(scratch);
+            if direction == Direction::Forward && group != 0 {
+                twist(a, stage, &twiddles[(group - 1) * (stage.len - 1) * L::WORDS..], start, scratch);
             }
         }
+    }
+}
+
+/// Multiplies the entries of a column but the first by their twiddles.
+#[inline(always)]
+fn twist<L: Lanes>(a: Arithmetic<L>, stage: &Stage, twiddles: &[u64], start: usize, scratch: &mut Scratch) {
+    for j in 1..stage.len {
+        let x = scratch.load(a, start + j * stage.stride);
+        scratch.store(a, start + j * stage.stride, a.scale(x, twiddles, j - 1));
     }
 }
 
