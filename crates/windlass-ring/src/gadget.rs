@@ -50,22 +50,17 @@ impl Gadget {
         let ring = Arc::clone(x.ring());
         let isa = ring.isa();
         let wide = x.basis().union(special);
-        let coefficients = x.clone().into_coeff();
         self.active(x.basis())
             .iter()
             .map(|group| {
                 let others = wide.without(group);
                 let converter = ring.converter(group, &others, 1);
-                let mut weighed = coefficients.restrict(group);
-                if multiplier != 1 {
-                    weighed.mul_scalar_assign(|q| q.inv(q.reduce(multiplier)));
-                }
-                converter.weigh(&mut weighed);
+                let weighed = converter.weigh(x, multiplier);
                 // Rows outside the group are converted, then transformed; rows of the group are x itself.
                 let mut digit = Poly::<Coeff>::unspecified(&ring, &wide);
-                converter.convert_approximate(&weighed, &mut digit);
                 digit.fill(|index, q, row| {
                     if group.row_of(index).is_none() {
+                        converter.convert_row(&weighed, index, row);
                         ring.plan(index).forward(row);
                         return;
                     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use windlass_kernels::{Modulus, overflow, rows};
 
-use crate::poly::{Coeff, Poly};
+use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::{Basis, Ring};
 
 /// Columns handled at a time, so that the source rows stay in the first-level cache.
@@ -72,49 +72,50 @@ impl BaseConverter {
         }
     }
 
-    /// Multiplies the rows (over `from`) by the weights, in place: x_i becomes y_i.
-    pub fn weigh(&self, x: &mut Poly<Coeff>) {
-        assert_eq!(x.basis(), &self.from);
-        let isa = x.ring().isa();
-        let from = self.from.clone();
-        x.fill(|index, q, row| {
-            let weight = self.weights[from.row_of(index).expect("the basis was checked")];
-            rows::mul_scalar_assign(isa, q, row, weight);
+    /// The weighed coefficients y_i of `multiplier^{-1}·x`, from the values of x over a basis that covers `from`: one inverse transform a row,
+    /// weighed while it is in cache.
+    pub fn weigh(&self, x: &Poly<Eval>, multiplier: u64) -> Poly<Coeff> {
+        let ring = Arc::clone(x.ring());
+        let mut weighed = Poly::<Coeff>::unspecified(&ring, &self.from);
+        weighed.fill(|index, q, row| {
+            row.copy_from_slice(x.row_of(index));
+            ring.plan(index).inverse(row);
+            let weight = self.weights[self.from.row_of(index).expect("a row of the basis")];
+            let factor = if multiplier == 1 { weight } else { q.mul(weight, q.inv(q.reduce(multiplier))) };
+            rows::mul_scalar_assign(ring.isa(), q, row, factor);
         });
+        weighed
     }
 
-    /// The approximate conversion of weighed rows, written to the rows of `out` that belong to `to`; other rows of `out`
-    /// are left alone.
-    pub fn convert_approximate(&self, weighed: &Poly<Coeff>, out: &mut Poly<Coeff>) {
-        self.convert(weighed, out, false);
+    /// One row of the approximate conversion: residues modulo prime `index` of the target basis.
+    pub fn convert_row(&self, weighed: &Poly<Coeff>, index: usize, row: &mut [u64]) {
+        self.convert(weighed, &[], index, row);
     }
 
-    /// The exact (centred) conversion of weighed rows; as [`Self::convert_approximate`] otherwise.
-    pub fn convert_exact(&self, weighed: &Poly<Coeff>, out: &mut Poly<Coeff>) {
-        self.convert(weighed, out, true);
+    /// One row of the exact (centred) conversion, given [`Self::excess`].
+    pub fn convert_row_exact(&self, weighed: &Poly<Coeff>, excess: &[u64], index: usize, row: &mut [u64]) {
+        assert_eq!(excess.len(), row.len());
+        self.convert(weighed, excess, index, row);
     }
 
-    fn convert(&self, weighed: &Poly<Coeff>, out: &mut Poly<Coeff>, exact: bool) {
+    fn convert(&self, weighed: &Poly<Coeff>, excess: &[u64], index: usize, row: &mut [u64]) {
         assert_eq!(weighed.basis(), &self.from);
-        let ring = Arc::clone(weighed.ring());
-        let n = ring.n();
-        let excess = if exact { self.excess(weighed) } else { Vec::new() };
-        out.fill(|index, c, row| {
-            let Some(target) = self.to.row_of(index) else { return };
-            for start in (0..n).step_by(BLOCK) {
-                let range = start..(start + BLOCK).min(n);
-                let mut terms: Vec<(&[u64], u64)> = Vec::with_capacity(self.from.len() + 1);
-                terms.extend(self.matrix[target].iter().enumerate().map(|(i, &w)| (&weighed.row(i)[range.clone()], w)));
-                if exact {
-                    terms.push((&excess[range.clone()], self.overflow[target]));
-                }
-                rows::dot_scalar(ring.isa(), c, &mut row[range], &terms);
+        let ring = weighed.ring();
+        let target = self.to.row_of(index).expect("a row of the target basis");
+        for start in (0..row.len()).step_by(BLOCK) {
+            let range = start..(start + BLOCK).min(row.len());
+            let mut terms: Vec<(&[u64], u64)> = Vec::with_capacity(self.from.len() + 1);
+            let weights = self.matrix[target].iter().enumerate();
+            terms.extend(weights.map(|(i, &w)| (&weighed.row(i)[range.clone()], w)));
+            if !excess.is_empty() {
+                terms.push((&excess[range.clone()], self.overflow[target]));
             }
-        });
+            rows::dot_scalar(ring.isa(), ring.modulus(index), &mut row[range], &terms);
+        }
     }
 
     /// u = round(Σ y_i/b_i) for each coefficient.
-    fn excess(&self, weighed: &Poly<Coeff>) -> Vec<u64> {
+    pub fn excess(&self, weighed: &Poly<Coeff>) -> Vec<u64> {
         let mut out = vec![0; weighed.ring().n()];
         let terms: Vec<_> = self.inverses.iter().enumerate().map(|(i, &inverse)| (weighed.row(i), inverse)).collect();
         overflow::rounded_sum(&mut out, &terms);

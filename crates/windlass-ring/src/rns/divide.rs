@@ -26,18 +26,19 @@ impl Poly<Eval> {
         let ring = Arc::clone(self.ring());
         let drop = self.basis().without(keep);
         let converter = ring.converter(&drop, keep, multiplier);
-        let mut residue = self.restrict(&drop).into_coeff();
-        converter.weigh(&mut residue);
-        let mut correction = Poly::<Coeff>::unspecified(&ring, keep);
-        converter.convert_exact(&residue, &mut correction);
-        let mut out = correction.into_eval();
+        let residue = converter.weigh(self, 1);
+        let excess = converter.excess(&residue);
         let isa = ring.isa();
+        let mut out = Poly::<Coeff>::unspecified(&ring, keep);
+        // Each row is converted, transformed and combined while it is in cache.
         out.fill(|index, q, x| {
+            converter.convert_row_exact(&residue, &excess, index, x);
+            ring.plan(index).forward(x);
             let product = drop.indices().fold(1, |p, d| q.mul(p, q.reduce(ring.modulus(d).value())));
             // (δ − x)·(−factor/D)
             let quotient = q.mul(q.inv(product), q.reduce(factor));
             rows::sub_mul_scalar_assign(isa, q, x, self.row_of(index), q.neg(quotient));
         });
-        out
+        out.assume_eval()
     }
 }

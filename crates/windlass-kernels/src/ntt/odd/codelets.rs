@@ -1,8 +1,8 @@
 //! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`, natural order in and out.
 //!
 //! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even and odd parts of the
-//! Winograd forms), and mixed radix with twiddles for 8, 9 and 16. The lengths 6 and 10 are products of coprime
-//! lengths without twiddles; their index is the pair of residues, row-major.
+//! Winograd forms), and mixed radix with twiddles for 8. The length 6 is a product of coprime lengths without twiddles;
+//! its index is the pair of residues, row-major. Larger codelets (9, 10, 16) spill registers and multiply the build time.
 
 use super::lazy::{Arithmetic, Lazy};
 use crate::lanes::Lanes;
@@ -15,7 +15,7 @@ pub(super) trait Codelet<const R: usize> {
 }
 
 /// Lengths that have a codelet.
-pub(super) const LENGTHS: [usize; 10] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 16];
+pub(super) const LENGTHS: [usize; 7] = [2, 3, 4, 5, 6, 7, 8];
 
 /// Multiplications and additions of a codelet.
 pub(super) fn operations(length: usize) -> (usize, usize) {
@@ -27,9 +27,6 @@ pub(super) fn operations(length: usize) -> (usize, usize) {
         6 => (2, 20),
         7 => (8, 38),
         8 => (5, 24),
-        9 => (10, 42),
-        10 => (10, 44),
-        16 => (17, 64),
         _ => unreachable!("no codelet of length {length}"),
     }
 }
@@ -49,9 +46,8 @@ pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
             q.sub(sine(1), sine(2)),
             q.add(sine(1), sine(2)),
         ],
-        // Any root of order 3 or 5 serves: it only permutes the frequencies.
+        // Any root of order 3 serves: it only permutes the frequencies.
         6 => constants(q, 3, q.pow(w, 2)),
-        10 => constants(q, 5, q.pow(w, 2)),
         7 => {
             let sixth = q.inv(6);
             let h = [1u64, 3].map(|j| q.add(cosine(j), sixth));
@@ -62,8 +58,6 @@ pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
             [&[sixth][..], &cyclic(h), &[mean], &cyclic(z)].concat()
         }
         8 => vec![w, q.pow(w, 2), q.pow(w, 3)],
-        9 => [3u64, 1, 2, 2, 4].map(|e| q.pow(w, e)).to_vec(),
-        16 => [4u64, 1, 2, 3, 2, 4, 6, 3, 6, 9].map(|e| q.pow(w, e)).to_vec(),
         _ => unreachable!("no codelet of length {length}"),
     }
 }
@@ -82,12 +76,6 @@ pub(super) struct Six;
 pub(super) struct Seven;
 /// Eight points.
 pub(super) struct Eight;
-/// Nine points.
-pub(super) struct Nine;
-/// 2 × 5 points.
-pub(super) struct Ten;
-/// Sixteen points.
-pub(super) struct Sixteen;
 
 impl Codelet<2> for Two {
     #[inline(always)]
@@ -171,17 +159,6 @@ impl Codelet<6> for Six {
     }
 }
 
-impl Codelet<10> for Ten {
-    #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 10]) -> [Lazy<L::Vector>; 10] {
-        let sums = [a.add(x[0], x[5]), a.add(x[1], x[6]), a.add(x[2], x[7]), a.add(x[3], x[8]), a.add(x[4], x[9])];
-        let differences =
-            [a.sub(x[0], x[5]), a.sub(x[1], x[6]), a.sub(x[2], x[7]), a.sub(x[3], x[8]), a.sub(x[4], x[9])];
-        let (u, v) = (Five::transform(a, table, sums), Five::transform(a, table, differences));
-        [u[0], u[1], u[2], u[3], u[4], v[0], v[1], v[2], v[3], v[4]]
-    }
-}
-
 impl Codelet<8> for Eight {
     #[inline(always)]
     fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 8]) -> [Lazy<L::Vector>; 8] {
@@ -195,41 +172,5 @@ impl Codelet<8> for Eight {
         ];
         let (e, o) = (Four::transform(a, fourth, even), Four::transform(a, fourth, odd));
         [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
-    }
-}
-
-impl Codelet<9> for Nine {
-    #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 9]) -> [Lazy<L::Vector>; 9] {
-        let c0 = Three::transform(a, table, [x[0], x[3], x[6]]);
-        let c1 = Three::transform(a, table, [x[1], x[4], x[7]]);
-        let c2 = Three::transform(a, table, [x[2], x[5], x[8]]);
-        let r0 = Three::transform(a, table, [c0[0], c1[0], c2[0]]);
-        let r1 = Three::transform(a, table, [c0[1], a.scale(c1[1], table, 1), a.scale(c2[1], table, 2)]);
-        let r2 = Three::transform(a, table, [c0[2], a.scale(c1[2], table, 3), a.scale(c2[2], table, 4)]);
-        [r0[0], r1[0], r2[0], r0[1], r1[1], r2[1], r0[2], r1[2], r2[2]]
-    }
-}
-
-/// Row k of the second step of sixteen points, k > 0.
-#[inline(always)]
-fn sixteen_row<L: Lanes>(a: Arithmetic<L>, table: &[u64], k: usize, c: [Lazy<L::Vector>; 4]) -> [Lazy<L::Vector>; 4] {
-    let at = 3 * k - 2;
-    let twisted = [c[0], a.scale(c[1], table, at), a.scale(c[2], table, at + 1), a.scale(c[3], table, at + 2)];
-    Four::transform(a, table, twisted)
-}
-
-impl Codelet<16> for Sixteen {
-    #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 16]) -> [Lazy<L::Vector>; 16] {
-        let c0 = Four::transform(a, table, [x[0], x[4], x[8], x[12]]);
-        let c1 = Four::transform(a, table, [x[1], x[5], x[9], x[13]]);
-        let c2 = Four::transform(a, table, [x[2], x[6], x[10], x[14]]);
-        let c3 = Four::transform(a, table, [x[3], x[7], x[11], x[15]]);
-        let r0 = Four::transform(a, table, [c0[0], c1[0], c2[0], c3[0]]);
-        let r1 = sixteen_row(a, table, 1, [c0[1], c1[1], c2[1], c3[1]]);
-        let r2 = sixteen_row(a, table, 2, [c0[2], c1[2], c2[2], c3[2]]);
-        let r3 = sixteen_row(a, table, 3, [c0[3], c1[3], c2[3], c3[3]]);
-        [r0[0], r1[0], r2[0], r3[0], r0[1], r1[1], r2[1], r3[1], r0[2], r1[2], r2[2], r3[2], r0[3], r1[3], r2[3], r3[3]]
     }
 }
