@@ -1,8 +1,8 @@
 //! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`, natural order in and out.
 //!
 //! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even and odd parts of the
-//! Winograd forms), and mixed radix with twiddles for 8. The length 6 is a product of coprime lengths without twiddles;
-//! its index is the pair of residues, row-major. Larger codelets (9, 10, 16) spill registers and multiply the build time.
+//! Winograd forms), and mixed radix with twiddles for 8. The lengths 6 and 10 are products of coprime lengths without
+//! twiddles; their index is the pair of residues, row-major. Larger codelets (9, 16) spill registers and multiply the build time.
 
 use super::lazy::{Arithmetic, Lazy};
 use crate::lanes::Lanes;
@@ -15,7 +15,7 @@ pub(super) trait Codelet<const R: usize> {
 }
 
 /// Lengths that have a codelet.
-pub(super) const LENGTHS: [usize; 7] = [2, 3, 4, 5, 6, 7, 8];
+pub(super) const LENGTHS: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
 
 /// Multiplications and additions of a codelet.
 pub(super) fn operations(length: usize) -> (usize, usize) {
@@ -27,6 +27,7 @@ pub(super) fn operations(length: usize) -> (usize, usize) {
         6 => (2, 20),
         7 => (8, 38),
         8 => (5, 24),
+        10 => (10, 44),
         _ => unreachable!("no codelet of length {length}"),
     }
 }
@@ -46,8 +47,9 @@ pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
             q.sub(sine(1), sine(2)),
             q.add(sine(1), sine(2)),
         ],
-        // Any root of order 3 serves: it only permutes the frequencies.
+        // Any root of order 3 or 5 serves: it only permutes the frequencies.
         6 => constants(q, 3, q.pow(w, 2)),
+        10 => constants(q, 5, q.pow(w, 2)),
         7 => {
             let sixth = q.inv(6);
             let h = [1u64, 3].map(|j| q.add(cosine(j), sixth));
@@ -76,6 +78,8 @@ pub(super) struct Six;
 pub(super) struct Seven;
 /// Eight points.
 pub(super) struct Eight;
+/// 2 × 5 points.
+pub(super) struct Ten;
 
 impl Codelet<2> for Two {
     #[inline(always)]
@@ -156,6 +160,17 @@ impl Codelet<6> for Six {
         let u = Three::transform(a, table, [a.add(x[0], x[3]), a.add(x[1], x[4]), a.add(x[2], x[5])]);
         let v = Three::transform(a, table, [a.sub(x[0], x[3]), a.sub(x[1], x[4]), a.sub(x[2], x[5])]);
         [u[0], u[1], u[2], v[0], v[1], v[2]]
+    }
+}
+
+impl Codelet<10> for Ten {
+    #[inline(always)]
+    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 10]) -> [Lazy<L::Vector>; 10] {
+        let sums = [a.add(x[0], x[5]), a.add(x[1], x[6]), a.add(x[2], x[7]), a.add(x[3], x[8]), a.add(x[4], x[9])];
+        let differences =
+            [a.sub(x[0], x[5]), a.sub(x[1], x[6]), a.sub(x[2], x[7]), a.sub(x[3], x[8]), a.sub(x[4], x[9])];
+        let (u, v) = (Five::transform(a, table, sums), Five::transform(a, table, differences));
+        [u[0], u[1], u[2], u[3], u[4], v[0], v[1], v[2], v[3], v[4]]
     }
 }
 

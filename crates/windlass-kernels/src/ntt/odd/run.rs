@@ -1,7 +1,7 @@
 //! The steps of a transform, on eight columns at once.
 
 use super::build::{Convolution, Stage};
-use super::codelets::{Codelet, Eight, Five, Four, Seven, Six, Three, Two};
+use super::codelets::{Codelet, Eight, Five, Four, Seven, Six, Ten, Three, Two};
 use super::lazy::{Arithmetic, Lazy, stored};
 use crate::lanes::{Kernel, LANES, Lanes};
 
@@ -84,6 +84,7 @@ macro_rules! with_codelet {
             6 => $call::<L, Six, 6>($($argument),*),
             7 => $call::<L, Seven, 7>($($argument),*),
             8 => $call::<L, Eight, 8>($($argument),*),
+            10 => $call::<L, Ten, 10>($($argument),*),
             _ => $otherwise,
         }
     };
