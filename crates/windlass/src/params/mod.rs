@@ -166,19 +166,19 @@ impl Params {
     }
 }
 
-/// The level and noise of the product of two ciphertexts with this noise, at the level that leaves most capacity; `None` when none is left.
+/// The level and noise of the product of two ciphertexts with this noise, at the level that the engine chooses: the lowest within half a bit of
+/// the greatest capacity. `None` when none is left.
 fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bound) -> Option<(usize, Bound)> {
-    (1..=top)
-        .map(|level| {
-            let switched =
-                if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
-            (level, switched * switched + noise.key_switch(level))
-        })
-        .filter(|&(level, product)| noise.decryptable(rlwe.log2_q(level), product))
-        .max_by(|a, b| {
-            let capacity = |&(level, product): &(usize, Bound)| noise.capacity(rlwe.log2_q(level), product);
-            capacity(a).total_cmp(&capacity(b))
-        })
+    let product = |level: usize| {
+        let switched =
+            if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
+        switched * switched + noise.key_switch(level)
+    };
+    let capacity = |&(level, product): &(usize, Bound)| noise.capacity(rlwe.log2_q(level), product);
+    let products: Vec<_> = (1..=top).map(|level| (level, product(level))).collect();
+    let best = products.iter().map(capacity).fold(f64::NEG_INFINITY, f64::max);
+    let chosen = products.into_iter().find(|choice| capacity(choice) >= best - 0.5)?;
+    noise.decryptable(rlwe.log2_q(chosen.0), chosen.1).then_some(chosen)
 }
 
 #[cfg(test)]
