@@ -169,7 +169,10 @@ fn missing_evaluation_keys_are_named() {
     fs::write(at.join("wide.csv"), long_table("40")).unwrap();
     let params = "--params insecure_toy_2048";
     succeed(at, &format!("keygen --table narrow.csv --key code {params} --out keys"));
-    succeed(at, &format!("query --table wide.csv --key code {params} --secret-key keys/secret.key --query 7 --out query.bin"));
+    succeed(
+        at,
+        &format!("query --table wide.csv --key code {params} --secret-key keys/secret.key --query 7 --out query.bin"),
+    );
     let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin --out new.bin";
     refused(at, &format!("answer --table wide.csv --key code {params} {inputs}"), "no Galois key");
 }
