@@ -165,20 +165,34 @@ pub fn security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> Resu
 }
 
 /// λ without a claim: as [`security_bits`] inside the tables, else an indication (for toy sets and papers' sets).
+///
+/// Outside, λ is taken as proportional to n at constant log2(QP)/n from the nearest dimension covered, for a sparse secret from its own
+/// points too, and at most what a search over all secrets costs.
 pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> SecurityEstimate {
     security_bits(n, log2_qp, secret).unwrap_or_else(|_| {
-        // Linear in n from the nearest dimension covered, and never above what a ternary secret would give.
-        let (lowest, highest) = covered_dimensions(SecretDistribution::Ternary);
-        let nearest = n.clamp(lowest, highest);
-        let scale = n as f64 / nearest as f64;
-        let bits = ternary_bits(nearest as f64, log2_qp / scale.min(1.0)).bits * scale.min(1.0);
-        // A search over the supports bounds a sparse secret of few coefficients.
-        let guess = match secret {
-            SecretDistribution::Ternary => n as f64 * 3f64.log2(),
-            SecretDistribution::Sparse { weight } => weight as f64 * (1.0 + (n as f64 / weight as f64).log2()) / 2.0,
+        let scaled = |(lowest, highest): (usize, usize), bits: &dyn Fn(f64, f64) -> f64| {
+            let nearest = n.clamp(lowest, highest) as f64;
+            let scale = (n as f64 / nearest).min(1.0);
+            bits(nearest, log2_qp / scale) * scale
         };
-        SecurityEstimate { bits: bits.min(guess), source: EstimateSource::Indication }
+        let ternary = covered_dimensions(SecretDistribution::Ternary);
+        let mut bits = scaled(ternary, &|n, x| ternary_bits(n, x).bits);
+        bits = match secret {
+            SecretDistribution::Ternary => bits.min(n as f64 * 3f64.log2()),
+            SecretDistribution::Sparse { weight } => {
+                if weight >= least_weight() {
+                    bits = bits.min(scaled(covered_dimensions(secret), &|n, x| sparse_bits(n, x, weight).bits));
+                }
+                // Meet in the middle over the supports.
+                bits.min(weight as f64 * (1.0 + (n as f64 / weight as f64).log2()) / 2.0)
+            }
+        };
+        SecurityEstimate { bits, source: EstimateSource::Indication }
     })
+}
+
+fn least_weight() -> u32 {
+    SPARSE.keys().map(|&(_, weight)| weight).min().expect("the table has sparse points")
 }
 
 /// The largest log2(QP) for which [`security_bits`] is at least `lambda`.
@@ -337,6 +351,15 @@ mod tests {
         }
         assert!(matches!(max_log2_qp(1024, 300.0, Ternary), Err(RlweError::SecurityUnreachable { .. })));
         assert!(max_log2_qp(1024, 192.0, Ternary).unwrap() < 18.0);
+    }
+
+    #[test]
+    fn sparse_secrets_just_below_the_tables_are_not_taken_for_ternary() {
+        let at = |n| indicative_security_bits(n, 550.0, Sparse { weight: 120 });
+        assert_eq!(at(15004).source, EstimateSource::Indication);
+        assert!(at(15004).bits < at(16384).bits && at(15004).bits > 0.75 * at(16384).bits);
+        let ternary = indicative_security_bits(15004, 550.0, Ternary).bits;
+        assert!(at(15004).bits < ternary - 5.0, "{} against {ternary}", at(15004).bits);
     }
 
     #[test]

@@ -59,9 +59,9 @@ impl Lookup {
         self.slots.hypercube().generator_power(self.dimension, t as i64)
     }
 
-    fn plan_of(&self, map: &LinearMap) -> Result<LinearPlan> {
+    fn spec(&self) -> PlanSpec {
         let babies = (self.layout.diagonals() as f64).sqrt().ceil() as usize;
-        LinearPlan::new(map, &PlanSpec::with_strategy(Strategy::BabyGiant { babies: Some(babies) }))
+        PlanSpec::with_strategy(Strategy::BabyGiant { babies: Some(babies) })
     }
 
     /// The plan for a table of this shape without zero diagonals: its keys serve every table of the shape.
@@ -71,7 +71,7 @@ impl Lookup {
     pub fn shape_plan(&self) -> Result<LinearPlan> {
         let ones = Plaintext::from_integers(&self.slots, &vec![2; self.slots.slots()])?;
         let terms = (0..self.layout.diagonals()).map(|t| (self.element(t), ones.clone()));
-        self.plan_of(&LinearMap::from_terms(&self.slots, terms)?)
+        LinearPlan::new(&LinearMap::from_terms(&self.slots, terms)?, &self.spec())
     }
 
     /// The automorphisms whose Galois keys the client sends.
@@ -105,7 +105,9 @@ impl Lookup {
             |t| Plaintext::from_integers(&self.slots, &self.layout.diagonal(t, |row, word| words[row][word]));
         let terms =
             (0..self.layout.diagonals()).map(|t| Ok((self.element(t), diagonal(t)?))).collect::<Result<Vec<_>>>()?;
-        self.plan_of(&LinearMap::from_terms(&self.slots, terms)?)
+        // A table may have diagonals that are zero: its plan must still make do with the keys of the shape.
+        let spec = PlanSpec { keys: Some(self.required_keys()?), ..self.spec() };
+        LinearPlan::new(&LinearMap::from_terms(&self.slots, terms)?, &spec)
     }
 
     /// The selection vector of a row.
@@ -155,6 +157,22 @@ mod tests {
                 assert_eq!(lookup.record(&answer).as_ref(), Some(record), "m = {m} row {row}");
             }
         }
+    }
+
+    #[test]
+    fn tables_with_empty_diagonals_need_no_other_keys() {
+        let slots = Arc::new(SlotRing::new(256, 257, 1, Isa::best()).unwrap());
+        let (rows, length) = (20, 24);
+        let lookup = Lookup::new(&slots, rows, length).unwrap();
+        assert!(lookup.layout().diagonals() > 4);
+        let keys = lookup.required_keys().unwrap();
+        for byte in 0..length {
+            let records: Vec<Vec<u8>> =
+                (0..rows).map(|row| (0..length).map(|i| u8::from(i == byte && row == 3)).collect()).collect();
+            let plan = lookup.plan(&records).unwrap();
+            assert!(plan.required_keys().is_subset(&keys), "byte {byte}");
+        }
+        assert!(lookup.plan(&vec![vec![0; length]; rows]).unwrap().required_keys().is_empty());
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! Parameters as a user meets them: a plaintext ring, a scheme, and an RLWE parameter set that is secure or says that it is not.
 
+mod description;
 mod planner;
 mod presets;
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use windlass_ring::kernels::{Isa, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
-use windlass_rlwe::{Assurance, Bound, Context, NoiseModel, RlweParams, RlweSpec};
+use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, RlweSpec};
 
+pub use description::ParamsDescription;
 pub use planner::ParamSpec;
 pub use presets::preset_names;
 
@@ -163,56 +164,21 @@ impl Params {
         }
         depth
     }
-
-    /// A page about the set: security and its source, moduli, slots, capacity, sizes of keys before they are made.
-    pub fn explain(&self) -> String {
-        let (rlwe, sizes) = (&self.rlwe, self.rlwe.key_sizes());
-        let security = rlwe.security();
-        let assurance = match rlwe.assurance() {
-            Assurance::Secure => "at least 128 bits".to_string(),
-            Assurance::Insecure { name } => format!("INSECURE by name ({name})"),
-            Assurance::Paper { name } => format!("as published ({name}); not a recommendation"),
-        };
-        let mut out = String::new();
-        let mut line = |key: &str, value: String| {
-            let _ = writeln!(out, "{key:<22}{value}");
-        };
-        line("parameters", self.name.clone());
-        line("scheme", self.scheme.to_string());
-        line("ring", format!("m = {}, phi(m) = {}", rlwe.m(), rlwe.n()));
-        line("plaintext modulus", format!("{}^{} = {}", self.p, self.r, self.plaintext_modulus()));
-        line("slots", format!("{} of degree {}", self.slot_count(), self.slot_degree()));
-        line("security", format!("{:.1} bits ({:?}), {assurance}; {}", security.bits, security.source, rlwe.secret()));
-        line("log2 Q, log2 P", format!("{:.1}, {:.1}", rlwe.log2_q(rlwe.top_level()), rlwe.log2_p()));
-        let (levels, special) = (rlwe.top_level(), rlwe.special_primes().len());
-        line("primes of Q and P", format!("{levels} and {special}; {} digits", rlwe.digits()));
-        line(
-            "capacity when fresh",
-            format!("{:.1} bits, {} multiplications in sequence", self.fresh_capacity(), self.depth()),
-        );
-        line("failure probability", "at most 2^-128 for each operation".into());
-        line("public key", format!("{} bytes on disk", sizes.public_key_disk));
-        line(
-            "one switching key",
-            format!("{} bytes on disk, {} in memory", sizes.switching_key_disk, sizes.switching_key_memory),
-        );
-        out
-    }
 }
 
-/// The level and noise of the product of two ciphertexts with this noise, at the level that leaves most capacity; `None` when none is left.
+/// The level and noise of the product of two ciphertexts with this noise, at the level that the engine chooses: the lowest within half a bit of
+/// the greatest capacity. `None` when none is left.
 fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bound) -> Option<(usize, Bound)> {
-    (1..=top)
-        .map(|level| {
-            let switched =
-                if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
-            (level, switched * switched + noise.key_switch(level))
-        })
-        .filter(|&(level, product)| noise.decryptable(rlwe.log2_q(level), product))
-        .max_by(|a, b| {
-            let capacity = |&(level, product): &(usize, Bound)| noise.capacity(rlwe.log2_q(level), product);
-            capacity(a).total_cmp(&capacity(b))
-        })
+    let product = |level: usize| {
+        let switched =
+            if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
+        switched * switched + noise.key_switch(level)
+    };
+    let capacity = |&(level, product): &(usize, Bound)| noise.capacity(rlwe.log2_q(level), product);
+    let products: Vec<_> = (1..=top).map(|level| (level, product(level))).collect();
+    let best = products.iter().map(capacity).fold(f64::NEG_INFINITY, f64::max);
+    let chosen = products.into_iter().find(|choice| capacity(choice) >= best - 0.5)?;
+    noise.decryptable(rlwe.log2_q(chosen.0), chosen.1).then_some(chosen)
 }
 
 #[cfg(test)]

@@ -25,34 +25,74 @@ pub struct ParamSpec {
     pub depth: u32,
     /// Products with plaintexts (linear maps) in sequence, before or after the multiplications.
     pub linear_maps: u32,
+    /// Bits of capacity that are to be left after them.
+    pub capacity: f64,
     /// Bits of security, at least 128.
     pub security: f64,
+    /// The most bytes that one switching key may take in memory.
+    pub max_switching_key_bytes: Option<u64>,
 }
 
 impl Default for ParamSpec {
     /// BGV with p = 65537, any number of slots, one multiplication, 128 bits.
     fn default() -> Self {
-        let (p, r) = (65537, 1);
-        Self { scheme: Scheme::Bgv, p, r, slots: 1, m: None, depth: 1, linear_maps: 0, security: 128.0 }
+        Self {
+            scheme: Scheme::Bgv,
+            p: 65537,
+            r: 1,
+            slots: 1,
+            m: None,
+            depth: 1,
+            linear_maps: 0,
+            capacity: 0.0,
+            security: 128.0,
+            max_switching_key_bytes: None,
+        }
+    }
+}
+
+impl ParamSpec {
+    /// The default with the least prime p ≥ 2^bits that gives every power-of-two ring up to m = 2^17 slots of degree 1 (p ≡ 1 mod 2^17; p = 65537
+    /// up to 16 bits, which does so up to m = 2^16).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] above 44 bits.
+    pub fn with_plaintext_bits(bits: u32) -> Result<Self> {
+        if bits > 44 {
+            let range = "at most 44; split larger integers into several plaintext moduli".into();
+            return Err(Error::OutOfRange { what: "plaintext bits", got: bits as i64, range });
+        }
+        if bits <= 16 {
+            return Ok(Self::default());
+        }
+        let first = ((1u64 << bits) - 1).next_multiple_of(1 << 17) + 1;
+        let p = (first..1 << 45).step_by(1 << 17).find(|&p| arith::is_prime(p));
+        p.map(|p| Self { p, ..Self::default() })
+            .ok_or(Error::NoParameters { reason: format!("no prime of {bits} bits") })
     }
 }
 
 /// Longest chain that is tried.
 const MAX_CHAIN: usize = 60;
+/// Sizes of primes that are tried, in bits: fewer, larger primes first.
+const PRIME_SIZES: [u32; 8] = [50, 45, 40, 36, 33, 30, 28, 25];
 
 impl Params {
     /// The set of least dimension that meets the specification; among those, the one with the fewest digits.
     ///
-    /// Powers of two are tried first, then odd m in between where slots are scarce (small p).
+    /// Powers of two in which p splits completely are tried first, then all powers of two and odd m with many slots in between.
     ///
     /// # Errors
-    /// [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
+    /// [`Error::OutOfRange`] for less than 128 bits of security or a p that is not prime; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         if spec.security < RlweParams::REQUIRED_SECURITY {
             let range = "at least 128; smaller sets exist only as presets whose names say insecure or paper".into();
             return Err(Error::OutOfRange { what: "security", got: spec.security as i64, range });
         }
-        let mut refusal = String::from("no ring has that many slots");
+        if !arith::is_prime(spec.p) {
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: spec.p as i64, range: "a prime".into() });
+        }
+        let mut refusal = format!("no ring has {} slots modulo {}", spec.slots, spec.p);
         for m in candidates(spec) {
             match plan_ring(spec, m) {
                 Ok(params) => return Ok(params),
@@ -67,22 +107,26 @@ fn slots(m: u64, p: u64) -> usize {
     (arith::totient(m) / arith::multiplicative_order(p, m)) as usize
 }
 
-/// Rings with enough slots, by ascending dimension: powers of two, and for each dimension range one odd m with a smooth structure.
-fn candidates(spec: &ParamSpec) -> Vec<u64> {
+/// Rings with enough slots. First the powers of two in which p splits completely (all slots of degree 1), by ascending dimension; then, where
+/// there are none that do, all powers of two and one odd m in each eighth of an octave, the one with most slots, by ascending dimension.
+fn candidates(spec: &ParamSpec) -> Box<dyn Iterator<Item = u64> + '_> {
     let fits = |m: u64| m % spec.p != 0 && m % 4 != 2 && slots(m, spec.p) >= spec.slots;
     if let Some(m) = spec.m {
-        return if m >= 3 && fits(m) { vec![m] } else { Vec::new() };
+        return Box::new((m >= 3 && fits(m)).then_some(m).into_iter());
     }
-    let mut found: Vec<u64> = (11..=18).map(|log| 1u64 << log).filter(|&m| fits(m)).collect();
-    // Odd m pay where p has a large order modulo powers of two: one in each eighth of an octave.
-    for step in 8 * 12..8 * 16 {
+    let powers = || (11..=18).map(|log| 1u64 << log);
+    let split = powers().filter(move |&m| spec.p % m == 1 && fits(m));
+    let others = (8 * 10..8 * 17 + 1).flat_map(move |step| {
         let [low, high] = [step, step + 1].map(|s| 2f64.powf(s as f64 / 8.0) as u64);
-        let odd = (low | 1..2 * high).step_by(2).filter(|&m| (low..high).contains(&arith::totient(m)));
-        let best = odd.filter(|&m| smooth(m)).find(|&m| fits(m));
-        found.extend(best);
-    }
-    found.sort_by_key(|&m| arith::totient(m));
-    found
+        let range = low..high;
+        let power = powers().find(|&m| range.contains(&(m / 2)) && spec.p % m != 1 && fits(m));
+        let odd = if step < 8 * 16 { low | 1..3 * high } else { 0..0 };
+        let odd = odd.step_by(2).filter(|&m| range.contains(&arith::totient(m)) && smooth(m) && fits(m));
+        let mut rings: Vec<u64> = power.into_iter().chain(odd.max_by_key(|&m| slots(m, spec.p))).collect();
+        rings.sort_by_key(|&m| arith::totient(m));
+        rings
+    });
+    Box::new(split.chain(others))
 }
 
 /// Whether all axes have transforms of small prime lengths.
@@ -94,49 +138,105 @@ fn smooth(m: u64) -> bool {
 fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
     let n = arith::totient(m) as usize;
     let budget = max_log2_qp(n, spec.security, SecretDistribution::Ternary).map_err(|e| e.to_string())?;
-    let mut refusal =
-        format!("at m = {m} no chain fits the {budget:.0} bits that keep {} bits of security", spec.security);
+    let least = least_modulus(spec, m).ok_or_else(|| format!("no prime of 50 bits serves m = {m}"))?;
+    let mut refusal = format!(
+        "at m = {m} at least {least:.0} bits of Q are needed, and {} bits of security allow {budget:.0} for Q and P",
+        spec.security
+    );
     for count in 1..=MAX_CHAIN {
         for digits in [1, 2, 3, 4, 6, 8].into_iter().filter(|&digits| digits <= count) {
-            for bits in [50, 45, 40, 36, 33, 30] {
-                let Some(params) = chain(spec, m, count, bits, digits) else { continue };
-                if params.rlwe().log2_qp() > budget {
+            for bits in PRIME_SIZES {
+                let chain = Chain::new(count, bits, digits);
+                // Primes fall short of their size by little: chains far above the budget need not be built, nor hopeless ones.
+                if chain.bits() as f64 > budget + 4.0 || ((count as u32 * bits) as f64) < least {
                     continue;
                 }
-                match suffices(spec, &params) {
-                    true => return Ok(params),
-                    false => {
-                        refusal = format!("at m = {m} the modulus that security allows leaves too little capacity")
-                    }
+                if spec.max_switching_key_bytes.is_some_and(|limit| chain.switching_key_bytes(n) > limit) {
+                    refusal = format!("at m = {m} a switching key takes more bytes than the limit");
+                    continue;
+                }
+                let Some(params) = chain.params(spec, m).filter(|params| params.rlwe().log2_qp() <= budget) else {
+                    continue;
+                };
+                match shortfall(spec, &params) {
+                    None => return Ok(params),
+                    Some(reason) => refusal = format!("at m = {m} {reason}"),
                 }
             }
         }
-        if count as f64 * 30.0 > budget {
+        if count as f64 * 25.0 > budget {
             break;
         }
     }
     Err(refusal)
 }
 
-/// `count` primes of one size in Q, the special primes as the digits need them (with room for the noise of the switch).
-fn chain(spec: &ParamSpec, m: u64, count: usize, bits: u32, digits: usize) -> Option<Params> {
-    let digit_bits = count.div_ceil(digits) as u32 * bits + 8;
-    let special = digit_bits.div_ceil(50);
-    let special_bits = digit_bits.div_ceil(special).clamp(25, 50);
-    let rlwe = RlweSpec {
-        m,
-        q_prime_bits: vec![bits; count],
-        special_prime_bits: vec![special_bits; special as usize],
-        digits,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Secure,
-    };
-    let name = format!("planned_m{m}_p{}_r{}_{count}x{bits}_d{digits}", spec.p, spec.r);
-    Params::new(&name, spec.scheme, (spec.p, spec.r), None, rlwe).ok()
+/// A chain of primes of one size, with the special primes that its digits need (and room for the noise of the switch).
+#[derive(Clone, Copy)]
+struct Chain {
+    count: usize,
+    bits: u32,
+    digits: usize,
+    special: u32,
+    special_bits: u32,
 }
 
-/// Whether a fresh ciphertext survives the linear maps and multiplications, by the noise bounds that the engine keeps.
-fn suffices(spec: &ParamSpec, params: &Params) -> bool {
+impl Chain {
+    fn new(count: usize, bits: u32, digits: usize) -> Self {
+        let digit_bits = count.div_ceil(digits) as u32 * bits + 8;
+        let special = digit_bits.div_ceil(50);
+        Self { count, bits, digits, special, special_bits: digit_bits.div_ceil(special).clamp(25, 50) }
+    }
+
+    /// log2 QP, from above.
+    fn bits(self) -> u32 {
+        self.count as u32 * self.bits + self.special * self.special_bits
+    }
+
+    /// Bytes of a switching key in memory: both halves of each digit modulo QP.
+    fn switching_key_bytes(self, n: usize) -> u64 {
+        let groups = self.count.div_ceil(self.count.div_ceil(self.digits));
+        16 * (groups * (self.count + self.special as usize) * n) as u64
+    }
+
+    fn params(self, spec: &ParamSpec, m: u64) -> Option<Params> {
+        let rlwe = RlweSpec {
+            m,
+            q_prime_bits: vec![self.bits; self.count],
+            special_prime_bits: vec![self.special_bits; self.special as usize],
+            digits: self.digits,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Secure,
+        };
+        let name = format!("planned_m{m}_p{}_r{}_{}x{}_d{}", spec.p, spec.r, self.count, self.bits, self.digits);
+        Params::new(&name, spec.scheme, (spec.p, spec.r), None, rlwe).ok()
+    }
+}
+
+/// A lower bound on log2 Q for the specification at m, which needs no chain; `None` when the ring has no primes of 50 bits.
+///
+/// A fresh ciphertext has capacity log2 Q − log2 ε up to a constant. Switching never adds to it, a product takes log2 ε ≥ log2 ρ from it, ρ the
+/// rounding noise, and a linear map the size of its constants.
+fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
+    let toy = RlweSpec {
+        m,
+        q_prime_bits: vec![50],
+        special_prime_bits: vec![50],
+        digits: 1,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_noise_estimate".into() },
+    };
+    let params = Params::new("insecure_noise_estimate", spec.scheme, (spec.p, spec.r), None, toy).ok()?;
+    let (noise, rounding) = (params.noise(), params.noise().rounding(2).bits());
+    let map = (noise.plaintext_random() * Bound::of(params.slot_count() as f64)).bits() * spec.linear_maps as f64;
+    // capacity = log2 Q − 1 − log2(C_m·ε).
+    let fixed = -noise.capacity(0.0, Bound::ONE);
+    Some(fixed + spec.capacity + noise.fresh_public().bits() + map + rounding * spec.depth as f64)
+}
+
+/// Why a set does not do; `None` when a fresh ciphertext survives the linear maps and multiplications with the capacity asked for, by the
+/// noise bounds that the engine keeps.
+fn shortfall(spec: &ParamSpec, params: &Params) -> Option<String> {
     let (rlwe, noise) = (params.rlwe(), params.noise());
     let (mut level, mut bound) = (rlwe.top_level(), noise.fresh_public());
     // A baby-step/giant-step sum has at most n terms of random constants, and two key switches.
@@ -144,9 +244,12 @@ fn suffices(spec: &ParamSpec, params: &Params) -> bool {
     for _ in 0..spec.linear_maps {
         bound = (bound + noise.key_switch(level)) * noise.plaintext_random() * terms + noise.key_switch(level);
     }
+    let scarce = || Some("the modulus that security allows leaves too little capacity".to_string());
     for _ in 0..spec.depth {
-        let Some(next) = best_product(rlwe, &noise, level, bound) else { return false };
+        let Some(next) = best_product(rlwe, &noise, level, bound) else { return scarce() };
         (level, bound) = next;
     }
-    noise.decryptable(rlwe.log2_q(level), bound)
+    let log2_q = rlwe.log2_q(level);
+    let enough = noise.decryptable(log2_q, bound) && noise.capacity(log2_q, bound) >= spec.capacity;
+    if enough { None } else { scarce() }
 }

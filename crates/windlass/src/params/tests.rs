@@ -38,6 +38,9 @@ fn slots_and_rings_are_as_asked() {
     assert_eq!(Params::plan(&ring).unwrap().m(), 18631);
     let impossible = ParamSpec { slots: 1 << 20, ..ParamSpec::default() };
     assert!(matches!(Params::plan(&impossible), Err(Error::NoParameters { .. })));
+    for p in [0, 1, 6, 65535] {
+        assert!(matches!(Params::plan(&ParamSpec { p, ..ParamSpec::default() }), Err(Error::OutOfRange { .. })), "{p}");
+    }
     let weak = ParamSpec { security: 80.0, ..ParamSpec::default() };
     assert!(matches!(Params::plan(&weak), Err(Error::OutOfRange { .. })));
 }
@@ -58,4 +61,102 @@ fn bad_plaintext_moduli_are_refused() {
         assert!(matches!(build(p, r), Err(Error::OutOfRange { .. })), "{p}^{r}");
     }
     assert!(matches!(Params::new("x", Scheme::Bgv, (2, 1), Some(vec![1]), spec.clone()), Err(Error::Ring(_))));
+}
+
+#[test]
+fn full_splitting_is_preferred_and_else_many_slots() {
+    for (p, depth) in [(65537, 1), (65537, 4), (786_433, 2)] {
+        let params = Params::plan(&ParamSpec { p, depth, ..ParamSpec::default() }).unwrap();
+        assert!(params.m().is_power_of_two() && params.slot_degree() == 1, "{p}: m = {}", params.m());
+    }
+    let binary = Params::plan(&ParamSpec { p: 2, depth: 2, ..ParamSpec::default() }).unwrap();
+    assert!(binary.m() % 2 == 1 && binary.slot_count() >= 100, "m = {}, {} slots", binary.m(), binary.slot_count());
+}
+
+#[test]
+fn capacity_and_key_size_are_limits() {
+    let base = ParamSpec { depth: 0, ..ParamSpec::default() };
+    for capacity in [10.0, 60.0, 200.0] {
+        let params = Params::plan(&ParamSpec { capacity, ..base.clone() }).unwrap();
+        assert!(params.fresh_capacity() >= capacity, "{}: {}", params.name(), params.fresh_capacity());
+    }
+    let spec = ParamSpec { depth: 2, ..ParamSpec::default() };
+    let key_bytes = |params: &Params| params.rlwe().key_sizes().switching_key_memory;
+    let free = key_bytes(&Params::plan(&spec).unwrap());
+    let limited = Params::plan(&ParamSpec { max_switching_key_bytes: Some(free), ..spec.clone() }).unwrap();
+    assert!(key_bytes(&limited) <= free);
+    let none = Params::plan(&ParamSpec { max_switching_key_bytes: Some(1000), ..spec });
+    assert!(matches!(none, Err(Error::NoParameters { .. })));
+}
+
+#[test]
+fn plaintext_primes_of_a_size_split_completely() {
+    for bits in [1, 16, 17, 20, 31, 40, 44] {
+        let spec = ParamSpec::with_plaintext_bits(bits).unwrap();
+        assert!(arith::is_prime(spec.p) && spec.p >> bits != 0, "{bits}: {}", spec.p);
+        assert_eq!(arith::multiplicative_order(spec.p, 1 << 16), 1);
+    }
+    assert!(matches!(ParamSpec::with_plaintext_bits(45), Err(Error::OutOfRange { .. })));
+}
+
+#[test]
+fn papers_sets_have_about_the_security_published() {
+    // Ma et al. 2024, Table 2: 81.13 bits; HElib's sets with a weight of 120: about 80 to 85.
+    for (name, low, high) in [
+        ("paper_ma24_set2_p8191", 80.0, 82.0),
+        ("paper_hs15_21845", 79.0, 83.0),
+        ("paper_hs15_18631", 80.0, 85.0),
+        ("paper_hs18_15709", 89.0, 93.0),
+        ("paper_ch18_n16384_p127", 65.0, 93.0),
+    ] {
+        let bits = Params::preset(name, Scheme::Bgv).unwrap().rlwe().security().bits;
+        assert!((low..high).contains(&bits), "{name}: {bits}");
+    }
+}
+
+#[test]
+fn descriptions_hold_what_explanations_say() {
+    let params = Params::preset("demo", Scheme::Bfv).unwrap();
+    let description = params.describe();
+    assert!(description.secure && description.security_bits >= 128.0 && description.scheme == "BFV");
+    assert_eq!(description.slots * description.slot_degree, description.n);
+    assert_eq!(description.capacity_by_level.len(), description.levels);
+    assert!(description.capacity_by_level.is_sorted());
+    let text = params.explain();
+    assert!(text.contains("2024/463") && text.contains(&description.sizes.switching_key_disk.to_string()));
+    assert!(!Params::preset("paper_hs15_21845", Scheme::Bgv).unwrap().describe().secure);
+}
+
+mod properties {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Whatever is planned is secure by the tables and does what was asked; what cannot be planned is refused with a reason.
+        #[test]
+        fn plans_always_validate(
+            p in prop::sample::select(vec![2u64, 3, 17, 257, 8191, 65537]),
+            r in 1u32..3,
+            depth in 0u32..4,
+            capacity in 0f64..80.0,
+            security in prop::sample::select(vec![128.0, 192.0, 256.0]),
+        ) {
+            let spec = ParamSpec { p, r, depth, capacity, security, ..ParamSpec::default() };
+            match Params::plan(&spec) {
+                Ok(params) => {
+                    let estimate = windlass_rlwe::security::security_bits(
+                        params.rlwe().n(), params.rlwe().log2_qp(), params.rlwe().secret()).unwrap();
+                    prop_assert!(estimate.bits >= security);
+                    prop_assert!(params.depth() >= depth && params.fresh_capacity() >= capacity);
+                    let again = Params::new(params.name(), params.scheme(), (p, r), None, params.spec().clone()).unwrap();
+                    prop_assert_eq!(again.id(), params.id());
+                }
+                Err(Error::NoParameters { reason }) => prop_assert!(!reason.is_empty()),
+                Err(other) => prop_assert!(false, "{other}"),
+            }
+        }
+    }
 }

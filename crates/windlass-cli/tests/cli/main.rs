@@ -1,0 +1,6 @@
+//! The command line as its users meet it: separate processes, files, exit codes.
+#![forbid(unsafe_code)]
+
+mod common;
+mod demo;
+mod refusals;

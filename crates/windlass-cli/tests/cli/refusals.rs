@@ -1,0 +1,178 @@
+//! Every bad input: exit code 2, a message that names the cause, and no file made or changed.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{fail, snapshot, succeed};
+use tempfile::TempDir;
+
+const TABLE: &str = "code,name\n1,one\n2,two\n3,three\n";
+
+/// A table whose product takes several diagonals, so that evaluation keys are not empty.
+fn long_table(last: &str) -> String {
+    let cell = "abcdefgh".repeat(20);
+    let rows: String = (1..40).map(|code| format!("{code},{code} {cell}\n")).collect();
+    format!("code,name\n{rows}{last},last\n")
+}
+
+/// A directory with a table, its schema, keys, a query and an answer under the parameters `params`.
+fn workshop(params: &str) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), long_table("40")).unwrap();
+    succeed(at, &format!("schema --table table.csv --key code --params {params} --out schema.json"));
+    succeed(at, "keygen --schema schema.json --out keys");
+    succeed(at, "query --schema schema.json --secret-key keys/secret.key --query 2 --out query.bin");
+    let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin";
+    succeed(at, &format!("answer --table table.csv --key code --params {params} {inputs} --out answer.bin"));
+    dir
+}
+
+/// Runs a line that must fail and change no file; the message must contain `wanted`.
+fn refused(at: &Path, line: &str, wanted: &str) {
+    let before = snapshot(at);
+    let message = fail(at, line);
+    assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
+    assert!(snapshot(at) == before, "windlass {line} made or changed a file");
+}
+
+#[test]
+fn bad_tables_and_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let wide = "x".repeat(9000);
+    for (name, text) in [
+        ("table.csv", TABLE),
+        ("empty.csv", "code,name\n"),
+        ("nothing.csv", ""),
+        ("ragged.csv", "code,name\n1,one\n2\n"),
+        ("twice.csv", "code,name\n1,one\n2,two\n1,uno\n"),
+        ("columns.csv", "code,code\n1,one\n"),
+        ("wide.csv", &format!("code,name\n1,{wide}\n2,{wide}\n3,{wide}\n")),
+    ] {
+        fs::write(at.join(name), text).unwrap();
+    }
+    fs::write(at.join("latin1.csv"), b"code,name\n1,caf\xe9\n").unwrap();
+    let lookup = |table: &str, rest: &str| format!("lookup --table {table} --out out {rest}");
+    for (table, rest, wanted) in [
+        ("table.csv", "--key code --query 4", "no row where code is '4'"),
+        ("table.csv", "--key kode --query 1", "its columns are code, name"),
+        ("table.csv", "--key name --query tree", "did you mean 'three'?"),
+        ("table.csv", "--key code --query 1 --params none", "none"),
+        ("table.csv", "--key code --query 1 --threads 0", "--threads"),
+        ("missing.csv", "--key code --query 1", "missing.csv: no such file"),
+        ("empty.csv", "--key code --query 1", "no rows"),
+        ("nothing.csv", "--key code --query 1", "no column 'code'"),
+        ("ragged.csv", "--key code --query 1", "not a table"),
+        ("latin1.csv", "--key code --query 1", "not a table"),
+        ("twice.csv", "--key code --query 1", "rows 1 and 3"),
+        ("columns.csv", "--key code --query 1", "two columns"),
+        ("wide.csv", "--key code --query 1 --params insecure_toy_2048", "too large"),
+    ] {
+        refused(at, &lookup(table, rest), wanted);
+    }
+    refused(at, "lookup --table table.csv --key code", "--query");
+    refused(at, "keygen --out keys", "--schema");
+}
+
+#[test]
+fn existing_files_stay() {
+    let dir = workshop("insecure_toy_2048");
+    let at = dir.path();
+    refused(at, "schema --table table.csv --key code --out schema.json", "schema.json: already exists");
+    refused(at, "keygen --schema schema.json --out keys", "already exists");
+    refused(at, "query --schema schema.json --secret-key keys/secret.key --query 1 --out query.bin", "already exists");
+    let inputs = "--params insecure_toy_2048 --evaluation-keys keys/evaluation.keys --in query.bin";
+    refused(at, &format!("answer --table table.csv --key code {inputs} --out answer.bin"), "already exists");
+    fs::create_dir(at.join("out")).unwrap();
+    fs::write(at.join("out/public.key"), "mine").unwrap();
+    refused(at, "lookup --table table.csv --key code --query 1 --out out", "already exists");
+}
+
+#[test]
+fn damaged_files() {
+    let dir = workshop("insecure_toy_2048");
+    let at = dir.path();
+    let answer = |keys: &str, query: &str| {
+        let table = "--table table.csv --key code --params insecure_toy_2048";
+        format!("answer {table} --evaluation-keys {keys} --in {query} --out new.bin")
+    };
+    let decrypt = |key: &str, answer: &str| format!("decrypt --schema schema.json --secret-key {key} --in {answer}");
+    let query = |schema: &str, key: &str| format!("query --schema {schema} {key} --query 1 --out new.bin");
+    let runs: [(&str, &dyn Fn(&str) -> String); 5] = [
+        ("keys/evaluation.keys", &|file| answer(file, "query.bin")),
+        ("query.bin", &|file| answer("keys/evaluation.keys", file)),
+        ("answer.bin", &|file| decrypt("keys/secret.key", file)),
+        ("keys/secret.key", &|file| decrypt(file, "answer.bin")),
+        ("keys/public.key", &|file| query("schema.json", &format!("--public-key {file}"))),
+    ];
+    for (file, run) in runs {
+        let whole = fs::read(at.join(file)).unwrap();
+        assert!(whole.len() > 200, "{file} holds something");
+        let damage = |bytes: Vec<u8>, wanted: &str| {
+            fs::write(at.join("damaged"), bytes).unwrap();
+            refused(at, &run("damaged"), wanted);
+        };
+        for end in [0, 5, 51, 60, whole.len() / 2, whole.len() - 1] {
+            damage(whole[..end].to_vec(), if end == 0 { "damaged: " } else { "truncated" });
+        }
+        for at in [52, whole.len() / 2, whole.len() - 1] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1;
+            damage(bytes, "corrupt");
+        }
+        damage([&whole[..], b"\n"].concat(), "1 bytes follow the end");
+        damage(TABLE.as_bytes().to_vec(), "not a Windlass file");
+        refused(at, &run("missing"), "missing: no such file");
+        refused(at, &run("keys"), "keys: ");
+    }
+    refused(at, &decrypt("keys/public.key", "answer.bin"), "expected a secret key, found a public key");
+    refused(at, &answer("keys/evaluation.keys", "answer.bin"), "expected a query, found an answer");
+    fs::write(at.join("damaged"), "{}").unwrap();
+    refused(at, &query("damaged", "--secret-key keys/secret.key"), "not a lookup schema");
+}
+
+#[test]
+fn files_of_others() {
+    let (dir, other) = (workshop("insecure_toy_2048"), workshop("demo"));
+    let at = dir.path();
+    for name in ["evaluation.keys", "secret.key", "public.key"] {
+        fs::copy(other.path().join("keys").join(name), at.join(name)).unwrap();
+    }
+    let answer = |table: &str, rest: &str| {
+        format!("answer --table {table} --key code --params insecure_toy_2048 {rest} --out new.bin")
+    };
+    let keys = "--evaluation-keys evaluation.keys --in query.bin";
+    refused(at, &answer("table.csv", keys), "another context");
+    let keys = "--secret-key secret.key --in answer.bin";
+    refused(at, &format!("decrypt --schema schema.json {keys}"), "another context");
+
+    // Another version of the table: the query was made for the first.
+    fs::write(at.join("new.csv"), long_table("41")).unwrap();
+    let keys = "--evaluation-keys keys/evaluation.keys --in query.bin";
+    refused(at, &answer("new.csv", keys), "made for another table");
+
+    // Another client's keys, under the same parameters.
+    succeed(at, "keygen --schema schema.json --out stranger");
+    let keys = "--secret-key stranger/secret.key --in answer.bin";
+    refused(at, &format!("decrypt --schema schema.json {keys}"), "no row of the table");
+    let keys = "--secret-key keys/secret.key --in answer.bin --query 3";
+    refused(at, &format!("decrypt --schema schema.json {keys}"), "holds the row of '2', not of '3'");
+}
+
+#[test]
+fn missing_evaluation_keys_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    // The wide table needs more automorphisms than the narrow one's keys cover.
+    fs::write(at.join("narrow.csv"), "code,name\n1,one\n").unwrap();
+    fs::write(at.join("wide.csv"), long_table("40")).unwrap();
+    let params = "--params insecure_toy_2048";
+    succeed(at, &format!("keygen --table narrow.csv --key code {params} --out keys"));
+    succeed(
+        at,
+        &format!("query --table wide.csv --key code {params} --secret-key keys/secret.key --query 7 --out query.bin"),
+    );
+    let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin --out new.bin";
+    refused(at, &format!("answer --table wide.csv --key code {params} {inputs}"), "no Galois key");
+}

@@ -1,0 +1,131 @@
+//! A parameter set in words and in numbers, before any key is made.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use windlass_rlwe::{Assurance, KeySizes};
+
+use super::Params;
+
+/// What there is to know about a parameter set; serialises to JSON and the like.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ParamsDescription {
+    /// The name of the set.
+    pub name: String,
+    /// BGV or BFV.
+    pub scheme: String,
+    /// The cyclotomic index m.
+    pub m: u64,
+    /// The ring dimension n = φ(m).
+    pub n: usize,
+    /// The plaintext prime p.
+    pub p: u64,
+    /// The exponent r of the plaintext modulus p^r.
+    pub r: u32,
+    /// The number of slots ℓ = n/d.
+    pub slots: usize,
+    /// The degree d of a slot.
+    pub slot_degree: usize,
+    /// λ: estimated classical security in bits, a lower estimate.
+    pub security_bits: f64,
+    /// Where λ comes from.
+    pub security_source: String,
+    /// Whether 128 bits are vouched for; `false` for sets named insecure or paper.
+    pub secure: bool,
+    /// The distribution of the secret key, in words.
+    pub secret: String,
+    /// log2 Q.
+    pub log2_q: f64,
+    /// log2 P.
+    pub log2_p: f64,
+    /// Number of primes of Q.
+    pub levels: usize,
+    /// Number of primes of P.
+    pub special_primes: usize,
+    /// Number of digits of a key switch.
+    pub digits: usize,
+    /// Bits of capacity of a fresh public-key encryption brought to each level; the first entry is level 1. Negative: not decryptable there.
+    pub capacity_by_level: Vec<f64>,
+    /// Multiplications in sequence.
+    pub depth: u32,
+    /// −log2 of the probability that a noise bound fails, for each operation.
+    pub failure_bits: f64,
+    /// Sizes of keys and ciphertexts.
+    pub sizes: KeySizes,
+}
+
+impl Params {
+    /// The numbers of the set.
+    pub fn describe(&self) -> ParamsDescription {
+        let (rlwe, noise) = (self.rlwe(), self.noise());
+        let (top, security) = (rlwe.top_level(), rlwe.security());
+        let capacity_at = |level: usize| {
+            let (from, to) = (rlwe.log2_q(top), rlwe.log2_q(level));
+            let fresh = noise.fresh_public();
+            noise.capacity(to, if level == top { fresh } else { noise.modulus_switch(fresh, from, to, 2) })
+        };
+        ParamsDescription {
+            name: self.name().into(),
+            scheme: self.scheme().to_string(),
+            m: self.m(),
+            n: rlwe.n(),
+            p: self.p(),
+            r: self.r(),
+            slots: self.slot_count(),
+            slot_degree: self.slot_degree(),
+            security_bits: security.bits,
+            security_source: security.source.to_string(),
+            secure: *rlwe.assurance() == Assurance::Secure,
+            secret: rlwe.secret().to_string(),
+            log2_q: rlwe.log2_q(top),
+            log2_p: rlwe.log2_p(),
+            levels: top,
+            special_primes: rlwe.special_primes().len(),
+            digits: rlwe.digits(),
+            capacity_by_level: (1..=top).map(capacity_at).collect(),
+            depth: self.depth(),
+            failure_bits: noise.failure().bits(),
+            sizes: rlwe.key_sizes(),
+        }
+    }
+
+    /// A page about the set: security and its source, moduli, slots, capacity, sizes of keys before they are made.
+    pub fn explain(&self) -> String {
+        let d = self.describe();
+        let assurance = match self.rlwe().assurance() {
+            Assurance::Secure => "at least 128 bits".to_string(),
+            Assurance::Insecure { name } => format!("INSECURE by name ({name})"),
+            Assurance::Paper { name } => format!("as published ({name}); not a recommendation"),
+        };
+        let capacities: Vec<String> = d.capacity_by_level.iter().rev().map(|bits| format!("{bits:.0}")).collect();
+        let rows = [
+            ("parameters", d.name),
+            ("scheme", d.scheme),
+            ("ring", format!("m = {}, phi(m) = {}", d.m, d.n)),
+            ("plaintext modulus", format!("{}^{} = {}", d.p, d.r, self.plaintext_modulus())),
+            ("slots", format!("{} of degree {}", d.slots, d.slot_degree)),
+            ("security", format!("{}; {assurance}; {}", self.rlwe().security(), d.secret)),
+            ("log2 Q, log2 P", format!("{:.1}, {:.1}", d.log2_q, d.log2_p)),
+            ("primes of Q and P", format!("{} and {}; {} digits", d.levels, d.special_primes, d.digits)),
+            (
+                "capacity when fresh",
+                format!("{:.1} bits, {} multiplications in sequence", self.fresh_capacity(), d.depth),
+            ),
+            ("capacity by level", format!("{} bits, from level {} down", capacities.join(", "), d.levels)),
+            ("failure probability", format!("at most 2^-{} for each operation", d.failure_bits)),
+            (
+                "ciphertext",
+                format!("{} bytes on disk, {} in memory", d.sizes.ciphertext_disk, d.sizes.ciphertext_memory),
+            ),
+            ("public key", format!("{} bytes on disk", d.sizes.public_key_disk)),
+            (
+                "one switching key",
+                format!("{} bytes on disk, {} in memory", d.sizes.switching_key_disk, d.sizes.switching_key_memory),
+            ),
+        ];
+        rows.into_iter().fold(String::new(), |mut out, (key, value)| {
+            let _ = writeln!(out, "{key:<22}{value}");
+            out
+        })
+    }
+}
