@@ -89,6 +89,9 @@ fn existing_files_stay() {
     refused(at, "lookup --table table.csv --key code --query 1 --out out", "already exists");
 }
 
+/// A command line that reads a given file.
+type Run<'a> = &'a dyn Fn(&str) -> String;
+
 #[test]
 fn damaged_files() {
     let dir = workshop("insecure_toy_2048");
@@ -99,7 +102,7 @@ fn damaged_files() {
     };
     let decrypt = |key: &str, answer: &str| format!("decrypt --schema schema.json --secret-key {key} --in {answer}");
     let query = |schema: &str, key: &str| format!("query --schema {schema} {key} --query 1 --out new.bin");
-    let runs: [(&str, &dyn Fn(&str) -> String); 5] = [
+    let runs: [(&str, Run); 5] = [
         ("keys/evaluation.keys", &|file| answer(file, "query.bin")),
         ("query.bin", &|file| answer("keys/evaluation.keys", file)),
         ("answer.bin", &|file| decrypt("keys/secret.key", file)),

@@ -1,0 +1,258 @@
+//! Keys, ciphertexts and messages as bytes: they come back, golden files stay readable, damage is refused.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass::params::Params;
+use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
+use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
+use windlass::wire::{
+    AnswerV1, CiphertextV1, FieldReader, Kind, QueryV1, Wire, WireContext, WireError, open, seal, to_payload,
+};
+use windlass::{Error, Evaluator, Plaintext};
+
+fn context(m: u64, p: u64, r: u32, scheme: Scheme) -> WireContext {
+    let spec = RlweSpec {
+        m,
+        q_prime_bits: vec![40, 33],
+        special_prime_bits: vec![45],
+        digits: 2,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_wire_test".into() },
+    };
+    let params = Params::new("insecure_wire_test", scheme, (p, r), None, spec).unwrap();
+    WireContext::new(&params.context().unwrap(), &params.slot_ring().unwrap(), scheme)
+}
+
+/// The context of the golden files: m = 32, p = 97, BGV.
+fn golden_context() -> WireContext {
+    context(32, 97, 1, Scheme::Bgv)
+}
+
+fn message(context: &WireContext) -> Plaintext {
+    let slots = context.slots();
+    let modulus = slots.quotient().modulus().value();
+    Plaintext::new(slots, (0..slots.quotient().n() as u64).map(|i| (3 * i + 1) % modulus).collect()).unwrap()
+}
+
+/// One value of each kind.
+struct Values {
+    secret: SecretKey,
+    public: PublicKey,
+    keys: EvaluationKeys,
+    seeded: CiphertextV1,
+    full: CiphertextV1,
+}
+
+fn values(context: &WireContext) -> Values {
+    let mut rng = ChaCha20Rng::from_seed([5; 32]);
+    let rlwe = context.context();
+    let secret = SecretKey::generate(rlwe, &mut rng);
+    let public = PublicKey::generate(&secret, &mut rng);
+    let mut keys = EvaluationKeys::empty(rlwe);
+    keys.add_relinearisation(&secret, 2, &mut rng);
+    let m = rlwe.params().m();
+    keys.add_galois(&secret, m - 1, 1, &mut rng).unwrap();
+    let copy: SecretKey = through_bytes(context, &secret);
+    let decryptor = Decryptor::new(context.scheme(), context.slots(), Arc::new(copy));
+    let (ciphertext, seed) = decryptor.encrypt(&message(context), 2, &mut rng).unwrap();
+    let seeded = CiphertextV1::seeded(ciphertext, seed);
+    let encryptor = Encryptor::new(context.scheme(), Arc::new(public.clone()));
+    let full = CiphertextV1::new(encryptor.encrypt(&message(context), &mut rng).unwrap());
+    Values { secret, public, keys, seeded, full }
+}
+
+fn decode<T: Wire>(context: &WireContext, payload: &[u8]) -> Result<T, Error> {
+    T::decode(context, FieldReader::new(payload))
+}
+
+fn through_bytes<T: Wire>(context: &WireContext, value: &T) -> T {
+    decode(context, &to_payload(context, value)).expect("what was written can be read")
+}
+
+fn decrypt(context: &WireContext, secret: SecretKey, ciphertext: CiphertextV1) -> Plaintext {
+    let decryptor = Decryptor::new(context.scheme(), context.slots(), Arc::new(secret));
+    decryptor.decrypt(&ciphertext.into_ciphertext()).unwrap()
+}
+
+/// Runs a check on one value of every kind, given as its payload.
+fn for_each_kind(context: &WireContext, check: impl Fn(Kind, &[u8], &dyn Fn(&[u8]) -> Result<Vec<u8>, Error>)) {
+    fn again<T: Wire>(context: &WireContext) -> impl Fn(&[u8]) -> Result<Vec<u8>, Error> + '_ {
+        |payload| Ok(to_payload(context, &decode::<T>(context, payload)?).to_vec())
+    }
+    let values = values(context);
+    check(Kind::SecretKey, &to_payload(context, &values.secret), &again::<SecretKey>(context));
+    check(Kind::PublicKey, &to_payload(context, &values.public), &again::<PublicKey>(context));
+    check(Kind::EvaluationKeys, &to_payload(context, &values.keys), &again::<EvaluationKeys>(context));
+    check(Kind::Ciphertext, &to_payload(context, &values.seeded), &again::<CiphertextV1>(context));
+    check(Kind::Ciphertext, &to_payload(context, &values.full), &again::<CiphertextV1>(context));
+    let query = QueryV1 { schema: [7; 32], ciphertext: values.seeded };
+    check(Kind::Query, &to_payload(context, &query), &again::<QueryV1>(context));
+    let answer = AnswerV1 { schema: [9; 32], ciphertext: values.full };
+    check(Kind::Answer, &to_payload(context, &answer), &again::<AnswerV1>(context));
+}
+
+#[test]
+fn values_come_back_and_work() {
+    for (m, p, r) in [(32, 97, 1), (105, 2, 3), (64, 3, 2), (91, 2, 1)] {
+        for scheme in [Scheme::Bgv, Scheme::Bfv] {
+            let context = context(m, p, r, scheme);
+            for_each_kind(&context, |kind, payload, again| {
+                assert_eq!(again(payload).unwrap(), payload, "{kind} for m = {m}");
+            });
+            let made = values(&context);
+            let expected = message(&context);
+            for ciphertext in [&made.seeded, &made.full] {
+                let key = through_bytes(&context, &made.secret);
+                let plain = decrypt(&context, key, through_bytes(&context, ciphertext));
+                assert_eq!(plain.coefficients(), expected.coefficients(), "m = {m} {scheme}");
+            }
+            let keys: EvaluationKeys = through_bytes(&context, &made.keys);
+            let engine = Engine::new(scheme, context.slots(), Arc::new(keys)).unwrap();
+            let low = engine.switch_modulus(&made.full.clone().into_ciphertext(), 1).unwrap();
+            let conjugate = engine.automorphism(&low, m - 1).unwrap();
+            let plain = decrypt(&context, through_bytes(&context, &made.secret), CiphertextV1::new(conjugate));
+            let expected = expected.automorphism(m - 1).unwrap();
+            assert_eq!(plain.coefficients(), expected.coefficients(), "m = {m} {scheme}");
+        }
+    }
+}
+
+#[test]
+fn seeds_halve_ciphertexts_and_keys() {
+    let context = context(2048, 12289, 1, Scheme::Bgv);
+    let made = values(&context);
+    let length = |payload: &[u8]| payload.len() as f64;
+    let (seeded, full) = (to_payload(&context, &made.seeded), to_payload(&context, &made.full));
+    assert!(length(&full) / length(&seeded) > 1.9);
+    let n = context.context().ring().n();
+    // b halves only: relinearisation with two digits over 40 + 33 + 45 bits, one Galois key with one over 40 + 45.
+    let bits = n * (2 * (40 + 33 + 45) + (40 + 45));
+    assert!(to_payload(&context, &made.keys).len() <= bits / 8 + 2 * 42 + 4);
+    assert_eq!(to_payload(&context, &made.secret).len(), n / 4);
+}
+
+#[test]
+fn every_truncated_payload_is_refused() {
+    let context = golden_context();
+    for_each_kind(&context, |kind, payload, again| {
+        for end in 0..payload.len() {
+            assert!(again(&payload[..end]).is_err(), "{kind} cut to {end} of {} bytes", payload.len());
+        }
+        assert!(again(&[payload, &[0]].concat()).is_err(), "{kind} with a byte more");
+    });
+}
+
+#[test]
+fn flipped_bits_are_refused_by_the_container_and_never_panic_behind_it() {
+    let context = golden_context();
+    for_each_kind(&context, |kind, payload, again| {
+        let bytes = seal(kind, context.hash(), payload);
+        for bit in 0..8 * bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(open(&damaged, kind, context.hash(), u64::MAX).is_err(), "{kind} bit {bit}");
+        }
+        // Someone who forges the checksum gets an error or another value, which is canonical again.
+        for bit in 0..8 * payload.len() {
+            let mut damaged = payload.to_vec();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(back) = again(&damaged) {
+                assert_eq!(back, damaged, "{kind} bit {bit}: two encodings of one value");
+            }
+        }
+    });
+}
+
+#[test]
+fn random_bytes_never_panic() {
+    let context = golden_context();
+    for_each_kind(&context, |kind, payload, again| {
+        let mut rng = ChaCha20Rng::from_seed([6; 32]);
+        for length in 0..payload.len() {
+            let mut bytes = vec![0; length];
+            rng.fill_bytes(&mut bytes);
+            assert!(again(&bytes).is_err(), "{length} random bytes are no {kind}");
+        }
+        let mut ones = payload.to_vec();
+        ones.fill(0xff);
+        assert!(again(&ones).is_err(), "all ones are no residues");
+    });
+}
+
+#[test]
+fn impossible_fields_are_named() {
+    let context = golden_context();
+    let made = values(&context);
+    let whole = to_payload(&context, &made.full);
+    let what = |offset: usize, bytes: &[u8]| {
+        let mut payload = whole.to_vec();
+        payload[offset..offset + bytes.len()].copy_from_slice(bytes);
+        match decode::<CiphertextV1>(&context, &payload) {
+            Err(Error::Wire(WireError::Malformed { what })) => what,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(what(0, &[2]), "ciphertext scheme");
+    assert_eq!(what(1, &[2]), "ciphertext scheme");
+    assert_eq!(what(2, &[0, 0]), "ciphertext level");
+    assert_eq!(what(2, &[3, 0]), "ciphertext level");
+    assert_eq!(what(4, &[2, 0]), "plaintext exponent");
+    assert_eq!(what(6, &[200, 0]), "number of polynomials");
+    assert_eq!(what(8, &97u64.to_le_bytes()), "plaintext factor");
+    assert_eq!(what(8, &0u64.to_le_bytes()), "plaintext factor");
+    assert_eq!(what(16, &f64::NAN.to_le_bytes()), "noise bound");
+    assert_eq!(what(16, &(-3.0f64).to_le_bytes()), "noise bound");
+    assert_eq!(what(16, &1e9f64.to_le_bytes()), "noise bound");
+    assert_eq!(what(24, &[0xff; 5]), "ciphertext");
+}
+
+#[test]
+fn other_contexts_are_refused() {
+    let own = golden_context();
+    let payload = to_payload(&own, &values(&own).secret);
+    let bytes = seal(Kind::SecretKey, own.hash(), &payload);
+    for other in [context(32, 97, 1, Scheme::Bfv), context(32, 193, 1, Scheme::Bgv), context(64, 193, 1, Scheme::Bgv)] {
+        let got = open(&bytes, Kind::SecretKey, other.hash(), 1000);
+        assert!(matches!(got, Err(WireError::OtherContext { .. })), "{got:?}");
+    }
+}
+
+fn golden(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(format!("{name}-v1.bin"))
+}
+
+fn load<T: Wire>(name: &str, context: &WireContext) -> T {
+    let value = windlass::wire::load(&golden(name), context).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let payload = to_payload(context, &value);
+    let again = seal(T::KIND, context.hash(), &payload);
+    assert!(again == std::fs::read(golden(name)).unwrap(), "{name} is written in other bytes than version 1");
+    value
+}
+
+#[test]
+fn golden_files_of_version_1_stay_readable() {
+    let context = golden_context();
+    let expected = message(&context);
+    let secret = || load::<SecretKey>("secret-key", &context);
+    let query: QueryV1 = load("query", &context);
+    let answer: AnswerV1 = load("answer", &context);
+    assert_eq!((query.schema, answer.schema), ([7; 32], [9; 32]));
+    let ciphertexts =
+        [load("ciphertext-seeded", &context), load("ciphertext", &context), query.ciphertext, answer.ciphertext];
+    for ciphertext in ciphertexts {
+        assert_eq!(decrypt(&context, secret(), ciphertext).coefficients(), expected.coefficients());
+    }
+    let public: PublicKey = load("public-key", &context);
+    let encryptor = Encryptor::new(Scheme::Bgv, Arc::new(public));
+    let fresh = encryptor.encrypt(&expected, &mut ChaCha20Rng::from_seed([8; 32])).unwrap();
+    let keys: EvaluationKeys = load("evaluation-keys", &context);
+    let engine = Engine::new(Scheme::Bgv, context.slots(), Arc::new(keys)).unwrap();
+    let square = decrypt(&context, secret(), CiphertextV1::new(engine.square(&fresh).unwrap()));
+    assert_eq!(square.coefficients(), expected.multiply(&expected).unwrap().coefficients());
+    let low = engine.switch_modulus(&fresh, 1).unwrap();
+    let conjugate = decrypt(&context, secret(), CiphertextV1::new(engine.automorphism(&low, 31).unwrap()));
+    assert_eq!(conjugate.coefficients(), expected.automorphism(31).unwrap().coefficients());
+}
