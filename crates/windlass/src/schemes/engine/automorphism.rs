@@ -17,7 +17,7 @@ pub struct Hoisted {
 
 /// P times a ciphertext, over Q_level·P.
 ///
-/// For BGV the pair is held divided by t, so that mod-down is a plain rounding; the t returns with [`Engine::mod_down_extended`].
+/// For BGV the pair is held divided by t, so that mod-down is a plain rounding; the t returns with `Evaluator::mod_down`.
 #[derive(Debug, Clone)]
 pub struct Extended {
     /// Metadata; `ct.parts` is over the wide basis, `ct.noise` is that of the pair divided by P.
