@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 
 /// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`.
@@ -70,6 +70,18 @@ pub trait Evaluator: Sync {
     fn hoist(&self, a: &Self::Ciphertext) -> Result<Self::Hoisted>;
     /// `θ_t(a)` in base `QP`, for `a` hoisted before. Errors: [`crate::Error::MissingGaloisKey`].
     fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended>;
+    /// `Σ_t θ_t(a)` in base `QP` over a list that is not empty. A scheme may accumulate row by row; the default adds the terms.
+    /// Errors: [`crate::Error::MissingGaloisKey`], [`crate::Error::ShapeMismatch`] for an empty list.
+    fn hoisted_sum(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
+        let Some((&first, rest)) = elements.split_first() else {
+            return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
+        };
+        let mut sum = self.hoisted_automorphism(a, first)?;
+        for &t in rest {
+            self.add_extended_assign(&mut sum, &self.hoisted_automorphism(a, t)?)?;
+        }
+        Ok(sum)
+    }
     /// `a` times `P` in base `QP`: what [`Evaluator::hoisted_automorphism`] gives for `t = 1`.
     fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
     /// `Σ_i c_i · a_i` in base `QP`, in one fused accumulation. The list must not be empty.

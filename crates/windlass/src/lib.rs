@@ -4,6 +4,7 @@
 pub mod circuits;
 pub mod error;
 pub mod evaluator;
+pub mod hoisting;
 pub mod lookup;
 pub mod params;
 pub mod plaintext;
@@ -12,6 +13,7 @@ pub mod wire;
 
 pub use error::{Error, Result};
 pub use evaluator::Evaluator;
+pub use hoisting::Hoisting;
 pub use params::{ParamSpec, Params};
 pub use plaintext::Plaintext;
 pub use windlass_ring as ring;

@@ -2,10 +2,12 @@
 
 use rayon::prelude::*;
 
+use super::factoring::Layout;
 use super::plan::{LinearPlan, PreparedPlan};
 use super::tree::Node;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
+use crate::hoisting::Hoisting;
 
 /// How many inputs are held in base `QP` at a time, beside those that others hang from.
 const BATCH: usize = 64;
@@ -20,94 +22,103 @@ impl LinearPlan {
         evaluator: &E,
         ciphertext: &E::Ciphertext,
     ) -> Result<E::Ciphertext> {
-        self.check_keys(evaluator)?;
-        if self.layout.is_diagonal() {
-            return match &prepared.rows[0] {
-                row if !row.weighted.is_empty() => evaluator.multiply_constant(ciphertext, &row.weighted[0].1),
-                row if !row.plain.is_empty() => Ok(ciphertext.clone()),
-                _ => evaluator.multiply_scalar(ciphertext, 0),
-            };
-        }
-        let mut sums: Vec<Option<E::Extended>> = (0..prepared.rows.len()).map(|_| None).collect();
-        self.take_inputs(prepared, evaluator, ciphertext, &mut sums)?;
-        let sum = self.gather(evaluator, sums)?.expect("a map with automorphisms has a sum");
-        evaluator.mod_down(sum)
+        run(&self.layout, prepared, evaluator, ciphertext)
     }
 
     /// [`LinearPlan::prepare`] and [`LinearPlan::apply`] at once, for a map that is used a single time.
     pub fn apply_once<E: Evaluator>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.apply(&self.prepare(evaluator)?, evaluator, ciphertext)
     }
-
-    /// Refuses before any work is done if a key is missing.
-    fn check_keys<E: Evaluator>(&self, evaluator: &E) -> Result<()> {
-        match self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
-            Some(element) => Err(super::plan::missing_key(element)),
-            None => Ok(()),
-        }
-    }
-
-    /// Makes the inputs, level by level of their tree and in batches, and adds their products to the rows.
-    fn take_inputs<E: Evaluator>(
-        &self,
-        prepared: &PreparedPlan<E>,
-        evaluator: &E,
-        ciphertext: &E::Ciphertext,
-        sums: &mut [Option<E::Extended>],
-    ) -> Result<()> {
-        let nodes = self.layout.inputs.nodes();
-        let has_children = self.layout.inputs.has_children();
-        let mut hoisted: Vec<Option<E::Hoisted>> = (0..nodes.len()).map(|_| None).collect();
-        let wanted = prepared.wanted(nodes.len());
-        if has_children[0] {
-            hoisted[0] = Some(evaluator.hoist(ciphertext)?);
-        }
-        if wanted[0] {
-            let input = [evaluator.extend(ciphertext)?];
-            prepared.accumulate(evaluator, &[0], &input, sums)?;
-        }
-        for level in 1..=self.layout.inputs.depth() {
-            let of_level: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].depth == level).collect();
-            for batch in of_level.chunks(BATCH) {
-                let inputs = make_inputs(evaluator, nodes, &hoisted, batch)?;
-                prepared.accumulate(evaluator, batch, &inputs, sums)?;
-                let next: Vec<Option<E::Hoisted>> = batch
-                    .par_iter()
-                    .zip(inputs)
-                    .map(|(&i, input)| match has_children[i] {
-                        true => Ok(Some(evaluator.hoist(&evaluator.mod_down(input)?)?)),
-                        false => Ok(None),
-                    })
-                    .collect::<Result<_>>()?;
-                batch.iter().zip(next).for_each(|(&i, next)| hoisted[i] = next);
-            }
-            (0..nodes.len()).filter(|&i| nodes[i].depth + 1 == level).for_each(|i| hoisted[i] = None);
-        }
-        Ok(())
-    }
-
-    /// Brings the rows to the root of the output tree, deepest level first.
-    fn gather<E: Evaluator>(&self, evaluator: &E, mut sums: Vec<Option<E::Extended>>) -> Result<Option<E::Extended>> {
-        let nodes = self.layout.outputs.nodes();
-        for level in (1..=self.layout.outputs.depth()).rev() {
-            let of_level: Vec<(usize, E::Extended)> = (0..nodes.len())
-                .filter(|&o| nodes[o].depth == level)
-                .filter_map(|o| sums[o].take().map(|sum| (o, sum)))
-                .collect();
-            let moved: Vec<E::Extended> = of_level
-                .par_iter()
-                .map(|(o, sum)| evaluator.extended_automorphism(sum, nodes[*o].step))
-                .collect::<Result<_>>()?;
-            for ((o, _), moved) in of_level.iter().zip(&moved) {
-                let parent = nodes[*o].parent.expect("only the root has no parent");
-                add_to(evaluator, &mut sums[parent], moved)?;
-            }
-        }
-        Ok(sums.swap_remove(0))
-    }
 }
 
-impl<E: Evaluator> PreparedPlan<E> {
+/// Evaluates a layout with its constants.
+pub(crate) fn run<E: Hoisting>(
+    layout: &Layout,
+    prepared: &PreparedPlan<E>,
+    evaluator: &E,
+    ciphertext: &E::Ciphertext,
+) -> Result<E::Ciphertext> {
+    // Refuses before any work is done if a key is missing.
+    if let Some(element) = layout.keys().into_iter().find(|&t| !evaluator.has_key(t)) {
+        return Err(super::plan::missing_key(element));
+    }
+    if layout.is_diagonal() {
+        return match &prepared.rows[0] {
+            row if !row.weighted.is_empty() => evaluator.scale_by(ciphertext, &row.weighted[0].1),
+            row if !row.plain.is_empty() => Ok(ciphertext.clone()),
+            _ => evaluator.annihilate(ciphertext),
+        };
+    }
+    let mut sums: Vec<Option<E::Extended>> = (0..prepared.rows.len()).map(|_| None).collect();
+    take_inputs(layout, prepared, evaluator, ciphertext, &mut sums)?;
+    let sum = gather(layout, evaluator, sums)?.expect("a map with automorphisms has a sum");
+    evaluator.mod_down(sum)
+}
+
+/// Makes the inputs, level by level of their tree and in batches, and adds their products to the rows.
+fn take_inputs<E: Hoisting>(
+    layout: &Layout,
+    prepared: &PreparedPlan<E>,
+    evaluator: &E,
+    ciphertext: &E::Ciphertext,
+    sums: &mut [Option<E::Extended>],
+) -> Result<()> {
+    let nodes = layout.inputs.nodes();
+    let has_children = layout.inputs.has_children();
+    let mut hoisted: Vec<Option<E::Hoisted>> = (0..nodes.len()).map(|_| None).collect();
+    let wanted = prepared.wanted(nodes.len());
+    if has_children[0] {
+        hoisted[0] = Some(evaluator.hoist(ciphertext)?);
+    }
+    if wanted[0] {
+        let input = [evaluator.extend(ciphertext)?];
+        prepared.accumulate(evaluator, &[0], &input, sums)?;
+    }
+    for level in 1..=layout.inputs.depth() {
+        let of_level: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].depth == level).collect();
+        for batch in of_level.chunks(BATCH) {
+            let inputs = make_inputs(evaluator, nodes, &hoisted, batch)?;
+            prepared.accumulate(evaluator, batch, &inputs, sums)?;
+            let next: Vec<Option<E::Hoisted>> = batch
+                .par_iter()
+                .zip(inputs)
+                .map(|(&i, input)| match has_children[i] {
+                    true => Ok(Some(evaluator.hoist(&evaluator.mod_down(input)?)?)),
+                    false => Ok(None),
+                })
+                .collect::<Result<_>>()?;
+            batch.iter().zip(next).for_each(|(&i, next)| hoisted[i] = next);
+        }
+        (0..nodes.len()).filter(|&i| nodes[i].depth + 1 == level).for_each(|i| hoisted[i] = None);
+    }
+    Ok(())
+}
+
+/// Brings the rows to the root of the output tree, deepest level first.
+fn gather<E: Hoisting>(
+    layout: &Layout,
+    evaluator: &E,
+    mut sums: Vec<Option<E::Extended>>,
+) -> Result<Option<E::Extended>> {
+    let nodes = layout.outputs.nodes();
+    for level in (1..=layout.outputs.depth()).rev() {
+        let of_level: Vec<(usize, E::Extended)> = (0..nodes.len())
+            .filter(|&o| nodes[o].depth == level)
+            .filter_map(|o| sums[o].take().map(|sum| (o, sum)))
+            .collect();
+        let moved: Vec<E::Extended> = of_level
+            .par_iter()
+            .map(|(o, sum)| evaluator.extended_automorphism(sum, nodes[*o].step))
+            .collect::<Result<_>>()?;
+        for ((o, _), moved) in of_level.iter().zip(&moved) {
+            let parent = nodes[*o].parent.expect("only the root has no parent");
+            add_to(evaluator, &mut sums[parent], moved)?;
+        }
+    }
+    Ok(sums.swap_remove(0))
+}
+
+impl<E: Hoisting> PreparedPlan<E> {
     /// Which input nodes occur in a row.
     fn wanted(&self, nodes: usize) -> Vec<bool> {
         let mut wanted = vec![false; nodes];
@@ -151,7 +162,7 @@ impl<E: Evaluator> PreparedPlan<E> {
 }
 
 /// The inputs of one batch, each from its parent's decomposition.
-fn make_inputs<E: Evaluator>(
+fn make_inputs<E: Hoisting>(
     evaluator: &E,
     nodes: &[Node],
     hoisted: &[Option<E::Hoisted>],
@@ -168,7 +179,7 @@ fn make_inputs<E: Evaluator>(
 }
 
 /// `sum ← sum + term`.
-fn add_to<E: Evaluator>(evaluator: &E, sum: &mut Option<E::Extended>, term: &E::Extended) -> Result<()> {
+fn add_to<E: Hoisting>(evaluator: &E, sum: &mut Option<E::Extended>, term: &E::Extended) -> Result<()> {
     match sum {
         Some(sum) => evaluator.add_extended_assign(sum, term),
         None => {

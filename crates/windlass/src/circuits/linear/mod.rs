@@ -5,14 +5,14 @@
 //! into inputs and outputs; the algorithms of Halevi–Shoup 2018 are different factorings, chosen by name ([`Strategy`]) or
 //! by price ([`CostModel`]).
 
-mod axes;
+pub(crate) mod axes;
 mod block;
 mod build;
 mod cost;
-mod execute;
-mod factoring;
+pub(crate) mod execute;
+pub(crate) mod factoring;
 mod map;
-mod plan;
+pub(crate) mod plan;
 mod strategy;
 mod tree;
 

@@ -12,6 +12,7 @@ use super::map::LinearMap;
 use super::strategy::Strategy;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
+use crate::hoisting::Hoisting;
 use crate::plaintext::Plaintext;
 
 /// What a plan may use and what it should prefer.
@@ -51,14 +52,14 @@ pub struct LinearPlan {
 }
 
 /// The constants of a plan, converted for one evaluator.
-pub struct PreparedPlan<E: Evaluator> {
-    pub(super) rows: Vec<PreparedRow<E>>,
+pub struct PreparedPlan<E: Hoisting> {
+    pub(crate) rows: Vec<PreparedRow<E>>,
 }
 
 /// One row: the input nodes with constants, and those with the constant 1.
-pub(super) struct PreparedRow<E: Evaluator> {
-    pub(super) weighted: Vec<(usize, E::Constant)>,
-    pub(super) plain: Vec<usize>,
+pub(crate) struct PreparedRow<E: Hoisting> {
+    pub(crate) weighted: Vec<(usize, E::Constant)>,
+    pub(crate) plain: Vec<usize>,
 }
 
 impl LinearPlan {
@@ -68,29 +69,10 @@ impl LinearPlan {
     /// would need).
     pub fn new(map: &LinearMap, spec: &PlanSpec) -> Result<Self> {
         let axes = Axes::of(map.slots());
-        let support = map.support();
         let units = map.terms().filter(|(_, constant)| constant.is_one()).count();
-        let m = map.slots().quotient().m();
-        let mut best: Option<(f64, Layout)> = None;
-        let mut refused: Option<(f64, u64)> = None;
-        for factoring in spec.strategy.factorings(&axes, &support, spec.keys.as_ref()) {
-            let layout = factoring.lay_out(&axes, m, &support);
-            let price = layout.count(units).price(&spec.cost);
-            let missing = spec.keys.as_ref().and_then(|keys| layout.keys().difference(keys).next().copied());
-            match missing {
-                Some(t) if refused.is_none_or(|(least, _)| price < least) => refused = Some((price, t)),
-                None if best.as_ref().is_none_or(|(least, _)| price < *least) => best = Some((price, layout)),
-                _ => {}
-            }
-        }
-        match (best, refused) {
-            (Some((price, layout)), _) => {
-                let count = layout.count(units);
-                Ok(Self { map: map.clone(), layout, strategy: spec.strategy, count, price })
-            }
-            (None, Some((_, element))) => Err(missing_key(element)),
-            (None, None) => unreachable!("every strategy offers a factoring for every support"),
-        }
+        let chosen = choose(&axes, map.slots().quotient().m(), &map.support(), units, spec)?;
+        let Chosen { layout, count, price } = chosen;
+        Ok(Self { map: map.clone(), layout, strategy: spec.strategy, count, price })
     }
 
     /// The map that this plan evaluates.
@@ -174,6 +156,37 @@ impl LinearPlan {
     /// `θ_back(κ_t)`.
     fn row_constant(&self, t: u64, back: u64) -> Result<Plaintext> {
         self.map.constant(t).expect("the layout was made from the map's support").automorphism(back)
+    }
+}
+
+/// A layout with what it takes.
+pub(crate) struct Chosen {
+    pub(crate) layout: Layout,
+    pub(crate) count: OperationCount,
+    pub(crate) price: f64,
+}
+
+/// The cheapest layout of a support set that the strategy offers and the keys allow; `units` of its constants are 1.
+pub(crate) fn choose(axes: &Axes, m: u64, support: &[u64], units: usize, spec: &PlanSpec) -> Result<Chosen> {
+    let mut best: Option<(f64, Layout)> = None;
+    let mut refused: Option<(f64, u64)> = None;
+    for factoring in spec.strategy.factorings(axes, support, spec.keys.as_ref()) {
+        let layout = factoring.lay_out(axes, m, support);
+        let price = layout.count(units).price(&spec.cost);
+        let missing = spec.keys.as_ref().and_then(|keys| layout.keys().difference(keys).next().copied());
+        match missing {
+            Some(t) if refused.is_none_or(|(least, _)| price < least) => refused = Some((price, t)),
+            None if best.as_ref().is_none_or(|(least, _)| price < *least) => best = Some((price, layout)),
+            _ => {}
+        }
+    }
+    match (best, refused) {
+        (Some((price, layout)), _) => {
+            let count = layout.count(units);
+            Ok(Chosen { layout, count, price })
+        }
+        (None, Some((_, element))) => Err(missing_key(element)),
+        (None, None) => unreachable!("every strategy offers a factoring for every support"),
     }
 }
 
