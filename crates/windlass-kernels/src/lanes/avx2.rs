@@ -30,6 +30,7 @@ macro_rules! on_both {
 
 impl FloatOps for Avx2 {
     type Reg = Pair;
+    const MANY_REGISTERS: bool = false;
 
     #[inline(always)]
     fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {

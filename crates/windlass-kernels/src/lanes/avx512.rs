@@ -17,6 +17,7 @@ fn enabled<L: Lanes, K: Kernel>(lanes: L, kernel: K) -> K::Output {
 
 impl FloatOps for Avx512 {
     type Reg = __m512d;
+    const MANY_REGISTERS: bool = true;
 
     #[inline(always)]
     fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {

@@ -9,6 +9,9 @@ pub(crate) trait FloatOps: Copy {
     /// Eight doubles.
     type Reg: Copy;
 
+    /// Whether there are 32 registers of eight doubles.
+    const MANY_REGISTERS: bool;
+
     /// Runs `kernel` with the instructions enabled.
     fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output;
     /// One double in all lanes.
@@ -103,6 +106,7 @@ impl<O: FloatOps> Lanes for Float<O> {
         product_divisor: 8,
     };
     const WORDS: usize = 1;
+    const TWO_COLUMNS: bool = O::MANY_REGISTERS;
     // Products below 2^100 on top of 2^103, low parts of at most 2^50 each: eight fill both accumulators.
     const TERMS: usize = 8;
 
@@ -170,6 +174,31 @@ impl<O: FloatOps> Lanes for Float<O> {
     #[inline(always)]
     fn mul(self, x: O::Reg, m: O::Reg) -> O::Reg {
         self.product(x, m)
+    }
+
+    // The same operations as in `product`, one stage after another.
+    #[inline(always)]
+    fn mul_many<const N: usize>(self, x: &mut [O::Reg; N], m: &[O::Reg; N]) {
+        let o = self.ops;
+        let magic = o.splat(MAGIC);
+        let mut high = [magic; N];
+        let mut quotient = [magic; N];
+        for i in 0..N {
+            high[i] = o.mul(x[i], m[i]);
+        }
+        for i in 0..N {
+            quotient[i] = o.fma(high[i], o.splat(self.inverse), magic);
+            x[i] = o.fms(x[i], m[i], high[i]);
+        }
+        for i in 0..N {
+            quotient[i] = o.sub(quotient[i], magic);
+        }
+        for i in 0..N {
+            high[i] = o.fnma(quotient[i], o.splat(self.modulus), high[i]);
+        }
+        for i in 0..N {
+            x[i] = o.add(high[i], x[i]);
+        }
     }
 
     #[inline(always)]

@@ -82,6 +82,8 @@ pub(crate) trait Lanes: Copy {
     const FORM: Form;
     /// Words that [`Lanes::prepare`] fills: a table of eight multipliers is `WORDS` groups of eight words.
     const WORDS: usize;
+    /// Whether there are registers for two columns of eight vectors at once, which hides the latency of products.
+    const TWO_COLUMNS: bool;
     /// Products that a [`Lanes::Sum`] can hold.
     const TERMS: usize;
 
@@ -114,6 +116,13 @@ pub(crate) trait Lanes: Copy {
     fn sub(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
     /// `x * m`, x up to `limit`; reduced.
     fn mul(self, x: Self::Vector, m: Self::Multiplier) -> Self::Vector;
+    /// [`Lanes::mul`] in place, N at a time: backends with long latencies run all of them through one stage after another.
+    #[inline(always)]
+    fn mul_many<const N: usize>(self, x: &mut [Self::Vector; N], m: &[Self::Multiplier; N]) {
+        for i in 0..N {
+            x[i] = self.mul(x[i], m[i]);
+        }
+    }
     /// `x * y`, x and y canonical or their bounds at most 1; reduced.
     fn mul_lanes(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
     /// x up to `limit`; reduced.

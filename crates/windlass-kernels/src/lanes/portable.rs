@@ -75,6 +75,7 @@ impl Lanes for Portable {
         product_divisor: u32::MAX,
     };
     const WORDS: usize = 2;
+    const TWO_COLUMNS: bool = false;
     const TERMS: usize = 1 << 20;
 
     #[inline(always)]

@@ -77,6 +77,7 @@ fn fused(x: Doubles, y: Doubles, z: Doubles) -> Doubles {
 
 impl FloatOps for EmulatedFloat {
     type Reg = Doubles;
+    const MANY_REGISTERS: bool = true;
     fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
         kernel.run(lanes)
     }

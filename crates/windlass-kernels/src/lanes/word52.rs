@@ -109,6 +109,7 @@ impl<O: Word52Ops> Lanes for Word52<O> {
         product_divisor: u32::MAX,
     };
     const WORDS: usize = 2;
+    const TWO_COLUMNS: bool = true;
     // High words of products below 2^100 are below 2^48: fifteen, and the carry of the low words, fit in 52 bits.
     const TERMS: usize = 15;
 
@@ -176,6 +177,23 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     #[inline(always)]
     fn mul(self, x: O::Reg, m: Self::Multiplier) -> O::Reg {
         self.shoup(x, m.0, m.1)
+    }
+
+    // The same operations as in `shoup`, one stage after another.
+    #[inline(always)]
+    fn mul_many<const N: usize>(self, x: &mut [O::Reg; N], m: &[Self::Multiplier; N]) {
+        let o = self.ops;
+        let (zero, negated) = (o.splat(0), o.splat(self.negated));
+        let mut k = [zero; N];
+        for i in 0..N {
+            k[i] = o.madd_high(zero, x[i], m[i].1);
+        }
+        for i in 0..N {
+            x[i] = o.madd_low(zero, x[i], m[i].0);
+        }
+        for i in 0..N {
+            x[i] = o.and(o.madd_low(x[i], k[i], negated), o.splat(MASK));
+        }
     }
 
     // Barrett: top = ⌊xy/2^{b−1}⌋ < 2^{b+1}; ⌊top·μ/2^52⌋ is at most 5/2 below xy/q, so the remainder is in [0, 4q).

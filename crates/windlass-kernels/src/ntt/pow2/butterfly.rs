@@ -1,5 +1,6 @@
-//! Radix-2^r butterflies on vectors in registers. Bounds are known when the code is compiled: after inlining, every
-//! comparison of bounds is a constant and only the reductions that are needed remain.
+//! Radix-2^r butterflies on C columns of vectors in registers, side by side so that their latencies overlap. Bounds are
+//! known when the code is compiled: after inlining, every comparison of bounds is a constant and only the reductions
+//! that are needed remain.
 
 use crate::lanes::{Form, Lanes};
 
@@ -17,12 +18,25 @@ pub(super) const fn inverse_carry(form: &Form) -> u32 {
     if eighth > least { eighth } else { least }
 }
 
-/// log2(R) forward layers, all inputs of bound `bound`; gives the bound of the outputs.
+/// Butterflies whose products go through their stages together ([`Lanes::mul_many`]): enough to hide the latency of a
+/// stage, few enough to stay in registers.
+const GROUP: usize = 4;
+
+/// Butterfly t of a layer on columns of R vectors, column by column: its column, its node, its two vectors.
 #[inline(always)]
-pub(super) fn forward<L: Lanes, const R: usize>(
+const fn butterfly<const R: usize>(t: usize, half: usize) -> (usize, usize, usize, usize) {
+    let (column, t) = (t / (R / 2), t % (R / 2));
+    let (node, j) = (t / half, t % half);
+    (column, node, 2 * half * node + j, 2 * half * node + half + j)
+}
+
+/// log2(R) forward layers; `multiplier(c, i)` is the i-th of column c. All inputs of bound `bound`; gives the bound of
+/// the outputs.
+#[inline(always)]
+pub(super) fn forward<L: Lanes, const R: usize, const C: usize>(
     l: L,
-    x: &mut [L::Vector; R],
-    multiplier: impl Fn(usize) -> L::Multiplier,
+    x: &mut [[L::Vector; R]; C],
+    multiplier: impl Fn(usize, usize) -> L::Multiplier,
     bound: u32,
 ) -> u32 {
     let mut bound = bound;
@@ -40,10 +54,10 @@ pub(super) fn forward<L: Lanes, const R: usize>(
 
 /// `(x, y) ↦ (x + w·y, x − w·y)` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes − 1 + i`.
 #[inline(always)]
-fn forward_layer<L: Lanes, const R: usize>(
+fn forward_layer<L: Lanes, const R: usize, const C: usize>(
     l: L,
-    x: &mut [L::Vector; R],
-    multiplier: &impl Fn(usize) -> L::Multiplier,
+    x: &mut [[L::Vector; R]; C],
+    multiplier: &impl Fn(usize, usize) -> L::Multiplier,
     nodes: usize,
     half: usize,
     bound: u32,
@@ -54,86 +68,187 @@ fn forward_layer<L: Lanes, const R: usize>(
     let reduce = grown(bound) > form.limit;
     let result = grown(if reduce { form.reduced } else { bound });
     debug_assert!(bound <= form.limit && result <= form.limit && product <= form.subtrahend);
-    for node in 0..nodes {
-        let w = multiplier(nodes - 1 + node);
-        for j in 0..half {
-            let (first, second) = (2 * half * node + j, 2 * half * node + half + j);
-            let a = if reduce { l.reduce(x[first]) } else { x[first] };
-            let b = l.mul(x[second], w);
-            x[first] = l.add(a, b);
-            x[second] = l.sub(a, b);
+    if L::TWO_COLUMNS && R * C / 2 >= GROUP {
+        for group in 0..R * C / 2 / GROUP {
+            forward_group::<L, R, C, GROUP>(l, x, multiplier, group, nodes, half, reduce);
+        }
+    } else {
+        for group in 0..R * C / 2 {
+            forward_group::<L, R, C, 1>(l, x, multiplier, group, nodes, half, reduce);
         }
     }
     result
 }
 
-/// log2(R) inverse layers, all inputs of bound `bound`. With a scale the results are the last of the transform, else
-/// their bounds are at most [`inverse_carry`].
 #[inline(always)]
-pub(super) fn inverse<L: Lanes, const R: usize>(
+fn forward_group<L: Lanes, const R: usize, const C: usize, const G: usize>(
     l: L,
-    x: &mut [L::Vector; R],
-    multiplier: impl Fn(usize) -> L::Multiplier,
-    bound: u32,
+    x: &mut [[L::Vector; R]; C],
+    multiplier: &impl Fn(usize, usize) -> L::Multiplier,
+    group: usize,
+    nodes: usize,
+    half: usize,
+    reduce: bool,
+) {
+    let mut products = [l.zero(); G];
+    let mut factors = [multiplier(0, 0); G];
+    for k in 0..G {
+        let (c, node, first, second) = butterfly::<R>(group * G + k, half);
+        factors[k] = multiplier(c, nodes - 1 + node);
+        products[k] = x[c][second];
+        if reduce {
+            x[c][first] = l.reduce(x[c][first]);
+        }
+    }
+    l.mul_many(&mut products, &factors);
+    for k in 0..G {
+        let (c, _, first, second) = butterfly::<R>(group * G + k, half);
+        let a = x[c][first];
+        x[c][first] = l.add(a, products[k]);
+        x[c][second] = l.sub(a, products[k]);
+    }
+}
+
+/// Which vectors of an inverse butterfly are reduced: before each of its layers, and at its end.
+#[derive(Clone, Copy)]
+struct Schedule {
+    before: [[bool; MAX_RADIX]; 4],
+    after: [bool; MAX_RADIX],
+}
+
+const MAX_RADIX: usize = 16;
+
+/// Reduces only where a bound demands it. `canonical`: the inputs are, else they have bound [`inverse_carry`].
+const fn schedule(form: &Form, radix: usize, canonical: bool) -> Schedule {
+    let mut bounds = [if canonical { Form::ONE } else { inverse_carry(form) }; MAX_RADIX];
+    let mut schedule = Schedule { before: [[false; MAX_RADIX]; 4], after: [false; MAX_RADIX] };
+    let (mut layer, mut half) = (0, 1);
+    while half < radix {
+        let mut first = 0;
+        while first < radix {
+            let second = first + half;
+            if !fits(form, bounds[first], bounds[second]) {
+                schedule.before[layer][second] = true;
+                bounds[second] = form.reduced;
+            }
+            if !fits(form, bounds[first], bounds[second]) {
+                schedule.before[layer][first] = true;
+                bounds[first] = form.reduced;
+            }
+            assert!(fits(form, bounds[first], bounds[second]));
+            let difference = form.difference(bounds[first], bounds[second]);
+            bounds[first] += bounds[second];
+            bounds[second] = form.product_of(difference);
+            // The next first half of a node.
+            first = if (first + 1) % half == 0 { first + half + 1 } else { first + 1 };
+        }
+        layer += 1;
+        half *= 2;
+    }
+    let mut i = 0;
+    while i < radix {
+        schedule.after[i] = bounds[i] > inverse_carry(form);
+        i += 1;
+    }
+    schedule
+}
+
+/// Whether the sum and the difference of values of bounds a and b can be formed and multiplied.
+const fn fits(form: &Form, a: u32, b: u32) -> bool {
+    a + b <= form.limit && form.difference(a, b) <= form.limit && b <= form.subtrahend
+}
+
+/// log2(R) inverse layers; `multiplier(c, i)` is the i-th of column c. With a scale the results are the last of the
+/// transform, else their bounds are at most [`inverse_carry`].
+#[inline(always)]
+pub(super) fn inverse<L: Lanes, const R: usize, const C: usize, const CANONICAL: bool>(
+    l: L,
+    x: &mut [[L::Vector; R]; C],
+    multiplier: impl Fn(usize, usize) -> L::Multiplier,
     scale: Option<L::Multiplier>,
 ) {
-    let mut bounds = [bound; R];
-    if R >= 16 {
-        inverse_layer(l, x, &multiplier, R / 2, 1, &mut bounds);
-        inverse_layer(l, x, &multiplier, R / 4, 2, &mut bounds);
-        inverse_layer(l, x, &multiplier, R / 8, 4, &mut bounds);
-        inverse_layer(l, x, &multiplier, R / 16, 8, &mut bounds);
-    } else if R >= 8 {
-        inverse_layer(l, x, &multiplier, R / 2, 1, &mut bounds);
-        inverse_layer(l, x, &multiplier, R / 4, 2, &mut bounds);
-        inverse_layer(l, x, &multiplier, R / 8, 4, &mut bounds);
-    } else if R >= 4 {
-        inverse_layer(l, x, &multiplier, R / 2, 1, &mut bounds);
-        inverse_layer(l, x, &multiplier, R / 4, 2, &mut bounds);
-    } else {
-        inverse_layer(l, x, &multiplier, R / 2, 1, &mut bounds);
+    let schedule = const { schedule(&L::FORM, R, CANONICAL) };
+    inverse_layer(l, x, &multiplier, R / 2, 1, &schedule.before[0]);
+    if R >= 4 {
+        inverse_layer(l, x, &multiplier, R / 4, 2, &schedule.before[1]);
     }
+    if R >= 8 {
+        inverse_layer(l, x, &multiplier, R / 8, 4, &schedule.before[2]);
+    }
+    if R >= 16 {
+        inverse_layer(l, x, &multiplier, R / 16, 8, &schedule.before[3]);
+    }
+    match scale {
+        Some(scale) => {
+            for i in 0..R / 2 {
+                for c in 0..C {
+                    x[c][i] = l.mul(x[c][i], scale);
+                }
+            }
+        }
+        None => reduce_some(l, x, &schedule.after),
+    }
+}
+
+/// Reduces the vectors so marked. A loop of its own, so that the compiler unrolls it and drops the tests.
+#[inline(always)]
+fn reduce_some<L: Lanes, const R: usize, const C: usize>(
+    l: L,
+    x: &mut [[L::Vector; R]; C],
+    marked: &[bool; MAX_RADIX],
+) {
     for i in 0..R {
-        match scale {
-            Some(scale) if i < R / 2 => x[i] = l.mul(x[i], scale),
-            Some(_) => {}
-            None if bounds[i] > inverse_carry(&L::FORM) => x[i] = l.reduce(x[i]),
-            None => {}
+        for c in 0..C {
+            if marked[i] {
+                x[c][i] = l.reduce(x[c][i]);
+            }
         }
     }
 }
 
 /// `(x, y) ↦ (x + y, w·(x − y))` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes − 1 + i`.
 #[inline(always)]
-fn inverse_layer<L: Lanes, const R: usize>(
+fn inverse_layer<L: Lanes, const R: usize, const C: usize>(
     l: L,
-    x: &mut [L::Vector; R],
-    multiplier: &impl Fn(usize) -> L::Multiplier,
+    x: &mut [[L::Vector; R]; C],
+    multiplier: &impl Fn(usize, usize) -> L::Multiplier,
     nodes: usize,
     half: usize,
-    bounds: &mut [u32; R],
+    reduce: &[bool; MAX_RADIX],
 ) {
-    let form = &L::FORM;
-    let fits = |a: u32, b: u32| a + b <= form.limit && form.difference(a, b) <= form.limit && b <= form.subtrahend;
-    for node in 0..nodes {
-        let w = multiplier(nodes - 1 + node);
-        for j in 0..half {
-            let (first, second) = (2 * half * node + j, 2 * half * node + half + j);
-            if !fits(bounds[first], bounds[second]) {
-                x[second] = l.reduce(x[second]);
-                bounds[second] = form.reduced;
-            }
-            if !fits(bounds[first], bounds[second]) {
-                x[first] = l.reduce(x[first]);
-                bounds[first] = form.reduced;
-            }
-            debug_assert!(fits(bounds[first], bounds[second]));
-            let (a, b) = (x[first], x[second]);
-            x[first] = l.add(a, b);
-            x[second] = l.mul(l.sub(a, b), w);
-            let difference = form.difference(bounds[first], bounds[second]);
-            bounds[first] += bounds[second];
-            bounds[second] = form.product_of(difference);
+    reduce_some(l, x, reduce);
+    if L::TWO_COLUMNS && R * C / 2 >= GROUP {
+        for group in 0..R * C / 2 / GROUP {
+            inverse_group::<L, R, C, GROUP>(l, x, multiplier, group, nodes, half);
         }
+    } else {
+        for group in 0..R * C / 2 {
+            inverse_group::<L, R, C, 1>(l, x, multiplier, group, nodes, half);
+        }
+    }
+}
+
+#[inline(always)]
+fn inverse_group<L: Lanes, const R: usize, const C: usize, const G: usize>(
+    l: L,
+    x: &mut [[L::Vector; R]; C],
+    multiplier: &impl Fn(usize, usize) -> L::Multiplier,
+    group: usize,
+    nodes: usize,
+    half: usize,
+) {
+    let mut products = [l.zero(); G];
+    let mut factors = [multiplier(0, 0); G];
+    for k in 0..G {
+        let (c, node, first, second) = butterfly::<R>(group * G + k, half);
+        let (a, b) = (x[c][first], x[c][second]);
+        factors[k] = multiplier(c, nodes - 1 + node);
+        x[c][first] = l.add(a, b);
+        products[k] = l.sub(a, b);
+    }
+    l.mul_many(&mut products, &factors);
+    for k in 0..G {
+        let (c, _, _, second) = butterfly::<R>(group * G + k, half);
+        x[c][second] = products[k];
     }
 }
