@@ -113,6 +113,50 @@ pub enum Error {
         /// The exponent r of the plaintext modulus p^r.
         exponent: u32,
     },
+    /// A value to encode is NaN or infinite.
+    #[error("value {index} is not a finite number")]
+    NotFinite {
+        /// Its position.
+        index: usize,
+    },
+    /// A value is larger than the bound that was stated or the scale allows.
+    #[error(
+        "value {index} has magnitude 2^{bits:.1}, above the bound 2^{bound_bits:.1}; state a larger bound, or choose a smaller scale or more base primes"
+    )]
+    ValueTooLarge {
+        /// Its position.
+        index: usize,
+        /// log2 of its magnitude.
+        bits: f64,
+        /// log2 of the bound.
+        bound_bits: f64,
+    },
+    /// A vector has a length that does not divide the number of slots.
+    #[error("a vector of {got} values cannot be packed: the length must divide {most}, the number of slots")]
+    SlotCount {
+        /// The length.
+        got: usize,
+        /// The number of slots.
+        most: usize,
+    },
+    /// An approximate ciphertext has no prime left to rescale with.
+    #[error(
+        "{operation}: no level is left; the chain allows {depth} rescalings, choose parameters with a greater depth"
+    )]
+    LevelsExhausted {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The depth of the parameters.
+        depth: usize,
+    },
+    /// Noise that makes a decryption safe to publish would leave nothing of the values.
+    #[error(
+        "publishing would leave {left_bits:.1} bits of the values; use a larger scale, fewer decryptions or less statistical security"
+    )]
+    PrecisionExhausted {
+        /// Bits that would be left, relative to the bound on the values.
+        left_bits: f64,
+    },
     /// Bytes or a file were refused.
     #[error(transparent)]
     Wire(#[from] WireError),

@@ -1,5 +1,6 @@
-//! Schemes: BGV and BFV on one engine, and the exact mock `clear`.
+//! Schemes: BGV and BFV on one engine, CKKS, and the exact mock `clear`.
 
+pub mod ckks;
 pub mod clear;
 pub mod client;
 pub mod engine;

@@ -1,0 +1,206 @@
+//! Sums and products.
+
+use num_complex::Complex64;
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::switching::{self, Digits};
+
+use super::ciphertext::{Ciphertext, Info};
+use super::engine::Engine;
+use crate::error::{Error, Result};
+
+/// Relative error of encoding in double precision.
+const ROUNDING: f64 = 1.0 / (1u64 << 49) as f64;
+
+impl Engine {
+    /// `a + b`, slot by slot; the shorter vector is repeated.
+    pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(a, b, false)
+    }
+
+    /// `a − b`, slot by slot; the shorter vector is repeated.
+    pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(a, b, true)
+    }
+
+    fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
+        let (mut sum, b) = self.align(a, b)?;
+        for (x, y) in sum.parts.iter_mut().zip(&b.parts) {
+            if subtract { x.sub_assign(y) } else { x.add_assign(y) }
+        }
+        sum.info = added(sum.info, b.info);
+        self.accept(if subtract { "subtract" } else { "add" }, sum)
+    }
+
+    /// `−a`.
+    pub fn negate(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check("negate", a)?;
+        let mut out = a.clone();
+        out.parts.iter_mut().for_each(Poly::neg_assign);
+        Ok(out)
+    }
+
+    /// `a + values` for public values; a shorter vector is repeated. Errors: as [`super::Encryptor::encrypt`].
+    pub fn add_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
+        self.check("add a constant", a)?;
+        let magnitude = self.measure(values)?;
+        let message = self.context.encode(values, a.scale(), a.parts[0].basis());
+        let mut sum = a.clone();
+        sum.parts[0].add_assign(&message);
+        let deviation = self.context.errors().encoding(2 * values.len()) / a.scale() + magnitude * ROUNDING;
+        sum.info = added(sum.info, Info { slots: values.len(), magnitude, deviation, ..a.info });
+        self.accept("add a constant", sum)
+    }
+
+    /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2. Errors: as [`super::Encryptor::encrypt`].
+    pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
+        let a = self.rescale(a)?;
+        let magnitude = self.measure(values)?;
+        let factor = self.context.encode(values, self.context.scale(a.level()), a.parts[0].basis());
+        self.times(&a, &factor, values.len(), magnitude)
+    }
+
+    /// `a` times an encoded factor at the scale of its level.
+    pub(crate) fn times(
+        &self,
+        a: &Ciphertext,
+        factor: &Poly<Eval>,
+        slots: usize,
+        magnitude: f64,
+    ) -> Result<Ciphertext> {
+        let ring = self.context.rlwe().ring();
+        let basis = a.parts[0].basis();
+        let parts = a.parts.iter().map(|part| Poly::dot(ring, basis, &[(part, factor)])).collect();
+        self.accept(
+            "multiply by a constant",
+            a.with_parts(parts, self.times_info(&a.info, a.level(), slots, magnitude)),
+        )
+    }
+
+    pub(crate) fn times_info(&self, a: &Info, level: usize, slots: usize, magnitude: f64) -> Info {
+        let rounding = self.context.errors().encoding(2 * slots) / self.context.scale(level) + magnitude * ROUNDING;
+        Info {
+            degree: 2,
+            slots: a.slots.max(slots),
+            magnitude: a.magnitude * magnitude,
+            deviation: a.deviation * magnitude + (a.magnitude + a.deviation) * rounding,
+        }
+    }
+
+    /// `k·a` for an integer: exact, no rescaling.
+    pub fn multiply_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
+        self.check("multiply by an integer", a)?;
+        let mut out = a.clone();
+        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(k)));
+        let size = k.unsigned_abs() as f64;
+        out.info.magnitude *= size;
+        out.info.deviation *= size;
+        self.accept("multiply by an integer", out)
+    }
+
+    /// `i·a`: exact, no rescaling.
+    pub fn multiply_i(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check("multiply by i", a)?;
+        let (ring, basis) = (self.context.rlwe().ring(), a.parts[0].basis());
+        let parts = a.parts.iter().map(|part| Poly::dot(ring, basis, &[(part, self.context.imaginary())])).collect();
+        Ok(a.with_parts(parts, a.info))
+    }
+
+    /// `c·a` for a complex number: an integer costs nothing, anything else makes a product of degree 2.
+    /// Errors: [`Error::NotFinite`], [`Error::ValueTooLarge`].
+    pub fn multiply_scalar(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
+        self.check("multiply by a number", a)?;
+        let magnitude = self.measure(&[c])?;
+        if c.im == 0.0 && c.re.fract() == 0.0 && c.re.abs() < 1e6 {
+            return self.multiply_integer(a, c.re as i64);
+        }
+        let a = self.rescale(a)?;
+        let scale = self.context.scale(a.level());
+        let [re, im] = [c.re, c.im].map(|x| (x * scale).round_ties_even());
+        if re.abs().max(im.abs()) >= 2f64.powi(62) {
+            return Err(Error::ValueTooLarge { index: 0, bits: magnitude.log2(), bound_bits: 62.0 - scale.log2() });
+        }
+        let mut parts = a.parts.clone();
+        parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(re as i64)));
+        if im != 0.0 {
+            let turned = self.multiply_i(&a)?;
+            for (part, mut turned) in parts.iter_mut().zip(turned.parts) {
+                turned.mul_scalar_assign(|q| q.reduce_i64(im as i64));
+                part.add_assign(&turned);
+            }
+        }
+        let info = self.times_info(&a.info, a.level(), 1, magnitude);
+        self.accept("multiply by a number", a.with_parts(parts, info))
+    }
+
+    /// `a·b`, relinearised, of degree 2. Operands of degree 2 are rescaled first.
+    ///
+    /// Errors: [`Error::MissingRelinearisationKey`], [`Error::LevelsExhausted`].
+    pub fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.check("multiply", a)?;
+        self.check("multiply", b)?;
+        let (a, b) = self.factors(a, b)?;
+        let (ring, basis) = (self.context.rlwe().ring(), a.parts[0].basis());
+        let ([a0, a1], [b0, b1]) = ([&a.parts[0], &a.parts[1]], [&b.parts[0], &b.parts[1]]);
+        let parts = [a0.mul(b0), Poly::dot(ring, basis, &[(a0, b1), (a1, b0)]), a1.mul(b1)];
+        self.relinearised("multiply", &a, parts, multiplied(a.info, b.info))
+    }
+
+    /// `a²`, relinearised, of degree 2.
+    pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        let a = self.rescale(a)?;
+        let [a0, a1] = [&a.parts[0], &a.parts[1]];
+        let mut middle = a0.mul(a1);
+        middle.mul_scalar_assign(|_| 2);
+        self.relinearised("square", &a, [a0.mul(a0), middle, a1.mul(a1)], multiplied(a.info, a.info))
+    }
+
+    fn relinearised(
+        &self,
+        operation: &'static str,
+        like: &Ciphertext,
+        parts: [Poly<Eval>; 3],
+        mut info: Info,
+    ) -> Result<Ciphertext> {
+        let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
+        let (context, level) = (self.context.rlwe(), like.level());
+        let switched = Digits::new(context, &parts[2], 1).inner_product(context, key)?;
+        let parts = switched.iter().zip(&parts).map(|(wide, part)| {
+            let mut sum = switching::mod_down(context, wide, level, 1);
+            sum.add_assign(part);
+            sum
+        });
+        info.deviation += self.context.errors().key_switch(level) / self.context.scale(level).powi(2);
+        self.accept(operation, like.with_parts(parts.collect(), info))
+    }
+
+    /// The largest absolute value of public values, which must be finite and as many as divide n/2.
+    pub(crate) fn measure(&self, values: &[Complex64]) -> Result<f64> {
+        self.context.check_values(values, f64::INFINITY)?;
+        let largest = values.iter().map(|z| z.norm()).fold(0.0, f64::max);
+        if largest.is_finite() {
+            return Ok(largest);
+        }
+        let index = values.iter().position(|z| !z.norm().is_finite()).unwrap_or(0);
+        Err(Error::ValueTooLarge { index, bits: f64::INFINITY, bound_bits: f64::MAX.log2() })
+    }
+}
+
+/// What is known of a sum of two at one degree.
+pub(crate) fn added(a: Info, b: Info) -> Info {
+    Info {
+        degree: a.degree,
+        slots: a.slots.max(b.slots),
+        magnitude: a.magnitude + b.magnitude,
+        deviation: a.deviation + b.deviation,
+    }
+}
+
+/// What is known of a product before relinearisation.
+fn multiplied(a: Info, b: Info) -> Info {
+    Info {
+        degree: 2,
+        slots: a.slots.max(b.slots),
+        magnitude: a.magnitude * b.magnitude,
+        deviation: a.magnitude * b.deviation + b.magnitude * a.deviation + a.deviation * b.deviation,
+    }
+}

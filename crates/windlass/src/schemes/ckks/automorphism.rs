@@ -1,0 +1,240 @@
+//! Rotations and conjugation: one at a time, hoisted, and in base Q·P.
+
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::switching::{self, Digits, SwitchingKey};
+
+use super::arithmetic::added;
+use super::ciphertext::{Ciphertext, Info};
+use super::engine::Engine;
+use crate::error::{Error, Result};
+use crate::hoisting::Hoisting;
+
+/// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
+#[derive(Debug, Clone)]
+pub struct Constant {
+    pub(crate) poly: Poly<Eval>,
+    pub(crate) level: usize,
+    pub(crate) slots: usize,
+    pub(crate) magnitude: f64,
+}
+
+/// A ciphertext after decompose-and-extend of its second part.
+#[derive(Debug, Clone)]
+pub struct Hoisted {
+    ct: Ciphertext,
+    digits: Digits,
+}
+
+/// P times a ciphertext, over Q_level·P.
+#[derive(Debug, Clone)]
+pub struct Extended {
+    /// `ct.parts` is over the wide basis; the rest is as after mod-down.
+    ct: Ciphertext,
+    level: usize,
+}
+
+impl Engine {
+    /// Slot j of the result is slot `j + amount` of `a`, cyclically in its own number of slots.
+    ///
+    /// Errors: [`Error::MissingGaloisKey`], made for [`super::CkksContext::rotation_element`].
+    pub fn rotate(&self, a: &Ciphertext, amount: i64) -> Result<Ciphertext> {
+        let amount = amount.rem_euclid(a.slots() as i64);
+        Hoisting::automorphism(self, a, self.context.rotation_element(amount))
+    }
+
+    /// The complex conjugate of every slot. Errors: [`Error::MissingGaloisKey`].
+    pub fn conjugate(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        Hoisting::automorphism(self, a, self.context.conjugation_element())
+    }
+
+    fn is_identity(&self, t: u64) -> bool {
+        t % Hoisting::conductor(self) == 1
+    }
+
+    fn galois_key(&self, t: u64) -> Result<&SwitchingKey> {
+        let element = t % Hoisting::conductor(self);
+        self.keys.galois(element).map(|key| &**key).ok_or_else(|| Error::MissingGaloisKey {
+            element,
+            make_with: format!("EvaluationKeys::add_galois(&secret_key, {element}, level, &mut rng)"),
+        })
+    }
+
+    fn with_error(info: Info, deviation: f64) -> Info {
+        Info { deviation: info.deviation + deviation, ..info }
+    }
+
+    /// The error of an inner product with a key, in units of the message at the scale of `info`.
+    fn wide_error(&self, level: usize, info: &Info) -> f64 {
+        self.context.errors().inner_product(level) / self.context.scale(level).powi(info.degree)
+    }
+
+    fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
+        if (a.level, a.ct.info.degree) == (b.level, b.ct.info.degree) {
+            return Ok(());
+        }
+        let describe = |x: &Extended| format!("level {}, degree {}", x.level, x.ct.info.degree);
+        Err(Error::ContextMismatch { operation: "sum in base QP", left: describe(a), right: describe(b) })
+    }
+
+    fn dot(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
+        let Some(&(first, _)) = terms.first() else {
+            return Err(Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 });
+        };
+        let mut info: Option<Info> = None;
+        for (x, c) in terms {
+            self.check("sum of products", &x.ct)?;
+            self.check_constant(c, x.level)?;
+            self.check_alike(first, x)?;
+            let term = self.times_info(&x.ct.info, x.level, c.slots, c.magnitude);
+            info = Some(info.map_or(term, |sum| added(sum, term)));
+        }
+        if first.ct.info.degree != 1 {
+            return Err(Error::OutOfRange { what: "degree of a factor", got: 2, range: "1: rescale it first".into() });
+        }
+        let wide = self.context.rlwe().wide_basis(first.level);
+        let half = |i: usize| {
+            let pairs: Vec<_> = terms.iter().map(|(x, c)| (&x.ct.parts[i], &c.poly)).collect();
+            Poly::dot(self.context.rlwe().ring(), &wide, &pairs)
+        };
+        let ct = first.ct.with_parts(vec![half(0), half(1)], info.expect("there is a term"));
+        Ok(Extended { ct, level: first.level })
+    }
+
+    pub(crate) fn check_constant(&self, c: &Constant, level: usize) -> Result<()> {
+        if !std::sync::Arc::ptr_eq(c.poly.ring(), self.context.rlwe().ring()) {
+            return Err(Error::ContextMismatch {
+                operation: "multiply by a constant",
+                left: self.context.rlwe().params().id().to_string(),
+                right: "a constant prepared for other parameters".into(),
+            });
+        }
+        if c.level != level {
+            let range = format!("{}, the level the constant was prepared for", c.level);
+            return Err(Error::OutOfRange { what: "level of the ciphertext", got: level as i64, range });
+        }
+        Ok(())
+    }
+}
+
+impl Hoisting for Engine {
+    type Ciphertext = Ciphertext;
+    type Constant = Constant;
+    type Hoisted = Hoisted;
+    type Extended = Extended;
+
+    fn conductor(&self) -> u64 {
+        2 * self.context.spec().n as u64
+    }
+
+    fn sum(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add(a, b)
+    }
+
+    fn annihilate(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.check("multiply by zero", a)?;
+        Ok(self.zero_like(a))
+    }
+
+    fn scale_by(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+        let a = self.lower(a, c.level)?;
+        self.check_constant(c, a.level())?;
+        self.times(&a, &c.poly, c.slots, c.magnitude)
+    }
+
+    fn has_key(&self, t: u64) -> bool {
+        self.is_identity(t) || self.keys.galois(t).is_some()
+    }
+
+    fn automorphism(&self, a: &Ciphertext, t: u64) -> Result<Ciphertext> {
+        self.check("automorphism", a)?;
+        if self.is_identity(t) {
+            return Ok(a.clone());
+        }
+        let (context, level) = (self.context.rlwe(), a.level());
+        let key = self.galois_key(t)?;
+        let permutation = context.ring().automorphism(t)?;
+        let [wide0, wide1] = Digits::new(context, &a.parts[1], 1).inner_product(context, key)?;
+        let mut first = switching::mod_down(context, &wide0, level, 1);
+        first.add_assign(&a.parts[0]);
+        let second = switching::mod_down(context, &wide1, level, 1);
+        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let error = self.context.errors().key_switch(level) / a.scale();
+        Ok(a.with_parts(parts, Self::with_error(a.info, error)))
+    }
+
+    fn hoist(&self, a: &Ciphertext) -> Result<Hoisted> {
+        self.check("hoist", a)?;
+        Ok(Hoisted { ct: a.clone(), digits: Digits::new(self.context.rlwe(), &a.parts[1], 1) })
+    }
+
+    fn hoisted_automorphism(&self, a: &Hoisted, t: u64) -> Result<Extended> {
+        if self.is_identity(t) {
+            return Hoisting::extend(self, &a.ct);
+        }
+        let context = self.context.rlwe();
+        let key = self.galois_key(t)?;
+        let permutation = context.ring().automorphism(t)?;
+        let [mut first, second] = a.digits.inner_product(context, key)?;
+        first.add_assign(&switching::extend(context, &a.ct.parts[0], 1));
+        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let level = a.ct.level();
+        let info = Self::with_error(a.ct.info, self.wide_error(level, &a.ct.info));
+        Ok(Extended { ct: a.ct.with_parts(parts, info), level })
+    }
+
+    fn hoisted_sum(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+        let Some((&first, rest)) = elements.split_first() else {
+            return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
+        };
+        let mut sum = Hoisting::hoisted_automorphism(self, a, first)?;
+        for &t in rest {
+            Hoisting::add_extended_assign(self, &mut sum, &Hoisting::hoisted_automorphism(self, a, t)?)?;
+        }
+        Ok(sum)
+    }
+
+    fn extend(&self, a: &Ciphertext) -> Result<Extended> {
+        self.check("extend", a)?;
+        let parts = a.parts.iter().map(|part| switching::extend(self.context.rlwe(), part, 1)).collect();
+        Ok(Extended { level: a.level(), ct: a.with_parts(parts, a.info) })
+    }
+
+    fn dot_constants_rows(&self, inputs: &[Extended], rows: &[Vec<(usize, &Constant)>]) -> Result<Vec<Extended>> {
+        use rayon::prelude::*;
+        rows.par_iter().map(|row| self.dot(&row.iter().map(|&(j, c)| (&inputs[j], c)).collect::<Vec<_>>())).collect()
+    }
+
+    fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {
+        self.check("automorphism", &a.ct)?;
+        if self.is_identity(t) {
+            return Ok(a.clone());
+        }
+        let context = self.context.rlwe();
+        let key = self.galois_key(t)?;
+        let permutation = context.ring().automorphism(t)?;
+        let narrowed = switching::mod_down(context, &a.ct.parts[1], a.level, 1);
+        let [mut first, second] = Digits::new(context, &narrowed, 1).inner_product(context, key)?;
+        first.add_assign(&a.ct.parts[0]);
+        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let scale = self.context.scale(a.level).powi(a.ct.info.degree);
+        let info = Self::with_error(a.ct.info, self.context.errors().key_switch(a.level) / scale);
+        Ok(Extended { ct: a.ct.with_parts(parts, info), level: a.level })
+    }
+
+    fn add_extended_assign(&self, a: &mut Extended, b: &Extended) -> Result<()> {
+        self.check("add", &b.ct)?;
+        self.check_alike(a, b)?;
+        a.ct.parts.iter_mut().zip(&b.ct.parts).for_each(|(x, y)| x.add_assign(y));
+        a.ct.info = added(a.ct.info, b.ct.info);
+        Ok(())
+    }
+
+    fn mod_down(&self, a: Extended) -> Result<Ciphertext> {
+        self.check("mod-down", &a.ct)?;
+        let context = self.context.rlwe();
+        let parts = a.ct.parts.iter().map(|part| switching::mod_down(context, part, a.level, 1)).collect();
+        let scale = self.context.scale(a.level).powi(a.ct.info.degree);
+        let info = Self::with_error(a.ct.info, self.context.errors().rounding() / scale);
+        self.accept("mod-down", a.ct.with_parts(parts, info))
+    }
+}

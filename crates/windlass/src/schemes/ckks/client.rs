@@ -1,0 +1,228 @@
+//! Encryption, decryption, and decryption for publication.
+
+use std::sync::Arc;
+
+use num_complex::Complex64;
+use rand_core::RngCore;
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::{PublicKey, SecretKey};
+use zeroize::Zeroize;
+
+use super::ciphertext::{Ciphertext, Info};
+use super::context::CkksContext;
+use super::flooding;
+use crate::error::{Error, Result};
+
+/// Turns real numbers into complex ones.
+pub fn complex(values: &[f64]) -> Vec<Complex64> {
+    values.iter().map(|&x| Complex64::new(x, 0.0)).collect()
+}
+
+fn check_key(context: &CkksContext, key: &Arc<windlass_rlwe::Context>, what: &'static str) -> Result<()> {
+    if Arc::ptr_eq(context.rlwe(), key) {
+        return Ok(());
+    }
+    let id = |context: &windlass_rlwe::Context| context.params().id().to_string();
+    Err(Error::ContextMismatch { operation: what, left: id(context.rlwe()), right: id(key) })
+}
+
+/// The largest bound on values that fits the modulus of a level, with a bit to spare.
+fn most(context: &CkksContext, level: usize) -> f64 {
+    (context.rlwe().log2_modulus(level) - 2.0 - context.scale(level).log2()).exp2()
+}
+
+fn fresh(
+    context: &Arc<CkksContext>,
+    values: &[Complex64],
+    bound: f64,
+    mut zero: [Poly<Eval>; 2],
+    deviation: f64,
+) -> Result<Ciphertext> {
+    let level = zero[0].basis().len();
+    let limit = most(context, level);
+    if !bound.is_finite() || bound > limit {
+        return Err(Error::ValueTooLarge { index: 0, bits: bound.log2(), bound_bits: limit.log2() });
+    }
+    context.check_values(values, bound)?;
+    let scale = context.scale(level);
+    let mut message = context.encode(values, scale, zero[0].basis());
+    zero[0].add_assign(&message);
+    message.zeroize();
+    let deviation = (deviation + context.errors().encoding(2 * values.len())) / scale + bound * 2f64.powi(-49);
+    let info = Info { degree: 1, slots: values.len(), magnitude: bound, deviation };
+    Ok(Ciphertext { context: Arc::clone(context), parts: zero.into(), info })
+}
+
+/// Encrypts under a public key.
+#[derive(Debug, Clone)]
+pub struct Encryptor {
+    context: Arc<CkksContext>,
+    key: Arc<PublicKey>,
+}
+
+impl Encryptor {
+    /// An encryptor for one key. Errors: [`Error::ContextMismatch`].
+    pub fn new(context: &Arc<CkksContext>, key: Arc<PublicKey>) -> Result<Self> {
+        check_key(context, key.context(), "encryptor")?;
+        Ok(Self { context: Arc::clone(context), key })
+    }
+
+    /// A fresh encryption at the top level of values with |z| ≤ 1; any number of them that divides n/2.
+    ///
+    /// # Errors
+    /// [`Error::SlotCount`]; [`Error::NotFinite`] for NaN and infinities; [`Error::ValueTooLarge`] for |z| > 1.
+    pub fn encrypt(&self, values: &[Complex64], rng: &mut impl RngCore) -> Result<Ciphertext> {
+        self.encrypt_bounded(values, 1.0, rng)
+    }
+
+    /// As [`Self::encrypt`] for values with |z| ≤ `bound`. The bound becomes public: it must not depend on the values.
+    ///
+    /// # Errors
+    /// As there; [`Error::ValueTooLarge`] also when the bound at this scale does not fit the modulus.
+    pub fn encrypt_bounded(&self, values: &[Complex64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
+        self.context.check_values(values, bound)?;
+        fresh(&self.context, values, bound, self.key.encrypt_zero(rng), self.context.errors().fresh_public())
+    }
+
+    /// As [`Self::encrypt_bounded`] for real numbers.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encrypt_real(&self, values: &[f64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
+        self.encrypt_bounded(&complex(values), bound, rng)
+    }
+}
+
+/// Encrypts and decrypts under a secret key.
+#[derive(Debug)]
+pub struct Decryptor {
+    context: Arc<CkksContext>,
+    key: Arc<SecretKey>,
+}
+
+/// How a decryption may be published.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Publication {
+    /// Statistical security κ in bits of the error against all published decryptions together.
+    pub security_bits: u32,
+    /// How many decryptions under this key will be published at most.
+    pub decryptions: u32,
+}
+
+/// Values that may be published.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Published {
+    /// The slots, with the flooding noise in them.
+    pub values: Vec<Complex64>,
+    /// −log2 of the expected largest error, flooding included.
+    pub precision_bits: f64,
+}
+
+impl Decryptor {
+    /// A decryptor for one key. Errors: [`Error::ContextMismatch`].
+    pub fn new(context: &Arc<CkksContext>, key: Arc<SecretKey>) -> Result<Self> {
+        check_key(context, key.context(), "decryptor")?;
+        Ok(Self { context: Arc::clone(context), key })
+    }
+
+    /// A fresh secret-key encryption at `level`, and the seed of its second part.
+    ///
+    /// # Errors
+    /// As [`Encryptor::encrypt_bounded`]; [`Error::OutOfRange`] for the level.
+    pub fn encrypt(
+        &self,
+        values: &[Complex64],
+        bound: f64,
+        level: usize,
+        rng: &mut impl RngCore,
+    ) -> Result<(Ciphertext, [u8; 32])> {
+        let (base, top) = (self.context.base_level(), self.context.top_level());
+        if level < base || level > top {
+            return Err(Error::OutOfRange {
+                what: "level",
+                got: level as i64,
+                range: format!("between {base} and {top}"),
+            });
+        }
+        self.context.check_values(values, bound)?;
+        let mut seed = [0; 32];
+        rng.fill_bytes(&mut seed);
+        let zero = self.key.encrypt_zero(level, seed, 1, rng);
+        Ok((fresh(&self.context, values, bound, zero, self.context.errors().fresh_secret())?, seed))
+    }
+
+    /// The slots, with their error: as many as the ciphertext has.
+    ///
+    /// The error depends on the secret key: values that leave the hands of the key's owner go through [`Self::decrypt_public`].
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`]; [`Error::CapacityExhausted`] when the values may have overflowed the modulus.
+    pub fn decrypt(&self, ct: &Ciphertext) -> Result<Vec<Complex64>> {
+        let mut coefficients = self.coefficients(ct)?;
+        let slots = self.context.embedding().to_slots(&coefficients);
+        coefficients.zeroize();
+        Ok(slots)
+    }
+
+    /// The real parts of the slots. As [`Self::decrypt`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decrypt_real(&self, ct: &Ciphertext) -> Result<Vec<f64>> {
+        Ok(self.decrypt(ct)?.iter().map(|z| z.re).collect())
+    }
+
+    /// The slots with noise that hides the error of the ciphertext (Li–Micciancio 2021; Li–Micciancio–Schultz–Sorrell 2022): to every
+    /// coefficient a Gaussian of deviation `√(12·decryptions)·2^{κ/2}·B`, B the bound on the error.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt`]; [`Error::OutOfRange`] for κ outside 1..=128 or no decryptions; [`Error::PrecisionExhausted`] when less than
+    /// one bit of the values would be left.
+    pub fn decrypt_public(
+        &self,
+        ct: &Ciphertext,
+        publication: Publication,
+        rng: &mut impl RngCore,
+    ) -> Result<Published> {
+        let Publication { security_bits, decryptions } = publication;
+        for (what, got, most) in
+            [("security in bits", security_bits, 128), ("the number of decryptions", decryptions, u32::MAX)]
+        {
+            if got == 0 || got > most {
+                return Err(Error::OutOfRange { what, got: got as i64, range: format!("in 1..={most}") });
+            }
+        }
+        let mut coefficients = self.coefficients(ct)?;
+        // The l2 norm of the error's coefficients is at most its canonical norm.
+        let deviation = (12.0 * decryptions as f64).sqrt() * (security_bits as f64 / 2.0).exp2() * ct.error_bound();
+        let flooded = deviation * (coefficients.len() as f64).sqrt() * (1.0 + (ct.slots() as f64).ln()).sqrt();
+        let precision_bits = -(flooded + (-ct.precision_bits()).exp2()).log2();
+        let left_bits = precision_bits + ct.magnitude().log2();
+        if left_bits < 1.0 {
+            coefficients.zeroize();
+            return Err(Error::PrecisionExhausted { left_bits });
+        }
+        flooding::add_gaussian(&mut coefficients, deviation, rng);
+        let values = self.context.embedding().to_slots(&coefficients);
+        Ok(Published { values, precision_bits })
+    }
+
+    fn coefficients(&self, ct: &Ciphertext) -> Result<Vec<f64>> {
+        if !Arc::ptr_eq(&ct.context, &self.context) {
+            let id = |context: &CkksContext| context.rlwe().params().id().to_string();
+            return Err(Error::ContextMismatch {
+                operation: "decrypt",
+                left: id(&self.context),
+                right: id(&ct.context),
+            });
+        }
+        let (needed, room) = (ct.log2_phase(), self.context.rlwe().log2_modulus(ct.level()) - 1.0);
+        if needed >= room {
+            return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: needed, left_bits: room });
+        }
+        let mut phase = self.key.phase(&ct.parts);
+        let coefficients = self.context.coefficients(&phase, needed, ct.slots(), ct.scale());
+        phase.zeroize();
+        Ok(coefficients)
+    }
+}

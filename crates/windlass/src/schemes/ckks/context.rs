@@ -1,0 +1,210 @@
+//! Parameters of CKKS: a power-of-two ring, a chain of primes, and the scale of every level.
+
+use std::sync::{Arc, OnceLock};
+
+use windlass_ring::kernels::Isa;
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::{Assurance, Context, RlweParams, RlweSpec, SecretDistribution};
+
+use super::embedding::Embedding;
+use super::error_model::ErrorModel;
+use crate::error::{Error, Result};
+
+/// What determines a CKKS parameter set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CkksSpec {
+    /// Ring dimension n, a power of two; there are up to n/2 slots.
+    pub n: usize,
+    /// log2 of the scale Δ: 25 to 50.
+    pub scale_bits: u32,
+    /// How many rescalings there are room for.
+    pub depth: usize,
+    /// Sizes in bits of the primes that no rescaling drops. Their product bounds Δ times the values.
+    pub base_prime_bits: Vec<u32>,
+    /// Sizes in bits of the special primes.
+    pub special_prime_bits: Vec<u32>,
+    /// Number of digits of a key switch.
+    pub digits: usize,
+    /// Distribution of the secret key.
+    pub secret: SecretDistribution,
+    /// What is vouched for.
+    pub assurance: Assurance,
+}
+
+impl CkksSpec {
+    /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and at least `slots` slots; values may
+    /// grow to 2^9. One special prime for each prime of a digit, and of all numbers of digits the least that fits.
+    ///
+    /// # Errors
+    /// [`Error::NoParameters`] when no ring of the tables does.
+    pub fn secure(depth: usize, scale_bits: u32, slots: usize) -> Result<Self> {
+        let base_prime_bits = if scale_bits <= 40 { vec![scale_bits + 10] } else { vec![scale_bits / 2 + 5; 2] };
+        let primes = depth + base_prime_bits.len();
+        let mut reason = String::from("no ring dimension was tried");
+        for log_n in 11..=16 {
+            let n = 1usize << log_n;
+            if n < 2 * slots {
+                continue;
+            }
+            for digits in 1..=primes {
+                let spec = Self {
+                    n,
+                    scale_bits,
+                    depth,
+                    base_prime_bits: base_prime_bits.clone(),
+                    special_prime_bits: special_for(&base_prime_bits, scale_bits, primes.div_ceil(digits)),
+                    digits,
+                    secret: SecretDistribution::Ternary,
+                    assurance: Assurance::Secure,
+                };
+                match RlweParams::new(&spec.to_rlwe()) {
+                    Ok(_) => return Ok(spec),
+                    Err(error) => reason = error.to_string(),
+                }
+            }
+        }
+        Err(Error::NoParameters { reason })
+    }
+
+    /// The parameters of the layer below.
+    pub fn to_rlwe(&self) -> RlweSpec {
+        let mut q_prime_bits = self.base_prime_bits.clone();
+        q_prime_bits.extend(std::iter::repeat_n(self.scale_bits, self.depth));
+        RlweSpec {
+            m: 2 * self.n as u64,
+            q_prime_bits,
+            special_prime_bits: self.special_prime_bits.clone(),
+            digits: self.digits,
+            secret: self.secret,
+            assurance: self.assurance.clone(),
+        }
+    }
+}
+
+/// Special primes whose product exceeds any digit of `group` primes by ten bits.
+fn special_for(base: &[u32], scale_bits: u32, group: usize) -> Vec<u32> {
+    let digit: u32 = base.iter().copied().chain(std::iter::repeat(scale_bits)).take(group).sum::<u32>();
+    let needed = (digit + 10).max(scale_bits * group as u32 + 10);
+    let count = needed.div_ceil(50);
+    vec![needed.div_ceil(count).clamp(25, 50); count as usize]
+}
+
+/// What all CKKS keys, plaintexts and ciphertexts of one parameter set share.
+///
+/// *Level* l is the number of primes. Every level has one scale: Δ_B = 2^scale_bits at the lowest level B and
+/// `Δ_l = √(Δ_{l−1}·q_l)` above, q_l the prime that a rescaling from level l drops. A product of two ciphertexts at level l has scale
+/// Δ_l² and after its rescaling exactly Δ_{l−1}; so scales never have to be compared. The recursion contracts: all Δ_l stay near the q_l.
+#[derive(Debug)]
+pub struct CkksContext {
+    rlwe: Arc<Context>,
+    spec: CkksSpec,
+    /// Δ_B, .., Δ_L.
+    scales: Vec<f64>,
+    embedding: Embedding,
+    errors: ErrorModel,
+    imaginary: OnceLock<Poly<Eval>>,
+}
+
+impl CkksContext {
+    /// Validates a specification and builds the transforms on the fastest instruction set.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for n, Δ or the base; [`Error::Rlwe`] for what the layer below refuses, insecure sets among them.
+    pub fn new(spec: &CkksSpec) -> Result<Arc<Self>> {
+        Self::with_isa(spec, Isa::best())
+    }
+
+    /// As [`Self::new`], on a chosen instruction set.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn with_isa(spec: &CkksSpec, isa: Isa) -> Result<Arc<Self>> {
+        let refuse = |what, got, range: &str| Err(Error::OutOfRange { what, got, range: range.into() });
+        if !spec.n.is_power_of_two() || !(4..=1 << 17).contains(&spec.n) {
+            return refuse("the ring dimension", spec.n as i64, "a power of two from 4 to 2^17");
+        }
+        if !(25..=50).contains(&spec.scale_bits) {
+            return refuse("the scale in bits", spec.scale_bits as i64, "in 25..=50");
+        }
+        let base: u32 = spec.base_prime_bits.iter().sum();
+        if base < spec.scale_bits + 2 {
+            return refuse("the size of the base primes in bits", base as i64, "at least two more than the scale's");
+        }
+        let rlwe = Context::with_isa(RlweParams::new(&spec.to_rlwe())?, isa)?;
+        let mut scales = vec![(spec.scale_bits as f64).exp2()];
+        for level in spec.base_prime_bits.len()..rlwe.top_level() {
+            let prime = rlwe.ring().modulus(level).value() as f64;
+            scales.push((scales[scales.len() - 1] * prime).sqrt());
+        }
+        let errors = ErrorModel::new(rlwe.params());
+        let embedding = Embedding::new(spec.n);
+        Ok(Arc::new(Self { rlwe, spec: spec.clone(), scales, embedding, errors, imaginary: OnceLock::new() }))
+    }
+
+    /// The specification.
+    pub fn spec(&self) -> &CkksSpec {
+        &self.spec
+    }
+
+    /// The context of keys.
+    pub fn rlwe(&self) -> &Arc<Context> {
+        &self.rlwe
+    }
+
+    /// The most slots, n/2.
+    pub fn most_slots(&self) -> usize {
+        self.embedding.most_slots()
+    }
+
+    /// The level of a fresh ciphertext.
+    pub fn top_level(&self) -> usize {
+        self.rlwe.top_level()
+    }
+
+    /// The level at which nothing can be rescaled any more.
+    pub fn base_level(&self) -> usize {
+        self.spec.base_prime_bits.len()
+    }
+
+    /// Δ_level, B ≤ level ≤ L. Panics outside.
+    pub fn scale(&self, level: usize) -> f64 {
+        self.scales[level - self.base_level()]
+    }
+
+    /// The automorphism that moves slot j + amount to slot j: 5^amount modulo 2n.
+    pub fn rotation_element(&self, amount: i64) -> u64 {
+        let exponent = amount.rem_euclid(self.most_slots() as i64) as u64;
+        windlass_ring::kernels::arith::pow_mod(5, exponent, 2 * self.spec.n as u64)
+    }
+
+    /// The automorphism that conjugates every slot: −1 modulo 2n.
+    pub fn conjugation_element(&self) -> u64 {
+        2 * self.spec.n as u64 - 1
+    }
+
+    pub(crate) fn embedding(&self) -> &Embedding {
+        &self.embedding
+    }
+
+    pub(crate) fn errors(&self) -> &ErrorModel {
+        &self.errors
+    }
+
+    /// X^{n/2}, which is i in every slot, over all primes.
+    pub(crate) fn imaginary(&self) -> &Poly<Eval> {
+        self.imaginary.get_or_init(|| {
+            let mut monomial = vec![0; self.spec.n];
+            monomial[self.spec.n / 2] = 1;
+            let basis = self.rlwe.wide_basis(self.top_level());
+            Poly::from_signed(self.rlwe.ring(), &basis, &monomial).into_eval()
+        })
+    }
+
+    pub(crate) fn check_slots(&self, count: usize) -> Result<()> {
+        let most = self.most_slots();
+        if count == 0 || !most.is_multiple_of(count) {
+            return Err(Error::SlotCount { got: count, most });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! The CKKS evaluator: what it holds and what it checks.
+
+use std::sync::Arc;
+
+use windlass_rlwe::EvaluationKeys;
+
+use super::ciphertext::{Ciphertext, log2_phase};
+use super::context::CkksContext;
+use crate::error::{Error, Result};
+
+/// Homomorphic evaluation of CKKS with a set of evaluation keys.
+///
+/// Scales and levels look after themselves: operands of different depth are brought together, products are rescaled when they are used.
+/// Operations return [`Error::ContextMismatch`] for operands of another context, [`Error::LevelsExhausted`] where a rescaling has no prime
+/// left, and [`Error::CapacityExhausted`] where the bound on the values would not fit the modulus.
+#[derive(Debug, Clone)]
+pub struct Engine {
+    pub(crate) context: Arc<CkksContext>,
+    pub(crate) keys: Arc<EvaluationKeys>,
+}
+
+impl Engine {
+    /// An evaluator over `keys`.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] when the keys belong to another context.
+    pub fn new(context: &Arc<CkksContext>, keys: Arc<EvaluationKeys>) -> Result<Self> {
+        if !Arc::ptr_eq(context.rlwe(), keys.context()) {
+            return Err(Error::ContextMismatch {
+                operation: "engine",
+                left: context.rlwe().params().id().to_string(),
+                right: keys.context().params().id().to_string(),
+            });
+        }
+        Ok(Self { context: Arc::clone(context), keys })
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Arc<CkksContext> {
+        &self.context
+    }
+
+    /// The evaluation keys.
+    pub fn keys(&self) -> &Arc<EvaluationKeys> {
+        &self.keys
+    }
+
+    pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
+        if Arc::ptr_eq(&ct.context, &self.context) {
+            return Ok(());
+        }
+        let describe = |context: &CkksContext| format!("CKKS {}", context.rlwe().params().id());
+        Err(Error::ContextMismatch { operation, left: describe(&self.context), right: describe(&ct.context) })
+    }
+
+    /// Gives back a result whose values fit its modulus for certain.
+    pub(crate) fn accept(&self, operation: &'static str, ct: Ciphertext) -> Result<Ciphertext> {
+        let room = self.context.rlwe().log2_modulus(ct.level()) - 1.0;
+        let needed = log2_phase(&self.context, ct.level(), &ct.info);
+        if needed < room {
+            return Ok(ct);
+        }
+        Err(Error::CapacityExhausted { operation, needed_bits: needed, left_bits: room })
+    }
+}

@@ -1,0 +1,83 @@
+//! Standard deviations of the errors of operations.
+//!
+//! All are those of one canonical embedding of an error polynomial, in units of the phase (divide by the scale for units of the message),
+//! for a power-of-two ring: independent coefficients of variance v give n·v. Deviations of sums are added, which holds whatever the
+//! dependence; a slot exceeds [`ErrorModel::BOUND_FACTOR`] deviations with probability below 2^{−128}.
+
+use windlass_rlwe::RlweParams;
+use windlass_rlwe::noise::all_ones_norm;
+
+/// Deviations of one parameter set.
+#[derive(Debug, Clone)]
+pub(crate) struct ErrorModel {
+    n: f64,
+    sigma: f64,
+    /// Sum of the variances of the secret's coefficients.
+    secret: f64,
+    all_ones: f64,
+    /// For each digit: log2 of its product relative to P, and its primes, by level: filled from the gadget.
+    groups: Vec<Vec<f64>>,
+    log2_p: f64,
+}
+
+impl ErrorModel {
+    /// A product of two complex Gaussians of deviation 1 exceeds t with probability about √(πt)·exp(−2t); a Gaussian times an
+    /// embedding of the secret (at most 4.1 deviations, enforced at key generation) exceeds 64 less often still.
+    pub(crate) const BOUND_FACTOR: f64 = 64.0;
+
+    pub(crate) fn new(params: &RlweParams) -> Self {
+        let size = |index: usize| (params.q_primes()[index].value() as f64).log2();
+        Self {
+            n: params.n() as f64,
+            sigma: params.sigma(),
+            secret: params.secret().total_variance(params.n()),
+            all_ones: all_ones_norm(params.shape()),
+            groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
+            log2_p: params.log2_p(),
+        }
+    }
+
+    /// A fresh public-key encryption: e_0 + e_1·s + e·u, u ternary.
+    pub(crate) fn fresh_public(&self) -> f64 {
+        (self.n * (1.0 + self.secret + 2.0 * self.n / 3.0)).sqrt() * self.sigma
+    }
+
+    /// A fresh secret-key encryption.
+    pub(crate) fn fresh_secret(&self) -> f64 {
+        self.n.sqrt() * self.sigma
+    }
+
+    /// Rounding the coefficients of `count` of the n coefficients of one polynomial.
+    pub(crate) fn encoding(&self, count: usize) -> f64 {
+        (count as f64 / 12.0).sqrt()
+    }
+
+    /// Rounding both parts of a ciphertext.
+    pub(crate) fn rounding(&self) -> f64 {
+        (self.n / 12.0 * (1.0 + self.secret)).sqrt()
+    }
+
+    /// The inner product of a key switch at `level`, divided by P.
+    ///
+    /// A digit of g primes and product D has coefficients of mean g·D/2 and variance g·D²/12; the mean is a multiple of the all-ones
+    /// polynomial, whose norm is taken at its largest slot.
+    pub(crate) fn inner_product(&self, level: usize) -> f64 {
+        let mut left = level;
+        let mut variance = 0.0;
+        for group in &self.groups {
+            let taken = &group[..left.min(group.len())];
+            left -= taken.len();
+            if !taken.is_empty() {
+                let (g, log2_d) = (taken.len() as f64, taken.iter().sum::<f64>());
+                let digit = (g / 2.0 * self.all_ones).powi(2) + g * self.n / 12.0;
+                variance += digit * (2.0 * (log2_d - self.log2_p)).exp2();
+            }
+        }
+        (variance * self.n).sqrt() * self.sigma
+    }
+
+    /// One key switch with its mod-down.
+    pub(crate) fn key_switch(&self, level: usize) -> f64 {
+        self.inner_product(level) + self.rounding()
+    }
+}

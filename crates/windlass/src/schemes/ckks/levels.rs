@@ -1,0 +1,116 @@
+//! Rescaling, and bringing operands together.
+
+use std::sync::Arc;
+
+use windlass_ring::Poly;
+
+use super::ciphertext::{Ciphertext, Info};
+use super::engine::Engine;
+use crate::error::{Error, Result};
+
+impl Engine {
+    /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is returned as it is.
+    ///
+    /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
+    pub fn rescale(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+        self.check("rescale", ct)?;
+        if ct.info.degree == 1 {
+            return Ok(ct.clone());
+        }
+        self.divided("rescale", ct, Info { degree: 1, ..ct.info })
+    }
+
+    /// Divides by the last prime; `info` without the error of the rounding.
+    fn divided(&self, operation: &'static str, ct: &Ciphertext, info: Info) -> Result<Ciphertext> {
+        let level = ct.level();
+        if level <= self.context.base_level() {
+            return Err(Error::LevelsExhausted { operation, depth: self.context.spec().depth });
+        }
+        let keep = self.context.rlwe().basis(level - 1);
+        let parts = ct.parts.iter().map(|part| part.divide_rounded(&keep, 1)).collect();
+        let rounding = self.context.errors().rounding() / self.context.scale(level - 1);
+        Ok(ct.with_parts(parts, Info { deviation: info.deviation + rounding, ..info }))
+    }
+
+    /// The same message at a lower level and degree 1, at exactly the scale of that level.
+    ///
+    /// Cost: a rescaling when levels are dropped. Errors: [`Error::OutOfRange`] for a level above that of the ciphertext (after its own
+    /// rescaling) or below the base.
+    pub fn lower(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
+        let ct = self.rescale(ct)?;
+        let base = self.context.base_level();
+        if level < base || level > ct.level() {
+            let range = format!("between {base} and {}", ct.level());
+            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+        }
+        if level == ct.level() {
+            return Ok(ct);
+        }
+        let prime = self.context.rlwe().ring().modulus(level).value() as f64;
+        let factor = self.context.scale(level) * prime / self.context.scale(ct.level());
+        let raised = self.raised(&self.restricted(&ct, level + 1), factor);
+        self.divided("drop levels", &raised, raised.info)
+    }
+
+    /// The rows of the first `level` primes; the scale stays that of the old level.
+    fn restricted(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
+        if level == ct.level() {
+            return ct.clone();
+        }
+        let basis = self.context.rlwe().basis(level);
+        ct.with_parts(ct.parts.iter().map(|part| part.restrict(&basis)).collect(), ct.info)
+    }
+
+    /// The phase times the integer nearest to a large factor: the scale is what it was meant to be up to half of one part in `factor`,
+    /// which is counted as an error of the message.
+    fn raised(&self, ct: &Ciphertext, factor: f64) -> Ciphertext {
+        let integer = factor.round();
+        let mut out = ct.clone();
+        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
+        out.info.deviation += ct.info.magnitude * (integer / factor - 1.0).abs();
+        out
+    }
+
+    /// A ciphertext of degree 1 raised to degree 2 at a level at or below its own.
+    fn to_degree_two(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
+        let factor = self.context.scale(level).powi(2) / self.context.scale(ct.level());
+        let mut out = self.raised(&self.restricted(ct, level), factor);
+        out.info.degree = 2;
+        out
+    }
+
+    /// Two summands at one level and degree.
+    pub(crate) fn align(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
+        self.check("add", a)?;
+        self.check("add", b)?;
+        let flip = (a.level(), a.info.degree) < (b.level(), b.info.degree);
+        let (mut high, low) = if flip { (b.clone(), a.clone()) } else { (a.clone(), b.clone()) };
+        // A product above the other operand's level is rescaled first.
+        if high.level() > low.level() && high.info.degree == 2 {
+            high = self.rescale(&high)?;
+        }
+        let level = low.level();
+        let (high, low) = match (high.info.degree, low.info.degree) {
+            (2, 1) => (high, self.to_degree_two(&low, level)),
+            (1, 2) => (self.to_degree_two(&high, level), low),
+            (1, 1) => (self.lower(&high, level)?, low),
+            _ => (high, low),
+        };
+        debug_assert_eq!((high.level(), high.info.degree), (low.level(), low.info.degree));
+        Ok(if flip { (low, high) } else { (high, low) })
+    }
+
+    /// Two factors at one level and degree 1.
+    pub(crate) fn factors(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
+        let (a, b) = (self.rescale(a)?, self.rescale(b)?);
+        let level = a.level().min(b.level());
+        Ok((self.lower(&a, level)?, self.lower(&b, level)?))
+    }
+
+    /// The zero ciphertext at the level and degree of another.
+    pub(crate) fn zero_like(&self, ct: &Ciphertext) -> Ciphertext {
+        let zero = || Poly::zero(self.context.rlwe().ring(), ct.parts[0].basis());
+        let info = Info { magnitude: 0.0, deviation: 0.0, ..ct.info };
+        Ciphertext { context: Arc::clone(&self.context), parts: vec![zero(), zero()], info }
+    }
+}

@@ -1,0 +1,24 @@
+//! CKKS: approximate arithmetic on encrypted complex vectors (Cheon–Kim–Kim–Song 2017), in full RNS, on the same keys and key switch as the
+//! exact schemes.
+//!
+//! Nothing about scales or levels is left to the caller: see [`CkksContext`] for why they always fit. Every ciphertext carries a bound on
+//! its values and an estimate of its error; see [`Ciphertext::precision_bits`].
+
+mod arithmetic;
+mod automorphism;
+mod ciphertext;
+mod client;
+mod context;
+mod embedding;
+mod encode;
+mod engine;
+mod error_model;
+mod flooding;
+mod levels;
+
+pub use automorphism::{Constant, Extended, Hoisted};
+pub use ciphertext::Ciphertext;
+pub use client::{Decryptor, Encryptor, Publication, Published, complex};
+pub use context::{CkksContext, CkksSpec};
+pub use engine::Engine;
+pub use num_complex::Complex64;

@@ -1,0 +1,5 @@
+//! CKKS against plain complex arithmetic.
+
+mod arithmetic;
+mod common;
+mod refusals;

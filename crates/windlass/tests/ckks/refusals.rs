@@ -1,0 +1,112 @@
+//! What is refused, and how.
+
+use windlass::Error;
+use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Publication};
+
+use crate::common::{Setup, sample, spec};
+
+#[test]
+fn values_that_cannot_be_encoded() {
+    let mut s = Setup::new(&spec(256, 40, 1), &[]);
+    let ones = |count: usize| vec![Complex64::new(1.0, 0.0); count];
+    let rng = &mut s.rng;
+    for count in [0, 3, 100, 256] {
+        let refused = s.encryptor.encrypt(&ones(count), rng).unwrap_err();
+        assert_eq!(refused, Error::SlotCount { got: count, most: 128 });
+    }
+    for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let mut values = ones(8);
+        values[5].im = bad;
+        assert_eq!(s.encryptor.encrypt(&values, rng).unwrap_err(), Error::NotFinite { index: 5 });
+        let ct = s.encryptor.encrypt(&ones(8), rng).unwrap();
+        assert_eq!(s.engine.add_plain(&ct, &values).unwrap_err(), Error::NotFinite { index: 5 });
+        assert_eq!(s.engine.multiply_plain(&ct, &values).unwrap_err(), Error::NotFinite { index: 5 });
+        assert_eq!(s.engine.multiply_scalar(&ct, Complex64::new(bad, 0.0)).unwrap_err(), Error::NotFinite { index: 0 });
+    }
+    let large = vec![Complex64::new(0.0, 2.0); 4];
+    assert!(matches!(s.encryptor.encrypt(&large, rng), Err(Error::ValueTooLarge { index: 0, .. })));
+    assert!(s.encryptor.encrypt_bounded(&large, 2.0, rng).is_ok());
+    let beyond = s.encryptor.encrypt_bounded(&large, 2f64.powi(60), rng);
+    assert!(matches!(beyond, Err(Error::ValueTooLarge { .. })), "{beyond:?}");
+    let huge = vec![Complex64::new(f64::MAX, f64::MAX); 4];
+    let ct = s.encryptor.encrypt(&ones(4), rng).unwrap();
+    assert!(matches!(s.engine.add_plain(&ct, &huge), Err(Error::ValueTooLarge { .. })));
+}
+
+#[test]
+fn values_that_outgrow_the_modulus() {
+    let mut s = Setup::new(&spec(256, 40, 0), &[]);
+    let mut ct = s.encrypt(&sample(128, &mut s.rng.clone()));
+    let outgrown = (0..20).find_map(|_| match s.engine.add(&ct, &ct) {
+        Ok(sum) => {
+            ct = sum;
+            None
+        }
+        Err(error) => Some(error),
+    });
+    assert!(matches!(outgrown, Some(Error::CapacityExhausted { operation: "add", .. })), "{outgrown:?}");
+    // 2^9 is what a base of 50 bits leaves above a scale of 40.
+    assert_eq!(ct.magnitude(), 256.0);
+}
+
+#[test]
+fn levels_run_out() {
+    let mut s = Setup::new(&spec(256, 40, 1), &[]);
+    let ct = s.encrypt(&sample(128, &mut s.rng.clone()));
+    let square = s.engine.square(&ct).unwrap();
+    let fourth = s.engine.square(&square);
+    // The product itself still needs 80 bits under a modulus of 50.
+    assert!(matches!(fourth, Err(Error::CapacityExhausted { .. })), "{fourth:?}");
+    let low = s.engine.lower(&square, 1).unwrap();
+    assert_eq!(low.depth_left(), 0);
+    let mut wide = Setup::new(&CkksSpec { base_prime_bits: vec![50, 50], ..spec(256, 40, 0) }, &[]);
+    let ct = wide.encrypt(&sample(128, &mut s.rng));
+    let square = wide.engine.square(&ct).unwrap();
+    let refused = wide.engine.square(&square).unwrap_err();
+    assert_eq!(refused, Error::LevelsExhausted { operation: "rescale", depth: 0 });
+}
+
+#[test]
+fn contexts_and_keys_that_do_not_match() {
+    let mut s = Setup::new(&spec(256, 40, 1), &[]);
+    let mut other = Setup::new(&spec(256, 40, 2), &[]);
+    let (a, b) = (s.encrypt(&sample(8, &mut s.rng.clone())), other.encrypt(&sample(8, &mut s.rng.clone())));
+    for refused in [s.engine.add(&a, &b), s.engine.multiply(&a, &b), s.engine.square(&b), s.engine.conjugate(&b)] {
+        assert!(matches!(refused, Err(Error::ContextMismatch { .. })), "{refused:?}");
+    }
+    assert!(matches!(s.decryptor.decrypt(&b), Err(Error::ContextMismatch { .. })));
+    let element = s.context.rotation_element(1);
+    let refused = s.engine.rotate(&a, 1).unwrap_err();
+    assert!(matches!(refused, Error::MissingGaloisKey { element: t, .. } if t == element), "{refused}");
+    assert!(matches!(s.engine.lower(&a, 3), Err(Error::OutOfRange { .. })));
+}
+
+#[test]
+fn parameters_that_make_no_sense() {
+    let refuse = |spec: CkksSpec| CkksContext::new(&spec).unwrap_err();
+    for spec in [
+        CkksSpec { n: 100, ..spec(256, 40, 1) },
+        CkksSpec { scale_bits: 51, ..spec(256, 40, 1) },
+        CkksSpec { scale_bits: 20, ..spec(256, 40, 1) },
+        CkksSpec { base_prime_bits: vec![40], ..spec(256, 40, 1) },
+    ] {
+        assert!(matches!(refuse(spec.clone()), Error::OutOfRange { .. }), "{spec:?}");
+    }
+    assert!(matches!(CkksSpec::secure(100, 50, 1), Err(Error::NoParameters { .. })));
+    let spec = CkksSpec::secure(3, 35, 1000).unwrap();
+    assert!(spec.n >= 2000 && spec.n <= 1 << 13, "{spec:?}");
+    assert!(CkksContext::new(&spec).unwrap().rlwe().params().security().bits >= 128.0);
+}
+
+#[test]
+fn publications_that_would_leave_nothing() {
+    let mut s = Setup::new(&spec(256, 30, 0), &[]);
+    let ct = s.encrypt(&sample(128, &mut s.rng.clone()));
+    let publish = |security_bits, decryptions, rng: &mut _| {
+        s.decryptor.decrypt_public(&ct, Publication { security_bits, decryptions }, rng)
+    };
+    assert!(matches!(publish(40, 1, &mut s.rng), Err(Error::PrecisionExhausted { .. })));
+    for (security, decryptions) in [(0, 1), (129, 1), (20, 0)] {
+        assert!(matches!(publish(security, decryptions, &mut s.rng), Err(Error::OutOfRange { .. })));
+    }
+}
