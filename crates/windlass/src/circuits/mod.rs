@@ -1,7 +1,9 @@
 //! Circuits, written once over [`crate::Evaluator`]: each runs on the exact mock and on every scheme.
 
+pub mod digits;
 pub mod linear;
 pub mod polynomial;
 
+pub use digits::{DigitRemoval, DigitSpec, Method};
 pub use linear::{CostModel, LinearMap, LinearPlan, PlanSpec, Strategy};
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};

@@ -1,0 +1,11 @@
+//! Removing the low base-p digits of encrypted integers: the non-linear part of bootstrapping.
+//!
+//! For x modulo p^e with digits z_0, z_1, .. (balanced for odd p, 0 or 1 for p = 2) a [`DigitRemoval`] computes
+//! `(x − Σ_{i<v} z_i·p^i)/p^v` modulo p^{e−v}. The methods of the papers ([`Method`]) differ only in the polynomials that raise
+//! the precision to which a digit is known; they share one circuit. The derivations are in `docs/math/bootstrapping.md`.
+
+mod apply;
+mod plan;
+mod polynomials;
+
+pub use plan::{DigitRemoval, DigitSpec, Method};

@@ -1,0 +1,175 @@
+//! Polynomials that know a digit more precisely than their argument does.
+//!
+//! An integer z knows the digit d to precision a when `z ≡ d (mod p^a)`. All polynomials are generated, by Newton interpolation
+//! along a p-ordering (Bhargava) of the set of possible arguments.
+
+use windlass_ring::slots::PrimePower;
+
+use crate::error::{Error, Result};
+
+/// Polynomials of a larger degree are refused: planning their evaluation would take longer than any use of it.
+const MAX_DEGREE: usize = 2048;
+
+/// The digits that may occur: all integers from `low` to `high`, distinct modulo p.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Digits {
+    pub low: i64,
+    pub high: i64,
+}
+
+impl Digits {
+    /// All residues: 0 and 1 for p = 2, balanced for odd p.
+    pub fn all(prime: u64) -> Self {
+        let half = (prime as i64 - 1) / 2;
+        if prime == 2 { Self { low: 0, high: 1 } } else { Self { low: -half, high: half } }
+    }
+
+    /// The balanced digits of absolute value at most `bound`, for odd p.
+    pub fn up_to(bound: u64, prime: u64) -> Self {
+        let bound = (bound as i64).min(Self::all(prime).high);
+        Self { low: -bound, high: bound }
+    }
+
+    fn count(self) -> usize {
+        (self.high - self.low + 1) as usize
+    }
+
+    /// Element number i of the p-ordering of `{d + p^from·k}`: the digits for k = 0, then for k = 1, ..
+    fn element(self, i: usize, step: i64) -> i64 {
+        self.low + (i % self.count()) as i64 + step * (i / self.count()) as i64
+    }
+}
+
+/// The polynomial of least degree modulo p^c that takes every `d + p^from·k`, d one of the digits, to d. Coefficients centred, lowest first.
+///
+/// For all residues and from = 1 this is Chen–Han's G_c (Lemma 3), of degree (c−1)(p−1)+1 at most; for c = from + 1 the lifting polynomial F of
+/// Halevi–Shoup (Corollary 5.5), of degree p; otherwise the improved polynomials of eprint 2022/1364, and for few digits the local null
+/// polynomials of 2024/115. Newton's form on the p-ordering s_i has `P_n = Π_{i<n}(X − s_i)`, divisible by p^{v_n} on all arguments, so its
+/// coefficient matters modulo p^{c − v_n} alone and the sum ends where v_n ≥ c. Odd when the digits are balanced.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for degrees above 2048.
+pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: Digits) -> Result<Vec<i64>> {
+    let (prime, precision) = (modulus.prime(), modulus.exponent());
+    let step = prime.pow(from.min(precision)) as i64;
+    let mut newton: Vec<u64> = Vec::new();
+    for n in 0.. {
+        let here = digits.element(n, step);
+        let (mut unit, mut valuation) = (1u64, 0u32);
+        for i in 0..n {
+            let mut difference = here - digits.element(i, step);
+            while difference % prime as i64 == 0 {
+                difference /= prime as i64;
+                valuation += 1;
+            }
+            unit = modulus.mul(unit, modulus.reduce_i64(difference));
+        }
+        if valuation >= precision {
+            break;
+        }
+        check_degree(n)?;
+        let digit = digits.low + (n % digits.count()) as i64;
+        let rest = modulus.sub(modulus.reduce_i64(digit), evaluate_newton(modulus, &newton, digits, step, here));
+        debug_assert_eq!(rest % prime.pow(valuation), 0, "the digit is a polynomial function");
+        let low = modulus.with_exponent(precision - valuation)?;
+        let inverse = low.inv(low.reduce(unit)).expect("the powers of p have been divided out");
+        newton.push(low.mul(rest / prime.pow(valuation), inverse));
+    }
+    let mut f = vec![0u64; newton.len()];
+    for (n, &c) in newton.iter().enumerate().rev() {
+        // f ← f·(X − s_n) + c_n
+        let root = modulus.reduce_i64(digits.element(n, step));
+        for k in (0..f.len()).rev() {
+            let shifted = if k > 0 { f[k - 1] } else { 0 };
+            f[k] = modulus.sub(shifted, modulus.mul(f[k], root));
+        }
+        f[0] = modulus.add(f[0], c);
+    }
+    if digits.low == -digits.high {
+        // (f(X) − f(−X))/2 takes the same values.
+        f.iter_mut().step_by(2).for_each(|c| *c = 0);
+    }
+    while f.last() == Some(&0) {
+        f.pop();
+    }
+    Ok(f.into_iter().map(|c| modulus.centred(c)).collect())
+}
+
+/// `Σ_n c_n·Π_{i<n}(x − s_i)`.
+fn evaluate_newton(modulus: PrimePower, newton: &[u64], digits: Digits, step: i64, x: i64) -> u64 {
+    newton
+        .iter()
+        .enumerate()
+        .rev()
+        .fold(0, |sum, (n, &c)| modulus.add(c, modulus.mul(sum, modulus.reduce_i64(x - digits.element(n, step)))))
+}
+
+/// Checks that a polynomial of this degree can be planned.
+fn check_degree(degree: usize) -> Result<()> {
+    if degree <= MAX_DEGREE {
+        return Ok(());
+    }
+    let range = format!("at most {MAX_DEGREE}; bound the digits (local null polynomials) for a large p");
+    Err(Error::OutOfRange { what: "the degree of a digit polynomial", got: degree as i64, range })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(modulus: PrimePower, f: &[i64], x: i64) -> u64 {
+        f.iter().rev().fold(0u128, |sum, &c| {
+            (sum * modulus.reduce_i64(x) as u128 + modulus.reduce_i64(c) as u128) % modulus.value() as u128
+        }) as u64
+    }
+
+    #[test]
+    fn every_argument_goes_to_its_digit() {
+        for (p, most) in [(2u64, 9), (3, 6), (5, 4), (7, 4), (17, 3), (31, 2)] {
+            for c in 2..=most {
+                let modulus = PrimePower::new(p, c).unwrap();
+                for from in 1..c {
+                    let digits = Digits::all(p);
+                    let f = least_degree(modulus, from, digits).unwrap();
+                    for d in digits.low..=digits.high {
+                        for k in 0..p.pow(c - from) as i64 {
+                            let x = d + p.pow(from) as i64 * k;
+                            assert_eq!(value(modulus, &f, x), modulus.reduce_i64(d), "{p}^{c} from {from}: {x}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn degrees_are_those_of_the_papers() {
+        for (p, e) in [(2u64, 6u32), (3, 4), (5, 4), (7, 3), (17, 4), (31, 3), (127, 3)] {
+            let degree =
+                |from, c, digits| least_degree(PrimePower::new(p, c).unwrap(), from, digits).unwrap().len() - 1;
+            assert!(degree(1, e, Digits::all(p)) <= (e as usize - 1) * (p as usize - 1) + 1, "G_{e} for {p}");
+            assert_eq!(degree(1, 2, Digits::all(p)), p as usize);
+            assert!(degree(2, 3, Digits::all(p)) <= p as usize);
+        }
+        // 2^1 to 2^4 in degree 4, as X^4 does.
+        let four = least_degree(PrimePower::new(2, 4).unwrap(), 1, Digits::all(2)).unwrap();
+        assert!(four.len() <= 5, "{four:?}");
+        // Digits up to 5 in a large field: degree 2·11 − 1 whatever p is.
+        for p in [127u64, 257, 8191, 65537] {
+            let modulus = PrimePower::new(p, 2).unwrap();
+            let f = least_degree(modulus, 1, Digits::up_to(5, p)).unwrap();
+            assert!(f.len() <= 22 && f.iter().step_by(2).all(|&c| c == 0), "{p}: degree {}", f.len() - 1);
+            for d in -5..=5i64 {
+                for k in [0, 1, 2, 77, p as i64 - 1] {
+                    assert_eq!(value(modulus, &f, d + k * p as i64), modulus.reduce_i64(d), "{p}: {d}, {k}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn enormous_degrees_are_refused() {
+        let modulus = PrimePower::new(8191, 2).unwrap();
+        assert!(matches!(least_degree(modulus, 1, Digits::all(8191)), Err(Error::OutOfRange { .. })));
+    }
+}

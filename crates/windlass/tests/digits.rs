@@ -1,0 +1,174 @@
+//! Digit removal on the exact mock and on ciphertexts, against integer arithmetic.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass::circuits::{DigitRemoval, DigitSpec, Method};
+use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
+use windlass::schemes::clear::Clear;
+use windlass::schemes::{Decryptor, Engine, Scheme};
+use windlass::{Error, Plaintext};
+use windlass_ring::kernels::Isa;
+use windlass_ring::slots::SlotRing;
+
+/// `x` without its v low digits, divided by p^v, modulo p^{e−v}: digit by digit.
+fn expected(spec: &DigitSpec, x: u64) -> u64 {
+    let p = spec.prime as i64;
+    let mut rest = x as i64;
+    for _ in 0..spec.removed {
+        let digit = rest.rem_euclid(p);
+        let balanced = if p > 2 && digit > p / 2 { digit - p } else { digit };
+        rest = (rest - balanced) / p;
+    }
+    rest.rem_euclid(p.pow(spec.exponent - spec.removed)) as u64
+}
+
+/// The integers in the slots of an element that is known modulo p^exponent only.
+fn integers(plaintext: &Plaintext, exponent: u32) -> Vec<u64> {
+    let quotient = plaintext.slots().quotient();
+    let (m, p) = (quotient.m(), quotient.modulus().prime());
+    let low = Arc::new(SlotRing::new(m, p, exponent, Isa::best()).unwrap());
+    Plaintext::new(&low, plaintext.coefficients().to_vec()).unwrap().to_integers().unwrap()
+}
+
+fn check(slots: &Arc<SlotRing>, removal: &DigitRemoval, inputs: &[u64]) {
+    let clear = Clear::new(slots);
+    for batch in inputs.chunks(slots.slots()) {
+        let mut padded = batch.to_vec();
+        padded.resize(slots.slots(), 0);
+        let ct = clear.encrypt(&Plaintext::from_integers(slots, &padded).unwrap()).unwrap();
+        let before = clear.counts().products;
+        let image = removal.apply(&clear, &ct).unwrap();
+        assert_eq!(clear.counts().products - before, removal.products(), "{}", removal.explain());
+        let got = integers(image.plaintext(), image.exponent());
+        let wanted: Vec<u64> = padded.iter().map(|&x| expected(removal.spec(), x)).collect();
+        assert_eq!(got, wanted, "{}", removal.explain());
+    }
+}
+
+const METHODS: [Method; 4] = [Method::HaleviShoup, Method::ChenHan, Method::LeastDegree, Method::Automatic];
+
+#[test]
+fn every_residue_of_small_moduli() {
+    // (m, p, largest e)
+    for (m, p, most) in [(1023, 2, 8), (121, 3, 5), (781, 5, 3), (2801, 7, 3)] {
+        for e in 2..=most {
+            let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
+            let all: Vec<u64> = (0..p.pow(e)).collect();
+            for v in 1..e {
+                for method in METHODS {
+                    let removal = DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }).unwrap();
+                    check(&slots, &removal, &all);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_residues_of_large_moduli() {
+    let mut rng = ChaCha20Rng::from_seed([3; 32]);
+    // Rows of Chen–Han 2018, Table 3, and more.
+    for (m, p, e, v) in
+        [(1023, 2, 11, 5), (1023, 2, 21, 13), (781, 5, 6, 3), (307, 17, 4, 2), (331, 31, 3, 1), (32, 127, 3, 1)]
+    {
+        let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
+        let inputs: Vec<u64> = (0..2 * slots.slots()).map(|_| rng.next_u64() % p.pow(e)).collect();
+        for method in METHODS {
+            check(&slots, &DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }).unwrap(), &inputs);
+        }
+    }
+}
+
+#[test]
+fn bounded_parts_of_large_primes() {
+    let mut rng = ChaCha20Rng::from_seed([4; 32]);
+    for (m, p, e, v, bound) in [
+        (64, 127, 2, 1, 22),
+        (64, 257, 2, 1, 22),
+        (64, 65537, 2, 1, 22),
+        (64, 8191, 2, 1, 30),
+        (64, 17, 4, 2, 22),
+        (64, 7, 5, 3, 60),
+        (64, 257, 3, 1, 9),
+    ] {
+        let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
+        let spec = DigitSpec { bound: Some(bound), method: Method::LocalNull, ..DigitSpec::new(p, e, v) };
+        let removal = DigitRemoval::new(spec).unwrap();
+        let whole = p.pow(e);
+        let input = |rng: &mut ChaCha20Rng| {
+            let low = (rng.next_u64() % (2 * bound + 1)) as i64 - bound as i64;
+            ((rng.next_u64() % p.pow(e - v) * p.pow(v)) as i64 + low).rem_euclid(whole as i64) as u64
+        };
+        let mut inputs: Vec<u64> = (0..8 * slots.slots()).map(|_| input(&mut rng)).collect();
+        inputs.extend([bound, whole - bound, p.pow(v) - bound, p.pow(v) + bound]);
+        check(&slots, &removal, &inputs);
+        let automatic = DigitRemoval::new(DigitSpec { method: Method::Automatic, ..spec }).unwrap();
+        assert!(automatic.products() <= removal.products());
+    }
+}
+
+#[test]
+fn depth_is_no_worse_than_chen_and_han() {
+    for (p, e, v) in [(2u64, 11u32, 5u32), (2, 21, 13), (5, 6, 3), (17, 4, 2), (31, 3, 1), (127, 3, 1)] {
+        let plan = |method| DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }).unwrap();
+        // Theorem 5, with each polynomial's depth rounded up.
+        let stated = v as f64 * (p as f64).log2().ceil() + (e as f64).log2().ceil();
+        let [old, new, least, best] = METHODS.map(plan);
+        assert!(new.depth() as f64 <= stated, "({p}, {e}, {v}): {} > {stated}", new.depth());
+        assert!(least.depth() <= new.depth() || least.products() < new.products());
+        let price = |plan: &DigitRemoval| plan.products() as f64 + 2.0 * plan.depth() as f64;
+        assert!([&old, &new, &least].iter().all(|other| price(&best) <= price(other)), "{}", best.explain());
+    }
+}
+
+#[test]
+fn bad_requests_are_refused() {
+    let refuse = |spec: DigitSpec| DigitRemoval::new(spec).unwrap_err();
+    assert!(matches!(refuse(DigitSpec::new(2, 5, 0)), Error::OutOfRange { .. }));
+    assert!(matches!(refuse(DigitSpec::new(2, 5, 5)), Error::OutOfRange { .. }));
+    assert!(matches!(refuse(DigitSpec::new(4, 5, 2)), Error::Ring(_)));
+    assert!(matches!(refuse(DigitSpec::new(65537, 2, 1)), Error::OutOfRange { .. }));
+    let local = DigitSpec { method: Method::LocalNull, ..DigitSpec::new(257, 2, 1) };
+    assert!(matches!(refuse(local), Error::Unplannable { .. }));
+    assert!("chen-hahn".parse::<Method>().is_err());
+    assert_eq!("chen-han".parse::<Method>().unwrap().to_string(), "chen-han");
+}
+
+#[test]
+fn digits_of_ciphertexts() {
+    let mut rng = ChaCha20Rng::from_seed([5; 32]);
+    for (m, p, e, v, bound) in [(105, 2, 6, 4, None), (64, 3, 3, 1, None), (64, 257, 2, 1, Some(8))] {
+        let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
+        let params = RlweParams::new(&RlweSpec {
+            m,
+            q_prime_bits: vec![50; 9],
+            special_prime_bits: vec![50; 3],
+            digits: 3,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+        })
+        .unwrap();
+        let context = Context::new(params).unwrap();
+        let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+        let mut keys = EvaluationKeys::empty(&context);
+        keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+        let keys = Arc::new(keys);
+        let removal = DigitRemoval::new(DigitSpec { bound, ..DigitSpec::new(p, e, v) }).unwrap();
+        let half = bound.unwrap_or((p.pow(v) - 1) / 2);
+        let inputs: Vec<u64> = (0..slots.slots())
+            .map(|_| (rng.next_u64() % p.pow(e - v) * p.pow(v) + rng.next_u64() % (half + 1)) % p.pow(e))
+            .collect();
+        for scheme in [Scheme::Bgv, Scheme::Bfv] {
+            let engine = Engine::new(scheme, &slots, Arc::clone(&keys)).unwrap();
+            let decryptor = Decryptor::new(scheme, &slots, Arc::clone(&secret));
+            let plaintext = Plaintext::from_integers(&slots, &inputs).unwrap();
+            let (ct, _) = decryptor.encrypt(&plaintext, context.top_level(), &mut rng).unwrap();
+            let image = removal.apply(&engine, &ct).unwrap();
+            let got = integers(&decryptor.decrypt(&image).unwrap(), image.exponent());
+            let wanted: Vec<u64> = inputs.iter().map(|&x| expected(removal.spec(), x)).collect();
+            assert_eq!(got, wanted, "{scheme} {}", removal.explain());
+        }
+    }
+}
