@@ -108,7 +108,8 @@ impl Wire for CiphertextV1 {
         out.u16(ct.exponent() as u16);
         out.u16(ct.parts().len() as u16);
         out.u64(ct.factor());
-        out.f64(ct.log2_noise());
+        // The noise of zero times a ciphertext is zero: 1 is a bound of it too.
+        out.f64(ct.log2_noise().max(0.0));
         write_poly(out, &ct.parts()[0]);
         match &self.seed {
             Some(seed) => out.bytes(seed),
