@@ -1,0 +1,221 @@
+//! Products of sums of powers of automorphisms.
+
+use std::collections::BTreeSet;
+
+use windlass_ring::kernels::arith;
+use windlass_ring::slots::SlotRing;
+
+use crate::error::{Error, Result};
+use crate::hoisting::Hoisting;
+
+/// `Σ_{j<count} θ_element^j`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Factor {
+    /// The unit t of θ_t modulo the conductor.
+    pub element: u64,
+    /// The number of terms, at least 2.
+    pub count: u64,
+}
+
+/// `Π_i Σ_{j<c_i} θ_{t_i}^j` modulo a conductor m. The empty chain is the identity. Factors commute: Z_m^* is abelian.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TraceChain {
+    conductor: u64,
+    factors: Vec<Factor>,
+}
+
+impl TraceChain {
+    /// The product of the given sums; factors with one term are left out.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a factor of no terms or more than 2^16; [`Error::Ring`] for an element that is no unit.
+    pub fn new(conductor: u64, factors: impl IntoIterator<Item = Factor>) -> Result<Self> {
+        let mut kept = Vec::new();
+        for Factor { element, count } in factors {
+            let element = element % conductor;
+            if arith::gcd(element, conductor) != 1 {
+                return Err(windlass_ring::RingError::NotAnAutomorphism { element, m: conductor }.into());
+            }
+            if count == 0 || count > 1 << 16 {
+                let range = "in 1..=65536".into();
+                return Err(Error::OutOfRange { what: "the number of terms", got: count as i64, range });
+            }
+            if count > 1 {
+                kept.push(Factor { element, count });
+            }
+        }
+        Ok(Self { conductor, factors: kept })
+    }
+
+    /// `Π_i (1 + θ_{k_i})`: M rotate-and-add steps.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn doublings(conductor: u64, elements: &[u64]) -> Result<Self> {
+        Self::new(conductor, elements.iter().map(|&element| Factor { element, count: 2 }))
+    }
+
+    /// `Σ_{j<count} θ_g^j`, one factor for each prime of `count`: for a power of two, rotate-and-add by doubling.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn powers(conductor: u64, generator: u64, count: u64) -> Result<Self> {
+        if count == 0 {
+            return Self::new(conductor, [Factor { element: generator, count }]);
+        }
+        let mut stride = 1;
+        let factors = primes_of(count).into_iter().map(|prime| {
+            let element = arith::pow_mod(generator % conductor, stride, conductor);
+            stride *= prime;
+            Factor { element, count: prime }
+        });
+        Self::new(conductor, factors.collect::<Vec<_>>())
+    }
+
+    /// This chain, then another: the product of both.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for chains of different conductors.
+    pub fn then(mut self, other: &Self) -> Result<Self> {
+        if self.conductor != other.conductor {
+            return Err(Error::ContextMismatch {
+                operation: "TraceChain::then",
+                left: format!("m = {}", self.conductor),
+                right: format!("m = {}", other.conductor),
+            });
+        }
+        self.factors.extend_from_slice(&other.factors);
+        Ok(self)
+    }
+
+    /// Sums along a dimension of size D: every slot becomes the sum of its hypercolumn.
+    ///
+    /// In a good dimension for slots of any kind; in a bad one for slots in Z_{p^r}, on which Frobenius acts trivially (else
+    /// [`crate::circuits::LinearMap::matmul_1d`] with the all-ones matrix). Errors: [`Error::OutOfRange`] if there is no such dimension.
+    pub fn dimension(slots: &SlotRing, dimension: usize) -> Result<Self> {
+        let dimensions = slots.hypercube().dimensions();
+        let Some(line) = dimensions.get(dimension) else {
+            let range = format!("less than the number of dimensions, {}", dimensions.len());
+            return Err(Error::OutOfRange { what: "the dimension", got: dimension as i64, range });
+        };
+        Self::powers(slots.quotient().m(), line.generator, line.size as u64)
+    }
+
+    /// Total sums: every slot becomes the sum of all; for slots as in [`Self::dimension`].
+    ///
+    /// # Errors
+    /// None for a valid slot ring.
+    pub fn total(slots: &SlotRing) -> Result<Self> {
+        let start = Self::new(slots.quotient().m(), [])?;
+        (0..slots.hypercube().dimensions().len())
+            .try_fold(start, |chain, dimension| chain.then(&Self::dimension(slots, dimension)?))
+    }
+
+    /// The trace `E → Z_{p^r}` on every slot: `Σ_{f<d} σ^f` (Halevi–Shoup 2018, §8).
+    ///
+    /// # Errors
+    /// None for a valid slot ring.
+    pub fn field_trace(slots: &SlotRing) -> Result<Self> {
+        Self::powers(slots.quotient().m(), slots.hypercube().prime(), slots.degree() as u64)
+    }
+
+    /// Sums of `count` consecutive slots in a power-of-two ring whose rotation by one is θ_5 (CKKS): slot j becomes
+    /// `Σ_{i<count} x_{j + i·stride}`. With stride 1 and all slots: total sums. Over a matrix of C columns, row-major: row sums (in the
+    /// first column) with stride 1 and count C, column sums with stride C and the number of rows.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn window(conductor: u64, stride: u64, count: u64) -> Result<Self> {
+        Self::powers(conductor, arith::pow_mod(5, stride, conductor), count)
+    }
+
+    /// m.
+    pub fn conductor(&self) -> u64 {
+        self.conductor
+    }
+
+    /// The factors.
+    pub fn factors(&self) -> &[Factor] {
+        &self.factors
+    }
+
+    /// All products of terms of the factors in a range, with repetitions, the identity first.
+    pub(super) fn products(&self, range: std::ops::Range<usize>) -> Vec<u64> {
+        let mut products = vec![1];
+        for factor in &self.factors[range] {
+            let below = products.len();
+            let mut power = 1;
+            for _ in 1..factor.count {
+                power = arith::mul_mod(power, factor.element, self.conductor);
+                products.extend_from_within(..below);
+                let start = products.len() - below;
+                products[start..].iter_mut().for_each(|t| *t = arith::mul_mod(*t, power, self.conductor));
+            }
+        }
+        products
+    }
+
+    /// The sum over all terms applied one factor after the other, one key switch for each term beyond the first: the reference, and the
+    /// way with the fewest keys. `Σ_{j<c} θ^j v` is taken by Horner's rule.
+    ///
+    /// # Errors
+    /// [`Error::MissingGaloisKey`], and what the evaluator reports.
+    pub fn sequential<E: Hoisting>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let mut value = ciphertext.clone();
+        for factor in &self.factors {
+            let start = value.clone();
+            for _ in 1..factor.count {
+                value = evaluator.sum(&start, &evaluator.automorphism(&value, factor.element)?)?;
+            }
+        }
+        Ok(value)
+    }
+
+    /// The automorphisms that [`Self::sequential`] needs keys for.
+    pub fn sequential_keys(&self) -> BTreeSet<u64> {
+        self.factors.iter().map(|factor| factor.element).filter(|&t| t != 1).collect()
+    }
+}
+
+/// The prime factors, ascending, with repetitions.
+fn primes_of(mut count: u64) -> Vec<u64> {
+    let mut primes = Vec::new();
+    let mut prime = 2;
+    while prime * prime <= count {
+        while count.is_multiple_of(prime) {
+            primes.push(prime);
+            count /= prime;
+        }
+        prime += 1;
+    }
+    if count > 1 {
+        primes.push(count);
+    }
+    primes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_all_powers() {
+        for count in [1, 2, 7, 12, 30, 64] {
+            let chain = TraceChain::powers(1009, 11, count).unwrap();
+            let mut products = chain.products(0..chain.factors().len());
+            let mut powers: Vec<u64> = (0..count).map(|j| arith::pow_mod(11, j, 1009)).collect();
+            assert_eq!(products[0], 1);
+            products.sort_unstable();
+            powers.sort_unstable();
+            assert_eq!(products, powers);
+        }
+    }
+
+    #[test]
+    fn malformed_chains_are_refused() {
+        assert!(matches!(TraceChain::powers(32, 5, 0), Err(Error::OutOfRange { .. })));
+        assert!(matches!(TraceChain::doublings(32, &[3, 4]), Err(Error::Ring(_))));
+        let other = TraceChain::powers(64, 5, 2).unwrap();
+        assert!(matches!(TraceChain::powers(32, 5, 2).unwrap().then(&other), Err(Error::ContextMismatch { .. })));
+    }
+}

@@ -1,0 +1,85 @@
+//! Functions made of sums.
+
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
+
+use super::plan::TracePlan;
+use crate::circuits::linear::LinearMap;
+use crate::error::{Error, Result};
+use crate::evaluator::Evaluator;
+use crate::plaintext::Plaintext;
+
+/// The value of one slot in all slots: a mask, then `total`, a plan of total sums.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for a slot that is not there; what the evaluator reports.
+pub fn replicate<E: Evaluator>(
+    evaluator: &E,
+    total: &TracePlan,
+    ciphertext: &E::Ciphertext,
+    slot: usize,
+) -> Result<E::Ciphertext> {
+    let slots = evaluator.slots();
+    if slot >= slots.slots() {
+        let range = format!("less than the number of slots, {}", slots.slots());
+        return Err(Error::OutOfRange { what: "the slot", got: slot as i64, range });
+    }
+    let mut mask = vec![0; slots.slots()];
+    mask[slot] = 1;
+    let mask = evaluator.prepare(&Plaintext::from_integers(slots, &mask)?)?;
+    total.apply(evaluator, &evaluator.multiply_constant(ciphertext, &mask)?)
+}
+
+/// `Σ_j a_j·b_j` in every slot: a product, then `total`, a plan of total sums.
+///
+/// # Errors
+/// What the evaluator reports.
+pub fn inner_product<E: Evaluator>(
+    evaluator: &E,
+    total: &TracePlan,
+    a: &E::Ciphertext,
+    b: &E::Ciphertext,
+) -> Result<E::Ciphertext> {
+    total.apply(evaluator, &evaluator.multiply(a, b)?)
+}
+
+/// Running sums along a dimension of size D, slot i becoming `Σ_{k≤i} x_k`, as a product of `groups` maps to apply one after the other.
+///
+/// Map number g is `Σ_{k<r_g} shift by k·stride_g`, zeros moving in (shifts along one dimension compose), with Π r_g ≥ D: one group is
+/// the whole lower triangle, ⌈log2 D⌉ groups are the doubling of Halevi–Shoup 2014.
+///
+/// # Errors
+/// [`Error::OutOfRange`] when there is no such dimension, or for a number of groups outside 1..=⌈log2 D⌉.
+pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) -> Result<Vec<LinearMap>> {
+    let dimensions = slots.hypercube().dimensions();
+    let Some(line) = dimensions.get(dimension) else {
+        let range = format!("less than the number of dimensions, {}", dimensions.len());
+        return Err(Error::OutOfRange { what: "the dimension", got: dimension as i64, range });
+    };
+    shift_radices(line.size, groups)?
+        .into_iter()
+        .map(|(stride, radix)| {
+            LinearMap::matmul_1d(slots, dimension, |_, row, column| {
+                u64::from(row >= column && (row - column) % stride == 0 && (row - column) / stride < radix)
+            })
+        })
+        .collect()
+}
+
+/// Strides and radices of running sums over `size` places in `groups` groups of nearly equal numbers of doublings.
+pub(crate) fn shift_radices(size: usize, groups: usize) -> Result<Vec<(usize, usize)>> {
+    let steps = size.next_power_of_two().trailing_zeros() as usize;
+    if groups == 0 || groups > steps.max(1) {
+        let range = format!("in 1..={}", steps.max(1));
+        return Err(Error::OutOfRange { what: "the number of groups", got: groups as i64, range });
+    }
+    let mut radices = Vec::new();
+    let mut done = 0;
+    for group in 0..groups {
+        let next = steps * (group + 1) / groups;
+        radices.push((1 << done, 1 << (next - done)));
+        done = next;
+    }
+    Ok(radices)
+}
