@@ -86,6 +86,8 @@ pub(crate) trait Lanes: Copy {
     const TWO_COLUMNS: bool;
     /// Products that a [`Lanes::Sum`] can hold.
     const TERMS: usize;
+    /// Whether lanes are words that are worked on one after another: code with many values at once then goes lane by lane.
+    const ONE_BY_ONE: bool = false;
 
     /// Runs `kernel` with the backend's instructions enabled.
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;

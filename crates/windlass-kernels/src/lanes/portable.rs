@@ -77,6 +77,7 @@ impl Lanes for Portable {
     const WORDS: usize = 2;
     const TWO_COLUMNS: bool = false;
     const TERMS: usize = 1 << 20;
+    const ONE_BY_ONE: bool = true;
 
     #[inline(always)]
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {

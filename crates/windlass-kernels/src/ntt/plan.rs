@@ -16,7 +16,7 @@ use crate::ntt::{Axis, Shape};
 /// Precomputed tables of the transform of a [`Shape`] modulo one prime.
 ///
 /// Cost: one transform per axis, `O(n log n)` for axes whose ℓ − 1 has small prime factors; see
-/// `docs/design/0003-transforms-of-odd-axes.md` for counts. The tables hold a few words per entry of an axis.
+/// `docs/design/0003-odd-axes.md` for counts. The tables hold a few words per entry of an axis.
 #[derive(Debug, Clone)]
 pub struct NttPlan {
     shape: Arc<Shape>,
@@ -85,7 +85,9 @@ impl NttPlan {
                     let first = index == 0 || is_rows(steps.get(index - 1));
                     let edges = Edges { first, last: is_rows(steps.get(index + 1)) };
                     with_scratch(axis.scratch(), |scratch| {
-                        lanes::dispatch(self.isa, self.modulus, AxisKernel { axis, direction, edges, row, scratch });
+                        let modulus = self.modulus;
+                        let kernel = AxisKernel { axis, modulus, direction, edges, row, scratch };
+                        lanes::dispatch(self.isa, modulus, kernel);
                     });
                 }
             }

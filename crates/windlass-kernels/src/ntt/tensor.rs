@@ -1,8 +1,9 @@
 //! Transforms along one axis of a row, eight columns at a time.
 
-use super::odd::{Block, Direction, OddAxis};
+use super::odd::{self, Block, Direction, Memory, OddAxis};
 use super::tensor_pow2::ColumnPow2;
 use crate::lanes::{Kernel, LANES, Lanes};
+use crate::modulus::Modulus;
 
 /// The transform of a column.
 #[derive(Debug, Clone)]
@@ -26,6 +27,9 @@ pub(crate) struct TensorAxis {
     pub natural: Vec<usize>,
 }
 
+/// Blocks of scratch memory to use where possible: they stay in the first-level cache.
+const SCRATCH: usize = 320;
+
 /// Form of the row in memory before and after: canonical residues, or the stored form of the backend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edges {
@@ -38,6 +42,7 @@ pub(crate) struct Edges {
 /// Transforms all columns of a row along one axis.
 pub(crate) struct AxisKernel<'a> {
     pub axis: &'a TensorAxis,
+    pub modulus: Modulus,
     pub direction: Direction,
     pub edges: Edges,
     pub row: &'a mut [u64],
@@ -47,8 +52,8 @@ pub(crate) struct AxisKernel<'a> {
 /// Where the eight columns of a group lie.
 #[derive(Clone, Copy)]
 enum Group {
-    /// Eight neighbours from `start` on.
-    Adjacent { start: usize },
+    /// `8 * width` neighbours from `start` on.
+    Adjacent { start: usize, width: usize },
     /// Entry j of lane i at `starts[i] + j * inner`; the first `width` lanes count.
     Scattered { starts: [usize; LANES], width: usize },
 }
@@ -56,9 +61,22 @@ enum Group {
 impl TensorAxis {
     /// Blocks of scratch memory.
     pub fn scratch(&self) -> usize {
+        self.positions() * self.width()
+    }
+
+    /// Blocks of scratch memory for eight columns.
+    fn positions(&self) -> usize {
         match &self.column {
-            Column::Odd(axis) => axis.scratch(),
+            Column::Odd(axis) => axis.size(),
             Column::Pow2(_) => self.dim,
+        }
+    }
+
+    /// Groups of eight neighbouring columns that are transformed together.
+    fn width(&self) -> usize {
+        match &self.column {
+            Column::Odd(_) => (SCRATCH / self.positions()).clamp(1, self.inner.div_ceil(LANES)),
+            Column::Pow2(_) => 1,
         }
     }
 
@@ -79,8 +97,9 @@ impl TensorAxis {
         let mut column = 0;
         while column < columns {
             if self.inner >= LANES && column % self.inner + LANES <= self.inner {
-                groups.push(Group::Adjacent { start: self.start(column) });
-                column += LANES;
+                let width = ((self.inner - column % self.inner) / LANES).min(self.width());
+                groups.push(Group::Adjacent { start: self.start(column), width });
+                column += width * LANES;
                 continue;
             }
             let left = if self.inner >= LANES { self.inner - column % self.inner } else { columns - column };
@@ -98,11 +117,21 @@ impl Kernel for AxisKernel<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, lanes: L) {
-        let Self { axis, direction, edges, row, scratch } = self;
+        let Self { axis, modulus, direction, edges, row, scratch } = self;
         for group in axis.groups(row.len() / axis.dim) {
+            if let (Column::Odd(odd), Group::Adjacent { start, width }) = (&axis.column, group) {
+                let canonical = [edges.first, edges.last];
+                let columns = odd::Columns { words: row, start, distance: axis.inner, canonical };
+                let mut memory = Memory { scratch, width, row: Some(columns) };
+                odd::run(lanes, modulus, odd, direction, &mut memory);
+                continue;
+            }
             lanes.vectorize(LoadKernel { axis, direction, canonical: edges.first, group, row, scratch });
             match &axis.column {
-                Column::Odd(odd) => odd.run(lanes, direction, scratch),
+                Column::Odd(odd) => {
+                    odd.clear(direction, scratch);
+                    odd::run(lanes, modulus, odd, direction, &mut Memory { scratch, width: 1, row: None });
+                }
                 Column::Pow2(pow2) => pow2.run(lanes, direction, scratch),
             }
             lanes.vectorize(StoreKernel { axis, direction, canonical: edges.last, group, row, scratch });
@@ -159,7 +188,7 @@ impl Kernel for LoadKernel<'_> {
         let Self { axis, direction, canonical, group, row, scratch } = self;
         let (sources, _, _) = axis.maps(direction);
         match group {
-            Group::Adjacent { start } => {
+            Group::Adjacent { start, .. } => {
                 for (words, &slot) in row[start..].chunks(axis.inner).zip(sources) {
                     let words = words.first_chunk().expect("eight neighbours");
                     lanes.store_raw(&mut scratch[slot].0, load(lanes, canonical, words));
@@ -202,7 +231,7 @@ impl Kernel for StoreKernel<'_> {
         let Self { axis, direction, canonical, group, row, scratch } = self;
         let (_, targets, corrections) = axis.maps(direction);
         match group {
-            Group::Adjacent { start } => {
+            Group::Adjacent { start, .. } => {
                 for (j, (words, &slot)) in row[start..].chunks_mut(axis.inner).zip(targets).enumerate() {
                     let x = value(lanes, scratch, corrections, j, slot);
                     store(lanes, canonical, words.first_chunk_mut().expect("eight neighbours"), x);

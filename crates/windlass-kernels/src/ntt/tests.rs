@@ -74,6 +74,13 @@ fn composite_rings_match_the_definition() {
 }
 
 #[test]
+fn axes_with_neighbouring_columns_match_the_definition() {
+    for m in [3 * 47, 7 * 29, 23 * 29, 47 * 53, 49 * 43, 121 * 113, 3 * 5 * 257] {
+        check_against_reference(m);
+    }
+}
+
+#[test]
 fn even_rings_match_the_definition() {
     for m in [4, 8, 16, 64, 512, 12, 20, 24, 28, 36, 40, 48, 96, 3 << 7, 5 << 6, 45 << 3, 4 * 31, 8 * 43, 32 * 9 * 5] {
         check_against_reference(m);

@@ -4,13 +4,13 @@
 //! `Σ_{j_0} (ω^ℓ)^{t j_0} · ω^{g^u j_0} · Σ_{j_1} a_j (ω^B)^{g^u j_1}`: a Rader convolution of length ℓ − 1 for each j_0, twiddles,
 //! and a transform of length B for each u. For a prime there is only the first step.
 
-use super::build::{Builder, Convolution, Stage};
+use super::build::{Builder, Constants, Direction, Place};
 use super::design::{Design, Factor, factors};
-use super::lazy::Arithmetic;
-use super::run::{Block, Constant, Direction, Scratch, convolve, run_stage};
+use super::program::{Links, NONE, Run, Step, link};
+use super::run::Block;
 use crate::arith;
 use crate::error::KernelError;
-use crate::lanes::Lanes;
+use crate::lanes::LANES;
 use crate::ntt::Axis;
 
 /// How an odd axis is transformed, for any prime.
@@ -38,125 +38,160 @@ impl AxisDesign {
 /// Tables of one odd axis modulo one prime.
 #[derive(Debug, Clone)]
 pub(crate) struct OddAxis {
-    block: usize,
+    /// Positions in scratch memory.
     size: usize,
-    directions: [Convolution; 2],
-    tail: Vec<Stage>,
-    /// Blocks between convolution and tail: (position, prepared twiddles of its entries).
-    rows: Vec<usize>,
-    twists: [Vec<u64>; 2],
-    scale: Vec<u64>,
+    programs: [Vec<Step>; 2],
     coefficients: Vec<usize>,
     values: Vec<usize>,
-    /// Slots that hold no coefficient (value) but are read.
+    /// Positions that hold no coefficient (value) but are read.
     blanks: [Vec<usize>; 2],
-    /// Slots of the coefficients of the top block, which reduction modulo Φ takes off.
+    /// Positions of the coefficients of the top block, which reduction modulo Φ takes off.
     top: Vec<usize>,
 }
 
 impl OddAxis {
     /// Builds the tables for the root ω of order `axis.index`.
     pub fn new(axis: &Axis, design: &AxisDesign, builder: &Builder, omega: u64) -> Result<Self, KernelError> {
-        let q = builder.q;
         let (prime, convolution) = (axis.prime, &design.convolution);
         let block = (axis.index / prime) as usize;
-        let len = convolution.len;
         let generator = axis.points.get(1).map_or(1, |&g| g % prime);
-        let powers: Vec<u64> =
-            std::iter::successors(Some(1), |&e| Some(arith::mul_mod(e, generator, prime))).take(len).collect();
-        let short = q.pow(omega, block as u64);
-        let scale = q.inv(q.reduce(axis.index));
-        let kernel = powers.iter().map(|&e| q.pow(short, e)).collect::<Vec<_>>();
-        let back: Vec<u64> = (0..len).map(|c| q.mul(scale, q.pow(short, prime - powers[(len - c) % len]))).collect();
-        let directions = [builder.convolution(convolution, &kernel)?, builder.convolution(convolution, &back)?];
-        let tail_index = TailIndex::new(&design.tail, block);
-        let layout = Layout { convolution, block, powers: &powers, tail: &tail_index };
-        let rows: Vec<usize> = (0..len).map(|u| convolution.positions[u]).collect();
-        let twists = [omega, q.inv(omega)].map(|w| match block {
-            1 => vec![],
-            _ => builder
-                .table(powers.iter().flat_map(|&e| tail_index.input.iter().map(move |&j| q.pow(w, e * j as u64)))),
-        });
-        let mut root = q.pow(omega, prime);
-        let mut tail = Vec::new();
-        for factor in &design.tail {
-            tail.push(builder.stage_with_root(factor, block, root)?);
-            root = q.pow(root, factor.len as u64);
-        }
-        let coefficients = layout.coefficients(axis);
-        let values = layout.values(axis);
+        let powers: Vec<u64> = std::iter::successors(Some(1), |&e| Some(arith::mul_mod(e, generator, prime)))
+            .take(convolution.len)
+            .collect();
+        let tail = TailIndex::new(&design.tail, block);
+        let layout = Layout { convolution, block, powers: &powers, tail: &tail };
+        let (coefficients, values) = (layout.coefficients(axis), layout.values(axis));
         let blanks = [layout.blanks(&coefficients), layout.blanks(&values)];
-        let top = (0..block).map(|j| layout.slot(layout.log_inverse(prime - 1), tail_index.position[j])).collect();
-        let size = convolution.size;
-        let scale = builder.table([scale]);
-        Ok(Self { block, size, directions, tail, rows, twists, scale, coefficients, values, blanks, top })
+        let top: Vec<usize> =
+            (0..block).map(|j| layout.slot(layout.log_inverse(prime - 1), tail.position[j])).collect();
+        debug_assert!(top.iter().min().is_some_and(|&least| top.iter().all(|&t| (t - least) < block)));
+        let size = (convolution.size + 1) * block;
+        let steps = Steps { axis, design, builder, omega, layout };
+        let (mut forward, mut inverse) = (steps.forward()?, steps.inverse()?);
+        let sorted = sorted(&top);
+        link(&mut forward, &Links { size, sources: &coefficients, targets: &values, top: &[] });
+        link(&mut inverse, &Links { size, sources: &values, targets: &coefficients, top: &sorted });
+        Ok(Self { size, programs: [forward, inverse], coefficients, values, blanks, top })
     }
 
-    /// Blocks of scratch memory for eight columns.
-    pub fn scratch(&self) -> usize {
-        (self.size + 1) * self.block
+    /// Positions in scratch memory.
+    pub fn size(&self) -> usize {
+        self.size
     }
 
-    /// Slot in scratch memory of each entry of a column before the transform.
+    /// The steps of the transform.
+    pub(super) fn program(&self, direction: Direction) -> &[Step] {
+        &self.programs[direction.index()]
+    }
+
+    /// Position in scratch memory of each entry of a column before the transform.
     pub fn sources(&self, direction: Direction) -> &[usize] {
         if direction == Direction::Forward { &self.coefficients } else { &self.values }
     }
 
-    /// Slot in scratch memory of each entry of a column after the transform.
+    /// Position in scratch memory of each entry of a column after the transform.
     pub fn targets(&self, direction: Direction) -> &[usize] {
         if direction == Direction::Forward { &self.values } else { &self.coefficients }
     }
 
-    /// Slots that are to be subtracted from entry j of the result: entry j modulo their number; none going forward.
+    /// Positions that are to be subtracted from entry j of the result: entry j modulo their number; none going forward.
     pub fn corrections(&self, direction: Direction) -> &[usize] {
         if direction == Direction::Forward { &[] } else { &self.top }
     }
 
-    /// Transforms eight columns in scratch memory, in the stored form of the backend.
-    #[inline(always)]
-    pub fn run<L: Lanes>(&self, lanes: L, direction: Direction, blocks: &mut [Block]) {
-        let a = Arithmetic { lanes };
-        let mut zero = [0; 8];
-        lanes.store_raw(&mut zero, lanes.zero());
-        self.blanks[direction.index()].iter().for_each(|&slot| blocks[slot].0 = zero);
-        if direction == Direction::Inverse {
-            self.run_tail(a, direction, blocks);
+    /// Puts zeros where the first steps read and no entry is.
+    pub fn clear(&self, direction: Direction, scratch: &mut [Block]) {
+        // Zero is zero in the internal form of every backend.
+        self.blanks[direction.index()].iter().for_each(|&position| scratch[position] = Block([0; LANES]));
+    }
+}
+
+fn sorted(positions: &[usize]) -> Vec<usize> {
+    let mut sorted = positions.to_vec();
+    sorted.sort_unstable();
+    sorted
+}
+
+/// Makes the steps of an axis.
+struct Steps<'a> {
+    axis: &'a Axis,
+    design: &'a AxisDesign,
+    builder: &'a Builder<'a>,
+    omega: u64,
+    layout: Layout<'a>,
+}
+
+impl Steps<'_> {
+    fn forward(&self) -> Result<Vec<Step>, KernelError> {
+        let q = self.builder.q;
+        let short = q.pow(self.omega, self.layout.block as u64);
+        let kernel: Vec<u64> = self.layout.powers.iter().map(|&e| q.pow(short, e)).collect();
+        let mut steps = Vec::new();
+        self.convolution(&kernel, 1, &mut steps)?;
+        if self.layout.block > 1 {
+            steps.push(self.twist(self.omega));
+            self.tail(Direction::Forward, &mut steps)?;
         }
-        for start in 0..self.block {
-            let at = self.size * self.block + start;
-            let factor = if direction == Direction::Forward { &[] } else { &self.scale[..] };
-            let scratch = Scratch { blocks: &mut *blocks, start, unit: self.block };
-            convolve(lanes, &self.directions[direction.index()], Some(Constant { at, factor }), scratch);
+        Ok(steps)
+    }
+
+    fn inverse(&self) -> Result<Vec<Step>, KernelError> {
+        let (q, powers, prime) = (self.builder.q, self.layout.powers, self.axis.prime);
+        let len = powers.len();
+        let short = q.pow(self.omega, self.layout.block as u64);
+        let scale = q.inv(q.reduce(self.axis.index));
+        let kernel: Vec<u64> = (0..len).map(|c| q.mul(scale, q.pow(short, prime - powers[(len - c) % len]))).collect();
+        let mut steps = Vec::new();
+        if self.layout.block > 1 {
+            self.tail(Direction::Inverse, &mut steps)?;
+            steps.push(self.twist(q.inv(self.omega)));
         }
-        if direction == Direction::Forward {
-            self.run_tail(a, direction, blocks);
+        self.convolution(&kernel, scale, &mut steps)?;
+        Ok(steps)
+    }
+
+    fn convolution(&self, kernel: &[u64], factor: u64, steps: &mut Vec<Step>) -> Result<(), KernelError> {
+        let (convolution, unit) = (&self.design.convolution, self.layout.block);
+        let constants = Constants { positions: &[convolution.size * unit], factor };
+        self.builder.convolution(convolution, kernel, constants, Place { starts: &[0], unit }, steps)
+    }
+
+    /// The transforms of length B, one for each u.
+    fn tail(&self, direction: Direction, steps: &mut Vec<Step>) -> Result<(), KernelError> {
+        let block = self.layout.block;
+        let rooted = self.builder.rooted(&self.design.tail, Some(self.builder.q.pow(self.omega, self.axis.prime)))?;
+        let starts = self.rows();
+        let place = Place { starts: &starts, unit: 1 };
+        match direction {
+            Direction::Forward => {
+                rooted.iter().try_for_each(|stage| self.builder.stage(stage, block, direction, place, steps))
+            }
+            Direction::Inverse => {
+                rooted.iter().rev().try_for_each(|stage| self.builder.stage(stage, block, direction, place, steps))
+            }
         }
     }
 
-    /// The transforms of length B, and the twiddles between them and the convolutions.
-    #[inline(always)]
-    fn run_tail<L: Lanes>(&self, a: Arithmetic<L>, direction: Direction, blocks: &mut [Block]) {
-        if self.block == 1 {
-            return;
-        }
-        let twists = &self.twists[direction.index()];
-        for (u, &row) in self.rows.iter().enumerate() {
-            let mut scratch = Scratch { blocks: &mut *blocks, start: row * self.block, unit: 1 };
-            if direction == Direction::Inverse {
-                for stage in self.tail.iter().rev() {
-                    run_stage(a.lanes, stage, direction, Scratch { blocks: &mut *scratch.blocks, ..scratch });
-                }
-            }
-            for j in 0..self.block {
-                let x = a.scale(scratch.load(a, j), twists, u * self.block + j);
-                scratch.store(a, j, x);
-            }
-            if direction == Direction::Forward {
-                for stage in &self.tail {
-                    run_stage(a.lanes, stage, direction, Scratch { blocks: &mut *scratch.blocks, ..scratch });
-                }
-            }
-        }
+    /// The first position of each u.
+    fn rows(&self) -> Vec<usize> {
+        let convolution = &self.design.convolution;
+        (0..convolution.len).map(|u| convolution.positions[u] * self.layout.block).collect()
+    }
+
+    /// The twiddles between convolutions and tail.
+    fn twist(&self, w: u64) -> Step {
+        let (q, tail) = (self.builder.q, self.layout.tail);
+        let exponents = self.layout.powers.iter().flat_map(|&e| tail.input.iter().map(move |&j| e * j as u64));
+        let twiddles = self.builder.table(exponents.map(|e| q.pow(w, e)));
+        let positions = self.rows().into_iter().flat_map(|start| start..start + self.layout.block);
+        let run = |(row, position): (usize, usize)| Run {
+            start: position as u32,
+            kernel: NONE,
+            twiddle: row as u32,
+            constant: NONE,
+        };
+        let runs = positions.enumerate().map(run).collect();
+        Step { len: 1, stride: 1, batch: 1, runs, twiddles, twiddle_first: true, ..Step::default() }
     }
 }
 

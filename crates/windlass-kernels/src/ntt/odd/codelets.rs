@@ -1,20 +1,20 @@
 //! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`, natural order in and out.
 //!
 //! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even and odd parts of the
-//! Winograd forms), and mixed radix with twiddles for 8. The lengths 6 and 10 are products of coprime lengths without
-//! twiddles; their index is the pair of residues, row-major. Larger codelets (9, 16) spill registers and multiply the build time.
+//! Winograd forms), and mixed radix with twiddles for 8. The lengths 6 and 10 are products of coprime lengths
+//! without twiddles; their index is the pair of residues, row-major.
 
+use super::cell::Cell;
 use super::lazy::{Arithmetic, Lazy};
-use crate::lanes::Lanes;
 use crate::modulus::Modulus;
 
 /// A transform of `R` points.
 pub(super) trait Codelet<const R: usize> {
     /// `table` holds the constants of [`constants`], prepared.
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; R]) -> [Lazy<L::Vector>; R];
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; R]) -> [Lazy<C::Value>; R];
 }
 
-/// Lengths that have a codelet.
+/// Lengths that have a codelet, besides 1.
 pub(super) const LENGTHS: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
 
 /// Multiplications and additions of a codelet.
@@ -64,6 +64,8 @@ pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
     }
 }
 
+/// One point: a copy.
+pub(super) struct One;
 /// Two points.
 pub(super) struct Two;
 /// Three points.
@@ -81,9 +83,16 @@ pub(super) struct Eight;
 /// 2 × 5 points.
 pub(super) struct Ten;
 
+impl Codelet<1> for One {
+    #[inline(always)]
+    fn transform<C: Cell>(_: Arithmetic<C>, _: &[u64], x: [Lazy<C::Value>; 1]) -> [Lazy<C::Value>; 1] {
+        x
+    }
+}
+
 impl Codelet<2> for Two {
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, _: &[u64], x: [Lazy<L::Vector>; 2]) -> [Lazy<L::Vector>; 2] {
+    fn transform<C: Cell>(a: Arithmetic<C>, _: &[u64], x: [Lazy<C::Value>; 2]) -> [Lazy<C::Value>; 2] {
         [a.add(x[0], x[1]), a.sub(x[0], x[1])]
     }
 }
@@ -91,7 +100,7 @@ impl Codelet<2> for Two {
 impl Codelet<3> for Three {
     // w² = −1 − w.
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 3]) -> [Lazy<L::Vector>; 3] {
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 3]) -> [Lazy<C::Value>; 3] {
         let m = a.scale(a.sub(x[1], x[2]), table, 0);
         [a.add(x[0], a.add(x[1], x[2])), a.add(a.sub(x[0], x[2]), m), a.sub(a.sub(x[0], x[1]), m)]
     }
@@ -99,7 +108,7 @@ impl Codelet<3> for Three {
 
 impl Codelet<4> for Four {
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 4]) -> [Lazy<L::Vector>; 4] {
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 4]) -> [Lazy<C::Value>; 4] {
         let (even, odd) = (a.add(x[0], x[2]), a.add(x[1], x[3]));
         let (difference, turned) = (a.sub(x[0], x[2]), a.scale(a.sub(x[1], x[3]), table, 0));
         [a.add(even, odd), a.add(difference, turned), a.sub(even, odd), a.sub(difference, turned)]
@@ -108,7 +117,7 @@ impl Codelet<4> for Four {
 
 impl Codelet<5> for Five {
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 5]) -> [Lazy<L::Vector>; 5] {
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 5]) -> [Lazy<C::Value>; 5] {
         let (a1, a2) = (a.add(x[1], x[4]), a.add(x[2], x[3]));
         let (d1, d2) = (a.sub(x[1], x[4]), a.sub(x[2], x[3]));
         let sum = a.add(a1, a2);
@@ -123,7 +132,7 @@ impl Codelet<5> for Five {
 
 /// `Σ_v h_{u+v} x_v` (indices mod 3) for a kernel of sum zero, by three products.
 #[inline(always)]
-fn cyclic_three<L: Lanes>(a: Arithmetic<L>, table: &[u64], at: usize, x: [Lazy<L::Vector>; 3]) -> [Lazy<L::Vector>; 2] {
+fn cyclic_three<C: Cell>(a: Arithmetic<C>, table: &[u64], at: usize, x: [Lazy<C::Value>; 3]) -> [Lazy<C::Value>; 2] {
     let (p, r) = (a.sub(x[0], x[2]), a.sub(x[1], x[2]));
     let g = a.scale(a.add(p, r), table, at);
     [a.add(g, a.scale(p, table, at + 1)), a.sub(g, a.scale(r, table, at + 2))]
@@ -132,7 +141,7 @@ fn cyclic_three<L: Lanes>(a: Arithmetic<L>, table: &[u64], at: usize, x: [Lazy<L
 impl Codelet<7> for Seven {
     // The generator 3 orders the pairs ±1, ±3, ±2; the odd part turns sign after three steps.
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 7]) -> [Lazy<L::Vector>; 7] {
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 7]) -> [Lazy<C::Value>; 7] {
         let even = [a.add(x[1], x[6]), a.add(x[3], x[4]), a.add(x[2], x[5])];
         let odd = [a.sub(x[1], x[6]), a.sub(x[4], x[3]), a.sub(x[2], x[5])];
         let sum = a.add(even[0], a.add(even[1], even[2]));
@@ -156,7 +165,7 @@ impl Codelet<7> for Seven {
 
 impl Codelet<6> for Six {
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 6]) -> [Lazy<L::Vector>; 6] {
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 6]) -> [Lazy<C::Value>; 6] {
         let u = Three::transform(a, table, [a.add(x[0], x[3]), a.add(x[1], x[4]), a.add(x[2], x[5])]);
         let v = Three::transform(a, table, [a.sub(x[0], x[3]), a.sub(x[1], x[4]), a.sub(x[2], x[5])]);
         [u[0], u[1], u[2], v[0], v[1], v[2]]
@@ -165,7 +174,7 @@ impl Codelet<6> for Six {
 
 impl Codelet<10> for Ten {
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 10]) -> [Lazy<L::Vector>; 10] {
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 10]) -> [Lazy<C::Value>; 10] {
         let sums = [a.add(x[0], x[5]), a.add(x[1], x[6]), a.add(x[2], x[7]), a.add(x[3], x[8]), a.add(x[4], x[9])];
         let differences =
             [a.sub(x[0], x[5]), a.sub(x[1], x[6]), a.sub(x[2], x[7]), a.sub(x[3], x[8]), a.sub(x[4], x[9])];
@@ -176,8 +185,8 @@ impl Codelet<10> for Ten {
 
 impl Codelet<8> for Eight {
     #[inline(always)]
-    fn transform<L: Lanes>(a: Arithmetic<L>, table: &[u64], x: [Lazy<L::Vector>; 8]) -> [Lazy<L::Vector>; 8] {
-        let fourth = &table[L::WORDS..];
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 8]) -> [Lazy<C::Value>; 8] {
+        let fourth = &table[C::WORDS..];
         let even = [a.add(x[0], x[4]), a.add(x[1], x[5]), a.add(x[2], x[6]), a.add(x[3], x[7])];
         let odd = [
             a.sub(x[0], x[4]),

@@ -2,7 +2,8 @@
 //!
 //! The bounds are constants after inlining: no test of a bound is left in the compiled code.
 
-use crate::lanes::{Form, Lanes};
+use super::cell::Cell;
+use crate::lanes::Form;
 
 /// A vector of residues in internal form and its bound, in the units of [`Form`].
 #[derive(Clone, Copy)]
@@ -13,86 +14,86 @@ pub(super) struct Lazy<V> {
 
 /// Arithmetic on [`Lazy`] values.
 #[derive(Clone, Copy)]
-pub(super) struct Arithmetic<L: Lanes> {
-    pub lanes: L,
+pub(super) struct Arithmetic<C: Cell> {
+    pub cell: C,
 }
 
 /// Bound of the values that wait in memory between two steps: one reduced value (or product), no sums.
-pub(super) const fn stored<L: Lanes>() -> u32 {
-    if L::FORM.signed { Form::ONE } else { L::FORM.reduced }
+pub(super) const fn stored<C: Cell>() -> u32 {
+    if C::FORM.signed { Form::ONE } else { C::FORM.reduced }
 }
 
-impl<L: Lanes> Arithmetic<L> {
+impl<C: Cell> Arithmetic<C> {
     /// A value known to satisfy the bound of stored values.
     #[inline(always)]
-    pub fn stored(self, value: L::Vector) -> Lazy<L::Vector> {
-        Lazy { value, bound: stored::<L>() }
+    pub fn stored(self, value: C::Value) -> Lazy<C::Value> {
+        Lazy { value, bound: stored::<C>() }
     }
 
     /// `x`, reduced if its bound is above `bound`.
     #[inline(always)]
-    pub fn fit(self, x: Lazy<L::Vector>, bound: u32) -> Lazy<L::Vector> {
+    pub fn fit(self, x: Lazy<C::Value>, bound: u32) -> Lazy<C::Value> {
         if x.bound > bound { self.reduce(x) } else { x }
     }
 
     /// `x`, reduced.
     #[inline(always)]
-    pub fn reduce(self, x: Lazy<L::Vector>) -> Lazy<L::Vector> {
-        if x.bound <= L::FORM.reduced {
+    pub fn reduce(self, x: Lazy<C::Value>) -> Lazy<C::Value> {
+        if x.bound <= C::FORM.reduced {
             return x;
         }
-        debug_assert!(x.bound <= L::FORM.limit);
-        Lazy { value: self.lanes.reduce(x.value), bound: L::FORM.reduced }
+        debug_assert!(x.bound <= C::FORM.limit);
+        Lazy { value: self.cell.reduce(x.value), bound: C::FORM.reduced }
     }
 
     /// `x + y`.
     #[inline(always)]
-    pub fn add(self, x: Lazy<L::Vector>, y: Lazy<L::Vector>) -> Lazy<L::Vector> {
+    pub fn add(self, x: Lazy<C::Value>, y: Lazy<C::Value>) -> Lazy<C::Value> {
         let (mut x, mut y) = (x, y);
-        if x.bound + y.bound > L::FORM.limit {
+        if x.bound + y.bound > C::FORM.limit {
             if x.bound >= y.bound {
                 x = self.reduce(x);
             } else {
                 y = self.reduce(y);
             }
         }
-        if x.bound + y.bound > L::FORM.limit {
+        if x.bound + y.bound > C::FORM.limit {
             (x, y) = (self.reduce(x), self.reduce(y));
         }
         let bound = x.bound + y.bound;
-        debug_assert!(bound <= L::FORM.limit);
-        Lazy { value: self.lanes.add(x.value, y.value), bound }
+        debug_assert!(bound <= C::FORM.limit);
+        Lazy { value: self.cell.add(x.value, y.value), bound }
     }
 
     /// `x - y`.
     #[inline(always)]
-    pub fn sub(self, x: Lazy<L::Vector>, y: Lazy<L::Vector>) -> Lazy<L::Vector> {
-        let (mut x, mut y) = (x, self.fit(y, L::FORM.subtrahend));
-        if L::FORM.difference(x.bound, y.bound) > L::FORM.limit {
-            if x.bound >= y.bound || !L::FORM.signed {
+    pub fn sub(self, x: Lazy<C::Value>, y: Lazy<C::Value>) -> Lazy<C::Value> {
+        let (mut x, mut y) = (x, self.fit(y, C::FORM.subtrahend));
+        if C::FORM.difference(x.bound, y.bound) > C::FORM.limit {
+            if x.bound >= y.bound || !C::FORM.signed {
                 x = self.reduce(x);
             } else {
                 y = self.reduce(y);
             }
         }
-        if L::FORM.difference(x.bound, y.bound) > L::FORM.limit {
+        if C::FORM.difference(x.bound, y.bound) > C::FORM.limit {
             (x, y) = (self.reduce(x), self.reduce(y));
         }
-        let bound = L::FORM.difference(x.bound, y.bound);
-        debug_assert!(bound <= L::FORM.limit);
-        Lazy { value: self.lanes.sub(x.value, y.value), bound }
+        let bound = C::FORM.difference(x.bound, y.bound);
+        debug_assert!(bound <= C::FORM.limit);
+        Lazy { value: self.cell.sub(x.value, y.value), bound }
     }
 
     /// `x * m`.
     #[inline(always)]
-    pub fn mul(self, x: Lazy<L::Vector>, m: L::Multiplier) -> Lazy<L::Vector> {
-        debug_assert!(x.bound <= L::FORM.limit);
-        Lazy { value: self.lanes.mul(x.value, m), bound: L::FORM.product_of(x.bound) }
+    pub fn mul(self, x: Lazy<C::Value>, m: C::Constant) -> Lazy<C::Value> {
+        debug_assert!(x.bound <= C::FORM.limit);
+        Lazy { value: self.cell.mul(x.value, m), bound: C::FORM.product_of(x.bound) }
     }
 
     /// `x` times constant `index` of a table of prepared multipliers.
     #[inline(always)]
-    pub fn scale(self, x: Lazy<L::Vector>, table: &[u64], index: usize) -> Lazy<L::Vector> {
-        self.mul(x, self.lanes.multiplier(&table[index * L::WORDS..(index + 1) * L::WORDS]))
+    pub fn scale(self, x: Lazy<C::Value>, table: &[u64], index: usize) -> Lazy<C::Value> {
+        self.mul(x, self.cell.constant(&table[index * C::WORDS..(index + 1) * C::WORDS]))
     }
 }

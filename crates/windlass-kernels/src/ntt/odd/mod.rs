@@ -2,11 +2,13 @@
 
 mod axis;
 mod build;
+mod cell;
 mod codelets;
 mod design;
 mod lazy;
+mod program;
 mod run;
 
 pub(super) use axis::{AxisDesign, OddAxis};
-pub(super) use build::Builder;
-pub(super) use run::{Block, Direction};
+pub(super) use build::{Builder, Direction};
+pub(super) use run::{Block, Columns, Memory, run};

@@ -1,251 +1,306 @@
-//! The steps of a transform, on eight columns at once.
+//! Carries out the steps of a program on eight columns, or several times eight.
 
-use super::build::{Convolution, Stage};
-use super::codelets::{Codelet, Eight, Five, Four, Seven, Six, Ten, Three, Two};
+use super::OddAxis;
+use super::build::Direction;
+use super::cell::{Cell, OneLane, Vectors};
+use super::codelets::{Codelet, Eight, Five, Four, One, Seven, Six, Ten, Three, Two};
 use super::lazy::{Arithmetic, Lazy, stored};
+use super::program::{Correction, NONE, Run, Step};
 use crate::lanes::{Kernel, LANES, Lanes};
+use crate::modulus::Modulus;
 
 /// Eight residues, one of each column, in the internal form of a backend.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]
 pub(crate) struct Block(pub [u64; LANES]);
 
-/// Scratch memory: position i of a transform is at `start + i * unit`.
-pub(super) struct Scratch<'a> {
-    pub blocks: &'a mut [Block],
+/// Where the columns are. Position p of eight columns is at block `p * width + w`, w < width.
+pub(crate) struct Memory<'a> {
+    /// Scratch memory.
+    pub scratch: &'a mut [Block],
+    /// Groups of eight columns.
+    pub width: usize,
+    /// The row, if its columns are neighbours there; else they are in scratch memory.
+    pub row: Option<Columns<'a>>,
+}
+
+/// Neighbouring columns of a row: entry j of group w is at `start + j * distance + 8w`.
+pub(crate) struct Columns<'a> {
+    /// The row.
+    pub words: &'a mut [u64],
+    /// First column.
     pub start: usize,
-    pub unit: usize,
+    /// Distance of the entries of a column.
+    pub distance: usize,
+    /// Whether entries are canonical before and after; else in the stored form of the backend.
+    pub canonical: [bool; 2],
 }
 
-impl Scratch<'_> {
+impl Columns<'_> {
     #[inline(always)]
-    fn part(&mut self, start: usize, unit: usize) -> Scratch<'_> {
-        Scratch { start: self.start + start * self.unit, unit: self.unit * unit, blocks: self.blocks }
+    fn at(&self, entry: u32, w: usize) -> usize {
+        self.start + entry as usize * self.distance + LANES * w
     }
 
     #[inline(always)]
-    pub fn load<L: Lanes>(&self, a: Arithmetic<L>, position: usize) -> Lazy<L::Vector> {
-        a.stored(a.lanes.load_raw(&self.blocks[self.start + position * self.unit].0))
+    fn load<C: Cell>(&self, cell: C, entry: u32, w: usize) -> C::Value {
+        if entry == NONE {
+            return cell.zero();
+        }
+        let words = self.words[self.at(entry, w)..].first_chunk().expect("eight columns");
+        if self.canonical[0] { cell.load(words) } else { cell.load_raw(words) }
     }
 
     #[inline(always)]
-    pub fn store<L: Lanes>(&mut self, a: Arithmetic<L>, position: usize, x: Lazy<L::Vector>) {
-        let x = a.fit(x, stored::<L>());
-        a.lanes.store_raw(&mut self.blocks[self.start + position * self.unit].0, x.value);
+    fn store<C: Cell>(&mut self, a: Arithmetic<C>, entry: u32, w: usize, x: Lazy<C::Value>) {
+        if entry == NONE {
+            return;
+        }
+        let at = self.at(entry, w);
+        let words = self.words[at..].first_chunk_mut().expect("eight columns");
+        if self.canonical[1] {
+            a.cell.store(words, x.value);
+        } else {
+            a.cell.store_raw(words, a.fit(x, stored::<C>()).value);
+        }
     }
 }
 
-/// Which way a transform goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// Coefficients to values.
-    Forward,
-    /// Values to coefficients.
-    Inverse,
-}
-
-impl Direction {
-    #[inline(always)]
-    pub(crate) fn index(self) -> usize {
-        self as usize
+/// Transforms the columns.
+#[inline(always)]
+pub(crate) fn run<L: Lanes>(lanes: L, q: Modulus, axis: &OddAxis, direction: Direction, memory: &mut Memory) {
+    let direct = memory.row.is_some();
+    for step in axis.program(direction).iter().filter(|step| direct || !step.edge) {
+        if L::ONE_BY_ONE {
+            one_by_one(OneLane::new(q), step, memory);
+        } else {
+            vectors(lanes, step, memory);
+        }
     }
-}
-
-/// What happens to the sum of all inputs, which a convolution meets on its way.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Constant<'a> {
-    /// Where the constant coefficient x_0 is, in blocks; all outputs get it added. After that it holds `factor · (x_0 + Σ x)`.
-    pub at: usize,
-    /// Prepared factor; empty for 1.
-    pub factor: &'a [u64],
-}
-
-/// One stage in one direction.
-struct StageKernel<'a, 'b> {
-    stage: &'a Stage,
-    direction: Direction,
-    scratch: Scratch<'b>,
-}
-
-/// The last factor of a convolution, its products and the way back.
-struct LeafKernel<'a, 'b> {
-    convolution: &'a Convolution,
-    constant: Option<Constant<'a>>,
-    scratch: Scratch<'b>,
 }
 
 macro_rules! with_codelet {
-    ($len:expr, $call:ident($($argument:expr),*), $otherwise:expr) => {
+    ($len:expr, $call:ident($($argument:expr),*)) => {
         match $len {
-            2 => $call::<L, Two, 2>($($argument),*),
-            3 => $call::<L, Three, 3>($($argument),*),
-            4 => $call::<L, Four, 4>($($argument),*),
-            5 => $call::<L, Five, 5>($($argument),*),
-            6 => $call::<L, Six, 6>($($argument),*),
-            7 => $call::<L, Seven, 7>($($argument),*),
-            8 => $call::<L, Eight, 8>($($argument),*),
-            10 => $call::<L, Ten, 10>($($argument),*),
-            _ => $otherwise,
+            1 => $call::<_, One, 1>($($argument),*),
+            2 => $call::<_, Two, 2>($($argument),*),
+            3 => $call::<_, Three, 3>($($argument),*),
+            4 => $call::<_, Four, 4>($($argument),*),
+            5 => $call::<_, Five, 5>($($argument),*),
+            6 => $call::<_, Six, 6>($($argument),*),
+            7 => $call::<_, Seven, 7>($($argument),*),
+            8 => $call::<_, Eight, 8>($($argument),*),
+            10 => $call::<_, Ten, 10>($($argument),*),
+            other => unreachable!("no codelet of length {other}"),
         }
     };
 }
 
-impl Kernel for StageKernel<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { stage, direction, mut scratch } = self;
-        match &stage.rader {
-            Some(pair) => rader(lanes, stage, &pair[direction.index()], direction, &mut scratch),
-            None => with_codelet!(
-                stage.len,
-                butterflies(lanes, stage, direction, &mut scratch),
-                unreachable!("stage of a length without a codelet")
-            ),
-        }
-    }
+#[inline(always)]
+fn vectors<L: Lanes>(lanes: L, step: &Step, memory: &mut Memory) {
+    with_codelet!(step.len, vectorized(lanes, step, memory));
 }
 
-impl Kernel for LeafKernel<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(self, lanes: L) {
-        let Self { convolution, constant, mut scratch } = self;
-        with_codelet!(
-            convolution.leaf.len,
-            products(lanes, convolution, constant, &mut scratch),
-            unreachable!("leaf of a length without a codelet")
-        );
-    }
+fn one_by_one(cell: OneLane, step: &Step, memory: &mut Memory) {
+    with_codelet!(step.len, execute(cell, step, memory));
 }
 
 #[inline(always)]
-fn butterflies<L: Lanes, K: Codelet<R>, const R: usize>(
-    lanes: L,
-    stage: &Stage,
-    direction: Direction,
-    scratch: &mut Scratch,
-) {
-    let a = Arithmetic { lanes };
-    let (table, twiddles) = (&stage.tables[direction.index()][..], &stage.twiddles[direction.index()][..]);
-    let groups = stage.stride / stage.inner;
-    for block in 0..stage.blocks {
-        for group in 0..groups {
-            let start = block * R * stage.stride + group * stage.inner;
-            let twiddles = if group == 0 { &[] } else { &twiddles[(group - 1) * (R - 1) * L::WORDS..] };
-            for position in start..start + stage.inner {
-                // Loops, not closures: a call that stays a call is compiled without the backend's instructions.
-                let mut x = [scratch.load(a, position); R];
-                for j in 1..R {
-                    x[j] = scratch.load(a, position + j * stage.stride);
-                }
-                if group != 0 && direction == Direction::Inverse {
-                    for j in 1..R {
-                        x[j] = a.scale(x[j], twiddles, j - 1);
-                    }
-                }
-                let mut y = K::transform(a, table, x);
-                if group != 0 && direction == Direction::Forward {
-                    for j in 1..R {
-                        y[j] = a.scale(y[j], twiddles, j - 1);
-                    }
-                }
-                for j in 0..R {
-                    scratch.store(a, position + j * stage.stride, y[j]);
+fn vectorized<L: Lanes, K: Codelet<R>, const R: usize>(lanes: L, step: &Step, memory: &mut Memory) {
+    lanes.vectorize(StepKernel::<K, R> { step, memory, codelet: std::marker::PhantomData });
+}
+
+/// One step, compiled for one codelet.
+struct StepKernel<'a, 'b, K, const R: usize> {
+    step: &'a Step,
+    memory: &'a mut Memory<'b>,
+    codelet: std::marker::PhantomData<K>,
+}
+
+impl<K: Codelet<R>, const R: usize> Kernel for StepKernel<'_, '_, K, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, lanes: L) {
+        execute::<_, K, R>(Vectors(lanes), self.step, self.memory);
+    }
+}
+
+/// One small transform: where its points are.
+struct Points<'a> {
+    /// Entries of the row to read and to write, then that of the constant; empty for scratch memory.
+    input: &'a [u32],
+    output: &'a [u32],
+    /// Position of the first point, in blocks, and of the constant.
+    start: usize,
+    constant: usize,
+    /// Block to be subtracted from the results.
+    correction: usize,
+    /// Group of columns in the row.
+    w: usize,
+}
+
+#[inline(always)]
+fn execute<C: Cell, K: Codelet<R>, const R: usize>(cell: C, step: &Step, memory: &mut Memory) {
+    let (width, direct) = (memory.width, memory.row.is_some());
+    let (reads, writes) = (direct && !step.input.is_empty(), direct && !step.output.is_empty());
+    let per_entry = reads || writes;
+    let (outer, inner) = if per_entry { (step.batch, width) } else { (1, step.batch * width) };
+    for (index, run) in step.runs.iter().enumerate() {
+        let writes = writes && index >= step.deferred;
+        for k in 0..outer {
+            let row = |list| if per_entry { entries::<R>(list, index * step.batch + k) } else { &[][..] };
+            let position = run.start as usize + k;
+            let correction = match step.correction {
+                Correction::Memory { start, period } => start + position % period,
+                _ => 0,
+            };
+            for w in 0..inner {
+                let points = Points {
+                    input: if reads { row(&step.input) } else { &[] },
+                    output: if writes { row(&step.output) } else { &[] },
+                    start: position * width + w,
+                    constant: (run.constant as usize).wrapping_add(k).wrapping_mul(width).wrapping_add(w),
+                    correction: correction * width + w,
+                    w,
+                };
+                for part in 0..C::PARTS {
+                    transform::<C, K, R>(cell.part(part), step, run, &points, memory);
                 }
             }
         }
     }
 }
 
+/// The items of one small transform and its constant.
 #[inline(always)]
-fn products<L: Lanes, K: Codelet<R>, const R: usize>(
-    lanes: L,
-    convolution: &Convolution,
-    constant: Option<Constant>,
-    scratch: &mut Scratch,
+fn entries<const R: usize>(list: &[u32], index: usize) -> &[u32] {
+    &list[index * (R + 1)..(index + 1) * (R + 1)]
+}
+
+#[inline(always)]
+fn transform<C: Cell, K: Codelet<R>, const R: usize>(
+    cell: C,
+    step: &Step,
+    run: &Run,
+    points: &Points,
+    memory: &mut Memory,
 ) {
-    let a = Arithmetic { lanes };
-    let [forward, inverse] = &convolution.leaf.tables;
-    for block in 0..convolution.leaf.blocks {
-        let position = block * R;
-        let mut x = [scratch.load(a, position); R];
-        for j in 1..R {
-            x[j] = scratch.load(a, position + j);
+    let a = Arithmetic { cell };
+    let stride = step.stride * memory.width;
+    let mut x = [a.stored(cell.zero()); R];
+    // Loops, not closures: a call that stays a call is compiled without the backend's instructions.
+    match &memory.row {
+        Some(row) if !points.input.is_empty() => {
+            for j in 0..R {
+                x[j] = a.stored(row.load(cell, points.input[j], points.w));
+            }
         }
-        let x = K::transform(a, forward, x);
-        let kernel = &convolution.kernel[position * L::WORDS..];
-        let mut y = [a.scale(x[0], kernel, 0); R];
-        for j in 1..R {
-            y[j] = a.scale(x[j], kernel, j);
+        _ => {
+            for j in 0..R {
+                x[j] = a.stored(cell.load_raw(&memory.scratch[points.start + j * stride].0));
+            }
         }
-        if let (0, Some(constant)) = (block, constant) {
-            let here = &mut scratch.blocks[constant.at].0;
-            let first = a.stored(lanes.load_raw(here));
-            y[0] = a.fit(a.add(y[0], first), y[1].bound);
-            let sum = a.add(first, x[0]);
-            let sum = if constant.factor.is_empty() { sum } else { a.scale(sum, constant.factor, 0) };
-            lanes.store_raw(here, a.fit(sum, stored::<L>()).value);
+    }
+    let mut total = a.stored(cell.zero());
+    let mut pass = 0;
+    let y = loop {
+        let y = K::transform(a, &step.tables[pass], x);
+        if pass == 1 || step.kernel.is_empty() {
+            break y;
         }
-        let y = K::transform(a, inverse, y);
+        pass = 1;
+        let kernel = &step.kernel[run.kernel as usize * R * C::WORDS..][..R * C::WORDS];
         for j in 0..R {
-            scratch.store(a, position + j, y[j]);
+            x[j] = a.stored(a.fit(a.scale(y[j], kernel, j), stored::<C>()).value);
+        }
+        if run.constant != NONE {
+            let constant = match &memory.row {
+                Some(row) if !points.input.is_empty() => row.load(cell, points.input[R], points.w),
+                _ => cell.load_raw(&memory.scratch[points.constant].0),
+            };
+            let constant = a.stored(constant);
+            x[0] = a.stored(a.fit(a.add(x[0], constant), stored::<C>()).value);
+            let sum = a.add(constant, y[0]);
+            let sum = if step.factor.is_empty() { a.reduce(sum) } else { a.scale(sum, &step.factor, 0) };
+            total = a.stored(a.fit(sum, stored::<C>()).value);
+        }
+    };
+    let y = twiddle::<C, R>(a, step, run, y, points.output.is_empty());
+    put::<C, R>(a, step, run, points, memory, y, total);
+}
+
+/// Multiplies the results of a small transform by their twiddles, and gives scratch memory values of the stored form.
+#[inline(always)]
+fn twiddle<C: Cell, const R: usize>(
+    a: Arithmetic<C>,
+    step: &Step,
+    run: &Run,
+    y: [Lazy<C::Value>; R],
+    to_scratch: bool,
+) -> [Lazy<C::Value>; R] {
+    let mut z = y;
+    if run.twiddle != NONE {
+        let twiddles = &step.twiddles[run.twiddle as usize * R * C::WORDS..][..R * C::WORDS];
+        z[0].value = if step.twiddle_first { a.scale(y[0], twiddles, 0).value } else { a.reduce(y[0]).value };
+        for j in 1..R {
+            z[j].value = a.scale(y[j], twiddles, j).value;
+        }
+    } else if to_scratch {
+        for j in 0..R {
+            z[j].value = a.fit(y[j], stored::<C>()).value;
         }
     }
-}
-
-/// Columns of a prime length by Rader's convolution.
-#[inline(always)]
-fn rader<L: Lanes>(lanes: L, stage: &Stage, inner: &Convolution, direction: Direction, scratch: &mut Scratch) {
-    let a = Arithmetic { lanes };
-    let twiddles = &stage.twiddles[direction.index()][..];
-    for block in 0..stage.blocks {
-        for column in 0..stage.stride {
-            let start = block * stage.len * stage.stride + column;
-            let group = column / stage.inner;
-            if direction == Direction::Inverse && group != 0 {
-                twist(a, stage, &twiddles[(group - 1) * (stage.len - 1) * L::WORDS..], start, scratch);
-            }
-            let at = scratch.start + start * scratch.unit;
-            let part = scratch.part(start + stage.stride, stage.stride);
-            convolve(lanes, inner, Some(Constant { at, factor: &[] }), part);
-            if direction == Direction::Forward && group != 0 {
-                twist(a, stage, &twiddles[(group - 1) * (stage.len - 1) * L::WORDS..], start, scratch);
-            }
-        }
+    for j in 0..R {
+        // Not a branch: so that the bound is known when this is compiled.
+        let bound = C::FORM.product_of(y[j].bound);
+        z[j].bound = if y[j].bound > bound { y[j].bound } else { bound };
     }
+    z
 }
 
-/// Multiplies the entries of a column but the first by their twiddles.
+/// Stores the results.
 #[inline(always)]
-fn twist<L: Lanes>(a: Arithmetic<L>, stage: &Stage, twiddles: &[u64], start: usize, scratch: &mut Scratch) {
-    for j in 1..stage.len {
-        let x = scratch.load(a, start + j * stage.stride);
-        scratch.store(a, start + j * stage.stride, a.scale(x, twiddles, j - 1));
-    }
-}
-
-/// The convolution in place: each step is compiled on its own, with the backend's instructions.
-#[inline(always)]
-pub(super) fn convolve<L: Lanes>(
-    lanes: L,
-    convolution: &Convolution,
-    constant: Option<Constant>,
-    mut scratch: Scratch,
+fn put<C: Cell, const R: usize>(
+    a: Arithmetic<C>,
+    step: &Step,
+    run: &Run,
+    points: &Points,
+    memory: &mut Memory,
+    y: [Lazy<C::Value>; R],
+    total: Lazy<C::Value>,
 ) {
-    for stage in &convolution.stages {
-        run_stage(lanes, stage, Direction::Forward, scratch.part(0, 1));
+    let stride = step.stride * memory.width;
+    match &mut memory.row {
+        Some(row) if !points.output.is_empty() => {
+            if step.correction == Correction::None {
+                for j in 0..R {
+                    row.store(a, points.output[j], points.w, y[j]);
+                }
+                if run.constant != NONE {
+                    row.store(a, points.output[R], points.w, total);
+                }
+                return;
+            }
+            let middle = a.fit(y[R / 2], stored::<C>());
+            let correction = match step.correction {
+                Correction::Middle => middle,
+                _ => a.stored(a.cell.load_raw(&memory.scratch[points.correction].0)),
+            };
+            for j in 0..R {
+                row.store(a, points.output[j], points.w, a.sub(y[j], correction));
+            }
+            if run.constant != NONE {
+                row.store(a, points.output[R], points.w, a.sub(total, correction));
+            }
+        }
+        _ => {
+            for j in 0..R {
+                a.cell.store_raw(&mut memory.scratch[points.start + j * stride].0, y[j].value);
+            }
+            if run.constant != NONE {
+                a.cell.store_raw(&mut memory.scratch[points.constant].0, total.value);
+            }
+        }
     }
-    lanes.vectorize(LeafKernel { convolution, constant, scratch: scratch.part(0, 1) });
-    for stage in convolution.stages.iter().rev() {
-        run_stage(lanes, stage, Direction::Inverse, scratch.part(0, 1));
-    }
-}
-
-/// One stage of a transform.
-#[inline(always)]
-pub(super) fn run_stage<L: Lanes>(lanes: L, stage: &Stage, direction: Direction, scratch: Scratch) {
-    lanes.vectorize(StageKernel { stage, direction, scratch });
 }
