@@ -36,6 +36,8 @@ pub trait Evaluator: Sync {
     /// Prepares a constant for [`Evaluator::multiply_constant`] and [`Evaluator::dot_constants`]. Cost: one transform
     /// for every prime of `QP`.
     fn prepare(&self, constant: &Plaintext) -> Result<Self::Constant>;
+    /// Bytes that one prepared constant takes.
+    fn constant_bytes(&self) -> usize;
 
     /// `a + b`.
     fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
@@ -97,9 +99,31 @@ pub trait Evaluator: Sync {
             .map(|row| self.dot_constants(&row.iter().map(|&(j, c)| (&inputs[j], c)).collect::<Vec<_>>()))
             .collect()
     }
+    /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` for one hoisted ciphertext, `None` standing for the constant 1: automorphisms and
+    /// products in one go. `rows` holds pairs (j, constant), no row is empty. The default makes all images, then takes
+    /// [`Evaluator::dot_constants_rows`]. Errors: [`crate::Error::MissingGaloisKey`].
+    fn dot_hoisted_rows(
+        &self,
+        hoisted: &Self::Hoisted,
+        automorphisms: &[u64],
+        rows: &[Vec<(usize, Option<&Self::Constant>)>],
+    ) -> Result<Vec<Self::Extended>>
+    where
+        Self: Sized,
+    {
+        let images: Vec<Self::Extended> =
+            automorphisms.par_iter().map(|&t| self.hoisted_automorphism(hoisted, t)).collect::<Result<_>>()?;
+        crate::hoisting::dot_mixed_rows(self, &images, rows)
+    }
     /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch, accumulate in `QP` with the first.
     /// The identity costs nothing. Errors: [`crate::Error::MissingGaloisKey`].
     fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended>;
+    /// `Σ_i a_i · b_i` for ciphertexts, relinearised. A scheme may relinearise once for the sum. The list must not be empty.
+    fn dot_ciphertexts(&self, pairs: &[(&Self::Ciphertext, &Self::Ciphertext)]) -> Result<Self::Ciphertext> {
+        let empty = crate::Error::ShapeMismatch { what: "pairs of a sum of products", expected: 1, got: 0 };
+        let ((a, b), rest) = pairs.split_first().ok_or(empty)?;
+        rest.iter().try_fold(self.multiply(a, b)?, |sum, (a, b)| self.add(&sum, &self.multiply(a, b)?))
+    }
     /// `a ← a + b`.
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
     /// Divides by `P`, exactly for the plaintext.

@@ -3,6 +3,8 @@
 //! [`crate::Evaluator`] speaks of plaintexts in `R/(p^r)`; CKKS has other ones. Linear maps and trace-type functions only use the
 //! operations below: every [`crate::Evaluator`] has them, and the CKKS evaluator too. Notation as in [`crate::evaluator`].
 
+use rayon::prelude::*;
+
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 
@@ -45,6 +47,20 @@ pub trait Hoisting: Sync {
         inputs: &[Self::Extended],
         rows: &[Vec<(usize, &Self::Constant)>],
     ) -> Result<Vec<Self::Extended>>;
+    /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` for one hoisted ciphertext, `None` standing for the constant 1.
+    fn dot_hoisted_rows(
+        &self,
+        hoisted: &Self::Hoisted,
+        automorphisms: &[u64],
+        rows: &[Vec<(usize, Option<&Self::Constant>)>],
+    ) -> Result<Vec<Self::Extended>>
+    where
+        Self: Sized,
+    {
+        let images: Vec<Self::Extended> =
+            automorphisms.par_iter().map(|&t| self.hoisted_automorphism(hoisted, t)).collect::<Result<_>>()?;
+        dot_mixed_rows(self, &images, rows)
+    }
     /// `θ_t(a)` for `a` in base `QP`.
     fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended>;
     /// `a ← a + b`.
@@ -107,6 +123,15 @@ impl<E: Evaluator> Hoisting for E {
         Evaluator::dot_constants_rows(self, inputs, rows)
     }
 
+    fn dot_hoisted_rows(
+        &self,
+        hoisted: &Self::Hoisted,
+        automorphisms: &[u64],
+        rows: &[Vec<(usize, Option<&Self::Constant>)>],
+    ) -> Result<Vec<Self::Extended>> {
+        Evaluator::dot_hoisted_rows(self, hoisted, automorphisms, rows)
+    }
+
     fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended> {
         Evaluator::extended_automorphism(self, a, t)
     }
@@ -118,4 +143,27 @@ impl<E: Evaluator> Hoisting for E {
     fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext> {
         Evaluator::mod_down(self, a)
     }
+}
+
+/// [`Hoisting::dot_constants_rows`] with rows that may hold the constant 1 as `None`.
+pub(crate) fn dot_mixed_rows<E: Hoisting>(
+    evaluator: &E,
+    inputs: &[E::Extended],
+    rows: &[Vec<(usize, Option<&E::Constant>)>],
+) -> Result<Vec<E::Extended>> {
+    let weighted: Vec<Vec<(usize, &E::Constant)>> = rows
+        .iter()
+        .map(|row| row.iter().filter_map(|&(i, constant)| Some((i, constant?))).collect())
+        .filter(|row: &Vec<_>| !row.is_empty())
+        .collect();
+    let mut products = evaluator.dot_constants_rows(inputs, &weighted)?.into_iter();
+    rows.iter()
+        .map(|row| {
+            let product = row.iter().any(|(_, constant)| constant.is_some()).then(|| products.next()).flatten();
+            let mut plain = row.iter().filter(|(_, constant)| constant.is_none()).map(|&(i, _)| &inputs[i]);
+            let mut sum = product.or_else(|| plain.next().cloned()).expect("no row is empty");
+            plain.try_for_each(|input| evaluator.add_extended_assign(&mut sum, input))?;
+            Ok(sum)
+        })
+        .collect()
 }

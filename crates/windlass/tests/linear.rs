@@ -103,6 +103,7 @@ fn check_plan(map: &LinearMap, spec: &PlanSpec, input: &Plaintext, expected: &Pl
     assert_eq!(done.extended_automorphisms, said.extended_automorphisms, "{}", plan.explain());
     assert_eq!(done.constant_products, said.constant_products, "{}", plan.explain());
     assert_eq!(done.mod_downs, said.mod_downs, "{}", plan.explain());
+    assert_eq!(done.automorphisms, said.automorphisms, "{}", plan.explain());
     assert_eq!(plan.required_keys().len(), said.keys);
 }
 

@@ -6,6 +6,9 @@ pub mod polynomial;
 pub mod trace;
 
 pub use digits::{DigitRemoval, DigitSpec, Method};
-pub use linear::{CostModel, LinearMap, LinearPlan, PlanSpec, Strategy};
+pub use linear::{
+    ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan, PlanSpec, PreparedPlan,
+    Strategy,
+};
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};
 pub use trace::{TraceChain, TracePlan, TraceSpec};

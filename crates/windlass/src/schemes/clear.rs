@@ -161,6 +161,10 @@ impl Evaluator for Clear {
         Ok(constant.clone())
     }
 
+    fn constant_bytes(&self) -> usize {
+        8 * self.slots.quotient().n()
+    }
+
     fn add(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
         self.combine(a, b, Plaintext::add)
     }

@@ -22,7 +22,7 @@ fn linearised(galois: &GaloisRing, block: &[u64]) -> Vec<Vec<u64>> {
 }
 
 /// The map whose block at (row slot, column slot) is written into a zeroed buffer of `d²` entries.
-fn from_blocks(
+pub(super) fn from_blocks(
     slots: &Arc<SlotRing>,
     candidates: &[u64],
     block: impl Fn(usize, usize, &mut [u64]) + Sync,

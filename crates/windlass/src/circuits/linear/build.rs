@@ -186,7 +186,7 @@ impl LinearMap {
 }
 
 /// The size of a dimension, checked.
-fn dimension_size(slots: &SlotRing, dimension: usize) -> Result<usize> {
+pub(super) fn dimension_size(slots: &SlotRing, dimension: usize) -> Result<usize> {
     Line::of(slots, dimension)?;
     Ok(slots.hypercube().dimensions()[dimension].size)
 }

@@ -25,9 +25,21 @@ pub struct CostModel {
     pub mod_down: f64,
     /// The price of holding one key for the whole plan, to prefer plans with fewer keys among nearly equal ones.
     pub key: f64,
+    /// Whether the prices are milliseconds; otherwise they are transforms of one row.
+    pub measured: bool,
 }
 
 impl CostModel {
+    /// The name of the unit.
+    pub fn unit(&self) -> &'static str {
+        if self.measured { "ms, measured prices" } else { "transforms of one row, estimated" }
+    }
+
+    /// One automorphism by itself: decompose, switch, mod-down.
+    pub fn automorphism(&self) -> f64 {
+        self.hoist + self.hoisted_automorphism + self.mod_down
+    }
+
     /// Prices for `q_primes` primes in `Q`, `p_primes` in `P` and `digits` groups, in a power-of-two ring: there a row of a
     /// pointwise product with accumulation costs about 0.2 transforms.
     pub fn hybrid(q_primes: usize, p_primes: usize, digits: usize) -> Self {
@@ -52,6 +64,7 @@ impl CostModel {
             multiply_constant: 2.0 * all * row,
             mod_down: 2.0 * mod_down_one,
             key: 0.01,
+            measured: false,
         }
     }
 
@@ -85,6 +98,7 @@ impl CostModel {
             multiply_constant: dot / SET as f64,
             mod_down,
             key: hoist * 1e-4,
+            measured: true,
         })
     }
 }
@@ -116,6 +130,8 @@ pub struct OperationCount {
     pub hoisted_automorphisms: usize,
     /// Giant steps.
     pub extended_automorphisms: usize,
+    /// Automorphisms by a whole key switch each, where a plan does without base `QP` ([`super::HoistMode`]).
+    pub automorphisms: usize,
     /// Products with constants.
     pub constant_products: usize,
     /// Mod-downs of both components.
@@ -130,6 +146,7 @@ impl OperationCount {
         self.hoists as f64 * model.hoist
             + self.hoisted_automorphisms as f64 * model.hoisted_automorphism
             + self.extended_automorphisms as f64 * model.extended_automorphism
+            + self.automorphisms as f64 * model.automorphism()
             + self.constant_products as f64 * model.multiply_constant
             + self.mod_downs as f64 * model.mod_down
             + self.keys as f64 * model.key
@@ -140,10 +157,11 @@ impl fmt::Display for OperationCount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} decompositions, {} hoisted automorphisms, {} giant steps, {} constant products, {} mod-downs, {} keys",
+            "{} decompositions, {} hoisted automorphisms, {} giant steps, {} whole key switches, {} constant products, {} mod-downs, {} keys",
             self.hoists,
             self.hoisted_automorphisms,
             self.extended_automorphisms,
+            self.automorphisms,
             self.constant_products,
             self.mod_downs,
             self.keys

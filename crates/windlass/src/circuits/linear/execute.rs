@@ -1,190 +1,157 @@
 //! Running a plan.
 
-use rayon::prelude::*;
-
+use super::doubling::{Addend, Doubling};
 use super::factoring::Layout;
-use super::plan::{LinearPlan, PreparedPlan};
-use super::tree::Node;
-use crate::error::Result;
+use super::plan::{LinearPlan, Method};
+use super::prepare::{Held, Packed, PreparedPlan};
+use super::schedule::{Pattern, Schedule};
+use super::spec::HoistMode;
+use super::{narrow, wide};
+use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::hoisting::Hoisting;
 
-/// How many inputs are held in base `QP` at a time, beside those that others hang from.
-const BATCH: usize = 64;
+/// A layout at work with one evaluator.
+pub(super) struct Run<'a, E: Hoisting> {
+    pub layout: &'a Layout,
+    pub schedule: &'a Schedule,
+    pub evaluator: &'a E,
+    pub inputs: &'a [E::Ciphertext],
+    pub mode: HoistMode,
+    /// Prepares a constant that is held as coefficients.
+    pub expand: &'a (dyn Fn(&Packed) -> Result<E::Constant> + Sync),
+}
 
-impl LinearPlan {
-    /// Evaluates the map on a ciphertext, with constants that [`LinearPlan::prepare`] converted.
-    ///
-    /// Cost: what [`LinearPlan::count`] says. Errors: [`crate::Error::MissingGaloisKey`], and what the evaluator reports.
-    pub fn apply<E: Evaluator>(
-        &self,
-        prepared: &PreparedPlan<E>,
-        evaluator: &E,
-        ciphertext: &E::Ciphertext,
-    ) -> Result<E::Ciphertext> {
-        run(&self.layout, prepared, evaluator, ciphertext)
+impl<E: Hoisting> Run<'_, E> {
+    /// The outputs; `None` stands for zero.
+    fn outputs(&self, prepared: &PreparedPlan<E>) -> Result<Vec<Option<E::Ciphertext>>> {
+        match self.mode {
+            HoistMode::Double if !self.layout.is_diagonal() => wide::apply(self, prepared),
+            _ => narrow::apply(self, prepared),
+        }
     }
 
-    /// [`LinearPlan::prepare`] and [`LinearPlan::apply`] at once, for a map that is used a single time.
-    pub fn apply_once<E: Evaluator>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.apply(&self.prepare(evaluator)?, evaluator, ciphertext)
+    /// `constant · ciphertext` in base `Q`.
+    pub(super) fn multiply(&self, ciphertext: &E::Ciphertext, constant: &Held<E::Constant>) -> Result<E::Ciphertext> {
+        match constant {
+            Held::One => Ok(ciphertext.clone()),
+            Held::Ready(constant) => self.evaluator.scale_by(ciphertext, constant),
+            Held::Packed(packed) => self.evaluator.scale_by(ciphertext, &(self.expand)(packed)?),
+        }
+    }
+
+    /// Zeros where nothing came out.
+    pub(super) fn fill(&self, outputs: Vec<Option<E::Ciphertext>>) -> Result<Vec<E::Ciphertext>> {
+        let zero = || self.evaluator.annihilate(&self.inputs[0]);
+        outputs.into_iter().map(|output| output.map_or_else(zero, Ok)).collect()
     }
 }
 
-/// Evaluates a layout with its constants.
+/// Evaluates a layout with its constants on one ciphertext, in base `QP`: linear maps of schemes with other plaintexts.
+#[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
 pub(crate) fn run<E: Hoisting>(
     layout: &Layout,
     prepared: &PreparedPlan<E>,
     evaluator: &E,
     ciphertext: &E::Ciphertext,
 ) -> Result<E::Ciphertext> {
-    // Refuses before any work is done if a key is missing.
     if let Some(element) = layout.keys().into_iter().find(|&t| !evaluator.has_key(t)) {
         return Err(super::plan::missing_key(element));
     }
-    if layout.is_diagonal() {
-        return match &prepared.rows[0] {
-            row if !row.weighted.is_empty() => evaluator.scale_by(ciphertext, &row.weighted[0].1),
-            row if !row.plain.is_empty() => Ok(ciphertext.clone()),
-            _ => evaluator.annihilate(ciphertext),
-        };
-    }
-    let mut sums: Vec<Option<E::Extended>> = (0..prepared.rows.len()).map(|_| None).collect();
-    take_inputs(layout, prepared, evaluator, ciphertext, &mut sums)?;
-    let sum = gather(layout, evaluator, sums)?.expect("a map with automorphisms has a sum");
-    evaluator.mod_down(sum)
+    let support = layout.rows.iter().flatten().map(|&(_, t)| t);
+    let schedule = Schedule::new(&Pattern::single(support), layout);
+    let expand = |_: &Packed| unreachable!("these constants are prepared");
+    let inputs = std::slice::from_ref(ciphertext);
+    let run = Run { layout, schedule: &schedule, evaluator, inputs, mode: HoistMode::Double, expand: &expand };
+    let mut outputs = run.fill(run.outputs(prepared)?)?;
+    Ok(outputs.swap_remove(0))
 }
 
-/// Makes the inputs, level by level of their tree and in batches, and adds their products to the rows.
-fn take_inputs<E: Hoisting>(
-    layout: &Layout,
-    prepared: &PreparedPlan<E>,
-    evaluator: &E,
-    ciphertext: &E::Ciphertext,
-    sums: &mut [Option<E::Extended>],
-) -> Result<()> {
-    let nodes = layout.inputs.nodes();
-    let has_children = layout.inputs.has_children();
-    let mut hoisted: Vec<Option<E::Hoisted>> = (0..nodes.len()).map(|_| None).collect();
-    let wanted = prepared.wanted(nodes.len());
-    if has_children[0] {
-        hoisted[0] = Some(evaluator.hoist(ciphertext)?);
-    }
-    if wanted[0] {
-        let input = [evaluator.extend(ciphertext)?];
-        prepared.accumulate(evaluator, &[0], &input, sums)?;
-    }
-    for level in 1..=layout.inputs.depth() {
-        let of_level: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].depth == level).collect();
-        for batch in of_level.chunks(BATCH) {
-            let inputs = make_inputs(evaluator, nodes, &hoisted, batch)?;
-            prepared.accumulate(evaluator, batch, &inputs, sums)?;
-            let next: Vec<Option<E::Hoisted>> = batch
-                .par_iter()
-                .zip(inputs)
-                .map(|(&i, input)| match has_children[i] {
-                    true => Ok(Some(evaluator.hoist(&evaluator.mod_down(input)?)?)),
-                    false => Ok(None),
-                })
-                .collect::<Result<_>>()?;
-            batch.iter().zip(next).for_each(|(&i, next)| hoisted[i] = next);
-        }
-        (0..nodes.len()).filter(|&i| nodes[i].depth + 1 == level).for_each(|i| hoisted[i] = None);
-    }
-    Ok(())
-}
-
-/// Brings the rows to the root of the output tree, deepest level first.
-fn gather<E: Hoisting>(
-    layout: &Layout,
-    evaluator: &E,
-    mut sums: Vec<Option<E::Extended>>,
-) -> Result<Option<E::Extended>> {
-    let nodes = layout.outputs.nodes();
-    for level in (1..=layout.outputs.depth()).rev() {
-        let of_level: Vec<(usize, E::Extended)> = (0..nodes.len())
-            .filter(|&o| nodes[o].depth == level)
-            .filter_map(|o| sums[o].take().map(|sum| (o, sum)))
-            .collect();
-        let moved: Vec<E::Extended> = of_level
-            .par_iter()
-            .map(|(o, sum)| evaluator.extended_automorphism(sum, nodes[*o].step))
-            .collect::<Result<_>>()?;
-        for ((o, _), moved) in of_level.iter().zip(&moved) {
-            let parent = nodes[*o].parent.expect("only the root has no parent");
-            add_to(evaluator, &mut sums[parent], moved)?;
-        }
-    }
-    Ok(sums.swap_remove(0))
-}
-
-impl<E: Hoisting> PreparedPlan<E> {
-    /// Which input nodes occur in a row.
-    fn wanted(&self, nodes: usize) -> Vec<bool> {
-        let mut wanted = vec![false; nodes];
-        for row in &self.rows {
-            row.weighted.iter().for_each(|(i, _)| wanted[*i] = true);
-            row.plain.iter().for_each(|&i| wanted[i] = true);
-        }
-        wanted
-    }
-
-    /// Adds to every row what it takes from a batch of inputs.
-    fn accumulate(
+impl LinearPlan {
+    /// Evaluates the map on a ciphertext, with constants that [`LinearPlan::prepare`] converted.
+    ///
+    /// Cost: what [`LinearPlan::count`] says. Errors: [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a grid
+    /// with several inputs or outputs, and what the evaluator reports.
+    pub fn apply<E: Evaluator>(
         &self,
+        prepared: &PreparedPlan<E>,
         evaluator: &E,
-        batch: &[usize],
-        inputs: &[E::Extended],
-        sums: &mut [Option<E::Extended>],
-    ) -> Result<()> {
-        debug_assert!(batch.is_sorted(), "batches are runs of node numbers");
-        let position = |i: usize| batch.binary_search(&i).ok();
-        let (mut targets, mut rows) = (Vec::new(), Vec::new());
-        for (o, row) in self.rows.iter().enumerate() {
-            let products: Vec<(usize, &E::Constant)> =
-                row.weighted.iter().filter_map(|(i, constant)| Some((position(*i)?, constant))).collect();
-            if !products.is_empty() {
-                targets.push(o);
-                rows.push(products);
-            }
+        ciphertext: &E::Ciphertext,
+    ) -> Result<E::Ciphertext> {
+        if self.grid.rows() != 1 {
+            return Err(Error::ShapeMismatch { what: "outputs of the plan", expected: 1, got: self.grid.rows() });
         }
-        let products = evaluator.dot_constants_rows(inputs, &rows)?;
-        for (&o, product) in targets.iter().zip(&products) {
-            add_to(evaluator, &mut sums[o], product)?;
-        }
-        for (o, row) in self.rows.iter().enumerate() {
-            for i in row.plain.iter().filter_map(|&i| position(i)) {
-                add_to(evaluator, &mut sums[o], &inputs[i])?;
-            }
-        }
-        Ok(())
+        let mut outputs = self.apply_grid(prepared, evaluator, std::slice::from_ref(ciphertext))?;
+        Ok(outputs.pop().expect("one output"))
     }
-}
 
-/// The inputs of one batch, each from its parent's decomposition.
-fn make_inputs<E: Hoisting>(
-    evaluator: &E,
-    nodes: &[Node],
-    hoisted: &[Option<E::Hoisted>],
-    batch: &[usize],
-) -> Result<Vec<E::Extended>> {
-    batch
-        .par_iter()
-        .map(|&i| {
-            let parent = nodes[i].parent.expect("only the root has no parent");
-            let source = hoisted[parent].as_ref().expect("a level is made after the one above it");
-            evaluator.hoisted_automorphism(source, nodes[i].step)
-        })
-        .collect()
-}
+    /// [`LinearPlan::prepare`] and [`LinearPlan::apply`] at once, for a map that is used a single time.
+    pub fn apply_once<E: Evaluator>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.apply(&self.prepare(evaluator)?, evaluator, ciphertext)
+    }
 
-/// `sum ← sum + term`.
-fn add_to<E: Hoisting>(evaluator: &E, sum: &mut Option<E::Extended>, term: &E::Extended) -> Result<()> {
-    match sum {
-        Some(sum) => evaluator.add_extended_assign(sum, term),
-        None => {
-            *sum = Some(term.clone());
-            Ok(())
+    /// Evaluates a grid on as many ciphertexts as it has columns; there is one result for each of its rows.
+    ///
+    /// Errors: as [`LinearPlan::apply`], with [`Error::ShapeMismatch`] for another number of ciphertexts.
+    pub fn apply_grid<E: Evaluator>(
+        &self,
+        prepared: &PreparedPlan<E>,
+        evaluator: &E,
+        ciphertexts: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>> {
+        self.check(evaluator, ciphertexts)?;
+        match &self.method {
+            Method::Doubling(doubling) => {
+                let sum = self.double(doubling, evaluator, &ciphertexts[0])?;
+                Ok(vec![match &prepared.sums[0].terms[0].constant {
+                    Held::One => sum,
+                    Held::Ready(constant) => evaluator.multiply_constant(&sum, constant)?,
+                    Held::Packed(packed) => evaluator.multiply_constant(&sum, &packed.prepare(evaluator)?)?,
+                }])
+            }
+            Method::Sums { layout, schedule } => {
+                let (mode, expand) = (self.spec.hoisting, |packed: &Packed| packed.prepare(evaluator));
+                let run = Run { layout, schedule, evaluator, inputs: ciphertexts, mode, expand: &expand };
+                run.fill(run.outputs(prepared)?)
+            }
         }
+    }
+
+    /// Refuses before any work is done if a key or a ciphertext is missing.
+    pub(super) fn check<E: Evaluator>(&self, evaluator: &E, ciphertexts: &[E::Ciphertext]) -> Result<()> {
+        if ciphertexts.len() != self.grid.columns() {
+            let (expected, got) = (self.grid.columns(), ciphertexts.len());
+            return Err(Error::ShapeMismatch { what: "ciphertexts for the plan", expected, got });
+        }
+        match self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
+            Some(element) => Err(super::plan::missing_key(element)),
+            None => Ok(()),
+        }
+    }
+
+    fn double<E: Evaluator>(
+        &self,
+        doubling: &Doubling,
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+    ) -> Result<E::Ciphertext> {
+        if self.spec.hoisting != HoistMode::Double {
+            let step = |sum: E::Ciphertext, &(step, addend): &(u64, Addend)| {
+                let addend = if addend == Addend::Sum { &sum } else { ciphertext };
+                evaluator.add(&evaluator.automorphism(&sum, step)?, addend)
+            };
+            return doubling.steps.iter().try_fold(ciphertext.clone(), step);
+        }
+        let input = evaluator.extend(ciphertext)?;
+        let mut sum = input.clone();
+        for (index, &(step, addend)) in doubling.steps.iter().enumerate() {
+            let mut moved = match index {
+                0 => evaluator.hoisted_automorphism(&evaluator.hoist(ciphertext)?, step)?,
+                _ => evaluator.extended_automorphism(&sum, step)?,
+            };
+            evaluator.add_extended_assign(&mut moved, if addend == Addend::Sum { &sum } else { &input })?;
+            sum = moved;
+        }
+        evaluator.mod_down(sum)
     }
 }

@@ -7,7 +7,6 @@
 use std::collections::BTreeSet;
 
 use super::axes::Axes;
-use super::cost::OperationCount;
 use super::tree::Tree;
 
 /// How the powers of the split axis' generator are reached.
@@ -141,19 +140,5 @@ impl Layout {
     /// Whether no automorphism is needed, so that base `QP` is left out altogether.
     pub(crate) fn is_diagonal(&self) -> bool {
         self.inputs.nodes().len() == 1 && self.outputs.nodes().len() == 1
-    }
-
-    /// How often each operation is used; `units` terms have the constant 1 and need no product.
-    pub(crate) fn count(&self, units: usize) -> OperationCount {
-        let parents = self.inputs.has_children();
-        let inner = parents.iter().skip(1).filter(|&&parent| parent).count();
-        OperationCount {
-            hoists: parents.iter().filter(|&&parent| parent).count(),
-            hoisted_automorphisms: self.inputs.nodes().len() - 1,
-            extended_automorphisms: self.outputs.nodes().len() - 1,
-            constant_products: self.rows.iter().map(Vec::len).sum::<usize>() - units,
-            mod_downs: if self.is_diagonal() { 0 } else { inner + 1 },
-            keys: self.keys().len(),
-        }
     }
 }

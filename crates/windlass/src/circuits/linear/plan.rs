@@ -1,88 +1,167 @@
-//! Plans: a linear map with a way to evaluate it.
+//! Plans: linear maps with a way to evaluate them.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
-
-use rayon::prelude::*;
 
 use super::axes::Axes;
-use super::cost::{CostModel, OperationCount};
+use super::cost::OperationCount;
+use super::doubling::Doubling;
 use super::factoring::Layout;
+use super::grid::LinearGrid;
 use super::map::LinearMap;
+use super::schedule::{Pattern, Schedule};
+pub(super) use super::spec::HoistMode;
+use super::spec::PlanSpec;
 use super::strategy::Strategy;
 use crate::error::{Error, Result};
-use crate::evaluator::Evaluator;
-use crate::hoisting::Hoisting;
-use crate::plaintext::Plaintext;
 
-/// What a plan may use and what it should prefer.
-#[derive(Debug, Clone, Default)]
-pub struct PlanSpec {
-    /// The algorithm; [`Strategy::Automatic`] leaves it to the prices.
-    pub strategy: Strategy,
-    /// The automorphisms that have keys; `None` if keys will be made for the plan.
-    pub keys: Option<BTreeSet<u64>>,
-    /// The prices.
-    pub cost: CostModel,
-}
-
-impl PlanSpec {
-    /// A given strategy, with any keys it likes.
-    pub fn with_strategy(strategy: Strategy) -> Self {
-        Self { strategy, ..Self::default() }
-    }
-
-    /// The cheapest plan that the given keys allow.
-    pub fn with_keys(keys: impl IntoIterator<Item = u64>) -> Self {
-        Self { keys: Some(keys.into_iter().collect()), ..Self::default() }
-    }
-}
-
-/// A way to evaluate one [`LinearMap`]: `Σ_o θ_o( Σ_i κ'_{oi} · θ_i(v) )`, with `κ'_{oi} = θ_o^{-1}(κ_{oi})`.
+/// A way to evaluate one [`LinearMap`], or a [`LinearGrid`] of them: `Σ_o θ_o( Σ_i κ'_{oi} · θ_i(v) )`, `κ'_{oi} = θ_o^{-1}(κ_{oi})`.
 ///
 /// Inputs `θ_i(v)` are hoisted and left in base `QP`; each row of products is one fused accumulation; rows are gathered by
 /// giant steps that stay in `QP`; one mod-down ends it (double hoisting). The same bits come out for any number of threads.
 #[derive(Debug, Clone)]
 pub struct LinearPlan {
-    pub(super) map: LinearMap,
-    pub(super) layout: Layout,
-    strategy: Strategy,
+    pub(super) grid: LinearGrid,
+    pub(super) method: Method,
+    pub(super) spec: PlanSpec,
     count: OperationCount,
     price: f64,
 }
 
-/// The constants of a plan, converted for one evaluator.
-pub struct PreparedPlan<E: Hoisting> {
-    pub(crate) rows: Vec<PreparedRow<E>>,
+/// What a plan does.
+#[derive(Debug, Clone)]
+pub(super) enum Method {
+    /// Inputs, sums of products, outputs.
+    Sums { layout: Layout, schedule: Schedule },
+    /// Repeated doubling.
+    Doubling(Doubling),
 }
 
-/// One row: the input nodes with constants, and those with the constant 1.
-pub(crate) struct PreparedRow<E: Hoisting> {
-    pub(crate) weighted: Vec<(usize, E::Constant)>,
-    pub(crate) plain: Vec<usize>,
+impl Method {
+    fn keys(&self) -> BTreeSet<u64> {
+        match self {
+            Method::Sums { layout, .. } => layout.keys(),
+            Method::Doubling(doubling) => doubling.keys(),
+        }
+    }
+}
+
+/// The cheapest method so far, and the cheapest that was refused.
+#[derive(Default)]
+struct Choice {
+    best: Option<(f64, OperationCount, Method)>,
+    refused: Option<(f64, Refusal)>,
+}
+
+enum Refusal {
+    MissingKey(u64),
+    TooManyKeys(usize),
+}
+
+impl Choice {
+    fn offer(&mut self, spec: &PlanSpec, count: OperationCount, method: impl FnOnce() -> Method, keys: &BTreeSet<u64>) {
+        let price = count.price(&spec.cost);
+        let missing = spec.keys.as_ref().and_then(|given| keys.difference(given).next().copied());
+        let many = spec.max_keys.is_some_and(|most| keys.len() > most);
+        let refusal = missing.map(Refusal::MissingKey).or(many.then_some(Refusal::TooManyKeys(keys.len())));
+        match refusal {
+            Some(refusal) if self.refused.as_ref().is_none_or(|(least, _)| price < *least) => {
+                self.refused = Some((price, refusal));
+            }
+            None if self.best.as_ref().is_none_or(|(least, ..)| price < *least) => {
+                self.best = Some((price, count, method()));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Choice {
+    fn offer_sums(&mut self, axes: &Axes, m: u64, support: &[u64], pattern: &Pattern, ones: usize, spec: &PlanSpec) {
+        for factoring in spec.strategy.factorings(axes, support, spec.keys.as_ref()) {
+            let layout = factoring.lay_out(axes, m, support);
+            let schedule = Schedule::new(pattern, &layout);
+            let count = schedule.count(&layout, ones, spec.hoisting);
+            let keys = layout.keys();
+            self.offer(spec, count, || Method::Sums { layout, schedule }, &keys);
+        }
+    }
+
+    fn settle(self, spec: &PlanSpec) -> Result<(f64, OperationCount, Method)> {
+        let unplannable = |reason: String| Err(Error::Unplannable { strategy: spec.strategy.to_string(), reason });
+        match (self.best, self.refused) {
+            (Some(best), _) => Ok(best),
+            (None, Some((_, Refusal::MissingKey(element)))) => Err(missing_key(element)),
+            (None, Some((_, Refusal::TooManyKeys(needed)))) => {
+                unplannable(format!("the cheapest way needs {needed} keys; ask for strategy horner, or allow more"))
+            }
+            (None, None) => {
+                unplannable("it sums all of the first powers of one automorphism with one constant, and no more".into())
+            }
+        }
+    }
+}
+
+/// A layout with what it takes.
+#[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
+pub(crate) struct Chosen {
+    pub(crate) layout: Layout,
+    pub(crate) count: OperationCount,
+    pub(crate) price: f64,
+}
+
+/// The cheapest layout of a support set that the strategy offers and the keys allow; `ones` of its constants are 1.
+#[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
+pub(crate) fn choose(axes: &Axes, m: u64, support: &[u64], ones: usize, spec: &PlanSpec) -> Result<Chosen> {
+    let mut choice = Choice::default();
+    choice.offer_sums(axes, m, support, &Pattern::single(support.iter().copied()), ones, spec);
+    match choice.settle(spec)? {
+        (price, count, Method::Sums { layout, .. }) => Ok(Chosen { layout, count, price }),
+        (.., Method::Doubling(_)) => unreachable!("only sums were offered"),
+    }
 }
 
 impl LinearPlan {
     /// Chooses a factoring of the map's support: the cheapest that the strategy offers and the keys allow.
     ///
     /// Errors: [`Error::MissingGaloisKey`] if no factoring makes do with the given keys (it names one that the cheapest
-    /// would need).
+    /// would need), [`Error::Unplannable`] if none has as few as [`PlanSpec::max_keys`], or for a strategy that is only for
+    /// maps of another form.
     pub fn new(map: &LinearMap, spec: &PlanSpec) -> Result<Self> {
-        let axes = Axes::of(map.slots());
-        let units = map.terms().filter(|(_, constant)| constant.is_one()).count();
-        let chosen = choose(&axes, map.slots().quotient().m(), &map.support(), units, spec)?;
-        let Chosen { layout, count, price } = chosen;
-        Ok(Self { map: map.clone(), layout, strategy: spec.strategy, count, price })
+        Self::for_grid(&LinearGrid::single(map), spec)
     }
 
-    /// The map that this plan evaluates.
-    pub fn map(&self) -> &LinearMap {
-        &self.map
+    /// A plan for a grid of maps: inputs are prepared once for all outputs, outputs gathered once for all inputs.
+    ///
+    /// Errors: as [`Self::new`].
+    pub fn for_grid(grid: &LinearGrid, spec: &PlanSpec) -> Result<Self> {
+        let axes = Axes::of(grid.slots());
+        let ones = grid.constants().filter(|constant| constant.is_one()).count();
+        let m = grid.slots().quotient().m();
+        let mut choice = Choice::default();
+        choice.offer_sums(&axes, m, &grid.support(), &grid.pattern(), ones, spec);
+        if matches!(spec.strategy, Strategy::Automatic | Strategy::Doubling) {
+            if let Some(doubling) = Doubling::of(&axes, grid) {
+                let (count, keys) = (doubling.count(spec.hoisting), doubling.keys());
+                choice.offer(spec, count, || Method::Doubling(doubling), &keys);
+            }
+        }
+        let (price, count, method) = choice.settle(spec)?;
+        Ok(Self { grid: grid.clone(), method, spec: spec.clone(), count, price })
     }
 
-    /// The automorphisms that need keys, the identity left out.
+    /// The maps that this plan evaluates.
+    pub fn grid(&self) -> &LinearGrid {
+        &self.grid
+    }
+
+    /// The strategy asked for.
+    pub fn strategy(&self) -> Strategy {
+        self.spec.strategy
+    }
+
+    /// The automorphisms that need keys, the identity left out: with just these the plan runs.
     pub fn required_keys(&self) -> BTreeSet<u64> {
-        self.layout.keys()
+        self.method.keys()
     }
 
     /// How often each operation is used.
@@ -90,103 +169,9 @@ impl LinearPlan {
         self.count
     }
 
-    /// The price by the model that chose this plan, in its unit.
+    /// The price by the model that chose this plan, in its unit (milliseconds, if the model was measured).
     pub fn price(&self) -> f64 {
         self.price
-    }
-
-    /// The plan in words, one line for each stage.
-    pub fn explain(&self) -> String {
-        let mut text = String::new();
-        let slots = self.map.slots();
-        let (inputs, outputs) = (&self.layout.inputs, &self.layout.outputs);
-        let write = |text: &mut String| -> std::fmt::Result {
-            writeln!(
-                text,
-                "linear map on m = {}, {} slots: {} automorphisms, strategy {}",
-                slots.quotient().m(),
-                slots.slots(),
-                self.map.terms().len(),
-                self.strategy
-            )?;
-            writeln!(text, "  inputs:  {} ({} deep)", inputs.nodes().len(), inputs.depth())?;
-            writeln!(text, "  outputs: {} ({} deep)", outputs.nodes().len(), outputs.depth())?;
-            writeln!(text, "  uses:    {}", self.count)?;
-            writeln!(text, "  price:   {:.1}", self.price)?;
-            write!(text, "  keys:    {:?}", self.required_keys())
-        };
-        write(&mut text).expect("writing to a string cannot fail");
-        text
-    }
-
-    /// Converts the constants for an evaluator, in parallel; done once for any number of [`LinearPlan::apply`].
-    ///
-    /// Errors: [`Error::ContextMismatch`] for an evaluator of another plaintext ring.
-    pub fn prepare<E: Evaluator>(&self, evaluator: &E) -> Result<PreparedPlan<E>> {
-        crate::plaintext::check_same_ring(self.map.slots(), evaluator.slots(), "LinearPlan::prepare")?;
-        let m = self.map.slots().quotient().m();
-        let rows = self
-            .layout
-            .rows
-            .par_iter()
-            .zip(self.layout.outputs.nodes())
-            .map(|(row, node)| {
-                let back = super::axes::inverse_mod(node.element, m);
-                let constants: Vec<(usize, Option<E::Constant>)> = row
-                    .par_iter()
-                    .map(|&(input, t)| {
-                        let constant = self.row_constant(t, back)?;
-                        let prepared = if constant.is_one() { None } else { Some(evaluator.prepare(&constant)?) };
-                        Ok((input, prepared))
-                    })
-                    .collect::<Result<_>>()?;
-                let (mut weighted, mut plain) = (Vec::new(), Vec::new());
-                for (input, constant) in constants {
-                    match constant {
-                        Some(constant) => weighted.push((input, constant)),
-                        None => plain.push(input),
-                    }
-                }
-                Ok(PreparedRow { weighted, plain })
-            })
-            .collect::<Result<_>>()?;
-        Ok(PreparedPlan { rows })
-    }
-
-    /// `θ_back(κ_t)`.
-    fn row_constant(&self, t: u64, back: u64) -> Result<Plaintext> {
-        self.map.constant(t).expect("the layout was made from the map's support").automorphism(back)
-    }
-}
-
-/// A layout with what it takes.
-pub(crate) struct Chosen {
-    pub(crate) layout: Layout,
-    pub(crate) count: OperationCount,
-    pub(crate) price: f64,
-}
-
-/// The cheapest layout of a support set that the strategy offers and the keys allow; `units` of its constants are 1.
-pub(crate) fn choose(axes: &Axes, m: u64, support: &[u64], units: usize, spec: &PlanSpec) -> Result<Chosen> {
-    let mut best: Option<(f64, Layout)> = None;
-    let mut refused: Option<(f64, u64)> = None;
-    for factoring in spec.strategy.factorings(axes, support, spec.keys.as_ref()) {
-        let layout = factoring.lay_out(axes, m, support);
-        let price = layout.count(units).price(&spec.cost);
-        let missing = spec.keys.as_ref().and_then(|keys| layout.keys().difference(keys).next().copied());
-        match missing {
-            Some(t) if refused.is_none_or(|(least, _)| price < least) => refused = Some((price, t)),
-            None if best.as_ref().is_none_or(|(least, _)| price < *least) => best = Some((price, layout)),
-            _ => {}
-        }
-    }
-    match (best, refused) {
-        (Some((price, layout)), _) => {
-            let count = layout.count(units);
-            Ok(Chosen { layout, count, price })
-        }
-        (None, Some((_, element))) => Err(missing_key(element)),
-        (None, None) => unreachable!("every strategy offers a factoring for every support"),
     }
 }
 

@@ -42,6 +42,11 @@ pub enum Strategy {
     },
     /// All powers of one axis hoisted, all cofactors as outputs (§6.6 and §6.7, Algorithms 4 and 5; §6.2 in a bad dimension).
     Block,
+    /// Every power of θ by iteration from the one before it: a key for θ alone, and unit steps on the other axes (§6.1, column M/F).
+    Iteration,
+    /// `w^{(s+t)} = θ^t(w^{(s)}) + w^{(t)}` for a sum of powers of one automorphism with one constant, as the trace: about
+    /// 2·log2 steps one after the other (§8). For other maps there is no such plan.
+    Doubling,
     /// Iterated baby steps and Horner's rule over the giant steps: keys for θ and θ^g, and one for each cofactor (§4.5).
     Horner {
         /// The number g of baby steps; `None` lets the cost model choose.
@@ -50,7 +55,7 @@ pub enum Strategy {
 }
 
 /// The names, as [`Strategy::from_str`] reads and [`fmt::Display`] writes them.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "automatic",
     "hoisted",
     "two-level-hoisted",
@@ -59,11 +64,13 @@ const NAMES: [&str; 8] = [
     "baby-giant-outer",
     "block",
     "horner",
+    "iteration",
+    "doubling",
 ];
 
 impl Strategy {
-    /// The strategies that [`Strategy::Automatic`] chooses from.
-    pub const CANDIDATES: [Strategy; 7] = [
+    /// The strategies for any map that [`Strategy::Automatic`] chooses from; it tries [`Strategy::Doubling`] too.
+    pub const CANDIDATES: [Strategy; 8] = [
         Strategy::Hoisted,
         Strategy::BabyGiant { babies: None },
         Strategy::BabyGiantInner { babies: None },
@@ -71,6 +78,7 @@ impl Strategy {
         Strategy::Block,
         Strategy::TwoLevelHoisted { babies: None },
         Strategy::Horner { babies: None },
+        Strategy::Iteration,
     ];
 
     /// The number of baby steps that the caller fixed.
@@ -81,7 +89,9 @@ impl Strategy {
             | Strategy::BabyGiantInner { babies }
             | Strategy::BabyGiantOuter { babies }
             | Strategy::Horner { babies } => babies,
-            Strategy::Automatic | Strategy::Hoisted | Strategy::Block => None,
+            Strategy::Automatic | Strategy::Hoisted | Strategy::Block | Strategy::Iteration | Strategy::Doubling => {
+                None
+            }
         }
     }
 
@@ -95,6 +105,8 @@ impl Strategy {
             Strategy::BabyGiantOuter { .. } => 5,
             Strategy::Block => 6,
             Strategy::Horner { .. } => 7,
+            Strategy::Iteration => 8,
+            Strategy::Doubling => 9,
         }]
     }
 
@@ -104,6 +116,9 @@ impl Strategy {
     pub(crate) fn factorings(self, axes: &Axes, support: &[u64], keys: Option<&BTreeSet<u64>>) -> Vec<Factoring> {
         if self == Strategy::Automatic {
             return Self::CANDIDATES.iter().flat_map(|candidate| candidate.factorings(axes, support, keys)).collect();
+        }
+        if self == Strategy::Doubling {
+            return Vec::new();
         }
         let spread = Spread::of(axes, support);
         if self == Strategy::Hoisted {
@@ -118,7 +133,7 @@ impl Strategy {
         for split in spread.split_axes(narrow) {
             let size = axes.list()[split].size;
             let sizes = match (self, self.babies()) {
-                (Strategy::Block, _) => vec![size],
+                (Strategy::Block | Strategy::Iteration, _) => vec![size],
                 (_, Some(babies)) => vec![babies.clamp(1, size)],
                 (Strategy::TwoLevelHoisted { .. }, None) if keys.is_none() => vec![ceil_sqrt(size)],
                 (_, None) => candidate_sizes(
@@ -164,7 +179,8 @@ impl Strategy {
         let iterate = |stride, cofactors| Walk { powers: Powers::Iterate { stride }, cofactors };
         let both = [Cofactors::Joint, Cofactors::PerAxis];
         match self {
-            Strategy::Automatic | Strategy::Hoisted => Vec::new(),
+            Strategy::Automatic | Strategy::Hoisted | Strategy::Doubling => Vec::new(),
+            Strategy::Iteration => vec![(iterate(1, Cofactors::Iterate), iterate(babies, Cofactors::Iterate))],
             Strategy::BabyGiant { .. } => vec![(Walk::MERGED, Walk::MERGED)],
             Strategy::BabyGiantInner { .. } => both.map(|c| (direct(c), Walk::MERGED)).to_vec(),
             Strategy::BabyGiantOuter { .. } => both.map(|c| (Walk::MERGED, direct(c))).to_vec(),
@@ -317,6 +333,8 @@ impl FromStr for Strategy {
             "baby-giant-outer" => Strategy::BabyGiantOuter { babies },
             "block" => Strategy::Block,
             "horner" => Strategy::Horner { babies },
+            "iteration" => Strategy::Iteration,
+            "doubling" => Strategy::Doubling,
             _ => return Err(unknown()),
         };
         if strategy.babies() == babies { Ok(strategy) } else { Err(unknown()) }

@@ -60,10 +60,22 @@ impl Tree {
         &self.nodes
     }
 
-    /// For each node, whether another hangs from it.
-    pub(crate) fn has_children(&self) -> Vec<bool> {
+    /// The nodes on the way from the root to a marked one, ends included.
+    pub(crate) fn reaching(&self, mut marked: Vec<bool>) -> Vec<bool> {
+        for (i, node) in self.nodes.iter().enumerate().rev() {
+            if let (true, Some(parent)) = (marked[i], node.parent) {
+                marked[parent] = true;
+            }
+        }
+        marked
+    }
+
+    /// The nodes from which another of the chosen ones hangs.
+    pub(crate) fn parents(&self, chosen: &[bool]) -> Vec<bool> {
         let mut parents = vec![false; self.nodes.len()];
-        self.nodes.iter().filter_map(|node| node.parent).for_each(|parent| parents[parent] = true);
+        for (node, _) in self.nodes.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+            node.parent.into_iter().for_each(|parent| parents[parent] = true);
+        }
         parents
     }
 
@@ -92,6 +104,8 @@ mod tests {
         let mut star = Tree::new(31);
         star.reach([3]);
         star.reach([9]);
-        assert_eq!((star.reach([1, 1]), star.depth(), star.has_children()), (0, 1, vec![true, false, false]));
+        assert_eq!((star.reach([1, 1]), star.depth(), star.parents(&[true; 3])), (0, 1, vec![true, false, false]));
+        assert_eq!(star.reaching(vec![false, false, true]), [true, false, true]);
+        assert_eq!(path.reaching(vec![false, false, true, false]), [true, true, true, false]);
     }
 }

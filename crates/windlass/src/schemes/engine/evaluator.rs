@@ -22,6 +22,10 @@ impl Evaluator for Engine {
         self.prepare_at(constant, self.context.top_level())
     }
 
+    fn constant_bytes(&self) -> usize {
+        8 * self.context.wide_basis(self.context.top_level()).len() * self.context.params().n()
+    }
+
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.add_or_sub(a, b, false)
     }

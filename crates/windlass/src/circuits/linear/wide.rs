@@ -1,0 +1,207 @@
+//! Sums in base `QP`: double hoisting.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rayon::prelude::*;
+
+use super::execute::Run;
+use super::prepare::{Held, PreparedPlan};
+use crate::error::Result;
+use crate::hoisting::{Hoisting, dot_mixed_rows};
+
+/// How many inputs are held in base `QP` at a time, beside those that others hang from.
+const BATCH: usize = 64;
+/// How many constants are expanded at a time, where they are held as coefficients.
+const EXPANDED: usize = 64;
+/// The fewest automorphisms of one decomposition that are worth a fused product.
+const FUSED: usize = 3;
+
+/// Sums at work, in the order of the prepared plan.
+type Sums<E> = Vec<Option<<E as Hoisting>::Extended>>;
+
+/// What one sum takes from a batch: (position in the batch, constant).
+type Row<'a, E> = Vec<(usize, &'a Held<<E as Hoisting>::Constant>)>;
+
+/// The outputs of a plan; `None` stands for zero.
+pub(super) fn apply<E: Hoisting>(run: &Run<'_, E>, prepared: &PreparedPlan<E>) -> Result<Vec<Option<E::Ciphertext>>> {
+    let mut sums: Sums<E> = (0..prepared.sums.len()).map(|_| None).collect();
+    for column in 0..run.inputs.len() {
+        Column { run, prepared, column, pending: Vec::new() }.take(&mut sums)?;
+    }
+    let places = prepared.sums.iter().map(|sum| (sum.row, sum.output));
+    let placed = places.zip(sums).filter_map(|(place, sum)| sum.map(|sum| (place, sum)));
+    gather(run, placed.collect())
+}
+
+/// One input ciphertext at work.
+struct Column<'a, E: Hoisting> {
+    run: &'a Run<'a, E>,
+    prepared: &'a PreparedPlan<E>,
+    column: usize,
+    /// Inputs in base `QP` that wait for their products: (node, input).
+    pending: Vec<(usize, E::Extended)>,
+}
+
+impl<E: Hoisting> Column<'_, E> {
+    /// Makes the inputs, level by level of their tree, and adds their products to the sums.
+    fn take(mut self, sums: &mut Sums<E>) -> Result<()> {
+        let (run, ciphertext) = (self.run, &self.run.inputs[self.column]);
+        let (made, wanted) = (&run.schedule.made[self.column], &run.schedule.wanted[self.column]);
+        let nodes = run.layout.inputs.nodes();
+        let parents = run.layout.inputs.parents(made);
+        if wanted[0] {
+            self.pending.push((0, run.evaluator.extend(ciphertext)?));
+        }
+        let mut hoisted: BTreeMap<usize, E::Hoisted> = BTreeMap::new();
+        if parents[0] {
+            hoisted.insert(0, run.evaluator.hoist(ciphertext)?);
+        }
+        for level in 1..=run.layout.inputs.depth() {
+            let mut next: BTreeMap<usize, E::Hoisted> = BTreeMap::new();
+            for (&parent, source) in &hoisted {
+                let children = (0..nodes.len()).filter(|&i| made[i] && nodes[i].parent == Some(parent));
+                debug_assert!(nodes[parent].depth + 1 == level);
+                let (inner, leaves): (Vec<usize>, Vec<usize>) = children.partition(|&i| parents[i]);
+                self.take_leaves(source, &leaves, sums)?;
+                for batch in inner.chunks(BATCH) {
+                    let images = self.images(source, batch)?;
+                    let sources =
+                        images.par_iter().map(|image| run.evaluator.hoist(&run.evaluator.mod_down(image.clone())?));
+                    let sources: Vec<E::Hoisted> = sources.collect::<Result<_>>()?;
+                    next.extend(batch.iter().copied().zip(sources));
+                    self.wait(batch.iter().copied().zip(images), sums)?;
+                }
+            }
+            hoisted = next;
+        }
+        self.flush(sums)
+    }
+
+    /// `θ_step` of a decomposed ciphertext for some of its children.
+    fn images(&self, source: &E::Hoisted, batch: &[usize]) -> Result<Vec<E::Extended>> {
+        let nodes = self.run.layout.inputs.nodes();
+        batch.par_iter().map(|&i| self.run.evaluator.hoisted_automorphism(source, nodes[i].step)).collect()
+    }
+
+    fn take_leaves(&mut self, source: &E::Hoisted, leaves: &[usize], sums: &mut Sums<E>) -> Result<()> {
+        if leaves.len() < FUSED {
+            let images = self.images(source, leaves)?;
+            return self.wait(leaves.iter().copied().zip(images), sums);
+        }
+        let nodes = self.run.layout.inputs.nodes();
+        for batch in leaves.chunks(BATCH) {
+            let steps: Vec<u64> = batch.iter().map(|&i| nodes[i].step).collect();
+            self.products(batch, sums, |rows| self.run.evaluator.dot_hoisted_rows(source, &steps, rows))?;
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, inputs: impl Iterator<Item = (usize, E::Extended)>, sums: &mut Sums<E>) -> Result<()> {
+        let wanted = &self.run.schedule.wanted[self.column];
+        self.pending.extend(inputs.filter(|(i, _)| wanted[*i]));
+        if self.pending.len() >= BATCH { self.flush(sums) } else { Ok(()) }
+    }
+
+    fn flush(&mut self, sums: &mut Sums<E>) -> Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        let (batch, inputs): (Vec<usize>, Vec<E::Extended>) = std::mem::take(&mut self.pending).into_iter().unzip();
+        self.products(&batch, sums, |rows| dot_mixed_rows(self.run.evaluator, &inputs, rows))
+    }
+
+    /// Adds to every sum what it takes from a batch of inputs. `dot` gets rows of (position in the batch, constant or 1).
+    fn products(
+        &self,
+        batch: &[usize],
+        sums: &mut Sums<E>,
+        dot: impl Fn(&[Vec<(usize, Option<&E::Constant>)>]) -> Result<Vec<E::Extended>>,
+    ) -> Result<()> {
+        let position: HashMap<usize, usize> = batch.iter().enumerate().map(|(at, &i)| (i, at)).collect();
+        let mut rows: Vec<(usize, Row<'_, E>)> = Vec::new();
+        for (index, sum) in self.prepared.sums.iter().enumerate() {
+            let mine = sum.terms.iter().filter(|term| term.column == self.column);
+            let row: Row<'_, E> = mine.filter_map(|term| Some((*position.get(&term.input)?, &term.constant))).collect();
+            if !row.is_empty() {
+                rows.push((index, row));
+            }
+        }
+        let packed = |row: &Row<'_, E>| row.iter().filter(|(_, c)| matches!(c, Held::Packed(_))).count();
+        let mut rest = &rows[..];
+        while !rest.is_empty() {
+            // As many rows as may be expanded at a time, at least one.
+            let mut expanded = 0;
+            let fit = |(_, row): &&(usize, Row<'_, E>)| {
+                expanded += packed(row);
+                expanded <= EXPANDED
+            };
+            let taken = rest.iter().take_while(fit).count().max(1);
+            let (now, later) = rest.split_at(taken);
+            self.resolved(now, sums, &dot)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn resolved(
+        &self,
+        rows: &[(usize, Row<'_, E>)],
+        sums: &mut Sums<E>,
+        dot: impl Fn(&[Vec<(usize, Option<&E::Constant>)>]) -> Result<Vec<E::Extended>>,
+    ) -> Result<()> {
+        let expand = |&(_, constant): &(usize, &Held<E::Constant>)| match constant {
+            Held::Packed(packed) => (self.run.expand)(packed).map(Some),
+            _ => Ok(None),
+        };
+        let expanded: Vec<Vec<Option<E::Constant>>> =
+            rows.par_iter().map(|(_, row)| row.par_iter().map(expand).collect()).collect::<Result<_>>()?;
+        let constants: Vec<Vec<(usize, Option<&E::Constant>)>> =
+            rows.iter().zip(&expanded).map(|((_, row), expanded)| resolve::<E>(row, expanded)).collect();
+        for ((index, _), product) in rows.iter().zip(dot(&constants)?) {
+            match &mut sums[*index] {
+                Some(sum) => self.run.evaluator.add_extended_assign(sum, &product)?,
+                empty => *empty = Some(product),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A row with its constants where they are: held, or expanded for now.
+fn resolve<'a, E: Hoisting>(
+    row: &'a Row<'a, E>,
+    expanded: &'a [Option<E::Constant>],
+) -> Vec<(usize, Option<&'a E::Constant>)> {
+    let constant = |((at, held), expanded): (&(usize, &'a Held<E::Constant>), &'a Option<E::Constant>)| match held {
+        Held::Ready(constant) => (*at, Some(constant)),
+        _ => (*at, expanded.as_ref()),
+    };
+    row.iter().zip(expanded).map(constant).collect()
+}
+
+/// Brings sums at (row, output node) to the root of the output tree, deepest level first, and down to base `Q`.
+fn gather<E: Hoisting>(
+    run: &Run<'_, E>,
+    mut sums: BTreeMap<(usize, usize), E::Extended>,
+) -> Result<Vec<Option<E::Ciphertext>>> {
+    let nodes = run.layout.outputs.nodes();
+    for level in (1..=run.layout.outputs.depth()).rev() {
+        let keys: Vec<(usize, usize)> = sums.keys().copied().filter(|&(_, o)| nodes[o].depth == level).collect();
+        let of_level: Vec<_> = keys.into_iter().map(|key| (key, sums.remove(&key).expect("listed"))).collect();
+        let moved: Vec<E::Extended> = of_level
+            .par_iter()
+            .map(|((_, o), sum)| run.evaluator.extended_automorphism(sum, nodes[*o].step))
+            .collect::<Result<_>>()?;
+        for (((row, o), _), moved) in of_level.iter().zip(moved) {
+            let parent = nodes[*o].parent.expect("only the root has no parent");
+            match sums.get_mut(&(*row, parent)) {
+                Some(sum) => run.evaluator.add_extended_assign(sum, &moved)?,
+                None => {
+                    sums.insert((*row, parent), moved);
+                }
+            }
+        }
+    }
+    let rows: Vec<Option<E::Extended>> = (0..run.schedule.gathered.len()).map(|row| sums.remove(&(row, 0))).collect();
+    rows.into_par_iter().map(|sum| sum.map(|sum| run.evaluator.mod_down(sum)).transpose()).collect()
+}
