@@ -1,7 +1,13 @@
 //! `windlass-bench`: measurements of every layer, verified before they are timed.
 
 mod engine;
+mod linear;
+mod linear_case;
+mod linear_columns;
+mod linear_record;
+mod linear_render;
 mod machine;
+mod process_time;
 mod report;
 mod rows;
 mod timing;
@@ -24,6 +30,8 @@ struct Cli {
 enum Command {
     /// Transforms, row operations and the engine, with the yardstick beside them.
     Standard(Standard),
+    /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018, with a page and a plot.
+    Linear(linear::Linear),
 }
 
 /// Arguments of `standard`.
@@ -47,7 +55,18 @@ pub struct Standard {
 }
 
 fn main() -> std::process::ExitCode {
-    let Command::Standard(args) = Cli::parse().command;
+    let args = match Cli::parse().command {
+        Command::Standard(args) => args,
+        Command::Linear(args) => {
+            return match linear::run(&args) {
+                Ok(()) => std::process::ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("windlass-bench: {error}");
+                    std::process::ExitCode::from(2)
+                }
+            };
+        }
+    };
     let mut report = Report::new(args.quick);
     println!("{}", machine::describe());
     for (name, run) in

@@ -42,7 +42,7 @@ pub enum Strategy {
     },
     /// All powers of one axis hoisted, all cofactors as outputs (§6.6 and §6.7, Algorithms 4 and 5; §6.2 in a bad dimension).
     Block,
-    /// Every power of θ by iteration from the one before it: a key for θ alone, and unit steps on the other axes (§6.1, column M/F).
+    /// Every power of θ by iteration from the one before it: a key for θ alone, and one for each cofactor (§6.1, column M/F).
     Iteration,
     /// `w^{(s+t)} = θ^t(w^{(s)}) + w^{(t)}` for a sum of powers of one automorphism with one constant, as the trace: about
     /// 2·log2 steps one after the other (§8). For other maps there is no such plan.
@@ -180,7 +180,9 @@ impl Strategy {
         let both = [Cofactors::Joint, Cofactors::PerAxis];
         match self {
             Strategy::Automatic | Strategy::Hoisted | Strategy::Doubling => Vec::new(),
-            Strategy::Iteration => vec![(iterate(1, Cofactors::Iterate), iterate(babies, Cofactors::Iterate))],
+            Strategy::Iteration => [Cofactors::Joint, Cofactors::Iterate]
+                .map(|cofactors| (iterate(1, cofactors), iterate(babies, cofactors)))
+                .to_vec(),
             Strategy::BabyGiant { .. } => vec![(Walk::MERGED, Walk::MERGED)],
             Strategy::BabyGiantInner { .. } => both.map(|c| (direct(c), Walk::MERGED)).to_vec(),
             Strategy::BabyGiantOuter { .. } => both.map(|c| (Walk::MERGED, direct(c))).to_vec(),

@@ -1,0 +1,244 @@
+//! Tables and a plot from the records of linear maps.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
+
+use crate::linear_record::Record;
+
+const BEGIN: &str = "<!-- begin tables -->";
+const END: &str = "<!-- end tables -->";
+
+/// HElib 2.3 (p = 2, 405 + 171 bits), in yardsticks: (map, m, bad, default, minimal keys).
+const HELIB: [(&str, u64, bool, f64, f64); 7] = [
+    ("1d", 15709, false, 23_600.0, 39_000.0),
+    ("1d", 18631, false, 9_800.0, 22_000.0),
+    ("1d", 18631, true, 14_500.0, 40_000.0),
+    ("1d", 24295, false, 5_700.0, 11_400.0),
+    ("1d", 24295, true, 7_100.0, f64::NAN),
+    ("block", 18631, false, 76_000.0, f64::NAN),
+    ("block", 24295, false, 51_000.0, f64::NAN),
+];
+
+/// Replaces what stands between the marks of a page.
+pub fn page(path: &Path, records: &[Record]) -> io::Result<()> {
+    let text = std::fs::read_to_string(path)?;
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, format!("{}: no marks {BEGIN}, {END}", path.display()));
+    let (before, rest) = text.split_once(BEGIN).ok_or_else(wrong)?;
+    let (_, after) = rest.split_once(END).ok_or_else(wrong)?;
+    std::fs::write(path, format!("{before}{BEGIN}\n{}{END}{after}", tables(records)))
+}
+
+fn tables(records: &[Record]) -> String {
+    let mut out = String::new();
+    let mut chains: Vec<&str> = records.iter().map(|record| record.chain.as_str()).collect();
+    chains.dedup();
+    chains.sort_unstable();
+    chains.dedup();
+    for chain in chains {
+        let of_chain: Vec<&Record> = records.iter().filter(|record| record.chain == chain).collect();
+        let title = match chain {
+            "400" => "Q of 400 bits, P of 150, three digits",
+            _ => "128 bits of security: Q of 250 bits, P of 100, three digits",
+        };
+        let _ = writeln!(out, "\n## {title}\n\nMeasured on {}.", of_chain[0].cpu);
+        if chain == "400" {
+            compared(&mut out, &of_chain);
+        }
+        for (map, title) in [
+            ("1d", "`MatMul1D` (Table 2)"),
+            ("block", "`BlockMatMul1D` (Table 3)"),
+            ("full", "`MatMulFull`"),
+            ("block-full", "`BlockMatMulFull`"),
+        ] {
+            let rows: Vec<&Record> = of_chain.iter().copied().filter(|record| record.map == map).collect();
+            if !rows.is_empty() {
+                let _ = writeln!(out, "\n### {title}, seconds on one thread\n");
+                strategies(&mut out, &rows);
+                let _ = writeln!(out, "\n### {title}: best strategy, keys, constants, threads\n");
+                details(&mut out, &rows);
+            }
+        }
+    }
+    out
+}
+
+/// The rows `(m, D, bad)` in order of appearance.
+fn places(records: &[&Record]) -> Vec<(u64, usize, bool)> {
+    let mut places: Vec<(u64, usize, bool)> = Vec::new();
+    for record in records {
+        let place = (record.m, record.size, record.bad);
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+fn find<'a>(rows: &[&'a Record], place: (u64, usize, bool), column: &str, threads: usize) -> Option<&'a Record> {
+    let fits = |r: &&&Record| (r.m, r.size, r.bad) == place && r.column == column && r.threads == threads;
+    rows.iter().find(fits).copied()
+}
+
+fn head(out: &mut String, columns: &[String]) {
+    let _ = writeln!(out, "| {} |", columns.join(" | "));
+    let _ = writeln!(out, "|{}", "---|".repeat(columns.len()));
+}
+
+fn name((m, size, bad): (u64, usize, bool)) -> String {
+    format!("{m} | {size}{}", if bad { "*" } else { "" })
+}
+
+fn strategies(out: &mut String, rows: &[&Record]) {
+    let mut columns: Vec<&str> = Vec::new();
+    for record in rows {
+        if !columns.contains(&record.column.as_str()) {
+            columns.push(&record.column);
+        }
+    }
+    let mut heading: Vec<String> = ["m", "D", "build", "convert"].map(String::from).to_vec();
+    heading.extend(columns.iter().map(|column| (*column).to_owned()));
+    head(out, &heading);
+    for place in places(rows) {
+        let any = rows.iter().find(|r| (r.m, r.size, r.bad) == place && r.threads == 1);
+        let Some(any) = any else { continue };
+        let _ = write!(out, "| {} | {:.2} | {:.2} ", name(place), any.build_s, any.convert_s);
+        for column in &columns {
+            match find(rows, place, column, 1) {
+                Some(record) => drop(write!(out, "| {:.3} ", record.median_s)),
+                None => out.push_str("| "),
+            }
+        }
+        out.push_str("|\n");
+    }
+}
+
+fn details(out: &mut String, rows: &[&Record]) {
+    let mut threads: Vec<usize> = rows.iter().map(|record| record.threads).filter(|&n| n > 1).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let mut heading: Vec<String> =
+        ["m", "D", "column", "T", "predicted s", "keys", "MB", "constants", "MB", "capacity bits"]
+            .map(String::from)
+            .to_vec();
+    heading.extend(threads.iter().map(|n| format!("{n} threads: s")));
+    head(out, &heading);
+    for place in places(rows) {
+        for column in ["best", "minimal"] {
+            let Some(r) = find(rows, place, column, 1) else { continue };
+            let _ = write!(
+                out,
+                "| {} | {column} | {:.0} | {:.3} | {} | {:.0} | {} | {:.0} | {:.1} ",
+                name(place),
+                r.yardsticks,
+                r.predicted_s,
+                r.keys,
+                r.key_bytes as f64 / 1e6,
+                r.constants,
+                r.constant_bytes as f64 / 1e6,
+                r.capacity_bits
+            );
+            for &n in &threads {
+                match find(rows, place, column, n) {
+                    Some(record) => drop(write!(out, "| {:.3} ", record.median_s)),
+                    None => out.push_str("| "),
+                }
+            }
+            out.push_str("|\n");
+        }
+    }
+}
+
+/// Beside HElib's published implementation, in yardsticks.
+fn compared(out: &mut String, records: &[&Record]) {
+    let _ = writeln!(out, "\n### Beside HElib 2.3, in T\n");
+    let columns =
+        ["map", "m", "D", "HElib", "Windlass", "times faster", "HElib, minimal keys", "Windlass", "times faster"];
+    head(out, &columns.map(String::from));
+    for (map, m, bad, default, minimal) in HELIB {
+        let rows: Vec<&Record> = records.iter().copied().filter(|r| r.map == map && r.m == m && r.bad == bad).collect();
+        let Some(&any) = rows.first() else { continue };
+        let place = (m, any.size, bad);
+        let _ = write!(out, "| {map} | {} ", name(place));
+        for (column, theirs) in [("best", default), ("minimal", minimal)] {
+            match find(&rows, place, column, 1).filter(|r| r.yardsticks > 0.0) {
+                Some(r) if theirs.is_finite() => {
+                    let _ = write!(out, "| {theirs:.0} | {:.0} | {:.1} ", r.yardsticks, theirs / r.yardsticks);
+                }
+                Some(r) => drop(write!(out, "| | {:.0} | ", r.yardsticks)),
+                None => out.push_str("| | | "),
+            }
+        }
+        out.push_str("|\n");
+    }
+}
+
+/// Time against D for `MatMul1D` at 400 bits, one line for each column, both axes logarithmic.
+pub fn plot(records: &[Record]) -> String {
+    const COLOURS: [&str; 12] = [
+        "#0b6e4f", "#c1121f", "#1d4e89", "#f79256", "#7b2d8b", "#00a6a6", "#6b705c", "#b5838d", "#3a86ff", "#ffb703",
+        "#8d99ae", "#2b2d42",
+    ];
+    let chosen: Vec<&Record> = records.iter().filter(|r| r.map == "1d" && r.chain == "400" && r.threads == 1).collect();
+    let mut lines: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for record in &chosen {
+        let title = format!("{}{}", record.column, if record.bad { " (bad)" } else { "" });
+        let point = (record.size as f64, record.median_s);
+        match lines.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, points)) => points.push(point),
+            None => lines.push((title, vec![point])),
+        }
+    }
+    lines.iter_mut().for_each(|(_, points)| points.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    let times = chosen.iter().map(|r| r.median_s);
+    let (least, most) = times.fold((f64::INFINITY, 1e-3), |(a, b), t| (f64::min(a, t), f64::max(b, t)));
+    let (bottom, top) = (least.log10().floor(), most.log10().ceil());
+    let x = |size: f64| 70.0 + (size.log10() - 1.4) / 1.6 * 520.0;
+    let y = |seconds: f64| 440.0 - (seconds.log10() - bottom) / (top - bottom).max(1.0) * 400.0;
+    let mut svg = String::from(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"800\" height=\"490\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"800\" height=\"490\" fill=\"white\"/>\n",
+    );
+    let _ = writeln!(
+        svg,
+        "<text x=\"70\" y=\"22\" font-size=\"15\">MatMul1D: seconds against D, one thread, Q of 400 bits</text>"
+    );
+    for decade in bottom as i32..=top as i32 {
+        let at = y(10f64.powi(decade));
+        let _ = writeln!(
+            svg,
+            "<path d=\"M70 {at:.1}H590\" stroke=\"#ddd\"/><text x=\"62\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            at + 4.0,
+            10f64.powi(decade)
+        );
+    }
+    for size in [42.0, 120.0, 682.0] {
+        let at = x(size);
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{at:.1} 40V440\" stroke=\"#ddd\"/><text x=\"{at:.1}\" y=\"458\" text-anchor=\"middle\">{size}</text>"
+        );
+    }
+    let _ = writeln!(svg, "<text x=\"330\" y=\"480\" text-anchor=\"middle\">D</text>");
+    for (index, (title, points)) in lines.iter().enumerate() {
+        let colour = COLOURS[index / 2 % COLOURS.len()];
+        let dash = if title.ends_with("(bad)") { " stroke-dasharray=\"5 3\"" } else { "" };
+        let path: Vec<String> = points.iter().map(|&(d, t)| format!("{:.1} {:.1}", x(d), y(t))).collect();
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/>",
+            path.join("L")
+        );
+        for &(d, t) in points {
+            let _ = writeln!(svg, "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>", x(d), y(t));
+        }
+        let at = 50.0 + 17.0 * index as f64;
+        let _ = writeln!(
+            svg,
+            "<path d=\"M612 {at}h24\" stroke=\"{colour}\" stroke-width=\"2\"{dash}/><text x=\"642\" y=\"{:.0}\">{title}</text>",
+            at + 4.0
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}

@@ -1,0 +1,180 @@
+//! Builders from matrices, maps inside the slots, inverses.
+
+use windlass::circuits::{LinearMap, LinearPlan, PlanSpec, Strategy};
+use windlass::{Error, Plaintext};
+use windlass_ring::RingError;
+use windlass_ring::slots::SlotRing;
+
+use super::common::*;
+
+/// `matrix · x` modulo p^r, on integers.
+fn product(ring: &SlotRing, matrix: impl Fn(usize, usize) -> u64, x: &[u64]) -> Vec<u64> {
+    let modulus = ring.quotient().modulus();
+    let row = |i: usize| x.iter().enumerate().fold(0, |sum, (k, &x)| modulus.add(sum, modulus.mul(matrix(i, k), x)));
+    (0..x.len()).map(row).collect()
+}
+
+fn integers(ring: &SlotRing, seed: u64) -> Vec<u64> {
+    (0..ring.slots() as u64).map(|i| number(seed + i) % ring.quotient().modulus().value()).collect()
+}
+
+/// The map gives what the matrix gives, by the cheapest plan.
+fn check(map: &LinearMap, matrix: impl Fn(usize, usize) -> u64) {
+    let ring = map.slots();
+    let x = integers(ring, 17);
+    let expected = Plaintext::from_integers(ring, &product(ring, matrix, &x)).unwrap();
+    check_plan(map, &PlanSpec::default(), &Plaintext::from_integers(ring, &x).unwrap(), &expected);
+}
+
+#[test]
+fn matrices_by_their_entries() {
+    for ring in [ring(105, 2, 3), ring(45, 2, 2), ring(64, 17, 1), ring(91, 3, 1)] {
+        let (l, q) = (ring.slots(), ring.quotient().modulus().value());
+        let random = |i: usize, k: usize| number((i * 1000 + k) as u64) % q;
+        let dense: Vec<Vec<u64>> = (0..l).map(|i| (0..l).map(|k| random(i, k)).collect()).collect();
+        check(&LinearMap::from_dense(&ring, &dense).unwrap(), random);
+        let small: Vec<Vec<u64>> = (0..l - 1).map(|i| (0..2).map(|k| random(i, k)).collect()).collect();
+        check(&LinearMap::from_dense(&ring, &small).unwrap(), |i, k| if i < l - 1 && k < 2 { random(i, k) } else { 0 });
+        let sparse = [(0, l - 1, 1), (l - 1, 0, q - 1), (1, 1, 1), (1, 1, 1)];
+        let map = LinearMap::from_sparse(&ring, sparse).unwrap();
+        assert!(map.terms().len() <= 3);
+        check(&map, |i, k| sparse.iter().filter(|e| (e.0, e.1) == (i, k)).map(|e| e.2).sum::<u64>() % q);
+        let band = |i: usize, k: usize| if k + 1 >= i && k <= i + 2 { random(i, k) } else { 0 };
+        check(&LinearMap::banded(&ring, 1, 2, random).unwrap(), band);
+        let values = integers(&ring, 5);
+        check(&LinearMap::from_diagonal(&ring, &values).unwrap(), |i, k| if i == k { values[i] } else { 0 });
+        check(&LinearMap::mask(&ring, |slot| slot % 2 == 1).unwrap(), |i, k| u64::from(i == k && i % 2 == 1));
+        let (column, row) = ([1, 2, 3].map(|x| x % q), [9, 1]);
+        let toeplitz = |i: usize, k: usize| match (i >= k, i.abs_diff(k)) {
+            (true, distance) => column.get(distance).copied().unwrap_or(0),
+            (false, distance) => row.get(distance).copied().unwrap_or(0),
+        };
+        check(&LinearMap::toeplitz(&ring, &column, &row).unwrap(), toeplitz);
+        let source: Vec<usize> = (0..l).rev().collect();
+        check(&LinearMap::permutation(&ring, &source).unwrap(), |i, k| u64::from(k == l - 1 - i));
+    }
+}
+
+#[test]
+fn convolutions_along_a_dimension() {
+    for (p, good) in [(2, true), (2, false), (17, true)] {
+        let (ring, s) = smallest(p, 2, good);
+        let size = ring.hypercube().dimensions()[s].size;
+        let kernel = [1, 0, 3];
+        let map = LinearMap::convolution_1d(&ring, s, &kernel).unwrap();
+        assert!(map.terms().len() <= if good { 2 } else { 4 });
+        check(&map, |i, k| {
+            let (cube, mut to) = (ring.hypercube(), 0);
+            for (j, &c) in kernel.iter().enumerate() {
+                to += if cube.rotated(k, s, j as i64) == i { c } else { 0 };
+            }
+            to
+        });
+        let long = vec![1; size + 1];
+        assert!(matches!(LinearMap::convolution_1d(&ring, s, &long), Err(Error::OutOfRange { .. })));
+    }
+}
+
+#[test]
+fn bad_matrices_are_refused() {
+    let ring = ring(31, 2, 1);
+    let l = ring.slots();
+    assert!(matches!(LinearMap::from_sparse(&ring, [(0, l, 1)]), Err(Error::OutOfRange { .. })));
+    assert!(matches!(LinearMap::from_sparse(&ring, [(l, 0, 1)]), Err(Error::OutOfRange { .. })));
+    assert!(matches!(LinearMap::from_dense(&ring, &[vec![1, 2], vec![1]]), Err(Error::ShapeMismatch { .. })));
+    assert!(matches!(LinearMap::permutation(&ring, &[0, 1]), Err(Error::ShapeMismatch { .. })));
+    assert!(matches!(LinearMap::permutation(&ring, &vec![0; l]), Err(Error::OutOfRange { .. })));
+    assert!(matches!(LinearMap::toeplitz(&ring, &vec![1; l + 1], &[]), Err(Error::OutOfRange { .. })));
+    assert!(matches!(LinearMap::coefficient(&ring, ring.degree()), Err(Error::OutOfRange { .. })));
+}
+
+#[test]
+fn maps_inside_the_slots() {
+    for ring in [ring(31, 2, 3), ring(105, 2, 1), ring(64, 3, 2), ring(85, 127, 1)] {
+        let (d, modulus) = (ring.degree(), ring.quotient().modulus());
+        let map = LinearMap::slotwise(&ring, |slot, out| entry(&ring, 3, (slot, 0, 0), out)).unwrap();
+        assert!(map.terms().len() <= d);
+        let slots = random_slots(&ring, 9);
+        let mut expected = Vec::new();
+        for (slot, x) in slots.chunks(d).enumerate() {
+            let mut matrix = vec![0; d * d];
+            entry(&ring, 3, (slot, 0, 0), &mut matrix);
+            let image = |row: usize| (0..d).fold(0, |s, i| modulus.add(s, modulus.mul(matrix[row * d + i], x[i])));
+            expected.extend((0..d).map(image));
+        }
+        let (input, expected) =
+            (Plaintext::from_slots(&ring, &slots).unwrap(), Plaintext::from_slots(&ring, &expected).unwrap());
+        check_plan(&map, &PlanSpec::default(), &input, &expected);
+        for index in 0..d {
+            let coefficient = LinearMap::coefficient(&ring, index).unwrap().apply(&input).unwrap();
+            let wanted: Vec<u64> = slots.chunks(d).map(|x| x[index]).collect();
+            assert_eq!(coefficient.to_integers().unwrap(), wanted);
+        }
+    }
+}
+
+#[test]
+fn full_block_products() {
+    for ring in [ring(31, 2, 2), ring(45, 2, 1), ring(64, 7, 1)] {
+        let (l, d, modulus) = (ring.slots(), ring.degree(), ring.quotient().modulus());
+        let map = LinearMap::block_matmul_full(&ring, |i, k, out| entry(&ring, 7, (0, i, k), out)).unwrap();
+        let slots = random_slots(&ring, 2);
+        let mut expected = vec![0; l * d];
+        for (i, k) in (0..l).flat_map(|i| (0..l).map(move |k| (i, k))) {
+            let mut block = vec![0; d * d];
+            entry(&ring, 7, (0, i, k), &mut block);
+            for (row, column) in (0..d).flat_map(|a| (0..d).map(move |b| (a, b))) {
+                let term = modulus.mul(block[row * d + column], slots[k * d + column]);
+                expected[i * d + row] = modulus.add(expected[i * d + row], term);
+            }
+        }
+        let (input, expected) =
+            (Plaintext::from_slots(&ring, &slots).unwrap(), Plaintext::from_slots(&ring, &expected).unwrap());
+        for strategy in [Strategy::Automatic, Strategy::Block, Strategy::BabyGiantInner { babies: None }] {
+            check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
+        }
+    }
+}
+
+#[test]
+fn inverses() {
+    let mut inverted = 0;
+    for (p, r, good) in [(2, 1, true), (2, 3, false), (3, 2, true), (17, 1, false), (127, 2, true)] {
+        let (ring, s) = smallest(p, r, good);
+        for seed in 0..4 {
+            let map =
+                LinearMap::matmul_1d_extension(&ring, s, |c, i, k, out| entry(&ring, seed, (c, i, k), out)).unwrap();
+            let block =
+                LinearMap::block_matmul_1d(&ring, s, |c, i, k, out| entry(&ring, seed, (c, i, k), out)).unwrap();
+            let small = ring.hypercube().dimensions()[s].size * ring.degree() <= 60;
+            for map in [Some(map), small.then_some(block)].into_iter().flatten() {
+                match map.inverse() {
+                    Ok(inverse) => {
+                        inverted += 1;
+                        let one = LinearMap::identity(&ring);
+                        for product in [inverse.compose(&map).unwrap(), map.compose(&inverse).unwrap()] {
+                            assert_eq!(product.support(), one.support());
+                            assert_eq!(product.constant(1), one.constant(1));
+                        }
+                    }
+                    Err(error) => assert_eq!(error, Error::Ring(RingError::NotInvertible)),
+                }
+            }
+        }
+        let rotation = LinearMap::rotation(&ring, s, 1).unwrap();
+        assert_eq!(rotation.inverse().unwrap().support(), LinearMap::rotation(&ring, s, -1).unwrap().support());
+        assert_eq!(LinearMap::zero(&ring).inverse().unwrap_err(), Error::Ring(RingError::NotInvertible));
+    }
+    assert!(inverted >= 10, "{inverted}");
+}
+
+#[test]
+fn zero_diagonals_cost_nothing() {
+    let ring = ring_with(127, 2, 1, &[3]);
+    let size = ring.hypercube().dimensions()[0].size;
+    let tridiagonal =
+        LinearMap::matmul_1d(&ring, 0, |_, i, k| u64::from((i + size - k) % size <= 1 || (k + 1) % size == i)).unwrap();
+    assert_eq!(tridiagonal.terms().len(), 2);
+    let plan = LinearPlan::new(&tridiagonal, &PlanSpec::default()).unwrap();
+    assert_eq!(plan.count().hoisted_automorphisms + plan.count().extended_automorphisms, 1);
+}

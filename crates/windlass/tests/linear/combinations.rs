@@ -1,0 +1,115 @@
+//! Every strategy, good and bad dimensions, every key set of the 2018 paper, p = 2, 3, 17, 127 and r = 1, 2, 3.
+
+use std::collections::BTreeSet;
+
+use windlass::circuits::{HoistMode, LinearMap, LinearPlan, PlanSpec, Strategy};
+use windlass::{Error, Plaintext};
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::KeyStrategy;
+
+use super::common::*;
+
+/// The keys of one strategy for all dimensions and for Frobenius.
+fn key_set(ring: &SlotRing, strategy: KeyStrategy) -> BTreeSet<u64> {
+    let (cube, m) = (ring.hypercube(), ring.quotient().m());
+    let frobenius = strategy.elements(cube.prime() % m, cube.slot_degree() as u64, true, m);
+    let dimensions = cube.dimensions().iter();
+    dimensions.flat_map(|s| strategy.elements(s.generator, s.size as u64, s.good, m)).chain(frobenius).collect()
+}
+
+/// Which strategies of the paper a key set must allow in one dimension of size D.
+fn allowed(keys: KeyStrategy, good: bool, size: usize) -> Vec<Strategy> {
+    let babies = Some((size as f64).sqrt().ceil() as usize);
+    let always = [Strategy::Automatic, Strategy::Horner { babies }, Strategy::Iteration];
+    let steps = [
+        Strategy::BabyGiantInner { babies },
+        Strategy::BabyGiantOuter { babies },
+        Strategy::TwoLevelHoisted { babies },
+    ];
+    let mut list = always.to_vec();
+    match keys {
+        KeyStrategy::Minimal => {}
+        KeyStrategy::BabyGiant => list.extend(steps),
+        KeyStrategy::Full => list.extend(steps.into_iter().chain([Strategy::Block])),
+    }
+    if good && keys == KeyStrategy::Full {
+        list.push(Strategy::Hoisted);
+    }
+    if good && keys != KeyStrategy::Minimal {
+        list.push(Strategy::BabyGiant { babies });
+    }
+    list
+}
+
+#[test]
+fn every_combination_on_the_mock() {
+    for p in [2, 3, 17, 127] {
+        for (r, good) in [1, 2, 3].into_iter().flat_map(|r| [(r, true), (r, false)]) {
+            let (ring, dimension) = smallest(p, r, good);
+            let size = ring.hypercube().dimensions()[dimension].size;
+            let seed = p + r as u64;
+            let map =
+                LinearMap::matmul_1d_extension(&ring, dimension, |c, i, k, out| entry(&ring, seed, (c, i, k), out))
+                    .unwrap();
+            let slots = random_slots(&ring, seed);
+            let expected = Plaintext::from_slots(&ring, &matrix_product(&ring, dimension, seed, &slots)).unwrap();
+            let input = Plaintext::from_slots(&ring, &slots).unwrap();
+            for keys in [KeyStrategy::Full, KeyStrategy::BabyGiant, KeyStrategy::Minimal] {
+                let given = Some(key_set(&ring, keys));
+                for strategy in allowed(keys, good, size) {
+                    for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
+                        let spec = PlanSpec { strategy, keys: given.clone(), hoisting, ..PlanSpec::default() };
+                        check_plan(&map, &spec, &input, &expected);
+                    }
+                }
+            }
+            for strategy in strategies() {
+                check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
+                check_keys_are_exact(&map, &PlanSpec::with_strategy(strategy));
+            }
+        }
+    }
+}
+
+#[test]
+fn minimal_keys_rule_out_hoisting() {
+    let (ring, dimension) = smallest(2, 1, true);
+    let map = LinearMap::matmul_1d(&ring, dimension, |_, i, k| (i + k + 1) as u64 & 1).unwrap();
+    let keys = Some(key_set(&ring, KeyStrategy::Minimal));
+    let spec = PlanSpec { strategy: Strategy::Hoisted, keys, ..PlanSpec::default() };
+    assert!(matches!(LinearPlan::new(&map, &spec), Err(Error::MissingGaloisKey { .. })));
+}
+
+#[test]
+fn the_number_of_keys_can_be_limited() {
+    let ring = ring(127, 2, 1);
+    let map = LinearMap::matmul_1d(&ring, 0, |_, i, k| (i * k + i + 1) as u64).unwrap();
+    let keys = |max_keys| {
+        let plan = LinearPlan::new(&map, &PlanSpec { max_keys, ..PlanSpec::default() });
+        plan.map(|plan| plan.required_keys().len())
+    };
+    let free = keys(None).unwrap();
+    assert!(keys(Some(free - 1)).unwrap() < free);
+    assert_eq!(keys(Some(1)).unwrap(), 1);
+    assert!(matches!(keys(Some(0)), Err(Error::Unplannable { .. })));
+}
+
+#[test]
+fn block_maps_in_good_and_bad_dimensions() {
+    for (p, good) in [(2, true), (2, false), (3, true), (3, false)] {
+        let (ring, dimension) = smallest(p, 2, good);
+        let size = ring.hypercube().dimensions()[dimension].size;
+        let map = LinearMap::block_matmul_1d(&ring, dimension, |c, i, k, out| entry(&ring, 5, (c, i, k), out)).unwrap();
+        let input = Plaintext::from_slots(&ring, &random_slots(&ring, 5)).unwrap();
+        let expected = map.apply(&input).unwrap();
+        let spec = PlanSpec::with_strategy(Strategy::Block);
+        // The longer of the two axes is hoisted, the other holds the outputs: the roles of θ and σ are switched when d > D.
+        let count = LinearPlan::new(&map, &spec).unwrap().count();
+        let longer = size.max(ring.degree());
+        assert!(count.hoisted_automorphisms + 1 >= longer && count.hoisted_automorphisms <= longer);
+        for strategy in [Strategy::Block, Strategy::BabyGiant { babies: None }, Strategy::Iteration] {
+            check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
+        }
+        check_keys_are_exact(&map, &spec);
+    }
+}

@@ -1,0 +1,116 @@
+//! Matrices larger than one ciphertext, and encrypted matrices.
+
+use std::sync::Arc;
+
+use windlass::circuits::{HoistMode, LinearGrid, LinearMap, LinearPlan, PlanSpec, Strategy};
+use windlass::schemes::clear::Clear;
+use windlass::{Error, Plaintext};
+use windlass_ring::slots::SlotRing;
+
+use super::common::*;
+
+/// A dense matrix, a vector, their product modulo p^r, the last two padded with zeros and cut into plaintexts.
+fn problem(ring: &Arc<SlotRing>, height: usize, width: usize) -> (Vec<Vec<u64>>, Vec<Plaintext>, Vec<Plaintext>) {
+    let (l, modulus) = (ring.slots(), ring.quotient().modulus());
+    let random = |seed: usize| number(seed as u64) % modulus.value();
+    let matrix: Vec<Vec<u64>> = (0..height).map(|i| (0..width).map(|k| random(i * 777 + k)).collect()).collect();
+    let x: Vec<u64> = (0..width).map(|k| random(k + 999_999)).collect();
+    let dot = |row: &Vec<u64>| row.iter().zip(&x).fold(0, |sum, (&a, &b)| modulus.add(sum, modulus.mul(a, b)));
+    let y: Vec<u64> = matrix.iter().map(dot).collect();
+    let cut = |values: &[u64]| {
+        let padded = |chunk: &[u64]| (0..l).map(|i| chunk.get(i).copied().unwrap_or(0)).collect::<Vec<_>>();
+        values.chunks(l).map(|chunk| Plaintext::from_integers(ring, &padded(chunk)).unwrap()).collect()
+    };
+    (matrix, cut(&x), cut(&y))
+}
+
+#[test]
+fn matrices_over_several_ciphertexts() {
+    for (ring, height, width) in [(ring(31, 2, 2), 17, 14), (ring(105, 2, 3), 5, 12), (ring(45, 2, 1), 9, 2)] {
+        let (matrix, x, y) = problem(&ring, height, width);
+        let grid = LinearGrid::from_dense(&ring, &matrix).unwrap();
+        assert_eq!((grid.columns(), grid.rows()), (x.len(), y.len()));
+        assert_eq!(grid.apply(&x).unwrap(), y);
+        for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
+            for strategy in Strategy::CANDIDATES.into_iter().chain([Strategy::Automatic]) {
+                let spec = PlanSpec { strategy, hoisting, ..PlanSpec::default() };
+                let plan = LinearPlan::for_grid(&grid, &spec).unwrap();
+                let clear = Clear::with_keys(&ring, plan.required_keys());
+                let inputs: Vec<_> = x.iter().map(|x| clear.encrypt(x).unwrap()).collect();
+                let outputs = plan.apply_grid(&plan.prepare(&clear).unwrap(), &clear, &inputs).unwrap();
+                let decrypted: Vec<_> = outputs.iter().map(|y| clear.decrypt(y)).collect();
+                assert_eq!(decrypted, y, "{}", plan.explain());
+                let (done, said) = (clear.counts(), plan.count());
+                assert_eq!(done.hoists, said.hoists, "{}", plan.explain());
+                assert_eq!(done.hoisted_automorphisms, said.hoisted_automorphisms);
+                assert_eq!(done.extended_automorphisms, said.extended_automorphisms);
+                assert_eq!(done.automorphisms, said.automorphisms);
+                assert_eq!(done.mod_downs, said.mod_downs);
+                assert_eq!(done.constant_products, said.constant_products);
+            }
+        }
+    }
+}
+
+#[test]
+fn inputs_are_prepared_once_for_all_outputs() {
+    let ring = ring(127, 2, 1);
+    let (matrix, _, _) = problem(&ring, 3 * ring.slots(), 2 * ring.slots());
+    let count = |grid: &LinearGrid| LinearPlan::for_grid(grid, &PlanSpec::default()).unwrap().count();
+    let whole = count(&LinearGrid::from_dense(&ring, &matrix).unwrap());
+    let mut apart = 0;
+    let part = LinearGrid::from_dense(&ring, &matrix[..ring.slots()]).unwrap();
+    for column in 0..2 {
+        apart += 3 * count(&LinearGrid::single(part.block(0, column).unwrap())).hoists;
+    }
+    assert!(whole.hoists * 3 <= apart, "{whole} against {apart}");
+}
+
+#[test]
+fn grids_with_zero_blocks() {
+    let ring = ring(31, 2, 1);
+    let mut grid = LinearGrid::zero(&ring, 2, 2).unwrap();
+    grid.set(0, 1, LinearMap::rotation(&ring, 0, 1).unwrap()).unwrap();
+    let plan = LinearPlan::for_grid(&grid, &PlanSpec::default()).unwrap();
+    let clear = Clear::with_keys(&ring, plan.required_keys());
+    let inputs: Vec<Plaintext> =
+        (0..2).map(|seed| Plaintext::from_slots(&ring, &random_slots(&ring, seed)).unwrap()).collect();
+    let encrypted: Vec<_> = inputs.iter().map(|x| clear.encrypt(x).unwrap()).collect();
+    let outputs = plan.apply_grid(&plan.prepare(&clear).unwrap(), &clear, &encrypted).unwrap();
+    let decrypted: Vec<_> = outputs.iter().map(|y| clear.decrypt(y)).collect();
+    assert_eq!(decrypted, grid.apply(&inputs).unwrap());
+    assert_eq!(decrypted[1], Plaintext::zero(&ring));
+    assert!(matches!(grid.set(2, 0, LinearMap::identity(&ring)), Err(Error::OutOfRange { .. })));
+    assert!(matches!(LinearGrid::zero(&ring, 0, 1), Err(Error::OutOfRange { .. })));
+    assert!(matches!(grid.apply(&inputs[..1]), Err(Error::ShapeMismatch { .. })));
+    let prepared = plan.prepare(&clear).unwrap();
+    assert!(matches!(plan.apply(&prepared, &clear, &encrypted[0]), Err(Error::ShapeMismatch { .. })));
+    assert!(matches!(plan.apply_grid(&prepared, &clear, &encrypted[..1]), Err(Error::ShapeMismatch { .. })));
+}
+
+#[test]
+fn encrypted_matrices() {
+    for (ring, height, width) in [(ring(31, 2, 2), 6, 6), (ring(105, 2, 1), 7, 9)] {
+        let (matrix, x, y) = problem(&ring, height, width);
+        let secret = LinearGrid::from_dense(&ring, &matrix).unwrap();
+        let ones = LinearGrid::from_dense(&ring, &vec![vec![1; width]; height]).unwrap();
+        for strategy in [Strategy::Automatic, Strategy::Hoisted, Strategy::Horner { babies: None }] {
+            let plan = LinearPlan::for_grid(&ones, &PlanSpec::with_strategy(strategy)).unwrap();
+            let clear = Clear::with_keys(&ring, plan.required_keys());
+            let encrypted = plan.encrypt_matrix::<Clear>(&secret, |constant| clear.encrypt(constant)).unwrap();
+            let products: usize = ones.support().len();
+            assert!(encrypted.len() >= products && !encrypted.is_empty());
+            let inputs: Vec<_> = x.iter().map(|x| clear.encrypt(x).unwrap()).collect();
+            let outputs = plan.apply_encrypted(&encrypted, &clear, &inputs).unwrap();
+            assert_eq!(outputs.iter().map(|y| clear.decrypt(y)).collect::<Vec<_>>(), y);
+            assert_eq!(clear.counts().products, encrypted.len());
+        }
+        let diagonal = LinearPlan::for_grid(&LinearGrid::single(&LinearMap::identity(&ring)), &PlanSpec::default());
+        let refused = diagonal
+            .unwrap()
+            .encrypt_matrix::<Clear>(&LinearGrid::single(&LinearMap::rotation(&ring, 0, 1).unwrap()), |constant| {
+                Clear::new(&ring).encrypt(constant)
+            });
+        assert!(matches!(refused.err(), Some(Error::OutOfRange { .. })));
+    }
+}

@@ -1,0 +1,8 @@
+//! Linear maps and plans on the exact mock, against plain matrix products on the slots.
+
+mod builders;
+mod combinations;
+mod common;
+mod grids;
+mod matmul;
+mod modes;
