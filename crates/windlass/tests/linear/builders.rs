@@ -49,7 +49,7 @@ fn matrices_by_their_entries() {
             (true, distance) => column.get(distance).copied().unwrap_or(0),
             (false, distance) => row.get(distance).copied().unwrap_or(0),
         };
-        check(&LinearMap::toeplitz(&ring, &column, &row).unwrap(), toeplitz);
+        check(&LinearMap::toeplitz(&ring, &column[..l.min(3)], &row).unwrap(), toeplitz);
         let source: Vec<usize> = (0..l).rev().collect();
         check(&LinearMap::permutation(&ring, &source).unwrap(), |i, k| u64::from(k == l - 1 - i));
     }
@@ -170,7 +170,7 @@ fn inverses() {
 
 #[test]
 fn zero_diagonals_cost_nothing() {
-    let ring = ring_with(127, 2, 1, &[3]);
+    let ring = ring(127, 2, 1);
     let size = ring.hypercube().dimensions()[0].size;
     let tridiagonal =
         LinearMap::matmul_1d(&ring, 0, |_, i, k| u64::from((i + size - k) % size <= 1 || (k + 1) % size == i)).unwrap();
