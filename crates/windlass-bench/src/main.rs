@@ -11,6 +11,7 @@ mod process_time;
 mod report;
 mod rows;
 mod timing;
+mod trace;
 mod transforms;
 
 use std::path::PathBuf;
@@ -32,6 +33,8 @@ enum Command {
     Standard(Standard),
     /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018, with a page and a plot.
     Linear(linear::Linear),
+    /// Trace-type functions: sums of slots for every unrolling, operations of CKKS, fused multiply-add.
+    Trace(trace::Trace),
 }
 
 /// Arguments of `standard`.
@@ -65,6 +68,15 @@ fn main() -> std::process::ExitCode {
                     std::process::ExitCode::from(2)
                 }
             };
+        }
+        Command::Trace(args) => {
+            return trace::run(&args).map_or_else(
+                |error| {
+                    eprintln!("windlass-bench: {error}");
+                    std::process::ExitCode::from(2)
+                },
+                |()| std::process::ExitCode::SUCCESS,
+            );
         }
     };
     let mut report = Report::new(args.quick);

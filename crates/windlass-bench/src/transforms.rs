@@ -17,6 +17,17 @@ fn pseudorandom(length: usize, q: u64) -> Vec<u64> {
     (0..length as u64).map(|j| j.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) % q).collect()
 }
 
+/// Seconds of the yardstick T: a transform of 2^15 points by tfhe-ntt at 59 bits. Only built with the feature `peers`.
+pub fn yardstick(rounds: usize) -> Option<f64> {
+    #[cfg(feature = "peers")]
+    return Some(compare(&mut [peer(15, 59)], rounds.max(15))[0].median);
+    #[cfg(not(feature = "peers"))]
+    {
+        let _ = rounds;
+        None
+    }
+}
+
 /// Forward and inverse of one shape on one instruction set; the round trip is checked first.
 fn own(m: u64, bits: u32, isa: Isa) -> Vec<Subject<'static>> {
     let shape = Arc::new(Shape::new(m).expect("a supported index"));

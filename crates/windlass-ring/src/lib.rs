@@ -4,6 +4,7 @@
 //! its type whether it holds coefficients ([`Coeff`]) or values ([`Eval`]).
 #![forbid(unsafe_code)]
 
+pub mod accumulate;
 pub mod error;
 pub mod gadget;
 pub mod norm;

@@ -114,6 +114,10 @@ impl<R: Representation> Poly<R> {
         &self.data
     }
 
+    pub(crate) fn data_mut(&mut self) -> &mut [u64] {
+        &mut self.data
+    }
+
     /// Row number `row`.
     pub fn row(&self, row: usize) -> &[u64] {
         let n = self.ring.n();

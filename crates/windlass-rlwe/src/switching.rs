@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use rayon::prelude::*;
-use windlass_ring::{Eval, Poly, sample};
+use windlass_ring::accumulate::{MovedTerm, sum_of_moved_products};
+use windlass_ring::kernels::Automorphism;
+use windlass_ring::{Basis, Eval, Poly, sample};
 
 use crate::context::Context;
 use crate::error::RlweError;
@@ -137,6 +139,28 @@ impl Digits {
     }
 }
 
+impl Digits {
+    /// `Σ_i θ_i(y + ⟨digits, key_i⟩)` over Q_l·P, y added to the first component alone: what a sum of automorphisms costs
+    /// between one decomposition and one mod-down (Inoue–Suzuki–Yamana 2022, Algorithm 3.1, lines 5 to 17).
+    ///
+    /// # Errors
+    /// As [`Self::inner_product`].
+    pub fn sum_of_switched(
+        &self,
+        context: &Context,
+        y: &Poly<Eval>,
+        terms: &[(&SwitchingKey, Arc<Automorphism>)],
+    ) -> Result<[Poly<Eval>; 2], RlweError> {
+        if let Some((key, _)) = terms.iter().find(|(key, _)| key.level < self.level) {
+            return Err(RlweError::KeyLevelTooLow { key: key.level, needed: self.level });
+        }
+        let moved: Vec<MovedTerm<'_>> =
+            terms.iter().map(|(key, automorphism)| MovedTerm { b: &key.b, a: &key.a, automorphism }).collect();
+        let wide = context.wide_basis(self.level);
+        Ok(sum_of_moved_products(context.ring(), &wide, &self.digits, y, &moved))
+    }
+}
+
 /// Mod-down: `scale·round(x/P)` over Q_l.
 pub fn mod_down(context: &Context, x: &Poly<Eval>, level: usize, scale: u64) -> Poly<Eval> {
     x.divide_rounded_times(&context.basis(level), scale)
@@ -144,8 +168,17 @@ pub fn mod_down(context: &Context, x: &Poly<Eval>, level: usize, scale: u64) -> 
 
 /// `P·x/divisor` over Q_l·P: what mod-down by `divisor·round(·/P)` undoes without error.
 pub fn extend(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
+    times_special(context, x, &context.wide_basis(x.basis().len()), divisor)
+}
+
+/// `P·x/divisor` over Q_l alone: modulo the special primes it is zero.
+pub fn extend_narrow(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
+    times_special(context, x, x.basis(), divisor)
+}
+
+fn times_special(context: &Context, x: &Poly<Eval>, basis: &Basis, divisor: u64) -> Poly<Eval> {
     let ring = context.ring();
-    x.embed_times(&context.wide_basis(x.basis().len()), |q| {
+    x.embed_times(basis, |q| {
         let special = context.special().indices();
         let p = special.fold(1, |p, index| q.mul(p, q.reduce(ring.modulus(index).value())));
         q.mul(p, q.inv(q.reduce(divisor)))

@@ -1,5 +1,6 @@
 //! Rotations and conjugation: one at a time, hoisted, and in base Q·P.
 
+use num_complex::Complex64;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::{self, Digits, SwitchingKey};
 
@@ -45,6 +46,20 @@ impl Engine {
     /// The complex conjugate of every slot. Errors: [`Error::MissingGaloisKey`].
     pub fn conjugate(&self, a: &Ciphertext) -> Result<Ciphertext> {
         Hoisting::automorphism(self, a, self.context.conjugation_element())
+    }
+
+    /// Slots prepared for multiplication at one level: [`Hoisting::scale_by`] and linear maps.
+    ///
+    /// Cost: one transform for every prime of Q_level·P. Errors: as [`super::Encryptor::encrypt`]; [`Error::OutOfRange`] for the level.
+    pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
+        let magnitude = self.measure(values)?;
+        let (base, top) = (self.context.base_level(), self.context.top_level());
+        if level < base || level > top {
+            let range = format!("between {base} and {top}");
+            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+        }
+        let poly = self.context.encode(values, self.context.scale(level), &self.context.rlwe().wide_basis(level));
+        Ok(Constant { poly, level, slots: values.len(), magnitude })
     }
 
     fn is_identity(&self, t: u64) -> bool {
@@ -183,12 +198,21 @@ impl Hoisting for Engine {
     }
 
     fn hoisted_sum(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
-        let Some((&first, rest)) = elements.split_first() else {
+        if elements.is_empty() {
             return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
-        };
-        let mut sum = Hoisting::hoisted_automorphism(self, a, first)?;
-        for &t in rest {
-            Hoisting::add_extended_assign(self, &mut sum, &Hoisting::hoisted_automorphism(self, a, t)?)?;
+        }
+        let (context, level) = (self.context.rlwe(), a.ct.level());
+        let first = switching::extend_narrow(context, &a.ct.parts[0], 1);
+        let moved = elements.iter().filter(|&&t| !self.is_identity(t));
+        let terms =
+            moved.map(|&t| Ok((self.galois_key(t)?, context.ring().automorphism(t)?))).collect::<Result<Vec<_>>>()?;
+        let parts = a.digits.sum_of_switched(context, &first, &terms)?;
+        let error = self.wide_error(level, &a.ct.info);
+        let info = a.ct.info.times(terms.len() as f64);
+        let info = Self::with_error(info, error * terms.len() as f64);
+        let mut sum = Extended { ct: a.ct.with_parts(parts.into(), info), level };
+        for _ in terms.len()..elements.len() {
+            Hoisting::add_extended_assign(self, &mut sum, &Hoisting::extend(self, &a.ct)?)?;
         }
         Ok(sum)
     }

@@ -95,6 +95,25 @@ impl Engine {
         Ok(Extended { ct, level })
     }
 
+    pub(super) fn summed_automorphisms(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+        if elements.is_empty() {
+            return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
+        }
+        let (level, exponent) = (a.ct.level(), a.ct.exponent);
+        let first = switching::extend_narrow(&self.context, &a.ct.parts[0], self.multiplier(exponent));
+        let moved = elements.iter().filter(|&&t| !self.is_identity(t));
+        let terms = moved
+            .map(|&t| Ok((self.galois_key(t)?, self.context.ring().automorphism(t)?)))
+            .collect::<Result<Vec<_>>>()?;
+        let parts = a.digits.sum_of_switched(&self.context, &first, &terms)?;
+        let noise = (a.ct.noise + self.wide_error(level, exponent)) * Bound::of(terms.len() as f64);
+        let mut sum = Extended { ct: Ciphertext { noise, ..a.ct.with_parts(parts.into()) }, level };
+        for _ in terms.len()..elements.len() {
+            self.add_to_extended(&mut sum, &self.extended(&a.ct)?)?;
+        }
+        Ok(sum)
+    }
+
     pub(super) fn dot_extended(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
         let Some(&(first, _)) = terms.first() else {
             return Err(Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 });

@@ -82,6 +82,10 @@ impl Evaluator for Engine {
         self.hoisted_to_extended(a, t)
     }
 
+    fn hoisted_sum(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+        self.summed_automorphisms(a, elements)
+    }
+
     fn extend(&self, a: &Ciphertext) -> Result<Extended> {
         self.extended(a)
     }

@@ -1,0 +1,124 @@
+//! `windlass-bench trace`: trace-type functions as in Inoue–Suzuki–Yamana 2022, its Tables 2 and 3 and Figure 1.
+
+mod fma;
+mod operations;
+mod page;
+mod peers;
+mod plot;
+mod setup;
+mod sums;
+
+use std::path::PathBuf;
+
+use windlass_kernels::Isa;
+
+use crate::machine;
+
+/// Arguments of `trace`.
+#[derive(Debug, clap::Args)]
+pub struct Trace {
+    /// Fewer repetitions and the corners of the grid alone: a first look.
+    #[arg(long)]
+    quick: bool,
+    /// Only parts whose name contains this (sums, fma, operations).
+    #[arg(long, default_value = "")]
+    only: String,
+    /// Numbers of threads.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
+    threads: Vec<usize>,
+    /// Instruction sets, of those that the machine has.
+    #[arg(long, value_delimiter = ',', default_value = "portable,avx2,avx512,ifma")]
+    isas: Vec<String>,
+    /// Gibibytes of keys at most; what needs more is left out.
+    #[arg(long, value_name = "GIB", default_value_t = 3.0)]
+    memory: f64,
+    /// Write the results as CSV.
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write a page with tables, and plots into a directory of its name beside it.
+    #[arg(long, value_name = "FILE")]
+    page: Option<PathBuf>,
+}
+
+impl Trace {
+    fn isas(&self) -> Vec<Isa> {
+        Isa::available().into_iter().filter(|isa| self.isas.iter().any(|name| name == isa.name())).collect()
+    }
+
+    fn rounds(&self) -> usize {
+        if self.quick { 3 } else { 7 }
+    }
+}
+
+/// One figure: what, where, how long.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// `sum`, `operation` or `fma`.
+    part: &'static str,
+    /// Special primes of 60 bits, or the logarithm of n for `fma`.
+    k: u32,
+    /// Level, or the number of rows for `fma`.
+    l: usize,
+    /// Groups of a sum (0: sequential); the operation's name otherwise.
+    what: String,
+    isa: &'static str,
+    threads: usize,
+    median: f64,
+    min: f64,
+}
+
+/// Runs everything that was asked for, prints a line for each figure, and writes CSV and page.
+pub fn run(args: &Trace) -> std::io::Result<()> {
+    println!("{}", machine::describe());
+    let yardstick = crate::transforms::yardstick(args.rounds());
+    if let Some(t) = yardstick {
+        println!("T = {:.1} us", t * 1e6);
+    }
+    let mut records = Vec::new();
+    let parts: [(&str, fn(&Trace, &mut Vec<Record>)); 3] =
+        [("sums", sums::run), ("operations", operations::run), ("fma", fma::run)];
+    for (name, part) in parts {
+        if name.contains(&args.only) {
+            part(args, &mut records);
+        }
+    }
+    if let Some(path) = &args.csv {
+        std::fs::write(path, csv(&records, yardstick))?;
+    }
+    let page = page::Page { records: &records, yardstick };
+    print!("{}", page.reach());
+    if let Some(path) = &args.page {
+        page.write(path)?;
+    }
+    println!("peak memory {:.0} MiB", machine::peak_mebibytes());
+    Ok(())
+}
+
+/// Prints and keeps a figure.
+fn record(records: &mut Vec<Record>, record: Record) {
+    println!(
+        "{:<10} k={:<2} l={:<2} {:<18} {:<8} {:>2} threads {:>11.4} ms {:>11.4} ms",
+        record.part,
+        record.k,
+        record.l,
+        record.what,
+        record.isa,
+        record.threads,
+        record.median * 1e3,
+        record.min * 1e3
+    );
+    records.push(record);
+}
+
+fn csv(records: &[Record], yardstick: Option<f64>) -> String {
+    let mut out = String::from("part,k_or_log_n,l,what,isa,threads,median_s,min_s,yardsticks,cpu\n");
+    let cpu = machine::cpu().replace(',', ";");
+    for r in records {
+        let t = yardstick.map_or(f64::NAN, |t| r.median / t);
+        out += &format!(
+            "{},{},{},{},{},{},{:e},{:e},{t:.3},{cpu}\n",
+            r.part, r.k, r.l, r.what, r.isa, r.threads, r.median, r.min
+        );
+    }
+    out
+}

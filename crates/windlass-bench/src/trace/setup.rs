@@ -1,0 +1,75 @@
+//! Parameters and keys of the measurements.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass::rlwe::{Assurance, EvaluationKeys, SecretDistribution, SecretKey};
+use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Engine};
+use windlass_kernels::Isa;
+
+/// Rescalings of a fresh ciphertext: L = 9 in the paper, ten primes.
+pub const TOP: usize = 9;
+/// Rotate-and-add steps.
+pub const STEPS: u32 = 7;
+
+/// n = 2^15, Δ = 2^40, log Q = 50 + 9·40, log P = 60k, ⌈10/k⌉ digits.
+pub fn spec(k: u32) -> CkksSpec {
+    let special_prime_bits = match k {
+        1 => vec![30; 2],
+        _ => vec![50; 60 * k as usize / 50],
+    };
+    CkksSpec {
+        n: 1 << 15,
+        scale_bits: 40,
+        depth: TOP,
+        base_prime_bits: vec![50],
+        special_prime_bits,
+        digits: (TOP + 1).div_ceil(k as usize),
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Paper { name: format!("trace_k{k}") },
+    }
+}
+
+/// Bytes of one switching key for level l (l + 1 primes).
+pub fn key_bytes(k: u32, l: usize) -> f64 {
+    let spec = spec(k);
+    let group = (TOP + 1).div_ceil(spec.digits);
+    let digits = (l + 1).div_ceil(group);
+    (digits * 2 * (l + 1 + spec.special_prime_bits.len()) * spec.n * 8) as f64
+}
+
+/// Keys, a ciphertext at level l, and what it holds.
+pub struct Setup {
+    pub engine: Engine,
+    pub decryptor: Decryptor,
+    pub values: Vec<Complex64>,
+    pub ciphertext: windlass::schemes::ckks::Ciphertext,
+}
+
+impl Setup {
+    /// Keys for the given automorphisms and for relinearisation at level l.
+    pub fn new(k: u32, l: usize, isa: Isa, elements: &BTreeSet<u64>) -> Self {
+        let context = CkksContext::with_isa(&spec(k), isa).expect("valid parameters");
+        let mut rng = ChaCha20Rng::from_seed([8; 32]);
+        let secret = Arc::new(SecretKey::generate(context.rlwe(), &mut rng));
+        let mut keys = EvaluationKeys::empty(context.rlwe());
+        keys.add_relinearisation(&secret, l + 1, &mut rng);
+        for &t in elements {
+            keys.add_galois(&secret, t, l + 1, &mut rng).expect("odd elements are units");
+        }
+        let decryptor = Decryptor::new(&context, secret).expect("one context");
+        let count = context.most_slots();
+        let values: Vec<Complex64> = (0..count).map(|j| Complex64::from_polar(0.9, (j * j % 1009) as f64)).collect();
+        let (ciphertext, _) = decryptor.encrypt(&values, 1.0, l + 1, &mut rng).expect("encrypts");
+        Self { engine: Engine::new(&context, Arc::new(keys)).expect("one context"), decryptor, values, ciphertext }
+    }
+
+    /// Panics unless the ciphertext decrypts to the expected slots within its own bound.
+    pub fn verify(&self, what: &str, ct: &windlass::schemes::ckks::Ciphertext, expected: impl Fn(usize) -> Complex64) {
+        let got = self.decryptor.decrypt(ct).expect("fits");
+        let worst = got.iter().enumerate().map(|(j, z)| (z - expected(j)).norm()).fold(0.0, f64::max);
+        assert!(worst <= ct.error_bound() && worst < 2f64.powi(-14), "{what}: error {worst:e}");
+    }
+}

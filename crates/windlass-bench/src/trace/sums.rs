@@ -1,0 +1,73 @@
+//! Sums of 2^7 slots for every h, grid point, instruction set and number of threads.
+
+use std::collections::BTreeSet;
+
+use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
+use windlass::schemes::ckks::Complex64;
+use windlass_kernels::Isa;
+
+use super::setup::{STEPS, Setup, key_bytes};
+use super::{Record, Trace, record};
+use crate::timing::{Sample, compare, subject};
+
+/// Runs the grid.
+pub fn run(args: &Trace, records: &mut Vec<Record>) {
+    let levels: &[usize] = if args.quick { &[1, 9] } else { &[1, 4, 9] };
+    for k in [1, 5, 10] {
+        for &l in levels {
+            for isa in args.isas() {
+                point(args, records, k, l, isa);
+            }
+        }
+    }
+}
+
+fn point(args: &Trace, records: &mut Vec<Record>, k: u32, l: usize, isa: Isa) {
+    let chain = TraceChain::window(1 << 16, 1, 1 << STEPS).expect("5 is a unit");
+    let plans: Vec<TracePlan> = (1..=STEPS as usize)
+        .map(|h| TracePlan::new(&chain, &TraceSpec::with_groups(h)).expect("h is at most M"))
+        .filter(|plan| plan.required_keys().len() as f64 * key_bytes(k, l) < args.memory * (1u64 << 30) as f64)
+        .collect();
+    let elements: BTreeSet<u64> = plans.iter().flat_map(TracePlan::required_keys).collect();
+    let setup = Setup::new(k, l, isa, &elements);
+    let window = expected(&setup.values);
+    for plan in &plans {
+        let sum = plan.apply(&setup.engine, &setup.ciphertext).expect("all keys are there");
+        setup.verify(&format!("k={k} l={l} h={} {}", plan.groups(), isa.name()), &sum, |j| window[j]);
+    }
+    let sum = chain.sequential(&setup.engine, &setup.ciphertext).expect("all keys are there");
+    setup.verify("sequential", &sum, |j| window[j]);
+    let best = Some(&isa) == args.isas().last();
+    for &threads in &args.threads {
+        // In between one and all, the fastest instruction set alone.
+        if !best && args.threads.first() != Some(&threads) && args.threads.last() != Some(&threads) {
+            continue;
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let samples = pool.install(|| timed(args, &setup, &chain, &plans));
+        for Sample { id: what, median, min, .. } in samples {
+            record(records, Record { part: "sum", k, l, what, isa: isa.name(), threads, median, min });
+        }
+    }
+}
+
+fn timed(args: &Trace, setup: &Setup, chain: &TraceChain, plans: &[TracePlan]) -> Vec<Sample> {
+    let (engine, ct) = (&setup.engine, &setup.ciphertext);
+    let mut subjects: Vec<_> =
+        plans.iter().map(|plan| subject(plan.groups().to_string(), move || drop(plan.apply(engine, ct)))).collect();
+    subjects.push(subject("0", move || drop(chain.sequential(engine, ct))));
+    compare(&mut subjects, args.rounds())
+}
+
+/// Slot j of the window sums, by differences of running sums.
+fn expected(values: &[Complex64]) -> Vec<Complex64> {
+    let width = 1 << STEPS;
+    let mut sum: Complex64 = values[..width].iter().sum();
+    (0..values.len())
+        .map(|j| {
+            let this = sum;
+            sum += values[(j + width) % values.len()] - values[j];
+            this
+        })
+        .collect()
+}

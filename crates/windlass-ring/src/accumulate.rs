@@ -1,0 +1,58 @@
+//! Sums of automorphisms of inner products, in one pass: the inner loop of a hoisted sum.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use windlass_kernels::Automorphism;
+use windlass_kernels::rows_fma::{Triple, dot_pair};
+
+use crate::poly::{Eval, Poly};
+use crate::ring::{Basis, Ring};
+
+/// One term `θ(Σ_k x_k·b_k)` and `θ(Σ_k x_k·a_k)` of a sum.
+#[derive(Debug, Clone, Copy)]
+pub struct MovedTerm<'a> {
+    /// b_k.
+    pub b: &'a [Poly<Eval>],
+    /// a_k.
+    pub a: &'a [Poly<Eval>],
+    /// θ.
+    pub automorphism: &'a Automorphism,
+}
+
+/// `Σ_i θ_i(y + Σ_k x_k·b_{ik})` and `Σ_i θ_i(Σ_k x_k·a_{ik})` over `basis`, which all but y must cover; y counts as zero on the rows it
+/// does not have.
+///
+/// Cost: for each term 2·|x| multiply-adds and two permutations a residue; nothing but the results leaves the cache.
+pub fn sum_of_moved_products(
+    ring: &Arc<Ring>,
+    basis: &Basis,
+    x: &[Poly<Eval>],
+    y: &Poly<Eval>,
+    terms: &[MovedTerm<'_>],
+) -> [Poly<Eval>; 2] {
+    let mut sums = [Poly::zero(ring, basis), Poly::zero(ring, basis)];
+    let indices: Vec<usize> = basis.indices().collect();
+    let row = |index: usize, sum_b: &mut [u64], sum_a: &mut [u64]| {
+        let (isa, q) = (ring.isa(), ring.modulus(index));
+        let factors: Vec<&[u64]> = x.iter().map(|x| x.row_of(index)).collect();
+        let constant = y.basis().row_of(index).map(|row| y.row(row));
+        let (mut product_b, mut product_a) = (ring.take_buffer(1), ring.take_buffer(1));
+        for term in terms {
+            let triples: Vec<Triple<'_>> = factors
+                .iter()
+                .zip(term.b.iter().zip(term.a))
+                .map(|(&x, (b, a))| Triple { x, y: b.row_of(index), z: a.row_of(index) })
+                .collect();
+            dot_pair(isa, q, &mut product_b, &mut product_a, &triples, constant.unwrap_or(&[]));
+            term.automorphism.add_assign(isa, q, sum_b, &product_b);
+            term.automorphism.add_assign(isa, q, sum_a, &product_a);
+        }
+        ring.return_buffer(product_b);
+        ring.return_buffer(product_a);
+    };
+    let [sum_b, sum_a] = &mut sums;
+    let both = sum_b.data_mut().par_chunks_exact_mut(ring.n()).zip(sum_a.data_mut().par_chunks_exact_mut(ring.n()));
+    both.zip(indices.into_par_iter()).for_each(|((b, a), index)| row(index, b, a));
+    sums
+}
