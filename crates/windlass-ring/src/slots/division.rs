@@ -1,6 +1,6 @@
 //! Remainders modulo a fixed monic polynomial.
 
-use super::convolution::{Convolver, Prepared};
+use super::convolution::{Convolver, Prepared, log_of};
 use super::prime_power::PrimePower;
 
 /// Degrees below this are divided by the schoolbook method.
@@ -14,13 +14,15 @@ pub(crate) struct Divisor {
     transforms: Option<Transforms>,
 }
 
-/// What division by Newton's quotient multiplies by, transformed at a length of at least 2·degree.
+/// What division by Newton's quotient multiplies by.
 #[derive(Debug, Clone)]
 struct Transforms {
-    /// 1/reversed(f) modulo x^degree.
+    /// 1/reversed(f) modulo x^degree, at a length of at least 2·degree.
     inverse: Prepared,
-    /// f.
-    divisor: Prepared,
+    /// f modulo x^N + 1, N ≥ degree.
+    short: Prepared,
+    /// f, at a length of at least 2·degree.
+    long: Prepared,
 }
 
 impl Divisor {
@@ -30,16 +32,19 @@ impl Divisor {
         let degree = coefficients.len() - 1;
         let transforms = (degree >= SCHOOLBOOK).then(|| {
             let reversed: Vec<u64> = coefficients.iter().rev().copied().collect();
-            let log = log_of(2 * degree);
-            let inverse = convolver.prepare(&series_inverse(convolver, &reversed, degree), log);
-            Transforms { inverse, divisor: convolver.prepare(&coefficients, log) }
+            let long = log_of(2 * degree);
+            Transforms {
+                inverse: convolver.prepare(&series_inverse(convolver, &reversed, degree), long),
+                short: convolver.prepare(&wrapped(convolver.modulus(), &coefficients, log_of(degree)), log_of(degree)),
+                long: convolver.prepare(&coefficients, long),
+            }
         });
         Self { coefficients, transforms }
     }
 
-    /// The transform of f, when there is one of length 2^log or more.
+    /// The transform of f of length 2^log, when there is one with room for all of f.
     pub fn prepared(&self, log: u32) -> Option<&Prepared> {
-        self.transforms.as_ref().map(|transforms| &transforms.divisor).filter(|prepared| prepared.log() >= log)
+        self.transforms.as_ref().map(|transforms| &transforms.long).filter(|prepared| prepared.log() == log)
     }
 
     pub fn degree(&self) -> usize {
@@ -69,15 +74,12 @@ impl Divisor {
         }
         let length = a.len() - degree;
         let reversed: Vec<u64> = a.iter().rev().take(length).copied().collect();
-        let mut quotient =
-            convolver.mul_prepared(&[(&reversed, &transforms.inverse)], transforms.inverse.log(), length);
+        let mut quotient = convolver.mul_prepared(&[(&reversed, &transforms.inverse)], length);
         quotient.reverse();
-        // The rest has at most `degree` coefficients, so it may be computed modulo x^N − 1 for any N ≥ degree.
-        let log = log_of(degree);
-        let product = convolver.mul_prepared(&[(&quotient, &transforms.divisor)], log, degree);
-        let wrapped = |j: usize| a.get(j + (1 << log)).copied().unwrap_or(0);
-        let modulus = convolver.modulus();
-        product.iter().enumerate().map(|(j, &x)| modulus.sub(modulus.add(a[j], wrapped(j)), x)).collect()
+        // The rest has at most `degree` coefficients, so it may be computed modulo x^N + 1 for any N ≥ degree.
+        let product = convolver.mul_prepared(&[(&quotient, &transforms.short)], degree);
+        let rest = wrapped(convolver.modulus(), a, transforms.short.log());
+        product.iter().zip(rest).map(|(&x, a)| convolver.modulus().sub(a, x)).collect()
     }
 
     /// `a·b mod f`.
@@ -120,9 +122,15 @@ impl Divisor {
     }
 }
 
-/// The least log with 2^log ≥ length.
-pub(crate) fn log_of(length: usize) -> u32 {
-    length.next_power_of_two().trailing_zeros()
+/// a modulo x^{2^log} + 1.
+fn wrapped(modulus: PrimePower, a: &[u64], log: u32) -> Vec<u64> {
+    let mut rest = a[..a.len().min(1 << log)].to_vec();
+    for (index, block) in a.chunks(1 << log).enumerate().skip(1) {
+        for (x, &y) in rest.iter_mut().zip(block) {
+            *x = if index % 2 == 1 { modulus.sub(*x, y) } else { modulus.add(*x, y) };
+        }
+    }
+    rest
 }
 
 /// 1/f modulo x^length for f with constant term 1, by Newton's iteration g ← g·(2 − f·g).

@@ -5,6 +5,7 @@ mod division;
 mod factor;
 mod galois;
 mod hypercube;
+mod negacyclic;
 mod prime_power;
 mod quotient;
 mod radix2;

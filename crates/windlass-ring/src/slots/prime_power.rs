@@ -12,6 +12,8 @@ pub struct PrimePower {
     value: u64,
     bits: u32,
     barrett: u64,
+    /// ⌊(2^64 − 1)/p^r⌋.
+    reciprocal: u64,
 }
 
 impl PrimePower {
@@ -36,7 +38,7 @@ impl PrimePower {
             .ok_or_else(|| refuse("p^r must be below 2^45"))?;
         let bits = 64 - value.leading_zeros();
         let barrett = ((1u128 << (2 * bits)) / value as u128) as u64;
-        Ok(Self { prime, exponent, value, bits, barrett })
+        Ok(Self { prime, exponent, value, bits, barrett, reciprocal: u64::MAX / value })
     }
 
     /// p.
@@ -63,8 +65,12 @@ impl PrimePower {
     }
 
     /// `x mod p^r`.
+    #[inline]
     pub fn reduce(self, x: u64) -> u64 {
-        x % self.value
+        // x/p^r − x·reciprocal/2^64 ≤ x/2^64 < 1, so the quotient is short by at most 1.
+        let quotient = ((x as u128 * self.reciprocal as u128) >> 64) as u64;
+        let rest = x - quotient * self.value;
+        if rest >= self.value { rest - self.value } else { rest }
     }
 
     /// `x mod p^r` for signed x.

@@ -1,6 +1,7 @@
 //! The slots of power-of-two rings with p ≡ 1 mod 4: F_1 = x^d − ζ_0, so that a transform modulo p^r does it all.
 
-use super::convolution::{bit_reversed_powers, shoup, with_quotient};
+use windlass_kernels::arith;
+
 use super::prime_power::PrimePower;
 
 /// α = Σ_{i<d} X^i α_i(X^d), so with ζ_0 = ζ^d in Z_{p^r}, of order m_0 = m/d, `α(ζ^h) = Σ_i ζ^{hi} α_i(ζ_0^h)`: d negacyclic
@@ -131,4 +132,27 @@ impl RadixTwo {
             *x = if y >= q { y - q } else { y };
         }
     }
+}
+
+/// `v·w mod q` in [0, 2q) for any v, with `quotient = ⌊w·2^64/q⌋`.
+fn shoup(v: u64, (w, quotient): (u64, u64), q: u64) -> u64 {
+    let k = ((v as u128 * quotient as u128) >> 64) as u64;
+    v.wrapping_mul(w).wrapping_sub(k.wrapping_mul(q))
+}
+
+fn with_quotient(w: u64, q: u64) -> (u64, u64) {
+    (w, (((w as u128) << 64) / q as u128) as u64)
+}
+
+/// Entry i is root^{rev(i)}, rev the bit reversal on max_log − 1 bits: the twiddle of block i at every level.
+fn bit_reversed_powers(root: u64, max_log: u32, q: u64) -> Vec<(u64, u64)> {
+    let bits = max_log - 1;
+    let mut table = vec![(0, 0); 1 << bits];
+    let mut power = 1;
+    for k in 0..1u64 << bits {
+        let index = if bits == 0 { 0 } else { k.reverse_bits() >> (64 - bits) };
+        table[index as usize] = with_quotient(power, q);
+        power = arith::mul_mod(power, root, q);
+    }
+    table
 }

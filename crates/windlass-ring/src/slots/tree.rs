@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::convolution::Convolver;
-use super::division::{Divisor, log_of};
+use super::convolution::{Convolver, log_of};
+use super::division::Divisor;
 
-/// The product tree of the factors F_1, .., F_ℓ: layer 0 the factors, each next layer products of pairs.
+/// The product tree of the factors F_1, .., F_ℓ: layer 0 the factors, each next layer products of pairs, down to two nodes. Their
+/// product Φ_m is never divided by.
 #[derive(Debug)]
 pub(crate) struct FactorTree {
     layers: Vec<Vec<Divisor>>,
@@ -14,7 +15,7 @@ pub(crate) struct FactorTree {
 impl FactorTree {
     pub fn new(convolver: &Convolver, factors: Vec<Divisor>) -> Self {
         let mut layers = vec![factors];
-        while layers[layers.len() - 1].len() > 1 {
+        while layers[layers.len() - 1].len() > 2 {
             let pair = |pair: &[Divisor]| match pair {
                 [left, right] => Divisor::new(convolver, convolver.mul(left.coefficients(), right.coefficients())),
                 _ => pair[0].clone(),
@@ -29,15 +30,11 @@ impl FactorTree {
         &self.layers[0]
     }
 
-    /// The product of all factors.
-    pub fn root(&self) -> &Divisor {
-        &self.layers[self.layers.len() - 1][0]
-    }
-
     /// a mod F_i for all i.
     pub fn remainders(&self, convolver: &Convolver, a: &[u64]) -> Vec<Vec<u64>> {
-        let mut rests = vec![self.root().rem(convolver, a)];
-        for layer in self.layers.iter().rev().skip(1) {
+        let (top, below) = self.layers.split_last().expect("the factors");
+        let mut rests: Vec<_> = top.par_iter().map(|divisor| divisor.rem(convolver, a)).collect();
+        for layer in below.iter().rev() {
             let rest = |(index, divisor): (usize, &Divisor)| divisor.rem(convolver, &rests[index / 2]);
             rests = layer.par_iter().enumerate().map(rest).collect();
         }
@@ -47,7 +44,7 @@ impl FactorTree {
     /// Σ_i w_i·Π_{j≠i} F_j.
     pub fn combine(&self, convolver: &Convolver, w: Vec<Vec<u64>>) -> Vec<u64> {
         let mut sums = w;
-        for layer in &self.layers[..self.layers.len() - 1] {
+        for layer in &self.layers {
             let pair = |(sums, divisors): (&[Vec<u64>], &[Divisor])| match (sums, divisors) {
                 ([x, y], [f, g]) => crosswise(convolver, x, y, f, g),
                 _ => sums[0].clone(),
@@ -63,7 +60,7 @@ fn crosswise(convolver: &Convolver, x: &[u64], y: &[u64], f: &Divisor, g: &Divis
     let degree = f.degree() + g.degree();
     let log = log_of(degree);
     if let (Some(f), Some(g)) = (f.prepared(log), g.prepared(log)) {
-        return convolver.mul_prepared(&[(x, g), (y, f)], log, degree);
+        return convolver.mul_prepared(&[(x, g), (y, f)], degree);
     }
     let mut sum = convolver.mul(x, g.coefficients());
     let other = convolver.mul(y, f.coefficients());
