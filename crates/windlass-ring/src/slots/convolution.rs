@@ -135,24 +135,29 @@ impl Convolver {
 
     fn schoolbook(&self, short: &[u64], long: &[u64]) -> Vec<u64> {
         let len = short.len() + long.len() - 1;
-        let term = |k: usize| {
-            let low = (k + 1).saturating_sub(long.len());
-            let high = k.min(short.len() - 1);
-            (low..=high).map(move |i| (short[i], long[k - i]))
-        };
         if self.modulus.value() >> 29 == 0 {
             // At most 32 = 2^5 terms below 2^58.
-            let sum = |k| term(k).map(|(x, y)| x * y).sum();
-            (0..len).map(|k| self.modulus.reduce(sum(k))).collect()
+            let mut sums = vec![0; len];
+            for (i, &x) in short.iter().enumerate() {
+                add_multiple(&mut sums[i..i + long.len()], x, long);
+            }
+            sums.iter_mut().for_each(|x| *x = self.modulus.reduce(*x));
+            sums
         } else {
-            let sum = |k| term(k).map(|(x, y)| x as u128 * y as u128).sum();
-            (0..len).map(|k| self.modulus.reduce_u128(sum(k))).collect()
+            let mut sums = vec![0u128; len];
+            for (i, &x) in short.iter().enumerate() {
+                sums[i..].iter_mut().zip(long).for_each(|(sum, &y)| *sum += x as u128 * y as u128);
+            }
+            sums.into_iter().map(|x| self.modulus.reduce_u128(x)).collect()
         }
     }
 
     /// The values of a, padded with zeros. Coefficients are below 2^45, so below the prime.
     fn transformed(&self, field: &Field, a: &[u64], log: u32) -> Vec<u64> {
-        assert!(log <= self.max_log.max(MIN_LOG) && a.len() <= 1 << log, "a product within the length given at construction");
+        assert!(
+            log <= self.max_log.max(MIN_LOG) && a.len() <= 1 << log,
+            "a product within the length given at construction"
+        );
         let mut x = Vec::with_capacity(1 << log);
         x.extend_from_slice(a);
         x.resize(1 << log, 0);
@@ -174,9 +179,10 @@ impl Convolver {
             let mut digits = [0; 3];
             let mut sum = 0;
             for (index, field) in self.fields.iter().enumerate() {
-                let known = digits[..index].iter().zip(&field.weights).fold(0, |known, (&digit, &weight)| {
-                    field.q.add(known, field.q.mul(field.q.reduce(digit), weight))
-                });
+                let known = digits[..index]
+                    .iter()
+                    .zip(&field.weights)
+                    .fold(0, |known, (&digit, &weight)| field.q.add(known, field.q.mul(field.q.reduce(digit), weight)));
                 digits[index] = field.q.mul(field.q.sub(shifted(index, j), known), field.inverse);
                 sum = self.modulus.add(sum, self.modulus.mul(self.modulus.reduce(digits[index]), field.place));
             }
@@ -212,6 +218,13 @@ impl Field {
     fn transform(&self, log: u32, isa: Isa) -> &Negacyclic {
         self.transforms[(log - MIN_LOG) as usize].get_or_init(|| Negacyclic::new(log, self.q, isa))
     }
+}
+
+/// `sums += x·y`, x and y below 2^32: written so that compilers use the product of half words.
+pub(crate) fn add_multiple(sums: &mut [u64], x: u64, y: &[u64]) {
+    let half = u32::MAX as u64;
+    debug_assert!(x <= half && y.iter().all(|&y| y <= half));
+    sums.iter_mut().zip(y).for_each(|(sum, &y)| *sum += (x & half) * (y & half));
 }
 
 /// The least log of a transform with room for that many coefficients.

@@ -1,6 +1,6 @@
 //! Remainders modulo a fixed monic polynomial.
 
-use super::convolution::{Convolver, Prepared, log_of};
+use super::convolution::{Convolver, Prepared, add_multiple, log_of};
 use super::prime_power::PrimePower;
 
 /// Degrees below this are divided by the schoolbook method.
@@ -107,13 +107,14 @@ impl Divisor {
         let lazy = modulus.value() >> 29 == 0;
         for top in (degree..rest.len()).rev() {
             let factor = modulus.neg(modulus.reduce(rest[top]));
-            let terms = rest[top - degree..top].iter_mut().zip(&self.coefficients);
+            let terms = &mut rest[top - degree..top];
             if factor == 0 {
                 continue;
             } else if lazy {
-                terms.for_each(|(x, &f)| *x += factor * f);
+                add_multiple(terms, factor, &self.coefficients[..degree]);
             } else {
-                terms.for_each(|(x, &f)| *x = modulus.add(*x, modulus.mul(factor, f)));
+                let add = |(x, &f): (&mut u64, &u64)| *x = modulus.add(*x, modulus.mul(factor, f));
+                terms.iter_mut().zip(&self.coefficients).for_each(add);
             }
         }
         rest.truncate(degree);

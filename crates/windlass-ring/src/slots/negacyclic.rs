@@ -121,7 +121,8 @@ mod tests {
         let q = super::super::convolution::primes(1)[0];
         for log in [6, 17, 18, 19] {
             let (transform, n) = (Negacyclic::new(log, q, isa), 1usize << log);
-            let mut a: Vec<u64> = (0..n as u64).map(|j| q.reduce(j.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 14)).collect();
+            let mut a: Vec<u64> =
+                (0..n as u64).map(|j| q.reduce(j.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 14)).collect();
             let original = a.clone();
             // b = 3 + 5·x^{n−2}: the product is known from the definition.
             let mut b = vec![0; n];
