@@ -1,5 +1,6 @@
 //! What can go wrong, and what to do about it.
 
+use crate::bootstrap::BootstrapError;
 use crate::wire::WireError;
 
 /// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
@@ -160,6 +161,9 @@ pub enum Error {
     /// Bytes or a file were refused.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// A bootstrapping was refused.
+    #[error(transparent)]
+    Bootstrap(#[from] BootstrapError),
 }
 
 /// Results of this crate.

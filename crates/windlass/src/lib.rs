@@ -1,6 +1,7 @@
 //! Computing on encrypted vectors: BGV and BFV with packed slots, and fast linear maps on them.
 #![forbid(unsafe_code)]
 
+pub mod bootstrap;
 pub mod circuits;
 pub mod error;
 pub mod evaluator;

@@ -72,7 +72,7 @@ pub struct DigitSpec {
 impl DigitSpec {
     /// Removes `removed` of `exponent` digits by the cheapest method.
     pub fn new(prime: u64, exponent: u32, removed: u32) -> Self {
-        Self { prime, exponent, removed, bound: None, method: Method::Automatic, depth_weight: 2.0 }
+        Self { prime, exponent, removed, bound: None, method: Method::Automatic, depth_weight: 10.0 }
     }
 }
 

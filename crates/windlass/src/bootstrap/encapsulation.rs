@@ -1,0 +1,250 @@
+//! Sparse-secret encapsulation (Bossuat–Troncoso-Pastoriza–Hubaux, eprint 2022/024): a sparse ephemeral key for the lowest modulus alone.
+
+use std::sync::Arc;
+
+use rand_core::RngCore;
+use windlass_ring::gadget::Gadget;
+use windlass_ring::kernels::Shape;
+use windlass_ring::{Basis, Eval, Poly, norm, sample};
+use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, SecretKey, noise};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::error::BootstrapError;
+use super::spec::{BootstrapSpec, Numbers};
+use crate::error::Result;
+
+/// The modulus at which a ciphertext meets the ephemeral key, and the special primes of that one key switch.
+///
+/// The ephemeral key exists in no other modulus: [`EncapsulationKey`] can be built from an [`InputModulus`] only.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct InputModulus {
+    /// The level: Q_in is the product of the first primes.
+    pub level: usize,
+    /// How many special primes join them.
+    special: usize,
+    /// Bits of capacity that a ciphertext must have at this level.
+    pub needed_bits: f64,
+}
+
+impl InputModulus {
+    /// The smallest modulus at which switching to the ephemeral key and what rounding leaves fit into half a unit of p^e/Q.
+    pub fn choose(params: &RlweParams, numbers: &Numbers, spec: &BootstrapSpec) -> Result<Self> {
+        let shape = params.shape();
+        let model = NoiseModel::new(params, numbers.prime.pow(numbers.message_exponent));
+        let log2_whole = (numbers.prime as f64).log2() * numbers.exponent as f64;
+        let sparse = secret_norm(shape, spec.ephemeral_weight);
+        let factor = Bound::of(noise::coefficient_factor(shape));
+        let mut best: Option<(f64, Self)> = None;
+        for level in 1..=params.top_level().min(4) {
+            for special in 1..=params.special_primes().len().min(level + 2) {
+                let input = Self { level, special, needed_bits: 0.0 };
+                let unit = Bound::from_bits(log2_whole - params.log2_q(level));
+                let t = Bound::of(numbers.prime.pow(numbers.message_exponent) as f64);
+                let switching = factor * input.switching_noise(params, &model, sparse) * unit;
+                let rounding = factor * (model.rounding(2) * Bound::of(2.0) / t) * unit;
+                if switching.bits() > -2.0 || rounding.bits() > -2.0 {
+                    continue;
+                }
+                // C_m·(‖ε‖/t)·p^e/Q ≤ 1 − switching.
+                let room = 1.0 - switching.bits().exp2();
+                let needed_bits = (numbers.prime as f64).log2() * numbers.removed as f64 - 1.0 - room.log2();
+                let size = input.log2_modulus(params);
+                if best.as_ref().is_none_or(|(least, _)| size < *least) {
+                    best = Some((size, Self { needed_bits, ..input }));
+                }
+            }
+        }
+        let short = BootstrapError::ChainTooShort { stage: super::plan::FRONT_END.into(), missing_bits: log2_whole };
+        best.map(|(_, input)| input).ok_or(short.into())
+    }
+
+    /// ‖digit·e‖/P + rounding: what the switch to the ephemeral key adds to a phase.
+    fn switching_noise(&self, params: &RlweParams, model: &NoiseModel, sparse: Bound) -> Bound {
+        let (n, primes) = (params.n() as f64, self.level as f64);
+        let mean = Bound::of(noise::all_ones_norm(params.shape()) * primes / 2.0);
+        let digit = mean + model.random_element(n * primes / 12.0, 2);
+        let special: f64 = params.special_primes()[..self.special].iter().map(|q| (q.value() as f64).log2()).sum();
+        let divided = Bound::from_bits(params.log2_q(self.level) - special) * digit * model.error(2);
+        divided + model.random_element(n / 12.0, 2) * (Bound::ONE + sparse)
+    }
+
+    /// log2 of the modulus of the ephemeral key's switching key.
+    pub fn log2_modulus(&self, params: &RlweParams) -> f64 {
+        let special = params.special_primes()[..self.special].iter().map(|q| (q.value() as f64).log2());
+        params.log2_q(self.level) + special.sum::<f64>()
+    }
+
+    fn special_basis(&self, context: &Context) -> Basis {
+        Basis::new(context.special().indices().take(self.special))
+    }
+}
+
+/// The canonical norm that an ephemeral secret may have.
+fn secret_norm(shape: &Shape, weight: u32) -> Bound {
+    Bound::of(noise::secret_norm_bound(shape, SecretDistribution::Sparse { weight }))
+}
+
+/// The ephemeral secret: coefficients in −1, 0, 1, wiped when dropped.
+pub(super) struct EphemeralSecret(pub Zeroizing<Vec<i64>>);
+
+impl EphemeralSecret {
+    /// Draws until norm and rows are within the bounds that the plan counts on.
+    pub fn generate(shape: &Shape, spec: &BootstrapSpec, numbers: &Numbers, rng: &mut impl RngCore) -> Result<Self> {
+        const ATTEMPTS: usize = 10_000;
+        for _ in 0..ATTEMPTS {
+            let secret = sample::sparse(shape.n(), spec.ephemeral_weight as usize, rng);
+            let short = Bound::of(norm::canonical_norm(shape, &secret)) <= secret_norm(shape, spec.ephemeral_weight);
+            if short && row_square(shape, &secret) <= numbers.row_square {
+                return Ok(Self(secret));
+            }
+        }
+        let what =
+            format!("no ephemeral secret of weight {} is short enough; use another weight", spec.ephemeral_weight);
+        Err(BootstrapError::Unsupported { what }.into())
+    }
+}
+
+/// `max_j Σ_i (b_i·s)_j²`, b_i the powerful basis, from above: reduction on odd axes subtracts a top coefficient from each, so that the row of j
+/// consists of the differences `Σ_S (−1)^{|S|} s_{v_S(j) − i}`, whose squares add up to correlations of s with itself.
+fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
+    let axes = shape.axes();
+    let odd: Vec<usize> = (0..axes.len()).filter(|&i| axes[i].prime != 2).collect();
+    let split = |j: usize| {
+        let mut rest = j;
+        let mut place: Vec<i64> = axes
+            .iter()
+            .rev()
+            .map(|axis| {
+                let digit = rest % axis.dim;
+                rest /= axis.dim;
+                digit as i64
+            })
+            .collect();
+        place.reverse();
+        place
+    };
+    let wrap = |difference: Vec<i64>| -> Vec<i64> {
+        difference.iter().zip(axes).map(|(&x, axis)| x.rem_euclid(axis.index as i64)).collect()
+    };
+    let nonzero: Vec<(Vec<i64>, i64)> =
+        secret.iter().enumerate().filter(|(_, x)| **x != 0).map(|(j, &x)| (split(j), x)).collect();
+    let mut correlation: std::collections::HashMap<Vec<i64>, i64> = std::collections::HashMap::new();
+    for (a, x) in &nonzero {
+        for (b, y) in &nonzero {
+            let difference = a.iter().zip(b).map(|(&a, &b)| a - b).collect();
+            *correlation.entry(wrap(difference)).or_default() += x * y;
+        }
+    }
+    let reflected = |j: &[i64], subset: usize| -> Vec<i64> {
+        let mut place = j.to_vec();
+        for (bit, &i) in odd.iter().enumerate() {
+            if subset >> bit & 1 == 1 {
+                let axis = &axes[i];
+                place[i] = axis.dim as i64 + place[i] % (axis.index / axis.prime) as i64;
+            }
+        }
+        place
+    };
+    let row = |j: usize| -> i64 {
+        let place = split(j);
+        let points: Vec<Vec<i64>> = (0..1usize << odd.len()).map(|subset| reflected(&place, subset)).collect();
+        let mut sum = 0;
+        for (a, x) in points.iter().enumerate() {
+            for (b, y) in points.iter().enumerate() {
+                let difference = wrap(x.iter().zip(y).map(|(&x, &y)| x - y).collect());
+                let sign = if (a ^ b).count_ones() % 2 == 0 { 1 } else { -1 };
+                sum += sign * correlation.get(&difference).copied().unwrap_or(0);
+            }
+        }
+        sum
+    };
+    if odd.is_empty() { nonzero.len() as f64 } else { (0..shape.n()).map(row).max().unwrap_or(0) as f64 }
+}
+
+/// A key that switches from the main secret to the ephemeral one, at the input modulus alone: (−a·s̃ + e + P·s, a) modulo Q_in·P.
+#[derive(Debug, Clone)]
+pub(super) struct EncapsulationKey {
+    input: InputModulus,
+    b: Poly<Eval>,
+    a: Poly<Eval>,
+}
+
+impl EncapsulationKey {
+    pub fn generate(
+        secret: &SecretKey,
+        target: &EphemeralSecret,
+        input: &InputModulus,
+        rng: &mut impl RngCore,
+    ) -> Self {
+        let context = secret.context();
+        let ring = context.ring();
+        let special = input.special_basis(context);
+        let wide = context.basis(input.level).union(&special);
+        let mut seed = [0; 32];
+        rng.fill_bytes(&mut seed);
+        let a = sample::uniform(ring, &wide, &seed, 0);
+        let mut sparse = Poly::from_signed(ring, &wide, &target.0).into_eval();
+        let mut b = a.mul(&sparse);
+        sparse.zeroize();
+        b.neg_assign();
+        let error = sample::error(ring.shape(), context.gaussian(), rng);
+        let mut error = Poly::from_signed(ring, &wide, &error).into_eval();
+        b.add_assign(&error);
+        error.zeroize();
+        let mut source = Poly::from_signed(ring, &wide, secret.expose_coefficients()).into_eval();
+        source.mul_scalar_assign(|q| special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value()))));
+        b.add_assign(&source);
+        source.zeroize();
+        Self { input: input.clone(), b, a }
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        (self.a.data().len() + self.b.data().len()) * 8
+    }
+
+    /// Switches a pair at the input level, in BFV form.
+    pub fn switch(&self, context: &Arc<Context>, parts: &[Poly<Eval>]) -> [Poly<Eval>; 2] {
+        let special = self.input.special_basis(context);
+        let keep = context.basis(self.input.level);
+        let wide = keep.union(&special);
+        let digit = Gadget::balanced(self.input.level, 1).decompose(&parts[1], &special, 1);
+        let half = |key: &Poly<Eval>| Poly::dot(context.ring(), &wide, &[(&digit[0], key)]).divide_rounded(&keep, 1);
+        let mut first = half(&self.b);
+        first.add_assign(&parts[0]);
+        [first, half(&self.a)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+    use windlass_ring::kernels::Isa;
+    use windlass_ring::slots::QuotientRing;
+
+    #[test]
+    fn rows_are_bounded_by_their_correlations() {
+        let mut rng = ChaCha20Rng::from_seed([8; 32]);
+        for m in [32u64, 35, 45, 60, 105] {
+            let quotient = QuotientRing::new(m, 65537, 1, Isa::best()).unwrap();
+            let shape = quotient.shape();
+            for _ in 0..4 {
+                let secret = sample::sparse(shape.n(), 5, &mut rng);
+                let modulus = quotient.modulus();
+                let residues: Vec<u64> = secret.iter().map(|&x| modulus.reduce_i64(x)).collect();
+                let mut rows = vec![0i64; shape.n()];
+                for i in 0..shape.n() {
+                    let mut unit = vec![0; shape.n()];
+                    unit[i] = 1;
+                    let product = quotient.mul(&unit, &residues);
+                    rows.iter_mut().zip(product).for_each(|(row, x)| *row += modulus.centred(x).pow(2));
+                }
+                let exact = *rows.iter().max().unwrap() as f64;
+                let bound = row_square(shape, &secret);
+                assert!(exact <= bound && bound <= 4.0 * exact, "m = {m}: {exact} against {bound}");
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Running a circuit on noise bounds alone.
+
+use std::sync::Arc;
+
+use windlass_ring::kernels::arith;
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::{Bound, NoiseModel, RlweParams};
+
+use crate::error::{Error, Result};
+use crate::evaluator::Evaluator;
+use crate::plaintext::Plaintext;
+
+/// An evaluator whose ciphertexts are noise bounds: the engine's arithmetic of bounds and levels, without ciphertexts or keys.
+///
+/// Constants count with the norm of random ones, and summands whose factors differ with the square root of the plaintext modulus: what the engine finds
+/// is seldom worse. Capacity that goes below zero is kept as a negative number, not refused.
+#[derive(Debug)]
+pub(crate) struct Forecast {
+    slots: Arc<SlotRing>,
+    params: RlweParams,
+    models: Vec<NoiseModel>,
+}
+
+/// A ciphertext of a [`Forecast`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Expected {
+    pub level: usize,
+    pub exponent: u32,
+    pub factor: u64,
+    pub noise: Bound,
+}
+
+impl Forecast {
+    pub fn new(params: &RlweParams, slots: &Arc<SlotRing>) -> Self {
+        let modulus = slots.quotient().modulus();
+        let models = (1..=modulus.exponent()).map(|r| NoiseModel::new(params, modulus.prime().pow(r))).collect();
+        Self { slots: Arc::clone(slots), params: params.clone(), models }
+    }
+
+    pub fn model(&self, exponent: u32) -> &NoiseModel {
+        &self.models[exponent as usize - 1]
+    }
+
+    fn modulus(&self, exponent: u32) -> u64 {
+        self.slots.quotient().modulus().prime().pow(exponent)
+    }
+
+    /// Bits of capacity.
+    pub fn capacity(&self, ct: &Expected) -> f64 {
+        self.models[0].capacity(self.params.log2_q(ct.level), ct.noise)
+    }
+
+    /// A ciphertext with nothing but rounding noise.
+    pub fn floor(&self, level: usize, exponent: u32) -> Expected {
+        Expected { level, exponent, factor: 1, noise: self.model(exponent).rounding(2) * Bound::of(2.0) }
+    }
+
+    pub fn switch(&self, ct: &Expected, level: usize) -> Expected {
+        if level >= ct.level {
+            return *ct;
+        }
+        let (from, to) = (self.params.log2_q(ct.level), self.params.log2_q(level));
+        let t = self.modulus(ct.exponent);
+        let dropped =
+            self.params.q_primes()[level..ct.level].iter().fold(1 % t, |d, q| arith::mul_mod(d, q.value() % t, t));
+        let inverse = arith::inv_mod(dropped, t).unwrap_or(1);
+        let noise = self.model(ct.exponent).modulus_switch(ct.noise, from, to, 2);
+        Expected { level, factor: arith::mul_mod(ct.factor, inverse, t), noise, ..*ct }
+    }
+
+    /// The lowest level that costs at most half a bit, as `Engine::reduce_level` finds it.
+    pub fn reduce(&self, ct: &Expected) -> Expected {
+        let wanted = self.capacity(ct) - 0.5;
+        let lowered = (1..=ct.level).map(|level| self.switch(ct, level)).find(|low| self.capacity(low) >= wanted);
+        lowered.unwrap_or(*ct)
+    }
+
+    fn product(&self, a: &Expected, b: &Expected) -> Expected {
+        let top = a.level.min(b.level);
+        let model = self.model(a.exponent);
+        let at = |level: usize| {
+            let (x, y) = (self.switch(a, level), self.switch(b, level));
+            let factor = arith::mul_mod(x.factor, y.factor, self.modulus(a.exponent));
+            Expected { level, factor, noise: x.noise * y.noise + model.key_switch(level), ..*a }
+        };
+        let candidates: Vec<Expected> = (1..=top).map(at).collect();
+        let best = candidates.iter().map(|ct| self.capacity(ct)).fold(f64::NEG_INFINITY, f64::max);
+        *candidates.iter().find(|ct| self.capacity(ct) >= best - 0.5).expect("the best is among them")
+    }
+
+    fn wide_error(&self, ct: &Expected) -> Bound {
+        let t = Bound::of(self.modulus(ct.exponent) as f64);
+        t * self.model(ct.exponent).inner_product(ct.level) / Bound::from_bits(self.params.log2_p())
+    }
+
+    fn plain_norm(&self, plaintext: &Plaintext, exponent: u32) -> Bound {
+        let (first, rest) = plaintext.coefficients().split_first().expect("a ring has a dimension");
+        let t = self.modulus(exponent);
+        if rest.iter().all(|&c| c == 0) {
+            return Bound::of((first % t).min(t - first % t) as f64);
+        }
+        self.model(exponent).plaintext_random()
+    }
+}
+
+impl Evaluator for Forecast {
+    type Ciphertext = Expected;
+    type Constant = Bound;
+    type Hoisted = Expected;
+    type Extended = Expected;
+
+    fn slots(&self) -> &Arc<SlotRing> {
+        &self.slots
+    }
+
+    fn prepare(&self, constant: &Plaintext) -> Result<Bound> {
+        Ok(self.plain_norm(constant, self.slots.quotient().modulus().exponent()))
+    }
+
+    fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
+        let level = a.level.min(b.level);
+        let (a, b) = (self.switch(a, level), self.switch(b, level));
+        let t = self.modulus(a.exponent) as f64;
+        let apart = if a.factor == b.factor { Bound::ONE } else { Bound::of(t.sqrt()) };
+        Ok(Expected { noise: (a.noise + b.noise) * apart, ..a })
+    }
+
+    fn sub(&self, a: &Expected, b: &Expected) -> Result<Expected> {
+        self.add(a, b)
+    }
+
+    fn negate(&self, a: &Expected) -> Result<Expected> {
+        Ok(*a)
+    }
+
+    fn add_plain(&self, a: &Expected, b: &Plaintext) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.plain_norm(b, a.exponent), ..*a })
+    }
+
+    fn sub_plain(&self, a: &Expected, b: &Plaintext) -> Result<Expected> {
+        self.add_plain(a, b)
+    }
+
+    fn multiply(&self, a: &Expected, b: &Expected) -> Result<Expected> {
+        Ok(self.product(a, b))
+    }
+
+    fn square(&self, a: &Expected) -> Result<Expected> {
+        Ok(self.product(a, a))
+    }
+
+    fn multiply_constant(&self, a: &Expected, c: &Bound) -> Result<Expected> {
+        Ok(Expected { noise: a.noise * *c, ..*a })
+    }
+
+    fn multiply_scalar(&self, a: &Expected, k: i64) -> Result<Expected> {
+        let t = self.modulus(a.exponent) as i64;
+        let k = k.rem_euclid(t).min(t - k.rem_euclid(t));
+        Ok(Expected { noise: a.noise * Bound::of(k as f64), ..*a })
+    }
+
+    fn divide_by_p(&self, a: &Expected) -> Result<Expected> {
+        let prime = self.slots.quotient().modulus().prime();
+        if a.exponent < 2 {
+            return Err(Error::NotDivisible { prime, exponent: a.exponent });
+        }
+        let factor = a.factor % self.modulus(a.exponent - 1);
+        Ok(Expected { exponent: a.exponent - 1, factor, noise: a.noise / Bound::of(prime as f64), ..*a })
+    }
+
+    fn has_key(&self, _: u64) -> bool {
+        true
+    }
+
+    fn automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+    }
+
+    fn hoist(&self, a: &Expected) -> Result<Expected> {
+        Ok(*a)
+    }
+
+    fn hoisted_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.wide_error(a), ..*a })
+    }
+
+    fn extend(&self, a: &Expected) -> Result<Expected> {
+        Ok(*a)
+    }
+
+    fn dot_constants(&self, terms: &[(&Expected, &Bound)]) -> Result<Expected> {
+        let Some(&(first, _)) = terms.first() else {
+            return Err(Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 });
+        };
+        Ok(Expected { noise: terms.iter().map(|(x, c)| x.noise * **c).sum(), ..*first })
+    }
+
+    fn extended_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+    }
+
+    fn add_extended_assign(&self, a: &mut Expected, b: &Expected) -> Result<()> {
+        a.noise = a.noise + b.noise;
+        Ok(())
+    }
+
+    fn mod_down(&self, a: Expected) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.model(a.exponent).rounding(2), ..a })
+    }
+}

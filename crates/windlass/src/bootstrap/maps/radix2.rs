@@ -1,0 +1,112 @@
+//! Powers of two: the homomorphic number-theoretic transform in radix-2 stages (Ma et al. 2024).
+
+use std::sync::Arc;
+
+use windlass_ring::kernels::arith;
+use windlass_ring::slots::{Hypercube, SlotRing};
+
+use super::slot_map::SlotMap;
+use crate::error::Result;
+
+/// The hypercube ⟨−1, 5⟩ for p ≡ 1 mod 4, ⟨5⟩ for p ≡ 3 mod 4.
+pub(crate) fn hypercube(m: u64, p: u64) -> Result<Hypercube> {
+    let degree = arith::multiplicative_order(p % m, m);
+    let slots = m / 2 / degree;
+    let generators: &[u64] = match (p % 4, slots) {
+        (_, 1) => &[],
+        (3, _) => &[5],
+        (_, 2) => &[m - 1],
+        _ => &[5, m - 1],
+    };
+    Ok(Hypercube::with_generators(m, p, generators)?)
+}
+
+/// Where slots stand in the transform: the exponent of slot i is `sign·5^position` modulo the order of the largest root.
+pub(crate) struct Butterflies {
+    slots: Arc<SlotRing>,
+    places: Vec<(bool, usize)>,
+    slot_of: Vec<[usize; 2]>,
+    split: bool,
+}
+
+impl Butterflies {
+    /// For a ring over [`hypercube`].
+    pub fn new(slots: &Arc<SlotRing>) -> Self {
+        let cube = slots.hypercube();
+        let split = cube.prime() % 4 == 1;
+        let length = if split { slots.slots() / 2 } else { slots.slots() };
+        let places: Vec<(bool, usize)> = (0..slots.slots())
+            .map(|slot| {
+                let (mut sign, mut power) = (0, 0);
+                for (dimension, coordinate) in cube.dimensions().iter().zip(cube.coordinates(slot)) {
+                    if dimension.generator == 5 { power = coordinate } else { sign = coordinate }
+                }
+                // The slot of t holds α(ζ^{1/t}).
+                (sign == 1, (length - power) % length.max(1))
+            })
+            .collect();
+        let mut slot_of = vec![[0; 2]; length.max(1)];
+        places.iter().enumerate().for_each(|(slot, &(sign, position))| slot_of[position][sign as usize] = slot);
+        Self { slots: Arc::clone(slots), places, slot_of, split }
+    }
+
+    /// The number of stages: log2 ℓ.
+    pub fn count(&self) -> usize {
+        self.slots.slots().trailing_zeros() as usize
+    }
+
+    /// `ρ^{±exponent}` for ρ of the given order (a power of two that divides m).
+    fn root(&self, order: u64, exponent: u64) -> Vec<u64> {
+        let m = self.slots.quotient().m();
+        self.slots.galois().zeta_power(m / order * (exponent % order))
+    }
+
+    fn negative(&self, value: &[u64]) -> Vec<u64> {
+        value.iter().map(|&x| self.slots.quotient().modulus().neg(x)).collect()
+    }
+
+    /// Stage k of the evaluation: the pairs at distance 2^k (k = 0 pairs the signs where p ≡ 1 mod 4), applied from k = 0 up.
+    ///
+    /// With A(Y) = A_0(Y²) + Y·A_1(Y²): `(a, b) ↦ (a + ρb, a − ρb)`, ρ = Y at the point of the first.
+    pub fn evaluation(&self, k: usize) -> SlotMap {
+        let one = self.slots.galois().constant(1);
+        SlotMap::from_rows(&self.slots, |row, put| {
+            let (low, high, second, root) = self.pair(k, row);
+            put(low, 0, &one);
+            put(high, 0, &if second { self.negative(&root) } else { root });
+        })
+    }
+
+    /// Twice the inverse of stage k, applied from the last down: `(a, b) ↦ (a + b, ρ^{−1}(a − b))`; times `factor`.
+    pub fn interpolation(&self, k: usize, factor: u64) -> SlotMap {
+        let modulus = self.slots.quotient().modulus();
+        let constant = self.slots.galois().constant(factor);
+        SlotMap::from_rows(&self.slots, |row, put| {
+            let (low, high, second, root) = self.pair(k, row);
+            let inverse = self.slots.galois().inverse(&root).expect("roots of unity are units");
+            let scaled: Vec<u64> = inverse.iter().map(|&x| modulus.mul(x, modulus.reduce(factor))).collect();
+            if second {
+                put(low, 0, &scaled);
+                put(high, 0, &self.negative(&scaled));
+            } else {
+                put(low, 0, &constant);
+                put(high, 0, &constant);
+            }
+        })
+    }
+
+    /// The pair of stage k that a slot belongs to, whether it is the second of it, and ρ.
+    fn pair(&self, k: usize, row: usize) -> (usize, usize, bool, Vec<u64>) {
+        let (sign, position) = self.places[row];
+        if self.split && k == 0 {
+            return (self.slot_of[position][0], self.slot_of[position][1], sign, self.root(4, 1));
+        }
+        let half = 1usize << (k - self.split as usize);
+        let (block, inside) = (position / (2 * half) * 2 * half, position % half);
+        let order = 8 * half as u64;
+        let exponent = arith::pow_mod(5, inside as u64, order);
+        let root = self.root(order, if sign { order - exponent } else { exponent });
+        let at = |place: usize| self.slot_of[place][sign as usize];
+        (at(block + inside), at(block + inside + half), position & half != 0, root)
+    }
+}

@@ -1,0 +1,79 @@
+use super::*;
+use crate::Plaintext;
+
+fn apply(maps: &[LinearMap], x: &Plaintext) -> Plaintext {
+    maps.iter().fold(x.clone(), |x, map| map.apply(&x).unwrap())
+}
+
+fn partitions(count: usize) -> Vec<Vec<usize>> {
+    let every: Vec<usize> = (1..=count).collect();
+    let pairs: Vec<usize> = (1..=count).filter(|end| end % 2 == count % 2).collect();
+    if count == 0 { vec![vec![]] } else { vec![every, pairs, vec![count]] }
+}
+
+/// (m, p, r) of every kind: composite with one or two axes in the first factor, with one slot there, powers of two of both kinds.
+const RINGS: [(u64, u64, u32); 12] = [
+    (105, 2, 3),
+    (1023, 2, 2),
+    (4369, 2, 2),
+    (451, 17, 1),
+    (45, 2, 2),
+    (63, 2, 3),
+    (64, 193, 1),
+    (64, 17, 2),
+    (32, 5, 2),
+    (64, 7, 2),
+    (64, 3, 2),
+    (128, 127, 1),
+];
+
+#[test]
+fn slots_become_coefficients_and_come_back() {
+    for (m, p, r) in RINGS {
+        let slots = evaluation_ring(m, p, r).unwrap();
+        let modulus = slots.quotient().modulus().value();
+        let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 7 + 3 * i + 1) % modulus).collect();
+        let thin = Plaintext::from_integers(&slots, &values).unwrap();
+        for ends in partitions(stage_count(m, p).unwrap()) {
+            let there = thin_to_coefficients(&slots, &ends).unwrap();
+            let image = apply(&there, &thin);
+            // Each value is one coefficient of the powerful basis.
+            let mut found: Vec<u64> = image.coefficients().iter().copied().filter(|&x| x != 0).collect();
+            let mut wanted: Vec<u64> = values.iter().copied().filter(|&x| x != 0).collect();
+            found.sort_unstable();
+            wanted.sort_unstable();
+            assert_eq!(found, wanted, "m = {m}, p = {p}");
+            // Other coefficients do not disturb.
+            let noise: Vec<u64> = image
+                .coefficients()
+                .iter()
+                .enumerate()
+                .map(|(j, &x)| if x == 0 { (j as u64 * 5 + 2) % modulus } else { x })
+                .collect();
+            let zero_values = values.contains(&0);
+            let disturbed = if zero_values { image.clone() } else { Plaintext::new(&slots, noise).unwrap() };
+            let mut back = thin_to_slots(&slots, &ends).unwrap();
+            back.extend(trace_stages(&slots).unwrap());
+            assert_eq!(apply(&back, &disturbed), thin, "m = {m}, p = {p}, {ends:?}");
+        }
+    }
+}
+
+#[test]
+fn stages_are_sparse() {
+    let slots = evaluation_ring(256, 257, 1).unwrap();
+    let single = thin_to_coefficients(&slots, &(1..=7).collect::<Vec<_>>()).unwrap();
+    assert!(single.iter().all(|map| map.support().len() <= 3));
+    let merged = thin_to_slots(&slots, &[3, 7]).unwrap();
+    assert!(merged.iter().zip([3, 4]).all(|(map, k)| map.support().len() <= 2 << k), "{merged:?}");
+}
+
+#[test]
+fn unsuitable_rings_and_partitions_are_refused() {
+    // 2 has the orders 2, 3 and 5 modulo 3, 7 and 31: all three are needed, and what is left is not cyclic.
+    assert!(matches!(evaluation_hypercube(651, 2), Err(Error::Unplannable { .. })));
+    let slots = evaluation_ring(64, 193, 1).unwrap();
+    for ends in [&[1, 2][..], &[2, 2, 5], &[]] {
+        assert!(matches!(thin_to_coefficients(&slots, ends), Err(Error::OutOfRange { .. })));
+    }
+}

@@ -1,0 +1,74 @@
+//! The pipeline on the exact mock, with the rounding error of the front end played by random numbers.
+
+use std::sync::{Arc, Mutex};
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+
+use super::Refresh;
+use super::plan::{BootstrapPlan, LinearStage};
+use crate::circuits::linear::PreparedPlan;
+use crate::error::Result;
+use crate::plaintext::Plaintext;
+use crate::schemes::clear::{Clear, ClearCiphertext};
+
+/// Runs a plan on plaintexts: the same circuits at the same size, in exact arithmetic.
+pub struct ClearBootstrapper {
+    plan: Arc<BootstrapPlan>,
+    message: Clear,
+    working: Clear,
+    to_coefficients: Vec<PreparedPlan<Clear>>,
+    to_slots: Vec<PreparedPlan<Clear>>,
+    rng: Mutex<ChaCha20Rng>,
+}
+
+impl ClearBootstrapper {
+    /// A mock whose rounding errors come from `seed`.
+    ///
+    /// # Errors
+    /// What the plans report.
+    pub fn new(plan: Arc<BootstrapPlan>, seed: u64) -> Result<Self> {
+        let (message, working) = (Clear::new(&plan.message), Clear::new(&plan.working));
+        let prepare = |clear: &Clear, stages: &[LinearStage]| -> Result<Vec<PreparedPlan<Clear>>> {
+            stages.iter().map(|stage| stage.plan.prepare(clear)).collect()
+        };
+        Ok(Self {
+            to_coefficients: prepare(&message, &plan.to_coefficients)?,
+            to_slots: prepare(&working, &plan.to_slots)?,
+            rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
+            plan,
+            message,
+            working,
+        })
+    }
+
+    /// p^v·k + (up to the bound), and half of p^v more for p = 2.
+    fn front_end(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
+        let numbers = &self.plan.numbers;
+        let modulus = self.plan.working.quotient().modulus();
+        let unit = numbers.prime.pow(numbers.removed);
+        let mut rng = self.rng.lock().expect("no panic while drawing");
+        let mut spread = |x: u64| {
+            let error = (rng.next_u64() % (2 * numbers.bound + 1)) as i64 - numbers.bound as i64;
+            let middle = if numbers.prime == 2 { unit / 2 } else { 0 };
+            modulus.reduce_i64((x * unit + middle) as i64 + error)
+        };
+        let coefficients = ct.plaintext().coefficients().iter().map(|&x| spread(x)).collect();
+        self.working.encrypt(&Plaintext::new(&self.plan.working, coefficients)?)
+    }
+}
+
+impl Refresh<ClearCiphertext> for ClearBootstrapper {
+    fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
+        let mut x = ct.clone();
+        for (stage, prepared) in self.plan.to_coefficients.iter().zip(&self.to_coefficients) {
+            x = stage.plan.apply(prepared, &self.message, &x)?;
+        }
+        let mut x = self.front_end(&x)?;
+        for (stage, prepared) in self.plan.to_slots.iter().zip(&self.to_slots) {
+            x = stage.plan.apply(prepared, &self.working, &x)?;
+        }
+        let x = self.plan.digits.apply(&self.working, &x)?;
+        self.message.encrypt(&Plaintext::new(&self.plan.message, x.plaintext().coefficients().to_vec())?)
+    }
+}

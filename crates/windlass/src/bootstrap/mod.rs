@@ -1,0 +1,31 @@
+//! Bootstrapping: new capacity for spent ciphertexts, BGV and BFV alike.
+//!
+//! A [`BootstrapPlan`] lists the stages with their levels, capacity and keys before anything runs; [`BootstrapKeys`] are the public keys it needs
+//! beside Galois and relinearisation keys; a [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace, digit
+//! removal (Chen–Han 2018; Halevi–Shoup 2018, §8). The derivations are in `docs/math/bootstrapping.md`.
+
+mod encapsulation;
+mod error;
+mod forecast;
+mod keys;
+mod levelled;
+pub mod maps;
+mod mock;
+mod plan;
+mod run;
+mod spec;
+
+pub use error::BootstrapError;
+pub use keys::BootstrapKeys;
+pub use mock::ClearBootstrapper;
+pub use plan::{BootstrapPlan, Stage};
+pub use run::{Bootstrapper, Progress};
+pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers};
+
+use crate::error::Result;
+
+/// Something that gives a ciphertext new capacity: circuits that run out of it can refresh by themselves.
+pub trait Refresh<C> {
+    /// The same message with more capacity.
+    fn refresh(&self, ciphertext: &C) -> Result<C>;
+}

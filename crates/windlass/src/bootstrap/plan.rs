@@ -1,0 +1,386 @@
+//! The pipeline as a value.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::{Bound, RlweParams, SecretDistribution, security};
+
+use super::encapsulation::InputModulus;
+use super::error::BootstrapError;
+use super::forecast::{Expected, Forecast};
+use super::maps;
+use super::spec::{BootstrapSpec, FrontEnd, Mode, Numbers};
+use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec, Strategy};
+use crate::error::Result;
+
+/// One stage, as [`BootstrapPlan::stages`] lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stage {
+    /// Its name.
+    pub name: String,
+    /// The level it starts at.
+    pub level: usize,
+    /// Bits of capacity before and after, as forecast from the noise bounds; for what comes before the front end counted from the least capacity
+    /// that a ciphertext may arrive with.
+    pub capacity: (f64, f64),
+    /// What it does, in words.
+    pub work: String,
+    /// The automorphisms that it needs keys for.
+    pub keys: BTreeSet<u64>,
+}
+
+/// A linear map of the pipeline and the level it runs at.
+#[derive(Debug, Clone)]
+pub(super) struct LinearStage {
+    pub name: String,
+    pub plan: LinearPlan,
+    pub level: usize,
+}
+
+/// Everything about one bootstrapping that depends on no key: made once, printed before anything runs.
+#[derive(Debug, Clone)]
+pub struct BootstrapPlan {
+    pub(super) params: RlweParams,
+    pub(super) spec: BootstrapSpec,
+    pub(super) numbers: Numbers,
+    pub(super) message: Arc<SlotRing>,
+    pub(super) working: Arc<SlotRing>,
+    pub(super) to_coefficients: Vec<LinearStage>,
+    pub(super) to_slots: Vec<LinearStage>,
+    pub(super) digits: DigitRemoval,
+    pub(super) input: InputModulus,
+    stages: Vec<Stage>,
+    least_input_bits: f64,
+    output: Expected,
+}
+
+/// Names of stages that are no linear maps.
+pub(super) const FRONT_END: &str = "front end";
+pub(super) const DIGITS: &str = "digit removal";
+
+impl BootstrapPlan {
+    /// Plans bootstrapping of ciphertexts modulo p^r under the given parameters.
+    ///
+    /// Cost: the slot rings modulo p^r and p^e, and the constants of all linear maps.
+    ///
+    /// # Errors
+    /// [`BootstrapError::Unsupported`], [`BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
+    /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`crate::Error::OutOfRange`] for a partition that does not fit.
+    pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
+        if spec.front_end == FrontEnd::NearPrimePower || spec.mode == Mode::Packed {
+            let what = "only the front end with modulus p^e and thin mode run so far".into();
+            return Err(BootstrapError::Unsupported { what }.into());
+        }
+        let m = params.m();
+        let numbers = Numbers::new(params.shape(), (p, r), &spec)?;
+        let message = maps::evaluation_ring(m, p, r)?;
+        let working = maps::evaluation_ring(m, p, numbers.exponent)?;
+        let digits = DigitRemoval::new(DigitSpec {
+            bound: (p != 2).then_some(numbers.bound),
+            method: spec.digits,
+            ..DigitSpec::new(p, numbers.exponent, numbers.removed)
+        })?;
+        let input = InputModulus::choose(params, &numbers, &spec)?;
+        let count = maps::stage_count(m, p)?;
+        let ends = |given: &Option<Vec<usize>>, groups: usize| {
+            given.clone().unwrap_or_else(|| default_partition(count, if m.is_power_of_two() { groups } else { count }))
+        };
+        let there = maps::thin_to_coefficients(&message, &ends(&spec.to_coefficients, 3))?;
+        let mut back = named("coefficients to slots", maps::thin_to_slots(&working, &ends(&spec.to_slots, 3))?);
+        back.extend(named("trace", maps::trace_stages(&working)?));
+        let mut plan = Self {
+            params: params.clone(),
+            numbers,
+            to_coefficients: planned(params, named("slots to coefficients", there), 4)?,
+            to_slots: planned(params, back, params.top_level())?,
+            message,
+            working,
+            digits,
+            input,
+            spec,
+            stages: Vec::new(),
+            least_input_bits: 0.0,
+            output: Expected { level: 1, exponent: r, factor: 1, noise: Bound::ONE },
+        };
+        plan.schedule()?;
+        Ok(plan)
+    }
+
+    /// Fixes the levels by running the pipeline on noise bounds.
+    fn schedule(&mut self) -> Result<()> {
+        let low = Forecast::new(&self.params, &self.message);
+        let high = Forecast::new(&self.params, &self.working);
+        let (mut stages, least) = self.schedule_input(&low)?;
+        self.least_input_bits = least;
+        let arrived = low.floor(self.input.level, self.numbers.message_exponent);
+        let mut ct = self.front_end_forecast(&high);
+        stages.push(Stage {
+            name: FRONT_END.into(),
+            level: self.input.level,
+            capacity: (self.input.needed_bits, high.capacity(&ct)),
+            work: format!(
+                "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {}^{}, times the encrypted key",
+                self.spec.ephemeral_weight,
+                self.params.log2_q(self.input.level),
+                self.numbers.prime,
+                self.numbers.exponent
+            ),
+            keys: BTreeSet::new(),
+        });
+        debug_assert!(low.capacity(&arrived) >= self.input.needed_bits);
+        for index in 0..self.to_slots.len() {
+            ct = high.reduce(&ct);
+            let stage = &mut self.to_slots[index];
+            stage.level = ct.level;
+            let before = high.capacity(&ct);
+            ct = stage.plan.apply_once(&high, &ct)?;
+            stages.push(stage.describe(before, high.capacity(&ct)));
+            check(&stage.name, high.capacity(&ct))?;
+        }
+        ct = high.reduce(&ct);
+        let before = high.capacity(&ct);
+        let level = ct.level;
+        ct = self.digits.apply(&high, &ct)?;
+        stages.push(Stage {
+            name: DIGITS.into(),
+            level,
+            capacity: (before, high.capacity(&ct)),
+            work: self.digits.explain(),
+            keys: BTreeSet::new(),
+        });
+        check(DIGITS, high.capacity(&ct))?;
+        // A bootstrapping that leaves less than it needs to start is of no use.
+        check("what is left for computing", high.capacity(&ct) - self.least_input_bits)?;
+        self.output = ct;
+        self.stages = stages;
+        Ok(())
+    }
+
+    /// The stages before the front end, from the lowest level that carries them; and the least capacity to arrive with.
+    fn schedule_input(&mut self, low: &Forecast) -> Result<(Vec<Stage>, f64)> {
+        let prepared: Vec<_> =
+            self.to_coefficients.iter().map(|stage| stage.plan.prepare(low)).collect::<Result<_>>()?;
+        let run = |start: Expected| -> Result<Vec<(Expected, Expected)>> {
+            let mut ct = start;
+            let mut trail = Vec::new();
+            for (stage, prepared) in self.to_coefficients.iter().zip(&prepared) {
+                let before = low.reduce(&ct);
+                ct = stage.plan.apply(prepared, low, &before)?;
+                trail.push((before, ct));
+            }
+            Ok(trail)
+        };
+        let spare = |trail: &[(Expected, Expected)], start: &Expected| {
+            let last = trail.last().map_or(start, |(_, after)| after);
+            low.capacity(&low.switch(last, self.input.level)).min(low.capacity(last)) - self.input.needed_bits
+        };
+        let mut short = 0.0;
+        for level in self.input.level..=self.params.top_level() {
+            let start = low.floor(level, self.numbers.message_exponent);
+            let trail = run(start)?;
+            let margin = spare(&trail, &start);
+            if margin < 0.0 {
+                short = -margin;
+                continue;
+            }
+            let least = low.capacity(&start) - margin;
+            let mut stages = Vec::new();
+            for (stage, (before, after)) in self.to_coefficients.iter_mut().zip(trail) {
+                stage.level = before.level;
+                stages.push(stage.describe(low.capacity(&before), low.capacity(&after)));
+            }
+            return Ok((stages, least));
+        }
+        Err(BootstrapError::ChainTooShort { stage: "slots to coefficients".into(), missing_bits: short }.into())
+    }
+
+    /// c_0 + c_1·Enc(s̃) with uniform c_0, c_1 modulo p^e.
+    fn front_end_forecast(&self, high: &Forecast) -> Expected {
+        let model = high.model(self.numbers.exponent);
+        let noise = model.fresh_secret() * model.plaintext_random() + model.plaintext_random();
+        Expected { level: self.params.top_level(), exponent: self.numbers.exponent, factor: 1, noise }
+    }
+
+    /// Whether a ciphertext of this level and noise can be refreshed; the first stage that it would not survive.
+    pub(super) fn check_input(&self, level: usize, noise: Bound) -> Result<()> {
+        let low = Forecast::new(&self.params, &self.message);
+        let mut ct = Expected { level, exponent: self.numbers.message_exponent, factor: 1, noise };
+        let left_bits = low.capacity(&ct);
+        let refuse = |stage: &str, missing_bits: f64| {
+            Err(BootstrapError::CapacityTooLow { stage: stage.into(), left_bits, missing_bits }.into())
+        };
+        for stage in &self.to_coefficients {
+            ct = stage.plan.apply_once(&low, &low.switch(&ct, stage.level))?;
+            if low.capacity(&ct) <= 0.0 {
+                return refuse(&stage.name, -low.capacity(&ct));
+            }
+        }
+        let missing = self.input.needed_bits - low.capacity(&low.switch(&ct, self.input.level));
+        if ct.level < self.input.level || missing > 0.0 { refuse(FRONT_END, missing.max(0.0)) } else { Ok(()) }
+    }
+
+    /// What was asked for.
+    pub fn spec(&self) -> &BootstrapSpec {
+        &self.spec
+    }
+
+    /// The parameters.
+    pub fn params(&self) -> &RlweParams {
+        &self.params
+    }
+
+    /// e, v and the bound on the removed part.
+    pub fn numbers(&self) -> &Numbers {
+        &self.numbers
+    }
+
+    /// R/(p^r), over the hypercube of the evaluation maps.
+    pub fn message_ring(&self) -> &Arc<SlotRing> {
+        &self.message
+    }
+
+    /// R/(p^e), over the same hypercube.
+    pub fn working_ring(&self) -> &Arc<SlotRing> {
+        &self.working
+    }
+
+    /// The stages in order.
+    pub fn stages(&self) -> &[Stage] {
+        &self.stages
+    }
+
+    /// The digit removal.
+    pub fn digits(&self) -> &DigitRemoval {
+        &self.digits
+    }
+
+    /// The automorphisms that need keys.
+    pub fn required_keys(&self) -> BTreeSet<u64> {
+        self.stages.iter().flat_map(|stage| stage.keys.iter().copied()).collect()
+    }
+
+    /// The same with the highest level that each is used at: a key for that level is enough.
+    pub fn required_key_levels(&self) -> Vec<(u64, usize)> {
+        let level = |t: &u64| self.stages.iter().filter(|s| s.keys.contains(t)).map(|s| s.level).max().unwrap_or(1);
+        self.required_keys().into_iter().map(|t| (t, level(&t))).collect()
+    }
+
+    /// Bits of capacity that a ciphertext needs to be refreshed, as forecast.
+    pub fn least_input_bits(&self) -> f64 {
+        self.least_input_bits
+    }
+
+    /// Bits of capacity after bootstrapping, as forecast.
+    pub fn output_bits(&self) -> f64 {
+        self.params.log2_q(self.output.level)
+            - 1.0
+            - self.output.noise.bits()
+            - windlass_rlwe::noise::coefficient_factor(self.params.shape()).log2()
+    }
+
+    /// λ of the ephemeral key's switching key (an indication: the tables do not reach so sparse secrets).
+    pub fn ephemeral_security_bits(&self) -> f64 {
+        let secret = SecretDistribution::Sparse { weight: self.spec.ephemeral_weight };
+        security::indicative_security_bits(self.params.n(), self.input.log2_modulus(&self.params), secret).bits
+    }
+
+    /// The pipeline in words.
+    pub fn explain(&self) -> String {
+        let Numbers { prime, message_exponent, exponent, removed, bound, .. } = self.numbers;
+        let mut text = format!(
+            "bootstrapping, m = {}, n = {}, {} slots, plaintext modulus {prime}^{message_exponent}\n\
+             digits modulo {prime}^{exponent}, {removed} removed, removed part at most {bound} but for 2^-{}\n\
+             λ = {:.0} bits; ephemeral key of weight {}: about {:.0} bits at log2 = {:.0}\n",
+            self.params.m(),
+            self.params.n(),
+            self.message.slots(),
+            self.spec.failure_bits,
+            self.params.security().bits,
+            self.spec.ephemeral_weight,
+            self.ephemeral_security_bits(),
+            self.input.log2_modulus(&self.params),
+        );
+        let keys = self.required_keys().len();
+        let write = |text: &mut String| -> std::fmt::Result {
+            for stage in &self.stages {
+                let (before, after) = stage.capacity;
+                writeln!(
+                    text,
+                    "{}: level {}, {before:.0} to {after:.0} bits, {} keys",
+                    stage.name,
+                    stage.level,
+                    stage.keys.len()
+                )?;
+                writeln!(text, "    {}", stage.work.replace('\n', "\n    "))?;
+            }
+            write!(
+                text,
+                "needs {:.0} bits, leaves {:.0}; {keys} Galois keys",
+                self.least_input_bits,
+                self.output_bits()
+            )
+        };
+        write(&mut text).expect("writing to a string cannot fail");
+        text
+    }
+}
+
+impl LinearStage {
+    fn describe(&self, before: f64, after: f64) -> Stage {
+        Stage {
+            name: self.name.clone(),
+            level: self.level,
+            capacity: (before, after),
+            work: format!("{} automorphisms: {}", self.plan.map().support().len(), self.plan.count()),
+            keys: self.plan.required_keys(),
+        }
+    }
+}
+
+/// Refuses negative capacity.
+fn check(stage: &str, bits: f64) -> Result<()> {
+    if bits > 0.0 {
+        return Ok(());
+    }
+    Err(BootstrapError::ChainTooShort { stage: stage.into(), missing_bits: -bits }.into())
+}
+
+/// `count` stages merged into `groups` of sizes that differ by at most one.
+fn default_partition(count: usize, groups: usize) -> Vec<usize> {
+    let groups = groups.clamp(1, count.max(1));
+    if count == 0 { Vec::new() } else { (1..=groups).map(|group| count * group / groups).collect() }
+}
+
+fn named(name: &str, maps: Vec<LinearMap>) -> Vec<(String, LinearMap)> {
+    let count = maps.len();
+    let label = |i: usize| if count == 1 { name.to_owned() } else { format!("{name}, part {} of {count}", i + 1) };
+    maps.into_iter().enumerate().map(|(i, map)| (label(i), map)).collect()
+}
+
+/// Plans every map for the given level.
+fn planned(params: &RlweParams, maps: Vec<(String, LinearMap)>, level: usize) -> Result<Vec<LinearStage>> {
+    let level = level.min(params.top_level());
+    let digits = params.digits().min(level);
+    let cost = CostModel::hybrid(level, params.special_primes().len(), digits);
+    maps.into_iter().map(|(name, map)| Ok(LinearStage { plan: best_plan(&map, cost)?, name, level })).collect()
+}
+
+/// The cheapest plan, with baby steps at the distances of the map's diagonals too: the planner's own candidates suppose that they lie close.
+fn best_plan(map: &LinearMap, cost: CostModel) -> Result<LinearPlan> {
+    let spec = |strategy: Strategy| PlanSpec { cost, ..PlanSpec::with_strategy(strategy) };
+    let mut best = LinearPlan::new(map, &spec(Strategy::Automatic))?;
+    let size = map.slots().hypercube().dimensions().iter().map(|dimension| dimension.size).max().unwrap_or(1);
+    if map.slots().quotient().m().is_power_of_two() && map.support().len() > 4 {
+        let mut babies = 2;
+        while babies < size {
+            let plan = LinearPlan::new(map, &spec(Strategy::BabyGiant { babies: Some(babies) }))?;
+            if plan.price() < best.price() {
+                best = plan;
+            }
+            babies *= 2;
+        }
+    }
+    Ok(best)
+}

@@ -1,0 +1,106 @@
+//! What to do, and the numbers that follow from it.
+
+use windlass_ring::kernels::Shape;
+
+use super::error::BootstrapError;
+use crate::circuits::Method;
+use crate::error::Result;
+
+/// What a ciphertext holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Mode {
+    /// Integers modulo p^r in the slots.
+    #[default]
+    Thin,
+    /// Any elements of R/(p^r).
+    Packed,
+}
+
+/// How the noise becomes low digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum FrontEnd {
+    /// Modulus p^e: the phase is p^{e−r}·message + noise (Chen–Han 2018, §4.2), for BGV and BFV alike (eprint 2022/1363).
+    #[default]
+    PrimePower,
+    /// Modulus p^ẽ + 1 and digits divided out beforehand (Halevi–Shoup 2015, Lemmas 5.1 and 5.2, Appendix A).
+    NearPrimePower,
+}
+
+/// How to bootstrap.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BootstrapSpec {
+    /// Thin or packed.
+    pub mode: Mode,
+    /// The decryption formula.
+    pub front_end: FrontEnd,
+    /// How digits are removed.
+    pub digits: Method,
+    /// After which elementary stages of the map to the slots a merged stage ends; `None` merges by default.
+    pub to_slots: Option<Vec<usize>>,
+    /// The same for the map to the coefficients.
+    pub to_coefficients: Option<Vec<usize>>,
+    /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024).
+    pub ephemeral_weight: u32,
+    /// −log2 of the probability that the bound on the noise of the front end fails.
+    pub failure_bits: f64,
+}
+
+impl Default for BootstrapSpec {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Thin,
+            front_end: FrontEnd::PrimePower,
+            digits: Method::Automatic,
+            to_slots: None,
+            to_coefficients: None,
+            ephemeral_weight: 32,
+            failure_bits: 128.0,
+        }
+    }
+}
+
+/// The digits of one bootstrapping.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Numbers {
+    /// p.
+    pub prime: u64,
+    /// r: messages are modulo p^r.
+    pub message_exponent: u32,
+    /// e: digits are removed modulo p^e.
+    pub exponent: u32,
+    /// v = e − r.
+    pub removed: u32,
+    /// No coefficient of the removed part is larger, but for [`BootstrapSpec::failure_bits`].
+    pub bound: u64,
+    /// The greatest sum of squares W of a row of the ephemeral secret's multiplication matrix that key generation accepts.
+    pub row_square: f64,
+}
+
+impl Numbers {
+    /// The least number of digits that holds the rounding error of the front end.
+    ///
+    /// Rounding c_0 and c_1 to modulus p^e adds δ_0 + δ_1·s̃ with δ uniform in \[−1/2, 1/2\]: every coefficient is sub-Gaussian of variance (1 + W)/12,
+    /// and one of n exceeds k·√((1+W)/12) with probability at most 2^{−f} for k = √(2·ln 2·(f + log2 2n)). One more covers what was there before.
+    pub(crate) fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
+        let row_square = row_square_limit(shape, spec.ephemeral_weight);
+        let tail = (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + (2.0 * shape.n() as f64).log2())).sqrt();
+        let bound = (tail * ((1.0 + row_square) / 12.0).sqrt() + 1.0).floor() as u64;
+        let holds = |v: &u32| {
+            let whole = prime.saturating_pow(*v);
+            if prime == 2 { whole / 2 > bound } else { (whole - 1) / 2 >= bound }
+        };
+        let removed = (1..64).find(holds).unwrap_or(64);
+        let exponent = r + removed;
+        if (prime as f64).log2() * exponent as f64 >= 45.0 {
+            let what = format!("p^e = {prime}^{exponent} is not below 2^45; use a smaller plaintext modulus");
+            return Err(BootstrapError::Unsupported { what }.into());
+        }
+        Ok(Self { prime, message_exponent: r, exponent, removed, bound, row_square })
+    }
+}
+
+/// What key generation enforces of W, by drawing again: a quarter above its mean 2^t·h, t the number of odd axes.
+pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
+    let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
+    if odd == 0 { weight as f64 } else { weight as f64 * 1.25 * f64::from(1 << odd) + 8.0 }
+}
