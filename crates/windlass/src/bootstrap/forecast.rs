@@ -117,6 +117,10 @@ impl Evaluator for Forecast {
         Ok(self.plain_norm(constant, self.slots.quotient().modulus().exponent()))
     }
 
+    fn constant_bytes(&self) -> usize {
+        std::mem::size_of::<Bound>()
+    }
+
     fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
         let level = a.level.min(b.level);
         let (a, b) = (self.switch(a, level), self.switch(b, level));

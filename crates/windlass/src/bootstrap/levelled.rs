@@ -31,6 +31,11 @@ impl Evaluator for Levelled {
         self.engine.prepare_at(constant, self.level)
     }
 
+    fn constant_bytes(&self) -> usize {
+        let context = self.engine.context();
+        8 * context.wide_basis(self.level).len() * context.params().n()
+    }
+
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.engine.add(a, b)
     }
@@ -87,12 +92,25 @@ impl Evaluator for Levelled {
         self.engine.hoisted_automorphism(a, t)
     }
 
+    fn hoisted_sum(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+        self.engine.hoisted_sum(a, elements)
+    }
+
     fn extend(&self, a: &Ciphertext) -> Result<Extended> {
         self.engine.extend(a)
     }
 
     fn dot_constants(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
         self.engine.dot_constants(terms)
+    }
+
+    fn dot_hoisted_rows(
+        &self,
+        hoisted: &Hoisted,
+        automorphisms: &[u64],
+        rows: &[Vec<(usize, Option<&Constant>)>],
+    ) -> Result<Vec<Extended>> {
+        Evaluator::dot_hoisted_rows(&self.engine, hoisted, automorphisms, rows)
     }
 
     fn dot_constants_rows(&self, inputs: &[Extended], rows: &[Vec<(usize, &Constant)>]) -> Result<Vec<Extended>> {

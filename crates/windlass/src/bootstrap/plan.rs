@@ -333,7 +333,7 @@ impl LinearStage {
             name: self.name.clone(),
             level: self.level,
             capacity: (before, after),
-            work: format!("{} automorphisms: {}", self.plan.map().support().len(), self.plan.count()),
+            work: format!("{} automorphisms: {}", self.plan.grid().support().len(), self.plan.count()),
             keys: self.plan.required_keys(),
         }
     }
