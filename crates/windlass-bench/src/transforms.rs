@@ -20,7 +20,7 @@ fn pseudorandom(length: usize, q: u64) -> Vec<u64> {
 /// Seconds of the yardstick T: a transform of 2^15 points by tfhe-ntt at 59 bits. Only built with the feature `peers`.
 pub fn yardstick(rounds: usize) -> Option<f64> {
     #[cfg(feature = "peers")]
-    return Some(compare(&mut [peer(15, 59)], rounds.max(15))[0].median);
+    return Some(crate::timing::compare_processor(&mut [peer(15, 59)], rounds.max(15))[0].median);
     #[cfg(not(feature = "peers"))]
     {
         let _ = rounds;

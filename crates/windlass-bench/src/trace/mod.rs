@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use windlass_kernels::Isa;
 
 use crate::machine;
+use crate::timing::{Sample, Subject, compare, compare_processor};
 
 /// Arguments of `trace`.
 #[derive(Debug, clap::Args)]
@@ -43,6 +44,11 @@ pub struct Trace {
 impl Trace {
     fn isas(&self) -> Vec<Isa> {
         Isa::available().into_iter().filter(|isa| self.isas.iter().any(|name| name == isa.name())).collect()
+    }
+
+    /// One thread by processor time, several by the wall.
+    fn compare(&self, subjects: &mut [Subject<'_>], threads: usize) -> Vec<Sample> {
+        if threads == 1 { compare_processor(subjects, self.rounds()) } else { compare(subjects, self.rounds()) }
     }
 
     fn rounds(&self) -> usize {

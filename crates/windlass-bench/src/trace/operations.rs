@@ -6,7 +6,7 @@ use windlass::Hoisting;
 
 use super::setup::{Setup, TOP};
 use super::{Record, Trace, record};
-use crate::timing::{Sample, compare, subject};
+use crate::timing::{Sample, subject};
 
 /// Runs every k on the fastest instruction set.
 pub fn run(args: &Trace, records: &mut Vec<Record>) {
@@ -33,7 +33,7 @@ pub fn run(args: &Trace, records: &mut Vec<Record>) {
         for &threads in &args.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
             let samples = pool.install(|| {
-                compare(
+                args.compare(
                     &mut [
                         subject("multiply", || drop(e.multiply(ct, ct))),
                         subject("rotate", || drop(e.rotate(ct, 1))),
@@ -47,7 +47,7 @@ pub fn run(args: &Trace, records: &mut Vec<Record>) {
                         subject("encode", || drop(e.prepare(&s.values, TOP + 1))),
                         subject("decrypt", || drop(s.decryptor.decrypt(ct))),
                     ],
-                    args.rounds(),
+                    threads,
                 )
             });
             for Sample { id: what, median, min, .. } in samples {

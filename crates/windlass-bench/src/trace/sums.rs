@@ -8,7 +8,7 @@ use windlass_kernels::Isa;
 
 use super::setup::{STEPS, Setup, key_bytes};
 use super::{Record, Trace, record};
-use crate::timing::{Sample, compare, subject};
+use crate::timing::{Sample, subject};
 
 /// Runs the grid.
 pub fn run(args: &Trace, records: &mut Vec<Record>) {
@@ -44,19 +44,19 @@ fn point(args: &Trace, records: &mut Vec<Record>, k: u32, l: usize, isa: Isa) {
             continue;
         }
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let samples = pool.install(|| timed(args, &setup, &chain, &plans));
+        let samples = pool.install(|| timed(args, &setup, &chain, &plans, threads));
         for Sample { id: what, median, min, .. } in samples {
             record(records, Record { part: "sum", k, l, what, isa: isa.name(), threads, median, min });
         }
     }
 }
 
-fn timed(args: &Trace, setup: &Setup, chain: &TraceChain, plans: &[TracePlan]) -> Vec<Sample> {
+fn timed(args: &Trace, setup: &Setup, chain: &TraceChain, plans: &[TracePlan], threads: usize) -> Vec<Sample> {
     let (engine, ct) = (&setup.engine, &setup.ciphertext);
     let mut subjects: Vec<_> =
         plans.iter().map(|plan| subject(plan.groups().to_string(), move || drop(plan.apply(engine, ct)))).collect();
     subjects.push(subject("0", move || drop(chain.sequential(engine, ct))));
-    compare(&mut subjects, args.rounds())
+    args.compare(&mut subjects, threads)
 }
 
 /// Slot j of the window sums, by differences of running sums.
