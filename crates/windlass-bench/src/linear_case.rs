@@ -257,10 +257,13 @@ impl Case {
             }
             Engine::new(Scheme::Bgv, &self.slots, Arc::new(keys)).expect("one ring")
         };
-        let first = engine(&BTreeSet::from([2]), &mut rng);
-        let prices = one.install(|| CostModel::measure(&first, &encrypted, 2).expect("prices"));
+        let m = self.context.params().m();
+        let elements: Vec<u64> = (1..=12).map(|e| windlass_kernels::arith::pow_mod(2, e, m)).collect();
+        let first = engine(&elements.iter().copied().collect(), &mut rng);
+        let prices = one.install(|| CostModel::measure(&first, &encrypted, &elements).expect("prices"));
         println!("# prices in ms: {prices:.3?}");
-        let (key_bytes, constant_bytes) = (first.keys().bytes(), first.constant_bytes());
+        let (key_bytes, constant_bytes) = (first.keys().bytes() / elements.len(), first.constant_bytes());
+        drop(first);
         for column in columns {
             let spec = PlanSpec { cost: prices, ..column.spec.clone() };
             let plan = match LinearPlan::new(&map, &spec) {

@@ -139,10 +139,14 @@ fn prices_are_measured() {
     let slots = Arc::new(SlotRing::new(127, 2, 1, Isa::best()).unwrap());
     let mut s = setup(&slots, Scheme::Bgv, &BTreeSet::from([2]));
     let ct = s.encrypt(&input(&slots));
-    let prices = CostModel::measure(&s.engine, &ct, 2).unwrap();
+    let prices = CostModel::measure(&s.engine, &ct, &[2]).unwrap();
     let all = [prices.hoist, prices.hoisted_automorphism, prices.extended_automorphism, prices.multiply_constant];
-    assert!(all.iter().chain([&prices.mod_down]).all(|price| price.is_finite() && *price > 0.0), "{prices:?}");
-    assert!(matches!(CostModel::measure(&s.engine, &ct, 3), Err(Error::MissingGaloisKey { element: 3, .. })));
+    let more = [prices.mod_down, prices.automorphism, prices.multiply_narrow];
+    assert!(
+        all[..1].iter().chain(&all[2..3]).chain(&more).all(|price| price.is_finite() && *price > 0.0),
+        "{prices:?}"
+    );
+    assert!(matches!(CostModel::measure(&s.engine, &ct, &[3]), Err(Error::MissingGaloisKey { element: 3, .. })));
     let map = LinearMap::matmul_1d(&slots, 0, |_, i, k| (i * k + 1) as u64).unwrap();
     let plan = LinearPlan::new(&map, &PlanSpec { cost: prices, ..PlanSpec::default() }).unwrap();
     assert!(plan.price() > 0.0);

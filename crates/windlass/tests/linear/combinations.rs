@@ -10,7 +10,7 @@ use windlass_rlwe::KeyStrategy;
 use super::common::*;
 
 /// The keys of one strategy for all dimensions and for Frobenius.
-fn key_set(ring: &SlotRing, strategy: KeyStrategy) -> BTreeSet<u64> {
+pub fn key_set(ring: &SlotRing, strategy: KeyStrategy) -> BTreeSet<u64> {
     let (cube, m) = (ring.hypercube(), ring.quotient().m());
     let frobenius = strategy.elements(cube.prime() % m, cube.slot_degree() as u64, true, m);
     let dimensions = cube.dimensions().iter();
@@ -18,7 +18,7 @@ fn key_set(ring: &SlotRing, strategy: KeyStrategy) -> BTreeSet<u64> {
 }
 
 /// Which strategies of the paper a key set must allow in one dimension of size D.
-fn allowed(keys: KeyStrategy, good: bool, size: usize) -> Vec<Strategy> {
+pub fn allowed(keys: KeyStrategy, good: bool, size: usize) -> Vec<Strategy> {
     let babies = Some((size as f64).sqrt().ceil() as usize);
     let always = [Strategy::Automatic, Strategy::Horner { babies }, Strategy::Iteration];
     let steps = [

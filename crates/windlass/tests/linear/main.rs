@@ -3,6 +3,7 @@
 mod builders;
 mod combinations;
 mod common;
+mod encrypted;
 mod grids;
 mod matmul;
 mod modes;

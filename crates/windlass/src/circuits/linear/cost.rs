@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 
@@ -23,6 +23,10 @@ pub struct CostModel {
     pub multiply_constant: f64,
     /// Mod-down of both components.
     pub mod_down: f64,
+    /// One automorphism by itself, a whole key switch in base `Q`.
+    pub automorphism: f64,
+    /// One product with a prepared constant in base `Q`, and adding it.
+    pub multiply_narrow: f64,
     /// The price of holding one key for the whole plan, to prefer plans with fewer keys among nearly equal ones.
     pub key: f64,
     /// Whether the prices are milliseconds; otherwise they are transforms of one row.
@@ -33,11 +37,6 @@ impl CostModel {
     /// The name of the unit.
     pub fn unit(&self) -> &'static str {
         if self.measured { "ms, measured prices" } else { "transforms of one row, estimated" }
-    }
-
-    /// One automorphism by itself: decompose, switch, mod-down.
-    pub fn automorphism(&self) -> f64 {
-        self.hoist + self.hoisted_automorphism + self.mod_down
     }
 
     /// Prices for `q_primes` primes in `Q`, `p_primes` in `P` and `digits` groups, in a power-of-two ring: there a row of a
@@ -60,6 +59,8 @@ impl CostModel {
         Self {
             hoist,
             hoisted_automorphism,
+            automorphism: hoist + hoisted_automorphism + 2.0 * mod_down_one,
+            multiply_narrow: 3.0 * q * row,
             extended_automorphism: mod_down_one + hoist + hoisted_automorphism,
             multiply_constant: 2.0 * all * row,
             mod_down: 2.0 * mod_down_one,
@@ -70,33 +71,49 @@ impl CostModel {
 
     /// Prices in milliseconds, measured on an evaluator with the current number of threads.
     ///
-    /// `element` is an automorphism that the evaluator has a key for. Operations on base `QP` are timed over a working set of 16
-    /// ciphertexts, so that they pay for memory as they do in a plan. Cost: about 20 key switches.
-    /// Errors: [`crate::Error::MissingGaloisKey`], and what the evaluator reports.
-    pub fn measure<E: Evaluator>(evaluator: &E, ciphertext: &E::Ciphertext, element: u64) -> Result<Self> {
-        const SET: usize = 16;
-        let constant = Plaintext::from_integers(evaluator.slots(), &vec![1; evaluator.slots().slots()])?;
-        let constants: Vec<E::Constant> = (0..SET).map(|_| evaluator.prepare(&constant)).collect::<Result<_>>()?;
+    /// `elements` are automorphisms that the evaluator has keys for; a dozen different ones are read from memory as in a plan, a single
+    /// one stays in cache and looks cheaper than it is. Cost: about 100 key switches and the memory of 64 constants.
+    /// Errors: [`crate::Error::MissingGaloisKey`], [`crate::Error::ShapeMismatch`] without elements, and what the evaluator reports.
+    pub fn measure<E: Evaluator>(evaluator: &E, ciphertext: &E::Ciphertext, elements: &[u64]) -> Result<Self> {
+        const BABIES: usize = 12;
+        const SUMS: usize = 5;
+        let Some(&element) = elements.first() else {
+            return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
+        };
+        let babies: Vec<u64> = (0..BABIES).map(|i| elements[i % elements.len()]).collect();
+        let values: Vec<u64> = (0..evaluator.slots().slots() as u64).map(|slot| slot % 2).collect();
+        let constant = Plaintext::from_integers(evaluator.slots(), &values)?;
+        let constants: Vec<E::Constant> =
+            (0..BABIES * SUMS).map(|_| evaluator.prepare(&constant)).collect::<Result<_>>()?;
+        let rows: Vec<Vec<(usize, Option<&E::Constant>)>> =
+            constants.chunks(BABIES).map(|row| row.iter().map(Some).enumerate().collect()).collect();
         let hoisted = evaluator.hoist(ciphertext)?;
-        let hoist = least(2, || evaluator.hoist(ciphertext).map(drop))?;
-        let mut inputs: Vec<E::Extended> = Vec::with_capacity(SET);
-        let fill = least(3, || {
-            inputs.clear();
-            (0..SET).try_for_each(|_| {
-                inputs.push(evaluator.hoisted_automorphism(&hoisted, element)?);
-                Ok(())
-            })
+        let hoist = least(3, || evaluator.hoist(ciphertext).map(drop))?;
+        let one_sum = least(3, || evaluator.dot_hoisted_rows(&hoisted, &babies, &rows[..1]).map(drop))?;
+        let all_sums = least(3, || evaluator.dot_hoisted_rows(&hoisted, &babies, &rows).map(drop))?;
+        let multiply_constant = ((all_sums - one_sum) / (BABIES * (SUMS - 1)) as f64).max(0.0);
+        let wide = evaluator.hoisted_automorphism(&hoisted, element)?;
+        let mut sum = wide.clone();
+        let mut turn = (0..).map(|i: usize| elements[i % elements.len()]);
+        let giant = least(4, || {
+            let moved = evaluator.extended_automorphism(&wide, turn.next().expect("endless"))?;
+            evaluator.add_extended_assign(&mut sum, &moved)
         })?;
-        let rows = [constants.iter().enumerate().collect::<Vec<_>>()];
-        let dot = least(2, || evaluator.dot_constants_rows(&inputs, &rows).map(drop))?;
-        let giant = least(2, || evaluator.extended_automorphism(&inputs[0], element).map(drop))?;
-        let mod_down = least(2, || evaluator.mod_down(inputs[0].clone()).map(drop))?;
+        let automorphism = least(4, || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
+        let mod_down = least(3, || evaluator.mod_down(wide.clone()).map(drop))?;
+        let mut turn = constants.iter().cycle();
+        let narrow = least(6, || {
+            let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
+            evaluator.add(&product, ciphertext).map(drop)
+        })?;
         Ok(Self {
             hoist,
-            hoisted_automorphism: fill / SET as f64,
+            hoisted_automorphism: (one_sum / BABIES as f64 - multiply_constant).max(0.0),
             extended_automorphism: giant,
-            multiply_constant: dot / SET as f64,
+            multiply_constant,
             mod_down,
+            automorphism,
+            multiply_narrow: narrow,
             key: hoist * 1e-4,
             measured: true,
         })
@@ -134,6 +151,8 @@ pub struct OperationCount {
     pub automorphisms: usize,
     /// Products with constants.
     pub constant_products: usize,
+    /// Those of them that are made in base `Q`.
+    pub narrow_products: usize,
     /// Mod-downs of both components.
     pub mod_downs: usize,
     /// Distinct Galois keys.
@@ -146,8 +165,9 @@ impl OperationCount {
         self.hoists as f64 * model.hoist
             + self.hoisted_automorphisms as f64 * model.hoisted_automorphism
             + self.extended_automorphisms as f64 * model.extended_automorphism
-            + self.automorphisms as f64 * model.automorphism()
-            + self.constant_products as f64 * model.multiply_constant
+            + self.automorphisms as f64 * model.automorphism
+            + (self.constant_products - self.narrow_products) as f64 * model.multiply_constant
+            + self.narrow_products as f64 * model.multiply_narrow
             + self.mod_downs as f64 * model.mod_down
             + self.keys as f64 * model.key
     }

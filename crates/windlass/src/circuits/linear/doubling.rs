@@ -55,8 +55,10 @@ impl Doubling {
     }
 
     pub(crate) fn count(&self, hoisting: HoistMode) -> OperationCount {
+        let products = usize::from(!self.constant.is_one());
         let common = OperationCount {
-            constant_products: usize::from(!self.constant.is_one()),
+            constant_products: products,
+            narrow_products: products,
             keys: self.keys().len(),
             ..OperationCount::default()
         };

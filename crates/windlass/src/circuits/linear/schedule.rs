@@ -71,8 +71,11 @@ impl Schedule {
         let beyond_root = |list: &[Vec<bool>]| marked(list) - list.iter().filter(|nodes| nodes[0]).count();
         let (inputs, outputs) = (beyond_root(&self.made), beyond_root(&self.gathered));
         let parents: Vec<Vec<bool>> = self.made.iter().map(|made| layout.inputs.parents(made)).collect();
+        let products = self.sums.values().map(Vec::len).sum::<usize>() - ones;
+        let narrow = hoisting != HoistMode::Double || layout.is_diagonal();
         let common = OperationCount {
-            constant_products: self.sums.values().map(Vec::len).sum::<usize>() - ones,
+            constant_products: products,
+            narrow_products: if narrow { products } else { 0 },
             keys: layout.keys().len(),
             ..OperationCount::default()
         };
