@@ -1,6 +1,7 @@
 //! What was measured on.
 
 use std::fs;
+use std::process::Command;
 
 /// The processor's name.
 pub fn cpu() -> String {
@@ -16,20 +17,41 @@ pub fn cpu() -> String {
     }
 }
 
-/// One line about processor, instruction sets and cores.
+/// The compiler's version, if it can be asked.
+pub fn rustc() -> String {
+    let output = Command::new("rustc").arg("--version").output().ok();
+    let text = output.and_then(|output| String::from_utf8(output.stdout).ok());
+    text.map_or_else(|| "rustc unknown".into(), |text| text.trim().to_owned())
+}
+
+/// How busy the machine is: the load average of the last minute.
+pub fn load() -> f64 {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split_whitespace().next().and_then(|field| field.parse().ok()).unwrap_or(f64::NAN)
+}
+
+/// One line about processor, instruction sets, cores and compiler.
 pub fn describe() -> String {
     let isas: Vec<_> = windlass_kernels::Isa::available().into_iter().map(|isa| isa.name()).collect();
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     format!(
-        "{}; {cores} cores; instruction sets {}, best {}; windlass {}",
+        "{}; {cores} cores, load {:.1}; instruction sets {}, best {}; windlass {}; {}",
         cpu(),
+        load(),
         isas.join(", "),
         windlass_kernels::Isa::best().name(),
         env!("CARGO_PKG_VERSION"),
+        rustc(),
     )
 }
 
-/// The largest resident size so far.
+/// Starts the peak anew, so that [`peak_mebibytes`] is that of the next measurements alone. Without the system's leave the peak stays that of
+/// the process.
+pub fn reset_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// The largest resident size since [`reset_peak`].
 pub fn peak_mebibytes() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let peak =

@@ -1,15 +1,22 @@
 //! `windlass-bench`: measurements of every layer, verified before they are timed.
 
+mod bluestein;
+mod demo;
 mod engine;
+mod general;
+mod instance;
 mod linear;
 mod linear_case;
 mod linear_columns;
 mod linear_record;
 mod linear_render;
 mod machine;
+#[cfg(feature = "peers")]
+mod peers;
 mod process_time;
 mod report;
 mod rows;
+mod textbook;
 mod timing;
 mod trace;
 mod transforms;
@@ -29,7 +36,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Transforms, row operations and the engine, with the yardstick beside them.
+    /// Transforms, row operations, the engine over powers of two and over general rings, and the demo, with the yardstick beside them.
     Standard(Standard),
     /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018, with a page and a plot.
     Linear(linear::Linear),
@@ -43,9 +50,9 @@ pub struct Standard {
     /// Fewer repetitions: a first look.
     #[arg(long)]
     quick: bool,
-    /// Only layers whose name contains this (transforms, rows, engine).
-    #[arg(long, default_value = "")]
-    only: String,
+    /// Only layers whose names contain one of these (transforms, rows, engine, general, demo); without transforms there is no T.
+    #[arg(long, value_delimiter = ',', default_value = "")]
+    only: Vec<String>,
     /// Numbers of threads for the engine.
     #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
     threads: Vec<usize>,
@@ -56,6 +63,17 @@ pub struct Standard {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
+
+/// A layer: its name, and what measures it.
+type Layer = (&'static str, fn(&mut Report, &Standard));
+
+const LAYERS: [Layer; 5] = [
+    ("transforms", transforms::run),
+    ("rows", rows::run),
+    ("engine", engine::run),
+    ("general", general::run),
+    ("demo", demo::run),
+];
 
 fn main() -> std::process::ExitCode {
     let args = match Cli::parse().command {
@@ -81,15 +99,16 @@ fn main() -> std::process::ExitCode {
     };
     let mut report = Report::new(args.quick);
     println!("{}", machine::describe());
-    for (name, run) in
-        [("transforms", transforms::run as fn(&mut Report, &Standard)), ("rows", rows::run), ("engine", engine::run)]
-    {
-        if name.contains(&args.only) {
+    if cfg!(not(feature = "peers")) {
+        report.note("built without --features peers: no yardstick, no times in T");
+    }
+    report.heading();
+    for (name, run) in LAYERS {
+        if args.only.iter().any(|wanted| name.contains(wanted)) {
             run(&mut report, &args);
         }
     }
     report.print_reach();
-    println!("peak memory {:.0} MiB", machine::peak_mebibytes());
     let written =
         args.csv.iter().map(|path| (path, report.csv())).chain(args.json.iter().map(|path| (path, report.json())));
     for (path, text) in written {

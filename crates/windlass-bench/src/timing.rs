@@ -8,6 +8,8 @@ pub struct Subject<'a> {
     pub id: String,
     /// One execution.
     pub run: Box<dyn FnMut() + 'a>,
+    /// Executions of the operation in one run.
+    pub times: u32,
 }
 
 /// Seconds for one execution.
@@ -25,7 +27,12 @@ pub struct Sample {
 
 /// A subject.
 pub fn subject<'a>(id: impl Into<String>, run: impl FnMut() + 'a) -> Subject<'a> {
-    Subject { id: id.into(), run: Box::new(run) }
+    Subject { id: id.into(), run: Box::new(run), times: 1 }
+}
+
+/// A subject that does its operation several times in one run: the sample is for one of them.
+pub fn repeated<'a>(id: impl Into<String>, times: u32, run: impl FnMut() + 'a) -> Subject<'a> {
+    Subject { id: id.into(), run: Box::new(run), times }
 }
 
 /// Times all subjects in alternating rounds; each round repeats a subject until it took about a millisecond.
@@ -36,7 +43,7 @@ pub fn compare(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sample> {
         for (index, subject) in subjects.iter_mut().enumerate() {
             let start = Instant::now();
             (0..repeats[index]).for_each(|_| (subject.run)());
-            seconds[index].push(start.elapsed().as_secs_f64() / repeats[index] as f64);
+            seconds[index].push(start.elapsed().as_secs_f64() / (repeats[index] * subject.times) as f64);
         }
     }
     samples(subjects, seconds)
@@ -70,7 +77,7 @@ pub fn compare_processor(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sam
         for (index, subject) in subjects.iter_mut().enumerate() {
             let start = clock();
             (0..repeats[index]).for_each(|_| (subject.run)());
-            seconds[index].push((clock() - start) / repeats[index] as f64);
+            seconds[index].push((clock() - start) / (repeats[index] * subject.times) as f64);
         }
     }
     samples(subjects, seconds)
