@@ -11,9 +11,9 @@ use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
 
 use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs};
 use crate::error::{CliError, Result};
-use crate::files::Outputs;
+use crate::files::{Outputs, claim};
 use crate::progress::Stages;
-use crate::report::Report;
+use crate::report::{Report, printable};
 use crate::session::{Session, file_bytes};
 use crate::table::Table;
 
@@ -28,8 +28,11 @@ const ANSWER: &str = "answer.bin";
 const ANSWER_CAPACITY: f64 = 4.0;
 
 /// `windlass schema`.
-pub fn schema(args: &SchemaArgs) -> Result<Report> {
-    let session = Session::of_table(&Table::read(&args.table, &args.key)?, &args.params)?;
+pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
+    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
     let bytes = session.schema.write(&args.out)?;
     let mut report = Report::default();
     report.line(format!(
@@ -38,26 +41,30 @@ pub fn schema(args: &SchemaArgs) -> Result<Report> {
         session.schema.columns.len(),
         args.params
     ));
+    report.field("rows", session.schema.keys.len());
+    report.field("columns", session.schema.columns.clone());
+    report.field("parameters", args.params.as_str());
     report.bytes(&[(SCHEMA, bytes)]);
+    report.seconds(stages.seconds());
     Ok(report)
 }
 
 /// `windlass keygen`.
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
-    let session = Session::open(&args.source)?;
-    let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
     let mut stages = Stages::new(quiet);
-    let files = stages.run("keygen", "making keys", || make_keys(&session, &args.out))?;
-    outputs.keep();
+    let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
+    let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
+    let files = stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;
+    outputs.keep()?;
     let mut report = Report::default();
-    report.line(format!("keys for '{}' ({:.0} bits of security)", session.params.name(), session.security_bits()));
+    report.line(format!("keys for '{}' ({:.1} bits of security)", session.params.name(), session.security_bits()));
     report.field("security_bits", session.security_bits());
     report.bytes(&files);
     report.seconds(stages.seconds());
     Ok(report)
 }
 
-fn make_keys(session: &Session, out: &Path) -> Result<Vec<(&'static str, u64)>> {
+fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
     let context = session.context();
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let secret = SecretKey::generate(context, &mut rng);
@@ -67,22 +74,21 @@ fn make_keys(session: &Session, out: &Path) -> Result<Vec<(&'static str, u64)>> 
         keys.add_galois(&secret, element, context.top_level(), &mut rng).map_err(windlass::Error::from)?;
     }
     Ok(vec![
-        (SECRET, session.save(&out.join(SECRET), &secret)?),
-        (PUBLIC, session.save(&out.join(PUBLIC), &public)?),
-        (EVALUATION, session.save(&out.join(EVALUATION), &keys)?),
+        (SECRET, session.save(&outputs.at(SECRET), &secret)?),
+        (PUBLIC, session.save(&outputs.at(PUBLIC), &public)?),
+        (EVALUATION, session.save(&outputs.at(EVALUATION), &keys)?),
     ])
 }
 
 /// `windlass query`.
 pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
-    let session = Session::open(&args.source)?;
-    let row = session.schema.row_of(&args.query)?;
-    let outputs = Outputs::claim([args.out.clone()])?;
     let mut stages = Stages::new(quiet);
+    let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
+    let row = session.schema.row_of(&args.query)?;
+    claim(&args.out)?;
     let bytes = stages.run("query", "encrypting the selection", || {
         make_query(&session, args.secret_key.as_deref(), args.public_key.as_deref(), row, &args.out)
     })?;
-    outputs.keep();
     let mut report = Report::default();
     report.line("the selection is encrypted");
     report.bytes(&[(QUERY, bytes)]);
@@ -112,12 +118,11 @@ fn make_query(session: &Session, secret: Option<&Path>, public: Option<&Path>, r
 
 /// `windlass answer`.
 pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
-    let table = Table::read(&args.table, &args.key)?;
-    let session = Session::of_table(&table, &args.params)?;
-    let outputs = Outputs::claim([args.out.clone()])?;
     let mut stages = Stages::new(quiet);
+    let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
+    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
+    claim(&args.out)?;
     let made = make_answer(&session, &table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;
-    outputs.keep();
     let mut report = Report::default();
     made.describe(&mut report);
     report.bytes(&[(ANSWER, made.bytes)]);
@@ -172,11 +177,11 @@ fn make_answer(
 
 /// `windlass decrypt`.
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
-    let session = Session::open(&args.source)?;
+    let mut stages = Stages::new(quiet);
+    let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
     if let Some(wanted) = &args.query {
         session.schema.row_of(wanted)?;
     }
-    let mut stages = Stages::new(quiet);
     let row = stages.run("decrypt", "decrypting", || read_answer(&session, &args.secret_key, &args.input))?;
     if let Some(wanted) = &args.query {
         check_key(&session, &row, wanted)?;
@@ -209,7 +214,7 @@ fn check_key(session: &Session, row: &[String], wanted: &str) -> Result<()> {
 fn describe_row(session: &Session, row: &[String], report: &mut Report) {
     let mut object = serde_json::Map::new();
     for (column, cell) in session.schema.columns.iter().zip(row) {
-        report.line(format!("  {column:<22}{cell}"));
+        report.line(format!("  {:<22}{}", printable(column), printable(cell)));
         object.insert(column.clone(), cell.as_str().into());
     }
     report.field("row", object);
@@ -217,8 +222,8 @@ fn describe_row(session: &Session, row: &[String], report: &mut Report) {
 
 /// `windlass lookup`: all stages through files, then a check against the table.
 pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
-    let table = Table::read(&args.table, &args.key)?;
     let mut stages = Stages::new(quiet);
+    let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
     let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
     let number = session.schema.row_of(&args.query)?;
     let temporary;
@@ -229,10 +234,11 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
             temporary.path()
         }
     };
-    let outputs = Outputs::claim_in(directory, &[SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER])?;
-    let at = |name: &str| directory.join(name);
+    let names = [SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER];
+    let outputs = Outputs::claim_in(directory, &names)?;
+    let at = |name: &str| outputs.at(name);
     session.schema.write(&at(SCHEMA))?;
-    stages.run("keygen", "making keys", || make_keys(&session, directory))?;
+    stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;
     stages.run("query", "encrypting the selection", || {
         make_query(&session, Some(&at(SECRET)), None, number, &at(QUERY))
     })?;
@@ -242,14 +248,21 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     if row != table.rows()[number] {
         return Err(CliError::RowDiffers);
     }
-    let names = [SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER];
     let files = names.iter().map(|name| Ok((*name, file_bytes(&at(name))?))).collect::<Result<Vec<_>>>()?;
-    outputs.keep();
+    outputs.keep()?;
     Ok(lookup_report(&session, &made, &row, &files, &stages))
 }
 
 fn lookup_report(session: &Session, made: &Answered, row: &[String], files: &[(&str, u64)], stages: &Stages) -> Report {
     let mut report = Report::default();
+    let schema = &session.schema;
+    report.line(format!(
+        "private lookup by {} in {} rows of at most {} bytes: the server sees keys and ciphertexts only",
+        printable(&schema.key),
+        schema.keys.len(),
+        schema.record_bytes
+    ));
+    report.line("");
     session.params.explain().lines().for_each(|line| report.line(line));
     report.line("");
     report.line("plan of the product");
@@ -270,9 +283,10 @@ fn lookup_report(session: &Session, made: &Answered, row: &[String], files: &[(&
 }
 
 /// `windlass explain`.
-pub fn explain(args: &ExplainArgs) -> Result<Report> {
-    let session = Session::open(&args.source)?;
-    let plan = session.lookup.shape_plan()?;
+pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
+    let plan = stages.run("plan", "planning the product", || session.lookup.shape_plan())?;
     let mut report = Report::default();
     session.params.explain().lines().for_each(|line| report.line(line));
     plan.explain().lines().for_each(|line| report.line(line));
@@ -282,5 +296,7 @@ pub fn explain(args: &ExplainArgs) -> Result<Report> {
     report.field("plan", plan.explain());
     report.field("keys", keys.into_iter().collect::<Vec<_>>());
     report.field("evaluation_key_bytes", bytes);
+    report.field("parameters", session.params.name());
+    report.field("security_bits", session.security_bits());
     Ok(report)
 }

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use windlass::wire::WireError;
 
+use crate::report::shortened;
+
 /// Every failure of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
@@ -24,13 +26,38 @@ pub enum CliError {
         reason: String,
     },
     /// A table without rows.
-    #[error("{}: the table has a header but no rows", path.display())]
+    #[error("{}: the table has a header but no rows; add at least one", path.display())]
     EmptyTable {
         /// The file.
         path: PathBuf,
     },
+    /// A table that is longer than any that can be asked.
+    #[error("{}: {bytes} bytes, where at most {most} are read; split the table", path.display())]
+    LargeFile {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        most: u64,
+    },
+    /// The table has more cells than the slots have places.
+    #[error("table too large for the parameters '{parameters}': {rows} rows of up to {bytes} bytes; {}", match larger {
+        Some(name) => format!("'--params {name}' takes it"),
+        None => "no named parameter set takes it: split the table, or leave out long columns".to_owned(),
+    })]
+    TooLarge {
+        /// Rows of the table.
+        rows: usize,
+        /// Bytes of the longest row.
+        bytes: usize,
+        /// The parameter set.
+        parameters: String,
+        /// A set that takes the table.
+        larger: Option<&'static str>,
+    },
     /// No column of that name.
-    #[error("no column '{column}' in {}; its columns are {}", path.display(), columns.join(", "))]
+    #[error("no column '{}' in {}; its columns are {}", shortened(column), path.display(), shortened_list(columns))]
     UnknownColumn {
         /// The table.
         path: PathBuf,
@@ -40,7 +67,7 @@ pub enum CliError {
         columns: Vec<String>,
     },
     /// Two columns of one name.
-    #[error("{}: two columns are named '{column}'", path.display())]
+    #[error("{}: two columns are named '{}'; rename one of them", path.display(), shortened(column))]
     DuplicateColumn {
         /// The table.
         path: PathBuf,
@@ -48,7 +75,10 @@ pub enum CliError {
         column: String,
     },
     /// A key value that names two rows.
-    #[error("{}: rows {first} and {second} have the same {column} '{value}'; the key column must name each row once", path.display())]
+    #[error(
+        "{}: rows {first} and {second} have the same {} '{}'; the key column must name each row once: choose another with --key",
+        path.display(), shortened(column), shortened(value)
+    )]
     DuplicateKey {
         /// The table.
         path: PathBuf,
@@ -62,7 +92,10 @@ pub enum CliError {
         second: usize,
     },
     /// No row with that key.
-    #[error("no row where {column} is '{value}'{}", nearest.as_ref().map_or_else(String::new, |n| format!("; did you mean '{n}'?")))]
+    #[error(
+        "no row where {} is '{}'{}", shortened(column), shortened(value),
+        nearest.as_ref().map_or_else(|| "; the schema lists the keys".to_owned(), |n| format!("; did you mean '{}'?", shortened(n)))
+    )]
     UnknownKey {
         /// The key column.
         column: String,
@@ -93,7 +126,11 @@ pub enum CliError {
     #[error("the answer decrypts to something that is no row of the table; the server used another table or layout")]
     NotARow,
     /// The row is not the one asked for.
-    #[error("the answer holds the row of '{found}', not of '{wanted}'")]
+    #[error(
+        "the answer holds the row of '{}', not of '{}': it was made for another query",
+        shortened(found),
+        shortened(wanted)
+    )]
     OtherRow {
         /// Key of the row that came.
         found: String,
@@ -109,6 +146,14 @@ pub enum CliError {
     /// The library refused.
     #[error(transparent)]
     Windlass(#[from] windlass::Error),
+}
+
+/// The names of columns, the end left out when there are many.
+fn shortened_list(columns: &[String]) -> String {
+    const MOST: usize = 20;
+    let names: Vec<String> = columns.iter().take(MOST).map(|column| shortened(column)).collect();
+    let rest = columns.len().saturating_sub(MOST);
+    if rest == 0 { names.join(", ") } else { format!("{} and {rest} more", names.join(", ")) }
 }
 
 impl CliError {

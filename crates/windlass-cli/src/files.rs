@@ -1,57 +1,97 @@
 //! Output files: all of a command's, or none.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use windlass::wire::WireError;
 
 use crate::error::{CliError, Result};
 
-/// The files that a command is about to make. Dropped before [`Outputs::keep`], it removes those that were made.
-#[derive(Debug, Default)]
+/// Refuses an output file that is there already, before any work is done for it.
+pub fn claim(file: &Path) -> Result<()> {
+    if file.symlink_metadata().is_ok() {
+        let taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
+        return Err(CliError::at(file)(taken.into()));
+    }
+    Ok(())
+}
+
+/// The files that a command makes in one directory. They are made in a staging directory, whose name begins with a dot and ends in `.part`, and
+/// get their place with [`Outputs::keep`]: a command that fails leaves nothing, and one that is killed leaves the staging directory at
+/// most. A new directory appears in one step with all its files; in one that exists the files appear one after another.
+#[derive(Debug)]
 pub struct Outputs {
-    files: Vec<PathBuf>,
-    directory: Option<PathBuf>,
+    directory: PathBuf,
+    names: Vec<String>,
+    staging: PathBuf,
+    /// Directories that were made for this, innermost first.
+    made: Vec<PathBuf>,
+    exists: bool,
 }
 
 impl Outputs {
-    /// Refuses files that are there already. Nothing is made yet.
-    pub fn claim(files: impl IntoIterator<Item = PathBuf>) -> Result<Self> {
-        let mut outputs = Self::default();
-        for file in files {
-            if file.symlink_metadata().is_ok() {
-                let taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
-                return Err(CliError::at(&file)(taken.into()));
-            }
-            outputs.files.push(file);
-        }
-        Ok(outputs)
-    }
-
-    /// As [`Outputs::claim`], for names in a directory, which is made if it is missing.
+    /// Refuses names that are there already, and makes the staging directory.
     pub fn claim_in(directory: &Path, names: &[&str]) -> Result<Self> {
-        let mut outputs = Self::claim(names.iter().map(|name| directory.join(name)))?;
-        if !directory.exists() {
-            std::fs::create_dir_all(directory).map_err(|error| CliError::at(directory)(WireError::from(error)))?;
-            outputs.directory = Some(directory.to_path_buf());
+        for name in names {
+            claim(&directory.join(name))?;
         }
+        let exists = directory.symlink_metadata().is_ok();
+        let part = |name: &str| format!(".{name}.{}.part", std::process::id());
+        let (parent, staging) = match directory.file_name() {
+            Some(name) if !exists => {
+                let parent = directory.parent().unwrap_or(Path::new(""));
+                (parent, parent.join(part(&name.to_string_lossy())))
+            }
+            _ => (directory, directory.join(part("windlass"))),
+        };
+        let mut outputs = Self {
+            directory: directory.into(),
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            staging,
+            made: Vec::new(),
+            exists,
+        };
+        let missing: Vec<_> = parent.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
+        for path in missing.into_iter().rev().filter(|path| !path.as_os_str().is_empty()) {
+            fs::create_dir(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
+            outputs.made.insert(0, path.into());
+        }
+        fs::create_dir(&outputs.staging).map_err(|error| CliError::at(directory)(WireError::from(error)))?;
         Ok(outputs)
     }
 
-    /// The command has succeeded.
-    pub fn keep(mut self) {
-        self.files.clear();
-        self.directory = None;
+    /// Where a file is to be written.
+    pub fn at(&self, name: &str) -> PathBuf {
+        self.staging.join(name)
+    }
+
+    /// The command has succeeded: the files get their names.
+    pub fn keep(mut self) -> Result<()> {
+        let moved = match self.exists {
+            false => fs::rename(&self.staging, &self.directory),
+            true => self.names.iter().try_for_each(|name| move_new(&self.at(name), &self.directory.join(name))),
+        };
+        moved.map_err(|error| CliError::at(&self.directory)(WireError::from(error)))?;
+        self.made.clear();
+        Ok(())
+    }
+}
+
+/// Moves a file to a name that must be free. A hard link fails where a rename would replace; file systems without links get the rename.
+fn move_new(from: &Path, to: &Path) -> std::io::Result<()> {
+    match fs::hard_link(from, to) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
+        Err(_) => fs::rename(from, to),
+        Ok(()) => Ok(()),
     }
 }
 
 impl Drop for Outputs {
     fn drop(&mut self) {
-        // Clearing up after another error: that one is reported.
-        for file in &self.files {
-            let _ = std::fs::remove_file(file);
-        }
-        if let Some(directory) = &self.directory {
-            let _ = std::fs::remove_dir(directory);
+        // Clearing up, perhaps after another error: that one is reported.
+        let _ = fs::remove_dir_all(&self.staging);
+        for directory in &self.made {
+            let _ = fs::remove_dir(directory);
         }
     }
 }
@@ -60,25 +100,54 @@ impl Drop for Outputs {
 mod tests {
     use super::*;
 
+    fn names(directory: &Path) -> Vec<String> {
+        let mut names: Vec<String> =
+            fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
     #[test]
-    fn what_a_failed_command_made_is_removed() {
+    fn new_directories_appear_whole_or_not_at_all() {
         let dir = tempfile::tempdir().unwrap();
-        let out = dir.path().join("new");
+        let out = dir.path().join("new/inner");
         let outputs = Outputs::claim_in(&out, &["a", "b"]).unwrap();
-        std::fs::write(out.join("a"), "half").unwrap();
-        drop(outputs);
+        fs::write(outputs.at("a"), "half").unwrap();
         assert!(!out.exists());
+        drop(outputs);
+        assert!(names(dir.path()).is_empty(), "a failed command leaves nothing");
         let outputs = Outputs::claim_in(&out, &["a"]).unwrap();
-        std::fs::write(out.join("a"), "whole").unwrap();
-        outputs.keep();
-        assert!(out.join("a").exists());
+        fs::write(outputs.at("a"), "whole").unwrap();
+        outputs.keep().unwrap();
+        assert_eq!(fs::read_to_string(out.join("a")).unwrap(), "whole");
+        assert_eq!((names(dir.path()), names(&out)), (vec!["new".into()], vec!["a".into()]));
     }
 
     #[test]
     fn files_of_others_are_neither_claimed_nor_removed() {
         let dir = tempfile::tempdir().unwrap();
-        std::fs::write(dir.path().join("b"), "mine").unwrap();
+        fs::write(dir.path().join("b"), "mine").unwrap();
         assert!(Outputs::claim_in(dir.path(), &["a", "b"]).unwrap_err().to_string().contains("already exists"));
-        assert_eq!(std::fs::read_to_string(dir.path().join("b")).unwrap(), "mine");
+        let outputs = Outputs::claim_in(dir.path(), &["a"]).unwrap();
+        fs::write(outputs.at("a"), "mine").unwrap();
+        // Someone else was faster.
+        fs::write(dir.path().join("a"), "theirs").unwrap();
+        assert!(outputs.keep().unwrap_err().to_string().contains("already exists"));
+        assert_eq!(fs::read_to_string(dir.path().join("a")).unwrap(), "theirs");
+        assert_eq!(fs::read_to_string(dir.path().join("b")).unwrap(), "mine");
+        let outputs = Outputs::claim_in(dir.path(), &["c"]).unwrap();
+        fs::write(outputs.at("c"), "mine").unwrap();
+        outputs.keep().unwrap();
+        assert_eq!(names(dir.path()), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn a_file_is_no_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        fs::write(&file, "").unwrap();
+        assert!(Outputs::claim_in(&file, &["a"]).is_err());
+        assert!(Outputs::claim_in(&file.join("inner"), &["a"]).is_err());
+        assert_eq!(names(dir.path()), ["file"]);
     }
 }

@@ -28,6 +28,9 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
+            if cli.json {
+                report::print_error(&error.to_string());
+            }
             eprintln!("windlass: {error}");
             ExitCode::from(2)
         }
@@ -43,13 +46,13 @@ fn run(cli: &Cli) -> Result<Report> {
         pool.map_err(|error| CliError::Usage(format!("cannot start {threads} threads: {error}")))?;
     }
     match &cli.command {
-        Command::Schema(args) => commands::schema(args),
+        Command::Schema(args) => commands::schema(args, cli.json),
         Command::Keygen(args) => commands::keygen(args, cli.json),
         Command::Query(args) => commands::query(args, cli.json),
         Command::Answer(args) => commands::answer(args, cli.json),
         Command::Decrypt(args) => commands::decrypt(args, cli.json),
         Command::Lookup(args) => commands::lookup(args, cli.json),
-        Command::Params(command) => parameters::run(command),
-        Command::Explain(args) => commands::explain(args),
+        Command::Params(command) => parameters::run(command, cli.json),
+        Command::Explain(args) => commands::explain(args, cli.json),
     }
 }

@@ -5,14 +5,19 @@ use windlass::{ParamSpec, Params};
 
 use crate::args::{ParamsCommand, PlanArgs};
 use crate::error::{CliError, Result};
+use crate::progress::Stages;
 use crate::report::Report;
+use crate::session::rounded_down;
 
 /// Lists, shows or plans parameter sets.
-pub fn run(command: &ParamsCommand) -> Result<Report> {
+pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
     match command {
-        ParamsCommand::List => list(),
+        ParamsCommand::List => Stages::new(quiet).run("list", "building parameter sets", list),
         ParamsCommand::Show { name } => Ok(describe(&Params::preset(name, Scheme::Bgv)?)),
-        ParamsCommand::Plan(args) => Ok(describe(&Params::plan(&specification(args)?)?)),
+        ParamsCommand::Plan(args) => {
+            let spec = specification(args)?;
+            Ok(describe(&Stages::new(quiet).run("plan", "choosing parameters", || Params::plan(&spec))?))
+        }
     }
 }
 
@@ -21,9 +26,9 @@ fn list() -> Result<Report> {
     let mut names = Vec::new();
     for name in windlass::params::preset_names() {
         let params = Params::preset(name, Scheme::Bgv)?;
-        let (rlwe, bits) = (params.rlwe(), params.rlwe().security().bits);
+        let (rlwe, bits) = (params.rlwe(), rounded_down(params.rlwe().security().bits));
         report.line(format!(
-            "{name:<26} m = {:<6} p^r = {:<6} slots = {:<6} log2 QP = {:<6.0} security {bits:.0} bits",
+            "{name:<26} m = {:<6} p^r = {:<6} slots = {:<6} log2 QP = {:<6.0} security {bits:.1} bits",
             rlwe.m(),
             params.plaintext_modulus(),
             params.slot_count(),
@@ -47,7 +52,7 @@ fn describe(params: &Params) -> Report {
     report.field("r", params.r());
     report.field("slots", params.slot_count());
     report.field("slot_degree", params.slot_degree());
-    report.field("security_bits", rlwe.security().bits);
+    report.field("security_bits", rounded_down(rlwe.security().bits));
     report.field("log2_q", rlwe.log2_q(rlwe.top_level()));
     report.field("log2_p", rlwe.log2_p());
     report.field("digits", rlwe.digits());

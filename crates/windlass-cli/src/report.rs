@@ -1,5 +1,7 @@
 //! What a command tells: lines for people, one object for scripts.
 
+use std::io::Write as _;
+
 use serde_json::{Map, Value};
 
 /// The result of a command.
@@ -38,12 +40,46 @@ impl Report {
         self.field("bytes", object);
     }
 
-    /// Prints the text, or with `json` the object.
+    /// Prints the text, or with `json` the object. A reader that has gone away (`windlass params list | head -1`) is no error.
     pub fn print(&self, json: bool) {
-        if json {
-            println!("{}", Value::Object(self.object.clone()));
-        } else {
-            self.lines.iter().for_each(|line| println!("{line}"));
-        }
+        let text = match json {
+            true => format!("{}\n", Value::Object(self.object.clone())),
+            false => self.lines.iter().map(|line| format!("{line}\n")).collect(),
+        };
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+/// A failure as an object for scripts: `{"error": message, "exit_code": 2}`.
+pub fn print_error(message: &str) {
+    let object = serde_json::json!({ "error": message, "exit_code": 2 });
+    let _ = writeln!(std::io::stdout(), "{object}");
+}
+
+/// Text of a table on one line of a terminal: line breaks and other control characters are written as escapes.
+pub fn printable(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    text.chars().map(escaped).collect()
+}
+
+/// [`printable`], with the end left out when it is long.
+pub fn shortened(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", printable(&text[..end])),
+        None => printable(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_stay_on_their_line() {
+        assert_eq!(printable("a\nb\u{1b}[31m é"), "a\\nb\\u{1b}[31m é");
+        assert_eq!(shortened("short"), "short");
+        assert_eq!(shortened(&"é".repeat(1000)), format!("{}...", "é".repeat(60)));
     }
 }

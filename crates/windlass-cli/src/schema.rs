@@ -97,8 +97,12 @@ impl Schema {
 
     /// The key that differs from `value` in fewest letters, if those are at most a third.
     fn nearest(&self, value: &str) -> Option<&str> {
-        let (distance, key) = self.keys.iter().map(|key| (edit_distance(key, value), key)).min()?;
-        (3 * distance <= value.chars().count().max(3)).then_some(key)
+        let length = value.chars().count();
+        let most = length.max(3) / 3;
+        // The distance is at least the difference of the lengths: a value of a megabyte is compared with no short key.
+        let similar = self.keys.iter().filter(|key| key.chars().count().abs_diff(length) <= most);
+        let (distance, key) = similar.map(|key| (edit_distance(key, value), key)).min()?;
+        (distance <= most).then_some(key)
     }
 
     /// Position of the key column.

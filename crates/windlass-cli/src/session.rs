@@ -33,7 +33,8 @@ impl Session {
     pub fn new(schema: Schema) -> Result<Self> {
         let params = Params::preset(&schema.parameters, Scheme::Bgv)?;
         let slots = params.slot_ring()?;
-        let lookup = Lookup::new(&slots, schema.keys.len(), schema.record_bytes)?;
+        let lookup =
+            Lookup::new(&slots, schema.keys.len(), schema.record_bytes).map_err(|error| too_large(error, &schema))?;
         let wire = WireContext::new(&params.context()?, &slots, params.scheme());
         Ok(Self { schema, params, lookup, wire })
     }
@@ -78,15 +79,35 @@ impl Session {
         Err(CliError::OtherTable { path: path.into(), found: short(schema), expected: short(&expected) })
     }
 
-    /// λ in bits.
+    /// λ in bits, rounded down to a tenth: what is printed is never more than what is claimed.
     pub fn security_bits(&self) -> f64 {
-        self.params.rlwe().security().bits
+        rounded_down(self.params.rlwe().security().bits)
     }
 
     /// The context of keys and ciphertexts.
     pub fn context(&self) -> &Arc<windlass::rlwe::Context> {
         self.wire.context()
     }
+}
+
+/// Largest of the sets with 128 bits: what a table is tried with that is too large for another.
+const LARGEST: &str = "bgv_n32768";
+
+/// Names a parameter set that would take the table, if one does.
+fn too_large(error: windlass::Error, schema: &Schema) -> CliError {
+    let windlass::Error::TableTooLarge { .. } = error else { return error.into() };
+    let fits = || -> windlass::Result<bool> {
+        let slots = Params::preset(LARGEST, Scheme::Bgv)?.slot_ring()?;
+        Ok(Lookup::new(&slots, schema.keys.len(), schema.record_bytes).is_ok())
+    };
+    let larger = (schema.parameters != LARGEST && fits().unwrap_or(false)).then_some(LARGEST);
+    let (rows, bytes) = (schema.keys.len(), schema.record_bytes);
+    CliError::TooLarge { rows, bytes, parameters: schema.parameters.clone(), larger }
+}
+
+/// A number of bits, rounded down to a tenth.
+pub fn rounded_down(bits: f64) -> f64 {
+    (bits * 10.0).floor() / 10.0
 }
 
 /// The size of a file.

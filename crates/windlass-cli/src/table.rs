@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Result};
 
+/// Largest table that is read: more than the cells of any parameter set, so that a wrong file does not fill the memory.
+const MAX_BYTES: u64 = 1 << 28;
+
 /// A table with a key column that names each row once.
 #[derive(Debug)]
 pub struct Table {
@@ -21,6 +24,10 @@ impl Table {
     /// a key value twice.
     pub fn read(path: &Path, key: &str) -> Result<Self> {
         let file = std::fs::File::open(path).map_err(|error| CliError::at(path)(error.into()))?;
+        let bytes = file.metadata().map_err(|error| CliError::at(path)(error.into()))?.len();
+        if bytes > MAX_BYTES {
+            return Err(CliError::LargeFile { path: path.into(), bytes, most: MAX_BYTES });
+        }
         let mut reader = csv::Reader::from_reader(file);
         let not_a_table = |error: csv::Error| CliError::NotATable { path: path.into(), reason: error.to_string() };
         let columns: Vec<String> = reader.headers().map_err(not_a_table)?.iter().map(str::to_owned).collect();

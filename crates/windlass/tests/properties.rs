@@ -1,0 +1,269 @@
+//! Properties over random rings, values, files and specifications; failing cases print their inputs.
+#![forbid(unsafe_code)]
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use proptest::prelude::*;
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass::params::Params;
+use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
+use windlass::schemes::{Decryptor, Encryptor, Scheme};
+use windlass::wire::{
+    CiphertextV1, FieldReader, FieldWriter, Kind, Wire, WireContext, open, packed_len, seal, to_payload,
+};
+use windlass::{Error, ParamSpec, Plaintext};
+use windlass_ring::kernels::{Isa, arith};
+use windlass_ring::slots::SlotRing;
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+/// Prime, prime power, composite, odd × power of two, power of two, with every p that does not divide them.
+fn triples() -> impl Strategy<Value = (u64, u64, u32)> {
+    let indices = vec![31u64, 27, 45, 105, 12, 60, 84, 16, 64, 256, 1023];
+    let primes = vec![2u64, 3, 7, 17, 127, 257, 8191, 65537];
+    (prop::sample::select(indices), prop::sample::select(primes), 1u32..=3)
+        .prop_filter("p does not divide m, p^r below 2^45", |&(m, p, r)| m % p != 0 && p.pow(r) >> 45 == 0)
+}
+
+/// Rings are made once.
+fn ring((m, p, r): (u64, u64, u32)) -> Arc<SlotRing> {
+    static RINGS: OnceLock<Mutex<HashMap<(u64, u64, u32), Arc<SlotRing>>>> = OnceLock::new();
+    let mut rings = RINGS.get_or_init(Mutex::default).lock().unwrap();
+    let made = || Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+    Arc::clone(rings.entry((m, p, r)).or_insert_with(made))
+}
+
+/// Words from a seed, any 64 bits.
+fn words(seed: u64, count: usize) -> Vec<u64> {
+    let mut state = seed | 1;
+    let next = |_| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state ^ state >> 29
+    };
+    (0..count).map(next).collect()
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn slots_and_elements_are_in_bijection(triple in triples(), seed: u64) {
+        let ring = ring(triple);
+        let t = ring.quotient().modulus().value();
+        let reduced = |values: &[u64]| values.iter().map(|x| x % t).collect::<Vec<_>>();
+        let slots = words(seed, ring.slots() * ring.degree());
+        let plaintext = Plaintext::from_slots(&ring, &slots).unwrap();
+        prop_assert!(plaintext.coefficients().iter().all(|&x| x < t));
+        prop_assert_eq!(plaintext.to_slots(), reduced(&slots));
+        let element = Plaintext::new(&ring, words(seed ^ 1, ring.quotient().n())).unwrap();
+        prop_assert_eq!(Plaintext::from_slots(&ring, &element.to_slots()).unwrap(), element);
+        let integers = words(seed ^ 2, ring.slots());
+        let plaintext = Plaintext::from_integers(&ring, &integers).unwrap();
+        prop_assert_eq!(plaintext.to_integers().unwrap(), reduced(&integers));
+    }
+
+    #[test]
+    fn encoding_is_a_ring_homomorphism(triple in triples(), seed: u64, k: i64) {
+        let ring = ring(triple);
+        let t = ring.quotient().modulus().value();
+        let [x, y] = [1, 2].map(|i| words(seed ^ i, ring.slots()));
+        let encode = |values: &[u64]| Plaintext::from_integers(&ring, values).unwrap();
+        let [a, b] = [&x, &y].map(|values| encode(values));
+        let slotwise = |f: &dyn Fn(u64, u64) -> u64| x.iter().zip(&y).map(|(x, y)| f(x % t, y % t)).collect::<Vec<_>>();
+        prop_assert_eq!(a.add(&b).unwrap(), encode(&slotwise(&|x, y| (x + y) % t)));
+        prop_assert_eq!(a.sub(&b).unwrap(), encode(&slotwise(&|x, y| (x + t - y) % t)));
+        prop_assert_eq!(a.multiply(&b).unwrap(), encode(&slotwise(&|x, y| arith::mul_mod(x, y, t))));
+        let scalar = k.rem_euclid(t as i64) as u64;
+        prop_assert_eq!(Plaintext::scalar(&ring, k), encode(&vec![scalar; ring.slots()]));
+    }
+
+    #[test]
+    fn wrong_lengths_are_refused(triple in triples(), count in 0usize..2000) {
+        let ring = ring(triple);
+        let values = vec![1; count];
+        prop_assert_eq!(Plaintext::from_integers(&ring, &values).is_ok(), count == ring.slots());
+        prop_assert_eq!(Plaintext::from_slots(&ring, &values).is_ok(), count == ring.slots() * ring.degree());
+        prop_assert_eq!(Plaintext::new(&ring, values).is_ok(), count == ring.quotient().n());
+    }
+
+    #[test]
+    fn packed_residues_come_back(modulus in 3u64..1 << 50, seed: u64, count in 0usize..200) {
+        let values: Vec<u64> = words(seed, count).iter().map(|x| x % modulus).collect();
+        let mut out = FieldWriter::default();
+        out.residues(&values, modulus);
+        let bytes = out.finish();
+        prop_assert_eq!(bytes.len(), packed_len(count, modulus));
+        let mut back = vec![0; count];
+        let mut reader = FieldReader::new(&bytes);
+        reader.residues(&mut back, modulus, "residues").unwrap();
+        reader.finish("residues").unwrap();
+        prop_assert_eq!(back, values);
+    }
+
+    #[test]
+    fn containers_come_back_and_damage_is_refused(
+        payload in prop::collection::vec(any::<u8>(), 0..300),
+        hash: [u8; 32],
+        edits in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..4),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let bytes = seal(Kind::Answer, &hash, &payload);
+        prop_assert_eq!(open(&bytes, Kind::Answer, &hash, 300).unwrap(), &payload[..]);
+        let mut damaged = bytes.clone();
+        edits.iter().for_each(|(at, flip)| damaged[at.index(bytes.len())] ^= flip);
+        if damaged != bytes {
+            prop_assert!(open(&damaged, Kind::Answer, &hash, u64::MAX).is_err());
+        }
+        prop_assert!(open(&bytes[..cut.index(bytes.len())], Kind::Answer, &hash, u64::MAX).is_err());
+        prop_assert!(open(&bytes, Kind::Query, &hash, 300).is_err());
+        if !payload.is_empty() {
+            prop_assert!(open(&bytes, Kind::Answer, &hash, payload.len() as u64 - 1).is_err());
+        }
+    }
+}
+
+/// A client whose keys and ciphertexts are written and read.
+struct Author {
+    wire: WireContext,
+    secret: Arc<SecretKey>,
+    public: Arc<PublicKey>,
+    keys: Vec<u8>,
+}
+
+fn author((m, p, r): (u64, u64, u32), scheme: Scheme) -> Author {
+    let spec = RlweSpec {
+        m,
+        q_prime_bits: vec![45, 40, 40],
+        special_prime_bits: vec![50],
+        digits: 3,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_wire_test".into() },
+    };
+    let params = Params::new("insecure_wire_test", scheme, (p, r), None, spec).unwrap();
+    let wire = WireContext::new(&params.context().unwrap(), &params.slot_ring().unwrap(), scheme);
+    let mut rng = ChaCha20Rng::from_seed([4; 32]);
+    let secret = SecretKey::generate(wire.context(), &mut rng);
+    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
+    let mut keys = EvaluationKeys::empty(wire.context());
+    keys.add_relinearisation(&secret, 3, &mut rng);
+    keys.add_galois(&secret, m - 1, 2, &mut rng).unwrap();
+    let keys = to_payload(&wire, &keys).to_vec();
+    Author { wire, secret: Arc::new(secret), public, keys }
+}
+
+fn decode<T: Wire>(wire: &WireContext, payload: &[u8]) -> Result<T, Error> {
+    T::decode(wire, FieldReader::new(payload))
+}
+
+proptest! {
+    #![proptest_config(cases(40))]
+
+    /// What is written is read; edited bytes are an error or another value in its one encoding, never a panic.
+    #[test]
+    fn wire_values_come_back_or_are_refused(
+        triple in triples().prop_filter("small", |&(m, p, r)| m <= 105 && p.pow(r) < 1 << 20),
+        bgv: bool,
+        seed: u64,
+        edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+    ) {
+        let scheme = if bgv { Scheme::Bgv } else { Scheme::Bfv };
+        let author = author(triple, scheme);
+        let (wire, slots) = (&author.wire, author.wire.slots());
+        let message = Plaintext::new(slots, words(seed, slots.quotient().n())).unwrap();
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let decryptor = Decryptor::new(scheme, slots, Arc::clone(&author.secret));
+        let full = Encryptor::new(scheme, Arc::clone(&author.public)).encrypt(&message, &mut rng).unwrap();
+        let (fresh, half) = decryptor.encrypt(&message, 1 + seed as usize % 3, &mut rng).unwrap();
+        let payloads = [CiphertextV1::new(full), CiphertextV1::seeded(fresh, half)].map(|ct| to_payload(wire, &ct));
+        for payload in &payloads {
+            let back: CiphertextV1 = decode(wire, payload).unwrap();
+            prop_assert_eq!(to_payload(wire, &back).to_vec(), payload.to_vec());
+            prop_assert_eq!(decryptor.decrypt(&back.into_ciphertext()).unwrap(), message.clone());
+            let mut damaged = payload.to_vec();
+            edits.iter().for_each(|(at, byte)| damaged[at.index(payload.len())] = *byte);
+            if let Ok(other) = decode::<CiphertextV1>(wire, &damaged) {
+                prop_assert_eq!(to_payload(wire, &other).to_vec(), damaged.clone());
+                // It may decrypt to something else: the checksum guards against accidents, not the payload.
+                let _ = decryptor.decrypt(&other.into_ciphertext());
+            }
+        }
+        let back: EvaluationKeys = decode(wire, &author.keys).unwrap();
+        prop_assert_eq!(to_payload(wire, &back).to_vec(), author.keys.clone());
+        let mut damaged = author.keys.clone();
+        edits.iter().for_each(|(at, byte)| damaged[at.index(author.keys.len())] = *byte);
+        if let Ok(other) = decode::<EvaluationKeys>(wire, &damaged) {
+            prop_assert_eq!(to_payload(wire, &other).to_vec(), damaged.clone());
+        }
+    }
+}
+
+/// log2 QP that the published table allows for λ = 128 at n, read from the file: the row at n, or the chord between its neighbours.
+fn allowed(n: f64, lambda: f64) -> f64 {
+    let table = include_str!("../../../data/security/ternary_max_log2_qp.csv");
+    let mut rows: Vec<(f64, f64)> = Vec::new();
+    for line in table.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let [row_n, row_lambda, limit] = [0, 1, 2].map(|i| fields[i].trim().parse::<f64>().unwrap());
+        if row_lambda == lambda {
+            rows.push((row_n, limit));
+        }
+    }
+    rows.sort_by(|a, b| a.partial_cmp(b).unwrap());
+    let after = rows.iter().position(|row| row.0 >= n).expect("the dimension is in the table");
+    if rows[after].0 == n {
+        return rows[after].1;
+    }
+    let ((n0, x0), (n1, x1)) = (rows[after - 1], rows[after]);
+    x0 + (x1 - x0) * (n - n0) / (n1 - n0)
+}
+
+proptest! {
+    #![proptest_config(cases(32))]
+
+    /// Everything that a plan says of itself, recomputed from its primes and the published table.
+    #[test]
+    fn plans_are_what_they_say(
+        bgv: bool,
+        p in prop::sample::select(vec![2u64, 3, 17, 127, 257, 8191, 65537, 786_433]),
+        r in 1u32..=2,
+        slots in prop::sample::select(vec![1usize, 50, 500, 4096]),
+        depth in 0u32..4,
+        linear_maps in 0u32..2,
+        capacity in 0f64..60.0,
+    ) {
+        let scheme = if bgv { Scheme::Bgv } else { Scheme::Bfv };
+        let spec = ParamSpec { scheme, p, r, slots, depth, linear_maps, capacity, ..ParamSpec::default() };
+        let params = match Params::plan(&spec) {
+            Ok(params) => params,
+            Err(Error::NoParameters { reason }) => {
+                prop_assert!(!reason.is_empty());
+                return Ok(());
+            }
+            Err(other) => return Err(TestCaseError::fail(other.to_string())),
+        };
+        let (d, rlwe) = (params.describe(), params.rlwe());
+        let m = params.m();
+        let degree = (1..).find(|&e| arith::pow_mod(p, e, m) == 1).unwrap() as usize;
+        prop_assert_eq!((d.m, d.n, d.slot_degree), (m, arith::totient(m) as usize, degree));
+        prop_assert_eq!(d.slots * d.slot_degree, d.n);
+        prop_assert!(d.slots >= slots && m % p != 0 && (d.p, d.r) == (p, r));
+        let primes: Vec<u64> = rlwe.all_primes().iter().map(|q| q.value()).collect();
+        let distinct: std::collections::BTreeSet<u64> = primes.iter().copied().collect();
+        prop_assert_eq!(distinct.len(), primes.len());
+        prop_assert!(primes.iter().all(|&q| arith::is_prime(q) && q % m == 1 && q != p && (25..=50).contains(&(64 - q.leading_zeros()))));
+        let log2 = |primes: &[u64]| primes.iter().map(|&q| (q as f64).log2()).sum::<f64>();
+        let (q, special) = primes.split_at(d.levels);
+        prop_assert!((log2(q) - d.log2_q).abs() < 1e-6 && (log2(special) - d.log2_p).abs() < 1e-6);
+        prop_assert_eq!(special.len(), d.special_primes);
+        prop_assert!(d.secure && d.security_bits >= 128.0);
+        prop_assert!(log2(&primes) <= allowed(d.n as f64, 128.0) + 1e-6, "log2 QP = {} at n = {}", log2(&primes), d.n);
+        prop_assert!(d.depth >= depth && *d.capacity_by_level.last().unwrap() >= capacity);
+        let text = params.explain();
+        let printed: f64 = text.split("security").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap();
+        prop_assert!(printed <= d.security_bits && printed > d.security_bits - 0.11, "λ is rounded down: {printed}");
+    }
+}
