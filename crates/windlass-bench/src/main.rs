@@ -50,7 +50,7 @@ pub struct Standard {
     /// Fewer repetitions: a first look.
     #[arg(long)]
     quick: bool,
-    /// Only layers whose names contain one of these (transforms, rows, engine, general, demo); without transforms there is no T.
+    /// Only layers whose names contain one of these (transforms, rows, engine, general, demo).
     #[arg(long, value_delimiter = ',', default_value = "")]
     only: Vec<String>,
     /// Numbers of threads for the engine.
@@ -102,6 +102,7 @@ fn main() -> std::process::ExitCode {
     if cfg!(not(feature = "peers")) {
         report.note("built without --features peers: no yardstick, no times in T");
     }
+    report.yardstick = transforms::yardstick(report.rounds);
     report.heading();
     for (name, run) in LAYERS {
         if args.only.iter().any(|wanted| name.contains(wanted)) {

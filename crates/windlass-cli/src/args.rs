@@ -200,7 +200,7 @@ pub struct PlanArgs {
     pub slots: usize,
     /// Multiplicative depth.
     #[arg(long, value_name = "D", default_value_t = 1)]
-    pub depth: usize,
+    pub depth: u32,
     /// Bits of security.
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     pub security: u32,

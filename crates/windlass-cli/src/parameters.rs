@@ -1,5 +1,6 @@
 //! `windlass params`.
 
+use windlass::ring::kernels::arith;
 use windlass::schemes::Scheme;
 use windlass::{ParamSpec, Params};
 
@@ -65,19 +66,12 @@ fn describe(params: &Params) -> Report {
 
 /// Splits a prime power and fills a specification.
 fn specification(args: &PlanArgs) -> Result<ParamSpec> {
-    let root = |r: u32| (args.modulus as f64).powf(1.0 / r as f64).round() as u64;
-    // The highest root that is an integer.
-    let (p, r) = (1..=44)
-        .rev()
-        .map(|r| (root(r), r))
-        .find(|&(p, r)| p >= 2 && p.checked_pow(r) == Some(args.modulus))
-        .ok_or_else(|| CliError::Usage(format!("--modulus must be a prime power, not {}", args.modulus)))?;
-    Ok(ParamSpec {
-        p,
-        r,
-        slots: args.slots,
-        depth: args.depth as u32,
-        security: f64::from(args.security),
-        ..ParamSpec::default()
-    })
+    const MOST: u64 = 1 << 45;
+    let wrong = || CliError::Usage(format!("--modulus must be a power of one prime, below 2^45, not {}", args.modulus));
+    if args.modulus >= MOST {
+        return Err(wrong());
+    }
+    let [(p, r)] = arith::factor(args.modulus)[..] else { return Err(wrong()) };
+    let security = f64::from(args.security);
+    Ok(ParamSpec { p, r, slots: args.slots, depth: args.depth, security, ..ParamSpec::default() })
 }

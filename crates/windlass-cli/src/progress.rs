@@ -1,6 +1,7 @@
 //! Progress on standard error, and the clock of each stage.
 
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::io::{IsTerminal as _, Write as _};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -16,7 +17,7 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// With `quiet`, nothing is shown; nor when standard error is no terminal.
+    /// With `quiet`, nothing is shown.
     pub fn new(quiet: bool) -> Self {
         Self { quiet, seconds: Vec::new() }
     }
@@ -35,27 +36,40 @@ impl Stages {
     }
 }
 
-/// A spinner that appears when the work takes longer than [`PATIENCE`].
+/// A sign of life for work that takes longer than [`PATIENCE`]: a spinner on a terminal, one line in a log.
 fn with_spinner<T>(message: &str, work: impl FnOnce() -> T) -> T {
-    let (done, watch) = mpsc::channel::<()>();
     let message = message.to_owned();
+    watched(PATIENCE, work, move |finished| match std::io::stderr().is_terminal() {
+        true => spin(message, finished),
+        // A log that cannot be written to is no reason to stop.
+        false => drop(writeln!(std::io::stderr(), "windlass: {message} ...")),
+    })
+}
+
+/// Draws until the work has finished.
+fn spin(message: String, finished: &Receiver<()>) {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+        bar.set_style(style);
+    }
+    bar.set_message(message);
+    bar.enable_steady_tick(Duration::from_millis(120));
+    // Ends when the sender is dropped.
+    let _ = finished.recv();
+    bar.finish_and_clear();
+}
+
+/// Runs work; when it takes longer than `patience`, `show` runs beside it, and is told of the end by the channel's.
+fn watched<T>(patience: Duration, work: impl FnOnce() -> T, show: impl FnOnce(&Receiver<()>) + Send + 'static) -> T {
+    let (done, finished) = mpsc::channel::<()>();
     let watcher = std::thread::spawn(move || {
-        if watch.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
-            return;
+        if finished.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+            show(&finished);
         }
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
-            bar.set_style(style);
-        }
-        bar.set_message(message);
-        bar.enable_steady_tick(Duration::from_millis(120));
-        // Ends when the sender is dropped.
-        let _ = watch.recv();
-        bar.finish_and_clear();
     });
     let result = work();
     drop(done);
-    // The watcher only draws; if it failed, the result stands.
+    // The watcher only shows; if it failed, the result stands.
     let _ = watcher.join();
     result
 }
@@ -72,5 +86,25 @@ mod tests {
         let names: Vec<_> = stages.seconds().iter().map(|(name, _)| *name).collect();
         assert_eq!(names, ["one", "two"]);
         assert!(stages.seconds().iter().all(|(_, seconds)| *seconds >= 0.0));
+    }
+
+    #[test]
+    fn only_long_work_shows_a_sign_of_life() {
+        use std::sync::Arc;
+        use std::sync::atomic::{AtomicU32, Ordering};
+        let shown = Arc::new(AtomicU32::new(0));
+        let show = || {
+            let shown = Arc::clone(&shown);
+            move |_: &Receiver<()>| shown.store(1, Ordering::SeqCst)
+        };
+        assert_eq!(watched(Duration::from_secs(600), || 5, show()), 5);
+        assert_eq!(shown.load(Ordering::SeqCst), 0);
+        let until_shown = || {
+            while shown.load(Ordering::SeqCst) == 0 {
+                std::thread::yield_now();
+            }
+        };
+        watched(Duration::from_millis(1), until_shown, show());
+        assert_eq!(shown.load(Ordering::SeqCst), 1);
     }
 }

@@ -3,4 +3,6 @@
 
 mod common;
 mod demo;
+mod interrupted;
+mod odd;
 mod refusals;

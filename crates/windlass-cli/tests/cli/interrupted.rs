@@ -1,0 +1,96 @@
+//! Commands that are killed: files are whole or not there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::common::{succeed, zones};
+
+/// Names in a directory that do not begin with a dot.
+fn visible(at: &Path) -> BTreeSet<String> {
+    let names = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| !name.starts_with('.')).collect()
+}
+
+fn start(at: &Path, line: &str) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+    command.current_dir(at).args(line.split(' ')).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Kills a command after growing parts of the time that it takes; `check` sees the directory after each.
+fn kill_at_many_times(line: &str, prepare: impl Fn(&Path), check: impl Fn(&Path)) {
+    let whole = {
+        let dir = tempfile::tempdir().unwrap();
+        prepare(dir.path());
+        let start_of_run = Instant::now();
+        assert!(start(dir.path(), line).wait().unwrap().success(), "windlass {line}");
+        check(dir.path());
+        start_of_run.elapsed()
+    };
+    for part in 0..24 {
+        let dir = tempfile::tempdir().unwrap();
+        prepare(dir.path());
+        let mut child = start(dir.path(), line);
+        std::thread::sleep(whole * part / 20 + Duration::from_micros(part as u64 * 137));
+        // It may have ended already.
+        let _ = child.kill();
+        child.wait().unwrap();
+        check(dir.path());
+    }
+}
+
+fn with_table(at: &Path) {
+    fs::copy(zones(), at.join("zones.csv")).unwrap();
+}
+
+fn names(list: &[&str]) -> BTreeSet<String> {
+    list.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn a_directory_of_keys_appears_whole_or_not_at_all() {
+    let keys = names(&["evaluation.keys", "public.key", "secret.key"]);
+    kill_at_many_times("keygen --table zones.csv --key zone --out keys", with_table, |at| {
+        assert!(!at.join("keys").exists() || visible(&at.join("keys")) == keys, "{:?}", visible(&at.join("keys")));
+    });
+}
+
+#[test]
+fn a_lookup_leaves_all_of_its_files_or_none() {
+    let files = names(&["answer.bin", "evaluation.keys", "public.key", "query.bin", "schema.json", "secret.key"]);
+    kill_at_many_times("lookup --table zones.csv --key zone --query Asia/Tokyo --out out", with_table, |at| {
+        assert!(!at.join("out").exists() || visible(&at.join("out")) == files, "{:?}", visible(&at.join("out")));
+    });
+}
+
+/// In a directory that exists the files appear one after another, each whole.
+#[test]
+fn every_visible_file_is_whole() {
+    let sizes = {
+        let dir = tempfile::tempdir().unwrap();
+        with_table(dir.path());
+        let report = succeed(dir.path(), "keygen --table zones.csv --key zone --out .");
+        report["bytes"].clone()
+    };
+    kill_at_many_times("keygen --table zones.csv --key zone --out .", with_table, |at| {
+        for name in visible(at).iter().filter(|name| *name != "zones.csv") {
+            let bytes = fs::metadata(at.join(name)).unwrap().len();
+            assert_eq!(Some(bytes), sizes[name].as_u64(), "{name}");
+        }
+    });
+    let prepare = |at: &Path| {
+        with_table(at);
+        succeed(at, "schema --table zones.csv --key zone --out schema.json");
+        succeed(at, "keygen --schema schema.json --out keys");
+    };
+    let line = "query --schema schema.json --secret-key keys/secret.key --query Asia/Tokyo --out query.bin";
+    kill_at_many_times(line, prepare, |at| {
+        if at.join("query.bin").exists() {
+            let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin";
+            succeed(at, &format!("answer --table zones.csv --key zone {inputs} --out answer.bin"));
+        }
+    });
+}

@@ -1,0 +1,263 @@
+//! Input as the world has it: unusual tables that must work, and arguments, files and outputs that must be refused with cause and cure.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::common::{fail, snapshot, succeed, windlass};
+
+/// Looks a row up and gives it.
+fn lookup(at: &Path, text: &[u8], key: &str, query: &str) -> Value {
+    fs::write(at.join("table.csv"), text).unwrap();
+    let line =
+        ["lookup", "--table", "table.csv", "--key", key, "--query", query, "--params", "insecure_toy_2048", "--json"];
+    let output = windlass(at, line);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{key} = {query:?}: {errors}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(report["verified"], true);
+    assert_eq!(report["row"][key], query);
+    report["row"].clone()
+}
+
+#[test]
+fn unusual_tables_are_read_exactly() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    // One row, one column.
+    lookup(at, b"id\nonly\n", "id", "only");
+    lookup(at, b"id,text\n1,one", "id", "1");
+    // A byte order mark and the line ends of other systems; blank lines.
+    let row = lookup(at, b"\xef\xbb\xbfid,text\r\n1,one\r\n\r\n2,two\r\n\r\n", "id", "2");
+    assert_eq!(row["text"], "two");
+    // Quotes, commas and line breaks inside cells, also in the key and in the names of columns.
+    let text = "\"the \"\"key\"\"\",\"a\nb\"\n\"x,y\nz\",\"say \"\"hi\"\"\"\nplain,\"\"\n";
+    let row = lookup(at, text.as_bytes(), "the \"key\"", "x,y\nz");
+    assert_eq!(row["a\nb"], "say \"hi\"");
+    // Empty keys, blanks around keys and letters outside ASCII are values like others.
+    let text = "clé,v\n,empty\n x,blank\nx,none\n\u{1f980}\u{301},crab\n";
+    for (query, value) in [("", "empty"), (" x", "blank"), ("x", "none"), ("\u{1f980}\u{301}", "crab")] {
+        assert_eq!(lookup(at, text.as_bytes(), "clé", query)["v"], value);
+    }
+    // Control characters reach a terminal as escapes only.
+    let text = "id,v\n1,\x1b[31mred\x07\n";
+    assert_eq!(lookup(at, text.as_bytes(), "id", "1")["v"], "\x1b[31mred\x07");
+    let line = "lookup --table table.csv --key id --query 1 --params insecure_toy_2048";
+    let shown = windlass(at, line.split(' '));
+    assert!(!shown.stdout.contains(&0x1b) && !shown.stdout.contains(&7));
+    // Many columns; the key is the last; a cell that fills the ring.
+    let names: Vec<String> = (0..300).map(|i| format!("c{i}")).collect();
+    let rows: Vec<String> =
+        (0..3).map(|r| (0..300).map(|c| format!("{}", r * 300 + c)).collect::<Vec<_>>().join(",")).collect();
+    let row = lookup(at, format!("{}\n{}\n", names.join(","), rows.join("\n")).as_bytes(), "c299", "599");
+    assert_eq!(row["c0"], "300");
+    let huge = "long cell ".repeat(170);
+    let row = lookup(at, format!("id,v\n1,{huge}\n").as_bytes(), "id", "1");
+    assert_eq!(row["v"], huge);
+}
+
+#[test]
+fn tables_too_large_name_the_way_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let wide = "x".repeat(9000);
+    fs::write(at.join("wide.csv"), format!("id,v\n1,{wide}\n2,{wide}\n3,{wide}\n")).unwrap();
+    let refused = |params: &str| fail(at, &format!("lookup --table wide.csv --key id --query 1 --params {params}"));
+    let message = refused("insecure_toy_2048");
+    assert!(message.contains("too large") && message.contains("--params bgv_n32768"), "{message}");
+    // More rows than the largest ring has slots.
+    let vast: String = (0..40_000).map(|id| format!("{id},x\n")).collect();
+    fs::write(at.join("wide.csv"), format!("id,v\n{vast}")).unwrap();
+    for params in ["demo", "bgv_n32768"] {
+        let message = refused(params);
+        assert!(message.contains("too large") && message.contains("split the table"), "{message}");
+    }
+    // A sparse file: its length alone refuses it.
+    fs::File::create(at.join("vast.csv")).unwrap().set_len(1 << 40).unwrap();
+    let message = fail(at, "schema --table vast.csv --key id --out s");
+    assert!(message.contains("1099511627776 bytes") && message.contains("split"), "{message}");
+}
+
+#[test]
+fn absurd_queries_get_short_answers() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,v\nalpha,1\nbeta,2\n").unwrap();
+    for query in ["x".repeat(100_000), "\x1b[2J".repeat(50), "alpha\n".into(), "ALPHA".into(), String::new()] {
+        let output = windlass(at, ["lookup", "--table", "table.csv", "--key", "id", "--query", &query]);
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(message.contains("no row where id is") && message.len() < 400, "{message}");
+        assert!(!message.contains('\x1b') && message.trim_end().lines().count() == 1, "{message:?}");
+    }
+    let output = windlass(at, ["lookup", "--table", "table.csv", "--key", &"k".repeat(100_000), "--query", "alpha"]);
+    assert_eq!((output.status.code(), output.stderr.len() < 400), (Some(2), true));
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,v\n1,one\n").unwrap();
+    fs::create_dir(at.join("folder")).unwrap();
+    let params = "--params insecure_toy_2048";
+    let shape = format!("--table table.csv --key id {params}");
+    succeed(at, &format!("keygen {shape} --out keys"));
+    let query = format!("query {shape} --secret-key keys/secret.key --query 1");
+    for (line, wanted) in [
+        (format!("schema {shape} --out missing/s.json"), "missing/s.json: no such file or directory"),
+        (format!("schema {shape} --out table.csv/s.json"), "table.csv/s.json: "),
+        (format!("schema {shape} --out folder"), "folder: already exists"),
+        (format!("{query} --out missing/q"), "missing/q: no such file or directory"),
+        (format!("{query} --out folder"), "folder: already exists"),
+        (format!("keygen {shape} --out table.csv"), "table.csv"),
+        (format!("keygen {shape} --out table.csv/keys"), "table.csv"),
+        (format!("keygen {shape} --out keys"), "secret.key: already exists"),
+        (format!("lookup {shape} --query 1 --out table.csv"), "table.csv"),
+        (format!("lookup {shape} --query 1 --out keys"), "already exists"),
+    ] {
+        let before = snapshot(at);
+        let message = fail(at, &line);
+        assert!(message.contains(wanted), "windlass {line}\nsays {message}wanted {wanted}");
+        assert!(snapshot(at) == before, "windlass {line} made or changed a file");
+    }
+}
+
+#[test]
+fn files_of_other_versions_and_kinds() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,v\n1,one\n").unwrap();
+    let shape = "--table table.csv --key id --params insecure_toy_2048";
+    succeed(at, &format!("keygen {shape} --out keys"));
+    let whole = fs::read(at.join("keys/secret.key")).unwrap();
+    let patched = |offset: usize, value: u8, wanted: &str| {
+        let mut bytes = whole.clone();
+        bytes[offset] = value;
+        fs::write(at.join("patched"), bytes).unwrap();
+        let message = fail(at, &format!("query {shape} --secret-key patched --query 1 --out q"));
+        assert!(message.contains("patched: ") && message.contains(wanted), "{message}");
+        assert!(!at.join("q").exists());
+    };
+    patched(8, 2, "format version 2 is not supported (this build reads version 1); use a newer Windlass");
+    patched(9, 0xff, "format version 65281");
+    patched(10, 77, "expected a secret key, found unknown kind 77");
+    patched(12, whole[12] ^ 1, "another context");
+    patched(50, 1, "parameters allow at most");
+    patched(0, b'w', "not a Windlass file");
+    for (text, wanted) in
+        [("[]", "not a lookup schema"), ("{\"format\":\"windlass-lookup-schema\"}", "not a lookup schema")]
+    {
+        fs::write(at.join("schema.json"), text).unwrap();
+        let message = fail(at, "query --schema schema.json --secret-key keys/secret.key --query 1 --out q");
+        assert!(message.contains(wanted), "{message}");
+    }
+}
+
+#[test]
+fn failures_are_objects_for_scripts() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,v\n1,one\n").unwrap();
+    for line in [
+        "lookup --table table.csv --key id --query 2 --json",
+        "lookup --table none.csv --key id --query 2 --json",
+        "--json params show nothing",
+        "params plan --modulus 6 --json",
+    ] {
+        let output = windlass(at, line.split(' '));
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let object: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let message = object["error"].as_str().unwrap();
+        assert!(
+            object["exit_code"] == 2 && String::from_utf8(output.stderr).unwrap().contains(message),
+            "{line}: {message}"
+        );
+    }
+}
+
+#[test]
+fn every_command_speaks_json() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,v\n1,one\n2,two\n").unwrap();
+    let shape = "--table table.csv --key id --params insecure_toy_2048";
+    let has = |line: &str, fields: &[&str]| {
+        let object = succeed(at, line);
+        fields.iter().for_each(|field| assert!(!object[field].is_null(), "windlass {line}: no {field}"));
+    };
+    has(&format!("schema {shape} --out schema.json"), &["rows", "columns", "parameters", "bytes", "seconds"]);
+    has("explain --schema schema.json", &["plan", "keys", "evaluation_key_bytes", "security_bits"]);
+    has("keygen --schema schema.json --out keys", &["security_bits", "bytes", "seconds"]);
+    has("query --schema schema.json --secret-key keys/secret.key --query 2 --out q", &["bytes", "seconds"]);
+    let inputs = "--evaluation-keys keys/evaluation.keys --in q";
+    has(&format!("answer {shape} {inputs} --out a"), &["plan", "capacity_bits", "bytes", "seconds"]);
+    has("decrypt --schema schema.json --secret-key keys/secret.key --in a", &["row", "verified", "seconds"]);
+    has(
+        &format!("lookup {shape} --query 1"),
+        &["row", "verified", "security_bits", "seconds", "bytes", "plan", "capacity_bits"],
+    );
+    has("params list", &["presets"]);
+    has("params show demo", &["m", "n", "p", "r", "slots", "security_bits", "switching_key_bytes"]);
+    has("params plan --modulus 257 --depth 2", &["m", "depth", "security_bits"]);
+}
+
+#[test]
+fn plans_for_odd_wishes() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    for modulus in ["0", "1", "6", "12", "35184372088832", "18446744073709551615"] {
+        let message = fail(at, &format!("params plan --modulus {modulus}"));
+        assert!(message.contains("a power of one prime, below 2^45"), "{modulus}: {message}");
+    }
+    assert_eq!(succeed(at, "params plan --modulus 2187")["r"], 7);
+    assert_eq!(succeed(at, "params plan --modulus 35184371884033 --depth 0")["p"], 35184371884033u64);
+    for (line, wanted) in [
+        ("params plan --modulus 257 --depth 4294967295", "no parameters meet the specification"),
+        ("params plan --modulus 257 --depth 4294967296", "--depth"),
+        ("params plan --modulus 257 --slots 1000000000", "no parameters meet the specification"),
+        ("params plan --modulus 257 --security 80", "insecure"),
+        ("params plan --modulus 257 --security 1000", "no parameters meet the specification"),
+        ("params plan --modulus -1", "--modulus"),
+        ("params show", "<NAME>"),
+        ("--threads 0 params list", "--threads"),
+        ("--threads 99999 params list", "--threads"),
+    ] {
+        let message = fail(at, line);
+        assert!(message.contains(wanted), "windlass {line}\nsays {message}");
+    }
+}
+
+/// λ is never printed above the estimate, neither in text nor in JSON.
+#[test]
+fn security_is_rounded_down_everywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let listed = String::from_utf8(windlass(at, ["params", "list"]).stdout).unwrap();
+    for name in windlass::params::preset_names() {
+        let estimate = windlass::Params::preset(name, windlass::schemes::Scheme::Bgv).unwrap().rlwe().security().bits;
+        let check =
+            |printed: f64| assert!(printed <= estimate && printed > estimate - 0.11, "{name}: {printed}, {estimate}");
+        check(succeed(at, &format!("params show {name}"))["security_bits"].as_f64().unwrap());
+        let line = listed.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap();
+        check(line.split("security ").nth(1).unwrap().trim_end_matches(" bits").parse().unwrap());
+        let shown = String::from_utf8(windlass(at, ["params", "show", name]).stdout).unwrap();
+        check(shown.split("security").nth(1).unwrap().split_whitespace().next().unwrap().parse().unwrap());
+    }
+}
+
+/// `windlass params list | head -1` ends quietly.
+#[test]
+fn readers_may_go_away() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
+        .args(["params", "list"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
