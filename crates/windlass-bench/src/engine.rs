@@ -8,10 +8,10 @@ use windlass_kernels::Isa;
 use windlass_ring::slots::SlotRing;
 
 use crate::Standard;
-use crate::instance::Instance;
+use crate::instance::{Instance, measured};
 use crate::machine;
 use crate::report::Report;
-use crate::timing::{Sample, compare, subject};
+use crate::timing::{Sample, subject};
 
 const P: u64 = 65537;
 
@@ -114,7 +114,7 @@ fn decoding(report: &mut Report, isa: Isa) {
             subject(s.id(&format!("decrypt+decode,level={}", ct.level()), 1), || drop(decode(ct)))
         })
         .collect();
-    let samples = compare(&mut subjects, report.rounds);
+    let samples = measured(&mut subjects, 1, report.rounds.min(15));
     report.add_with(&samples, s.facts());
     if let Some(t) = report.yardstick {
         for (sample, ct) in samples.iter().zip(levels) {

@@ -150,11 +150,6 @@ pub fn run(report: &mut Report, _: &Standard) {
         }
         let samples = compare(&mut subjects, report.rounds);
         times.0.extend(samples.iter().map(|sample| (sample.id.clone(), sample.median)));
-        #[cfg(feature = "peers")]
-        if m == 1 << 16 {
-            report.yardstick =
-                Some(times.of(&format!("tfhe-ntt-0.7.1/forward/n=32768,59bit/{}/1", crate::peers::path(59))));
-        }
         report.add(&samples);
     }
     reach(report, &times);
