@@ -40,6 +40,8 @@ pub enum Command {
     Params(ParamsCommand),
     /// Print the plan of the product for a table: automorphisms, keys, sizes, capacity.
     Explain(ExplainArgs),
+    /// Score every row of a table under encryption with a logistic model, and compare with the scores in the clear.
+    Score(crate::score::ScoreArgs),
 }
 
 /// Where the public shape of the table comes from.

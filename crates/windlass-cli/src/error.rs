@@ -140,6 +140,24 @@ pub enum CliError {
     /// The row differs from the table's.
     #[error("the row that came back differs from the row of the table")]
     RowDiffers,
+    /// A feature that is no finite number.
+    #[error("{}: row {row} has '{value}' in column '{column}', which is not a finite number", path.display())]
+    NotANumber {
+        /// The table.
+        path: PathBuf,
+        /// The row, counted from 1 after the header.
+        row: usize,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+    },
+    /// Encrypted scores that decide otherwise than the plain ones.
+    #[error("{rows} rows are decided otherwise under encryption than in the clear")]
+    ScoresDiffer {
+        /// How many.
+        rows: usize,
+    },
     /// A combination of options that means nothing.
     #[error("{0}")]
     Usage(String),

@@ -9,6 +9,7 @@ mod parameters;
 mod progress;
 mod report;
 mod schema;
+mod score;
 mod session;
 mod table;
 
@@ -54,5 +55,6 @@ fn run(cli: &Cli) -> Result<Report> {
         Command::Lookup(args) => commands::lookup(args, cli.json),
         Command::Params(command) => parameters::run(command, cli.json),
         Command::Explain(args) => commands::explain(args, cli.json),
+        Command::Score(args) => score::run(args, cli.json),
     }
 }

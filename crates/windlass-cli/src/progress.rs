@@ -30,6 +30,27 @@ impl Stages {
         result
     }
 
+    /// Runs a stage of `steps` equal steps, which calls what it is given after each: a bar shows how far it is.
+    pub fn count<T>(
+        &mut self,
+        name: &'static str,
+        message: &str,
+        steps: usize,
+        work: impl FnOnce(&(dyn Fn() + Sync)) -> T,
+    ) -> T {
+        let start = Instant::now();
+        let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.set_message(message.to_owned());
+        let result = work(&|| bar.inc(1));
+        bar.finish_and_clear();
+        self.seconds.push((name, start.elapsed().as_secs_f64()));
+        result
+    }
+
     /// Seconds of each stage, in order.
     pub fn seconds(&self) -> &[(&'static str, f64)] {
         &self.seconds
@@ -83,8 +104,16 @@ mod tests {
         let mut stages = Stages::new(false);
         assert_eq!(stages.run("one", "doing one", || 1), 1);
         assert_eq!(stages.run("two", "doing two", || 2), 2);
+        let count = std::sync::atomic::AtomicUsize::new(0);
+        stages.count("three", "doing three", 3, |tick| {
+            (0..3).for_each(|_| {
+                tick();
+                count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            })
+        });
+        assert_eq!(count.into_inner(), 3);
         let names: Vec<_> = stages.seconds().iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["one", "two"]);
+        assert_eq!(names, ["one", "two", "three"]);
         assert!(stages.seconds().iter().all(|(_, seconds)| *seconds >= 0.0));
     }
 

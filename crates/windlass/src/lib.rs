@@ -10,6 +10,7 @@ pub mod lookup;
 pub mod params;
 pub mod plaintext;
 pub mod schemes;
+pub mod scoring;
 pub mod wire;
 
 pub use error::{Error, Result};

@@ -6,3 +6,4 @@ mod demo;
 mod interrupted;
 mod odd;
 mod refusals;
+mod score;

@@ -92,8 +92,8 @@ fn parameters_that_make_no_sense() {
     ] {
         assert!(matches!(refuse(spec.clone()), Error::OutOfRange { .. }), "{spec:?}");
     }
-    assert!(matches!(CkksSpec::secure(100, 50, 1), Err(Error::NoParameters { .. })));
-    let spec = CkksSpec::secure(3, 35, 1000).unwrap();
+    assert!(matches!(CkksSpec::secure(100, 50, 9, 1), Err(Error::NoParameters { .. })));
+    let spec = CkksSpec::secure(3, 35, 9, 1000).unwrap();
     assert!(spec.n >= 2000 && spec.n <= 1 << 13, "{spec:?}");
     assert!(CkksContext::new(&spec).unwrap().rlwe().params().security().bits >= 128.0);
 }

@@ -32,13 +32,14 @@ pub struct CkksSpec {
 }
 
 impl CkksSpec {
-    /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and at least `slots` slots; values may
-    /// grow to 2^9. One special prime for each prime of a digit, and of all numbers of digits the least that fits.
+    /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and at least `slots` slots, in which values
+    /// may grow to 2^value_bits. Of all numbers of digits the least that fits.
     ///
     /// # Errors
     /// [`Error::NoParameters`] when no ring of the tables does.
-    pub fn secure(depth: usize, scale_bits: u32, slots: usize) -> Result<Self> {
-        let base_prime_bits = if scale_bits <= 40 { vec![scale_bits + 10] } else { vec![scale_bits / 2 + 5; 2] };
+    pub fn secure(depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> Result<Self> {
+        let base = scale_bits + value_bits + 1;
+        let base_prime_bits = vec![base.div_ceil(base.div_ceil(50)).max(25); base.div_ceil(50) as usize];
         let primes = depth + base_prime_bits.len();
         let mut reason = String::from("no ring dimension was tried");
         for log_n in 11..=16 {

@@ -1,0 +1,44 @@
+//! Scores of encrypted rows, as a separate process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::common::{fail, succeed};
+
+fn data() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../data/breast-cancer.csv")
+}
+
+#[test]
+fn encrypted_decisions_are_those_of_the_plain_model() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = format!("score --table {} --label diagnosis --positive M", data().display());
+    let report = succeed(dir.path(), &line);
+    let number = |name: &str| report[name].as_f64().unwrap_or_else(|| panic!("{name} in {report}"));
+    assert_eq!((number("rows"), number("features"), number("disagreements")), (569.0, 30.0, 0.0));
+    for part in ["all", "held_out"] {
+        let plain = number(&format!("accuracy_plain_{part}"));
+        assert_eq!(plain, number(&format!("accuracy_encrypted_{part}")));
+        assert!(plain > 0.95, "{part}: {plain}");
+    }
+    assert!(number("security_bits") >= 128.0);
+    assert!(number("largest_difference") < 0.01 && number("largest_difference") > 0.0);
+}
+
+#[test]
+fn bad_tables_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |text: &str| fs::write(dir.path().join("t.csv"), text).unwrap();
+    let base = "score --table t.csv --label class --positive a";
+    write("id,class,x\n1,a,0.5\n2,b,none\n");
+    let message = fail(dir.path(), base);
+    assert!(message.contains("row 2") && message.contains("'none'") && message.contains("column 'x'"), "{message}");
+    write("id,class,x\n1,a,0.5\n2,b,inf\n");
+    assert!(fail(dir.path(), base).contains("not a finite number"));
+    write("id,class,x\n1,a,0.5\n2,a,1\n");
+    assert!(fail(dir.path(), base).contains("in some rows and not in others"));
+    write("id,kind,x\n1,a,0.5\n2,b,1\n");
+    assert!(fail(dir.path(), base).contains("no column 'class'"));
+    write("id,class,x\n1,a,0.5\n2,b,1\n");
+    assert!(fail(dir.path(), &format!("{base} --hold-out 1")).contains("--hold-out"));
+}
