@@ -2,5 +2,6 @@
 
 mod arithmetic;
 mod common;
+mod linear;
 mod polynomial;
 mod refusals;

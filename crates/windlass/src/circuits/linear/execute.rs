@@ -48,7 +48,6 @@ impl<E: Hoisting> Run<'_, E> {
 }
 
 /// Evaluates a layout with its constants on one ciphertext, in base `QP`: linear maps of schemes with other plaintexts.
-#[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
 pub(crate) fn run<E: Hoisting>(
     layout: &Layout,
     prepared: &PreparedPlan<E>,

@@ -102,7 +102,6 @@ impl Choice {
 }
 
 /// A layout with what it takes.
-#[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
 pub(crate) struct Chosen {
     pub(crate) layout: Layout,
     pub(crate) count: OperationCount,
@@ -110,7 +109,6 @@ pub(crate) struct Chosen {
 }
 
 /// The cheapest layout of a support set that the strategy offers and the keys allow; `ones` of its constants are 1.
-#[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
 pub(crate) fn choose(axes: &Axes, m: u64, support: &[u64], ones: usize, spec: &PlanSpec) -> Result<Chosen> {
     let mut choice = Choice::default();
     choice.offer_sums(axes, m, support, &Pattern::single(support.iter().copied()), ones, spec);

@@ -19,7 +19,6 @@ pub struct PreparedPlan<E: Hoisting> {
 }
 
 /// One row of a layout: the input nodes with constants, and those with the constant 1.
-#[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
 pub(crate) struct PreparedRow<E: Hoisting> {
     pub(crate) weighted: Vec<(usize, E::Constant)>,
     pub(crate) plain: Vec<usize>,
@@ -88,7 +87,6 @@ impl Packed {
 
 impl<E: Hoisting> PreparedPlan<E> {
     /// From the rows of a layout: for each output node the input nodes with constants, and those with the constant 1.
-    #[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
     pub(crate) fn from_rows(rows: Vec<PreparedRow<E>>) -> Self {
         let sum = |(output, row): (usize, PreparedRow<E>)| {
             let weighted = row.weighted.into_iter().map(|(input, constant)| (input, Held::Ready(constant)));

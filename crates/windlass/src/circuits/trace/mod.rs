@@ -14,4 +14,5 @@ mod sums;
 
 pub use chain::{Factor, TraceChain};
 pub use plan::{Objective, TracePlan, TraceSpec};
+pub(crate) use sums::shift_radices;
 pub use sums::{inner_product, replicate, running_sum_maps};

@@ -16,6 +16,7 @@ mod engine;
 mod error_model;
 mod flooding;
 mod levels;
+mod linear;
 mod polynomial;
 
 pub use automorphism::{Constant, Extended, Hoisted};
@@ -23,5 +24,6 @@ pub use ciphertext::Ciphertext;
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::{CkksContext, CkksSpec};
 pub use engine::Engine;
+pub use linear::{ComplexMap, ComplexPlan, PreparedMap};
 pub use num_complex::Complex64;
 pub use polynomial::{Polynomial, PowerBasis};
