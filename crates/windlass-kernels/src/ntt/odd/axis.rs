@@ -191,7 +191,7 @@ impl Steps<'_> {
             constant: NONE,
         };
         let runs = positions.enumerate().map(run).collect();
-        Step { len: 1, stride: 1, batch: 1, runs, twiddles, twiddle_first: true, ..Step::default() }
+        Step { len: 1, stride: 1, batch: 1, runs, twiddles, twiddle_first: true, passes: 1, ..Step::default() }
     }
 }
 

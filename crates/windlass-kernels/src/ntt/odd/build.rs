@@ -120,6 +120,7 @@ impl Builder<'_> {
             batch: factor.inner * place.unit,
             tables: [self.codelet(rooted, direction), vec![]],
             twiddle_first: direction == Direction::Inverse,
+            passes: 1,
             ..Step::default()
         };
         for block in 0..blocks {
@@ -140,7 +141,7 @@ impl Builder<'_> {
     fn twist(&self, rooted: &Rooted, twiddles: &Twiddles, blocks: usize, place: Place, steps: &mut Vec<Step>) {
         let factor = rooted.factor;
         let batch = factor.inner * place.unit;
-        let mut step = Step { len: 1, stride: 1, batch, twiddle_first: true, ..Step::default() };
+        let mut step = Step { len: 1, stride: 1, batch, twiddle_first: true, passes: 1, ..Step::default() };
         for block in 0..blocks {
             for group in 0..factor.rest {
                 let row = twiddles.row(block, group);
@@ -194,6 +195,7 @@ impl Builder<'_> {
             batch: place.unit,
             tables: [Direction::Forward, Direction::Inverse].map(|direction| self.codelet(leaf, direction)),
             twiddle_first: true,
+            passes: 2,
             factor: if constants.factor == 1 { vec![] } else { self.table([constants.factor]) },
             ..Step::default()
         };

@@ -1,7 +1,7 @@
 //! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`, natural order in and out.
 //!
 //! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even and odd parts of the
-//! Winograd forms), and mixed radix with twiddles for 8. The lengths 6 and 10 are products of coprime lengths
+//! Winograd forms), and mixed radix with twiddles for 8 and 16. The lengths 6 and 10 are products of coprime lengths
 //! without twiddles; their index is the pair of residues, row-major.
 
 use super::cell::Cell;
@@ -15,7 +15,7 @@ pub(super) trait Codelet<const R: usize> {
 }
 
 /// Lengths that have a codelet, besides 1.
-pub(super) const LENGTHS: [usize; 8] = [2, 3, 4, 5, 6, 7, 8, 10];
+pub(super) const LENGTHS: [usize; 9] = [2, 3, 4, 5, 6, 7, 8, 10, 16];
 
 /// Multiplications and additions of a codelet.
 pub(super) fn operations(length: usize) -> (usize, usize) {
@@ -28,6 +28,7 @@ pub(super) fn operations(length: usize) -> (usize, usize) {
         7 => (8, 38),
         8 => (5, 24),
         10 => (10, 44),
+        16 => (17, 64),
         _ => unreachable!("no codelet of length {length}"),
     }
 }
@@ -60,6 +61,7 @@ pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
             [&[sixth][..], &cyclic(h), &[mean], &cyclic(z)].concat()
         }
         8 => vec![w, q.pow(w, 2), q.pow(w, 3)],
+        16 => [4, 1, 2, 3, 2, 4, 6, 3, 6, 9].map(|e| q.pow(w, e)).to_vec(),
         _ => unreachable!("no codelet of length {length}"),
     }
 }
@@ -82,6 +84,8 @@ pub(super) struct Seven;
 pub(super) struct Eight;
 /// 2 × 5 points.
 pub(super) struct Ten;
+/// 4 × 4 points.
+pub(super) struct Sixteen;
 
 impl Codelet<1> for One {
     #[inline(always)]
@@ -196,5 +200,34 @@ impl Codelet<8> for Eight {
         ];
         let (e, o) = (Four::transform(a, fourth, even), Four::transform(a, fourth, odd));
         [e[0], o[0], e[1], o[1], e[2], o[2], e[3], o[3]]
+    }
+}
+
+/// Row k of sixteen points with its twiddles.
+#[inline(always)]
+fn twisted<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 4], k: usize) -> [Lazy<C::Value>; 4] {
+    [x[0], a.scale(x[1], table, k), a.scale(x[2], table, 3 + k), a.scale(x[3], table, 6 + k)]
+}
+
+impl Codelet<16> for Sixteen {
+    // Written out: the compiler drops the bounds only after it has unrolled a loop, and this one is too long for that.
+    #[inline(always)]
+    fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 16]) -> [Lazy<C::Value>; 16] {
+        let c = [
+            Four::transform(a, table, [x[0], x[4], x[8], x[12]]),
+            Four::transform(a, table, [x[1], x[5], x[9], x[13]]),
+            Four::transform(a, table, [x[2], x[6], x[10], x[14]]),
+            Four::transform(a, table, [x[3], x[7], x[11], x[15]]),
+        ];
+        let r = [
+            Four::transform(a, table, [c[0][0], c[1][0], c[2][0], c[3][0]]),
+            Four::transform(a, table, twisted(a, table, [c[0][1], c[1][1], c[2][1], c[3][1]], 1)),
+            Four::transform(a, table, twisted(a, table, [c[0][2], c[1][2], c[2][2], c[3][2]], 2)),
+            Four::transform(a, table, twisted(a, table, [c[0][3], c[1][3], c[2][3], c[3][3]], 3)),
+        ];
+        [
+            r[0][0], r[1][0], r[2][0], r[3][0], r[0][1], r[1][1], r[2][1], r[3][1], r[0][2], r[1][2], r[2][2], r[3][2],
+            r[0][3], r[1][3], r[2][3], r[3][3],
+        ]
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct Design {
 /// Lengths of the steps for p^e.
 fn radices(p: usize, e: u32) -> Vec<usize> {
     let most = match p {
-        2 => 3,
+        2 => 4,
         _ => 1,
     };
     let steps = e.div_ceil(most);

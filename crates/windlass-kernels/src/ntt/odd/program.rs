@@ -32,6 +32,8 @@ pub(super) struct Step {
     pub batch: usize,
     /// Where.
     pub runs: Vec<Run>,
+    /// Number of transforms, 1 or 2: a number in memory, so that there is one copy of the code.
+    pub passes: usize,
     /// Constants of the first transform and of the second.
     pub tables: [Vec<u64>; 2],
     /// Rows of R prepared constants; empty unless there is a second transform.
@@ -97,7 +99,15 @@ impl Step {
     /// A step that copies single blocks.
     fn copy(positions: impl Iterator<Item = usize>) -> Self {
         let run = |p: usize| Run { start: p as u32, kernel: NONE, twiddle: NONE, constant: NONE };
-        Self { len: 1, stride: 1, batch: 1, runs: positions.map(run).collect(), edge: true, ..Self::default() }
+        Self {
+            len: 1,
+            stride: 1,
+            batch: 1,
+            runs: positions.map(run).collect(),
+            passes: 1,
+            edge: true,
+            ..Self::default()
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::OddAxis;
 use super::build::Direction;
 use super::cell::{Cell, OneLane, Vectors};
-use super::codelets::{Codelet, Eight, Five, Four, One, Seven, Six, Ten, Three, Two};
+use super::codelets::{Codelet, Eight, Five, Four, One, Seven, Six, Sixteen, Ten, Three, Two};
 use super::lazy::{Arithmetic, Lazy, stored};
 use super::program::{Correction, NONE, Run, Step};
 use crate::lanes::{Kernel, LANES, Lanes};
@@ -79,6 +79,22 @@ pub(crate) fn run<L: Lanes>(lanes: L, q: Modulus, axis: &OddAxis, direction: Dir
     }
 }
 
+/// The loop `for j in first..R { .. }` written out, R ≤ 16: so that arrays become registers and bounds constants at once,
+/// whatever the compiler thinks of unrolling.
+macro_rules! each {
+    ($j:ident in $first:literal..$end:ident $body:block) => {
+        each!(@ $j, $first, $end, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $j:ident, $first:literal, $end:ident, $body:block, $($index:literal)*) => {
+        $(
+            if $index >= $first && $index < $end {
+                let $j: usize = $index;
+                $body
+            }
+        )*
+    };
+}
+
 macro_rules! with_codelet {
     ($len:expr, $call:ident($($argument:expr),*)) => {
         match $len {
@@ -91,6 +107,7 @@ macro_rules! with_codelet {
             7 => $call::<_, Seven, 7>($($argument),*),
             8 => $call::<_, Eight, 8>($($argument),*),
             10 => $call::<_, Ten, 10>($($argument),*),
+            16 => $call::<_, Sixteen, 16>($($argument),*),
             other => unreachable!("no codelet of length {other}"),
         }
     };
@@ -192,28 +209,28 @@ fn transform<C: Cell, K: Codelet<R>, const R: usize>(
     // Loops, not closures: a call that stays a call is compiled without the backend's instructions.
     match &memory.row {
         Some(row) if !points.input.is_empty() => {
-            for j in 0..R {
+            each!(j in 0..R {
                 x[j] = a.stored(row.load(cell, points.input[j], points.w));
-            }
+            });
         }
         _ => {
-            for j in 0..R {
+            each!(j in 0..R {
                 x[j] = a.stored(cell.load_raw(&memory.scratch[points.start + j * stride].0));
-            }
+            });
         }
     }
     let mut total = a.stored(cell.zero());
     let mut pass = 0;
     let y = loop {
         let y = K::transform(a, &step.tables[pass], x);
-        if pass == 1 || step.kernel.is_empty() {
+        pass += 1;
+        if pass == step.passes {
             break y;
         }
-        pass = 1;
         let kernel = &step.kernel[run.kernel as usize * R * C::WORDS..][..R * C::WORDS];
-        for j in 0..R {
+        each!(j in 0..R {
             x[j] = a.stored(a.fit(a.scale(y[j], kernel, j), stored::<C>()).value);
-        }
+        });
         if run.constant != NONE {
             let constant = match &memory.row {
                 Some(row) if !points.input.is_empty() => row.load(cell, points.input[R], points.w),
@@ -243,19 +260,19 @@ fn twiddle<C: Cell, const R: usize>(
     if run.twiddle != NONE {
         let twiddles = &step.twiddles[run.twiddle as usize * R * C::WORDS..][..R * C::WORDS];
         z[0].value = if step.twiddle_first { a.scale(y[0], twiddles, 0).value } else { a.reduce(y[0]).value };
-        for j in 1..R {
+        each!(j in 1..R {
             z[j].value = a.scale(y[j], twiddles, j).value;
-        }
+        });
     } else if to_scratch {
-        for j in 0..R {
+        each!(j in 0..R {
             z[j].value = a.fit(y[j], stored::<C>()).value;
-        }
+        });
     }
-    for j in 0..R {
+    each!(j in 0..R {
         // Not a branch: so that the bound is known when this is compiled.
         let bound = C::FORM.product_of(y[j].bound);
         z[j].bound = if y[j].bound > bound { y[j].bound } else { bound };
-    }
+    });
     z
 }
 
@@ -274,9 +291,9 @@ fn put<C: Cell, const R: usize>(
     match &mut memory.row {
         Some(row) if !points.output.is_empty() => {
             if step.correction == Correction::None {
-                for j in 0..R {
+                each!(j in 0..R {
                     row.store(a, points.output[j], points.w, y[j]);
-                }
+                });
                 if run.constant != NONE {
                     row.store(a, points.output[R], points.w, total);
                 }
@@ -287,17 +304,17 @@ fn put<C: Cell, const R: usize>(
                 Correction::Middle => middle,
                 _ => a.stored(a.cell.load_raw(&memory.scratch[points.correction].0)),
             };
-            for j in 0..R {
+            each!(j in 0..R {
                 row.store(a, points.output[j], points.w, a.sub(y[j], correction));
-            }
+            });
             if run.constant != NONE {
                 row.store(a, points.output[R], points.w, a.sub(total, correction));
             }
         }
         _ => {
-            for j in 0..R {
+            each!(j in 0..R {
                 a.cell.store_raw(&mut memory.scratch[points.start + j * stride].0, y[j].value);
-            }
+            });
             if run.constant != NONE {
                 a.cell.store_raw(&mut memory.scratch[points.constant].0, total.value);
             }
