@@ -10,6 +10,11 @@ use crate::modulus::Modulus;
 
 /// A transform of `R` points.
 pub(super) trait Codelet<const R: usize> {
+    /// Whether it is ever the leaf of a convolution, which has an even number of points.
+    const LEAF: bool;
+    /// Whether twiddles ever follow: not where the length is a product of coprime factors, nor for a lone factor of 2.
+    const TWIDDLED: bool;
+
     /// `table` holds the constants of [`constants`], prepared.
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; R]) -> [Lazy<C::Value>; R];
 }
@@ -88,6 +93,9 @@ pub(super) struct Ten;
 pub(super) struct Sixteen;
 
 impl Codelet<1> for One {
+    const LEAF: bool = false;
+    const TWIDDLED: bool = true;
+
     #[inline(always)]
     fn transform<C: Cell>(_: Arithmetic<C>, _: &[u64], x: [Lazy<C::Value>; 1]) -> [Lazy<C::Value>; 1] {
         x
@@ -95,6 +103,9 @@ impl Codelet<1> for One {
 }
 
 impl Codelet<2> for Two {
+    const LEAF: bool = true;
+    const TWIDDLED: bool = false;
+
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, _: &[u64], x: [Lazy<C::Value>; 2]) -> [Lazy<C::Value>; 2] {
         [a.add(x[0], x[1]), a.sub(x[0], x[1])]
@@ -102,6 +113,9 @@ impl Codelet<2> for Two {
 }
 
 impl Codelet<3> for Three {
+    const LEAF: bool = false;
+    const TWIDDLED: bool = true;
+
     // w² = −1 − w.
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 3]) -> [Lazy<C::Value>; 3] {
@@ -111,6 +125,9 @@ impl Codelet<3> for Three {
 }
 
 impl Codelet<4> for Four {
+    const LEAF: bool = true;
+    const TWIDDLED: bool = true;
+
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 4]) -> [Lazy<C::Value>; 4] {
         let (even, odd) = (a.add(x[0], x[2]), a.add(x[1], x[3]));
@@ -120,6 +137,9 @@ impl Codelet<4> for Four {
 }
 
 impl Codelet<5> for Five {
+    const LEAF: bool = false;
+    const TWIDDLED: bool = true;
+
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 5]) -> [Lazy<C::Value>; 5] {
         let (a1, a2) = (a.add(x[1], x[4]), a.add(x[2], x[3]));
@@ -143,6 +163,9 @@ fn cyclic_three<C: Cell>(a: Arithmetic<C>, table: &[u64], at: usize, x: [Lazy<C:
 }
 
 impl Codelet<7> for Seven {
+    const LEAF: bool = false;
+    const TWIDDLED: bool = true;
+
     // The generator 3 orders the pairs ±1, ±3, ±2; the odd part turns sign after three steps.
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 7]) -> [Lazy<C::Value>; 7] {
@@ -168,6 +191,9 @@ impl Codelet<7> for Seven {
 }
 
 impl Codelet<6> for Six {
+    const LEAF: bool = true;
+    const TWIDDLED: bool = false;
+
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 6]) -> [Lazy<C::Value>; 6] {
         let u = Three::transform(a, table, [a.add(x[0], x[3]), a.add(x[1], x[4]), a.add(x[2], x[5])]);
@@ -177,6 +203,9 @@ impl Codelet<6> for Six {
 }
 
 impl Codelet<10> for Ten {
+    const LEAF: bool = true;
+    const TWIDDLED: bool = false;
+
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 10]) -> [Lazy<C::Value>; 10] {
         let sums = [a.add(x[0], x[5]), a.add(x[1], x[6]), a.add(x[2], x[7]), a.add(x[3], x[8]), a.add(x[4], x[9])];
@@ -188,6 +217,9 @@ impl Codelet<10> for Ten {
 }
 
 impl Codelet<8> for Eight {
+    const LEAF: bool = true;
+    const TWIDDLED: bool = true;
+
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 8]) -> [Lazy<C::Value>; 8] {
         let fourth = &table[C::WORDS..];
@@ -210,6 +242,9 @@ fn twisted<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 4], k: 
 }
 
 impl Codelet<16> for Sixteen {
+    const LEAF: bool = true;
+    const TWIDDLED: bool = true;
+
     // Written out: the compiler drops the bounds only after it has unrolled a loop, and this one is too long for that.
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 16]) -> [Lazy<C::Value>; 16] {

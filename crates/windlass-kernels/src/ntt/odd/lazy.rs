@@ -5,6 +5,15 @@
 use super::cell::Cell;
 use crate::lanes::Form;
 
+/// Bounds are the same whatever the data, so asserting them in the tests of this crate is enough; elsewhere it would only
+/// multiply the build time.
+macro_rules! assert_bound {
+    ($condition:expr) => {
+        #[cfg(test)]
+        assert!($condition);
+    };
+}
+
 /// A vector of residues in internal form and its bound, in the units of [`Form`].
 #[derive(Clone, Copy)]
 pub(super) struct Lazy<V> {
@@ -42,7 +51,7 @@ impl<C: Cell> Arithmetic<C> {
         if x.bound <= C::FORM.reduced {
             return x;
         }
-        debug_assert!(x.bound <= C::FORM.limit);
+        assert_bound!(x.bound <= C::FORM.limit);
         Lazy { value: self.cell.reduce(x.value), bound: C::FORM.reduced }
     }
 
@@ -61,7 +70,7 @@ impl<C: Cell> Arithmetic<C> {
             (x, y) = (self.reduce(x), self.reduce(y));
         }
         let bound = x.bound + y.bound;
-        debug_assert!(bound <= C::FORM.limit);
+        assert_bound!(bound <= C::FORM.limit);
         Lazy { value: self.cell.add(x.value, y.value), bound }
     }
 
@@ -80,14 +89,14 @@ impl<C: Cell> Arithmetic<C> {
             (x, y) = (self.reduce(x), self.reduce(y));
         }
         let bound = C::FORM.difference(x.bound, y.bound);
-        debug_assert!(bound <= C::FORM.limit);
+        assert_bound!(bound <= C::FORM.limit);
         Lazy { value: self.cell.sub(x.value, y.value), bound }
     }
 
     /// `x * m`.
     #[inline(always)]
     pub fn mul(self, x: Lazy<C::Value>, m: C::Constant) -> Lazy<C::Value> {
-        debug_assert!(x.bound <= C::FORM.limit);
+        assert_bound!(x.bound <= C::FORM.limit);
         Lazy { value: self.cell.mul(x.value, m), bound: C::FORM.product_of(x.bound) }
     }
 

@@ -58,10 +58,11 @@ impl Columns<'_> {
         }
         let at = self.at(entry, w);
         let words = self.words[at..].first_chunk_mut().expect("eight columns");
+        let x = a.fit(x, stored::<C>());
         if self.canonical[1] {
             a.cell.store(words, x.value);
         } else {
-            a.cell.store_raw(words, a.fit(x, stored::<C>()).value);
+            a.cell.store_raw(words, x.value);
         }
     }
 }
@@ -87,7 +88,8 @@ macro_rules! each {
     };
     (@ $j:ident, $first:literal, $end:ident, $body:block, $($index:literal)*) => {
         $(
-            if $index >= $first && $index < $end {
+            // A constant: what is not needed is not even generated.
+            if const { $index >= $first && $index < $end } {
                 let $j: usize = $index;
                 $body
             }
@@ -219,13 +221,32 @@ fn transform<C: Cell, K: Codelet<R>, const R: usize>(
             });
         }
     }
-    let mut total = a.stored(cell.zero());
+    let (y, total) = if K::LEAF {
+        leaf::<C, K, R>(a, step, run, points, memory, x)
+    } else {
+        (K::transform(a, &step.tables[0], x), a.stored(cell.zero()))
+    };
+    let y = finish::<C, K, R>(a, step, run, y, points.output.is_empty());
+    put::<C, K, R>(a, step, run, points, memory, y, total);
+}
+
+/// One or two transforms; between them the products with the kernel, and what happens to the constant.
+#[inline(always)]
+fn leaf<C: Cell, K: Codelet<R>, const R: usize>(
+    a: Arithmetic<C>,
+    step: &Step,
+    run: &Run,
+    points: &Points,
+    memory: &Memory,
+    mut x: [Lazy<C::Value>; R],
+) -> ([Lazy<C::Value>; R], Lazy<C::Value>) {
+    let mut total = a.stored(a.cell.zero());
     let mut pass = 0;
-    let y = loop {
+    loop {
         let y = K::transform(a, &step.tables[pass], x);
         pass += 1;
         if pass == step.passes {
-            break y;
+            return (y, total);
         }
         let kernel = &step.kernel[run.kernel as usize * R * C::WORDS..][..R * C::WORDS];
         each!(j in 0..R {
@@ -233,23 +254,21 @@ fn transform<C: Cell, K: Codelet<R>, const R: usize>(
         });
         if run.constant != NONE {
             let constant = match &memory.row {
-                Some(row) if !points.input.is_empty() => row.load(cell, points.input[R], points.w),
-                _ => cell.load_raw(&memory.scratch[points.constant].0),
+                Some(row) if !points.input.is_empty() => row.load(a.cell, points.input[R], points.w),
+                _ => a.cell.load_raw(&memory.scratch[points.constant].0),
             };
             let constant = a.stored(constant);
             x[0] = a.stored(a.fit(a.add(x[0], constant), stored::<C>()).value);
-            let sum = a.add(constant, y[0]);
-            let sum = if step.factor.is_empty() { a.reduce(sum) } else { a.scale(sum, &step.factor, 0) };
-            total = a.stored(a.fit(sum, stored::<C>()).value);
+            let sum = a.reduce(a.add(constant, y[0]));
+            let sum = if step.factor.is_empty() { sum.value } else { a.scale(sum, &step.factor, 0).value };
+            total = a.stored(sum);
         }
-    };
-    let y = twiddle::<C, R>(a, step, run, y, points.output.is_empty());
-    put::<C, R>(a, step, run, points, memory, y, total);
+    }
 }
 
 /// Multiplies the results of a small transform by their twiddles, and gives scratch memory values of the stored form.
 #[inline(always)]
-fn twiddle<C: Cell, const R: usize>(
+fn finish<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
     step: &Step,
     run: &Run,
@@ -257,28 +276,30 @@ fn twiddle<C: Cell, const R: usize>(
     to_scratch: bool,
 ) -> [Lazy<C::Value>; R] {
     let mut z = y;
-    if run.twiddle != NONE {
-        let twiddles = &step.twiddles[run.twiddle as usize * R * C::WORDS..][..R * C::WORDS];
-        z[0].value = if step.twiddle_first { a.scale(y[0], twiddles, 0).value } else { a.reduce(y[0]).value };
-        each!(j in 1..R {
-            z[j].value = a.scale(y[j], twiddles, j).value;
-        });
-    } else if to_scratch {
+    if K::TWIDDLED {
+        if run.twiddle != NONE {
+            let twiddles = &step.twiddles[run.twiddle as usize * R * C::WORDS..][..R * C::WORDS];
+            z[0].value = if step.twiddle_first { a.scale(y[0], twiddles, 0).value } else { a.reduce(y[0]).value };
+            each!(j in 1..R {
+                z[j].value = a.scale(y[j], twiddles, j).value;
+            });
+        } else if to_scratch {
+            each!(j in 0..R {
+                z[j].value = a.fit(y[j], stored::<C>()).value;
+            });
+        }
         each!(j in 0..R {
-            z[j].value = a.fit(y[j], stored::<C>()).value;
+            // Not a branch: so that the bound is known when this is compiled.
+            let bound = C::FORM.product_of(y[j].bound);
+            z[j].bound = if y[j].bound > bound { y[j].bound } else { bound };
         });
     }
-    each!(j in 0..R {
-        // Not a branch: so that the bound is known when this is compiled.
-        let bound = C::FORM.product_of(y[j].bound);
-        z[j].bound = if y[j].bound > bound { y[j].bound } else { bound };
-    });
     z
 }
 
 /// Stores the results.
 #[inline(always)]
-fn put<C: Cell, const R: usize>(
+fn put<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
     step: &Step,
     run: &Run,
@@ -290,32 +311,24 @@ fn put<C: Cell, const R: usize>(
     let stride = step.stride * memory.width;
     match &mut memory.row {
         Some(row) if !points.output.is_empty() => {
-            if step.correction == Correction::None {
-                each!(j in 0..R {
-                    row.store(a, points.output[j], points.w, y[j]);
-                });
-                if run.constant != NONE {
-                    row.store(a, points.output[R], points.w, total);
-                }
-                return;
-            }
-            let middle = a.fit(y[R / 2], stored::<C>());
-            let correction = match step.correction {
-                Correction::Middle => middle,
-                _ => a.stored(a.cell.load_raw(&memory.scratch[points.correction].0)),
-            };
+            let correction = a.stored(match step.correction {
+                Correction::None => a.cell.zero(),
+                Correction::Middle => a.fit(y[R / 2], stored::<C>()).value,
+                Correction::Memory { .. } => a.cell.load_raw(&memory.scratch[points.correction].0),
+            });
             each!(j in 0..R {
                 row.store(a, points.output[j], points.w, a.sub(y[j], correction));
             });
-            if run.constant != NONE {
+            if K::LEAF && run.constant != NONE {
                 row.store(a, points.output[R], points.w, a.sub(total, correction));
             }
         }
         _ => {
             each!(j in 0..R {
-                a.cell.store_raw(&mut memory.scratch[points.start + j * stride].0, y[j].value);
+                let y = if K::TWIDDLED { y[j] } else { a.fit(y[j], stored::<C>()) };
+                a.cell.store_raw(&mut memory.scratch[points.start + j * stride].0, y.value);
             });
-            if run.constant != NONE {
+            if K::LEAF && run.constant != NONE {
                 a.cell.store_raw(&mut memory.scratch[points.constant].0, total.value);
             }
         }
