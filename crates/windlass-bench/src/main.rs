@@ -2,6 +2,7 @@
 
 mod bluestein;
 mod demo;
+mod bootstrap;
 mod engine;
 mod general;
 mod instance;
@@ -40,6 +41,8 @@ enum Command {
     Standard(Standard),
     /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018, with a page and a plot.
     Linear(linear::Linear),
+    /// Bootstrapping of a preset: time and capacity by stage.
+    Bootstrap(bootstrap::Bootstrap),
     /// Trace-type functions: sums of slots for every unrolling, operations of CKKS, fused multiply-add.
     Trace(trace::Trace),
 }
@@ -80,6 +83,15 @@ fn main() -> std::process::ExitCode {
         Command::Standard(args) => args,
         Command::Linear(args) => {
             return match linear::run(&args) {
+                Ok(()) => std::process::ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("windlass-bench: {error}");
+                    std::process::ExitCode::from(2)
+                }
+            };
+        }
+        Command::Bootstrap(args) => {
+            return match bootstrap::run(&args) {
                 Ok(()) => std::process::ExitCode::SUCCESS,
                 Err(error) => {
                     eprintln!("windlass-bench: {error}");

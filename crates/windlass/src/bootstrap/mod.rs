@@ -12,6 +12,7 @@ mod levelled;
 pub mod maps;
 mod mock;
 mod plan;
+mod presets;
 mod run;
 mod spec;
 
@@ -19,6 +20,7 @@ pub use error::BootstrapError;
 pub use keys::BootstrapKeys;
 pub use mock::ClearBootstrapper;
 pub use plan::{BootstrapPlan, Stage};
+pub use presets::{BootstrapPreset, bootstrap_preset_names};
 pub use run::{Bootstrapper, Progress};
 pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers};
 

@@ -1,0 +1,220 @@
+//! Bootstrapping of one preset: time, capacity and memory by stage, the result verified.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use serde::Serialize;
+use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, bootstrap_preset_names};
+use windlass::circuits::Method;
+use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
+use windlass::schemes::{Decryptor, Engine, Scheme};
+use windlass::{Error, Plaintext};
+
+use crate::machine;
+
+/// Arguments of `bootstrap`.
+#[derive(Debug, clap::Args)]
+pub struct Bootstrap {
+    /// The preset; `list` prints the names.
+    #[arg(long)]
+    preset: String,
+    /// All slots of degree d instead of integers.
+    #[arg(long)]
+    packed: bool,
+    /// BFV instead of BGV.
+    #[arg(long)]
+    bfv: bool,
+    /// The method of digit removal.
+    #[arg(long, default_value = "automatic")]
+    digits: Method,
+    /// The weight of the ephemeral secret instead of the preset's.
+    #[arg(long)]
+    weight: Option<u32>,
+    /// Merged stages to the slots end after these elementary ones.
+    #[arg(long, value_delimiter = ',')]
+    to_slots: Option<Vec<usize>>,
+    /// Merged stages to the coefficients end after these elementary ones.
+    #[arg(long, value_delimiter = ',')]
+    to_coefficients: Option<Vec<usize>>,
+    /// Number of threads.
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    /// How often to refresh; the fastest run is reported.
+    #[arg(long, default_value_t = 1)]
+    runs: usize,
+    /// Seed of keys and messages.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Only print the plan.
+    #[arg(long)]
+    explain: bool,
+    /// Write the figures as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+/// One stage of one run.
+#[derive(Debug, Clone, Serialize)]
+struct StageFigure {
+    name: String,
+    seconds: f64,
+    capacity_before: f64,
+    capacity_after: f64,
+}
+
+/// Everything about one preset.
+#[derive(Debug, Serialize)]
+struct Figures {
+    preset: String,
+    scheme: String,
+    machine: String,
+    threads: usize,
+    slots: usize,
+    slot_bits: f64,
+    security_bits: f64,
+    ephemeral_security_bits: f64,
+    failure_bits: f64,
+    plan_seconds: f64,
+    key_seconds: f64,
+    table_seconds: f64,
+    key_bytes: usize,
+    stages: Vec<StageFigure>,
+    total_seconds: f64,
+    capacity_in: f64,
+    capacity_out: f64,
+    throughput_bits_per_second: f64,
+    peak_mebibytes: f64,
+}
+
+/// Runs the measurement.
+pub fn run(args: &Bootstrap) -> Result<(), Error> {
+    if args.preset == "list" {
+        bootstrap_preset_names().for_each(|name| println!("{name}"));
+        return Ok(());
+    }
+    let mode = if args.packed { Mode::Packed } else { Mode::Thin };
+    let mut preset = BootstrapPreset::named(&args.preset, mode)?;
+    preset.spec.digits = args.digits;
+    preset.spec.ephemeral_weight = args.weight.unwrap_or(preset.spec.ephemeral_weight);
+    preset.spec.to_slots = args.to_slots.clone();
+    preset.spec.to_coefficients = args.to_coefficients.clone();
+    println!("{}", machine::describe());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().expect("threads");
+    let figures = pool.install(|| measure(args, &preset))?;
+    if let (Some(path), Some(figures)) = (&args.json, figures) {
+        let text = serde_json::to_string_pretty(&figures).expect("figures are numbers and strings");
+        if let Err(error) = std::fs::write(path, text) {
+            eprintln!("windlass-bench: {}: {error}", path.display());
+        }
+    }
+    Ok(())
+}
+
+fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>, Error> {
+    let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
+    let start = Instant::now();
+    let plan = Arc::new(BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), preset.spec.clone())?);
+    let plan_seconds = start.elapsed().as_secs_f64();
+    println!("{}", plan.explain());
+    if args.explain {
+        return Ok(None);
+    }
+    let context = Context::new(preset.params.clone())?;
+    let mut rng = ChaCha20Rng::seed_from_u64(args.seed);
+    let start = Instant::now();
+    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+    let mut keys = EvaluationKeys::empty(&context);
+    plan.add_keys(&mut keys, &secret, &mut rng)?;
+    let own = BootstrapKeys::generate(&plan, scheme, &secret, &mut rng)?;
+    let key_seconds = start.elapsed().as_secs_f64();
+    let key_bytes = keys.bytes() + own.bytes();
+    let start = Instant::now();
+    let keys = Arc::new(keys);
+    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), scheme, &keys, own)?;
+    let table_seconds = start.elapsed().as_secs_f64();
+    println!(
+        "plan {plan_seconds:.1} s, keys {key_seconds:.1} s ({:.2} GB), constants {table_seconds:.1} s",
+        key_bytes as f64 / 1e9
+    );
+
+    let slots = plan.message_ring();
+    let modulus = slots.quotient().modulus().value();
+    let engine = Engine::new(scheme, slots, Arc::clone(&keys))?;
+    let decryptor = Decryptor::new(scheme, slots, Arc::clone(&secret));
+    let degree = if args.packed { slots.degree() } else { 1 };
+    let values: Vec<u64> = (0..slots.slots() * degree).map(|_| rng.next_u64() % modulus).collect();
+    let message =
+        if args.packed { Plaintext::from_slots(slots, &values)? } else { Plaintext::from_integers(slots, &values)? };
+    let (fresh, _) = decryptor.encrypt(&message, context.top_level(), &mut rng)?;
+    let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 10.0)?;
+
+    let mut best: Option<(f64, Vec<StageFigure>, f64)> = None;
+    for _ in 0..args.runs.max(1) {
+        let mut marks: Vec<(String, Instant, f64)> = Vec::new();
+        let start = Instant::now();
+        let again = bootstrapper.refresh_with(&spent, |progress| {
+            marks.push((progress.stage.clone(), Instant::now(), progress.capacity));
+            ControlFlow::Continue(())
+        })?;
+        let total = start.elapsed().as_secs_f64();
+        assert_eq!(decryptor.decrypt(&again)?, message, "the message survives");
+        let figure = |pair: &[(String, Instant, f64)]| StageFigure {
+            name: pair[0].0.clone(),
+            seconds: (pair[1].1 - pair[0].1).as_secs_f64(),
+            capacity_before: pair[0].2,
+            capacity_after: pair[1].2,
+        };
+        let stages = marks.windows(2).map(figure).collect();
+        if best.as_ref().is_none_or(|(least, ..)| total < *least) {
+            best = Some((total, stages, engine.capacity(&again)));
+        }
+    }
+    let (total_seconds, stages, capacity_out) = best.expect("at least one run");
+    let slot_bits = (slots.slots() * degree) as f64 * (modulus as f64).log2();
+    let figures = Figures {
+        preset: preset.name.clone(),
+        scheme: scheme.to_string(),
+        machine: machine::describe(),
+        threads: args.threads,
+        slots: slots.slots(),
+        slot_bits,
+        security_bits: preset.params.security().bits,
+        ephemeral_security_bits: plan.ephemeral_security_bits(),
+        failure_bits: preset.spec.failure_bits,
+        plan_seconds,
+        key_seconds,
+        table_seconds,
+        key_bytes,
+        stages,
+        total_seconds,
+        capacity_in: engine.capacity(&spent),
+        capacity_out,
+        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / total_seconds,
+        peak_mebibytes: machine::peak_mebibytes(),
+    };
+    print(&figures);
+    Ok(Some(figures))
+}
+
+fn print(figures: &Figures) {
+    println!("{:<40} {:>9} {:>10} {:>10}", "stage", "seconds", "bits before", "after");
+    for stage in &figures.stages {
+        println!(
+            "{:<40} {:>9.3} {:>10.0} {:>10.0}",
+            stage.name, stage.seconds, stage.capacity_before, stage.capacity_after
+        );
+    }
+    println!(
+        "total {:.2} s on {} thread(s), {} to {:.0} bits; {:.0} bits of capacity times slot bits a second; peak memory {:.0} MiB",
+        figures.total_seconds,
+        figures.threads,
+        figures.capacity_in.round(),
+        figures.capacity_out,
+        figures.throughput_bits_per_second,
+        figures.peak_mebibytes
+    );
+}

@@ -1,0 +1,102 @@
+//! Named bootstrapping parameters.
+
+use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+
+use super::spec::{BootstrapSpec, Mode};
+use crate::error::{Error, Result};
+use crate::params::{Params, preset_names};
+use crate::schemes::Scheme;
+
+/// Parameters with the way to bootstrap under them.
+#[derive(Debug, Clone)]
+pub struct BootstrapPreset {
+    /// The name.
+    pub name: String,
+    /// The ring and its moduli.
+    pub params: RlweParams,
+    /// p.
+    pub prime: u64,
+    /// r.
+    pub exponent: u32,
+    /// How to bootstrap.
+    pub spec: BootstrapSpec,
+}
+
+/// A set of our own: (bits, count) of the primes of Q and of P.
+struct Own {
+    name: &'static str,
+    m: u64,
+    p: u64,
+    r: u32,
+    q: (u32, usize),
+    special: (u32, usize),
+    digits: usize,
+    weight: u32,
+}
+
+/// Uniform ternary main secrets; those without `insecure` in their name have at least 128 bits by the tables.
+const OWN: [Own; 7] = [
+    Own { name: "insecure_boot_105", m: 105, p: 2, r: 1, q: (50, 14), special: (50, 5), digits: 3, weight: 6 },
+    Own { name: "insecure_boot_1023", m: 1023, p: 2, r: 1, q: (50, 16), special: (50, 6), digits: 3, weight: 8 },
+    Own { name: "insecure_boot_4369", m: 4369, p: 2, r: 1, q: (50, 16), special: (50, 6), digits: 3, weight: 12 },
+    Own { name: "insecure_boot_256_p257", m: 256, p: 257, r: 1, q: (50, 14), special: (50, 5), digits: 3, weight: 8 },
+    Own { name: "boot_n32768_p257", m: 1 << 16, p: 257, r: 1, q: (50, 12), special: (50, 4), digits: 4, weight: 32 },
+    Own { name: "boot_n32768_p127", m: 1 << 16, p: 127, r: 1, q: (50, 12), special: (50, 4), digits: 4, weight: 32 },
+    Own {
+        name: "boot_n65536_p65537",
+        m: 1 << 17,
+        p: 65537,
+        r: 1,
+        q: (50, 24),
+        special: (50, 9),
+        digits: 3,
+        weight: 32,
+    },
+];
+
+/// The weight of the ephemeral secret in a paper's set: 56 for Halevi–Shoup, 26, 24, 26 for Ma et al., our default elsewhere.
+fn published_weight(name: &str) -> u32 {
+    match name {
+        _ if name.starts_with("paper_hs") => 56,
+        "paper_ma24_set2_p8191" => 24,
+        _ if name.starts_with("paper_ma24") => 26,
+        _ => BootstrapSpec::default().ephemeral_weight,
+    }
+}
+
+/// The names of all bootstrapping presets: our own, and the papers' parameter sets.
+pub fn bootstrap_preset_names() -> impl Iterator<Item = &'static str> {
+    OWN.iter().map(|own| own.name).chain(preset_names().filter(|name| name.starts_with("paper_")))
+}
+
+impl BootstrapPreset {
+    /// A preset by name; a paper's set is bootstrapped in thin mode unless `mode` says otherwise.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPreset`], which lists the names.
+    pub fn named(name: &str, mode: Mode) -> Result<Self> {
+        if let Some(own) = OWN.iter().find(|own| own.name == name) {
+            let assurance = match name.starts_with("insecure") {
+                true => Assurance::Insecure { name: name.into() },
+                false => Assurance::Secure,
+            };
+            let params = RlweParams::new(&RlweSpec {
+                m: own.m,
+                q_prime_bits: vec![own.q.0; own.q.1],
+                special_prime_bits: vec![own.special.0; own.special.1],
+                digits: own.digits,
+                secret: SecretDistribution::Ternary,
+                assurance,
+            })?;
+            let spec = BootstrapSpec { mode, ephemeral_weight: own.weight, ..BootstrapSpec::default() };
+            return Ok(Self { name: name.into(), params, prime: own.p, exponent: own.r, spec });
+        }
+        if !bootstrap_preset_names().any(|known| known == name) {
+            let known = bootstrap_preset_names().collect::<Vec<_>>().join(", ");
+            return Err(Error::UnknownPreset { name: name.into(), known });
+        }
+        let preset = Params::preset(name, Scheme::Bgv)?;
+        let spec = BootstrapSpec { mode, ephemeral_weight: published_weight(name), ..BootstrapSpec::default() };
+        Ok(Self { name: name.into(), params: preset.rlwe().clone(), prime: preset.p(), exponent: preset.r(), spec })
+    }
+}
