@@ -99,8 +99,8 @@ impl Numbers {
     }
 }
 
-/// What key generation enforces of W, by drawing again: a quarter above its mean 2^t·h, t the number of odd axes.
+/// What key generation enforces of W, by drawing again: a tenth above its mean 2^t·h, t the number of odd axes.
 pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
     let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
-    if odd == 0 { weight as f64 } else { weight as f64 * 1.25 * f64::from(1 << odd) + 8.0 }
+    if odd == 0 { weight as f64 } else { weight as f64 * 1.1 * f64::from(1 << odd) + 8.0 }
 }

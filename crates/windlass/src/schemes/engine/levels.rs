@@ -85,8 +85,8 @@ impl Engine {
         if a.factor != b.factor {
             let t = self.modulus(a.exponent);
             let inverse = arith::inv_mod(b.factor, t).expect("factors are units");
-            // x·factor_a ≡ y·factor_b with x, y near √t.
-            let (x, y) = small_ratio(arith::mul_mod(a.factor, inverse, t), t);
+            // x·factor_a ≡ y·factor_b; the noisier summand gets the smaller multiplier.
+            let (x, y) = small_ratio(arith::mul_mod(a.factor, inverse, t), t, a.noise, b.noise);
             a = self.scale_with_factor(&a, x);
             b = self.scale_with_factor(&b, y);
             debug_assert_eq!(a.factor, b.factor);
@@ -105,18 +105,20 @@ impl Engine {
     }
 }
 
-/// (x, y), both units modulo the prime power t, with y ≡ ratio·x (mod t) and |x|, |y| small (the half-way point of Euclid's algorithm):
-/// near √t for a prime t.
-fn small_ratio(ratio: u64, t: u64) -> (i64, i64) {
+/// (x, y), both units modulo the prime power t, with y ≡ ratio·x (mod t), that keep |x|·a + |y|·b small: the convergents of Euclid's algorithm and
+/// their neighbours are tried. For equal a and b and a prime t both are near √t; when one summand is much noisier, its multiplier is 1.
+fn small_ratio(ratio: u64, t: u64, a: Bound, b: Bound) -> (i64, i64) {
     let (mut r0, mut r1) = (t as i64, ratio as i64);
     let (mut t0, mut t1) = (0i64, 1i64);
+    let weight =
+        |(x, y): (i64, i64)| (a * Bound::of(x.unsigned_abs() as f64) + b * Bound::of(y.unsigned_abs() as f64)).bits();
     let mut best: (i64, i64) = (1, centred(ratio, t));
     while r1 != 0 {
         // Modulo a prime power a convergent may share the prime; then one of its neighbours in the lattice does not.
         for k in -1..=1 {
             let (x, y) = (t1 + k * t0, r1 + k * r0);
             let unit = arith::gcd(x.unsigned_abs(), t) == 1 && arith::gcd(y.unsigned_abs(), t) == 1;
-            if unit && x.abs().max(y.abs()) < best.0.abs().max(best.1.abs()) {
+            if unit && weight((x, y)) < weight(best) {
                 best = (x, y);
             }
         }
@@ -135,10 +137,13 @@ mod tests {
     fn ratios_are_small_units() {
         for t in [2u64, 3, 8, 127, 257, 65537, 6561, 1 << 16] {
             for ratio in (1..t).filter(|&x| arith::gcd(x, t) == 1).step_by(1 + t as usize / 500) {
-                let (x, y) = small_ratio(ratio, t);
+                let (x, y) = small_ratio(ratio, t, Bound::ONE, Bound::ONE);
                 let modulo = |x: i64| x.rem_euclid(t as i64) as u64;
                 assert_eq!(arith::mul_mod(ratio, modulo(x), t), modulo(y));
                 assert_eq!(arith::gcd(modulo(x), t), 1);
+                let (x_noisy, y_noisy) = small_ratio(ratio, t, Bound::from_bits(100.0), Bound::ONE);
+                assert_eq!(arith::mul_mod(ratio, modulo(x_noisy), t), modulo(y_noisy));
+                assert_eq!(x_noisy.abs(), 1);
                 // A prime power may have no small units in the lattice: 547·12 ≡ 3 modulo 3^8, and nothing near it is a unit.
                 let bound = if arith::is_prime(t) { 2.0 * (t as f64).sqrt() } else { t as f64 / 2.0 };
                 assert!(x.abs().max(y.abs()) as f64 <= bound, "{ratio} mod {t}: {x}, {y}");
