@@ -6,6 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
 use super::Refresh;
+use super::packed;
 use super::plan::{BootstrapPlan, LinearStage};
 use crate::circuits::linear::PreparedPlan;
 use crate::error::Result;
@@ -60,15 +61,22 @@ impl ClearBootstrapper {
 
 impl Refresh<ClearCiphertext> for ClearBootstrapper {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
-        let mut x = ct.clone();
-        for (stage, prepared) in self.plan.to_coefficients.iter().zip(&self.to_coefficients) {
-            x = stage.plan.apply(prepared, &self.message, &x)?;
-        }
-        let mut x = self.front_end(&x)?;
-        for (stage, prepared) in self.plan.to_slots.iter().zip(&self.to_slots) {
-            x = stage.plan.apply(prepared, &self.working, &x)?;
-        }
-        let x = self.plan.digits.apply(&self.working, &x)?;
-        self.message.encrypt(&Plaintext::new(&self.plan.message, x.plaintext().coefficients().to_vec())?)
+        let linear = |clear: &Clear, stages: &[LinearStage], prepared: &[PreparedPlan<Clear>], x: ClearCiphertext| {
+            stages.iter().zip(prepared).try_fold(x, |x, (stage, prepared)| stage.plan.apply(prepared, clear, &x))
+        };
+        let to_coefficients = |x| linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x);
+        let to_slots = |x| linear(&self.working, &self.plan.to_slots, &self.to_slots, x);
+        let digits = |x: &ClearCiphertext| {
+            let removed = self.plan.digits.apply(&self.working, x)?;
+            self.message.encrypt(&Plaintext::new(&self.plan.message, removed.plaintext().coefficients().to_vec())?)
+        };
+        let Some(packing) = &self.plan.packing else {
+            return digits(&to_slots(self.front_end(&to_coefficients(ct.clone())?)?)?);
+        };
+        let packed = to_slots(self.front_end(ct)?)?;
+        let constants = packing.unpacking(&self.plan.working)?;
+        let parts = packed::unpack(&self.working, &constants, packing.index(), &packed)?;
+        let parts: Vec<ClearCiphertext> = parts.iter().map(digits).collect::<Result<_>>()?;
+        to_coefficients(packed::repack(&self.message, &packing.repacking(&self.plan.message)?, &parts)?)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A [`BootstrapPlan`] lists the stages with their levels, capacity and keys before anything runs; [`BootstrapKeys`] are the public keys it needs
 //! beside Galois and relinearisation keys; a [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace, digit
-//! removal (Chen–Han 2018; Halevi–Shoup 2018, §8). The derivations are in `docs/math/bootstrapping.md`.
+//! removal (Chen–Han 2018; Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots, unpacking to d ciphertexts, digit removal of each, repacking,
+//! slots to coefficients (Halevi–Shoup 2015). The derivations are in `docs/math/bootstrapping.md`.
 
 mod encapsulation;
 mod error;
@@ -11,6 +12,7 @@ mod keys;
 mod levelled;
 pub mod maps;
 mod mock;
+mod packed;
 mod plan;
 mod presets;
 mod run;

@@ -4,16 +4,19 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams, SecretDistribution, security};
 
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
 use super::forecast::{Expected, Forecast};
-use super::maps;
+use super::maps::{self, Packing};
+use super::packed;
 use super::spec::{BootstrapSpec, FrontEnd, Mode, Numbers};
 use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec, Strategy};
 use crate::error::Result;
+use crate::evaluator::Evaluator;
 
 /// One stage, as [`BootstrapPlan::stages`] lists it.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +54,10 @@ pub struct BootstrapPlan {
     pub(super) to_slots: Vec<LinearStage>,
     pub(super) digits: DigitRemoval,
     pub(super) input: InputModulus,
+    /// Packed mode only.
+    pub(super) packing: Option<Packing>,
+    /// The levels of unpacking and repacking.
+    pub(super) packing_levels: [usize; 2],
     stages: Vec<Stage>,
     least_input_bits: f64,
     output: Expected,
@@ -59,6 +66,8 @@ pub struct BootstrapPlan {
 /// Names of stages that are no linear maps.
 pub(super) const FRONT_END: &str = "front end";
 pub(super) const DIGITS: &str = "digit removal";
+pub(super) const UNPACK: &str = "unpacking";
+pub(super) const REPACK: &str = "repacking";
 
 impl BootstrapPlan {
     /// Plans bootstrapping of ciphertexts modulo p^r under the given parameters.
@@ -69,8 +78,8 @@ impl BootstrapPlan {
     /// [`BootstrapError::Unsupported`], [`BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
     /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`crate::Error::OutOfRange`] for a partition that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
-        if spec.front_end == FrontEnd::NearPrimePower || spec.mode == Mode::Packed {
-            let what = "only the front end with modulus p^e and thin mode run so far".into();
+        if spec.front_end == FrontEnd::NearPrimePower {
+            let what = "the front end with modulus p^e + 1 is not there; use FrontEnd::PrimePower".into();
             return Err(BootstrapError::Unsupported { what }.into());
         }
         let m = params.m();
@@ -83,23 +92,20 @@ impl BootstrapPlan {
             ..DigitSpec::new(p, numbers.exponent, numbers.removed)
         })?;
         let input = InputModulus::choose(params, &numbers, &spec)?;
-        let count = maps::stage_count(m, p)?;
-        let ends = |given: &Option<Vec<usize>>, groups: usize| {
-            given.clone().unwrap_or_else(|| default_partition(count, if m.is_power_of_two() { groups } else { count }))
-        };
-        let there = maps::thin_to_coefficients(&message, &ends(&spec.to_coefficients, 3))?;
-        let mut back = named("coefficients to slots", maps::thin_to_slots(&working, &ends(&spec.to_slots, 3))?);
-        back.extend(named("trace", maps::trace_stages(&working)?));
+        let packing = (spec.mode == Mode::Packed).then(|| Packing::new(&working));
+        let (there, back) = linear_maps(&message, &working, &spec, packing.as_ref())?;
         let mut plan = Self {
             params: params.clone(),
             numbers,
-            to_coefficients: planned(params, named("slots to coefficients", there), 4)?,
+            to_coefficients: planned(params, there, if packing.is_some() { params.top_level() / 2 } else { 4 })?,
             to_slots: planned(params, back, params.top_level())?,
             message,
             working,
             digits,
             input,
             spec,
+            packing,
+            packing_levels: [1, 1],
             stages: Vec::new(),
             least_input_bits: 0.0,
             output: Expected { level: 1, exponent: r, factor: 1, noise: Bound::ONE },
@@ -112,14 +118,72 @@ impl BootstrapPlan {
     fn schedule(&mut self) -> Result<()> {
         let low = Forecast::new(&self.params, &self.message);
         let high = Forecast::new(&self.params, &self.working);
-        let (mut stages, least) = self.schedule_input(&low)?;
-        self.least_input_bits = least;
-        let arrived = low.floor(self.input.level, self.numbers.message_exponent);
+        let mut stages = Vec::new();
+        self.least_input_bits = self.input.needed_bits;
+        if self.packing.is_none() {
+            (stages, self.least_input_bits) = self.schedule_input(&low)?;
+        }
         let mut ct = self.front_end_forecast(&high);
-        stages.push(Stage {
+        stages.push(self.front_end_stage(high.capacity(&ct)));
+        for stage in &mut self.to_slots {
+            ct = stage.schedule(&high, &ct, &mut stages)?;
+        }
+        if let Some(packing) = &self.packing {
+            ct = high.reduce(&ct);
+            let constants: Vec<Bound> =
+                packing.unpacking(&self.working)?.iter().map(|c| high.prepare(c)).collect::<Result<_>>()?;
+            let after = packed::unpack(&high, &constants, packing.index(), &ct)?[0];
+            let (p, m) = (self.numbers.prime, self.params.m());
+            stages.push(Stage {
+                name: UNPACK.into(),
+                level: ct.level,
+                capacity: (high.capacity(&ct), high.capacity(&after)),
+                work: format!("to {} ciphertexts with {} constants", packing.index().len(), constants.len()),
+                keys: (1..packing.index().len() as u64).map(|j| arith::pow_mod(p % m, j, m)).collect(),
+            });
+            self.packing_levels[0] = ct.level;
+            ct = after;
+        }
+        ct = high.reduce(&ct);
+        let (before, level) = (high.capacity(&ct), ct.level);
+        ct = self.digits.apply(&high, &ct)?;
+        let mut work = self.digits.explain();
+        if let Some(packing) = &self.packing {
+            work = format!("for each of {} ciphertexts: {work}", packing.index().len());
+        }
+        let capacity = (before, high.capacity(&ct));
+        stages.push(Stage { name: DIGITS.into(), level, capacity, work, keys: BTreeSet::new() });
+        check(DIGITS, high.capacity(&ct))?;
+        if let Some(packing) = &self.packing {
+            ct = low.reduce(&ct);
+            let constants: Vec<Bound> =
+                packing.repacking(&self.message)?.iter().map(|c| low.prepare(c)).collect::<Result<_>>()?;
+            let after = packed::repack(&low, &constants, &vec![ct; constants.len()])?;
+            stages.push(Stage {
+                name: REPACK.into(),
+                level: ct.level,
+                capacity: (low.capacity(&ct), low.capacity(&after)),
+                work: format!("{} products with constants", constants.len()),
+                keys: BTreeSet::new(),
+            });
+            self.packing_levels[1] = ct.level;
+            ct = after;
+            for stage in &mut self.to_coefficients {
+                ct = stage.schedule(&low, &ct, &mut stages)?;
+            }
+        }
+        // A bootstrapping that leaves less than it needs to start is of no use.
+        check("what is left for computing", low.capacity(&ct) - self.least_input_bits)?;
+        self.output = ct;
+        self.stages = stages;
+        Ok(())
+    }
+
+    fn front_end_stage(&self, after: f64) -> Stage {
+        Stage {
             name: FRONT_END.into(),
             level: self.input.level,
-            capacity: (self.input.needed_bits, high.capacity(&ct)),
+            capacity: (self.input.needed_bits, after),
             work: format!(
                 "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {}^{}, times the encrypted key",
                 self.spec.ephemeral_weight,
@@ -128,34 +192,7 @@ impl BootstrapPlan {
                 self.numbers.exponent
             ),
             keys: BTreeSet::new(),
-        });
-        debug_assert!(low.capacity(&arrived) >= self.input.needed_bits);
-        for index in 0..self.to_slots.len() {
-            ct = high.reduce(&ct);
-            let stage = &mut self.to_slots[index];
-            stage.level = ct.level;
-            let before = high.capacity(&ct);
-            ct = stage.plan.apply_once(&high, &ct)?;
-            stages.push(stage.describe(before, high.capacity(&ct)));
-            check(&stage.name, high.capacity(&ct))?;
         }
-        ct = high.reduce(&ct);
-        let before = high.capacity(&ct);
-        let level = ct.level;
-        ct = self.digits.apply(&high, &ct)?;
-        stages.push(Stage {
-            name: DIGITS.into(),
-            level,
-            capacity: (before, high.capacity(&ct)),
-            work: self.digits.explain(),
-            keys: BTreeSet::new(),
-        });
-        check(DIGITS, high.capacity(&ct))?;
-        // A bootstrapping that leaves less than it needs to start is of no use.
-        check("what is left for computing", high.capacity(&ct) - self.least_input_bits)?;
-        self.output = ct;
-        self.stages = stages;
-        Ok(())
     }
 
     /// The stages before the front end, from the lowest level that carries them; and the least capacity to arrive with.
@@ -211,7 +248,8 @@ impl BootstrapPlan {
         let refuse = |stage: &str, missing_bits: f64| {
             Err(BootstrapError::CapacityTooLow { stage: stage.into(), left_bits, missing_bits }.into())
         };
-        for stage in &self.to_coefficients {
+        let before = if self.packing.is_some() { &[][..] } else { &self.to_coefficients };
+        for stage in before {
             ct = stage.plan.apply_once(&low, &low.switch(&ct, stage.level))?;
             if low.capacity(&ct) <= 0.0 {
                 return refuse(&stage.name, -low.capacity(&ct));
@@ -328,6 +366,16 @@ impl BootstrapPlan {
 }
 
 impl LinearStage {
+    /// Fixes the level and records the stage.
+    fn schedule(&mut self, forecast: &Forecast, ct: &Expected, stages: &mut Vec<Stage>) -> Result<Expected> {
+        let before = forecast.reduce(ct);
+        self.level = before.level;
+        let after = self.plan.apply_once(forecast, &before)?;
+        stages.push(self.describe(forecast.capacity(&before), forecast.capacity(&after)));
+        check(&self.name, forecast.capacity(&after))?;
+        Ok(after)
+    }
+
     fn describe(&self, before: f64, after: f64) -> Stage {
         Stage {
             name: self.name.clone(),
@@ -337,6 +385,35 @@ impl LinearStage {
             keys: self.plan.required_keys(),
         }
     }
+}
+
+/// The maps to the coefficients and to the slots (with the trace in thin mode), named.
+fn linear_maps(
+    message: &Arc<SlotRing>,
+    working: &Arc<SlotRing>,
+    spec: &BootstrapSpec,
+    packing: Option<&Packing>,
+) -> Result<(Vec<(String, LinearMap)>, Vec<(String, LinearMap)>)> {
+    let (m, p) = (working.quotient().m(), working.hypercube().prime());
+    let count = if packing.is_some() { maps::packed_stage_count(m, p)? } else { maps::stage_count(m, p)? };
+    let ends = |given: &Option<Vec<usize>>| {
+        given.clone().unwrap_or_else(|| default_partition(count, if m.is_power_of_two() { 3 } else { count }))
+    };
+    let (there, back) = match packing {
+        None => (
+            maps::thin_to_coefficients(message, &ends(&spec.to_coefficients))?,
+            maps::thin_to_slots(working, &ends(&spec.to_slots))?,
+        ),
+        Some(packing) => (
+            maps::packed_to_coefficients(message, &ends(&spec.to_coefficients))?,
+            maps::packed_to_slots(working, &ends(&spec.to_slots), packing)?,
+        ),
+    };
+    let mut back = named("coefficients to slots", back);
+    if packing.is_none() {
+        back.extend(named("trace", maps::trace_stages(working)?));
+    }
+    Ok((named("slots to coefficients", there), back))
 }
 
 /// Refuses negative capacity.

@@ -14,12 +14,13 @@ use super::Refresh;
 use super::error::BootstrapError;
 use super::keys::BootstrapKeys;
 use super::levelled::Levelled;
-use super::plan::{BootstrapPlan, DIGITS, FRONT_END, LinearStage};
+use super::packed;
+use super::plan::{BootstrapPlan, DIGITS, FRONT_END, LinearStage, REPACK, UNPACK};
 use crate::circuits::linear::PreparedPlan;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
-use crate::schemes::{Ciphertext, Engine, Scheme};
+use crate::schemes::{Ciphertext, Constant, Engine, Scheme};
 
 /// What [`Bootstrapper::refresh_with`] reports before each stage, and once after the last.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +43,8 @@ pub struct Bootstrapper {
     working: Engine,
     to_coefficients: Vec<PreparedPlan<Levelled>>,
     to_slots: Vec<PreparedPlan<Levelled>>,
+    unpacking: Vec<Constant>,
+    repacking: Vec<Constant>,
 }
 
 impl Bootstrapper {
@@ -79,7 +82,20 @@ impl Bootstrapper {
             let levelled = |stage: &LinearStage| Levelled { engine: engine.clone(), level: stage.level };
             stages.iter().map(|stage| stage.plan.prepare(&levelled(stage))).collect()
         };
+        let constants = |engine: &Engine, level: usize, plaintexts: Vec<Plaintext>| -> Result<Vec<Constant>> {
+            plaintexts.par_iter().map(|plaintext| engine.prepare_at(plaintext, level)).collect()
+        };
+        let [unpack_level, repack_level] = plan.packing_levels;
+        let (unpacking, repacking) = match &plan.packing {
+            Some(packing) => (
+                constants(&working, unpack_level, packing.unpacking(&plan.working)?)?,
+                constants(&message, repack_level, packing.repacking(&plan.message)?)?,
+            ),
+            None => Default::default(),
+        };
         Ok(Self {
+            unpacking,
+            repacking,
             to_coefficients: prepare(&message, &plan.to_coefficients)?,
             to_slots: prepare(&working, &plan.to_slots)?,
             plan,
@@ -125,19 +141,33 @@ impl Bootstrapper {
             }
         };
         let mut x = ct.clone();
-        for (stage, prepared) in self.plan.to_coefficients.iter().zip(&self.to_coefficients) {
-            next(&stage.name, &x)?;
-            x = self.linear(&self.message, stage, prepared, &x)?;
+        if self.plan.packing.is_none() {
+            x = self.all_linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x, &mut next)?;
         }
         next(FRONT_END, &x)?;
         let unit = self.front_end_unit(&x)?;
-        let mut x = self.front_end(&x)?;
-        for (stage, prepared) in self.plan.to_slots.iter().zip(&self.to_slots) {
-            next(&stage.name, &x)?;
-            x = self.linear(&self.working, stage, prepared, &x)?;
-        }
-        next(DIGITS, &x)?;
-        let mut x = self.plan.digits.apply(&self.working, &self.working.reduce_level(&x, f64::INFINITY)?)?;
+        let x = self.front_end(&x)?;
+        let x = self.all_linear(&self.working, &self.plan.to_slots, &self.to_slots, x, &mut next)?;
+        let mut x = match &self.plan.packing {
+            None => {
+                next(DIGITS, &x)?;
+                self.without_digits(&x)?
+            }
+            Some(packing) => {
+                next(UNPACK, &x)?;
+                let [unpack_level, repack_level] = self.plan.packing_levels;
+                let lowered = self.working.switch_modulus(&x, x.level().min(unpack_level))?;
+                let parts = packed::unpack(&self.working, &self.unpacking, packing.index(), &lowered)?;
+                next(DIGITS, &parts[0])?;
+                let parts: Vec<Ciphertext> =
+                    parts.iter().map(|part| self.without_digits(part)).collect::<Result<_>>()?;
+                next(REPACK, &parts[0])?;
+                let lower = |part: &Ciphertext| self.message.switch_modulus(part, part.level().min(repack_level));
+                let parts: Vec<Ciphertext> = parts.iter().map(lower).collect::<Result<_>>()?;
+                let x = packed::repack(&self.message, &self.repacking, &parts)?;
+                self.all_linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x, &mut next)?
+            }
+        };
         let t = self.message.modulus(x.exponent);
         x.factor = arith::mul_mod(x.factor % t, unit, t);
         let end = Progress { stage: String::new(), number: count, count, capacity: self.message.capacity(&x) };
@@ -155,6 +185,25 @@ impl Bootstrapper {
             return Err(BootstrapError::WrongPlaintextModulus { expected, found: ct.exponent }.into());
         }
         self.plan.check_input(ct.level(), ct.noise)
+    }
+
+    fn without_digits(&self, x: &Ciphertext) -> Result<Ciphertext> {
+        self.plan.digits.apply(&self.working, &self.working.reduce_level(x, f64::INFINITY)?)
+    }
+
+    fn all_linear(
+        &self,
+        engine: &Engine,
+        stages: &[LinearStage],
+        prepared: &[PreparedPlan<Levelled>],
+        mut x: Ciphertext,
+        next: &mut impl FnMut(&str, &Ciphertext) -> Result<()>,
+    ) -> Result<Ciphertext> {
+        for (stage, prepared) in stages.iter().zip(prepared) {
+            next(&stage.name, &x)?;
+            x = self.linear(engine, stage, prepared, &x)?;
+        }
+        Ok(x)
     }
 
     fn linear(

@@ -4,6 +4,7 @@
 //! coefficients of those b_i come back to the slots. With `V_{ij} = b_j(ζ^{u_i})` the first map is V, E-linear on thin plaintexts; with the
 //! dual basis `K_{ji} = b_j^*(ζ^{u_i})` the second is `Tr_E ∘ K` (Halevi–Shoup 2018, §8). Both split into one-dimensional stages.
 
+mod packing;
 mod radix2;
 mod slot_map;
 mod tensor;
@@ -15,6 +16,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 
 use crate::circuits::LinearMap;
 use crate::error::{Error, Result};
+pub(crate) use packing::Packing;
 use radix2::Butterflies;
 use slot_map::SlotMap;
 use tensor::Factors;
@@ -52,7 +54,7 @@ pub(crate) fn thin_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Res
         let factors = Factors::choose(m, p)?;
         (0..factors.list.len()).filter(|&s| factors.list[s].size > 1).map(|s| factors.evaluation(slots, s)).collect()
     };
-    merge(slots, stages, ends)
+    merge(stages, ends)
 }
 
 /// The thin map from coefficients to slots without its trace, first stage first; the partition counts from the side of the coefficients.
@@ -71,7 +73,7 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec
             let scale = crate::Plaintext::scalar(slots, modulus.centred(inverse));
             return Ok(vec![LinearMap::diagonal(&scale)]);
         }
-        return merge(slots, stages, ends);
+        return merge(stages, ends);
     }
     let factors = Factors::choose(m, p)?;
     let mut stages: Vec<SlotMap> = Vec::new();
@@ -84,7 +86,49 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec
             ends.iter_mut().filter(|end| **end >= at).for_each(|end| *end += 1);
         }
     }
-    merge(slots, stages, &ends)
+    merge(stages, &ends)
+}
+
+/// How many of the elementary stages a packed map has beside the one inside or along the first factor.
+pub(crate) fn packed_stage_count(m: u64, p: u64) -> Result<usize> {
+    if m.is_power_of_two() { stage_count(m, p) } else { Ok(Factors::choose(m, p)?.list.len() - 1) }
+}
+
+/// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients, first stage first.
+pub(crate) fn packed_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
+    let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
+    if m.is_power_of_two() {
+        let butterflies = Butterflies::new(slots);
+        let mut maps = merge((0..butterflies.count()).map(|k| butterflies.evaluation(k)).collect(), ends)?;
+        maps.push(butterflies.in_slots(false).to_linear_map()?);
+        return Ok(maps);
+    }
+    let factors = Factors::choose(m, p)?;
+    let mut maps = vec![factors.packed_evaluation(slots).to_linear_map()?];
+    maps.extend(merge((1..factors.list.len()).map(|s| factors.evaluation(slots, s)).collect(), ends)?);
+    Ok(maps)
+}
+
+/// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage first.
+pub(crate) fn packed_to_slots(slots: &Arc<SlotRing>, ends: &[usize], packing: &Packing) -> Result<Vec<LinearMap>> {
+    let (m, p, modulus) = (slots.quotient().m(), slots.hypercube().prime(), slots.quotient().modulus());
+    if m.is_power_of_two() {
+        let butterflies = Butterflies::new(slots);
+        let mut maps = vec![butterflies.in_slots(true).to_linear_map()?];
+        let last = butterflies.count().saturating_sub(1);
+        let inverse = modulus.inv(modulus.reduce(slots.slots() as u64)).expect("p is odd");
+        let stages = (0..butterflies.count())
+            .rev()
+            .map(|k| butterflies.interpolation(k, if k == last { inverse } else { 1 }))
+            .collect();
+        maps.extend(merge(stages, ends)?);
+        return Ok(maps);
+    }
+    let factors = Factors::choose(m, p)?;
+    let stages = (1..factors.list.len()).rev().map(|s| factors.interpolation(slots, s)).collect();
+    let mut maps = merge(stages, ends)?;
+    maps.push(factors.packed_interpolation(slots, packing.basis()).to_linear_map()?);
+    Ok(maps)
 }
 
 /// The trace E → Z_{p^e} as maps with all constants 1: for each group of prime factors of d of product at most 8, `Σ_{i<k} σ^{i·step}`.
@@ -113,7 +157,7 @@ pub(crate) fn trace_stages(slots: &Arc<SlotRing>) -> Result<Vec<LinearMap>> {
 }
 
 /// Composes runs of stages (first stage first).
-fn merge(slots: &Arc<SlotRing>, stages: Vec<SlotMap>, ends: &[usize]) -> Result<Vec<LinearMap>> {
+fn merge(stages: Vec<SlotMap>, ends: &[usize]) -> Result<Vec<LinearMap>> {
     if ends.last().copied().unwrap_or(0) != stages.len() || ends.windows(2).any(|pair| pair[0] >= pair[1]) {
         let range = format!("ascending and end with {}, the number of elementary stages", stages.len());
         return Err(Error::OutOfRange {
@@ -121,9 +165,6 @@ fn merge(slots: &Arc<SlotRing>, stages: Vec<SlotMap>, ends: &[usize]) -> Result<
             got: ends.last().map_or(0, |&end| end as i64),
             range,
         });
-    }
-    if stages.is_empty() {
-        return Ok(vec![LinearMap::identity(slots)]);
     }
     let mut merged = Vec::new();
     let mut stages = stages.into_iter();

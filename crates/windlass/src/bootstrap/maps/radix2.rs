@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
@@ -92,6 +93,34 @@ impl Butterflies {
                 put(low, 0, &constant);
                 put(high, 0, &constant);
             }
+        })
+    }
+
+    /// Inside every slot i: `ζ^k·f ↦ ζ^{u_i·k}·f` for 0 ≤ k < d/\[F : Z\] and f ∈ F = Z_{p^r}\[Y\], or the inverse. From `Σ_k ζ^k·A_k(Y)` to the element.
+    pub fn in_slots(&self, inverse: bool) -> SlotMap {
+        let (m, d) = (self.slots.quotient().m(), self.slots.degree() as u64);
+        let span = if self.split { d } else { d / 2 };
+        let galois = self.slots.galois();
+        let lambdas: Vec<Vec<Vec<u64>>> = (0..self.slots.slots())
+            .into_par_iter()
+            .map(|slot| {
+                let u = self.slots.hypercube().evaluation_exponent(slot);
+                let mut exponents = vec![0; d as usize];
+                for k in 0..span {
+                    // ζ^{uk} = ζ^{k'}·Y^q with k' = uk mod span.
+                    let (product, rest) = (u * k % m, u * k % span);
+                    let (from, to) = if inverse { (rest, (k + rest + m - product) % m) } else { (k, product) };
+                    exponents[from as usize] = to;
+                    if !self.split {
+                        exponents[(from + span) as usize] = (to + span) % m;
+                    }
+                }
+                let images: Vec<Vec<u64>> = exponents.into_iter().map(|exponent| galois.zeta_power(exponent)).collect();
+                galois.linearised_polynomial(&images)
+            })
+            .collect();
+        SlotMap::from_rows(&self.slots, |row, put| {
+            lambdas[row].iter().enumerate().for_each(|(f, value)| put(row, f, value));
         })
     }
 

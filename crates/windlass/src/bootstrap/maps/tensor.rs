@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use windlass_ring::kernels::{Axis, Shape, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
 
@@ -97,6 +98,58 @@ impl Factors {
         self.stage_by(slots, s, |row, column| table.dual(row, table.exponent(column)))
     }
 
+    /// The first factor on packed slots: slot j holds `Σ_i c_{ji}·ζ^i`, and `P(ζ_1^{u(e)})` comes out, P with coefficient c_{ji} at monomial j + k_1·i.
+    /// Z_{p^r}-linear: d Frobenius powers for each pair of slots (2015, Eq. (5)).
+    pub fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> SlotMap {
+        let (table, galois) = (Table::new(slots, &self.list[0], self.m), slots.galois());
+        let size = self.list[0].size;
+        self.block_stage(slots, |row, column| {
+            let point = table.exponent(row);
+            let images: Vec<Vec<u64>> = (0..slots.degree()).map(|i| table.monomial(column + size * i, point)).collect();
+            galois.linearised_polynomial(&images)
+        })
+    }
+
+    /// Its inverse, into the given basis η: slot j receives `Σ_i c_{ji}·η_i`, c_{ji} = Σ_e Tr(P_e·b_{ji}^*(ζ_1^{u(e)})): the f-th Frobenius power has
+    /// the constant `Σ_i σ^f(b_{ji}^*)·η_i`.
+    pub fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> SlotMap {
+        let (table, galois) = (Table::new(slots, &self.list[0], self.m), slots.galois());
+        let size = self.list[0].size;
+        self.block_stage(slots, |row, column| {
+            let duals: Vec<Vec<u64>> =
+                (0..slots.degree()).map(|i| table.dual(row + size * i, table.exponent(column))).collect();
+            let constant = |f: usize| {
+                duals.iter().zip(basis).fold(vec![0; slots.degree()], |sum, (dual, element)| {
+                    galois.add(&sum, &galois.mul(&galois.frobenius(dual, f), element))
+                })
+            };
+            (0..slots.degree()).map(constant).collect()
+        })
+    }
+
+    /// The same matrix of linearised polynomials on every hypercolumn of the first factor.
+    fn block_stage(&self, slots: &Arc<SlotRing>, entry: impl Fn(usize, usize) -> Vec<Vec<u64>> + Sync) -> SlotMap {
+        let size = self.list[0].size;
+        let matrix: Vec<Vec<Vec<u64>>> = (0..size * size).into_par_iter().map(|i| entry(i / size, i % size)).collect();
+        let (places, slot_of) = self.places(slots);
+        SlotMap::from_rows(slots, |row, put| {
+            let mut place = places[row].clone();
+            for column in 0..size {
+                place[0] = column;
+                let constants = &matrix[places[row][0] * size + column];
+                constants.iter().enumerate().for_each(|(f, value)| put(slot_of[&place], f, value));
+            }
+        })
+    }
+
+    /// The coordinates of every slot, and back.
+    fn places(&self, slots: &SlotRing) -> (Vec<Vec<usize>>, HashMap<Vec<usize>, usize>) {
+        let cube = slots.hypercube();
+        let places: Vec<Vec<usize>> = (0..slots.slots()).map(|slot| self.coordinates(cube, slot)).collect();
+        let slot_of = places.iter().enumerate().map(|(slot, place)| (place.clone(), slot)).collect();
+        (places, slot_of)
+    }
+
     fn stage(&self, slots: &Arc<SlotRing>, s: usize, entry: impl Fn(&Table, u64, usize) -> Vec<u64>) -> SlotMap {
         let table = Table::new(slots, &self.list[s], self.m);
         self.stage_by(slots, s, |row, column| entry(&table, table.exponent(row), column))
@@ -106,14 +159,12 @@ impl Factors {
     fn stage_by(&self, slots: &Arc<SlotRing>, s: usize, entry: impl Fn(usize, usize) -> Vec<u64>) -> SlotMap {
         let size = self.list[s].size;
         let matrix: Vec<Vec<u64>> = (0..size * size).map(|i| entry(i / size, i % size)).collect();
-        let cube = slots.hypercube();
-        let places: Vec<Vec<usize>> = (0..slots.slots()).map(|slot| self.coordinates(cube, slot)).collect();
-        let slot_of: HashMap<&[usize], usize> = places.iter().enumerate().map(|(i, c)| (&c[..], i)).collect();
+        let (places, slot_of) = self.places(slots);
         SlotMap::from_rows(slots, |row, put| {
             let mut place = places[row].clone();
             for column in 0..size {
                 place[s] = column;
-                put(slot_of[&place[..]], 0, &matrix[places[row][s] * size + column]);
+                put(slot_of[&place], 0, &matrix[places[row][s] * size + column]);
             }
         })
     }

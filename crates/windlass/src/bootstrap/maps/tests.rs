@@ -77,3 +77,42 @@ fn unsuitable_rings_and_partitions_are_refused() {
         assert!(matches!(thin_to_coefficients(&slots, ends), Err(Error::OutOfRange { .. })));
     }
 }
+
+#[test]
+fn packed_slots_become_coefficients_and_come_back() {
+    for (m, p, r) in RINGS.into_iter().chain([(16, 3, 1), (32, 7, 2)]) {
+        let slots = evaluation_ring(m, p, r).unwrap();
+        let (modulus, d) = (slots.quotient().modulus().value(), slots.degree());
+        let packing = Packing::new(&slots);
+        let coefficients: Vec<u64> = (0..slots.quotient().n() as u64).map(|j| (j * j * 3 + j + 1) % modulus).collect();
+        let element = Plaintext::new(&slots, coefficients.clone()).unwrap();
+        let ends: Vec<usize> = (1..=packed_stage_count(m, p).unwrap()).collect();
+        let packed = apply(&packed_to_slots(&slots, &ends, &packing).unwrap(), &element);
+        // Unpack by the definition, repack, and go back.
+        let constants = packing.unpacking(&slots).unwrap();
+        let images: Vec<Plaintext> =
+            (0..d as u64).map(|j| packed.automorphism(arith::pow_mod(p % m, j, m)).unwrap()).collect();
+        let zero = Plaintext::zero(&slots);
+        let thin: Vec<Plaintext> = packing
+            .index()
+            .iter()
+            .map(|row| {
+                row.iter()
+                    .zip(&images)
+                    .fold(zero.clone(), |sum, (&c, image)| sum.add(&constants[c].multiply(image).unwrap()).unwrap())
+            })
+            .collect();
+        let mut found: Vec<u64> = thin.iter().flat_map(|part| part.to_integers().unwrap()).collect();
+        let mut wanted = coefficients;
+        found.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(found, wanted, "m = {m}, p = {p}");
+        let repacked = packing
+            .repacking(&slots)
+            .unwrap()
+            .iter()
+            .zip(&thin)
+            .fold(zero.clone(), |sum, (constant, part)| sum.add(&constant.multiply(part).unwrap()).unwrap());
+        assert_eq!(apply(&packed_to_coefficients(&slots, &ends).unwrap(), &repacked), element, "m = {m}, p = {p}");
+    }
+}
