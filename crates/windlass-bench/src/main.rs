@@ -1,8 +1,8 @@
 //! `windlass-bench`: measurements of every layer, verified before they are timed.
 
 mod bluestein;
-mod demo;
 mod bootstrap;
+mod demo;
 mod engine;
 mod general;
 mod instance;

@@ -93,7 +93,7 @@ impl BootstrapPlan {
         })?;
         let input = InputModulus::choose(params, &numbers, &spec)?;
         let packing = (spec.mode == Mode::Packed).then(|| Packing::new(&working));
-        let (there, back) = linear_maps(&message, &working, &spec, packing.as_ref())?;
+        let [there, back] = linear_maps(&message, &working, &spec, packing.as_ref())?;
         let mut plan = Self {
             params: params.clone(),
             numbers,
@@ -387,13 +387,16 @@ impl LinearStage {
     }
 }
 
+/// Maps with the names of their stages.
+type Named = Vec<(String, LinearMap)>;
+
 /// The maps to the coefficients and to the slots (with the trace in thin mode), named.
 fn linear_maps(
     message: &Arc<SlotRing>,
     working: &Arc<SlotRing>,
     spec: &BootstrapSpec,
     packing: Option<&Packing>,
-) -> Result<(Vec<(String, LinearMap)>, Vec<(String, LinearMap)>)> {
+) -> Result<[Named; 2]> {
     let (m, p) = (working.quotient().m(), working.hypercube().prime());
     let count = if packing.is_some() { maps::packed_stage_count(m, p)? } else { maps::stage_count(m, p)? };
     let ends = |given: &Option<Vec<usize>>| {
@@ -413,7 +416,7 @@ fn linear_maps(
     if packing.is_none() {
         back.extend(named("trace", maps::trace_stages(working)?));
     }
-    Ok((named("slots to coefficients", there), back))
+    Ok([named("slots to coefficients", there), back])
 }
 
 /// Refuses negative capacity.
@@ -430,14 +433,14 @@ fn default_partition(count: usize, groups: usize) -> Vec<usize> {
     if count == 0 { Vec::new() } else { (1..=groups).map(|group| count * group / groups).collect() }
 }
 
-fn named(name: &str, maps: Vec<LinearMap>) -> Vec<(String, LinearMap)> {
+fn named(name: &str, maps: Vec<LinearMap>) -> Named {
     let count = maps.len();
     let label = |i: usize| if count == 1 { name.to_owned() } else { format!("{name}, part {} of {count}", i + 1) };
     maps.into_iter().enumerate().map(|(i, map)| (label(i), map)).collect()
 }
 
 /// Plans every map for the given level.
-fn planned(params: &RlweParams, maps: Vec<(String, LinearMap)>, level: usize) -> Result<Vec<LinearStage>> {
+fn planned(params: &RlweParams, maps: Named, level: usize) -> Result<Vec<LinearStage>> {
     let level = level.min(params.top_level());
     let digits = params.digits().min(level);
     let cost = CostModel::hybrid(level, params.special_primes().len(), digits);
