@@ -42,7 +42,8 @@ docs: setup
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 bench: setup
-	$(CARGO) run --release --locked --package windlass-bench -- standard
+	$(CARGO) build --release --locked --package windlass-cli
+	$(CARGO) run --release --locked --package windlass-bench --features peers -- standard
 
 nightly: setup
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked

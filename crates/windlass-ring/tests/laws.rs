@@ -12,16 +12,22 @@ use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Basis, Coeff, Eval, Poly, Ring, sample};
 
 /// Prime, prime power, composite, odd × power of two, power of two.
-const INDICES: [u64; 10] = [7, 9, 25, 15, 105, 45, 12, 120, 16, 256];
+const INDICES: [u64; 12] = [7, 9, 25, 15, 105, 45, 12, 120, 16, 256, 3, 4];
+/// Larger ones, for the laws that need no big integers.
+const LARGER: [u64; 9] = [127, 243, 1023, 4369, 4095, 2040, 2048, 4096, 8192];
 
 fn ring(m: u64) -> Arc<Ring> {
+    ring_on(m, Isa::best())
+}
+
+fn ring_on(m: u64, isa: Isa) -> Arc<Ring> {
     let shape = Arc::new(Shape::new(m).unwrap());
     let mut primes = Vec::new();
     for bits in [50, 40, 33, 49, 45, 36] {
         let skip: Vec<u64> = primes.iter().map(|q: &Modulus| q.value()).collect();
         primes.extend(find_primes(shape.root_order(), bits, 1, &skip).unwrap());
     }
-    Ring::new(shape, &primes, Isa::best()).unwrap()
+    Ring::new(shape, &primes, isa).unwrap()
 }
 
 fn random(ring: &Arc<Ring>, basis: &Basis, seed: u8) -> Poly<Eval> {
@@ -34,7 +40,7 @@ fn integers(poly: &Poly<Eval>) -> Vec<BigInt> {
 
 #[test]
 fn ring_laws() {
-    for m in INDICES {
+    for m in INDICES.into_iter().chain(LARGER) {
         let ring = ring(m);
         let basis = Basis::new(0..6);
         let (a, b, c) = (random(&ring, &basis, 1), random(&ring, &basis, 2), random(&ring, &basis, 3));
@@ -58,7 +64,7 @@ fn ring_laws() {
 
 #[test]
 fn automorphisms_are_ring_homomorphisms_and_compose() {
-    for m in INDICES {
+    for m in INDICES.into_iter().chain(LARGER) {
         let ring = ring(m);
         let basis = Basis::new(0..2);
         let (a, b) = (random(&ring, &basis, 1), random(&ring, &basis, 2));
@@ -72,6 +78,28 @@ fn automorphisms_are_ring_homomorphisms_and_compose() {
         sum.sub_assign(&b);
         assert_eq!(sum, a.automorphism(&theta_t));
         assert!(ring.automorphism(m).is_err());
+    }
+}
+
+/// Products, sums, automorphisms, rounded divisions and digits: the same bits on every instruction set.
+#[test]
+fn instruction_sets_agree() {
+    for m in [7, 25, 105, 45, 120, 256, 1023, 4095, 4096] {
+        let mut seen: Option<Vec<Vec<u64>>> = None;
+        for isa in Isa::available() {
+            let ring = ring_on(m, isa);
+            let basis = Basis::new(0..6);
+            let (a, b) = (random(&ring, &basis, 1), random(&ring, &basis, 2));
+            let theta = ring.automorphism(m - 1).unwrap();
+            let mut fused = a.automorphism(&theta);
+            fused.mul_add_assign(&a, &b);
+            let divided = fused.divide_rounded(&Basis::new([0, 1, 4]), 257);
+            let digits = Gadget::balanced(4, 2).decompose(&a.restrict(&Basis::new(0..3)), &Basis::new([4, 5]), 3);
+            let results = [fused.clone(), divided].into_iter().chain(digits).map(|poly| poly.data().to_vec());
+            let results: Vec<_> = results.chain([fused.into_coeff().data().to_vec()]).collect();
+            let first = seen.get_or_insert_with(|| results.clone());
+            assert_eq!(*first, results, "m = {m} on {}", isa.name());
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Squares an encrypted vector: the example of the README.
+//! Squares an encrypted vector.
 
 use std::sync::Arc;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey, context::os_rng};

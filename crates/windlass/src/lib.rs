@@ -20,3 +20,8 @@ pub use params::{ParamSpec, Params};
 pub use plaintext::Plaintext;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
+
+/// The example of the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct ReadmeExample;

@@ -1,0 +1,75 @@
+//! The noise of key switches against its bound, over many seeds, every kind of ring, every level and number of digits.
+#![forbid(unsafe_code)]
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass_ring::norm::canonical_norm;
+use windlass_ring::rns::IntegerLift;
+use windlass_ring::{Eval, Poly, sample};
+use windlass_rlwe::switching::{Digits, mod_down};
+use windlass_rlwe::{
+    Assurance, Context, EvaluationKeys, NoiseModel, RlweParams, RlweSpec, SecretDistribution, SecretKey,
+};
+
+fn context(m: u64, digits: usize, special: usize, secret: SecretDistribution) -> Arc<Context> {
+    let params = RlweParams::new(&RlweSpec {
+        m,
+        q_prime_bits: vec![45, 40, 38, 40, 36],
+        special_prime_bits: vec![45; special],
+        digits,
+        secret,
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    });
+    Context::new(params.unwrap()).unwrap()
+}
+
+/// log2 of the canonical norm of (b + a·s) − x·source.
+fn error_bits(context: &Context, pair: &[Poly<Eval>; 2], secret: &Poly<Eval>, expected: &Poly<Eval>) -> f64 {
+    let mut error = pair[0].clone();
+    error.mul_add_assign(&pair[1], secret);
+    error.sub_assign(expected);
+    let lift = IntegerLift::new(context.ring(), error.basis());
+    let coefficients = lift.centred(&error.into_coeff());
+    let coefficients: Vec<i64> = coefficients.iter().map(|x| i64::try_from(x).expect("small")).collect();
+    canonical_norm(context.params().shape(), &coefficients).log2()
+}
+
+#[test]
+fn key_switch_noise_is_within_its_bound_and_near_it() {
+    let ternary = SecretDistribution::Ternary;
+    let sparse = SecretDistribution::Sparse { weight: 12 };
+    for (m, digits, special, distribution) in [
+        (256, 5, 1, ternary),
+        (105, 3, 2, ternary),
+        (127, 2, 3, ternary),
+        (243, 3, 2, sparse),
+        (120, 1, 5, ternary),
+        (1024, 5, 1, sparse),
+    ] {
+        let context = context(m, digits, special, distribution);
+        // Plaintext modulus 1: the bound is that of the error alone.
+        let noise = NoiseModel::new(context.params(), 1);
+        let mut worst = f64::INFINITY;
+        for seed in 0..24u8 {
+            let mut rng = ChaCha20Rng::from_seed([seed; 32]);
+            let secret = SecretKey::generate(&context, &mut rng);
+            let mut keys = EvaluationKeys::empty(&context);
+            keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+            let key = keys.relinearisation().unwrap();
+            for level in 1..=context.top_level() {
+                let basis = context.basis(level);
+                let s = Poly::from_signed(context.ring(), &basis, secret.expose_coefficients()).into_eval();
+                let x = sample::uniform(context.ring(), &basis, &[seed ^ 0x55; 32], level as u32);
+                let wide = Digits::new(&context, &x, 1).inner_product(&context, key).unwrap();
+                let pair = wide.map(|half| mod_down(&context, &half, level, 1));
+                let exact = error_bits(&context, &pair, &s, &x.mul(&s).mul(&s));
+                let bound = noise.key_switch(level).bits();
+                assert!(exact <= bound, "m = {m}, seed {seed}, level {level}: noise 2^{exact:.1}, bound 2^{bound:.1}");
+                worst = worst.min(bound - exact);
+            }
+        }
+        assert!(worst < 6.0, "m = {m}: the bound is {worst:.1} bits above all noise that was seen");
+    }
+}
