@@ -49,35 +49,28 @@ pub fn compare(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sample> {
     samples(subjects, seconds)
 }
 
-/// Seconds of processor time of this process so far, where the system tells: on a shared machine a better clock than the wall's for one
-/// thread.
+/// Seconds of processor time of this process so far: on a shared machine a better clock than the wall's for one thread.
 pub fn processor_seconds() -> Option<f64> {
-    let mut nanoseconds = 0u64;
-    for task in std::fs::read_dir("/proc/self/task").ok()? {
-        let text = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
-        nanoseconds += text.split_whitespace().next()?.parse::<u64>().ok()?;
-    }
-    Some(nanoseconds as f64 * 1e-9)
+    Some(cpu_time::ProcessTime::try_now().ok()?.as_duration().as_secs_f64())
 }
 
-/// As [`compare`], by processor time where there is a clock for it; each round repeats a subject for at least 30 ms, the grain of that clock.
+/// As [`compare`], by processor time where there is a clock for it; each round repeats a subject for about five milliseconds.
 pub fn compare_processor(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sample> {
     let start = Instant::now();
     let clock = || processor_seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());
     let mut repeats = Vec::with_capacity(subjects.len());
     for subject in subjects.iter_mut() {
-        let once = calibrate(&mut subject.run);
-        let start = Instant::now();
         (subject.run)();
-        repeats
-            .push((0.03 / start.elapsed().as_secs_f64().max(1e-9)).ceil().clamp(1.0, 1e5).max(f64::from(once)) as u32);
+        let start = clock();
+        (subject.run)();
+        repeats.push((0.005 / (clock() - start).max(1e-9)).ceil().clamp(1.0, 1e5) as u32);
     }
     let mut seconds = vec![Vec::with_capacity(rounds); subjects.len()];
     for _ in 0..rounds {
         for (index, subject) in subjects.iter_mut().enumerate() {
             let start = clock();
             (0..repeats[index]).for_each(|_| (subject.run)());
-            seconds[index].push((clock() - start) / (repeats[index] * subject.times) as f64);
+            seconds[index].push((clock() - start) / repeats[index] as f64);
         }
     }
     samples(subjects, seconds)
