@@ -70,7 +70,7 @@ pub fn compare_processor(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sam
         for (index, subject) in subjects.iter_mut().enumerate() {
             let start = clock();
             (0..repeats[index]).for_each(|_| (subject.run)());
-            seconds[index].push((clock() - start) / repeats[index] as f64);
+            seconds[index].push((clock() - start) / (repeats[index] * subject.times) as f64);
         }
     }
     samples(subjects, seconds)
