@@ -7,7 +7,7 @@ use rand_core::{RngCore, SeedableRng};
 use windlass::Error;
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, SecretDistribution, SecretKey};
-use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Encryptor, Engine};
+use windlass::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64, Decryptor, Encryptor, Engine};
 
 #[test]
 fn windows_of_every_grouping() {
@@ -34,6 +34,7 @@ fn windows_of_every_grouping() {
         }
     }
     let mut keys = EvaluationKeys::empty(context.rlwe());
+    keys.add_relinearisation(&secret, 3, &mut rng);
     for t in plans.iter().flat_map(TracePlan::required_keys) {
         keys.add_galois(&secret, t, 3, &mut rng).unwrap();
     }
@@ -60,6 +61,19 @@ fn windows_of_every_grouping() {
         seen += 1;
     }
     assert_eq!(seen, 12);
+    let total = context.total_sums(128).unwrap();
+    let spec = TraceSpec { cost: context.cost_model(3), keys: Some(plans[0].required_keys()), ..TraceSpec::default() };
+    let total = TracePlan::new(&total, &spec).unwrap();
+    let short = &x[..128];
+    let ct = encryptor.encrypt(short, &mut rng).unwrap();
+    let all = |sum: Ciphertext, expected: Complex64| {
+        let got = decryptor.decrypt(&sum).unwrap();
+        assert_eq!(got.len(), 128);
+        assert!(got.iter().all(|z| (z - expected).norm() < 2f64.powi(-16)), "{:?} against {expected}", got[0]);
+    };
+    all(engine.inner_product(&total, &ct, &ct).unwrap(), short.iter().map(|z| z * z).sum());
+    all(engine.replicate(&total, &ct, 77).unwrap(), short[77]);
+    assert!(matches!(engine.replicate(&total, &ct, 128), Err(Error::OutOfRange { .. })));
     let wrong = TracePlan::new(&TraceChain::window(4096, 1, 2).unwrap(), &TraceSpec::default()).unwrap();
     assert!(matches!(wrong.apply(&engine, &ct), Err(Error::ContextMismatch { .. })));
 }

@@ -1,0 +1,53 @@
+//! Functions made of sums of slots: see [`crate::circuits::trace`] for the sums themselves.
+
+use num_complex::Complex64;
+
+use super::ciphertext::Ciphertext;
+use super::context::CkksContext;
+use super::engine::Engine;
+use crate::circuits::linear::CostModel;
+use crate::circuits::trace::{TraceChain, TracePlan};
+use crate::error::{Error, Result};
+
+impl CkksContext {
+    /// Total sums over `slots` slots: every slot becomes the sum of all.
+    ///
+    /// # Errors
+    /// [`Error::SlotCount`].
+    pub fn total_sums(&self, slots: usize) -> Result<TraceChain> {
+        self.check_slots(slots)?;
+        TraceChain::window(2 * self.spec().n as u64, 1, slots as u64)
+    }
+
+    /// Predicted prices of operations at a level, for [`crate::circuits::TraceSpec`] and [`crate::circuits::PlanSpec`].
+    pub fn cost_model(&self, level: usize) -> CostModel {
+        let basis = self.rlwe().basis(level);
+        CostModel::hybrid(level, self.rlwe().special().len(), self.rlwe().gadget().active(&basis).len())
+    }
+}
+
+impl Engine {
+    /// The value of one slot in all slots: a mask, then `total`, a plan of [`CkksContext::total_sums`] over the ciphertext's slots.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a slot that is not there; those of products and plans.
+    pub fn replicate(&self, total: &TracePlan, ciphertext: &Ciphertext, slot: usize) -> Result<Ciphertext> {
+        if slot >= ciphertext.slots() {
+            let range = format!("less than the number of slots, {}", ciphertext.slots());
+            return Err(Error::OutOfRange { what: "the slot", got: slot as i64, range });
+        }
+        let mut mask = vec![Complex64::ZERO; ciphertext.slots()];
+        mask[slot] = Complex64::new(1.0, 0.0);
+        let bound = ciphertext.magnitude();
+        let kept = self.rescale(&self.multiply_plain(ciphertext, &mask)?)?;
+        Ok(total.apply(self, &kept)?.with_magnitude(bound))
+    }
+
+    /// `Σ_j a_j·b_j` in every slot: a product, rescaled, then `total` as for [`Self::replicate`].
+    ///
+    /// # Errors
+    /// Those of products and plans.
+    pub fn inner_product(&self, total: &TracePlan, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        total.apply(self, &self.rescale(&self.multiply(a, b)?)?)
+    }
+}
