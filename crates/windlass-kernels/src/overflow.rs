@@ -1,27 +1,64 @@
 //! How often a Chinese-remainder sum wraps around its modulus.
 
-/// `out[j] = round(Σ_i x_i[j] * inverse_i)` for values below 2^50, in plain IEEE arithmetic (product, then sum, in order), so
-/// that every machine gives the same bits. The sum must be below 2^20; its error is below 2^-30 for at most 64 terms.
-pub fn rounded_sum(out: &mut [u64], terms: &[(&[u64], f64)]) {
-    const BLOCK: usize = 64;
-    /// 2^52: adding it puts the integer part into the low mantissa bits, rounded to nearest.
-    const SHIFT: f64 = 4_503_599_627_370_496.0;
-    let mut sums = [0f64; BLOCK];
-    for (block, out) in out.chunks_mut(BLOCK).enumerate() {
-        let sums = &mut sums[..out.len()];
-        sums.fill(0.0);
-        for &(x, inverse) in terms {
-            let x = &x[block * BLOCK..][..out.len()];
-            for (sum, &x) in sums.iter_mut().zip(x) {
-                debug_assert!(x < 1 << 50);
-                // x + 2^52 as a double has x in its mantissa: an exact conversion without a conversion instruction.
-                *sum += (f64::from_bits(x | SHIFT.to_bits()) - SHIFT) * inverse;
+use crate::isa::Isa;
+use crate::lanes::{Kernel, Lanes, dispatch};
+use crate::modulus::Modulus;
+
+/// Columns summed together in registers.
+const BLOCK: usize = 32;
+
+/// 2^52: adding it puts the integer part into the low mantissa bits, rounded to nearest.
+const SHIFT: f64 = 4_503_599_627_370_496.0;
+
+struct RoundedSum<'a, 'b> {
+    out: &'a mut [u64],
+    terms: &'a [(&'b [u64], f64)],
+}
+
+/// x + 2^52 as a double has x in its mantissa: an exact conversion without a conversion instruction.
+#[inline(always)]
+fn term(x: u64, inverse: f64) -> f64 {
+    (f64::from_bits(x | SHIFT.to_bits()) - SHIFT) * inverse
+}
+
+impl Kernel for RoundedSum<'_, '_> {
+    type Output = ();
+
+    // Plain arithmetic, compiled for the instruction set: products and sums are never contracted.
+    #[inline(always)]
+    fn run<L: Lanes>(self, _: L) {
+        let (blocks, rest) = self.out.as_chunks_mut::<BLOCK>();
+        let whole = blocks.len() * BLOCK;
+        for (block, out) in blocks.iter_mut().enumerate() {
+            let mut sums = [0f64; BLOCK];
+            for &(x, inverse) in self.terms {
+                let x = &x[block * BLOCK..][..BLOCK];
+                for j in 0..BLOCK {
+                    sums[j] += term(x[j], inverse);
+                }
+            }
+            for j in 0..BLOCK {
+                out[j] = (sums[j] + SHIFT).to_bits() ^ SHIFT.to_bits();
             }
         }
-        for (out, &sum) in out.iter_mut().zip(&*sums) {
+        for (j, out) in rest.iter_mut().enumerate() {
+            let mut sum = 0.0;
+            for &(x, inverse) in self.terms {
+                sum += term(x[whole + j], inverse);
+            }
             *out = (sum + SHIFT).to_bits() ^ SHIFT.to_bits();
         }
     }
+}
+
+/// `out[j] = round(Σ_i x_i[j] * inverse_i)` for values below 2^50, in plain IEEE arithmetic (product, then sum, in order), so
+/// that every machine gives the same bits. The sum must be below 2^20; its error is below 2^-30 for at most 64 terms.
+pub fn rounded_sum(isa: Isa, out: &mut [u64], terms: &[(&[u64], f64)]) {
+    assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
+    debug_assert!(terms.iter().all(|(x, _)| x.iter().all(|&x| x < 1 << 50)));
+    // No arithmetic modulo anything.
+    let any = Modulus::new(3).expect("3 is an odd prime");
+    dispatch(isa, any, RoundedSum { out, terms });
 }
 
 #[cfg(test)]
@@ -35,10 +72,17 @@ mod tests {
             moduli.iter().map(|&q| (0..200u64).map(|j| (j * j * 0x9e37_79b9_7f4a) % q).collect()).collect();
         let terms: Vec<_> = rows.iter().zip(moduli).map(|(row, q)| (&row[..], 1.0 / q as f64)).collect();
         let mut out = vec![0; 200];
-        rounded_sum(&mut out, &terms);
+        for isa in Isa::available() {
+            out.fill(u64::MAX);
+            rounded_sum(isa, &mut out, &terms);
+            check(&out, &rows, &moduli);
+        }
+    }
+
+    fn check(out: &[u64], rows: &[Vec<u64>], moduli: &[u64]) {
         for j in 0..200 {
             // Fixed point with 60 fractional bits.
-            let exact: u128 = rows.iter().zip(moduli).map(|(row, q)| ((row[j] as u128) << 60) / q as u128).sum();
+            let exact: u128 = rows.iter().zip(moduli).map(|(row, &q)| ((row[j] as u128) << 60) / q as u128).sum();
             let rounded = (exact + (1 << 59)) >> 60;
             assert_eq!(out[j] as u128, rounded, "column {j}");
         }

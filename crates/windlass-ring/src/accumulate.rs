@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use windlass_kernels::Automorphism;
 use windlass_kernels::rows_fma::{Triple, dot_pair};
 
@@ -32,27 +31,25 @@ pub fn sum_of_moved_products(
     terms: &[MovedTerm<'_>],
 ) -> [Poly<Eval>; 2] {
     let mut sums = [Poly::zero(ring, basis), Poly::zero(ring, basis)];
-    let indices: Vec<usize> = basis.indices().collect();
-    let row = |index: usize, sum_b: &mut [u64], sum_a: &mut [u64]| {
+    ring.for_each_rows(sums.each_mut().map(Poly::rows_mut), |row, [sum_b, sum_a]| {
+        let index = basis.index(row);
         let (isa, q) = (ring.isa(), ring.modulus(index));
         let factors: Vec<&[u64]> = x.iter().map(|x| x.row_of(index)).collect();
         let constant = y.basis().row_of(index).map(|row| y.row(row));
-        let (mut product_b, mut product_a) = (ring.take_buffer(1), ring.take_buffer(1));
-        for term in terms {
-            let triples: Vec<Triple<'_>> = factors
-                .iter()
-                .zip(term.b.iter().zip(term.a))
-                .map(|(&x, (b, a))| Triple { x, y: b.row_of(index), z: a.row_of(index) })
-                .collect();
-            dot_pair(isa, q, &mut product_b, &mut product_a, &triples, constant.unwrap_or(&[]));
-            term.automorphism.add_assign(isa, q, sum_b, &product_b);
-            term.automorphism.add_assign(isa, q, sum_a, &product_a);
-        }
-        ring.return_buffer(product_b);
-        ring.return_buffer(product_a);
-    };
-    let [sum_b, sum_a] = &mut sums;
-    let both = sum_b.data_mut().par_chunks_exact_mut(ring.n()).zip(sum_a.data_mut().par_chunks_exact_mut(ring.n()));
-    both.zip(indices.into_par_iter()).for_each(|((b, a), index)| row(index, b, a));
+        ring.with_scratch(2, |scratch| {
+            for term in terms {
+                let triples: Vec<Triple<'_>> = factors
+                    .iter()
+                    .zip(term.b.iter().zip(term.a))
+                    .map(|(&x, (b, a))| Triple { x, y: b.row_of(index), z: a.row_of(index) })
+                    .collect();
+                if let [product_b, product_a] = &mut scratch.split_mut()[..] {
+                    dot_pair(isa, q, product_b, product_a, &triples, constant.unwrap_or(&[]));
+                }
+                term.automorphism.add_assign(isa, q, sum_b, scratch.row(0));
+                term.automorphism.add_assign(isa, q, sum_a, scratch.row(1));
+            }
+        });
+    });
     sums
 }

@@ -3,12 +3,17 @@
 //! Digit k of x is x mod D_k, D_k the product of the primes of group k that are in the basis of x. With the gadget vector
 //! g_k ≡ 1 mod D_k, ≡ 0 mod the other groups, Σ_k digit_k·g_k ≡ x mod Q, whichever primes of Q are still there.
 
+mod product;
+
 use std::sync::Arc;
 
 use windlass_kernels::rows;
 
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Basis;
+use crate::rns::BaseConverter;
+
+pub use product::{Addend, Product};
 
 /// The groups of primes that make up the digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,35 +47,93 @@ impl Gadget {
             .collect()
     }
 
-    /// The digits of `multiplier^{-1}·x`, each over the basis of x joined with `special`: decompose-and-extend.
+    /// Prepares the digits of `multiplier^{-1}·x`, each over the basis of x joined with `special`.
     ///
     /// Digit k is only determined up to small multiples of D_k (approximate base conversion): |digit| < |group|·D_k.
-    /// Cost: one inverse transform for each prime of x, and for each digit one forward transform for each prime outside its group.
-    pub fn decompose(&self, x: &Poly<Eval>, special: &Basis, multiplier: u64) -> Vec<Poly<Eval>> {
+    /// Cost: one inverse transform for each prime of x.
+    pub fn decomposition<'a>(&self, x: &'a Poly<Eval>, special: &Basis, multiplier: u64) -> Decomposition<'a> {
         let ring = Arc::clone(x.ring());
-        let isa = ring.isa();
         let wide = x.basis().union(special);
-        self.active(x.basis())
-            .iter()
-            .map(|group| {
-                let others = wide.without(group);
-                let converter = ring.converter(group, &others, 1);
-                let weighed = converter.weigh(x, multiplier);
-                // Rows outside the group are converted, then transformed; rows of the group are x itself.
-                let mut digit = Poly::<Coeff>::unspecified(&ring, &wide);
-                digit.fill(|index, q, row| {
-                    if group.row_of(index).is_none() {
-                        converter.convert_row(&weighed, index, row);
-                        ring.plan(index).forward(row);
-                        return;
-                    }
-                    row.copy_from_slice(x.row_of(index));
-                    if multiplier != 1 {
-                        rows::mul_scalar_assign(isa, q, row, q.inv(q.reduce(multiplier)));
-                    }
-                });
-                digit.assume_eval()
-            })
-            .collect()
+        let groups = self.active(x.basis());
+        let converters: Vec<_> = groups.iter().map(|group| ring.converter(group, &wide.without(group), 1)).collect();
+        let mut weighed = Poly::<Coeff>::unspecified(&ring, x.basis());
+        weighed.fill(|index, q, row| {
+            let group = groups.iter().position(|group| group.row_of(index).is_some()).expect("groups cover the basis");
+            let factor = q.mul(converters[group].weight(index), q.inv(q.reduce(multiplier)));
+            rows::mul_scalar(ring.isa(), q, row, x.row_of(index), factor);
+            ring.plan(index).inverse(row);
+        });
+        Decomposition { x, wide, multiplier, groups, converters, weighed }
+    }
+
+    /// The digits of `multiplier^{-1}·x` themselves: decompose-and-extend.
+    ///
+    /// Cost: that of [`Self::decomposition`] and of [`Decomposition::digits`].
+    pub fn decompose(&self, x: &Poly<Eval>, special: &Basis, multiplier: u64) -> Vec<Poly<Eval>> {
+        self.decomposition(x, special, multiplier).digits()
+    }
+}
+
+/// A polynomial ready to be cut into digits. The digits are made row by row, so that a row can be used while it is in cache.
+#[derive(Debug)]
+pub struct Decomposition<'a> {
+    x: &'a Poly<Eval>,
+    wide: Basis,
+    multiplier: u64,
+    groups: Vec<Basis>,
+    converters: Vec<Arc<BaseConverter>>,
+    /// The coefficients modulo the primes of x, weighed for the conversion of their group.
+    weighed: Poly<Coeff>,
+}
+
+impl Decomposition<'_> {
+    /// Number of digits.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether there are no digits.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The basis of the digits.
+    pub fn basis(&self) -> &Basis {
+        &self.wide
+    }
+
+    /// The row of digit `k` modulo prime `index`, in `row` or where it is already.
+    pub(crate) fn row<'b>(&'b self, k: usize, index: usize, row: &'b mut [u64]) -> &'b [u64] {
+        if self.multiplier == 1 && self.groups[k].row_of(index).is_some() {
+            return self.x.row_of(index);
+        }
+        self.write_row(k, index, row);
+        row
+    }
+
+    /// Writes the row of digit `k` modulo prime `index`: outside its group a conversion and a forward transform, inside it x itself.
+    fn write_row(&self, k: usize, index: usize, row: &mut [u64]) {
+        let ring = self.x.ring();
+        let (q, group) = (ring.modulus(index), &self.groups[k]);
+        if group.row_of(index).is_some() {
+            rows::mul_scalar(ring.isa(), q, row, self.x.row_of(index), q.inv(q.reduce(self.multiplier)));
+            return;
+        }
+        let weighed: Vec<&[u64]> = group.indices().map(|source| self.weighed.row_of(source)).collect();
+        self.converters[k].convert_row(ring, &weighed, index, row);
+        ring.plan(index).forward(row);
+    }
+
+    /// The digits, to be used more than once. Cost: for each digit one forward transform for each prime outside its group.
+    pub fn digits(&self) -> Vec<Poly<Eval>> {
+        let ring = self.x.ring();
+        let mut digits: Vec<_> = (0..self.len()).map(|_| Poly::<Coeff>::unspecified(ring, &self.wide)).collect();
+        let buffers = digits.iter_mut().map(Poly::rows_mut).collect();
+        // All transforms modulo one prime follow each other.
+        ring.for_each_rows_of(buffers, |row, digits| {
+            let index = self.wide.index(row);
+            digits.into_iter().enumerate().for_each(|(k, out)| self.write_row(k, index, out));
+        });
+        digits.into_iter().map(Poly::assume_eval).collect()
     }
 }

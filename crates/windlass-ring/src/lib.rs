@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accumulate;
+mod buffer;
 pub mod error;
 pub mod gadget;
 pub mod norm;

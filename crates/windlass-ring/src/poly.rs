@@ -4,9 +4,11 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use windlass_kernels::{Automorphism, Modulus, rows};
+use windlass_kernels::rows::{self, PairSum};
+use windlass_kernels::{Automorphism, Isa, Modulus};
 use zeroize::Zeroize;
 
+use crate::buffer::RowBuffer;
 use crate::ring::{Basis, Ring};
 
 /// What the rows of a [`Poly`] hold; either [`Coeff`] or [`Eval`].
@@ -30,11 +32,11 @@ mod sealed {
     impl Sealed for super::Eval {}
 }
 
-/// An element of R/(Π q_i) over a [`Basis`]: `[basis.len()][n]` canonical residues, row-major.
+/// An element of R/(Π q_i) over a [`Basis`]: `[basis.len()][n]` canonical residues, row by row, each row aligned to 64 bytes.
 pub struct Poly<R: Representation> {
     ring: Arc<Ring>,
     basis: Basis,
-    data: Vec<u64>,
+    data: RowBuffer,
     representation: PhantomData<R>,
 }
 
@@ -46,9 +48,9 @@ impl<R: Representation> fmt::Debug for Poly<R> {
 
 impl<R: Representation> Clone for Poly<R> {
     fn clone(&self) -> Self {
-        let mut data = self.ring.take_buffer(self.basis.len());
-        data.copy_from_slice(&self.data);
-        Self::wrap(&self.ring, self.basis.clone(), data)
+        let mut copy = Self::unspecified(&self.ring, &self.basis);
+        self.ring.for_each_row(&mut copy.data, |row, x| x.copy_from_slice(self.row(row)));
+        copy
     }
 }
 
@@ -60,19 +62,19 @@ impl<R: Representation> Drop for Poly<R> {
 
 impl<R: Representation> PartialEq for Poly<R> {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.ring, &other.ring) && self.basis == other.basis && self.data == other.data
+        Arc::ptr_eq(&self.ring, &other.ring) && self.basis == other.basis && self.data.iter().eq(other.data.iter())
     }
 }
 
 impl<R: Representation> Zeroize for Poly<R> {
     fn zeroize(&mut self) {
-        self.data.as_mut_slice().zeroize();
+        self.data.zeroize();
     }
 }
 
 impl<R: Representation> Poly<R> {
-    fn wrap(ring: &Arc<Ring>, basis: Basis, data: Vec<u64>) -> Self {
-        debug_assert_eq!(data.len(), basis.len() * ring.n());
+    fn wrap(ring: &Arc<Ring>, basis: Basis, data: RowBuffer) -> Self {
+        debug_assert_eq!(data.rows(), basis.len());
         Self { ring: Arc::clone(ring), basis, data, representation: PhantomData }
     }
 
@@ -84,11 +86,12 @@ impl<R: Representation> Poly<R> {
     /// The zero polynomial.
     pub fn zero(ring: &Arc<Ring>, basis: &Basis) -> Self {
         let mut poly = Self::unspecified(ring, basis);
-        poly.data.fill(0);
+        poly.fill(|_, _, x| x.fill(0));
         poly
     }
 
-    /// Takes rows as they are: `[basis.len()][n]`. `None` when the length is wrong or a residue is not canonical.
+    /// The polynomial with the given residues: `[basis.len()][n]`, row-major. `None` when the length is wrong or a residue is not
+    /// canonical.
     pub fn from_rows(ring: &Arc<Ring>, basis: &Basis, data: Vec<u64>) -> Option<Self> {
         let n = ring.n();
         let canonical = data.len() == basis.len() * n
@@ -96,7 +99,11 @@ impl<R: Representation> Poly<R> {
                 let q = ring.modulus(index).value();
                 row.iter().all(|&x| x < q)
             });
-        canonical.then(|| Self::wrap(ring, basis.clone(), data))
+        canonical.then(|| {
+            let mut poly = Self::unspecified(ring, basis);
+            ring.for_each_row(&mut poly.data, |row, x| x.copy_from_slice(&data[row * n..(row + 1) * n]));
+            poly
+        })
     }
 
     /// The ring.
@@ -109,19 +116,19 @@ impl<R: Representation> Poly<R> {
         &self.basis
     }
 
-    /// All residues, `[basis.len()][n]`.
-    pub fn data(&self) -> &[u64] {
-        &self.data
+    /// A copy of all residues, `[basis.len()][n]`.
+    pub fn data(&self) -> Vec<u64> {
+        self.data.iter().flatten().copied().collect()
     }
 
-    pub(crate) fn data_mut(&mut self) -> &mut [u64] {
-        &mut self.data
+    /// Bytes of all residues.
+    pub fn bytes(&self) -> usize {
+        self.basis.len() * self.ring.n() * size_of::<u64>()
     }
 
     /// Row number `row`.
     pub fn row(&self, row: usize) -> &[u64] {
-        let n = self.ring.n();
-        &self.data[row * n..(row + 1) * n]
+        self.data.row(row)
     }
 
     /// The row of prime `index`; panics when the prime is not in the basis.
@@ -133,9 +140,14 @@ impl<R: Representation> Poly<R> {
     pub(crate) fn fill(&mut self, f: impl Fn(usize, Modulus, &mut [u64]) + Sync) {
         let (ring, basis) = (Arc::clone(&self.ring), self.basis.clone());
         ring.for_each_row(&mut self.data, |row, x| {
-            let index = basis.indices().nth(row).expect("one row for each prime");
+            let index = basis.index(row);
             f(index, ring.modulus(index), x);
         });
+    }
+
+    /// The memory of the rows.
+    pub(crate) fn rows_mut(&mut self) -> &mut RowBuffer {
+        &mut self.data
     }
 
     fn check(&self, other: &Self) {
@@ -156,6 +168,34 @@ impl<R: Representation> Poly<R> {
         self.fill(|index, q, x| rows::sub_assign(isa, q, x, other.row_of(index)));
     }
 
+    /// `self + other`.
+    pub fn plus(&self, other: &Self) -> Self {
+        self.combined(other, rows::add)
+    }
+
+    /// `self - other`.
+    pub fn minus(&self, other: &Self) -> Self {
+        self.combined(other, rows::sub)
+    }
+
+    fn combined(&self, other: &Self, f: impl Fn(Isa, Modulus, &mut [u64], &[u64], &[u64]) + Sync) -> Self {
+        self.check(other);
+        let mut out = Self::unspecified(&self.ring, &self.basis);
+        let ring = &self.ring;
+        ring.for_each_row(&mut out.data, |row, x| {
+            f(ring.isa(), ring.modulus(self.basis.index(row)), x, self.row(row), other.row(row));
+        });
+        out
+    }
+
+    /// `factor(q)·self` for each prime q; the factor is reduced.
+    pub fn times_scalar(&self, factor: impl Fn(Modulus) -> u64 + Sync) -> Self {
+        let mut out = Self::unspecified(&self.ring, &self.basis);
+        let isa = self.ring.isa();
+        out.fill(|index, q, x| rows::mul_scalar(isa, q, x, self.row_of(index), q.reduce(factor(q))));
+        out
+    }
+
     /// `self = -self`.
     pub fn neg_assign(&mut self) {
         let isa = self.ring.isa();
@@ -174,15 +214,12 @@ impl<R: Representation> Poly<R> {
         self.fill(|index, q, x| rows::mul_scalar_assign(isa, q, x, factor(index, q)));
     }
 
-    /// `factor(q)·self` on the rows of the basis, zero on the other rows of `wide`.
-    pub fn embed_times(&self, wide: &Basis, factor: impl Fn(Modulus) -> u64 + Sync) -> Self {
+    /// `factors[row]·row` on the rows of the basis, zero on the other rows of `wide`.
+    pub fn embed_times(&self, wide: &Basis, factors: &[u64]) -> Self {
         let isa = self.ring.isa();
         let mut out = Self::unspecified(&self.ring, wide);
         out.fill(|index, q, x| match self.basis.row_of(index) {
-            Some(row) => {
-                x.copy_from_slice(self.row(row));
-                rows::mul_scalar_assign(isa, q, x, factor(q));
-            }
+            Some(row) => rows::mul_scalar(isa, q, x, self.row(row), factors[row]),
             None => x.fill(0),
         });
         out
@@ -247,11 +284,7 @@ impl Poly<Eval> {
 
     /// `self * other`.
     pub fn mul(&self, other: &Self) -> Self {
-        self.check(other);
-        let isa = self.ring.isa();
-        let mut out = Self::unspecified(&self.ring, &self.basis);
-        out.fill(|index, q, x| rows::mul(isa, q, x, self.row_of(index), other.row_of(index)));
-        out
+        self.combined(other, rows::mul)
     }
 
     /// `self += x * y`.
@@ -269,6 +302,40 @@ impl Poly<Eval> {
         out.fill(|index, q, x| {
             let rows: Vec<_> = pairs.iter().map(|(a, b)| (a.row_of(index), b.row_of(index))).collect();
             rows::dot(isa, q, x, &rows);
+        });
+        out
+    }
+
+    /// Row by row of `sums` the pair `(Σ x_i[0]·y_i, Σ x_i[1]·y_i)` over the primes of `basis`, which all operands must cover.
+    ///
+    /// One pass through memory for all sums: what occurs in several is read once for each prime.
+    pub fn pair_sums(ring: &Arc<Ring>, basis: &Basis, sums: &[Vec<([&Self; 2], &Self)>]) -> Vec<[Self; 2]> {
+        let mut out: Vec<[Self; 2]> =
+            sums.iter().map(|_| std::array::from_fn(|_| Self::unspecified(ring, basis))).collect();
+        let buffers = out.iter_mut().flatten().map(Self::rows_mut).collect();
+        ring.for_each_rows_of(buffers, |row, out| {
+            let index = basis.index(row);
+            let mut out = out.into_iter();
+            let mut pair_sums = Vec::with_capacity(sums.len());
+            for terms in sums {
+                let out = [(); 2].map(|()| out.next().expect("two rows for each sum"));
+                let terms = terms.iter().map(|(x, y)| (x.map(|half| half.row_of(index)), y.row_of(index))).collect();
+                pair_sums.push(PairSum { out, terms });
+            }
+            rows::dot_pairs(ring.isa(), ring.modulus(index), &mut pair_sums);
+        });
+        out
+    }
+
+    /// `factor(q)·(a_0·b_0, a_0·b_1 + a_1·b_0, a_1·b_1)`: the product of two linear polynomials over the ring.
+    pub fn tensor(a: [&Self; 2], b: [&Self; 2], factor: impl Fn(Modulus) -> u64 + Sync) -> [Self; 3] {
+        b.iter().for_each(|b| a[0].check(b));
+        a[0].check(a[1]);
+        let (ring, basis) = (&a[0].ring, &a[0].basis);
+        let mut out: [Self; 3] = std::array::from_fn(|_| Self::unspecified(ring, basis));
+        ring.for_each_rows(out.each_mut().map(Self::rows_mut), |row, out| {
+            let q = ring.modulus(basis.index(row));
+            rows::tensor(ring.isa(), q, out, a.map(|a| a.row(row)), b.map(|b| b.row(row)), factor(q));
         });
         out
     }

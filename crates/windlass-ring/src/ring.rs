@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, RwLock};
 use rayon::prelude::*;
 use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape};
 
+use crate::buffer::RowBuffer;
 use crate::error::RingError;
 use crate::rns::BaseConverter;
 
@@ -34,6 +35,11 @@ impl Basis {
     /// The prime indices, ascending.
     pub fn indices(&self) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
         self.0.iter().map(|&index| index as usize)
+    }
+
+    /// The prime index of row `row`.
+    pub fn index(&self, row: usize) -> usize {
+        self.0[row] as usize
     }
 
     /// The row that belongs to prime `index`, if it is in the basis.
@@ -65,7 +71,7 @@ pub struct Ring {
     plans: Vec<NttPlan>,
     automorphisms: RwLock<HashMap<u64, Arc<Automorphism>>>,
     pub(crate) converters: RwLock<HashMap<(Basis, Basis, u64), Arc<BaseConverter>>>,
-    spare: Mutex<Vec<Vec<u64>>>,
+    spare: Mutex<Vec<RowBuffer>>,
 }
 
 impl Ring {
@@ -146,35 +152,54 @@ impl Ring {
 
     /// A buffer of `rows` rows with unspecified contents, reused where possible: fresh pages cost more than the
     /// arithmetic on them.
-    pub(crate) fn take_buffer(&self, rows: usize) -> Vec<u64> {
-        let words = rows * self.n();
+    pub(crate) fn take_buffer(&self, rows: usize) -> RowBuffer {
         let mut spare = self.spare.lock().expect("no panic while holding the pool");
-        let fit = spare.iter().rposition(|buffer| buffer.capacity() >= words && buffer.capacity() <= 2 * words);
-        let buffer = fit.map(|index| spare.swap_remove(index));
+        // The last one returned is the likeliest to be in cache.
+        let fit = (0..spare.len()).rev().find(|&index| spare[index].reshape(rows, self.n()));
+        let buffer = fit.map(|index| spare.remove(index));
         drop(spare);
-        match buffer {
-            Some(mut buffer) => {
-                buffer.resize(words, 0);
-                buffer
-            }
-            None => vec![0; words],
-        }
+        buffer.unwrap_or_else(|| RowBuffer::new(rows, self.n()))
     }
 
-    pub(crate) fn return_buffer(&self, buffer: Vec<u64>) {
+    pub(crate) fn return_buffer(&self, buffer: RowBuffer) {
         let mut spare = self.spare.lock().expect("no panic while holding the pool");
-        let held: usize = spare.iter().map(Vec::capacity).sum();
+        let held: usize = spare.iter().map(RowBuffer::capacity).sum();
         if buffer.capacity() > 0 && held + buffer.capacity() <= Self::SPARE_WORDS && spare.len() < 256 {
             spare.push(buffer);
         }
     }
 
-    /// Runs `f(row_number, row)` on each row of `data`, over the current threads.
-    pub(crate) fn for_each_row(&self, data: &mut [u64], f: impl Fn(usize, &mut [u64]) + Sync) {
+    /// Lends `rows` rows of unspecified contents.
+    pub(crate) fn with_scratch<T>(&self, rows: usize, f: impl FnOnce(&mut RowBuffer) -> T) -> T {
+        let mut buffer = self.take_buffer(rows);
+        let result = f(&mut buffer);
+        self.return_buffer(buffer);
+        result
+    }
+
+    /// Runs `f(row_number, row)` on each row, over the current threads.
+    pub(crate) fn for_each_row(&self, data: &mut RowBuffer, f: impl Fn(usize, &mut [u64]) + Sync) {
+        self.for_each_rows([data], |row, [x]| f(row, x));
+    }
+
+    /// Runs `f(row_number, rows)` on the rows of that number of each buffer, over the current threads.
+    pub(crate) fn for_each_rows<const N: usize>(
+        &self,
+        data: [&mut RowBuffer; N],
+        f: impl Fn(usize, [&mut [u64]; N]) + Sync,
+    ) {
+        self.for_each_rows_of(data.into(), |row, rows| f(row, rows.try_into().expect("N buffers")));
+    }
+
+    /// As [`Self::for_each_rows`], for any number of buffers.
+    pub(crate) fn for_each_rows_of(&self, data: Vec<&mut RowBuffer>, f: impl Fn(usize, Vec<&mut [u64]>) + Sync) {
+        let mut split: Vec<_> = data.into_iter().map(|buffer| buffer.split_mut().into_iter()).collect();
+        let count = split.iter().map(ExactSizeIterator::len).min().unwrap_or(0);
+        let tasks = (0..count).map(|row| (row, split.iter_mut().filter_map(Iterator::next).collect()));
         if rayon::current_num_threads() > 1 {
-            data.par_chunks_exact_mut(self.n()).enumerate().for_each(|(row, x)| f(row, x));
+            tasks.collect::<Vec<_>>().into_par_iter().for_each(|(row, x)| f(row, x));
         } else {
-            data.chunks_exact_mut(self.n()).enumerate().for_each(|(row, x)| f(row, x));
+            tasks.for_each(|(row, x)| f(row, x));
         }
     }
 }

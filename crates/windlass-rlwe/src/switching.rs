@@ -2,7 +2,7 @@
 //!
 //! Hybrid key switching (Han–Ki 2020) in its three reusable parts:
 //! *decompose-and-extend* of one polynomial ([`Digits`], shared by hoisting, Halevi–Shoup 2018 §5), *inner product* with a
-//! [`SwitchingKey`] in base Q·P, and *mod-down* ([`windlass_ring::Poly::divide_rounded`]). Errors are plain (not
+//! [`SwitchingKey`] in base Q·P, and *mod-down* ([`windlass_ring::Poly::divide_rounded`]); [`switch`] does all three row by row. Errors are plain (not
 //! multiples of a plaintext modulus): a phase is switched up to a small additive error, so one key serves BGV, BFV and CKKS. A BGV phase
 //! m + t·e is switched as t·switch(t^{-1}·c): both scalings ride on constants that are multiplied anyway.
 
@@ -11,12 +11,16 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use rayon::prelude::*;
 use windlass_ring::accumulate::{MovedTerm, sum_of_moved_products};
+use windlass_ring::gadget::Product;
 use windlass_ring::kernels::Automorphism;
-use windlass_ring::{Basis, Eval, Poly, sample};
+use windlass_ring::{Eval, Poly, sample};
 
 use crate::context::Context;
 use crate::error::RlweError;
 use crate::keys::{SecretKey, SecretPoly, fork, zero_under};
+
+pub use windlass_ring::gadget::Addend;
+pub use windlass_ring::rns::Finish;
 
 /// A key that switches ciphertext components from a secret s' to a secret s at every level up to its own.
 ///
@@ -96,9 +100,20 @@ impl SwitchingKey {
         &self.b
     }
 
+    fn halves(&self) -> [&[Poly<Eval>]; 2] {
+        [&self.b, &self.a]
+    }
+
+    fn check_level(&self, needed: usize) -> Result<(), RlweError> {
+        if self.level < needed {
+            return Err(RlweError::KeyLevelTooLow { key: self.level, needed });
+        }
+        Ok(())
+    }
+
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.b.iter().chain(&self.a).map(|poly| poly.data().len() * 8).sum()
+        self.b.iter().chain(&self.a).map(|poly| poly.bytes()).sum()
     }
 }
 
@@ -112,8 +127,7 @@ pub struct Digits {
 impl Digits {
     /// Decompose-and-extend of `multiplier^{-1}·x`, x over Q_l. The expensive part of a key switch.
     pub fn new(context: &Context, x: &Poly<Eval>, multiplier: u64) -> Self {
-        let level = x.basis().len();
-        debug_assert_eq!(x.basis(), &context.basis(level));
+        let level = level_of(context, x);
         Self { level, digits: context.gadget().decompose(x, context.special(), multiplier) }
     }
 
@@ -126,17 +140,65 @@ impl Digits {
     ///
     /// # Errors
     /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of the digits.
-    pub fn inner_product(&self, context: &Context, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
-        if key.level < self.level {
-            return Err(RlweError::KeyLevelTooLow { key: key.level, needed: self.level });
-        }
-        let wide = context.wide_basis(self.level);
-        let half = |rows: &[Poly<Eval>]| {
-            let pairs: Vec<_> = self.digits.iter().zip(rows).collect();
-            Poly::dot(context.ring(), &wide, &pairs)
-        };
-        Ok([half(&key.b), half(&key.a)])
+    pub fn inner_product(&self, _: &Context, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
+        self.switch_wide(key, None, None)
     }
+
+    /// `θ(inner product + addend)` over Q_l·P, the addend joining the first half.
+    ///
+    /// # Errors
+    /// As [`Self::inner_product`].
+    pub fn switch_wide(
+        &self,
+        key: &SwitchingKey,
+        addend: Option<Addend<'_>>,
+        automorphism: Option<&Automorphism>,
+    ) -> Result<[Poly<Eval>; 2], RlweError> {
+        key.check_level(self.level)?;
+        Ok(Product::of_digits(&self.digits, key.halves()).evaluate(addend, automorphism))
+    }
+}
+
+fn level_of(context: &Context, x: &Poly<Eval>) -> usize {
+    let level = x.basis().len();
+    debug_assert_eq!(x.basis(), &context.basis(level));
+    level
+}
+
+/// One whole key switch of x over Q_l, its digits never stored:
+/// `θ(multiplier·round(Σ digit_k(multiplier^{-1}·x)·(b_k, a_k)/P) + addends)` over Q_l.
+///
+/// Cost at l primes of Q, k of P, d digits: l + k·2 inverse transforms, (d−1)·l + d·k + 2·l forward ones, the key read once.
+///
+/// # Errors
+/// [`RlweError::KeyLevelTooLow`] when the key stops below the level of x.
+pub fn switch(
+    context: &Context,
+    x: &Poly<Eval>,
+    multiplier: u64,
+    key: &SwitchingKey,
+    finish: &Finish<'_, 2>,
+) -> Result<[Poly<Eval>; 2], RlweError> {
+    let level = level_of(context, x);
+    key.check_level(level)?;
+    let digits = context.gadget().decomposition(x, context.special(), multiplier);
+    Ok(Product::of_decomposition(&digits, key.halves()).divide(&context.basis(level), multiplier, finish))
+}
+
+/// A key switch of x over Q_l that stays in base Q_l·P: `θ(Σ digit_k(x)·(b_k, a_k) + addend)`, its digits never stored.
+///
+/// # Errors
+/// As [`switch`].
+pub fn switch_wide(
+    context: &Context,
+    x: &Poly<Eval>,
+    key: &SwitchingKey,
+    addend: Option<Addend<'_>>,
+    automorphism: Option<&Automorphism>,
+) -> Result<[Poly<Eval>; 2], RlweError> {
+    key.check_level(level_of(context, x))?;
+    let digits = context.gadget().decomposition(x, context.special(), 1);
+    Ok(Product::of_decomposition(&digits, key.halves()).evaluate(addend, automorphism))
 }
 
 impl Digits {
@@ -166,23 +228,31 @@ pub fn mod_down(context: &Context, x: &Poly<Eval>, level: usize, scale: u64) -> 
     x.divide_rounded_times(&context.basis(level), scale)
 }
 
-/// `P·x/divisor` over Q_l·P: what mod-down by `divisor·round(·/P)` undoes without error.
+/// Mod-down of a pair: `scale·round(x/P)` over Q_l.
+pub fn mod_down_pair(context: &Context, pair: [&Poly<Eval>; 2], level: usize, scale: u64) -> [Poly<Eval>; 2] {
+    Poly::divide_pair(pair, &context.basis(level), scale, &Finish::default())
+}
+
+/// P/divisor modulo the primes of Q_l: what mod-down by `divisor·round(·/P)` undoes without error.
+pub fn extension_factors(context: &Context, level: usize, divisor: u64) -> Vec<u64> {
+    let ring = context.ring();
+    let factor = |index: usize| {
+        let q = ring.modulus(index);
+        let p = context.special().indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
+        q.mul(p, q.inv(q.reduce(divisor)))
+    };
+    (0..level).map(factor).collect()
+}
+
+/// `P·x/divisor` over Q_l·P.
 pub fn extend(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
-    times_special(context, x, &context.wide_basis(x.basis().len()), divisor)
+    let level = level_of(context, x);
+    x.embed_times(&context.wide_basis(level), &extension_factors(context, level, divisor))
 }
 
 /// `P·x/divisor` over Q_l alone: modulo the special primes it is zero.
 pub fn extend_narrow(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
-    times_special(context, x, x.basis(), divisor)
-}
-
-fn times_special(context: &Context, x: &Poly<Eval>, basis: &Basis, divisor: u64) -> Poly<Eval> {
-    let ring = context.ring();
-    x.embed_times(basis, |q| {
-        let special = context.special().indices();
-        let p = special.fold(1, |p, index| q.mul(p, q.reduce(ring.modulus(index).value())));
-        q.mul(p, q.inv(q.reduce(divisor)))
-    })
+    x.embed_times(x.basis(), &extension_factors(context, level_of(context, x), divisor))
 }
 
 /// The values of s² over all primes: the source of the relinearisation key.

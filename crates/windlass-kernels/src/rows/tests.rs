@@ -50,6 +50,12 @@ fn every_isa_matches_exact_integers() {
                 check("sub_scale", &run(&|o| sub_mul_scalar_assign(isa, q, o, &y, scalar)), &|j| {
                     (at(&x, j) + value - at(&y, j)) * scalar as u128
                 });
+                check("add_into", &run(&|o| add(isa, q, o, &y, &z)), &|j| at(&y, j) + at(&z, j));
+                check("sub_into", &run(&|o| sub(isa, q, o, &y, &z)), &|j| at(&y, j) + value - at(&z, j));
+                check("scale_into", &run(&|o| mul_scalar(isa, q, o, &y, scalar)), &|j| at(&y, j) * scalar as u128);
+                check("sub_scale_add", &run(&|o| sub_mul_scalar_add_assign(isa, q, o, &y, scalar, &z)), &|j| {
+                    (at(&x, j) + value - at(&y, j)) * scalar as u128 + at(&z, j)
+                });
                 let wide = row(length, 1 << 50, 4);
                 check("reduce", &run(&|o| reduce(isa, q, o, &wide)), &|j| at(&wide, j));
             }
@@ -62,7 +68,8 @@ fn sums_of_many_terms_are_exact() {
     for isa in Isa::available() {
         for q in moduli() {
             for terms in [1, 2, 5, 16, 17, 33, MAX_TERMS] {
-                let length = 19;
+                // Four vectors together, one alone, and a ragged end.
+                let length = 43;
                 // Extremes in the first column of every row: the accumulators' limits are met.
                 let rows: Vec<Vec<u64>> = (0..terms).map(|i| row(length, q.value(), 6 * i as u64)).collect();
                 let wide: Vec<Vec<u64>> = (0..terms).map(|i| row(length, 1 << 50, 6 * i as u64)).collect();
@@ -79,6 +86,57 @@ fn sums_of_many_terms_are_exact() {
                 for j in 0..length {
                     let sum: u128 = wide.iter().zip(&scalars).map(|(row, &c)| row[j] as u128 * c as u128).sum();
                     assert_eq!(out[j] as u128, sum % q.value() as u128, "dot_scalar {} {terms} terms", isa.name());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sums_in_pairs_are_those_of_single_sums() {
+    for isa in Isa::available() {
+        for q in moduli() {
+            for (length, terms) in [(5, 1), (24, 3), (1051, 17), (1600, MAX_TERMS)] {
+                let rows: Vec<Vec<u64>> = (0..3 * terms).map(|i| row(length, q.value(), i as u64)).collect();
+                let term = |i: usize| ([&rows[3 * i][..], &rows[3 * i + 1][..]], &rows[3 * i + 2][..]);
+                // Two sums over different terms.
+                let chosen = [(0..terms).collect::<Vec<_>>(), (0..terms).rev().step_by(2).collect()];
+                let mut out = vec![vec![q.value() - 1; length]; 4];
+                let [a, b, c, d] = &mut out[..] else { unreachable!() };
+                let mut sums = [
+                    PairSum { out: [a, b], terms: chosen[0].iter().map(|&i| term(i)).collect() },
+                    PairSum { out: [c, d], terms: chosen[1].iter().map(|&i| term(i)).collect() },
+                ];
+                dot_pairs(isa, q, &mut sums);
+                for (index, out) in out.iter().enumerate() {
+                    for j in 0..length {
+                        let product = |&i: &usize| term(i).0[index % 2][j] as u128 * term(i).1[j] as u128;
+                        let sum: u128 = chosen[index / 2].iter().map(product).sum();
+                        assert_eq!(out[j] as u128, sum % q.value() as u128, "{} {terms} terms", isa.name());
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_tensor_product_is_exact() {
+    for isa in Isa::available() {
+        for q in moduli() {
+            for length in [3, 8, 29] {
+                let rows: Vec<Vec<u64>> = (0..4).map(|i| row(length, q.value(), i)).collect();
+                let scalar = q.value() - 1;
+                let mut out = vec![vec![q.value() - 1; length]; 3];
+                let [x, y, z] = &mut out[..] else { unreachable!() };
+                tensor(isa, q, [x, y, z], [&rows[0], &rows[1]], [&rows[2], &rows[3]], scalar);
+                for j in 0..length {
+                    let product = |i: usize, k: usize| rows[i][j] as u128 * rows[k][j] as u128 % q.value() as u128;
+                    let expected = [product(0, 2), product(0, 3) + product(1, 2), product(1, 3)];
+                    for (out, expected) in out.iter().zip(expected) {
+                        let scaled = expected % q.value() as u128 * scalar as u128 % q.value() as u128;
+                        assert_eq!(out[j] as u128, scaled, "{} q = {}", isa.name(), q.value());
+                    }
                 }
             }
         }

@@ -8,11 +8,7 @@ use std::sync::Arc;
 
 use windlass_kernels::{Modulus, overflow, rows};
 
-use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::{Basis, Ring};
-
-/// Columns handled at a time, so that the source rows stay in the first-level cache.
-const BLOCK: usize = 1024;
 
 /// Constants of the conversion x ↦ multiplier·\[multiplier^{-1}·x\]_B from basis B to basis C.
 ///
@@ -72,53 +68,27 @@ impl BaseConverter {
         }
     }
 
-    /// The weighed coefficients y_i of `multiplier^{-1}·x`, from the values of x over a basis that covers `from`: one inverse transform a row,
-    /// weighed while it is in cache.
-    pub fn weigh(&self, x: &Poly<Eval>, multiplier: u64) -> Poly<Coeff> {
-        let ring = Arc::clone(x.ring());
-        let mut weighed = Poly::<Coeff>::unspecified(&ring, &self.from);
-        weighed.fill(|index, q, row| {
-            row.copy_from_slice(x.row_of(index));
-            ring.plan(index).inverse(row);
-            let weight = self.weights[self.from.row_of(index).expect("a row of the basis")];
-            let factor = if multiplier == 1 { weight } else { q.mul(weight, q.inv(q.reduce(multiplier))) };
-            rows::mul_scalar_assign(ring.isa(), q, row, factor);
-        });
-        weighed
+    /// (B/b)^{-1}/multiplier mod b for prime `index` of B: what makes the weighed coefficients y of those of x.
+    pub(crate) fn weight(&self, index: usize) -> u64 {
+        self.weights[self.from.row_of(index).expect("a prime of the source basis")]
     }
 
-    /// One row of the approximate conversion: residues modulo prime `index` of the target basis.
-    pub fn convert_row(&self, weighed: &Poly<Coeff>, index: usize, row: &mut [u64]) {
-        self.convert(weighed, &[], index, row);
-    }
-
-    /// One row of the exact (centred) conversion, given [`Self::excess`].
-    pub fn convert_row_exact(&self, weighed: &Poly<Coeff>, excess: &[u64], index: usize, row: &mut [u64]) {
-        assert_eq!(excess.len(), row.len());
-        self.convert(weighed, excess, index, row);
-    }
-
-    fn convert(&self, weighed: &Poly<Coeff>, excess: &[u64], index: usize, row: &mut [u64]) {
-        assert_eq!(weighed.basis(), &self.from);
-        let ring = weighed.ring();
-        let target = self.to.row_of(index).expect("a row of the target basis");
-        for start in (0..row.len()).step_by(BLOCK) {
-            let range = start..(start + BLOCK).min(row.len());
-            let mut terms: Vec<(&[u64], u64)> = Vec::with_capacity(self.from.len() + 1);
-            let weights = self.matrix[target].iter().enumerate();
-            terms.extend(weights.map(|(i, &w)| (&weighed.row(i)[range.clone()], w)));
-            if !excess.is_empty() {
-                terms.push((&excess[range.clone()], self.overflow[target]));
-            }
-            rows::dot_scalar(ring.isa(), ring.modulus(index), &mut row[range], &terms);
-        }
+    /// One row of the conversion: residues modulo prime `index` of the target basis, from the weighed rows.
+    ///
+    /// With one row for each source prime the conversion is approximate; with the row of [`Self::excess`] after them it is exact (centred).
+    pub(crate) fn convert_row(&self, ring: &Ring, weighed: &[&[u64]], index: usize, row: &mut [u64]) {
+        let sources = self.from.len();
+        assert!(weighed.len() == sources || weighed.len() == sources + 1, "a row for each source prime");
+        let target = self.to.row_of(index).expect("a prime of the target basis");
+        let scalars = self.matrix[target].iter().chain([&self.overflow[target]]);
+        let terms: Vec<(&[u64], u64)> = weighed.iter().zip(scalars).map(|(&row, &scalar)| (row, scalar)).collect();
+        rows::dot_scalar(ring.isa(), ring.modulus(index), row, &terms);
     }
 
     /// u = round(Σ y_i/b_i) for each coefficient.
-    pub fn excess(&self, weighed: &Poly<Coeff>) -> Vec<u64> {
-        let mut out = vec![0; weighed.ring().n()];
-        let terms: Vec<_> = self.inverses.iter().enumerate().map(|(i, &inverse)| (weighed.row(i), inverse)).collect();
-        overflow::rounded_sum(&mut out, &terms);
-        out
+    pub(crate) fn excess(&self, ring: &Ring, weighed: &[&[u64]], out: &mut [u64]) {
+        assert_eq!(weighed.len(), self.from.len());
+        let terms: Vec<(&[u64], f64)> = weighed.iter().copied().zip(self.inverses.iter().copied()).collect();
+        overflow::rounded_sum(ring.isa(), out, &terms);
     }
 }

@@ -2,10 +2,153 @@
 
 use std::sync::Arc;
 
-use windlass_kernels::rows;
+use windlass_kernels::{Automorphism, rows};
 
+use crate::buffer::RowBuffer;
 use crate::poly::{Coeff, Eval, Poly};
-use crate::ring::Basis;
+use crate::ring::{Basis, Ring};
+use crate::rns::BaseConverter;
+
+/// Where the rows of N polynomials come from: they are there, or made when they are asked for.
+pub(crate) trait Rows<const N: usize>: Sync {
+    /// Rows of scratch memory that making them takes.
+    fn scratch(&self) -> usize;
+
+    /// The rows of prime `index`.
+    fn rows<'a>(&'a self, index: usize, scratch: &'a mut RowBuffer) -> [&'a [u64]; N];
+}
+
+impl<const N: usize> Rows<N> for [&Poly<Eval>; N] {
+    fn scratch(&self) -> usize {
+        0
+    }
+
+    fn rows<'a>(&'a self, index: usize, _: &'a mut RowBuffer) -> [&'a [u64]; N] {
+        self.map(|poly| poly.row_of(index))
+    }
+}
+
+/// What is done to N results while their rows are in cache: `θ(result + addend)`.
+#[derive(Debug, Clone, Copy)]
+pub struct Finish<'a, const N: usize> {
+    /// What is added, over the basis of the results.
+    pub addends: [Option<&'a Poly<Eval>>; N],
+    /// The automorphism applied last.
+    pub automorphism: Option<&'a Automorphism>,
+}
+
+impl<const N: usize> Default for Finish<'_, N> {
+    fn default() -> Self {
+        Self { addends: [None; N], automorphism: None }
+    }
+}
+
+/// `factor · multiplier · round(multiplier^{-1}·x / D)`, D the product of the primes `drop`.
+pub(crate) struct Division {
+    ring: Arc<Ring>,
+    keep: Basis,
+    drop: Basis,
+    converter: Arc<BaseConverter>,
+    /// −factor/D modulo each prime that is kept.
+    quotients: Vec<u64>,
+}
+
+impl Division {
+    pub fn new(ring: &Arc<Ring>, keep: &Basis, drop: &Basis, multiplier: u64, factor: u64) -> Self {
+        let quotient = |index: usize| {
+            let q = ring.modulus(index);
+            let product = drop.indices().fold(1, |p, d| q.mul(p, q.reduce(ring.modulus(d).value())));
+            q.neg(q.mul(q.inv(product), q.reduce(factor)))
+        };
+        Self {
+            quotients: keep.indices().map(quotient).collect(),
+            converter: ring.converter(drop, keep, multiplier),
+            ring: Arc::clone(ring),
+            keep: keep.clone(),
+            drop: drop.clone(),
+        }
+    }
+
+    /// Divides N polynomials. Each row is made, converted, transformed, combined and permuted while it is in cache, and all
+    /// transforms modulo one prime follow each other, so that its tables are read once.
+    pub fn apply<const N: usize>(&self, source: &impl Rows<N>, finish: &Finish<'_, N>) -> [Poly<Eval>; N] {
+        let residues = self.residues(source);
+        let mut excess = self.ring.take_buffer(N);
+        self.ring.for_each_row(&mut excess, |h, out| {
+            self.converter.excess(&self.ring, &all_rows(&residues[h]), out);
+        });
+        let weighed: [Vec<&[u64]>; N] = std::array::from_fn(|h| {
+            let mut rows = all_rows(&residues[h]);
+            rows.push(excess.row(h));
+            rows
+        });
+        let mut out: [Poly<Coeff>; N] = std::array::from_fn(|_| Poly::unspecified(&self.ring, &self.keep));
+        self.ring.for_each_rows(out.each_mut().map(Poly::rows_mut), |row, out| {
+            self.ring.with_scratch(source.scratch(), |scratch| {
+                let index = self.keep.index(row);
+                let wide = source.rows(index, scratch);
+                for (h, out) in out.into_iter().enumerate() {
+                    self.finish_row(row, &weighed[h], wide[h], (finish.addends[h], finish.automorphism), out);
+                }
+            });
+        });
+        drop(weighed);
+        self.ring.return_buffer(excess);
+        out.map(Poly::assume_eval)
+    }
+
+    /// The coefficients modulo the primes that are dropped, weighed.
+    fn residues<const N: usize>(&self, source: &impl Rows<N>) -> [Poly<Coeff>; N] {
+        let ring = &self.ring;
+        let mut residues: [Poly<Coeff>; N] = std::array::from_fn(|_| Poly::unspecified(ring, &self.drop));
+        ring.for_each_rows(residues.each_mut().map(Poly::rows_mut), |row, out| {
+            ring.with_scratch(source.scratch(), |scratch| {
+                let index = self.drop.index(row);
+                let wide = source.rows(index, scratch);
+                for (out, wide) in out.into_iter().zip(wide) {
+                    rows::mul_scalar(ring.isa(), ring.modulus(index), out, wide, self.converter.weight(index));
+                    ring.plan(index).inverse(out);
+                }
+            });
+        });
+        residues
+    }
+
+    /// θ((δ − x)·(−factor/D) + addend), δ converted from the weighed residues.
+    fn finish_row(
+        &self,
+        row: usize,
+        weighed: &[&[u64]],
+        wide: &[u64],
+        (addend, automorphism): (Option<&Poly<Eval>>, Option<&Automorphism>),
+        out: &mut [u64],
+    ) {
+        let (ring, index) = (&self.ring, self.keep.index(row));
+        let (isa, q) = (ring.isa(), ring.modulus(index));
+        let divide = |x: &mut [u64]| {
+            self.converter.convert_row(ring, weighed, index, x);
+            ring.plan(index).forward(x);
+            match addend {
+                Some(addend) => {
+                    let addend = addend.row_of(index);
+                    rows::sub_mul_scalar_add_assign(isa, q, x, wide, self.quotients[row], addend);
+                }
+                None => rows::sub_mul_scalar_assign(isa, q, x, wide, self.quotients[row]),
+            }
+        };
+        match automorphism {
+            Some(automorphism) => ring.with_scratch(1, |scratch| {
+                divide(scratch.row_mut(0));
+                automorphism.apply(isa, out, scratch.row(0));
+            }),
+            None => divide(out),
+        }
+    }
+}
+
+fn all_rows(poly: &Poly<Coeff>) -> Vec<&[u64]> {
+    (0..poly.basis().len()).map(|row| poly.row(row)).collect()
+}
 
 impl Poly<Eval> {
     /// `multiplier · round(multiplier^{-1}·x / D)` modulo the primes of `keep`, D the product of the other primes of the
@@ -14,31 +157,23 @@ impl Poly<Eval> {
     /// Multiplier 1 is the plain rounded division. The multiplier must be invertible modulo D.
     /// Cost: |D| inverse and |keep| forward transforms, (|D|+1)·|keep| multiply-adds a coefficient.
     pub fn divide_rounded(&self, keep: &Basis, multiplier: u64) -> Self {
-        self.divide(keep, multiplier, 1)
+        let drop = self.basis().without(keep);
+        let [quotient] = Division::new(self.ring(), keep, &drop, multiplier, 1).apply(&[self], &Finish::default());
+        quotient
     }
 
     /// `factor · round(x / D)`: as [`Self::divide_rounded`] with multiplier 1, times a scalar at no extra cost.
     pub fn divide_rounded_times(&self, keep: &Basis, factor: u64) -> Self {
-        self.divide(keep, 1, factor)
+        let drop = self.basis().without(keep);
+        let [quotient] = Division::new(self.ring(), keep, &drop, 1, factor).apply(&[self], &Finish::default());
+        quotient
     }
 
-    fn divide(&self, keep: &Basis, multiplier: u64, factor: u64) -> Self {
-        let ring = Arc::clone(self.ring());
-        let drop = self.basis().without(keep);
-        let converter = ring.converter(&drop, keep, multiplier);
-        let residue = converter.weigh(self, 1);
-        let excess = converter.excess(&residue);
-        let isa = ring.isa();
-        let mut out = Poly::<Coeff>::unspecified(&ring, keep);
-        // Each row is converted, transformed and combined while it is in cache.
-        out.fill(|index, q, x| {
-            converter.convert_row_exact(&residue, &excess, index, x);
-            ring.plan(index).forward(x);
-            let product = drop.indices().fold(1, |p, d| q.mul(p, q.reduce(ring.modulus(d).value())));
-            // (δ − x)·(−factor/D)
-            let quotient = q.mul(q.inv(product), q.reduce(factor));
-            rows::sub_mul_scalar_assign(isa, q, x, self.row_of(index), q.neg(quotient));
-        });
-        out.assume_eval()
+    /// `θ(factor · round(x / D) + addend)` for two polynomials over one basis: as [`Self::divide_rounded`] with multiplier 1, the rest at next to
+    /// no cost.
+    pub fn divide_pair(pair: [&Self; 2], keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Self; 2] {
+        assert_eq!(pair[0].basis(), pair[1].basis(), "polynomials over one basis");
+        let drop = pair[0].basis().without(keep);
+        Division::new(pair[0].ring(), keep, &drop, 1, factor).apply(&pair, finish)
     }
 }

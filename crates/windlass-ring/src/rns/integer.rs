@@ -79,7 +79,7 @@ impl IntegerLift {
             .zip(&weighed)
             .map(|(index, row)| (&row[..], 1.0 / ring.modulus(index).value() as f64))
             .collect();
-        overflow::rounded_sum(&mut excess, &terms);
+        overflow::rounded_sum(ring.isa(), &mut excess, &terms);
         let modulo_t = |x: &BigUint| (x % t).iter_u64_digits().next().unwrap_or(0);
         let cofactors: Vec<u64> = self.cofactors.iter().map(modulo_t).collect();
         let wrap = (t - modulo_t(&self.product)) % t;

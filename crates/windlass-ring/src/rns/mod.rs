@@ -5,4 +5,6 @@ mod divide;
 mod integer;
 
 pub use convert::BaseConverter;
+pub use divide::Finish;
+pub(crate) use divide::{Division, Rows};
 pub use integer::IntegerLift;

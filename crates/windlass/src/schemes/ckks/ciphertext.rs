@@ -99,7 +99,7 @@ impl Ciphertext {
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.parts.iter().map(|part| part.data().len() * 8).sum()
+        self.parts.iter().map(|part| part.bytes()).sum()
     }
 
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>, info: Info) -> Self {

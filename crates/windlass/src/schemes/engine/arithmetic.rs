@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_ring::{Eval, Poly, norm};
+use windlass_ring::{Poly, norm};
 use windlass_rlwe::Bound;
-use windlass_rlwe::switching::{self, Digits};
+use windlass_rlwe::switching::{self, Finish};
 
 use super::{Ciphertext, Constant, Engine, centred};
 use crate::error::{Error, Result};
@@ -34,13 +34,11 @@ impl Engine {
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
-        let (mut sum, b) = self.align(a, b)?;
-        let before = self.capacity(&sum);
-        for (x, y) in sum.parts.iter_mut().zip(&b.parts) {
-            if subtract { x.sub_assign(y) } else { x.add_assign(y) }
-        }
-        sum.noise = sum.noise + b.noise;
-        self.accept(if subtract { "subtract" } else { "add" }, before, sum)
+        let (a, b) = self.align(a, b)?;
+        let combine = if subtract { Poly::minus } else { Poly::plus };
+        let parts = a.parts.iter().zip(&b.parts).map(|(x, y)| combine(x, y)).collect();
+        let sum = Ciphertext { noise: a.noise + b.noise, ..a.with_parts(parts) };
+        self.accept(if subtract { "subtract" } else { "add" }, self.capacity(&a), sum)
     }
 
     pub(super) fn add_or_sub_plain(&self, a: &Ciphertext, b: &Plaintext, subtract: bool) -> Result<Ciphertext> {
@@ -52,13 +50,12 @@ impl Engine {
             let t = self.modulus(a.exponent);
             message.mul_scalar_assign(|q| q.inv(q.reduce(t)));
         }
-        let mut sum = a.clone();
         if subtract {
-            sum.parts[0].sub_assign(&message)
-        } else {
-            sum.parts[0].add_assign(&message)
+            message.neg_assign();
         }
-        sum.noise = a.noise + norm;
+        message.add_assign(&a.parts[0]);
+        let parts = std::iter::once(message).chain(a.parts[1..].iter().cloned()).collect();
+        let sum = Ciphertext { noise: a.noise + norm, ..a.with_parts(parts) };
         self.accept("add plaintext", self.capacity(a), sum)
     }
 
@@ -73,9 +70,8 @@ impl Engine {
         self.check("multiply by a scalar", a)?;
         let t = self.modulus(a.exponent);
         let k = centred(k.rem_euclid(t as i64) as u64, t);
-        let mut out = a.clone();
-        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(k)));
-        out.noise = out.noise * Bound::of(k.unsigned_abs() as f64);
+        let parts = a.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
+        let out = Ciphertext { noise: a.noise * Bound::of(k.unsigned_abs() as f64), ..a.with_parts(parts) };
         self.accept("multiply by a scalar", self.capacity(a), out)
     }
 
@@ -84,7 +80,8 @@ impl Engine {
         self.check_constant(c, a.level())?;
         let basis = a.parts[0].basis();
         let ring = self.context.ring();
-        let parts = a.parts.iter().map(|part| Poly::dot(ring, basis, &[(part, &c.poly)])).collect();
+        let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.poly)]]);
+        let parts = parts.into_iter().flatten().collect();
         let out = Ciphertext { noise: a.noise * c.norm, ..a.with_parts(parts) };
         self.accept("multiply by a constant", self.capacity(a), out)
     }
@@ -117,45 +114,18 @@ impl Engine {
         }
         let level = self.product_level(a, b);
         let before = self.capacity(a).min(self.capacity(b));
-        let left = self.switch_unchecked(a, level);
-        let tensor = if std::ptr::eq(a, b) {
-            self.tensor_square(&left)
-        } else {
-            let right = self.switch_unchecked(b, level);
-            self.tensor(&left, &right)
-        };
+        let left = self.switched(a, level);
+        let tensor =
+            if std::ptr::eq(a, b) { self.tensor(&left, &left) } else { self.tensor(&left, &self.switched(b, level)) };
         self.accept("multiply", before, self.relinearise(&tensor)?)
     }
 
-    /// For BFV one operand carries the factor t: t·(φ_a·φ_b) is (t·φ_a)(t·φ_b)/t.
-    fn tensor_scale(&self, parts: &mut [Poly<Eval>], exponent: u32) {
-        if self.scheme == Scheme::Bfv {
-            let t = self.modulus(exponent);
-            parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(t)));
-        }
-    }
-
+    /// Three parts of a product. For BFV they carry the factor t: t·(φ_a·φ_b) is (t·φ_a)(t·φ_b)/t.
     fn tensor(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
-        let (ring, basis) = (self.context.ring(), a.parts[0].basis());
-        let mut scaled = a.parts.clone();
-        self.tensor_scale(&mut scaled, a.exponent);
-        let [a0, a1] = [&scaled[0], &scaled[1]];
-        let [b0, b1] = [&b.parts[0], &b.parts[1]];
-        let parts = vec![a0.mul(b0), Poly::dot(ring, basis, &[(a0, b1), (a1, b0)]), a1.mul(b1)];
-        self.tensored(a, b, parts)
-    }
-
-    fn tensor_square(&self, a: &Ciphertext) -> Ciphertext {
-        let mut scaled = a.parts.clone();
-        self.tensor_scale(&mut scaled, a.exponent);
-        let mut middle = scaled[0].mul(&a.parts[1]);
-        let double = middle.clone();
-        middle.add_assign(&double);
-        self.tensored(a, a, vec![scaled[0].mul(&a.parts[0]), middle, scaled[1].mul(&a.parts[1])])
-    }
-
-    fn tensored(&self, a: &Ciphertext, b: &Ciphertext, parts: Vec<Poly<Eval>>) -> Ciphertext {
         let t = self.modulus(a.exponent);
+        let scale = if self.scheme == Scheme::Bfv { t } else { 1 };
+        let [[a0, a1], [b0, b1]] = [a, b].map(|ct| [&ct.parts[0], &ct.parts[1]]);
+        let parts = Poly::tensor([a0, a1], [b0, b1], |q| q.reduce(scale)).into();
         Ciphertext { factor: arith::mul_mod(a.factor, b.factor, t), noise: a.noise * b.noise, ..a.with_parts(parts) }
     }
 
@@ -163,20 +133,10 @@ impl Engine {
     fn relinearise(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (level, multiplier) = (ct.level(), self.multiplier(ct.exponent));
-        let digits = Digits::new(&self.context, &ct.parts[2], multiplier);
-        let switched = digits.inner_product(&self.context, key)?;
-        let parts = switched.iter().zip(&ct.parts).map(|(wide, part)| {
-            let mut sum = self.narrow(wide, level, ct.exponent);
-            sum.add_assign(part);
-            sum
-        });
+        let finish = Finish { addends: [Some(&ct.parts[0]), Some(&ct.parts[1])], automorphism: None };
+        let parts = switching::switch(&self.context, &ct.parts[2], multiplier, key, &finish)?;
         let noise = ct.noise + self.noise(ct.exponent).key_switch(level);
-        Ok(Ciphertext { noise, ..ct.with_parts(parts.collect()) })
-    }
-
-    /// Mod-down of a key switch whose digits were taken of `multiplier^{-1}·x`: the multiplier comes back.
-    pub(super) fn narrow(&self, wide: &Poly<Eval>, level: usize, exponent: u32) -> Poly<Eval> {
-        switching::mod_down(&self.context, wide, level, self.multiplier(exponent))
+        Ok(Ciphertext { noise, ..ct.with_parts(parts.into()) })
     }
 
     pub(super) fn divided_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {

@@ -3,7 +3,7 @@
 use windlass_ring::kernels::arith;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::Bound;
-use windlass_rlwe::switching::{self, Digits, SwitchingKey};
+use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
@@ -46,14 +46,10 @@ impl Engine {
         let key = self.galois_key(t)?;
         let permutation = self.context.ring().automorphism(t)?;
         let (level, multiplier) = (a.level(), self.multiplier(a.exponent));
-        let digits = Digits::new(&self.context, &a.parts[1], multiplier);
-        let [wide0, wide1] = digits.inner_product(&self.context, key)?;
-        let mut first = self.narrow(&wide0, level, a.exponent);
-        first.add_assign(&a.parts[0]);
-        let second = self.narrow(&wide1, level, a.exponent);
-        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let finish = Finish { addends: [Some(&a.parts[0]), None], automorphism: Some(&permutation) };
+        let parts = switching::switch(&self.context, &a.parts[1], multiplier, key, &finish)?;
         let noise = a.noise + self.noise(a.exponent).key_switch(level);
-        let out = Ciphertext { noise, ..a.with_parts(parts) };
+        let out = Ciphertext { noise, ..a.with_parts(parts.into()) };
         self.accept("automorphism", self.capacity(a), out)
     }
 
@@ -86,12 +82,12 @@ impl Engine {
         }
         let key = self.galois_key(t)?;
         let permutation = self.context.ring().automorphism(t)?;
-        let [mut first, second] = a.digits.inner_product(&self.context, key)?;
-        first.add_assign(&self.widen(&a.ct.parts[0], a.ct.exponent));
-        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
         let level = a.ct.level();
+        let factors = switching::extension_factors(&self.context, level, self.multiplier(a.ct.exponent));
+        let addend = Addend { poly: &a.ct.parts[0], factors: &factors };
+        let parts = a.digits.switch_wide(key, Some(addend), Some(&permutation))?;
         let noise = a.ct.noise + self.wide_error(level, a.ct.exponent);
-        let ct = Ciphertext { noise, ..a.ct.with_parts(parts) };
+        let ct = Ciphertext { noise, ..a.ct.with_parts(parts.into()) };
         Ok(Extended { ct, level })
     }
 
@@ -114,24 +110,42 @@ impl Engine {
         Ok(sum)
     }
 
-    pub(super) fn dot_extended(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
-        let Some(&(first, _)) = terms.first() else {
-            return Err(Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 });
+    /// Row by row Σ c_i·x_{j_i}: all rows in one pass through memory.
+    pub(super) fn dot_extended_rows(
+        &self,
+        inputs: &[&Extended],
+        rows: &[Vec<(usize, &Constant)>],
+    ) -> Result<Vec<Extended>> {
+        let Some(&first) = inputs.first() else {
+            return if rows.is_empty() { Ok(Vec::new()) } else { Err(no_terms()) };
         };
-        let mut noise = Bound::ZERO;
-        for (x, c) in terms {
+        for x in inputs {
             self.check("sum of products", &x.ct)?;
-            self.check_constant(c, x.level)?;
             self.check_alike(first, x)?;
-            noise = noise + x.ct.noise * c.norm;
         }
-        let wide = self.context.wide_basis(first.level);
-        let half = |i: usize| {
-            let pairs: Vec<_> = terms.iter().map(|(x, c)| (&x.ct.parts[i], &c.poly)).collect();
-            Poly::dot(self.context.ring(), &wide, &pairs)
+        let mut noises = Vec::with_capacity(rows.len());
+        let mut sums = Vec::with_capacity(rows.len());
+        for row in rows {
+            if row.is_empty() {
+                return Err(no_terms());
+            }
+            let mut noise = Bound::ZERO;
+            let mut sum = Vec::with_capacity(row.len());
+            for &(j, c) in row {
+                let x = inputs[j];
+                self.check_constant(c, first.level)?;
+                noise = noise + x.ct.noise * c.norm;
+                sum.push(([&x.ct.parts[0], &x.ct.parts[1]], &c.poly));
+            }
+            noises.push(noise);
+            sums.push(sum);
+        }
+        let pairs = Poly::pair_sums(self.context.ring(), &self.context.wide_basis(first.level), &sums);
+        let extended = |(noise, pair): (Bound, [Poly<Eval>; 2])| {
+            let ct = Ciphertext { noise, ..first.ct.with_parts(pair.into()) };
+            Extended { ct, level: first.level }
         };
-        let ct = Ciphertext { noise, ..first.ct.with_parts(vec![half(0), half(1)]) };
-        Ok(Extended { ct, level: first.level })
+        Ok(noises.into_iter().zip(pairs).map(extended).collect())
     }
 
     fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
@@ -150,13 +164,12 @@ impl Engine {
         }
         let key = self.galois_key(t)?;
         let permutation = self.context.ring().automorphism(t)?;
-        let narrowed = switching::mod_down(&self.context, &a.ct.parts[1], a.level, 1);
         // The pair is divided by the multiplier already.
-        let [mut first, second] = Digits::new(&self.context, &narrowed, 1).inner_product(&self.context, key)?;
-        first.add_assign(&a.ct.parts[0]);
-        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let narrowed = switching::mod_down(&self.context, &a.ct.parts[1], a.level, 1);
+        let addend = Addend { poly: &a.ct.parts[0], factors: &[] };
+        let parts = switching::switch_wide(&self.context, &narrowed, key, Some(addend), Some(&permutation))?;
         let noise = a.ct.noise + self.noise(a.ct.exponent).key_switch(a.level);
-        let ct = Ciphertext { noise, ..a.ct.with_parts(parts) };
+        let ct = Ciphertext { noise, ..a.ct.with_parts(parts.into()) };
         Ok(Extended { ct, level: a.level })
     }
 
@@ -171,7 +184,8 @@ impl Engine {
     /// Divides by P, exactly for the plaintext.
     pub(super) fn mod_down_extended(&self, a: &Extended) -> Result<Ciphertext> {
         self.check("mod-down", &a.ct)?;
-        let parts = a.ct.parts.iter().map(|part| self.narrow(part, a.level, a.ct.exponent)).collect();
+        let pair = [&a.ct.parts[0], &a.ct.parts[1]];
+        let parts = switching::mod_down_pair(&self.context, pair, a.level, self.multiplier(a.ct.exponent)).into();
         let before = self.capacity_at(a.level, a.ct.noise);
         let noise = a.ct.noise + self.noise(a.ct.exponent).rounding(2);
         let out = Ciphertext { noise, ..a.ct.with_parts(parts) };
@@ -182,4 +196,8 @@ impl Engine {
     pub fn frobenius_element(&self, i: u64) -> u64 {
         arith::pow_mod(self.slots.quotient().modulus().prime(), i, self.context.params().m())
     }
+}
+
+fn no_terms() -> Error {
+    Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 }
 }

@@ -57,7 +57,7 @@ impl Ciphertext {
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.parts.iter().map(|part| part.data().len() * 8).sum()
+        self.parts.iter().map(|part| part.bytes()).sum()
     }
 
     /// The same metadata around other parts.

@@ -91,7 +91,13 @@ impl Evaluator for Engine {
     }
 
     fn dot_constants(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
-        self.dot_extended(terms)
+        let inputs: Vec<&Extended> = terms.iter().map(|(x, _)| *x).collect();
+        let row = terms.iter().enumerate().map(|(j, (_, c))| (j, *c)).collect();
+        Ok(self.dot_extended_rows(&inputs, &[row])?.swap_remove(0))
+    }
+
+    fn dot_constants_rows(&self, inputs: &[Extended], rows: &[Vec<(usize, &Constant)>]) -> Result<Vec<Extended>> {
+        self.dot_extended_rows(&inputs.iter().collect::<Vec<_>>(), rows)
     }
 
     fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {

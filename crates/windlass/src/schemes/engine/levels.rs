@@ -1,5 +1,7 @@
 //! Modulus switching, by hand and automatic, and bringing operands together.
 
+use std::borrow::Cow;
+
 use windlass_ring::kernels::arith;
 
 use windlass_rlwe::Bound;
@@ -18,7 +20,7 @@ impl Engine {
             let range = format!("between 1 and {}", ct.level());
             return Err(Error::OutOfRange { what: "level", got: level as i64, range });
         }
-        self.accept("modulus switch", self.capacity(ct), self.switch_unchecked(ct, level))
+        self.accept("modulus switch", self.capacity(ct), self.switched(ct, level).into_owned())
     }
 
     /// The noise bound after a switch to `level`.
@@ -30,9 +32,10 @@ impl Engine {
         self.noise(ct.exponent).modulus_switch(ct.noise, from, to, ct.parts.len() as u32)
     }
 
-    pub(crate) fn switch_unchecked(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
+    /// The ciphertext at a level up to its own; no copy at its own.
+    pub(crate) fn switched<'a>(&self, ct: &'a Ciphertext, level: usize) -> Cow<'a, Ciphertext> {
         if level == ct.level() {
-            return ct.clone();
+            return Cow::Borrowed(ct);
         }
         let (t, multiplier) = (self.modulus(ct.exponent), self.multiplier(ct.exponent));
         let keep = self.context.basis(level);
@@ -40,11 +43,11 @@ impl Engine {
         let ring = self.context.ring();
         let dropped = (level..ct.level()).fold(1, |d, i| arith::mul_mod(d, ring.modulus(i).value() % t, t));
         let inverse = arith::inv_mod(dropped, t).expect("the primes are coprime to the plaintext modulus");
-        Ciphertext {
+        Cow::Owned(Ciphertext {
             factor: arith::mul_mod(ct.factor, inverse, t),
             noise: self.switched_noise(ct, level),
             ..ct.with_parts(parts)
-        }
+        })
     }
 
     /// The level at which the product of two ciphertexts has the greatest capacity; the lowest such level.
@@ -71,7 +74,11 @@ impl Engine {
     }
 
     /// Brings two summands to one level, one plaintext modulus and one factor.
-    pub(crate) fn align(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
+    pub(crate) fn align<'a>(
+        &self,
+        a: &'a Ciphertext,
+        b: &'a Ciphertext,
+    ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
         self.check("add", a)?;
         self.check("add", b)?;
         if a.exponent != b.exponent {
@@ -81,14 +88,14 @@ impl Engine {
             return Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) });
         }
         let level = a.level().min(b.level());
-        let (mut a, mut b) = (self.switch_unchecked(a, level), self.switch_unchecked(b, level));
+        let (mut a, mut b) = (self.switched(a, level), self.switched(b, level));
         if a.factor != b.factor {
             let t = self.modulus(a.exponent);
             let inverse = arith::inv_mod(b.factor, t).expect("factors are units");
             // x·factor_a ≡ y·factor_b; the noisier summand gets the smaller multiplier.
             let (x, y) = small_ratio(arith::mul_mod(a.factor, inverse, t), t, a.noise, b.noise);
-            a = self.scale_with_factor(&a, x);
-            b = self.scale_with_factor(&b, y);
+            a = Cow::Owned(self.scale_with_factor(&a, x));
+            b = Cow::Owned(self.scale_with_factor(&b, y));
             debug_assert_eq!(a.factor, b.factor);
         }
         Ok((a, b))
@@ -97,11 +104,12 @@ impl Engine {
     /// ε and the factor times a unit x: the message stays.
     fn scale_with_factor(&self, ct: &Ciphertext, x: i64) -> Ciphertext {
         let t = self.modulus(ct.exponent);
-        let mut out = ct.clone();
-        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(x)));
-        out.factor = arith::mul_mod(ct.factor, x.rem_euclid(t as i64) as u64, t);
-        out.noise = out.noise * Bound::of(x.unsigned_abs() as f64);
-        out
+        let parts = ct.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(x))).collect();
+        Ciphertext {
+            factor: arith::mul_mod(ct.factor, x.rem_euclid(t as i64) as u64, t),
+            noise: ct.noise * Bound::of(x.unsigned_abs() as f64),
+            ..ct.with_parts(parts)
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Constant {
 impl Constant {
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.poly.data().len() * 8
+        self.poly.bytes()
     }
 }
 

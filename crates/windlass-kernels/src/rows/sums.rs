@@ -1,0 +1,318 @@
+//! Fused sums of products over many rows: one reduction for up to [`Lanes::TERMS`] products, and each operand read once.
+
+use crate::isa::Isa;
+use crate::lanes::{Kernel, LANES, Lanes, dispatch};
+use crate::modulus::Modulus;
+
+/// Most terms of one [`dot_scalar`].
+pub const MAX_TERMS: usize = 64;
+
+/// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
+const WIDE: usize = 4;
+
+/// The same for sums with two results.
+const WIDE_PAIR: usize = 2;
+
+/// Columns through which [`dot_pairs`] takes all its sums before it goes on: operands shared between sums stay in cache.
+const BLOCK: usize = 512;
+
+/// W vectors from `start`.
+#[inline(always)]
+fn vectors<const W: usize>(row: &[u64], start: usize) -> &[[u64; LANES]; W] {
+    let (vectors, _) = row[start..start + W * LANES].as_chunks::<LANES>();
+    vectors.first_chunk().expect("W vectors")
+}
+
+/// The last vector of a row whose length is no multiple of eight, padded with zeros.
+#[inline(always)]
+fn ragged(row: &[u64], start: usize) -> [[u64; LANES]; 1] {
+    let mut padded = [0; LANES];
+    let rest = &row[start..];
+    padded[..rest.len()].copy_from_slice(rest);
+    [padded]
+}
+
+#[inline(always)]
+fn store<L: Lanes, const W: usize>(l: L, out: &mut [u64], start: usize, sums: &[L::Sum; W]) {
+    let (vectors, _) = out[start..start + W * LANES].as_chunks_mut::<LANES>();
+    for w in 0..W {
+        l.store(&mut vectors[w], l.sum_reduce(sums[w]));
+    }
+}
+
+#[inline(always)]
+fn store_ragged<L: Lanes>(l: L, out: &mut [u64], start: usize, sums: &[L::Sum; 1]) {
+    let mut padded = [0; LANES];
+    l.store(&mut padded, l.sum_reduce(sums[0]));
+    let length = out.len() - start;
+    out[start..].copy_from_slice(&padded[..length]);
+}
+
+/// Makes room in full sums: what they hold so far takes the room of one product.
+#[inline(always)]
+fn make_room<L: Lanes, const W: usize>(l: L, sums: &mut [L::Sum; W], taken: &mut usize) {
+    if *taken == L::TERMS {
+        for w in 0..W {
+            sums[w] = l.sum_from(l.sum_reduce(sums[w]));
+        }
+        *taken = 1;
+    }
+    *taken += 1;
+}
+
+/// Σ over pairs of rows: `out` is written, never read.
+struct Dot<'a, 'b> {
+    out: &'a mut [u64],
+    pairs: &'a [(&'b [u64], &'b [u64])],
+}
+
+impl Dot<'_, '_> {
+    #[inline(always)]
+    fn sums<L: Lanes, const W: usize>(
+        &self,
+        l: L,
+        start: usize,
+        at: impl Fn(&[u64], usize) -> [[u64; LANES]; W],
+    ) -> [L::Sum; W] {
+        let mut sums = [l.sum_zero(); W];
+        let mut taken = 0;
+        for (x, y) in self.pairs {
+            make_room(l, &mut sums, &mut taken);
+            let (x, y) = (at(x, start), at(y, start));
+            for w in 0..W {
+                sums[w] = l.sum_add(sums[w], &x[w], &y[w]);
+            }
+        }
+        sums
+    }
+}
+
+impl Kernel for Dot<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let length = self.out.len();
+        let mut start = 0;
+        while start + WIDE * LANES <= length {
+            let sums = self.sums::<L, WIDE>(l, start, |row, start| *vectors(row, start));
+            store(l, self.out, start, &sums);
+            start += WIDE * LANES;
+        }
+        while start + LANES <= length {
+            let sums = self.sums::<L, 1>(l, start, |row, start| *vectors(row, start));
+            store(l, self.out, start, &sums);
+            start += LANES;
+        }
+        if start < length {
+            let sums = self.sums::<L, 1>(l, start, ragged);
+            store_ragged(l, self.out, start, &sums);
+        }
+    }
+}
+
+struct DotScalar<'a, 'b> {
+    out: &'a mut [u64],
+    terms: &'a [(&'b [u64], u64)],
+}
+
+impl DotScalar<'_, '_> {
+    #[inline(always)]
+    fn sums<L: Lanes, const W: usize>(
+        &self,
+        l: L,
+        scalars: &[u64; MAX_TERMS],
+        start: usize,
+        at: impl Fn(&[u64], usize) -> [[u64; LANES]; W],
+    ) -> [L::Sum; W] {
+        let mut sums = [l.sum_zero(); W];
+        let mut taken = 0;
+        for ((x, _), &scalar) in self.terms.iter().zip(scalars) {
+            make_room(l, &mut sums, &mut taken);
+            let x = at(x, start);
+            for w in 0..W {
+                sums[w] = l.sum_add_scalar(sums[w], &x[w], scalar);
+            }
+        }
+        sums
+    }
+}
+
+impl Kernel for DotScalar<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let mut scalars = [0; MAX_TERMS];
+        for (prepared, (_, scalar)) in scalars.iter_mut().zip(self.terms) {
+            *prepared = l.sum_scalar(*scalar);
+        }
+        let length = self.out.len();
+        let mut start = 0;
+        while start + WIDE * LANES <= length {
+            let sums = self.sums::<L, WIDE>(l, &scalars, start, |row, start| *vectors(row, start));
+            store(l, self.out, start, &sums);
+            start += WIDE * LANES;
+        }
+        while start + LANES <= length {
+            let sums = self.sums::<L, 1>(l, &scalars, start, |row, start| *vectors(row, start));
+            store(l, self.out, start, &sums);
+            start += LANES;
+        }
+        if start < length {
+            let sums = self.sums::<L, 1>(l, &scalars, start, ragged);
+            store_ragged(l, self.out, start, &sums);
+        }
+    }
+}
+
+/// Two sums that share one operand of each product: `out[h] = Σ_i x_i[h] * y_i`, h = 0, 1.
+#[derive(Debug)]
+pub struct PairSum<'a> {
+    /// The two results: written, never read.
+    pub out: [&'a mut [u64]; 2],
+    /// (x_i\[0\], x_i\[1\]) and y_i.
+    pub terms: Vec<([&'a [u64]; 2], &'a [u64])>,
+}
+
+impl PairSum<'_> {
+    fn has_one_length(&self, length: usize) -> bool {
+        let fits = |row: &[u64]| row.len() == length;
+        self.out.iter().all(|row| fits(row)) && self.terms.iter().all(|(x, y)| fits(x[0]) && fits(x[1]) && fits(y))
+    }
+
+    #[inline(always)]
+    fn sums<L: Lanes, const W: usize>(
+        &self,
+        l: L,
+        start: usize,
+        at: impl Fn(&[u64], usize) -> [[u64; LANES]; W],
+    ) -> [[L::Sum; W]; 2] {
+        let (mut first, mut second) = ([l.sum_zero(); W], [l.sum_zero(); W]);
+        let mut taken = [0; 2];
+        for (x, y) in &self.terms {
+            make_room(l, &mut first, &mut taken[0]);
+            make_room(l, &mut second, &mut taken[1]);
+            let (x0, x1, y) = (at(x[0], start), at(x[1], start), at(y, start));
+            for w in 0..W {
+                first[w] = l.sum_add(first[w], &x0[w], &y[w]);
+                second[w] = l.sum_add(second[w], &x1[w], &y[w]);
+            }
+        }
+        [first, second]
+    }
+
+    #[inline(always)]
+    fn block<L: Lanes>(&mut self, l: L, from: usize, to: usize) {
+        let mut start = from;
+        while start + WIDE_PAIR * LANES <= to {
+            let [first, second] = self.sums::<L, WIDE_PAIR>(l, start, |row, start| *vectors(row, start));
+            store(l, self.out[0], start, &first);
+            store(l, self.out[1], start, &second);
+            start += WIDE_PAIR * LANES;
+        }
+        while start + LANES <= to {
+            let [first, second] = self.sums::<L, 1>(l, start, |row, start| *vectors(row, start));
+            store(l, self.out[0], start, &first);
+            store(l, self.out[1], start, &second);
+            start += LANES;
+        }
+        if start < to {
+            let [first, second] = self.sums::<L, 1>(l, start, ragged);
+            store_ragged(l, self.out[0], start, &first);
+            store_ragged(l, self.out[1], start, &second);
+        }
+    }
+}
+
+struct DotPairs<'a, 'b> {
+    sums: &'a mut [PairSum<'b>],
+    length: usize,
+}
+
+impl Kernel for DotPairs<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let mut start = 0;
+        while start < self.length {
+            let end = if self.length - start <= BLOCK { self.length } else { start + BLOCK };
+            for sum in self.sums.iter_mut() {
+                sum.block(l, start, end);
+            }
+            start = end;
+        }
+    }
+}
+
+/// The product of two pairs: out = (a0·b0, a0·b1 + a1·b0, a1·b1)·scalar.
+struct Tensor<'a> {
+    out: [&'a mut [u64]; 3],
+    a: [&'a [u64]; 2],
+    b: [&'a [u64]; 2],
+    scalar: u64,
+}
+
+impl Kernel for Tensor<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let words = l.prepare(self.scalar);
+        let m = l.multiplier(&words);
+        let [first, middle, last] = self.out;
+        let length = first.len();
+        for start in (0..length).step_by(LANES) {
+            let [a0, a1, b0, b1] = if start + LANES <= length {
+                [self.a[0], self.a[1], self.b[0], self.b[1]].map(|row| vectors::<1>(row, start)[0])
+            } else {
+                [self.a[0], self.a[1], self.b[0], self.b[1]].map(|row| ragged(row, start)[0])
+            };
+            let cross = l.sum_add(l.sum_add(l.sum_zero(), &a0, &b1), &a1, &b0);
+            let products = [
+                l.mul(l.mul_lanes(l.load(&a0), l.load(&b0)), m),
+                l.mul(l.sum_reduce(cross), m),
+                l.mul(l.mul_lanes(l.load(&a1), l.load(&b1)), m),
+            ];
+            let mut words = [[0; LANES]; 3];
+            for i in 0..3 {
+                l.store(&mut words[i], products[i]);
+            }
+            let end = length.min(start + LANES);
+            first[start..end].copy_from_slice(&words[0][..end - start]);
+            middle[start..end].copy_from_slice(&words[1][..end - start]);
+            last[start..end].copy_from_slice(&words[2][..end - start]);
+        }
+    }
+}
+
+/// `out = scalar·(a_0 * b_0, a_0 * b_1 + a_1 * b_0, a_1 * b_1)`: the product of two ciphertexts, `scalar` canonical. One pass.
+pub fn tensor(isa: Isa, q: Modulus, out: [&mut [u64]; 3], a: [&[u64]; 2], b: [&[u64]; 2], scalar: u64) {
+    let length = out[0].len();
+    assert!(out.iter().all(|row| row.len() == length), "rows of one length");
+    assert!(a.iter().chain(&b).all(|row| row.len() == length), "rows of one length");
+    dispatch(isa, q, Tensor { out, a, b, scalar });
+}
+
+/// `out = Σ_i x_i * y_i` over pairs of rows.
+pub fn dot(isa: Isa, q: Modulus, out: &mut [u64], pairs: &[(&[u64], &[u64])]) {
+    assert!(pairs.iter().all(|(x, y)| x.len() == out.len() && y.len() == out.len()), "rows of one length");
+    dispatch(isa, q, Dot { out, pairs });
+}
+
+/// Many [`PairSum`]s in one pass through memory: the inner products of a key switch, or the sums of a linear map. Operands that occur in
+/// several sums are read from memory once.
+pub fn dot_pairs(isa: Isa, q: Modulus, sums: &mut [PairSum<'_>]) {
+    let length = sums.first().map_or(0, |sum| sum.out[0].len());
+    assert!(sums.iter().all(|sum| sum.has_one_length(length)), "rows of one length");
+    dispatch(isa, q, DotPairs { sums, length });
+}
+
+/// `out = Σ_i c_i * x_i`: the inner product of a base conversion. The rows `x_i` may hold any values below 2^50 (they are
+/// residues modulo other primes); the scalars are canonical. At most [`MAX_TERMS`] terms.
+pub fn dot_scalar(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]) {
+    assert!(terms.len() <= MAX_TERMS, "at most {MAX_TERMS} terms");
+    assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
+    dispatch(isa, q, DotScalar { out, terms });
+}

@@ -1,0 +1,130 @@
+//! Σ_k digit_k·(b_k, a_k): the inner product of gadget digits with pairs of polynomials, made row by row.
+
+use windlass_kernels::Automorphism;
+use windlass_kernels::rows::{self, PairSum};
+
+use super::Decomposition;
+use crate::buffer::RowBuffer;
+use crate::poly::{Coeff, Eval, Poly};
+use crate::ring::Basis;
+use crate::rns::{Division, Finish, Rows};
+
+/// The digits of a product.
+#[derive(Debug, Clone, Copy)]
+enum Digits<'a> {
+    Stored(&'a [Poly<Eval>]),
+    /// Used once: never written to memory.
+    Made(&'a Decomposition<'a>),
+}
+
+/// The pair (Σ_k digit_k·b_k, Σ_k digit_k·a_k), not yet evaluated.
+#[derive(Debug, Clone, Copy)]
+pub struct Product<'a> {
+    digits: Digits<'a>,
+    halves: [&'a [Poly<Eval>]; 2],
+}
+
+/// `factors[row]·poly` for the rows of `poly`, nothing elsewhere; without factors `poly` itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Addend<'a> {
+    /// The polynomial.
+    pub poly: &'a Poly<Eval>,
+    /// One scalar for each row, or none.
+    pub factors: &'a [u64],
+}
+
+impl<'a> Product<'a> {
+    /// The product with digits that are stored. The halves cover the basis of the digits.
+    pub fn of_digits(digits: &'a [Poly<Eval>], halves: [&'a [Poly<Eval>]; 2]) -> Self {
+        assert!(!digits.is_empty() && halves.iter().all(|half| half.len() >= digits.len()), "a pair for each digit");
+        Self { digits: Digits::Stored(digits), halves }
+    }
+
+    /// The product with the digits of a decomposition, each row of them used while it is in cache.
+    pub fn of_decomposition(decomposition: &'a Decomposition<'a>, halves: [&'a [Poly<Eval>]; 2]) -> Self {
+        assert!(halves.iter().all(|half| half.len() >= decomposition.len()), "a pair for each digit");
+        Self { digits: Digits::Made(decomposition), halves }
+    }
+
+    fn basis(&self) -> &'a Basis {
+        match self.digits {
+            Digits::Stored(digits) => digits[0].basis(),
+            Digits::Made(decomposition) => decomposition.basis(),
+        }
+    }
+
+    /// Rows of scratch memory for digits.
+    fn made(&self) -> usize {
+        match self.digits {
+            Digits::Stored(_) => 0,
+            Digits::Made(decomposition) => decomposition.len(),
+        }
+    }
+
+    /// Writes both rows of prime `index`; `scratch` holds the digits that have to be made.
+    fn write(&self, index: usize, scratch: Vec<&mut [u64]>, out: [&mut [u64]; 2]) {
+        let ring = self.halves[0][0].ring();
+        let digits: Vec<&[u64]> = match self.digits {
+            Digits::Stored(digits) => digits.iter().map(|digit| digit.row_of(index)).collect(),
+            Digits::Made(decomposition) => {
+                scratch.into_iter().enumerate().map(|(k, row)| decomposition.row(k, index, row)).collect()
+            }
+        };
+        let [b, a] = self.halves;
+        let terms = digits.iter().enumerate().map(|(k, &digit)| ([b[k].row_of(index), a[k].row_of(index)], digit));
+        let mut sums = [PairSum { out, terms: terms.collect() }];
+        rows::dot_pairs(ring.isa(), ring.modulus(index), &mut sums);
+    }
+
+    /// The pair θ(product + addend) over the whole basis, the addend joining the first half.
+    pub fn evaluate(&self, addend: Option<Addend<'_>>, automorphism: Option<&Automorphism>) -> [Poly<Eval>; 2] {
+        let ring = self.halves[0][0].ring();
+        let basis = self.basis();
+        let mut out: [Poly<Coeff>; 2] = std::array::from_fn(|_| Poly::unspecified(ring, basis));
+        ring.for_each_rows(out.each_mut().map(Poly::rows_mut), |row, [first, second]| {
+            let index = basis.index(row);
+            ring.with_scratch(self.scratch(), |scratch| match automorphism {
+                None => {
+                    self.write(index, scratch.split_mut().split_off(2), [&mut *first, second]);
+                    add(addend, index, first);
+                }
+                Some(automorphism) => {
+                    self.rows(index, scratch);
+                    add(addend, index, scratch.row_mut(0));
+                    automorphism.apply(ring.isa(), first, scratch.row(0));
+                    automorphism.apply(ring.isa(), second, scratch.row(1));
+                }
+            });
+        });
+        out.map(Poly::assume_eval)
+    }
+
+    /// `θ(factor · round(product / D) + addends)` over `keep`, D the product of the other primes of the basis.
+    pub fn divide(&self, keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Poly<Eval>; 2] {
+        let drop = self.basis().without(keep);
+        Division::new(self.halves[0][0].ring(), keep, &drop, 1, factor).apply(self, finish)
+    }
+}
+
+impl Rows<2> for Product<'_> {
+    fn scratch(&self) -> usize {
+        self.made() + 2
+    }
+
+    fn rows<'a>(&'a self, index: usize, scratch: &'a mut RowBuffer) -> [&'a [u64]; 2] {
+        let mut split = scratch.split_mut();
+        let made = split.split_off(2);
+        self.write(index, made, split.try_into().expect("two rows beside the digits"));
+        [scratch.row(0), scratch.row(1)]
+    }
+}
+
+fn add(addend: Option<Addend<'_>>, index: usize, x: &mut [u64]) {
+    let Some(Addend { poly, factors }) = addend else { return };
+    let (isa, q) = (poly.ring().isa(), poly.ring().modulus(index));
+    match (poly.basis().row_of(index), factors) {
+        (None, _) => {}
+        (Some(row), []) => rows::add_assign(isa, q, x, poly.row(row)),
+        (Some(row), factors) => rows::mul_scalar_add_assign(isa, q, x, poly.row(row), factors[row]),
+    }
+}
