@@ -25,6 +25,9 @@ pub struct NttPlan {
     steps: Vec<Step>,
 }
 
+/// Shortest row of a power of two that is transformed in vectors.
+const VECTOR_ROW: usize = 64;
+
 /// The transform along one axis.
 #[derive(Debug, Clone)]
 enum Step {
@@ -105,7 +108,9 @@ impl Step {
         root: u64,
     ) -> Result<Self, KernelError> {
         let axis: &Axis = &shape.axes()[index];
-        if axis.prime == 2 && inner == 1 && axis.dim >= LANES {
+        // Shorter rows of several are better done as columns, eight rows at a time.
+        let is_long = axis.dim >= VECTOR_ROW || shape.axes().len() == 1;
+        if axis.prime == 2 && inner == 1 && is_long && axis.dim >= LANES {
             let plan = Pow2Plan::new(axis.dim.trailing_zeros(), modulus, root, isa);
             return Ok(Step::Rows(Box::new(plan), axis.dim));
         }
