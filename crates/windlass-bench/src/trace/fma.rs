@@ -77,6 +77,19 @@ fn point(args: &Trace, records: &mut Vec<Record>, isa: Isa, log_n: u32, l: usize
     );
     for sample in samples {
         let (median, min) = (sample.median, sample.min);
-        record(records, Record { part: "fma", k: log_n, l, what: sample.id, isa: isa.name(), threads: 1, median, min });
+        record(
+            records,
+            Record {
+                part: "fma",
+                k: log_n,
+                l,
+                what: sample.id,
+                isa: isa.name(),
+                threads: 1,
+                median,
+                min,
+                yardstick: None,
+            },
+        );
     }
 }

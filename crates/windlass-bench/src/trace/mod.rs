@@ -33,6 +33,12 @@ pub struct Trace {
     /// Gibibytes of keys at most; what needs more is left out.
     #[arg(long, value_name = "GIB", default_value_t = 3.0)]
     memory: f64,
+    /// Rounds of each comparison [default: 7, or 3 with --quick].
+    #[arg(long)]
+    rounds: Option<usize>,
+    /// Take results from these CSV files of earlier runs, and measure nothing but what --only names.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    from: Vec<PathBuf>,
     /// Write the results as CSV.
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -52,7 +58,7 @@ impl Trace {
     }
 
     fn rounds(&self) -> usize {
-        if self.quick { 3 } else { 7 }
+        self.rounds.unwrap_or(if self.quick { 3 } else { 7 }).max(1)
     }
 }
 
@@ -71,20 +77,52 @@ pub struct Record {
     threads: usize,
     median: f64,
     min: f64,
+    /// T of the run that it comes from, if that was another one.
+    yardstick: Option<f64>,
+}
+
+/// Results from a CSV file that [`csv`] wrote.
+fn read(text: &str) -> std::io::Result<Vec<Record>> {
+    let bad = |line: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, format!("not a record: {line}"));
+    let record = |line: &str| -> Option<Record> {
+        let cells: Vec<&str> = line.split(',').collect();
+        let &[part, k, l, what, isa, threads, median, min, yardsticks, ..] = &cells[..] else { return None };
+        let part = ["sum", "operation", "fma"].into_iter().find(|&name| name == part)?;
+        let isa = ["portable", "avx2", "avx512", "ifma"].into_iter().find(|&name| name == isa)?;
+        let (median, in_t): (f64, f64) = (median.parse().ok()?, yardsticks.parse().ok()?);
+        Some(Record {
+            part,
+            k: k.parse().ok()?,
+            l: l.parse().ok()?,
+            what: what.to_owned(),
+            isa,
+            threads: threads.parse().ok()?,
+            median,
+            min: min.parse().ok()?,
+            yardstick: (in_t > 0.0).then(|| median / in_t),
+        })
+    };
+    text.lines().skip(1).map(|line| record(line).ok_or_else(|| bad(line))).collect()
 }
 
 /// Runs everything that was asked for, prints a line for each figure, and writes CSV and page.
 pub fn run(args: &Trace) -> std::io::Result<()> {
     println!("{}", machine::describe());
-    let yardstick = crate::transforms::yardstick(args.rounds());
+    let measures = args.from.is_empty() || !args.only.is_empty();
+    let yardstick = if measures { crate::transforms::yardstick(args.rounds()) } else { None };
     if let Some(t) = yardstick {
         println!("T = {:.1} us", t * 1e6);
     }
     let mut records = Vec::new();
+    for path in &args.from {
+        records.extend(read(&std::fs::read_to_string(path)?)?);
+    }
+    let earlier = records.iter().find_map(|record: &Record| record.yardstick);
+    let yardstick = yardstick.or(earlier);
     let parts: [(&str, fn(&Trace, &mut Vec<Record>)); 3] =
         [("sums", sums::run), ("operations", operations::run), ("fma", fma::run)];
     for (name, part) in parts {
-        if name.contains(&args.only) {
+        if measures && name.contains(&args.only) {
             part(args, &mut records);
         }
     }
@@ -120,9 +158,9 @@ fn csv(records: &[Record], yardstick: Option<f64>) -> String {
     let mut out = String::from("part,k_or_log_n,l,what,isa,threads,median_s,min_s,yardsticks,cpu\n");
     let cpu = machine::cpu().replace(',', ";");
     for r in records {
-        let t = yardstick.map_or(f64::NAN, |t| r.median / t);
+        let t = r.yardstick.or(yardstick).map_or(f64::NAN, |t| r.median / t);
         out += &format!(
-            "{},{},{},{},{},{},{:e},{:e},{t:.3},{cpu}\n",
+            "{},{},{},{},{},{},{:e},{:e},{t:.6},{cpu}\n",
             r.part, r.k, r.l, r.what, r.isa, r.threads, r.median, r.min
         );
     }

@@ -51,7 +51,20 @@ pub fn run(args: &Trace, records: &mut Vec<Record>) {
                 )
             });
             for Sample { id: what, median, min, .. } in samples {
-                record(records, Record { part: "operation", k, l: TOP, what, isa: isa.name(), threads, median, min });
+                record(
+                    records,
+                    Record {
+                        part: "operation",
+                        k,
+                        l: TOP,
+                        what,
+                        isa: isa.name(),
+                        threads,
+                        median,
+                        min,
+                        yardstick: None,
+                    },
+                );
             }
         }
     }

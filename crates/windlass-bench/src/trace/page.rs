@@ -27,6 +27,13 @@ struct Place<'a> {
 }
 
 impl Page<'_> {
+    /// T of the run that a sum comes from.
+    fn yardstick_at(&self, place: Place<'_>) -> Option<f64> {
+        let here =
+            |r: &&Record| (r.part, r.k, r.l, r.isa, r.threads) == ("sum", place.k, place.l, place.isa, place.threads);
+        self.records.iter().find(here).and_then(|r| r.yardstick).or(self.yardstick)
+    }
+
     fn sum(&self, place: Place<'_>, h: usize) -> Option<f64> {
         let wanted = h.to_string();
         self.records
@@ -78,7 +85,7 @@ impl Page<'_> {
             else {
                 continue;
             };
-            if let (Some(t), Some([hexl, lattigo, openfhe])) = (self.yardstick, peers::sums(k, l)) {
+            if let (Some(t), Some([hexl, lattigo, openfhe])) = (self.yardstick_at(place), peers::sums(k, l)) {
                 let own = seconds / t;
                 line(format!("sum k={k} l={l}, best h={h}: times as fast as HEXL's best, in T"), hexl / own, 8.0);
                 line(format!("sum k={k} l={l}: Lattigo, in T"), lattigo / own, 5.0);
@@ -89,7 +96,7 @@ impl Page<'_> {
             }
         }
         for r in self.records.iter().filter(|r| r.part == "operation" && r.threads == 1) {
-            if let (Some(t), Some(peer)) = (self.yardstick, peers::operation(&r.what, r.k)) {
+            if let (Some(t), Some(peer)) = (r.yardstick.or(self.yardstick), peers::operation(&r.what, r.k)) {
                 line(format!("{} k={}: times as fast as Lattigo, in T", r.what, r.k), peer / (r.median / t), 5.0);
             }
         }
@@ -179,7 +186,7 @@ impl Page<'_> {
             let cell = |h: usize| self.sum(place, h).map_or("n/a".into(), |x| format!("{:.1}", x * 1e3));
             let cells: Vec<String> = std::iter::once(0).chain((1..=7).rev()).map(cell).collect();
             let mut last = vec!["n/a".to_owned(); 4];
-            if let (Some(t), Some(peers)) = (self.yardstick, peers::sums(k, l)) {
+            if let (Some(t), Some(peers)) = (self.yardstick_at(place), peers::sums(k, l)) {
                 last[0] = format!("{:.0}", best / t);
                 for (cell, peer) in last[1..].iter_mut().zip(peers) {
                     *cell = format!("{:.1}", peer / (best / t));
@@ -264,7 +271,9 @@ impl Page<'_> {
         for name in names {
             let cells = [1, 5, 10].map(|k| {
                 let Some(r) = all.iter().find(|r| r.what == name && r.k == k) else { return "n/a".into() };
-                let versus = peers::operation(name, k).zip(self.yardstick).map(|(peer, t)| peer / (r.median / t));
+                let versus = peers::operation(name, k)
+                    .zip(r.yardstick.or(self.yardstick))
+                    .map(|(peer, t)| peer / (r.median / t));
                 format!("{:.2}{}", r.median * 1e3, versus.map_or(String::new(), |x| format!(" ({x:.1}x)")))
             });
             let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));

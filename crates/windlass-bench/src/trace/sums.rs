@@ -46,7 +46,7 @@ fn point(args: &Trace, records: &mut Vec<Record>, k: u32, l: usize, isa: Isa) {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         let samples = pool.install(|| timed(args, &setup, &chain, &plans, threads));
         for Sample { id: what, median, min, .. } in samples {
-            record(records, Record { part: "sum", k, l, what, isa: isa.name(), threads, median, min });
+            record(records, Record { part: "sum", k, l, what, isa: isa.name(), threads, median, min, yardstick: None });
         }
     }
 }
