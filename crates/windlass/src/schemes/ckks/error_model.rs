@@ -1,8 +1,4 @@
-//! Standard deviations of the errors of operations.
-//!
-//! All are those of one canonical embedding of an error polynomial, in units of the phase (divide by the scale for units of the message),
-//! for a power-of-two ring: independent coefficients of variance v give n·v. Deviations of sums are added, which holds whatever the
-//! dependence; a slot exceeds [`ErrorModel::BOUND_FACTOR`] deviations with probability below 2^{−128}.
+#![doc = include_str!("../../../../../docs/math/approximate.md")]
 
 use windlass_rlwe::RlweParams;
 use windlass_rlwe::noise::all_ones_norm;
@@ -22,7 +18,7 @@ pub(crate) struct ErrorModel {
 
 impl ErrorModel {
     /// A product of two complex Gaussians of deviation 1 exceeds t with probability about √(πt)·exp(−2t); a Gaussian times an
-    /// embedding of the secret (at most 4.1 deviations, enforced at key generation) exceeds 64 less often still.
+    /// embedding of the secret (at most 4.3 deviations, enforced at key generation) exceeds 64 less often still.
     pub(crate) const BOUND_FACTOR: f64 = 64.0;
 
     pub(crate) fn new(params: &RlweParams) -> Self {
