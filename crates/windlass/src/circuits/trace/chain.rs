@@ -161,14 +161,17 @@ impl TraceChain {
     /// # Errors
     /// [`Error::MissingGaloisKey`], and what the evaluator reports.
     pub fn sequential<E: Hoisting>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let mut value = ciphertext.clone();
+        let mut value: Option<E::Ciphertext> = None;
         for factor in &self.factors {
-            let start = value.clone();
+            let start = value.as_ref().unwrap_or(ciphertext);
+            let mut sum: Option<E::Ciphertext> = None;
             for _ in 1..factor.count {
-                value = evaluator.sum(&start, &evaluator.automorphism(&value, factor.element)?)?;
+                let moved = evaluator.automorphism(sum.as_ref().unwrap_or(start), factor.element)?;
+                sum = Some(evaluator.sum(start, &moved)?);
             }
+            value = sum;
         }
-        Ok(value)
+        Ok(value.unwrap_or_else(|| ciphertext.clone()))
     }
 
     /// The automorphisms that [`Self::sequential`] needs keys for.

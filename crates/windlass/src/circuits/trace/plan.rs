@@ -185,7 +185,11 @@ impl TracePlan {
         if let Some(element) = self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
             return Err(missing_key(element));
         }
-        self.groups.iter().try_fold(ciphertext.clone(), |value, group| group.apply(evaluator, &value))
+        let mut value: Option<E::Ciphertext> = None;
+        for group in &self.groups {
+            value = Some(group.apply(evaluator, value.as_ref().unwrap_or(ciphertext))?);
+        }
+        Ok(value.unwrap_or_else(|| ciphertext.clone()))
     }
 }
 

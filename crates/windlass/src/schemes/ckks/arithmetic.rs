@@ -23,7 +23,8 @@ impl Engine {
     }
 
     fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
-        let (mut sum, b) = self.align(a, b)?;
+        let (sum, b) = self.align(a, b)?;
+        let mut sum = sum.into_owned();
         for (x, y) in sum.parts.iter_mut().zip(&b.parts) {
             if subtract { x.sub_assign(y) } else { x.add_assign(y) }
         }
@@ -53,7 +54,7 @@ impl Engine {
 
     /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2. Errors: as [`super::Encryptor::encrypt`].
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
-        let a = self.rescale(a)?;
+        let a = self.rescaled(a)?;
         let magnitude = self.measure(values)?;
         let factor = self.context.encode(values, self.context.scale(a.level()), a.parts[0].basis());
         self.times(&a, &factor, values.len(), magnitude)
@@ -113,7 +114,7 @@ impl Engine {
         if c.im == 0.0 && c.re.fract() == 0.0 && c.re.abs() < 1e6 {
             return self.multiply_integer(a, c.re as i64);
         }
-        let a = self.rescale(a)?;
+        let a = self.rescaled(a)?;
         let scale = self.context.scale(a.level());
         let [re, im] = [c.re, c.im].map(|x| (x * scale).round_ties_even());
         if re.abs().max(im.abs()) >= 2f64.powi(62) {
@@ -147,7 +148,7 @@ impl Engine {
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        let a = self.rescale(a)?;
+        let a = self.rescaled(a)?;
         let [a0, a1] = [&a.parts[0], &a.parts[1]];
         let mut middle = a0.mul(a1);
         middle.mul_scalar_assign(|_| 2);

@@ -151,7 +151,7 @@ impl Hoisting for Engine {
     }
 
     fn scale_by(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
-        let a = self.lower(a, c.level)?;
+        let a = self.lowered(a, c.level)?;
         self.check_constant(c, a.level())?;
         self.times(&a, &c.poly, c.slots, c.magnitude)
     }

@@ -1,5 +1,6 @@
 //! Rescaling, and bringing operands together.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use windlass_ring::Poly;
@@ -13,11 +14,16 @@ impl Engine {
     ///
     /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
     pub fn rescale(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+        self.rescaled(ct).map(Cow::into_owned)
+    }
+
+    /// As [`Self::rescale`], without a copy of what is of degree 1.
+    pub(crate) fn rescaled<'a>(&self, ct: &'a Ciphertext) -> Result<Cow<'a, Ciphertext>> {
         self.check("rescale", ct)?;
         if ct.info.degree == 1 {
-            return Ok(ct.clone());
+            return Ok(Cow::Borrowed(ct));
         }
-        self.divided("rescale", ct, Info { degree: 1, ..ct.info })
+        self.divided("rescale", ct, Info { degree: 1, ..ct.info }).map(Cow::Owned)
     }
 
     /// Divides by the last prime; `info` without the error of the rounding.
@@ -37,7 +43,12 @@ impl Engine {
     /// Cost: a rescaling when levels are dropped. Errors: [`Error::OutOfRange`] for a level above that of the ciphertext (after its own
     /// rescaling) or below the base.
     pub fn lower(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
-        let ct = self.rescale(ct)?;
+        self.lowered(ct, level).map(Cow::into_owned)
+    }
+
+    /// As [`Self::lower`], without a copy of what is there already.
+    pub(crate) fn lowered<'a>(&self, ct: &'a Ciphertext, level: usize) -> Result<Cow<'a, Ciphertext>> {
+        let ct = self.rescaled(ct)?;
         let base = self.context.base_level();
         if level < base || level > ct.level() {
             let range = format!("between {base} and {}", ct.level());
@@ -48,8 +59,8 @@ impl Engine {
         }
         let prime = self.context.rlwe().ring().modulus(level).value() as f64;
         let factor = self.context.scale(level) * prime / self.context.scale(ct.level());
-        let raised = self.raised(&self.restricted(&ct, level + 1), factor);
-        self.divided("drop levels", &raised, raised.info)
+        let raised = self.raised(self.restricted(&ct, level + 1), factor);
+        self.divided("drop levels", &raised, raised.info).map(Cow::Owned)
     }
 
     /// The rows of the first `level` primes; the scale stays that of the old level.
@@ -63,48 +74,56 @@ impl Engine {
 
     /// The phase times the integer nearest to a large factor: the scale is what it was meant to be up to half of one part in `factor`,
     /// which is counted as an error of the message.
-    fn raised(&self, ct: &Ciphertext, factor: f64) -> Ciphertext {
+    fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
         let integer = factor.round();
-        let mut out = ct.clone();
-        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
-        out.info.deviation += ct.info.magnitude * (integer / factor - 1.0).abs();
-        out
+        ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
+        ct.info.deviation += ct.info.magnitude * (integer / factor - 1.0).abs();
+        ct
     }
 
     /// A ciphertext of degree 1 raised to degree 2 at a level at or below its own.
     fn to_degree_two(&self, ct: &Ciphertext, level: usize) -> Ciphertext {
         let factor = self.context.scale(level).powi(2) / self.context.scale(ct.level());
-        let mut out = self.raised(&self.restricted(ct, level), factor);
+        let mut out = self.raised(self.restricted(ct, level), factor);
         out.info.degree = 2;
         out
     }
 
     /// Two summands at one level and degree.
-    pub(crate) fn align(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
+    pub(crate) fn align<'a>(
+        &self,
+        a: &'a Ciphertext,
+        b: &'a Ciphertext,
+    ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
         self.check("add", a)?;
         self.check("add", b)?;
         let flip = (a.level(), a.info.degree) < (b.level(), b.info.degree);
-        let (mut high, low) = if flip { (b.clone(), a.clone()) } else { (a.clone(), b.clone()) };
+        let (high, low) = if flip { (b, a) } else { (a, b) };
         // A product above the other operand's level is rescaled first.
-        if high.level() > low.level() && high.info.degree == 2 {
-            high = self.rescale(&high)?;
-        }
+        let high = if high.level() > low.level() { self.rescaled(high)? } else { Cow::Borrowed(high) };
         let level = low.level();
         let (high, low) = match (high.info.degree, low.info.degree) {
-            (2, 1) => (high, self.to_degree_two(&low, level)),
-            (1, 2) => (self.to_degree_two(&high, level), low),
-            (1, 1) => (self.lower(&high, level)?, low),
-            _ => (high, low),
+            (2, 1) => (high, Cow::Owned(self.to_degree_two(low, level))),
+            (1, 2) => (Cow::Owned(self.to_degree_two(&high, level)), Cow::Borrowed(low)),
+            (1, 1) if high.level() > level => (Cow::Owned(self.lower(&high, level)?), Cow::Borrowed(low)),
+            _ => (high, Cow::Borrowed(low)),
         };
         debug_assert_eq!((high.level(), high.info.degree), (low.level(), low.info.degree));
         Ok(if flip { (low, high) } else { (high, low) })
     }
 
     /// Two factors at one level and degree 1.
-    pub(crate) fn factors(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(Ciphertext, Ciphertext)> {
-        let (a, b) = (self.rescale(a)?, self.rescale(b)?);
+    pub(crate) fn factors<'a>(
+        &self,
+        a: &'a Ciphertext,
+        b: &'a Ciphertext,
+    ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
+        let (a, b) = (self.rescaled(a)?, self.rescaled(b)?);
         let level = a.level().min(b.level());
-        Ok((self.lower(&a, level)?, self.lower(&b, level)?))
+        let lower = |ct: Cow<'a, Ciphertext>| -> Result<Cow<'a, Ciphertext>> {
+            if ct.level() == level { Ok(ct) } else { self.lower(&ct, level).map(Cow::Owned) }
+        };
+        Ok((lower(a)?, lower(b)?))
     }
 
     /// The zero ciphertext at the level and degree of another.

@@ -296,7 +296,7 @@ impl ComplexPlan {
             let (expected, got) = (self.map.slots, ciphertext.slots());
             return Err(Error::ShapeMismatch { what: "slots of the ciphertext", expected, got });
         }
-        execute::run(&self.layout, &prepared.rows, engine, &engine.lower(ciphertext, prepared.level)?)
+        execute::run(&self.layout, &prepared.rows, engine, &*engine.lowered(ciphertext, prepared.level)?)
     }
 
     /// [`Self::prepare`] at the level of the ciphertext and [`Self::apply`].
@@ -304,7 +304,7 @@ impl ComplexPlan {
     /// # Errors
     /// As there.
     pub fn apply_once(&self, engine: &Engine, ciphertext: &Ciphertext) -> Result<Ciphertext> {
-        let ciphertext = engine.rescale(ciphertext)?;
+        let ciphertext = engine.rescaled(ciphertext)?;
         self.apply(&self.prepare(engine, ciphertext.level())?, engine, &ciphertext)
     }
 }
