@@ -3,6 +3,7 @@
 //! Digit k of x is x mod D_k, D_k the product of the primes of group k that are in the basis of x. With the gadget vector
 //! g_k ≡ 1 mod D_k, ≡ 0 mod the other groups, Σ_k digit_k·g_k ≡ x mod Q, whichever primes of Q are still there.
 
+mod moved;
 mod product;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Basis;
 use crate::rns::BaseConverter;
 
+pub use moved::{Moved, Weights, weighted_sums};
 pub use product::{Addend, Product};
 
 /// The groups of primes that make up the digits.

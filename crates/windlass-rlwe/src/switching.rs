@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use rayon::prelude::*;
 use windlass_ring::accumulate::{MovedTerm, sum_of_moved_products};
-use windlass_ring::gadget::Product;
+use windlass_ring::gadget::{Moved, Product, weighted_sums};
 use windlass_ring::kernels::Automorphism;
 use windlass_ring::{Eval, Poly, sample};
 
@@ -19,7 +19,7 @@ use crate::context::Context;
 use crate::error::RlweError;
 use crate::keys::{SecretKey, SecretPoly, fork, zero_under};
 
-pub use windlass_ring::gadget::Addend;
+pub use windlass_ring::gadget::{Addend, Weights};
 pub use windlass_ring::rns::Finish;
 
 /// A key that switches ciphertext components from a secret s' to a secret s at every level up to its own.
@@ -156,6 +156,32 @@ impl Digits {
     ) -> Result<[Poly<Eval>; 2], RlweError> {
         key.check_level(self.level)?;
         Ok(Product::of_digits(&self.digits, key.halves()).evaluate(addend, automorphism))
+    }
+}
+
+impl Digits {
+    /// Row by row of `sums` the pair `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of the same automorphisms with constants,
+    /// each key and constant read once ([`windlass_ring::gadget::weighted_sums`]).
+    ///
+    /// # Errors
+    /// As [`Self::inner_product`].
+    pub fn weighted_sums(
+        &self,
+        context: &Context,
+        addend: Addend<'_>,
+        keys: &[(&SwitchingKey, Arc<Automorphism>)],
+        sums: &[Weights<'_>],
+    ) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
+        keys.iter().try_for_each(|(key, _)| key.check_level(self.level))?;
+        let moved: Vec<Moved<'_>> = keys
+            .iter()
+            .map(|(key, automorphism)| Moved {
+                product: Product::of_digits(&self.digits, key.halves()),
+                addend: Some(addend),
+                automorphism,
+            })
+            .collect();
+        Ok(weighted_sums(context.ring(), &context.wide_basis(self.level), &moved, sums))
     }
 }
 

@@ -54,7 +54,7 @@ impl<'a> Product<'a> {
     }
 
     /// Rows of scratch memory for digits.
-    fn made(&self) -> usize {
+    pub(super) fn made(&self) -> usize {
         match self.digits {
             Digits::Stored(_) => 0,
             Digits::Made(decomposition) => decomposition.len(),
@@ -62,7 +62,7 @@ impl<'a> Product<'a> {
     }
 
     /// Writes both rows of prime `index`; `scratch` holds the digits that have to be made.
-    fn write(&self, index: usize, scratch: Vec<&mut [u64]>, out: [&mut [u64]; 2]) {
+    pub(super) fn write(&self, index: usize, scratch: Vec<&mut [u64]>, out: [&mut [u64]; 2]) {
         let ring = self.halves[0][0].ring();
         let digits: Vec<&[u64]> = match self.digits {
             Digits::Stored(digits) => digits.iter().map(|digit| digit.row_of(index)).collect(),
@@ -119,7 +119,7 @@ impl Rows<2> for Product<'_> {
     }
 }
 
-fn add(addend: Option<Addend<'_>>, index: usize, x: &mut [u64]) {
+pub(super) fn add(addend: Option<Addend<'_>>, index: usize, x: &mut [u64]) {
     let Some(Addend { poly, factors }) = addend else { return };
     let (isa, q) = (poly.ring().isa(), poly.ring().modulus(index));
     match (poly.basis().row_of(index), factors) {

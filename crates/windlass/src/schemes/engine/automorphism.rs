@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// A ciphertext after decompose-and-extend of its second part.
 #[derive(Debug, Clone)]
 pub struct Hoisted {
-    ct: Ciphertext,
-    digits: Digits,
+    pub(super) ct: Ciphertext,
+    pub(super) digits: Digits,
 }
 
 /// P times a ciphertext, over Q_level·P.
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     /// t·‖Σ digit_k·e_k‖/P: the error of an inner product with a key, in the units of ε.
-    fn wide_error(&self, level: usize, exponent: u32) -> Bound {
+    pub(super) fn wide_error(&self, level: usize, exponent: u32) -> Bound {
         let t = Bound::of(self.modulus(exponent) as f64);
         t * self.noise(exponent).inner_product(level) / Bound::from_bits(self.context.params().log2_p())
     }
@@ -198,6 +198,6 @@ impl Engine {
     }
 }
 
-fn no_terms() -> Error {
+pub(super) fn no_terms() -> Error {
     Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 }
 }

@@ -100,6 +100,20 @@ impl Evaluator for Engine {
         self.dot_extended_rows(&inputs.iter().collect::<Vec<_>>(), rows)
     }
 
+    fn dot_hoisted_rows(
+        &self,
+        hoisted: &Hoisted,
+        automorphisms: &[u64],
+        rows: &[Vec<(usize, Option<&Constant>)>],
+    ) -> Result<Vec<Extended>> {
+        if automorphisms.iter().any(|&t| self.is_identity(t)) {
+            let images: Vec<Extended> =
+                automorphisms.iter().map(|&t| self.hoisted_to_extended(hoisted, t)).collect::<Result<_>>()?;
+            return crate::hoisting::dot_mixed_rows(self, &images, rows);
+        }
+        self.dot_hoisted(hoisted, automorphisms, rows)
+    }
+
     fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {
         self.automorphism_of_extended(a, t)
     }

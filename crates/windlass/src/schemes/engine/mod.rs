@@ -7,6 +7,7 @@ mod arithmetic;
 mod automorphism;
 mod ciphertext;
 mod evaluator;
+mod hoisted_rows;
 mod levels;
 
 use std::sync::Arc;
