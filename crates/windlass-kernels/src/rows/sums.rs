@@ -13,6 +13,9 @@ const WIDE: usize = 4;
 /// The same for sums with two results.
 const WIDE_PAIR: usize = 2;
 
+/// Terms that a block takes together.
+const TOGETHER: usize = 4;
+
 /// Columns through which [`dot_pairs`] takes all its sums before it goes on: operands shared between sums stay in cache.
 const BLOCK: usize = 512;
 
@@ -202,8 +205,78 @@ impl PairSum<'_> {
         [first, second]
     }
 
+    /// Whole blocks: a few terms at a time over all columns of the block, the sums kept in the first-level cache. Each operand is then read
+    /// in a run of one block, which the processor fetches ahead; all terms at once would be more streams than it follows.
+    #[inline(always)]
+    fn whole_block<L: Lanes>(&mut self, l: L, from: usize) {
+        let mut first = [l.sum_zero(); BLOCK / LANES];
+        let mut second = [l.sum_zero(); BLOCK / LANES];
+        let mut taken = 0;
+        let (groups, rest) = self.terms.as_chunks::<TOGETHER>();
+        for group in groups {
+            if taken + TOGETHER > L::TERMS {
+                for v in 0..BLOCK / LANES {
+                    first[v] = l.sum_from(l.sum_reduce(first[v]));
+                    second[v] = l.sum_from(l.sum_reduce(second[v]));
+                }
+                taken = 1;
+            }
+            taken += TOGETHER;
+            let rows = [group[0], group[1], group[2], group[3]];
+            let x0: [&[[u64; LANES]; BLOCK / LANES]; TOGETHER] = [
+                vectors(rows[0].0[0], from),
+                vectors(rows[1].0[0], from),
+                vectors(rows[2].0[0], from),
+                vectors(rows[3].0[0], from),
+            ];
+            let x1: [&[[u64; LANES]; BLOCK / LANES]; TOGETHER] = [
+                vectors(rows[0].0[1], from),
+                vectors(rows[1].0[1], from),
+                vectors(rows[2].0[1], from),
+                vectors(rows[3].0[1], from),
+            ];
+            let y: [&[[u64; LANES]; BLOCK / LANES]; TOGETHER] = [
+                vectors(rows[0].1, from),
+                vectors(rows[1].1, from),
+                vectors(rows[2].1, from),
+                vectors(rows[3].1, from),
+            ];
+            for v in 0..BLOCK / LANES {
+                let (mut a, mut b) = (first[v], second[v]);
+                for i in 0..TOGETHER {
+                    a = l.sum_add(a, &x0[i][v], &y[i][v]);
+                    b = l.sum_add(b, &x1[i][v], &y[i][v]);
+                }
+                first[v] = a;
+                second[v] = b;
+            }
+        }
+        for (x, y) in rest {
+            if taken + 1 > L::TERMS {
+                for v in 0..BLOCK / LANES {
+                    first[v] = l.sum_from(l.sum_reduce(first[v]));
+                    second[v] = l.sum_from(l.sum_reduce(second[v]));
+                }
+                taken = 1;
+            }
+            taken += 1;
+            let x0: &[[u64; LANES]; BLOCK / LANES] = vectors(x[0], from);
+            let x1: &[[u64; LANES]; BLOCK / LANES] = vectors(x[1], from);
+            let y: &[[u64; LANES]; BLOCK / LANES] = vectors(y, from);
+            for v in 0..BLOCK / LANES {
+                first[v] = l.sum_add(first[v], &x0[v], &y[v]);
+                second[v] = l.sum_add(second[v], &x1[v], &y[v]);
+            }
+        }
+        store(l, self.out[0], from, &first);
+        store(l, self.out[1], from, &second);
+    }
+
     #[inline(always)]
     fn block<L: Lanes>(&mut self, l: L, from: usize, to: usize) {
+        if to - from == BLOCK && self.terms.len() > TOGETHER {
+            return self.whole_block(l, from);
+        }
         let mut start = from;
         while start + WIDE_PAIR * LANES <= to {
             let [first, second] = self.sums::<L, WIDE_PAIR>(l, start, |row, start| *vectors(row, start));
@@ -237,7 +310,7 @@ impl Kernel for DotPairs<'_, '_> {
     fn run<L: Lanes>(self, l: L) {
         let mut start = 0;
         while start < self.length {
-            let end = if self.length - start <= BLOCK { self.length } else { start + BLOCK };
+            let end = self.length.min(start + BLOCK);
             for sum in self.sums.iter_mut() {
                 sum.block(l, start, end);
             }
