@@ -260,7 +260,9 @@ impl Case {
         let m = self.context.params().m();
         let elements: Vec<u64> = (1..=12).map(|e| windlass_kernels::arith::pow_mod(2, e, m)).collect();
         let first = engine(&elements.iter().copied().collect(), &mut rng);
-        let prices = one.install(|| CostModel::measure(&first, &encrypted, &elements).expect("prices"));
+        let watch = Stopwatch::start();
+        let clock = || watch.processor_seconds();
+        let prices = one.install(|| CostModel::measure_by(&first, &encrypted, &elements, &clock).expect("prices"));
         println!("# prices in ms: {prices:.3?}");
         let (key_bytes, constant_bytes) = (first.keys().bytes() / elements.len(), first.constant_bytes());
         drop(first);
@@ -307,7 +309,6 @@ impl Job<'_> {
         keep: &mut impl FnMut(Record) -> io::Result<()>,
     ) -> io::Result<()> {
         let pool = |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("threads");
-        // Alive until the end: the time of threads that have ended is not counted.
         let single = pool(1);
         let watch = Stopwatch::start();
         let prepared = single.install(|| self.plan.prepare(self.engine)).expect("prepares");

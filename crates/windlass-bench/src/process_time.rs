@@ -1,28 +1,19 @@
 //! Processor time of this process, and the yardstick beside it: what a shared machine does not disturb.
 
-use std::fs;
 use std::time::Instant;
 
-/// Nanoseconds that all threads of this process have run.
-fn processor_nanoseconds() -> Option<u64> {
-    let tasks = fs::read_dir("/proc/self/task").ok()?;
-    let run = |task: std::io::Result<fs::DirEntry>| {
-        let text = fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
-        text.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    Some(tasks.filter_map(run).sum())
-}
+use cpu_time::ProcessTime;
 
 /// Measures from its start.
 pub struct Stopwatch {
     clock: Instant,
-    processor: Option<u64>,
+    processor: ProcessTime,
 }
 
 impl Stopwatch {
     /// Starts.
     pub fn start() -> Self {
-        Self { clock: Instant::now(), processor: processor_nanoseconds() }
+        Self { clock: Instant::now(), processor: ProcessTime::now() }
     }
 
     /// Seconds by the clock.
@@ -30,12 +21,9 @@ impl Stopwatch {
         self.clock.elapsed().as_secs_f64()
     }
 
-    /// Seconds of processor time; by the clock where the system does not tell.
+    /// Seconds of processor time of all threads.
     pub fn processor_seconds(&self) -> f64 {
-        match (self.processor, processor_nanoseconds()) {
-            (Some(start), Some(end)) if end > start => (end - start) as f64 * 1e-9,
-            _ => self.seconds(),
-        }
+        self.processor.elapsed().as_secs_f64()
     }
 }
 

@@ -121,7 +121,7 @@ impl Engine {
     }
 
     /// Three parts of a product. For BFV they carry the factor t: t·(φ_a·φ_b) is (t·φ_a)(t·φ_b)/t.
-    fn tensor(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
+    pub(super) fn tensor(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
         let t = self.modulus(a.exponent);
         let scale = if self.scheme == Scheme::Bfv { t } else { 1 };
         let [[a0, a1], [b0, b1]] = [a, b].map(|ct| [&ct.parts[0], &ct.parts[1]]);
@@ -130,7 +130,7 @@ impl Engine {
     }
 
     /// From three parts to two.
-    fn relinearise(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+    pub(super) fn relinearise(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (level, multiplier) = (ct.level(), self.multiplier(ct.exponent));
         let finish = Finish { addends: [Some(&ct.parts[0]), Some(&ct.parts[1])], automorphism: None };

@@ -54,6 +54,10 @@ impl Evaluator for Engine {
         self.product(a, a)
     }
 
+    fn dot_ciphertexts(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
+        self.dot_products(pairs)
+    }
+
     fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         self.times_constant(a, c)
     }

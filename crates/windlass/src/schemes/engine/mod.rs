@@ -6,6 +6,7 @@
 mod arithmetic;
 mod automorphism;
 mod ciphertext;
+mod dot;
 mod evaluator;
 mod hoisted_rows;
 mod levels;
