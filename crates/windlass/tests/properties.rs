@@ -29,9 +29,12 @@ fn triples() -> impl Strategy<Value = (u64, u64, u32)> {
         .prop_filter("p does not divide m, p^r below 2^45", |&(m, p, r)| m % p != 0 && p.pow(r) >> 45 == 0)
 }
 
+/// Rings by (m, p, r).
+type Rings = HashMap<(u64, u64, u32), Arc<SlotRing>>;
+
 /// Rings are made once.
 fn ring((m, p, r): (u64, u64, u32)) -> Arc<SlotRing> {
-    static RINGS: OnceLock<Mutex<HashMap<(u64, u64, u32), Arc<SlotRing>>>> = OnceLock::new();
+    static RINGS: OnceLock<Mutex<Rings>> = OnceLock::new();
     let mut rings = RINGS.get_or_init(Mutex::default).lock().unwrap();
     let made = || Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
     Arc::clone(rings.entry((m, p, r)).or_insert_with(made))
