@@ -116,7 +116,7 @@ impl Page<'_> {
             .filter_map(|fused| {
                 let same = |r: &&Record| (r.k, r.l, r.isa) == (fused.k, fused.l, fused.isa) && r.what == "separate";
                 let separate = all.clone().find(same)?;
-                Some((8.0 * (3 * fused.l << fused.k) as f64, separate.min / fused.min))
+                Some((8.0 * ((3 * fused.l) << fused.k) as f64, separate.min / fused.min))
             })
             .collect();
         ratios.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -142,7 +142,7 @@ impl Plot {
 
 fn number(x: f64) -> String {
     match x {
-        x if x == 0.0 => "0".into(),
+        0.0 => "0".into(),
         x if x.abs() >= 1e5 || x.abs() < 1e-2 => format!("1e{}", x.abs().log10().round()),
         x if x.fract() == 0.0 => format!("{x}"),
         x => format!("{x:.2}").trim_end_matches('0').to_owned(),

@@ -29,6 +29,7 @@ pub struct LinearPlan {
 
 /// What a plan does.
 #[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each plan")]
 pub(super) enum Method {
     /// Inputs, sums of products, outputs.
     Sums { layout: Layout, schedule: Schedule },
@@ -137,11 +138,11 @@ impl LinearPlan {
         let m = grid.slots().quotient().m();
         let mut choice = Choice::default();
         choice.offer_sums(&axes, m, &grid.support(), &grid.pattern(), ones, spec);
-        if matches!(spec.strategy, Strategy::Automatic | Strategy::Doubling) {
-            if let Some(doubling) = Doubling::of(&axes, grid) {
-                let (count, keys) = (doubling.count(spec.hoisting), doubling.keys());
-                choice.offer(spec, count, || Method::Doubling(doubling), &keys);
-            }
+        if matches!(spec.strategy, Strategy::Automatic | Strategy::Doubling)
+            && let Some(doubling) = Doubling::of(&axes, grid)
+        {
+            let (count, keys) = (doubling.count(spec.hoisting), doubling.keys());
+            choice.offer(spec, count, || Method::Doubling(doubling), &keys);
         }
         let (price, count, method) = choice.settle(spec)?;
         Ok(Self { grid: grid.clone(), method, spec: spec.clone(), count, price })
