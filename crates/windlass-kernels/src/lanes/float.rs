@@ -100,6 +100,7 @@ impl<O: FloatOps> Lanes for Float<O> {
     const FORM: Form = Form {
         signed: true,
         limit: Form::ONE * 4,
+        widest: Form::ONE * 8,
         subtrahend: Form::ONE * 4,
         reduced: Form::ONE / 2 + 1,
         product: Form::ONE / 2,
@@ -206,6 +207,7 @@ impl<O: FloatOps> Lanes for Float<O> {
         self.product(x, y)
     }
 
+    // Whole numbers are exact to 8q < 2^53; the quotient is at most 8, and off by little more than 1/2.
     #[inline(always)]
     fn reduce(self, x: O::Reg) -> O::Reg {
         let o = self.ops;

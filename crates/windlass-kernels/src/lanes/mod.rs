@@ -41,6 +41,8 @@ pub(crate) struct Form {
     pub signed: bool,
     /// Largest bound that `mul`, `store` and `reduce` take.
     pub limit: u32,
+    /// Largest bound of sums and differences that go to `reduce` and nowhere else.
+    pub widest: u32,
     /// Largest bound of the second operand of `sub`; unsigned forms add this much to the result.
     pub subtrahend: u32,
     /// Bound of what `reduce` gives.
@@ -127,7 +129,7 @@ pub(crate) trait Lanes: Copy {
     }
     /// `x * y`, x and y canonical or their bounds at most 1; reduced.
     fn mul_lanes(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
-    /// x up to `limit`; reduced.
+    /// x up to `widest`; reduced.
     fn reduce(self, x: Self::Vector) -> Self::Vector;
 
     /// An empty sum.

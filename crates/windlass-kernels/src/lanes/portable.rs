@@ -69,6 +69,7 @@ impl Lanes for Portable {
     const FORM: Form = Form {
         signed: false,
         limit: Form::ONE << 14,
+        widest: Form::ONE << 14,
         subtrahend: Form::ONE * 64,
         reduced: Form::ONE * 2,
         product: Form::ONE * 2 - 1,

@@ -219,6 +219,43 @@ fn products_agree_with_the_definition() {
     }
 }
 
+/// The widest sums and differences of canonical residues that `reduce` takes.
+#[derive(Clone)]
+struct WidestSums(Words);
+
+impl Kernel for WidestSums {
+    type Output = (Words, Words, u64);
+    fn run<L: Lanes>(self, l: L) -> Self::Output {
+        let terms = (L::FORM.widest / Form::ONE).min(64);
+        let x = l.load(&self.0);
+        let (mut sum, mut difference) = (l.zero(), l.zero());
+        for _ in 0..terms {
+            sum = l.add(sum, x);
+            difference = if L::FORM.signed { l.sub(difference, x) } else { sum };
+        }
+        let mut out = [[0; LANES]; 2];
+        l.store(&mut out[0], l.reduce(sum));
+        l.store(&mut out[1], l.reduce(difference));
+        (out[0], if L::FORM.signed { out[1].map(|x| u64::MAX - x) } else { out[1] }, terms as u64)
+    }
+}
+
+#[test]
+fn the_widest_sums_are_reduced() {
+    for q in moduli() {
+        for x in blocks(q.value()) {
+            for (sum, difference, terms) in everywhere(q, WidestSums(x)) {
+                let expected = x.map(|x| q.reduce_u128(x as u128 * terms as u128));
+                assert_eq!(sum, expected, "q = {}", q.value());
+                // Marked by a complement where the differences were formed.
+                let is_difference = difference[0] > 1 << 63;
+                let found = if is_difference { difference.map(|x| q.neg(u64::MAX - x)) } else { difference };
+                assert_eq!(found, expected, "q = {}", q.value());
+            }
+        }
+    }
+}
+
 #[derive(Clone)]
 struct FullSums;
 

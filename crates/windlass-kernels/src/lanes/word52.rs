@@ -103,6 +103,7 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     const FORM: Form = Form {
         signed: false,
         limit: Form::ONE * 4,
+        widest: Form::ONE * 4,
         subtrahend: Form::ONE * 2,
         reduced: Form::ONE * 2,
         product: Form::ONE * 2 - 1,

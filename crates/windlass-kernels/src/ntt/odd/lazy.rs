@@ -51,7 +51,7 @@ impl<C: Cell> Arithmetic<C> {
         if x.bound <= C::FORM.reduced {
             return x;
         }
-        assert_bound!(x.bound <= C::FORM.limit);
+        assert_bound!(x.bound <= C::FORM.widest);
         Lazy { value: self.cell.reduce(x.value), bound: C::FORM.reduced }
     }
 
@@ -59,44 +59,44 @@ impl<C: Cell> Arithmetic<C> {
     #[inline(always)]
     pub fn add(self, x: Lazy<C::Value>, y: Lazy<C::Value>) -> Lazy<C::Value> {
         let (mut x, mut y) = (x, y);
-        if x.bound + y.bound > C::FORM.limit {
+        if x.bound + y.bound > C::FORM.widest {
             if x.bound >= y.bound {
                 x = self.reduce(x);
             } else {
                 y = self.reduce(y);
             }
         }
-        if x.bound + y.bound > C::FORM.limit {
+        if x.bound + y.bound > C::FORM.widest {
             (x, y) = (self.reduce(x), self.reduce(y));
         }
         let bound = x.bound + y.bound;
-        assert_bound!(bound <= C::FORM.limit);
+        assert_bound!(bound <= C::FORM.widest);
         Lazy { value: self.cell.add(x.value, y.value), bound }
     }
 
     /// `x - y`.
     #[inline(always)]
     pub fn sub(self, x: Lazy<C::Value>, y: Lazy<C::Value>) -> Lazy<C::Value> {
-        let (mut x, mut y) = (x, self.fit(y, C::FORM.subtrahend));
-        if C::FORM.difference(x.bound, y.bound) > C::FORM.limit {
+        let (mut x, mut y) = (x, if C::FORM.signed { y } else { self.fit(y, C::FORM.subtrahend) });
+        if C::FORM.difference(x.bound, y.bound) > C::FORM.widest {
             if x.bound >= y.bound || !C::FORM.signed {
                 x = self.reduce(x);
             } else {
                 y = self.reduce(y);
             }
         }
-        if C::FORM.difference(x.bound, y.bound) > C::FORM.limit {
+        if C::FORM.difference(x.bound, y.bound) > C::FORM.widest {
             (x, y) = (self.reduce(x), self.reduce(y));
         }
         let bound = C::FORM.difference(x.bound, y.bound);
-        assert_bound!(bound <= C::FORM.limit);
+        assert_bound!(bound <= C::FORM.widest);
         Lazy { value: self.cell.sub(x.value, y.value), bound }
     }
 
     /// `x * m`.
     #[inline(always)]
     pub fn mul(self, x: Lazy<C::Value>, m: C::Constant) -> Lazy<C::Value> {
-        assert_bound!(x.bound <= C::FORM.limit);
+        let x = self.fit(x, C::FORM.limit);
         Lazy { value: self.cell.mul(x.value, m), bound: C::FORM.product_of(x.bound) }
     }
 
