@@ -160,7 +160,7 @@ impl Instance {
         }
     }
 
-    /// All operations, in the order of [`Self::OPERATIONS`].
+    /// All operations: on ciphertexts, the parts of a key switch, those of a client.
     pub fn measure(&self, threads: usize, rounds: usize) -> Vec<Sample> {
         let (x, y) = (self.message(1), self.message(2));
         let (a, b) = (self.encrypt(&x), self.encrypt(&y));
