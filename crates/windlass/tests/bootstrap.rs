@@ -1,16 +1,18 @@
 //! Bootstrapping at toy sizes, on the mock and encrypted, over several seeds: exact plaintexts.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
-    BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, Mode, Refresh,
+    BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, FrontEnd, Mode,
+    Progress, Refresh,
 };
 use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::clear::Clear;
 use windlass::schemes::{Decryptor, Engine, Scheme};
-use windlass::{Evaluator, Plaintext};
+use windlass::{Error, Evaluator, Plaintext};
 
 fn params(m: u64, primes: usize) -> RlweParams {
     RlweParams::new(&RlweSpec {
@@ -68,18 +70,24 @@ fn on_the_mock() {
 
 #[test]
 fn thin_on_ciphertexts() {
-    on_ciphertexts(Mode::Thin);
+    on_ciphertexts(&SETS, Mode::Thin, FrontEnd::PrimePower);
+    on_ciphertexts(&[(4369, 2, 1, 16, 12)], Mode::Thin, FrontEnd::PrimePower);
 }
 
 #[test]
 fn packed_on_ciphertexts() {
-    on_ciphertexts(Mode::Packed);
+    on_ciphertexts(&SETS, Mode::Packed, FrontEnd::PrimePower);
 }
 
-fn on_ciphertexts(mode: Mode) {
-    for (m, p, r, primes, weight) in SETS {
+#[test]
+fn the_formula_of_2015_on_ciphertexts() {
+    on_ciphertexts(&SETS, Mode::Thin, FrontEnd::NearPrimePower);
+}
+
+fn on_ciphertexts(sets: &[(u64, u64, u32, usize, u32)], mode: Mode, front_end: FrontEnd) {
+    for &(m, p, r, primes, weight) in sets {
         let rlwe = params(m, primes);
-        let spec = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
+        let spec = BootstrapSpec { mode, front_end, ephemeral_weight: weight, ..BootstrapSpec::default() };
         let plan = Arc::new(BootstrapPlan::new(&rlwe, (p, r), spec).unwrap());
         let context = Context::new(rlwe).unwrap();
         for (seed, scheme) in [(1u64, Scheme::Bgv), (2, Scheme::Bfv)] {
@@ -107,4 +115,98 @@ fn on_ciphertexts(mode: Mode) {
             assert_eq!(image, thin.multiply(&thin).unwrap(), "{scheme} m = {m}, p = {p}");
         }
     }
+}
+
+/// Everything for one toy set.
+struct Toy {
+    plan: Arc<BootstrapPlan>,
+    context: Arc<Context>,
+    secret: Arc<SecretKey>,
+    keys: EvaluationKeys,
+    rng: ChaCha20Rng,
+}
+
+fn toy(seed: u64) -> Toy {
+    let rlwe = params(105, 14);
+    let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+    let plan = Arc::new(BootstrapPlan::new(&rlwe, (2, 1), spec).unwrap());
+    let context = Context::new(rlwe).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+    let mut keys = EvaluationKeys::empty(&context);
+    plan.add_keys(&mut keys, &secret, &mut rng).unwrap();
+    Toy { plan, context, secret, keys, rng }
+}
+
+#[test]
+fn refusals_name_the_stage() {
+    let mut t = toy(9);
+    let own = BootstrapKeys::generate(&t.plan, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
+    // A missing Galois key, and no relinearisation key.
+    let stage = t.plan.stages().iter().find(|stage| !stage.keys.is_empty()).unwrap();
+    let missing = *stage.keys.iter().next().unwrap();
+    let mut fewer = EvaluationKeys::empty(&t.context);
+    let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer.clone()), own.clone());
+    let is = |found: Option<Error>, wanted: fn(&BootstrapError) -> bool| matches!(found, Some(Error::Bootstrap(ref error)) if wanted(error));
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::MissingRelinearisationKey { .. })));
+    fewer.add_relinearisation(&t.secret, t.context.top_level(), &mut t.rng);
+    match Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer), own.clone()).err() {
+        Some(Error::Bootstrap(BootstrapError::MissingKey { stage: named, element })) => {
+            assert_eq!((named, element), (stage.name.clone(), missing));
+        }
+        other => panic!("{other:?}"),
+    }
+    // Keys of the other scheme.
+    let keys = Arc::new(t.keys.clone());
+    let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bfv, &keys, own.clone());
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    // A ciphertext without capacity, and one of another scheme.
+    let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, own).unwrap();
+    let engine = Engine::new(Scheme::Bgv, t.plan.message_ring(), Arc::clone(&keys)).unwrap();
+    let one = Plaintext::one(t.plan.message_ring());
+    let encrypt = |scheme, rng: &mut ChaCha20Rng| {
+        Decryptor::new(scheme, t.plan.message_ring(), Arc::clone(&t.secret)).encrypt(&one, 3, rng).unwrap().0
+    };
+    let mut spent = encrypt(Scheme::Bgv, &mut t.rng);
+    while engine.capacity(&spent) > 3.0 {
+        spent = engine.add(&spent, &spent).unwrap();
+    }
+    let refused = bootstrapper.refresh(&spent);
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::CapacityTooLow { .. })));
+    let refused = bootstrapper.refresh(&encrypt(Scheme::Bfv, &mut t.rng));
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    // A chain that is too short.
+    let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+    let refused = BootstrapPlan::new(&params(105, 4), (2, 1), spec);
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::ChainTooShort { .. })));
+}
+
+#[test]
+fn progress_names_every_stage_and_can_stop() {
+    let mut t = toy(10);
+    let own = BootstrapKeys::generate(&t.plan, Scheme::Bfv, &t.secret, &mut t.rng).unwrap();
+    let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bfv, &Arc::new(t.keys), own).unwrap();
+    let decryptor = Decryptor::new(Scheme::Bfv, t.plan.message_ring(), Arc::clone(&t.secret));
+    let thin = message(&t.plan, &mut t.rng);
+    let (ct, _) = decryptor.encrypt(&thin, 4, &mut t.rng).unwrap();
+    let mut seen: Vec<Progress> = Vec::new();
+    let image = bootstrapper.refresh_with(&ct, |progress| {
+        seen.push(progress.clone());
+        ControlFlow::Continue(())
+    });
+    let names: Vec<&str> = seen.iter().map(|progress| &progress.stage[..]).collect();
+    let mut wanted: Vec<&str> = t.plan.stages().iter().map(|stage| &stage.name[..]).collect();
+    wanted.push("");
+    assert_eq!(names, wanted);
+    assert!(wanted.iter().all(|name| t.plan.explain().contains(name)));
+    let stopped = bootstrapper.refresh_with(&ct, |progress| {
+        if progress.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let stage = t.plan.stages()[2].name.clone();
+    assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
+    // The same bits on three threads.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    let again = pool.install(|| bootstrapper.refresh(&ct)).unwrap();
+    assert_eq!(image.unwrap().parts(), again.parts());
+    assert_eq!(decryptor.decrypt(&again).unwrap(), thin);
 }

@@ -27,11 +27,11 @@ pub(crate) struct InputModulus {
 }
 
 impl InputModulus {
-    /// The smallest modulus at which switching to the ephemeral key and what rounding leaves fit into half a unit of p^e/Q.
+    /// The smallest modulus at which switching to the ephemeral key and what rounding leaves fit into half a unit of S/Q, S = p^e or p^ẽ + 1.
     pub fn choose(params: &RlweParams, numbers: &Numbers, spec: &BootstrapSpec) -> Result<Self> {
         let shape = params.shape();
         let model = NoiseModel::new(params, numbers.prime.pow(numbers.message_exponent));
-        let log2_whole = (numbers.prime as f64).log2() * numbers.exponent as f64;
+        let log2_whole = numbers.log2_switched();
         let sparse = secret_norm(shape, spec.ephemeral_weight);
         let factor = Bound::of(noise::coefficient_factor(shape));
         let mut best: Option<(f64, Self)> = None;
@@ -45,9 +45,9 @@ impl InputModulus {
                 if switching.bits() > -2.0 || rounding.bits() > -2.0 {
                     continue;
                 }
-                // C_m·(‖ε‖/t)·p^e/Q ≤ 1 − switching.
+                // C_m·(‖ε‖/t)·S/Q ≤ 1 − switching.
                 let room = 1.0 - switching.bits().exp2();
-                let needed_bits = (numbers.prime as f64).log2() * numbers.removed as f64 - 1.0 - room.log2();
+                let needed_bits = log2_whole - t.bits() - 1.0 - room.log2();
                 let size = input.log2_modulus(params);
                 if best.as_ref().is_none_or(|(least, _)| size < *least) {
                     best = Some((size, Self { needed_bits, ..input }));

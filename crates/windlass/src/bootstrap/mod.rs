@@ -8,6 +8,7 @@
 mod encapsulation;
 mod error;
 mod forecast;
+mod front_end;
 mod keys;
 mod levelled;
 pub mod maps;

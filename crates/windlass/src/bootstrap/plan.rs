@@ -78,10 +78,6 @@ impl BootstrapPlan {
     /// [`BootstrapError::Unsupported`], [`BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
     /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`crate::Error::OutOfRange`] for a partition that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
-        if spec.front_end == FrontEnd::NearPrimePower {
-            let what = "the front end with modulus p^e + 1 is not there; use FrontEnd::PrimePower".into();
-            return Err(BootstrapError::Unsupported { what }.into());
-        }
         let m = params.m();
         let numbers = Numbers::new(params.shape(), (p, r), &spec)?;
         let message = maps::evaluation_ring(m, p, r)?;
@@ -185,11 +181,18 @@ impl BootstrapPlan {
             level: self.input.level,
             capacity: (self.input.needed_bits, after),
             work: format!(
-                "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {}^{}, times the encrypted key",
+                "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {}, times the encrypted key",
                 self.spec.ephemeral_weight,
                 self.params.log2_q(self.input.level),
-                self.numbers.prime,
-                self.numbers.exponent
+                match self.spec.front_end {
+                    FrontEnd::PrimePower => format!("{}^{}", self.numbers.prime, self.numbers.exponent),
+                    FrontEnd::NearPrimePower => format!(
+                        "{}^{} + 1, {} digits cleared",
+                        self.numbers.prime,
+                        self.numbers.removed + self.numbers.cleared,
+                        self.numbers.cleared
+                    ),
+                }
             ),
             keys: BTreeSet::new(),
         }

@@ -3,15 +3,13 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use num_bigint::{BigInt, BigUint};
 use rayon::prelude::*;
 use windlass_ring::kernels::arith;
-use windlass_ring::rns::IntegerLift;
-use windlass_ring::{Eval, Poly};
 use windlass_rlwe::EvaluationKeys;
 
 use super::Refresh;
 use super::error::BootstrapError;
+use super::front_end::decryption_constants;
 use super::keys::BootstrapKeys;
 use super::levelled::Levelled;
 use super::packed;
@@ -235,7 +233,7 @@ impl Bootstrapper {
         let low = low.to_scheme(Scheme::Bfv, &self.plan.message);
         let parts = self.keys.encapsulation.switch(context, &low.parts);
         let modulus = self.plan.working.quotient().modulus();
-        let [mut c0, c1] = parts.map(|part| rounded_to(part, modulus.value()));
+        let [mut c0, c1] = decryption_constants(self.plan.spec.front_end, &self.plan.numbers, parts);
         if modulus.prime() == 2 {
             // Digits 0 and 1 remove a part that is not negative.
             let half = modulus.value() >> (self.plan.numbers.message_exponent + 1);
@@ -251,24 +249,4 @@ impl Refresh<Ciphertext> for Bootstrapper {
     fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         Bootstrapper::refresh(self, ct)
     }
-}
-
-/// round(whole·x/Q) modulo `whole` for every coefficient.
-fn rounded_to(part: Poly<Eval>, whole: u64) -> Vec<u64> {
-    let part = part.into_coeff();
-    let lift = IntegerLift::new(part.ring(), part.basis());
-    let q: &BigUint = lift.product();
-    if q.bits() <= 64 && q.bits() + u64::from(64 - whole.leading_zeros()) < 126 {
-        let q = q.iter_u64_digits().next().expect("a modulus is not zero") as u128;
-        let round = |&x: &u64| ((2 * x as u128 * whole as u128 + q) / (2 * q) % whole as u128) as u64;
-        return part.row(0).par_iter().map(round).collect();
-    }
-    let (q, whole) = (BigInt::from(q.clone()), BigInt::from(whole));
-    let (half, zero) = (&q >> 1, BigInt::ZERO);
-    let round = |x: &BigInt| {
-        let canonical = if x < &zero { x + &q } else { x.clone() };
-        let rounded: BigInt = (canonical * &whole + &half) / &q;
-        (rounded % &whole).iter_u64_digits().next().unwrap_or(0)
-    };
-    lift.centred(&part).par_iter().map(round).collect()
 }

@@ -72,6 +72,8 @@ pub struct Numbers {
     pub removed: u32,
     /// No coefficient of the removed part is larger, but for [`BootstrapSpec::failure_bits`].
     pub bound: u64,
+    /// e' of Halevi–Shoup 2015: digits that are made zero and divided out beforehand; 0 for [`FrontEnd::PrimePower`].
+    pub cleared: u32,
     /// The greatest sum of squares W of a row of the ephemeral secret's multiplication matrix that key generation accepts.
     pub row_square: f64,
 }
@@ -84,18 +86,34 @@ impl Numbers {
     pub(crate) fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
         let row_square = row_square_limit(shape, spec.ephemeral_weight);
         let tail = (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + (2.0 * shape.n() as f64).log2())).sqrt();
-        let bound = (tail * ((1.0 + row_square) / 12.0).sqrt() + 1.0).floor() as u64;
+        let spread = tail * ((1.0 + row_square) / 12.0).sqrt();
+        // With q̃ = p^ẽ + 1: (z_0 + k)/p^{e'} is at most spread·(1 + 3p^{r−e'}) + 2p^{r−e'}, so two more cover it once p^{e'−r} ≥ 3·spread + 2.
+        let near = spec.front_end == FrontEnd::NearPrimePower;
+        let bound = (spread + if near { 2.0 } else { 1.0 }).floor() as u64;
+        let cleared = if near { r + (3.0 * spread + 2.0).log(prime as f64).ceil() as u32 } else { 0 };
         let holds = |v: &u32| {
             let whole = prime.saturating_pow(*v);
             if prime == 2 { whole / 2 > bound } else { (whole - 1) / 2 >= bound }
         };
         let removed = (1..64).find(holds).unwrap_or(64);
         let exponent = r + removed;
+        if near && (prime as f64).log2() * (2 * cleared + removed) as f64 >= 120.0 {
+            let what = format!("q = {prime}^{} + 1 is too large; use FrontEnd::PrimePower", removed + cleared);
+            return Err(BootstrapError::Unsupported { what }.into());
+        }
         if (prime as f64).log2() * exponent as f64 >= 45.0 {
             let what = format!("p^e = {prime}^{exponent} is not below 2^45; use a smaller plaintext modulus");
             return Err(BootstrapError::Unsupported { what }.into());
         }
-        Ok(Self { prime, message_exponent: r, exponent, removed, bound, row_square })
+        Ok(Self { prime, message_exponent: r, exponent, removed, bound, cleared, row_square })
+    }
+}
+
+impl Numbers {
+    /// log2 of the modulus that the ciphertext is switched to: p^e, or p^ẽ + 1.
+    pub(crate) fn log2_switched(&self) -> f64 {
+        let digits = if self.cleared == 0 { self.exponent } else { self.removed + self.cleared };
+        (self.prime as f64).log2() * digits as f64
     }
 }
 

@@ -1,0 +1,129 @@
+//! From a ciphertext modulo Q_in under the ephemeral key to integers modulo p^e: the two decryption formulas.
+
+use num_bigint::{BigInt, BigUint};
+use rayon::prelude::*;
+use windlass_ring::rns::IntegerLift;
+use windlass_ring::{Eval, Poly};
+
+use super::spec::{FrontEnd, Numbers};
+
+/// `(c'_0, c'_1)` modulo p^e with `c'_0 + c'_1·s̃ ≡ p^v·k + I`, |I| at most the bound, k ≡ −Q^{−1}·ε (mod p^r), for a pair in BFV form.
+pub(super) fn decryption_constants(front_end: FrontEnd, numbers: &Numbers, parts: [Poly<Eval>; 2]) -> [Vec<u64>; 2] {
+    match front_end {
+        FrontEnd::PrimePower => parts.map(|part| rounded_to(part, numbers.prime.pow(numbers.exponent))),
+        FrontEnd::NearPrimePower => parts.map(|part| divided(part, numbers)),
+    }
+}
+
+/// round(whole·x/Q) modulo `whole` for every coefficient.
+fn rounded_to(part: Poly<Eval>, whole: u64) -> Vec<u64> {
+    let part = part.into_coeff();
+    let lift = IntegerLift::new(part.ring(), part.basis());
+    let q: &BigUint = lift.product();
+    if q.bits() <= 64 {
+        let q = q.iter_u64_digits().next().expect("a modulus is not zero") as u128;
+        // 50 + 45 bits, and one more.
+        let round = |&x: &u64| ((2 * x as u128 * whole as u128 + q) / (2 * q) % whole as u128) as u64;
+        return part.row(0).par_iter().map(round).collect();
+    }
+    let (q, whole) = (BigInt::from(q.clone()), BigInt::from(whole));
+    let (half, zero) = (&q >> 1, BigInt::ZERO);
+    let round = |x: &BigInt| {
+        let canonical = if x < &zero { x + &q } else { x.clone() };
+        let rounded: BigInt = (canonical * &whole + &half) / &q;
+        (rounded % &whole).iter_u64_digits().next().unwrap_or(0)
+    };
+    lift.centred(&part).par_iter().map(round).collect()
+}
+
+/// Every coefficient switched to q̃ = p^ẽ + 1 without changing what it is modulo p^r up to Q^{−1}, made divisible by p^{e'} (Lemma 5.2), divided by it and
+/// reduced modulo p^e, e = ẽ − e' + r.
+fn divided(mut part: Poly<Eval>, numbers: &Numbers) -> Vec<u64> {
+    let (p, r, cleared) = (numbers.prime as i128, numbers.message_exponent, numbers.cleared);
+    let t = p.pow(r);
+    // The BGV form: t times the BFV one.
+    part.mul_scalar_assign(|q| q.reduce(t as u64));
+    let part = part.into_coeff();
+    let lift = IntegerLift::new(part.ring(), part.basis());
+    let q = BigInt::from(lift.product().clone());
+    let near = p.pow(numbers.removed + cleared) + 1;
+    let whole = p.pow(numbers.exponent);
+    let inverse = {
+        let residue = to_i128(&(&q % t));
+        (1..t).find(|x| x * residue % t == 1 % t).unwrap_or(1)
+    };
+    let convert = |x: &BigInt| {
+        // c' ≡ Q^{−1}·x·q̃ ≡ Q^{−1}·x (mod t), nearest to x·q̃/Q.
+        let doubled: BigInt = x * near * 2 + &q;
+        let nearest = floor_div(&doubled, &(&q * 2));
+        let wanted = (to_i128(&(x % t)).rem_euclid(t) * inverse).rem_euclid(t);
+        let value = nearest + centred((wanted - nearest).rem_euclid(t), t);
+        make_divisible(value, p, r, cleared, near).rem_euclid(whole) as u64
+    };
+    lift.centred(&part).par_iter().map(convert).collect()
+}
+
+/// `(z + u·p^r + v·q̃)/p^{e'}` with |u| ≤ ⌈p^{e'−r}/4⌉ and |v| ≤ p^r·(1/2 + ⌊p^{e'−r}/4⌋): Lemma 5.2 with α = 1/2.
+fn make_divisible(z: i128, p: i128, r: u32, cleared: u32, near: i128) -> i128 {
+    let (t, unit) = (p.pow(r), p.pow(cleared));
+    let first = z + centred((-z).rem_euclid(t), t) * near;
+    let step = unit / t;
+    let delta = centred((-first / t).rem_euclid(step), step);
+    let half = delta.div_euclid(2);
+    let divisible = first + (delta - half) * t + half * t * near;
+    debug_assert_eq!(divisible % unit, 0, "near ≡ 1 modulo p^e'");
+    divisible / unit
+}
+
+/// The residue of least absolute value.
+fn centred(x: i128, modulus: i128) -> i128 {
+    if 2 * x > modulus { x - modulus } else { x }
+}
+
+fn to_i128(x: &BigInt) -> i128 {
+    i128::try_from(x).expect("a value far below 2^127")
+}
+
+fn floor_div(x: &BigInt, y: &BigInt) -> i128 {
+    let (quotient, rest) = (x / y, x % y);
+    to_i128(&quotient) - i128::from(rest < BigInt::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_become_divisible_and_stay_small() {
+        for (p, r, cleared, whole) in
+            [(2i128, 1u32, 6u32, 12u32), (3, 2, 5, 8), (17, 1, 3, 5), (127, 1, 2, 4), (2, 3, 8, 15)]
+        {
+            let near = p.pow(whole) + 1;
+            for i in 0..2000i128 {
+                let z = (i * 7919 + 13 * i * i) % near - near / 2;
+                let made = make_divisible(z, p, r, cleared, near) * p.pow(cleared);
+                // The change is u·p^r + v·q̃ with small u and v; v is fixed by the size.
+                let v = (made - z + near / 2).div_euclid(near);
+                let rest = made - z - v * near;
+                assert_eq!(rest % p.pow(r), 0, "{p}^{r}: {z}");
+                assert!((rest / p.pow(r)).abs() <= p.pow(cleared - r) / 4 + 1, "{p}^{r}: u = {}", rest / p.pow(r));
+                assert!(v.abs() <= p.pow(r) * (p.pow(cleared - r) / 4 + 2), "{p}^{r}: v = {v}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_simple_decryption_formula_holds() {
+        // Lemma 5.1 in the form used here: with z = z_0 + k·q̃ divisible by p^{e'}, z/p^{e'} = p^v·k + (z_0 + k)/p^{e'} and z_0 ≡ −k modulo p^{e'}.
+        let (p, cleared, removed) = (3i128, 4u32, 3u32);
+        let near = p.pow(cleared + removed) + 1;
+        for k in -40..=40i128 {
+            for j in -5..=5i128 {
+                let z0 = -k + j * p.pow(cleared);
+                let z = z0 + k * near;
+                assert_eq!(z % p.pow(cleared), 0);
+                assert_eq!(z / p.pow(cleared), p.pow(removed) * k + j);
+            }
+        }
+    }
+}
