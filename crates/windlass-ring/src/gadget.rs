@@ -58,14 +58,20 @@ impl Gadget {
         let wide = x.basis().union(special);
         let groups = self.active(x.basis());
         let converters: Vec<_> = groups.iter().map(|group| ring.converter(group, &wide.without(group), 1)).collect();
+        let inverse = |index: usize| match multiplier {
+            1 => 1,
+            _ => ring.modulus(index).inv(ring.modulus(index).reduce(multiplier)),
+        };
+        let inverses: Vec<u64> = x.basis().indices().map(inverse).collect();
         let mut weighed = Poly::<Coeff>::unspecified(&ring, x.basis());
         weighed.fill(|index, q, row| {
             let group = groups.iter().position(|group| group.row_of(index).is_some()).expect("groups cover the basis");
-            let factor = q.mul(converters[group].weight(index), q.inv(q.reduce(multiplier)));
+            let inverse = inverses[x.basis().row_of(index).expect("a prime of the basis")];
+            let factor = q.mul(converters[group].weight(index), inverse);
             rows::mul_scalar(ring.isa(), q, row, x.row_of(index), factor);
             ring.plan(index).inverse(row);
         });
-        Decomposition { x, wide, multiplier, groups, converters, weighed }
+        Decomposition { x, wide, multiplier, inverses, groups, converters, weighed }
     }
 
     /// The digits of `multiplier^{-1}·x` themselves: decompose-and-extend.
@@ -82,6 +88,8 @@ pub struct Decomposition<'a> {
     x: &'a Poly<Eval>,
     wide: Basis,
     multiplier: u64,
+    /// multiplier^{-1} modulo the primes of x.
+    inverses: Vec<u64>,
     groups: Vec<Basis>,
     converters: Vec<Arc<BaseConverter>>,
     /// The coefficients modulo the primes of x, weighed for the conversion of their group.
@@ -118,7 +126,8 @@ impl Decomposition<'_> {
         let ring = self.x.ring();
         let (q, group) = (ring.modulus(index), &self.groups[k]);
         if group.row_of(index).is_some() {
-            rows::mul_scalar(ring.isa(), q, row, self.x.row_of(index), q.inv(q.reduce(self.multiplier)));
+            let source = self.x.basis().row_of(index).expect("a prime of the basis");
+            rows::mul_scalar(ring.isa(), q, row, self.x.row(source), self.inverses[source]);
             return;
         }
         let weighed: Vec<&[u64]> = group.indices().map(|source| self.weighed.row_of(source)).collect();

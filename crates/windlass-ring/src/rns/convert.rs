@@ -25,6 +25,8 @@ pub struct BaseConverter {
     matrix: Vec<Vec<u64>>,
     /// −multiplier·B mod c_j.
     overflow: Vec<u64>,
+    /// −1/B mod c_j.
+    quotients: Vec<u64>,
 }
 
 impl Ring {
@@ -58,7 +60,12 @@ impl BaseConverter {
             let c = ring.modulus(target);
             c.neg(c.mul(cofactor(usize::MAX, c), c.reduce(multiplier)))
         });
+        let quotients = to.indices().map(|target| {
+            let c = ring.modulus(target);
+            c.neg(c.inv(cofactor(usize::MAX, c)))
+        });
         Self {
+            quotients: quotients.collect(),
             from: from.clone(),
             to: to.clone(),
             weights: weights.collect(),
@@ -71,6 +78,11 @@ impl BaseConverter {
     /// (B/b)^{-1}/multiplier mod b for prime `index` of B: what makes the weighed coefficients y of those of x.
     pub(crate) fn weight(&self, index: usize) -> u64 {
         self.weights[self.from.row_of(index).expect("a prime of the source basis")]
+    }
+
+    /// −1/B modulo prime `index` of the target basis.
+    pub(crate) fn quotient(&self, index: usize) -> u64 {
+        self.quotients[self.to.row_of(index).expect("a prime of the target basis")]
     }
 
     /// One row of the conversion: residues modulo prime `index` of the target basis, from the weighed rows.

@@ -55,14 +55,14 @@ pub(crate) struct Division {
 
 impl Division {
     pub fn new(ring: &Arc<Ring>, keep: &Basis, drop: &Basis, multiplier: u64, factor: u64) -> Self {
+        let converter = ring.converter(drop, keep, multiplier);
         let quotient = |index: usize| {
             let q = ring.modulus(index);
-            let product = drop.indices().fold(1, |p, d| q.mul(p, q.reduce(ring.modulus(d).value())));
-            q.neg(q.mul(q.inv(product), q.reduce(factor)))
+            q.mul(converter.quotient(index), q.reduce(factor))
         };
         Self {
             quotients: keep.indices().map(quotient).collect(),
-            converter: ring.converter(drop, keep, multiplier),
+            converter: Arc::clone(&converter),
             ring: Arc::clone(ring),
             keep: keep.clone(),
             drop: drop.clone(),
