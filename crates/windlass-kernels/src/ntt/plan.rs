@@ -119,7 +119,7 @@ impl Step {
             None => Column::Pow2(ColumnPow2::new(axis.dim, modulus, root, &prepare)),
             Some(design) => {
                 let builder = Builder { q: modulus, prepare: &prepare };
-                Column::Odd(Box::new(OddAxis::new(axis, design, &builder, root)?))
+                Column::Odd(Box::new(OddAxis::new(axis, design, &builder, root, inner)?))
             }
         };
         Ok(Step::Columns(TensorAxis { column, dim: axis.dim, inner, natural: (0..axis.dim).collect() }))

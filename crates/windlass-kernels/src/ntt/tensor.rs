@@ -121,7 +121,7 @@ impl Kernel for AxisKernel<'_> {
         for group in axis.groups(row.len() / axis.dim) {
             if let (Column::Odd(odd), Group::Adjacent { start, width }) = (&axis.column, group) {
                 let canonical = [edges.first, edges.last];
-                let columns = odd::Columns { words: row, start, distance: axis.inner, canonical };
+                let columns = odd::Columns { words: row, start, canonical };
                 let mut memory = Memory { scratch, width, row: Some(columns) };
                 odd::run(lanes, modulus, odd, direction, &mut memory);
                 continue;

@@ -50,8 +50,14 @@ pub(crate) struct OddAxis {
 }
 
 impl OddAxis {
-    /// Builds the tables for the root ω of order `axis.index`.
-    pub fn new(axis: &Axis, design: &AxisDesign, builder: &Builder, omega: u64) -> Result<Self, KernelError> {
+    /// Builds the tables for the root ω of order `axis.index`; the entries of a column are `distance` apart.
+    pub fn new(
+        axis: &Axis,
+        design: &AxisDesign,
+        builder: &Builder,
+        omega: u64,
+        distance: usize,
+    ) -> Result<Self, KernelError> {
         let (prime, convolution) = (axis.prime, &design.convolution);
         let block = (axis.index / prime) as usize;
         let generator = axis.points.get(1).map_or(1, |&g| g % prime);
@@ -69,8 +75,8 @@ impl OddAxis {
         let steps = Steps { axis, design, builder, omega, layout };
         let (mut forward, mut inverse) = (steps.forward()?, steps.inverse()?);
         let sorted = sorted(&top);
-        link(&mut forward, &Links { size, sources: &coefficients, targets: &values, top: &[] });
-        link(&mut inverse, &Links { size, sources: &values, targets: &coefficients, top: &sorted });
+        link(&mut forward, &Links { size, distance, sources: &coefficients, targets: &values, top: &[] });
+        link(&mut inverse, &Links { size, distance, sources: &values, targets: &coefficients, top: &sorted });
         Ok(Self { size, programs: [forward, inverse], coefficients, values, blanks, top })
     }
 

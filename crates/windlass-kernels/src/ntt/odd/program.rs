@@ -44,9 +44,9 @@ pub(super) struct Step {
     pub twiddle_first: bool,
     /// Prepared factor for the constants; empty for 1.
     pub factor: Vec<u64>,
-    /// Entries of the row that the first step reads; else empty.
+    /// Offsets in the row of the entries that the first step reads; else empty.
     pub input: Vec<u32>,
-    /// Entries of the row that the last step writes; else empty.
+    /// Offsets in the row of the entries that the last step writes; else empty.
     pub output: Vec<u32>,
     /// Runs at the beginning that write to scratch memory even so.
     pub deferred: usize,
@@ -72,6 +72,8 @@ pub(super) enum Correction {
 pub(super) struct Links<'a> {
     /// Positions in scratch memory.
     pub size: usize,
+    /// Distance of the entries of a column in the row.
+    pub distance: usize,
     /// Position of each entry before the transform.
     pub sources: &'a [usize],
     /// Position of each entry after it.
@@ -111,11 +113,11 @@ impl Step {
     }
 }
 
-/// Entry of the row at each position, or [`NONE`].
-fn entries(size: usize, slots: &[usize]) -> Vec<u32> {
-    let mut entries = vec![NONE; size];
-    slots.iter().enumerate().for_each(|(entry, &slot)| entries[slot] = entry as u32);
-    entries
+/// Offset in the row of the entry at each position, or [`NONE`].
+fn offsets(links: &Links, slots: &[usize]) -> Vec<u32> {
+    let mut offsets = vec![NONE; links.size];
+    slots.iter().enumerate().for_each(|(entry, &slot)| offsets[slot] = (entry * links.distance) as u32);
+    offsets
 }
 
 /// Lets the first step read the row and the last one write it.
@@ -126,19 +128,19 @@ pub(super) fn link(steps: &mut Vec<Step>, links: &Links) {
 }
 
 fn link_input(steps: &mut Vec<Step>, links: &Links) {
-    let entries = entries(links.size, links.sources);
+    let offsets = offsets(links, links.sources);
     let mut covered = vec![false; links.size];
     let first = steps.first_mut().expect("a transform has steps");
     let positions = first.all_positions();
     positions.iter().flatten().for_each(|&p| covered[p] = true);
-    first.input = positions.iter().map(|p| p.map_or(NONE, |p| entries[p])).collect();
+    first.input = positions.iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
     let mut copy = Step::copy((0..links.size).filter(|&p| !covered[p]));
-    copy.input = copy.all_positions().iter().map(|p| p.map_or(NONE, |p| entries[p])).collect();
+    copy.input = copy.all_positions().iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
     steps.insert(0, copy);
 }
 
 fn link_output(steps: &mut Vec<Step>, links: &Links) {
-    let entries = entries(links.size, links.targets);
+    let offsets = offsets(links, links.targets);
     let mut written = vec![false; links.size];
     let last = steps.last_mut().expect("a transform has steps");
     if let Some(&top) = links.top.first() {
@@ -163,9 +165,9 @@ fn link_output(steps: &mut Vec<Step>, links: &Links) {
     let positions = last.all_positions();
     let skipped = last.deferred * last.batch * (last.len + 1);
     positions[skipped..].iter().flatten().for_each(|&p| written[p] = true);
-    last.output = positions.iter().map(|p| p.map_or(NONE, |p| entries[p])).collect();
-    let mut copy = Step::copy((0..links.size).filter(|&p| !written[p] && entries[p] != NONE));
-    copy.output = copy.all_positions().iter().map(|p| p.map_or(NONE, |p| entries[p])).collect();
+    last.output = positions.iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
+    let mut copy = Step::copy((0..links.size).filter(|&p| !written[p] && offsets[p] != NONE));
+    copy.output = copy.all_positions().iter().map(|p| p.map_or(NONE, |p| offsets[p])).collect();
     copy.correction = correction;
     steps.push(copy);
 }

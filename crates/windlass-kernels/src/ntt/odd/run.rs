@@ -24,45 +24,40 @@ pub(crate) struct Memory<'a> {
     pub row: Option<Columns<'a>>,
 }
 
-/// Neighbouring columns of a row: entry j of group w is at `start + j * distance + 8w`.
+/// Neighbouring columns of a row: what is at offset j is at `start + 8w + j` for group w.
 pub(crate) struct Columns<'a> {
     /// The row.
     pub words: &'a mut [u64],
     /// First column.
     pub start: usize,
-    /// Distance of the entries of a column.
-    pub distance: usize,
     /// Whether entries are canonical before and after; else in the stored form of the backend.
     pub canonical: [bool; 2],
 }
 
 impl Columns<'_> {
+    /// Eight columns, or zero for the offset [`NONE`], which is beyond every row.
     #[inline(always)]
-    fn at(&self, entry: u32, w: usize) -> usize {
-        self.start + entry as usize * self.distance + LANES * w
+    fn load<C: Cell>(&self, cell: C, offset: u32, w: usize) -> C::Value {
+        if let Some(rest) = self.words.get(self.start + LANES * w + offset as usize..)
+            && let Some(words) = rest.first_chunk()
+        {
+            return if self.canonical[0] { cell.load(words) } else { cell.load_raw(words) };
+        }
+        cell.zero()
     }
 
+    /// Eight columns, unless the offset is [`NONE`].
     #[inline(always)]
-    fn load<C: Cell>(&self, cell: C, entry: u32, w: usize) -> C::Value {
-        if entry == NONE {
-            return cell.zero();
-        }
-        let words = self.words[self.at(entry, w)..].first_chunk().expect("eight columns");
-        if self.canonical[0] { cell.load(words) } else { cell.load_raw(words) }
-    }
-
-    #[inline(always)]
-    fn store<C: Cell>(&mut self, a: Arithmetic<C>, entry: u32, w: usize, x: Lazy<C::Value>) {
-        if entry == NONE {
-            return;
-        }
-        let at = self.at(entry, w);
-        let words = self.words[at..].first_chunk_mut().expect("eight columns");
-        let x = a.fit(x, stored::<C>());
-        if self.canonical[1] {
-            a.cell.store(words, x.value);
-        } else {
-            a.cell.store_raw(words, x.value);
+    fn store<C: Cell>(&mut self, a: Arithmetic<C>, offset: u32, w: usize, x: Lazy<C::Value>) {
+        if let Some(rest) = self.words.get_mut(self.start + LANES * w + offset as usize..)
+            && let Some(words) = rest.first_chunk_mut()
+        {
+            let x = a.fit(x, stored::<C>());
+            if self.canonical[1] {
+                a.cell.store(words, x.value);
+            } else {
+                a.cell.store_raw(words, x.value);
+            }
         }
     }
 }
@@ -147,7 +142,7 @@ impl<K: Codelet<R>, const R: usize> Kernel for StepKernel<'_, '_, K, R> {
 
 /// One small transform: where its points are.
 struct Points<'a> {
-    /// Entries of the row to read and to write, then that of the constant; empty for scratch memory.
+    /// Offsets in the row to read and to write, then that of the constant; empty for scratch memory.
     input: &'a [u32],
     output: &'a [u32],
     /// Position of the first point, in blocks, and of the constant.
