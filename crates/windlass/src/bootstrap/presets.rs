@@ -2,7 +2,7 @@
 
 use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
 
-use super::spec::{BootstrapSpec, Mode};
+use super::spec::{BootstrapSpec, Mode, Numbers};
 use crate::error::{Error, Result};
 use crate::params::{Params, preset_names};
 use crate::schemes::Scheme;
@@ -54,15 +54,22 @@ const OWN: [Own; 7] = [
     },
 ];
 
-/// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; 48 for Halevi–Shoup, who took 56 with a heuristic bound
-/// (for p = 2 and two odd axes 48 is what seven digits hold at 2^−128); our default elsewhere.
-fn published_weight(name: &str) -> u32 {
-    match name {
-        _ if name.starts_with("paper_hs") => 48,
+/// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for Halevi–Shoup the largest up to their 56 that takes
+/// no more digits than 24 does, as their bound is heuristic and ours holds at 2^−128; our default elsewhere.
+fn ephemeral_weight(name: &str, preset: &Params) -> Result<u32> {
+    if name.starts_with("paper_hs") {
+        let removed = |weight: u32| {
+            let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
+            Numbers::new(preset.rlwe().shape(), (preset.p(), preset.r()), &spec).map(|numbers| numbers.removed)
+        };
+        let least = removed(24)?;
+        return Ok((24..=56).rev().find(|&weight| removed(weight).is_ok_and(|digits| digits == least)).unwrap_or(24));
+    }
+    Ok(match name {
         "paper_ma24_set2_p8191" => 24,
         _ if name.starts_with("paper_ma24") => 26,
         _ => BootstrapSpec::default().ephemeral_weight,
-    }
+    })
 }
 
 /// The names of all bootstrapping presets: our own, and the papers' parameter sets.
@@ -97,7 +104,28 @@ impl BootstrapPreset {
             return Err(Error::UnknownPreset { name: name.into(), known });
         }
         let preset = Params::preset(name, Scheme::Bgv)?;
-        let spec = BootstrapSpec { mode, ephemeral_weight: published_weight(name), ..BootstrapSpec::default() };
+        let spec =
+            BootstrapSpec { mode, ephemeral_weight: ephemeral_weight(name, &preset)?, ..BootstrapSpec::default() };
         Ok(Self { name: name.into(), params: preset.rlwe().clone(), prime: preset.p(), exponent: preset.r(), spec })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_has_parameters() {
+        for name in bootstrap_preset_names() {
+            let preset = BootstrapPreset::named(name, Mode::Thin).unwrap();
+            let numbers = Numbers::new(preset.params.shape(), (preset.prime, preset.exponent), &preset.spec);
+            let numbers = numbers.unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(numbers.removed >= 1 && numbers.exponent == preset.exponent + numbers.removed, "{name}");
+            let secure = !name.starts_with("insecure") && !name.starts_with("paper");
+            assert!(!secure || preset.params.security().bits >= 128.0, "{name}");
+        }
+        let weight = |name| BootstrapPreset::named(name, Mode::Thin).unwrap().spec.ephemeral_weight;
+        assert_eq!([weight("paper_ma24_set2_p8191"), weight("paper_ma24_set1_p65537")], [24, 26]);
+        assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownPreset { .. })));
     }
 }
