@@ -351,7 +351,7 @@ impl Job<'_> {
                 convert_s: convert,
                 capacity_bits: self.engine.capacity(input) - self.engine.capacity(&output),
                 rounds,
-                cpu: machine::cpu(),
+                cpu: machine::cpu().replace(',', ";"),
             })?;
         }
         Ok(())

@@ -14,11 +14,49 @@ use crate::plaintext::Plaintext;
 /// One `d × d` matrix over Z_{p^r}, row-major: it takes the coefficients of an element of `E` to those of its image.
 type Block = Vec<u64>;
 
-/// The `λ_f` with `M(η) = Σ_f λ_f·σ^f(η)` (Halevi–Shoup 2018, §2.4).
-fn linearised(galois: &GaloisRing, block: &[u64]) -> Vec<Vec<u64>> {
-    let d = galois.degree();
-    let images: Vec<Vec<u64>> = (0..d).map(|i| (0..d).map(|k| block[k * d + i]).collect()).collect();
-    galois.linearised_polynomial(&images)
+/// Up to this degree the table of all `ζ^a·σ^f(ζ^{i*})` is worth its d⁴ words.
+const TABLED: usize = 48;
+
+/// From a block to its `λ_f` with `M(η) = Σ_f λ_f·σ^f(η)`: `λ_f = Σ_i M(ζ^i)·σ^f(ζ^{i*})`, `ζ^{i*}` the dual basis
+/// (Halevi–Shoup 2018, §2.4).
+struct Linearised<'a> {
+    galois: &'a GaloisRing,
+    /// `[a·d + i][f·d + c]`: coefficient c of `ζ^a·σ^f(ζ^{i*})`; empty where d is too large, or sums would not fit a word.
+    table: Vec<u64>,
+}
+
+impl<'a> Linearised<'a> {
+    fn of(galois: &'a GaloisRing) -> Self {
+        let d = galois.degree();
+        let value = galois.modulus().value() as u128;
+        if d > TABLED || value * value * (d * d) as u128 > 1 << 64 {
+            return Self { galois, table: Vec::new() };
+        }
+        let unit = |i: usize| (0..d).map(|j| u64::from(i == j)).collect::<Vec<u64>>();
+        let duals: Vec<Vec<u64>> = (0..d).map(|i| galois.from_dual(&unit(i))).collect();
+        let moved: Vec<Vec<Vec<u64>>> =
+            duals.iter().map(|dual| (0..d).map(|f| galois.frobenius(dual, f)).collect()).collect();
+        let row = |place: usize| {
+            let (power, i) = (unit(place / d), place % d);
+            moved[i].iter().flat_map(|element| galois.mul(&power, element)).collect::<Vec<u64>>()
+        };
+        Self { galois, table: (0..d * d).into_par_iter().flat_map_iter(row).collect() }
+    }
+
+    /// The `λ_f`, `[d][d]`.
+    fn coefficients(&self, block: &[u64]) -> Vec<u64> {
+        let d = self.galois.degree();
+        if self.table.is_empty() {
+            let images: Vec<Vec<u64>> = (0..d).map(|i| (0..d).map(|k| block[k * d + i]).collect()).collect();
+            return self.galois.linearised_polynomial(&images).concat();
+        }
+        let mut sums = vec![0u64; d * d];
+        for (&x, row) in block.iter().zip(self.table.chunks_exact(d * d)).filter(|(x, _)| **x != 0) {
+            sums.iter_mut().zip(row).for_each(|(sum, &y)| *sum += x * y);
+        }
+        sums.iter_mut().for_each(|sum| *sum = self.galois.modulus().reduce(*sum));
+        sums
+    }
 }
 
 /// The map whose block at (row slot, column slot) is written into a zeroed buffer of `d²` entries.
@@ -29,6 +67,7 @@ pub(super) fn from_blocks(
 ) -> Result<LinearMap> {
     let (m, d, units) = (slots.quotient().m(), slots.degree(), SlotUnits::of(slots));
     let modulus = slots.quotient().modulus();
+    let linearised = Linearised::of(slots.galois());
     let terms: Vec<Vec<(u64, Plaintext)>> = candidates
         .par_iter()
         .map(|&t| {
@@ -39,8 +78,8 @@ pub(super) fn from_blocks(
                 block(row, column, &mut buffer);
                 buffer.iter_mut().for_each(|x| *x = modulus.reduce(*x));
                 if buffer.iter().any(|&x| x != 0) {
-                    for (values, lambda) in values.iter_mut().zip(linearised(slots.galois(), &buffer)) {
-                        values[row * d..(row + 1) * d].copy_from_slice(&lambda);
+                    for (values, lambda) in values.iter_mut().zip(linearised.coefficients(&buffer).chunks_exact(d)) {
+                        values[row * d..(row + 1) * d].copy_from_slice(lambda);
                     }
                 }
             }
@@ -62,8 +101,8 @@ impl LinearMap {
     /// `BlockMatMul1D`: for every hypercolumn of dimension `s` a `D × D` matrix of Z_{p^r}-linear maps on `E`
     /// (Halevi–Shoup 2018, §3.2, Eq. (6)).
     ///
-    /// `block(hypercolumn, row, column, out)` writes a `d × d` matrix, row-major, into a zeroed buffer. Cost: `d²` products
-    /// in `E` for each block that is not zero, and at most `d(2D−1)` encodings.
+    /// `block(hypercolumn, row, column, out)` writes a `d × d` matrix, row-major, into a zeroed buffer. Cost: d⁴ multiply-adds
+    /// for each block that is not zero (d² products in `E` for d above 48), and at most `d(2D−1)` encodings.
     /// Errors: [`crate::Error::OutOfRange`] if there is no such dimension.
     pub fn block_matmul_1d(
         slots: &Arc<SlotRing>,
