@@ -12,6 +12,9 @@ use windlass_ring::slots::SlotRing;
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 
+/// What one sum takes: pairs of (number of an input, constant), `None` standing for the constant 1.
+pub type MixedRow<'a, C> = Vec<(usize, Option<&'a C>)>;
+
 /// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`.
 ///
 /// The second half (from [`Evaluator::hoist`]) is the key switch in its three reusable parts, so that a sum of many
@@ -106,7 +109,7 @@ pub trait Evaluator: Sync {
         &self,
         hoisted: &Self::Hoisted,
         automorphisms: &[u64],
-        rows: &[Vec<(usize, Option<&Self::Constant>)>],
+        rows: &[MixedRow<'_, Self::Constant>],
     ) -> Result<Vec<Self::Extended>>
     where
         Self: Sized,

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, MixedRow};
 
 /// The key switch in its reusable parts, and the few operations that sums of automorphisms need beside it.
 ///
@@ -52,7 +52,7 @@ pub trait Hoisting: Sync {
         &self,
         hoisted: &Self::Hoisted,
         automorphisms: &[u64],
-        rows: &[Vec<(usize, Option<&Self::Constant>)>],
+        rows: &[MixedRow<'_, Self::Constant>],
     ) -> Result<Vec<Self::Extended>>
     where
         Self: Sized,
@@ -127,7 +127,7 @@ impl<E: Evaluator> Hoisting for E {
         &self,
         hoisted: &Self::Hoisted,
         automorphisms: &[u64],
-        rows: &[Vec<(usize, Option<&Self::Constant>)>],
+        rows: &[MixedRow<'_, Self::Constant>],
     ) -> Result<Vec<Self::Extended>> {
         Evaluator::dot_hoisted_rows(self, hoisted, automorphisms, rows)
     }
@@ -149,7 +149,7 @@ impl<E: Evaluator> Hoisting for E {
 pub(crate) fn dot_mixed_rows<E: Hoisting>(
     evaluator: &E,
     inputs: &[E::Extended],
-    rows: &[Vec<(usize, Option<&E::Constant>)>],
+    rows: &[MixedRow<'_, E::Constant>],
 ) -> Result<Vec<E::Extended>> {
     let weighted: Vec<Vec<(usize, &E::Constant)>> = rows
         .iter()

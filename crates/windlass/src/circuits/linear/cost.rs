@@ -99,7 +99,7 @@ impl CostModel {
         let constant = Plaintext::from_integers(evaluator.slots(), &values)?;
         let constants: Vec<E::Constant> =
             (0..BABIES * SUMS).map(|_| evaluator.prepare(&constant)).collect::<Result<_>>()?;
-        let rows: Vec<Vec<(usize, Option<&E::Constant>)>> =
+        let rows: Vec<Vec<_>> =
             constants.chunks(BABIES).map(|row| row.iter().map(Some).enumerate().collect()).collect();
         let hoisted = evaluator.hoist(ciphertext)?;
         let hoist = least(3, &mut || evaluator.hoist(ciphertext).map(drop))?;

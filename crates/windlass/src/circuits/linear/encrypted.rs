@@ -10,12 +10,15 @@ use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 
+/// Products of one sum: (column, input node, encrypted constant).
+type Terms<E> = Vec<(usize, usize, <E as Evaluator>::Ciphertext)>;
+
 /// The constants of a plan, encrypted: a matrix that the evaluator does not see.
 ///
 /// What it does see is the plan: which automorphisms occur, with their zero constants.
 pub struct EncryptedMatrix<E: Evaluator> {
     /// (row, output node, products), in the order of the schedule.
-    sums: Vec<(usize, usize, Vec<(usize, usize, E::Ciphertext)>)>,
+    sums: Vec<(usize, usize, Terms<E>)>,
 }
 
 impl<E: Evaluator> EncryptedMatrix<E> {

@@ -11,6 +11,9 @@ use super::schedule::Pattern;
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 
+/// (row, column, value).
+type Entry = (usize, usize, u64);
+
 /// A `rows × columns` grid of maps: output `r` is `Σ_c block(r, c)` applied to input `c`.
 ///
 /// A plan of a grid prepares every input once for all outputs, and gathers every output once for all inputs.
@@ -51,7 +54,7 @@ impl LinearGrid {
     ) -> Result<Self> {
         let count = slots.slots();
         let mut grid = Self::zero(slots, height.div_ceil(count), width.div_ceil(count))?;
-        let mut parts: BTreeMap<(usize, usize), Vec<(usize, usize, u64)>> = BTreeMap::new();
+        let mut parts: BTreeMap<(usize, usize), Vec<Entry>> = BTreeMap::new();
         for (row, column, value) in entries {
             check_slot("the row of an entry", row, height)?;
             check_slot("the column of an entry", column, width)?;

@@ -38,6 +38,9 @@ pub(super) struct PreparedTerm<E: Hoisting> {
     pub constant: Held<E::Constant>,
 }
 
+/// (row, output node, products with their constants).
+pub(super) type BuiltSum = (usize, usize, Vec<(Term, Plaintext)>);
+
 /// A constant as it is held.
 pub(crate) enum Held<C> {
     /// The constant 1.
@@ -106,7 +109,7 @@ impl<E: Hoisting> PreparedPlan<E> {
 
 impl LinearPlan {
     /// The constants `θ_o^{-1}(κ_t)` of all products, sum by sum in the order of the schedule: Table 2's "build".
-    pub(super) fn build_constants(&self) -> Result<Vec<(usize, usize, Vec<(Term, Plaintext)>)>> {
+    pub(super) fn build_constants(&self) -> Result<Vec<BuiltSum>> {
         let Method::Sums { layout, schedule } = &self.method else { return Ok(Vec::new()) };
         let m = self.grid.slots().quotient().m();
         let sums: Vec<_> = schedule.sums.iter().collect();

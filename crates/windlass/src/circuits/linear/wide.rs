@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::execute::Run;
 use super::prepare::{Held, PreparedPlan};
 use crate::error::Result;
+use crate::evaluator::MixedRow;
 use crate::hoisting::{Hoisting, dot_mixed_rows};
 
 /// How many inputs are held in base `QP` at a time, beside those that others hang from.
@@ -115,7 +116,7 @@ impl<E: Hoisting> Column<'_, E> {
         &self,
         batch: &[usize],
         sums: &mut Sums<E>,
-        dot: impl Fn(&[Vec<(usize, Option<&E::Constant>)>]) -> Result<Vec<E::Extended>>,
+        dot: impl Fn(&[MixedRow<'_, E::Constant>]) -> Result<Vec<E::Extended>>,
     ) -> Result<()> {
         let position: HashMap<usize, usize> = batch.iter().enumerate().map(|(at, &i)| (i, at)).collect();
         let mut rows: Vec<(usize, Row<'_, E>)> = Vec::new();
@@ -147,7 +148,7 @@ impl<E: Hoisting> Column<'_, E> {
         &self,
         rows: &[(usize, Row<'_, E>)],
         sums: &mut Sums<E>,
-        dot: impl Fn(&[Vec<(usize, Option<&E::Constant>)>]) -> Result<Vec<E::Extended>>,
+        dot: impl Fn(&[MixedRow<'_, E::Constant>]) -> Result<Vec<E::Extended>>,
     ) -> Result<()> {
         let expand = |&(_, constant): &(usize, &Held<E::Constant>)| match constant {
             Held::Packed(packed) => (self.run.expand)(packed).map(Some),
@@ -155,7 +156,7 @@ impl<E: Hoisting> Column<'_, E> {
         };
         let expanded: Vec<Vec<Option<E::Constant>>> =
             rows.par_iter().map(|(_, row)| row.par_iter().map(expand).collect()).collect::<Result<_>>()?;
-        let constants: Vec<Vec<(usize, Option<&E::Constant>)>> =
+        let constants: Vec<MixedRow<'_, E::Constant>> =
             rows.iter().zip(&expanded).map(|((_, row), expanded)| resolve::<E>(row, expanded)).collect();
         for ((index, _), product) in rows.iter().zip(dot(&constants)?) {
             match &mut sums[*index] {
@@ -168,15 +169,16 @@ impl<E: Hoisting> Column<'_, E> {
 }
 
 /// A row with its constants where they are: held, or expanded for now.
-fn resolve<'a, E: Hoisting>(
-    row: &'a Row<'a, E>,
-    expanded: &'a [Option<E::Constant>],
-) -> Vec<(usize, Option<&'a E::Constant>)> {
-    let constant = |((at, held), expanded): (&(usize, &'a Held<E::Constant>), &'a Option<E::Constant>)| match held {
-        Held::Ready(constant) => (*at, Some(constant)),
-        _ => (*at, expanded.as_ref()),
-    };
-    row.iter().zip(expanded).map(constant).collect()
+fn resolve<'a, E: Hoisting>(row: &'a Row<'a, E>, expanded: &'a [Option<E::Constant>]) -> MixedRow<'a, E::Constant> {
+    let mut constants = Vec::with_capacity(row.len());
+    for ((at, held), expanded) in row.iter().zip(expanded) {
+        let constant = match held {
+            Held::Ready(constant) => Some(constant),
+            _ => expanded.as_ref(),
+        };
+        constants.push((*at, constant));
+    }
+    constants
 }
 
 /// Brings sums at (row, output node) to the root of the output tree, deepest level first, and down to base `Q`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
 use crate::error::Result;
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, MixedRow};
 use crate::plaintext::Plaintext;
 use windlass_ring::slots::SlotRing;
 
@@ -108,7 +108,7 @@ impl Evaluator for Engine {
         &self,
         hoisted: &Hoisted,
         automorphisms: &[u64],
-        rows: &[Vec<(usize, Option<&Constant>)>],
+        rows: &[MixedRow<'_, Constant>],
     ) -> Result<Vec<Extended>> {
         if automorphisms.iter().any(|&t| self.is_identity(t)) {
             let images: Vec<Extended> =

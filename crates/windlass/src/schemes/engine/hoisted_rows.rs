@@ -7,6 +7,7 @@ use windlass_rlwe::switching::{self, Addend, Weights};
 use super::automorphism::no_terms;
 use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
 use crate::error::Result;
+use crate::evaluator::MixedRow;
 
 impl Engine {
     /// Row by row Σ c·θ_{t_j}(a); no t_j is 1.
@@ -14,7 +15,7 @@ impl Engine {
         &self,
         a: &Hoisted,
         elements: &[u64],
-        rows: &[Vec<(usize, Option<&Constant>)>],
+        rows: &[MixedRow<'_, Constant>],
     ) -> Result<Vec<Extended>> {
         self.check("sum of products", &a.ct)?;
         let (level, exponent) = (a.ct.level(), a.ct.exponent);
