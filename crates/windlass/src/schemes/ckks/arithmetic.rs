@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::switching::{self, Digits};
+use windlass_rlwe::switching::{self, Finish};
 
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
@@ -164,14 +164,10 @@ impl Engine {
     ) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (context, level) = (self.context.rlwe(), like.level());
-        let switched = Digits::new(context, &parts[2], 1).inner_product(context, key)?;
-        let parts = switched.iter().zip(&parts).map(|(wide, part)| {
-            let mut sum = switching::mod_down(context, wide, level, 1);
-            sum.add_assign(part);
-            sum
-        });
+        let finish = Finish { addends: [Some(&parts[0]), Some(&parts[1])], automorphism: None };
+        let parts = switching::switch(context, &parts[2], 1, key, &finish)?;
         info.deviation += self.context.errors().key_switch(level) / self.context.scale(level).powi(2);
-        self.accept(operation, like.with_parts(parts.collect(), info))
+        self.accept(operation, like.with_parts(parts.into(), info))
     }
 
     /// The largest absolute value of public values, which must be finite and as many as divide n/2.

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::switching::{self, Digits, SwitchingKey};
+use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey};
 
 use super::arithmetic::added;
 use super::ciphertext::{Ciphertext, Info};
@@ -168,13 +168,10 @@ impl Hoisting for Engine {
         let (context, level) = (self.context.rlwe(), a.level());
         let key = self.galois_key(t)?;
         let permutation = context.ring().automorphism(t)?;
-        let [wide0, wide1] = Digits::new(context, &a.parts[1], 1).inner_product(context, key)?;
-        let mut first = switching::mod_down(context, &wide0, level, 1);
-        first.add_assign(&a.parts[0]);
-        let second = switching::mod_down(context, &wide1, level, 1);
-        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let finish = Finish { addends: [Some(&a.parts[0]), None], automorphism: Some(&permutation) };
+        let parts = switching::switch(context, &a.parts[1], 1, key, &finish)?;
         let error = self.context.errors().key_switch(level) / a.scale();
-        Ok(a.with_parts(parts, Self::with_error(a.info, error)))
+        Ok(a.with_parts(parts.into(), Self::with_error(a.info, error)))
     }
 
     fn hoist(&self, a: &Ciphertext) -> Result<Hoisted> {
@@ -189,10 +186,10 @@ impl Hoisting for Engine {
         let context = self.context.rlwe();
         let key = self.galois_key(t)?;
         let permutation = context.ring().automorphism(t)?;
-        let [mut first, second] = a.digits.inner_product(context, key)?;
-        first.add_assign(&switching::extend(context, &a.ct.parts[0], 1));
-        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
         let level = a.ct.level();
+        let factors = switching::extension_factors(context, level, 1);
+        let addend = Addend { poly: &a.ct.parts[0], factors: &factors };
+        let parts = a.digits.switch_wide(key, Some(addend), Some(&permutation))?.into();
         let info = Self::with_error(a.ct.info, self.wide_error(level, &a.ct.info));
         Ok(Extended { ct: a.ct.with_parts(parts, info), level })
     }
@@ -237,9 +234,8 @@ impl Hoisting for Engine {
         let key = self.galois_key(t)?;
         let permutation = context.ring().automorphism(t)?;
         let narrowed = switching::mod_down(context, &a.ct.parts[1], a.level, 1);
-        let [mut first, second] = Digits::new(context, &narrowed, 1).inner_product(context, key)?;
-        first.add_assign(&a.ct.parts[0]);
-        let parts = vec![first.automorphism(&permutation), second.automorphism(&permutation)];
+        let addend = Addend { poly: &a.ct.parts[0], factors: &[] };
+        let parts = switching::switch_wide(context, &narrowed, key, Some(addend), Some(&permutation))?.into();
         let scale = self.context.scale(a.level).powi(a.ct.info.degree);
         let info = Self::with_error(a.ct.info, self.context.errors().key_switch(a.level) / scale);
         Ok(Extended { ct: a.ct.with_parts(parts, info), level: a.level })
@@ -256,7 +252,7 @@ impl Hoisting for Engine {
     fn mod_down(&self, a: Extended) -> Result<Ciphertext> {
         self.check("mod-down", &a.ct)?;
         let context = self.context.rlwe();
-        let parts = a.ct.parts.iter().map(|part| switching::mod_down(context, part, a.level, 1)).collect();
+        let parts = switching::mod_down_pair(context, [&a.ct.parts[0], &a.ct.parts[1]], a.level, 1).into();
         let scale = self.context.scale(a.level).powi(a.ct.info.degree);
         let info = Self::with_error(a.ct.info, self.context.errors().rounding() / scale);
         self.accept("mod-down", a.ct.with_parts(parts, info))

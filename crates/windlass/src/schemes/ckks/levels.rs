@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use windlass_ring::Poly;
+use windlass_rlwe::switching::Finish;
 
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
@@ -33,7 +34,7 @@ impl Engine {
             return Err(Error::LevelsExhausted { operation, depth: self.context.spec().depth });
         }
         let keep = self.context.rlwe().basis(level - 1);
-        let parts = ct.parts.iter().map(|part| part.divide_rounded(&keep, 1)).collect();
+        let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Finish::default()).into();
         let rounding = self.context.errors().rounding() / self.context.scale(level - 1);
         Ok(ct.with_parts(parts, Info { deviation: info.deviation + rounding, ..info }))
     }
