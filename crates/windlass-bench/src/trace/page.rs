@@ -53,13 +53,8 @@ impl Page<'_> {
 
     /// Names of the instruction sets measured, slowest first.
     fn isas(&self) -> Vec<&'static str> {
-        let mut names: Vec<&'static str> = Vec::new();
-        for r in self.records.iter().filter(|r| r.part != "operation") {
-            if !names.contains(&r.isa) {
-                names.push(r.isa);
-            }
-        }
-        names
+        let measured = |name: &&str| self.records.iter().any(|r| r.part != "operation" && r.isa == *name);
+        ["portable", "avx2", "avx512", "ifma"].into_iter().filter(measured).collect()
     }
 
     fn threads(&self) -> Vec<usize> {
@@ -161,8 +156,9 @@ impl Page<'_> {
             })
             .to_vec();
         format!(
-            "# Trace-type functions, measured\n\nMade by `cargo run --release -p windlass-bench --features peers -- trace --page docs/trace.md`; \
-             nothing here is written by hand. {}.{t}\n\nSums of 2^7 slots of a CKKS ciphertext, n = 2^15, scale 2^40, log Q = 50 + 9*40, as in \
+            "# Trace-type functions, measured\n\nMade by `cargo run --release -p windlass-bench --features peers -- trace --csv FILE --page docs/trace.md`; with \
+             `--from FILE` the page is drawn again from a record (`crates/windlass-bench/record`). Nothing here is written by hand. One thread is \
+             measured by processor time, and every figure in T by the T of its own run. {}.{t}\n\nSums of 2^7 slots of a CKKS ciphertext, n = 2^15, scale 2^40, log Q = 50 + 9*40, as in \
              Inoue, Suzuki and Yamana 2022: M = 7 factors (1 + θ) unrolled into h groups, each hoisted once, accumulated in base QP, with \
              one mod-down. Every result was decrypted and checked before it was timed. With k special primes of 60 bits in the paper:\n\n{}\n",
             machine::describe(),
@@ -199,6 +195,9 @@ impl Page<'_> {
 
     /// How many times as fast a set is as portable Rust, one row for each h.
     fn ratios(&self, isa: &str, threads: usize) -> String {
+        if !self.records.iter().any(|r| r.part == "sum" && r.isa == isa && r.threads == threads) {
+            return String::new();
+        }
         let header: Vec<String> = GRID.iter().map(|(k, l)| format!("{k}/{l}")).collect();
         let mut out = format!("\n| {isa}, h \\ k/l | {} |\n|{}\n", header.join(" | "), "---|".repeat(10));
         for h in 1..=STEPS as usize {
