@@ -23,7 +23,7 @@ fn instance(scheme: Scheme, m: u64, q: (u32, usize), special: (u32, usize), digi
         special_prime_bits: vec![special.0; special.1],
         digits,
         secret: SecretDistribution::Ternary,
-        assurance: Assurance::Paper { name: "bench".into() },
+        assurance: Assurance::Paper { name: "paper_bench".into() },
     })
     .expect("valid parameters");
     let slots = Arc::new(SlotRing::new(m, P, 1, isa).expect("slots"));

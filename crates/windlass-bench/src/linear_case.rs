@@ -66,7 +66,7 @@ impl Chain {
 
     fn spec(self, m: u64) -> RlweSpec {
         let (q, special, assurance) = match self {
-            Chain::Published => (8, 3, Assurance::Paper { name: "bench".into() }),
+            Chain::Published => (8, 3, Assurance::Paper { name: "paper_bench".into() }),
             Chain::Secure => (5, 2, Assurance::Secure),
         };
         RlweSpec {

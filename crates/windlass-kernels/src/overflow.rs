@@ -52,7 +52,8 @@ impl Kernel for RoundedSum<'_, '_> {
 }
 
 /// `out[j] = round(Σ_i x_i[j] * inverse_i)` for values below 2^50, in plain IEEE arithmetic (product, then sum, in order), so
-/// that every machine gives the same bits. The sum must be below 2^20; its error is below 2^-30 for at most 64 terms.
+/// that every machine gives the same bits. For up to 160 terms in [0, 1) the sum is off by less
+/// than 2^-30.
 pub fn rounded_sum(isa: Isa, out: &mut [u64], terms: &[(&[u64], f64)]) {
     assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
     debug_assert!(terms.iter().all(|(x, _)| x.iter().all(|&x| x < 1 << 50)));

@@ -27,12 +27,9 @@ impl Gadget {
     /// Cuts the first `primes` primes of a ring into `digits` consecutive groups whose sizes differ by at most one.
     pub fn balanced(primes: usize, digits: usize) -> Self {
         assert!(digits >= 1 && digits <= primes, "between one digit and one for each prime");
-        let size = primes.div_ceil(digits);
-        let groups = (0..digits)
-            .map(|k| Basis::new((k * size).min(primes)..((k + 1) * size).min(primes)))
-            .filter(|group| !group.is_empty())
-            .collect();
-        Self { groups }
+        // Larger groups first: the last ones are the first to be dropped with the level.
+        let start = |k: usize| k * (primes / digits) + k.min(primes % digits);
+        Self { groups: (0..digits).map(|k| Basis::new(start(k)..start(k + 1))).collect() }
     }
 
     /// The groups.
@@ -146,5 +143,25 @@ impl Decomposition<'_> {
             digits.into_iter().enumerate().for_each(|(k, out)| self.write_row(k, index, out));
         });
         digits.into_iter().map(Poly::assume_eval).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_balanced_and_cover_every_prime_once() {
+        for primes in 1..=20 {
+            for digits in 1..=primes {
+                let gadget = Gadget::balanced(primes, digits);
+                let sizes: Vec<usize> = gadget.groups().iter().map(Basis::len).collect();
+                let all: Vec<usize> = gadget.groups().iter().flat_map(Basis::indices).collect();
+                assert_eq!(all, (0..primes).collect::<Vec<_>>(), "{primes} primes, {digits} digits");
+                assert_eq!(sizes.len(), digits);
+                assert!(sizes[0] - sizes[digits - 1] <= 1, "{sizes:?}");
+                assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}: the larger ones first");
+            }
+        }
     }
 }

@@ -25,14 +25,20 @@ pub fn canonical_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
             // Which point stands where does not matter for the norm.
             axis.points.iter().enumerate().for_each(|(u, &t)| tensor[base + u * inner] = column[t as usize]);
         }
+        wipe(&mut scratch);
+        wipe(&mut column);
     }
     let norm = tensor.iter().map(|z| z.norm_sqr()).fold(0.0, f64::max).sqrt() * (1.0 + 2f64.powi(-40));
-    // The coefficients may be those of a secret key.
-    tensor.iter_mut().for_each(|z| {
+    wipe(&mut tensor);
+    norm
+}
+
+/// The coefficients may be those of a secret key.
+fn wipe(values: &mut [Complex64]) {
+    values.iter_mut().for_each(|z| {
         z.re.zeroize();
         z.im.zeroize();
     });
-    norm
 }
 
 #[cfg(test)]

@@ -249,11 +249,15 @@ impl Poly<Coeff> {
         assert_eq!(coefficients.len(), ring.n());
         let mut out = Self::unspecified(ring, basis);
         out.fill(|_, q, x| {
+            let (q, reciprocal) = (q.value(), u64::MAX / q.value());
             for (x, &a) in x.iter_mut().zip(coefficients) {
-                // No branch on the sign: the coefficients may be secret.
-                let lifted = a.unsigned_abs() % q.value();
+                // No branch and no division: the coefficients may be secret. The quotient is short by at most one.
+                let magnitude = a.unsigned_abs();
+                let quotient = ((magnitude as u128 * reciprocal as u128) >> 64) as u64;
+                let rest = magnitude - quotient * q;
+                let lifted = rest - (q & 0u64.wrapping_sub((rest >= q) as u64));
                 let negative = 0u64.wrapping_sub((a < 0) as u64 & (lifted != 0) as u64);
-                *x = (lifted ^ negative).wrapping_sub(negative).wrapping_add(q.value() & negative);
+                *x = (lifted ^ negative).wrapping_sub(negative).wrapping_add(q & negative);
             }
         });
         out

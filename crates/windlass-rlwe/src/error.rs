@@ -55,6 +55,14 @@ pub enum RlweError {
         /// The largest log2 QP that would do at this n.
         max_log2_qp: f64,
     },
+    /// A set that need not have 128 bits does not say so in its name.
+    #[error("'{name}' need not have 128 bits of security, so its name has to begin with '{prefix}'")]
+    MisleadingName {
+        /// The name given.
+        name: String,
+        /// What it has to begin with.
+        prefix: &'static str,
+    },
     /// The special modulus is smaller than a digit: key switching would drown the message.
     #[error(
         "the special modulus has {log2_p:.1} bits but the largest of the {digits} digits has {log2_digit:.1}: add special primes or use more digits"

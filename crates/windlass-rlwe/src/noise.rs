@@ -40,7 +40,8 @@ pub fn secret_norm_bound(shape: &Shape, secret: SecretDistribution) -> f64 {
         SecretDistribution::Ternary => n as f64,
         SecretDistribution::Sparse { weight } => weight as f64,
     };
-    typical.min(sure)
+    // Computed norms are rounded up by 2^{−40}.
+    typical.min(sure * (1.0 + 2f64.powi(-39)))
 }
 
 /// Noise bounds of one parameter set and one plaintext modulus t = p^r, in the canonical norm of ε (see the module's page).

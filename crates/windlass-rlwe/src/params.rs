@@ -257,8 +257,15 @@ fn choose_primes(order: u64, sizes: &[u32], taken: &mut Vec<u64>) -> Result<Vec<
 }
 
 fn check_security(n: usize, log2_qp: f64, spec: &RlweSpec) -> Result<SecurityEstimate, RlweError> {
-    if spec.assurance != Assurance::Secure {
-        return Ok(security::indicative_security_bits(n, log2_qp, spec.secret));
+    match &spec.assurance {
+        Assurance::Secure => {}
+        Assurance::Insecure { name } if !name.starts_with("insecure") => {
+            return Err(RlweError::MisleadingName { name: name.clone(), prefix: "insecure" });
+        }
+        Assurance::Paper { name } if !name.starts_with("paper") => {
+            return Err(RlweError::MisleadingName { name: name.clone(), prefix: "paper" });
+        }
+        _ => return Ok(security::indicative_security_bits(n, log2_qp, spec.secret)),
     }
     let estimate = security::security_bits(n, log2_qp, spec.secret)?;
     let required = RlweParams::REQUIRED_SECURITY;

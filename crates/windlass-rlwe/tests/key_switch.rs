@@ -36,6 +36,17 @@ fn error_bits(context: &Context, pair: &[Poly<Eval>; 2], secret: &Poly<Eval>, ex
     canonical_norm(context.params().shape(), &coefficients).log2()
 }
 
+/// The bound on the norm of a secret with one coefficient is met with equality: no draw may fail for ever.
+#[test]
+fn keys_of_every_sparse_weight_are_found() {
+    for weight in [1, 2, 5] {
+        let context = context(64, 4, 2, SecretDistribution::Sparse { weight });
+        let secret = SecretKey::generate(&context, &mut ChaCha20Rng::from_seed([weight as u8; 32]));
+        let weights = secret.expose_coefficients().iter().filter(|&&x| x != 0).count();
+        assert_eq!(weights, weight as usize);
+    }
+}
+
 #[test]
 fn key_switch_noise_is_within_its_bound_and_near_it() {
     let ternary = SecretDistribution::Ternary;

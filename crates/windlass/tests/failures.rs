@@ -181,6 +181,43 @@ fn values_of_other_contexts_are_refused_by_every_operation() {
     }
 }
 
+/// One context serves every plaintext modulus and both schemes, so ciphertexts have to say which is theirs.
+#[test]
+fn plaintext_moduli_and_schemes_of_one_context_are_kept_apart() {
+    for scheme in SCHEMES {
+        let mut own = client((64, 17, 2), scheme, &CHAIN);
+        let engine = own.engine(true, &[(63, 5)]);
+        let with = |(p, r): (u64, u32), scheme| {
+            let ring = Arc::new(SlotRing::new(64, p, r, Isa::best()).unwrap());
+            let engine = Engine::new(scheme, &ring, Arc::clone(engine.keys())).unwrap();
+            (Decryptor::new(scheme, &ring, Arc::clone(&own.secret)), engine, Plaintext::scalar(&ring, 3))
+        };
+        let (other_decryptor, other, three) = with((257, 1), scheme);
+        let (low_decryptor, low, low_three) = with((17, 1), scheme);
+        let turned = if scheme == Scheme::Bgv { Scheme::Bfv } else { Scheme::Bgv };
+        let (_, across, _) = with((17, 2), turned);
+        let x = own.random();
+        let a = own.encrypt(&x);
+        for (label, engine, decryptor, constant) in
+            [("prime", &other, &other_decryptor, &three), ("exponent", &low, &low_decryptor, &low_three)]
+        {
+            mismatch(label, engine.add(&a, &a));
+            mismatch(label, engine.multiply(&a, &a));
+            mismatch(label, engine.automorphism(&a, 63));
+            mismatch(label, engine.add_plain(&a, constant));
+            mismatch(label, decryptor.decrypt(&a));
+        }
+        mismatch("constant", engine.multiply_constant(&a, &other.prepare(&three).unwrap()));
+        mismatch("constant of a lower exponent", engine.multiply_constant(&a, &low.prepare(&low_three).unwrap()));
+        mismatch("hoisted", across.hoisted_automorphism(&engine.hoist(&a).unwrap(), 63));
+        mismatch("sum", across.sum_automorphisms(&engine.hoist(&a).unwrap(), &[63, 1]));
+        // A lower exponent of the same prime is what division by p leaves: it goes on.
+        let b = own.encrypt(&low_three);
+        let square = own.decryptor.decrypt(&engine.multiply(&b, &b).unwrap()).unwrap();
+        assert_eq!(square.coefficients(), Plaintext::scalar(&own.ring, 9).coefficients(), "{scheme}");
+    }
+}
+
 #[test]
 fn another_clients_key_decrypts_to_noise_not_to_the_message() {
     for scheme in SCHEMES {

@@ -28,7 +28,7 @@ pub fn spec(k: u32) -> CkksSpec {
         special_prime_bits,
         digits: (TOP + 1).div_ceil(k as usize),
         secret: SecretDistribution::Ternary,
-        assurance: Assurance::Paper { name: format!("trace_k{k}") },
+        assurance: Assurance::Paper { name: format!("paper_trace_k{k}") },
     }
 }
 

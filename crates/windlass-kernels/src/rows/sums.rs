@@ -4,8 +4,8 @@ use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, dispatch};
 use crate::modulus::Modulus;
 
-/// Most terms of one [`dot_scalar`].
-pub const MAX_TERMS: usize = 64;
+/// Most terms of one [`dot_scalar`]: more than the primes of any chain.
+pub const MAX_TERMS: usize = 160;
 
 /// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
 const WIDE: usize = 4;

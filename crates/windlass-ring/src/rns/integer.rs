@@ -2,6 +2,7 @@
 
 use num_bigint::{BigInt, BigUint};
 use num_traits::Zero;
+use zeroize::Zeroizing;
 
 use crate::poly::{Coeff, Poly};
 use crate::ring::{Basis, Ring};
@@ -61,18 +62,19 @@ impl IntegerLift {
     pub fn centred_mod(&self, poly: &Poly<Coeff>, t: u64) -> Vec<u64> {
         assert_eq!(poly.basis(), &self.basis);
         let ring = poly.ring();
-        let weighed: Vec<Vec<u64>> = self
+        // What is lifted is a phase: with the ciphertext it determines the secret.
+        let weighed: Vec<Zeroizing<Vec<u64>>> = self
             .basis
             .indices()
             .enumerate()
             .map(|(row, index)| {
                 let q = ring.modulus(index);
-                let mut x = poly.row(row).to_vec();
+                let mut x = Zeroizing::new(poly.row(row).to_vec());
                 windlass_kernels::rows::mul_scalar_assign(ring.isa(), q, &mut x, self.weights[row]);
                 x
             })
             .collect();
-        let mut excess = vec![0; ring.n()];
+        let mut excess = Zeroizing::new(vec![0; ring.n()]);
         let terms: Vec<_> = self
             .basis
             .indices()

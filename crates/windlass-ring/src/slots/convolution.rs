@@ -15,7 +15,7 @@ const SCHOOLBOOK: usize = 32;
 const MIN_LOG: u32 = 6;
 
 /// Largest log of a transform's length.
-const MAX_LOG: u32 = 20;
+const MAX_LOG: u32 = 21;
 
 /// Multiplies polynomials with coefficients modulo p^r.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub(crate) fn primes(count: usize) -> Vec<Modulus> {
 }
 
 impl Convolver {
-    /// For products of at most `max_len` coefficients, at most 2^20.
+    /// For products of at most `max_len` coefficients, at most 2^21.
     pub fn new(modulus: PrimePower, max_len: usize) -> Self {
         let max_log = log_of(max_len);
         assert!(max_log <= MAX_LOG);

@@ -1,4 +1,4 @@
-//! Negacyclic transforms of any length 2^k up to 2^20 modulo one 50-bit prime, by the vector kernels.
+//! Negacyclic transforms of any length 2^k up to 2^21 modulo one 50-bit prime, by the vector kernels.
 
 use std::sync::Arc;
 
@@ -119,7 +119,7 @@ mod tests {
     fn products_of_any_length_are_negacyclic() {
         let isa = Isa::best();
         let q = super::super::convolution::primes(1)[0];
-        for log in [6, 17, 18, 19] {
+        for log in [6, 17, 18, 20] {
             let (transform, n) = (Negacyclic::new(log, q, isa), 1usize << log);
             let mut a: Vec<u64> =
                 (0..n as u64).map(|j| q.reduce(j.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 14)).collect();

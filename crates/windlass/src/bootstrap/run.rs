@@ -230,7 +230,7 @@ impl Bootstrapper {
     fn front_end(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         let low = self.message.switch_modulus(ct, self.plan.input.level)?;
         let context = self.message.context();
-        let low = low.to_scheme(Scheme::Bfv, &self.plan.message);
+        let low = low.to_scheme(Scheme::Bfv);
         let parts = self.keys.encapsulation.switch(context, &low.parts);
         let modulus = self.plan.working.quotient().modulus();
         let [mut c0, c1] = decryption_constants(self.plan.spec.front_end, &self.plan.numbers, parts);

@@ -71,7 +71,9 @@ impl Layout {
         let mut best: Option<Self> = None;
         for row_blocks in 1..=rows.min(lines.slots()) {
             let block_rows = rows.div_ceil(row_blocks);
-            let limit = best.as_ref().map_or(words, |found| found.diagonals - 1);
+            // More diagonals than fit beside the rows of a block are of no use.
+            let limit =
+                best.as_ref().map_or(words, |found| found.diagonals - 1).min((size + 1).saturating_sub(block_rows));
             let fits = |&diagonals: &usize| {
                 let segments = lines.lines.len() * (size / (block_rows + diagonals - 1));
                 row_blocks * words.div_ceil(diagonals) <= segments

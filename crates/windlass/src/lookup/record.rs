@@ -68,8 +68,11 @@ pub fn bytes_to_words(bytes: &[u8], bits: u32) -> Vec<u64> {
     words
 }
 
-/// Undoes [`bytes_to_words`]. `None` when a word does not fit `bits` bits or the padding is not zero.
+/// Undoes [`bytes_to_words`]. `None` when there are not [`word_count`] words, one does not fit `bits` bits or the padding is not zero.
 pub fn words_to_bytes(words: &[u64], bits: u32, length: usize) -> Option<Vec<u8>> {
+    if words.len() != word_count(length, bits) {
+        return None;
+    }
     let (mut pending, mut filled) = (0u64, 0);
     let mut bytes = Vec::with_capacity(length);
     for &word in words {
@@ -87,9 +90,9 @@ pub fn words_to_bytes(words: &[u64], bits: u32, length: usize) -> Option<Vec<u8>
     (bytes.len() == length && pending == 0).then_some(bytes)
 }
 
-/// Words that `bytes` bytes take.
+/// Words that `bytes` bytes take; the largest number when that is none.
 pub fn word_count(bytes: usize, bits: u32) -> usize {
-    (8 * bytes).div_ceil(bits as usize)
+    (8 * bytes as u128).div_ceil(bits as u128).try_into().unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -69,6 +69,7 @@ fn fresh(
         context: Arc::clone(context),
         scheme,
         parts,
+        prime: slots.quotient().modulus().prime(),
         exponent: slots.quotient().modulus().exponent(),
         factor,
         noise,
@@ -140,7 +141,7 @@ impl Decryptor {
         Ok((fresh(context, self.scheme, plaintext, zero, noise)?, seed))
     }
 
-    /// The message.
+    /// The message: modulo p^e for a ciphertext of a lower exponent e (after exact divisions by p), with residues in [0, p^e).
     ///
     /// # Errors
     /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer; [`Error::ContextMismatch`].
@@ -150,7 +151,7 @@ impl Decryptor {
         if capacity <= MARGIN_BITS {
             return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: -capacity, left_bits: 0.0 });
         }
-        let t = self.slots.quotient().modulus().prime().pow(ct.exponent);
+        let t = ct.prime.pow(ct.exponent);
         let mut epsilon = self.epsilon(ct).into_coeff();
         let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
         let mut residues = lift.centred_mod(&epsilon, t);
@@ -176,21 +177,13 @@ impl Decryptor {
     }
 
     fn check(&self, ct: &Ciphertext) -> Result<()> {
-        if Arc::ptr_eq(&ct.context, self.key.context()) && ct.scheme == self.scheme {
-            return Ok(());
-        }
-        let describe = |context: &Context, scheme| format!("{scheme} {}", context.params().id());
-        Err(Error::ContextMismatch {
-            operation: "decrypt",
-            left: describe(self.key.context(), self.scheme),
-            right: describe(&ct.context, ct.scheme),
-        })
+        ct.check("decrypt", self.key.context(), self.scheme, &self.slots)
     }
 
     fn epsilon(&self, ct: &Ciphertext) -> Poly<Eval> {
         let mut phase = self.key.phase(&ct.parts);
         if self.scheme == Scheme::Bfv {
-            let t = self.slots.quotient().modulus().prime().pow(ct.exponent);
+            let t = ct.prime.pow(ct.exponent);
             phase.mul_scalar_assign(|q| q.reduce(t));
         }
         phase
@@ -199,9 +192,9 @@ impl Decryptor {
 
 impl Ciphertext {
     /// The same message, noise and level in the form of the other scheme: one scalar multiplication, no noise.
-    pub fn to_scheme(&self, scheme: Scheme, slots: &SlotRing) -> Self {
+    pub fn to_scheme(&self, scheme: Scheme) -> Self {
         let mut out = self.clone();
-        let t = slots.quotient().modulus().prime().pow(self.exponent);
+        let t = self.prime.pow(self.exponent);
         match (self.scheme, scheme) {
             (Scheme::Bgv, Scheme::Bfv) => {
                 out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(t))));

@@ -135,6 +135,7 @@ impl Wire for CiphertextV1 {
             context: Arc::clone(&context.context),
             scheme: context.scheme,
             parts,
+            prime: context.slots.quotient().modulus().prime(),
             exponent: head.exponent,
             factor: head.factor,
             noise: Bound::from_bits(head.log2_noise),

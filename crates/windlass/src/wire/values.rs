@@ -92,7 +92,8 @@ pub trait Wire: Sized {
 
 /// The payload of a value.
 pub fn to_payload<T: Wire>(context: &WireContext, value: &T) -> Zeroizing<Vec<u8>> {
-    let mut out = FieldWriter::default();
+    // Room for all of a secret key at once: growing would leave copies of it behind.
+    let mut out = FieldWriter::with_capacity(T::limit(context).min(1 << 24) as usize);
     value.encode(context, &mut out);
     Zeroizing::new(out.finish())
 }

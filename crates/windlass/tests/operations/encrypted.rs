@@ -103,10 +103,10 @@ fn switch_and_convert(client: &Client, scheme: Scheme, ct: &Ciphertext, expected
         assert!(matches!(e.switch_modulus(ct, level), Err(Error::OutOfRange { .. })), "{label}: no level {level}");
     }
     let other = if scheme == Scheme::Bgv { Scheme::Bfv } else { Scheme::Bgv };
-    let there = switched.to_scheme(other, e.slots());
+    let there = switched.to_scheme(other);
     assert!(matches!(client.decryptor.decrypt(&there), Err(Error::ContextMismatch { .. })), "{label}: as {other}");
     assert!(matches!(e.negate(&there), Err(Error::ContextMismatch { .. })), "{label}: as {other}");
-    assert_eq!(client.decrypt(&there.to_scheme(scheme, e.slots()), modulus, label), slots, "{label} there and back");
+    assert_eq!(client.decrypt(&there.to_scheme(scheme), modulus, label), slots, "{label} there and back");
 }
 
 /// Prime, prime power, composite, odd × power of two, powers of two: every p and r.
@@ -148,12 +148,12 @@ fn ciphertexts_of_both_schemes_meet() {
         let a = bgv.encrypt(&inputs.plaintext(&inputs.x));
         let b = bfv.encrypt(&inputs.plaintext(&inputs.y));
         let bytes = |ct: &Ciphertext| ct.parts()[0].data().to_vec();
-        let foreign = b.to_scheme(Scheme::Bgv, &ring);
+        let foreign = b.to_scheme(Scheme::Bgv);
         assert_ne!(bytes(&foreign), bytes(&b));
         // Another context object, although of the same parameters and key: refused.
         assert!(matches!(bgv.engine.multiply(&a, &foreign), Err(Error::ContextMismatch { .. })));
-        let b = bgv.encrypt(&inputs.plaintext(&inputs.y)).to_scheme(Scheme::Bfv, &ring);
-        let product = bgv.engine.multiply(&a, &b.to_scheme(Scheme::Bgv, &ring)).unwrap();
+        let b = bgv.encrypt(&inputs.plaintext(&inputs.y)).to_scheme(Scheme::Bfv);
+        let product = bgv.engine.multiply(&a, &b.to_scheme(Scheme::Bgv)).unwrap();
         let slots = bgv.decrypt(&product, inputs.model.modulus(), "product");
         assert_eq!(slots, inputs.model.mul(&inputs.x, &inputs.y), "m = {m}");
     }

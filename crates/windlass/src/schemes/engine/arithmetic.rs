@@ -28,9 +28,10 @@ impl Engine {
     /// [`Error::ContextMismatch`] for a plaintext of another ring.
     pub fn prepare_at(&self, plaintext: &Plaintext, level: usize) -> Result<Constant> {
         self.check_plaintext("prepare", plaintext)?;
-        let (lifted, norm) = self.lift(plaintext, 1, self.slots.quotient().modulus().exponent());
+        let modulus = self.slots.quotient().modulus();
+        let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
         let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
-        Ok(Constant { poly, norm })
+        Ok(Constant { poly, modulus, norm })
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
@@ -77,7 +78,7 @@ impl Engine {
 
     pub(super) fn times_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         self.check("multiply by a constant", a)?;
-        self.check_constant(c, a.level())?;
+        self.check_constant(c, a, a.level())?;
         let basis = a.parts[0].basis();
         let ring = self.context.ring();
         let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.poly)]]);
@@ -86,12 +87,14 @@ impl Engine {
         self.accept("multiply by a constant", self.capacity(a), out)
     }
 
-    pub(super) fn check_constant(&self, c: &Constant, level: usize) -> Result<()> {
-        if !Arc::ptr_eq(c.poly.ring(), self.context.ring()) {
+    /// `level` is that of `ct`, whose parts may be over a wider basis.
+    pub(super) fn check_constant(&self, c: &Constant, ct: &Ciphertext, level: usize) -> Result<()> {
+        let fits = c.modulus.prime() == ct.prime && c.modulus.exponent() >= ct.exponent;
+        if !fits || !Arc::ptr_eq(c.poly.ring(), self.context.ring()) {
             return Err(Error::ContextMismatch {
                 operation: "multiply by a constant",
-                left: self.context.params().id().to_string(),
-                right: "a constant prepared for other parameters".into(),
+                left: format!("{}, plaintext modulus {}^{}", self.context.params().id(), ct.prime, ct.exponent),
+                right: format!("a constant of other parameters, or modulo {}", c.modulus.value()),
             });
         }
         let prepared = c.poly.basis().len() - self.context.special().len();

@@ -77,6 +77,7 @@ impl Engine {
     }
 
     pub(super) fn hoisted_to_extended(&self, a: &Hoisted, t: u64) -> Result<Extended> {
+        self.check("hoisted automorphism", &a.ct)?;
         if self.is_identity(t) {
             return self.extended(&a.ct);
         }
@@ -92,6 +93,7 @@ impl Engine {
     }
 
     pub(super) fn summed_automorphisms(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+        self.check("sum of automorphisms", &a.ct)?;
         if elements.is_empty() {
             return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
         }
@@ -133,7 +135,7 @@ impl Engine {
             let mut sum = Vec::with_capacity(row.len());
             for &(j, c) in row {
                 let x = inputs[j];
-                self.check_constant(c, first.level)?;
+                self.check_constant(c, &first.ct, first.level)?;
                 noise = noise + x.ct.noise * c.norm;
                 sum.push(([&x.ct.parts[0], &x.ct.parts[1]], &c.poly));
             }

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, Context};
 
+use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 
 /// An encryption of an element of R/(p^r).
@@ -17,6 +19,8 @@ pub struct Ciphertext {
     pub(crate) context: Arc<Context>,
     pub(crate) scheme: Scheme,
     pub(crate) parts: Vec<Poly<Eval>>,
+    /// p.
+    pub(crate) prime: u64,
     /// r: the plaintext modulus is p^r (smaller than that of the context after an exact division by p).
     pub(crate) exponent: u32,
     /// A unit modulo p^r.
@@ -33,6 +37,11 @@ impl Ciphertext {
     /// The number of primes of its modulus.
     pub fn level(&self) -> usize {
         self.parts[0].basis().len()
+    }
+
+    /// The prime p of its plaintext modulus p^r.
+    pub fn prime(&self) -> u64 {
+        self.prime
     }
 
     /// The exponent r of its plaintext modulus p^r.
@@ -58,6 +67,29 @@ impl Ciphertext {
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes()).sum()
+    }
+
+    /// Refuses a ciphertext of another context, scheme or prime, or of a plaintext modulus above that of `slots`.
+    pub(crate) fn check(
+        &self,
+        operation: &'static str,
+        context: &Arc<Context>,
+        scheme: Scheme,
+        slots: &SlotRing,
+    ) -> Result<()> {
+        let modulus = slots.quotient().modulus();
+        let plaintexts = self.prime == modulus.prime() && self.exponent <= modulus.exponent();
+        if Arc::ptr_eq(&self.context, context) && self.scheme == scheme && plaintexts {
+            return Ok(());
+        }
+        let describe = |context: &Context, scheme, prime: u64, exponent: u32| {
+            format!("{scheme} {}, plaintext modulus {prime}^{exponent}", context.params().id())
+        };
+        Err(Error::ContextMismatch {
+            operation,
+            left: describe(context, scheme, modulus.prime(), modulus.exponent()),
+            right: describe(&self.context, self.scheme, self.prime, self.exponent),
+        })
     }
 
     /// The same metadata around other parts.

@@ -22,7 +22,7 @@ pub use ciphertext::Ciphertext;
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 use crate::schemes::Scheme;
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{PrimePower, SlotRing};
 
 /// What the centred lift of residues needs: it is exact up to (1/2 − 2^{−30})·Q.
 pub(crate) const MARGIN_BITS: f64 = 1e-8;
@@ -38,10 +38,11 @@ pub struct Engine {
     keys: Arc<EvaluationKeys>,
 }
 
-/// A plaintext prepared for multiplication: values over Q_level·P, and the exact canonical norm of its centred lift.
+/// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact canonical norm of its centred lift.
 #[derive(Debug, Clone)]
 pub struct Constant {
     pub(crate) poly: Poly<Eval>,
+    pub(crate) modulus: PrimePower,
     pub(crate) norm: Bound,
 }
 
@@ -56,7 +57,8 @@ impl Engine {
     /// An evaluator over `keys`, for plaintexts of `slots`.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] when the plaintext ring has another m than the keys.
+    /// [`Error::ContextMismatch`] when the plaintext ring has another m than the keys; [`Error::OutOfRange`] when p is a prime of the
+    /// modulus chain.
     pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, keys: Arc<EvaluationKeys>) -> Result<Self> {
         let context = Arc::clone(keys.context());
         if slots.quotient().m() != context.params().m() {
@@ -65,6 +67,11 @@ impl Engine {
                 left: format!("keys for m = {}", context.params().m()),
                 right: format!("slots for m = {}", slots.quotient().m()),
             });
+        }
+        let p = slots.quotient().modulus().prime();
+        if context.params().all_primes().iter().any(|q| q.value() == p) {
+            let range = "different from every prime of the modulus chain".into();
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p as i64, range });
         }
         let models = (1..=slots.quotient().modulus().exponent())
             .map(|r| NoiseModel::new(context.params(), slots.quotient().modulus().prime().pow(r)))
@@ -116,15 +123,7 @@ impl Engine {
     }
 
     pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
-        if Arc::ptr_eq(&ct.context, &self.context) && ct.scheme == self.scheme {
-            return Ok(());
-        }
-        let describe = |context: &Context, scheme| format!("{scheme} {}", context.params().id());
-        Err(Error::ContextMismatch {
-            operation,
-            left: describe(&self.context, self.scheme),
-            right: describe(&ct.context, ct.scheme),
-        })
+        ct.check(operation, &self.context, self.scheme, &self.slots)
     }
 
     pub(crate) fn check_plaintext(&self, operation: &'static str, plaintext: &Plaintext) -> Result<()> {
