@@ -76,6 +76,11 @@ pub enum Error {
         /// log2 of the room that is left under the noise bound.
         left_bits: f64,
     },
+    /// A ciphertext does not decrypt to anything: it holds more noise than the bound that it states.
+    #[error(
+        "the ciphertext holds more noise than it states, so it is not an encryption under this key: decrypt with the key it was made under, and check that neither it nor the keys it went through were changed"
+    )]
+    NotDecryptable,
     /// An argument has the wrong number of entries.
     #[error("{what}: expected {expected} entries, got {got}")]
     ShapeMismatch {

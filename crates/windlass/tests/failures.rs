@@ -210,7 +210,7 @@ fn plaintext_moduli_and_schemes_of_one_context_are_kept_apart() {
         mismatch("constant", engine.multiply_constant(&a, &other.prepare(&three).unwrap()));
         mismatch("constant of a lower exponent", engine.multiply_constant(&a, &low.prepare(&low_three).unwrap()));
         mismatch("hoisted", across.hoisted_automorphism(&engine.hoist(&a).unwrap(), 63));
-        mismatch("sum", across.sum_automorphisms(&engine.hoist(&a).unwrap(), &[63, 1]));
+        mismatch("sum", across.hoisted_sum(&engine.hoist(&a).unwrap(), &[63, 1]));
         // A lower exponent of the same prime is what division by p leaves: it goes on.
         let b = own.encrypt(&low_three);
         let square = own.decryptor.decrypt(&engine.multiply(&b, &b).unwrap()).unwrap();
@@ -219,16 +219,37 @@ fn plaintext_moduli_and_schemes_of_one_context_are_kept_apart() {
 }
 
 #[test]
-fn another_clients_key_decrypts_to_noise_not_to_the_message() {
+fn what_is_no_encryption_under_the_key_is_refused() {
     for scheme in SCHEMES {
         let mut own = client((256, 257, 1), scheme, &CHAIN);
         let x = own.random();
         let a = own.encrypt(&x);
         let stranger = SecretKey::generate(&own.context, &mut ChaCha20Rng::from_seed([1; 32]));
         let other = Decryptor::new(scheme, &own.ring, Arc::new(stranger));
-        // Under one context nothing tells a key from another: the noise bound is a promise of the right key only.
-        assert_ne!(other.decrypt(&a).unwrap(), x);
+        assert_eq!(other.decrypt(&a).unwrap_err(), Error::NotDecryptable);
+        // One bit of one residue changed, behind the checksum: no coefficient stays small.
+        let wire = WireContext::new(&own.context, &own.ring, scheme);
+        let mut payload = to_payload(&wire, &CiphertextV1::new(a.clone()));
+        payload[24 + 3] ^= 1;
+        let changed = CiphertextV1::decode(&wire, FieldReader::new(&payload)).unwrap().into_ciphertext();
+        assert_eq!(own.decryptor.decrypt(&changed).unwrap_err(), Error::NotDecryptable);
         assert_eq!(own.decryptor.decrypt(&a).unwrap(), x);
+    }
+}
+
+#[test]
+fn an_inexact_division_by_p_is_refused_at_decryption() {
+    for scheme in SCHEMES {
+        let mut own = client((64, 17, 2), scheme, &CHAIN);
+        let engine = own.engine(false, &[]);
+        for (value, exact) in [(34, true), (35, false)] {
+            let a = own.encrypt(&Plaintext::scalar(&own.ring, value));
+            let quotient = own.decryptor.decrypt(&engine.divide_by_p(&a).unwrap());
+            match exact {
+                true => assert_eq!(quotient.unwrap().coefficients()[0], 2),
+                false => assert_eq!(quotient.unwrap_err(), Error::NotDecryptable),
+            }
+        }
     }
 }
 

@@ -58,22 +58,34 @@ impl IntegerLift {
             .collect()
     }
 
+    /// x_j·(Π/q_i)^{−1} mod q_i, so that x_j/Π is the fractional part of their sum over the q_i. What is lifted is a phase, which with
+    /// its ciphertext determines the secret: wiped after use.
+    fn weighed(&self, poly: &Poly<Coeff>) -> Vec<Zeroizing<Vec<u64>>> {
+        let ring = poly.ring();
+        let weigh = |(row, index): (usize, usize)| {
+            let mut x = Zeroizing::new(poly.row(row).to_vec());
+            windlass_kernels::rows::mul_scalar_assign(ring.isa(), ring.modulus(index), &mut x, self.weights[row]);
+            x
+        };
+        self.basis.indices().enumerate().map(weigh).collect()
+    }
+
+    /// max_j |x_j|/Π of the centred coefficients, in [0, 1/2]; off by less than 2^{−40}.
+    pub fn largest_fraction(&self, poly: &Poly<Coeff>) -> f64 {
+        assert_eq!(poly.basis(), &self.basis);
+        let mut sums = Zeroizing::new(vec![0.0f64; poly.ring().n()]);
+        for (row, index) in self.weighed(poly).iter().zip(self.basis.indices()) {
+            let inverse = 1.0 / poly.ring().modulus(index).value() as f64;
+            sums.iter_mut().zip(row.iter()).for_each(|(sum, &x)| *sum += x as f64 * inverse);
+        }
+        sums.iter().map(|&sum| (sum - sum.round()).abs()).fold(0.0, f64::max)
+    }
+
     /// The centred coefficients modulo t < 2^50. Right for every coefficient with |x| < (1/2 − 2^{−30})·Π.
     pub fn centred_mod(&self, poly: &Poly<Coeff>, t: u64) -> Vec<u64> {
         assert_eq!(poly.basis(), &self.basis);
         let ring = poly.ring();
-        // What is lifted is a phase: with the ciphertext it determines the secret.
-        let weighed: Vec<Zeroizing<Vec<u64>>> = self
-            .basis
-            .indices()
-            .enumerate()
-            .map(|(row, index)| {
-                let q = ring.modulus(index);
-                let mut x = Zeroizing::new(poly.row(row).to_vec());
-                windlass_kernels::rows::mul_scalar_assign(ring.isa(), q, &mut x, self.weights[row]);
-                x
-            })
-            .collect();
+        let weighed = self.weighed(poly);
         let mut excess = Zeroizing::new(vec![0; ring.n()]);
         let terms: Vec<_> = self
             .basis

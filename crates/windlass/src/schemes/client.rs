@@ -144,7 +144,8 @@ impl Decryptor {
     /// The message: modulo p^e for a ciphertext of a lower exponent e (after exact divisions by p), with residues in [0, p^e).
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer; [`Error::ContextMismatch`].
+    /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer; [`Error::NotDecryptable`] when the noise is
+    /// seen to exceed its bound (another key, a ciphertext changed on its way, an inexact division by p); [`Error::ContextMismatch`].
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Plaintext> {
         self.check(ct)?;
         let capacity = self.noise.capacity(self.key.context().log2_modulus(ct.level()), ct.noise);
@@ -154,8 +155,14 @@ impl Decryptor {
         let t = ct.prime.pow(ct.exponent);
         let mut epsilon = self.epsilon(ct).into_coeff();
         let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
+        let fraction = lift.largest_fraction(&epsilon);
         let mut residues = lift.centred_mod(&epsilon, t);
         epsilon.zeroize();
+        // The bound says |ε| ≤ 2^{−1−capacity}·Q, coefficient by coefficient; fractions are off by less than 2^{−40}.
+        if fraction > (-1.0 - capacity).exp2() * 1.001 + 2f64.powi(-39) {
+            residues.zeroize();
+            return Err(Error::NotDecryptable);
+        }
         let inverse = arith::inv_mod(ct.factor, t).expect("factors are units");
         residues.iter_mut().for_each(|x| *x = arith::mul_mod(*x, inverse, t));
         Plaintext::new(&self.slots, residues)

@@ -33,7 +33,7 @@ impl Engine {
             let mut norms = Bound::ZERO;
             for constant in row.iter().map(|(_, constant)| constant) {
                 if let Some(constant) = constant {
-                    self.check_constant(constant, level)?;
+                    self.check_constant(constant, &a.ct, level)?;
                 }
                 norms = norms + constant.map_or(Bound::of(1.0), |constant| constant.norm);
             }
