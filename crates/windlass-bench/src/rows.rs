@@ -7,7 +7,7 @@ use windlass_kernels::{Automorphism, Isa, Modulus, Shape, rows};
 
 use crate::Standard;
 use crate::report::Report;
-use crate::timing::{compare, subject};
+use crate::timing::{compare_processor, subject};
 
 const N: usize = 1 << 15;
 /// Terms of the fused sums.
@@ -69,7 +69,7 @@ pub fn run(report: &mut Report, _: &Standard) {
         subjects.push(subject(id("dot4"), || rows::dot(isa, q, &mut out.borrow_mut(), &pairs)));
         subjects.push(subject(id("dot_scalar4"), || rows::dot_scalar(isa, q, &mut out.borrow_mut(), &terms)));
         subjects.push(subject(id("automorphism"), || theta.apply(isa, &mut out.borrow_mut(), &x[0])));
-        let samples = compare(&mut subjects, report.rounds);
+        let samples = compare_processor(&mut subjects, report.rounds);
         report.add(&samples);
     }
 }

@@ -9,7 +9,7 @@ use crate::Standard;
 use crate::bluestein::{Bluestein, exponent, unpack};
 use crate::report::Report;
 use crate::textbook::Textbook;
-use crate::timing::{Subject, compare, subject};
+use crate::timing::{Subject, compare_processor, subject};
 
 /// n = 2^13, .., 2^17.
 const POWERS: [u64; 5] = [1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18];
@@ -27,7 +27,7 @@ fn pseudorandom(length: usize, q: u64) -> Vec<u64> {
 /// Seconds of the yardstick T: a transform of 2^15 points by tfhe-ntt at 59 bits. Only built with the feature `peers`.
 pub fn yardstick(rounds: usize) -> Option<f64> {
     #[cfg(feature = "peers")]
-    return Some(crate::timing::compare_processor(&mut [crate::peers::forward(1 << 15, 59)], rounds.max(15))[0].median);
+    return Some(compare_processor(&mut [crate::peers::forward(1 << 15, 59)], rounds.max(15))[0].median);
     #[cfg(not(feature = "peers"))]
     {
         let _ = rounds;
@@ -148,7 +148,7 @@ pub fn run(report: &mut Report, _: &Standard) {
         } else {
             subjects.extend(Isa::available().into_iter().map(|isa| own.bluestein(isa)));
         }
-        let samples = compare(&mut subjects, report.rounds);
+        let samples = compare_processor(&mut subjects, report.rounds);
         times.0.extend(samples.iter().map(|sample| (sample.id.clone(), sample.median)));
         report.add(&samples);
     }
