@@ -53,7 +53,7 @@ impl Instance {
         let secret = SecretKey::generate(&context, &mut rng);
         let public = Arc::new(PublicKey::generate(&secret, &mut rng));
         let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+        keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
         let rotations: Vec<u64> = (1..=ROTATIONS as i64).map(|i| slots.hypercube().generator_power(0, i)).collect();
         for &t in &rotations {
             keys.add_galois(&secret, t, context.top_level(), &mut rng).expect("a unit");

@@ -102,7 +102,7 @@ pub struct QueryArgs {
     #[arg(long, value_name = "FILE")]
     pub public_key: Option<PathBuf>,
     /// The key value of the row to ask for.
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
     /// The query file to write.
     #[arg(long, value_name = "FILE")]
@@ -145,7 +145,7 @@ pub struct DecryptArgs {
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// Check that the row is the one of this key value.
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: Option<String>,
 }
 
@@ -159,7 +159,7 @@ pub struct LookupArgs {
     #[arg(long, value_name = "COLUMN")]
     pub key: String,
     /// The key value of the row to ask for.
-    #[arg(long, value_name = "VALUE")]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
     /// The parameter set (see `windlass params list`).
     #[arg(long, value_name = "NAME", default_value = "demo")]

@@ -25,7 +25,10 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(&cli) {
         Ok(report) => {
-            report.print(cli.json);
+            if let Err(error) = report.print(cli.json) {
+                eprintln!("windlass: the work is done, but its report cannot be written: {error}");
+                return ExitCode::from(2);
+            }
             ExitCode::SUCCESS
         }
         Err(error) => {

@@ -41,13 +41,19 @@ impl Report {
     }
 
     /// Prints the text, or with `json` the object. A reader that has gone away (`windlass params list | head -1`) is no error.
-    pub fn print(&self, json: bool) {
+    ///
+    /// # Errors
+    /// When the text cannot be written, on a full disk for example.
+    pub fn print(&self, json: bool) -> std::io::Result<()> {
         let text = match json {
             true => format!("{}\n", Value::Object(self.object.clone())),
             false => self.lines.iter().map(|line| format!("{line}\n")).collect(),
         };
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            written => written,
+        }
     }
 }
 

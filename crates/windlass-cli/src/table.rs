@@ -1,6 +1,7 @@
 //! Tables: any CSV file with a header line.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Result};
@@ -28,7 +29,17 @@ impl Table {
         if bytes > MAX_BYTES {
             return Err(CliError::LargeFile { path: path.into(), bytes, most: MAX_BYTES });
         }
-        let mut reader = csv::Reader::from_reader(file);
+        // Pipes and devices have no length beforehand.
+        let mut text = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(|error| CliError::at(path)(error.into()))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(CliError::LargeFile { path: path.into(), bytes: text.len() as u64, most: MAX_BYTES });
+        }
+        if text.iter().filter(|&&byte| byte == b'"').count() % 2 == 1 {
+            let reason = "its quotation marks do not pair up, so a quoted cell never ends".to_owned();
+            return Err(CliError::NotATable { path: path.into(), reason });
+        }
+        let mut reader = csv::Reader::from_reader(&text[..]);
         let not_a_table = |error: csv::Error| CliError::NotATable { path: path.into(), reason: error.to_string() };
         let columns: Vec<String> = reader.headers().map_err(not_a_table)?.iter().map(str::to_owned).collect();
         let key_index = Self::find_key(path, &columns, key)?;
@@ -120,5 +131,6 @@ mod tests {
         assert!(message("id,id\n1,a\n", "id").contains("two columns"));
         assert!(message("id,text\n1,a\n2,b\n1,c\n", "id").contains("rows 1 and 3"));
         assert!(message("id,text\n1\n", "id").contains("not a table"));
+        assert!(message("id,text\n1,\"a\n2,b\n", "id").contains("never ends"));
     }
 }

@@ -34,16 +34,42 @@ impl EvaluationKeys {
     }
 
     /// Makes the relinearisation key (s² to s), usable up to `level`.
-    pub fn add_relinearisation(&mut self, secret: &SecretKey, level: usize, rng: &mut impl RngCore) {
+    ///
+    /// # Errors
+    /// [`RlweError::OutOfRange`] for a level that the chain does not have; [`RlweError::BadKey`] for the secret of another context.
+    pub fn add_relinearisation(
+        &mut self,
+        secret: &SecretKey,
+        level: usize,
+        rng: &mut impl RngCore,
+    ) -> Result<(), RlweError> {
+        self.check(secret, level)?;
         let source = square(secret);
         let key = SwitchingKey::generate(&self.context, &source.0, secret.eval(), level, rng);
         self.relinearisation = Some(Arc::new(key));
+        Ok(())
+    }
+
+    fn check(&self, secret: &SecretKey, level: usize) -> Result<(), RlweError> {
+        if !Arc::ptr_eq(secret.context(), &self.context) {
+            return Err(RlweError::BadKey { what: "secret key" });
+        }
+        let top = self.context.top_level();
+        if level == 0 || level > top {
+            let got = i64::try_from(level).unwrap_or(i64::MAX);
+            return Err(RlweError::OutOfRange {
+                what: "the level of a key",
+                got,
+                range: format!("between 1 and {top}"),
+            });
+        }
+        Ok(())
     }
 
     /// Makes the key of θ_t, usable up to `level`, unless one of at least that level is there. The identity needs none.
     ///
     /// # Errors
-    /// [`RlweError::Ring`] when t is not invertible modulo m.
+    /// [`RlweError::Ring`] when t is not invertible modulo m; as [`Self::add_relinearisation`].
     pub fn add_galois(
         &mut self,
         secret: &SecretKey,
@@ -51,6 +77,7 @@ impl EvaluationKeys {
         level: usize,
         rng: &mut impl RngCore,
     ) -> Result<(), RlweError> {
+        self.check(secret, level)?;
         let m = self.context.params().m();
         let element = element % m;
         let ring = self.context.ring();
@@ -66,15 +93,21 @@ impl EvaluationKeys {
     }
 
     /// Puts a relinearisation key in place, as read from a file.
-    pub fn insert_relinearisation(&mut self, key: SwitchingKey) {
+    ///
+    /// # Errors
+    /// [`RlweError::BadKey`] for a key of another context.
+    pub fn insert_relinearisation(&mut self, key: SwitchingKey) -> Result<(), RlweError> {
+        key.check_context(&self.context)?;
         self.relinearisation = Some(Arc::new(key));
+        Ok(())
     }
 
     /// Puts a Galois key in place, as read from a file.
     ///
     /// # Errors
-    /// [`RlweError::Ring`] when t is not invertible modulo m.
+    /// [`RlweError::Ring`] when t is not invertible modulo m; [`RlweError::BadKey`] for a key of another context.
     pub fn insert_galois(&mut self, element: u64, key: SwitchingKey) -> Result<(), RlweError> {
+        key.check_context(&self.context)?;
         self.context.ring().automorphism(element)?;
         self.galois.insert(element % self.context.params().m(), Arc::new(key));
         Ok(())

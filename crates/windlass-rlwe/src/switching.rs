@@ -85,6 +85,11 @@ impl SwitchingKey {
         Ok(Self { level, seed, b, a })
     }
 
+    pub(crate) fn check_context(&self, context: &Context) -> Result<(), RlweError> {
+        let ours = self.b.iter().all(|poly| Arc::ptr_eq(poly.ring(), context.ring()));
+        if ours { Ok(()) } else { Err(RlweError::BadKey { what: "switching key" }) }
+    }
+
     /// The highest level the key can be used at.
     pub fn level(&self) -> usize {
         self.level

@@ -67,7 +67,7 @@ fn key_switch_noise_is_within_its_bound_and_near_it() {
             let mut rng = ChaCha20Rng::from_seed([seed; 32]);
             let secret = SecretKey::generate(&context, &mut rng);
             let mut keys = EvaluationKeys::empty(&context);
-            keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+            keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
             let key = keys.relinearisation().unwrap();
             for level in 1..=context.top_level() {
                 let basis = context.basis(level);

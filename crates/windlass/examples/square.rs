@@ -12,7 +12,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let secret = Arc::new(SecretKey::generate(&context, &mut rng));
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));
     let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+    keys.add_relinearisation(&secret, context.top_level(), &mut rng)?;
 
     let engine = Engine::new(params.scheme(), &slots, Arc::new(keys))?;
     let x = Plaintext::from_integers(&slots, &vec![7; slots.slots()])?;

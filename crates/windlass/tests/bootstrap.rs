@@ -149,7 +149,7 @@ fn refusals_name_the_stage() {
     let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer.clone()), own.clone());
     let is = |found: Option<Error>, wanted: fn(&BootstrapError) -> bool| matches!(found, Some(Error::Bootstrap(ref error)) if wanted(error));
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::MissingRelinearisationKey { .. })));
-    fewer.add_relinearisation(&t.secret, t.context.top_level(), &mut t.rng);
+    fewer.add_relinearisation(&t.secret, t.context.top_level(), &mut t.rng).unwrap();
     match Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer), own.clone()).err() {
         Some(Error::Bootstrap(BootstrapError::MissingKey { stage: named, element })) => {
             assert_eq!((named, element), (stage.name.clone(), missing));

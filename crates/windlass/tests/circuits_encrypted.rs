@@ -37,7 +37,7 @@ fn setup(slots: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Setup
     let secret = SecretKey::generate(&context, &mut rng);
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));
     let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+    keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
     for &t in galois {
         keys.add_galois(&secret, t, context.top_level(), &mut rng).unwrap();
     }

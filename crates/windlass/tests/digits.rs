@@ -153,7 +153,7 @@ fn digits_of_ciphertexts() {
         let context = Context::new(params).unwrap();
         let secret = Arc::new(SecretKey::generate(&context, &mut rng));
         let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+        keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
         let keys = Arc::new(keys);
         let removal = DigitRemoval::new(DigitSpec { bound, ..DigitSpec::new(p, e, v) }).unwrap();
         let half = bound.unwrap_or((p.pow(v) - 1) / 2);

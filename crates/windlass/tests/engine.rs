@@ -43,7 +43,7 @@ fn setup(m: u64, p: u64, r: u32, scheme: Scheme, secret: SecretDistribution) -> 
     let secret = SecretKey::generate(&context, &mut rng);
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));
     let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+    keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
     for t in automorphisms(m) {
         keys.add_galois(&secret, t, context.top_level(), &mut rng).unwrap();
     }

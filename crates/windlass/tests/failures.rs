@@ -54,7 +54,7 @@ impl Client {
     fn engine(&mut self, relinearisation: bool, galois: &[(u64, usize)]) -> Engine {
         let mut keys = EvaluationKeys::empty(&self.context);
         if relinearisation {
-            keys.add_relinearisation(&self.secret, self.context.top_level(), &mut self.rng);
+            keys.add_relinearisation(&self.secret, self.context.top_level(), &mut self.rng).unwrap();
         }
         for &(t, level) in galois {
             keys.add_galois(&self.secret, t, level, &mut self.rng).unwrap();

@@ -152,7 +152,7 @@ fn author((m, p, r): (u64, u64, u32), scheme: Scheme) -> Author {
     let secret = SecretKey::generate(wire.context(), &mut rng);
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));
     let mut keys = EvaluationKeys::empty(wire.context());
-    keys.add_relinearisation(&secret, 3, &mut rng);
+    keys.add_relinearisation(&secret, 3, &mut rng).unwrap();
     keys.add_galois(&secret, m - 1, 2, &mut rng).unwrap();
     let keys = to_payload(&wire, &keys).to_vec();
     Author { wire, secret: Arc::new(secret), public, keys }

@@ -53,7 +53,7 @@ fn threads_do_not_change_a_bit() {
         let secret = SecretKey::generate(&context, &mut rng);
         let public = Arc::new(PublicKey::generate(&secret, &mut rng));
         let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+        keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
         keys.add_galois(&secret, m - 1, context.top_level(), &mut rng).unwrap();
         let keys = Arc::new(keys);
         let slots = Arc::new(SlotRing::new(m, p, 1, Isa::best()).unwrap());

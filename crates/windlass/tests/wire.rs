@@ -52,7 +52,7 @@ fn values(context: &WireContext) -> Values {
     let secret = SecretKey::generate(rlwe, &mut rng);
     let public = PublicKey::generate(&secret, &mut rng);
     let mut keys = EvaluationKeys::empty(rlwe);
-    keys.add_relinearisation(&secret, 2, &mut rng);
+    keys.add_relinearisation(&secret, 2, &mut rng).unwrap();
     let m = rlwe.params().m();
     keys.add_galois(&secret, m - 1, 1, &mut rng).unwrap();
     let copy: SecretKey = through_bytes(context, &secret);

@@ -55,7 +55,7 @@ impl Setup {
         let mut rng = ChaCha20Rng::from_seed([8; 32]);
         let secret = Arc::new(SecretKey::generate(context.rlwe(), &mut rng));
         let mut keys = EvaluationKeys::empty(context.rlwe());
-        keys.add_relinearisation(&secret, l + 1, &mut rng);
+        keys.add_relinearisation(&secret, l + 1, &mut rng).unwrap();
         for &t in elements {
             keys.add_galois(&secret, t, l + 1, &mut rng).expect("odd elements are units");
         }

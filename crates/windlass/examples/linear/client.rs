@@ -35,7 +35,7 @@ impl Client {
     /// What the server needs: keys for just these automorphisms, and one for products.
     pub fn server(&self, automorphisms: &BTreeSet<u64>) -> Result<Engine> {
         let mut keys = EvaluationKeys::empty(&self.context);
-        keys.add_relinearisation(&self.secret, self.context.top_level(), &mut os_rng()?);
+        keys.add_relinearisation(&self.secret, self.context.top_level(), &mut os_rng()?)?;
         for &t in automorphisms {
             keys.add_galois(&self.secret, t, self.context.top_level(), &mut os_rng()?)?;
         }

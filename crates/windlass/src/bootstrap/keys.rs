@@ -58,7 +58,7 @@ impl BootstrapPlan {
     /// [`crate::Error::Rlwe`] from key generation.
     pub fn add_keys(&self, keys: &mut EvaluationKeys, secret: &SecretKey, rng: &mut impl RngCore) -> Result<()> {
         if keys.relinearisation().is_none() {
-            keys.add_relinearisation(secret, self.params.top_level(), rng);
+            keys.add_relinearisation(secret, self.params.top_level(), rng)?;
         }
         for (element, level) in self.required_key_levels() {
             keys.add_galois(secret, element, level, rng)?;

@@ -1,6 +1,7 @@
 //! From what a user wants to a parameter set.
 
 use windlass_ring::kernels::arith;
+use windlass_ring::slots::PrimePower;
 use windlass_rlwe::security::max_log2_qp;
 use windlass_rlwe::{Assurance, Bound, RlweParams, RlweSpec, SecretDistribution};
 
@@ -83,7 +84,8 @@ impl Params {
     /// Powers of two in which p splits completely are tried first, then all powers of two and odd m with many slots in between.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for less than 128 bits of security or a p that is not prime; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
+    /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p, bits that are not finite; [`Error::Ring`] for
+    /// p^r not below 2^45; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         if spec.security < RlweParams::REQUIRED_SECURITY {
             let range = "at least 128; smaller sets exist only as presets whose names say insecure or paper".into();
@@ -91,6 +93,15 @@ impl Params {
         }
         if !arith::is_prime(spec.p) {
             return Err(Error::OutOfRange { what: "plaintext prime p", got: spec.p as i64, range: "a prime".into() });
+        }
+        PrimePower::new(spec.p, spec.r)?;
+        if !spec.capacity.is_finite() || !spec.security.is_finite() {
+            let range = "a finite number of bits".into();
+            return Err(Error::OutOfRange { what: "capacity or security", got: i64::MAX, range });
+        }
+        if let Some(m) = spec.m.filter(|&m| m < 3 || m % spec.p == 0) {
+            let range = format!("at least 3, and not divisible by p = {}", spec.p);
+            return Err(Error::OutOfRange { what: "cyclotomic index m", got: m as i64, range });
         }
         let mut refusal = format!("no ring has {} slots modulo {}", spec.slots, spec.p);
         for m in candidates(spec) {

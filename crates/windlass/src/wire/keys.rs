@@ -88,7 +88,7 @@ impl Wire for EvaluationKeys {
                 return Err(WireError::Malformed { what: "order of the evaluation keys" }.into());
             }
             match element {
-                0 => keys.insert_relinearisation(key),
+                0 => keys.insert_relinearisation(key)?,
                 _ => keys.insert_galois(element, key)?,
             }
             last = Some(element);

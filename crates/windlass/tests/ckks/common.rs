@@ -45,7 +45,7 @@ impl Setup {
         let public = PublicKey::generate(&secret, &mut rng);
         let mut keys = EvaluationKeys::empty(context.rlwe());
         let level = context.top_level();
-        keys.add_relinearisation(&secret, level, &mut rng);
+        keys.add_relinearisation(&secret, level, &mut rng).unwrap();
         keys.add_galois(&secret, context.conjugation_element(), level, &mut rng).unwrap();
         for &t in elements {
             keys.add_galois(&secret, t, level, &mut rng).unwrap();

@@ -45,7 +45,7 @@ impl Party {
     fn engine(&mut self, elements: &BTreeSet<u64>) -> Engine {
         let context = Arc::clone(self.secret.context());
         let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&self.secret, context.top_level(), &mut self.rng);
+        keys.add_relinearisation(&self.secret, context.top_level(), &mut self.rng).unwrap();
         for &t in elements {
             keys.add_galois(&self.secret, t, context.top_level(), &mut self.rng).unwrap();
         }

@@ -45,7 +45,7 @@ fn client(ring: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Clien
     let secret = SecretKey::generate(&context, &mut rng);
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));
     let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng);
+    keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
     for &t in galois {
         keys.add_galois(&secret, t, context.top_level(), &mut rng).unwrap();
     }

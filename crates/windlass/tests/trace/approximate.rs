@@ -34,7 +34,7 @@ fn windows_of_every_grouping() {
         }
     }
     let mut keys = EvaluationKeys::empty(context.rlwe());
-    keys.add_relinearisation(&secret, 3, &mut rng);
+    keys.add_relinearisation(&secret, 3, &mut rng).unwrap();
     for t in plans.iter().flat_map(TracePlan::required_keys) {
         keys.add_galois(&secret, t, 3, &mut rng).unwrap();
     }

@@ -140,7 +140,7 @@ fn encrypted_sums_in_both_schemes() {
             .map(|groups| TracePlan::new(&chain, &TraceSpec::with_groups(groups)).unwrap())
             .collect();
         let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&secret, 4, &mut rng);
+        keys.add_relinearisation(&secret, 4, &mut rng).unwrap();
         for t in plans.iter().flat_map(TracePlan::required_keys).chain(chain.sequential_keys()) {
             keys.add_galois(&secret, t, 4, &mut rng).unwrap();
         }
