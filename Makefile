@@ -25,7 +25,7 @@ setup:
 demo: setup
 	@$(CARGO) build --release --locked --package windlass-cli
 	@rm -rf demo-out
-	@target/release/windlass lookup --table "$(TABLE)" --key "$(KEY)" --query "$(QUERY)" --out demo-out
+	@$(CARGO) run --release --locked --quiet --package windlass-cli -- lookup --table "$(TABLE)" --key "$(KEY)" --query "$(QUERY)" --out demo-out
 
 test: setup format lint unit docs
 

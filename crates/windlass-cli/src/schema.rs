@@ -3,6 +3,7 @@
 //! It holds the values of the key column in the order of the rows, because a client must know the number of the row it
 //! wants; it holds no other cell.
 
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -53,11 +54,12 @@ impl Schema {
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self> {
         let not_a_schema = |reason: String| CliError::NotASchema { path: path.into(), reason };
-        let length = std::fs::metadata(path).map_err(|error| CliError::at(path)(error.into()))?.len();
-        if length > MAX_BYTES {
-            return Err(not_a_schema(format!("{length} bytes, where at most {MAX_BYTES} are read")));
+        let file = std::fs::File::open(path).map_err(|error| CliError::at(path)(error.into()))?;
+        let mut text = Vec::new();
+        file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(|error| CliError::at(path)(error.into()))?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(not_a_schema(format!("more than {MAX_BYTES} bytes")));
         }
-        let text = std::fs::read(path).map_err(|error| CliError::at(path)(error.into()))?;
         let schema: Self = serde_json::from_slice(&text).map_err(|error| not_a_schema(error.to_string()))?;
         if schema.format != FORMAT || schema.version != VERSION {
             return Err(not_a_schema(format!("format '{}' version {}", schema.format, schema.version)));

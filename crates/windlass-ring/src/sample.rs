@@ -56,7 +56,7 @@ fn u64_of(rng: &mut impl RngCore) -> u64 {
 pub fn sparse(n: usize, weight: usize, rng: &mut impl RngCore) -> Zeroizing<Vec<i64>> {
     assert!(weight <= n);
     let size = n.next_power_of_two();
-    // 62 random bits, then two bits of value + 1; padding sorts last.
+    // 61 random bits, then two bits of value + 1; padding sorts last.
     let mut tagged = Zeroizing::new(vec![u64::MAX; size]);
     for (j, slot) in tagged[..n].iter_mut().enumerate() {
         let random = rng.next_u64();

@@ -1,6 +1,6 @@
 //! Eight residues at a time: the arithmetic that every vectorised algorithm is written over, once.
 //!
-//! A backend holds a residue in an internal form: doubles in (−4q, 4q), or integers in [0, 4q). *Bounds* are stated in
+//! A backend holds a residue in an internal form: doubles in (−4q, 4q), or integers in [0, 4q), or in [0, 2^14 q). *Bounds* are stated in
 //! multiples of q; [`Form`] says what a backend takes and gives. In short, for code that must run on every backend:
 //!
 //! - *reduced* values come from `load`, `load_wide`, `mul`, `mul_lanes`, `reduce` and `zero`;

@@ -25,7 +25,6 @@ pub(crate) struct Pattern {
 
 impl Pattern {
     /// One block.
-    #[allow(dead_code)] // for schemes whose plaintexts are no slots of R/(p^r)
     pub(crate) fn single(support: impl IntoIterator<Item = u64>) -> Self {
         Self { rows: 1, columns: 1, blocks: BTreeMap::from([((0, 0), support.into_iter().collect())]) }
     }
