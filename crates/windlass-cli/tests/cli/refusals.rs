@@ -158,7 +158,7 @@ fn files_of_others() {
     // Another client's keys, under the same parameters.
     succeed(at, "keygen --schema schema.json --out stranger");
     let keys = "--secret-key stranger/secret.key --in answer.bin";
-    refused(at, &format!("decrypt --schema schema.json {keys}"), "no row of the table");
+    refused(at, &format!("decrypt --schema schema.json {keys}"), "decrypt with the key it was made under");
     let keys = "--secret-key keys/secret.key --in answer.bin --query 3";
     refused(at, &format!("decrypt --schema schema.json {keys}"), "holds the row of '2', not of '3'");
 }
