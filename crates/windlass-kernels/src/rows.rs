@@ -5,6 +5,7 @@
 
 mod sums;
 
+pub use crate::rows_fma::mul_add_assign;
 pub use sums::{MAX_TERMS, PairSum, dot, dot_pairs, dot_scalar, tensor};
 
 use crate::isa::Isa;
@@ -97,7 +98,6 @@ columns!(AddInto, |l, _out, x, y| l.add(l.load(x), l.load(y)));
 columns!(SubInto, |l, _out, x, y| l.sub(l.load(x), l.load(y)));
 columns!(MulInto, |l, out, x, y| l.mul_lanes(l.load(x), l.load(y)));
 columns!(Mul, |l, out, x, _y| l.mul_lanes(l.load(out), l.load(x)));
-columns!(MulAdd, |l, out, x, y| l.add(l.mul_lanes(l.load(x), l.load(y)), l.load(out)));
 columns!(Reduce, |l, out, x, _y| l.load_wide(x));
 columns!(Scale(scalar), |l, m, out, _x| l.mul(l.load(out), m));
 columns!(ScaleInto(scalar), |l, m, _out, x| l.mul(l.load(x), m));
@@ -192,11 +192,6 @@ pub fn mul_assign(isa: Isa, q: Modulus, x: &mut [u64], y: &[u64]) {
 /// `out = x * y`.
 pub fn mul(isa: Isa, q: Modulus, out: &mut [u64], x: &[u64], y: &[u64]) {
     into(isa, q, out, x, y, MulInto);
-}
-
-/// `acc += x * y`.
-pub fn mul_add_assign(isa: Isa, q: Modulus, acc: &mut [u64], x: &[u64], y: &[u64]) {
-    pass(isa, q, acc, x, y, MulAdd);
 }
 
 /// `x *= scalar`, `scalar` canonical.
