@@ -146,6 +146,21 @@ fn division_rounds_and_respects_the_multiplier() {
     }
 }
 
+/// As many primes as the longest chains have: sums over all of them are no special case.
+#[test]
+fn many_primes_are_dropped_at_once() {
+    let shape = Arc::new(Shape::new(16).unwrap());
+    let primes = find_primes(shape.root_order(), 50, 128, &[]).unwrap();
+    let ring = Ring::new(shape, &primes, Isa::best()).unwrap();
+    let x = random(&ring, &Basis::new(0..128), 6);
+    let quotient = x.divide_rounded(&Basis::new(0..1), 1);
+    let divisor: BigInt = primes[1..].iter().map(|q| BigInt::from(q.value())).product();
+    for (x, y) in integers(&x).iter().zip(integers(&quotient)) {
+        let off: BigInt = x - &divisor * &y;
+        assert!(off.magnitude() * 2u32 <= divisor.magnitude() + &BigInt::from(2).magnitude().clone());
+    }
+}
+
 #[test]
 fn digits_recompose() {
     for m in INDICES {
