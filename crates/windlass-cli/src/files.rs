@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use windlass::wire::WireError;
+use windlass::wire::{WireError, move_new};
 
 use crate::error::{CliError, Result};
 
@@ -74,15 +74,6 @@ impl Outputs {
         moved.map_err(|error| CliError::at(&self.directory)(WireError::from(error)))?;
         self.made.clear();
         Ok(())
-    }
-}
-
-/// Moves a file to a name that must be free. A hard link fails where a rename would replace; file systems without links get the rename.
-fn move_new(from: &Path, to: &Path) -> std::io::Result<()> {
-    match fs::hard_link(from, to) {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
-        Err(_) => fs::rename(from, to),
-        Ok(()) => Ok(()),
     }
 }
 

@@ -91,9 +91,12 @@ fn restrict(options: &mut OpenOptions, access: Access) {
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions, _: Access) {}
 
-/// Gives `temporary` its own name. A hard link fails if the name is taken, where a rename would replace it; file systems
+/// Moves a file to a name that must be free. A hard link fails if the name is taken, where a rename would replace it; file systems
 /// without hard links get the rename.
-fn move_new(temporary: &Path, path: &Path) -> std::io::Result<()> {
+///
+/// # Errors
+/// Those of the file system; `AlreadyExists` when the name is taken, and then nothing is moved.
+pub fn move_new(temporary: &Path, path: &Path) -> std::io::Result<()> {
     match fs::hard_link(temporary, path) {
         Ok(()) => fs::remove_file(temporary),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),

@@ -18,7 +18,7 @@ pub use bits::{FieldReader, FieldWriter, packed_len, residue_bits};
 pub use ciphertext::CiphertextV1;
 pub use container::{ContextHash, Kind, OVERHEAD, VERSION, hex, open, seal};
 pub use error::WireError;
-pub use file::{Access, read_file, write_file, write_new};
+pub use file::{Access, move_new, read_file, write_file, write_new};
 pub use lookup::{AnswerV1, QueryV1};
 pub use values::{Wire, WireContext, load, save, to_payload};
 
