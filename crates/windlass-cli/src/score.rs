@@ -89,6 +89,13 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
         return Err(CliError::Usage("--hold-out takes a number from 2".into()));
     }
     let samples = Samples::read(args)?;
+    if samples.rows.len() < args.hold_out {
+        let rows = samples.rows.len();
+        return Err(CliError::Usage(format!(
+            "--hold-out {} holds out none of {rows} rows; take a smaller number",
+            args.hold_out
+        )));
+    }
     let mut stages = Stages::new(quiet);
     let model = stages.run("train", "training in the clear", || train(args, &samples))?;
     let plain = samples.rows.iter().map(|row| model.score(row)).collect::<windlass::Result<Vec<f64>>>()?;

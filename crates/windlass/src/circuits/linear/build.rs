@@ -157,6 +157,7 @@ impl LinearMap {
     /// In a good dimension this is one automorphism, in a bad one two with masks (§2.3, Eq. (3)).
     pub fn rotation(slots: &Arc<SlotRing>, dimension: usize, amount: i64) -> Result<Self> {
         let size = dimension_size(slots, dimension)? as i64;
+        let amount = amount.rem_euclid(size);
         Self::matmul_1d(slots, dimension, |_, row, column| {
             u64::from((row as i64 - column as i64 - amount).rem_euclid(size) == 0)
         })

@@ -57,7 +57,7 @@ impl LinearMap {
         entry: impl Fn(usize, usize) -> u64,
     ) -> Result<Self> {
         let (count, entry) = (slots.slots(), &entry);
-        let columns = |row: usize| row.saturating_sub(lower)..(row + upper + 1).min(count);
+        let columns = |row: usize| row.saturating_sub(lower)..row.saturating_add(upper).saturating_add(1).min(count);
         let row = |row: usize| columns(row).map(move |column| (row, column, entry(row, column)));
         Self::from_sparse(slots, (0..count).flat_map(row))
     }
