@@ -1,12 +1,13 @@
 //! The pipeline as a value.
 
+mod explain;
+
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
-use windlass_rlwe::{Bound, RlweParams, SecretDistribution, security};
+use windlass_rlwe::{Bound, RlweParams};
 
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
@@ -260,111 +261,6 @@ impl BootstrapPlan {
         }
         let missing = self.input.needed_bits - low.capacity(&low.switch(&ct, self.input.level));
         if ct.level < self.input.level || missing > 0.0 { refuse(FRONT_END, missing.max(0.0)) } else { Ok(()) }
-    }
-
-    /// What was asked for.
-    pub fn spec(&self) -> &BootstrapSpec {
-        &self.spec
-    }
-
-    /// The parameters.
-    pub fn params(&self) -> &RlweParams {
-        &self.params
-    }
-
-    /// e, v and the bound on the removed part.
-    pub fn numbers(&self) -> &Numbers {
-        &self.numbers
-    }
-
-    /// R/(p^r), over the hypercube of the evaluation maps.
-    pub fn message_ring(&self) -> &Arc<SlotRing> {
-        &self.message
-    }
-
-    /// R/(p^e), over the same hypercube.
-    pub fn working_ring(&self) -> &Arc<SlotRing> {
-        &self.working
-    }
-
-    /// The stages in order.
-    pub fn stages(&self) -> &[Stage] {
-        &self.stages
-    }
-
-    /// The digit removal.
-    pub fn digits(&self) -> &DigitRemoval {
-        &self.digits
-    }
-
-    /// The automorphisms that need keys.
-    pub fn required_keys(&self) -> BTreeSet<u64> {
-        self.stages.iter().flat_map(|stage| stage.keys.iter().copied()).collect()
-    }
-
-    /// The same with the highest level that each is used at: a key for that level is enough.
-    pub fn required_key_levels(&self) -> Vec<(u64, usize)> {
-        let level = |t: &u64| self.stages.iter().filter(|s| s.keys.contains(t)).map(|s| s.level).max().unwrap_or(1);
-        self.required_keys().into_iter().map(|t| (t, level(&t))).collect()
-    }
-
-    /// Bits of capacity that a ciphertext needs to be refreshed, as forecast.
-    pub fn least_input_bits(&self) -> f64 {
-        self.least_input_bits
-    }
-
-    /// Bits of capacity after bootstrapping, as forecast.
-    pub fn output_bits(&self) -> f64 {
-        self.params.log2_q(self.output.level)
-            - 1.0
-            - self.output.noise.bits()
-            - windlass_rlwe::noise::coefficient_factor(self.params.shape()).log2()
-    }
-
-    /// λ of the ephemeral key's switching key (an indication: the tables do not reach so sparse secrets).
-    pub fn ephemeral_security_bits(&self) -> f64 {
-        let secret = SecretDistribution::Sparse { weight: self.spec.ephemeral_weight };
-        security::indicative_security_bits(self.params.n(), self.input.log2_modulus(&self.params), secret).bits
-    }
-
-    /// The pipeline in words.
-    pub fn explain(&self) -> String {
-        let Numbers { prime, message_exponent, exponent, removed, bound, .. } = self.numbers;
-        let mut text = format!(
-            "bootstrapping, m = {}, n = {}, {} slots, plaintext modulus {prime}^{message_exponent}\n\
-             digits modulo {prime}^{exponent}, {removed} removed, removed part at most {bound} but for 2^-{}\n\
-             λ = {:.0} bits; ephemeral key of weight {}: about {:.0} bits at log2 = {:.0}\n",
-            self.params.m(),
-            self.params.n(),
-            self.message.slots(),
-            self.spec.failure_bits,
-            self.params.security().bits,
-            self.spec.ephemeral_weight,
-            self.ephemeral_security_bits(),
-            self.input.log2_modulus(&self.params),
-        );
-        let keys = self.required_keys().len();
-        let write = |text: &mut String| -> std::fmt::Result {
-            for stage in &self.stages {
-                let (before, after) = stage.capacity;
-                writeln!(
-                    text,
-                    "{}: level {}, {before:.0} to {after:.0} bits, {} keys",
-                    stage.name,
-                    stage.level,
-                    stage.keys.len()
-                )?;
-                writeln!(text, "    {}", stage.work.replace('\n', "\n    "))?;
-            }
-            write!(
-                text,
-                "needs {:.0} bits, leaves {:.0}; {keys} Galois keys",
-                self.least_input_bits,
-                self.output_bits()
-            )
-        };
-        write(&mut text).expect("writing to a string cannot fail");
-        text
     }
 }
 
