@@ -67,7 +67,7 @@ impl Trace {
 pub struct Record {
     /// `sum`, `operation` or `fma`.
     part: &'static str,
-    /// Special primes of 60 bits, or the logarithm of n for `fma`.
+    /// Special primes, or the logarithm of n for `fma`.
     k: u32,
     /// Level, or the number of rows for `fma`.
     l: usize,

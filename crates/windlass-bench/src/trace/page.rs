@@ -160,7 +160,8 @@ impl Page<'_> {
              `--from FILE` the page is drawn again from a record (`crates/windlass-bench/record`). Nothing here is written by hand. One thread is \
              measured by processor time, and every figure in T by the T of its own run. {}.{t}\n\nSums of 2^7 slots of a CKKS ciphertext, n = 2^15, scale 2^40, log Q = 50 + 9*40, as in \
              Inoue, Suzuki and Yamana 2022: M = 7 factors (1 + θ) unrolled into h groups, each hoisted once, accumulated in base QP, with \
-             one mod-down. Every result was decrypted and checked before it was timed. With k special primes of 60 bits in the paper:\n\n{}\n",
+             one mod-down. Every result was decrypted and checked before it was timed. With k special primes, of 60 bits in the paper and for the peers, of 50 \
+             here (P need only exceed the largest digit: precision is the same):\n\n{}\n",
             machine::describe(),
             sets.join("\n")
         )

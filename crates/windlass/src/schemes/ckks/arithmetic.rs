@@ -70,7 +70,8 @@ impl Engine {
     ) -> Result<Ciphertext> {
         let ring = self.context.rlwe().ring();
         let basis = a.parts[0].basis();
-        let parts = a.parts.iter().map(|part| Poly::dot(ring, basis, &[(part, factor)])).collect();
+        let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], factor)]]);
+        let parts = parts.into_iter().flatten().collect();
         self.accept(
             "multiply by a constant",
             a.with_parts(parts, self.times_info(&a.info, a.level(), slots, magnitude)),
@@ -140,19 +141,14 @@ impl Engine {
         self.check("multiply", a)?;
         self.check("multiply", b)?;
         let (a, b) = self.factors(a, b)?;
-        let (ring, basis) = (self.context.rlwe().ring(), a.parts[0].basis());
-        let ([a0, a1], [b0, b1]) = ([&a.parts[0], &a.parts[1]], [&b.parts[0], &b.parts[1]]);
-        let parts = [a0.mul(b0), Poly::dot(ring, basis, &[(a0, b1), (a1, b0)]), a1.mul(b1)];
+        let parts = tensor(&a, &b);
         self.relinearised("multiply", &a, parts, multiplied(a.info, b.info))
     }
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
-        let [a0, a1] = [&a.parts[0], &a.parts[1]];
-        let mut middle = a0.mul(a1);
-        middle.mul_scalar_assign(|_| 2);
-        self.relinearised("square", &a, [a0.mul(a0), middle, a1.mul(a1)], multiplied(a.info, a.info))
+        self.relinearised("square", &a, tensor(&a, &a), multiplied(a.info, a.info))
     }
 
     fn relinearised(
@@ -180,6 +176,11 @@ impl Engine {
         let index = values.iter().position(|z| !z.norm().is_finite()).unwrap_or(0);
         Err(Error::ValueTooLarge { index, bits: f64::INFINITY, bound_bits: f64::MAX.log2() })
     }
+}
+
+/// Three parts of a product.
+fn tensor(a: &Ciphertext, b: &Ciphertext) -> [Poly<Eval>; 3] {
+    Poly::tensor([&a.parts[0], &a.parts[1]], [&b.parts[0], &b.parts[1]], |_| 1)
 }
 
 /// What is known of a sum of two at one degree.

@@ -1,6 +1,7 @@
 //! Rotations and conjugation: one at a time, hoisted, and in base Q·P.
 
 use num_complex::Complex64;
+use rayon::prelude::*;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey};
 
@@ -8,7 +9,8 @@ use super::arithmetic::added;
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
 use crate::error::{Error, Result};
-use crate::hoisting::Hoisting;
+use crate::evaluator::MixedRow;
+use crate::hoisting::{Hoisting, dot_mixed_rows};
 
 /// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
 #[derive(Debug, Clone)]
@@ -22,16 +24,16 @@ pub struct Constant {
 /// A ciphertext after decompose-and-extend of its second part.
 #[derive(Debug, Clone)]
 pub struct Hoisted {
-    ct: Ciphertext,
-    digits: Digits,
+    pub(super) ct: Ciphertext,
+    pub(super) digits: Digits,
 }
 
 /// P times a ciphertext, over Q_level·P.
 #[derive(Debug, Clone)]
 pub struct Extended {
     /// `ct.parts` is over the wide basis; the rest is as after mod-down.
-    ct: Ciphertext,
-    level: usize,
+    pub(super) ct: Ciphertext,
+    pub(super) level: usize,
 }
 
 impl Engine {
@@ -66,7 +68,7 @@ impl Engine {
         t % Hoisting::conductor(self) == 1
     }
 
-    fn galois_key(&self, t: u64) -> Result<&SwitchingKey> {
+    pub(super) fn galois_key(&self, t: u64) -> Result<&SwitchingKey> {
         let element = t % Hoisting::conductor(self);
         self.keys.galois(element).map(|key| &**key).ok_or_else(|| Error::MissingGaloisKey {
             element,
@@ -74,45 +76,21 @@ impl Engine {
         })
     }
 
-    fn with_error(info: Info, deviation: f64) -> Info {
+    pub(super) fn with_error(info: Info, deviation: f64) -> Info {
         Info { deviation: info.deviation + deviation, ..info }
     }
 
     /// The error of an inner product with a key, in units of the message at the scale of `info`.
-    fn wide_error(&self, level: usize, info: &Info) -> f64 {
+    pub(super) fn wide_error(&self, level: usize, info: &Info) -> f64 {
         self.context.errors().inner_product(level) / self.context.scale(level).powi(info.degree)
     }
 
-    fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
+    pub(super) fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
         if (a.level, a.ct.info.degree) == (b.level, b.ct.info.degree) {
             return Ok(());
         }
         let describe = |x: &Extended| format!("level {}, degree {}", x.level, x.ct.info.degree);
         Err(Error::ContextMismatch { operation: "sum in base QP", left: describe(a), right: describe(b) })
-    }
-
-    fn dot(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
-        let Some(&(first, _)) = terms.first() else {
-            return Err(Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 });
-        };
-        let mut info: Option<Info> = None;
-        for (x, c) in terms {
-            self.check("sum of products", &x.ct)?;
-            self.check_constant(c, x.level)?;
-            self.check_alike(first, x)?;
-            let term = self.times_info(&x.ct.info, x.level, c.slots, c.magnitude);
-            info = Some(info.map_or(term, |sum| added(sum, term)));
-        }
-        if first.ct.info.degree != 1 {
-            return Err(Error::OutOfRange { what: "degree of a factor", got: 2, range: "1: rescale it first".into() });
-        }
-        let wide = self.context.rlwe().wide_basis(first.level);
-        let half = |i: usize| {
-            let pairs: Vec<_> = terms.iter().map(|(x, c)| (&x.ct.parts[i], &c.poly)).collect();
-            Poly::dot(self.context.rlwe().ring(), &wide, &pairs)
-        };
-        let ct = first.ct.with_parts(vec![half(0), half(1)], info.expect("there is a term"));
-        Ok(Extended { ct, level: first.level })
     }
 
     pub(crate) fn check_constant(&self, c: &Constant, level: usize) -> Result<()> {
@@ -221,8 +199,21 @@ impl Hoisting for Engine {
     }
 
     fn dot_constants_rows(&self, inputs: &[Extended], rows: &[Vec<(usize, &Constant)>]) -> Result<Vec<Extended>> {
-        use rayon::prelude::*;
-        rows.par_iter().map(|row| self.dot(&row.iter().map(|&(j, c)| (&inputs[j], c)).collect::<Vec<_>>())).collect()
+        self.dot_rows(inputs, rows)
+    }
+
+    fn dot_hoisted_rows(
+        &self,
+        hoisted: &Hoisted,
+        automorphisms: &[u64],
+        rows: &[MixedRow<'_, Constant>],
+    ) -> Result<Vec<Extended>> {
+        if automorphisms.iter().any(|&t| self.is_identity(t)) {
+            let images: Vec<Extended> =
+                automorphisms.par_iter().map(|&t| self.hoisted_automorphism(hoisted, t)).collect::<Result<_>>()?;
+            return dot_mixed_rows(self, &images, rows);
+        }
+        self.dot_hoisted(hoisted, automorphisms, rows)
     }
 
     fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {

@@ -18,6 +18,7 @@ mod flooding;
 mod levels;
 mod linear;
 mod polynomial;
+mod rows;
 mod sums;
 
 pub use automorphism::{Constant, Extended, Hoisted};
