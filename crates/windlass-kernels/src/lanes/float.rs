@@ -125,9 +125,18 @@ impl<O: FloatOps> Lanes for Float<O> {
         self.ops.splat(f64::from_bits(words[0]))
     }
 
+    fn prepare_root(self, root: u64) -> u64 {
+        centre(root, self.q).to_bits()
+    }
+
     #[inline(always)]
-    fn multipliers(self, words: &[u64]) -> O::Reg {
-        self.ops.load_bits(words.first_chunk().expect("eight multipliers"))
+    fn root(self, word: u64) -> O::Reg {
+        self.ops.splat(f64::from_bits(word))
+    }
+
+    #[inline(always)]
+    fn roots(self, words: &[u64; LANES]) -> O::Reg {
+        self.ops.load_bits(words)
     }
 
     #[inline(always)]

@@ -82,7 +82,7 @@ pub(crate) trait Lanes: Copy {
 
     /// Bounds of the internal form.
     const FORM: Form;
-    /// Words that [`Lanes::prepare`] fills: a table of eight multipliers is `WORDS` groups of eight words.
+    /// Words that [`Lanes::prepare`] fills.
     const WORDS: usize;
     /// Whether there are registers for two columns of eight vectors at once, which hides the latency of products.
     const TWO_COLUMNS: bool;
@@ -98,8 +98,12 @@ pub(crate) trait Lanes: Copy {
     fn prepare(self, multiplier: u64) -> [u64; 2];
     /// One prepared multiplier, `words[..WORDS]`, in all lanes.
     fn multiplier(self, words: &[u64]) -> Self::Multiplier;
-    /// Eight prepared multipliers: the eight first words, then the eight second words.
-    fn multipliers(self, words: &[u64]) -> Self::Multiplier;
+    /// A nonzero canonical multiplier as a table of a transform holds it: one word on every backend, since tables compete with rows for cache.
+    fn prepare_root(self, root: u64) -> u64;
+    /// One root in all lanes, ready for use: may cost a multiplication.
+    fn root(self, word: u64) -> Self::Multiplier;
+    /// Eight roots.
+    fn roots(self, words: &[u64; LANES]) -> Self::Multiplier;
 
     /// Zero in all lanes.
     fn zero(self) -> Self::Vector;

@@ -32,6 +32,12 @@ impl Portable {
         x.wrapping_mul(w).wrapping_sub(k.wrapping_mul(self.q))
     }
 
+    /// The root w from its quotient w': ⌊w'·q/2^64⌋ + 1.
+    #[inline(always)]
+    fn expand(self, quotient: u64) -> u64 {
+        ((quotient as u128 * self.q as u128) >> 64) as u64 + 1
+    }
+
     /// A double word to [0, 4q).
     #[inline(always)]
     fn fold(self, x: u128) -> u64 {
@@ -94,10 +100,20 @@ impl Lanes for Portable {
         ([words[0]; LANES], [words[1]; LANES])
     }
 
+    // Only the quotient w' = ⌊w·2^64/q⌋: q is odd and w is not 0, so w·2^64/q − 1 < w' < w·2^64/q, w − 1 < w'·q/2^64 < w.
+    fn prepare_root(self, root: u64) -> u64 {
+        debug_assert!(root != 0 && root < self.q);
+        quotient(root, self.q)
+    }
+
     #[inline(always)]
-    fn multipliers(self, words: &[u64]) -> Self::Multiplier {
-        let (words, _) = words.as_chunks();
-        (words[0], words[1])
+    fn root(self, word: u64) -> Self::Multiplier {
+        ([self.expand(word); LANES], [word; LANES])
+    }
+
+    #[inline(always)]
+    fn roots(self, words: &Words) -> Self::Multiplier {
+        (map(*words, |word| self.expand(word)), *words)
     }
 
     #[inline(always)]

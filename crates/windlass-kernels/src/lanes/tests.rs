@@ -182,16 +182,15 @@ impl Kernel for Products {
             for y in blocks(self.0) {
                 let (a, b) = (l.load(&x), l.load(&y));
                 let scalar = l.multiplier(&l.prepare(y[3])[..L::WORDS]);
-                let table: Vec<[u64; 2]> = y.iter().map(|&y| l.prepare(y)).collect();
-                let flat: Vec<u64> =
-                    (0..L::WORDS).flat_map(|part| table.iter().map(move |entry| entry[part])).collect();
+                let roots = y.map(|y| l.prepare_root(y.max(1)));
                 put(l.mul_lanes(a, b));
                 put(l.mul(a, scalar));
-                put(l.mul(a, l.multipliers(&flat)));
+                put(l.mul(a, l.root(roots[3])));
+                put(l.mul(a, l.roots(&roots)));
                 // The largest lazy values that every backend takes: sums and differences of reduced values.
                 let (a, b) = (l.reduce(a), l.reduce(b));
                 put(l.mul(l.add(a, b), scalar));
-                put(l.mul(l.sub(a, b), l.multipliers(&flat)));
+                put(l.mul(l.sub(a, b), l.roots(&roots)));
                 put(l.add(l.reduce(l.sub(a, b)), l.zero()));
             }
         }
@@ -207,9 +206,10 @@ fn products_agree_with_the_definition() {
             for y in blocks(q.value()) {
                 expected.push(zip(x, y, |x, y| q.mul(x, y)));
                 expected.push(x.map(|x| q.mul(x, y[3])));
-                expected.push(zip(x, y, |x, y| q.mul(x, y)));
+                expected.push(x.map(|x| q.mul(x, y[3].max(1))));
+                expected.push(zip(x, y, |x, y| q.mul(x, y.max(1))));
                 expected.push(zip(x, y, |a, b| q.mul(q.add(a, b), y[3])));
-                expected.push(zip(x, y, |a, b| q.mul(q.sub(a, b), b)));
+                expected.push(zip(x, y, |a, b| q.mul(q.sub(a, b), b.max(1))));
                 expected.push(zip(x, y, |a, b| q.sub(a, b)));
             }
         }

@@ -75,6 +75,13 @@ impl<O: Word52Ops> Word52<O> {
         o.and(r, o.splat(MASK))
     }
 
+    /// The root w and its quotient, from the quotient: w = ⌊w'·q/2^52⌋ + 1.
+    #[inline(always)]
+    fn expand(self, quotient: O::Reg) -> (O::Reg, O::Reg) {
+        let o = self.ops;
+        (o.madd_high(o.splat(1), quotient, o.splat(self.q)), quotient)
+    }
+
     /// Any x < 2^52 to [0, 2q).
     #[inline(always)]
     fn reduce_word(self, x: O::Reg) -> O::Reg {
@@ -128,10 +135,20 @@ impl<O: Word52Ops> Lanes for Word52<O> {
         (self.ops.splat(words[0]), self.ops.splat(words[1]))
     }
 
+    // Only the quotient w' = ⌊w·2^52/q⌋: q is odd and w is not 0, so w·2^52/q − 1 < w' < w·2^52/q, w − 1 < w'·q/2^52 < w.
+    fn prepare_root(self, root: u64) -> u64 {
+        debug_assert!(root != 0 && root < self.q);
+        quotient(root, self.q)
+    }
+
     #[inline(always)]
-    fn multipliers(self, words: &[u64]) -> Self::Multiplier {
-        let (words, _) = words.as_chunks::<LANES>();
-        (self.ops.load(&words[0]), self.ops.load(&words[1]))
+    fn root(self, word: u64) -> Self::Multiplier {
+        self.expand(self.ops.splat(word))
+    }
+
+    #[inline(always)]
+    fn roots(self, words: &[u64; LANES]) -> Self::Multiplier {
+        self.expand(self.ops.load(words))
     }
 
     #[inline(always)]

@@ -128,15 +128,15 @@ const fn schedule(form: &Form, radix: usize, canonical: bool) -> Schedule {
         while first < radix {
             let second = first + half;
             if !fits(form, bounds[first], bounds[second]) {
-                schedule.before[layer][second] = true;
-                bounds[second] = form.reduced;
-            }
-            if !fits(form, bounds[first], bounds[second]) {
                 schedule.before[layer][first] = true;
                 bounds[first] = form.reduced;
             }
+            if !fits(form, bounds[first], bounds[second]) {
+                schedule.before[layer][second] = true;
+                bounds[second] = form.reduced;
+            }
             assert!(fits(form, bounds[first], bounds[second]));
-            let difference = form.difference(bounds[first], bounds[second]);
+            let difference = form.difference(bounds[second], bounds[first]);
             bounds[first] += bounds[second];
             bounds[second] = form.product_of(difference);
             // The next first half of a node.
@@ -153,9 +153,9 @@ const fn schedule(form: &Form, radix: usize, canonical: bool) -> Schedule {
     schedule
 }
 
-/// Whether the sum and the difference of values of bounds a and b can be formed and multiplied.
+/// Whether the sum a + b and the difference b − a of values of bounds a and b can be formed and multiplied.
 const fn fits(form: &Form, a: u32, b: u32) -> bool {
-    a + b <= form.limit && form.difference(a, b) <= form.limit && b <= form.subtrahend
+    a + b <= form.limit && form.difference(b, a) <= form.limit && a <= form.subtrahend
 }
 
 /// log2(R) inverse layers; `multiplier(c, i)` is the i-th of column c. With a scale the results are the last of the
@@ -206,7 +206,7 @@ fn reduce_some<L: Lanes, const R: usize, const C: usize>(
     }
 }
 
-/// `(x, y) ↦ (x + y, w·(x − y))` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes − 1 + i`.
+/// `(x, y) ↦ (x + y, w·(y − x))` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes − 1 + i`.
 #[inline(always)]
 fn inverse_layer<L: Lanes, const R: usize, const C: usize>(
     l: L,
@@ -244,7 +244,7 @@ fn inverse_group<L: Lanes, const R: usize, const C: usize, const G: usize>(
         let (a, b) = (x[c][first], x[c][second]);
         factors[k] = multiplier(c, nodes - 1 + node);
         x[c][first] = l.add(a, b);
-        products[k] = l.sub(a, b);
+        products[k] = l.sub(b, a);
     }
     l.mul_many(&mut products, &factors);
     for k in 0..G {

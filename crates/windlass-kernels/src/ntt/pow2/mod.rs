@@ -109,22 +109,22 @@ impl Kernel for Forward<'_, '_> {
                 };
                 for node in nodes {
                     let part = &mut row[node * length..(node + 1) * length];
-                    let multipliers = pass.multipliers(&tables.forward, node, L::WORDS);
+                    let roots = pass.node(node);
                     match (index, pass.log_radix) {
-                        (0, 1) => passes::forward::<L, 2>(l, part, multipliers, true),
-                        (0, 2) => passes::forward::<L, 4>(l, part, multipliers, true),
-                        (0, 3) => passes::forward::<L, 8>(l, part, multipliers, true),
-                        (0, _) => passes::forward::<L, 16>(l, part, multipliers, true),
-                        _ => passes::forward::<L, 8>(l, part, multipliers, false),
+                        (0, 1) => passes::forward::<L, 2>(l, part, roots, true),
+                        (0, 2) => passes::forward::<L, 4>(l, part, roots, true),
+                        (0, 3) => passes::forward::<L, 8>(l, part, roots, true),
+                        (0, _) => passes::forward::<L, 16>(l, part, roots, true),
+                        _ => passes::forward::<L, 8>(l, part, roots, false),
                     }
                 }
             }
             let part = &mut row[b * block..(b + 1) * block];
-            let multipliers = tables.tail(&tables.forward, b * block / 8, (b + 1) * block / 8, L::WORDS);
+            let tails = &tables.tail[b * block / LANES..(b + 1) * block / LANES];
             if tables.passes.is_empty() {
-                passes::forward_tail(l, part, multipliers, true);
+                passes::forward_tail(l, part, tails, true);
             } else {
-                passes::forward_tail(l, part, multipliers, false);
+                passes::forward_tail(l, part, tails, false);
             }
         }
     }
@@ -142,14 +142,14 @@ impl Kernel for Inverse<'_, '_> {
     fn run<L: Lanes>(self, l: L) {
         let Self { tables, row } = self;
         let block = row.len().min(1 << (LOG_BLOCK - 3));
-        let scale = &tables.scale[..];
         for b in 0..row.len() / block {
+            let opposite = row.len() / block - 1 - b;
             let part = &mut row[b * block..(b + 1) * block];
-            let multipliers = tables.tail(&tables.inverse, b * block / 8, (b + 1) * block / 8, L::WORDS);
+            let tails = &tables.tail[opposite * block / LANES..(opposite + 1) * block / LANES];
             if tables.passes.is_empty() {
-                passes::inverse_tail(l, part, multipliers, Some(scale));
+                passes::inverse_tail(l, part, tails, Some(&tables.last));
             } else {
-                passes::inverse_tail(l, part, multipliers, None);
+                passes::inverse_tail(l, part, tails, None);
             }
             for (index, pass) in tables.passes.iter().enumerate().rev() {
                 let length = row.len() >> pass.layer;
@@ -163,13 +163,13 @@ impl Kernel for Inverse<'_, '_> {
                 };
                 for node in nodes {
                     let part = &mut row[node * length..(node + 1) * length];
-                    let multipliers = pass.multipliers(&tables.inverse, node, L::WORDS);
+                    let roots = pass.node(pass.opposite(node));
                     match (index, pass.log_radix) {
-                        (0, 1) => passes::inverse::<L, 2>(l, part, multipliers, Some(scale)),
-                        (0, 2) => passes::inverse::<L, 4>(l, part, multipliers, Some(scale)),
-                        (0, 3) => passes::inverse::<L, 8>(l, part, multipliers, Some(scale)),
-                        (0, _) => passes::inverse::<L, 16>(l, part, multipliers, Some(scale)),
-                        _ => passes::inverse::<L, 8>(l, part, multipliers, None),
+                        (0, 1) => passes::inverse::<L, 2>(l, part, roots, Some(&tables.last)),
+                        (0, 2) => passes::inverse::<L, 4>(l, part, roots, Some(&tables.last)),
+                        (0, 3) => passes::inverse::<L, 8>(l, part, roots, Some(&tables.last)),
+                        (0, _) => passes::inverse::<L, 16>(l, part, roots, Some(&tables.last)),
+                        _ => passes::inverse::<L, 8>(l, part, roots, None),
                     }
                 }
             }

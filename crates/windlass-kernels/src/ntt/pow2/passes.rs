@@ -2,18 +2,23 @@
 
 use super::Words;
 use super::butterfly;
-use super::tables::TAIL;
+use super::tables::{Last, Line, Tail};
 use crate::lanes::{Form, LANES, Lanes};
 
-/// R − 1 multipliers, the last one twice.
+/// R − 1 roots, the last one twice.
 #[inline(always)]
-fn spread<L: Lanes, const R: usize>(l: L, words: &[u64]) -> [L::Multiplier; R] {
-    assert!(words.len() == (R - 1) * L::WORDS);
-    let mut table = [l.multiplier(words); R];
+fn spread<L: Lanes, const R: usize>(l: L, lines: &[Line]) -> [L::Multiplier; R] {
+    let mut table = [l.root(lines[0].0[0]); R];
     for i in 1..R - 1 {
-        table[i] = l.multiplier(&words[i * L::WORDS..]);
+        table[i] = l.root(lines[i / LANES].0[i % LANES]);
     }
     table
+}
+
+/// The place of root i of a node in the table of the opposite node, where the roots of a layer stand in reverse order.
+#[inline(always)]
+const fn opposite(i: usize) -> usize {
+    3 * ((1 << (i + 1).ilog2()) - 1) - i
 }
 
 /// The R parts of a node, of equal length.
@@ -26,9 +31,9 @@ fn parts<const R: usize>(node: &mut [Words]) -> ([&mut [Words]; R], usize) {
 
 /// log2(R) layers of one node, forward. `canonical`: the node holds canonical residues, else internal form.
 #[inline(always)]
-pub(super) fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], multipliers: &[u64], canonical: bool) {
+pub(super) fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], canonical: bool) {
     let (mut parts, stride) = parts::<R>(node);
-    let table: [L::Multiplier; R] = spread(l, multipliers);
+    let table: [L::Multiplier; R] = spread(l, roots);
     if L::TWO_COLUMNS && R <= 8 && stride % 2 == 0 {
         for j in (0..stride).step_by(2) {
             forward_columns::<L, R, 2>(l, &mut parts, j, &table, canonical);
@@ -66,12 +71,19 @@ fn forward_columns<L: Lanes, const R: usize, const C: usize>(
     }
 }
 
-/// log2(R) layers of one node, inverse. With a scale the results are canonical.
+/// log2(R) layers of one node, inverse, with the roots of the opposite node. After the last layers the results are canonical.
 #[inline(always)]
-pub(super) fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], multipliers: &[u64], scale: Option<&[u64]>) {
+pub(super) fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], last: Option<&Last>) {
     let (mut parts, stride) = parts::<R>(node);
-    let table: [L::Multiplier; R] = spread(l, multipliers);
-    let scale = scale.map(|words| l.multiplier(words));
+    let mut table = [l.root(roots[0].0[0]); R];
+    for i in 1..R - 1 {
+        let place = opposite(i);
+        table[i] = l.root(roots[place / LANES].0[place % LANES]);
+    }
+    let scale = last.map(|last| l.root(last.scale));
+    if let Some(last) = last {
+        table[0] = l.root(last.root);
+    }
     if L::TWO_COLUMNS && R <= 8 && stride % 2 == 0 {
         for j in (0..stride).step_by(2) {
             inverse_columns::<L, R, 2>(l, &mut parts, j, &table, scale);
@@ -115,25 +127,23 @@ type Node = [Words; LANES];
 
 /// The last six layers, 64 residues at a time; gives canonical residues.
 #[inline(always)]
-pub(super) fn forward_tail<L: Lanes>(l: L, block: &mut [Words], multipliers: &[u64], canonical: bool) {
+pub(super) fn forward_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], canonical: bool) {
     let (nodes, _) = block.as_chunks_mut::<LANES>();
     if L::TWO_COLUMNS && nodes.len() % 2 == 0 {
-        let (pairs, _) = nodes.as_chunks_mut::<2>();
-        for (pair, table) in pairs.iter_mut().zip(multipliers.chunks_exact(2 * TAIL * L::WORDS)) {
-            forward_nodes(l, pair, table, canonical);
+        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<2>(), tails.as_chunks::<2>());
+        for (pair, tails) in nodes.iter_mut().zip(tails) {
+            forward_nodes(l, pair, tails, canonical);
         }
     } else {
-        let (single, _) = nodes.as_chunks_mut::<1>();
-        for (node, table) in single.iter_mut().zip(multipliers.chunks_exact(TAIL * L::WORDS)) {
-            forward_nodes(l, node, table, canonical);
+        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<1>(), tails.as_chunks::<1>());
+        for (node, tail) in nodes.iter_mut().zip(tails) {
+            forward_nodes(l, node, tail, canonical);
         }
     }
 }
 
 #[inline(always)]
-fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], table: &[u64], canonical: bool) {
-    let single = |c: usize, i: usize| l.multiplier(&table[(c * TAIL + i) * L::WORDS..]);
-    let vector = |c: usize, i: usize| l.multipliers(&table[(c * TAIL + 7 + i * LANES) * L::WORDS..]);
+fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &[Tail; C], canonical: bool) {
     let mut x = [[l.zero(); LANES]; C];
     for c in 0..C {
         for i in 0..LANES {
@@ -141,11 +151,11 @@ fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], table: &
         }
     }
     let bound = if canonical { Form::ONE } else { butterfly::forward_carry(&L::FORM) };
-    let bound = butterfly::forward(l, &mut x, single, bound);
+    let bound = butterfly::forward(l, &mut x, |c, i| l.root(tails[c].shared.0[i]), bound);
     for c in 0..C {
         x[c] = l.transpose(x[c]);
     }
-    butterfly::forward(l, &mut x, vector, bound);
+    butterfly::forward(l, &mut x, |c, i| l.roots(&tails[c].vectors[i].0), bound);
     for c in 0..C {
         x[c] = l.transpose(x[c]);
         for i in 0..LANES {
@@ -154,45 +164,53 @@ fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], table: &
     }
 }
 
-/// The first six layers of the inverse, 64 canonical residues at a time. With a scale the results are canonical.
+/// The first six layers of the inverse, 64 canonical residues at a time, with the tails of the opposite nodes. After the last layers the
+/// results are canonical.
 #[inline(always)]
-pub(super) fn inverse_tail<L: Lanes>(l: L, block: &mut [Words], multipliers: &[u64], scale: Option<&[u64]>) {
+pub(super) fn inverse_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], last: Option<&Last>) {
     let (nodes, _) = block.as_chunks_mut::<LANES>();
-    let scale = scale.map(|words| l.multiplier(words));
     if L::TWO_COLUMNS && nodes.len() % 2 == 0 {
-        let (pairs, _) = nodes.as_chunks_mut::<2>();
-        for (pair, table) in pairs.iter_mut().zip(multipliers.chunks_exact(2 * TAIL * L::WORDS)) {
-            inverse_nodes(l, pair, table, scale);
+        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<2>(), tails.as_chunks::<2>());
+        for (pair, tails) in nodes.iter_mut().zip(tails.iter().rev()) {
+            inverse_nodes(l, pair, tails, last);
         }
     } else {
-        let (single, _) = nodes.as_chunks_mut::<1>();
-        for (node, table) in single.iter_mut().zip(multipliers.chunks_exact(TAIL * L::WORDS)) {
-            inverse_nodes(l, node, table, scale);
+        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<1>(), tails.as_chunks::<1>());
+        for (node, tail) in nodes.iter_mut().zip(tails.iter().rev()) {
+            inverse_nodes(l, node, tail, last);
         }
     }
 }
 
+/// Vectors are taken in reverse order, so that lane j holds the eight residues that are opposite to lane j of the roots.
 #[inline(always)]
-fn inverse_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], table: &[u64], scale: Option<L::Multiplier>) {
-    let single = |c: usize, i: usize| l.multiplier(&table[(c * TAIL + i) * L::WORDS..]);
-    let vector = |c: usize, i: usize| l.multipliers(&table[(c * TAIL + 7 + i * LANES) * L::WORDS..]);
+fn inverse_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &[Tail; C], last: Option<&Last>) {
     let mut x = [[l.zero(); LANES]; C];
     for c in 0..C {
         for i in 0..LANES {
-            x[c][i] = l.load(&nodes[c][i]);
+            x[c][LANES - 1 - i] = l.load(&nodes[c][i]);
         }
         x[c] = l.transpose(x[c]);
     }
-    butterfly::inverse::<L, LANES, C, true>(l, &mut x, vector, None);
+    butterfly::inverse::<L, LANES, C, true>(l, &mut x, |c, i| l.roots(&tails[C - 1 - c].vectors[opposite(i)].0), None);
+    let mut y = [[l.zero(); LANES]; C];
     for c in 0..C {
         x[c] = l.transpose(x[c]);
+        for i in 0..LANES {
+            y[c][i] = x[c][LANES - 1 - i];
+        }
     }
-    butterfly::inverse::<L, LANES, C, false>(l, &mut x, single, scale);
+    let scale = last.map(|last| l.root(last.scale));
+    let shared = |c: usize, i: usize| match last {
+        Some(last) if i == 0 => l.root(last.root),
+        _ => l.root(tails[C - 1 - c].shared.0[opposite(i)]),
+    };
+    butterfly::inverse::<L, LANES, C, false>(l, &mut y, shared, scale);
     for c in 0..C {
         for i in 0..LANES {
             match scale {
-                Some(_) => l.store(&mut nodes[c][i], x[c][i]),
-                None => l.store_raw(&mut nodes[c][i], x[c][i]),
+                Some(_) => l.store(&mut nodes[c][i], y[c][i]),
+                None => l.store_raw(&mut nodes[c][i], y[c][i]),
             }
         }
     }

@@ -1,7 +1,16 @@
-//! Root tables, in the order in which the passes read them.
+//! The root table, in the order in which the passes read it.
+//!
+//! One table serves both directions. Node i of layer l has the root w_{l,i} = ψ^e, e = n·(2·bitreverse_l(i) + 1)/2^{l+1}, and the
+//! node at the other end of the layer, 2^l − 1 − i, has ψ^{n − e} = −w_{l,i}^{-1}. So the inverse goes through the table backwards, and the
+//! sign is in the order of its subtractions.
 
 use crate::lanes::{Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
+
+/// Eight roots, in one cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(super) struct Line(pub [u64; LANES]);
 
 /// A pass over up to four layers, before the last six.
 #[derive(Debug, Clone)]
@@ -10,40 +19,51 @@ pub(super) struct Pass {
     pub layer: u32,
     /// Number of layers.
     pub log_radix: u32,
-    /// Where its multipliers begin, in words of the table.
-    offset: usize,
+    /// The 2^log_radix − 1 roots of each node, padded to whole lines: one of its first layer, two of its second, ...
+    roots: Vec<Line>,
 }
 
 impl Pass {
-    /// The 2^log_radix − 1 prepared multipliers of a node: one of its first layer, two of its second, ...
+    /// The roots of a node.
     #[inline(always)]
-    pub fn multipliers<'a>(&self, table: &'a [u64], node: usize, words: usize) -> &'a [u64] {
-        let length = ((1 << self.log_radix) - 1) * words;
-        &table[self.offset + node * length..][..length]
+    pub fn node(&self, node: usize) -> &[Line] {
+        let lines = (1usize << self.log_radix).div_ceil(LANES);
+        &self.roots[node * lines..(node + 1) * lines]
+    }
+
+    /// The node at the other end of the layer.
+    #[inline(always)]
+    pub fn opposite(&self, node: usize) -> usize {
+        (1 << self.layer) - 1 - node
     }
 }
 
-/// Prepared multipliers of both directions.
+/// Roots of 64 residues in the last six layers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tail {
+    /// Seven of the first three layers, shared by all lanes.
+    pub shared: Line,
+    /// Seven vectors of the last three: lane j belongs to the j-th eight residues.
+    pub vectors: [Line; LANES - 1],
+}
+
+/// Prepared roots of both directions.
 #[derive(Debug, Clone)]
 pub(super) struct Tables {
     pub log_n: u32,
     pub passes: Vec<Pass>,
-    pub forward: Vec<u64>,
-    pub inverse: Vec<u64>,
-    /// n^{-1}, prepared.
-    pub scale: [u64; 2],
-    tail_offset: usize,
+    /// By node of the last six layers.
+    pub tail: Vec<Tail>,
+    pub last: Last,
 }
 
-/// Prepared multipliers of 64 residues in the last six layers: seven single ones and seven vectors of eight.
-pub(super) const TAIL: usize = 7 + 7 * LANES;
-
-impl Tables {
-    /// The multipliers of the last six layers of the 64-residue nodes `from..to`.
-    #[inline(always)]
-    pub fn tail<'a>(&self, table: &'a [u64], from: usize, to: usize, words: usize) -> &'a [u64] {
-        &table[self.tail_offset + from * TAIL * words..self.tail_offset + to * TAIL * words]
-    }
+/// The last layer of the inverse, its one root times n^{-1}.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Last {
+    /// n^{-1}.
+    pub scale: u64,
+    /// w_{0,0}·n^{-1}.
+    pub root: u64,
 }
 
 /// Splits the layers before the last six into passes: three layers each, the first one to four.
@@ -76,14 +96,23 @@ impl Kernel for Build {
 
     fn run<L: Lanes>(self, l: L) -> Tables {
         let Self { log_n, modulus, root } = self;
-        let inverse_root = modulus.inv(root);
+        let roots = roots(log_n, modulus, root);
         let scale = modulus.inv(modulus.reduce(1 << log_n));
-        let mut backward = roots(log_n, modulus, inverse_root);
-        let (forward, passes, tail_offset) = arrange(l, log_n, &roots(log_n, modulus, root));
-        // The last layer of the inverse, which has the one multiplier 1, also scales by n^{-1}.
-        backward[1] = modulus.mul(backward[1], scale);
-        let (inverse, ..) = arrange(l, log_n, &backward);
-        Tables { log_n, passes, forward, inverse, scale: l.prepare(scale), tail_offset }
+        let last = Last { scale: l.prepare_root(scale), root: l.prepare_root(modulus.mul(roots[1], scale)) };
+        let pass = |(layer, log_radix): (u32, u32)| {
+            let nodes = (0..1usize << layer).flat_map(|node| {
+                let tree = subtree(l, &roots, layer, node, log_radix);
+                tree.chunks(LANES).map(line).collect::<Vec<_>>()
+            });
+            Pass { layer, log_radix, roots: nodes.collect() }
+        };
+        let passes = split(log_n).into_iter().map(pass).collect();
+        let layer = log_n - 6;
+        let tail = (0..1usize << layer).map(|node| Tail {
+            shared: line(&subtree(l, &roots, layer, node, 3)),
+            vectors: vectors(l, &roots, layer + 3, node),
+        });
+        Tables { log_n, passes, tail: tail.collect(), last }
     }
 }
 
@@ -99,40 +128,21 @@ pub(super) fn roots(log_n: u32, modulus: Modulus, root: u64) -> Vec<u64> {
     table
 }
 
-/// Lays out the prepared multipliers pass by pass, node by node.
-fn arrange<L: Lanes>(l: L, log_n: u32, roots: &[u64]) -> (Vec<u64>, Vec<Pass>, usize) {
-    let mut table = Vec::new();
-    let mut passes = Vec::new();
-    for (layer, log_radix) in split(log_n) {
-        passes.push(Pass { layer, log_radix, offset: table.len() });
-        for node in 0..1usize << layer {
-            subtree(l, roots, layer, node, log_radix, &mut table);
-        }
-    }
-    let tail_offset = table.len();
-    let layer = log_n - 6;
-    for node in 0..1usize << layer {
-        subtree(l, roots, layer, node, 3, &mut table);
-        for depth in 0..3 {
-            for child in 0..1 << depth {
-                let first = (1usize << (layer + 3 + depth)) + (node << (3 + depth));
-                let prepared: [[u64; 2]; LANES] =
-                    std::array::from_fn(|lane| l.prepare(roots[first + (lane << depth) + child]));
-                for part in 0..L::WORDS {
-                    table.extend(prepared.iter().map(|words| words[part]));
-                }
-            }
-        }
-    }
-    (table, passes, tail_offset)
+/// The roots of a node and its descendants, `depth` layers in all.
+fn subtree<L: Lanes>(l: L, roots: &[u64], layer: u32, node: usize, depth: u32) -> Vec<u64> {
+    let below = |below: u32| (1usize << (layer + below)) + (node << below);
+    (0..depth).flat_map(|d| &roots[below(d)..][..1 << d]).map(|&root| l.prepare_root(root)).collect()
 }
 
-/// The multipliers of a node and its descendants, `depth` layers in all.
-fn subtree<L: Lanes>(l: L, roots: &[u64], layer: u32, node: usize, depth: u32, table: &mut Vec<u64>) {
-    for below in 0..depth {
-        let first = (1usize << (layer + below)) + (node << below);
-        for &root in &roots[first..first + (1 << below)] {
-            table.extend_from_slice(&l.prepare(root)[..L::WORDS]);
-        }
-    }
+/// The roots of eight neighbouring nodes, a lane for each, and their descendants, three layers in all.
+fn vectors<L: Lanes>(l: L, roots: &[u64], layer: u32, eight: usize) -> [Line; LANES - 1] {
+    let trees: [Vec<u64>; LANES] = std::array::from_fn(|lane| subtree(l, roots, layer, eight * LANES + lane, 3));
+    std::array::from_fn(|i| Line(std::array::from_fn(|lane| trees[lane][i])))
+}
+
+/// At most eight words, padded.
+fn line(words: &[u64]) -> Line {
+    let mut line = Line([0; LANES]);
+    line.0[..words.len()].copy_from_slice(words);
+    line
 }
