@@ -7,14 +7,14 @@ use windlass::lookup::{decode_record, encode_record};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::{Decryptor, Encryptor, Engine};
-use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
+use windlass::wire::{AnswerV1, CiphertextV1, KeyId, QueryV1};
 
 use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::progress::Stages;
 use crate::report::{Report, printable};
-use crate::session::{Session, file_bytes};
+use crate::session::{Session, file_bytes, read, read_for, write};
 use crate::table::Table;
 
 const SECRET: &str = "secret.key";
@@ -67,6 +67,7 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
     let context = session.context();
     let mut rng = os_rng().map_err(windlass::Error::from)?;
+    let key = KeyId::generate(&mut rng);
     let secret = SecretKey::generate(context, &mut rng);
     let public = PublicKey::generate(&secret, &mut rng);
     let mut keys = EvaluationKeys::empty(context);
@@ -74,9 +75,9 @@ fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, 
         keys.add_galois(&secret, element, context.top_level(), &mut rng).map_err(windlass::Error::from)?;
     }
     Ok(vec![
-        (SECRET, session.save(&outputs.at(SECRET), &secret)?),
-        (PUBLIC, session.save(&outputs.at(PUBLIC), &public)?),
-        (EVALUATION, session.save(&outputs.at(EVALUATION), &keys)?),
+        (SECRET, write(&outputs.at(SECRET), &session.wire, key, &secret)?),
+        (PUBLIC, write(&outputs.at(PUBLIC), &session.wire, key, &public)?),
+        (EVALUATION, write(&outputs.at(EVALUATION), &session.wire, key, &keys)?),
     ])
 }
 
@@ -100,20 +101,20 @@ fn make_query(session: &Session, secret: Option<&Path>, public: Option<&Path>, r
     let selection = session.lookup.selection(row)?;
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let scheme = session.params.scheme();
-    let ciphertext = match (secret, public) {
+    let (ciphertext, key) = match (secret, public) {
         (Some(path), _) => {
-            let key: SecretKey = session.load(path)?;
-            let decryptor = Decryptor::new(scheme, session.wire.slots(), Arc::new(key));
+            let (secret, key): (SecretKey, _) = read(path, &session.wire)?;
+            let decryptor = Decryptor::new(scheme, session.wire.slots(), Arc::new(secret));
             let (ciphertext, seed) = decryptor.encrypt(&selection, session.context().top_level(), &mut rng)?;
-            CiphertextV1::seeded(ciphertext, seed)
+            (CiphertextV1::seeded(ciphertext, seed), key)
         }
         (None, Some(path)) => {
-            let key: PublicKey = session.load(path)?;
-            CiphertextV1::new(Encryptor::new(scheme, Arc::new(key)).encrypt(&selection, &mut rng)?)
+            let (public, key): (PublicKey, _) = read(path, &session.wire)?;
+            (CiphertextV1::new(Encryptor::new(scheme, Arc::new(public)).encrypt(&selection, &mut rng)?), key)
         }
         (None, None) => return Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
     };
-    session.save(out, &QueryV1 { schema: session.schema.hash(), ciphertext })
+    write(out, &session.wire, key, &QueryV1 { schema: session.schema.hash(), ciphertext })
 }
 
 /// `windlass answer`.
@@ -155,12 +156,12 @@ fn make_answer(
     out: &Path,
     stages: &mut Stages,
 ) -> Result<Answered> {
-    let (engine, query) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
-        let keys: EvaluationKeys = session.load(keys)?;
-        let message: QueryV1 = session.load(query)?;
+    let (engine, query, key) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
+        let (message, key): (QueryV1, _) = read(query, &session.wire)?;
         session.check_table(query, &message.schema)?;
+        let keys: EvaluationKeys = read_for(keys, &session.wire, key)?;
         let engine = Engine::new(session.params.scheme(), session.wire.slots(), Arc::new(keys))?;
-        Ok((engine, message.ciphertext.into_ciphertext()))
+        Ok((engine, message.ciphertext.into_ciphertext(), key))
     })?;
     let (plan, prepared) = stages.run("answer_prepare", "encoding the table", || -> Result<_> {
         let records: Vec<Vec<u8>> = table.rows().iter().map(|row| encode_record(row)).collect();
@@ -172,7 +173,7 @@ fn make_answer(
     let capacity = (engine.capacity(&query), engine.capacity(&product));
     let small = engine.reduce_level(&product, ANSWER_CAPACITY)?;
     let message = AnswerV1 { schema: session.schema.hash(), ciphertext: CiphertextV1::new(small) };
-    Ok(Answered { bytes: session.save(out, &message)?, plan: plan.explain(), capacity })
+    Ok(Answered { bytes: write(out, &session.wire, key, &message)?, plan: plan.explain(), capacity })
 }
 
 /// `windlass decrypt`.
@@ -194,10 +195,10 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
 }
 
 fn read_answer(session: &Session, secret: &Path, answer: &Path) -> Result<Vec<String>> {
-    let key: SecretKey = session.load(secret)?;
-    let message: AnswerV1 = session.load(answer)?;
+    let (secret, key): (SecretKey, _) = read(secret, &session.wire)?;
+    let message: AnswerV1 = read_for(answer, &session.wire, key)?;
     session.check_table(answer, &message.schema)?;
-    let decryptor = Decryptor::new(session.params.scheme(), session.wire.slots(), Arc::new(key));
+    let decryptor = Decryptor::new(session.params.scheme(), session.wire.slots(), Arc::new(secret));
     let product = decryptor.decrypt(&message.ciphertext.into_ciphertext())?;
     let record = session.lookup.record(&product).ok_or(CliError::NotARow)?;
     decode_record(&record, session.schema.columns.len()).ok_or(CliError::NotARow)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass::Params;
 use windlass::lookup::Lookup;
 use windlass::schemes::Scheme;
-use windlass::wire::{Wire, WireContext, WireError, hex, load, save};
+use windlass::wire::{FileContext, KeyId, Wire, WireContext, WireError, hex, load, load_for, save};
 
 use crate::args::SourceArgs;
 use crate::error::{CliError, Result};
@@ -56,19 +56,6 @@ impl Session {
         Self::new(Schema::of(table, parameters))
     }
 
-    /// Writes a value to a new file and gives its size.
-    pub fn save<T: Wire>(&self, path: &Path, value: &T) -> Result<u64> {
-        save(path, &self.wire, value).map_err(CliError::at(path))
-    }
-
-    /// Reads a value.
-    pub fn load<T: Wire>(&self, path: &Path) -> Result<T> {
-        load(path, &self.wire).map_err(|error| match error {
-            windlass::Error::Wire(source) => CliError::at(path)(source),
-            other => CliError::Windlass(other),
-        })
-    }
-
     /// Refuses a message that was made for another table.
     pub fn check_table(&self, path: &Path, schema: &[u8; 32]) -> Result<()> {
         let expected = self.schema.hash();
@@ -113,4 +100,26 @@ pub fn rounded_down(bits: f64) -> f64 {
 /// The size of a file.
 pub fn file_bytes(path: &Path) -> Result<u64> {
     Ok(std::fs::metadata(path).map_err(|error| CliError::at(path)(WireError::from(error)))?.len())
+}
+
+/// Writes a value of a key pair to a new file and gives its size.
+pub fn write<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId, value: &T) -> Result<u64> {
+    save(path, context, key, value).map_err(CliError::at(path))
+}
+
+/// Reads a value and the key pair that it belongs to.
+pub fn read<C: FileContext, T: Wire<C>>(path: &Path, context: &C) -> Result<(T, KeyId)> {
+    load(path, context).map_err(|error| refused(path, error))
+}
+
+/// Reads a value of a key pair.
+pub fn read_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId) -> Result<T> {
+    load_for(path, context, key).map_err(|error| refused(path, error))
+}
+
+fn refused(path: &Path, error: windlass::Error) -> CliError {
+    match error {
+        windlass::Error::Wire(source) => CliError::at(path)(source),
+        other => CliError::Windlass(other),
+    }
 }

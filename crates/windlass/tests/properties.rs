@@ -11,7 +11,8 @@ use windlass::params::Params;
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::{Decryptor, Encryptor, Scheme};
 use windlass::wire::{
-    CiphertextV1, FieldReader, FieldWriter, Kind, Wire, WireContext, open, packed_len, seal, to_payload,
+    CiphertextV1, Expected, FieldReader, FieldWriter, KeyId, Kind, Label, Wire, WireContext, open, packed_len, seal,
+    to_payload,
 };
 use windlass::{Error, ParamSpec, Plaintext};
 use windlass_ring::kernels::{Isa, arith};
@@ -111,20 +112,26 @@ proptest! {
     fn containers_come_back_and_damage_is_refused(
         payload in prop::collection::vec(any::<u8>(), 0..300),
         hash: [u8; 32],
+        pair: [u8; 16],
         edits in prop::collection::vec((any::<prop::sample::Index>(), 1u8..), 1..4),
         cut in any::<prop::sample::Index>(),
     ) {
-        let bytes = seal(Kind::Answer, &hash, &payload);
-        prop_assert_eq!(open(&bytes, Kind::Answer, &hash, 300).unwrap(), &payload[..]);
+        let (kind, context, key) = (Kind::Answer, hash, KeyId(pair));
+        let bytes = seal(&Label { kind, context, key }, &payload);
+        let own = Expected { kind, context, key: Some(key), limit: 300 };
+        prop_assert_eq!(open(&bytes, &own).unwrap(), (key, &payload[..]));
         let mut damaged = bytes.clone();
         edits.iter().for_each(|(at, flip)| damaged[at.index(bytes.len())] ^= flip);
+        let unlimited = Expected { limit: u64::MAX, key: None, ..own };
         if damaged != bytes {
-            prop_assert!(open(&damaged, Kind::Answer, &hash, u64::MAX).is_err());
+            prop_assert!(open(&damaged, &unlimited).is_err());
         }
-        prop_assert!(open(&bytes[..cut.index(bytes.len())], Kind::Answer, &hash, u64::MAX).is_err());
-        prop_assert!(open(&bytes, Kind::Query, &hash, 300).is_err());
+        prop_assert!(open(&bytes[..cut.index(bytes.len())], &unlimited).is_err());
+        let other = Expected { kind: Kind::Query, ..own };
+        prop_assert!(open(&bytes, &other).is_err());
         if !payload.is_empty() {
-            prop_assert!(open(&bytes, Kind::Answer, &hash, payload.len() as u64 - 1).is_err());
+            let short = Expected { limit: payload.len() as u64 - 1, ..own };
+            prop_assert!(open(&bytes, &short).is_err());
         }
     }
 }

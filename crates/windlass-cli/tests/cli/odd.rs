@@ -141,11 +141,12 @@ fn files_of_other_versions_and_kinds() {
         assert!(message.contains("patched: ") && message.contains(wanted), "{message}");
         assert!(!at.join("q").exists());
     };
-    patched(8, 2, "format version 2 is not supported (this build reads version 1); use a newer Windlass");
-    patched(9, 0xff, "format version 65281");
+    patched(8, 3, "format version 3 is not supported (this build reads version 2); use a newer Windlass");
+    patched(8, 1, "format version 1 is not supported (this build reads version 2); make it again");
+    patched(9, 0xff, "format version 65282");
     patched(10, 77, "expected a secret key, found unknown kind 77");
     patched(12, whole[12] ^ 1, "another context");
-    patched(50, 1, "parameters allow at most");
+    patched(66, 1, "parameters allow at most");
     patched(0, b'w', "not a Windlass file");
     for (text, wanted) in
         [("[]", "not a lookup schema"), ("{\"format\":\"windlass-lookup-schema\"}", "not a lookup schema")]

@@ -116,10 +116,10 @@ fn damaged_files() {
             fs::write(at.join("damaged"), bytes).unwrap();
             refused(at, &run("damaged"), wanted);
         };
-        for end in [0, 5, 51, 60, whole.len() / 2, whole.len() - 1] {
+        for end in [0, 5, 51, 67, 70, whole.len() / 2, whole.len() - 1] {
             damage(whole[..end].to_vec(), if end == 0 { "damaged: " } else { "truncated" });
         }
-        for at in [52, whole.len() / 2, whole.len() - 1] {
+        for at in [68, whole.len() / 2, whole.len() - 1] {
             let mut bytes = whole.clone();
             bytes[at] ^= 1;
             damage(bytes, "corrupt");
@@ -158,7 +158,9 @@ fn files_of_others() {
     // Another client's keys, under the same parameters.
     succeed(at, "keygen --schema schema.json --out stranger");
     let keys = "--secret-key stranger/secret.key --in answer.bin";
-    refused(at, &format!("decrypt --schema schema.json {keys}"), "decrypt with the key it was made under");
+    refused(at, &format!("decrypt --schema schema.json {keys}"), "answer.bin: belongs to another key pair");
+    let keys = "--evaluation-keys stranger/evaluation.keys --in query.bin";
+    refused(at, &answer("table.csv", keys), "stranger/evaluation.keys: belongs to another key pair");
     let keys = "--secret-key keys/secret.key --in answer.bin --query 3";
     refused(at, &format!("decrypt --schema schema.json {keys}"), "holds the row of '2', not of '3'");
 }

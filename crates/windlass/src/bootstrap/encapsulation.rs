@@ -74,6 +74,16 @@ impl InputModulus {
         params.log2_q(self.level) + special.sum::<f64>()
     }
 
+    /// The level and the number of special primes.
+    pub fn shape(&self) -> [usize; 2] {
+        [self.level, self.special]
+    }
+
+    /// The basis of Q_in·P_in.
+    pub fn wide_basis(&self, context: &Context) -> Basis {
+        context.basis(self.level).union(&self.special_basis(context))
+    }
+
     fn special_basis(&self, context: &Context) -> Basis {
         Basis::new(context.special().indices().take(self.special))
     }
@@ -165,6 +175,7 @@ fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
 #[derive(Debug, Clone)]
 pub(super) struct EncapsulationKey {
     input: InputModulus,
+    seed: [u8; 32],
     b: Poly<Eval>,
     a: Poly<Eval>,
 }
@@ -179,7 +190,7 @@ impl EncapsulationKey {
         let context = secret.context();
         let ring = context.ring();
         let special = input.special_basis(context);
-        let wide = context.basis(input.level).union(&special);
+        let wide = input.wide_basis(context);
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let a = sample::uniform(ring, &wide, &seed, 0);
@@ -195,7 +206,22 @@ impl EncapsulationKey {
         source.mul_scalar_assign(|q| special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value()))));
         b.add_assign(&source);
         source.zeroize();
-        Self { input: input.clone(), b, a }
+        Self { input: input.clone(), seed, b, a }
+    }
+
+    /// Rebuilds a key from the seed of a, and b. `None` when b is not over the basis of the input modulus.
+    pub fn from_parts(context: &Arc<Context>, input: &InputModulus, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
+        let wide = input.wide_basis(context);
+        if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != &wide {
+            return None;
+        }
+        let a = sample::uniform(context.ring(), &wide, &seed, 0);
+        Some(Self { input: input.clone(), seed, b, a })
+    }
+
+    /// The seed of a, and b.
+    pub fn parts(&self) -> (&[u8; 32], &Poly<Eval>) {
+        (&self.seed, &self.b)
     }
 
     /// Bytes in memory.

@@ -6,7 +6,7 @@ use windlass_ring::kernels::arith;
 use windlass_ring::{Eval, Poly, sample};
 use windlass_rlwe::Bound;
 
-use super::values::{Wire, WireContext, read_poly, scheme_code, write_poly};
+use super::values::{Wire, WireContext, poly_len, read_poly, scheme_code, write_poly};
 use super::{FieldReader, FieldWriter, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::Ciphertext;
@@ -43,6 +43,11 @@ impl CiphertextV1 {
     pub fn seeded(ciphertext: Ciphertext, seed: [u8; 32]) -> Self {
         debug_assert!(ciphertext.parts().len() == 2 && expand(&ciphertext.parts()[1], &seed) == ciphertext.parts()[1]);
         Self { ciphertext, seed: Some(seed) }
+    }
+
+    /// The ciphertext and, where there is one, the seed of its second polynomial.
+    pub(crate) fn into_parts(self) -> (Ciphertext, Option<[u8; 32]>) {
+        (self.ciphertext, self.seed)
     }
 
     /// The ciphertext.
@@ -120,7 +125,7 @@ impl Wire for CiphertextV1 {
     fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(context, &mut fields)?;
         let basis = context.context.basis(head.level);
-        let mut parts = vec![read_poly(context, &basis, &mut fields, "ciphertext")?];
+        let mut parts = vec![read_poly(&context.context, &basis, &mut fields, "ciphertext")?];
         let mut seed = None;
         if head.seeded {
             let bytes = fields.array("ciphertext seed")?;
@@ -128,7 +133,7 @@ impl Wire for CiphertextV1 {
             seed = Some(bytes);
         }
         while parts.len() < head.parts {
-            parts.push(read_poly(context, &basis, &mut fields, "ciphertext")?);
+            parts.push(read_poly(&context.context, &basis, &mut fields, "ciphertext")?);
         }
         fields.finish("ciphertext")?;
         let ciphertext = Ciphertext {
@@ -144,6 +149,6 @@ impl Wire for CiphertextV1 {
     }
 
     fn limit(context: &WireContext) -> u64 {
-        FIELDS + 2 * context.poly_len(&context.context.basis(context.context.top_level())) as u64
+        FIELDS + 2 * poly_len(&context.context, &context.context.basis(context.context.top_level())) as u64
     }
 }

@@ -6,25 +6,28 @@
 //! | 8 | 2 | format version, little-endian |
 //! | 10 | 2 | [`Kind`], little-endian |
 //! | 12 | 32 | hash of the parameters |
-//! | 44 | 8 | payload length L, little-endian |
-//! | 52 | L | payload |
-//! | 52 + L | 32 | SHA-256 of everything before |
+//! | 44 | 16 | [`KeyId`]: the key pair that the contents belong to |
+//! | 60 | 8 | payload length L, little-endian |
+//! | 68 | L | payload |
+//! | 68 + L | 32 | SHA-256 of everything before |
 
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use super::WireError;
+use super::{FieldWriter, KeyId, WireError};
 
 /// The hash that names a parameter set.
 pub type ContextHash = [u8; 32];
 
-/// The format version that this build writes.
-pub const VERSION: u16 = 1;
+/// The format version that this build writes and reads. Version 1 had no key pair in its header and was never released.
+pub const VERSION: u16 = 2;
 
-const MAGIC: [u8; 8] = *b"WINDLASS";
-const HEADER: usize = 52;
+pub(super) const MAGIC: [u8; 8] = *b"WINDLASS";
+const HEADER: usize = 68;
 const TRAILER: usize = 32;
+/// Where the payload length stands.
+const LENGTH: std::ops::Range<usize> = 60..68;
 
 /// Bytes that a container adds to its payload.
 pub const OVERHEAD: usize = HEADER + TRAILER;
@@ -39,22 +42,28 @@ pub enum Kind {
     PublicKey,
     /// Relinearisation and Galois keys.
     EvaluationKeys,
-    /// One ciphertext.
+    /// One ciphertext of BGV or BFV.
     Ciphertext,
     /// The encrypted question of a lookup.
     Query,
     /// The encrypted answer of a lookup.
     Answer,
+    /// What bootstrapping needs beside evaluation keys.
+    BootstrapKeys,
+    /// One ciphertext of CKKS.
+    ApproximateCiphertext,
 }
 
 impl Kind {
-    const ALL: [(Self, u16, &'static str); 6] = [
+    const ALL: [(Self, u16, &'static str); 8] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
         (Self::Ciphertext, 4, "a ciphertext"),
         (Self::Query, 5, "a query"),
         (Self::Answer, 6, "an answer"),
+        (Self::BootstrapKeys, 7, "bootstrapping keys"),
+        (Self::ApproximateCiphertext, 8, "a CKKS ciphertext"),
     ];
 
     fn code(self) -> u16 {
@@ -72,50 +81,87 @@ impl fmt::Display for Kind {
     }
 }
 
+/// What a header says of its payload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label {
+    /// What the payload is.
+    pub kind: Kind,
+    /// The hash of its parameters.
+    pub context: ContextHash,
+    /// The key pair that it belongs to.
+    pub key: KeyId,
+}
+
+/// What a container has to be to be opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    /// What the payload has to be.
+    pub kind: Kind,
+    /// The hash of its parameters.
+    pub context: ContextHash,
+    /// The key pair that it has to belong to; `None` takes any.
+    pub key: Option<KeyId>,
+    /// The longest payload.
+    pub limit: u64,
+}
+
 /// Frames a payload.
-pub fn seal(kind: Kind, context: &ContextHash, payload: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(payload.len() + OVERHEAD);
-    out.extend_from_slice(&MAGIC);
-    out.extend_from_slice(&VERSION.to_le_bytes());
-    out.extend_from_slice(&kind.code().to_le_bytes());
-    out.extend_from_slice(context);
-    out.extend_from_slice(&(payload.len() as u64).to_le_bytes());
-    out.extend_from_slice(payload);
-    let checksum = Sha256::digest(&out);
-    out.extend_from_slice(&checksum);
+pub fn seal(label: &Label, payload: &[u8]) -> Vec<u8> {
+    let mut out = begin(label, payload.len());
+    out.bytes(payload);
+    finish(out)
+}
+
+/// A header, after which a payload of about `capacity` bytes is written; [`finish`] completes it.
+pub(super) fn begin(label: &Label, capacity: usize) -> FieldWriter {
+    let mut out = FieldWriter::with_capacity(capacity + OVERHEAD);
+    out.bytes(&MAGIC);
+    out.u16(VERSION);
+    out.u16(label.kind.code());
+    out.bytes(&label.context);
+    out.bytes(&label.key.0);
+    out.u64(0);
     out
 }
 
-/// The payload of a container, if it is whole, of this kind and context, and at most `limit` bytes long.
+/// Sets the length and appends the checksum.
+pub(super) fn finish(out: FieldWriter) -> Vec<u8> {
+    let mut bytes = out.finish();
+    let length = (bytes.len() - HEADER) as u64;
+    bytes[LENGTH].copy_from_slice(&length.to_le_bytes());
+    let checksum = Sha256::digest(&bytes);
+    bytes.extend_from_slice(&checksum);
+    bytes
+}
+
+/// The payload of a container and its key pair, if it is whole and what was expected.
 ///
 /// # Errors
 /// Every variant of [`WireError`] but `Malformed` and `Io`.
-pub fn open<'a>(bytes: &'a [u8], kind: Kind, context: &ContextHash, limit: u64) -> Result<&'a [u8], WireError> {
+pub fn open<'a>(bytes: &'a [u8], expected: &Expected) -> Result<(KeyId, &'a [u8]), WireError> {
     let header = bytes.first_chunk::<HEADER>();
     let Some(header) = header else {
         let starts_well = bytes.iter().zip(&MAGIC).all(|(a, b)| a == b);
         let truncated = WireError::Truncated { expected: OVERHEAD as u64, got: bytes.len() as u64 };
         return Err(if starts_well { truncated } else { WireError::NotWindlass });
     };
-    let total = check_header(header, kind, context, limit)?;
+    let (key, total) = check_header(header, expected)?;
     check_length(total, bytes.len() as u64)?;
     let (body, checksum) = bytes.split_at(bytes.len() - TRAILER);
     if Sha256::digest(body).as_slice() != checksum {
         return Err(WireError::Corrupt);
     }
-    Ok(&body[HEADER..])
+    Ok((key, &body[HEADER..]))
 }
 
 /// The first bytes of a container: enough for [`check_header`].
 pub(super) const HEADER_BYTES: usize = HEADER;
 
-/// Checks a header and gives the length that the whole container must have.
-pub(super) fn check_header(
-    header: &[u8; HEADER],
-    kind: Kind,
-    context: &ContextHash,
-    limit: u64,
-) -> Result<u64, WireError> {
+/// The last bytes of a container.
+pub(super) const TRAILER_BYTES: usize = TRAILER;
+
+/// Checks a header; gives the key pair, and the length that the whole container must have.
+pub(super) fn check_header(header: &[u8; HEADER], expected: &Expected) -> Result<(KeyId, u64), WireError> {
     let (magic, rest) = header.split_at(8);
     if magic != MAGIC {
         return Err(WireError::NotWindlass);
@@ -128,18 +174,24 @@ pub(super) fn check_header(
     let (code, rest) = rest.split_at(2);
     let code = u16::from_le_bytes([code[0], code[1]]);
     let found = Kind::from_code(code);
-    if found != Some(kind) {
-        return Err(WireError::WrongKind { expected: kind, found, code });
+    if found != Some(expected.kind) {
+        return Err(WireError::WrongKind { expected: expected.kind, found, code });
     }
-    let (found, length) = rest.split_at(32);
-    if found != context {
-        return Err(WireError::OtherContext { found: hex(&found[..6]), expected: hex(&context[..6]) });
+    let (found, rest) = rest.split_at(32);
+    if found != expected.context {
+        return Err(WireError::OtherContext { found: hex(&found[..6]), expected: hex(&expected.context[..6]) });
+    }
+    let (found, length) = rest.split_at(KeyId::BYTES);
+    let mut key = KeyId([0; KeyId::BYTES]);
+    key.0.copy_from_slice(found);
+    if let Some(expected) = expected.key.filter(|expected| *expected != key) {
+        return Err(WireError::OtherKeyPair { found: key, expected });
     }
     let length = length.iter().rev().fold(0u64, |length, &byte| length << 8 | u64::from(byte));
-    if length > limit {
-        return Err(WireError::TooLarge { length, limit });
+    if length > expected.limit {
+        return Err(WireError::TooLarge { length, limit: expected.limit });
     }
-    Ok(length.saturating_add(OVERHEAD as u64))
+    Ok((key, length.saturating_add(OVERHEAD as u64)))
 }
 
 /// Refuses a container of `got` bytes that should have `expected`.
@@ -161,20 +213,27 @@ mod tests {
     use super::*;
 
     const CONTEXT: ContextHash = [7; 32];
+    const KEY: KeyId = KeyId([3; 16]);
 
     fn sample() -> Vec<u8> {
-        seal(Kind::Ciphertext, &CONTEXT, b"twelve bytes")
+        seal(&Label { kind: Kind::Ciphertext, context: CONTEXT, key: KEY }, b"twelve bytes")
+    }
+
+    fn expected() -> Expected {
+        Expected { kind: Kind::Ciphertext, context: CONTEXT, key: Some(KEY), limit: 12 }
     }
 
     #[test]
     fn a_sealed_payload_opens() {
-        assert_eq!(open(&sample(), Kind::Ciphertext, &CONTEXT, 12), Ok(&b"twelve bytes"[..]));
-        assert_eq!(open(&seal(Kind::Query, &CONTEXT, b""), Kind::Query, &CONTEXT, 0), Ok(&b""[..]));
+        assert_eq!(open(&sample(), &expected()), Ok((KEY, &b"twelve bytes"[..])));
+        assert_eq!(open(&sample(), &Expected { key: None, ..expected() }), Ok((KEY, &b"twelve bytes"[..])));
+        let empty = seal(&Label { kind: Kind::Query, context: CONTEXT, key: KEY }, b"");
+        assert_eq!(open(&empty, &Expected { kind: Kind::Query, limit: 0, ..expected() }), Ok((KEY, &b""[..])));
     }
 
     #[test]
-    fn the_bytes_of_version_1_stay_as_they_are() {
-        let golden = include_bytes!("../../tests/golden/container-v1.bin");
+    fn the_bytes_of_version_2_stay_as_they_are() {
+        let golden = include_bytes!("../../tests/golden/container-v2.bin");
         assert_eq!(sample(), golden);
     }
 
@@ -182,7 +241,7 @@ mod tests {
     fn every_truncation_is_refused() {
         let bytes = sample();
         for end in 0..bytes.len() {
-            let got = open(&bytes[..end], Kind::Ciphertext, &CONTEXT, 12);
+            let got = open(&bytes[..end], &expected());
             assert!(matches!(got, Err(WireError::Truncated { .. })), "{end}: {got:?}");
         }
     }
@@ -193,38 +252,42 @@ mod tests {
         for bit in 0..8 * bytes.len() {
             let mut bytes = bytes.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
-            assert!(open(&bytes, Kind::Ciphertext, &CONTEXT, 12).is_err(), "bit {bit}");
+            assert!(open(&bytes, &Expected { key: None, ..expected() }).is_err(), "bit {bit}");
         }
     }
 
     #[test]
     fn refusals_name_their_reason() {
         let bytes = sample();
-        let error = |bytes: &[u8], kind, context, limit| open(bytes, kind, context, limit).expect_err("refused");
+        let error = |bytes: &[u8], expected: &Expected| open(bytes, expected).expect_err("refused");
         assert_eq!(
-            error(&bytes, Kind::Query, &CONTEXT, 12),
+            error(&bytes, &Expected { kind: Kind::Query, ..expected() }),
             WireError::WrongKind { expected: Kind::Query, found: Some(Kind::Ciphertext), code: 4 }
         );
-        assert!(matches!(error(&bytes, Kind::Ciphertext, &[8; 32], 12), WireError::OtherContext { .. }));
+        let other = Expected { context: [8; 32], ..expected() };
+        assert!(matches!(error(&bytes, &other), WireError::OtherContext { .. }));
+        let other = Expected { key: Some(KeyId([4; 16])), ..expected() };
+        assert_eq!(error(&bytes, &other), WireError::OtherKeyPair { found: KEY, expected: KeyId([4; 16]) });
         let too_large = WireError::TooLarge { length: 12, limit: 11 };
-        assert_eq!(error(&bytes, Kind::Ciphertext, &CONTEXT, 11), too_large);
+        assert_eq!(error(&bytes, &Expected { limit: 11, ..expected() }), too_large);
         let mut longer = bytes.clone();
         longer.push(0);
-        assert_eq!(error(&longer, Kind::Ciphertext, &CONTEXT, 12), WireError::TrailingBytes { extra: 1 });
-        assert_eq!(error(b"zone,country\n", Kind::Query, &CONTEXT, 12), WireError::NotWindlass);
-        let mut newer = bytes.clone();
-        newer[8] = 2;
-        assert_eq!(
-            error(&newer, Kind::Ciphertext, &CONTEXT, 12),
-            WireError::UnsupportedVersion { found: 2, supported: 1 }
-        );
+        assert_eq!(error(&longer, &expected()), WireError::TrailingBytes { extra: 1 });
+        assert_eq!(error(b"zone,country\n", &expected()), WireError::NotWindlass);
+        for (found, wanted) in [(1, "make it again"), (3, "use a newer Windlass")] {
+            let mut other = bytes.clone();
+            other[8] = found;
+            let error = error(&other, &expected());
+            assert_eq!(error, WireError::UnsupportedVersion { found: found.into(), supported: 2 });
+            assert!(error.to_string().contains(wanted), "{error}");
+        }
         let mut unknown = bytes.clone();
         unknown[10] = 99;
-        let unknown = error(&unknown, Kind::Ciphertext, &CONTEXT, 12);
+        let unknown = error(&unknown, &expected());
         assert_eq!(unknown.to_string(), "expected a ciphertext, found unknown kind 99");
         let mut body = bytes;
-        body[60] ^= 1;
-        assert_eq!(error(&body, Kind::Ciphertext, &CONTEXT, 12), WireError::Corrupt);
+        body[70] ^= 1;
+        assert_eq!(error(&body, &expected()), WireError::Corrupt);
     }
 
     #[test]

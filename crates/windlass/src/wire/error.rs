@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::Kind;
+use super::{KeyId, Kind};
 
 /// Why bytes or a file were refused. Nothing of a refused file is used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -12,11 +12,14 @@ pub enum WireError {
     #[error("not a Windlass file")]
     NotWindlass,
     /// A format version that this build does not read.
-    #[error("format version {found} is not supported (this build reads version {supported}); use a newer Windlass")]
+    #[error(
+        "format version {found} is not supported (this build reads version {supported}); {}",
+        if found < supported { "make it again" } else { "use a newer Windlass" }
+    )]
     UnsupportedVersion {
         /// The version in the header.
         found: u16,
-        /// The newest version that this build reads.
+        /// The version that this build reads.
         supported: u16,
     },
     /// A file of another kind, or of a kind that does not exist.
@@ -38,6 +41,18 @@ pub enum WireError {
         found: String,
         /// First bytes of the hash of the parameters in use, in hexadecimal.
         expected: String,
+    },
+    /// The file belongs to another key pair than the keys or ciphertexts that it is used with.
+    #[error(
+        "belongs to another key pair: {}..., expected {}...; use files that come from one keygen",
+        short(found),
+        short(expected)
+    )]
+    OtherKeyPair {
+        /// The key pair of the file.
+        found: KeyId,
+        /// The key pair of the other files.
+        expected: KeyId,
     },
     /// The bytes end too early.
     #[error("truncated: {got} of {expected} bytes")]
@@ -78,6 +93,11 @@ pub enum WireError {
         /// The system's words.
         message: String,
     },
+}
+
+/// The first bytes of a name, in hexadecimal.
+fn short(key: &KeyId) -> String {
+    super::hex(&key.0[..6])
 }
 
 impl From<io::Error> for WireError {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::container::{HEADER_BYTES, check_header, check_length, open, seal};
-use super::{ContextHash, Kind, WireError};
+use super::container::{Expected, HEADER_BYTES, Label, TRAILER_BYTES, check_header, check_length, open, seal};
+use super::{KeyId, Kind, WireError};
 
 /// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,35 +18,43 @@ pub enum Access {
     Public,
 }
 
+/// Who may read a new file of this kind: a secret key its owner only.
+pub(super) fn access_of(kind: Kind) -> Access {
+    if kind == Kind::SecretKey { Access::Owner } else { Access::Public }
+}
+
 /// Writes a container to a new file and gives its size in bytes. Secret keys are readable by their owner only.
 ///
 /// # Errors
 /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
-pub fn write_file(path: &Path, kind: Kind, context: &ContextHash, payload: &[u8]) -> Result<u64, WireError> {
-    let access = if kind == Kind::SecretKey { Access::Owner } else { Access::Public };
-    let bytes = Zeroizing::new(seal(kind, context, payload));
-    write_new(path, &bytes, access)?;
+pub fn write_file(path: &Path, label: &Label, payload: &[u8]) -> Result<u64, WireError> {
+    let bytes = Zeroizing::new(seal(label, payload));
+    write_new(path, &bytes, access_of(label.kind))?;
     Ok(bytes.len() as u64)
 }
 
-/// The payload of the container in a file. The header is checked before memory is taken for the rest.
+/// The key pair and the payload of the container in a file. The header is checked before memory is taken for the rest.
 ///
 /// # Errors
 /// As [`super::open`], and [`WireError::Io`].
-pub fn read_file(path: &Path, kind: Kind, context: &ContextHash, limit: u64) -> Result<Zeroizing<Vec<u8>>, WireError> {
+pub fn read_file(path: &Path, expected: &Expected) -> Result<(KeyId, Zeroizing<Vec<u8>>), WireError> {
     let mut file = File::open(path)?;
     let got = file.metadata()?.len();
     let mut header = Vec::with_capacity(HEADER_BYTES);
     (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
     let Some(fixed) = header.first_chunk::<HEADER_BYTES>() else {
-        return Err(open(&header, kind, context, limit).err().unwrap_or(WireError::Corrupt));
+        return Err(open(&header, expected).err().unwrap_or(WireError::Corrupt));
     };
-    let total = check_header(fixed, kind, context, limit)?;
+    let (_, total) = check_header(fixed, expected)?;
     check_length(total, got)?;
     let mut bytes = Zeroizing::new(Vec::with_capacity(total as usize));
     bytes.extend_from_slice(&header);
     file.take(total - HEADER_BYTES as u64).read_to_end(&mut bytes)?;
-    Ok(Zeroizing::new(open(&bytes, kind, context, limit)?.to_vec()))
+    let (key, _) = open(&bytes, expected)?;
+    // The payload moves to the front: a second copy of gigabytes of keys would be a waste.
+    bytes.truncate(total as usize - TRAILER_BYTES);
+    bytes.drain(..HEADER_BYTES);
+    Ok((key, bytes))
 }
 
 /// Writes a new file: under a temporary name in the same directory first, then under its own name in one step.
@@ -66,7 +74,8 @@ pub fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), WireEr
     Ok(written?)
 }
 
-fn temporary_name(path: &Path) -> PathBuf {
+/// The name under which [`write_new`] builds a file: `.NAME.PID.part` beside it.
+pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(format!(".{}.part", std::process::id()));
@@ -108,18 +117,26 @@ pub fn move_new(temporary: &Path, path: &Path) -> std::io::Result<()> {
 mod tests {
     use super::*;
 
-    const CONTEXT: ContextHash = [3; 32];
+    const KEY: KeyId = KeyId([9; 16]);
+
+    fn label(kind: Kind) -> Label {
+        Label { kind, context: [3; 32], key: KEY }
+    }
+
+    fn expected(kind: Kind) -> Expected {
+        Expected { kind, context: [3; 32], key: Some(KEY), limit: 7 }
+    }
 
     #[test]
     fn files_come_back_and_are_not_overwritten() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("query.bin");
-        let size = write_file(&path, Kind::Query, &CONTEXT, b"payload").unwrap();
+        let size = write_file(&path, &label(Kind::Query), b"payload").unwrap();
         assert_eq!(size, fs::metadata(&path).unwrap().len());
-        assert_eq!(read_file(&path, Kind::Query, &CONTEXT, 7).unwrap().as_slice(), b"payload");
-        let again = write_file(&path, Kind::Query, &CONTEXT, b"other");
+        assert_eq!(read_file(&path, &expected(Kind::Query)).unwrap().1.as_slice(), b"payload");
+        let again = write_file(&path, &label(Kind::Query), b"other");
         assert!(matches!(again, Err(WireError::Io { kind: std::io::ErrorKind::AlreadyExists, .. })), "{again:?}");
-        assert_eq!(read_file(&path, Kind::Query, &CONTEXT, 7).unwrap().as_slice(), b"payload");
+        assert_eq!(read_file(&path, &expected(Kind::Query)).unwrap().1.as_slice(), b"payload");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
     }
 
@@ -127,7 +144,7 @@ mod tests {
     fn a_failed_write_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let missing = dir.path().join("missing").join("query.bin");
-        assert!(write_file(&missing, Kind::Query, &CONTEXT, b"payload").is_err());
+        assert!(write_file(&missing, &label(Kind::Query), b"payload").is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 
@@ -137,18 +154,18 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("secret.key");
-        write_file(&path, Kind::SecretKey, &CONTEXT, b"secret").unwrap();
+        write_file(&path, &label(Kind::SecretKey), b"secret").unwrap();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]
     fn short_long_and_missing_files_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let whole = seal(Kind::Answer, &CONTEXT, b"payload");
+        let whole = seal(&label(Kind::Answer), b"payload");
         let path = dir.path().join("answer.bin");
         let read = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
-            read_file(&path, Kind::Answer, &CONTEXT, 7).map(|_| ()).expect_err("refused")
+            read_file(&path, &expected(Kind::Answer)).map(|_| ()).expect_err("refused")
         };
         for end in 0..whole.len() {
             let error = read(&whole[..end]);
@@ -156,9 +173,9 @@ mod tests {
         }
         assert_eq!(read(&[&whole[..], b"x"].concat()), WireError::TrailingBytes { extra: 1 });
         let mut huge = whole.clone();
-        huge[44..52].copy_from_slice(&u64::MAX.to_le_bytes());
+        huge[60..68].copy_from_slice(&u64::MAX.to_le_bytes());
         assert!(matches!(read(&huge), WireError::TooLarge { .. }));
-        let missing = read_file(&dir.path().join("none"), Kind::Answer, &CONTEXT, 7);
+        let missing = read_file(&dir.path().join("none"), &expected(Kind::Answer));
         assert!(matches!(missing, Err(WireError::Io { kind: std::io::ErrorKind::NotFound, .. })));
     }
 }

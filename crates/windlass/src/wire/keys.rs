@@ -1,72 +1,73 @@
 //! Keys on the wire: secret coefficients at two bits each, uniform halves as seeds.
 
+use windlass_rlwe::Context;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::{PublicKey, SecretKey};
 use windlass_rlwe::switching::SwitchingKey;
 use zeroize::Zeroizing;
 
-use super::values::{Wire, WireContext, read_poly, write_poly};
+use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
 use super::{FieldReader, FieldWriter, Kind, WireError, packed_len};
 use crate::error::Result;
 
 /// Secret coefficients are stored as c + 1, modulo 3.
 const TERNARY: u64 = 3;
 
-impl Wire for SecretKey {
+impl<C: FileContext> Wire<C> for SecretKey {
     const KIND: Kind = Kind::SecretKey;
 
     /// n coefficients, two bits each.
-    fn encode(&self, _: &WireContext, out: &mut FieldWriter) {
+    fn encode(&self, _: &C, out: &mut FieldWriter) {
         let shifted: Zeroizing<Vec<u64>> =
             Zeroizing::new(self.expose_coefficients().iter().map(|&c| (c + 1) as u64).collect());
         out.residues(&shifted, TERNARY);
     }
 
-    fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
-        let mut shifted = Zeroizing::new(vec![0; context.context.ring().n()]);
+    fn decode(context: &C, mut fields: FieldReader<'_>) -> Result<Self> {
+        let mut shifted = Zeroizing::new(vec![0; context.rlwe().ring().n()]);
         fields.residues(&mut shifted, TERNARY, "secret key")?;
         fields.finish("secret key")?;
         let coefficients = Zeroizing::new(shifted.iter().map(|&c| c as i64 - 1).collect());
-        Ok(Self::from_coefficients(&context.context, coefficients)?)
+        Ok(Self::from_coefficients(context.rlwe(), coefficients)?)
     }
 
-    fn limit(context: &WireContext) -> u64 {
-        packed_len(context.context.ring().n(), TERNARY) as u64
+    fn limit(context: &C) -> u64 {
+        packed_len(context.rlwe().ring().n(), TERNARY) as u64
     }
 }
 
-impl Wire for PublicKey {
+impl<C: FileContext> Wire<C> for PublicKey {
     const KIND: Kind = Kind::PublicKey;
 
     /// The seed of a, then b at the top level.
-    fn encode(&self, _: &WireContext, out: &mut FieldWriter) {
+    fn encode(&self, _: &C, out: &mut FieldWriter) {
         let (seed, b) = self.parts();
         out.bytes(seed);
         write_poly(out, b);
     }
 
-    fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &C, mut fields: FieldReader<'_>) -> Result<Self> {
         let seed = fields.array("public key seed")?;
-        let basis = context.context.basis(context.context.top_level());
-        let b = read_poly(context, &basis, &mut fields, "public key")?;
+        let basis = context.rlwe().basis(context.rlwe().top_level());
+        let b = read_poly(context.rlwe(), &basis, &mut fields, "public key")?;
         fields.finish("public key")?;
-        Ok(Self::from_parts(&context.context, seed, b)?)
+        Ok(Self::from_parts(context.rlwe(), seed, b)?)
     }
 
-    fn limit(context: &WireContext) -> u64 {
-        32 + context.poly_len(&context.context.basis(context.context.top_level())) as u64
+    fn limit(context: &C) -> u64 {
+        32 + poly_len(context.rlwe(), &context.rlwe().basis(context.rlwe().top_level())) as u64
     }
 }
 
 /// Bytes of a switching key before its polynomials: element, level, seed.
 const KEY_FIELDS: usize = 8 + 2 + 32;
 
-impl Wire for EvaluationKeys {
+impl<C: FileContext> Wire<C> for EvaluationKeys {
     const KIND: Kind = Kind::EvaluationKeys;
 
     /// The number of keys (4 bytes), then for each its element (8 bytes; 0 for relinearisation, first), level (2 bytes),
     /// seed, and b halves. Elements increase.
-    fn encode(&self, _: &WireContext, out: &mut FieldWriter) {
+    fn encode(&self, _: &C, out: &mut FieldWriter) {
         let galois: Vec<u64> = self.galois_elements().collect();
         out.u32((galois.len() + usize::from(self.relinearisation().is_some())) as u32);
         if let Some(key) = self.relinearisation() {
@@ -78,12 +79,12 @@ impl Wire for EvaluationKeys {
         }
     }
 
-    fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &C, mut fields: FieldReader<'_>) -> Result<Self> {
         let count = fields.u32("number of evaluation keys")?;
-        let mut keys = Self::empty(&context.context);
+        let mut keys = Self::empty(context.rlwe());
         let mut last = None;
         for _ in 0..count {
-            let (element, key) = read_key(context, &mut fields)?;
+            let (element, key) = read_key(context.rlwe(), &mut fields)?;
             if last.is_some_and(|last| element <= last) || element == 1 {
                 return Err(WireError::Malformed { what: "order of the evaluation keys" }.into());
             }
@@ -98,12 +99,12 @@ impl Wire for EvaluationKeys {
     }
 
     /// One key for each automorphism and one for relinearisation, all at the top level.
-    fn limit(context: &WireContext) -> u64 {
-        let level = context.context.top_level();
-        let basis = context.context.wide_basis(level);
-        let digits = context.context.params().digits();
-        let key = (KEY_FIELDS + digits * context.poly_len(&basis)) as u64;
-        4 + key.saturating_mul(context.context.ring().n() as u64 + 1)
+    fn limit(context: &C) -> u64 {
+        let level = context.rlwe().top_level();
+        let basis = context.rlwe().wide_basis(level);
+        let digits = context.rlwe().params().digits();
+        let key = (KEY_FIELDS + digits * poly_len(context.rlwe(), &basis)) as u64;
+        4 + key.saturating_mul(context.rlwe().ring().n() as u64 + 1)
     }
 }
 
@@ -114,17 +115,17 @@ fn write_key(out: &mut FieldWriter, element: u64, key: &SwitchingKey) {
     key.b().iter().for_each(|digit| write_poly(out, digit));
 }
 
-fn read_key(context: &WireContext, fields: &mut FieldReader<'_>) -> Result<(u64, SwitchingKey)> {
+fn read_key(context: &Context, fields: &mut FieldReader<'_>) -> Result<(u64, SwitchingKey)> {
     let element = fields.u64("automorphism of an evaluation key")?;
     let level = usize::from(fields.u16("level of an evaluation key")?);
-    if level == 0 || level > context.context.top_level() || element >= context.context.params().m() {
+    if level == 0 || level > context.top_level() || element >= context.params().m() {
         return Err(WireError::Malformed { what: "level or automorphism of an evaluation key" }.into());
     }
     let seed = fields.array("seed of an evaluation key")?;
-    let basis = context.context.wide_basis(level);
-    let digits = context.context.gadget().active(&context.context.basis(level)).len();
+    let basis = context.wide_basis(level);
+    let digits = context.gadget().active(&context.basis(level)).len();
     let b = (0..digits)
         .map(|_| read_poly(context, &basis, fields, "evaluation key"))
         .collect::<Result<Vec<_>, WireError>>()?;
-    Ok((element, SwitchingKey::from_parts(&context.context, level, seed, b)?))
+    Ok((element, SwitchingKey::from_parts(context, level, seed, b)?))
 }

@@ -1,26 +1,32 @@
-//! Durable bytes: containers that name their format version, kind and parameters, and carry a checksum.
+//! Durable bytes: containers that name their format version, kind, parameters and key pair, and carry a checksum.
 //!
-//! Every reader takes the parameters that the bytes must belong to and a size limit that follows from them, and refuses
-//! anything else with a [`WireError`] before it takes memory: wrong magic, version, kind or context, missing or trailing
-//! bytes, a wrong checksum, residues that are not canonical. Variants are append-only; golden files in `tests/golden/`
+//! Every reader takes the parameters that the bytes must belong to (and the key pair, where it is known) and a size limit that follows from
+//! them, and refuses anything else with a [`WireError`] before it takes memory: wrong magic, version, kind, context or key pair, missing or
+//! trailing bytes, a wrong checksum, residues that are not canonical. Variants are append-only; golden files in `tests/golden/`
 //! pin the bytes of each version. The checksum finds accidents; it does not authenticate.
 
+mod approximate;
 mod bits;
+mod bootstrap;
 mod ciphertext;
 mod container;
 mod error;
 mod file;
+mod key_id;
 mod keys;
 mod lookup;
 mod values;
 
+pub use approximate::{ApproximateCiphertextV1, ApproximateContext};
 pub use bits::{FieldReader, FieldWriter, packed_len, residue_bits};
+pub use bootstrap::BootstrapContext;
 pub use ciphertext::CiphertextV1;
-pub use container::{ContextHash, Kind, OVERHEAD, VERSION, hex, open, seal};
+pub use container::{ContextHash, Expected, Kind, Label, OVERHEAD, VERSION, hex, open, seal};
 pub use error::WireError;
-pub use file::{Access, move_new, read_file, write_file, write_new};
+pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new};
+pub use key_id::KeyId;
 pub use lookup::{AnswerV1, QueryV1};
-pub use values::{Wire, WireContext, load, save, to_payload};
+pub use values::{FileContext, Wire, WireContext, load, load_for, save, to_payload};
 
 /// SHA-256 of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {

@@ -9,11 +9,22 @@ use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::context::Context;
 use zeroize::Zeroizing;
 
-use super::{ContextHash, FieldReader, FieldWriter, Kind, WireError, packed_len, read_file, write_file};
+use super::container::{Label, OVERHEAD, begin, finish};
+use super::file::{access_of, read_file, write_new};
+use super::{ContextHash, Expected, FieldReader, FieldWriter, KeyId, Kind, WireError, packed_len};
 use crate::error::Result;
 use crate::schemes::Scheme;
 
-/// What a file must agree with: rings, moduli, scheme and plaintext modulus.
+/// What a file must agree with.
+pub trait FileContext {
+    /// The hash that containers carry.
+    fn hash(&self) -> &ContextHash;
+
+    /// The ring and its moduli.
+    fn rlwe(&self) -> &Arc<Context>;
+}
+
+/// What files of BGV and BFV must agree with: rings, moduli, scheme and plaintext modulus.
 #[derive(Debug, Clone)]
 pub struct WireContext {
     pub(super) context: Arc<Context>,
@@ -37,11 +48,6 @@ impl WireContext {
         Self { context: Arc::clone(context), slots: Arc::clone(slots), scheme, hash: hash.finalize().into() }
     }
 
-    /// The hash that containers carry.
-    pub fn hash(&self) -> &ContextHash {
-        &self.hash
-    }
-
     /// The RLWE context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
@@ -56,12 +62,22 @@ impl WireContext {
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
+}
 
-    /// Bytes of a packed polynomial over `basis`.
-    pub(super) fn poly_len(&self, basis: &Basis) -> usize {
-        let ring = self.context.ring();
-        basis.indices().map(|index| packed_len(ring.n(), ring.modulus(index).value())).sum()
+impl FileContext for WireContext {
+    fn hash(&self) -> &ContextHash {
+        &self.hash
     }
+
+    fn rlwe(&self) -> &Arc<Context> {
+        &self.context
+    }
+}
+
+/// Bytes of a packed polynomial over `basis`.
+pub(super) fn poly_len(context: &Context, basis: &Basis) -> usize {
+    let ring = context.ring();
+    basis.indices().map(|index| packed_len(ring.n(), ring.modulus(index).value())).sum()
 }
 
 /// The code of a scheme on the wire; append-only.
@@ -72,47 +88,69 @@ pub(super) fn scheme_code(scheme: Scheme) -> u8 {
     }
 }
 
-/// A value with a wire form.
-pub trait Wire: Sized {
+/// A value with a wire form in contexts of type `C`: [`WireContext`], or another [`FileContext`].
+pub trait Wire<C: FileContext = WireContext>: Sized {
     /// What its files hold.
     const KIND: Kind;
 
     /// Writes the payload.
-    fn encode(&self, context: &WireContext, out: &mut FieldWriter);
+    fn encode(&self, context: &C, out: &mut FieldWriter);
 
     /// Reads a payload.
     ///
     /// # Errors
     /// [`WireError::Malformed`] for fields that are impossible in this context.
-    fn decode(context: &WireContext, fields: FieldReader<'_>) -> Result<Self>;
+    fn decode(context: &C, fields: FieldReader<'_>) -> Result<Self>;
 
     /// The longest payload that the context allows.
-    fn limit(context: &WireContext) -> u64;
+    fn limit(context: &C) -> u64;
+}
+
+/// Room for all of a secret key at once: growing would leave copies of it behind.
+fn room<C: FileContext, T: Wire<C>>(context: &C) -> usize {
+    T::limit(context).min(1 << 24) as usize
 }
 
 /// The payload of a value.
-pub fn to_payload<T: Wire>(context: &WireContext, value: &T) -> Zeroizing<Vec<u8>> {
-    // Room for all of a secret key at once: growing would leave copies of it behind.
-    let mut out = FieldWriter::with_capacity(T::limit(context).min(1 << 24) as usize);
+pub fn to_payload<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> Zeroizing<Vec<u8>> {
+    let mut out = FieldWriter::with_capacity(room::<C, T>(context));
     value.encode(context, &mut out);
     Zeroizing::new(out.finish())
 }
 
-/// Writes a value to a new file and gives the file's size in bytes. Secret keys are readable by their owner only.
+/// Writes a value of the key pair `key` to a new file and gives the file's size in bytes. Secret keys are readable by their owner only.
 ///
 /// # Errors
 /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
-pub fn save<T: Wire>(path: &Path, context: &WireContext, value: &T) -> Result<u64, WireError> {
-    write_file(path, T::KIND, context.hash(), &to_payload(context, value))
+pub fn save<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId, value: &T) -> Result<u64, WireError> {
+    let label = Label { kind: T::KIND, context: *context.hash(), key };
+    let mut out = begin(&label, room::<C, T>(context) + OVERHEAD);
+    value.encode(context, &mut out);
+    let bytes = Zeroizing::new(finish(out));
+    write_new(path, &bytes, access_of(T::KIND))?;
+    Ok(bytes.len() as u64)
 }
 
-/// Reads a value from a file.
+/// Reads a value, and the name of the key pair that it belongs to, from a file.
 ///
 /// # Errors
 /// Every [`WireError`]: nothing of a file is used that is not whole and does not belong to this context.
-pub fn load<T: Wire>(path: &Path, context: &WireContext) -> Result<T> {
-    let payload = read_file(path, T::KIND, context.hash(), T::limit(context))?;
-    T::decode(context, FieldReader::new(&payload))
+pub fn load<C: FileContext, T: Wire<C>>(path: &Path, context: &C) -> Result<(T, KeyId)> {
+    read(path, context, None)
+}
+
+/// Reads a value of the key pair `key`.
+///
+/// # Errors
+/// As [`load`]; [`WireError::OtherKeyPair`].
+pub fn load_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId) -> Result<T> {
+    Ok(read(path, context, Some(key))?.0)
+}
+
+fn read<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: Option<KeyId>) -> Result<(T, KeyId)> {
+    let expected = Expected { kind: T::KIND, context: *context.hash(), key, limit: T::limit(context) };
+    let (key, payload) = read_file(path, &expected)?;
+    Ok((T::decode(context, FieldReader::new(&payload))?, key))
 }
 
 /// Appends a polynomial, row by row.
@@ -124,13 +162,13 @@ pub(super) fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
 
 /// Reads a polynomial over `basis`. Memory is taken only when all its bytes are there.
 pub(super) fn read_poly(
-    context: &WireContext,
+    context: &Context,
     basis: &Basis,
     fields: &mut FieldReader<'_>,
     what: &'static str,
 ) -> Result<Poly<Eval>, WireError> {
-    let ring = context.context.ring();
-    let mut packed = FieldReader::new(fields.bytes(context.poly_len(basis), what)?);
+    let ring = context.ring();
+    let mut packed = FieldReader::new(fields.bytes(poly_len(context, basis), what)?);
     let mut data = vec![0; basis.len() * ring.n()];
     for (row, index) in data.chunks_exact_mut(ring.n()).zip(basis.indices()) {
         packed.residues(row, ring.modulus(index).value(), what)?;

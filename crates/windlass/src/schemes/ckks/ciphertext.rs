@@ -6,6 +6,7 @@ use windlass_ring::{Eval, Poly};
 
 use super::context::CkksContext;
 use super::error_model::ErrorModel;
+use crate::error::{Error, Result};
 
 /// An encryption of a vector of complex numbers.
 ///
@@ -60,6 +61,11 @@ impl Ciphertext {
         self.info.slots
     }
 
+    /// 1, or 2 for a product that has not been rescaled yet.
+    pub fn degree(&self) -> i32 {
+        self.info.degree
+    }
+
     /// The factor Δ between message and phase.
     pub fn scale(&self) -> f64 {
         self.context.scale(self.level()).powi(self.info.degree)
@@ -100,6 +106,24 @@ impl Ciphertext {
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes()).sum()
+    }
+
+    /// A ciphertext as a file states it: degree and slots, bounds on slots and their error, all checked one by one before.
+    ///
+    /// # Errors
+    /// [`Error::CapacityExhausted`] when values within the bounds do not fit the modulus.
+    pub(crate) fn from_file(
+        context: &Arc<CkksContext>,
+        parts: Vec<Poly<Eval>>,
+        (degree, slots): (i32, usize),
+        (magnitude, deviation): (f64, f64),
+    ) -> Result<Self> {
+        let ct = Self { context: Arc::clone(context), parts, info: Info { degree, slots, magnitude, deviation } };
+        let (needed_bits, left_bits) = (ct.log2_phase(), context.rlwe().log2_modulus(ct.level()) - 1.0);
+        match needed_bits < left_bits {
+            true => Ok(ct),
+            false => Err(Error::CapacityExhausted { operation: "read a ciphertext", needed_bits, left_bits }),
+        }
     }
 
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>, info: Info) -> Self {

@@ -1,0 +1,172 @@
+//! CKKS ciphertexts on the wire.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use windlass_ring::sample;
+use windlass_rlwe::Context;
+
+use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
+use super::{ContextHash, FieldReader, FieldWriter, Kind, WireError};
+use crate::error::Result;
+use crate::schemes::ckks::{Ciphertext, CkksContext};
+
+/// What files of CKKS must agree with: ring, moduli, and the scales of the levels. Keys have the same wire form as in BGV and BFV.
+#[derive(Debug, Clone)]
+pub struct ApproximateContext {
+    context: Arc<CkksContext>,
+    hash: ContextHash,
+}
+
+impl ApproximateContext {
+    /// The files of one CKKS context.
+    pub fn new(context: &Arc<CkksContext>) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"windlass wire context of CKKS 1\n");
+        hash.update(context.rlwe().params().id().0);
+        // The primes and these two fix the scale of every level.
+        hash.update(context.spec().scale_bits.to_le_bytes());
+        hash.update((context.base_level() as u64).to_le_bytes());
+        Self { context: Arc::clone(context), hash: hash.finalize().into() }
+    }
+
+    /// The CKKS context.
+    pub fn context(&self) -> &Arc<CkksContext> {
+        &self.context
+    }
+}
+
+impl FileContext for ApproximateContext {
+    fn hash(&self) -> &ContextHash {
+        &self.hash
+    }
+
+    fn rlwe(&self) -> &Arc<Context> {
+        self.context.rlwe()
+    }
+}
+
+/// Bytes before the polynomials.
+const FIELDS: u64 = 32;
+
+/// Version 1 of a CKKS ciphertext.
+///
+/// | Bytes | Field |
+/// |---|---|
+/// | 1 | degree in the scale: 1, or 2 for a product that is not rescaled yet |
+/// | 1 | 1 if the second polynomial is a seed, else 0 |
+/// | 2 | level |
+/// | 4 | number of slots |
+/// | 8 | scale, a double |
+/// | 8 | bound on the absolute value of a slot, a double |
+/// | 8 | standard deviation of the error of a slot, a double: the precision |
+/// | | two polynomials, packed; a seed takes 32 bytes |
+#[derive(Debug, Clone)]
+pub struct ApproximateCiphertextV1 {
+    ciphertext: Ciphertext,
+    seed: Option<[u8; 32]>,
+}
+
+impl ApproximateCiphertextV1 {
+    /// A ciphertext with both polynomials.
+    pub fn new(ciphertext: Ciphertext) -> Self {
+        Self { ciphertext, seed: None }
+    }
+
+    /// A fresh secret-key encryption with the seed of its second polynomial, as [`crate::schemes::ckks::Decryptor::encrypt`] gives it: half the
+    /// size.
+    pub fn seeded(ciphertext: Ciphertext, seed: [u8; 32]) -> Self {
+        let second = &ciphertext.parts()[1];
+        debug_assert!(sample::uniform(second.ring(), second.basis(), &seed, 0) == *second);
+        Self { ciphertext, seed: Some(seed) }
+    }
+
+    /// The ciphertext.
+    pub fn into_ciphertext(self) -> Ciphertext {
+        self.ciphertext
+    }
+}
+
+/// The fields before the polynomials.
+struct Fields {
+    seeded: bool,
+    degree: i32,
+    level: usize,
+    slots: usize,
+    magnitude: f64,
+    deviation: f64,
+}
+
+impl Fields {
+    fn read(context: &CkksContext, fields: &mut FieldReader<'_>) -> Result<Self, WireError> {
+        let malformed = |what| Err(WireError::Malformed { what });
+        let [degree, seeded] = fields.array("degree of a CKKS ciphertext")?;
+        let level = usize::from(fields.u16("level of a CKKS ciphertext")?);
+        let slots = fields.u32("number of slots")? as usize;
+        let scale = fields.f64("scale")?;
+        let magnitude = fields.f64("bound on the slots")?;
+        let deviation = fields.f64("error of the slots")?;
+        if !(1..=2).contains(&degree) || seeded > 1 {
+            return malformed("degree of a CKKS ciphertext");
+        }
+        if level < context.base_level() || level > context.top_level() {
+            return malformed("level of a CKKS ciphertext");
+        }
+        if slots == 0 || !context.most_slots().is_multiple_of(slots) {
+            return malformed("number of slots");
+        }
+        if scale.to_bits() != context.scale(level).powi(degree.into()).to_bits() {
+            return malformed("scale");
+        }
+        // −0 would be written as itself.
+        if magnitude < 0.0 || magnitude.to_bits() == (-0.0f64).to_bits() {
+            return malformed("bound on the slots");
+        }
+        if deviation < 0.0 || deviation.to_bits() == (-0.0f64).to_bits() {
+            return malformed("error of the slots");
+        }
+        Ok(Self { seeded: seeded == 1, degree: degree.into(), level, slots, magnitude, deviation })
+    }
+}
+
+impl Wire<ApproximateContext> for ApproximateCiphertextV1 {
+    const KIND: Kind = Kind::ApproximateCiphertext;
+
+    fn encode(&self, _: &ApproximateContext, out: &mut FieldWriter) {
+        let ct = &self.ciphertext;
+        out.bytes(&[ct.degree() as u8, u8::from(self.seed.is_some())]);
+        out.u16(ct.level() as u16);
+        out.u32(ct.slots() as u32);
+        out.f64(ct.scale());
+        out.f64(ct.magnitude());
+        out.f64(ct.deviation());
+        write_poly(out, &ct.parts()[0]);
+        match &self.seed {
+            Some(seed) => out.bytes(seed),
+            None => write_poly(out, &ct.parts()[1]),
+        }
+    }
+
+    /// Refuses also what states values that do not fit its modulus: [`crate::Error::CapacityExhausted`].
+    fn decode(context: &ApproximateContext, mut fields: FieldReader<'_>) -> Result<Self> {
+        let head = Fields::read(&context.context, &mut fields)?;
+        let basis = context.rlwe().basis(head.level);
+        let first = read_poly(context.rlwe(), &basis, &mut fields, "CKKS ciphertext")?;
+        let (second, seed) = if head.seeded {
+            let seed = fields.array("seed of a CKKS ciphertext")?;
+            (sample::uniform(first.ring(), &basis, &seed, 0), Some(seed))
+        } else {
+            (read_poly(context.rlwe(), &basis, &mut fields, "CKKS ciphertext")?, None)
+        };
+        fields.finish("CKKS ciphertext")?;
+        let parts = vec![first, second];
+        let (bounds, shape) = ((head.magnitude, head.deviation), (head.degree, head.slots));
+        let ciphertext = Ciphertext::from_file(&context.context, parts, shape, bounds)?;
+        Ok(Self { ciphertext, seed })
+    }
+
+    fn limit(context: &ApproximateContext) -> u64 {
+        let rlwe = context.rlwe();
+        FIELDS + 2 * poly_len(rlwe, &rlwe.basis(rlwe.top_level())) as u64
+    }
+}

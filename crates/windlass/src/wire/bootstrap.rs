@@ -1,0 +1,89 @@
+//! Bootstrapping keys on the wire.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use windlass_rlwe::Context;
+
+use super::values::{FileContext, Wire, WireContext, poly_len, read_poly, write_poly};
+use super::{CiphertextV1, ContextHash, FieldReader, FieldWriter, Kind, WireError};
+use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
+use crate::error::Result;
+use crate::schemes::Scheme;
+
+/// What bootstrapping keys must agree with: the context of the ciphertexts they refresh, and of the plan the modulus at which a ciphertext meets
+/// the ephemeral key, that key's weight and norm, and the modulus p^e of the digits.
+///
+/// Galois and relinearisation keys are files of [`Self::message`]: plans that differ in their stages share them as far as they go.
+#[derive(Debug, Clone)]
+pub struct BootstrapContext {
+    message: WireContext,
+    working: WireContext,
+    plan: Arc<BootstrapPlan>,
+    hash: ContextHash,
+}
+
+impl BootstrapContext {
+    /// The files of a plan for one scheme.
+    pub fn new(plan: &Arc<BootstrapPlan>, context: &Arc<Context>, scheme: Scheme) -> Self {
+        let message = WireContext::new(context, plan.message_ring(), scheme);
+        let working = WireContext::new(context, plan.working_ring(), scheme);
+        let mut hash = Sha256::new();
+        hash.update(b"windlass wire context of bootstrapping 1\n");
+        hash.update(message.hash());
+        hash.update(working.hash());
+        let [level, special] = plan.input().shape();
+        hash.update((level as u64).to_le_bytes());
+        hash.update((special as u64).to_le_bytes());
+        hash.update(plan.spec().ephemeral_weight.to_le_bytes());
+        hash.update(plan.numbers().row_square.to_bits().to_le_bytes());
+        Self { message, working, plan: Arc::clone(plan), hash: hash.finalize().into() }
+    }
+
+    /// The context of ciphertexts and of all other keys.
+    pub fn message(&self) -> &WireContext {
+        &self.message
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Arc<BootstrapPlan> {
+        &self.plan
+    }
+}
+
+impl FileContext for BootstrapContext {
+    fn hash(&self) -> &ContextHash {
+        &self.hash
+    }
+
+    fn rlwe(&self) -> &Arc<Context> {
+        self.message.context()
+    }
+}
+
+impl Wire<BootstrapContext> for BootstrapKeys {
+    const KIND: Kind = Kind::BootstrapKeys;
+
+    /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in. Then the encrypted ephemeral secret, a seeded [`CiphertextV1`] modulo p^e
+    /// at the top level.
+    fn encode(&self, context: &BootstrapContext, out: &mut FieldWriter) {
+        let (seed, b) = self.encapsulation_parts();
+        out.bytes(seed);
+        write_poly(out, b);
+        self.encrypted_secret().encode(&context.working, out);
+    }
+
+    fn decode(context: &BootstrapContext, mut fields: FieldReader<'_>) -> Result<Self> {
+        let seed = fields.array("seed of the encapsulation key")?;
+        let basis = context.plan.input().wide_basis(context.rlwe());
+        let b = read_poly(context.rlwe(), &basis, &mut fields, "encapsulation key")?;
+        let encrypted = CiphertextV1::decode(&context.working, fields)?;
+        let malformed = WireError::Malformed { what: "encrypted ephemeral secret" };
+        Ok(Self::from_parts(&context.plan, context.rlwe(), (seed, b), encrypted).ok_or(malformed)?)
+    }
+
+    fn limit(context: &BootstrapContext) -> u64 {
+        let basis = context.plan.input().wide_basis(context.rlwe());
+        32 + poly_len(context.rlwe(), &basis) as u64 + CiphertextV1::limit(&context.working)
+    }
+}

@@ -1,0 +1,35 @@
+//! The name of a key pair.
+
+use std::fmt;
+
+use rand_core::RngCore;
+
+/// Sixteen random bytes that name a key pair: drawn with the secret key, and carried by every file of keys and ciphertexts that belongs to it.
+///
+/// Public. Files of one key pair can be told to belong together; nothing else follows from it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyId(pub [u8; KeyId::BYTES]);
+
+impl KeyId {
+    /// Its length.
+    pub const BYTES: usize = 16;
+
+    /// A fresh name.
+    pub fn generate(rng: &mut impl RngCore) -> Self {
+        let mut bytes = [0; Self::BYTES];
+        rng.fill_bytes(&mut bytes);
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::hex(&self.0))
+    }
+}
+
+impl fmt::Debug for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyId({self})")
+    }
+}

@@ -1,0 +1,7 @@
+//! Keys, ciphertexts and messages as bytes: they come back, golden files stay readable, damage is refused.
+
+mod approximate;
+mod bootstrap;
+mod common;
+mod exact;
+mod key_pairs;
