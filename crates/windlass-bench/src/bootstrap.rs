@@ -11,7 +11,7 @@ use serde::Serialize;
 use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, bootstrap_preset_names};
 use windlass::circuits::Method;
 use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
-use windlass::schemes::{Decryptor, Engine, Scheme};
+use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 use windlass::{Error, Plaintext};
 
 use crate::machine;
@@ -49,6 +49,9 @@ pub struct Bootstrap {
     /// Seed of keys and messages.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Refresh once more and print for each stage by how many bits the bound on its noise exceeds the noise itself.
+    #[arg(long)]
+    slack: bool,
     /// Only print the plan.
     #[arg(long)]
     explain: bool,
@@ -173,6 +176,9 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
             best = Some((total, stages, engine.capacity(&again)));
         }
     }
+    if args.slack {
+        print_slack(&plan, &bootstrapper, &secret, &spent)?;
+    }
     let (total_seconds, stages, capacity_out) = best.expect("at least one run");
     let slot_bits = (slots.slots() * degree) as f64 * (modulus as f64).log2();
     let figures = Figures {
@@ -198,6 +204,35 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
     };
     print(&figures);
     Ok(Some(figures))
+}
+
+/// Bound and truth of the ciphertext that enters each stage. The truth needs the secret key.
+fn print_slack(
+    plan: &BootstrapPlan,
+    bootstrapper: &Bootstrapper,
+    secret: &Arc<SecretKey>,
+    ct: &Ciphertext,
+) -> Result<(), Error> {
+    let [message, working] = [plan.message_ring(), plan.working_ring()];
+    let mut outcome = Ok(());
+    println!("{:<40} {:>6} {:>12} {:>12} {:>6}", "before stage", "level", "noise bound", "noise", "slack");
+    bootstrapper.refresh_traced(ct, |progress, ct| {
+        let slots = if ct.exponent() == plan.numbers().message_exponent { message } else { working };
+        let truth = Decryptor::new(ct.scheme(), slots, Arc::clone(secret)).exact_noise_leaks_the_secret_key(ct);
+        match truth {
+            Ok(truth) => println!(
+                "{:<40} {:>6} {:>12.1} {:>12.1} {:>6.1}",
+                if progress.stage.is_empty() { "(end)" } else { &progress.stage },
+                ct.level(),
+                ct.log2_noise(),
+                truth,
+                ct.log2_noise() - truth
+            ),
+            Err(error) => outcome = Err(error),
+        }
+        ControlFlow::Continue(())
+    })?;
+    outcome
 }
 
 fn print(figures: &Figures) {

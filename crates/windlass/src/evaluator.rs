@@ -127,6 +127,20 @@ pub trait Evaluator: Sync {
         let ((a, b), rest) = pairs.split_first().ok_or(empty)?;
         rest.iter().try_fold(self.multiply(a, b)?, |sum, (a, b)| self.add(&sum, &self.multiply(a, b)?))
     }
+    /// `Σ_i c_i·x_i`, plus `toward` if it is given, for integers c_i. A scheme may choose representatives of the c_i modulo p^r that keep the noise small.
+    /// The list must not be empty.
+    fn weighted_sum(
+        &self,
+        terms: &[(&Self::Ciphertext, i64)],
+        toward: Option<&Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        let scaled = |x: &Self::Ciphertext, c: i64| if c == 1 { Ok(x.clone()) } else { self.multiply_scalar(x, c) };
+        let empty = crate::Error::ShapeMismatch { what: "terms of a weighted sum", expected: 1, got: 0 };
+        let (&(x, c), rest) = terms.split_first().ok_or(empty)?;
+        let first = scaled(x, c)?;
+        let sum = rest.iter().try_fold(first, |sum, &(x, c)| self.add(&sum, &scaled(x, c)?))?;
+        toward.map_or(Ok(sum.clone()), |base| self.add(base, &sum))
+    }
     /// `a ← a + b`.
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
     /// Divides by `P`, exactly for the plaintext.

@@ -42,11 +42,11 @@ impl InputModulus {
                 let t = Bound::of(numbers.prime.pow(numbers.message_exponent) as f64);
                 let switching = factor * input.switching_noise(params, &model, sparse) * unit;
                 let rounding = factor * (model.rounding(2) * Bound::of(2.0) / t) * unit;
-                if switching.bits() > -2.0 || rounding.bits() > -2.0 {
+                if switching.bits().exp2() + rounding.bits().exp2() > Numbers::BEFORE {
                     continue;
                 }
-                // C_m·(‖ε‖/t)·S/Q ≤ 1 − switching.
-                let room = 1.0 - switching.bits().exp2();
+                // C_m·(‖ε‖/t)·S/Q ≤ BEFORE − switching.
+                let room = Numbers::BEFORE - switching.bits().exp2();
                 let needed_bits = log2_whole - t.bits() - 1.0 - room.log2();
                 let size = input.log2_modulus(params);
                 if best.as_ref().is_none_or(|(least, _)| size < *least) {

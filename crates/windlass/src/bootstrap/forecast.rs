@@ -9,11 +9,11 @@ use windlass_rlwe::{Bound, NoiseModel, RlweParams};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
+use crate::schemes::engine::{Summand, aligned, weights};
 
 /// An evaluator whose ciphertexts are noise bounds: the engine's arithmetic of bounds and levels, without ciphertexts or keys.
 ///
-/// Constants count with the norm of random ones, and summands whose factors differ with the square root of the plaintext modulus: what the engine finds
-/// is seldom worse. Capacity that goes below zero is kept as a negative number, not refused.
+/// Constants count with the norm of random ones: what the engine finds is seldom worse. Capacity that goes below zero is kept as a negative number, not refused.
 #[derive(Debug)]
 pub(crate) struct Forecast {
     slots: Arc<SlotRing>,
@@ -61,11 +61,26 @@ impl Forecast {
         }
         let (from, to) = (self.params.log2_q(ct.level), self.params.log2_q(level));
         let t = self.modulus(ct.exponent);
-        let dropped =
-            self.params.q_primes()[level..ct.level].iter().fold(1 % t, |d, q| arith::mul_mod(d, q.value() % t, t));
-        let inverse = arith::inv_mod(dropped, t).unwrap_or(1);
+        let inverse = arith::inv_mod(self.dropped(ct.level, level, t), t).unwrap_or(1);
         let noise = self.model(ct.exponent).modulus_switch(ct.noise, from, to, 2);
         Expected { level, factor: arith::mul_mod(ct.factor, inverse, t), noise, ..*ct }
+    }
+
+    /// The product of the primes between two levels, modulo t.
+    fn dropped(&self, from: usize, to: usize, t: u64) -> u64 {
+        self.params.q_primes()[to..from].iter().fold(1 % t, |d, q| arith::mul_mod(d, q.value() % t, t))
+    }
+
+    fn summand(&self, ct: &Expected, level: usize) -> Summand {
+        let t = self.modulus(ct.exponent);
+        let inverse = arith::inv_mod(self.dropped(ct.level, level, t), t).unwrap_or(1);
+        let bits = self.params.log2_q(level) - self.params.log2_q(ct.level);
+        Summand { factor: arith::mul_mod(ct.factor, inverse, t), noise: ct.noise * Bound::from_bits(bits) }
+    }
+
+    /// ε times an integer; the factor stays with the caller.
+    fn scaled(&self, ct: &Expected, k: i64) -> Expected {
+        Expected { noise: ct.noise * Bound::of(k.unsigned_abs() as f64), ..*ct }
     }
 
     /// The lowest level that costs at most half a bit, as `Engine::reduce_level` finds it.
@@ -123,10 +138,26 @@ impl Evaluator for Forecast {
 
     fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
         let level = a.level.min(b.level);
-        let (a, b) = (self.switch(a, level), self.switch(b, level));
-        let t = self.modulus(a.exponent) as f64;
-        let apart = if a.factor == b.factor { Bound::ONE } else { Bound::of(t.sqrt()) };
-        Ok(Expected { noise: (a.noise + b.noise) * apart, ..a })
+        let t = self.modulus(a.exponent);
+        let (x, y) = aligned(t, &self.summand(a, level), &self.summand(b, level));
+        let [a, b] = [(a, x), (b, y)].map(|(ct, k)| self.switch(&self.scaled(ct, k), level));
+        Ok(Expected { noise: a.noise + b.noise, factor: arith::mul_mod(a.factor, x.rem_euclid(t as i64) as u64, t), ..a })
+    }
+
+    fn weighted_sum(&self, terms: &[(&Expected, i64)], toward: Option<&Expected>) -> Result<Expected> {
+        let Some(&(first, _)) = terms.first() else {
+            return Err(Error::ShapeMismatch { what: "terms of a weighted sum", expected: 1, got: 0 });
+        };
+        let t = self.modulus(first.exponent);
+        let level = terms.iter().map(|(x, _)| x.level).min().unwrap_or(first.level);
+        let end = toward.map_or(level, |x| x.level.min(level));
+        let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, end), *c)).collect();
+        let (factor, weights) = weights(t, &summands, toward.map(|x| self.summand(x, end)));
+        let one = |(&(x, _), &k): (&(&Expected, i64), &i64)| self.switch(&self.scaled(x, k), level).noise;
+        let noise = terms.iter().zip(&weights).map(one).sum();
+        let dropped = self.dropped(level, end, t);
+        let sum = Expected { level, noise, factor: arith::mul_mod(factor, dropped, t), ..*first };
+        toward.map_or(Ok(sum), |base| self.add(base, &sum))
     }
 
     fn sub(&self, a: &Expected, b: &Expected) -> Result<Expected> {

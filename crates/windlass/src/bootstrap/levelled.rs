@@ -64,6 +64,10 @@ impl Evaluator for Levelled {
         self.engine.square(a)
     }
 
+    fn weighted_sum(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {
+        Evaluator::weighted_sum(&self.engine, terms, toward)
+    }
+
     fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         self.engine.multiply_constant(a, c)
     }

@@ -126,6 +126,18 @@ impl Bootstrapper {
         ct: &Ciphertext,
         mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
+        self.refresh_traced(ct, |progress, _| observe(progress))
+    }
+
+    /// As [`Bootstrapper::refresh_with`], showing also the ciphertext that enters each stage (the first of them after unpacking), and the result.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn refresh_traced(
+        &self,
+        ct: &Ciphertext,
+        mut observe: impl FnMut(&Progress, &Ciphertext) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
         self.check(ct)?;
         let count = self.plan.stages().len();
         let mut number = 0;
@@ -133,7 +145,7 @@ impl Bootstrapper {
             let capacity = self.message.capacity(ct);
             let progress = Progress { stage: stage.into(), number, count, capacity };
             number += 1;
-            match observe(&progress) {
+            match observe(&progress, ct) {
                 ControlFlow::Continue(()) => Ok(()),
                 ControlFlow::Break(()) => Err(BootstrapError::Cancelled { stage: stage.into() }.into()),
             }
@@ -169,7 +181,7 @@ impl Bootstrapper {
         let t = self.message.modulus(x.exponent);
         x.factor = arith::mul_mod(x.factor % t, unit, t);
         let end = Progress { stage: String::new(), number: count, count, capacity: self.message.capacity(&x) };
-        let _ = observe(&end);
+        let _ = observe(&end, &x);
         Ok(x)
     }
 

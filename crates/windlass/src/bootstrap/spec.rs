@@ -79,17 +79,22 @@ pub struct Numbers {
 }
 
 impl Numbers {
+    /// What the noise of a ciphertext may be after rounding to modulus p^e, beside the rounding itself.
+    pub(crate) const BEFORE: f64 = 0.49;
+
     /// The least number of digits that holds the rounding error of the front end.
     ///
     /// Rounding c_0 and c_1 to modulus p^e adds δ_0 + δ_1·s̃ with δ uniform in \[−1/2, 1/2\]: every coefficient is sub-Gaussian of variance (1 + W)/12,
-    /// and one of n exceeds k·√((1+W)/12) with probability at most 2^{−f} for k = √(2·ln 2·(f + log2 2n)). One more covers what was there before.
+    /// and one of n exceeds k·√((1+W)/12) with probability at most 2^{−f} for k = √(2·ln 2·(f + log2 2n)). No coefficient exceeds (1 + 2^t·h)/2 at all, t the
+    /// number of odd axes and h the weight: less, for powers of two and small h. What was there before the rounding adds less than a half.
     pub(crate) fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
         let row_square = row_square_limit(shape, spec.ephemeral_weight);
         let tail = (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + (2.0 * shape.n() as f64).log2())).sqrt();
-        let spread = tail * ((1.0 + row_square) / 12.0).sqrt();
+        let certain = (1.0 + row_sum(shape, spec.ephemeral_weight)) / 2.0;
+        let spread = (tail * ((1.0 + row_square) / 12.0).sqrt()).min(certain);
         // With q̃ = p^ẽ + 1: (z_0 + k)/p^{e'} is at most spread·(1 + 3p^{r−e'}) + 2p^{r−e'}, so two more cover it once p^{e'−r} ≥ 3·spread + 2.
         let near = spec.front_end == FrontEnd::NearPrimePower;
-        let bound = (spread + if near { 2.0 } else { 1.0 }).floor() as u64;
+        let bound = (spread + if near { 2.0 } else { Self::BEFORE }).floor() as u64;
         let cleared = if near { r + (3.0 * spread + 2.0).log(prime as f64).ceil() as u32 } else { 0 };
         let holds = |v: &u32| {
             let whole = prime.saturating_pow(*v);
@@ -115,6 +120,12 @@ impl Numbers {
         let digits = if self.cleared == 0 { self.exponent } else { self.removed + self.cleared };
         (self.prime as f64).log2() * digits as f64
     }
+}
+
+/// The greatest sum of absolute values in a row of the multiplication matrix of a secret of this weight: reduction on each odd axis doubles it.
+fn row_sum(shape: &Shape, weight: u32) -> f64 {
+    let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
+    weight as f64 * f64::from(1 << odd)
 }
 
 /// What key generation enforces of W, by drawing again: a tenth above its mean 2^t·h, t the number of odd axes.

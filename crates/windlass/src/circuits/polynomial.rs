@@ -181,32 +181,40 @@ impl Piece {
             return Ok(Value::Public(c));
         }
         match self {
-            Piece::Leaf(terms) => {
-                let mut sum: Option<E::Ciphertext> = None;
-                for &(e, c) in terms.iter().filter(|&&(e, _)| e > 0) {
-                    let term = scaled(evaluator, &powers[&e], c)?;
-                    sum = Some(match sum {
-                        Some(sum) => evaluator.add(&sum, &term)?,
-                        None => term,
-                    });
-                }
-                let sum = sum.expect("a leaf that is no constant has a power");
-                let constant = terms.first().filter(|&&(e, _)| e == 0).map_or(0, |&(_, c)| c);
-                Ok(Value::Encrypted(add_scalar(evaluator, &sum, constant)?))
-            }
+            Piece::Leaf(terms) => Ok(Value::Encrypted(leaf(evaluator, powers, terms, None)?)),
             Piece::Split { high, power, low } => {
-                let (high, low) = rayon::join(|| high.evaluate(evaluator, powers), || low.evaluate(evaluator, powers));
-                let product = match high? {
-                    Value::Encrypted(high) => evaluator.multiply(&high, &powers[power])?,
-                    Value::Public(c) => scaled(evaluator, &powers[power], c)?,
+                let raise = || match high.evaluate(evaluator, powers)? {
+                    Value::Encrypted(high) => evaluator.multiply(&high, &powers[power]),
+                    Value::Public(c) => scaled(evaluator, &powers[power], c),
                 };
-                Ok(Value::Encrypted(match low? {
-                    Value::Encrypted(low) => evaluator.add(&product, &low)?,
-                    Value::Public(c) => add_scalar(evaluator, &product, c)?,
-                }))
+                // A leaf takes over what the factor of the product is.
+                let value = match low.as_ref() {
+                    piece if piece.public().is_some() => add_scalar(evaluator, &raise()?, piece.public().unwrap_or(0))?,
+                    Piece::Leaf(terms) => leaf(evaluator, powers, terms, Some(&raise()?))?,
+                    Piece::Split { .. } => {
+                        let (product, low) = rayon::join(raise, || low.evaluate(evaluator, powers));
+                        match low? {
+                            Value::Encrypted(low) => evaluator.add(&product?, &low)?,
+                            Value::Public(c) => add_scalar(evaluator, &product?, c)?,
+                        }
+                    }
+                };
+                Ok(Value::Encrypted(value))
             }
         }
     }
+}
+
+/// `Σ c_e·x^e (+ toward)` for terms that are not constant alone.
+fn leaf<E: Evaluator>(
+    evaluator: &E,
+    powers: &BTreeMap<usize, E::Ciphertext>,
+    terms: &[(usize, i64)],
+    toward: Option<&E::Ciphertext>,
+) -> Result<E::Ciphertext> {
+    let weighted: Vec<_> = terms.iter().filter(|&&(e, _)| e > 0).map(|&(e, c)| (&powers[&e], c)).collect();
+    let constant = terms.first().filter(|&&(e, _)| e == 0).map_or(0, |&(_, c)| c);
+    add_scalar(evaluator, &evaluator.weighted_sum(&weighted, toward)?, constant)
 }
 
 /// `c·x`, without an operation if c = 1.

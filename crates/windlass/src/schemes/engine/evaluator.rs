@@ -58,6 +58,10 @@ impl Evaluator for Engine {
         self.dot_products(pairs)
     }
 
+    fn weighted_sum(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {
+        self.weighted(terms, toward)
+    }
+
     fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         self.times_constant(a, c)
     }

@@ -79,26 +79,44 @@ impl Engine {
         a: &'a Ciphertext,
         b: &'a Ciphertext,
     ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
+        self.check_summands(a, b)?;
+        let level = a.level().min(b.level());
+        let (x, y) = aligned(self.modulus(a.exponent), &self.summand(a, level), &self.summand(b, level));
+        let (a, b) = (self.scaled_and_switched(a, x, level), self.scaled_and_switched(b, y, level));
+        debug_assert_eq!(a.factor, b.factor);
+        Ok((a, b))
+    }
+
+    /// Refuses operands that cannot be added.
+    pub(super) fn check_summands(&self, a: &Ciphertext, b: &Ciphertext) -> Result<()> {
         self.check("add", a)?;
         self.check("add", b)?;
-        if a.exponent != b.exponent {
-            let describe = |ct: &Ciphertext| {
-                format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent)
-            };
-            return Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) });
+        if a.exponent == b.exponent {
+            return Ok(());
         }
-        let level = a.level().min(b.level());
-        let (mut a, mut b) = (self.switched(a, level), self.switched(b, level));
-        if a.factor != b.factor {
-            let t = self.modulus(a.exponent);
-            let inverse = arith::inv_mod(b.factor, t).expect("factors are units");
-            // x·factor_a ≡ y·factor_b; the noisier summand gets the smaller multiplier.
-            let (x, y) = small_ratio(arith::mul_mod(a.factor, inverse, t), t, a.noise, b.noise);
-            a = Cow::Owned(self.scale_with_factor(&a, x));
-            b = Cow::Owned(self.scale_with_factor(&b, y));
-            debug_assert_eq!(a.factor, b.factor);
+        let describe = |ct: &Ciphertext| {
+            format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent)
+        };
+        Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) })
+    }
+
+    /// What matters of a ciphertext that is to be added at `level`.
+    pub(super) fn summand(&self, ct: &Ciphertext, level: usize) -> Summand {
+        let t = self.modulus(ct.exponent);
+        let ring = self.context.ring();
+        let dropped = (level..ct.level()).fold(1, |d, i| arith::mul_mod(d, ring.modulus(i).value() % t, t));
+        let inverse = arith::inv_mod(dropped, t).expect("the primes are coprime to the plaintext modulus");
+        let [from, to] = [ct.level(), level].map(|level| self.context.log2_modulus(level));
+        Summand { factor: arith::mul_mod(ct.factor, inverse, t), noise: ct.noise * Bound::from_bits(to - from) }
+    }
+
+    /// ε and the factor times a unit x, then switched: at the higher level the multiplication may cost no more than what the switch takes away.
+    pub(super) fn scaled_and_switched<'a>(&self, ct: &'a Ciphertext, x: i64, level: usize) -> Cow<'a, Ciphertext> {
+        if x == 1 {
+            return self.switched(ct, level);
         }
-        Ok((a, b))
+        let scaled = self.scale_with_factor(ct, x);
+        if level == ct.level() { Cow::Owned(scaled) } else { Cow::Owned(self.switched(&scaled, level).into_owned()) }
     }
 
     /// ε and the factor times a unit x: the message stays.
@@ -111,6 +129,23 @@ impl Engine {
             ..ct.with_parts(parts)
         }
     }
+}
+
+/// A summand at the level of its sum: its factor there, and its noise without that of rounding.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Summand {
+    pub factor: u64,
+    pub noise: Bound,
+}
+
+/// The multipliers that give two summands one factor, with as little noise as can be.
+pub(crate) fn aligned(t: u64, a: &Summand, b: &Summand) -> (i64, i64) {
+    if a.factor == b.factor {
+        return (1, 1);
+    }
+    let inverse = arith::inv_mod(b.factor, t).expect("factors are units");
+    // x·factor_a ≡ y·factor_b; the noisier summand gets the smaller multiplier.
+    small_ratio(arith::mul_mod(a.factor, inverse, t), t, a.noise, b.noise)
 }
 
 /// (x, y), both units modulo the prime power t, with y ≡ ratio·x (mod t), that keep |x|·a + |y|·b small: the convergents of Euclid's algorithm and

@@ -10,6 +10,7 @@ mod dot;
 mod evaluator;
 mod hoisted_rows;
 mod levels;
+mod weighted;
 
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ use windlass_rlwe::{Bound, Context, EvaluationKeys, NoiseModel};
 
 pub use automorphism::{Extended, Hoisted};
 pub use ciphertext::Ciphertext;
+pub(crate) use levels::{Summand, aligned};
+pub(crate) use weighted::weights;
 
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;

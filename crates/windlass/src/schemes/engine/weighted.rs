@@ -1,0 +1,90 @@
+//! Sums of ciphertexts with integer weights, the weights absorbing what the factors differ by.
+
+use windlass_ring::kernels::arith;
+use windlass_rlwe::Bound;
+
+use super::levels::{Summand, aligned};
+use super::{Ciphertext, Engine, centred};
+use crate::error::Result;
+
+/// The factor of a sum `Σ c_i·x_i` and the weights for it: k_i ≡ c_i·F/f_i, centred, for the F among the candidates with the least noise; `toward` is a
+/// summand that comes on top.
+pub(crate) fn weights(t: u64, terms: &[(Summand, i64)], toward: Option<Summand>) -> (u64, Vec<i64>) {
+    let weigh = |factor: u64| -> Vec<i64> {
+        let weight = |(x, c): &(Summand, i64)| {
+            let ratio = arith::mul_mod(factor, arith::inv_mod(x.factor, t).expect("factors are units"), t);
+            centred(arith::mul_mod(ratio, c.rem_euclid(t as i64) as u64, t), t)
+        };
+        terms.iter().map(weight).collect()
+    };
+    let noise = |factor: u64, weights: &[i64]| {
+        let one = |((x, _), k): (&(Summand, i64), &i64)| x.noise * Bound::of(k.unsigned_abs() as f64);
+        let sum: Bound = terms.iter().zip(weights).map(one).sum();
+        let Some(toward) = toward else { return sum };
+        let (x, y) = aligned(t, &toward, &Summand { factor, noise: sum });
+        toward.noise * Bound::of(x.unsigned_abs() as f64) + sum * Bound::of(y.unsigned_abs() as f64)
+    };
+    let candidates = toward.iter().map(|x| x.factor).chain(terms.iter().map(|(x, _)| x.factor));
+    let weighed = candidates.map(|factor| (factor, weigh(factor)));
+    let best = weighed.min_by(|(f, a), (g, b)| noise(*f, a).bits().total_cmp(&noise(*g, b).bits()));
+    best.expect("a sum has terms")
+}
+
+impl Engine {
+    /// `Σ c_i·x_i (+ toward)`.
+    pub(super) fn weighted(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {
+        let Some(&(first, _)) = terms.first() else { return Err(super::automorphism::no_terms()) };
+        terms.iter().try_for_each(|(x, _)| self.check_summands(first, x))?;
+        let t = self.modulus(first.exponent);
+        // The terms meet at the lowest of their levels; only their sum is switched further.
+        let level = terms.iter().map(|(x, _)| x.level()).min().expect("there is a first");
+        let end = toward.map_or(level, |x| x.level().min(level));
+        let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, end), *c)).collect();
+        let (factor, weights) = weights(t, &summands, toward.map(|x| self.summand(x, end)));
+        let ring = self.context.ring();
+        let factor = (end..level).fold(factor, |f, i| arith::mul_mod(f, ring.modulus(i).value() % t, t));
+        let mut sum: Option<Ciphertext> = None;
+        for ((x, _), k) in terms.iter().zip(weights).filter(|(_, k)| *k != 0) {
+            let parts = x.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
+            let scaled = Ciphertext { noise: x.noise * Bound::of(k.unsigned_abs() as f64), ..x.with_parts(parts) };
+            let term = self.switched(&scaled, level).into_owned();
+            sum = Some(match sum {
+                None => Ciphertext { factor, ..term },
+                Some(mut sum) => {
+                    sum.parts.iter_mut().zip(&term.parts).for_each(|(x, y)| x.add_assign(y));
+                    Ciphertext { noise: sum.noise + term.noise, ..sum }
+                }
+            });
+        }
+        let sum = match sum {
+            Some(sum) => self.accept("weighted sum", self.capacity(first), sum)?,
+            None => self.scaled(first, 0)?,
+        };
+        toward.map_or(Ok(sum.clone()), |base| self.add_or_sub(base, &sum, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_give_every_term_one_factor() {
+        let t = 6561;
+        let summand = |factor, bits| Summand { factor, noise: Bound::from_bits(bits) };
+        let terms = [(summand(5, 10.0), 7), (summand(4000, 11.0), -2), (summand(1, 3.0), 27)];
+        for toward in [None, Some(summand(77, 30.0)), Some(summand(77, 1.0))] {
+            let (factor, weights) = weights(t, &terms, toward);
+            for ((x, c), k) in terms.iter().zip(&weights) {
+                let modulo = |x: i64| x.rem_euclid(t as i64) as u64;
+                assert_eq!(arith::mul_mod(modulo(*k), x.factor, t), arith::mul_mod(modulo(*c), factor, t));
+                assert!(k.unsigned_abs() <= t / 2);
+            }
+        }
+        // A noisy summand keeps its factor.
+        assert_eq!(weights(t, &terms, Some(summand(77, 60.0))).0, 77);
+        // The best of three is one in which the noisy terms keep small weights.
+        let (factor, _) = weights(t, &terms[..2], None);
+        assert!([5, 4000].contains(&factor));
+    }
+}
