@@ -141,7 +141,11 @@ impl Evaluator for Forecast {
         let t = self.modulus(a.exponent);
         let (x, y) = aligned(t, &self.summand(a, level), &self.summand(b, level));
         let [a, b] = [(a, x), (b, y)].map(|(ct, k)| self.switch(&self.scaled(ct, k), level));
-        Ok(Expected { noise: a.noise + b.noise, factor: arith::mul_mod(a.factor, x.rem_euclid(t as i64) as u64, t), ..a })
+        Ok(Expected {
+            noise: a.noise + b.noise,
+            factor: arith::mul_mod(a.factor, x.rem_euclid(t as i64) as u64, t),
+            ..a
+        })
     }
 
     fn weighted_sum(&self, terms: &[(&Expected, i64)], toward: Option<&Expected>) -> Result<Expected> {

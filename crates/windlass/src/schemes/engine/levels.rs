@@ -94,9 +94,8 @@ impl Engine {
         if a.exponent == b.exponent {
             return Ok(());
         }
-        let describe = |ct: &Ciphertext| {
-            format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent)
-        };
+        let describe =
+            |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent);
         Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) })
     }
 
