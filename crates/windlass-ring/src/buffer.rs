@@ -1,6 +1,7 @@
 //! Memory of residue rows: each row begins at a multiple of 64 bytes.
 
 use std::fmt;
+use std::sync::Arc;
 
 use memmap2::MmapMut;
 use zeroize::Zeroize;
@@ -24,6 +25,8 @@ enum Memory {
     Heap(Vec<u64>),
     /// Pages of its own.
     Pages(MmapMut),
+    /// Memory that several buffers read.
+    Shared(Arc<Memory>),
 }
 
 impl Memory {
@@ -41,13 +44,16 @@ impl Memory {
         match self {
             Self::Heap(words) => words,
             Self::Pages(pages) => bytemuck::cast_slice(pages),
+            Self::Shared(memory) => memory.words(),
         }
     }
 
+    /// Not for shared memory: [`RowBuffer::own`] comes first.
     fn words_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Heap(words) => words,
             Self::Pages(pages) => bytemuck::cast_slice_mut(pages),
+            Self::Shared(_) => unreachable!("shared memory is not written"),
         }
     }
 }
@@ -108,9 +114,37 @@ impl RowBuffer {
         fits
     }
 
-    /// Words held, used or not.
+    /// Deals the rows out to `parts` buffers that share this memory: row r of part k is row `r·parts + k`.
+    ///
+    /// A part that is written to gets memory of its own first.
+    pub fn deal(self, parts: usize) -> Vec<Self> {
+        assert!(parts > 0 && self.rows.is_multiple_of(parts), "as many rows for each part");
+        let memory = Arc::new(self.memory);
+        let part = |k: usize| Self {
+            memory: Memory::Shared(Arc::clone(&memory)),
+            offset: self.offset + k * self.stride,
+            stride: parts * self.stride,
+            n: self.n,
+            rows: self.rows / parts,
+        };
+        (0..parts).map(part).collect()
+    }
+
+    /// Moves the rows into memory of their own, where it is shared.
+    fn own(&mut self) {
+        if matches!(self.memory, Memory::Shared(_)) {
+            let mut copy = Self::new(self.rows, self.n);
+            (0..self.rows).for_each(|row| copy.row_mut(row).copy_from_slice(self.row(row)));
+            *self = copy;
+        }
+    }
+
+    /// Words held, used or not; none if they are shared.
     pub fn capacity(&self) -> usize {
-        self.memory.words().len()
+        match &self.memory {
+            Memory::Shared(_) => 0,
+            memory => memory.words().len(),
+        }
     }
 
     /// Number of rows.
@@ -127,6 +161,7 @@ impl RowBuffer {
 
     /// One row.
     pub fn row_mut(&mut self, row: usize) -> &mut [u64] {
+        self.own();
         assert!(row < self.rows, "row {row} of {}", self.rows);
         let start = self.offset + row * self.stride;
         &mut self.memory.words_mut()[start..start + self.n]
@@ -139,6 +174,7 @@ impl RowBuffer {
 
     /// All rows at once, in order.
     pub fn split_mut(&mut self) -> Vec<&mut [u64]> {
+        self.own();
         let (start, end) = (self.offset, self.offset + self.rows * self.stride);
         let chunks = self.memory.words_mut()[start..end].chunks_exact_mut(self.stride);
         chunks.map(|chunk| &mut chunk[..self.n]).collect()
@@ -147,6 +183,7 @@ impl RowBuffer {
 
 impl Zeroize for RowBuffer {
     fn zeroize(&mut self) {
+        self.own();
         self.memory.words_mut().zeroize();
     }
 }
@@ -168,6 +205,22 @@ mod tests {
             assert_eq!(split, (1..=rows as u64).map(|x| x * n as u64).collect::<Vec<_>>());
             assert!((0..rows).all(|row| buffer.row(row).iter().all(|&x| x == row as u64 + 1)));
             assert_eq!(buffer.iter().len(), rows);
+        }
+    }
+
+    #[test]
+    fn dealt_rows_are_shared_until_they_are_written() {
+        for n in [6, 1024, 40000] {
+            let mut whole = RowBuffer::new(6, n);
+            (0..6).for_each(|row| whole.row_mut(row).fill(row as u64));
+            let mut parts = whole.deal(3);
+            for (k, part) in parts.iter().enumerate() {
+                assert_eq!((part.rows(), part.capacity()), (2, 0));
+                assert!((0..2).all(|r| part.row(r).iter().all(|&x| x == (3 * r + k) as u64)), "part {k}");
+            }
+            parts[1].row_mut(0).fill(9);
+            assert!(parts[1].capacity() >= 2 * n && parts[1].row(1).iter().all(|&x| x == 4));
+            assert!(parts[0].row(0).iter().all(|&x| x == 0) && parts[2].row(0).iter().all(|&x| x == 2));
         }
     }
 

@@ -14,6 +14,7 @@ pub mod ring;
 pub mod rns;
 pub mod sample;
 pub mod slots;
+mod together;
 
 pub use error::RingError;
 pub use poly::{Coeff, Eval, Poly, Representation};

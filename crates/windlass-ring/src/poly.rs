@@ -73,7 +73,7 @@ impl<R: Representation> Zeroize for Poly<R> {
 }
 
 impl<R: Representation> Poly<R> {
-    fn wrap(ring: &Arc<Ring>, basis: Basis, data: RowBuffer) -> Self {
+    pub(crate) fn wrap(ring: &Arc<Ring>, basis: Basis, data: RowBuffer) -> Self {
         debug_assert_eq!(data.rows(), basis.len());
         Self { ring: Arc::clone(ring), basis, data, representation: PhantomData }
     }
@@ -238,6 +238,26 @@ impl<R: Representation> Poly<R> {
     }
 }
 
+/// Residues of signed coefficients.
+pub(crate) fn residues(q: Modulus, coefficients: &[i64], x: &mut [u64]) {
+    let (q, reciprocal) = (q.value(), u64::MAX / q.value());
+    // No branch on a coefficient and no division: they may be secret. Whether all are short depends on their distribution alone.
+    let largest = coefficients.iter().fold(0, |all, a| all | a.unsigned_abs());
+    if largest < q {
+        x.iter_mut().zip(coefficients).for_each(|(x, &a)| *x = (a + (a >> 63 & q as i64)) as u64);
+        return;
+    }
+    for (x, &a) in x.iter_mut().zip(coefficients) {
+        // The quotient is short by at most one.
+        let magnitude = a.unsigned_abs();
+        let quotient = ((magnitude as u128 * reciprocal as u128) >> 64) as u64;
+        let rest = magnitude - quotient * q;
+        let lifted = rest - (q & 0u64.wrapping_sub((rest >= q) as u64));
+        let negative = 0u64.wrapping_sub((a < 0) as u64 & (lifted != 0) as u64);
+        *x = (lifted ^ negative).wrapping_sub(negative).wrapping_add(q & negative);
+    }
+}
+
 impl Poly<Coeff> {
     /// Reads the rows as values: the caller has transformed them.
     pub(crate) fn assume_eval(self) -> Poly<Eval> {
@@ -248,18 +268,7 @@ impl Poly<Coeff> {
     pub fn from_signed(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64]) -> Self {
         assert_eq!(coefficients.len(), ring.n());
         let mut out = Self::unspecified(ring, basis);
-        out.fill(|_, q, x| {
-            let (q, reciprocal) = (q.value(), u64::MAX / q.value());
-            for (x, &a) in x.iter_mut().zip(coefficients) {
-                // No branch and no division: the coefficients may be secret. The quotient is short by at most one.
-                let magnitude = a.unsigned_abs();
-                let quotient = ((magnitude as u128 * reciprocal as u128) >> 64) as u64;
-                let rest = magnitude - quotient * q;
-                let lifted = rest - (q & 0u64.wrapping_sub((rest >= q) as u64));
-                let negative = 0u64.wrapping_sub((a < 0) as u64 & (lifted != 0) as u64);
-                *x = (lifted ^ negative).wrapping_sub(negative).wrapping_add(q & negative);
-            }
-        });
+        out.fill(|_, q, x| residues(q, coefficients, x));
         out
     }
 

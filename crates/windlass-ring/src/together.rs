@@ -1,0 +1,93 @@
+//! Many small polynomials evaluated together.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::buffer::RowBuffer;
+use crate::poly::{Eval, Poly, residues};
+use crate::ring::{Basis, Ring};
+
+/// Polynomials that one task takes: the tables of a prime are then used for all of them.
+const GROUP: usize = 4;
+
+impl Poly<Eval> {
+    /// The values of `count` polynomials with signed coefficients, each with what else is known of it.
+    ///
+    /// `coefficients(range)` gives those of the polynomials with these numbers (n each, in the powerful basis). They lie in memory prime
+    /// by prime, and within a prime in order: sums that take them in this order read one stream, from huge pages where the system has them.
+    ///
+    /// Cost: one forward transform for each prime and polynomial, over the current threads. Errors: those of `coefficients`.
+    pub fn evaluated_together<T: Send, E: Send>(
+        ring: &Arc<Ring>,
+        basis: &Basis,
+        count: usize,
+        coefficients: impl Fn(Range<usize>) -> Result<Vec<(Vec<i64>, T)>, E> + Sync,
+    ) -> Result<Vec<(Self, T)>, E> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut data = RowBuffer::new(basis.len() * count, ring.n());
+        let mut groups: Vec<Vec<&mut [u64]>> = (0..count.div_ceil(GROUP)).map(|_| Vec::new()).collect();
+        data.split_mut().into_iter().enumerate().for_each(|(row, x)| groups[row % count / GROUP].push(x));
+        let evaluate = |(group, rows): (usize, Vec<&mut [u64]>)| {
+            let numbers = group * GROUP..count.min((group + 1) * GROUP);
+            let size = numbers.len();
+            let (lifted, known): (Vec<_>, Vec<_>) = coefficients(numbers)?.into_iter().unzip();
+            assert!(lifted.len() == size && lifted.iter().all(|a| a.len() == ring.n()), "n coefficients for each");
+            let mut rows = rows.into_iter();
+            for index in basis.indices() {
+                for (a, x) in lifted.iter().zip(rows.by_ref()) {
+                    residues(ring.modulus(index), a, x);
+                    ring.plan(index).forward(x);
+                }
+            }
+            Ok(known)
+        };
+        let known: Vec<Vec<T>> = groups.into_par_iter().enumerate().map(evaluate).collect::<Result<_, E>>()?;
+        let polys = data.deal(count).into_iter().map(|data| Self::wrap(ring, basis.clone(), data));
+        Ok(polys.zip(known.into_iter().flatten()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_kernels::{Isa, Modulus, Shape, arith};
+
+    use super::*;
+
+    #[test]
+    fn as_one_by_one() {
+        for (m, threads) in [(16, 1), (45, 3), (91, 2)] {
+            let shape = Arc::new(Shape::new(m).unwrap());
+            let primes: Vec<Modulus> = (1u64..)
+                .map(|k| (1 << 40) / shape.root_order() * shape.root_order() + k * shape.root_order() + 1)
+                .filter(|&q| arith::is_prime(q))
+                .take(3)
+                .map(|q| Modulus::new(q).unwrap())
+                .collect();
+            let ring = Ring::new(shape, &primes, Isa::best()).unwrap();
+            let basis = Basis::new([0, 2]);
+            let n = ring.n() as i64;
+            let element = |k: usize| -> Vec<i64> {
+                let large = if k == 5 { 1 << 60 } else { 1 };
+                (0..n).map(|i| large * ((i * i * (k as i64 + 1)) % 5 - 2)).collect()
+            };
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for count in [0, 1, 4, 7] {
+                let lifted = |range: Range<usize>| Ok::<_, ()>(range.map(|k| (element(k), k)).collect());
+                let together = pool.install(|| Poly::evaluated_together(&ring, &basis, count, lifted)).unwrap();
+                assert_eq!(together.len(), count);
+                for (number, (poly, k)) in together.into_iter().enumerate() {
+                    assert_eq!(number, k);
+                    assert_eq!(poly, Poly::from_signed(&ring, &basis, &element(k)).into_eval());
+                }
+            }
+            let refused = Poly::evaluated_together(&ring, &basis, 7, |range| {
+                if range.contains(&6) { Err("six") } else { Ok(range.map(|k| (element(k), ())).collect()) }
+            });
+            assert_eq!(refused.unwrap_err(), "six");
+        }
+    }
+}
