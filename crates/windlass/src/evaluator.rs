@@ -39,6 +39,15 @@ pub trait Evaluator: Sync {
     /// Prepares a constant for [`Evaluator::multiply_constant`] and [`Evaluator::dot_constants`]. Cost: one transform
     /// for every prime of `QP`.
     fn prepare(&self, constant: &Plaintext) -> Result<Self::Constant>;
+    /// [`Evaluator::prepare`] of `count` constants, in parallel; `constant(k)` gives number k. A scheme may lay them out in memory in this
+    /// order, which should be that of their use; the default prepares each by itself. Errors: also those of `constant`.
+    fn prepare_many(
+        &self,
+        count: usize,
+        constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
+    ) -> Result<Vec<Self::Constant>> {
+        (0..count).into_par_iter().map(|k| self.prepare(&constant(k)?)).collect()
+    }
     /// Bytes that one prepared constant takes.
     fn constant_bytes(&self) -> usize;
 

@@ -31,6 +31,14 @@ impl Evaluator for Levelled {
         self.engine.prepare_at(constant, self.level)
     }
 
+    fn prepare_many(
+        &self,
+        count: usize,
+        constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
+    ) -> Result<Vec<Constant>> {
+        self.engine.prepare_together(count, self.level, constant)
+    }
+
     fn constant_bytes(&self) -> usize {
         let context = self.engine.context();
         8 * context.wide_basis(self.level).len() * context.params().n()

@@ -105,9 +105,19 @@ fn encrypted_matrices() {
             assert_eq!(outputs.iter().map(|y| clear.decrypt(y)).collect::<Vec<_>>(), y);
             assert_eq!(clear.counts().products, encrypted.len());
         }
-        let diagonal = LinearPlan::for_grid(&LinearGrid::single(&LinearMap::identity(&ring)), &PlanSpec::default());
+        let diagonal = LinearGrid::single(&LinearMap::identity(&ring));
+        let diagonal = LinearPlan::for_grid(&diagonal, &PlanSpec::default()).unwrap();
+        // Two factorings of one pattern: a matrix encrypted for one is refused by the other.
+        let [hoisted, horner] = [Strategy::Hoisted, Strategy::Horner { babies: Some(2) }]
+            .map(|strategy| LinearPlan::for_grid(&ones, &PlanSpec::with_strategy(strategy)).unwrap());
+        let clear = Clear::with_keys(&ring, hoisted.required_keys().into_iter().chain(horner.required_keys()));
+        let encrypted = hoisted.encrypt_matrix::<Clear>(&secret, |constant| clear.encrypt(constant)).unwrap();
+        let inputs: Vec<_> = x.iter().map(|x| clear.encrypt(x).unwrap()).collect();
+        let refused = horner.apply_encrypted(&encrypted, &clear, &inputs);
+        assert!(matches!(refused, Err(Error::ContextMismatch { .. })));
+        let again = LinearPlan::for_grid(&ones, &PlanSpec::with_strategy(Strategy::Hoisted)).unwrap();
+        assert!(again.apply_encrypted(&encrypted, &clear, &inputs).is_ok());
         let refused = diagonal
-            .unwrap()
             .encrypt_matrix::<Clear>(&LinearGrid::single(&LinearMap::rotation(&ring, 0, 1).unwrap()), |constant| {
                 Clear::new(&ring).encrypt(constant)
             });

@@ -1,8 +1,8 @@
 //! Hoisting modes, forms of constants, doubling, explanations.
 
-use windlass::Plaintext;
 use windlass::circuits::{ConstantForm, HoistMode, LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::schemes::clear::Clear;
+use windlass::{Error, Plaintext};
 
 use super::common::*;
 
@@ -56,7 +56,7 @@ fn doubling_is_for_sums_of_powers_alone() {
     let spec = PlanSpec::with_strategy(Strategy::Doubling);
     let dense = LinearMap::matmul_1d(&ring, 0, |_, i, k| (i * k + 1) as u64).unwrap();
     for map in [dense, LinearMap::identity(&ring), LinearMap::zero(&ring), LinearMap::frobenius(&ring, 1).unwrap()] {
-        assert!(matches!(LinearPlan::new(&map, &spec), Err(windlass::Error::Unplannable { .. })));
+        assert!(matches!(LinearPlan::new(&map, &spec), Err(Error::Unplannable { .. })));
     }
 }
 
@@ -73,4 +73,24 @@ fn plans_explain_themselves() {
     assert!(trace.unwrap().explain().contains("doubling: w + X^2(w), v + X^2(w), w + X^8(w), v + X^2(w)"));
     // The noise grows by one product with a constant: at most the sum of the norms of the constants.
     assert!(plan.capacity_bits() > 1.0 && plan.capacity_bits() < (18.0f64 * 126.0).log2());
+}
+
+#[test]
+fn constants_of_another_plan_are_refused() {
+    let ring = ring(127, 2, 1);
+    let map = |seed: usize| LinearMap::matmul_1d(&ring, 0, |_, i, k| (i * k + i + k * seed + 1) as u64).unwrap();
+    let plans = [1, 2].map(|seed| LinearPlan::new(&map(seed), &PlanSpec::default()).unwrap());
+    let clear = Clear::with_keys(&ring, plans.iter().flat_map(LinearPlan::required_keys));
+    let input = Plaintext::from_slots(&ring, &random_slots(&ring, 1)).unwrap();
+    let encrypted = clear.encrypt(&input).unwrap();
+    let [first, second] = [0, 1].map(|i| plans[i].prepare(&clear).unwrap());
+    for (plan, constants) in [(&plans[0], &second), (&plans[1], &first)] {
+        let refused = plan.apply(constants, &clear, &encrypted);
+        assert!(matches!(refused, Err(Error::ContextMismatch { operation: "LinearPlan::apply", .. })));
+        let refused = plan.apply_grid(constants, &clear, std::slice::from_ref(&encrypted));
+        assert!(matches!(refused, Err(Error::ContextMismatch { .. })));
+    }
+    // A copy of a plan is the same plan.
+    let output = plans[0].clone().apply(&first, &clear, &encrypted).unwrap();
+    assert_eq!(clear.decrypt(&output), map(1).apply(&input).unwrap());
 }

@@ -97,8 +97,7 @@ impl CostModel {
         let babies: Vec<u64> = (0..BABIES).map(|i| elements[i % elements.len()]).collect();
         let values: Vec<u64> = (0..evaluator.slots().slots() as u64).map(|slot| slot % 2).collect();
         let constant = Plaintext::from_integers(evaluator.slots(), &values)?;
-        let constants: Vec<E::Constant> =
-            (0..BABIES * SUMS).map(|_| evaluator.prepare(&constant)).collect::<Result<_>>()?;
+        let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, &|_| Ok(constant.clone()))?;
         let rows: Vec<Vec<_>> =
             constants.chunks(BABIES).map(|row| row.iter().map(Some).enumerate().collect()).collect();
         let hoisted = evaluator.hoist(ciphertext)?;

@@ -19,6 +19,8 @@ type Terms<E> = Vec<(usize, usize, <E as Evaluator>::Ciphertext)>;
 pub struct EncryptedMatrix<E: Evaluator> {
     /// (row, output node, products), in the order of the schedule.
     sums: Vec<(usize, usize, Terms<E>)>,
+    /// The products of the plan that it was encrypted for.
+    products: Vec<[u64; 4]>,
 }
 
 impl<E: Evaluator> EncryptedMatrix<E> {
@@ -65,7 +67,19 @@ impl LinearPlan {
             }
             sums.push((row, output, products));
         }
-        Ok(EncryptedMatrix { sums })
+        Ok(EncryptedMatrix { sums, products: self.products() })
+    }
+
+    /// All products: row, automorphism of the output, column, automorphism of the input.
+    fn products(&self) -> Vec<[u64; 4]> {
+        let Method::Sums { layout, schedule } = &self.method else { return Vec::new() };
+        let (inputs, outputs) = (layout.inputs.nodes(), layout.outputs.nodes());
+        let sums = schedule.sums.iter();
+        sums.flat_map(|(&(row, output), terms)| {
+            let output = outputs[output].element;
+            terms.iter().map(move |term| [row as u64, output, term.column as u64, inputs[term.input].element])
+        })
+        .collect()
     }
 
     fn check_pattern(&self, matrix: &LinearGrid) -> Result<()> {
@@ -89,7 +103,8 @@ impl LinearPlan {
     /// The product of an encrypted matrix and an encrypted vector, one ciphertext for each column of the grid.
     ///
     /// Cost: one product of ciphertexts for each product of the plan, and its automorphisms by whole key switches (babies hoisted).
-    /// Errors: as [`LinearPlan::apply_grid`], with [`Error::MissingRelinearisationKey`].
+    /// Errors: as [`LinearPlan::apply_grid`], with [`Error::MissingRelinearisationKey`], and [`Error::ContextMismatch`] for a matrix that was
+    /// encrypted for a plan with other products.
     pub fn apply_encrypted<E: Evaluator>(
         &self,
         matrix: &EncryptedMatrix<E>,
@@ -97,6 +112,11 @@ impl LinearPlan {
         ciphertexts: &[E::Ciphertext],
     ) -> Result<Vec<E::Ciphertext>> {
         self.check(evaluator, ciphertexts)?;
+        if matrix.products != self.products() {
+            let describe = |products: &[[u64; 4]]| format!("a factoring into {} products", products.len());
+            let (left, right) = (describe(&self.products()), describe(&matrix.products) + " for another plan");
+            return Err(Error::ContextMismatch { operation: "LinearPlan::apply_encrypted", left, right });
+        }
         let Method::Sums { layout, schedule } = &self.method else { return Err(self.no_matrix()) };
         let expand = |packed: &Packed| packed.prepare(evaluator);
         let mode = self.spec.hoisting;

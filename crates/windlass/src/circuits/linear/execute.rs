@@ -67,9 +67,10 @@ pub(crate) fn run<E: Hoisting>(
 }
 
 impl LinearPlan {
-    /// Evaluates the map on a ciphertext, with constants that [`LinearPlan::prepare`] converted.
+    /// Evaluates the map on a ciphertext, with constants that [`LinearPlan::prepare`] of this plan (or of its copy) converted.
     ///
-    /// Cost: what [`LinearPlan::count`] says. Errors: [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a grid
+    /// Cost: what [`LinearPlan::count`] says. Errors: [`Error::ContextMismatch`] for the constants of another plan,
+    /// [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a grid
     /// with several inputs or outputs, and what the evaluator reports.
     pub fn apply<E: Evaluator>(
         &self,
@@ -98,6 +99,7 @@ impl LinearPlan {
         evaluator: &E,
         ciphertexts: &[E::Ciphertext],
     ) -> Result<Vec<E::Ciphertext>> {
+        prepared.check(self.number)?;
         self.check(evaluator, ciphertexts)?;
         match &self.method {
             Method::Doubling(doubling) => {

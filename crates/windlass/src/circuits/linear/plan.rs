@@ -1,6 +1,7 @@
 //! Plans: linear maps with a way to evaluate them.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::axes::Axes;
 use super::cost::OperationCount;
@@ -25,7 +26,12 @@ pub struct LinearPlan {
     pub(super) spec: PlanSpec,
     count: OperationCount,
     price: f64,
+    /// Ties constants to their plan; copies of a plan share it.
+    pub(super) number: u64,
 }
+
+/// Plans made so far.
+static PLANS: AtomicU64 = AtomicU64::new(0);
 
 /// What a plan does.
 #[derive(Debug, Clone)]
@@ -145,7 +151,8 @@ impl LinearPlan {
             choice.offer(spec, count, || Method::Doubling(doubling), &keys);
         }
         let (price, count, method) = choice.settle(spec)?;
-        Ok(Self { grid: grid.clone(), method, spec: spec.clone(), count, price })
+        let number = PLANS.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { grid: grid.clone(), method, spec: spec.clone(), count, price, number })
     }
 
     /// The maps that this plan evaluates.

@@ -4,15 +4,16 @@ use rayon::prelude::*;
 
 use super::axes::inverse_mod;
 use super::plan::{LinearPlan, Method};
-use super::schedule::Term;
 use super::spec::ConstantForm;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::hoisting::Hoisting;
 use crate::plaintext::Plaintext;
 
 /// The constants of a plan, converted for one evaluator.
 pub struct PreparedPlan<E: Hoisting> {
+    /// The number of the plan; none where plan and constants are held together.
+    plan: Option<u64>,
     /// One for each entry of `Schedule::sums`, in its order; for doubling the one constant.
     pub(super) sums: Vec<PreparedSum<E>>,
     bytes: usize,
@@ -37,9 +38,6 @@ pub(super) struct PreparedTerm<E: Hoisting> {
     pub input: usize,
     pub constant: Held<E::Constant>,
 }
-
-/// (row, output node, products with their constants).
-pub(super) type BuiltSum = (usize, usize, Vec<(Term, Plaintext)>);
 
 /// A constant as it is held.
 pub(crate) enum Held<C> {
@@ -98,7 +96,17 @@ impl<E: Hoisting> PreparedPlan<E> {
             PreparedSum { row: 0, output, terms: weighted.chain(plain).map(term).collect() }
         };
         let sums = rows.into_iter().enumerate().map(sum).filter(|sum| !sum.terms.is_empty()).collect();
-        Self { sums, bytes: 0 }
+        Self { plan: None, sums, bytes: 0 }
+    }
+
+    /// Errors: [`Error::ContextMismatch`] unless these are the constants of the plan with this number.
+    pub(super) fn check(&self, plan: u64) -> Result<()> {
+        if self.plan == Some(plan) {
+            return Ok(());
+        }
+        let right =
+            self.plan.map_or_else(|| "constants without a plan".to_owned(), |n| format!("constants of plan {n}"));
+        Err(Error::ContextMismatch { operation: "LinearPlan::apply", left: format!("plan {plan}"), right })
     }
 
     /// Bytes of all constants.
@@ -107,28 +115,25 @@ impl<E: Hoisting> PreparedPlan<E> {
     }
 }
 
-impl LinearPlan {
-    /// The constants `θ_o^{-1}(κ_t)` of all products, sum by sum in the order of the schedule: Table 2's "build".
-    pub(super) fn build_constants(&self) -> Result<Vec<BuiltSum>> {
-        let Method::Sums { layout, schedule } = &self.method else { return Ok(Vec::new()) };
-        let m = self.grid.slots().quotient().m();
-        let sums: Vec<_> = schedule.sums.iter().collect();
-        sums.into_par_iter()
-            .map(|(&(row, output), terms)| {
-                let back = inverse_mod(layout.outputs.nodes()[output].element, m);
-                let constant = |term: &Term| {
-                    let constant = self.grid.constant(row, term.column, term.t);
-                    constant.expect("the schedule was made from the grid").automorphism(back)
-                };
-                let terms = terms.par_iter().map(|term| Ok((*term, constant(term)?))).collect::<Result<_>>()?;
-                Ok((row, output, terms))
-            })
-            .collect()
-    }
+/// A constant to be prepared: `θ_back` of one of the map's.
+struct Source<'a> {
+    /// Where it goes: (sum, term).
+    place: (usize, usize),
+    constant: &'a Plaintext,
+    back: u64,
+}
 
+impl Source<'_> {
+    fn make(&self) -> Result<Plaintext> {
+        self.constant.automorphism(self.back)
+    }
+}
+
+impl LinearPlan {
     /// Converts the constants for an evaluator, in parallel; done once for any number of [`LinearPlan::apply`].
     ///
-    /// Errors: [`crate::Error::ContextMismatch`] for an evaluator of another plaintext ring.
+    /// Those in evaluation form are laid out in the order of their use. Errors: [`crate::Error::ContextMismatch`] for an evaluator of
+    /// another plaintext ring.
     pub fn prepare<E: Evaluator>(&self, evaluator: &E) -> Result<PreparedPlan<E>> {
         crate::plaintext::check_same_ring(self.grid.slots(), evaluator.slots(), "LinearPlan::prepare")?;
         let expand = match self.spec.constants {
@@ -138,35 +143,73 @@ impl LinearPlan {
                 self.count().constant_products * evaluator.constant_bytes() <= self.spec.constant_bytes
             }
         };
-        let hold = |constant: &Plaintext| -> Result<Held<E::Constant>> {
-            Ok(match constant.is_one() {
-                true => Held::One,
-                false if expand => Held::Ready(evaluator.prepare(constant)?),
-                false => Held::Packed(Packed::new(constant)),
-            })
-        };
-        let sums: Vec<PreparedSum<E>> = match &self.method {
-            Method::Sums { .. } => self
-                .build_constants()?
-                .into_par_iter()
-                .map(|(row, output, terms)| {
-                    let term = |(term, constant): &(Term, Plaintext)| {
-                        Ok(PreparedTerm { column: term.column, input: term.input, constant: hold(constant)? })
-                    };
-                    Ok(PreparedSum { row, output, terms: terms.par_iter().map(term).collect::<Result<_>>()? })
-                })
-                .collect::<Result<_>>()?,
-            Method::Doubling(doubling) => {
-                let constant = hold(&doubling.constant)?;
-                vec![PreparedSum { row: 0, output: 0, terms: vec![PreparedTerm { column: 0, input: 0, constant }] }]
+        let mut sums = self.empty_sums();
+        let sources = self.sources(&sums);
+        if expand {
+            let ready = evaluator.prepare_many(sources.len(), &|k| sources[k].make())?;
+            for (source, constant) in sources.iter().zip(ready) {
+                sums[source.place.0].terms[source.place.1].constant = Held::Ready(constant);
             }
-        };
+        } else {
+            let pack = |source: &Source<'_>| Ok(Packed::new(&source.make()?));
+            let packed: Vec<Packed> = sources.par_iter().map(pack).collect::<Result<_>>()?;
+            for (source, constant) in sources.iter().zip(packed) {
+                sums[source.place.0].terms[source.place.1].constant = Held::Packed(constant);
+            }
+        }
         let bytes = |term: &PreparedTerm<E>| match &term.constant {
             Held::One => 0,
             Held::Ready(_) => evaluator.constant_bytes(),
             Held::Packed(packed) => packed.bytes(),
         };
         let bytes = sums.iter().flat_map(|sum| &sum.terms).map(bytes).sum();
-        Ok(PreparedPlan { sums, bytes })
+        Ok(PreparedPlan { plan: Some(self.number), sums, bytes })
+    }
+
+    /// The sums with the constant 1 everywhere.
+    fn empty_sums<E: Evaluator>(&self) -> Vec<PreparedSum<E>> {
+        let one = |column, input| PreparedTerm { column, input, constant: Held::One };
+        match &self.method {
+            Method::Sums { schedule, .. } => schedule
+                .sums
+                .iter()
+                .map(|(&(row, output), terms)| PreparedSum {
+                    row,
+                    output,
+                    terms: terms.iter().map(|t| one(t.column, t.input)).collect(),
+                })
+                .collect(),
+            Method::Doubling(_) => vec![PreparedSum { row: 0, output: 0, terms: vec![one(0, 0)] }],
+        }
+    }
+
+    /// The constants `θ_o^{-1}(κ_t)` other than 1, in the order of their use: input by input ciphertext, batch by batch, sum by sum.
+    fn sources<E: Evaluator>(&self, sums: &[PreparedSum<E>]) -> Vec<Source<'_>> {
+        let (layout, schedule) = match &self.method {
+            Method::Sums { layout, schedule } => (layout, schedule),
+            Method::Doubling(doubling) => {
+                let source = Source { place: (0, 0), constant: &doubling.constant, back: 1 };
+                return if doubling.constant.is_one() { Vec::new() } else { vec![source] };
+            }
+        };
+        let m = self.grid.slots().quotient().m();
+        let mut sources = Vec::new();
+        for (index, (&(row, output), terms)) in schedule.sums.iter().enumerate() {
+            let back = inverse_mod(layout.outputs.nodes()[output].element, m);
+            for (position, term) in terms.iter().enumerate() {
+                let constant = self.grid.constant(row, term.column, term.t);
+                let constant = constant.expect("the schedule was made from the grid");
+                // An automorphism leaves 1 as it is.
+                if !constant.is_one() {
+                    sources.push(Source { place: (index, position), constant, back });
+                }
+            }
+        }
+        let batches = super::wide::batches(layout);
+        sources.sort_by_key(|source| {
+            let term = &sums[source.place.0].terms[source.place.1];
+            (term.column, batches[term.input], source.place)
+        });
+        sources
     }
 }

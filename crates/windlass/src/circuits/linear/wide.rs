@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use rayon::prelude::*;
 
 use super::execute::Run;
+use super::factoring::Layout;
 use super::prepare::{Held, PreparedPlan};
 use crate::error::Result;
 use crate::evaluator::MixedRow;
@@ -32,6 +33,18 @@ pub(super) fn apply<E: Hoisting>(run: &Run<'_, E>, prepared: &PreparedPlan<E>) -
     let places = prepared.sums.iter().map(|sum| (sum.row, sum.output));
     let placed = places.zip(sums).filter_map(|(place, sum)| sum.map(|sum| (place, sum)));
     gather(run, placed.collect())
+}
+
+/// Inputs in one of as few equal batches as there can be.
+fn batch_size(inputs: usize) -> usize {
+    inputs.div_ceil(inputs.div_ceil(BATCH).max(1)).max(1)
+}
+
+/// The order in which input nodes are used: those of one number together.
+pub(super) fn batches(layout: &Layout) -> Vec<usize> {
+    let nodes = layout.inputs.nodes();
+    let leaves = nodes.len() - 1;
+    (0..nodes.len()).map(|i| if i == 0 { 0 } else { 1 + (i - 1) / batch_size(leaves) }).collect()
 }
 
 /// One input ciphertext at work.
@@ -90,7 +103,7 @@ impl<E: Hoisting> Column<'_, E> {
             return self.wait(leaves.iter().copied().zip(images), sums);
         }
         let nodes = self.run.layout.inputs.nodes();
-        for batch in leaves.chunks(BATCH) {
+        for batch in leaves.chunks(batch_size(leaves.len())) {
             let steps: Vec<u64> = batch.iter().map(|&i| nodes[i].step).collect();
             self.products(batch, sums, |rows| self.run.evaluator.dot_hoisted_rows(source, &steps, rows))?;
         }

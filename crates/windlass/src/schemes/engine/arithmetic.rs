@@ -1,5 +1,6 @@
 //! Sums and products.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
@@ -15,11 +16,19 @@ use crate::schemes::Scheme;
 impl Engine {
     /// The centred lift of factor·plaintext modulo p^exponent, and its canonical norm.
     fn lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> (Vec<i64>, Bound) {
-        let t = self.modulus(exponent);
-        let lifted = |&x: &u64| centred(arith::mul_mod(x % t, factor, t), t);
-        let lifted: Vec<i64> = plaintext.coefficients().iter().map(lifted).collect();
+        let lifted = self.centred_lift(plaintext, factor, exponent);
         let norm = norm::canonical_norm(self.context.ring().shape(), &lifted);
         (lifted, Bound::of(norm))
+    }
+
+    fn centred_lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> Vec<i64> {
+        let t = self.modulus(exponent);
+        let canonical = exponent == self.slots.quotient().modulus().exponent();
+        let coefficients = plaintext.coefficients().iter();
+        match factor == 1 && canonical {
+            true => coefficients.map(|&x| centred(x, t)).collect(),
+            false => coefficients.map(|&x| centred(arith::mul_mod(x % t, factor, t), t)).collect(),
+        }
     }
 
     /// A plaintext prepared for multiplication at levels up to `level`.
@@ -32,6 +41,35 @@ impl Engine {
         let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
         let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
         Ok(Constant { poly, modulus, norm })
+    }
+
+    /// [`Self::prepare_at`] for constants that are used in this order.
+    pub(crate) fn prepare_together(
+        &self,
+        count: usize,
+        level: usize,
+        constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
+    ) -> Result<Vec<Constant>> {
+        let (ring, modulus) = (self.context.ring(), self.slots.quotient().modulus());
+        let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, Bound)>> {
+            let mut lifted = Vec::with_capacity(numbers.len());
+            for k in numbers {
+                let plaintext = constant(k)?;
+                self.check_plaintext("prepare", &plaintext)?;
+                lifted.push(self.centred_lift(&plaintext, 1, modulus.exponent()));
+            }
+            let norms: Vec<f64> = lifted
+                .chunks(2)
+                .flat_map(|pair| match pair {
+                    [a, b] => norm::canonical_norms(ring.shape(), a, b).to_vec(),
+                    alone => alone.iter().map(|a| norm::canonical_norm(ring.shape(), a)).collect(),
+                })
+                .collect();
+            Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of)).collect())
+        };
+        let basis = self.context.wide_basis(level);
+        let evaluated = Poly::evaluated_together(ring, &basis, count, lift)?;
+        Ok(evaluated.into_iter().map(|(poly, norm)| Constant { poly, modulus, norm }).collect())
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {

@@ -22,6 +22,14 @@ impl Evaluator for Engine {
         self.prepare_at(constant, self.context.top_level())
     }
 
+    fn prepare_many(
+        &self,
+        count: usize,
+        constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
+    ) -> Result<Vec<Constant>> {
+        self.prepare_together(count, self.context.top_level(), constant)
+    }
+
     fn constant_bytes(&self) -> usize {
         8 * self.context.wide_basis(self.context.top_level()).len() * self.context.params().n()
     }
