@@ -11,6 +11,7 @@ use crate::Standard;
 use crate::instance::{Instance, measured};
 use crate::machine;
 use crate::report::Report;
+use crate::same_core;
 use crate::timing::{Sample, subject};
 
 const P: u64 = 65537;
@@ -85,6 +86,14 @@ fn reach(report: &mut Report, s: &Instance, samples: &[Sample], isa: Isa) {
         for (op, what, limit) in [("multiply", "multiply + relinearise", 67.0), ("rotate", "rotation", 64.0)] {
             let (label, ratio) = (format!("{scheme} {what} at n = 2^15: {name}, in T"), seconds(op) / t);
             if wanted { report.at_most(&label, ratio, limit) } else { report.beside(&label, ratio) }
+        }
+    }
+    let parameters = format!("n=32768 log Q=555 log P=240 {}", scheme.to_string().to_uppercase());
+    for (op, what) in [("multiply", "multiply + relinearise"), ("rotate", "rotation")] {
+        if let Some(peer) = same_core::seconds("Lattigo", op, &parameters) {
+            let label = format!("{scheme} {what} at n = 2^15: {name}, times as fast as Lattigo on this core");
+            let ratio = peer / seconds(op);
+            if wanted { report.at_least(&label, ratio, 5.0) } else { report.beside(&label, ratio) }
         }
     }
     let gain = seconds("rotate-8") / seconds("rotate-8-hoisted");

@@ -17,6 +17,7 @@ mod peers;
 mod process_time;
 mod report;
 mod rows;
+mod same_core;
 mod textbook;
 mod timing;
 mod trace;

@@ -65,7 +65,7 @@ impl Trace {
 /// One figure: what, where, how long.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// `sum`, `operation` or `fma`.
+    /// `sum`, `operation`, `precision` (bits, not seconds) or `fma`.
     part: &'static str,
     /// Special primes, or the logarithm of n for `fma`.
     k: u32,
@@ -87,7 +87,7 @@ fn read(text: &str) -> std::io::Result<Vec<Record>> {
     let record = |line: &str| -> Option<Record> {
         let cells: Vec<&str> = line.split(',').collect();
         let &[part, k, l, what, isa, threads, median, min, yardsticks, ..] = &cells[..] else { return None };
-        let part = ["sum", "operation", "fma"].into_iter().find(|&name| name == part)?;
+        let part = ["sum", "operation", "precision", "fma"].into_iter().find(|&name| name == part)?;
         let isa = ["portable", "avx2", "avx512", "ifma"].into_iter().find(|&name| name == isa)?;
         let (median, in_t): (f64, f64) = (median.parse().ok()?, yardsticks.parse().ok()?);
         Some(Record {

@@ -2,11 +2,50 @@
 
 use std::collections::BTreeSet;
 
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
 use windlass::Hoisting;
+use windlass::schemes::ckks::Complex64;
 
 use super::setup::{Setup, TOP};
 use super::{Record, Trace, record};
 use crate::timing::{Sample, subject};
+
+/// −log2 of the errors of real parts, mean and largest, on entries uniform in (−1/2, 1/2).
+fn precision(s: &Setup, k: u32, isa: &'static str, records: &mut Vec<Record>) {
+    let count = s.values.len();
+    let part = |j: usize, q: usize| (j % q) as f64 / q as f64 - 0.5;
+    let values: Vec<Complex64> = (0..count).map(|j| Complex64::new(part(j, 1009), part(j, 997))).collect();
+    let (e, mut rng) = (&s.engine, ChaCha20Rng::from_seed([9; 32]));
+    let (fresh, _) = s.decryptor.encrypt(&values, 1.0, TOP + 1, &mut rng).expect("encrypts");
+    let product = e.rescale(&e.multiply(&fresh, &fresh).expect("a key")).expect("a level");
+    let rotated = e.rotate(&fresh, 1).expect("a key");
+    let expected: [&dyn Fn(usize) -> Complex64; 3] =
+        [&|j| values[j], &|j| values[j] * values[j], &|j| values[(j + 1) % count]];
+    let cases = [("fresh", &fresh), ("after a product", &product), ("after a rotation", &rotated)];
+    for ((what, ct), expected) in cases.into_iter().zip(expected) {
+        let got = s.decryptor.decrypt(ct).expect("fits");
+        let errors: Vec<f64> = got.iter().enumerate().map(|(j, z)| (z.re - expected(j).re).abs()).collect();
+        let mean = -(errors.iter().sum::<f64>() / count as f64).log2();
+        let worst = -errors.iter().copied().fold(0.0, f64::max).log2();
+        println!(
+            "# k={k}: {what}: {mean:.1} bits in the mean, {worst:.1} at worst, {:.1} promised",
+            ct.precision_bits()
+        );
+        let record = Record {
+            part: "precision",
+            k,
+            l: TOP,
+            what: what.into(),
+            isa,
+            threads: 1,
+            median: mean,
+            min: worst,
+            yardstick: None,
+        };
+        records.push(record);
+    }
+}
 
 /// Runs every k on the fastest instruction set.
 pub fn run(args: &Trace, records: &mut Vec<Record>) {
@@ -22,12 +61,7 @@ pub fn run(args: &Trace, records: &mut Vec<Record>) {
         let plain = e.multiply_plain(ct, &s.values).expect("slots");
         s.verify("ct x pt", &plain, |j| s.values[j] * s.values[j]);
         s.verify("rescale", &e.rescale(&square).expect("a level"), |j| s.values[j] * s.values[j]);
-        println!(
-            "# k={k}: precision {:.1} bits fresh, {:.1} after a product and its rescaling, {:.1} after a rotation",
-            ct.precision_bits(),
-            e.rescale(&square).expect("a level").precision_bits(),
-            rotated.precision_bits()
-        );
+        precision(&s, k, isa.name(), records);
         let hoisted = e.hoist(ct).expect("one context");
         let constant = e.prepare(&s.values, TOP + 1).expect("slots");
         for &threads in &args.threads {

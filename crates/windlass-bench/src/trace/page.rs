@@ -6,7 +6,7 @@ use std::path::Path;
 use super::plot::{Plot, Series};
 use super::setup::{STEPS, TOP, key_bytes, spec};
 use super::{Record, peers};
-use crate::machine;
+use crate::{machine, same_core};
 
 const GRID: [(u32, usize); 9] = [(1, 1), (1, 4), (1, 9), (5, 1), (5, 4), (5, 9), (10, 1), (10, 4), (10, 9)];
 
@@ -86,6 +86,11 @@ impl Page<'_> {
                 line(format!("sum k={k} l={l}: Lattigo, in T"), lattigo / own, 5.0);
                 line(format!("sum k={k} l={l}: OpenFHE, in T"), openfhe / own, 5.0);
             }
+            for peer in ["Lattigo", "OpenFHE"] {
+                if let Some(theirs) = same_core::seconds(peer, "sum of 128", &format!("k={k} l={l}")) {
+                    line(format!("sum k={k} l={l}: {peer}, on this core"), theirs / seconds, 5.0);
+                }
+            }
             if let Some(portable) = self.sum(Place { isa: "portable", ..place }, ours.0) {
                 line(format!("sum k={k} l={l}: AVX-512 over portable at h={}", ours.0), portable / ours.1, 2.0);
             }
@@ -93,6 +98,14 @@ impl Page<'_> {
         for r in self.records.iter().filter(|r| r.part == "operation" && r.threads == 1) {
             if let (Some(t), Some(peer)) = (r.yardstick.or(self.yardstick), peers::operation(&r.what, r.k)) {
                 line(format!("{} k={}: times as fast as Lattigo, in T", r.what, r.k), peer / (r.median / t), 5.0);
+            }
+            if let Some(peer) = same_core::seconds("Lattigo", &r.what, &format!("CKKS k={} l={}", r.k, r.l)) {
+                line(format!("{} k={}: times as fast as Lattigo, on this core", r.what, r.k), peer / r.median, 5.0);
+            }
+        }
+        for r in self.records.iter().filter(|r| r.part == "precision") {
+            if let Some(bits) = peers::precision(&r.what) {
+                line(format!("{} k={}: bits of precision, mean over the slots", r.what, r.k), r.median, bits - 1.0);
             }
         }
         let worst = self.fma_ratios(None).into_iter().map(|(_, ratio)| ratio).fold(f64::INFINITY, f64::min);
@@ -124,7 +137,13 @@ impl Page<'_> {
         std::fs::create_dir_all(&directory)?;
         let folder = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let mut text = self.introduction();
-        for part in [self.table_of_sums(), self.table_of_sets(), self.table_of_threads(), self.table_of_operations()] {
+        for part in [
+            self.table_of_sums(),
+            self.table_of_sets(),
+            self.table_of_threads(),
+            self.table_of_operations(),
+            self.precision(),
+        ] {
             text += &part;
         }
         text += "\n## Fused multiply-add\n\nTime of a product and a sum in two passes over that of `rows_fma::mul_add_assign`, by bytes \
@@ -173,20 +192,26 @@ impl Page<'_> {
         };
         let mut out = format!(
             "\n## Sums by h ({isa}, {threads} thread; ms)\n\nThe last columns: the best in units of T, and how many times as fast it is as the \
-             authors' HEXL build at its best h, Lattigo's InnerSum and OpenFHE's EvalSum, each in its own T. n/a: more keys than the \
-             memory given to the run.\n\n| k, l | sequential | h=7 | h=6 | h=5 | h=4 | h=3 | h=2 | h=1 | best, T | HEXL | Lattigo | OpenFHE |\n|{}\n",
-            "---|".repeat(13)
+             authors' HEXL build at its best h, Lattigo's InnerSum and OpenFHE's EvalSum, each in its own T, and as those two measured on the \
+             same kind of core. n/a: more keys than the memory given to the run, or not measured.\n\n| k, l | sequential | h=7 | h=6 | h=5 | h=4 \
+             | h=3 | h=2 | h=1 | best, T | HEXL, T | Lattigo, T | OpenFHE, T | Lattigo, core | OpenFHE, core |\n|{}\n",
+            "---|".repeat(15)
         );
         for (k, l) in GRID {
             let place = Place { k, l, isa, threads };
             let Some((_, best)) = self.best(place) else { continue };
             let cell = |h: usize| self.sum(place, h).map_or("n/a".into(), |x| format!("{:.1}", x * 1e3));
             let cells: Vec<String> = std::iter::once(0).chain((1..=7).rev()).map(cell).collect();
-            let mut last = vec!["n/a".to_owned(); 4];
+            let mut last = vec!["n/a".to_owned(); 6];
             if let (Some(t), Some(peers)) = (self.yardstick_at(place), peers::sums(k, l)) {
                 last[0] = format!("{:.0}", best / t);
-                for (cell, peer) in last[1..].iter_mut().zip(peers) {
+                for (cell, peer) in last[1..4].iter_mut().zip(peers) {
                     *cell = format!("{:.1}", peer / (best / t));
+                }
+            }
+            for (cell, peer) in last[4..].iter_mut().zip(["Lattigo", "OpenFHE"]) {
+                if let Some(theirs) = same_core::seconds(peer, "sum of 128", &format!("k={k} l={l}")) {
+                    *cell = format!("{:.1}", theirs / best);
                 }
             }
             let _ = writeln!(out, "| {k}, {l} | {} | {} |", cells.join(" | "), last.join(" | "));
@@ -258,7 +283,7 @@ impl Page<'_> {
             return String::new();
         }
         let mut out = format!(
-            "\n## Operations at l = 9, 1 thread ({})\n\nMilliseconds, and times as fast as Lattigo 6.2 in T at the same log Q, log P and digits.\n\n\
+            "\n## Operations at l = 9, 1 thread ({})\n\nMilliseconds; times as fast as Lattigo 6.2 at the same log Q and digits: in T, and on the same kind of core.\n\n\
              | operation | k = 1 | k = 5 | k = 10 |\n|---|---|---|---|\n",
             all[0].isa
         );
@@ -274,11 +299,29 @@ impl Page<'_> {
                 let versus = peers::operation(name, k)
                     .zip(r.yardstick.or(self.yardstick))
                     .map(|(peer, t)| peer / (r.median / t));
-                format!("{:.2}{}", r.median * 1e3, versus.map_or(String::new(), |x| format!(" ({x:.1}x)")))
+                let beside =
+                    same_core::seconds("Lattigo", name, &format!("CKKS k={k} l={}", r.l)).map(|s| s / r.median);
+                let ratios: Vec<String> = [versus, beside].into_iter().flatten().map(|x| format!("{x:.1}")).collect();
+                let ratios = if ratios.is_empty() { String::new() } else { format!(" ({})", ratios.join("; ")) };
+                format!("{:.2}{ratios}", r.median * 1e3)
             });
             let _ = writeln!(out, "| {name} | {} |", cells.join(" | "));
         }
         out
+    }
+
+    fn precision(&self) -> String {
+        let mut out = String::from(
+            "\n## Precision at l = 9\n\n−log2 of the mean (and largest) error of the real parts, Δ = 2^40, entries uniform in (−1/2, 1/2), encrypted \
+             with the secret key; the best peer (Lattigo) beside it.\n\n| | mean (worst) | best peer |\n|---|---|---|\n",
+        );
+        let mut any = false;
+        for r in self.records.iter().filter(|r| r.part == "precision") {
+            any = true;
+            let peer = peers::precision(&r.what).map_or("n/a".into(), |bits| format!("{bits:.1}"));
+            let _ = writeln!(out, "| {}, k = {} | {:.1} ({:.1}) | {peer} |", r.what, r.k, r.median, r.min);
+        }
+        if any { out } else { String::new() }
     }
 
     fn plots(&self) -> Vec<(&'static str, Plot)> {
