@@ -11,7 +11,7 @@ use super::setup::{Setup, TOP};
 use super::{Record, Trace, record};
 use crate::timing::{Sample, subject};
 
-/// −log2 of the errors of real parts, mean and largest, on entries uniform in (−1/2, 1/2).
+/// −log2 of the errors of real parts, its mean and its least value, on entries uniform in (−1/2, 1/2).
 fn precision(s: &Setup, k: u32, isa: &'static str, records: &mut Vec<Record>) {
     let count = s.values.len();
     let part = |j: usize, q: usize| (j % q) as f64 / q as f64 - 0.5;
@@ -26,7 +26,7 @@ fn precision(s: &Setup, k: u32, isa: &'static str, records: &mut Vec<Record>) {
     for ((what, ct), expected) in cases.into_iter().zip(expected) {
         let got = s.decryptor.decrypt(ct).expect("fits");
         let errors: Vec<f64> = got.iter().enumerate().map(|(j, z)| (z.re - expected(j).re).abs()).collect();
-        let mean = -(errors.iter().sum::<f64>() / count as f64).log2();
+        let mean = -errors.iter().map(|error| error.log2()).sum::<f64>() / count as f64;
         let worst = -errors.iter().copied().fold(0.0, f64::max).log2();
         println!(
             "# k={k}: {what}: {mean:.1} bits in the mean, {worst:.1} at worst, {:.1} promised",

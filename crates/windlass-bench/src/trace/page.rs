@@ -179,8 +179,8 @@ impl Page<'_> {
              `--from FILE` the page is drawn again from a record (`crates/windlass-bench/record`). Nothing here is written by hand. One thread is \
              measured by processor time, and every figure in T by the T of its own run. {}.{t}\n\nSums of 2^7 slots of a CKKS ciphertext, n = 2^15, scale 2^40, log Q = 50 + 9*40, as in \
              Inoue, Suzuki and Yamana 2022: M = 7 factors (1 + θ) unrolled into h groups, each hoisted once, accumulated in base QP, with \
-             one mod-down. Every result was decrypted and checked before it was timed. With k special primes, of 60 bits in the paper and for the peers, of 50 \
-             here (P need only exceed the largest digit: precision is the same):\n\n{}\n",
+             one mod-down. Every result was decrypted and checked before it was timed. P has k primes of 60 bits in the paper and for the peers. Here it has k of 50 bits, \
+             or for k = 1 two of 30: in precision the same, since P need only exceed the largest digit by the logarithm of its noise:\n\n{}\n",
             machine::describe(),
             sets.join("\n")
         )
@@ -312,7 +312,7 @@ impl Page<'_> {
 
     fn precision(&self) -> String {
         let mut out = String::from(
-            "\n## Precision at l = 9\n\n−log2 of the mean (and largest) error of the real parts, Δ = 2^40, entries uniform in (−1/2, 1/2), encrypted \
+            "\n## Precision at l = 9\n\n−log2 of the errors of the real parts, in the mean (and at worst), Δ = 2^40, entries uniform in (−1/2, 1/2), encrypted \
              with the secret key; the best peer (Lattigo) beside it.\n\n| | mean (worst) | best peer |\n|---|---|---|\n",
         );
         let mut any = false;

@@ -14,10 +14,10 @@ pub const TOP: usize = 9;
 /// Rotate-and-add steps.
 pub const STEPS: u32 = 7;
 
-/// n = 2^15, Δ = 2^40, log Q = 50 + 9·40, ⌈10/k⌉ digits, k special primes: of 60 bits in the paper, of 50 here, which is as precise, since P stays
-/// above the largest digit (50, 210 and 410 bits).
+/// n = 2^15, Δ = 2^40, log Q = 50 + 9·40, ⌈10/k⌉ digits, k special primes of 60 bits in the paper. Here k of 50, which is as precise
+/// where P stays well above the largest digit (210 and 410 bits); for k = 1, a digit of 50 bits, two of 30.
 pub fn spec(k: u32) -> CkksSpec {
-    let special_prime_bits = vec![50; k as usize];
+    let special_prime_bits = if k == 1 { vec![30; 2] } else { vec![50; k as usize] };
     CkksSpec {
         n: 1 << 15,
         scale_bits: 40,

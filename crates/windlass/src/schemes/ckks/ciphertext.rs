@@ -81,9 +81,11 @@ impl Ciphertext {
         self.info.deviation
     }
 
-    /// The estimated bits of precision: −log2 of the largest error among the slots, as expected: deviation·√(1 + ln s).
+    /// The estimated bits of precision: −log2 of the largest error among the s slots, as expected: deviation·max(√(1 + ln s), (ln s + 3/2)/2),
+    /// for Gaussian errors and for products of two, such as a rounding times the secret.
     pub fn precision_bits(&self) -> f64 {
-        -(self.info.deviation * (1.0 + (self.info.slots as f64).ln()).sqrt()).log2()
+        let log = (self.info.slots as f64).ln();
+        -(self.info.deviation * (1.0 + log).sqrt().max((log + 1.5) / 2.0)).log2()
     }
 
     /// A bound on the error of every slot that holds but for probability 2^{−128}.
