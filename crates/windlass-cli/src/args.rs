@@ -42,6 +42,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Score every row of a table under encryption with a logistic model, and compare with the scores in the clear.
     Score(crate::score::ScoreArgs),
+    /// Bootstrapping: give an encrypted vector new capacity. Without a step: keygen, encrypt, apply and decrypt, and check the values.
+    Refresh(crate::refresh::RefreshArgs),
 }
 
 /// Where the public shape of the table comes from.

@@ -227,16 +227,11 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
     let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
     let number = session.schema.row_of(&args.query)?;
-    let temporary;
-    let directory = match &args.out {
-        Some(directory) => directory.as_path(),
-        None => {
-            temporary = tempfile::tempdir().map_err(|error| CliError::at(&std::env::temp_dir())(error.into()))?;
-            temporary.path()
-        }
-    };
     let names = [SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER];
-    let outputs = Outputs::claim_in(directory, &names)?;
+    let outputs = match &args.out {
+        Some(directory) => Outputs::claim_in(directory, &names)?,
+        None => Outputs::temporary()?,
+    };
     let at = |name: &str| outputs.at(name);
     session.schema.write(&at(SCHEMA))?;
     stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;

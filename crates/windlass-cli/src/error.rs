@@ -158,6 +158,16 @@ pub enum CliError {
         /// How many.
         rows: usize,
     },
+    /// Decrypted values that are not those that were encrypted.
+    #[error("value {index} is {found}, but {wanted} was to be there")]
+    ValuesDiffer {
+        /// Its position.
+        index: usize,
+        /// What came out.
+        found: u64,
+        /// What went in.
+        wanted: u64,
+    },
     /// A combination of options that means nothing.
     #[error("{0}")]
     Usage(String),

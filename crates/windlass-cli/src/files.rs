@@ -1,14 +1,22 @@
 //! Output files: all of a command's, or none.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use windlass::wire::{WireError, move_new};
+use windlass::wire::{WireError, move_new, temporary_name};
 
 use crate::error::{CliError, Result};
+use crate::{interrupt, stale};
 
-/// Refuses an output file that is there already, before any work is done for it.
+/// Refuses an output file that is there already, before any work is done for it; clears what killed commands left beside it.
 pub fn claim(file: &Path) -> Result<()> {
+    refuse_taken(file)?;
+    stale::sweep(file.parent().unwrap_or(Path::new("")));
+    interrupt::remove_if_interrupted(&temporary_name(file));
+    Ok(())
+}
+
+fn refuse_taken(file: &Path) -> Result<()> {
     if file.symlink_metadata().is_ok() {
         let taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
         return Err(CliError::at(file)(taken.into()));
@@ -17,23 +25,36 @@ pub fn claim(file: &Path) -> Result<()> {
 }
 
 /// The files that a command makes in one directory. They are made in a staging directory, whose name begins with a dot and ends in `.part`, and
-/// get their place with [`Outputs::keep`]: a command that fails leaves nothing, and one that is killed leaves the staging directory at
-/// most. A new directory appears in one step with all its files; in one that exists the files appear one after another.
+/// get their place with [`Outputs::keep`]: a command that fails or is interrupted leaves nothing, and one that is killed leaves the staging
+/// directory at most, which the next command beside it clears away. A new directory appears in one step with all its files; in one that
+/// exists the files appear one after another.
 #[derive(Debug)]
 pub struct Outputs {
-    directory: PathBuf,
+    place: Place,
     names: Vec<String>,
     staging: PathBuf,
     /// Directories that were made for this, innermost first.
     made: Vec<PathBuf>,
-    exists: bool,
+    /// Locked while this lives: a sign of life for those who clear leftovers away.
+    _lock: Option<File>,
+}
+
+/// Where the files are to go.
+#[derive(Debug)]
+enum Place {
+    /// A directory that is made with them.
+    New(PathBuf),
+    /// A directory that is there.
+    Existing(PathBuf),
+    /// Nowhere: they go when the command ends.
+    Nowhere,
 }
 
 impl Outputs {
     /// Refuses names that are there already, and makes the staging directory.
     pub fn claim_in(directory: &Path, names: &[&str]) -> Result<Self> {
         for name in names {
-            claim(&directory.join(name))?;
+            refuse_taken(&directory.join(name))?;
         }
         let exists = directory.symlink_metadata().is_ok();
         let part = |name: &str| format!(".{name}.{}.part", std::process::id());
@@ -44,20 +65,32 @@ impl Outputs {
             }
             _ => (directory, directory.join(part("windlass"))),
         };
-        let mut outputs = Self {
-            directory: directory.into(),
-            names: names.iter().map(|&name| name.to_owned()).collect(),
-            staging,
-            made: Vec::new(),
-            exists,
-        };
+        let place = if exists { Place::Existing(directory.into()) } else { Place::New(directory.into()) };
+        let names = names.iter().map(|&name| name.to_owned()).collect();
+        let mut outputs = Self { place, names, staging, made: Vec::new(), _lock: None };
         let missing: Vec<_> = parent.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
         for path in missing.into_iter().rev().filter(|path| !path.as_os_str().is_empty()) {
+            interrupt::remove_if_interrupted(path);
             fs::create_dir(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
             outputs.made.insert(0, path.into());
         }
+        stale::sweep(parent);
+        interrupt::remove_if_interrupted(&outputs.staging);
         fs::create_dir(&outputs.staging).map_err(|error| CliError::at(directory)(WireError::from(error)))?;
+        outputs._lock = locked(&outputs.staging);
         Ok(outputs)
+    }
+
+    /// Files that nobody wants to keep, in a directory for their owner only among the system's temporary ones.
+    pub fn temporary() -> Result<Self> {
+        let parent = std::env::temp_dir();
+        stale::sweep(&parent);
+        let suffix = format!(".{}.part", std::process::id());
+        let made = tempfile::Builder::new().prefix(".windlass-").suffix(&suffix).tempdir_in(&parent);
+        let staging = made.map_err(|error| CliError::at(&parent)(error.into()))?.keep();
+        interrupt::remove_if_interrupted(&staging);
+        let _lock = locked(&staging);
+        Ok(Self { place: Place::Nowhere, names: Vec::new(), staging, made: Vec::new(), _lock })
     }
 
     /// Where a file is to be written.
@@ -67,11 +100,16 @@ impl Outputs {
 
     /// The command has succeeded: the files get their names.
     pub fn keep(mut self) -> Result<()> {
-        let moved = match self.exists {
-            false => fs::rename(&self.staging, &self.directory),
-            true => self.names.iter().try_for_each(|name| move_new(&self.at(name), &self.directory.join(name))),
+        let _whole = interrupt::hold_off();
+        let (moved, directory) = match &self.place {
+            Place::New(directory) => (fs::rename(&self.staging, directory), directory),
+            Place::Existing(directory) => {
+                let move_one = |name: &String| move_new(&self.at(name), &directory.join(name));
+                (self.names.iter().try_for_each(move_one), directory)
+            }
+            Place::Nowhere => return Ok(()),
         };
-        moved.map_err(|error| CliError::at(&self.directory)(WireError::from(error)))?;
+        moved.map_err(|error| CliError::at(directory)(WireError::from(error)))?;
         self.made.clear();
         Ok(())
     }
@@ -85,6 +123,11 @@ impl Drop for Outputs {
             let _ = fs::remove_dir(directory);
         }
     }
+}
+
+/// A directory, locked where the system has such locks.
+fn locked(directory: &Path) -> Option<File> {
+    File::open(directory).ok().filter(|file| file.try_lock().is_ok())
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
-//! The `windlass` command line: private lookups in a table, and parameter sets.
+//! The `windlass` command line: private lookups in a table, bootstrapping, and parameter sets.
 #![forbid(unsafe_code)]
 
 mod args;
 mod commands;
 mod error;
 mod files;
+mod interrupt;
 mod parameters;
 mod progress;
+mod refresh;
 mod report;
 mod schema;
 mod score;
 mod session;
+mod stale;
 mod table;
 
 use std::process::ExitCode;
@@ -33,7 +36,7 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             if cli.json {
-                report::print_error(&error.to_string());
+                report::print_error(&error.to_string(), 2);
             }
             eprintln!("windlass: {error}");
             ExitCode::from(2)
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<Report> {
+    interrupt::install(cli.json)?;
     if let Some(threads) = cli.threads {
         if threads == 0 || threads > 1024 {
             return Err(CliError::Usage("--threads takes a number from 1 to 1024".into()));
@@ -59,5 +63,6 @@ fn run(cli: &Cli) -> Result<Report> {
         Command::Params(command) => parameters::run(command, cli.json),
         Command::Explain(args) => commands::explain(args, cli.json),
         Command::Score(args) => score::run(args, cli.json),
+        Command::Refresh(args) => refresh::run(args, cli.json),
     }
 }

@@ -51,6 +51,40 @@ impl Stages {
         result
     }
 
+    /// Runs a stage of named steps, which tells what it is given before each: its name, its number from 0, how many there are. A terminal shows a bar,
+    /// a log one line for each step that begins after [`PATIENCE`].
+    pub fn follow<T>(
+        &mut self,
+        name: &'static str,
+        message: &str,
+        work: impl FnOnce(&mut dyn FnMut(&str, usize, usize)) -> T,
+    ) -> T {
+        let start = Instant::now();
+        let terminal = std::io::stderr().is_terminal();
+        let shown = !self.quiet && terminal;
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(message.to_owned());
+        if shown {
+            bar.enable_steady_tick(Duration::from_millis(120));
+        }
+        let result = work(&mut |step, number, count| {
+            bar.set_length(count as u64);
+            bar.set_position(number as u64);
+            bar.set_message(step.to_owned());
+            if !self.quiet && !terminal && start.elapsed() > PATIENCE {
+                // A log that cannot be written to is no reason to stop.
+                let _ = writeln!(std::io::stderr(), "windlass: {message}, {step} ({} of {count}) ...", number + 1);
+            }
+        });
+        bar.finish_and_clear();
+        self.seconds.push((name, start.elapsed().as_secs_f64()));
+        result
+    }
+
     /// Seconds of each stage, in order.
     pub fn seconds(&self) -> &[(&'static str, f64)] {
         &self.seconds

@@ -58,8 +58,8 @@ impl Report {
 }
 
 /// A failure as an object for scripts: `{"error": message, "exit_code": 2}`.
-pub fn print_error(message: &str) {
-    let object = serde_json::json!({ "error": message, "exit_code": 2 });
+pub fn print_error(message: &str, exit_code: i32) {
+    let object = serde_json::json!({ "error": message, "exit_code": exit_code });
     let _ = writeln!(std::io::stdout(), "{object}");
 }
 

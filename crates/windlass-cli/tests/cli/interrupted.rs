@@ -50,6 +50,52 @@ fn names(list: &[&str]) -> BTreeSet<String> {
     list.iter().map(|&name| name.to_owned()).collect()
 }
 
+/// Everything in a directory.
+fn entries(at: &Path) -> BTreeSet<String> {
+    fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
+#[test]
+fn what_a_killed_command_left_goes_with_the_next() {
+    kill_at_many_times("keygen --table zones.csv --key zone --out new/keys", with_table, |at| {
+        let parent = at.join("new");
+        if parent.exists() {
+            succeed(at, "schema --table zones.csv --key zone --out new/schema.json");
+            let left = entries(&parent);
+            assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
+        }
+    });
+}
+
+/// Ctrl-C, and what a service manager sends.
+#[cfg(unix)]
+#[test]
+fn interrupted_commands_leave_nothing() {
+    let mut interrupted = 0;
+    for (part, signal) in (0..16).zip(["-INT", "-TERM"].iter().cycle()) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        let line = "refresh keygen --preset insecure_boot_4369 --out new/keys";
+        let mut child = command.current_dir(dir.path()).args(line.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(30 + 25 * part));
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args([*signal, pid.as_str()]).status().unwrap().success());
+        let status = child.wait().unwrap();
+        let left = entries(dir.path());
+        match status.code() {
+            Some(130) => {
+                interrupted += 1;
+                assert!(left.is_empty(), "{left:?}");
+            }
+            // Before the handler was there, or after the keys were.
+            None => assert!(left.is_empty(), "{left:?}"),
+            Some(0) => assert_eq!(entries(&dir.path().join("new/keys")).len(), 4),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
+}
+
 #[test]
 fn a_directory_of_keys_appears_whole_or_not_at_all() {
     let keys = names(&["evaluation.keys", "public.key", "secret.key"]);

@@ -5,5 +5,6 @@ mod common;
 mod demo;
 mod interrupted;
 mod odd;
+mod refresh;
 mod refusals;
 mod score;

@@ -7,6 +7,7 @@
 
 mod encapsulation;
 mod error;
+mod estimate;
 mod forecast;
 mod front_end;
 mod keys;
@@ -20,6 +21,7 @@ mod run;
 mod spec;
 
 pub use error::BootstrapError;
+pub use estimate::KeyBytes;
 pub use keys::BootstrapKeys;
 pub use mock::ClearBootstrapper;
 pub use plan::{BootstrapPlan, Stage};

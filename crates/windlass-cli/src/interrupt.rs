@@ -1,0 +1,60 @@
+//! Ctrl-C and termination: what is half made goes, then the process.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::error::{CliError, Result};
+
+/// The exit code of an interrupted command, as shells have it.
+const CODE: i32 = 130;
+
+/// What an interrupted command has to remove: files, and directories (full ones that it works in, or empty ones).
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the process.
+///
+/// # Errors
+/// When the system takes no handler.
+pub fn install(json: bool) -> Result<()> {
+    let handler = move || {
+        // Never let go of: nothing gets its place any more.
+        let unfinished = lock();
+        unfinished.iter().rev().for_each(|path| remove(path));
+        if json {
+            crate::report::print_error("interrupted", CODE);
+        }
+        eprintln!("windlass: interrupted; files that were not finished are removed");
+        std::process::exit(CODE);
+    };
+    ctrlc::set_handler(handler).map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))
+}
+
+/// A path that is removed when the command is interrupted, if it is there. It may be gone or renamed by then.
+pub fn remove_if_interrupted(path: &Path) {
+    lock().push(path.to_path_buf());
+}
+
+/// Nothing is interrupted while the guard lives: for files that get their places one after another.
+pub fn hold_off() -> impl Drop {
+    lock()
+}
+
+fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes a file, an empty directory, or a staging directory with the files in it.
+fn remove(path: &Path) {
+    if path.extension().is_none_or(|extension| extension != "part") {
+        // A directory that was made for the output: it goes when nothing is in it.
+        let _ = fs::remove_dir(path);
+        return;
+    }
+    // The command goes on writing: a file that appears while the directory is emptied takes another turn.
+    for _ in 0..100 {
+        if fs::remove_dir_all(path).is_ok() || fs::remove_file(path).is_ok() || path.symlink_metadata().is_err() {
+            return;
+        }
+    }
+}

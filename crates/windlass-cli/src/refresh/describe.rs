@@ -1,0 +1,86 @@
+//! What plans and refreshes say of themselves.
+
+use serde_json::{Value, json};
+use windlass::bootstrap::bootstrap_preset_names;
+
+use super::RefreshArgs;
+use super::setup::Planned;
+use super::steps::Refreshed;
+use crate::error::Result;
+use crate::progress::Stages;
+use crate::report::Report;
+use crate::session::rounded_down;
+
+/// One stage of a refresh that was run.
+pub struct StageTime {
+    pub name: String,
+    pub seconds: f64,
+    pub capacity: f64,
+}
+
+/// `windlass refresh --preset list`.
+pub fn list() -> Report {
+    let mut report = Report::default();
+    let names: Vec<&str> = bootstrap_preset_names().collect();
+    names.iter().for_each(|name| report.line(*name));
+    report.field("presets", names);
+    report
+}
+
+/// `windlass refresh --explain`.
+pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let planned = Planned::new(args.preset.as_deref(), args.way, &mut stages)?;
+    let seconds = stages.run("estimate", "timing a transform", || planned.plan.estimated_seconds())?;
+    let (plan, bytes) = (&planned.plan, planned.plan.key_bytes());
+    let mut report = Report::default();
+    plan.explain().lines().for_each(|line| report.line(line));
+    let digits = if seconds < 0.1 { 4 } else { 1 };
+    report.line(format!("one refresh takes about {seconds:.digits$} s on one thread of this machine"));
+    report.line("keys, before they are made");
+    report.bytes(&[
+        ("secret.key", bytes.secret),
+        ("public.key", bytes.public),
+        ("evaluation.keys", bytes.evaluation),
+        ("bootstrap.keys", bytes.bootstrap),
+    ]);
+    report.line(format!("  {:<22}{:>12} bytes", "evaluation, in memory", bytes.evaluation_memory));
+    let of_stage = |stage: &windlass::bootstrap::Stage| {
+        json!({ "name": stage.name, "level": stage.level, "capacity_bits": [stage.capacity.0, stage.capacity.1],
+                "keys": stage.keys.len(), "work": stage.work })
+    };
+    report.field("preset", planned.preset.name.as_str());
+    report.field("stages", plan.stages().iter().map(of_stage).collect::<Vec<Value>>());
+    report.field("estimated_seconds", seconds);
+    report.field("least_input_bits", plan.least_input_bits());
+    report.field("output_bits", plan.output_bits());
+    report.field("slots", plan.message_ring().slots());
+    report.field("galois_keys", plan.required_keys().len());
+    report.field("evaluation_memory_bytes", bytes.evaluation_memory);
+    report.field("security_bits", planned.security_bits());
+    report.field("ephemeral_security_bits", rounded_down(plan.ephemeral_security_bits()));
+    Ok(report)
+}
+
+/// Stages, times and capacity.
+pub fn describe_refresh(report: &mut Report, made: &Refreshed) {
+    for stage in &made.stages {
+        report.line(format!("  {:<38}{:>9.3} s, from {:.0} bits", stage.name, stage.seconds, stage.capacity));
+    }
+    let (before, after) = made.capacity;
+    report.line(format!("capacity: {before:.1} bits before, {after:.1} after"));
+    let of_stage =
+        |stage: &StageTime| json!({ "name": stage.name, "seconds": stage.seconds, "capacity_bits": stage.capacity });
+    report.field("stages", made.stages.iter().map(of_stage).collect::<Vec<Value>>());
+    report.field("capacity_bits", vec![before, after]);
+}
+
+/// Decrypted values up to the last that is not 0; text shows the first few.
+pub fn describe_values(report: &mut Report, values: &[u64]) {
+    const MOST: usize = 32;
+    let end = values.iter().rposition(|&value| value != 0).map_or(1, |last| last + 1).min(values.len());
+    let shown: Vec<String> = values[..end.min(MOST)].iter().map(u64::to_string).collect();
+    let rest = if end > MOST { format!(" and {} more", end - MOST) } else { String::new() };
+    report.line(format!("values: {}{rest}; the rest is 0", shown.join(",")));
+    report.field("values", values[..end].to_vec());
+}

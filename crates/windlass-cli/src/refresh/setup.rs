@@ -1,0 +1,107 @@
+//! What all steps under one preset share.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::Plaintext;
+use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, Mode, bootstrap_preset_names};
+use windlass::rlwe::{Context, NoiseModel};
+use windlass::schemes::{Ciphertext, Scheme};
+use windlass::wire::{BootstrapContext, CiphertextV1, KeyId};
+
+use super::WayArgs;
+use crate::error::{CliError, Result};
+use crate::progress::Stages;
+use crate::session::{read_for, rounded_down};
+
+/// A planned preset.
+pub struct Planned {
+    pub preset: BootstrapPreset,
+    pub plan: Arc<BootstrapPlan>,
+    pub scheme: Scheme,
+}
+
+impl Planned {
+    /// Plans a preset.
+    pub fn new(preset: Option<&str>, way: WayArgs, stages: &mut Stages) -> Result<Self> {
+        let Some(name) = preset else {
+            let names = bootstrap_preset_names().collect::<Vec<_>>().join(", ");
+            return Err(CliError::Usage(format!("give --preset NAME; there are {names}")));
+        };
+        let mode = if way.packed { Mode::Packed } else { Mode::Thin };
+        let preset = BootstrapPreset::named(name, mode)?;
+        let plan = stages.run("plan", "planning", || {
+            BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), preset.spec.clone())
+        })?;
+        Ok(Self { preset, plan: Arc::new(plan), scheme: way.scheme.into() })
+    }
+
+    /// λ in bits, rounded down to a tenth.
+    pub fn security_bits(&self) -> f64 {
+        rounded_down(self.preset.params.security().bits)
+    }
+}
+
+/// A planned preset with its transforms.
+pub struct Setup {
+    pub planned: Planned,
+    pub wire: BootstrapContext,
+}
+
+impl Setup {
+    /// Builds the transforms.
+    pub fn new(planned: Planned, stages: &mut Stages) -> Result<Self> {
+        let wire = stages.run("setup", "building transforms", || -> Result<_> {
+            let context = Context::new(planned.preset.params.clone()).map_err(windlass::Error::from)?;
+            Ok(BootstrapContext::new(&planned.plan, &context, planned.scheme))
+        })?;
+        Ok(Self { planned, wire })
+    }
+
+    /// p^r.
+    pub fn modulus(&self) -> u64 {
+        self.wire.message().slots().quotient().modulus().value()
+    }
+
+    /// How many values a ciphertext holds.
+    pub fn most_values(&self) -> usize {
+        let slots = self.wire.message().slots();
+        slots.slots() * if self.packed() { slots.degree() } else { 1 }
+    }
+
+    fn packed(&self) -> bool {
+        self.planned.preset.spec.mode == Mode::Packed
+    }
+
+    /// The values with zeros after them.
+    pub fn plaintext(&self, values: &[u64]) -> Result<Plaintext> {
+        let (most, modulus) = (self.most_values(), self.modulus());
+        if values.len() > most {
+            return Err(CliError::Usage(format!("{} values do not fit {most} places", values.len())));
+        }
+        if let Some(value) = values.iter().find(|&&value| value >= modulus) {
+            return Err(CliError::Usage(format!("the value {value} is not below the plaintext modulus {modulus}")));
+        }
+        let mut all = values.to_vec();
+        all.resize(most, 0);
+        let slots = self.wire.message().slots();
+        Ok(if self.packed() { Plaintext::from_slots(slots, &all)? } else { Plaintext::from_integers(slots, &all)? })
+    }
+
+    /// All values of a plaintext.
+    pub fn values(&self, plaintext: &Plaintext) -> Result<Vec<u64>> {
+        Ok(if self.packed() { plaintext.to_slots() } else { plaintext.to_integers()? })
+    }
+
+    /// Reads a ciphertext of a key pair.
+    pub fn ciphertext(&self, path: &Path, key: KeyId) -> Result<Ciphertext> {
+        Ok(read_for::<_, CiphertextV1>(path, self.wire.message(), key)?.into_ciphertext())
+    }
+
+    /// Bits of capacity of a ciphertext.
+    pub fn capacity(&self, ct: &Ciphertext) -> f64 {
+        let params = &self.planned.preset.params;
+        let noise = windlass::rlwe::Bound::from_bits(ct.log2_noise());
+        NoiseModel::new(params, self.modulus()).capacity(params.log2_q(ct.level()), noise)
+    }
+}

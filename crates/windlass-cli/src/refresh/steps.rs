@@ -1,0 +1,255 @@
+//! The steps, and all of them in a row.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use windlass::bootstrap::{BootstrapKeys, Bootstrapper};
+use windlass::rlwe::context::os_rng;
+use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
+use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
+use windlass::wire::{CiphertextV1, KeyId};
+
+use super::describe::{StageTime, describe_refresh, describe_values};
+use super::setup::{Planned, Setup};
+use super::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
+use crate::error::{CliError, Result};
+use crate::files::{Outputs, claim};
+use crate::progress::Stages;
+use crate::report::Report;
+use crate::session::{file_bytes, read, read_for, write};
+
+const SECRET: &str = "secret.key";
+const PUBLIC: &str = "public.key";
+const EVALUATION: &str = "evaluation.keys";
+const BOOTSTRAP: &str = "bootstrap.keys";
+const SPENT: &str = "spent.bin";
+const REFRESHED: &str = "refreshed.bin";
+
+fn setup(set: &SetArgs, stages: &mut Stages) -> Result<Setup> {
+    Setup::new(Planned::new(Some(&set.preset), set.way, stages)?, stages)
+}
+
+/// `windlass refresh keygen`.
+pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let planned = Planned::new(Some(&args.set.preset), args.set.way, &mut stages)?;
+    let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION, BOOTSTRAP])?;
+    let setup = Setup::new(planned, &mut stages)?;
+    let files = make_keys(&setup, &outputs, &mut stages)?;
+    outputs.keep()?;
+    let mut report = Report::default();
+    let bits = setup.planned.security_bits();
+    report.line(format!("keys for '{}' ({bits:.1} bits of security)", setup.planned.preset.name));
+    report.field("security_bits", bits);
+    report.bytes(&files);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Vec<(&'static str, u64)>> {
+    let (plan, message) = (&setup.planned.plan, setup.wire.message());
+    let context = message.context();
+    let mut rng = os_rng().map_err(windlass::Error::from)?;
+    let key = KeyId::generate(&mut rng);
+    let (secret, public, evaluation, own) = stages.run("keygen", "making keys", || -> Result<_> {
+        let secret = Arc::new(SecretKey::generate(context, &mut rng));
+        let public = PublicKey::generate(&secret, &mut rng);
+        let mut evaluation = EvaluationKeys::empty(context);
+        plan.add_keys(&mut evaluation, &secret, &mut rng)?;
+        let own = BootstrapKeys::generate(plan, setup.planned.scheme, &secret, &mut rng)?;
+        Ok((secret, public, evaluation, own))
+    })?;
+    stages.run("keygen_write", "writing keys", || {
+        Ok(vec![
+            (SECRET, write(&outputs.at(SECRET), message, key, &*secret)?),
+            (PUBLIC, write(&outputs.at(PUBLIC), message, key, &public)?),
+            (EVALUATION, write(&outputs.at(EVALUATION), message, key, &evaluation)?),
+            (BOOTSTRAP, write(&outputs.at(BOOTSTRAP), &setup.wire, key, &own)?),
+        ])
+    })
+}
+
+/// `windlass refresh encrypt`.
+pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let setup = setup(&args.set, &mut stages)?;
+    let (secret, public) = (args.secret_key.as_deref(), args.public_key.as_deref());
+    let (capacity, bytes) = stages.run("encrypt", "encrypting", || {
+        make_ciphertext(&setup, secret, public, &args.values, args.capacity, &args.out)
+    })?;
+    let mut report = Report::default();
+    report.line(format!("{} values are encrypted, with {capacity:.1} bits of capacity", args.values.len()));
+    report.field("capacity_bits", capacity);
+    report.bytes(&[("ciphertext", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// Gives the capacity and the size of the file.
+fn make_ciphertext(
+    setup: &Setup,
+    secret: Option<&Path>,
+    public: Option<&Path>,
+    values: &[u64],
+    capacity: Option<f64>,
+    out: &Path,
+) -> Result<(f64, u64)> {
+    let plaintext = setup.plaintext(values)?;
+    let (message, scheme) = (setup.wire.message(), setup.planned.scheme);
+    let top = message.context().top_level();
+    let mut rng = os_rng().map_err(windlass::Error::from)?;
+    // Whether a ciphertext has what was asked for.
+    let enough = |ct: &Ciphertext| match capacity {
+        Some(bits) => setup.capacity(ct) >= bits,
+        None => setup.planned.plan.check(ct).is_ok(),
+    };
+    let none = || {
+        let bits = capacity.map_or_else(String::new, |bits| format!(" with {bits} bits of capacity"));
+        CliError::Usage(format!("these parameters have no fresh ciphertext{bits}; ask for less with --capacity"))
+    };
+    let (ciphertext, key) = match (secret, public) {
+        (Some(path), _) => {
+            let (secret, key): (SecretKey, _) = read(path, message)?;
+            let decryptor = Decryptor::new(scheme, message.slots(), Arc::new(secret));
+            let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
+            let found = fresh.find(|made| made.as_ref().map_or(true, |(ct, _)| enough(ct)));
+            let (ciphertext, seed) = found.ok_or_else(none)??;
+            (CiphertextV1::seeded(ciphertext, seed), key)
+        }
+        (None, Some(path)) => {
+            let (public, key): (PublicKey, _) = read(path, message)?;
+            let fresh = Encryptor::new(scheme, Arc::new(public)).encrypt(&plaintext, &mut rng)?;
+            let engine = Engine::new(scheme, message.slots(), Arc::new(EvaluationKeys::empty(message.context())))?;
+            let mut lower = (1..=top).map(|level| engine.switch_modulus(&fresh, level));
+            let found = lower.find(|made| made.as_ref().is_ok_and(enough));
+            (CiphertextV1::new(found.ok_or_else(none)??), key)
+        }
+        (None, None) => return Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
+    };
+    let bytes = write(out, message, key, &ciphertext)?;
+    Ok((setup.capacity(&ciphertext.into_ciphertext()), bytes))
+}
+
+/// `windlass refresh apply`.
+pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let setup = setup(&args.set, &mut stages)?;
+    let made = refresh(&setup, [&args.evaluation_keys, &args.bootstrap_keys], &args.input, &args.out, &mut stages)?;
+    let mut report = Report::default();
+    describe_refresh(&mut report, &made);
+    report.bytes(&[("refreshed", made.bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// What the server knows of a refresh.
+pub struct Refreshed {
+    pub stages: Vec<StageTime>,
+    pub capacity: (f64, f64),
+    pub bytes: u64,
+}
+
+fn refresh(setup: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &mut Stages) -> Result<Refreshed> {
+    let (plan, message, scheme) = (&setup.planned.plan, setup.wire.message(), setup.planned.scheme);
+    let (spent, evaluation, own, key) = stages.run("load", "reading ciphertext and keys", || -> Result<_> {
+        let (spent, key): (CiphertextV1, _) = read(input, message)?;
+        let spent = spent.into_ciphertext();
+        plan.check(&spent)?;
+        let own: BootstrapKeys = read_for(keys[1], &setup.wire, key)?;
+        let evaluation: EvaluationKeys = read_for(keys[0], message, key)?;
+        Ok((spent, Arc::new(evaluation), own, key))
+    })?;
+    let bootstrapper = stages
+        .run("prepare", "converting constants", || Bootstrapper::new(Arc::clone(plan), scheme, &evaluation, own))?;
+    let mut times = Vec::new();
+    let refreshed = stages.follow("refresh", "refreshing", |show| {
+        bootstrapper.refresh_with(&spent, |progress| {
+            times.push((progress.stage.clone(), Instant::now(), progress.capacity));
+            if !progress.stage.is_empty() {
+                show(&progress.stage, progress.number, progress.count);
+            }
+            ControlFlow::Continue(())
+        })
+    })?;
+    let stage = |pair: &[(String, Instant, f64)]| StageTime {
+        name: pair[0].0.clone(),
+        seconds: (pair[1].1 - pair[0].1).as_secs_f64(),
+        capacity: pair[0].2,
+    };
+    let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
+    let bytes = write(out, message, key, &CiphertextV1::new(refreshed))?;
+    Ok(Refreshed { stages: times.windows(2).map(stage).collect(), capacity, bytes })
+}
+
+/// `windlass refresh decrypt`.
+pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let setup = setup(&args.set, &mut stages)?;
+    let wanted = args.values.as_ref().map(|values| setup.plaintext(values)).transpose()?;
+    let values = stages.run("decrypt", "decrypting", || open(&setup, &args.secret_key, &args.input))?;
+    if let Some(wanted) = &wanted {
+        compare(&values, &setup.values(wanted)?)?;
+    }
+    let mut report = Report::default();
+    describe_values(&mut report, &values);
+    report.field("verified", wanted.is_some());
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn open(setup: &Setup, secret: &Path, input: &Path) -> Result<Vec<u64>> {
+    let message = setup.wire.message();
+    let (secret, key): (SecretKey, _) = read(secret, message)?;
+    let ciphertext = setup.ciphertext(input, key)?;
+    let decryptor = Decryptor::new(setup.planned.scheme, message.slots(), Arc::new(secret));
+    setup.values(&decryptor.decrypt(&ciphertext)?)
+}
+
+fn compare(found: &[u64], wanted: &[u64]) -> Result<()> {
+    match found.iter().zip(wanted).position(|(a, b)| a != b) {
+        Some(index) => Err(CliError::ValuesDiffer { index, found: found[index], wanted: wanted[index] }),
+        None => Ok(()),
+    }
+}
+
+/// `windlass refresh`: all steps through files.
+pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let planned = Planned::new(args.preset.as_deref(), args.way, &mut stages)?;
+    let names = [SECRET, PUBLIC, EVALUATION, BOOTSTRAP, SPENT, REFRESHED];
+    let outputs = match &args.out {
+        Some(directory) => Outputs::claim_in(directory, &names)?,
+        None => Outputs::temporary()?,
+    };
+    let setup = Setup::new(planned, &mut stages)?;
+    let values = match args.values.is_empty() {
+        true => (0..setup.most_values() as u64).map(|i| i % setup.modulus()).collect(),
+        false => args.values.clone(),
+    };
+    let wanted = setup.values(&setup.plaintext(&values)?)?;
+    make_keys(&setup, &outputs, &mut stages)?;
+    let at = |name: &str| outputs.at(name);
+    stages
+        .run("encrypt", "encrypting", || make_ciphertext(&setup, Some(&at(SECRET)), None, &values, None, &at(SPENT)))?;
+    let keys = [at(EVALUATION), at(BOOTSTRAP)];
+    let made = refresh(&setup, [&keys[0], &keys[1]], &at(SPENT), &at(REFRESHED), &mut stages)?;
+    let found = stages.run("decrypt", "decrypting", || open(&setup, &at(SECRET), &at(REFRESHED)))?;
+    compare(&found, &wanted)?;
+    let files = names.iter().map(|name| Ok((*name, file_bytes(&at(name))?))).collect::<Result<Vec<_>>>()?;
+    outputs.keep()?;
+    let mut report = Report::default();
+    describe_refresh(&mut report, &made);
+    report.line("files");
+    report.bytes(&files);
+    report.line("time");
+    report.seconds(stages.seconds());
+    report.line(format!("all {} values are back, decrypted and equal", found.len()));
+    report.field("verified", true);
+    report.field("preset", setup.planned.preset.name.as_str());
+    report.field("security_bits", setup.planned.security_bits());
+    Ok(report)
+}

@@ -1,0 +1,107 @@
+//! Bootstrapping through files.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{fail, snapshot, succeed, windlass};
+
+const SET: &str = "--preset insecure_boot_105";
+
+/// Sends files from one party to another.
+fn send(from: &Path, to: &Path, names: &[&str]) {
+    names.iter().for_each(|name| {
+        fs::copy(from.join(name), to.join(name)).unwrap();
+    });
+}
+
+#[test]
+fn the_server_refreshes_with_public_files_alone() {
+    for way in ["", "--packed", "--scheme bfv"] {
+        let (client, server) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let set = format!("{SET} {way}");
+        succeed(client.path(), &format!("refresh keygen {set} --out ."));
+        let side = if way.is_empty() { "--public-key public.key" } else { "--secret-key secret.key" };
+        succeed(client.path(), &format!("refresh encrypt {set} {side} --values 1,0,1,1 --out spent.bin"));
+        send(client.path(), server.path(), &["evaluation.keys", "bootstrap.keys", "spent.bin"]);
+        let keys = "--evaluation-keys evaluation.keys --bootstrap-keys bootstrap.keys";
+        // Twice in a row: what comes out can go in again.
+        let report = succeed(server.path(), &format!("refresh apply {set} {keys} --in spent.bin --out fresh.bin"));
+        let capacity = |at: usize| report["capacity_bits"][at].as_f64().unwrap();
+        assert!(capacity(1) > capacity(0), "{report}");
+        assert!(report["stages"].as_array().unwrap().iter().any(|stage| stage["name"] == "digit removal"));
+        succeed(server.path(), &format!("refresh apply {set} {keys} --in fresh.bin --out again.bin"));
+        send(server.path(), client.path(), &["fresh.bin", "again.bin"]);
+        for name in ["fresh.bin", "again.bin"] {
+            let line = format!("refresh decrypt {set} --secret-key secret.key --in {name}");
+            let report = succeed(client.path(), &format!("{line} --values 1,0,1,1"));
+            assert_eq!((&report["values"], &report["verified"]), (&serde_json::json!([1, 0, 1, 1]), &true.into()));
+            let message = fail(client.path(), &format!("{line} --values 1,1,1,1"));
+            assert!(message.contains("value 1 is 0, but 1 was to be there"), "{message}");
+        }
+    }
+}
+
+#[test]
+fn explain_foresees_the_sizes_of_keys() {
+    let dir = tempfile::tempdir().unwrap();
+    for set in [SET, "--preset insecure_boot_256_p257"] {
+        let plan = succeed(dir.path(), &format!("refresh {set} --explain"));
+        assert!(snapshot(dir.path()).is_empty());
+        let made = succeed(dir.path(), &format!("refresh {set}"));
+        assert!(snapshot(dir.path()).is_empty(), "without --out nothing stays behind");
+        for name in ["secret.key", "public.key", "evaluation.keys", "bootstrap.keys"] {
+            assert_eq!(plan["bytes"][name], made["bytes"][name], "{name}");
+        }
+        assert_eq!(made["verified"], true);
+        let stages = |report: &serde_json::Value| -> Vec<String> {
+            let list = report["stages"].as_array().unwrap();
+            list.iter().map(|stage| stage["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(stages(&plan), stages(&made));
+        let number = |name: &str| plan[name].as_f64().unwrap();
+        assert!(number("estimated_seconds") > 0.0 && number("output_bits") > number("least_input_bits"));
+        assert!(made["capacity_bits"][0].as_f64().unwrap() >= number("least_input_bits"));
+    }
+    let text = String::from_utf8(windlass(dir.path(), format!("refresh {SET}").split(' ')).stdout).unwrap();
+    for wanted in ["digit removal", "bits before", "bootstrap.keys", "all 4 values are back"] {
+        assert!(text.contains(wanted), "no '{wanted}' in\n{text}");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_and_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    for name in ["keys", "stranger"] {
+        succeed(at, &format!("refresh keygen {SET} --out {name}"));
+    }
+    let encrypt = |rest: &str| format!("refresh encrypt {SET} --secret-key keys/secret.key {rest} --out new.bin");
+    succeed(at, &encrypt("--values 1").replace("new.bin", "spent.bin"));
+    let apply = |evaluation: &str, own: &str, input: &str| {
+        let keys = format!("--evaluation-keys {evaluation}/evaluation.keys --bootstrap-keys {own}/bootstrap.keys");
+        format!("refresh apply {SET} {keys} --in {input} --out new.bin")
+    };
+    let whole = fs::read(at.join("keys/bootstrap.keys")).unwrap();
+    fs::create_dir(at.join("damaged")).unwrap();
+    fs::write(at.join("damaged/bootstrap.keys"), &whole[..whole.len() / 2]).unwrap();
+    let refused = |line: &str, wanted: &str| {
+        let before = snapshot(at);
+        let message = fail(at, line);
+        assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
+        assert!(snapshot(at) == before, "windlass {line} made or changed a file");
+    };
+    refused("refresh --preset none", "no parameter preset is called none; there are insecure_boot_105");
+    refused("refresh", "give --preset NAME; there are insecure_boot_105");
+    refused(&encrypt("--values 2"), "the value 2 is not below the plaintext modulus 2");
+    refused(&encrypt(&format!("--values {}", ["1"; 49].join(","))), "values do not fit");
+    refused(&encrypt("--values 1 --capacity 1e6"), "no fresh ciphertext with 1000000 bits of capacity");
+    refused(&encrypt("--values 1").replace("keys/secret.key", "keys/public.key"), "expected a secret key");
+    refused(&apply("stranger", "keys", "spent.bin"), "stranger/evaluation.keys: belongs to another key pair");
+    refused(&apply("keys", "stranger", "spent.bin"), "stranger/bootstrap.keys: belongs to another key pair");
+    refused(&apply("keys", "damaged", "spent.bin"), "damaged/bootstrap.keys: truncated");
+    refused(&apply("keys", "keys", "keys/secret.key"), "expected a ciphertext, found a secret key");
+    refused(&apply("keys", "keys", "spent.bin").replace("boot_105", "boot_1023"), "another context");
+    refused(&apply("keys", "keys", "spent.bin").replace("new.bin", "spent.bin"), "already exists");
+    let decrypt = "refresh decrypt --preset insecure_boot_105 --in spent.bin --secret-key";
+    refused(&format!("{decrypt} stranger/secret.key"), "spent.bin: belongs to another key pair");
+}

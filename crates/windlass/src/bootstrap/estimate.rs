@@ -1,0 +1,115 @@
+//! What a plan will take, before anything is made: bytes of keys, and time.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Instant;
+
+use windlass_ring::kernels::{Isa, Modulus};
+use windlass_ring::{Basis, Poly, Ring};
+
+use super::plan::{BootstrapPlan, DIGITS};
+use crate::circuits::CostModel;
+use crate::error::Result;
+use crate::schemes::Ciphertext;
+use crate::wire::{OVERHEAD, packed_len};
+
+/// Sizes in bytes of the files of all keys of a plan, and of its evaluation keys in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyBytes {
+    /// The secret key's file.
+    pub secret: u64,
+    /// The public key's file.
+    pub public: u64,
+    /// The file of the relinearisation key and all Galois keys.
+    pub evaluation: u64,
+    /// The file of the bootstrapping keys.
+    pub bootstrap: u64,
+    /// Evaluation keys in memory, both halves with eight bytes a residue.
+    pub evaluation_memory: u64,
+}
+
+impl BootstrapPlan {
+    /// Sizes of the keys that [`Self::add_keys`] and [`super::BootstrapKeys::generate`] will make, exactly as their files will be.
+    pub fn key_bytes(&self) -> KeyBytes {
+        const SEED: u64 = 32;
+        const KEY_FIELDS: u64 = 8 + 2 + SEED;
+        const CIPHERTEXT_FIELDS: u64 = 24;
+        let (params, n) = (&self.params, self.params.n());
+        let packed = |primes: &[Modulus]| primes.iter().map(|q| packed_len(n, q.value()) as u64).sum::<u64>();
+        let (top, special) = (params.top_level(), params.special_primes());
+        let mut levels: Vec<usize> = self.required_key_levels().into_iter().map(|(_, level)| level).collect();
+        levels.push(top);
+        let (mut evaluation, mut evaluation_memory) = (4, 0);
+        for level in levels {
+            let digits = params.gadget().active(&Basis::new(0..level)).len() as u64;
+            evaluation += KEY_FIELDS + digits * (packed(&params.q_primes()[..level]) + packed(special));
+            evaluation_memory += digits * 2 * 8 * ((level + special.len()) * n) as u64;
+        }
+        let [input, own] = self.input.shape();
+        let encapsulation = SEED + packed(&params.q_primes()[..input]) + packed(&special[..own]);
+        let whole = packed(params.q_primes());
+        let file = |payload: u64| payload + OVERHEAD as u64;
+        KeyBytes {
+            secret: file(packed_len(n, 3) as u64),
+            public: file(SEED + whole),
+            evaluation: file(evaluation),
+            bootstrap: file(encapsulation + CIPHERTEXT_FIELDS + whole + SEED),
+            evaluation_memory,
+        }
+    }
+
+    /// Seconds that one refresh will take on one thread of this machine, roughly: the prices of the linear maps, and a key switch and two modulus
+    /// switches for each product of the digit removal, times what one transform of a row takes here and now.
+    ///
+    /// Cost: the transform tables of one prime, and some transforms. Errors: those of building them.
+    pub fn estimated_seconds(&self) -> Result<f64> {
+        let params = &self.params;
+        let linear: f64 = self.to_coefficients.iter().chain(&self.to_slots).map(|stage| stage.plan.price()).sum();
+        let from = self.stages().iter().find(|stage| stage.name == DIGITS).map_or(1, |stage| stage.level);
+        let left = self.output_bits();
+        let to = (1..=from).find(|&level| params.log2_q(level) >= left).unwrap_or(from);
+        let level = (from + to).div_ceil(2);
+        let cost = CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level));
+        let product = cost.automorphism + 4.0 * level as f64;
+        let copies = self.packing.as_ref().map_or(1, |packing| packing.index().len());
+        let top = CostModel::hybrid(params.top_level(), params.special_primes().len(), params.digits());
+        let unpacking = match copies {
+            1 => 0.0,
+            d => {
+                let d = d as f64;
+                top.hoist + d * (top.hoisted_automorphism + top.mod_down) + d * d * top.multiply_constant
+            }
+        };
+        let digits = (copies * self.digits.products()) as f64 * product;
+        let front_end = 4.0 * params.top_level() as f64;
+        Ok((linear + unpacking + digits + front_end) * self.seconds_per_transform()?)
+    }
+
+    /// The least of a few runs of one transform.
+    fn seconds_per_transform(&self) -> Result<f64> {
+        let prime = self.params.q_primes()[0];
+        let ring = Ring::new(Arc::clone(self.params.shape()), &[prime], Isa::best())?;
+        let ones = vec![1; ring.n()];
+        let basis = Basis::new(0..1);
+        let mut least = f64::INFINITY;
+        for _ in 0..7 {
+            let poly = Poly::from_signed(&ring, &basis, &ones);
+            let start = Instant::now();
+            black_box(poly.into_eval());
+            least = least.min(start.elapsed().as_secs_f64());
+        }
+        Ok(least)
+    }
+
+    /// Refuses a ciphertext that a refresh would refuse for its plaintext modulus or capacity, before any key is read.
+    ///
+    /// # Errors
+    /// [`super::BootstrapError::WrongPlaintextModulus`], [`super::BootstrapError::CapacityTooLow`].
+    pub fn check(&self, ct: &Ciphertext) -> Result<()> {
+        let (expected, found) = (self.numbers.message_exponent, ct.exponent());
+        if found != expected {
+            return Err(super::BootstrapError::WrongPlaintextModulus { expected, found }.into());
+        }
+        self.check_input(ct.level(), ct.noise)
+    }
+}
