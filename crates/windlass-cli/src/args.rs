@@ -191,6 +191,37 @@ pub enum ParamsCommand {
     },
     /// Choose parameters for a need.
     Plan(PlanArgs),
+    /// Search for m that suit bootstrapping over composite rings, cheapest linear maps first.
+    Search(SearchArgs),
+}
+
+/// Arguments of `params search`.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// The plaintext modulus: a prime power p^r.
+    #[arg(long, value_name = "T", default_value_t = 2)]
+    pub modulus: u64,
+    /// Least phi(m).
+    #[arg(long, value_name = "N", default_value_t = 15_000)]
+    pub least: usize,
+    /// Greatest phi(m), at most 131072.
+    #[arg(long, value_name = "N", default_value_t = 60_016)]
+    pub most: usize,
+    /// At least this many slots.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub slots: usize,
+    /// At most this slot degree d, the order of p modulo m.
+    #[arg(long, value_name = "D", default_value_t = 100)]
+    pub degree: u64,
+    /// Bits of security that the printed modulus has.
+    #[arg(long, value_name = "BITS", default_value_t = 128)]
+    pub security: u32,
+    /// Rank for packed bootstrapping (elements of degree d in the slots) instead of thin.
+    #[arg(long)]
+    pub packed: bool,
+    /// Print at most this many; --json prints them all unless it is given.
+    #[arg(long, value_name = "N")]
+    pub limit: Option<usize>,
 }
 
 /// Arguments of `params plan`.

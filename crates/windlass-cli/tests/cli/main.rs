@@ -8,3 +8,4 @@ mod odd;
 mod refresh;
 mod refusals;
 mod score;
+mod search;

@@ -3,6 +3,7 @@
 mod description;
 mod planner;
 mod presets;
+mod search;
 
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, RlweSpec};
 pub use description::ParamsDescription;
 pub use planner::ParamSpec;
 pub use presets::preset_names;
+pub use search::{Candidate, CandidateDimension, SearchSpec, search};
 
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;

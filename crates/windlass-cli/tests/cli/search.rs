@@ -1,0 +1,36 @@
+//! The search for m.
+
+use crate::common::{fail, succeed, windlass};
+
+#[test]
+fn the_search_ranks_and_describes() {
+    let dir = tempfile::tempdir().unwrap();
+    let report = succeed(dir.path(), "params search --modulus 2 --least 17000 --most 24000");
+    let all = report["candidates"].as_array().unwrap();
+    assert_eq!(all.len() as u64, report["found"].as_u64().unwrap());
+    let one = |m: u64| all.iter().find(|one| one["m"] == m).unwrap_or_else(|| panic!("{m} is not found"));
+    assert_eq!(one(18631)["factors"], serde_json::json!([601, 31]));
+    assert_eq!((&one(28679)["d"], &one(28679)["slots"]), (&24.into(), &960.into()));
+    let costs: Vec<f64> = all.iter().map(|one| one["cost_each"].as_f64().unwrap()).collect();
+    assert!(costs.is_sorted());
+    // Packed slots change the ranking; a limit keeps its head.
+    let packed = succeed(dir.path(), "params search --least 17000 --most 24000 --packed --limit 3");
+    assert_eq!(packed["candidates"].as_array().unwrap().len(), 3);
+    let text = windlass(dir.path(), "params search --modulus 17 --least 40000 --most 40000".split(' ')).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains(" 45551 ") && text.contains("log2 QP"), "{text}");
+}
+
+#[test]
+fn senseless_searches_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (line, wanted) in [
+        ("params search --modulus 6", "must be a power of one prime"),
+        ("params search --least 20 --most 10", "the largest phi(m) is 10"),
+        ("params search --most 1000000", "the largest phi(m) is 1000000"),
+        ("params search --modulus 1152921504606846976", "below 2^45"),
+    ] {
+        let message = fail(dir.path(), line);
+        assert!(message.contains(wanted), "{message}");
+    }
+}

@@ -1,0 +1,316 @@
+//! Cyclotomic indices that suit bootstrapping over composite rings (Halevi–Shoup 2015, §6).
+
+use rayon::prelude::*;
+use windlass_ring::kernels::arith;
+use windlass_rlwe::{SecretDistribution, security};
+
+use crate::bootstrap::maps::evaluation_hypercube;
+use crate::bootstrap::{BootstrapSpec, Numbers};
+use crate::circuits::CostModel;
+use crate::error::{Error, Result};
+use windlass_ring::kernels::Shape;
+
+/// What is searched for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchSpec {
+    /// The plaintext prime p.
+    pub p: u64,
+    /// The exponent r of the plaintext modulus p^r.
+    pub r: u32,
+    /// Least and greatest φ(m).
+    pub phi: (usize, usize),
+    /// The least number of slots.
+    pub slots: usize,
+    /// The greatest slot degree d.
+    pub most_degree: u64,
+    /// Bits of security that the modulus chain is to have, with a uniform ternary key.
+    pub security: f64,
+    /// Whether slots hold elements of degree d (packed bootstrapping) instead of integers (thin).
+    pub packed: bool,
+}
+
+impl Default for SearchSpec {
+    /// The range of the paper: 15,000 ≤ φ(m) ≤ 60,016 and d ≤ 100.
+    fn default() -> Self {
+        Self { p: 2, r: 1, phi: (15_000, 60_016), slots: 1, most_degree: 100, security: 128.0, packed: false }
+    }
+}
+
+/// One dimension of the hypercube of a [`Candidate`], as the evaluation maps use it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CandidateDimension {
+    /// The factor m_s of m; for the first a product of two prime powers perhaps.
+    pub factor: u64,
+    /// The generator modulo m: 1 modulo all other factors.
+    pub generator: u64,
+    /// Its order k_s modulo p and the other dimensions.
+    pub size: usize,
+    /// Whether that is its order modulo m.
+    pub good: bool,
+}
+
+/// An index m that suits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// m.
+    pub m: u64,
+    /// φ(m).
+    pub n: usize,
+    /// The factors m_1, m_2, ..; p has its whole order d on the first.
+    pub factors: Vec<u64>,
+    /// The dimensions with more than one slot, the first factor's first.
+    pub dimensions: Vec<CandidateDimension>,
+    /// d: the order of p modulo m.
+    pub degree: u64,
+    /// ℓ = φ(m)/d.
+    pub slots: usize,
+    /// log2 of the largest modulus QP with the security that was asked for.
+    pub log2_qp: f64,
+    /// e: digits are removed modulo p^e.
+    pub exponent: u32,
+    /// What the linear maps of one bootstrapping cost, estimated: in transforms of one row of 2^15 coefficients.
+    pub cost: f64,
+}
+
+impl Candidate {
+    /// The cost shared among the slots (thin) or all coefficients (packed), in thousandths of a transform.
+    pub fn amortised_cost(&self, packed: bool) -> f64 {
+        1000.0 * self.cost / if packed { self.n } else { self.slots } as f64
+    }
+}
+
+/// All suitable m, the cheapest for each slot first.
+///
+/// m is odd, no prime power and not divisible by p: m = m_1·m_2·.. with prime powers m_s, but that m_1 may be a product of two, such that p has the same
+/// order d modulo m_1 and modulo m, and Z_{m_1}^*/⟨p⟩ is cyclic. The other dimensions are good then, the first may be bad. Where several factors can
+/// be the first, the candidate has the one that the evaluation maps of [`crate::bootstrap`] take.
+///
+/// Cost: seconds for the range of the default, on all threads.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for p, r or an empty or too large range.
+pub fn search(spec: &SearchSpec) -> Result<Vec<Candidate>> {
+    check(spec)?;
+    let (least, most) = spec.phi;
+    // An odd m below 2^20 has φ(m) > 0.36·m.
+    let end = (most as u64 * 25 / 9).max(3) | 1;
+    let first = (least as u64).max(3) | 1;
+    let mut found: Vec<Candidate> =
+        (first..=end).step_by(2).collect::<Vec<_>>().into_par_iter().filter_map(|m| candidate(spec, m)).collect();
+    found.sort_by(|a, b| a.amortised_cost(spec.packed).total_cmp(&b.amortised_cost(spec.packed)).then(a.m.cmp(&b.m)));
+    Ok(found)
+}
+
+fn check(spec: &SearchSpec) -> Result<()> {
+    let refuse = |what, got: u64, range: &str| {
+        Err(Error::OutOfRange { what, got: i64::try_from(got).unwrap_or(i64::MAX), range: range.into() })
+    };
+    if !arith::is_prime(spec.p) {
+        return refuse("the plaintext prime p", spec.p, "a prime");
+    }
+    if spec.r == 0 || (spec.p as f64).log2() * f64::from(spec.r) >= 45.0 {
+        return refuse("the exponent r of the plaintext modulus", spec.r.into(), "at least 1, with p^r below 2^45");
+    }
+    if spec.phi.0 > spec.phi.1 || spec.phi.1 > 1 << 17 {
+        return refuse("the largest phi(m)", spec.phi.1 as u64, "between the least and 2^17");
+    }
+    Ok(())
+}
+
+/// Whether m suits, cheapest questions first.
+fn candidate(spec: &SearchSpec, m: u64) -> Option<Candidate> {
+    if m % spec.p == 0 {
+        return None;
+    }
+    let powers: Vec<(u64, u64)> =
+        arith::factor(m).into_iter().map(|(prime, exponent)| (prime.pow(exponent), prime)).collect();
+    let totients: Vec<u64> = powers.iter().map(|&(power, prime)| power / prime * (prime - 1)).collect();
+    let n = totients.iter().product::<u64>() as usize;
+    if powers.len() < 2 || n < spec.phi.0 || n > spec.phi.1 {
+        return None;
+    }
+    let orders: Vec<u64> =
+        powers.iter().map(|&(power, _)| arith::multiplicative_order(spec.p % power, power)).collect();
+    let degree = orders.iter().fold(1, |d, &order| arith::lcm(d, order));
+    let slots = n / degree as usize;
+    if degree > spec.most_degree || slots < spec.slots {
+        return None;
+    }
+    let all: Vec<usize> = (0..powers.len()).collect();
+    let mut firsts: Vec<Vec<usize>> = all.iter().map(|&i| vec![i]).collect();
+    firsts.extend(all.iter().flat_map(|&i| (0..i).map(move |j| vec![j, i])));
+    let whole = |first: &[usize]| first.iter().fold(1, |d, &i| arith::lcm(d, orders[i])) == degree;
+    let suits = |first: &&Vec<usize>| whole(first) && has_cyclic_quotient(spec.p, first, &powers, &totients, degree);
+    // As the evaluation maps choose: the fewest axes, of these the least product.
+    let first = firsts
+        .iter()
+        .filter(suits)
+        .min_by_key(|first| (first.len(), first.iter().map(|&i| powers[i].0).product::<u64>()))?;
+    describe(spec, m, n, degree, first, &powers)
+}
+
+/// Whether G/⟨p⟩ is cyclic for G = Z_{m_1}^* with one or two cyclic factors: for every prime q that divides the orders of both and that of the
+/// quotient, p must not be a q-th power in G.
+fn has_cyclic_quotient(p: u64, first: &[usize], powers: &[(u64, u64)], totients: &[u64], degree: u64) -> bool {
+    let &[i, j] = first else { return true };
+    let size = totients[i] * totients[j] / degree;
+    let shared = arith::gcd(arith::gcd(totients[i], totients[j]), size);
+    let is_power = |k: usize, q: u64| arith::pow_mod(p % powers[k].0, totients[k] / q, powers[k].0) == 1;
+    arith::factor(shared).iter().all(|&(q, _)| !(is_power(i, q) && is_power(j, q)))
+}
+
+fn describe(
+    spec: &SearchSpec,
+    m: u64,
+    n: usize,
+    degree: u64,
+    first: &[usize],
+    powers: &[(u64, u64)],
+) -> Option<Candidate> {
+    let log2_qp = security::max_log2_qp(n, spec.security, SecretDistribution::Ternary).ok()?;
+    let shape = Shape::new(m).ok()?;
+    let numbers = Numbers::new(&shape, (spec.p, spec.r), &BootstrapSpec::default()).ok()?;
+    let cube = evaluation_hypercube(m, spec.p).ok()?;
+    let mut factors = vec![first.iter().map(|&i| powers[i].0).product::<u64>()];
+    factors.extend((0..powers.len()).filter(|i| !first.contains(i)).map(|i| powers[i].0));
+    let of = |generator: u64| factors.iter().copied().find(|factor| generator % factor != 1).unwrap_or(1);
+    let mut dimensions: Vec<CandidateDimension> = cube
+        .dimensions()
+        .iter()
+        .map(|d| CandidateDimension { factor: of(d.generator), generator: d.generator, size: d.size, good: d.good })
+        .collect();
+    // The hypercube has the first factor last.
+    dimensions.reverse();
+    let cost = price(spec, log2_qp, degree, &dimensions) * n as f64 * transform_work(powers) / REFERENCE;
+    let slots = n / degree as usize;
+    Some(Candidate { m, n, factors, dimensions, degree, slots, log2_qp, exponent: numbers.exponent, cost })
+}
+
+/// The work of a transform of 2^15 coefficients, in the units of [`transform_work`].
+const REFERENCE: f64 = 32768.0 * 15.0 * 2.0;
+
+/// Work for each coefficient of a transform along all axes: the prime factors of ℓ − 1 for each axis of ℓ^k points, each counting itself when a
+/// codelet does it and four times its logarithm when a longer transform does, and ℓ for each further power.
+fn transform_work(powers: &[(u64, u64)]) -> f64 {
+    let one = |q: u64| (q as f64).min(4.0 * (q as f64).log2());
+    let axis = |&(power, prime): &(u64, u64)| {
+        let rader: f64 = arith::factor(prime - 1).iter().map(|&(q, e)| f64::from(e) * one(q)).sum();
+        let further = (power as f64).log(prime as f64).round() - 1.0;
+        2.0 * rader + further * one(prime)
+    };
+    powers.iter().map(axis).sum()
+}
+
+/// The linear maps in transforms of one row: to the slots at the top of the chain, to the coefficients at its foot, and the trace (thin) or unpacking
+/// and repacking (packed).
+fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDimension]) -> f64 {
+    let primes = ((log2_qp / 50.0) as usize).max(4);
+    let special = primes.div_ceil(4);
+    let top = CostModel::hybrid(primes - special, special, 3);
+    // Packed bootstrapping goes back to coefficients with half the chain left.
+    let low = CostModel::hybrid(if spec.packed { (primes - special) / 2 } else { 2 }, special, 2);
+    let map = |cost: &CostModel| -> f64 {
+        let of = |(s, dimension): (usize, &CandidateDimension)| {
+            let along = if dimension.good { dimension.size } else { 2 * dimension.size - 1 };
+            baby_giant(cost, if spec.packed && s == 0 { along * degree as usize } else { along })
+        };
+        dimensions.iter().enumerate().map(of).sum()
+    };
+    let sum = |size: u64| top.hoist + (size - 1) as f64 * top.hoisted_automorphism + top.mod_down;
+    let d = degree as f64;
+    let rest = match spec.packed {
+        true => sum(degree) + d * d * top.multiply_constant + d * (top.mod_down + low.multiply_narrow),
+        false => arith::factor(degree).iter().map(|&(q, e)| f64::from(e) * sum(q)).sum(),
+    };
+    map(&top) + map(&low) + rest
+}
+
+/// A map with `count` diagonals by hoisted baby steps and giant steps, the best number of baby steps.
+fn baby_giant(cost: &CostModel, count: usize) -> f64 {
+    let with = |babies: usize| {
+        let giants = count.div_ceil(babies) - 1;
+        cost.hoist
+            + (babies - 1) as f64 * cost.hoisted_automorphism
+            + giants as f64 * cost.extended_automorphism
+            + count as f64 * cost.multiply_constant
+            + cost.mod_down
+    };
+    (1..=count).map(with).fold(f64::INFINITY, f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(p: u64, spec: SearchSpec) -> Vec<Candidate> {
+        search(&SearchSpec { p, ..spec }).unwrap()
+    }
+
+    /// The tables of the paper: m, d, slots; and the first factor, where the paper took a single one. (Where it took two, a third has order d as well.)
+    #[test]
+    fn the_indices_of_2015_are_found() {
+        let rows: [(u64, u64, u64, usize, Option<u64>, &[usize]); 8] = [
+            (2, 21845, 16, 1024, Some(257), &[16, 4, 16]),
+            (2, 18631, 25, 720, Some(601), &[24, 30]),
+            (2, 28679, 24, 960, Some(241), &[10, 6, 16]),
+            (2, 35113, 36, 864, None, &[12, 72]),
+            (2, 42799, 21, 2016, Some(337), &[16, 126]),
+            (2, 49981, 30, 1650, Some(331), &[11, 150]),
+            (17, 45551, 40, 1000, None, &[10, 100]),
+            (127, 51319, 36, 1296, None, &[2, 18, 36]),
+        ];
+        for p in [2, 17, 127] {
+            let all = found(p, SearchSpec::default());
+            if p == 2 {
+                // "we processed all potential m's between 16,000 and 64,000. Among these, there were a total of 377 useful m's with 15,000 ≤ φ(m) ≤ 60,016".
+                assert_eq!(all.iter().filter(|candidate| (16_000..=64_000).contains(&candidate.m)).count(), 377);
+                assert_eq!(all.iter().map(|candidate| candidate.n).max(), Some(60_016));
+            }
+            for &(_, m, degree, slots, first, sizes) in rows.iter().filter(|row| row.0 == p) {
+                let one = all.iter().find(|candidate| candidate.m == m).unwrap_or_else(|| panic!("{m} is not found"));
+                assert_eq!((one.degree, one.slots), (degree, slots), "{one:?}");
+                assert!(first.is_none_or(|first| first == one.factors[0]), "{one:?}");
+                let found: Vec<usize> = one.dimensions.iter().map(|dimension| dimension.size).collect();
+                assert_eq!(found, sizes, "{one:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn candidates_are_what_they_say() {
+        let all = found(2, SearchSpec { phi: (15_000, 20_000), slots: 700, most_degree: 40, ..SearchSpec::default() });
+        assert!(all.len() > 5);
+        assert!(all.windows(2).all(|pair| pair[0].amortised_cost(false) <= pair[1].amortised_cost(false)));
+        for one in &all {
+            let product: u64 = one.factors.iter().product();
+            assert_eq!((product, one.n as u64), (one.m, arith::totient(one.m)), "{one:?}");
+            assert_eq!(one.degree, arith::multiplicative_order(2, one.m));
+            assert_eq!(one.degree, arith::multiplicative_order(2, one.factors[0]));
+            let sizes: usize = one.dimensions.iter().map(|dimension| dimension.size).product();
+            assert_eq!(sizes, one.slots);
+            assert!(one.n >= 15_000 && one.n <= 20_000 && one.slots >= 700 && one.degree <= 40);
+            for dimension in &one.dimensions {
+                assert_eq!(
+                    dimension.good,
+                    arith::multiplicative_order(dimension.generator, one.m) == dimension.size as u64
+                );
+                let rest = one.m / dimension.factor;
+                assert_eq!(dimension.generator % rest, 1, "{one:?}");
+            }
+            assert!(one.cost > 0.0 && one.log2_qp > 100.0 && one.exponent > 1);
+        }
+    }
+
+    #[test]
+    fn senseless_searches_are_refused() {
+        for spec in [
+            SearchSpec { p: 4, ..SearchSpec::default() },
+            SearchSpec { r: 0, ..SearchSpec::default() },
+            SearchSpec { r: 45, ..SearchSpec::default() },
+            SearchSpec { phi: (20, 10), ..SearchSpec::default() },
+            SearchSpec { phi: (20, 1 << 20), ..SearchSpec::default() },
+        ] {
+            assert!(matches!(search(&spec), Err(Error::OutOfRange { .. })), "{spec:?}");
+        }
+    }
+}
