@@ -40,6 +40,9 @@ pub(crate) trait FloatOps: Copy {
     fn round(self, x: Self::Reg) -> Self::Reg;
     /// `x + y` where x < 0, else x.
     fn add_if_negative(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// See [`Lanes::prefetch`].
+    #[inline(always)]
+    fn prefetch(self, _: &[u64; LANES]) {}
     /// See [`Lanes::transpose`].
     fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
     /// See [`Lanes::permute`].
@@ -95,6 +98,7 @@ impl<O: FloatOps> Lanes for Float<O> {
     type Vector = O::Reg;
     type Multiplier = O::Reg;
     type Sum = (O::Reg, O::Reg);
+    type Combination = (O::Reg, O::Reg);
 
     // Multipliers are centred, |w| ≤ q/2: the product of a value of bound B is below 1/2 + B·2^50·2^−53.
     const FORM: Form = Form {
@@ -110,6 +114,8 @@ impl<O: FloatOps> Lanes for Float<O> {
     const TWO_COLUMNS: bool = O::MANY_REGISTERS;
     // Products below 2^100 on top of 2^103, low parts of at most 2^50 each: eight fill both accumulators.
     const TERMS: usize = 8;
+    // The low parts, 2^50 each, and a remainder in (−2q, 2q), are whole doubles up to 2^53.
+    const COMBINED: usize = 6;
 
     #[inline(always)]
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
@@ -239,18 +245,6 @@ impl<O: FloatOps> Lanes for Float<O> {
         (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
     }
 
-    #[inline(always)]
-    fn sum_add_scalar(self, sum: Self::Sum, x: &[u64; LANES], scalar: u64) -> Self::Sum {
-        let o = self.ops;
-        let (x, y) = (o.load_integers(x), o.splat(f64::from_bits(scalar)));
-        let next = o.fma(x, y, sum.0);
-        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
-    }
-
-    fn sum_scalar(self, scalar: u64) -> u64 {
-        (scalar as f64).to_bits()
-    }
-
     // high·2^−51 ≤ 2^52 is whole, and the low part is at most 2^53 + 2^50 in absolute value.
     #[inline(always)]
     fn sum_reduce(self, sum: Self::Sum) -> O::Reg {
@@ -263,6 +257,44 @@ impl<O: FloatOps> Lanes for Float<O> {
     #[inline(always)]
     fn sum_from(self, x: O::Reg) -> Self::Sum {
         (self.ops.splat(SUM_START), x)
+    }
+
+    fn coefficient(self, scalar: u64) -> u64 {
+        (scalar as f64).to_bits()
+    }
+
+    #[inline(always)]
+    fn combination(self) -> Self::Combination {
+        self.sum_zero()
+    }
+
+    #[inline(always)]
+    fn combine(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination {
+        let o = self.ops;
+        let (x, y) = (o.load_integers(x), o.splat(f64::from_bits(coefficient)));
+        let next = o.fma(x, y, sum.0);
+        (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
+    }
+
+    // high < 6·2^50·q + 2^53 is a multiple of 2^51 below 2^103, and the quotient, below 2^53, is off by less than 3/2 + 1/2: so the
+    // remainder is in (−2q, 2q), whole, and exact. With the low part it is at most 2^53 in absolute value.
+    #[inline(always)]
+    fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination) {
+        let o = self.ops;
+        let high = o.sub(sum.0, o.splat(SUM_START));
+        let quotient = o.round(o.mul(high, o.splat(self.inverse)));
+        let rest = o.fnma(quotient, o.splat(self.modulus), high);
+        self.store(words, self.reduce_wide(o.add(rest, sum.1)));
+    }
+
+    #[inline(always)]
+    fn combination_from(self, words: &[u64; LANES]) -> Self::Combination {
+        self.sum_from(self.load(words))
+    }
+
+    #[inline(always)]
+    fn prefetch(self, words: &[u64; LANES]) {
+        self.ops.prefetch(words);
     }
 
     #[inline(always)]

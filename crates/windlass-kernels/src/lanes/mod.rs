@@ -79,6 +79,8 @@ pub(crate) trait Lanes: Copy {
     type Multiplier: Copy;
     /// A sum of products of canonical residues, before reduction.
     type Sum: Copy;
+    /// A sum of products of words with scalars, before reduction.
+    type Combination: Copy;
 
     /// Bounds of the internal form.
     const FORM: Form;
@@ -88,6 +90,8 @@ pub(crate) trait Lanes: Copy {
     const TWO_COLUMNS: bool;
     /// Products that a [`Lanes::Sum`] can hold.
     const TERMS: usize;
+    /// Products that a [`Lanes::Combination`] can hold.
+    const COMBINED: usize;
     /// Whether lanes are words that are worked on one after another: code with many values at once then goes lane by lane.
     const ONE_BY_ONE: bool = false;
 
@@ -140,14 +144,24 @@ pub(crate) trait Lanes: Copy {
     fn sum_zero(self) -> Self::Sum;
     /// `sum + x * y` for words below 2^50 (canonical or not): at most `TERMS` times.
     fn sum_add(self, sum: Self::Sum, x: &[u64; LANES], y: &[u64; LANES]) -> Self::Sum;
-    /// `sum + x * y` for words x below 2^50 and the scalar of [`Lanes::sum_scalar`].
-    fn sum_add_scalar(self, sum: Self::Sum, x: &[u64; LANES], scalar: u64) -> Self::Sum;
-    /// The word that [`Lanes::sum_add_scalar`] takes for a canonical scalar.
-    fn sum_scalar(self, scalar: u64) -> u64;
     /// The sum modulo q, reduced.
     fn sum_reduce(self, sum: Self::Sum) -> Self::Vector;
     /// A sum that holds one reduced value; takes the room of one product.
     fn sum_from(self, x: Self::Vector) -> Self::Sum;
+
+    /// The word that [`Lanes::combine`] takes for a canonical scalar.
+    fn coefficient(self, scalar: u64) -> u64;
+    /// An empty combination.
+    fn combination(self) -> Self::Combination;
+    /// `sum + x * scalar` for words x below 2^50 and the scalar of [`Lanes::coefficient`]: at most `COMBINED` times.
+    fn combine(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination;
+    /// The combination modulo q, canonical.
+    fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination);
+    /// A combination that holds eight canonical residues; takes the room of one product.
+    fn combination_from(self, words: &[u64; LANES]) -> Self::Combination;
+    /// Fetches eight words that are needed soon.
+    #[inline(always)]
+    fn prefetch(self, _: &[u64; LANES]) {}
 
     /// Transposes eight vectors: lane j of result i is lane i of argument j.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];

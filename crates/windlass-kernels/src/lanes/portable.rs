@@ -71,6 +71,7 @@ impl Lanes for Portable {
     type Vector = Words;
     type Multiplier = (Words, Words);
     type Sum = [u128; LANES];
+    type Combination = [u128; LANES];
 
     const FORM: Form = Form {
         signed: false,
@@ -84,6 +85,7 @@ impl Lanes for Portable {
     const WORDS: usize = 2;
     const TWO_COLUMNS: bool = false;
     const TERMS: usize = 1 << 20;
+    const COMBINED: usize = 1 << 20;
     const ONE_BY_ONE: bool = true;
 
     #[inline(always)]
@@ -189,15 +191,6 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn sum_add_scalar(self, sum: Self::Sum, x: &Words, scalar: u64) -> Self::Sum {
-        self.sum_add(sum, x, &[scalar; LANES])
-    }
-
-    fn sum_scalar(self, scalar: u64) -> u64 {
-        scalar
-    }
-
-    #[inline(always)]
     fn sum_reduce(self, sum: Self::Sum) -> Words {
         let mut out = [0; LANES];
         for i in 0..LANES {
@@ -209,6 +202,30 @@ impl Lanes for Portable {
     #[inline(always)]
     fn sum_from(self, x: Words) -> Self::Sum {
         x.map(|x| x as u128)
+    }
+
+    fn coefficient(self, scalar: u64) -> u64 {
+        scalar
+    }
+
+    #[inline(always)]
+    fn combination(self) -> Self::Combination {
+        [0; LANES]
+    }
+
+    #[inline(always)]
+    fn combine(self, sum: Self::Combination, x: &Words, coefficient: u64) -> Self::Combination {
+        self.sum_add(sum, x, &[coefficient; LANES])
+    }
+
+    #[inline(always)]
+    fn store_combination(self, words: &mut Words, sum: Self::Combination) {
+        self.store(words, self.sum_reduce(sum));
+    }
+
+    #[inline(always)]
+    fn combination_from(self, words: &Words) -> Self::Combination {
+        self.sum_from(*words)
     }
 
     #[inline(always)]

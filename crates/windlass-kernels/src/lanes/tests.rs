@@ -260,33 +260,69 @@ fn the_widest_sums_are_reduced() {
 struct FullSums;
 
 impl Kernel for FullSums {
-    type Output = (Words, Words, Words, usize);
+    type Output = (Words, Words, usize);
     fn run<L: Lanes>(self, l: L) -> Self::Output {
         let top = [(1 << 50) - 1; LANES];
         let terms = L::TERMS.min(64);
-        let (mut sum, mut scaled) = (l.sum_zero(), l.sum_from(l.load_wide(&top)));
+        let mut sum = l.sum_zero();
         for _ in 0..terms {
             sum = l.sum_add(sum, &top, &top);
         }
-        for _ in 1..terms {
-            scaled = l.sum_add_scalar(scaled, &top, l.sum_scalar(1));
-        }
-        let mut out = [[0; LANES]; 3];
+        let mut out = [[0; LANES]; 2];
         l.store(&mut out[0], l.sum_reduce(sum));
-        l.store(&mut out[1], l.sum_reduce(scaled));
-        l.store(&mut out[2], l.load_wide(&top));
-        (out[0], out[1], out[2], terms)
+        l.store(&mut out[1], l.load_wide(&top));
+        (out[0], out[1], terms)
     }
 }
 
 #[test]
 fn full_sums_of_the_largest_words_are_exact() {
     for q in moduli() {
-        for (sum, scaled, wide, terms) in everywhere(q, FullSums) {
+        for (sum, wide, terms) in everywhere(q, FullSums) {
             let top = (1u128 << 50) - 1;
             assert_eq!(sum, [q.reduce_u128(top * top * terms as u128); LANES], "q = {}", q.value());
-            assert_eq!(scaled, [q.reduce_u128(top * terms as u128); LANES], "q = {}", q.value());
             assert_eq!(wide, [q.reduce_u128(top); LANES], "q = {}", q.value());
+        }
+    }
+}
+
+/// Full combinations of the words x with the coefficient of a scalar, with and without a residue at first.
+#[derive(Clone)]
+struct FullCombinations(Words, u64, u64);
+
+impl Kernel for FullCombinations {
+    type Output = (Words, Words, usize);
+    fn run<L: Lanes>(self, l: L) -> Self::Output {
+        let Self(x, scalar, first) = self;
+        let (terms, coefficient) = (L::COMBINED.min(64), l.coefficient(scalar));
+        let (mut empty, mut begun) = (l.combination(), l.combination_from(&[first; LANES]));
+        for term in 0..terms {
+            empty = l.combine(empty, &x, coefficient);
+            if term > 0 {
+                begun = l.combine(begun, &x, coefficient);
+            }
+        }
+        let mut out = [[0; LANES]; 2];
+        l.store_combination(&mut out[0], empty);
+        l.store_combination(&mut out[1], begun);
+        (out[0], out[1], terms)
+    }
+}
+
+#[test]
+fn full_combinations_of_the_largest_words_are_exact() {
+    let top = (1u64 << 50) - 1;
+    for q in moduli() {
+        let scalars = [0, 1, q.value() / 2, q.value() - 1];
+        let words = [[0; LANES], [top; LANES], [top, top - 1, 1 << 49, 1, 2, 3, 1 << 25, (1 << 25) - 1]];
+        for (x, scalar) in words.iter().flat_map(|x| scalars.map(|scalar| (*x, scalar))) {
+            let first = q.value() - 1;
+            for (empty, begun, terms) in everywhere(q, FullCombinations(x, scalar, first)) {
+                let sum = |x: u64, terms: usize| x as u128 * scalar as u128 * terms as u128;
+                assert_eq!(empty, x.map(|x| q.reduce_u128(sum(x, terms))), "q = {}, {scalar}", q.value());
+                let expected = x.map(|x| q.reduce_u128(sum(x, terms - 1) + first as u128));
+                assert_eq!(begun, expected, "q = {}, {scalar}", q.value());
+            }
         }
     }
 }

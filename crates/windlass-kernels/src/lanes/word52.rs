@@ -32,6 +32,9 @@ pub(crate) trait Word52Ops: Copy {
     fn madd_low(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
     /// `sum + ⌊x·y / 2^52⌋` of the low 52 bits of x and y.
     fn madd_high(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
+    /// See [`Lanes::prefetch`].
+    #[inline(always)]
+    fn prefetch(self, _: &[u64; LANES]) {}
     /// See [`Lanes::transpose`].
     fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
     /// See [`Lanes::permute`].
@@ -49,6 +52,8 @@ pub(crate) struct Word52<O> {
     negated: u64,
     /// ⌊2^52 / q⌋, the Shoup quotient of 1.
     one: u64,
+    /// q^{−1} mod 2^52.
+    montgomery: u64,
     /// 2^52 mod q and its Shoup quotient.
     high: (u64, u64),
     /// With 2^{b−1} < q < 2^b: the shift 52 − b and μ = ⌊2^{b+51}/q⌋ < 2^52 of Barrett's reduction.
@@ -62,7 +67,9 @@ impl<O: Word52Ops> Word52<O> {
         let high = (1 << 52) % q;
         let barrett = ((1u128 << (bits + 51)) / q as u128) as u64;
         let high = (high, quotient(high, q));
-        Self { ops, q, negated: (1 << 52) - q, one: (1 << 52) / q, high, shift: 52 - bits, barrett }
+        // Newton's iteration: q is its own inverse modulo 8, and each step doubles the bits.
+        let montgomery = (0..5).fold(q, |x, _| x.wrapping_mul(2u64.wrapping_sub(q.wrapping_mul(x)))) & MASK;
+        Self { ops, q, montgomery, negated: (1 << 52) - q, one: (1 << 52) / q, high, shift: 52 - bits, barrett }
     }
 
     /// `x * w` in [0, 2q) for x < 2^52.
@@ -106,6 +113,8 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     type Multiplier = (O::Reg, O::Reg);
     /// Low and high words.
     type Sum = (O::Reg, O::Reg);
+    /// Low and high words, the high one with q added.
+    type Combination = (O::Reg, O::Reg);
 
     const FORM: Form = Form {
         signed: false,
@@ -120,6 +129,8 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     const TWO_COLUMNS: bool = true;
     // High words of products below 2^100 are below 2^48: fifteen, and the carry of the low words, fit in 52 bits.
     const TERMS: usize = 15;
+    // After Montgomery's reduction below 2q for what is there at first and q/4 for each product: at most 4q.
+    const COMBINED: usize = 9;
 
     #[inline(always)]
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
@@ -243,17 +254,6 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     }
 
     #[inline(always)]
-    fn sum_add_scalar(self, sum: Self::Sum, x: &[u64; LANES], scalar: u64) -> Self::Sum {
-        let o = self.ops;
-        let (x, y) = (o.load(x), o.splat(scalar));
-        (o.madd_low(sum.0, x, y), o.madd_high(sum.1, x, y))
-    }
-
-    fn sum_scalar(self, scalar: u64) -> u64 {
-        scalar
-    }
-
-    #[inline(always)]
     fn sum_reduce(self, sum: Self::Sum) -> O::Reg {
         let o = self.ops;
         let high = o.add(sum.1, o.shr(sum.0, 52));
@@ -264,6 +264,44 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     #[inline(always)]
     fn sum_from(self, x: O::Reg) -> Self::Sum {
         (x, self.ops.splat(0))
+    }
+
+    /// In Montgomery's form: scalar·2^52.
+    fn coefficient(self, scalar: u64) -> u64 {
+        (((scalar as u128) << 52) % self.q as u128) as u64
+    }
+
+    #[inline(always)]
+    fn combination(self) -> Self::Combination {
+        (self.ops.splat(0), self.ops.splat(self.q))
+    }
+
+    #[inline(always)]
+    fn combine(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination {
+        let o = self.ops;
+        let (x, y) = (o.load(x), o.splat(coefficient));
+        (o.madd_low(sum.0, x, y), o.madd_high(sum.1, x, y))
+    }
+
+    // S = low + 2^52·high − m·q with m ≡ low/q mod 2^52 is 0 mod 2^52: S/2^52 = high + ⌊low/2^52⌋ − ⌊m·q/2^52⌋. Each product is
+    // below 2^50·q, so S/2^52 is in (−q, terms·q/4).
+    #[inline(always)]
+    fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination) {
+        let o = self.ops;
+        let zero = o.splat(0);
+        let m = o.madd_low(zero, sum.0, o.splat(self.montgomery));
+        let high = o.add(sum.1, o.shr(sum.0, 52));
+        self.store(words, o.sub(high, o.madd_high(zero, m, o.splat(self.q))));
+    }
+
+    #[inline(always)]
+    fn combination_from(self, words: &[u64; LANES]) -> Self::Combination {
+        (self.ops.splat(0), self.ops.add(self.ops.load(words), self.ops.splat(self.q)))
+    }
+
+    #[inline(always)]
+    fn prefetch(self, words: &[u64; LANES]) {
+        self.ops.prefetch(words);
     }
 
     #[inline(always)]

@@ -13,6 +13,9 @@ const WIDE: usize = 4;
 /// The same for sums with two results.
 const WIDE_PAIR: usize = 2;
 
+/// Words by which rows are fetched ahead: half a page, since the processor's own fetching begins anew on every page.
+const AHEAD: usize = 256;
+
 /// Terms that a block takes together.
 const TOGETHER: usize = 4;
 
@@ -24,6 +27,17 @@ const BLOCK: usize = 512;
 fn vectors<const W: usize>(row: &[u64], start: usize) -> &[[u64; LANES]; W] {
     let (vectors, _) = row[start..start + W * LANES].as_chunks::<LANES>();
     vectors.first_chunk().expect("W vectors")
+}
+
+/// Fetches what W vectors will read `AHEAD` words later.
+#[inline(always)]
+fn fetch_ahead<L: Lanes, const W: usize>(l: L, row: &[u64], start: usize) {
+    if start + AHEAD + W * LANES <= row.len() {
+        let next = vectors::<W>(row, start + AHEAD);
+        for w in 0..W {
+            l.prefetch(&next[w]);
+        }
+    }
 }
 
 /// The last vector of a row whose length is no multiple of eight, padded with zeros.
@@ -120,24 +134,50 @@ struct DotScalar<'a, 'b> {
 }
 
 impl DotScalar<'_, '_> {
+    /// W vectors from `start`; rows are fetched `AHEAD` words before they are needed.
     #[inline(always)]
-    fn sums<L: Lanes, const W: usize>(
-        &self,
-        l: L,
-        scalars: &[u64; MAX_TERMS],
-        start: usize,
-        at: impl Fn(&[u64], usize) -> [[u64; LANES]; W],
-    ) -> [L::Sum; W] {
-        let mut sums = [l.sum_zero(); W];
+    fn wide<L: Lanes, const W: usize>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
+        let mut sums = [l.combination(); W];
         let mut taken = 0;
-        for ((x, _), &scalar) in self.terms.iter().zip(scalars) {
-            make_room(l, &mut sums, &mut taken);
-            let x = at(x, start);
+        let (out, _) = self.out[start..start + W * LANES].as_chunks_mut::<LANES>();
+        for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
+            if taken == L::COMBINED {
+                for w in 0..W {
+                    l.store_combination(&mut out[w], sums[w]);
+                    sums[w] = l.combination_from(&out[w]);
+                }
+                taken = 1;
+            }
+            taken += 1;
+            fetch_ahead::<L, W>(l, x, start);
+            let x = vectors::<W>(x, start);
             for w in 0..W {
-                sums[w] = l.sum_add_scalar(sums[w], &x[w], scalar);
+                sums[w] = l.combine(sums[w], &x[w], coefficient);
             }
         }
-        sums
+        for w in 0..W {
+            l.store_combination(&mut out[w], sums[w]);
+        }
+    }
+
+    /// The last vector of rows whose length is no multiple of eight.
+    #[inline(always)]
+    fn rest<L: Lanes>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
+        let mut padded = [0; LANES];
+        let mut sum = l.combination();
+        let mut taken = 0;
+        for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
+            if taken == L::COMBINED {
+                l.store_combination(&mut padded, sum);
+                sum = l.combination_from(&padded);
+                taken = 1;
+            }
+            taken += 1;
+            sum = l.combine(sum, &ragged(x, start)[0], coefficient);
+        }
+        l.store_combination(&mut padded, sum);
+        let length = self.out.len() - start;
+        self.out[start..].copy_from_slice(&padded[..length]);
     }
 }
 
@@ -145,26 +185,23 @@ impl Kernel for DotScalar<'_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, l: L) {
-        let mut scalars = [0; MAX_TERMS];
-        for (prepared, (_, scalar)) in scalars.iter_mut().zip(self.terms) {
-            *prepared = l.sum_scalar(*scalar);
+    fn run<L: Lanes>(mut self, l: L) {
+        let mut coefficients = [0; MAX_TERMS];
+        for (coefficient, (_, scalar)) in coefficients.iter_mut().zip(self.terms) {
+            *coefficient = l.coefficient(*scalar);
         }
         let length = self.out.len();
         let mut start = 0;
         while start + WIDE * LANES <= length {
-            let sums = self.sums::<L, WIDE>(l, &scalars, start, |row, start| *vectors(row, start));
-            store(l, self.out, start, &sums);
+            self.wide::<L, WIDE>(l, &coefficients, start);
             start += WIDE * LANES;
         }
         while start + LANES <= length {
-            let sums = self.sums::<L, 1>(l, &scalars, start, |row, start| *vectors(row, start));
-            store(l, self.out, start, &sums);
+            self.wide::<L, 1>(l, &coefficients, start);
             start += LANES;
         }
         if start < length {
-            let sums = self.sums::<L, 1>(l, &scalars, start, ragged);
-            store_ragged(l, self.out, start, &sums);
+            self.rest(l, &coefficients, start);
         }
     }
 }
