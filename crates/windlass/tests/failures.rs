@@ -135,6 +135,16 @@ fn mismatch<T>(label: &str, result: Result<T>) {
 }
 
 #[test]
+fn a_second_context_with_the_same_parameters_is_another() {
+    let (mut own, mut other) = (client((64, 17, 1), SCHEMES[0], &CHAIN), client((64, 17, 1), SCHEMES[0], &CHAIN));
+    let engine = own.engine(false, &[]);
+    let (x, y) = (own.random(), other.random());
+    let (a, b) = (own.encrypt(&x), other.encrypt(&y));
+    let refused = engine.add(&a, &b).unwrap_err();
+    assert!(refused.to_string().contains("second Context"), "{refused}");
+}
+
+#[test]
 fn values_of_other_contexts_are_refused_by_every_operation() {
     for scheme in SCHEMES {
         let mut own = client((64, 17, 1), scheme, &CHAIN);

@@ -26,6 +26,20 @@ fn encrypted_decisions_are_those_of_the_plain_model() {
 }
 
 #[test]
+fn features_near_the_ends_of_the_range_count() {
+    let dir = tempfile::tempdir().unwrap();
+    // The class follows from the large feature alone, and again from the small one.
+    let row = |i: usize| format!("{i},{},{}e300,{}e-300\n", if i % 3 == 0 { "a" } else { "b" }, i % 3, 7 + i % 3);
+    let rows: String = (0..24).map(row).collect();
+    fs::write(dir.path().join("t.csv"), format!("id,class,large,small\n{rows}")).unwrap();
+    let report = succeed(dir.path(), "score --table t.csv --label class --positive a");
+    assert_eq!(
+        (report["accuracy_encrypted_held_out"].as_f64(), report["disagreements"].as_u64()),
+        (Some(1.0), Some(0))
+    );
+}
+
+#[test]
 fn bad_tables_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let write = |text: &str| fs::write(dir.path().join("t.csv"), text).unwrap();

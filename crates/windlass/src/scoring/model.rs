@@ -27,11 +27,8 @@ impl Standardisation {
                 return Err(Error::NotFinite { index });
             }
         }
-        let count = rows.len() as f64;
-        let column = |j: usize| rows.iter().map(move |row| row[j]);
-        let means: Vec<f64> = (0..first.len()).map(|j| column(j).sum::<f64>() / count).collect();
-        let spread = |j: usize| (column(j).map(|x| (x - means[j]).powi(2)).sum::<f64>() / count).sqrt();
-        let scales = (0..first.len()).map(|j| if spread(j) > 0.0 { spread(j) } else { 1.0 }).collect();
+        let columns = (0..first.len()).map(|j| moments(rows.iter().map(move |row| row[j])));
+        let (means, scales) = columns.unzip();
         Ok(Self { means, scales })
     }
 
@@ -49,9 +46,26 @@ impl Standardisation {
         if let Some(index) = row.iter().position(|x| !x.is_finite()) {
             return Err(Error::NotFinite { index });
         }
-        let brought = row.iter().zip(self.means.iter().zip(&self.scales)).map(|(x, (mean, scale))| (x - mean) / scale);
+        // Halves, so that the difference of two large numbers is finite.
+        let bring = |(x, (mean, scale)): (&f64, (&f64, &f64))| (x * 0.5 - mean * 0.5) / scale * 2.0;
+        let brought = row.iter().zip(self.means.iter().zip(&self.scales)).map(bring);
         Ok(brought.map(|x| x.clamp(-Self::BOUND, Self::BOUND)).collect())
     }
+}
+
+/// Mean and standard deviation (1 where all values are equal), of values divided by a power of two near the largest: neither sums nor squares
+/// overflow or vanish.
+fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let largest = values.clone().fold(0.0f64, |largest, x| largest.max(x.abs()));
+    if largest == 0.0 {
+        return (0.0, 1.0);
+    }
+    // A power of two: small tables of ordinary numbers get the same bits as without it.
+    let unit = largest.log2().floor().clamp(-1022.0, 1023.0).exp2();
+    let count = values.clone().count() as f64;
+    let mean = values.clone().map(|x| x / unit).sum::<f64>() / count;
+    let spread = (values.map(|x| (x / unit - mean).powi(2)).sum::<f64>() / count).sqrt();
+    (mean * unit, if spread > 0.0 { spread * unit } else { 1.0 })
 }
 
 fn check_length(expected: usize, got: usize) -> Result<()> {
@@ -188,6 +202,25 @@ mod tests {
             (0..2).for_each(|j| gradient[j] += (f64::from(u8::from(label)) - p) * x[j]);
         }
         assert!((0..2).all(|j| (gradient[j] - model.weights()[j]).abs() < 1e-9), "{gradient:?}");
+    }
+
+    #[test]
+    fn features_of_any_size_are_standardised_alike() {
+        let plain: Vec<Vec<f64>> = (0..9).map(|j| vec![(j as f64 * 1.7).sin(), 1.0]).collect();
+        let expected = Standardisation::of(&plain).unwrap();
+        for exponent in [1022, 1000, 0, -1000] {
+            let factor = 2f64.powi(exponent);
+            let scaled: Vec<Vec<f64>> = plain.iter().map(|row| vec![row[0] * factor, factor]).collect();
+            let found = Standardisation::of(&scaled).unwrap();
+            for (row, plain) in scaled.iter().zip(&plain) {
+                let (a, b) = (found.apply(row).unwrap(), expected.apply(plain).unwrap());
+                assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9), "2^{exponent}: {a:?}, {b:?}");
+            }
+        }
+        // Both ends of the range of doubles in one column.
+        let ends = Standardisation::of(&[vec![f64::MAX], vec![f64::MIN], vec![0.0]]).unwrap();
+        let apply = |x: f64| ends.apply(&[x]).unwrap()[0];
+        assert!((apply(f64::MAX) - 1.5f64.sqrt()).abs() < 1e-9 && (apply(f64::MIN) + 1.5f64.sqrt()).abs() < 1e-9);
     }
 
     #[test]

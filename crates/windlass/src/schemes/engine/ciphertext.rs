@@ -85,11 +85,12 @@ impl Ciphertext {
         let describe = |context: &Context, scheme, prime: u64, exponent: u32| {
             format!("{scheme} {}, plaintext modulus {prime}^{exponent}", context.params().id())
         };
-        Err(Error::ContextMismatch {
-            operation,
-            left: describe(context, scheme, modulus.prime(), modulus.exponent()),
-            right: describe(&self.context, self.scheme, self.prime, self.exponent),
-        })
+        let left = describe(context, scheme, modulus.prime(), modulus.exponent());
+        let mut right = describe(&self.context, self.scheme, self.prime, self.exponent);
+        if left == right {
+            right.push_str(" of a second Context with the same parameters: make one and share its Arc");
+        }
+        Err(Error::ContextMismatch { operation, left, right })
     }
 
     /// The same metadata around other parts.
