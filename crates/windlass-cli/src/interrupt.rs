@@ -4,30 +4,50 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::error::{CliError, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
-/// The exit code of an interrupted command, as shells have it.
-const CODE: i32 = 130;
+use crate::error::{CliError, Result};
 
 /// What an interrupted command has to remove: files, and directories (full ones that it works in, or empty ones).
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the process.
+/// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the process; but one that the caller has set to be
+/// ignored (`nohup`, a job in the background of a script) stays so.
 ///
 /// # Errors
 /// When the system takes no handler.
 pub fn install(json: bool) -> Result<()> {
-    let handler = move || {
-        // Never let go of: nothing gets its place any more.
-        let unfinished = lock();
-        unfinished.iter().rev().for_each(|path| remove(path));
-        if json {
-            crate::report::print_error("interrupted", CODE);
+    let ignored = ignored_signals();
+    let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    let signals = Signals::new(watched.collect::<Vec<_>>());
+    let mut signals = signals.map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))?;
+    std::thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            end(signal, json);
         }
-        eprintln!("windlass: interrupted; files that were not finished are removed");
-        std::process::exit(CODE);
-    };
-    ctrlc::set_handler(handler).map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))
+    });
+    Ok(())
+}
+
+/// Bit s − 1 for an ignored signal s, where the system says so.
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}
+
+/// Clears up and ends the process with the code that shells give: 128 and the number of the signal.
+fn end(signal: i32, json: bool) {
+    // Never let go of: nothing gets its place any more.
+    let unfinished = lock();
+    unfinished.iter().rev().for_each(|path| remove(path));
+    let code = 128 + signal;
+    if json {
+        crate::report::print_error("interrupted", code);
+    }
+    eprintln!("windlass: interrupted; files that were not finished are removed");
+    std::process::exit(code);
 }
 
 /// A path that is removed when the command is interrupted, if it is there. It may be gone or renamed by then.

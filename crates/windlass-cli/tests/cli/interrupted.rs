@@ -83,7 +83,7 @@ fn interrupted_commands_leave_nothing() {
         let status = child.wait().unwrap();
         let left = entries(dir.path());
         match status.code() {
-            Some(130) => {
+            Some(130 | 143) => {
                 interrupted += 1;
                 assert!(left.is_empty(), "{left:?}");
             }
@@ -94,6 +94,26 @@ fn interrupted_commands_leave_nothing() {
         }
     }
     assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
+}
+
+#[cfg(unix)]
+#[test]
+fn ignored_signals_stay_ignored() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = format!(
+        "trap '' HUP; exec {} refresh keygen --preset insecure_boot_4369 --out keys",
+        env!("CARGO_BIN_EXE_windlass")
+    );
+    let mut child =
+        Command::new("sh").current_dir(dir.path()).args(["-c", &line]).stdout(Stdio::null()).spawn().unwrap();
+    let pid = child.id().to_string();
+    for _ in 0..8 {
+        std::thread::sleep(Duration::from_millis(25));
+        // It may have ended already.
+        let _ = Command::new("kill").args(["-HUP", pid.as_str()]).stderr(Stdio::null()).status();
+    }
+    assert!(child.wait().unwrap().success());
+    assert_eq!(entries(&dir.path().join("keys")).len(), 4);
 }
 
 #[test]
