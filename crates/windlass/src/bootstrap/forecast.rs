@@ -114,7 +114,21 @@ impl Forecast {
         if rest.iter().all(|&c| c == 0) {
             return Bound::of((first % t).min(t - first % t) as f64);
         }
-        self.model(exponent).plaintext_random()
+        self.constant_norm(exponent)
+    }
+
+    /// The canonical norm that a constant with random centred coefficients modulo p^exponent has: one in e^6 has more.
+    ///
+    /// |α(ζ^u)|² is near to exponential with mean V = n·t²/12, so that the greatest of n/2 exceeds V·(ln(n/2) + u) with probability e^{−u}. The engine takes
+    /// every constant's own norm.
+    pub fn constant_norm(&self, exponent: u32) -> Bound {
+        let (n, t) = (self.params.n() as f64, self.modulus(exponent) as f64);
+        let typical = Bound::of(t * (n / 12.0 * ((n / 2.0).ln() + 6.0)).sqrt());
+        if typical.bits() < self.model(exponent).plaintext_random().bits() {
+            typical
+        } else {
+            self.model(exponent).plaintext_random()
+        }
     }
 }
 

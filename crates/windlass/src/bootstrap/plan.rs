@@ -240,7 +240,8 @@ impl BootstrapPlan {
     /// c_0 + c_1·Enc(s̃) with uniform c_0, c_1 modulo p^e.
     fn front_end_forecast(&self, high: &Forecast) -> Expected {
         let model = high.model(self.numbers.exponent);
-        let noise = model.fresh_secret() * model.plaintext_random() + model.plaintext_random();
+        let norm = high.constant_norm(self.numbers.exponent);
+        let noise = model.fresh_secret() * norm + norm;
         Expected { level: self.params.top_level(), exponent: self.numbers.exponent, factor: 1, noise }
     }
 

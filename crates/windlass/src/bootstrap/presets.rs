@@ -22,40 +22,53 @@ pub struct BootstrapPreset {
     pub spec: BootstrapSpec,
 }
 
-/// A set of our own: (bits, count) of the primes of Q and of P.
+/// A set of our own: (bits, count) of the primes of Q in the order of the chain, and of P.
 struct Own {
     name: &'static str,
     m: u64,
     p: u64,
     r: u32,
-    q: (u32, usize),
+    q: &'static [(u32, usize)],
     special: (u32, usize),
     digits: usize,
     weight: u32,
 }
 
+/// For n = 2^15 and plaintext moduli p² of 14 to 16 bits: a product costs about 40 bits of capacity.
+const SMALL_T: &[(u32, usize)] = &[(50, 5), (40, 10)];
+
 /// Uniform ternary main secrets; those without `insecure` in their name have at least 128 bits by the tables.
 const OWN: [Own; 7] = [
-    Own { name: "insecure_boot_105", m: 105, p: 2, r: 1, q: (50, 14), special: (50, 5), digits: 3, weight: 6 },
-    Own { name: "insecure_boot_1023", m: 1023, p: 2, r: 1, q: (50, 16), special: (50, 6), digits: 3, weight: 8 },
-    Own { name: "insecure_boot_4369", m: 4369, p: 2, r: 1, q: (50, 16), special: (50, 6), digits: 3, weight: 12 },
-    Own { name: "insecure_boot_256_p257", m: 256, p: 257, r: 1, q: (50, 14), special: (50, 5), digits: 3, weight: 8 },
-    Own { name: "boot_n32768_p257", m: 1 << 16, p: 257, r: 1, q: (50, 12), special: (50, 4), digits: 4, weight: 32 },
-    Own { name: "boot_n32768_p127", m: 1 << 16, p: 127, r: 1, q: (50, 12), special: (50, 4), digits: 4, weight: 32 },
+    Own { name: "insecure_boot_105", m: 105, p: 2, r: 1, q: &[(50, 14)], special: (50, 5), digits: 3, weight: 6 },
+    Own { name: "insecure_boot_1023", m: 1023, p: 2, r: 1, q: &[(50, 16)], special: (50, 6), digits: 3, weight: 8 },
+    Own { name: "insecure_boot_4369", m: 4369, p: 2, r: 1, q: &[(50, 16)], special: (50, 6), digits: 3, weight: 12 },
+    Own {
+        name: "insecure_boot_256_p257",
+        m: 256,
+        p: 257,
+        r: 1,
+        q: &[(50, 14)],
+        special: (50, 5),
+        digits: 3,
+        weight: 8,
+    },
+    Own { name: "boot_n32768_p257", m: 1 << 16, p: 257, r: 1, q: SMALL_T, special: (50, 3), digits: 5, weight: 30 },
+    Own { name: "boot_n32768_p127", m: 1 << 16, p: 127, r: 1, q: SMALL_T, special: (50, 3), digits: 5, weight: 30 },
     Own {
         name: "boot_n65536_p65537",
         m: 1 << 17,
         p: 65537,
         r: 1,
-        q: (50, 24),
-        special: (50, 9),
+        q: &[(50, 18)],
+        special: (50, 6),
         digits: 3,
-        weight: 32,
+        weight: 30,
     },
 ];
 
 /// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for Halevi–Shoup the largest up to their 56 that takes
-/// no more digits than 24 does, as their bound is heuristic and ours holds at 2^−128; our default elsewhere.
+/// no more digits than 24 does, as their bound is heuristic and ours holds at 2^−128; for powers of two elsewhere 30, the largest weight whose digits a
+/// polynomial of degree 61 and depth 6 removes.
 fn ephemeral_weight(name: &str, preset: &Params) -> Result<u32> {
     if name.starts_with("paper_hs") {
         let removed = |weight: u32| {
@@ -68,7 +81,7 @@ fn ephemeral_weight(name: &str, preset: &Params) -> Result<u32> {
     Ok(match name {
         "paper_ma24_set2_p8191" => 24,
         _ if name.starts_with("paper_ma24") => 26,
-        _ => BootstrapSpec::default().ephemeral_weight,
+        _ => 30,
     })
 }
 
@@ -90,7 +103,7 @@ impl BootstrapPreset {
             };
             let params = RlweParams::new(&RlweSpec {
                 m: own.m,
-                q_prime_bits: vec![own.q.0; own.q.1],
+                q_prime_bits: own.q.iter().flat_map(|&(bits, count)| vec![bits; count]).collect(),
                 special_prime_bits: vec![own.special.0; own.special.1],
                 digits: own.digits,
                 secret: SecretDistribution::Ternary,

@@ -13,8 +13,8 @@ struct Preset {
     p: u64,
     r: u32,
     generators: &'static [u64],
-    /// (bits, count) of the primes of Q and of P.
-    q: (u32, usize),
+    /// (bits, count) of the primes of Q in the order of the chain, and of P.
+    q: &'static [(u32, usize)],
     special: (u32, usize),
     digits: usize,
     /// 0: uniform ternary.
@@ -22,68 +22,72 @@ struct Preset {
 }
 
 const fn toy(name: &'static str, m: u64, p: u64, r: u32) -> Preset {
-    Preset { name, m, p, r, generators: &[], q: (50, 8), special: (50, 3), digits: 3, weight: 0 }
+    Preset { name, m, p, r, generators: &[], q: &[(50, 8)], special: (50, 3), digits: 3, weight: 0 }
 }
 
-/// A bootstrapping set of the papers: chains of about the bits of Q and P that HElib 2.3 gives them, and its weight of 120.
-const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: usize, special: usize) -> Preset {
-    Preset { name, m, p, r, generators: &[], q: (50, q), special: (50, special), digits: 3, weight: 120 }
+/// Primes of Q.
+type Chain = &'static [(u32, usize)];
+
+/// A bootstrapping set of the papers: QP of about the bits that HElib 2.3 gives it, in more digits and so with more of them for Q, and its weight of 120.
+/// Where there are enough primes of 30 bits, they lie where digits are removed: a product modulo 2^8 costs about 25 bits of capacity.
+const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chain, special: usize, digits: usize) -> Preset {
+    Preset { name, m, p, r, generators: &[], q, special: (50, special), digits, weight: 120 }
 }
 
 /// A set of Halevi–Shoup 2018, Tables 1 to 4: about 400 bits of Q, a dense key as HElib measures it, and the hypercube of the table.
 const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Preset {
-    Preset { name, m, p: 2, r: 1, generators, q: (50, 8), special: (50, 3), digits: 3, weight: 0 }
+    Preset { name, m, p: 2, r: 1, generators, q: &[(50, 8)], special: (50, 3), digits: 3, weight: 0 }
 }
 
-/// A set of Chen–Han 2018, Tables 4 and 5: log2 Q = 558 or 806 as published, weight 128. SEAL switched keys without special primes;
-/// ours come on top, so that λ is below the published figure.
-const fn chen_han(name: &'static str, n: u64, p: u64, r: u32) -> Preset {
-    let (q, special) = if n == 16384 { (11, 4) } else { (16, 6) };
-    Preset { name, m: 2 * n, p, r, generators: &[], q: (50, q), special: (50, special), digits: 3, weight: 128 }
+/// A set of Chen–Han 2018, Tables 4 and 5: log2 Q about 558 or 806 as published, weight 128. SEAL switched keys without special primes;
+/// ours come on top, so that λ is below the published figure. The lower primes have 50 bits, the others what a product modulo p^{r+1} costs.
+const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chain) -> Preset {
+    let (special, digits) = if n == 16384 { (3, 5) } else { (5, 4) };
+    Preset { name, m: 2 * n, p, r, generators: &[], q, special: (50, special), digits, weight: 128 }
 }
 
-/// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 of which about 947 are capacity, weight 120.
-const fn ma(name: &'static str, p: u64) -> Preset {
-    Preset { name, m: 1 << 16, p, r: 1, generators: &[], q: (50, 19), special: (47, 8), digits: 3, weight: 120 }
+/// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 at most, weight 120. Primes as in [`chen_han`].
+const fn ma(name: &'static str, p: u64, q: Chain) -> Preset {
+    Preset { name, m: 1 << 16, p, r: 1, generators: &[], q, special: (50, 6), digits: 4, weight: 120 }
 }
 
 /// A set of 128 bits with ternary secrets.
-const fn secure(name: &'static str, m: u64, q: (u32, usize), special: (u32, usize), digits: usize) -> Preset {
+const fn secure(name: &'static str, m: u64, q: Chain, special: (u32, usize), digits: usize) -> Preset {
     Preset { name, m, p: 65537, r: 1, generators: &[], q, special, digits, weight: 0 }
 }
 
 const PRESETS: [Preset; 31] = [
-    secure("demo", 1 << 14, (43, 3), (50, 1), 3),
-    secure("bgv_n32768", 1 << 16, (50, 11), (50, 6), 2),
+    secure("demo", 1 << 14, &[(43, 3)], (50, 1), 3),
+    secure("bgv_n32768", 1 << 16, &[(50, 11)], (50, 6), 2),
     toy("insecure_toy_105", 105, 2, 1),
     toy("insecure_toy_1023", 1023, 2, 1),
     toy("insecure_toy_4369", 4369, 2, 1),
     toy("insecure_toy_4095", 4095, 2, 1),
     toy("insecure_toy_256", 256, 257, 1),
     toy("insecure_toy_2048", 2048, 65537, 1),
-    paper("paper_hs15_21845", 21845, 2, 1, 9, 4),
-    paper("paper_hs15_18631", 18631, 2, 1, 10, 4),
-    paper("paper_hs15_28679", 28679, 2, 1, 13, 5),
-    paper("paper_hs15_35113", 35113, 2, 1, 16, 6),
-    paper("paper_hs15_45551", 45551, 17, 1, 20, 7),
-    paper("paper_hs15_51319", 51319, 127, 1, 24, 8),
-    paper("paper_hs15_42799", 42799, 2, 8, 24, 8),
-    paper("paper_hs15_49981", 49981, 2, 8, 28, 10),
-    paper("paper_hs18_49981", 49981, 2, 1, 28, 10),
+    paper("paper_hs15_21845", 21845, 2, 1, &[(50, 4), (30, 6), (50, 2)], 3, 4),
+    paper("paper_hs15_18631", 18631, 2, 1, &[(50, 5), (31, 6), (50, 2)], 3, 5),
+    paper("paper_hs15_28679", 28679, 2, 1, &[(50, 8), (30, 6), (50, 2)], 4, 4),
+    paper("paper_hs15_35113", 35113, 2, 1, &[(50, 17)], 5, 4),
+    paper("paper_hs15_45551", 45551, 17, 1, &[(50, 21)], 6, 4),
+    paper("paper_hs15_51319", 51319, 127, 1, &[(50, 25)], 7, 4),
+    paper("paper_hs15_42799", 42799, 2, 8, &[(50, 25)], 7, 4),
+    paper("paper_hs15_49981", 49981, 2, 8, &[(50, 30)], 8, 4),
+    paper("paper_hs18_49981", 49981, 2, 1, &[(50, 30)], 8, 4),
     linear("paper_hs18_15709", 15709, &[]),
     linear("paper_hs18_18631_good", 18631, &[17, 1177]),
     linear("paper_hs18_18631_bad", 18631, &[7, 626]),
     linear("paper_hs18_24295_good", 24295, &[16386, 16427]),
     linear("paper_hs18_24295_bad", 24295, &[53, 42]),
-    chen_han("paper_ch18_n16384_p127", 16384, 127, 1),
-    chen_han("paper_ch18_n16384_p257", 16384, 257, 1),
-    chen_han("paper_ch18_n32768_p127_r2", 32768, 127, 2),
-    chen_han("paper_ch18_n32768_p127_r3", 32768, 127, 3),
-    chen_han("paper_ch18_n32768_p257", 32768, 257, 1),
-    chen_han("paper_ch18_n32768_p257_r2", 32768, 257, 2),
-    ma("paper_ma24_set1_p65537", 65537),
-    ma("paper_ma24_set2_p8191", 8191),
-    ma("paper_ma24_set3_p131071", 131_071),
+    chen_han("paper_ch18_n16384_p127", 16384, 127, 1, &[(50, 4), (39, 9)]),
+    chen_han("paper_ch18_n16384_p257", 16384, 257, 1, &[(50, 4), (39, 9)]),
+    chen_han("paper_ch18_n32768_p127_r2", 32768, 127, 2, &[(50, 5), (40, 14)]),
+    chen_han("paper_ch18_n32768_p127_r3", 32768, 127, 3, &[(50, 5), (45, 13)]),
+    chen_han("paper_ch18_n32768_p257", 32768, 257, 1, &[(50, 5), (40, 14)]),
+    chen_han("paper_ch18_n32768_p257_r2", 32768, 257, 2, &[(50, 5), (41, 14)]),
+    ma("paper_ma24_set1_p65537", 65537, &[(50, 3), (49, 18)]),
+    ma("paper_ma24_set2_p8191", 8191, &[(50, 9), (44, 7), (42, 6)]),
+    ma("paper_ma24_set3_p131071", 131_071, &[(50, 3), (49, 18)]),
 ];
 
 /// The names of all presets.
@@ -113,7 +117,7 @@ impl Params {
         };
         let spec = RlweSpec {
             m: preset.m,
-            q_prime_bits: vec![preset.q.0; preset.q.1],
+            q_prime_bits: preset.q.iter().flat_map(|&(bits, count)| vec![bits; count]).collect(),
             special_prime_bits: vec![preset.special.0; preset.special.1],
             digits: preset.digits,
             secret,
