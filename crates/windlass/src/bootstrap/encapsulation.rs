@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use windlass_ring::gadget::Gadget;
-use windlass_ring::kernels::Shape;
+use windlass_ring::kernels::{Modulus, Shape};
 use windlass_ring::{Basis, Eval, Poly, norm, sample};
 use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, SecretKey, noise};
 use zeroize::{Zeroize, Zeroizing};
@@ -171,6 +171,95 @@ fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
     if odd.is_empty() { nonzero.len() as f64 } else { (0..shape.n()).map(row).max().unwrap_or(0) as f64 }
 }
 
+/// (−a·s + e + scale·message, a) over `wide`, a expanded from `seed`; scale is given for each prime.
+fn seeded_pair(
+    context: &Context,
+    wide: &Basis,
+    seed: &[u8; 32],
+    secret: &[i64],
+    message: &[i64],
+    scale: impl Fn(Modulus) -> u64 + Sync,
+    rng: &mut impl RngCore,
+) -> [Poly<Eval>; 2] {
+    let ring = context.ring();
+    let a = sample::uniform(ring, wide, seed, 0);
+    let mut under = Poly::from_signed(ring, wide, secret).into_eval();
+    let mut b = a.mul(&under);
+    under.zeroize();
+    b.neg_assign();
+    let error = sample::error(ring.shape(), context.gaussian(), rng);
+    let mut error = Poly::from_signed(ring, wide, &error).into_eval();
+    b.add_assign(&error);
+    error.zeroize();
+    let mut message = Poly::from_signed(ring, wide, message).into_eval();
+    message.mul_scalar_rows(|_, q| scale(q));
+    b.add_assign(&message);
+    message.zeroize();
+    [b, a]
+}
+
+/// The ephemeral secret under the main one over the whole of Q·P: (−a·s + e + (P/t)·s̃, a) with t = p^e. In base Q·P its product with c_1 modulo p^e keeps
+/// the error small: c_1·e is divided by P before it counts.
+#[derive(Debug, Clone)]
+pub(super) struct EncryptedSecret {
+    seed: [u8; 32],
+    b: Poly<Eval>,
+    a: Poly<Eval>,
+}
+
+impl EncryptedSecret {
+    pub fn generate(secret: &SecretKey, target: &EphemeralSecret, t: u64, rng: &mut impl RngCore) -> Self {
+        let context = secret.context();
+        let mut seed = [0; 32];
+        rng.fill_bytes(&mut seed);
+        let special = context.special();
+        // P modulo q is 0 for the special primes.
+        let scale = |q: Modulus| {
+            let p = special.indices().fold(1, |p, i| q.mul(p, q.reduce(context.ring().modulus(i).value())));
+            q.mul(p, q.inv(q.reduce(t)))
+        };
+        let (wide, under) = (context.wide_basis(context.top_level()), secret.expose_coefficients());
+        let [b, a] = seeded_pair(context, &wide, &seed, under, &target.0, scale, rng);
+        Self { seed, b, a }
+    }
+
+    /// Rebuilds it from the seed of a, and b. `None` when b is not over all primes of the context.
+    pub fn from_parts(context: &Arc<Context>, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
+        let wide = context.wide_basis(context.top_level());
+        if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != &wide {
+            return None;
+        }
+        let a = sample::uniform(context.ring(), &wide, &seed, 0);
+        Some(Self { seed, b, a })
+    }
+
+    /// The seed of a, and b.
+    pub fn parts(&self) -> (&[u8; 32], &Poly<Eval>) {
+        (&self.seed, &self.b)
+    }
+
+    /// Whether it belongs to this very context.
+    pub fn is_of(&self, context: &Context) -> bool {
+        Arc::ptr_eq(self.b.ring(), context.ring())
+    }
+
+    /// The pair (b, a).
+    pub fn pair(&self) -> [&Poly<Eval>; 2] {
+        [&self.b, &self.a]
+    }
+
+    /// Bytes in memory.
+    pub fn bytes(&self) -> usize {
+        self.a.bytes() + self.b.bytes()
+    }
+
+    /// ‖s̃‖ + t·‖e‖/P: the noise of a pair divided by P, for plaintext modulus t.
+    pub fn noise(params: &RlweParams, model: &NoiseModel, weight: u32, t: u64) -> Bound {
+        let error = Bound::of(t as f64) * model.error(1) / Bound::from_bits(params.log2_p());
+        secret_norm(params.shape(), weight) + error
+    }
+}
+
 /// A key that switches from the main secret to the ephemeral one, at the input modulus alone: (−a·s̃ + e + P·s, a) modulo Q_in·P.
 #[derive(Debug, Clone)]
 pub(super) struct EncapsulationKey {
@@ -190,22 +279,11 @@ impl EncapsulationKey {
         let context = secret.context();
         let ring = context.ring();
         let special = input.special_basis(context);
-        let wide = input.wide_basis(context);
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let a = sample::uniform(ring, &wide, &seed, 0);
-        let mut sparse = Poly::from_signed(ring, &wide, &target.0).into_eval();
-        let mut b = a.mul(&sparse);
-        sparse.zeroize();
-        b.neg_assign();
-        let error = sample::error(ring.shape(), context.gaussian(), rng);
-        let mut error = Poly::from_signed(ring, &wide, &error).into_eval();
-        b.add_assign(&error);
-        error.zeroize();
-        let mut source = Poly::from_signed(ring, &wide, secret.expose_coefficients()).into_eval();
-        source.mul_scalar_assign(|q| special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value()))));
-        b.add_assign(&source);
-        source.zeroize();
+        let scale = |q: Modulus| special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
+        let (wide, source) = (input.wide_basis(context), secret.expose_coefficients());
+        let [b, a] = seeded_pair(context, &wide, &seed, &target.0, source, scale, rng);
         Self { input: input.clone(), seed, b, a }
     }
 

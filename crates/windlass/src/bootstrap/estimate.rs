@@ -33,7 +33,6 @@ impl BootstrapPlan {
     pub fn key_bytes(&self) -> KeyBytes {
         const SEED: u64 = 32;
         const KEY_FIELDS: u64 = 8 + 2 + SEED;
-        const CIPHERTEXT_FIELDS: u64 = 24;
         let (params, n) = (&self.params, self.params.n());
         let packed = |primes: &[Modulus]| primes.iter().map(|q| packed_len(n, q.value()) as u64).sum::<u64>();
         let (top, special) = (params.top_level(), params.special_primes());
@@ -53,7 +52,7 @@ impl BootstrapPlan {
             secret: file(packed_len(n, 3) as u64),
             public: file(SEED + whole),
             evaluation: file(evaluation),
-            bootstrap: file(encapsulation + CIPHERTEXT_FIELDS + whole + SEED),
+            bootstrap: file(encapsulation + SEED + whole + packed(special)),
             evaluation_memory,
         }
     }

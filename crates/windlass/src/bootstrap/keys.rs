@@ -6,21 +6,18 @@ use rand_core::RngCore;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Context, EvaluationKeys, SecretKey};
 
-use super::encapsulation::{EncapsulationKey, EphemeralSecret, InputModulus};
+use super::encapsulation::{EncapsulationKey, EncryptedSecret, EphemeralSecret, InputModulus};
 use super::error::BootstrapError;
 use super::plan::BootstrapPlan;
 use crate::error::Result;
-use crate::plaintext::Plaintext;
-use crate::schemes::{Ciphertext, Decryptor, Scheme};
-use crate::wire::CiphertextV1;
+use crate::schemes::Scheme;
 
-/// The encapsulation key, and the ephemeral secret encrypted under the main one with plaintext modulus p^e. Public.
+/// The encapsulation key, and the ephemeral secret encrypted under the main one modulo Q·P for plaintext modulus p^e. Public.
 #[derive(Debug, Clone)]
 pub struct BootstrapKeys {
     pub(super) encapsulation: EncapsulationKey,
-    pub(super) encrypted_secret: Ciphertext,
-    /// Expands to the second polynomial of the encrypted secret.
-    seed: [u8; 32],
+    pub(super) encrypted_secret: EncryptedSecret,
+    pub(super) scheme: Scheme,
 }
 
 impl BootstrapKeys {
@@ -41,12 +38,9 @@ impl BootstrapKeys {
         }
         let ephemeral = EphemeralSecret::generate(context.params().shape(), &plan.spec, &plan.numbers, rng)?;
         let encapsulation = EncapsulationKey::generate(secret, &ephemeral, &plan.input, rng);
-        let modulus = plan.working.quotient().modulus();
-        let residues = ephemeral.0.iter().map(|&x| modulus.reduce_i64(x)).collect();
-        let plaintext = Plaintext::new(&plan.working, residues)?;
-        let decryptor = Decryptor::new(scheme, &plan.working, Arc::clone(secret));
-        let (encrypted_secret, seed) = decryptor.encrypt(&plaintext, context.top_level(), rng)?;
-        Ok(Self { encapsulation, encrypted_secret, seed })
+        let modulus = plan.working.quotient().modulus().value();
+        let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, modulus, rng);
+        Ok(Self { encapsulation, encrypted_secret, scheme })
     }
 
     /// The seed of the uniform half of the encapsulation key, and its other half.
@@ -54,26 +48,22 @@ impl BootstrapKeys {
         self.encapsulation.parts()
     }
 
-    /// The encrypted ephemeral secret.
-    pub(crate) fn encrypted_secret(&self) -> CiphertextV1 {
-        CiphertextV1::seeded(self.encrypted_secret.clone(), self.seed)
+    /// The seed of the uniform half of the encrypted ephemeral secret, and its other half.
+    pub(crate) fn encrypted_parts(&self) -> (&[u8; 32], &Poly<Eval>) {
+        self.encrypted_secret.parts()
     }
 
     /// Rebuilds keys from a file; `None` when a part is not what [`Self::generate`] makes for this plan.
     pub(crate) fn from_parts(
         plan: &BootstrapPlan,
         context: &Arc<Context>,
+        scheme: Scheme,
         (encapsulation_seed, b): ([u8; 32], Poly<Eval>),
-        encrypted: CiphertextV1,
+        (encrypted_seed, encrypted): ([u8; 32], Poly<Eval>),
     ) -> Option<Self> {
-        let (encrypted_secret, seed) = encrypted.into_parts();
         let encapsulation = EncapsulationKey::from_parts(context, &plan.input, encapsulation_seed, b)?;
-        let whole = encrypted_secret.level() == context.top_level();
-        (whole && encrypted_secret.exponent() == plan.numbers.exponent).then_some(Self {
-            encapsulation,
-            encrypted_secret,
-            seed: seed?,
-        })
+        let encrypted_secret = EncryptedSecret::from_parts(context, encrypted_seed, encrypted)?;
+        Some(Self { encapsulation, encrypted_secret, scheme })
     }
 
     /// Bytes in memory.

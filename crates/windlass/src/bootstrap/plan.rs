@@ -9,7 +9,7 @@ use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams};
 
-use super::encapsulation::InputModulus;
+use super::encapsulation::{EncryptedSecret, InputModulus};
 use super::error::BootstrapError;
 use super::forecast::{Expected, Forecast};
 use super::maps::{self, Packing};
@@ -241,7 +241,9 @@ impl BootstrapPlan {
     fn front_end_forecast(&self, high: &Forecast) -> Expected {
         let model = high.model(self.numbers.exponent);
         let norm = high.constant_norm(self.numbers.exponent);
-        let noise = model.fresh_secret() * norm + norm;
+        let t = self.working.quotient().modulus().value();
+        let secret = EncryptedSecret::noise(&self.params, model, self.spec.ephemeral_weight, t);
+        let noise = secret * norm + model.rounding(2) + norm;
         Expected { level: self.params.top_level(), exponent: self.numbers.exponent, factor: 1, noise }
     }
 

@@ -8,6 +8,7 @@ use windlass_ring::kernels::arith;
 use windlass_rlwe::EvaluationKeys;
 
 use super::Refresh;
+use super::encapsulation::EncryptedSecret;
 use super::error::BootstrapError;
 use super::front_end::decryption_constants;
 use super::keys::BootstrapKeys;
@@ -18,6 +19,7 @@ use crate::circuits::linear::PreparedPlan;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
+use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Constant, Engine, Scheme};
 
 /// What [`Bootstrapper::refresh_with`] reports before each stage, and once after the last.
@@ -37,6 +39,7 @@ pub struct Progress {
 pub struct Bootstrapper {
     plan: Arc<BootstrapPlan>,
     keys: BootstrapKeys,
+    encrypted_secret: Extended,
     message: Engine,
     working: Engine,
     to_coefficients: Vec<PreparedPlan<Levelled>>,
@@ -61,7 +64,7 @@ impl Bootstrapper {
         if context.params().id() != plan.params.id() {
             return wrong("the set of evaluation keys");
         }
-        if !Arc::ptr_eq(&keys.encrypted_secret.context, context) || keys.encrypted_secret.scheme != scheme {
+        if !keys.encrypted_secret.is_of(context) || keys.scheme != scheme {
             return wrong("the bootstrapping key");
         }
         if evaluation_keys.relinearisation().is_none() {
@@ -92,6 +95,7 @@ impl Bootstrapper {
             None => Default::default(),
         };
         Ok(Self {
+            encrypted_secret: plan.encrypted_secret(&working, &keys),
             unpacking,
             repacking,
             to_coefficients: prepare(&message, &plan.to_coefficients)?,
@@ -252,8 +256,27 @@ impl Bootstrapper {
             c0.iter_mut().for_each(|x| *x = modulus.add(*x, half));
         }
         let constant = self.working.prepare(&Plaintext::new(&self.plan.working, c1)?)?;
-        let product = self.working.multiply_constant(&self.keys.encrypted_secret, &constant)?;
+        let product = self.working.dot_constants(&[(&self.encrypted_secret, &constant)])?;
+        let product = self.working.mod_down(product)?;
         self.working.add_plain(&product, &Plaintext::new(&self.plan.working, c0)?)
+    }
+}
+
+impl BootstrapPlan {
+    /// The key's encryption of s̃ in the engine's form: P times a ciphertext of factor 1.
+    fn encrypted_secret(&self, working: &Engine, keys: &BootstrapKeys) -> Extended {
+        let (params, modulus) = (&self.params, self.working.quotient().modulus());
+        let model = working.noise(modulus.exponent());
+        let ct = Ciphertext {
+            context: Arc::clone(working.context()),
+            scheme: working.scheme(),
+            parts: keys.encrypted_secret.pair().map(Clone::clone).into(),
+            prime: modulus.prime(),
+            exponent: modulus.exponent(),
+            factor: 1,
+            noise: EncryptedSecret::noise(params, model, self.spec.ephemeral_weight, modulus.value()),
+        };
+        Extended { ct, level: params.top_level() }
     }
 }
 

@@ -29,7 +29,8 @@ const fn toy(name: &'static str, m: u64, p: u64, r: u32) -> Preset {
 type Chain = &'static [(u32, usize)];
 
 /// A bootstrapping set of the papers: QP of about the bits that HElib 2.3 gives it, in more digits and so with more of them for Q, and its weight of 120.
-/// Where there are enough primes of 30 bits, they lie where digits are removed: a product modulo 2^8 costs about 25 bits of capacity.
+/// Where there are enough primes of 30 bits, they lie where digits are removed: a product modulo 2^8 costs about 25 bits of capacity. A digit some bits
+/// below P makes the error of a key switch no larger than that of rounding.
 const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chain, special: usize, digits: usize) -> Preset {
     Preset { name, m, p, r, generators: &[], q, special: (50, special), digits, weight: 120 }
 }
@@ -66,7 +67,7 @@ const PRESETS: [Preset; 31] = [
     toy("insecure_toy_256", 256, 257, 1),
     toy("insecure_toy_2048", 2048, 65537, 1),
     paper("paper_hs15_21845", 21845, 2, 1, &[(50, 4), (30, 6), (50, 2)], 3, 4),
-    paper("paper_hs15_18631", 18631, 2, 1, &[(50, 5), (31, 6), (50, 2)], 3, 5),
+    paper("paper_hs15_18631", 18631, 2, 1, &[(46, 8), (30, 4), (42, 1)], 3, 5),
     paper("paper_hs15_28679", 28679, 2, 1, &[(50, 8), (30, 6), (50, 2)], 4, 4),
     paper("paper_hs15_35113", 35113, 2, 1, &[(50, 17)], 5, 4),
     paper("paper_hs15_45551", 45551, 17, 1, &[(50, 21)], 6, 4),
@@ -85,9 +86,9 @@ const PRESETS: [Preset; 31] = [
     chen_han("paper_ch18_n32768_p127_r3", 32768, 127, 3, &[(50, 5), (45, 13)]),
     chen_han("paper_ch18_n32768_p257", 32768, 257, 1, &[(50, 5), (40, 14)]),
     chen_han("paper_ch18_n32768_p257_r2", 32768, 257, 2, &[(50, 5), (41, 14)]),
-    ma("paper_ma24_set1_p65537", 65537, &[(50, 3), (49, 18)]),
-    ma("paper_ma24_set2_p8191", 8191, &[(50, 9), (44, 7), (42, 6)]),
-    ma("paper_ma24_set3_p131071", 131_071, &[(50, 3), (49, 18)]),
+    ma("paper_ma24_set1_p65537", 65537, &[(48, 12), (50, 6), (46, 3)]),
+    ma("paper_ma24_set2_p8191", 8191, &[(46, 12), (44, 6), (42, 5)]),
+    ma("paper_ma24_set3_p131071", 131_071, &[(48, 12), (50, 6), (46, 3)]),
 ];
 
 /// The names of all presets.

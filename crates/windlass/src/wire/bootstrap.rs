@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use windlass_ring::Basis;
 use windlass_rlwe::Context;
 
 use super::values::{FileContext, Wire, WireContext, poly_len, read_poly, write_poly};
-use super::{CiphertextV1, ContextHash, FieldReader, FieldWriter, Kind, WireError};
+use super::{ContextHash, FieldReader, FieldWriter, Kind, WireError};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::Result;
 use crate::schemes::Scheme;
@@ -18,7 +19,6 @@ use crate::schemes::Scheme;
 #[derive(Debug, Clone)]
 pub struct BootstrapContext {
     message: WireContext,
-    working: WireContext,
     plan: Arc<BootstrapPlan>,
     hash: ContextHash,
 }
@@ -37,12 +37,18 @@ impl BootstrapContext {
         hash.update((special as u64).to_le_bytes());
         hash.update(plan.spec().ephemeral_weight.to_le_bytes());
         hash.update(plan.numbers().row_square.to_bits().to_le_bytes());
-        Self { message, working, plan: Arc::clone(plan), hash: hash.finalize().into() }
+        Self { message, plan: Arc::clone(plan), hash: hash.finalize().into() }
     }
 
     /// The context of ciphertexts and of all other keys.
     pub fn message(&self) -> &WireContext {
         &self.message
+    }
+
+    /// The basis of Q·P.
+    fn whole(&self) -> Basis {
+        let rlwe = self.message.context();
+        rlwe.wide_basis(rlwe.top_level())
     }
 
     /// The plan.
@@ -64,26 +70,31 @@ impl FileContext for BootstrapContext {
 impl Wire<BootstrapContext> for BootstrapKeys {
     const KIND: Kind = Kind::BootstrapKeys;
 
-    /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in. Then the encrypted ephemeral secret, a seeded [`CiphertextV1`] modulo p^e
-    /// at the top level.
-    fn encode(&self, context: &BootstrapContext, out: &mut FieldWriter) {
+    /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in. Then the encrypted ephemeral secret, its seed and its b
+    /// over Q·P.
+    fn encode(&self, _: &BootstrapContext, out: &mut FieldWriter) {
         let (seed, b) = self.encapsulation_parts();
         out.bytes(seed);
         write_poly(out, b);
-        self.encrypted_secret().encode(&context.working, out);
+        let (seed, b) = self.encrypted_parts();
+        out.bytes(seed);
+        write_poly(out, b);
     }
 
     fn decode(context: &BootstrapContext, mut fields: FieldReader<'_>) -> Result<Self> {
         let seed = fields.array("seed of the encapsulation key")?;
         let basis = context.plan.input().wide_basis(context.rlwe());
         let b = read_poly(context.rlwe(), &basis, &mut fields, "encapsulation key")?;
-        let encrypted = CiphertextV1::decode(&context.working, fields)?;
-        let malformed = WireError::Malformed { what: "encrypted ephemeral secret" };
-        Ok(Self::from_parts(&context.plan, context.rlwe(), (seed, b), encrypted).ok_or(malformed)?)
+        let encrypted_seed = fields.array("seed of the encrypted ephemeral secret")?;
+        let encrypted = read_poly(context.rlwe(), &context.whole(), &mut fields, "encrypted ephemeral secret")?;
+        fields.finish("bootstrapping keys")?;
+        let scheme = context.message.scheme();
+        let keys = Self::from_parts(&context.plan, context.rlwe(), scheme, (seed, b), (encrypted_seed, encrypted));
+        Ok(keys.ok_or(WireError::Malformed { what: "bootstrapping keys" })?)
     }
 
     fn limit(context: &BootstrapContext) -> u64 {
         let basis = context.plan.input().wide_basis(context.rlwe());
-        32 + poly_len(context.rlwe(), &basis) as u64 + CiphertextV1::limit(&context.working)
+        64 + [basis, context.whole()].iter().map(|basis| poly_len(context.rlwe(), basis) as u64).sum::<u64>()
     }
 }

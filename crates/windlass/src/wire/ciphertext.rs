@@ -45,11 +45,6 @@ impl CiphertextV1 {
         Self { ciphertext, seed: Some(seed) }
     }
 
-    /// The ciphertext and, where there is one, the seed of its second polynomial.
-    pub(crate) fn into_parts(self) -> (Ciphertext, Option<[u8; 32]>) {
-        (self.ciphertext, self.seed)
-    }
-
     /// The ciphertext.
     pub fn into_ciphertext(self) -> Ciphertext {
         self.ciphertext
