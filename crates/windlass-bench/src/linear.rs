@@ -18,7 +18,7 @@ pub struct Linear {
     #[arg(long, value_delimiter = ',', default_value = "good,bad")]
     dimensions: Vec<String>,
     /// Which maps: 1d, block, full, block-full.
-    #[arg(long, value_delimiter = ',', default_value = "1d,block,full")]
+    #[arg(long, value_delimiter = ',', default_value = "1d,block,full,block-full")]
     maps: Vec<Kind>,
     /// Moduli: 400 (bits of Q, as the published figures), or secure (128 bits).
     #[arg(long, default_value = "400")]

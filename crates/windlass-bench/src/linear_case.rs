@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::circuits::{CostModel, LinearMap, LinearPlan, PlanSpec};
+use windlass::circuits::{ConstantForm, CostModel, LinearMap, LinearPlan, PlanSpec, PreparedPlan};
 use windlass::rlwe::{
     Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
@@ -239,8 +239,9 @@ impl Case {
         keep: &mut impl FnMut(Record) -> io::Result<()>,
     ) -> io::Result<()> {
         let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+        // On all threads, by processor time.
         let watch = Stopwatch::start();
-        let map = one.install(|| self.map(kind));
+        let map = self.map(kind);
         let build = watch.processor_seconds();
         let bits: Vec<u64> = (0..self.slots.slots() as u64).map(|i| number(i + 7) & 1).collect();
         let (input, expected) =
@@ -266,20 +267,17 @@ impl Case {
         println!("# prices in ms: {prices:.3?}");
         let (key_bytes, constant_bytes) = (first.keys().bytes() / elements.len(), first.constant_bytes());
         drop(first);
+        let room =
+            Room { bytes: most_bytes, key: key_bytes, constant: constant_bytes, packed: self.context.params().n() };
         for column in columns {
             let spec = PlanSpec { cost: prices, ..column.spec.clone() };
-            let plan = match LinearPlan::new(&map, &spec) {
+            let plan = match room.plan(&map, spec, column.ours) {
                 Ok(plan) => plan,
-                Err(error) => {
-                    println!("# {}: {error}", column.name);
+                Err(reason) => {
+                    println!("# {}: {reason}", column.name);
                     continue;
                 }
             };
-            let bytes = plan.count().keys * key_bytes + plan.count().constant_products * constant_bytes;
-            if bytes > most_bytes {
-                println!("# {}: left out, it takes {:.1} GB", column.name, bytes as f64 / 1e9);
-                continue;
-            }
             let engine = engine(&plan.required_keys(), &mut rng);
             let job = Job { case: self, kind, column, plan: &plan, engine: &engine, build };
             job.run(&encrypted, &decryptor, &expected, threads, rounds, keep)?;
@@ -287,6 +285,38 @@ impl Case {
         Ok(())
     }
 }
+
+/// How much memory there is, and what one key and one constant take.
+struct Room {
+    bytes: usize,
+    key: usize,
+    constant: usize,
+    /// One constant as coefficients.
+    packed: usize,
+}
+
+impl Room {
+    /// A plan that fits in; with constants as coefficients if it must and `pack` allows.
+    fn plan(&self, map: &LinearMap, mut spec: PlanSpec, pack: bool) -> Result<LinearPlan, String> {
+        let plan = |spec: &PlanSpec| LinearPlan::new(map, spec).map_err(|error| error.to_string());
+        let bytes = |plan: &LinearPlan, constant: usize| {
+            plan.count().keys * self.key + plan.count().constant_products * constant
+        };
+        let evaluated = plan(&spec)?;
+        if bytes(&evaluated, self.constant) <= self.bytes {
+            return Ok(evaluated);
+        }
+        spec.constants = ConstantForm::Coefficients;
+        let packed = plan(&spec)?;
+        if pack && bytes(&packed, self.packed) <= self.bytes {
+            return Ok(packed);
+        }
+        Err(format!("left out, it takes {:.1} GB", bytes(&evaluated, self.constant) as f64 / 1e9))
+    }
+}
+
+/// Runs of one plan go on for this many seconds at most, but for one run.
+const MOST_SECONDS: f64 = 20.0;
 
 /// One plan to measure.
 struct Job<'a> {
@@ -310,15 +340,19 @@ impl Job<'_> {
     ) -> io::Result<()> {
         let pool = |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("threads");
         let single = pool(1);
-        // Twice, into memory that the process has already: the first time the system hands it out, which a guest may pay dearly for.
-        drop(single.install(|| self.plan.prepare(self.engine)).expect("prepares"));
+        if self.column.threaded {
+            // Once more, so that memory is there: the first time the system hands it out, which a guest may pay dearly for.
+            drop(single.install(|| self.plan.prepare(self.engine)).expect("prepares"));
+        }
         let watch = Stopwatch::start();
         let prepared = single.install(|| self.plan.prepare(self.engine)).expect("prepares");
         let convert = watch.processor_seconds();
         for &threads in if self.column.threaded { threads } else { &[1] } {
             let pool = pool(threads);
             let apply = || pool.install(|| self.plan.apply(&prepared, self.engine, input)).expect("applies");
+            let watch = Stopwatch::start();
             let output = apply();
+            let rounds = rounds.min((MOST_SECONDS / watch.seconds()) as usize).max(1);
             assert!(decryptor.decrypt(&output).expect("within capacity") == *expected, "{} is wrong", self.column.name);
             let mut samples: Vec<(f64, f64)> = (0..rounds)
                 .map(|_| {
@@ -339,7 +373,8 @@ impl Job<'_> {
                 bad: self.case.bad,
                 chain: self.case.chain.name().into(),
                 column: self.column.name.into(),
-                strategy: self.plan.strategy().to_string(),
+                strategy: self.plan.strategy().to_string()
+                    + if self.is_packed(&prepared) { "+coefficients" } else { "" },
                 threads,
                 median_s: samples[rounds / 2].0,
                 min_s: samples[0].0,
@@ -357,5 +392,10 @@ impl Job<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// Whether constants are kept as coefficients.
+    fn is_packed(&self, prepared: &PreparedPlan<Engine>) -> bool {
+        prepared.bytes() < self.plan.count().constant_products * self.engine.constant_bytes() / 2
     }
 }

@@ -22,6 +22,9 @@ const TOGETHER: usize = 4;
 /// Columns through which [`dot_pairs`] takes all its sums before it goes on: operands shared between sums stay in cache.
 const BLOCK: usize = 512;
 
+/// One block of each row of a group.
+type Group<'a> = [&'a [[u64; LANES]; BLOCK / LANES]; TOGETHER];
+
 /// W vectors from `start`.
 #[inline(always)]
 fn vectors<const W: usize>(row: &[u64], start: usize) -> &[[u64; LANES]; W] {
@@ -206,6 +209,12 @@ impl Kernel for DotScalar<'_, '_> {
     }
 }
 
+/// The second operands of a group in one block.
+#[inline(always)]
+fn block_of<'a>(group: &[([&'a [u64]; 2], &'a [u64]); TOGETHER], from: usize) -> Group<'a> {
+    [vectors(group[0].1, from), vectors(group[1].1, from), vectors(group[2].1, from), vectors(group[3].1, from)]
+}
+
 /// Two sums that share one operand of each product: `out[h] = Σ_i x_i[h] * y_i`, h = 0, 1.
 #[derive(Debug)]
 pub struct PairSum<'a> {
@@ -243,14 +252,19 @@ impl PairSum<'_> {
     }
 
     /// Whole blocks: a few terms at a time over all columns of the block, the sums kept in the first-level cache. Each operand is then read
-    /// in a run of one block, which the processor fetches ahead; all terms at once would be more streams than it follows.
+    /// in a run of one block, which the processor fetches ahead; all terms at once would be more streams than it follows. What comes after
+    /// a group is asked for while the group is taken; `next` is what comes after the last one.
     #[inline(always)]
-    fn whole_block<L: Lanes>(&mut self, l: L, from: usize) {
+    fn whole_block<L: Lanes>(&mut self, l: L, from: usize, next: Option<Group<'_>>) {
         let mut first = [l.sum_zero(); BLOCK / LANES];
         let mut second = [l.sum_zero(); BLOCK / LANES];
         let mut taken = 0;
         let (groups, rest) = self.terms.as_chunks::<TOGETHER>();
-        for group in groups {
+        for (number, group) in groups.iter().enumerate() {
+            let after = match groups.get(number + 1) {
+                Some(group) => Some(block_of(group, from)),
+                None => next,
+            };
             if taken + TOGETHER > L::TERMS {
                 for v in 0..BLOCK / LANES {
                     first[v] = l.sum_from(l.sum_reduce(first[v]));
@@ -260,26 +274,25 @@ impl PairSum<'_> {
             }
             taken += TOGETHER;
             let rows = [group[0], group[1], group[2], group[3]];
-            let x0: [&[[u64; LANES]; BLOCK / LANES]; TOGETHER] = [
+            let x0: Group<'_> = [
                 vectors(rows[0].0[0], from),
                 vectors(rows[1].0[0], from),
                 vectors(rows[2].0[0], from),
                 vectors(rows[3].0[0], from),
             ];
-            let x1: [&[[u64; LANES]; BLOCK / LANES]; TOGETHER] = [
+            let x1: Group<'_> = [
                 vectors(rows[0].0[1], from),
                 vectors(rows[1].0[1], from),
                 vectors(rows[2].0[1], from),
                 vectors(rows[3].0[1], from),
             ];
-            let y: [&[[u64; LANES]; BLOCK / LANES]; TOGETHER] = [
-                vectors(rows[0].1, from),
-                vectors(rows[1].1, from),
-                vectors(rows[2].1, from),
-                vectors(rows[3].1, from),
-            ];
+            let y: Group<'_> = block_of(group, from);
+            let after = after.unwrap_or(y);
             for v in 0..BLOCK / LANES {
                 let (mut a, mut b) = (first[v], second[v]);
+                for i in 0..TOGETHER {
+                    l.prefetch(&after[i][v]);
+                }
                 for i in 0..TOGETHER {
                     a = l.sum_add(a, &x0[i][v], &y[i][v]);
                     b = l.sum_add(b, &x1[i][v], &y[i][v]);
@@ -309,13 +322,32 @@ impl PairSum<'_> {
         store(l, self.out[1], from, &second);
     }
 
+    /// Whether a block is taken term by term.
     #[inline(always)]
-    fn block<L: Lanes>(&mut self, l: L, from: usize, to: usize) {
-        if to - from == BLOCK && self.terms.len() > TOGETHER {
-            return self.whole_block(l, from);
+    fn is_long(&self, from: usize, to: usize) -> bool {
+        to - from == BLOCK && self.terms.len() > TOGETHER
+    }
+
+    /// What [`Self::whole_block`] takes first.
+    #[inline(always)]
+    fn first_group(&self, from: usize, to: usize) -> Option<Group<'_>> {
+        match self.terms.first_chunk() {
+            Some(group) if self.is_long(from, to) => Some(block_of(group, from)),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn block<L: Lanes>(&mut self, l: L, from: usize, to: usize, next: Option<Group<'_>>) {
+        if self.is_long(from, to) {
+            return self.whole_block(l, from, next);
         }
         let mut start = from;
         while start + WIDE_PAIR * LANES <= to {
+            for (x, _) in &self.terms {
+                fetch_ahead::<L, WIDE_PAIR>(l, x[0], start);
+                fetch_ahead::<L, WIDE_PAIR>(l, x[1], start);
+            }
             let [first, second] = self.sums::<L, WIDE_PAIR>(l, start, |row, start| *vectors(row, start));
             store(l, self.out[0], start, &first);
             store(l, self.out[1], start, &second);
@@ -348,8 +380,11 @@ impl Kernel for DotPairs<'_, '_> {
         let mut start = 0;
         while start < self.length {
             let end = self.length.min(start + BLOCK);
-            for sum in self.sums.iter_mut() {
-                sum.block(l, start, end);
+            let mut rest = &mut *self.sums;
+            while let Some((sum, later)) = rest.split_first_mut() {
+                let next = later.first().and_then(|sum| sum.first_group(start, end));
+                sum.block(l, start, end, next);
+                rest = later;
             }
             start = end;
         }

@@ -27,6 +27,8 @@ pub struct CostModel {
     pub automorphism: f64,
     /// One product with a prepared constant in base `Q`, and adding it.
     pub multiply_narrow: f64,
+    /// One constant expanded from its coefficients, where a plan keeps them so ([`super::ConstantForm`]).
+    pub prepare: f64,
     /// The price of holding one key for the whole plan, to prefer plans with fewer keys among nearly equal ones.
     pub key: f64,
     /// Whether the prices are milliseconds; otherwise they are transforms of one row.
@@ -64,6 +66,7 @@ impl CostModel {
             extended_automorphism: mod_down_one + hoist + hoisted_automorphism,
             multiply_constant: 2.0 * all * row,
             mod_down: 2.0 * mod_down_one,
+            prepare: 1.5 * all,
             key: 0.01,
             measured: false,
         }
@@ -115,6 +118,7 @@ impl CostModel {
         let automorphism =
             least(4, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
         let mod_down = least(3, &mut || evaluator.mod_down(wide.clone()).map(drop))?;
+        let prepare = least(3, &mut || evaluator.prepare(&constant).map(drop))?;
         let mut turn = constants.iter().cycle();
         let narrow = least(6, &mut || {
             let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
@@ -128,6 +132,7 @@ impl CostModel {
             mod_down,
             automorphism,
             multiply_narrow: narrow,
+            prepare,
             key: hoist * 1e-4,
             measured: true,
         })

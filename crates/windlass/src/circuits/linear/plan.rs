@@ -11,7 +11,7 @@ use super::grid::LinearGrid;
 use super::map::LinearMap;
 use super::schedule::{Pattern, Schedule};
 pub(super) use super::spec::HoistMode;
-use super::spec::PlanSpec;
+use super::spec::{ConstantForm, PlanSpec};
 use super::strategy::Strategy;
 use crate::error::{Error, Result};
 
@@ -66,7 +66,8 @@ enum Refusal {
 
 impl Choice {
     fn offer(&mut self, spec: &PlanSpec, count: OperationCount, method: impl FnOnce() -> Method, keys: &BTreeSet<u64>) {
-        let price = count.price(&spec.cost);
+        let expanded = if spec.constants == ConstantForm::Coefficients { count.constant_products } else { 0 };
+        let price = count.price(&spec.cost) + expanded as f64 * spec.cost.prepare;
         let missing = spec.keys.as_ref().and_then(|given| keys.difference(given).next().copied());
         let many = spec.max_keys.is_some_and(|most| keys.len() > most);
         let refusal = missing.map(Refusal::MissingKey).or(many.then_some(Refusal::TooManyKeys(keys.len())));

@@ -61,7 +61,7 @@ impl Engine {
             let norms: Vec<f64> = lifted
                 .chunks(2)
                 .flat_map(|pair| match pair {
-                    [a, b] => norm::canonical_norms(ring.shape(), a, b).to_vec(),
+                    [a, b] => norm::canonical_norm_bounds(ring.shape(), a, b).to_vec(),
                     alone => alone.iter().map(|a| norm::canonical_norm(ring.shape(), a)).collect(),
                 })
                 .collect();
