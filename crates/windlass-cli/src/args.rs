@@ -219,9 +219,12 @@ pub struct SearchArgs {
     /// Rank for packed bootstrapping (elements of degree d in the slots) instead of thin.
     #[arg(long)]
     pub packed: bool,
-    /// Print at most this many; --json prints them all unless it is given.
+    /// Print at most this many [default: 20; 5 with --plan; all with --json].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
+    /// Plan bootstrapping under the longest chain that the security allows, and print only what that leaves capacity to (a second or two for each).
+    #[arg(long)]
+    pub plan: bool,
 }
 
 /// Arguments of `params plan`.

@@ -5,6 +5,7 @@ mod args;
 mod commands;
 mod error;
 mod files;
+mod find;
 mod interrupt;
 mod parameters;
 mod progress;

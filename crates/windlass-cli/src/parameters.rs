@@ -1,12 +1,12 @@
 //! `windlass params`.
 
-use windlass::params::{Candidate, SearchSpec, search};
 use windlass::ring::kernels::arith;
 use windlass::schemes::Scheme;
 use windlass::{ParamSpec, Params};
 
-use crate::args::{ParamsCommand, PlanArgs, SearchArgs};
+use crate::args::{ParamsCommand, PlanArgs};
 use crate::error::{CliError, Result};
+use crate::find;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::rounded_down;
@@ -20,7 +20,7 @@ pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
             let spec = specification(args)?;
             Ok(describe(&Stages::new(quiet).run("plan", "choosing parameters", || Params::plan(&spec))?))
         }
-        ParamsCommand::Search(args) => find(args, quiet),
+        ParamsCommand::Search(args) => find::run(args, quiet),
     }
 }
 
@@ -66,86 +66,8 @@ fn describe(params: &Params) -> Report {
     report
 }
 
-/// `windlass params search`.
-fn find(args: &SearchArgs, quiet: bool) -> Result<Report> {
-    const SHOWN: usize = 20;
-    let (p, r) = prime_power(args.modulus)?;
-    let spec = SearchSpec {
-        p,
-        r,
-        phi: (args.least, args.most),
-        slots: args.slots,
-        most_degree: args.degree,
-        security: f64::from(args.security),
-        packed: args.packed,
-    };
-    let mut stages = Stages::new(quiet);
-    let all = stages.run("search", "searching", || search(&spec))?;
-    let mut report = Report::default();
-    let limit = args.limit.unwrap_or(if quiet { usize::MAX } else { SHOWN });
-    report.line(format!(
-        "{} indices m for p^r = {p}^{r}, {} <= phi(m) <= {}, d <= {}, slots >= {}; {} bits of security, cheapest first",
-        all.len(),
-        args.least,
-        args.most,
-        args.degree,
-        args.slots,
-        args.security
-    ));
-    report.line(format!(
-        "{:>6}  {:<14} {:>6} {:>4} {:>6} {:>8} {:>3} {:>8} {:>8}  dimensions: size, ! if bad, (generator)",
-        "m", "factors", "phi(m)", "d", "slots", "log2 QP", "e", "cost", "each"
-    ));
-    for one in all.iter().take(limit) {
-        report.line(row(one, args.packed));
-    }
-    report.line(
-        "cost: linear maps of one bootstrapping in transforms of 2^15 points; each: thousandths of that for a slot",
-    );
-    report.field("found", all.len());
-    report.field("candidates", all.iter().take(limit).map(|one| object(one, args.packed)).collect::<Vec<_>>());
-    report.seconds(stages.seconds());
-    Ok(report)
-}
-
-fn row(one: &Candidate, packed: bool) -> String {
-    let join = |parts: Vec<String>, by: &str| parts.join(by);
-    let factors = join(one.factors.iter().map(u64::to_string).collect(), "·");
-    let dimension = |d: &windlass::params::CandidateDimension| {
-        format!("{}{} ({})", d.size, if d.good { "" } else { "!" }, d.generator)
-    };
-    let dimensions = join(one.dimensions.iter().map(dimension).collect(), ", ");
-    format!(
-        "{:>6}  {factors:<14} {:>6} {:>4} {:>6} {:>8.0} {:>3} {:>8.0} {:>8.0}  {dimensions}",
-        one.m,
-        one.n,
-        one.degree,
-        one.slots,
-        one.log2_qp.floor(),
-        one.exponent,
-        one.cost,
-        one.amortised_cost(packed),
-    )
-}
-
-fn object(one: &Candidate, packed: bool) -> serde_json::Value {
-    let dimension = |d: &windlass::params::CandidateDimension| serde_json::json!({ "factor": d.factor, "generator": d.generator, "size": d.size, "good": d.good });
-    serde_json::json!({
-        "m": one.m,
-        "phi": one.n,
-        "factors": one.factors,
-        "d": one.degree,
-        "slots": one.slots,
-        "dimensions": one.dimensions.iter().map(dimension).collect::<Vec<_>>(),
-        "log2_qp": one.log2_qp,
-        "e": one.exponent,
-        "cost": one.cost,
-        "cost_each": one.amortised_cost(packed),
-    })
-}
-
 /// (p, r) of a power of a prime.
-fn prime_power(modulus: u64) -> Result<(u64, u32)> {
+pub fn prime_power(modulus: u64) -> Result<(u64, u32)> {
     const MOST: u64 = 1 << 45;
     let wrong = || CliError::Usage(format!("--modulus must be a power of one prime, below 2^45, not {modulus}"));
     if modulus >= MOST {

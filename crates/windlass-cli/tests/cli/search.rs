@@ -16,6 +16,15 @@ fn the_search_ranks_and_describes() {
     // Packed slots change the ranking; a limit keeps its head.
     let packed = succeed(dir.path(), "params search --least 17000 --most 24000 --packed --limit 3");
     assert_eq!(packed["candidates"].as_array().unwrap().len(), 3);
+    // With plans: 21845 is left with nothing at 128 bits, and with something at 60.
+    let planned = |bits: u32| {
+        let line = format!("params search --least 16384 --most 16384 --slots 1000 --plan --security {bits}");
+        succeed(dir.path(), &line)["candidates"].clone()
+    };
+    assert_eq!(planned(128), serde_json::json!([]));
+    let one = &planned(60)[0];
+    assert_eq!((&one["m"], one["output_bits"].as_f64().unwrap() > 50.0), (&21845.into(), true), "{one}");
+    assert!(one["security_bits"].as_f64().unwrap() >= 60.0 && one["estimated_seconds"].as_f64().unwrap() > 0.0);
     let text = windlass(dir.path(), "params search --modulus 17 --least 40000 --most 40000".split(' ')).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains(" 45551 ") && text.contains("log2 QP"), "{text}");

@@ -1,14 +1,14 @@
 //! Cyclotomic indices that suit bootstrapping over composite rings (Halevi–Shoup 2015, §6).
 
 use rayon::prelude::*;
+use windlass_ring::kernels::Shape;
 use windlass_ring::kernels::arith;
-use windlass_rlwe::{SecretDistribution, security};
+use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution, security};
 
 use crate::bootstrap::maps::evaluation_hypercube;
-use crate::bootstrap::{BootstrapSpec, Numbers};
+use crate::bootstrap::{BootstrapError, BootstrapPlan, BootstrapSpec, Mode, Numbers};
 use crate::circuits::CostModel;
 use crate::error::{Error, Result};
-use windlass_ring::kernels::Shape;
 
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +73,46 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// Plans bootstrapping under the longest chain of 50-bit primes with the security that was asked for: with three digits of key switching if that
+    /// leaves capacity, else with four or five, whose chains are longer and slower, where they gain enough.
+    ///
+    /// Cost: that of one to three plans, seconds.
+    ///
+    /// # Errors
+    /// As [`BootstrapPlan::new`]: [`crate::bootstrap::BootstrapError::ChainTooShort`] above all.
+    pub fn plan(&self, spec: &SearchSpec) -> Result<BootstrapPlan> {
+        // T primes in all: q ordinary ones, and as many special ones as the largest digit has.
+        let total = (self.log2_qp / 50.0) as usize;
+        let ordinary = |digits: usize| (1..total).rev().find(|q| q + q.div_ceil(digits) <= total).unwrap_or(1);
+        let with = |digits: usize| {
+            let ordinary = ordinary(digits);
+            let params = RlweParams::new(&RlweSpec {
+                m: self.m,
+                q_prime_bits: vec![50; ordinary],
+                special_prime_bits: vec![50; total.saturating_sub(ordinary).max(1)],
+                digits: digits.min(ordinary),
+                secret: SecretDistribution::Ternary,
+                assurance: match spec.security >= 128.0 {
+                    true => Assurance::Secure,
+                    false => Assurance::Insecure { name: "insecure_search".into() },
+                },
+            })?;
+            let mode = if spec.packed { Mode::Packed } else { Mode::Thin };
+            BootstrapPlan::new(&params, (spec.p, spec.r), BootstrapSpec { mode, ..BootstrapSpec::default() })
+        };
+        let mut planned = with(3);
+        for digits in [4, 5] {
+            let gained = 50.0 * (ordinary(digits) - ordinary(3)) as f64;
+            match &planned {
+                Err(Error::Bootstrap(BootstrapError::ChainTooShort { missing_bits, .. })) if *missing_bits < gained => {
+                    planned = with(digits);
+                }
+                _ => {}
+            }
+        }
+        planned
+    }
+
     /// The cost shared among the slots (thin) or all coefficients (packed), in thousandths of a transform.
     pub fn amortised_cost(&self, packed: bool) -> f64 {
         1000.0 * self.cost / if packed { self.n } else { self.slots } as f64
@@ -259,8 +299,8 @@ mod tests {
             (17, 45551, 40, 1000, None, &[10, 100]),
             (127, 51319, 36, 1296, None, &[2, 18, 36]),
         ];
-        for p in [2, 17, 127] {
-            let all = found(p, SearchSpec::default());
+        for (p, phi) in [(2, SearchSpec::default().phi), (17, (39_000, 41_000)), (127, (46_000, 47_000))] {
+            let all = found(p, SearchSpec { phi, ..SearchSpec::default() });
             if p == 2 {
                 // "we processed all potential m's between 16,000 and 64,000. Among these, there were a total of 377 useful m's with 15,000 ≤ φ(m) ≤ 60,016".
                 assert_eq!(all.iter().filter(|candidate| (16_000..=64_000).contains(&candidate.m)).count(), 377);
@@ -299,6 +339,21 @@ mod tests {
             }
             assert!(one.cost > 0.0 && one.log2_qp > 100.0 && one.exponent > 1);
         }
+    }
+
+    #[test]
+    fn chains_are_as_long_as_security_allows() {
+        let spec = SearchSpec { phi: (18_000, 18_000), security: 64.0, ..SearchSpec::default() };
+        let one = search(&spec).unwrap().into_iter().find(|one| one.m == 18631).unwrap();
+        let plan = one.plan(&spec).unwrap();
+        let params = plan.params();
+        assert!(params.security().bits >= 64.0 && one.log2_qp - params.log2_qp() < 51.0, "{}", params.log2_qp());
+        assert!(plan.output_bits() > plan.least_input_bits());
+        // At 128 bits this ring is too small.
+        let spec = SearchSpec { phi: (18_000, 18_000), ..SearchSpec::default() };
+        let one = search(&spec).unwrap().into_iter().find(|one| one.m == 18631).unwrap();
+        let refused = one.plan(&spec).unwrap_err();
+        assert!(matches!(refused, Error::Bootstrap(BootstrapError::ChainTooShort { .. })), "{refused}");
     }
 
     #[test]

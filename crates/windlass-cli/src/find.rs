@@ -1,0 +1,130 @@
+//! `windlass params search`.
+
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use windlass::params::{Candidate, CandidateDimension, SearchSpec, search};
+
+use crate::args::SearchArgs;
+use crate::error::Result;
+use crate::parameters::prime_power;
+use crate::progress::Stages;
+use crate::report::Report;
+use crate::session::rounded_down;
+
+/// How many rows text shows; fewer when each is planned.
+const SHOWN: usize = 20;
+const SHOWN_PLANNED: usize = 5;
+
+/// What a plan says of a candidate.
+struct Outlook {
+    left: f64,
+    seconds: f64,
+    security: f64,
+}
+
+/// Searches, plans if asked to, and prints.
+pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
+    let (p, r) = prime_power(args.modulus)?;
+    let spec = SearchSpec {
+        p,
+        r,
+        phi: (args.least, args.most),
+        slots: args.slots,
+        most_degree: args.degree,
+        security: f64::from(args.security),
+        packed: args.packed,
+    };
+    let mut stages = Stages::new(quiet);
+    let all = stages.run("search", "searching", || search(&spec))?;
+    let everything = if quiet { usize::MAX } else { SHOWN };
+    let limit = args.limit.unwrap_or(if args.plan { SHOWN_PLANNED } else { everything });
+    let rows: Vec<(&Candidate, Option<Outlook>)> = match args.plan {
+        false => all.iter().take(limit).map(|one| (one, None)).collect(),
+        true => stages.run("plan", "planning", || planned(&spec, &all, limit)),
+    };
+    let mut report = Report::default();
+    report.line(format!(
+        "{} indices m for p^r = {p}^{r}, {} <= phi(m) <= {}, d <= {}, slots >= {}; {} bits of security, cheapest first",
+        all.len(),
+        args.least,
+        args.most,
+        args.degree,
+        args.slots,
+        args.security
+    ));
+    let outlook = if args.plan { format!("{:>7} {:>7}  ", "leaves", "seconds") } else { String::new() };
+    report.line(format!(
+        "{:>6}  {:<14} {:>6} {:>4} {:>6} {:>8} {:>3} {:>8} {:>8}  {outlook}dimensions: size, ! if bad, (generator)",
+        "m", "factors", "phi(m)", "d", "slots", "log2 QP", "e", "cost", "each"
+    ));
+    rows.iter().for_each(|(one, outlook)| report.line(row(one, outlook.as_ref(), args.packed)));
+    report.line(
+        "cost: linear maps of one bootstrapping in transforms of 2^15 points; each: thousandths of that for a slot",
+    );
+    report.field("found", all.len());
+    report.field(
+        "candidates",
+        rows.iter().map(|(one, outlook)| object(one, outlook.as_ref(), args.packed)).collect::<Vec<_>>(),
+    );
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// The first `limit` candidates that bootstrapping leaves capacity to.
+fn planned<'a>(spec: &SearchSpec, all: &'a [Candidate], limit: usize) -> Vec<(&'a Candidate, Option<Outlook>)> {
+    let mut rows = Vec::new();
+    for few in all.chunks(rayon::current_num_threads().max(2)) {
+        let outlook = |one: &'a Candidate| {
+            let plan = one.plan(spec).ok()?;
+            let seconds = plan.estimated_seconds().ok()?;
+            let security = rounded_down(plan.params().security().bits);
+            Some((one, Some(Outlook { left: plan.output_bits(), seconds, security })))
+        };
+        rows.extend(few.par_iter().filter_map(outlook).collect::<Vec<_>>());
+        if rows.len() >= limit {
+            break;
+        }
+    }
+    rows.truncate(limit);
+    rows
+}
+
+fn row(one: &Candidate, outlook: Option<&Outlook>, packed: bool) -> String {
+    let factors = one.factors.iter().map(u64::to_string).collect::<Vec<_>>().join("·");
+    let dimension = |d: &CandidateDimension| format!("{}{} ({})", d.size, if d.good { "" } else { "!" }, d.generator);
+    let dimensions = one.dimensions.iter().map(dimension).collect::<Vec<_>>().join(", ");
+    let outlook = outlook.map_or_else(String::new, |o| format!("{:>7.0} {:>7.1}  ", o.left, o.seconds));
+    format!(
+        "{:>6}  {factors:<14} {:>6} {:>4} {:>6} {:>8.0} {:>3} {:>8.0} {:>8.0}  {outlook}{dimensions}",
+        one.m,
+        one.n,
+        one.degree,
+        one.slots,
+        one.log2_qp.floor(),
+        one.exponent,
+        one.cost,
+        one.amortised_cost(packed),
+    )
+}
+
+fn object(one: &Candidate, outlook: Option<&Outlook>, packed: bool) -> Value {
+    let dimension = |d: &CandidateDimension| json!({ "factor": d.factor, "generator": d.generator, "size": d.size, "good": d.good });
+    let mut object = json!({
+        "m": one.m,
+        "phi": one.n,
+        "factors": one.factors,
+        "d": one.degree,
+        "slots": one.slots,
+        "dimensions": one.dimensions.iter().map(dimension).collect::<Vec<_>>(),
+        "log2_qp": one.log2_qp,
+        "e": one.exponent,
+        "cost": one.cost,
+        "cost_each": one.amortised_cost(packed),
+    });
+    if let Some(outlook) = outlook {
+        object["output_bits"] = outlook.left.into();
+        object["estimated_seconds"] = outlook.seconds.into();
+        object["security_bits"] = outlook.security.into();
+    }
+    object
+}
