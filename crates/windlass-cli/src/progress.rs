@@ -30,7 +30,7 @@ impl Stages {
         result
     }
 
-    /// Runs a stage of `steps` equal steps, which calls what it is given after each: a bar shows how far it is.
+    /// Runs a stage of `steps` equal steps, which calls what it is given after each: on a terminal a bar shows how far it is.
     pub fn count<T>(
         &mut self,
         name: &'static str,
@@ -39,14 +39,11 @@ impl Stages {
         work: impl FnOnce(&(dyn Fn() + Sync)) -> T,
     ) -> T {
         let start = Instant::now();
-        let target = if self.quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-        let bar = ProgressBar::with_draw_target(Some(steps as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} ({elapsed})") {
-            bar.set_style(style);
-        }
-        bar.set_message(message.to_owned());
-        let result = work(&|| bar.inc(1));
-        bar.finish_and_clear();
+        let result = match std::io::stderr().is_terminal() {
+            _ if self.quiet => work(&|| ()),
+            true => with_bar(message, steps, work),
+            false => with_spinner(message, || work(&|| ())),
+        };
         self.seconds.push((name, start.elapsed().as_secs_f64()));
         result
     }
@@ -101,6 +98,18 @@ fn with_spinner<T>(message: &str, work: impl FnOnce() -> T) -> T {
     })
 }
 
+/// A bar of `steps` equal steps.
+fn with_bar<T>(message: &str, steps: usize, work: impl FnOnce(&(dyn Fn() + Sync)) -> T) -> T {
+    let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len} ({elapsed})") {
+        bar.set_style(style);
+    }
+    bar.set_message(message.to_owned());
+    let result = work(&|| bar.inc(1));
+    bar.finish_and_clear();
+    result
+}
+
 /// Draws until the work has finished.
 fn spin(message: String, finished: &Receiver<()>) {
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
@@ -135,20 +144,23 @@ mod tests {
 
     #[test]
     fn stages_keep_their_order_and_results() {
-        let mut stages = Stages::new(false);
-        assert_eq!(stages.run("one", "doing one", || 1), 1);
-        assert_eq!(stages.run("two", "doing two", || 2), 2);
-        let count = std::sync::atomic::AtomicUsize::new(0);
-        stages.count("three", "doing three", 3, |tick| {
-            (0..3).for_each(|_| {
-                tick();
-                count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            })
-        });
-        assert_eq!(count.into_inner(), 3);
-        let names: Vec<_> = stages.seconds().iter().map(|(name, _)| *name).collect();
-        assert_eq!(names, ["one", "two", "three"]);
-        assert!(stages.seconds().iter().all(|(_, seconds)| *seconds >= 0.0));
+        for quiet in [false, true] {
+            let mut stages = Stages::new(quiet);
+            assert_eq!(stages.run("one", "doing one", || 1), 1);
+            assert_eq!(stages.run("two", "doing two", || 2), 2);
+            let three = stages.count("three", "doing three", 3, |tick| {
+                (0..3).for_each(|_| tick());
+                3
+            });
+            let four = stages.follow("four", "doing four", |show| {
+                (0..4).for_each(|step| show("a step", step, 4));
+                4
+            });
+            assert_eq!((three, four), (3, 4));
+            let names: Vec<_> = stages.seconds().iter().map(|(name, _)| *name).collect();
+            assert_eq!(names, ["one", "two", "three", "four"]);
+            assert!(stages.seconds().iter().all(|(_, seconds)| *seconds >= 0.0));
+        }
     }
 
     #[test]

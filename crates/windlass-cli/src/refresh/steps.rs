@@ -53,14 +53,23 @@ fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Ve
     let context = message.context();
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let key = KeyId::generate(&mut rng);
-    let (secret, public, evaluation, own) = stages.run("keygen", "making keys", || -> Result<_> {
+    let required = plan.required_key_levels();
+    let made = stages.count("keygen", "making keys", required.len() + 2, |tick| -> windlass::Result<_> {
         let secret = Arc::new(SecretKey::generate(context, &mut rng));
         let public = PublicKey::generate(&secret, &mut rng);
         let mut evaluation = EvaluationKeys::empty(context);
+        for (element, level) in required {
+            evaluation.add_galois(&secret, element, level, &mut rng)?;
+            tick();
+        }
+        // What is left of them: the relinearisation key.
         plan.add_keys(&mut evaluation, &secret, &mut rng)?;
+        tick();
         let own = BootstrapKeys::generate(plan, setup.planned.scheme, &secret, &mut rng)?;
+        tick();
         Ok((secret, public, evaluation, own))
-    })?;
+    });
+    let (secret, public, evaluation, own) = made?;
     stages.run("keygen_write", "writing keys", || {
         Ok(vec![
             (SECRET, write(&outputs.at(SECRET), message, key, &*secret)?),
