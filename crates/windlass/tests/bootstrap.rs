@@ -15,9 +15,14 @@ use windlass::schemes::{Decryptor, Engine, Scheme};
 use windlass::{Error, Evaluator, Plaintext};
 
 fn params(m: u64, primes: usize) -> RlweParams {
+    chain(m, vec![50; primes])
+}
+
+fn chain(m: u64, q_prime_bits: Vec<u32>) -> RlweParams {
+    let primes = q_prime_bits.len();
     RlweParams::new(&RlweSpec {
         m,
-        q_prime_bits: vec![50; primes],
+        q_prime_bits,
         special_prime_bits: vec![50; primes.div_ceil(3).max(3)],
         digits: 3,
         secret: SecretDistribution::Ternary,
@@ -82,6 +87,12 @@ fn packed_on_ciphertexts() {
 #[test]
 fn the_formula_of_2015_on_ciphertexts() {
     on_ciphertexts(&SETS, Mode::Thin, FrontEnd::NearPrimePower);
+}
+
+#[test]
+fn the_formula_of_2015_packed() {
+    let sets = [SETS[0], SETS[2], SETS[3], SETS[4]];
+    on_ciphertexts(&sets, Mode::Packed, FrontEnd::NearPrimePower);
 }
 
 fn on_ciphertexts(sets: &[(u64, u64, u32, usize, u32)], mode: Mode, front_end: FrontEnd) {
@@ -175,7 +186,22 @@ fn refusals_name_the_stage() {
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::CapacityTooLow { .. })));
     let refused = bootstrapper.refresh(&encrypt(Scheme::Bfv, &mut t.rng));
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
-    // A chain that is too short.
+    // Chains that are too short, for a stage or to leave anything: the stage is named.
+    let stage = |primes: usize| {
+        let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+        match BootstrapPlan::new(&chain(105, vec![26; primes]), (2, 1), spec) {
+            Err(Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits })) => {
+                assert!(missing_bits > 0.0, "{stage}");
+                Some(stage)
+            }
+            Ok(_) => None,
+            Err(other) => panic!("{other:?}"),
+        }
+    };
+    let stages: Vec<String> = (4..).map_while(stage).collect();
+    assert!(stages.iter().any(|name| name == "digit removal"), "{stages:?}");
+    assert_eq!(stages.last().map(String::as_str), Some("what is left for computing"), "{stages:?}");
+    // One short chain more.
     let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
     let refused = BootstrapPlan::new(&params(105, 4), (2, 1), spec);
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::ChainTooShort { .. })));

@@ -38,15 +38,20 @@ impl PolynomialPlan {
     /// Coefficients count modulo the plaintext modulus of the evaluator: pass them centred, as small as they come, since
     /// the noise grows with their size. Cost: about deg f splits for each of deg f block lengths.
     pub fn new(coefficients: &[i64]) -> Self {
+        Self::sharing(coefficients, &BTreeSet::new())
+    }
+
+    /// As [`Self::new`], for an argument of which the powers `made` are at hand already: they cost nothing.
+    pub(crate) fn sharing(coefficients: &[i64], made: &BTreeSet<usize>) -> Self {
         let terms: Vec<(usize, i64)> = coefficients.iter().copied().enumerate().filter(|&(_, c)| c != 0).collect();
         let degree = terms.last().map_or(0, |&(e, _)| e);
         (1..=degree.max(1))
-            .map(|block| Self::with_block(&terms, degree, block))
+            .map(|block| Self::with_block(&terms, degree, block, made))
             .min_by_key(|plan| (plan.depth, plan.products))
             .expect("there is at least one block length")
     }
 
-    fn with_block(terms: &[(usize, i64)], degree: usize, block: usize) -> Self {
+    fn with_block(terms: &[(usize, i64)], degree: usize, block: usize, made: &BTreeSet<usize>) -> Self {
         let mut top = block;
         while 2 * top < degree {
             top *= 2;
@@ -55,7 +60,7 @@ impl PolynomialPlan {
         let mut powers = BTreeSet::new();
         body.collect_powers(&mut powers);
         let powers = closed(powers);
-        let products = powers.iter().filter(|&&e| e > 1).count() + body.products();
+        let products = powers.iter().filter(|&&e| e > 1 && !made.contains(&e)).count() + body.products();
         let depth = body.depth();
         Self { powers, body, products, depth }
     }
@@ -65,6 +70,11 @@ impl PolynomialPlan {
         self.products
     }
 
+    /// The powers of the argument that the evaluation uses.
+    pub(crate) fn powers(&self) -> &BTreeSet<usize> {
+        &self.powers
+    }
+
     /// The multiplicative depth; products with integers are not counted.
     pub fn depth(&self) -> usize {
         self.depth
@@ -72,20 +82,36 @@ impl PolynomialPlan {
 
     /// `f(x)`, slot by slot and more generally in the plaintext ring.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let powers = self.make_powers(evaluator, x)?;
-        match self.body.evaluate(evaluator, &powers)? {
+        self.apply_sharing(evaluator, x, &mut BTreeMap::new())
+    }
+
+    /// As [`Self::apply`], taking powers of x from `made` and leaving there those that it makes.
+    pub(crate) fn apply_sharing<E: Evaluator>(
+        &self,
+        evaluator: &E,
+        x: &E::Ciphertext,
+        made: &mut BTreeMap<usize, E::Ciphertext>,
+    ) -> Result<E::Ciphertext> {
+        self.make_powers(evaluator, x, made)?;
+        match self.body.evaluate(evaluator, made)? {
             Value::Encrypted(value) => Ok(value),
             Value::Public(c) => add_scalar(evaluator, &evaluator.multiply_scalar(x, 0)?, c),
         }
     }
 
-    /// All powers, those of one depth in parallel.
-    fn make_powers<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<BTreeMap<usize, E::Ciphertext>> {
-        let mut made = BTreeMap::from([(1, x.clone())]);
+    /// All powers that are not made yet, those of one depth in parallel.
+    fn make_powers<E: Evaluator>(
+        &self,
+        evaluator: &E,
+        x: &E::Ciphertext,
+        made: &mut BTreeMap<usize, E::Ciphertext>,
+    ) -> Result<()> {
+        made.entry(1).or_insert_with(|| x.clone());
         let deepest = self.powers.last().map_or(0, |&e| log2_ceil(e));
         for depth in 1..=deepest {
-            let wanted: Vec<usize> = self.powers.iter().copied().filter(|&e| log2_ceil(e) == depth).collect();
+            let wanted = self.powers.iter().copied().filter(|e| log2_ceil(*e) == depth && !made.contains_key(e));
             let level: Vec<(usize, E::Ciphertext)> = wanted
+                .collect::<Vec<_>>()
                 .into_par_iter()
                 .map(|e| {
                     let (a, b) = halves(e);
@@ -96,7 +122,7 @@ impl PolynomialPlan {
                 .collect::<Result<_>>()?;
             made.extend(level);
         }
-        Ok(made)
+        Ok(())
     }
 }
 

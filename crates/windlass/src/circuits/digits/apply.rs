@@ -1,5 +1,7 @@
 //! Running a plan.
 
+use std::collections::BTreeMap;
+
 use super::plan::{DigitRemoval, Row};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
@@ -28,11 +30,13 @@ fn without_digits<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, digits: &[&E::
 }
 
 impl Row {
+    /// All values of the row; polynomials of one value share its powers.
     fn values<E: Evaluator>(&self, evaluator: &E, argument: E::Ciphertext) -> Result<Vec<E::Ciphertext>> {
         let mut values = vec![argument];
+        let mut powers: Vec<BTreeMap<usize, E::Ciphertext>> = vec![BTreeMap::new(); self.known.len()];
         for known in &self.known[1..] {
             let (from, plan) = known.step.as_ref().expect("only the argument is given");
-            values.push(plan.apply(evaluator, &values[*from])?);
+            values.push(plan.apply_sharing(evaluator, &values[*from], &mut powers[*from])?);
         }
         Ok(values)
     }

@@ -1,5 +1,6 @@
 //! Which polynomials to use, and what they cost.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -85,7 +86,7 @@ pub(super) struct Known {
     pub depth: usize,
 }
 
-/// Digit j: its values, those that later rows subtract, and the one that is subtracted in the end.
+/// Digit j: its values (polynomials of one value share its powers), those that later rows subtract, and the one that is subtracted in the end.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub known: Vec<Known>,
@@ -103,12 +104,14 @@ pub struct DigitRemoval {
     depth: usize,
 }
 
-/// How far a step of a row goes.
+/// How far a step of a row goes, and from where.
 #[derive(Debug, Clone, Copy)]
 enum Stride {
     One,
     Double,
     All,
+    /// Every precision straight from the argument: least depth, and all polynomials share its powers.
+    Fan,
 }
 
 impl DigitRemoval {
@@ -146,7 +149,10 @@ impl DigitRemoval {
         let alternatives: Vec<(Stride, bool)> = match spec.method {
             Method::HaleviShoup => vec![(Stride::One, false)],
             Method::ChenHan => vec![(Stride::One, true)],
-            _ => [Stride::One, Stride::Double, Stride::All].iter().flat_map(|&s| [(s, false), (s, true)]).collect(),
+            _ => [Stride::One, Stride::Double, Stride::All, Stride::Fan]
+                .iter()
+                .flat_map(|&s| [(s, false), (s, true)])
+                .collect(),
         };
         let plans: Vec<Self> = alternatives
             .into_iter()
@@ -215,10 +221,10 @@ impl Row {
         let (lent, wanted) = (spec.removed - j, spec.exponent - j);
         let end = if direct { lent } else { wanted };
         while row.top().precision < end {
-            let from = row.known.len() - 1;
+            let from = if matches!(stride, Stride::Fan) { 0 } else { row.known.len() - 1 };
             let now = row.top().precision;
             let next = match stride {
-                Stride::One => now + 1,
+                Stride::One | Stride::Fan => now + 1,
                 Stride::Double => (2 * now).min(end),
                 Stride::All => end,
             };
@@ -237,6 +243,12 @@ impl Row {
         self.known.last().expect("a row has its argument")
     }
 
+    /// The powers of value number `from` that its polynomials so far have made.
+    fn powers_of(&self, from: usize) -> BTreeSet<usize> {
+        let steps = self.known.iter().filter_map(|known| known.step.as_ref());
+        steps.filter(|(source, _)| *source == from).flat_map(|(_, plan)| plan.powers().iter().copied()).collect()
+    }
+
     /// Adds a value of precision `to` made from value number `from`.
     fn push(&mut self, spec: &DigitSpec, j: u32, from: usize, to: u32) -> Result<()> {
         let have = self.known[from].precision;
@@ -245,7 +257,7 @@ impl Row {
         let to = if squares && have == 2 && self.known[from].step.is_some() { 4 } else { to };
         let coefficients =
             if squares { vec![0, 0, 1] } else { least_degree(PrimePower::new(spec.prime, to)?, have, spec.digits(j))? };
-        let plan = PolynomialPlan::new(&coefficients);
+        let plan = PolynomialPlan::sharing(&coefficients, &self.powers_of(from));
         let depth = self.known[from].depth + plan.depth();
         self.known.push(Known { precision: to, step: Some((from, plan)), depth });
         Ok(())
