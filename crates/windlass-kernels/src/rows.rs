@@ -6,6 +6,7 @@
 mod sums;
 
 pub use crate::rows_fma::mul_add_assign;
+pub(crate) use sums::fetch_ahead;
 pub use sums::{MAX_TERMS, PairSum, dot, dot_pairs, dot_scalar, tensor};
 
 use crate::isa::Isa;

@@ -6,6 +6,7 @@
 use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, dispatch};
 use crate::modulus::Modulus;
+use crate::rows::fetch_ahead;
 
 /// `out = x·y + z`; without z, `out += x·y`.
 struct MulAdd<'a> {
@@ -125,6 +126,8 @@ impl DotPair<'_, '_> {
             let (x, _) = triple.x[range.clone()].as_chunks::<LANES>();
             let (y, _) = triple.y[range.clone()].as_chunks::<LANES>();
             let (z, _) = triple.z[range.clone()].as_chunks::<LANES>();
+            fetch_ahead::<L, C>(l, triple.y, start);
+            fetch_ahead::<L, C>(l, triple.z, start);
             for c in 0..C {
                 first[c] = l.sum_add(first[c], &x[c], &y[c]);
                 second[c] = l.sum_add(second[c], &x[c], &z[c]);

@@ -34,7 +34,7 @@ fn vectors<const W: usize>(row: &[u64], start: usize) -> &[[u64; LANES]; W] {
 
 /// Fetches what W vectors will read `AHEAD` words later.
 #[inline(always)]
-fn fetch_ahead<L: Lanes, const W: usize>(l: L, row: &[u64], start: usize) {
+pub(crate) fn fetch_ahead<L: Lanes, const W: usize>(l: L, row: &[u64], start: usize) {
     if start + AHEAD + W * LANES <= row.len() {
         let next = vectors::<W>(row, start + AHEAD);
         for w in 0..W {
