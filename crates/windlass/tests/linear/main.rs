@@ -4,6 +4,7 @@ mod builders;
 mod combinations;
 mod common;
 mod encrypted;
+mod full_size;
 mod grids;
 mod matmul;
 mod modes;
