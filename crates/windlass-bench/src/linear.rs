@@ -73,6 +73,10 @@ fn measure(args: &Linear) -> std::io::Result<()> {
             let case = Case::new(m, dimension == "bad", args.chain);
             println!("# {}", case.describe());
             for &kind in &args.maps {
+                if let Some(other) = case.same_as(kind) {
+                    println!("# {kind:?}: the same map as {other}");
+                    continue;
+                }
                 let columns: Vec<Column> = Column::of(kind, &case)
                     .into_iter()
                     .filter(|column| args.columns.is_empty() || args.columns.iter().any(|name| name == column.name))

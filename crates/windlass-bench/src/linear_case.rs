@@ -141,6 +141,18 @@ impl Case {
         self.bad && self.slots.hypercube().dimensions()[self.dimension].good
     }
 
+    /// The kind whose map this one equals, if it has no row of its own: one dimension is all slots, and block maps have all powers of
+    /// Frobenius whether a dimension is good or only treated as bad.
+    pub fn same_as(&self, kind: Kind) -> Option<&'static str> {
+        let single = self.size() == self.slots.slots();
+        match kind {
+            Kind::Full if single => Some("1d"),
+            Kind::BlockFull if single => Some("block"),
+            Kind::Block if self.starred() => Some("block in the good dimension"),
+            _ => None,
+        }
+    }
+
     /// One line.
     pub fn describe(&self) -> String {
         let (params, d) = (self.context.params(), self.slots.degree());

@@ -4,21 +4,11 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
+use crate::linear_reach::{self, HELIB};
 use crate::linear_record::Record;
 
 const BEGIN: &str = "<!-- begin tables -->";
 const END: &str = "<!-- end tables -->";
-
-/// HElib 2.3 (p = 2, 405 + 171 bits), in yardsticks: (map, m, bad, default, minimal keys).
-const HELIB: [(&str, u64, bool, f64, f64); 7] = [
-    ("1d", 15709, false, 23_600.0, 39_000.0),
-    ("1d", 18631, false, 9_800.0, 22_000.0),
-    ("1d", 18631, true, 14_500.0, 40_000.0),
-    ("1d", 24295, false, 5_700.0, 11_400.0),
-    ("1d", 24295, true, 7_100.0, f64::NAN),
-    ("block", 18631, false, 76_000.0, f64::NAN),
-    ("block", 24295, false, 51_000.0, f64::NAN),
-];
 
 /// Replaces what stands between the marks of a page.
 pub fn page(path: &Path, records: &[Record]) -> io::Result<()> {
@@ -45,6 +35,7 @@ fn tables(records: &[Record]) -> String {
         if chain == "400" {
             compared(&mut out, &of_chain);
         }
+        linear_reach::table(&mut out, &of_chain);
         for (map, title) in [
             ("1d", "`MatMul1D` (Table 2)"),
             ("block", "`BlockMatMul1D` (Table 3)"),
@@ -97,11 +88,12 @@ fn strategies(out: &mut String, rows: &[&Record]) {
         }
     }
     let mut heading: Vec<String> = ["m", "D", "build", "convert"].map(String::from).to_vec();
+    // Of the best strategy, where it was measured: the others' conversions are into new memory.
     heading.extend(columns.iter().map(|column| (*column).to_owned()));
     head(out, &heading);
     for place in places(rows) {
-        let any = rows.iter().find(|r| (r.m, r.size, r.bad) == place && r.threads == 1);
-        let Some(any) = any else { continue };
+        let any = rows.iter().find(|r| (r.m, r.size, r.bad) == place && r.threads == 1).copied();
+        let Some(any) = find(rows, place, "best", 1).or(any) else { continue };
         let _ = write!(out, "| {} | {:.2} | {:.2} ", name(place), any.build_s, any.convert_s);
         for column in &columns {
             match find(rows, place, column, 1) {
@@ -128,13 +120,14 @@ fn details(out: &mut String, rows: &[&Record]) {
             let Some(r) = find(rows, place, column, 1) else { continue };
             let _ = write!(
                 out,
-                "| {} | {column} | {:.0} | {:.3} | {} | {:.0} | {} | {:.0} | {:.1} ",
+                "| {} | {column} | {:.0} | {:.3} | {} | {:.0} | {}{} | {:.0} | {:.1} ",
                 name(place),
                 r.yardsticks,
                 r.predicted_s,
                 r.keys,
                 r.key_bytes as f64 / 1e6,
                 r.constants,
+                if r.strategy.contains("coefficients") { "†" } else { "" },
                 r.constant_bytes as f64 / 1e6,
                 r.capacity_bits
             );

@@ -9,6 +9,7 @@ mod instance;
 mod linear;
 mod linear_case;
 mod linear_columns;
+mod linear_reach;
 mod linear_record;
 mod linear_render;
 mod machine;

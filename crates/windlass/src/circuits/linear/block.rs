@@ -21,8 +21,40 @@ const TABLED: usize = 48;
 /// (Halevi–Shoup 2018, §2.4).
 struct Linearised<'a> {
     galois: &'a GaloisRing,
-    /// `[a·d + i][f·d + c]`: coefficient c of `ζ^a·σ^f(ζ^{i*})`; empty where d is too large, or sums would not fit a word.
+    /// `[a·d + i][f·d + c]`: coefficient c of `ζ^a·σ^f(ζ^{i*})`, packed; empty where d is too large, or sums would not fit a word.
     table: Vec<u64>,
+    lanes: Lanes,
+}
+
+/// Several sums in one word, each with room for d² products.
+#[derive(Clone, Copy)]
+struct Lanes {
+    /// Bits of one.
+    bits: u32,
+    /// Words for d² of them: number e is in word `e mod words`.
+    words: usize,
+}
+
+impl Lanes {
+    fn new(d: usize, value: u128) -> Self {
+        let most = (value - 1) * (value - 1) * (d * d) as u128;
+        let bits = (128 - most.leading_zeros()).clamp(1, 64);
+        Self { bits, words: (d * d).div_ceil((64 / bits) as usize) }
+    }
+
+    fn pack(self, values: &[u64]) -> Vec<u64> {
+        let mut packed = vec![0; self.words];
+        for (lane, values) in values.chunks(self.words).enumerate() {
+            packed.iter_mut().zip(values).for_each(|(word, &x)| *word |= x << (lane as u32 * self.bits));
+        }
+        packed
+    }
+
+    fn unpack(self, packed: &[u64], count: usize) -> Vec<u64> {
+        let mask = u64::MAX >> (64 - self.bits);
+        let lane = |lane: usize| packed.iter().map(move |&word| word >> (lane as u32 * self.bits) & mask);
+        (0..(64 / self.bits) as usize).flat_map(lane).take(count).collect()
+    }
 }
 
 impl<'a> Linearised<'a> {
@@ -30,17 +62,18 @@ impl<'a> Linearised<'a> {
         let d = galois.degree();
         let value = galois.modulus().value() as u128;
         if d > TABLED || value * value * (d * d) as u128 > 1 << 64 {
-            return Self { galois, table: Vec::new() };
+            return Self { galois, table: Vec::new(), lanes: Lanes { bits: 64, words: d * d } };
         }
+        let lanes = Lanes::new(d, value);
         let unit = |i: usize| (0..d).map(|j| u64::from(i == j)).collect::<Vec<u64>>();
         let duals: Vec<Vec<u64>> = (0..d).map(|i| galois.from_dual(&unit(i))).collect();
         let moved: Vec<Vec<Vec<u64>>> =
             duals.iter().map(|dual| (0..d).map(|f| galois.frobenius(dual, f)).collect()).collect();
         let row = |place: usize| {
             let (power, i) = (unit(place / d), place % d);
-            moved[i].iter().flat_map(|element| galois.mul(&power, element)).collect::<Vec<u64>>()
+            lanes.pack(&moved[i].iter().flat_map(|element| galois.mul(&power, element)).collect::<Vec<u64>>())
         };
-        Self { galois, table: (0..d * d).into_par_iter().flat_map_iter(row).collect() }
+        Self { galois, table: (0..d * d).into_par_iter().flat_map_iter(row).collect(), lanes }
     }
 
     /// The `λ_f`, `[d][d]`.
@@ -50,10 +83,11 @@ impl<'a> Linearised<'a> {
             let images: Vec<Vec<u64>> = (0..d).map(|i| (0..d).map(|k| block[k * d + i]).collect()).collect();
             return self.galois.linearised_polynomial(&images).concat();
         }
-        let mut sums = vec![0u64; d * d];
-        for (&x, row) in block.iter().zip(self.table.chunks_exact(d * d)).filter(|(x, _)| **x != 0) {
+        let mut sums = vec![0u64; self.lanes.words];
+        for (&x, row) in block.iter().zip(self.table.chunks_exact(self.lanes.words)).filter(|(x, _)| **x != 0) {
             sums.iter_mut().zip(row).for_each(|(sum, &y)| *sum += x * y);
         }
+        let mut sums = self.lanes.unpack(&sums, d * d);
         sums.iter_mut().for_each(|sum| *sum = self.galois.modulus().reduce(*sum));
         sums
     }
@@ -102,7 +136,7 @@ impl LinearMap {
     /// (Halevi–Shoup 2018, §3.2, Eq. (6)).
     ///
     /// `block(hypercolumn, row, column, out)` writes a `d × d` matrix, row-major, into a zeroed buffer. Cost: d⁴ multiply-adds
-    /// for each block that is not zero (d² products in `E` for d above 48), and at most `d(2D−1)` encodings.
+    /// (several in a word where p^r is small) for each block that is not zero (d² products in `E` for d above 48), and at most `d(2D−1)` encodings.
     /// Errors: [`crate::Error::OutOfRange`] if there is no such dimension.
     pub fn block_matmul_1d(
         slots: &Arc<SlotRing>,
@@ -121,5 +155,27 @@ impl LinearMap {
     pub fn block_matmul_full(slots: &Arc<SlotRing>, block: impl Fn(usize, usize, &mut [u64]) + Sync) -> Result<Self> {
         let dimensions: Vec<usize> = (0..slots.hypercube().dimensions().len()).collect();
         from_blocks(slots, &quotients(slots, &dimensions), block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_sums() {
+        for (d, value) in [(1, 2), (4, 2), (28, 2), (5, 27), (3, 1 << 20), (2, 1 << 30)] {
+            let lanes = Lanes::new(d, value as u128);
+            let values: Vec<u64> = (0..(d * d) as u64).map(|i| i * 0x9e37_79b9 % value).collect();
+            assert_eq!(lanes.unpack(&lanes.pack(&values), d * d), values);
+            // d² products of the largest values.
+            let full = vec![value - 1; d * d];
+            let mut sums = vec![0; lanes.words];
+            for _ in 0..d * d {
+                sums.iter_mut().zip(lanes.pack(&full)).for_each(|(sum, y)| *sum += (value - 1) * y);
+            }
+            let wanted = (d * d) as u64 * (value - 1) * (value - 1);
+            assert_eq!(lanes.unpack(&sums, d * d), vec![wanted; d * d]);
+        }
     }
 }
