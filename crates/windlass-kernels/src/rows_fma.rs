@@ -126,8 +126,8 @@ impl DotPair<'_, '_> {
             let (x, _) = triple.x[range.clone()].as_chunks::<LANES>();
             let (y, _) = triple.y[range.clone()].as_chunks::<LANES>();
             let (z, _) = triple.z[range.clone()].as_chunks::<LANES>();
-            fetch_ahead::<L, C>(l, triple.y, start);
-            fetch_ahead::<L, C>(l, triple.z, start);
+            fetch_ahead::<C>(triple.y, start);
+            fetch_ahead::<C>(triple.z, start);
             for c in 0..C {
                 first[c] = l.sum_add(first[c], &x[c], &y[c]);
                 second[c] = l.sum_add(second[c], &x[c], &z[c]);

@@ -120,12 +120,6 @@ impl FloatOps for Avx2 {
     }
 
     #[inline(always)]
-    fn prefetch(self, words: &[u64; LANES]) {
-        // SAFETY: every x86-64 processor has it, and it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().cast()) }
-    }
-
-    #[inline(always)]
     fn transpose(self, r: [Pair; LANES]) -> [Pair; LANES] {
         let a = quarter([r[0][0], r[1][0], r[2][0], r[3][0]]);
         let b = quarter([r[0][1], r[1][1], r[2][1], r[3][1]]);

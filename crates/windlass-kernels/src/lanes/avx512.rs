@@ -107,12 +107,6 @@ impl FloatOps for Avx512 {
     }
 
     #[inline(always)]
-    fn prefetch(self, words: &[u64; LANES]) {
-        // SAFETY: every x86-64 processor has it, and it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().cast()) }
-    }
-
-    #[inline(always)]
     fn transpose(self, r: [__m512d; LANES]) -> [__m512d; LANES] {
         // SAFETY: Avx512Token.
         unsafe {

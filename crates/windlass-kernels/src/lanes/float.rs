@@ -40,9 +40,6 @@ pub(crate) trait FloatOps: Copy {
     fn round(self, x: Self::Reg) -> Self::Reg;
     /// `x + y` where x < 0, else x.
     fn add_if_negative(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
-    /// See [`Lanes::prefetch`].
-    #[inline(always)]
-    fn prefetch(self, _: &[u64; LANES]) {}
     /// See [`Lanes::transpose`].
     fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
     /// See [`Lanes::permute`].
@@ -290,11 +287,6 @@ impl<O: FloatOps> Lanes for Float<O> {
     #[inline(always)]
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination {
         self.sum_from(self.load(words))
-    }
-
-    #[inline(always)]
-    fn prefetch(self, words: &[u64; LANES]) {
-        self.ops.prefetch(words);
     }
 
     #[inline(always)]

@@ -93,12 +93,6 @@ impl Word52Ops for Ifma {
     }
 
     #[inline(always)]
-    fn prefetch(self, words: &[u64; LANES]) {
-        // SAFETY: every x86-64 processor has it, and it reads nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().cast()) }
-    }
-
-    #[inline(always)]
     fn transpose(self, rows: [__m512i; LANES]) -> [__m512i; LANES] {
         // SAFETY: IfmaToken; the casts keep the bits.
         unsafe {

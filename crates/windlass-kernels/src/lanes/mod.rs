@@ -10,6 +10,7 @@
 //! Memory between passes of one algorithm may hold the internal form (`load_raw`, `store_raw`); rows at the boundary
 //! of a kernel hold canonical residues.
 
+pub(crate) mod fetch;
 pub(crate) mod portable;
 
 #[cfg(target_arch = "x86_64")]
@@ -159,9 +160,6 @@ pub(crate) trait Lanes: Copy {
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination);
     /// A combination that holds eight canonical residues; takes the room of one product.
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination;
-    /// Fetches eight words that are needed soon.
-    #[inline(always)]
-    fn prefetch(self, _: &[u64; LANES]) {}
 
     /// Transposes eight vectors: lane j of result i is lane i of argument j.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];

@@ -32,9 +32,6 @@ pub(crate) trait Word52Ops: Copy {
     fn madd_low(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
     /// `sum + ⌊x·y / 2^52⌋` of the low 52 bits of x and y.
     fn madd_high(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
-    /// See [`Lanes::prefetch`].
-    #[inline(always)]
-    fn prefetch(self, _: &[u64; LANES]) {}
     /// See [`Lanes::transpose`].
     fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
     /// See [`Lanes::permute`].
@@ -297,11 +294,6 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     #[inline(always)]
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination {
         (self.ops.splat(0), self.ops.add(self.ops.load(words), self.ops.splat(self.q)))
-    }
-
-    #[inline(always)]
-    fn prefetch(self, words: &[u64; LANES]) {
-        self.ops.prefetch(words);
     }
 
     #[inline(always)]

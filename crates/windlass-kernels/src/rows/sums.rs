@@ -1,20 +1,15 @@
 //! Fused sums of products over many rows: one reduction for up to [`Lanes::TERMS`] products, and each operand read once.
 
+use super::combine::fetch_ahead;
 use crate::isa::Isa;
-use crate::lanes::{Kernel, LANES, Lanes, dispatch};
+use crate::lanes::{Kernel, LANES, Lanes, dispatch, fetch};
 use crate::modulus::Modulus;
-
-/// Most terms of one [`dot_scalar`]: more than the primes of any chain.
-pub const MAX_TERMS: usize = 160;
 
 /// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
 const WIDE: usize = 4;
 
 /// The same for sums with two results.
 const WIDE_PAIR: usize = 2;
-
-/// Words by which rows are fetched ahead: half a page, since the processor's own fetching begins anew on every page.
-const AHEAD: usize = 256;
 
 /// Terms that a block takes together.
 const TOGETHER: usize = 4;
@@ -27,25 +22,14 @@ type Group<'a> = [&'a [[u64; LANES]; BLOCK / LANES]; TOGETHER];
 
 /// W vectors from `start`.
 #[inline(always)]
-fn vectors<const W: usize>(row: &[u64], start: usize) -> &[[u64; LANES]; W] {
+pub(super) fn vectors<const W: usize>(row: &[u64], start: usize) -> &[[u64; LANES]; W] {
     let (vectors, _) = row[start..start + W * LANES].as_chunks::<LANES>();
     vectors.first_chunk().expect("W vectors")
 }
 
-/// Fetches what W vectors will read `AHEAD` words later.
-#[inline(always)]
-pub(crate) fn fetch_ahead<L: Lanes, const W: usize>(l: L, row: &[u64], start: usize) {
-    if start + AHEAD + W * LANES <= row.len() {
-        let next = vectors::<W>(row, start + AHEAD);
-        for w in 0..W {
-            l.prefetch(&next[w]);
-        }
-    }
-}
-
 /// The last vector of a row whose length is no multiple of eight, padded with zeros.
 #[inline(always)]
-fn ragged(row: &[u64], start: usize) -> [[u64; LANES]; 1] {
+pub(super) fn ragged(row: &[u64], start: usize) -> [[u64; LANES]; 1] {
     let mut padded = [0; LANES];
     let rest = &row[start..];
     padded[..rest.len()].copy_from_slice(rest);
@@ -127,84 +111,6 @@ impl Kernel for Dot<'_, '_> {
         if start < length {
             let sums = self.sums::<L, 1>(l, start, ragged);
             store_ragged(l, self.out, start, &sums);
-        }
-    }
-}
-
-struct DotScalar<'a, 'b> {
-    out: &'a mut [u64],
-    terms: &'a [(&'b [u64], u64)],
-}
-
-impl DotScalar<'_, '_> {
-    /// W vectors from `start`; rows are fetched `AHEAD` words before they are needed.
-    #[inline(always)]
-    fn wide<L: Lanes, const W: usize>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
-        let mut sums = [l.combination(); W];
-        let mut taken = 0;
-        let (out, _) = self.out[start..start + W * LANES].as_chunks_mut::<LANES>();
-        for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
-            if taken == L::COMBINED {
-                for w in 0..W {
-                    l.store_combination(&mut out[w], sums[w]);
-                    sums[w] = l.combination_from(&out[w]);
-                }
-                taken = 1;
-            }
-            taken += 1;
-            fetch_ahead::<L, W>(l, x, start);
-            let x = vectors::<W>(x, start);
-            for w in 0..W {
-                sums[w] = l.combine(sums[w], &x[w], coefficient);
-            }
-        }
-        for w in 0..W {
-            l.store_combination(&mut out[w], sums[w]);
-        }
-    }
-
-    /// The last vector of rows whose length is no multiple of eight.
-    #[inline(always)]
-    fn rest<L: Lanes>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
-        let mut padded = [0; LANES];
-        let mut sum = l.combination();
-        let mut taken = 0;
-        for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
-            if taken == L::COMBINED {
-                l.store_combination(&mut padded, sum);
-                sum = l.combination_from(&padded);
-                taken = 1;
-            }
-            taken += 1;
-            sum = l.combine(sum, &ragged(x, start)[0], coefficient);
-        }
-        l.store_combination(&mut padded, sum);
-        let length = self.out.len() - start;
-        self.out[start..].copy_from_slice(&padded[..length]);
-    }
-}
-
-impl Kernel for DotScalar<'_, '_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<L: Lanes>(mut self, l: L) {
-        let mut coefficients = [0; MAX_TERMS];
-        for (coefficient, (_, scalar)) in coefficients.iter_mut().zip(self.terms) {
-            *coefficient = l.coefficient(*scalar);
-        }
-        let length = self.out.len();
-        let mut start = 0;
-        while start + WIDE * LANES <= length {
-            self.wide::<L, WIDE>(l, &coefficients, start);
-            start += WIDE * LANES;
-        }
-        while start + LANES <= length {
-            self.wide::<L, 1>(l, &coefficients, start);
-            start += LANES;
-        }
-        if start < length {
-            self.rest(l, &coefficients, start);
         }
     }
 }
@@ -291,7 +197,7 @@ impl PairSum<'_> {
             for v in 0..BLOCK / LANES {
                 let (mut a, mut b) = (first[v], second[v]);
                 for i in 0..TOGETHER {
-                    l.prefetch(&after[i][v]);
+                    fetch::near(&after[i][v]);
                 }
                 for i in 0..TOGETHER {
                     a = l.sum_add(a, &x0[i][v], &y[i][v]);
@@ -345,8 +251,8 @@ impl PairSum<'_> {
         let mut start = from;
         while start + WIDE_PAIR * LANES <= to {
             for (x, _) in &self.terms {
-                fetch_ahead::<L, WIDE_PAIR>(l, x[0], start);
-                fetch_ahead::<L, WIDE_PAIR>(l, x[1], start);
+                fetch_ahead::<WIDE_PAIR>(x[0], start);
+                fetch_ahead::<WIDE_PAIR>(x[1], start);
             }
             let [first, second] = self.sums::<L, WIDE_PAIR>(l, start, |row, start| *vectors(row, start));
             store(l, self.out[0], start, &first);
@@ -452,12 +358,4 @@ pub fn dot_pairs(isa: Isa, q: Modulus, sums: &mut [PairSum<'_>]) {
     let length = sums.first().map_or(0, |sum| sum.out[0].len());
     assert!(sums.iter().all(|sum| sum.has_one_length(length)), "rows of one length");
     dispatch(isa, q, DotPairs { sums, length });
-}
-
-/// `out = Σ_i c_i * x_i`: the inner product of a base conversion. The rows `x_i` may hold any values below 2^50 (they are
-/// residues modulo other primes); the scalars are canonical. At most [`MAX_TERMS`] terms.
-pub fn dot_scalar(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]) {
-    assert!(terms.len() <= MAX_TERMS, "at most {MAX_TERMS} terms");
-    assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
-    dispatch(isa, q, DotScalar { out, terms });
 }

@@ -1,0 +1,112 @@
+//! Linear combinations of rows: the arithmetic of base conversions.
+
+use super::sums::{ragged, vectors};
+use crate::isa::Isa;
+use crate::lanes::{Kernel, LANES, Lanes, dispatch, fetch};
+use crate::modulus::Modulus;
+
+/// Most terms of one [`dot_scalar`]: more than the primes of any chain.
+pub const MAX_TERMS: usize = 160;
+
+/// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
+const WIDE: usize = 4;
+
+/// Words by which rows are fetched ahead: half a page, since the processor's own fetching begins anew on every page.
+const AHEAD: usize = 256;
+
+/// Fetches what W vectors will read `AHEAD` words later.
+#[inline(always)]
+pub(crate) fn fetch_ahead<const W: usize>(row: &[u64], start: usize) {
+    if start + AHEAD + W * LANES <= row.len() {
+        let next = vectors::<W>(row, start + AHEAD);
+        for w in 0..W {
+            fetch::near(&next[w]);
+        }
+    }
+}
+
+struct DotScalar<'a, 'b> {
+    out: &'a mut [u64],
+    terms: &'a [(&'b [u64], u64)],
+}
+
+impl DotScalar<'_, '_> {
+    /// W vectors from `start`; rows are fetched `AHEAD` words before they are needed.
+    #[inline(always)]
+    fn wide<L: Lanes, const W: usize>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
+        let mut sums = [l.combination(); W];
+        let mut taken = 0;
+        let (out, _) = self.out[start..start + W * LANES].as_chunks_mut::<LANES>();
+        for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
+            if taken == L::COMBINED {
+                for w in 0..W {
+                    l.store_combination(&mut out[w], sums[w]);
+                    sums[w] = l.combination_from(&out[w]);
+                }
+                taken = 1;
+            }
+            taken += 1;
+            fetch_ahead::<W>(x, start);
+            let x = vectors::<W>(x, start);
+            for w in 0..W {
+                sums[w] = l.combine(sums[w], &x[w], coefficient);
+            }
+        }
+        for w in 0..W {
+            l.store_combination(&mut out[w], sums[w]);
+        }
+    }
+
+    /// The last vector of rows whose length is no multiple of eight.
+    #[inline(always)]
+    fn rest<L: Lanes>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
+        let mut padded = [0; LANES];
+        let mut sum = l.combination();
+        let mut taken = 0;
+        for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
+            if taken == L::COMBINED {
+                l.store_combination(&mut padded, sum);
+                sum = l.combination_from(&padded);
+                taken = 1;
+            }
+            taken += 1;
+            sum = l.combine(sum, &ragged(x, start)[0], coefficient);
+        }
+        l.store_combination(&mut padded, sum);
+        let length = self.out.len() - start;
+        self.out[start..].copy_from_slice(&padded[..length]);
+    }
+}
+
+impl Kernel for DotScalar<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, l: L) {
+        let mut coefficients = [0; MAX_TERMS];
+        for (coefficient, (_, scalar)) in coefficients.iter_mut().zip(self.terms) {
+            *coefficient = l.coefficient(*scalar);
+        }
+        let length = self.out.len();
+        let mut start = 0;
+        while start + WIDE * LANES <= length {
+            self.wide::<L, WIDE>(l, &coefficients, start);
+            start += WIDE * LANES;
+        }
+        while start + LANES <= length {
+            self.wide::<L, 1>(l, &coefficients, start);
+            start += LANES;
+        }
+        if start < length {
+            self.rest(l, &coefficients, start);
+        }
+    }
+}
+
+/// `out = Σ_i c_i * x_i`: the inner product of a base conversion. The rows `x_i` may hold any values below 2^50 (they are
+/// residues modulo other primes); the scalars are canonical. At most [`MAX_TERMS`] terms.
+pub fn dot_scalar(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]) {
+    assert!(terms.len() <= MAX_TERMS, "at most {MAX_TERMS} terms");
+    assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
+    dispatch(isa, q, DotScalar { out, terms });
+}
