@@ -70,6 +70,7 @@ impl Schedule {
         let beyond_root = |list: &[Vec<bool>]| marked(list) - list.iter().filter(|nodes| nodes[0]).count();
         let (inputs, outputs) = (beyond_root(&self.made), beyond_root(&self.gathered));
         let parents: Vec<Vec<bool>> = self.made.iter().map(|made| layout.inputs.parents(made)).collect();
+        let links = marked(&self.made.iter().map(|made| layout.inputs.links(made)).collect::<Vec<_>>());
         let products = self.sums.values().map(Vec::len).sum::<usize>() - ones;
         let narrow = hoisting != HoistMode::Double || layout.is_diagonal();
         let common = OperationCount {
@@ -82,10 +83,10 @@ impl Schedule {
         match hoisting {
             _ if layout.is_diagonal() => common,
             HoistMode::Double => OperationCount {
-                hoists: marked(&parents),
-                hoisted_automorphisms: inputs,
-                extended_automorphisms: outputs,
-                mod_downs: beyond_root(&parents) + busy_rows,
+                hoists: marked(&parents) - links,
+                hoisted_automorphisms: inputs - links,
+                extended_automorphisms: outputs + links,
+                mod_downs: beyond_root(&parents) - links + busy_rows,
                 ..common
             },
             HoistMode::Single => OperationCount {

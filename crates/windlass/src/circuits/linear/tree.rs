@@ -79,6 +79,15 @@ impl Tree {
         parents
     }
 
+    /// The nodes beyond the root from which exactly one of the chosen ones hangs: links of a chain.
+    pub(crate) fn links(&self, chosen: &[bool]) -> Vec<bool> {
+        let mut children = vec![0; self.nodes.len()];
+        for (node, _) in self.nodes.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
+            node.parent.into_iter().for_each(|parent| children[parent] += 1);
+        }
+        children.iter().enumerate().map(|(i, &count)| i != 0 && count == 1).collect()
+    }
+
     /// The largest number of steps from the root.
     pub(crate) fn depth(&self) -> usize {
         self.nodes.iter().map(|node| node.depth).max().unwrap_or(0)
@@ -105,6 +114,9 @@ mod tests {
         star.reach([3]);
         star.reach([9]);
         assert_eq!((star.reach([1, 1]), star.depth(), star.parents(&[true; 3])), (0, 1, vec![true, false, false]));
+        assert_eq!(path.links(&[true; 4]), [false, true, true, false]);
+        assert_eq!(path.links(&[true, true, true, false]), [false, true, false, false]);
+        assert_eq!(star.links(&[true; 3]), [false; 3]);
         assert_eq!(star.reaching(vec![false, false, true]), [true, false, true]);
         assert_eq!(path.reaching(vec![false, false, true, false]), [true, true, true, false]);
     }

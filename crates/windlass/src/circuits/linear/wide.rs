@@ -56,39 +56,69 @@ struct Column<'a, E: Hoisting> {
     pending: Vec<(usize, E::Extended)>,
 }
 
+/// Inputs from which others hang.
+struct Level<E: Hoisting> {
+    hoisted: BTreeMap<usize, E::Hoisted>,
+    /// Links of chains, still to be multiplied.
+    chained: Vec<(usize, E::Extended)>,
+}
+
 impl<E: Hoisting> Column<'_, E> {
     /// Makes the inputs, level by level of their tree, and adds their products to the sums.
+    ///
+    /// The links of a chain stay in base `QP`: what hangs from one needs no mod-down of its first half.
     fn take(mut self, sums: &mut Sums<E>) -> Result<()> {
         let (run, ciphertext) = (self.run, &self.run.inputs[self.column]);
         let (made, wanted) = (&run.schedule.made[self.column], &run.schedule.wanted[self.column]);
         let nodes = run.layout.inputs.nodes();
-        let parents = run.layout.inputs.parents(made);
+        let (parents, links) = (run.layout.inputs.parents(made), run.layout.inputs.links(made));
         if wanted[0] {
             self.pending.push((0, run.evaluator.extend(ciphertext)?));
         }
-        let mut hoisted: BTreeMap<usize, E::Hoisted> = BTreeMap::new();
+        let mut level = Level::<E> { hoisted: BTreeMap::new(), chained: Vec::new() };
         if parents[0] {
-            hoisted.insert(0, run.evaluator.hoist(ciphertext)?);
+            level.hoisted.insert(0, run.evaluator.hoist(ciphertext)?);
         }
-        for level in 1..=run.layout.inputs.depth() {
-            let mut next: BTreeMap<usize, E::Hoisted> = BTreeMap::new();
-            for (&parent, source) in &hoisted {
-                let children = (0..nodes.len()).filter(|&i| made[i] && nodes[i].parent == Some(parent));
-                debug_assert!(nodes[parent].depth + 1 == level);
-                let (inner, leaves): (Vec<usize>, Vec<usize>) = children.partition(|&i| parents[i]);
+        for _ in 0..run.layout.inputs.depth() {
+            let mut next = Level { hoisted: BTreeMap::new(), chained: Vec::new() };
+            let children =
+                |parent: usize| (0..nodes.len()).filter(move |&i| made[i] && nodes[i].parent == Some(parent));
+            let moved = level.chained.par_iter().map(|(parent, image)| {
+                let child = children(*parent).next().expect("one hangs from a link");
+                Ok((child, run.evaluator.extended_automorphism(image, nodes[child].step)?))
+            });
+            let moved: Vec<(usize, E::Extended)> = moved.collect::<Result<_>>()?;
+            self.wait(level.chained.into_iter(), sums)?;
+            self.place(moved, &parents, &links, &mut next, sums)?;
+            for (&parent, source) in &level.hoisted {
+                let (inner, leaves): (Vec<usize>, Vec<usize>) = children(parent).partition(|&i| parents[i]);
                 self.take_leaves(source, &leaves, sums)?;
                 for batch in inner.chunks(BATCH) {
                     let images = self.images(source, batch)?;
-                    let sources =
-                        images.par_iter().map(|image| run.evaluator.hoist(&run.evaluator.mod_down(image.clone())?));
-                    let sources: Vec<E::Hoisted> = sources.collect::<Result<_>>()?;
-                    next.extend(batch.iter().copied().zip(sources));
-                    self.wait(batch.iter().copied().zip(images), sums)?;
+                    self.place(batch.iter().copied().zip(images).collect(), &parents, &links, &mut next, sums)?;
                 }
             }
-            hoisted = next;
+            level = next;
         }
         self.flush(sums)
+    }
+
+    /// Puts images where they are needed next: links are kept, other parents decomposed, and all that are no links wait for their products.
+    fn place(
+        &mut self,
+        images: Vec<(usize, E::Extended)>,
+        parents: &[bool],
+        links: &[bool],
+        next: &mut Level<E>,
+        sums: &mut Sums<E>,
+    ) -> Result<()> {
+        let (kept, rest): (Vec<_>, Vec<_>) = images.into_iter().partition(|(i, _)| links[*i]);
+        next.chained.extend(kept);
+        let evaluator = self.run.evaluator;
+        let sources = rest.par_iter().filter(|(i, _)| parents[*i]);
+        let sources = sources.map(|(i, image)| Ok((*i, evaluator.hoist(&evaluator.mod_down(image.clone())?)?)));
+        next.hoisted.extend(sources.collect::<Result<Vec<(usize, E::Hoisted)>>>()?);
+        self.wait(rest.into_iter(), sums)
     }
 
     /// `θ_step` of a decomposed ciphertext for some of its children.
