@@ -8,20 +8,28 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use serde::Serialize;
-use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, bootstrap_preset_names};
+use windlass::bootstrap::{
+    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, bootstrap_preset_names,
+};
 use windlass::circuits::Method;
 use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 use windlass::{Error, Plaintext};
 
-use crate::machine;
+use crate::{digits_table, machine};
 
 /// Arguments of `bootstrap`.
 #[derive(Debug, clap::Args)]
 pub struct Bootstrap {
     /// The preset; `list` prints the names.
-    #[arg(long)]
+    #[arg(long, default_value = "list")]
     preset: String,
+    /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every method.
+    #[arg(long)]
+    digits_table: bool,
+    /// How stages of the linear maps are merged, unless given one by one: three, least-time or most-capacity.
+    #[arg(long, default_value = "three")]
+    partition: Partition,
     /// All slots of degree d instead of integers.
     #[arg(long)]
     packed: bool,
@@ -95,6 +103,11 @@ struct Figures {
 
 /// Runs the measurement.
 pub fn run(args: &Bootstrap) -> Result<(), Error> {
+    if args.digits_table {
+        println!("{}", machine::describe());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().expect("threads");
+        return pool.install(digits_table::run);
+    }
     if args.preset == "list" {
         bootstrap_preset_names().for_each(|name| println!("{name}"));
         return Ok(());
@@ -103,6 +116,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Error> {
     let mut preset = BootstrapPreset::named(&args.preset, mode)?;
     preset.spec.digits = args.digits;
     preset.spec.ephemeral_weight = args.weight.unwrap_or(preset.spec.ephemeral_weight);
+    preset.spec.partition = args.partition;
     preset.spec.to_slots = args.to_slots.clone();
     preset.spec.to_coefficients = args.to_coefficients.clone();
     println!("{}", machine::describe());

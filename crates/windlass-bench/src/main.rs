@@ -3,6 +3,7 @@
 mod bluestein;
 mod bootstrap;
 mod demo;
+mod digits_table;
 mod engine;
 mod general;
 mod instance;

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
     BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, FrontEnd, Mode,
-    Progress, Refresh,
+    Partition, Progress, Refresh,
 };
 use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::clear::Clear;
@@ -71,6 +71,28 @@ fn on_the_mock() {
             assert_eq!(image.plaintext(), &thin, "{mode:?} m = {m}, p = {p}, seed {seed}\n{}", plan.explain());
         }
     }
+}
+
+#[test]
+fn searched_partitions_on_the_mock() {
+    for (mode, (m, p)) in [(Mode::Thin, (256, 257)), (Mode::Packed, (64, 7)), (Mode::Thin, (1023, 2))] {
+        let plan = |partition| {
+            let spec = BootstrapSpec { mode, partition, ephemeral_weight: 6, ..BootstrapSpec::default() };
+            Arc::new(BootstrapPlan::new(&params(m, 18), (p, 1), spec).unwrap())
+        };
+        let [capacity, time] = [Partition::MostCapacity, Partition::LeastTime].map(plan);
+        for plan in [&capacity, &time] {
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let thin = message(plan, &mut rng);
+            let image = ClearBootstrapper::new(Arc::clone(plan), 1).unwrap();
+            let image = image.refresh(&Clear::new(plan.message_ring()).encrypt(&thin).unwrap()).unwrap();
+            assert_eq!(image.plaintext(), &thin, "{}", plan.explain());
+        }
+        assert!(capacity.stages().len() <= time.stages().len());
+        assert!(capacity.output_bits() >= time.output_bits() - 1.0, "{}\n{}", capacity.explain(), time.explain());
+    }
+    assert_eq!("least-time".parse::<Partition>().unwrap(), Partition::LeastTime);
+    assert!("fastest".parse::<Partition>().is_err());
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod levelled;
 pub mod maps;
 mod mock;
 mod packed;
+mod partition;
 mod plan;
 mod presets;
 mod run;
@@ -27,7 +28,7 @@ pub use mock::ClearBootstrapper;
 pub use plan::{BootstrapPlan, Stage};
 pub use presets::{BootstrapPreset, bootstrap_preset_names};
 pub use run::{Bootstrapper, Progress};
-pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers};
+pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition};
 
 use crate::error::Result;
 

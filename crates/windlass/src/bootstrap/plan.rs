@@ -14,7 +14,8 @@ use super::error::BootstrapError;
 use super::forecast::{Expected, Forecast};
 use super::maps::{self, Packing};
 use super::packed;
-use super::spec::{BootstrapSpec, FrontEnd, Mode, Numbers};
+use super::partition::Stages;
+use super::spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition};
 use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec, Strategy};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
@@ -90,7 +91,7 @@ impl BootstrapPlan {
         })?;
         let input = InputModulus::choose(params, &numbers, &spec)?;
         let packing = (spec.mode == Mode::Packed).then(|| Packing::new(&working));
-        let [there, back] = linear_maps(&message, &working, &spec, packing.as_ref())?;
+        let [there, back] = linear_maps(params, [&message, &working], &spec, packing.as_ref())?;
         let mut plan = Self {
             params: params.clone(),
             numbers,
@@ -294,25 +295,39 @@ type Named = Vec<(String, LinearMap)>;
 
 /// The maps to the coefficients and to the slots (with the trace in thin mode), named.
 fn linear_maps(
-    message: &Arc<SlotRing>,
-    working: &Arc<SlotRing>,
+    params: &RlweParams,
+    [message, working]: [&Arc<SlotRing>; 2],
     spec: &BootstrapSpec,
     packing: Option<&Packing>,
 ) -> Result<[Named; 2]> {
     let (m, p) = (working.quotient().m(), working.hypercube().prime());
     let count = if packing.is_some() { maps::packed_stage_count(m, p)? } else { maps::stage_count(m, p)? };
-    let ends = |given: &Option<Vec<usize>>| {
-        given.clone().unwrap_or_else(|| default_partition(count, if m.is_power_of_two() { 3 } else { count }))
+    let supports = if spec.partition == Partition::Three { Vec::new() } else { maps::stage_supports(message)? };
+    // The stages to the slots are those to the coefficients in the other order, at the top level.
+    let ends = |given: &Option<Vec<usize>>, level: usize, reversed: bool| {
+        if let Some(ends) = given {
+            return ends.clone();
+        }
+        if spec.partition == Partition::Three || supports.len() != count {
+            return default_partition(count, if m.is_power_of_two() { 3 } else { count });
+        }
+        let mut supports = supports.clone();
+        if reversed {
+            supports.reverse();
+        }
+        let special = params.special_primes().len();
+        let cost = CostModel::hybrid(level, special, params.digits().min(level));
+        let constant_bytes = (8 * (level + special) * params.n()) as f64;
+        Stages { supports: &supports, m, cost, constant_bytes }.best(spec.partition)
     };
+    let low = if packing.is_some() { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
+    let there_ends = ends(&spec.to_coefficients, low, false);
+    let back_ends = ends(&spec.to_slots, params.top_level(), true);
     let (there, back) = match packing {
-        None => (
-            maps::thin_to_coefficients(message, &ends(&spec.to_coefficients))?,
-            maps::thin_to_slots(working, &ends(&spec.to_slots))?,
-        ),
-        Some(packing) => (
-            maps::packed_to_coefficients(message, &ends(&spec.to_coefficients))?,
-            maps::packed_to_slots(working, &ends(&spec.to_slots), packing)?,
-        ),
+        None => (maps::thin_to_coefficients(message, &there_ends)?, maps::thin_to_slots(working, &back_ends)?),
+        Some(packing) => {
+            (maps::packed_to_coefficients(message, &there_ends)?, maps::packed_to_slots(working, &back_ends, packing)?)
+        }
     };
     let mut back = named("coefficients to slots", back);
     if packing.is_none() {

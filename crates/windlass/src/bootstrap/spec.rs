@@ -1,10 +1,12 @@
 //! What to do, and the numbers that follow from it.
 
+use std::str::FromStr;
+
 use windlass_ring::kernels::Shape;
 
 use super::error::BootstrapError;
 use crate::circuits::Method;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// What a ciphertext holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -26,6 +28,33 @@ pub enum FrontEnd {
     NearPrimePower,
 }
 
+/// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and [`BootstrapSpec::to_coefficients`] do not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Partition {
+    /// Three merged stages of sizes that differ by at most one (powers of two), or one for each factor of m.
+    #[default]
+    Three,
+    /// The least time, by the prices of [`crate::circuits::CostModel`].
+    LeastTime,
+    /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs log2 of p^e and some bits of capacity.
+    MostCapacity,
+}
+
+/// The names, as [`Partition::from_str`] reads them.
+const PARTITIONS: [(&str, Partition); 3] =
+    [("three", Partition::Three), ("least-time", Partition::LeastTime), ("most-capacity", Partition::MostCapacity)];
+
+impl FromStr for Partition {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let reason = || PARTITIONS.map(|(name, _)| name).join(", ");
+        let unknown =
+            || Error::Unplannable { strategy: text.into(), reason: format!("the partitions are {}", reason()) };
+        PARTITIONS.iter().find(|(name, _)| *name == text).map(|&(_, partition)| partition).ok_or_else(unknown)
+    }
+}
+
 /// How to bootstrap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapSpec {
@@ -35,7 +64,9 @@ pub struct BootstrapSpec {
     pub front_end: FrontEnd,
     /// How digits are removed.
     pub digits: Method,
-    /// After which elementary stages of the map to the slots a merged stage ends; `None` merges by default.
+    /// How the stages of the linear maps are merged.
+    pub partition: Partition,
+    /// After which elementary stages of the map to the slots a merged stage ends; `None` merges as [`Self::partition`] says.
     pub to_slots: Option<Vec<usize>>,
     /// The same for the map to the coefficients.
     pub to_coefficients: Option<Vec<usize>>,
@@ -51,6 +82,7 @@ impl Default for BootstrapSpec {
             mode: Mode::Thin,
             front_end: FrontEnd::PrimePower,
             digits: Method::Automatic,
+            partition: Partition::Three,
             to_slots: None,
             to_coefficients: None,
             ephemeral_weight: 32,

@@ -9,6 +9,7 @@ mod radix2;
 mod slot_map;
 mod tensor;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_ring::kernels::{Isa, arith};
@@ -43,9 +44,18 @@ pub fn stage_count(m: u64, p: u64) -> Result<usize> {
     Ok(Factors::choose(m, p)?.list.iter().filter(|factor| factor.size > 1).count())
 }
 
+/// The automorphisms of each elementary stage of the thin map to the coefficients, first stage first.
+pub(crate) fn stage_supports(slots: &Arc<SlotRing>) -> Result<Vec<BTreeSet<u64>>> {
+    Ok(elementary_stages(slots)?.iter().map(SlotMap::support).collect())
+}
+
 /// The thin map from slots to coefficients, first stage first; `ends` says after which elementary stages a merged one ends, ascending, the last
 /// being [`stage_count`].
 pub(crate) fn thin_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
+    merge(elementary_stages(slots)?, ends)
+}
+
+fn elementary_stages(slots: &Arc<SlotRing>) -> Result<Vec<SlotMap>> {
     let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
     let stages: Vec<SlotMap> = if m.is_power_of_two() {
         let butterflies = Butterflies::new(slots);
@@ -54,7 +64,7 @@ pub(crate) fn thin_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Res
         let factors = Factors::choose(m, p)?;
         (0..factors.list.len()).filter(|&s| factors.list[s].size > 1).map(|s| factors.evaluation(slots, s)).collect()
     };
-    merge(stages, ends)
+    Ok(stages)
 }
 
 /// The thin map from coefficients to slots without its trace, first stage first; the partition counts from the side of the coefficients.

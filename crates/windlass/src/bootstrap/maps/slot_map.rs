@@ -1,6 +1,6 @@
 //! The twisted group ring in slot coordinates: where sparse stages are built and merged without ring products.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -41,6 +41,11 @@ impl SlotMap {
             });
         }
         Self { slots: Arc::clone(slots), terms }
+    }
+
+    /// Its automorphisms.
+    pub fn support(&self) -> BTreeSet<u64> {
+        self.terms.keys().copied().collect()
     }
 
     /// `self ∘ first`.
