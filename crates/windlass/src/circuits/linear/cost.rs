@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
+use super::prepare::Packed;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
@@ -118,7 +119,11 @@ impl CostModel {
         let automorphism =
             least(4, &mut || evaluator.automorphism(ciphertext, turn.next().expect("endless")).map(drop))?;
         let mod_down = least(3, &mut || evaluator.mod_down(wide.clone()).map(drop))?;
-        let prepare = least(3, &mut || evaluator.prepare(&constant).map(drop))?;
+        let packed = Packed::new(&constant);
+        let prepare = least(2, &mut || {
+            // All at once, as in a plan: they do not fit into cache.
+            (0..BABIES).map(|_| packed.prepare(evaluator)).collect::<Result<Vec<_>>>().map(drop)
+        })?;
         let mut turn = constants.iter().cycle();
         let narrow = least(6, &mut || {
             let product = evaluator.multiply_constant(ciphertext, turn.next().expect("endless"))?;
@@ -132,7 +137,7 @@ impl CostModel {
             mod_down,
             automorphism,
             multiply_narrow: narrow,
-            prepare,
+            prepare: prepare / BABIES as f64,
             key: hoist * 1e-4,
             measured: true,
         })

@@ -57,7 +57,7 @@ pub(crate) enum Packed {
 }
 
 impl Packed {
-    fn new(constant: &Plaintext) -> Self {
+    pub(super) fn new(constant: &Plaintext) -> Self {
         let modulus = constant.slots().quotient().modulus().value();
         let coefficients = constant.coefficients();
         match modulus {
