@@ -151,11 +151,29 @@ fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &
         }
     }
     let bound = if canonical { Form::ONE } else { butterfly::forward_carry(&L::FORM) };
-    let bound = butterfly::forward(l, &mut x, |c, i| l.root(tails[c].shared.0[i]), bound);
+    // Where there are no vectors, finding the roots anew for every butterfly would not be optimised away.
+    let mut roots = [[l.root(0); LANES - 1]; C];
+    if L::ONE_BY_ONE {
+        for c in 0..C {
+            for i in 0..LANES - 1 {
+                roots[c][i] = l.root(tails[c].shared.0[i]);
+            }
+        }
+    }
+    let shared = |c: usize, i: usize| if L::ONE_BY_ONE { roots[c][i] } else { l.root(tails[c].shared.0[i]) };
+    let bound = butterfly::forward(l, &mut x, shared, bound);
     for c in 0..C {
         x[c] = l.transpose(x[c]);
     }
-    butterfly::forward(l, &mut x, |c, i| l.roots(&tails[c].vectors[i].0), bound);
+    if L::ONE_BY_ONE {
+        for c in 0..C {
+            for i in 0..LANES - 1 {
+                roots[c][i] = l.roots(&tails[c].vectors[i].0);
+            }
+        }
+    }
+    let vector = |c: usize, i: usize| if L::ONE_BY_ONE { roots[c][i] } else { l.roots(&tails[c].vectors[i].0) };
+    butterfly::forward(l, &mut x, vector, bound);
     for c in 0..C {
         x[c] = l.transpose(x[c]);
         for i in 0..LANES {
