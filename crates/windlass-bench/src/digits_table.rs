@@ -12,7 +12,7 @@ use windlass::{Error, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 
-/// (p, e, v), the published seconds of HElib's method and of Chen–Han's, the levels (two for a product) that these took, and m.
+/// (p, e, v), the published seconds of HElib's method and of Chen–Han's, the levels of HElib that these took, and m.
 /// The paper does not say which rings it used.
 type Row = (u64, u32, u32, [f64; 2], [u32; 2], u64);
 
