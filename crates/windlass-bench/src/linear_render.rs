@@ -34,6 +34,7 @@ fn tables(records: &[Record]) -> String {
         let _ = writeln!(out, "\n## {title}\n\nMeasured on {}.", of_chain[0].cpu);
         if chain == "400" {
             compared(&mut out, &of_chain);
+            beside(&mut out, &of_chain);
         }
         linear_reach::table(&mut out, &of_chain);
         for (map, title) in [
@@ -163,6 +164,27 @@ fn compared(out: &mut String, records: &[&Record]) {
             }
         }
         out.push_str("|\n");
+    }
+}
+
+/// Beside HElib on the kind of core of the records, in seconds.
+fn beside(out: &mut String, records: &[&Record]) {
+    let rows: Vec<(&Record, f64)> = records
+        .iter()
+        .copied()
+        .filter(|r| r.threads == 1 && (r.column == "best" || r.column == "minimal"))
+        .filter(|r| r.map == "1d" || r.map == "block")
+        .filter_map(|r| Some((r, linear_reach::helib_here(r)?)))
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "\n### Beside HElib 2.3 on the same kind of core, seconds of one thread\n");
+    head(out, &["map", "m", "D", "keys", "HElib", "Windlass", "times faster"].map(String::from));
+    for (r, theirs) in rows {
+        let keys = if r.column == "best" { "default; best" } else { "minimal" };
+        let (place, own) = (name((r.m, r.size, r.bad)), r.median_s);
+        let _ = writeln!(out, "| {} | {place} | {keys} | {theirs:.2} | {own:.3} | {:.1} |", r.map, theirs / own);
     }
 }
 

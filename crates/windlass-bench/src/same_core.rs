@@ -8,7 +8,12 @@ const RECORDS: [&str; 1] = [include_str!("../record/amd-epyc-zen5/peers.csv")];
 
 /// Seconds of a peer's operation on this kind of processor, if they were measured.
 pub fn seconds(peer: &str, operation: &str, parameters: &str) -> Option<f64> {
-    let cpu = machine::cpu().replace(',', ";");
+    seconds_on(&machine::cpu(), peer, operation, parameters)
+}
+
+/// As [`seconds`], on the processor of a record.
+pub fn seconds_on(cpu: &str, peer: &str, operation: &str, parameters: &str) -> Option<f64> {
+    let cpu = cpu.replace(',', ";");
     RECORDS.iter().flat_map(|text| text.lines().skip(1)).find_map(|line| {
         let cells: Vec<&str> = line.split(',').collect();
         let &[name, _, what, with, median, _, on] = &cells[..] else { return None };
