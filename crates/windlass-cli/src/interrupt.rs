@@ -46,7 +46,7 @@ fn end(signal: i32, json: bool) {
     if json {
         crate::report::print_error("interrupted", code);
     }
-    eprintln!("windlass: interrupted; files that were not finished are removed");
+    crate::report::print_message("interrupted; files that were not finished are removed");
     std::process::exit(code);
 }
 

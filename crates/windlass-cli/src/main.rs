@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     match run(&cli) {
         Ok(report) => {
             if let Err(error) = report.print(cli.json) {
-                eprintln!("windlass: the work is done, but its report cannot be written: {error}");
+                report::print_message(format_args!("the work is done, but its report cannot be written: {error}"));
                 return ExitCode::from(2);
             }
             ExitCode::SUCCESS
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
             if cli.json {
                 report::print_error(&error.to_string(), 2);
             }
-            eprintln!("windlass: {error}");
+            report::print_message(&error);
             ExitCode::from(2)
         }
     }

@@ -63,6 +63,11 @@ pub fn print_error(message: &str, exit_code: i32) {
     let _ = writeln!(std::io::stdout(), "{object}");
 }
 
+/// A message on standard error. One that cannot be written, after a hang-up for example, is lost: it is no reason to panic.
+pub fn print_message(message: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr(), "windlass: {message}");
+}
+
 /// Text of a table on one line of a terminal: line breaks and other control characters are written as escapes.
 pub fn printable(text: &str) -> String {
     let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };

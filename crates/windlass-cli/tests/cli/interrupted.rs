@@ -96,6 +96,29 @@ fn interrupted_commands_leave_nothing() {
     assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
 }
 
+/// After a hang-up nothing can be written to standard error: messages are lost, and everything else is done.
+#[cfg(unix)]
+#[test]
+fn commands_end_as_they_should_without_standard_error() {
+    let without_reader = || std::io::pipe().unwrap().1;
+    let dir = tempfile::tempdir().unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+    command.current_dir(dir.path()).args("schema --table none.csv --key zone --out schema.json".split(' '));
+    assert_eq!(command.stderr(without_reader()).status().unwrap().code(), Some(2));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+    command.current_dir(dir.path()).args("refresh keygen --preset insecure_boot_4369 --out keys".split(' '));
+    let mut child = command.stdout(Stdio::null()).stderr(without_reader()).spawn().unwrap();
+    let pid = child.id().to_string();
+    let at_work = dir.path().join(format!(".keys.{pid}.part"));
+    while !at_work.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the command ended before it was interrupted");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert!(Command::new("kill").args(["-HUP", pid.as_str()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(129));
+    assert!(entries(dir.path()).is_empty());
+}
+
 #[cfg(unix)]
 #[test]
 fn ignored_signals_stay_ignored() {
