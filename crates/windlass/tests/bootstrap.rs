@@ -117,36 +117,49 @@ fn the_formula_of_2015_packed() {
     on_ciphertexts(&sets, Mode::Packed, FrontEnd::NearPrimePower);
 }
 
+/// Two first primes that fit a word together: the front end reads both.
+#[test]
+fn an_input_modulus_of_two_small_primes() {
+    let mut primes = vec![50; 15];
+    primes[..2].fill(25);
+    let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+    with_parameters(chain(128, primes), (193, 1), spec);
+}
+
 fn on_ciphertexts(sets: &[(u64, u64, u32, usize, u32)], mode: Mode, front_end: FrontEnd) {
     for &(m, p, r, primes, weight) in sets {
-        let rlwe = params(m, primes);
         let spec = BootstrapSpec { mode, front_end, ephemeral_weight: weight, ..BootstrapSpec::default() };
-        let plan = Arc::new(BootstrapPlan::new(&rlwe, (p, r), spec).unwrap());
-        let context = Context::new(rlwe).unwrap();
-        for (seed, scheme) in [(1u64, Scheme::Bgv), (2, Scheme::Bfv)] {
-            let mut rng = ChaCha20Rng::seed_from_u64(seed);
-            let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-            let mut keys = EvaluationKeys::empty(&context);
-            plan.add_keys(&mut keys, &secret, &mut rng).unwrap();
-            let keys = Arc::new(keys);
-            let own = BootstrapKeys::generate(&plan, scheme, &secret, &mut rng).unwrap();
-            let bootstrapper = Bootstrapper::new(Arc::clone(&plan), scheme, &keys, own).unwrap();
-            let engine = Engine::new(scheme, plan.message_ring(), Arc::clone(&keys)).unwrap();
-            let decryptor = Decryptor::new(scheme, plan.message_ring(), Arc::clone(&secret));
-            let thin = message(&plan, &mut rng);
-            let (fresh, _) = decryptor.encrypt(&thin, context.top_level(), &mut rng).unwrap();
-            // Spend nearly everything.
-            let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 20.0).unwrap();
-            let again = bootstrapper.refresh(&spent).unwrap();
-            assert_eq!(decryptor.decrypt(&again).unwrap(), thin, "{scheme} m = {m}, p = {p}\n{}", plan.explain());
-            let (left, forecast) = (engine.capacity(&again), plan.output_bits());
-            assert!(left > engine.capacity(&spent), "{left} bits left\n{}", plan.explain());
-            assert!(left > forecast - 5.0 && left < forecast + 80.0, "{left} bits left, {forecast} forecast");
-            // And once more, from the refreshed one.
-            let low = engine.reduce_level(&engine.square(&again).unwrap(), plan.least_input_bits() + 20.0).unwrap();
-            let image = decryptor.decrypt(&bootstrapper.refresh(&low).unwrap()).unwrap();
-            assert_eq!(image, thin.multiply(&thin).unwrap(), "{scheme} m = {m}, p = {p}");
-        }
+        with_parameters(params(m, primes), (p, r), spec);
+    }
+}
+
+fn with_parameters(rlwe: RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) {
+    let m = rlwe.m();
+    let plan = Arc::new(BootstrapPlan::new(&rlwe, (p, r), spec).unwrap());
+    let context = Context::new(rlwe).unwrap();
+    for (seed, scheme) in [(1u64, Scheme::Bgv), (2, Scheme::Bfv)] {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+        let mut keys = EvaluationKeys::empty(&context);
+        plan.add_keys(&mut keys, &secret, &mut rng).unwrap();
+        let keys = Arc::new(keys);
+        let own = BootstrapKeys::generate(&plan, scheme, &secret, &mut rng).unwrap();
+        let bootstrapper = Bootstrapper::new(Arc::clone(&plan), scheme, &keys, own).unwrap();
+        let engine = Engine::new(scheme, plan.message_ring(), Arc::clone(&keys)).unwrap();
+        let decryptor = Decryptor::new(scheme, plan.message_ring(), Arc::clone(&secret));
+        let thin = message(&plan, &mut rng);
+        let (fresh, _) = decryptor.encrypt(&thin, context.top_level(), &mut rng).unwrap();
+        // Spend nearly everything.
+        let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 20.0).unwrap();
+        let again = bootstrapper.refresh(&spent).unwrap();
+        assert_eq!(decryptor.decrypt(&again).unwrap(), thin, "{scheme} m = {m}, p = {p}\n{}", plan.explain());
+        let (left, forecast) = (engine.capacity(&again), plan.output_bits());
+        assert!(left > engine.capacity(&spent), "{left} bits left\n{}", plan.explain());
+        assert!(left > forecast - 5.0 && left < forecast + 80.0, "{left} bits left, {forecast} forecast");
+        // And once more, from the refreshed one.
+        let low = engine.reduce_level(&engine.square(&again).unwrap(), plan.least_input_bits() + 20.0).unwrap();
+        let image = decryptor.decrypt(&bootstrapper.refresh(&low).unwrap()).unwrap();
+        assert_eq!(image, thin.multiply(&thin).unwrap(), "{scheme} m = {m}, p = {p}");
     }
 }
 
@@ -193,6 +206,14 @@ fn refusals_name_the_stage() {
     let keys = Arc::new(t.keys.clone());
     let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bfv, &keys, own.clone());
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    // Keys of a plan with other ephemeral secrets, and of one with another plaintext modulus.
+    for (weight, r) in [(8, 1), (6, 2)] {
+        let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
+        let other = BootstrapPlan::new(t.context.params(), (2, r), spec).unwrap();
+        let theirs = BootstrapKeys::generate(&other, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
+        let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, theirs);
+        assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    }
     // A ciphertext without capacity, and one of another scheme.
     let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, own).unwrap();
     let engine = Engine::new(Scheme::Bgv, t.plan.message_ring(), Arc::clone(&keys)).unwrap();

@@ -1,6 +1,6 @@
 //! What can stop a bootstrapping, named by stage.
 
-/// Every refusal is before the first operation, except [`BootstrapError::Cancelled`].
+/// Every refusal is before the first operation, except [`BootstrapError::Cancelled`] and, rarely, [`BootstrapError::CapacityTooLow`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BootstrapError {

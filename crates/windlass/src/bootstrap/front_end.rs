@@ -20,8 +20,8 @@ fn rounded_to(part: Poly<Eval>, whole: u64) -> Vec<u64> {
     let part = part.into_coeff();
     let lift = IntegerLift::new(part.ring(), part.basis());
     let q: &BigUint = lift.product();
-    if q.bits() <= 64 {
-        let q = q.iter_u64_digits().next().expect("a modulus is not zero") as u128;
+    if part.basis().len() == 1 {
+        let q = part.ring().modulus(part.basis().index(0)).value() as u128;
         // 50 + 45 bits, and one more.
         let round = |&x: &u64| ((2 * x as u128 * whole as u128 + q) / (2 * q) % whole as u128) as u64;
         return part.row(0).par_iter().map(round).collect();

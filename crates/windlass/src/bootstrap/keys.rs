@@ -18,6 +18,30 @@ pub struct BootstrapKeys {
     pub(super) encapsulation: EncapsulationKey,
     pub(super) encrypted_secret: EncryptedSecret,
     pub(super) scheme: Scheme,
+    purpose: Purpose,
+}
+
+/// What of a plan its keys depend on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Purpose {
+    /// p^e.
+    modulus: u64,
+    /// Primes of Q_in and of P_in.
+    input: [usize; 2],
+    /// Non-zero coefficients of the ephemeral secret, and the limit of its rows.
+    weight: u32,
+    row_square: f64,
+}
+
+impl Purpose {
+    fn of(plan: &BootstrapPlan) -> Self {
+        Self {
+            modulus: plan.working.quotient().modulus().value(),
+            input: plan.input.shape(),
+            weight: plan.spec.ephemeral_weight,
+            row_square: plan.numbers.row_square,
+        }
+    }
 }
 
 impl BootstrapKeys {
@@ -40,7 +64,7 @@ impl BootstrapKeys {
         let encapsulation = EncapsulationKey::generate(secret, &ephemeral, &plan.input, rng);
         let modulus = plan.working.quotient().modulus().value();
         let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, modulus, rng);
-        Ok(Self { encapsulation, encrypted_secret, scheme })
+        Ok(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan) })
     }
 
     /// The seed of the uniform half of the encapsulation key, and its other half.
@@ -63,7 +87,12 @@ impl BootstrapKeys {
     ) -> Option<Self> {
         let encapsulation = EncapsulationKey::from_parts(context, &plan.input, encapsulation_seed, b)?;
         let encrypted_secret = EncryptedSecret::from_parts(context, encrypted_seed, encrypted)?;
-        Some(Self { encapsulation, encrypted_secret, scheme })
+        Some(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan) })
+    }
+
+    /// Whether they were made for this plan, or for one with the same moduli and ephemeral secrets.
+    pub(super) fn fit(&self, plan: &BootstrapPlan, context: &Context, scheme: Scheme) -> bool {
+        self.encrypted_secret.is_of(context) && self.scheme == scheme && self.purpose == Purpose::of(plan)
     }
 
     /// Bytes in memory.

@@ -64,7 +64,7 @@ impl Bootstrapper {
         if context.params().id() != plan.params.id() {
             return wrong("the set of evaluation keys");
         }
-        if !keys.encrypted_secret.is_of(context) || keys.scheme != scheme {
+        if !keys.fit(&plan, context, scheme) {
             return wrong("the bootstrapping key");
         }
         if evaluation_keys.relinearisation().is_none() {
@@ -124,7 +124,8 @@ impl Bootstrapper {
     ///
     /// # Errors
     /// Before any work [`BootstrapError::WrongContext`], [`BootstrapError::WrongPlaintextModulus`] and [`BootstrapError::CapacityTooLow`]; then
-    /// [`BootstrapError::Cancelled`].
+    /// [`BootstrapError::Cancelled`], and, where constants have norms above the typical ones that plans count with,
+    /// [`BootstrapError::CapacityTooLow`] or [`crate::Error::CapacityExhausted`] of a stage.
     pub fn refresh_with(
         &self,
         ct: &Ciphertext,
@@ -189,7 +190,7 @@ impl Bootstrapper {
         Ok(x)
     }
 
-    /// Everything that can be refused is refused here.
+    /// Everything that can be refused beforehand is refused here; constants are counted with typical norms, so a stage may still refuse.
     fn check(&self, ct: &Ciphertext) -> Result<()> {
         if !Arc::ptr_eq(&ct.context, self.message.context()) || ct.scheme != self.message.scheme() {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
@@ -245,6 +246,12 @@ impl Bootstrapper {
     /// An encryption modulo p^e of the coefficients p^v·k + (a removable part): the ciphertext's own decryption up to rounding.
     fn front_end(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         let low = self.message.switch_modulus(ct, self.plan.input.level)?;
+        // What bounds I holds from here on only: the check before any work was a forecast.
+        let missing_bits = self.plan.input.needed_bits - self.message.capacity(&low);
+        if missing_bits > 0.0 {
+            let left_bits = self.message.capacity(ct);
+            return Err(BootstrapError::CapacityTooLow { stage: FRONT_END.into(), left_bits, missing_bits }.into());
+        }
         let context = self.message.context();
         let low = low.to_scheme(Scheme::Bfv);
         let parts = self.keys.encapsulation.switch(context, &low.parts);

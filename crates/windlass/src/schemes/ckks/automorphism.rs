@@ -158,6 +158,7 @@ impl Hoisting for Engine {
     }
 
     fn hoisted_automorphism(&self, a: &Hoisted, t: u64) -> Result<Extended> {
+        self.check("hoisted automorphism", &a.ct)?;
         if self.is_identity(t) {
             return Hoisting::extend(self, &a.ct);
         }
@@ -173,6 +174,7 @@ impl Hoisting for Engine {
     }
 
     fn hoisted_sum(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+        self.check("sum of automorphisms", &a.ct)?;
         if elements.is_empty() {
             return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
         }

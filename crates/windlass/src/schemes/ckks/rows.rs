@@ -43,6 +43,7 @@ impl Engine {
         elements: &[u64],
         rows: &[MixedRow<'_, Constant>],
     ) -> Result<Vec<Extended>> {
+        self.check("sum of products", &a.ct)?;
         let (context, level) = (self.context.rlwe(), a.ct.level());
         let key = |&t: &u64| Ok((self.galois_key(t)?, context.ring().automorphism(t)?));
         let keys = elements.iter().map(key).collect::<Result<Vec<_>>>()?;
