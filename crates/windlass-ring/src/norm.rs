@@ -20,9 +20,8 @@ const TOGETHER: usize = 16;
 /// What rounding may add to a norm, relatively, in doubles.
 const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// The same in single precision, for n up to 2^17: the error is below 8·log2(n)·2^{−24} of the values in the Euclidean norm, so at no point
-/// above √n times that of the largest value.
-const SINGLE_ROUNDING: f64 = 1.0 / 256.0;
+/// Relative rounding error of a transform in single precision is below log2(length) times this, in the Euclidean norm of all its values.
+const SINGLE_ROUNDING: f64 = 8.0 / (1u64 << 24) as f64;
 
 /// max_t |a(ζ^t)| over t in Z_m^*, for powerful-basis coefficients: one complex Fourier transform along each axis.
 ///
@@ -38,8 +37,11 @@ pub fn canonical_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
 
 /// Upper bounds of the [`canonical_norm`]s of two elements, by one transform in single precision: a quarter of the price.
 ///
-/// With z = a + i·b, `2·a(ζ^t) = z(ζ^t) + conj z(ζ^{−t})` and `2i·b(ζ^t) = z(ζ^t) − conj z(ζ^{−t})`. Each bound is above its norm by at most
-/// 2^{−7} of the larger norm.
+/// With z = a + i·b, `2·a(ζ^t) = z(ζ^t) + conj z(ζ^{−t})` and `2i·b(ζ^t) = z(ζ^t) − conj z(ζ^{−t})`.
+///
+/// Rounding of z(ζ^t) is below δ = 8·log2(m)·2^{−24}·√m·‖(a, b)‖₂, ‖·‖₂ the Euclidean norm of both coefficient vectors together: the values
+/// at all m-th roots of unity, those that are dropped as well, have the Euclidean norm √m·‖(a, b)‖₂. Each bound is above its norm by at most
+/// 2δ. Only elements whose values are small at the primitive roots and large at others (Σ_j X^j on an odd axis) have a δ that matters.
 pub fn canonical_norm_bounds(shape: &Shape, a: &[i64], b: &[i64]) -> [f64; 2] {
     assert!(a.len() == shape.n() && b.len() == shape.n());
     let mut tensor: Vec<Complex32> = a.iter().zip(b).map(|(&a, &b)| Complex32::new(a as f32, b as f32)).collect();
@@ -55,8 +57,15 @@ pub fn canonical_norm_bounds(shape: &Shape, a: &[i64], b: &[i64]) -> [f64; 2] {
         }
     }
     wipe(&mut tensor);
-    let slack = f64::max(first, second).sqrt() * SINGLE_ROUNDING;
-    [first, second].map(|square: f64| (square.sqrt() + slack) / 2.0)
+    let slack = single_slack(shape, a, b);
+    [first, second].map(|square: f64| square.sqrt() / 2.0 + slack)
+}
+
+/// 8·log2(m)·2^{−24}·√m·‖(a, b)‖₂.
+fn single_slack(shape: &Shape, a: &[i64], b: &[i64]) -> f64 {
+    let m = shape.m() as f64;
+    let square: f64 = a.iter().chain(b).map(|&x| (x as f64) * (x as f64)).sum();
+    SINGLE_ROUNDING * m.log2() * (m * square).sqrt()
 }
 
 /// The values at all ζ^t, in the order of the shape.
@@ -105,12 +114,49 @@ mod tests {
                 |seed: i64| -> Vec<i64> { (0..shape.n() as i64).map(|i| (i * i * seed + 3 * i) % 7 - 3).collect() };
             for (a, b) in [(element(1), element(2)), (element(5), vec![0; shape.n()])] {
                 let norms = [canonical_norm(&shape, &a), canonical_norm(&shape, &b)];
-                let slack = f64::max(norms[0], norms[1]) / 128.0;
+                let slack = f64::max(norms[0], norms[1]) / 1024.0;
                 for (bound, norm) in canonical_norm_bounds(&shape, &a, &b).into_iter().zip(norms) {
                     assert!(bound >= norm && bound <= norm + slack, "m = {m}: {bound} against {norm}");
                 }
             }
         }
+    }
+
+    /// Σ_j X_i^j over the axes with a bit in `subset`, `factor` times: only the values at dropped points are large.
+    fn sum_over_axes(shape: &Shape, subset: usize, factor: i64) -> Vec<i64> {
+        let inside = |mut place: usize| {
+            shape.axes().iter().enumerate().rev().all(|(i, axis)| {
+                let digit = place % axis.dim;
+                place /= axis.dim;
+                digit == 0 || subset >> i & 1 == 1
+            })
+        };
+        (0..shape.n()).map(|place| factor * i64::from(inside(place))).collect()
+    }
+
+    #[test]
+    fn bounds_of_two_norms_where_dropped_values_are_the_largest() {
+        for m in [5, 45, 91, 1155, 12289, 18631, 65537] {
+            let shape = Shape::new(m).unwrap();
+            let axes = shape.axes().len();
+            let all = (1 << axes) - 1;
+            let sums = (0..axes).map(|i| 1 << i).chain([all]);
+            for (a, b) in sums
+                .flat_map(|subset| [[(subset, 1), (0, 0)], [(0, 1), (subset, -5)], [(subset, 7), (all, 3)]])
+                .map(|pair| pair.map(|(subset, factor)| sum_over_axes(&shape, subset, factor)))
+                .map(|[a, b]| (a, b))
+            {
+                let norms = [canonical_norm(&shape, &a), canonical_norm(&shape, &b)];
+                let squares: i64 = a.iter().chain(&b).map(|x| x * x).sum();
+                let slack = 16.0 * (m as f64).log2() * (m as f64 * squares as f64).sqrt() / 16_777_216.0;
+                for (bound, norm) in canonical_norm_bounds(&shape, &a, &b).into_iter().zip(norms) {
+                    assert!(bound >= norm && bound <= norm + slack * 1.0001, "m = {m}: {bound} against {norm}");
+                }
+            }
+        }
+        // On a prime axis Σ_j X^j = −X^{l−1}: the norm is 1.
+        let shape = Shape::new(12289).unwrap();
+        assert!((canonical_norm(&shape, &vec![1; shape.n()]) - 1.0).abs() < 1e-6);
     }
 
     #[test]
