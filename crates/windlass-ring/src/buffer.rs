@@ -25,7 +25,7 @@ enum Memory {
     Heap(Vec<u64>),
     /// Pages of its own.
     Pages(MmapMut),
-    /// Memory that several buffers read.
+    /// Memory that several buffers read: public constants only, for it cannot be wiped while another buffer reads it.
     Shared(Arc<Memory>),
 }
 
@@ -54,6 +54,14 @@ impl Memory {
             Self::Heap(words) => words,
             Self::Pages(pages) => bytemuck::cast_slice_mut(pages),
             Self::Shared(_) => unreachable!("shared memory is not written"),
+        }
+    }
+
+    /// The words, unless another buffer reads them.
+    fn unshared_mut(&mut self) -> Option<&mut [u64]> {
+        match self {
+            Self::Shared(memory) => Arc::get_mut(memory)?.unshared_mut(),
+            memory => Some(memory.words_mut()),
         }
     }
 }
@@ -116,7 +124,8 @@ impl RowBuffer {
 
     /// Deals the rows out to `parts` buffers that share this memory: row r of part k is row `r·parts + k`.
     ///
-    /// A part that is written to gets memory of its own first.
+    /// A part that is written to gets memory of its own first. Shared rows are for public constants only: what one part held is wiped no sooner
+    /// than the last part that is wiped.
     pub fn deal(self, parts: usize) -> Vec<Self> {
         assert!(parts > 0 && self.rows.is_multiple_of(parts), "as many rows for each part");
         let memory = Arc::new(self.memory);
@@ -182,9 +191,12 @@ impl RowBuffer {
 }
 
 impl Zeroize for RowBuffer {
+    /// Rows of zeros; memory that other buffers read is left to them, and wiped with the last of them.
     fn zeroize(&mut self) {
-        self.own();
-        self.memory.words_mut().zeroize();
+        match self.memory.unshared_mut() {
+            Some(words) => words.zeroize(),
+            None => *self = Self::new(self.rows, self.n),
+        }
     }
 }
 
@@ -222,6 +234,20 @@ mod tests {
             assert!(parts[1].capacity() >= 2 * n && parts[1].row(1).iter().all(|&x| x == 4));
             assert!(parts[0].row(0).iter().all(|&x| x == 0) && parts[2].row(0).iter().all(|&x| x == 2));
         }
+    }
+
+    #[test]
+    fn dealt_rows_are_wiped_with_the_last_part() {
+        let mut whole = RowBuffer::new(4, 40);
+        (0..4).for_each(|row| whole.row_mut(row).fill(row as u64 + 1));
+        let mut parts = whole.deal(2);
+        parts[0].zeroize();
+        assert!(parts[0].iter().flatten().all(|&x| x == 0) && parts[1].iter().flatten().all(|&x| x != 0));
+        // The last part holds the memory alone: no copy is made, and the rows of the other part in it are wiped as well.
+        let address = parts[1].row(0).as_ptr();
+        parts[1].zeroize();
+        assert_eq!(parts[1].row(0).as_ptr(), address);
+        assert!(parts[1].memory.words().iter().all(|&x| x == 0) && parts[1].rows() == 2);
     }
 
     #[test]

@@ -17,6 +17,7 @@ impl Poly<Eval> {
     ///
     /// `coefficients(range)` gives those of the polynomials with these numbers (n each, in the powerful basis). They lie in memory prime
     /// by prime, and within a prime in order: sums that take them in this order read one stream, from huge pages where the system has them.
+    /// They share that memory and cannot be wiped one by one: for public constants only.
     ///
     /// Cost: one forward transform for each prime and polynomial, over the current threads. Errors: those of `coefficients`.
     pub fn evaluated_together<T: Send, E: Send>(
