@@ -116,59 +116,63 @@ impl EphemeralSecret {
 
 /// `max_j Σ_i (b_i·s)_j²`, b_i the powerful basis, from above: reduction on odd axes subtracts a top coefficient from each, so that the row of j
 /// consists of the differences `Σ_S (−1)^{|S|} s_{v_S(j) − i}`, whose squares add up to correlations of s with itself.
+///
+/// What depends on s is wiped. Cost: weight² + n·4^{odd axes} and a table of m words.
 fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
-    let axes = shape.axes();
-    let odd: Vec<usize> = (0..axes.len()).filter(|&i| axes[i].prime != 2).collect();
-    let split = |j: usize| {
-        let mut rest = j;
-        let mut place: Vec<i64> = axes
-            .iter()
-            .rev()
-            .map(|axis| {
-                let digit = rest % axis.dim;
-                rest /= axis.dim;
-                digit as i64
-            })
-            .collect();
-        place.reverse();
-        place
-    };
-    let wrap = |difference: Vec<i64>| -> Vec<i64> {
-        difference.iter().zip(axes).map(|(&x, axis)| x.rem_euclid(axis.index as i64)).collect()
-    };
-    let nonzero: Vec<(Vec<i64>, i64)> =
-        secret.iter().enumerate().filter(|(_, x)| **x != 0).map(|(j, &x)| (split(j), x)).collect();
-    let mut correlation: std::collections::HashMap<Vec<i64>, i64> = std::collections::HashMap::new();
-    for (a, x) in &nonzero {
-        for (b, y) in &nonzero {
-            let difference = a.iter().zip(b).map(|(&a, &b)| a - b).collect();
-            *correlation.entry(wrap(difference)).or_default() += x * y;
-        }
+    let weight = secret.iter().filter(|&&x| x != 0).count();
+    let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
+    if odd == 0 {
+        return weight as f64;
     }
-    let reflected = |j: &[i64], subset: usize| -> Vec<i64> {
-        let mut place = j.to_vec();
-        for (bit, &i) in odd.iter().enumerate() {
+    let correlations = correlations(shape, secret, weight);
+    let subsets = 0..1usize << odd;
+    let mut points = Vec::with_capacity(subsets.len());
+    let mut row = |j: usize| -> i64 {
+        points.clear();
+        points.extend(subsets.clone().map(|subset| exponent(shape, j, subset)));
+        let sum = |(a, &x): (usize, &usize)| -> i64 {
+            let sign = |b: usize| if (a ^ b).count_ones() % 2 == 0 { 1 } else { -1 };
+            points.iter().enumerate().map(|(b, &y)| sign(b) * correlations[difference(shape, x, y)]).sum()
+        };
+        points.iter().enumerate().map(sum).sum()
+    };
+    (0..shape.n()).map(&mut row).max().unwrap_or(0) as f64
+}
+
+/// Entry e is Σ s_j·s_k over exponents that differ by e modulo m; `weight` coefficients are not zero.
+fn correlations(shape: &Shape, secret: &[i64], weight: usize) -> Zeroizing<Vec<i64>> {
+    // Of the right capacity at once: a vector that grows leaves copies behind.
+    let mut nonzero: Zeroizing<Vec<(usize, i64)>> = Zeroizing::new(Vec::with_capacity(weight));
+    let terms = secret.iter().enumerate().filter(|(_, x)| **x != 0);
+    terms.for_each(|(j, &x)| nonzero.push((exponent(shape, j, 0), x)));
+    let mut table = Zeroizing::new(vec![0i64; shape.m() as usize]);
+    for &(a, x) in nonzero.iter() {
+        nonzero.iter().for_each(|&(b, y)| table[difference(shape, a, b)] += x * y);
+    }
+    table
+}
+
+/// x − y modulo m.
+fn difference(shape: &Shape, x: usize, y: usize) -> usize {
+    if x < y { x + shape.m() as usize - y } else { x - y }
+}
+
+/// The exponent of X modulo m of basis element j, on the odd axes in `subset` that of the top coefficient which is subtracted from it.
+fn exponent(shape: &Shape, j: usize, subset: usize) -> usize {
+    let (mut rest, mut bit, mut sum) = (j, 0, 0);
+    for axis in shape.axes().iter().rev() {
+        let mut digit = (rest % axis.dim) as u64;
+        rest /= axis.dim;
+        if axis.prime != 2 {
             if subset >> bit & 1 == 1 {
-                let axis = &axes[i];
-                place[i] = axis.dim as i64 + place[i] % (axis.index / axis.prime) as i64;
+                digit = axis.dim as u64 + digit % (axis.index / axis.prime);
             }
+            bit += 1;
         }
-        place
-    };
-    let row = |j: usize| -> i64 {
-        let place = split(j);
-        let points: Vec<Vec<i64>> = (0..1usize << odd.len()).map(|subset| reflected(&place, subset)).collect();
-        let mut sum = 0;
-        for (a, x) in points.iter().enumerate() {
-            for (b, y) in points.iter().enumerate() {
-                let difference = wrap(x.iter().zip(y).map(|(&x, &y)| x - y).collect());
-                let sign = if (a ^ b).count_ones() % 2 == 0 { 1 } else { -1 };
-                sum += sign * correlation.get(&difference).copied().unwrap_or(0);
-            }
-        }
-        sum
-    };
-    if odd.is_empty() { nonzero.len() as f64 } else { (0..shape.n()).map(row).max().unwrap_or(0) as f64 }
+        // X_i = X^{m/m_i}.
+        sum += digit * (shape.m() / axis.index);
+    }
+    (sum % shape.m()) as usize
 }
 
 /// (−a·s + e + scale·message, a) over `wide`, a expanded from `seed`; scale is given for each prime.
@@ -327,6 +331,18 @@ mod tests {
     use rand_core::SeedableRng;
     use windlass_ring::kernels::Isa;
     use windlass_ring::slots::QuotientRing;
+
+    #[test]
+    fn correlations_are_coefficients_of_the_product_with_the_conjugate() {
+        // s = 2 − X^5 on one axis: s·s(1/X) = 5 − 2·X^5 − 2·X^{−5}.
+        let shape = Shape::new(11).unwrap();
+        let secret = [2, 0, 0, 0, 0, -1, 0, 0, 0, 0];
+        assert_eq!(*correlations(&shape, &secret, 2), [5, 0, 0, 0, 0, -2, -2, 0, 0, 0, 0]);
+        // Exponents of m = 15 are those of X^{5·i + 3·j}; the top coefficients are X_3^2 and X_5^4.
+        let shape = Shape::new(15).unwrap();
+        assert_eq!((0..8).map(|j| exponent(&shape, j, 0)).collect::<Vec<_>>(), [0, 3, 6, 9, 5, 8, 11, 14]);
+        assert_eq!([1, 2, 3].map(|subset| exponent(&shape, 5, subset)), [(5 + 12) % 15, 10 + 3, (10 + 12) % 15]);
+    }
 
     #[test]
     fn rows_are_bounded_by_their_correlations() {
