@@ -24,33 +24,54 @@ struct Way {
     bytes: f64,
 }
 
+impl Way {
+    /// One merged stage more.
+    fn then(&self, end: usize, price: f64, bytes: f64) -> Self {
+        let ends = self.ends.iter().copied().chain([end]).collect();
+        Self { ends, price: self.price + price, bytes: self.bytes + bytes }
+    }
+
+    /// Neither dearer nor larger.
+    fn beats(&self, other: &Self) -> bool {
+        self.price <= other.price && self.bytes <= other.bytes
+    }
+}
+
+/// Adds a way, unless one of `ways` beats it, and drops those that it beats.
+fn keep(ways: &mut Vec<Way>, next: Way) {
+    if !ways.iter().any(|old| old.beats(&next)) {
+        ways.retain(|old| !next.beats(old));
+        ways.push(next);
+    }
+}
+
 impl Stages<'_> {
-    /// The ends of the merged stages of the best partition; a run is merged only as far as its constants fit.
+    /// The ends of the merged stages of the best partition among those whose constants fit; if none does, no stages are merged.
+    ///
+    /// Exact: of each number of merged stages and end, every way is kept that no other one beats in both price and bytes.
     pub fn best(&self, partition: Partition) -> Vec<usize> {
         let count = self.supports.len();
-        // best[k][stages merged so far]: the cheapest way with k merged stages.
-        let mut table: Vec<Vec<Option<Way>>> = vec![vec![None; count + 1]; count + 1];
-        table[0][0] = Some(Way { ends: Vec::new(), price: 0.0, bytes: 0.0 });
+        // table[k][stages merged so far]: the ways with k merged stages.
+        let mut table: Vec<Vec<Vec<Way>>> = vec![vec![Vec::new(); count + 1]; count + 1];
+        table[0][0].push(Way { ends: Vec::new(), price: 0.0, bytes: 0.0 });
         for from in 0..count {
             for (end, size) in self.runs(from) {
+                let (price, bytes) = (self.price(size), size as f64 * self.constant_bytes);
                 for merged in 0..count {
-                    let Some(way) = table[merged][from].clone() else { continue };
-                    let next = Way {
-                        ends: way.ends.iter().copied().chain([end]).collect(),
-                        price: way.price + self.price(size),
-                        bytes: way.bytes + size as f64 * self.constant_bytes,
-                    };
-                    let place = &mut table[merged + 1][end];
-                    if next.bytes <= MAX_CONSTANT_BYTES && place.as_ref().is_none_or(|old| next.price < old.price) {
-                        *place = Some(next);
+                    for way in table[merged][from].clone() {
+                        let next = way.then(end, price, bytes);
+                        if next.bytes <= MAX_CONSTANT_BYTES {
+                            keep(&mut table[merged + 1][end], next);
+                        }
                     }
                 }
             }
         }
-        let mut ways = table.iter().filter_map(|row| row[count].as_ref());
+        let mut complete = table.iter().map(|row| &row[count]).filter(|ways| !ways.is_empty());
+        let least = |a: &&Way, b: &&Way| a.price.total_cmp(&b.price);
         let best = match partition {
-            Partition::MostCapacity => ways.next(),
-            _ => ways.min_by(|a, b| a.price.total_cmp(&b.price)),
+            Partition::MostCapacity => complete.next().and_then(|ways| ways.iter().min_by(least)),
+            _ => complete.flatten().min_by(least),
         };
         best.map_or_else(|| (1..=count).collect(), |way| way.ends.clone())
     }
@@ -103,20 +124,31 @@ mod tests {
         assert_eq!(runs[..4].iter().map(|run| run.1).collect::<Vec<_>>(), [3, 7, 15, 31]);
         // Every partition of eight stages, by the bits of a number.
         let small = stages(1.0);
-        let price = |ends: &[usize]| {
-            let mut from = 0;
-            let mut sum = 0.0;
+        let measure = |ends: &[usize]| {
+            let (mut from, mut price, mut constants) = (0, 0.0, 0);
             for &end in ends {
                 let size = small.runs(from).iter().find(|run| run.0 == end).unwrap().1;
-                sum += small.price(size);
+                (price, constants) = (price + small.price(size), constants + size);
                 from = end;
             }
-            sum
+            (price, constants)
         };
-        let all = (0..1u32 << 7)
-            .map(|cut| (1..=8).filter(|&end| end == 8 || cut >> (end - 1) & 1 == 1).collect::<Vec<usize>>());
-        let least = all.map(|ends| price(&ends)).fold(f64::INFINITY, f64::min);
-        assert!((price(&small.best(Partition::LeastTime)) - least).abs() < 1e-9);
+        let all: Vec<Vec<usize>> = (0..1u32 << 7)
+            .map(|cut| (1..=8).filter(|&end| end == 8 || cut >> (end - 1) & 1 == 1).collect())
+            .collect();
+        // Memory for so many constants; all of the elementary stages together have 24.
+        for room in (24..120).chain([1 << 20]) {
+            let limited = stages(MAX_CONSTANT_BYTES / (room as f64 + 0.5));
+            let fitting: Vec<&Vec<usize>> = all.iter().filter(|ends| measure(ends).1 <= room).collect();
+            let fewest = fitting.iter().map(|ends| ends.len()).min().unwrap();
+            for (partition, count) in [(Partition::LeastTime, 0), (Partition::MostCapacity, fewest)] {
+                let among = fitting.iter().filter(|ends| count == 0 || ends.len() == count);
+                let least = among.map(|ends| measure(ends).0).fold(f64::INFINITY, f64::min);
+                let found = limited.best(partition);
+                assert!((measure(&found).0 - least).abs() < 1e-9 * least, "{room} constants: {found:?}");
+                assert!(measure(&found).1 <= room && (count == 0 || found.len() == count), "{room}: {found:?}");
+            }
+        }
         assert_eq!(small.best(Partition::MostCapacity), [8]);
         // Memory for about 40 constants: runs of at most four stages.
         let ends = stages((4u64 << 30) as f64 / 70.0).best(Partition::MostCapacity);

@@ -34,7 +34,7 @@ pub enum Partition {
     /// Three merged stages of sizes that differ by at most one (powers of two), or one for each factor of m.
     #[default]
     Three,
-    /// The least time, by the prices of [`crate::circuits::CostModel`].
+    /// The least time, by the prices of [`crate::circuits::CostModel`], of all partitions whose constants fit into 4 GiB.
     LeastTime,
     /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs log2 of p^e and some bits of capacity.
     MostCapacity,
