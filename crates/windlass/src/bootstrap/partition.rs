@@ -133,9 +133,8 @@ mod tests {
             }
             (price, constants)
         };
-        let all: Vec<Vec<usize>> = (0..1u32 << 7)
-            .map(|cut| (1..=8).filter(|&end| end == 8 || cut >> (end - 1) & 1 == 1).collect())
-            .collect();
+        let all: Vec<Vec<usize>> =
+            (0..1u32 << 7).map(|cut| (1..=8).filter(|&end| end == 8 || cut >> (end - 1) & 1 == 1).collect()).collect();
         // Memory for so many constants; all of the elementary stages together have 24.
         for room in (24..120).chain([1 << 20]) {
             let limited = stages(MAX_CONSTANT_BYTES / (room as f64 + 0.5));
