@@ -125,9 +125,9 @@ impl Drop for Outputs {
     }
 }
 
-/// A directory, locked where the system has such locks.
+/// A directory, locked where the system has such locks. Those who look for leftovers hold the lock for a moment: this waits for them.
 fn locked(directory: &Path) -> Option<File> {
-    File::open(directory).ok().filter(|file| file.try_lock().is_ok())
+    File::open(directory).ok().filter(|file| file.lock().is_ok())
 }
 
 #[cfg(test)]
@@ -183,5 +183,21 @@ mod tests {
         assert!(Outputs::claim_in(&file, &["a"]).is_err());
         assert!(Outputs::claim_in(&file.join("inner"), &["a"]).is_err());
         assert_eq!(names(dir.path()), ["file"]);
+    }
+
+    #[test]
+    fn the_lock_waits_for_those_who_look_for_leftovers() {
+        let dir = tempfile::tempdir().unwrap();
+        let looking = File::open(dir.path()).unwrap();
+        looking.lock().unwrap();
+        let end = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            drop(looking);
+        });
+        let held = locked(dir.path()).expect("a lock");
+        end.join().unwrap();
+        assert!(File::open(dir.path()).unwrap().try_lock().is_err());
+        drop(held);
+        File::open(dir.path()).unwrap().try_lock().unwrap();
     }
 }

@@ -9,8 +9,9 @@ const BEGINNINGS: [&[u8]; 2] = [b"WINDLASS", b"{\n  \"format\": \"windlass-"];
 
 /// Removes leftovers of commands that no longer run from a directory.
 ///
-/// An entry goes when its name has the form above, no process has that number (where `/proc` tells), nobody holds a lock on it, and it holds
-/// nothing but what this program writes.
+/// An entry goes when its name has the form above, it is a file or a directory, no process has that number (where `/proc` tells), nobody holds a
+/// lock on it, and it holds nothing but what this program writes. Nothing else is opened: anyone may put a pipe, which blocks, or a link
+/// in a directory for temporary files.
 pub fn sweep(directory: &Path) {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     // What cannot be read or removed is left to its owner.
@@ -19,7 +20,8 @@ pub fn sweep(directory: &Path) {
         let name = entry.file_name();
         let Some(process) = name.to_str().and_then(process_of) else { continue };
         let path = entry.path();
-        if process == std::process::id() || runs(process) || is_locked(&path) || !is_ours(&path) {
+        let opens = path.symlink_metadata().is_ok_and(|kind| kind.is_file() || kind.is_dir());
+        if !opens || process == std::process::id() || runs(process) || is_locked(&path) || !is_ours(&path) {
             continue;
         }
         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
@@ -55,9 +57,12 @@ fn is_ours(path: &Path) -> bool {
             .flatten()
             .all(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()) && is_ours(&entry.path()));
     }
+    if !kind.is_file() {
+        return false;
+    }
     let mut beginning = Vec::new();
     let read = File::open(path).and_then(|file| file.take(24).read_to_end(&mut beginning));
-    kind.is_file() && read.is_ok() && BEGINNINGS.iter().any(|wanted| beginning.iter().zip(*wanted).all(|(a, b)| a == b))
+    read.is_ok() && BEGINNINGS.iter().any(|wanted| beginning.iter().zip(*wanted).all(|(a, b)| a == b))
 }
 
 #[cfg(test)]

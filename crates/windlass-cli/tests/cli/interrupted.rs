@@ -119,6 +119,36 @@ fn commands_end_as_they_should_without_standard_error() {
     assert!(entries(dir.path()).is_empty());
 }
 
+/// Opening a pipe waits for a writer that never comes; where everyone may write, anyone may leave one.
+#[cfg(unix)]
+#[test]
+fn pipes_and_links_among_leftovers_are_not_opened() {
+    let dir = tempfile::tempdir().unwrap();
+    with_table(dir.path());
+    // Above the largest process number of any Linux.
+    let [pipe, link, inside, linked] =
+        ["pipe", "link", "inside", "linked"].map(|name| dir.path().join(format!(".{name}.4194305.part")));
+    let make_pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    make_pipe(&pipe);
+    std::os::unix::fs::symlink(&pipe, &link).unwrap();
+    fs::create_dir(&inside).unwrap();
+    make_pipe(&inside.join("secret.key"));
+    fs::write(dir.path().join("target"), "WINDLASS").unwrap();
+    std::os::unix::fs::symlink("target", &linked).unwrap();
+    let mut child = start(dir.path(), "schema --table zones.csv --key zone --out schema.json");
+    let end = Instant::now() + Duration::from_secs(20);
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() > end {
+            child.kill().unwrap();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(child.wait().unwrap().success(), "the command waits for a pipe");
+    for path in [pipe, link, inside, linked, dir.path().join("target")] {
+        assert!(path.symlink_metadata().is_ok(), "{}", path.display());
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ignored_signals_stay_ignored() {
