@@ -5,7 +5,7 @@ use super::butterfly;
 use super::tables::{Last, Line, Tail};
 use crate::lanes::{Form, LANES, Lanes};
 
-/// R − 1 roots, the last one twice.
+/// R − 1 roots; the last place, never read, holds the first root.
 #[inline(always)]
 fn spread<L: Lanes, const R: usize>(l: L, lines: &[Line]) -> [L::Multiplier; R] {
     let mut table = [l.root(lines[0].0[0]); R];
