@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use windlass::wire::{WireError, move_new, temporary_name};
 
 use crate::error::{CliError, Result};
-use crate::{interrupt, stale};
+use crate::interrupt::{self, Unfinished};
+use crate::stale;
 
 /// Refuses an output file that is there already, before any work is done for it; clears what killed commands left beside it.
 pub fn claim(file: &Path) -> Result<()> {
     refuse_taken(file)?;
     stale::sweep(file.parent().unwrap_or(Path::new("")));
-    interrupt::remove_if_interrupted(&temporary_name(file));
+    interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(file)));
     Ok(())
 }
 
@@ -70,12 +71,12 @@ impl Outputs {
         let mut outputs = Self { place, names, staging, made: Vec::new(), _lock: None };
         let missing: Vec<_> = parent.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
         for path in missing.into_iter().rev().filter(|path| !path.as_os_str().is_empty()) {
-            interrupt::remove_if_interrupted(path);
+            interrupt::remove_if_interrupted(Unfinished::Parent(path.into()));
             fs::create_dir(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
             outputs.made.insert(0, path.into());
         }
         stale::sweep(parent);
-        interrupt::remove_if_interrupted(&outputs.staging);
+        interrupt::remove_if_interrupted(Unfinished::Staging(outputs.staging.clone()));
         fs::create_dir(&outputs.staging).map_err(|error| CliError::at(directory)(WireError::from(error)))?;
         outputs._lock = locked(&outputs.staging);
         Ok(outputs)
@@ -88,7 +89,7 @@ impl Outputs {
         let suffix = format!(".{}.part", std::process::id());
         let made = tempfile::Builder::new().prefix(".windlass-").suffix(&suffix).tempdir_in(&parent);
         let staging = made.map_err(|error| CliError::at(&parent)(error.into()))?.keep();
-        interrupt::remove_if_interrupted(&staging);
+        interrupt::remove_if_interrupted(Unfinished::Staging(staging.clone()));
         let _lock = locked(&staging);
         Ok(Self { place: Place::Nowhere, names: Vec::new(), staging, made: Vec::new(), _lock })
     }
@@ -155,6 +156,25 @@ mod tests {
         outputs.keep().unwrap();
         assert_eq!(fs::read_to_string(out.join("a")).unwrap(), "whole");
         assert_eq!((names(dir.path()), names(&out)), (vec!["new".into()], vec!["a".into()]));
+    }
+
+    #[test]
+    fn an_interruption_removes_what_is_unfinished_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        // The name of the parent looks like one for work in progress.
+        let out = dir.path().join("new.part/keys");
+        let claimed = || {
+            let outputs = Outputs::claim_in(&out, &["a"]).unwrap();
+            fs::write(outputs.at("a"), "whole").unwrap();
+            outputs
+        };
+        let outputs = claimed();
+        interrupt::remove_below(dir.path());
+        assert!(names(dir.path()).is_empty(), "nothing is finished");
+        drop(outputs);
+        claimed().keep().unwrap();
+        interrupt::remove_below(dir.path());
+        assert_eq!(fs::read_to_string(out.join("a")).unwrap(), "whole");
     }
 
     #[test]

@@ -9,8 +9,17 @@ use signal_hook::iterator::Signals;
 
 use crate::error::{CliError, Result};
 
-/// What an interrupted command has to remove: files, and directories (full ones that it works in, or empty ones).
-static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// What an interrupted command has to remove.
+static UNFINISHED: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
+
+/// A path that an interrupted command removes.
+#[derive(Debug)]
+pub enum Unfinished {
+    /// A file or a directory under a name for work in progress: it goes with what is in it.
+    Staging(PathBuf),
+    /// A directory that was made to hold the output: it goes when nothing is in it.
+    Parent(PathBuf),
+}
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the process; but one that the caller has set to be
 /// ignored (`nohup`, a job in the background of a script) stays so.
@@ -41,7 +50,7 @@ fn ignored_signals() -> u64 {
 fn end(signal: i32, json: bool) {
     // Never let go of: nothing gets its place any more.
     let unfinished = lock();
-    unfinished.iter().rev().for_each(|path| remove(path));
+    unfinished.iter().rev().for_each(Unfinished::remove);
     let code = 128 + signal;
     if json {
         crate::report::print_error("interrupted", code);
@@ -51,8 +60,8 @@ fn end(signal: i32, json: bool) {
 }
 
 /// A path that is removed when the command is interrupted, if it is there. It may be gone or renamed by then.
-pub fn remove_if_interrupted(path: &Path) {
-    lock().push(path.to_path_buf());
+pub fn remove_if_interrupted(unfinished: Unfinished) {
+    lock().push(unfinished);
 }
 
 /// Nothing is interrupted while the guard lives: for files that get their places one after another.
@@ -60,21 +69,35 @@ pub fn hold_off() -> impl Drop {
     lock()
 }
 
-fn lock() -> MutexGuard<'static, Vec<PathBuf>> {
+fn lock() -> MutexGuard<'static, Vec<Unfinished>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes a file, an empty directory, or a staging directory with the files in it.
-fn remove(path: &Path) {
-    if path.extension().is_none_or(|extension| extension != "part") {
-        // A directory that was made for the output: it goes when nothing is in it.
-        let _ = fs::remove_dir(path);
-        return;
+impl Unfinished {
+    fn remove(&self) {
+        match self {
+            // What is left is not this command's any more.
+            Self::Parent(path) => drop(fs::remove_dir(path)),
+            Self::Staging(path) => remove_whole(path),
+        }
     }
+}
+
+/// Removes a file, or a directory with the files in it.
+fn remove_whole(path: &Path) {
     // The command goes on writing: a file that appears while the directory is emptied takes another turn.
     for _ in 0..100 {
         if fs::remove_dir_all(path).is_ok() || fs::remove_file(path).is_ok() || path.symlink_metadata().is_err() {
             return;
         }
     }
+}
+
+/// Removes what an interrupted command would, below one directory.
+#[cfg(test)]
+pub fn remove_below(directory: &Path) {
+    let below = |unfinished: &&Unfinished| match unfinished {
+        Unfinished::Staging(path) | Unfinished::Parent(path) => path.starts_with(directory),
+    };
+    lock().iter().rev().filter(below).for_each(Unfinished::remove);
 }
