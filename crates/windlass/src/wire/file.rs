@@ -88,7 +88,7 @@ fn write_temporary(path: &Path, bytes: &[u8], access: Access) -> std::io::Result
     restrict(&mut options, access);
     let mut file = options.open(path)?;
     // A sign of life for those who clear away what killed writers left; without it the number of the process is one.
-    let _ = file.try_lock();
+    let _ = file.lock();
     file.write_all(bytes)?;
     file.sync_all()
 }
