@@ -74,6 +74,11 @@ fn windows_of_every_grouping() {
     all(engine.inner_product(&total, &ct, &ct).unwrap(), short.iter().map(|z| z * z).sum());
     all(engine.replicate(&total, &ct, 77).unwrap(), short[77]);
     assert!(matches!(engine.replicate(&total, &ct, 128), Err(Error::OutOfRange { .. })));
+    // A plan that sums another number of slots would give another value.
+    let fewer = TracePlan::new(&context.total_sums(64).unwrap(), &TraceSpec::default()).unwrap();
+    assert!(matches!(engine.replicate(&fewer, &ct, 77), Err(Error::ContextMismatch { .. })));
+    // NaN bounds nothing.
+    assert_eq!(ct.clone().with_magnitude(f64::NAN).magnitude(), ct.magnitude());
     let wrong = TracePlan::new(&TraceChain::window(4096, 1, 2).unwrap(), &TraceSpec::default()).unwrap();
     assert!(matches!(wrong.apply(&engine, &ct), Err(Error::ContextMismatch { .. })));
 }

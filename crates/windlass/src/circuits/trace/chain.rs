@@ -28,8 +28,11 @@ impl TraceChain {
     /// The product of the given sums; factors with one term are left out.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a factor of no terms or more than 2^16; [`Error::Ring`] for an element that is no unit.
+    /// [`Error::OutOfRange`] for a conductor of 0, a factor of no terms or more than 2^16; [`Error::Ring`] for an element that is no unit.
     pub fn new(conductor: u64, factors: impl IntoIterator<Item = Factor>) -> Result<Self> {
+        if conductor == 0 {
+            return Err(Error::OutOfRange { what: "the conductor", got: 0, range: "at least 1".into() });
+        }
         let mut kept = Vec::new();
         for Factor { element, count } in factors {
             let element = element % conductor;
@@ -60,7 +63,7 @@ impl TraceChain {
     /// # Errors
     /// As [`Self::new`].
     pub fn powers(conductor: u64, generator: u64, count: u64) -> Result<Self> {
-        if count == 0 {
+        if count == 0 || conductor == 0 {
             return Self::new(conductor, [Factor { element: generator, count }]);
         }
         let mut stride = 1;
@@ -126,6 +129,9 @@ impl TraceChain {
     /// # Errors
     /// As [`Self::new`].
     pub fn window(conductor: u64, stride: u64, count: u64) -> Result<Self> {
+        if conductor == 0 {
+            return Self::new(0, []);
+        }
         Self::powers(conductor, arith::pow_mod(5, stride, conductor), count)
     }
 
@@ -217,6 +223,9 @@ mod tests {
     #[test]
     fn malformed_chains_are_refused() {
         assert!(matches!(TraceChain::powers(32, 5, 0), Err(Error::OutOfRange { .. })));
+        for empty in [TraceChain::powers(0, 5, 4), TraceChain::window(0, 1, 4), TraceChain::new(0, [])] {
+            assert!(matches!(empty, Err(Error::OutOfRange { what: "the conductor", .. })));
+        }
         assert!(matches!(TraceChain::doublings(32, &[3, 4]), Err(Error::Ring(_))));
         let other = TraceChain::powers(64, 5, 2).unwrap();
         assert!(matches!(TraceChain::powers(32, 5, 2).unwrap().then(&other), Err(Error::ContextMismatch { .. })));

@@ -94,9 +94,12 @@ impl Ciphertext {
     }
 
     /// The same ciphertext with a smaller bound on its slots, which the caller knows from elsewhere (the sine of anything is at most 1).
-    /// A bound that does not hold makes precision estimates wrong and lets values overflow unseen.
+    /// A bound that does not hold makes precision estimates wrong and lets values overflow unseen. NaN and negative numbers bound nothing: they change
+    /// nothing.
     pub fn with_magnitude(mut self, magnitude: f64) -> Self {
-        self.info.magnitude = self.info.magnitude.min(magnitude.max(0.0));
+        if magnitude >= 0.0 {
+            self.info.magnitude = self.info.magnitude.min(magnitude);
+        }
         self
     }
 

@@ -54,6 +54,7 @@ impl ComplexMap {
     /// # Errors
     /// [`Error::SlotCount`].
     pub fn rotation(context: &Arc<CkksContext>, slots: usize, amount: i64) -> Result<Self> {
+        context.check_slots(slots)?;
         Self::term(context, amount, false, &vec![Complex64::new(1.0, 0.0); slots])
     }
 
@@ -81,6 +82,7 @@ impl ComplexMap {
     /// # Errors
     /// [`Error::SlotCount`]; [`Error::OutOfRange`] for a number of groups outside 1..=log2(slots).
     pub fn running_sums(context: &Arc<CkksContext>, slots: usize, groups: usize) -> Result<Vec<Self>> {
+        context.check_slots(slots)?;
         let radices = crate::circuits::trace::shift_radices(slots, groups)?;
         let maps = radices.into_iter().map(|(stride, radix)| {
             let mut map = Self::zero(context, slots)?;

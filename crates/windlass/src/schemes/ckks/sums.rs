@@ -19,8 +19,9 @@ impl CkksContext {
         TraceChain::window(2 * self.spec().n as u64, 1, slots as u64)
     }
 
-    /// Predicted prices of operations at a level, for [`crate::circuits::TraceSpec`] and [`crate::circuits::PlanSpec`].
+    /// Predicted prices of operations at a level (brought into 1 to [`Self::top_level`]), for [`crate::circuits::TraceSpec`] and [`crate::circuits::PlanSpec`].
     pub fn cost_model(&self, level: usize) -> CostModel {
+        let level = level.clamp(1, self.top_level());
         let basis = self.rlwe().basis(level);
         CostModel::hybrid(level, self.rlwe().special().len(), self.rlwe().gadget().active(&basis).len())
     }
@@ -30,12 +31,13 @@ impl Engine {
     /// The value of one slot in all slots: a mask, then `total`, a plan of [`CkksContext::total_sums`] over the ciphertext's slots.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a slot that is not there; those of products and plans.
+    /// [`Error::OutOfRange`] for a slot that is not there; [`Error::ContextMismatch`] for a plan of another sum; those of products and plans.
     pub fn replicate(&self, total: &TracePlan, ciphertext: &Ciphertext, slot: usize) -> Result<Ciphertext> {
         if slot >= ciphertext.slots() {
             let range = format!("less than the number of slots, {}", ciphertext.slots());
             return Err(Error::OutOfRange { what: "the slot", got: slot as i64, range });
         }
+        self.check_total(total, ciphertext.slots())?;
         let mut mask = vec![Complex64::ZERO; ciphertext.slots()];
         mask[slot] = Complex64::new(1.0, 0.0);
         let bound = ciphertext.magnitude();
@@ -46,8 +48,20 @@ impl Engine {
     /// `Σ_j a_j·b_j` in every slot: a product, rescaled, then `total` as for [`Self::replicate`].
     ///
     /// # Errors
-    /// Those of products and plans.
+    /// [`Error::ContextMismatch`] for a plan of another sum; those of products and plans.
     pub fn inner_product(&self, total: &TracePlan, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.check_total(total, a.slots().max(b.slots()))?;
         total.apply(self, &self.rescale(&self.multiply(a, b)?)?)
+    }
+
+    fn check_total(&self, total: &TracePlan, slots: usize) -> Result<()> {
+        if *total.chain() == self.context.total_sums(slots)? {
+            return Ok(());
+        }
+        Err(Error::ContextMismatch {
+            operation: "sum of all slots",
+            left: format!("{slots} slots"),
+            right: "a plan of another sum than CkksContext::total_sums of these slots".into(),
+        })
     }
 }
