@@ -96,6 +96,14 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
             args.hold_out
         )));
     }
+    let trained =
+        |&label: &bool| (0..samples.rows.len()).any(|row| !held_out(args, row) && samples.labels[row] == label);
+    if ![false, true].iter().all(trained) {
+        return Err(CliError::Usage(format!(
+            "without the rows that --hold-out {} keeps back, '{}' is in all rows of column '{}' or in none; take another number",
+            args.hold_out, args.positive, args.label
+        )));
+    }
     let mut stages = Stages::new(quiet);
     let model = stages.run("train", "training in the clear", || train(args, &samples))?;
     let plain = samples.rows.iter().map(|row| model.score(row)).collect::<windlass::Result<Vec<f64>>>()?;

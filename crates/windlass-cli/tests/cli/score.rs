@@ -42,6 +42,11 @@ fn features_near_the_ends_of_the_range_count() {
 #[test]
 fn bad_tables_are_refused() {
     let dir = tempfile::tempdir().unwrap();
+    // The one class is held out whole.
+    let rows: String = (0..12).map(|i| format!("{i},{},{i}\n", if i % 3 == 2 { "a" } else { "b" })).collect();
+    fs::write(dir.path().join("held.csv"), format!("id,class,x\n{rows}")).unwrap();
+    let message = fail(dir.path(), "score --table held.csv --label class --positive a --hold-out 3");
+    assert!(message.contains("--hold-out 3"), "{message}");
     let write = |text: &str| fs::write(dir.path().join("t.csv"), text).unwrap();
     let base = "score --table t.csv --label class --positive a";
     write("id,class,x\n1,a,0.5\n2,b,none\n");
