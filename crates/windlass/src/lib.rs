@@ -17,7 +17,7 @@ pub use error::{Error, Result};
 pub use evaluator::Evaluator;
 pub use hoisting::Hoisting;
 pub use params::{ParamSpec, Params};
-pub use plaintext::Plaintext;
+pub use plaintext::{Content, Plaintext};
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
 

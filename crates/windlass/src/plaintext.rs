@@ -1,31 +1,65 @@
 //! Elements of the plaintext ring.
 
+use std::fmt;
 use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
 
 use crate::error::{Error, Result};
 
+/// What the slots of a plaintext or ciphertext are known to hold. The larger of two is what a sum or a product holds.
+///
+/// Integers in all slots are the elements that Frobenius fixes: a subring, closed under every automorphism and under exact division by p. With slots
+/// of degree d = 1 there is nothing else. Ciphertexts show their content to everyone, so it follows from how a plaintext was made and never from the
+/// values in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Content {
+    /// An integer modulo p^r in every slot.
+    Integers,
+    /// Any elements of E; they may be integers all the same.
+    Elements,
+}
+
+impl Content {
+    /// What is known of slots about which nothing is said.
+    pub(crate) fn any(slots: &SlotRing) -> Self {
+        if slots.degree() == 1 { Self::Integers } else { Self::Elements }
+    }
+}
+
+impl fmt::Display for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Integers => "integers",
+            Self::Elements => "elements",
+        })
+    }
+}
+
 /// An element of the plaintext ring `R/(p^r)`: `n` powerful-basis coefficients in `[0, p^r)`, tied to its ring. Cheap to clone.
+///
+/// Equality is that of the elements; [`Plaintext::content`] is not compared.
 #[derive(Clone, Debug)]
 pub struct Plaintext {
     slots: Arc<SlotRing>,
     coefficients: Arc<Vec<u64>>,
+    content: Content,
 }
 
 impl Plaintext {
-    /// Wraps `n` powerful-basis coefficients, each reduced modulo `p^r` first.
+    /// Wraps `n` powerful-basis coefficients, each reduced modulo `p^r` first: [`Content::Elements`] if d > 1.
     ///
     /// Errors: [`Error::ShapeMismatch`] if there are not exactly `n` of them.
     pub fn new(slots: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
         let modulus = slots.quotient().modulus();
         check_length("plaintext coefficients", slots.quotient().n(), coefficients.len())?;
         coefficients.iter_mut().for_each(|c| *c = modulus.reduce(*c));
-        Ok(Self::wrap(slots, coefficients))
+        Ok(Self::wrap(slots, coefficients, Content::Elements))
     }
 
-    fn wrap(slots: &Arc<SlotRing>, coefficients: Vec<u64>) -> Self {
-        Self { slots: Arc::clone(slots), coefficients: Arc::new(coefficients) }
+    fn wrap(slots: &Arc<SlotRing>, coefficients: Vec<u64>, content: Content) -> Self {
+        let content = content.min(Content::any(slots));
+        Self { slots: Arc::clone(slots), coefficients: Arc::new(coefficients), content }
     }
 
     /// The zero element.
@@ -41,27 +75,28 @@ impl Plaintext {
     /// An integer modulo `p^r`, the same in every slot.
     pub fn scalar(slots: &Arc<SlotRing>, value: i64) -> Self {
         let quotient = slots.quotient();
-        Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)))
+        Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)), Content::Integers)
     }
 
     /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, reduced modulo `p^r` first.
+    /// [`Content::Elements`] if d > 1, whatever the values are.
     ///
     /// Errors: [`Error::ShapeMismatch`].
     pub fn from_slots(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
         check_length("slot coefficients", slots.slots() * slots.degree(), values.len())?;
         let modulus = slots.quotient().modulus();
         let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
-        Ok(Self::wrap(slots, slots.encode(&reduced)?))
+        Ok(Self::wrap(slots, slots.encode(&reduced)?, Content::Elements))
     }
 
-    /// The element with the given integers in its slots: `[ℓ]`, reduced modulo `p^r` first.
+    /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, reduced modulo `p^r` first.
     ///
     /// Errors: [`Error::ShapeMismatch`].
     pub fn from_integers(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
         check_length("slot values", slots.slots(), values.len())?;
         let modulus = slots.quotient().modulus();
         let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
-        Ok(Self::wrap(slots, slots.encode_integers(&reduced)?))
+        Ok(Self::wrap(slots, slots.encode_integers(&reduced)?, Content::Integers))
     }
 
     /// The slots: `[ℓ][d]` coefficients, row-major.
@@ -72,6 +107,29 @@ impl Plaintext {
     /// The slots as integers: `[ℓ]`. Errors: [`Error::Ring`] if one of them is not an integer.
     pub fn to_integers(&self) -> Result<Vec<u64>> {
         Ok(self.slots.decode_integers(&self.coefficients)?)
+    }
+
+    /// What the slots are known to hold.
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// The same element with [`Content::Integers`] if all its slots are integers: `θ_p(a) = a`.
+    ///
+    /// This looks at the values: it is for public constants. A message that is encrypted after it would show whether its slots are integers.
+    /// Cost: linear in m.
+    pub fn recognised(self) -> Self {
+        let quotient = self.slots.quotient();
+        let fixed = || quotient.automorphism(&self.coefficients, self.slots.hypercube().prime());
+        if self.content == Content::Integers || fixed().is_ok_and(|image| image == *self.coefficients) {
+            return Self { content: Content::Integers, ..self };
+        }
+        self
+    }
+
+    /// The same element with a content that is known otherwise, or that several secret plaintexts shall show alike.
+    pub(crate) fn declared(self, content: Content) -> Self {
+        Self { content: content.min(Content::any(&self.slots)), ..self }
     }
 
     /// The ring of this element.
@@ -103,13 +161,13 @@ impl Plaintext {
     /// `a + b`. Errors: [`Error::ContextMismatch`].
     pub fn add(&self, other: &Self) -> Result<Self> {
         other.check_ring(&self.slots, "Plaintext::add")?;
-        Ok(Self::wrap(&self.slots, self.slots.quotient().add(&self.coefficients, &other.coefficients)))
+        Ok(Self::wrap(&self.slots, self.slots.quotient().add(&self.coefficients, &other.coefficients), self.content.max(other.content)))
     }
 
     /// `a − b`. Errors: [`Error::ContextMismatch`].
     pub fn sub(&self, other: &Self) -> Result<Self> {
         other.check_ring(&self.slots, "Plaintext::sub")?;
-        Ok(Self::wrap(&self.slots, self.slots.quotient().sub(&self.coefficients, &other.coefficients)))
+        Ok(Self::wrap(&self.slots, self.slots.quotient().sub(&self.coefficients, &other.coefficients), self.content.max(other.content)))
     }
 
     /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
@@ -121,7 +179,7 @@ impl Plaintext {
         if other.is_one() {
             return Ok(self.clone());
         }
-        Ok(Self::wrap(&self.slots, self.slots.quotient().mul(&self.coefficients, &other.coefficients)))
+        Ok(Self::wrap(&self.slots, self.slots.quotient().mul(&self.coefficients, &other.coefficients), self.content.max(other.content)))
     }
 
     /// `θ_t(a)`. Errors: [`Error::Ring`] if t is no unit modulo m.
@@ -129,7 +187,7 @@ impl Plaintext {
         if t == 1 {
             return Ok(self.clone());
         }
-        Ok(Self::wrap(&self.slots, self.slots.quotient().automorphism(&self.coefficients, t)?))
+        Ok(Self::wrap(&self.slots, self.slots.quotient().automorphism(&self.coefficients, t)?, self.content))
     }
 
     /// Refuses an operation with a ring that is not this element's.

@@ -54,6 +54,12 @@ pub enum BootstrapError {
         /// Exponent of the ciphertext.
         found: u32,
     },
+    /// Thin bootstrapping of slots that are not known to hold integers: all but their constant coefficients would be lost.
+    #[error(
+        "bootstrapping: the slots of the ciphertext hold elements, and thin bootstrapping keeps integers only; bootstrap it packed, or say \
+         Ciphertext::assume_integers() where all slots are known to hold integers"
+    )]
+    NotIntegers,
     /// A combination that is not offered.
     #[error("bootstrapping: {what}")]
     Unsupported {

@@ -7,9 +7,11 @@ use std::time::Instant;
 use windlass_ring::kernels::{Isa, Modulus};
 use windlass_ring::{Basis, Poly, Ring};
 
+use super::BootstrapError;
 use super::plan::{BootstrapPlan, DIGITS};
 use crate::circuits::CostModel;
 use crate::error::Result;
+use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
 use crate::wire::{OVERHEAD, packed_len};
 
@@ -100,15 +102,24 @@ impl BootstrapPlan {
         Ok(least)
     }
 
-    /// Refuses a ciphertext that a refresh would refuse for its plaintext modulus or capacity, before any key is read.
+    /// Refuses a ciphertext that a refresh would refuse for its plaintext modulus, content or capacity, before any key is read.
     ///
     /// # Errors
-    /// [`super::BootstrapError::WrongPlaintextModulus`], [`super::BootstrapError::CapacityTooLow`].
+    /// [`super::BootstrapError::WrongPlaintextModulus`], [`super::BootstrapError::NotIntegers`], [`super::BootstrapError::CapacityTooLow`].
     pub fn check(&self, ct: &Ciphertext) -> Result<()> {
         let (expected, found) = (self.numbers.message_exponent, ct.exponent());
         if found != expected {
-            return Err(super::BootstrapError::WrongPlaintextModulus { expected, found }.into());
+            return Err(BootstrapError::WrongPlaintextModulus { expected, found }.into());
         }
+        self.check_content(ct.content)?;
         self.check_input(ct.level(), ct.noise)
+    }
+
+    /// Refuses slots that thin bootstrapping would not keep.
+    pub(super) fn check_content(&self, content: Content) -> Result<()> {
+        match self.packing {
+            None if content == Content::Elements => Err(BootstrapError::NotIntegers.into()),
+            _ => Ok(()),
+        }
     }
 }

@@ -61,6 +61,7 @@ impl ClearBootstrapper {
 
 impl Refresh<ClearCiphertext> for ClearBootstrapper {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.plan.check_content(ct.content())?;
         let linear = |clear: &Clear, stages: &[LinearStage], prepared: &[PreparedPlan<Clear>], x: ClearCiphertext| {
             stages.iter().zip(prepared).try_fold(x, |x, (stage, prepared)| stage.plan.apply(prepared, clear, &x))
         };
@@ -71,12 +72,15 @@ impl Refresh<ClearCiphertext> for ClearBootstrapper {
             self.message.encrypt(&Plaintext::new(&self.plan.message, removed.plaintext().coefficients().to_vec())?)
         };
         let Some(packing) = &self.plan.packing else {
-            return digits(&to_slots(self.front_end(&to_coefficients(ct.clone())?)?)?);
+            let refreshed = digits(&to_slots(self.front_end(&to_coefficients(ct.clone())?)?)?)?;
+            return Ok(refreshed.declared(ct.content()));
         };
         let packed = to_slots(self.front_end(ct)?)?;
         let constants = packing.unpacking(&self.plan.working)?;
         let parts = packed::unpack(&self.working, &constants, packing.index(), &packed)?;
         let parts: Vec<ClearCiphertext> = parts.iter().map(digits).collect::<Result<_>>()?;
-        to_coefficients(packed::repack(&self.message, &packing.repacking(&self.plan.message)?, &parts)?)
+        let refreshed =
+            to_coefficients(packed::repack(&self.message, &packing.repacking(&self.plan.message)?, &parts)?)?;
+        Ok(refreshed.declared(ct.content()))
     }
 }

@@ -18,7 +18,7 @@ use super::plan::{BootstrapPlan, DIGITS, FRONT_END, LinearStage, REPACK, UNPACK}
 use crate::circuits::linear::PreparedPlan;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Constant, Engine, Scheme};
 
@@ -123,9 +123,9 @@ impl Bootstrapper {
     /// As [`Bootstrapper::refresh`], telling what comes next; `Break` stops before that stage. The result is the same for any number of threads.
     ///
     /// # Errors
-    /// Before any work [`BootstrapError::WrongContext`], [`BootstrapError::WrongPlaintextModulus`] and [`BootstrapError::CapacityTooLow`]; then
-    /// [`BootstrapError::Cancelled`], and, where constants have norms above the typical ones that plans count with,
-    /// [`BootstrapError::CapacityTooLow`] or [`crate::Error::CapacityExhausted`] of a stage.
+    /// Before any work [`BootstrapError::WrongContext`], [`BootstrapError::WrongPlaintextModulus`], [`BootstrapError::NotIntegers`] and
+    /// [`BootstrapError::CapacityTooLow`]; then [`BootstrapError::Cancelled`], and, where constants have norms above the typical ones that plans count
+    /// with, [`BootstrapError::CapacityTooLow`] or [`crate::Error::CapacityExhausted`] of a stage.
     pub fn refresh_with(
         &self,
         ct: &Ciphertext,
@@ -165,6 +165,8 @@ impl Bootstrapper {
         let x = self.all_linear(&self.working, &self.plan.to_slots, &self.to_slots, x, &mut next)?;
         let mut x = match &self.plan.packing {
             None => {
+                // The trace ends in the integers.
+                let x = x.assume_integers();
                 next(DIGITS, &x)?;
                 self.without_digits(&x)?
             }
@@ -173,6 +175,8 @@ impl Bootstrapper {
                 let [unpack_level, repack_level] = self.plan.packing_levels;
                 let lowered = self.working.switch_modulus(&x, x.level().min(unpack_level))?;
                 let parts = packed::unpack(&self.working, &self.unpacking, packing.index(), &lowered)?;
+                // Each holds one coefficient of every slot.
+                let parts: Vec<Ciphertext> = parts.into_iter().map(Ciphertext::assume_integers).collect();
                 next(DIGITS, &parts[0])?;
                 let parts: Vec<Ciphertext> =
                     parts.iter().map(|part| self.without_digits(part)).collect::<Result<_>>()?;
@@ -183,6 +187,8 @@ impl Bootstrapper {
                 self.all_linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x, &mut next)?
             }
         };
+        // The message is what it was.
+        x.content = ct.content;
         let t = self.message.modulus(x.exponent);
         x.factor = arith::mul_mod(x.factor % t, unit, t);
         let end = Progress { stage: String::new(), number: count, count, capacity: self.message.capacity(&x) };
@@ -195,11 +201,7 @@ impl Bootstrapper {
         if !Arc::ptr_eq(&ct.context, self.message.context()) || ct.scheme != self.message.scheme() {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
         }
-        let expected = self.plan.numbers.message_exponent;
-        if ct.exponent != expected {
-            return Err(BootstrapError::WrongPlaintextModulus { expected, found: ct.exponent }.into());
-        }
-        self.plan.check_input(ct.level(), ct.noise)
+        self.plan.check(ct)
     }
 
     fn without_digits(&self, x: &Ciphertext) -> Result<Ciphertext> {
@@ -282,6 +284,7 @@ impl BootstrapPlan {
             exponent: modulus.exponent(),
             factor: 1,
             noise: EncryptedSecret::noise(params, model, self.spec.ephemeral_weight, modulus.value()),
+            content: Content::any(&self.working),
         };
         Extended { ct, level: params.top_level() }
     }

@@ -12,7 +12,7 @@ use windlass_ring::slots::SlotRing;
 
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 
 /// The mock scheme over one plaintext ring.
 #[derive(Debug)]
@@ -69,6 +69,21 @@ impl ClearCiphertext {
         &self.plaintext
     }
 
+    /// What its slots are known to hold: what the operations on ciphertexts can tell, not what the mock could see.
+    pub fn content(&self) -> Content {
+        self.plaintext.content()
+    }
+
+    /// As [`crate::schemes::Ciphertext::assume_integers`].
+    pub fn assume_integers(self) -> Self {
+        self.declared(Content::Integers)
+    }
+
+    /// The same element with a content that is known otherwise.
+    pub(crate) fn declared(self, content: Content) -> Self {
+        Self { plaintext: self.plaintext.declared(content), ..self }
+    }
+
     /// The exponent of the plaintext modulus: r, less one for each division by p.
     pub fn exponent(&self) -> u32 {
         self.exponent
@@ -118,8 +133,9 @@ impl Clear {
             return Ok(ClearCiphertext { plaintext, exponent });
         }
         let smaller = modulus.with_exponent(exponent)?;
+        let content = plaintext.content();
         let coefficients = plaintext.into_coefficients().into_iter().map(|c| smaller.reduce(c)).collect();
-        Ok(ClearCiphertext { plaintext: Plaintext::new(&self.slots, coefficients)?, exponent })
+        Ok(ClearCiphertext { plaintext: Plaintext::new(&self.slots, coefficients)?.declared(content), exponent })
     }
 
     fn combine(
@@ -202,7 +218,7 @@ impl Evaluator for Clear {
     fn multiply_scalar(&self, a: &ClearCiphertext, k: i64) -> Result<ClearCiphertext> {
         let quotient = self.slots.quotient();
         let scaled = quotient.mul_scalar(a.plaintext.coefficients(), quotient.modulus().reduce_i64(k));
-        self.wrap(Plaintext::new(&self.slots, scaled)?, a.exponent)
+        self.wrap(Plaintext::new(&self.slots, scaled)?.declared(a.content()), a.exponent)
     }
 
     fn divide_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -212,7 +228,8 @@ impl Evaluator for Clear {
             return Err(Error::NotDivisible { prime, exponent: a.exponent });
         }
         let quotient = coefficients.iter().map(|c| c / prime).collect();
-        Ok(ClearCiphertext { plaintext: Plaintext::new(&self.slots, quotient)?, exponent: a.exponent - 1 })
+        let plaintext = Plaintext::new(&self.slots, quotient)?.declared(a.content());
+        Ok(ClearCiphertext { plaintext, exponent: a.exponent - 1 })
     }
 
     fn has_key(&self, t: u64) -> bool {

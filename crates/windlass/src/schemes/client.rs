@@ -73,6 +73,7 @@ fn fresh(
         exponent: slots.quotient().modulus().exponent(),
         factor,
         noise,
+        content: plaintext.content(),
     })
 }
 
@@ -165,7 +166,7 @@ impl Decryptor {
         }
         let inverse = arith::inv_mod(ct.factor, t).expect("factors are units");
         residues.iter_mut().for_each(|x| *x = arith::mul_mod(*x, inverse, t));
-        Plaintext::new(&self.slots, residues)
+        Ok(Plaintext::new(&self.slots, residues)?.declared(ct.content))
     }
 
     /// log2 of the largest powerful-basis coefficient of ε in the ciphertext.

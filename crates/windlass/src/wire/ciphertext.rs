@@ -9,6 +9,7 @@ use windlass_rlwe::Bound;
 use super::values::{Wire, WireContext, poly_len, read_poly, scheme_code, write_poly};
 use super::{FieldReader, FieldWriter, Kind, WireError};
 use crate::error::Result;
+use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
 
 /// Bytes before the polynomials.
@@ -19,13 +20,16 @@ const FIELDS: u64 = 24;
 /// | Bytes | Field |
 /// |---|---|
 /// | 1 | scheme: 1 BGV, 2 BFV |
-/// | 1 | 1 if the second polynomial is a seed, else 0 |
+/// | 1 | flags: 1 if the second polynomial is a seed, 2 if the slots hold integers |
 /// | 2 | level |
 /// | 2 | exponent r of the plaintext modulus |
 /// | 2 | number of polynomials |
 /// | 8 | plaintext factor |
 /// | 8 | log2 of the noise bound, a double |
 /// | | polynomials, packed; a seed takes 32 bytes |
+///
+/// The second flag stands where d > 1 only: slots of degree 1 hold nothing but integers. Files that were written before it was there read as
+/// [`Content::Elements`], about which nothing is claimed: [`Ciphertext::assume_integers`] says what their owner knows.
 #[derive(Debug, Clone)]
 pub struct CiphertextV1 {
     ciphertext: Ciphertext,
@@ -55,9 +59,14 @@ fn expand(like: &Poly<Eval>, seed: &[u8; 32]) -> Poly<Eval> {
     sample::uniform(like.ring(), like.basis(), seed, 0)
 }
 
+/// The flags.
+const SEEDED: u8 = 1;
+const INTEGERS: u8 = 2;
+
 /// The fields before the polynomials.
 struct Fields {
     seeded: bool,
+    content: Content,
     level: usize,
     exponent: u32,
     parts: usize,
@@ -68,15 +77,20 @@ struct Fields {
 impl Fields {
     fn read(context: &WireContext, fields: &mut FieldReader<'_>) -> Result<Self, WireError> {
         let malformed = |what| Err(WireError::Malformed { what });
-        let [scheme, seeded] = fields.array("ciphertext scheme")?;
+        let [scheme, flags] = fields.array("ciphertext scheme")?;
         let level = usize::from(fields.u16("ciphertext level")?);
         let exponent = u32::from(fields.u16("plaintext exponent")?);
         let parts = usize::from(fields.u16("number of polynomials")?);
         let factor = fields.u64("plaintext factor")?;
         let log2_noise = fields.f64("noise bound")?;
-        if scheme != scheme_code(context.scheme) || seeded > 1 {
+        if scheme != scheme_code(context.scheme) {
             return malformed("ciphertext scheme");
         }
+        let known = if context.slots.degree() == 1 { SEEDED } else { SEEDED | INTEGERS };
+        if flags & !known != 0 {
+            return malformed("ciphertext flags");
+        }
+        let content = if flags & INTEGERS != 0 { Content::Integers } else { Content::any(&context.slots) };
         if level == 0 || level > context.context.top_level() {
             return malformed("ciphertext level");
         }
@@ -94,16 +108,18 @@ impl Fields {
         if !(0.0..=context.context.log2_modulus(level)).contains(&log2_noise) {
             return malformed("noise bound");
         }
-        Ok(Self { seeded: seeded == 1, level, exponent, parts, factor, log2_noise })
+        Ok(Self { seeded: flags & SEEDED != 0, content, level, exponent, parts, factor, log2_noise })
     }
 }
 
 impl Wire for CiphertextV1 {
     const KIND: Kind = Kind::Ciphertext;
 
-    fn encode(&self, _: &WireContext, out: &mut FieldWriter) {
+    fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
         let ct = &self.ciphertext;
-        out.bytes(&[scheme_code(ct.scheme()), u8::from(self.seed.is_some())]);
+        let told = context.slots.degree() > 1 && ct.content() == Content::Integers;
+        let flags = if self.seed.is_some() { SEEDED } else { 0 } | if told { INTEGERS } else { 0 };
+        out.bytes(&[scheme_code(ct.scheme()), flags]);
         out.u16(ct.level() as u16);
         out.u16(ct.exponent() as u16);
         out.u16(ct.parts().len() as u16);
@@ -139,6 +155,7 @@ impl Wire for CiphertextV1 {
             exponent: head.exponent,
             factor: head.factor,
             noise: Bound::from_bits(head.log2_noise),
+            content: head.content,
         };
         Ok(Self { ciphertext, seed })
     }

@@ -161,7 +161,8 @@ fn impossible_fields_are_named() {
         }
     };
     assert_eq!(what(0, &[2]), "ciphertext scheme");
-    assert_eq!(what(1, &[2]), "ciphertext scheme");
+    // The golden context has d = 1: no second flag.
+    assert_eq!(what(1, &[2]), "ciphertext flags");
     assert_eq!(what(2, &[0, 0]), "ciphertext level");
     assert_eq!(what(2, &[3, 0]), "ciphertext level");
     assert_eq!(what(4, &[2, 0]), "plaintext exponent");

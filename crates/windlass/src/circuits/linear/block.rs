@@ -123,7 +123,7 @@ pub(super) fn from_blocks(
                 .filter(|(_, values)| values.iter().any(|&x| x != 0))
                 .map(|(f, values)| {
                     let frobenius = power_mod(slots.hypercube().prime(), f as u64, m);
-                    Ok((t * frobenius % m, Plaintext::from_slots(slots, values)?))
+                    Ok((t * frobenius % m, Plaintext::from_slots(slots, values)?.recognised()))
                 })
                 .collect::<Result<_>>()
         })

@@ -68,7 +68,7 @@ fn from_entries(
                 entry(row, column, &mut values[row * d..(row + 1) * d]);
             }
             let zero = values.iter().all(|&value| value == 0);
-            if zero { Ok(None) } else { Ok(Some((t, Plaintext::from_slots(slots, &values)?))) }
+            if zero { Ok(None) } else { Ok(Some((t, Plaintext::from_slots(slots, &values)?.recognised()))) }
         })
         .collect::<Result<_>>()?;
     LinearMap::from_terms(slots, terms.into_iter().flatten())

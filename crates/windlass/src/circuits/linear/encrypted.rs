@@ -8,7 +8,7 @@ use super::plan::{LinearPlan, Method};
 use super::prepare::Packed;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 
 /// Products of one sum: (column, input node, encrypted constant).
 type Terms<E> = Vec<(usize, usize, <E as Evaluator>::Ciphertext)>;
@@ -57,13 +57,15 @@ impl LinearPlan {
         self.check_pattern(matrix)?;
         let m = self.grid.slots().quotient().m();
         let zero = Plaintext::zero(self.grid.slots());
+        // One content for all: it must not show which products are with zero.
+        let content = matrix.constants().map(Plaintext::content).max().unwrap_or(Content::Integers);
         let mut sums = Vec::new();
         for (&(row, output), terms) in &schedule.sums {
             let back = super::axes::inverse_mod(layout.outputs.nodes()[output].element, m);
             let mut products = Vec::with_capacity(terms.len());
             for term in terms {
                 let constant = matrix.constant(row, term.column, term.t).unwrap_or(&zero).automorphism(back)?;
-                products.push((term.column, term.input, encrypt(&constant)?));
+                products.push((term.column, term.input, encrypt(&constant.declared(content))?));
             }
             sums.push((row, output, products));
         }

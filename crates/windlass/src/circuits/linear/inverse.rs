@@ -55,7 +55,7 @@ impl LinearMap {
         let encode = |(t, values): (u64, Vec<(usize, Element)>)| {
             let mut all = vec![0; slots.slots() * d];
             values.iter().for_each(|(slot, value)| all[slot * d..(slot + 1) * d].copy_from_slice(value));
-            Ok((t, Plaintext::from_slots(slots, &all)?))
+            Ok((t, Plaintext::from_slots(slots, &all)?.recognised()))
         };
         Self::from_terms(slots, terms.into_par_iter().map(encode).collect::<Result<Vec<_>>>()?)
     }

@@ -8,7 +8,7 @@ use super::spec::ConstantForm;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::hoisting::Hoisting;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 
 /// The constants of a plan, converted for one evaluator.
 pub struct PreparedPlan<E: Hoisting> {
@@ -49,40 +49,40 @@ pub(crate) enum Held<C> {
     Packed(Packed),
 }
 
-/// Coefficients in as few bytes as the plaintext modulus allows.
+/// Coefficients in as few bytes as the plaintext modulus allows, with their content.
 pub(crate) enum Packed {
-    Bytes(Vec<u8>),
-    Shorts(Vec<u16>),
+    Bytes(Vec<u8>, Content),
+    Shorts(Vec<u16>, Content),
     Words(Plaintext),
 }
 
 impl Packed {
     pub(super) fn new(constant: &Plaintext) -> Self {
         let modulus = constant.slots().quotient().modulus().value();
-        let coefficients = constant.coefficients();
+        let (coefficients, content) = (constant.coefficients(), constant.content());
         match modulus {
-            0..=0x100 => Packed::Bytes(coefficients.iter().map(|&c| c as u8).collect()),
-            0x101..=0x1_0000 => Packed::Shorts(coefficients.iter().map(|&c| c as u16).collect()),
+            0..=0x100 => Packed::Bytes(coefficients.iter().map(|&c| c as u8).collect(), content),
+            0x101..=0x1_0000 => Packed::Shorts(coefficients.iter().map(|&c| c as u16).collect(), content),
             _ => Packed::Words(constant.clone()),
         }
     }
 
     fn bytes(&self) -> usize {
         match self {
-            Packed::Bytes(list) => list.len(),
-            Packed::Shorts(list) => 2 * list.len(),
+            Packed::Bytes(list, _) => list.len(),
+            Packed::Shorts(list, _) => 2 * list.len(),
             Packed::Words(constant) => 8 * constant.coefficients().len(),
         }
     }
 
     /// The constant, prepared.
     pub(super) fn prepare<E: Evaluator>(&self, evaluator: &E) -> Result<E::Constant> {
-        let coefficients = match self {
-            Packed::Bytes(list) => list.iter().map(|&c| c.into()).collect(),
-            Packed::Shorts(list) => list.iter().map(|&c| c.into()).collect(),
+        let (coefficients, content) = match self {
+            Packed::Bytes(list, content) => (list.iter().map(|&c| c.into()).collect(), content),
+            Packed::Shorts(list, content) => (list.iter().map(|&c| c.into()).collect(), content),
             Packed::Words(constant) => return evaluator.prepare(constant),
         };
-        evaluator.prepare(&Plaintext::new(evaluator.slots(), coefficients)?)
+        evaluator.prepare(&Plaintext::new(evaluator.slots(), coefficients)?.declared(*content))
     }
 }
 

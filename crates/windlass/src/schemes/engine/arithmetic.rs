@@ -10,7 +10,7 @@ use windlass_rlwe::switching::{self, Finish};
 
 use super::{Ciphertext, Constant, Engine, centred};
 use crate::error::{Error, Result};
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 
 impl Engine {
@@ -40,7 +40,7 @@ impl Engine {
         let modulus = self.slots.quotient().modulus();
         let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
         let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
-        Ok(Constant { poly, modulus, norm })
+        Ok(Constant { poly, modulus, norm, content: plaintext.content() })
     }
 
     /// [`Self::prepare_at`] for constants that are used in this order.
@@ -51,12 +51,14 @@ impl Engine {
         constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
     ) -> Result<Vec<Constant>> {
         let (ring, modulus) = (self.context.ring(), self.slots.quotient().modulus());
-        let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, Bound)>> {
+        let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, (Bound, Content))>> {
             let mut lifted = Vec::with_capacity(numbers.len());
+            let mut contents = Vec::with_capacity(numbers.len());
             for k in numbers {
                 let plaintext = constant(k)?;
                 self.check_plaintext("prepare", &plaintext)?;
                 lifted.push(self.centred_lift(&plaintext, 1, modulus.exponent()));
+                contents.push(plaintext.content());
             }
             let norms: Vec<f64> = lifted
                 .chunks(2)
@@ -65,18 +67,19 @@ impl Engine {
                     alone => alone.iter().map(|a| norm::canonical_norm(ring.shape(), a)).collect(),
                 })
                 .collect();
-            Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of)).collect())
+            Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of).zip(contents)).collect())
         };
         let basis = self.context.wide_basis(level);
         let evaluated = Poly::evaluated_together(ring, &basis, count, lift)?;
-        Ok(evaluated.into_iter().map(|(poly, norm)| Constant { poly, modulus, norm }).collect())
+        let constant = |(poly, (norm, content))| Constant { poly, modulus, norm, content };
+        Ok(evaluated.into_iter().map(constant).collect())
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
         let (a, b) = self.align(a, b)?;
         let combine = if subtract { Poly::minus } else { Poly::plus };
         let parts = a.parts.iter().zip(&b.parts).map(|(x, y)| combine(x, y)).collect();
-        let sum = Ciphertext { noise: a.noise + b.noise, ..a.with_parts(parts) };
+        let sum = Ciphertext { noise: a.noise + b.noise, content: a.content.max(b.content), ..a.with_parts(parts) };
         self.accept(if subtract { "subtract" } else { "add" }, self.capacity(&a), sum)
     }
 
@@ -94,7 +97,7 @@ impl Engine {
         }
         message.add_assign(&a.parts[0]);
         let parts = std::iter::once(message).chain(a.parts[1..].iter().cloned()).collect();
-        let sum = Ciphertext { noise: a.noise + norm, ..a.with_parts(parts) };
+        let sum = Ciphertext { noise: a.noise + norm, content: a.content.max(b.content()), ..a.with_parts(parts) };
         self.accept("add plaintext", self.capacity(a), sum)
     }
 
@@ -121,7 +124,7 @@ impl Engine {
         let ring = self.context.ring();
         let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.poly)]]);
         let parts = parts.into_iter().flatten().collect();
-        let out = Ciphertext { noise: a.noise * c.norm, ..a.with_parts(parts) };
+        let out = Ciphertext { noise: a.noise * c.norm, content: a.content.max(c.content), ..a.with_parts(parts) };
         self.accept("multiply by a constant", self.capacity(a), out)
     }
 
@@ -167,7 +170,12 @@ impl Engine {
         let scale = if self.scheme == Scheme::Bfv { t } else { 1 };
         let [[a0, a1], [b0, b1]] = [a, b].map(|ct| [&ct.parts[0], &ct.parts[1]]);
         let parts = Poly::tensor([a0, a1], [b0, b1], |q| q.reduce(scale)).into();
-        Ciphertext { factor: arith::mul_mod(a.factor, b.factor, t), noise: a.noise * b.noise, ..a.with_parts(parts) }
+        Ciphertext {
+            factor: arith::mul_mod(a.factor, b.factor, t),
+            noise: a.noise * b.noise,
+            content: a.content.max(b.content),
+            ..a.with_parts(parts)
+        }
     }
 
     /// From three parts to two.

@@ -7,6 +7,7 @@ use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
+use crate::plaintext::Content;
 
 /// A ciphertext after decompose-and-extend of its second part.
 #[derive(Debug, Clone)]
@@ -125,29 +126,30 @@ impl Engine {
             self.check("sum of products", &x.ct)?;
             self.check_alike(first, x)?;
         }
-        let mut noises = Vec::with_capacity(rows.len());
+        let mut bounds = Vec::with_capacity(rows.len());
         let mut sums = Vec::with_capacity(rows.len());
         for row in rows {
             if row.is_empty() {
                 return Err(no_terms());
             }
-            let mut noise = Bound::ZERO;
+            let (mut noise, mut content) = (Bound::ZERO, Content::Integers);
             let mut sum = Vec::with_capacity(row.len());
             for &(j, c) in row {
                 let x = inputs[j];
                 self.check_constant(c, &first.ct, first.level)?;
                 noise = noise + x.ct.noise * c.norm;
+                content = content.max(x.ct.content).max(c.content);
                 sum.push(([&x.ct.parts[0], &x.ct.parts[1]], &c.poly));
             }
-            noises.push(noise);
+            bounds.push((noise, content));
             sums.push(sum);
         }
         let pairs = Poly::pair_sums(self.context.ring(), &self.context.wide_basis(first.level), &sums);
-        let extended = |(noise, pair): (Bound, [Poly<Eval>; 2])| {
-            let ct = Ciphertext { noise, ..first.ct.with_parts(pair.into()) };
+        let extended = |((noise, content), pair): ((Bound, Content), [Poly<Eval>; 2])| {
+            let ct = Ciphertext { noise, content, ..first.ct.with_parts(pair.into()) };
             Extended { ct, level: first.level }
         };
-        Ok(noises.into_iter().zip(pairs).map(extended).collect())
+        Ok(bounds.into_iter().zip(pairs).map(extended).collect())
     }
 
     fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
@@ -180,6 +182,7 @@ impl Engine {
         self.check_alike(a, b)?;
         a.ct.parts.iter_mut().zip(&b.ct.parts).for_each(|(x, y)| x.add_assign(y));
         a.ct.noise = a.ct.noise + b.ct.noise;
+        a.ct.content = a.ct.content.max(b.ct.content);
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, Context};
 
 use crate::error::{Error, Result};
+use crate::plaintext::Content;
 use crate::schemes::Scheme;
 
 /// An encryption of an element of R/(p^r).
@@ -26,6 +27,7 @@ pub struct Ciphertext {
     /// A unit modulo p^r.
     pub(crate) factor: u64,
     pub(crate) noise: Bound,
+    pub(crate) content: Content,
 }
 
 impl Ciphertext {
@@ -62,6 +64,17 @@ impl Ciphertext {
     /// The plaintext factor: a unit modulo p^r.
     pub fn factor(&self) -> u64 {
         self.factor
+    }
+
+    /// What its slots are known to hold.
+    pub fn content(&self) -> Content {
+        self.content
+    }
+
+    /// The same ciphertext with [`Content::Integers`]: the caller's promise that there is an integer in every slot, as after a trace or another map into
+    /// the integers. Nothing checks it; thin bootstrapping of a ciphertext for which it does not hold loses all but the constant coefficients.
+    pub fn assume_integers(self) -> Self {
+        Self { content: Content::Integers, ..self }
     }
 
     /// Bytes in memory.

@@ -28,6 +28,7 @@ impl Engine {
                 }
                 sum.parts.iter_mut().zip(&product.parts).for_each(|(x, y)| x.add_assign(y));
                 sum.noise = sum.noise + product.noise;
+                sum.content = sum.content.max(product.content);
             }
             if one_factor {
                 let before = self.capacity(a).min(self.capacity(b));

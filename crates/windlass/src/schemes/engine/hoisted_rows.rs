@@ -8,6 +8,7 @@ use super::automorphism::no_terms;
 use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
 use crate::error::Result;
 use crate::evaluator::MixedRow;
+use crate::plaintext::Content;
 
 impl Engine {
     /// Row by row Σ c·θ_{t_j}(a); no t_j is 1.
@@ -24,29 +25,30 @@ impl Engine {
             .map(|&t| Ok((self.galois_key(t)?, self.context.ring().automorphism(t)?)))
             .collect::<Result<Vec<_>>>()?;
         let moved = a.ct.noise + self.wide_error(level, exponent);
-        let mut noises = Vec::with_capacity(rows.len());
+        let mut bounds = Vec::with_capacity(rows.len());
         let mut sums: Vec<Weights<'_>> = Vec::with_capacity(rows.len());
         for row in rows {
             if row.is_empty() {
                 return Err(no_terms());
             }
-            let mut norms = Bound::ZERO;
+            let (mut norms, mut content) = (Bound::ZERO, a.ct.content);
             for constant in row.iter().map(|(_, constant)| constant) {
                 if let Some(constant) = constant {
                     self.check_constant(constant, &a.ct, level)?;
+                    content = content.max(constant.content);
                 }
                 norms = norms + constant.map_or(Bound::of(1.0), |constant| constant.norm);
             }
-            noises.push(moved * norms);
+            bounds.push((moved * norms, content));
             sums.push(row.iter().map(|&(j, constant)| (j, constant.map(|constant| &constant.poly))).collect());
         }
         let factors = switching::extension_factors(&self.context, level, self.multiplier(exponent));
         let addend = Addend { poly: &a.ct.parts[0], factors: &factors };
         let pairs = a.digits.weighted_sums(&self.context, addend, &keys, &sums)?;
-        let extended = |(noise, pair): (Bound, [Poly<Eval>; 2])| {
-            let ct = Ciphertext { noise, ..a.ct.with_parts(pair.into()) };
+        let extended = |((noise, content), pair): ((Bound, Content), [Poly<Eval>; 2])| {
+            let ct = Ciphertext { noise, content, ..a.ct.with_parts(pair.into()) };
             Extended { ct, level }
         };
-        Ok(noises.into_iter().zip(pairs).map(extended).collect())
+        Ok(bounds.into_iter().zip(pairs).map(extended).collect())
     }
 }

@@ -23,7 +23,7 @@ pub(crate) use levels::{Summand, aligned};
 pub(crate) use weighted::weights;
 
 use crate::error::{Error, Result};
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 use windlass_ring::slots::{PrimePower, SlotRing};
 
@@ -47,6 +47,7 @@ pub struct Constant {
     pub(crate) poly: Poly<Eval>,
     pub(crate) modulus: PrimePower,
     pub(crate) norm: Bound,
+    pub(crate) content: Content,
 }
 
 impl Constant {

@@ -52,7 +52,7 @@ impl Engine {
                 None => Ciphertext { factor, ..term },
                 Some(mut sum) => {
                     sum.parts.iter_mut().zip(&term.parts).for_each(|(x, y)| x.add_assign(y));
-                    Ciphertext { noise: sum.noise + term.noise, ..sum }
+                    Ciphertext { noise: sum.noise + term.noise, content: sum.content.max(term.content), ..sum }
                 }
             });
         }
