@@ -152,6 +152,17 @@ pub enum CliError {
         /// What stands there.
         value: String,
     },
+    /// Keys of thin bootstrapping for a ciphertext that it would not keep.
+    #[error(
+        "{}: the slots hold elements, and {} has keys that refresh integers only; make keys with 'windlass refresh keygen --packed'",
+        input.display(), keys.display()
+    )]
+    KeysForIntegers {
+        /// The evaluation keys.
+        keys: PathBuf,
+        /// The ciphertext.
+        input: PathBuf,
+    },
     /// Encrypted scores that decide otherwise than the plain ones.
     #[error("{rows} rows are decided otherwise under encryption than in the clear")]
     ScoresDiffer {

@@ -69,6 +69,7 @@ pub fn describe_refresh(report: &mut Report, made: &Refreshed) {
     }
     let (before, after) = made.capacity;
     report.line(format!("capacity: {before:.1} bits before, {after:.1} after"));
+    report.field("packed", made.packed);
     let of_stage =
         |stage: &StageTime| json!({ "name": stage.name, "seconds": stage.seconds, "capacity_bits": stage.capacity });
     report.field("stages", made.stages.iter().map(of_stage).collect::<Vec<Value>>());

@@ -83,7 +83,7 @@ enum Step {
     Keygen(KeygenArgs),
     /// Client: encrypt a vector, by default with just enough capacity to be refreshed.
     Encrypt(EncryptArgs),
-    /// Server: refresh a ciphertext.
+    /// Server: refresh a ciphertext, packed if its slots hold elements or the keys are for that.
     Apply(ApplyArgs),
     /// Client: decrypt a ciphertext.
     Decrypt(DecryptArgs),
@@ -124,6 +124,7 @@ struct EncryptArgs {
 /// Arguments of `refresh apply`.
 #[derive(Debug, Args)]
 struct ApplyArgs {
+    /// Without --packed, ciphertext and keys decide: slots that hold elements are bootstrapped packed, integers as the keys allow.
     #[command(flatten)]
     set: SetArgs,
     /// The client's evaluation keys.

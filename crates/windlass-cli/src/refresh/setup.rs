@@ -29,11 +29,15 @@ impl Planned {
             return Err(CliError::Usage(format!("give --preset NAME; there are {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
+        Self::with_mode(name, mode, way.scheme.into(), stages)
+    }
+
+    fn with_mode(name: &str, mode: Mode, scheme: Scheme, stages: &mut Stages) -> Result<Self> {
         let preset = BootstrapPreset::named(name, mode)?;
         let plan = stages.run("plan", "planning", || {
             BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), preset.spec.clone())
         })?;
-        Ok(Self { preset, plan: Arc::new(plan), scheme: way.scheme.into() })
+        Ok(Self { preset, plan: Arc::new(plan), scheme })
     }
 
     /// λ in bits, rounded down to a tenth.
@@ -58,6 +62,14 @@ impl Setup {
         Ok(Self { planned, wire })
     }
 
+    /// The same preset, bootstrapped packed.
+    pub fn to_packed(&self, stages: &mut Stages) -> Result<Self> {
+        let Planned { preset, scheme, .. } = &self.planned;
+        let planned = Planned::with_mode(&preset.name, Mode::Packed, *scheme, stages)?;
+        let wire = BootstrapContext::new(&planned.plan, self.wire.message().context(), *scheme);
+        Ok(Self { planned, wire })
+    }
+
     /// p^r.
     pub fn modulus(&self) -> u64 {
         self.wire.message().slots().quotient().modulus().value()
@@ -69,7 +81,8 @@ impl Setup {
         slots.slots() * if self.packed() { slots.degree() } else { 1 }
     }
 
-    fn packed(&self) -> bool {
+    /// Whether slots hold elements of degree d.
+    pub fn packed(&self) -> bool {
         self.planned.preset.spec.mode == Mode::Packed
     }
 

@@ -1,11 +1,12 @@
 //! The steps, and all of them in a row.
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use windlass::bootstrap::{BootstrapKeys, Bootstrapper};
+use windlass::Content;
+use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
@@ -147,7 +148,8 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
-    let made = refresh(&setup, [&args.evaluation_keys, &args.bootstrap_keys], &args.input, &args.out, &mut stages)?;
+    let keys = [&args.evaluation_keys, &args.bootstrap_keys].map(PathBuf::as_path);
+    let made = refresh(&setup, keys, &args.input, &args.out, &mut stages)?;
     let mut report = Report::default();
     describe_refresh(&mut report, &made);
     report.bytes(&[("refreshed", made.bytes)]);
@@ -160,20 +162,36 @@ pub struct Refreshed {
     pub stages: Vec<StageTime>,
     pub capacity: (f64, f64),
     pub bytes: u64,
+    pub packed: bool,
 }
 
-fn refresh(setup: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &mut Stages) -> Result<Refreshed> {
-    let (plan, message, scheme) = (&setup.planned.plan, setup.wire.message(), setup.planned.scheme);
-    let (spent, evaluation, own, key) = stages.run("load", "reading ciphertext and keys", || -> Result<_> {
-        let (spent, key): (CiphertextV1, _) = read(input, message)?;
-        let spent = spent.into_ciphertext();
-        plan.check(&spent)?;
+fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &mut Stages) -> Result<Refreshed> {
+    let (spent, key): (CiphertextV1, _) =
+        stages.run("load_ciphertext", "reading the ciphertext", || read(input, given.wire.message()))?;
+    let spent = spent.into_ciphertext();
+    let elements = spent.content() == Content::Elements;
+    let other = if elements && !given.packed() { Some(given.to_packed(stages)?) } else { None };
+    let setup = other.as_ref().unwrap_or(given);
+    setup.planned.plan.check(&spent)?;
+    let (evaluation, own) = stages.run("load_keys", "reading keys", || -> Result<_> {
         let own: BootstrapKeys = read_for(keys[1], &setup.wire, key)?;
-        let evaluation: EvaluationKeys = read_for(keys[0], message, key)?;
-        Ok((spent, Arc::new(evaluation), own, key))
+        let evaluation: EvaluationKeys = read_for(keys[0], setup.wire.message(), key)?;
+        Ok((Arc::new(evaluation), own))
     })?;
-    let bootstrapper = stages
-        .run("prepare", "converting constants", || Bootstrapper::new(Arc::clone(plan), scheme, &evaluation, own))?;
+    let mut bootstrapper = prepare(setup, &evaluation, &own, stages);
+    if lacks_keys(&bootstrapper) && elements {
+        return Err(CliError::KeysForIntegers { keys: keys[0].into(), input: input.into() });
+    }
+    if lacks_keys(&bootstrapper) && !setup.packed() {
+        // Integers are refreshed with the keys of either way.
+        let packed = setup.to_packed(stages)?;
+        packed.planned.plan.check(&spent)?;
+        let other = prepare(&packed, &evaluation, &own, stages);
+        if !lacks_keys(&other) {
+            bootstrapper = other;
+        }
+    }
+    let bootstrapper = bootstrapper?;
     let mut times = Vec::new();
     let refreshed = stages.follow("refresh", "refreshing", |show| {
         bootstrapper.refresh_with(&spent, |progress| {
@@ -190,8 +208,24 @@ fn refresh(setup: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
         capacity: pair[0].2,
     };
     let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
-    let bytes = write(out, message, key, &CiphertextV1::new(refreshed))?;
-    Ok(Refreshed { stages: times.windows(2).map(stage).collect(), capacity, bytes })
+    let packed = bootstrapper.plan().spec().mode == Mode::Packed;
+    let bytes = write(out, setup.wire.message(), key, &CiphertextV1::new(refreshed))?;
+    Ok(Refreshed { stages: times.windows(2).map(stage).collect(), capacity, bytes, packed })
+}
+
+fn prepare(
+    setup: &Setup,
+    evaluation: &Arc<EvaluationKeys>,
+    own: &BootstrapKeys,
+    stages: &mut Stages,
+) -> windlass::Result<Bootstrapper> {
+    let (plan, scheme) = (&setup.planned.plan, setup.planned.scheme);
+    stages
+        .run("prepare", "converting constants", || Bootstrapper::new(Arc::clone(plan), scheme, evaluation, own.clone()))
+}
+
+fn lacks_keys(made: &windlass::Result<Bootstrapper>) -> bool {
+    matches!(made, Err(windlass::Error::Bootstrap(BootstrapError::MissingKey { .. })))
 }
 
 /// `windlass refresh decrypt`.

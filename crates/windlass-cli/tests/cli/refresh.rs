@@ -41,6 +41,48 @@ fn the_server_refreshes_with_public_files_alone() {
     }
 }
 
+/// Ciphertext and keys decide how `apply` refreshes; what keys would not keep is refused.
+#[test]
+fn apply_never_loses_what_slots_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    // Its packed keys lack some that thin bootstrapping needs.
+    let set = "--preset insecure_boot_1023";
+    let values = "--values 1,0,1,1,0,1,1,1,0,0,0,0,0,0,1";
+    for (name, way) in [("thin", ""), ("packed", "--packed")] {
+        succeed(at, &format!("refresh keygen {set} {way} --out {name}"));
+    }
+    let encrypt = |keys: &str, way: &str, values: &str, out: &str| {
+        let line = format!("refresh encrypt {set} {way} --public-key {keys}/public.key {values}");
+        succeed(at, &format!("{line} --capacity 300 --out {out}"));
+    };
+    encrypt("packed", "--packed", values, "elements.bin");
+    encrypt("thin", "--packed", values, "lost.bin");
+    encrypt("packed", "", "--values 1,0,1", "integers.bin");
+    let apply = |keys: &str, input: &str, out: &str| {
+        let keys = format!("--evaluation-keys {keys}/evaluation.keys --bootstrap-keys {keys}/bootstrap.keys");
+        format!("refresh apply {set} {keys} --in {input} --out {out}")
+    };
+    let decrypt = |way: &str, input: &str| {
+        succeed(at, &format!("refresh decrypt {set} {way} --secret-key packed/secret.key --in {input}"))["values"].clone()
+    };
+    // No flag is given.
+    assert_eq!(succeed(at, &apply("packed", "elements.bin", "fresh.bin"))["packed"], true);
+    assert_eq!(decrypt("--packed", "fresh.bin"), serde_json::json!([1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1]));
+    // Integers with the keys that there are; the result is one of integers.
+    for (input, out) in [("integers.bin", "fresh2.bin"), ("fresh2.bin", "fresh3.bin")] {
+        assert_eq!(succeed(at, &apply("packed", input, out))["packed"], true);
+        assert_eq!(decrypt("", out), serde_json::json!([1, 0, 1]));
+    }
+    // Keys of thin bootstrapping do not lose the elements.
+    let before = snapshot(at);
+    let message = fail(at, &apply("thin", "lost.bin", "new.bin"));
+    for wanted in ["lost.bin", "thin/evaluation.keys", "integers only", "keygen --packed"] {
+        assert!(message.contains(wanted), "{message}");
+    }
+    assert!(snapshot(at) == before);
+}
+
 #[test]
 fn explain_foresees_the_sizes_of_keys() {
     let dir = tempfile::tempdir().unwrap();

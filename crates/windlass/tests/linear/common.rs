@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass::circuits::{LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::schemes::clear::Clear;
-use windlass::{Error, Plaintext};
+use windlass::{Content, Error, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
@@ -97,7 +97,12 @@ pub fn run(plan: &LinearPlan, clear: &Clear, plaintext: &Plaintext) -> Plaintext
 pub fn check_plan(map: &LinearMap, spec: &PlanSpec, input: &Plaintext, expected: &Plaintext) {
     let plan = LinearPlan::new(map, spec).unwrap();
     let clear = Clear::with_keys(map.slots(), plan.required_keys());
-    assert_eq!(&run(&plan, &clear, input), expected, "{}", plan.explain());
+    let image = run(&plan, &clear, input);
+    assert_eq!(&image, expected, "{}", plan.explain());
+    // Constants and inputs that hold integers give integers; what is said is true.
+    let content = map.terms().map(|(_, constant)| constant.content()).fold(input.content(), Content::max);
+    assert_eq!(image.content(), content, "{}", plan.explain());
+    assert!(content == Content::Elements || expected.to_integers().is_ok(), "{}", plan.explain());
     let (done, said) = (clear.counts(), plan.count());
     assert_eq!(done.hoists, said.hoists, "{}", plan.explain());
     assert_eq!(done.hoisted_automorphisms, said.hoisted_automorphisms, "{}", plan.explain());

@@ -37,8 +37,14 @@ const POLYNOMIAL: [i64; 7] = [3, -1, 0, 2, 1, 0, -2];
 
 impl Inputs {
     pub fn new(ring: &Arc<SlotRing>) -> Self {
+        Self::with_integers(ring, [false, false])
+    }
+
+    /// Inputs x and y that hold integers, or not.
+    pub fn with_integers(ring: &Arc<SlotRing>, [first, second]: [bool; 2]) -> Self {
         let model = Model::new(ring);
-        let (x, y) = (model.random(11), model.random(12));
+        let of = |seed, integers| if integers { model.integers(seed) } else { model.random(seed) };
+        let (x, y) = (of(11, first), of(12, second));
         let maps = Self::maps(ring, &model, &x).expect("maps and plans of the ring's own dimensions");
         Self { ring: Arc::clone(ring), model, x, y, maps }
     }
@@ -86,7 +92,7 @@ impl Inputs {
     }
 
     pub fn plaintext(&self, values: &Values) -> Plaintext {
-        Plaintext::from_slots(&self.ring, values).expect("one value for each slot")
+        Plaintext::from_slots(&self.ring, values).expect("one value for each slot").recognised()
     }
 
     /// All operations on encryptions a of x and b of y.

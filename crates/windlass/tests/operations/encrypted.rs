@@ -20,8 +20,8 @@ use crate::triples;
 const SCHEMES: [Scheme; 2] = [Scheme::Bgv, Scheme::Bfv];
 
 /// Keys of one client over one plaintext ring.
-struct Client {
-    engine: Engine,
+pub struct Client {
+    pub engine: Engine,
     encryptor: Encryptor,
     decryptor: Decryptor,
     rng: ChaCha20Rng,
@@ -39,7 +39,7 @@ fn context(m: u64) -> Arc<Context> {
     Context::new(params.unwrap()).unwrap()
 }
 
-fn client(ring: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Client {
+pub fn client(ring: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Client {
     let context = context(ring.quotient().m());
     let mut rng = ChaCha20Rng::from_seed([7; 32]);
     let secret = SecretKey::generate(&context, &mut rng);
@@ -58,8 +58,12 @@ fn client(ring: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Clien
 }
 
 impl Client {
-    fn encrypt(&mut self, plaintext: &Plaintext) -> Ciphertext {
+    pub fn encrypt(&mut self, plaintext: &Plaintext) -> Ciphertext {
         self.encryptor.encrypt(plaintext, &mut self.rng).unwrap()
+    }
+
+    pub fn decrypt_plaintext(&self, ct: &Ciphertext) -> Plaintext {
+        self.decryptor.decrypt(ct).unwrap()
     }
 
     /// The slots modulo the ciphertext's plaintext modulus; the exact noise must be inside the bound.

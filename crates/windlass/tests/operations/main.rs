@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod cases;
+mod content;
 mod encrypted;
 mod model;
 

@@ -49,6 +49,12 @@ impl Model {
         (0..self.ring.slots() * self.ring.degree()).map(|_| next()).collect()
     }
 
+    /// Pseudorandom integers in all slots.
+    pub fn integers(&self, seed: u64) -> Values {
+        let d = self.ring.degree();
+        self.random(seed).iter().enumerate().map(|(i, &x)| if i % d == 0 { x } else { 0 }).collect()
+    }
+
     fn entrywise(&self, a: &[u64], b: &[u64], f: impl Fn(u64, u64) -> u64) -> Values {
         a.iter().zip(b).map(|(&x, &y)| f(x, y) % self.t).collect()
     }

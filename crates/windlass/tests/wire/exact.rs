@@ -8,7 +8,7 @@ use windlass::params::Params;
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
 use windlass::wire::{AnswerV1, CiphertextV1, Kind, QueryV1, Wire, WireContext, WireError, open, seal, to_payload};
-use windlass::{Error, Evaluator, Plaintext};
+use windlass::{Content, Error, Evaluator, Plaintext};
 
 use crate::common::{Again, any_key, decode, golden, label, reject_damage, through_bytes};
 
@@ -183,6 +183,58 @@ fn other_contexts_are_refused() {
     for other in [context(32, 97, 1, Scheme::Bfv), context(32, 193, 1, Scheme::Bgv), context(64, 193, 1, Scheme::Bgv)] {
         let got = open(&bytes, &any_key(Kind::SecretKey, &other));
         assert!(matches!(got, Err(WireError::OtherContext { .. })), "{got:?}");
+    }
+}
+
+/// The context of the golden files with slots of degree d > 1: m = 21, p = 2, BFV, d = 6.
+fn golden_context_of_degree_6() -> WireContext {
+    context(21, 2, 1, Scheme::Bfv)
+}
+
+/// An encryption of 0, 1 in two slots.
+fn two_integers(context: &WireContext, secret: SecretKey) -> (CiphertextV1, Plaintext) {
+    let plaintext = Plaintext::from_integers(context.slots(), &[0, 1]).unwrap();
+    let decryptor = Decryptor::new(context.scheme(), context.slots(), Arc::new(secret));
+    let (ciphertext, seed) = decryptor.encrypt(&plaintext, 1, &mut ChaCha20Rng::from_seed([7; 32])).unwrap();
+    (CiphertextV1::seeded(ciphertext, seed), plaintext)
+}
+
+#[test]
+fn ciphertexts_keep_their_content() {
+    let context = golden_context_of_degree_6();
+    let made = values(&context);
+    let (integers, _) = two_integers(&context, through_bytes(&context, &made.secret));
+    for (ciphertext, content) in [(integers, Content::Integers), (made.full.clone(), Content::Elements)] {
+        assert_eq!(through_bytes(&context, &ciphertext).into_ciphertext().content(), content);
+        let payload = to_payload(&context, &ciphertext);
+        assert_eq!(payload[1] & 2 != 0, content == Content::Integers);
+        let again = |payload: &[u8]| {
+            decode::<_, CiphertextV1>(&context, payload).map(|ct| to_payload(&context, &ct).to_vec())
+        };
+        reject_damage(&label(Kind::Ciphertext, &context), &payload, &again);
+        for unknown in [4, 8, 16, 32, 64, 128] {
+            let mut payload = payload.to_vec();
+            payload[1] |= unknown;
+            let refused = decode::<_, CiphertextV1>(&context, &payload).err();
+            assert_eq!(refused, Some(Error::Wire(WireError::Malformed { what: "ciphertext flags" })));
+        }
+    }
+    // With d = 1 there is nothing to tell.
+    let flat = golden_context();
+    let full = values(&flat).full;
+    assert_eq!(to_payload(&flat, &full)[1], 0);
+    assert_eq!(through_bytes(&flat, &full).into_ciphertext().content(), Content::Integers);
+}
+
+/// Written before ciphertexts told their content, and after.
+#[test]
+fn golden_files_with_and_without_content() {
+    let context = golden_context_of_degree_6();
+    let secret = || golden::<_, SecretKey>("degree-6-secret-key", &context);
+    for (name, content) in [("ciphertext-untold", Content::Elements), ("ciphertext-integers", Content::Integers)] {
+        let ciphertext: CiphertextV1 = golden(name, &context);
+        assert_eq!(ciphertext.clone().into_ciphertext().content(), content, "{name}");
+        assert_eq!(decrypt(&context, secret(), ciphertext).to_integers().unwrap(), [0, 1], "{name}");
     }
 }
 

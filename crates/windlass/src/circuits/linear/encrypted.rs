@@ -15,7 +15,7 @@ type Terms<E> = Vec<(usize, usize, <E as Evaluator>::Ciphertext)>;
 
 /// The constants of a plan, encrypted: a matrix that the evaluator does not see.
 ///
-/// What it does see is the plan: which automorphisms occur, with their zero constants.
+/// What it does see is the plan: which automorphisms occur, with their zero constants; and whether all entries together are integers.
 pub struct EncryptedMatrix<E: Evaluator> {
     /// (row, output node, products), in the order of the schedule.
     sums: Vec<(usize, usize, Terms<E>)>,
