@@ -161,13 +161,21 @@ impl Plaintext {
     /// `a + b`. Errors: [`Error::ContextMismatch`].
     pub fn add(&self, other: &Self) -> Result<Self> {
         other.check_ring(&self.slots, "Plaintext::add")?;
-        Ok(Self::wrap(&self.slots, self.slots.quotient().add(&self.coefficients, &other.coefficients), self.content.max(other.content)))
+        Ok(Self::wrap(
+            &self.slots,
+            self.slots.quotient().add(&self.coefficients, &other.coefficients),
+            self.content.max(other.content),
+        ))
     }
 
     /// `a − b`. Errors: [`Error::ContextMismatch`].
     pub fn sub(&self, other: &Self) -> Result<Self> {
         other.check_ring(&self.slots, "Plaintext::sub")?;
-        Ok(Self::wrap(&self.slots, self.slots.quotient().sub(&self.coefficients, &other.coefficients), self.content.max(other.content)))
+        Ok(Self::wrap(
+            &self.slots,
+            self.slots.quotient().sub(&self.coefficients, &other.coefficients),
+            self.content.max(other.content),
+        ))
     }
 
     /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
@@ -179,7 +187,11 @@ impl Plaintext {
         if other.is_one() {
             return Ok(self.clone());
         }
-        Ok(Self::wrap(&self.slots, self.slots.quotient().mul(&self.coefficients, &other.coefficients), self.content.max(other.content)))
+        Ok(Self::wrap(
+            &self.slots,
+            self.slots.quotient().mul(&self.coefficients, &other.coefficients),
+            self.content.max(other.content),
+        ))
     }
 
     /// `θ_t(a)`. Errors: [`Error::Ring`] if t is no unit modulo m.

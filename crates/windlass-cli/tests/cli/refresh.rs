@@ -64,7 +64,8 @@ fn apply_never_loses_what_slots_hold() {
         format!("refresh apply {set} {keys} --in {input} --out {out}")
     };
     let decrypt = |way: &str, input: &str| {
-        succeed(at, &format!("refresh decrypt {set} {way} --secret-key packed/secret.key --in {input}"))["values"].clone()
+        succeed(at, &format!("refresh decrypt {set} {way} --secret-key packed/secret.key --in {input}"))["values"]
+            .clone()
     };
     // No flag is given.
     assert_eq!(succeed(at, &apply("packed", "elements.bin", "fresh.bin"))["packed"], true);

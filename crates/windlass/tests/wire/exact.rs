@@ -208,9 +208,8 @@ fn ciphertexts_keep_their_content() {
         assert_eq!(through_bytes(&context, &ciphertext).into_ciphertext().content(), content);
         let payload = to_payload(&context, &ciphertext);
         assert_eq!(payload[1] & 2 != 0, content == Content::Integers);
-        let again = |payload: &[u8]| {
-            decode::<_, CiphertextV1>(&context, payload).map(|ct| to_payload(&context, &ct).to_vec())
-        };
+        let again =
+            |payload: &[u8]| decode::<_, CiphertextV1>(&context, payload).map(|ct| to_payload(&context, &ct).to_vec());
         reject_damage(&label(Kind::Ciphertext, &context), &payload, &again);
         for unknown in [4, 8, 16, 32, 64, 128] {
             let mut payload = payload.to_vec();
