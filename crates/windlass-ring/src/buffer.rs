@@ -32,6 +32,8 @@ enum Memory {
 impl Memory {
     /// Zeros.
     fn new(words: usize) -> Self {
+        // Whole huge pages, where that adds little: the system aligns such mappings to them.
+        let words = if words >= 8 * HUGE { words.next_multiple_of(HUGE) } else { words };
         let pages = if words >= HUGE { MmapMut::map_anon(words * size_of::<u64>()).ok() } else { None };
         let Some(pages) = pages else { return Self::Heap(vec![0; words]) };
         // Huge pages are a wish: without them it is slower, nothing else.

@@ -8,6 +8,7 @@ use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape};
 
 use crate::buffer::RowBuffer;
 use crate::error::RingError;
+use crate::poly::residues;
 use crate::rns::BaseConverter;
 
 /// A set of primes of a [`Ring`], by index, ascending; the rows of a polynomial follow this order.
@@ -127,6 +128,12 @@ impl Ring {
     /// The transform of prime `index`.
     pub fn plan(&self, index: usize) -> &NttPlan {
         &self.plans[index]
+    }
+
+    /// The values modulo prime `index` of the polynomial with these signed coefficients (powerful basis, n of them). Cost: one forward transform.
+    pub fn evaluate_signed(&self, index: usize, coefficients: &[i64], row: &mut [u64]) {
+        residues(self.modulus(index), coefficients, row);
+        self.plan(index).forward(row);
     }
 
     /// log2 of the product of the primes of `basis`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass_kernels::Shape;
+use windlass_kernels::{Modulus, Shape};
 use zeroize::Zeroizing;
 
 use crate::poly::{Eval, Poly};
@@ -20,25 +20,28 @@ fn uniform_stream(seed: &[u8; 32], stream: u32, index: usize) -> ChaCha20Rng {
 /// A uniform polynomial over `basis`, determined by `seed` and `stream`: each row depends on its own prime index only, so that
 /// a part of the basis can be expanded alone. Public randomness: rejection sampling, variable time.
 pub fn uniform(ring: &Arc<Ring>, basis: &Basis, seed: &[u8; 32], stream: u32) -> Poly<Eval> {
-    const BATCH: usize = 512;
     let mut out = Poly::<Eval>::unspecified(ring, basis);
-    out.fill(|index, q, row| {
-        let mut rng = uniform_stream(seed, stream, index);
-        let mask = (1u64 << q.bits()) - 1;
-        let mut bytes = [0u8; 8 * BATCH];
-        let mut filled = 0;
-        while filled < row.len() {
-            rng.fill_bytes(&mut bytes);
-            for chunk in bytes.chunks_exact(8) {
-                let candidate = u64::from_le_bytes(chunk.try_into().expect("chunks of eight bytes")) & mask;
-                if candidate < q.value() && filled < row.len() {
-                    row[filled] = candidate;
-                    filled += 1;
-                }
+    out.fill(|index, q, row| uniform_row(index, q, seed, stream, row));
+    out
+}
+
+/// The row of prime `index` of [`uniform`].
+pub fn uniform_row(index: usize, q: Modulus, seed: &[u8; 32], stream: u32, row: &mut [u64]) {
+    const BATCH: usize = 512;
+    let mut rng = uniform_stream(seed, stream, index);
+    let mask = (1u64 << q.bits()) - 1;
+    let mut bytes = [0u8; 8 * BATCH];
+    let mut filled = 0;
+    while filled < row.len() {
+        rng.fill_bytes(&mut bytes);
+        for chunk in bytes.chunks_exact(8) {
+            let candidate = u64::from_le_bytes(chunk.try_into().expect("chunks of eight bytes")) & mask;
+            if candidate < q.value() && filled < row.len() {
+                row[filled] = candidate;
+                filled += 1;
             }
         }
-    });
-    out
+    }
 }
 
 /// n coefficients, each uniform in {−1, 0, 1} up to 2^{−62}. Constant time.

@@ -4,9 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use windlass_kernels::Modulus;
 
 use crate::buffer::RowBuffer;
-use crate::poly::{Eval, Poly, residues};
+use crate::poly::{Eval, Poly};
 use crate::ring::{Basis, Ring};
 
 /// Polynomials that one task takes: the tables of a prime are then used for all of them.
@@ -40,8 +41,7 @@ impl Poly<Eval> {
             let mut rows = rows.into_iter();
             for index in basis.indices() {
                 for (a, x) in lifted.iter().zip(rows.by_ref()) {
-                    residues(ring.modulus(index), a, x);
-                    ring.plan(index).forward(x);
+                    ring.evaluate_signed(index, a, x);
                 }
             }
             Ok(known)
@@ -49,6 +49,23 @@ impl Poly<Eval> {
         let known: Vec<Vec<T>> = groups.into_par_iter().enumerate().map(evaluate).collect::<Result<_, E>>()?;
         let polys = data.deal(count).into_iter().map(|data| Self::wrap(ring, basis.clone(), data));
         Ok(polys.zip(known.into_iter().flatten()).collect())
+    }
+
+    /// `count` polynomials whose rows `fill(index, q, rows)` writes, those of one prime at a time, over the current threads.
+    ///
+    /// They lie in memory as those of [`Self::evaluated_together`] and share it: for public values only.
+    pub fn filled_together(
+        ring: &Arc<Ring>,
+        basis: &Basis,
+        count: usize,
+        fill: impl Fn(usize, Modulus, &mut [&mut [u64]]) + Sync,
+    ) -> Vec<Self> {
+        let mut data = RowBuffer::new(basis.len() * count, ring.n());
+        data.split_mut().par_chunks_mut(count.max(1)).enumerate().for_each(|(row, rows)| {
+            let index = basis.index(row);
+            fill(index, ring.modulus(index), rows);
+        });
+        data.deal(count).into_iter().map(|data| Self::wrap(ring, basis.clone(), data)).collect()
     }
 }
 
@@ -89,6 +106,22 @@ mod tests {
                 if range.contains(&6) { Err("six") } else { Ok(range.map(|k| (element(k), ())).collect()) }
             });
             assert_eq!(refused.unwrap_err(), "six");
+        }
+    }
+
+    #[test]
+    fn filled_by_prime() {
+        let shape = Arc::new(Shape::new(15).unwrap());
+        let primes = [61u64, 181, 241].map(|q| Modulus::new(q).unwrap());
+        let ring = Ring::new(shape, &primes, Isa::best()).unwrap();
+        let basis = Basis::new([0, 2]);
+        let polys = Poly::filled_together(&ring, &basis, 3, |index, q, rows| {
+            assert_eq!(q, primes[index]);
+            rows.iter_mut().enumerate().for_each(|(k, row)| row.fill(10 * index as u64 + k as u64));
+        });
+        assert_eq!(polys.len(), 3);
+        for (k, poly) in polys.iter().enumerate() {
+            assert!(basis.indices().all(|index| poly.row_of(index).iter().all(|&x| x == 10 * index as u64 + k as u64)));
         }
     }
 }

@@ -12,12 +12,13 @@ use rand_core::RngCore;
 use rayon::prelude::*;
 use windlass_ring::accumulate::{MovedTerm, sum_of_moved_products};
 use windlass_ring::gadget::{Moved, Product, weighted_sums};
-use windlass_ring::kernels::Automorphism;
+use windlass_ring::kernels::{Automorphism, Modulus, rows};
 use windlass_ring::{Eval, Poly, sample};
+use zeroize::Zeroizing;
 
 use crate::context::Context;
 use crate::error::RlweError;
-use crate::keys::{SecretKey, SecretPoly, fork, zero_under};
+use crate::keys::{SecretKey, SecretPoly, fork};
 
 pub use windlass_ring::gadget::{Addend, Weights};
 pub use windlass_ring::rns::Finish;
@@ -43,26 +44,48 @@ impl SwitchingKey {
         level: usize,
         rng: &mut impl RngCore,
     ) -> Self {
-        let wide = context.wide_basis(level);
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let groups = context.gadget().active(&context.basis(level));
-        let tasks: Vec<_> = groups.iter().map(|group| (group, fork(rng))).collect();
-        let special = context.special();
-        let rows = tasks.into_par_iter().enumerate().map(|(k, (group, mut rng))| {
-            let a = sample::uniform(context.ring(), &wide, &seed, k as u32);
-            let mut b = zero_under(context, target, &a, &mut rng);
-            let ring = context.ring();
+        let (ring, special) = (context.ring(), context.special());
+        let errors: Vec<_> = groups.iter().map(|_| fork(rng)).collect();
+        let errors: Vec<Zeroizing<Vec<i64>>> =
+            errors.into_par_iter().map(|mut rng| sample::error(ring.shape(), context.gaussian(), &mut rng)).collect();
+        Self::filled(context, level, seed, groups.len(), |k, index, q, [b, a]| {
+            sample::uniform_row(index, q, &seed, k as u32, a);
+            ring.evaluate_signed(index, &errors[k], b);
+            rows::neg_assign(ring.isa(), q, b);
+            rows::mul_add_assign(ring.isa(), q, b, a, target.row_of(index));
+            rows::neg_assign(ring.isa(), q, b);
             // P·s' modulo the primes of the group, nothing elsewhere.
-            let mut message = SecretPoly(source.restrict(&wide));
-            message.0.mul_scalar_rows(|index, q| match group.row_of(index) {
-                Some(_) => special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value()))),
-                None => 0,
-            });
-            b.add_assign(&message.0);
-            (b, a)
-        });
-        let (b, a) = rows.unzip();
+            if groups[k].row_of(index).is_some() {
+                let p = special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
+                rows::mul_scalar_add_assign(ring.isa(), q, b, source.row_of(index), p);
+            }
+        })
+    }
+
+    /// A key whose pairs of rows `fill(digit, index, q, [b, a])` writes. They lie in memory as an inner product reads them: prime by prime.
+    fn filled(
+        context: &Context,
+        level: usize,
+        seed: [u8; 32],
+        digits: usize,
+        fill: impl Fn(usize, usize, Modulus, [&mut [u64]; 2]) + Sync,
+    ) -> Self {
+        let mut polys =
+            Poly::filled_together(context.ring(), &context.wide_basis(level), 2 * digits, |index, q, rows| {
+                rows.chunks_exact_mut(2).enumerate().for_each(|(k, pair)| {
+                    let [b, a] = pair else { unreachable!("chunks of two") };
+                    fill(k, index, q, [b, a]);
+                });
+            })
+            .into_iter();
+        let (mut b, mut a) = (Vec::with_capacity(digits), Vec::with_capacity(digits));
+        while let (Some(x), Some(y)) = (polys.next(), polys.next()) {
+            b.push(x);
+            a.push(y);
+        }
         Self { level, seed, b, a }
     }
 
@@ -81,8 +104,10 @@ impl SwitchingKey {
         if b.len() != groups.len() || !b.iter().all(fits) {
             return bad;
         }
-        let a = (0..b.len()).into_par_iter().map(|k| sample::uniform(context.ring(), &wide, &seed, k as u32)).collect();
-        Ok(Self { level, seed, b, a })
+        Ok(Self::filled(context, level, seed, b.len(), |k, index, q, [low, high]| {
+            low.copy_from_slice(b[k].row_of(index));
+            sample::uniform_row(index, q, &seed, k as u32, high);
+        }))
     }
 
     pub(crate) fn check_context(&self, context: &Context) -> Result<(), RlweError> {
