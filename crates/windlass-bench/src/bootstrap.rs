@@ -15,6 +15,7 @@ use windlass::circuits::Method;
 use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 use windlass::{Error, Plaintext};
+use windlass_ring::slots::SlotRing;
 
 use crate::{digits_table, machine};
 
@@ -132,7 +133,6 @@ pub fn run(args: &Bootstrap) -> Result<(), Error> {
 }
 
 fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>, Error> {
-    let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
     let start = Instant::now();
     let plan = Arc::new(BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), preset.spec.clone())?);
     let plan_seconds = start.elapsed().as_secs_f64();
@@ -140,64 +140,34 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
     if args.explain {
         return Ok(None);
     }
-    let context = Context::new(preset.params.clone())?;
-    let mut rng = ChaCha20Rng::seed_from_u64(args.seed);
+    let mut client = Client::new(args, &plan)?;
+    let key_bytes = client.keys.bytes() + client.own.bytes();
     let start = Instant::now();
-    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    plan.add_keys(&mut keys, &secret, &mut rng)?;
-    let own = BootstrapKeys::generate(&plan, scheme, &secret, &mut rng)?;
-    let key_seconds = start.elapsed().as_secs_f64();
-    let key_bytes = keys.bytes() + own.bytes();
-    let start = Instant::now();
-    let keys = Arc::new(keys);
-    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), scheme, &keys, own)?;
+    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), client.scheme, &client.keys, client.own.clone())?;
     let table_seconds = start.elapsed().as_secs_f64();
     println!(
-        "plan {plan_seconds:.1} s, keys {key_seconds:.1} s ({:.2} GB), constants {table_seconds:.1} s",
+        "plan {plan_seconds:.1} s, keys {:.1} s ({:.2} GB), constants {table_seconds:.1} s",
+        client.seconds,
         key_bytes as f64 / 1e9
     );
-
     let slots = plan.message_ring();
-    let modulus = slots.quotient().modulus().value();
-    let engine = Engine::new(scheme, slots, Arc::clone(&keys))?;
-    let decryptor = Decryptor::new(scheme, slots, Arc::clone(&secret));
-    let degree = if args.packed { slots.degree() } else { 1 };
-    let values: Vec<u64> = (0..slots.slots() * degree).map(|_| rng.next_u64() % modulus).collect();
-    let message =
-        if args.packed { Plaintext::from_slots(slots, &values)? } else { Plaintext::from_integers(slots, &values)? };
-    let (fresh, _) = decryptor.encrypt(&message, context.top_level(), &mut rng)?;
+    let places = slots.slots() * if args.packed { slots.degree() } else { 1 };
+    let message = client.message(slots, places, args.packed)?;
+    let engine = Engine::new(client.scheme, slots, Arc::clone(&client.keys))?;
+    let decryptor = Decryptor::new(client.scheme, slots, Arc::clone(&client.secret));
+    let (fresh, _) = decryptor.encrypt(&message, plan.params().top_level(), &mut client.rng)?;
     let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 10.0)?;
-
-    let mut best: Option<(f64, Vec<StageFigure>, f64)> = None;
-    for _ in 0..args.runs.max(1) {
-        let mut marks: Vec<(String, Instant, f64)> = Vec::new();
-        let start = Instant::now();
-        let again = bootstrapper.refresh_with(&spent, |progress| {
-            marks.push((progress.stage.clone(), Instant::now(), progress.capacity));
-            ControlFlow::Continue(())
-        })?;
-        let total = start.elapsed().as_secs_f64();
-        assert_eq!(decryptor.decrypt(&again)?, message, "the message survives");
-        let figure = |pair: &[(String, Instant, f64)]| StageFigure {
-            name: pair[0].0.clone(),
-            seconds: (pair[1].1 - pair[0].1).as_secs_f64(),
-            capacity_before: pair[0].2,
-            capacity_after: pair[1].2,
-        };
-        let stages = marks.windows(2).map(figure).collect();
-        if best.as_ref().is_none_or(|(least, ..)| total < *least) {
-            best = Some((total, stages, engine.capacity(&again)));
-        }
-    }
+    let runs = (0..args.runs.max(1)).map(|_| one_run(&bootstrapper, &decryptor, &spent, &message));
+    let runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    let best = runs.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("at least one run");
     if args.slack {
-        print_slack(&plan, &bootstrapper, &secret, &spent)?;
+        print_slack(&plan, &bootstrapper, &client.secret, &spent)?;
     }
-    let (total_seconds, stages, capacity_out) = best.expect("at least one run");
-    let slot_bits = (slots.slots() * degree) as f64 * (modulus as f64).log2();
+    let slot_bits = places as f64 * (slots.quotient().modulus().value() as f64).log2();
+    let capacity_out = engine.capacity(&best.image);
     let figures = Figures {
         preset: preset.name.clone(),
-        scheme: scheme.to_string(),
+        scheme: client.scheme.to_string(),
         machine: machine::describe(),
         threads: args.threads,
         slots: slots.slots(),
@@ -206,18 +176,81 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
         ephemeral_security_bits: plan.ephemeral_security_bits(),
         failure_bits: preset.spec.failure_bits,
         plan_seconds,
-        key_seconds,
+        key_seconds: client.seconds,
         table_seconds,
         key_bytes,
-        stages,
-        total_seconds,
+        stages: best.stages,
+        total_seconds: best.seconds,
         capacity_in: engine.capacity(&spent),
         capacity_out,
-        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / total_seconds,
+        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / best.seconds,
         peak_mebibytes: machine::peak_mebibytes(),
     };
     print(&figures);
     Ok(Some(figures))
+}
+
+/// Who has the secret key.
+struct Client {
+    scheme: Scheme,
+    secret: Arc<SecretKey>,
+    keys: Arc<EvaluationKeys>,
+    own: BootstrapKeys,
+    rng: ChaCha20Rng,
+    /// What making the keys took.
+    seconds: f64,
+}
+
+impl Client {
+    fn new(args: &Bootstrap, plan: &BootstrapPlan) -> Result<Self, Error> {
+        let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
+        let context = Context::new(plan.params().clone())?;
+        let mut rng = ChaCha20Rng::seed_from_u64(args.seed);
+        let start = Instant::now();
+        let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+        let mut keys = EvaluationKeys::empty(&context);
+        plan.add_keys(&mut keys, &secret, &mut rng)?;
+        let own = BootstrapKeys::generate(plan, scheme, &secret, &mut rng)?;
+        Ok(Self { scheme, secret, keys: Arc::new(keys), own, rng, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// Random values in all places.
+    fn message(&mut self, slots: &Arc<SlotRing>, places: usize, packed: bool) -> Result<Plaintext, Error> {
+        let modulus = slots.quotient().modulus().value();
+        let values: Vec<u64> = (0..places).map(|_| self.rng.next_u64() % modulus).collect();
+        if packed { Plaintext::from_slots(slots, &values) } else { Plaintext::from_integers(slots, &values) }
+    }
+}
+
+/// One refresh.
+struct Run {
+    seconds: f64,
+    stages: Vec<StageFigure>,
+    image: Ciphertext,
+}
+
+/// Times a refresh stage by stage and verifies it.
+fn one_run(
+    bootstrapper: &Bootstrapper,
+    decryptor: &Decryptor,
+    spent: &Ciphertext,
+    message: &Plaintext,
+) -> Result<Run, Error> {
+    let mut marks: Vec<(String, Instant, f64)> = Vec::new();
+    let start = Instant::now();
+    let image = bootstrapper.refresh_with(spent, |progress| {
+        marks.push((progress.stage.clone(), Instant::now(), progress.capacity));
+        ControlFlow::Continue(())
+    })?;
+    let seconds = start.elapsed().as_secs_f64();
+    assert!(decryptor.decrypt(&image)? == *message, "the message survives");
+    let figure = |pair: &[(String, Instant, f64)]| StageFigure {
+        name: pair[0].0.clone(),
+        seconds: (pair[1].1 - pair[0].1).as_secs_f64(),
+        capacity_before: pair[0].2,
+        capacity_after: pair[1].2,
+    };
+    Ok(Run { seconds, stages: marks.windows(2).map(figure).collect(), image })
 }
 
 /// Bound and truth of the ciphertext that enters each stage. The truth needs the secret key.

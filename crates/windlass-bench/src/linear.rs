@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::linear_case::{Case, Chain, Kind};
 use crate::linear_columns::Column;
 use crate::linear_record::{self, Record};
-use crate::linear_render;
 use crate::machine;
+use crate::{linear_plot, linear_render};
 
 /// Arguments of `linear`.
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub fn run(args: &Linear) -> std::io::Result<()> {
         linear_render::page(page, &records)?;
     }
     if let Some(plot) = &args.plot {
-        std::fs::write(plot, linear_render::plot(&records))?;
+        std::fs::write(plot, linear_plot::plot(&records))?;
     }
     Ok(())
 }

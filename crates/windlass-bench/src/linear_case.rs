@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::circuits::{ConstantForm, CostModel, LinearMap, LinearPlan, PlanSpec, PreparedPlan};
+use windlass::circuits::{CostModel, LinearMap, PlanSpec};
 use windlass::rlwe::{
     Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
@@ -16,8 +16,8 @@ use windlass_kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
 use crate::linear_columns::Column;
+use crate::linear_job::{Job, Room};
 use crate::linear_record::Record;
-use crate::machine;
 use crate::process_time::Stopwatch;
 
 /// Which maps.
@@ -35,7 +35,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
+    /// As in the records.
+    pub fn name(self) -> &'static str {
         match self {
             Kind::MatMul1D => "1d",
             Kind::Block => "block",
@@ -129,6 +130,11 @@ impl Case {
         let dimension = sizes.max_by_key(|(_, s)| s.size).expect("more than one slot").0;
         let params = RlweParams::new(&chain.spec(m)).expect("parameters of the bench");
         Self { bad, chain, slots: Arc::new(slots), dimension, context: Context::new(params).expect("transforms") }
+    }
+
+    /// The name of the chain.
+    pub fn chain(&self) -> &'static str {
+        self.chain.name()
     }
 
     /// D.
@@ -250,7 +256,6 @@ impl Case {
         most_bytes: usize,
         keep: &mut impl FnMut(Record) -> io::Result<()>,
     ) -> io::Result<()> {
-        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
         // On all threads, by processor time.
         let watch = Stopwatch::start();
         let map = self.map(kind);
@@ -263,24 +268,7 @@ impl Case {
         let public = Arc::new(PublicKey::generate(&secret, &mut rng));
         let encrypted = Encryptor::new(Scheme::Bgv, public).encrypt(&input, &mut rng).expect("encrypts");
         let decryptor = Decryptor::new(Scheme::Bgv, &self.slots, Arc::clone(&secret));
-        let engine = |elements: &BTreeSet<u64>, rng: &mut ChaCha20Rng| {
-            let mut keys = EvaluationKeys::empty(&self.context);
-            for &t in elements {
-                keys.add_galois(&secret, t, self.context.top_level(), rng).expect("a unit");
-            }
-            Engine::new(Scheme::Bgv, &self.slots, Arc::new(keys)).expect("one ring")
-        };
-        let m = self.context.params().m();
-        let elements: Vec<u64> = (1..=12).map(|e| windlass_kernels::arith::pow_mod(2, e, m)).collect();
-        let first = engine(&elements.iter().copied().collect(), &mut rng);
-        let watch = Stopwatch::start();
-        let clock = || watch.processor_seconds();
-        let prices = one.install(|| CostModel::measure_by(&first, &encrypted, &elements, &clock).expect("prices"));
-        println!("# prices in ms: {prices:.3?}");
-        let (key_bytes, constant_bytes) = (first.keys().bytes() / elements.len(), first.constant_bytes());
-        drop(first);
-        let room =
-            Room { bytes: most_bytes, key: key_bytes, constant: constant_bytes, packed: self.context.params().n() };
+        let (prices, room) = self.prices(&secret, &encrypted, most_bytes, &mut rng);
         for column in columns {
             let spec = PlanSpec { cost: prices, ..column.spec.clone() };
             let plan = match room.plan(&map, spec, column.ours) {
@@ -290,124 +278,39 @@ impl Case {
                     continue;
                 }
             };
-            let engine = engine(&plan.required_keys(), &mut rng);
+            let engine = self.engine(&secret, &plan.required_keys(), &mut rng);
             let job = Job { case: self, kind, column, plan: &plan, engine: &engine, build };
             job.run(&encrypted, &decryptor, &expected, threads, rounds, keep)?;
         }
         Ok(())
     }
-}
 
-/// How much memory there is, and what one key and one constant take.
-struct Room {
-    bytes: usize,
-    key: usize,
-    constant: usize,
-    /// One constant as coefficients.
-    packed: usize,
-}
-
-impl Room {
-    /// A plan that fits in; with constants as coefficients if it must and `pack` allows.
-    fn plan(&self, map: &LinearMap, mut spec: PlanSpec, pack: bool) -> Result<LinearPlan, String> {
-        let plan = |spec: &PlanSpec| LinearPlan::new(map, spec).map_err(|error| error.to_string());
-        let bytes = |plan: &LinearPlan, constant: usize| {
-            plan.count().keys * self.key + plan.count().constant_products * constant
-        };
-        let evaluated = plan(&spec)?;
-        if bytes(&evaluated, self.constant) <= self.bytes {
-            return Ok(evaluated);
+    /// An evaluator with keys for these automorphisms.
+    fn engine(&self, secret: &SecretKey, elements: &BTreeSet<u64>, rng: &mut ChaCha20Rng) -> Engine {
+        let mut keys = EvaluationKeys::empty(&self.context);
+        for &t in elements {
+            keys.add_galois(secret, t, self.context.top_level(), rng).expect("a unit");
         }
-        spec.constants = ConstantForm::Coefficients;
-        let packed = plan(&spec)?;
-        if pack && bytes(&packed, self.packed) <= self.bytes {
-            return Ok(packed);
-        }
-        Err(format!("left out, it takes {:.1} GB", bytes(&evaluated, self.constant) as f64 / 1e9))
+        Engine::new(Scheme::Bgv, &self.slots, Arc::new(keys)).expect("one ring")
     }
-}
 
-/// Runs of one plan go on for this many seconds at most, but for one run.
-const MOST_SECONDS: f64 = 20.0;
-
-/// One plan to measure.
-struct Job<'a> {
-    case: &'a Case,
-    kind: Kind,
-    column: &'a Column,
-    plan: &'a LinearPlan,
-    engine: &'a Engine,
-    build: f64,
-}
-
-impl Job<'_> {
-    fn run(
+    /// Prices by one thread's processor time, and what keys and constants take.
+    fn prices(
         &self,
-        input: &Ciphertext,
-        decryptor: &Decryptor,
-        expected: &Plaintext,
-        threads: &[usize],
-        rounds: usize,
-        keep: &mut impl FnMut(Record) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let pool = |n: usize| rayon::ThreadPoolBuilder::new().num_threads(n).build().expect("threads");
-        let single = pool(1);
-        if self.column.threaded {
-            // Once more, so that memory is there: the first time the system hands it out, which a guest may pay dearly for.
-            drop(single.install(|| self.plan.prepare(self.engine)).expect("prepares"));
-        }
+        secret: &SecretKey,
+        encrypted: &Ciphertext,
+        bytes: usize,
+        rng: &mut ChaCha20Rng,
+    ) -> (CostModel, Room) {
+        let m = self.context.params().m();
+        let elements: Vec<u64> = (1..=12).map(|e| windlass_kernels::arith::pow_mod(2, e, m)).collect();
+        let engine = self.engine(secret, &elements.iter().copied().collect(), rng);
+        let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
         let watch = Stopwatch::start();
-        let prepared = single.install(|| self.plan.prepare(self.engine)).expect("prepares");
-        let convert = watch.processor_seconds();
-        for &threads in if self.column.threaded { threads } else { &[1] } {
-            let pool = pool(threads);
-            let apply = || pool.install(|| self.plan.apply(&prepared, self.engine, input)).expect("applies");
-            let watch = Stopwatch::start();
-            let output = apply();
-            let rounds = rounds.min((MOST_SECONDS / watch.seconds()) as usize).max(1);
-            assert!(decryptor.decrypt(&output).expect("within capacity") == *expected, "{} is wrong", self.column.name);
-            let mut samples: Vec<(f64, f64)> = (0..rounds)
-                .map(|_| {
-                    let yardstick = crate::process_time::yardstick();
-                    let watch = Stopwatch::start();
-                    drop(apply());
-                    let seconds = if threads == 1 { watch.processor_seconds() } else { watch.seconds() };
-                    (seconds, yardstick.map_or(0.0, |t| seconds / t))
-                })
-                .collect();
-            samples.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let mut ratios: Vec<f64> = samples.iter().map(|sample| sample.1).collect();
-            ratios.sort_by(f64::total_cmp);
-            keep(Record {
-                map: self.kind.name().into(),
-                m: self.case.context.params().m(),
-                size: self.case.size(),
-                bad: self.case.bad,
-                chain: self.case.chain.name().into(),
-                column: self.column.name.into(),
-                strategy: self.plan.strategy().to_string()
-                    + if self.is_packed(&prepared) { "+coefficients" } else { "" },
-                threads,
-                median_s: samples[rounds / 2].0,
-                min_s: samples[0].0,
-                yardsticks: ratios[rounds / 2],
-                predicted_s: self.plan.price() / 1e3,
-                keys: self.plan.count().keys,
-                key_bytes: self.engine.keys().bytes(),
-                constants: self.plan.count().constant_products,
-                constant_bytes: prepared.bytes(),
-                build_s: self.build,
-                convert_s: convert,
-                capacity_bits: self.engine.capacity(input) - self.engine.capacity(&output),
-                rounds,
-                cpu: machine::cpu().replace(',', ";"),
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Whether constants are kept as coefficients.
-    fn is_packed(&self, prepared: &PreparedPlan<Engine>) -> bool {
-        prepared.bytes() < self.plan.count().constant_products * self.engine.constant_bytes() / 2
+        let clock = || watch.processor_seconds();
+        let prices = one.install(|| CostModel::measure_by(&engine, encrypted, &elements, &clock).expect("prices"));
+        println!("# prices in ms: {prices:.3?}");
+        let key = engine.keys().bytes() / elements.len();
+        (prices, Room { bytes, key, constant: engine.constant_bytes(), packed: self.context.params().n() })
     }
 }

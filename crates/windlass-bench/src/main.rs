@@ -10,6 +10,8 @@ mod instance;
 mod linear;
 mod linear_case;
 mod linear_columns;
+mod linear_job;
+mod linear_plot;
 mod linear_reach;
 mod linear_record;
 mod linear_render;
