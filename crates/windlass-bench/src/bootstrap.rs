@@ -9,7 +9,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use serde::Serialize;
 use windlass::bootstrap::{
-    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, bootstrap_preset_names,
+    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, Unpacking, bootstrap_preset_names,
 };
 use windlass::circuits::Method;
 use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
@@ -17,6 +17,7 @@ use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 use windlass::{Error, Plaintext};
 use windlass_ring::slots::SlotRing;
 
+use crate::process_time::Stopwatch;
 use crate::{digits_table, machine};
 
 /// Arguments of `bootstrap`.
@@ -34,6 +35,9 @@ pub struct Bootstrap {
     /// All slots of degree d instead of integers.
     #[arg(long)]
     packed: bool,
+    /// How packed ciphertexts come apart: automatic, constants, monomials or monomials-in-slots.
+    #[arg(long, default_value = "automatic")]
+    unpacking: Unpacking,
     /// BFV instead of BGV.
     #[arg(long)]
     bfv: bool,
@@ -69,10 +73,11 @@ pub struct Bootstrap {
     json: Option<PathBuf>,
 }
 
-/// One stage of one run.
+/// One stage of one run: the capacity is that of the first time it comes, the seconds are those of all times.
 #[derive(Debug, Clone, Serialize)]
 struct StageFigure {
     name: String,
+    times: usize,
     seconds: f64,
     capacity_before: f64,
     capacity_after: f64,
@@ -96,6 +101,7 @@ struct Figures {
     key_bytes: usize,
     stages: Vec<StageFigure>,
     total_seconds: f64,
+    processor_seconds: f64,
     capacity_in: f64,
     capacity_out: f64,
     throughput_bits_per_second: f64,
@@ -118,6 +124,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Error> {
     preset.spec.digits = args.digits;
     preset.spec.ephemeral_weight = args.weight.unwrap_or(preset.spec.ephemeral_weight);
     preset.spec.partition = args.partition;
+    preset.spec.unpacking = args.unpacking;
     preset.spec.to_slots = args.to_slots.clone();
     preset.spec.to_coefficients = args.to_coefficients.clone();
     println!("{}", machine::describe());
@@ -181,6 +188,7 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
         key_bytes,
         stages: best.stages,
         total_seconds: best.seconds,
+        processor_seconds: best.processor_seconds,
         capacity_in: engine.capacity(&spent),
         capacity_out,
         throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / best.seconds,
@@ -225,6 +233,7 @@ impl Client {
 /// One refresh.
 struct Run {
     seconds: f64,
+    processor_seconds: f64,
     stages: Vec<StageFigure>,
     image: Ciphertext,
 }
@@ -237,20 +246,36 @@ fn one_run(
     message: &Plaintext,
 ) -> Result<Run, Error> {
     let mut marks: Vec<(String, Instant, f64)> = Vec::new();
-    let start = Instant::now();
+    let watch = Stopwatch::start();
     let image = bootstrapper.refresh_with(spent, |progress| {
         marks.push((progress.stage.clone(), Instant::now(), progress.capacity));
         ControlFlow::Continue(())
     })?;
-    let seconds = start.elapsed().as_secs_f64();
+    let (seconds, processor_seconds) = (watch.seconds(), watch.processor_seconds());
     assert!(decryptor.decrypt(&image)? == *message, "the message survives");
-    let figure = |pair: &[(String, Instant, f64)]| StageFigure {
-        name: pair[0].0.clone(),
-        seconds: (pair[1].1 - pair[0].1).as_secs_f64(),
-        capacity_before: pair[0].2,
-        capacity_after: pair[1].2,
-    };
-    Ok(Run { seconds, stages: marks.windows(2).map(figure).collect(), image })
+    Ok(Run { seconds, processor_seconds, stages: by_stage(&marks), image })
+}
+
+/// The steps of one run, those of one stage together.
+fn by_stage(marks: &[(String, Instant, f64)]) -> Vec<StageFigure> {
+    let mut stages: Vec<StageFigure> = Vec::new();
+    for pair in marks.windows(2) {
+        let (name, seconds) = (&pair[0].0, (pair[1].1 - pair[0].1).as_secs_f64());
+        match stages.iter_mut().find(|stage| stage.name == *name) {
+            Some(stage) => {
+                stage.times += 1;
+                stage.seconds += seconds;
+            }
+            None => stages.push(StageFigure {
+                name: name.clone(),
+                times: 1,
+                seconds,
+                capacity_before: pair[0].2,
+                capacity_after: pair[1].2,
+            }),
+        }
+    }
+    stages
 }
 
 /// Bound and truth of the ciphertext that enters each stage. The truth needs the secret key.
@@ -264,6 +289,9 @@ fn print_slack(
     let mut outcome = Ok(());
     println!("{:<40} {:>6} {:>12} {:>12} {:>6}", "before stage", "level", "noise bound", "noise", "slack");
     bootstrapper.refresh_traced(ct, |progress, ct| {
+        if progress.round > 0 {
+            return ControlFlow::Continue(());
+        }
         let slots = if ct.exponent() == plan.numbers().message_exponent { message } else { working };
         let truth = Decryptor::new(ct.scheme(), slots, Arc::clone(secret)).exact_noise_leaks_the_secret_key(ct);
         match truth {
@@ -283,16 +311,17 @@ fn print_slack(
 }
 
 fn print(figures: &Figures) {
-    println!("{:<40} {:>9} {:>10} {:>10}", "stage", "seconds", "bits before", "after");
+    println!("{:<40} {:>6} {:>9} {:>10} {:>10}", "stage", "times", "seconds", "bits before", "after");
     for stage in &figures.stages {
         println!(
-            "{:<40} {:>9.3} {:>10.0} {:>10.0}",
-            stage.name, stage.seconds, stage.capacity_before, stage.capacity_after
+            "{:<40} {:>6} {:>9.3} {:>10.0} {:>10.0}",
+            stage.name, stage.times, stage.seconds, stage.capacity_before, stage.capacity_after
         );
     }
     println!(
-        "total {:.2} s on {} thread(s), {} to {:.0} bits; {:.0} bits of capacity times slot bits a second; peak memory {:.0} MiB",
+        "total {:.2} s ({:.2} s of processor time) on {} thread(s), {} to {:.0} bits; {:.0} bits of capacity times slot bits a second; peak memory {:.0} MiB",
         figures.total_seconds,
+        figures.processor_seconds,
         figures.threads,
         figures.capacity_in.round(),
         figures.capacity_out,

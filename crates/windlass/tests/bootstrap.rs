@@ -1,5 +1,8 @@
 //! Bootstrapping at toy sizes, on the mock and encrypted, over several seeds: exact plaintexts.
 
+#[path = "bootstrap/packed.rs"]
+mod packed;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 

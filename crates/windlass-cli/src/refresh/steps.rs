@@ -202,15 +202,10 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
             ControlFlow::Continue(())
         })
     })?;
-    let stage = |pair: &[(String, Instant, f64)]| StageTime {
-        name: pair[0].0.clone(),
-        seconds: (pair[1].1 - pair[0].1).as_secs_f64(),
-        capacity: pair[0].2,
-    };
     let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
     let packed = bootstrapper.plan().spec().mode == Mode::Packed;
     let bytes = write(out, setup.wire.message(), key, &CiphertextV1::new(refreshed))?;
-    Ok(Refreshed { stages: times.windows(2).map(stage).collect(), capacity, bytes, packed })
+    Ok(Refreshed { stages: by_stage(&times), capacity, bytes, packed })
 }
 
 fn prepare(
@@ -226,6 +221,19 @@ fn prepare(
 
 fn lacks_keys(made: &windlass::Result<Bootstrapper>) -> bool {
     matches!(made, Err(windlass::Error::Bootstrap(BootstrapError::MissingKey { .. })))
+}
+
+/// Seconds of each stage, all times that it came together, and the capacity that it was first entered with.
+fn by_stage(times: &[(String, Instant, f64)]) -> Vec<StageTime> {
+    let mut stages: Vec<StageTime> = Vec::new();
+    for pair in times.windows(2) {
+        let ((name, _, capacity), seconds) = (&pair[0], (pair[1].1 - pair[0].1).as_secs_f64());
+        match stages.iter_mut().find(|stage| stage.name == *name) {
+            Some(stage) => stage.seconds += seconds,
+            None => stages.push(StageTime { name: name.clone(), seconds, capacity: *capacity }),
+        }
+    }
+    stages
 }
 
 /// `windlass refresh decrypt`.

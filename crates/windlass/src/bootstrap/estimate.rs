@@ -8,7 +8,9 @@ use windlass_ring::kernels::{Isa, Modulus};
 use windlass_ring::{Basis, Poly, Ring};
 
 use super::BootstrapError;
+use super::packed::Way;
 use super::plan::{BootstrapPlan, DIGITS};
+use super::splitting::Tree;
 use crate::circuits::CostModel;
 use crate::error::Result;
 use crate::plaintext::Content;
@@ -64,26 +66,33 @@ impl BootstrapPlan {
     ///
     /// Cost: the transform tables of one prime, and some transforms. Errors: those of building them.
     pub fn estimated_seconds(&self) -> Result<f64> {
+        Ok(self.price() * self.seconds_per_transform()?)
+    }
+
+    /// The price of one refresh in transforms of one row.
+    pub(super) fn price(&self) -> f64 {
         let params = &self.params;
+        let cost = |level: usize| CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level));
         let linear: f64 = self.to_coefficients.iter().chain(&self.to_slots).map(|stage| stage.plan.price()).sum();
         let from = self.stages().iter().find(|stage| stage.name == DIGITS).map_or(1, |stage| stage.level);
         let left = self.output_bits();
         let to = (1..=from).find(|&level| params.log2_q(level) >= left).unwrap_or(from);
         let level = (from + to).div_ceil(2);
-        let cost = CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level));
-        let product = cost.automorphism + 4.0 * level as f64;
-        let copies = self.packing.as_ref().map_or(1, |packing| packing.index().len());
-        let top = CostModel::hybrid(params.top_level(), params.special_primes().len(), params.digits());
-        let unpacking = match copies {
-            1 => 0.0,
-            d => {
-                let d = d as f64;
-                top.hoist + d * (top.hoisted_automorphism + top.mod_down) + d * d * top.multiply_constant
+        let product = cost(level).automorphism + 4.0 * level as f64;
+        let apart = match &self.way {
+            Way::Thin => 0.0,
+            Way::Constants { packing, levels } => {
+                let (d, cost) = (packing.index().len() as f64, cost(levels[0]));
+                cost.hoist + d * (cost.hoisted_automorphism + cost.mod_down) + d * d * cost.multiply_constant
+            }
+            Way::Monomials { elements, slots } => {
+                let one = |tree: &Tree| (tree.parts() - 1) as f64 * cost(tree.split_level).automorphism;
+                one(elements) + elements.parts() as f64 * one(slots)
             }
         };
-        let digits = (copies * self.digits.products()) as f64 * product;
+        let digits = (self.way.parts() * self.digits.products()) as f64 * product;
         let front_end = 4.0 * params.top_level() as f64;
-        Ok((linear + unpacking + digits + front_end) * self.seconds_per_transform()?)
+        self.way.elements() as f64 * linear + apart + digits + front_end
     }
 
     /// The least of a few runs of one transform.
@@ -117,8 +126,8 @@ impl BootstrapPlan {
 
     /// Refuses slots that thin bootstrapping would not keep.
     pub(super) fn check_content(&self, content: Content) -> Result<()> {
-        match self.packing {
-            None if content == Content::Elements => Err(BootstrapError::NotIntegers.into()),
+        match self.way {
+            Way::Thin if content == Content::Elements => Err(BootstrapError::NotIntegers.into()),
             _ => Ok(()),
         }
     }

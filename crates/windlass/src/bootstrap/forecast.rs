@@ -109,10 +109,15 @@ impl Forecast {
     }
 
     fn plain_norm(&self, plaintext: &Plaintext, exponent: u32) -> Bound {
-        let (first, rest) = plaintext.coefficients().split_first().expect("a ring has a dimension");
+        // A monomial has the same absolute value at every root of unity (but X^j for j > 0 is an element of the powerful basis for powers of two alone).
         let t = self.modulus(exponent);
-        if rest.iter().all(|&c| c == 0) {
-            return Bound::of((first % t).min(t - first % t) as f64);
+        let mut present = plaintext.coefficients().iter().enumerate().filter(|(_, c)| **c != 0);
+        match (present.next(), present.next()) {
+            (None, _) => return Bound::ZERO,
+            (Some((j, c)), None) if j == 0 || self.params.m().is_power_of_two() => {
+                return Bound::of((c % t).min(t - c % t) as f64);
+            }
+            _ => {}
         }
         self.constant_norm(exponent)
     }

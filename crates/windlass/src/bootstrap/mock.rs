@@ -6,8 +6,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
 use super::Refresh;
-use super::packed;
+use super::packed::{self, Way};
 use super::plan::{BootstrapPlan, LinearStage};
+use super::splitting::{Tree, Visitor};
 use crate::circuits::linear::PreparedPlan;
 use crate::error::Result;
 use crate::plaintext::Plaintext;
@@ -59,28 +60,65 @@ impl ClearBootstrapper {
     }
 }
 
+impl ClearBootstrapper {
+    fn linear(
+        clear: &Clear,
+        stages: &[LinearStage],
+        prepared: &[PreparedPlan<Clear>],
+        x: ClearCiphertext,
+    ) -> Result<ClearCiphertext> {
+        stages.iter().zip(prepared).try_fold(x, |x, (stage, prepared)| stage.plan.apply(prepared, clear, &x))
+    }
+
+    fn to_coefficients(&self, x: ClearCiphertext) -> Result<ClearCiphertext> {
+        Self::linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x)
+    }
+
+    fn to_slots(&self, x: ClearCiphertext) -> Result<ClearCiphertext> {
+        Self::linear(&self.working, &self.plan.to_slots, &self.to_slots, x)
+    }
+
+    fn digits(&self, x: &ClearCiphertext) -> Result<ClearCiphertext> {
+        let removed = self.plan.digits.apply(&self.working, x)?;
+        self.message.encrypt(&Plaintext::new(&self.plan.message, removed.plaintext().coefficients().to_vec())?)
+    }
+
+    fn walk(
+        &self,
+        tree: &Tree,
+        x: ClearCiphertext,
+        part: impl FnMut(ClearCiphertext) -> Result<ClearCiphertext>,
+    ) -> Result<ClearCiphertext> {
+        let on = (&self.working, &self.message);
+        tree.prepare(on.0, on.1)?.walk(on, x, &mut Parts(part))
+    }
+}
+
+/// A visitor that hears of nothing but the parts.
+struct Parts<F>(F);
+
+impl<F: FnMut(ClearCiphertext) -> Result<ClearCiphertext>> Visitor<Clear, Clear> for Parts<F> {
+    fn part(&mut self, part: ClearCiphertext) -> Result<ClearCiphertext> {
+        (self.0)(part)
+    }
+}
+
 impl Refresh<ClearCiphertext> for ClearBootstrapper {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
         self.plan.check_content(ct.content())?;
-        let linear = |clear: &Clear, stages: &[LinearStage], prepared: &[PreparedPlan<Clear>], x: ClearCiphertext| {
-            stages.iter().zip(prepared).try_fold(x, |x, (stage, prepared)| stage.plan.apply(prepared, clear, &x))
-        };
-        let to_coefficients = |x| linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x);
-        let to_slots = |x| linear(&self.working, &self.plan.to_slots, &self.to_slots, x);
-        let digits = |x: &ClearCiphertext| {
-            let removed = self.plan.digits.apply(&self.working, x)?;
-            self.message.encrypt(&Plaintext::new(&self.plan.message, removed.plaintext().coefficients().to_vec())?)
-        };
-        let Some(packing) = &self.plan.packing else {
-            let refreshed = digits(&to_slots(self.front_end(&to_coefficients(ct.clone())?)?)?)?;
-            return Ok(refreshed.declared(ct.content()));
-        };
-        let packed = to_slots(self.front_end(ct)?)?;
-        let constants = packing.unpacking(&self.plan.working)?;
-        let parts = packed::unpack(&self.working, &constants, packing.index(), &packed)?;
-        let parts: Vec<ClearCiphertext> = parts.iter().map(digits).collect::<Result<_>>()?;
-        let refreshed =
-            to_coefficients(packed::repack(&self.message, &packing.repacking(&self.plan.message)?, &parts)?)?;
+        let refreshed = match &self.plan.way {
+            Way::Thin => self.digits(&self.to_slots(self.front_end(&self.to_coefficients(ct.clone())?)?)?),
+            Way::Constants { packing, .. } => {
+                let packed = self.to_slots(self.front_end(ct)?)?;
+                let constants = packing.unpacking(&self.plan.working)?;
+                let parts = packed::unpack(&self.working, &constants, packing.index(), &packed)?;
+                let parts: Vec<ClearCiphertext> = parts.iter().map(|x| self.digits(x)).collect::<Result<_>>()?;
+                self.to_coefficients(packed::repack(&self.message, &packing.repacking(&self.plan.message)?, &parts)?)
+            }
+            Way::Monomials { elements, slots } => self.walk(elements, self.front_end(ct)?, |x| {
+                self.to_coefficients(self.walk(slots, self.to_slots(x)?, |x| self.digits(&x))?)
+            }),
+        }?;
         Ok(refreshed.declared(ct.content()))
     }
 }

@@ -20,6 +20,7 @@ mod plan;
 mod presets;
 mod run;
 mod spec;
+mod splitting;
 
 pub use error::BootstrapError;
 pub use estimate::KeyBytes;
@@ -28,7 +29,7 @@ pub use mock::ClearBootstrapper;
 pub use plan::{BootstrapPlan, Stage};
 pub use presets::{BootstrapPreset, bootstrap_preset_names};
 pub use run::{Bootstrapper, Progress};
-pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition};
+pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition, Unpacking};
 
 use crate::error::Result;
 

@@ -1,24 +1,23 @@
 //! The pipeline as a value.
 
 mod explain;
+mod packed;
+mod schedule;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams};
 
-use super::encapsulation::{EncryptedSecret, InputModulus};
-use super::error::BootstrapError;
-use super::forecast::{Expected, Forecast};
+use super::encapsulation::InputModulus;
+use super::forecast::Expected;
 use super::maps::{self, Packing};
-use super::packed;
+use super::packed::Way;
 use super::partition::Stages;
-use super::spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition};
+use super::spec::{BootstrapSpec, Mode, Numbers, Partition};
 use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec, Strategy};
 use crate::error::Result;
-use crate::evaluator::Evaluator;
 
 /// One stage, as [`BootstrapPlan::stages`] lists it.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +33,8 @@ pub struct Stage {
     pub work: String,
     /// The automorphisms that it needs keys for.
     pub keys: BTreeSet<u64>,
+    /// How often it comes: once, or for each of the ciphertexts that a packed one comes apart into.
+    pub times: usize,
 }
 
 /// A linear map of the pipeline and the level it runs at.
@@ -56,10 +57,7 @@ pub struct BootstrapPlan {
     pub(super) to_slots: Vec<LinearStage>,
     pub(super) digits: DigitRemoval,
     pub(super) input: InputModulus,
-    /// Packed mode only.
-    pub(super) packing: Option<Packing>,
-    /// The levels of unpacking and repacking.
-    pub(super) packing_levels: [usize; 2],
+    pub(super) way: Way,
     stages: Vec<Stage>,
     least_input_bits: f64,
     output: Expected,
@@ -70,6 +68,10 @@ pub(super) const FRONT_END: &str = "front end";
 pub(super) const DIGITS: &str = "digit removal";
 pub(super) const UNPACK: &str = "unpacking";
 pub(super) const REPACK: &str = "repacking";
+pub(super) const SPLIT: &str = "splitting";
+pub(super) const SPLIT_SLOTS: &str = "splitting the slots";
+pub(super) const JOIN_SLOTS: &str = "joining the slots";
+pub(super) const JOIN: &str = "joining";
 
 impl BootstrapPlan {
     /// Plans bootstrapping of ciphertexts modulo p^r under the given parameters.
@@ -77,7 +79,7 @@ impl BootstrapPlan {
     /// Cost: the slot rings modulo p^r and p^e, and the constants of all linear maps.
     ///
     /// # Errors
-    /// [`BootstrapError::Unsupported`], [`BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
+    /// [`super::BootstrapError::Unsupported`], [`super::BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
     /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`crate::Error::OutOfRange`] for a partition that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
         let m = params.m();
@@ -90,203 +92,32 @@ impl BootstrapPlan {
             ..DigitSpec::new(p, numbers.exponent, numbers.removed)
         })?;
         let input = InputModulus::choose(params, &numbers, &spec)?;
-        let packing = (spec.mode == Mode::Packed).then(|| Packing::new(&working));
-        let [there, back] = linear_maps(params, [&message, &working], &spec, packing.as_ref())?;
-        let mut plan = Self {
-            params: params.clone(),
-            numbers,
-            to_coefficients: planned(params, there, if packing.is_some() { params.top_level() / 2 } else { 4 })?,
-            to_slots: planned(params, back, params.top_level())?,
-            message,
-            working,
-            digits,
-            input,
-            spec,
-            packing,
-            packing_levels: [1, 1],
-            stages: Vec::new(),
-            least_input_bits: 0.0,
-            output: Expected { level: 1, exponent: r, factor: 1, noise: Bound::ONE },
+        let assemble = |way: Way| -> Result<Self> {
+            let [there, back] = match &way {
+                Way::Thin => linear_maps(params, [&message, &working], &spec, None)?,
+                Way::Constants { packing, .. } => linear_maps(params, [&message, &working], &spec, Some(packing))?,
+                Way::Monomials { slots, .. } => packed::split_maps(params, [&message, &working], &spec, slots)?,
+            };
+            let lower = if matches!(way, Way::Thin) { 4 } else { params.top_level() / 2 };
+            let mut plan = Self {
+                params: params.clone(),
+                numbers,
+                to_coefficients: planned(params, there, lower)?,
+                to_slots: planned(params, back, params.top_level())?,
+                message: Arc::clone(&message),
+                working: Arc::clone(&working),
+                digits: digits.clone(),
+                input: input.clone(),
+                spec: spec.clone(),
+                way,
+                stages: Vec::new(),
+                least_input_bits: 0.0,
+                output: Expected { level: 1, exponent: r, factor: 1, noise: Bound::ONE },
+            };
+            plan.schedule()?;
+            Ok(plan)
         };
-        plan.schedule()?;
-        Ok(plan)
-    }
-
-    /// Fixes the levels by running the pipeline on noise bounds.
-    fn schedule(&mut self) -> Result<()> {
-        let low = Forecast::new(&self.params, &self.message);
-        let high = Forecast::new(&self.params, &self.working);
-        let mut stages = Vec::new();
-        self.least_input_bits = self.input.needed_bits;
-        if self.packing.is_none() {
-            (stages, self.least_input_bits) = self.schedule_input(&low)?;
-        }
-        let mut ct = self.front_end_forecast(&high);
-        stages.push(self.front_end_stage(high.capacity(&ct)));
-        for stage in &mut self.to_slots {
-            ct = stage.schedule(&high, &ct, &mut stages)?;
-        }
-        if let Some(packing) = &self.packing {
-            ct = high.reduce(&ct);
-            let constants: Vec<Bound> =
-                packing.unpacking(&self.working)?.iter().map(|c| high.prepare(c)).collect::<Result<_>>()?;
-            let after = packed::unpack(&high, &constants, packing.index(), &ct)?[0];
-            let (p, m) = (self.numbers.prime, self.params.m());
-            stages.push(Stage {
-                name: UNPACK.into(),
-                level: ct.level,
-                capacity: (high.capacity(&ct), high.capacity(&after)),
-                work: format!("to {} ciphertexts with {} constants", packing.index().len(), constants.len()),
-                keys: (1..packing.index().len() as u64).map(|j| arith::pow_mod(p % m, j, m)).collect(),
-            });
-            self.packing_levels[0] = ct.level;
-            ct = after;
-        }
-        ct = high.reduce(&ct);
-        let (before, level) = (high.capacity(&ct), ct.level);
-        ct = self.digits.apply(&high, &ct)?;
-        let mut work = self.digits.explain();
-        if let Some(packing) = &self.packing {
-            work = format!("for each of {} ciphertexts: {work}", packing.index().len());
-        }
-        let capacity = (before, high.capacity(&ct));
-        stages.push(Stage { name: DIGITS.into(), level, capacity, work, keys: BTreeSet::new() });
-        check(DIGITS, high.capacity(&ct))?;
-        if let Some(packing) = &self.packing {
-            ct = low.reduce(&ct);
-            let constants: Vec<Bound> =
-                packing.repacking(&self.message)?.iter().map(|c| low.prepare(c)).collect::<Result<_>>()?;
-            let after = packed::repack(&low, &constants, &vec![ct; constants.len()])?;
-            stages.push(Stage {
-                name: REPACK.into(),
-                level: ct.level,
-                capacity: (low.capacity(&ct), low.capacity(&after)),
-                work: format!("{} products with constants", constants.len()),
-                keys: BTreeSet::new(),
-            });
-            self.packing_levels[1] = ct.level;
-            ct = after;
-            for stage in &mut self.to_coefficients {
-                ct = stage.schedule(&low, &ct, &mut stages)?;
-            }
-        }
-        // A bootstrapping that leaves less than it needs to start is of no use.
-        check("what is left for computing", low.capacity(&ct) - self.least_input_bits)?;
-        self.output = ct;
-        self.stages = stages;
-        Ok(())
-    }
-
-    fn front_end_stage(&self, after: f64) -> Stage {
-        Stage {
-            name: FRONT_END.into(),
-            level: self.input.level,
-            capacity: (self.input.needed_bits, after),
-            work: format!(
-                "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {}, times the encrypted key",
-                self.spec.ephemeral_weight,
-                self.params.log2_q(self.input.level),
-                match self.spec.front_end {
-                    FrontEnd::PrimePower => format!("{}^{}", self.numbers.prime, self.numbers.exponent),
-                    FrontEnd::NearPrimePower => format!(
-                        "{}^{} + 1, {} digits cleared",
-                        self.numbers.prime,
-                        self.numbers.removed + self.numbers.cleared,
-                        self.numbers.cleared
-                    ),
-                }
-            ),
-            keys: BTreeSet::new(),
-        }
-    }
-
-    /// The stages before the front end, from the lowest level that carries them; and the least capacity to arrive with.
-    fn schedule_input(&mut self, low: &Forecast) -> Result<(Vec<Stage>, f64)> {
-        let prepared: Vec<_> =
-            self.to_coefficients.iter().map(|stage| stage.plan.prepare(low)).collect::<Result<_>>()?;
-        let run = |start: Expected| -> Result<Vec<(Expected, Expected)>> {
-            let mut ct = start;
-            let mut trail = Vec::new();
-            for (stage, prepared) in self.to_coefficients.iter().zip(&prepared) {
-                let before = low.reduce(&ct);
-                ct = stage.plan.apply(prepared, low, &before)?;
-                trail.push((before, ct));
-            }
-            Ok(trail)
-        };
-        let spare = |trail: &[(Expected, Expected)], start: &Expected| {
-            let last = trail.last().map_or(start, |(_, after)| after);
-            low.capacity(&low.switch(last, self.input.level)).min(low.capacity(last)) - self.input.needed_bits
-        };
-        let mut short = 0.0;
-        for level in self.input.level..=self.params.top_level() {
-            let start = low.floor(level, self.numbers.message_exponent);
-            let trail = run(start)?;
-            let margin = spare(&trail, &start);
-            if margin < 0.0 {
-                short = -margin;
-                continue;
-            }
-            let least = low.capacity(&start) - margin;
-            let mut stages = Vec::new();
-            for (stage, (before, after)) in self.to_coefficients.iter_mut().zip(trail) {
-                stage.level = before.level;
-                stages.push(stage.describe(low.capacity(&before), low.capacity(&after)));
-            }
-            return Ok((stages, least));
-        }
-        Err(BootstrapError::ChainTooShort { stage: "slots to coefficients".into(), missing_bits: short }.into())
-    }
-
-    /// c_0 + c_1·Enc(s̃) with uniform c_0, c_1 modulo p^e.
-    fn front_end_forecast(&self, high: &Forecast) -> Expected {
-        let model = high.model(self.numbers.exponent);
-        let norm = high.constant_norm(self.numbers.exponent);
-        let t = self.working.quotient().modulus().value();
-        let secret = EncryptedSecret::noise(&self.params, model, self.spec.ephemeral_weight, t);
-        let noise = secret * norm + model.rounding(2) + norm;
-        Expected { level: self.params.top_level(), exponent: self.numbers.exponent, factor: 1, noise }
-    }
-
-    /// Whether a ciphertext of this level and noise can be refreshed; the first stage that it would not survive.
-    pub(super) fn check_input(&self, level: usize, noise: Bound) -> Result<()> {
-        let low = Forecast::new(&self.params, &self.message);
-        let mut ct = Expected { level, exponent: self.numbers.message_exponent, factor: 1, noise };
-        let left_bits = low.capacity(&ct);
-        let refuse = |stage: &str, missing_bits: f64| {
-            Err(BootstrapError::CapacityTooLow { stage: stage.into(), left_bits, missing_bits }.into())
-        };
-        let before = if self.packing.is_some() { &[][..] } else { &self.to_coefficients };
-        for stage in before {
-            ct = stage.plan.apply_once(&low, &low.switch(&ct, stage.level))?;
-            if low.capacity(&ct) <= 0.0 {
-                return refuse(&stage.name, -low.capacity(&ct));
-            }
-        }
-        let missing = self.input.needed_bits - low.capacity(&low.switch(&ct, self.input.level));
-        if ct.level < self.input.level || missing > 0.0 { refuse(FRONT_END, missing.max(0.0)) } else { Ok(()) }
-    }
-}
-
-impl LinearStage {
-    /// Fixes the level and records the stage.
-    fn schedule(&mut self, forecast: &Forecast, ct: &Expected, stages: &mut Vec<Stage>) -> Result<Expected> {
-        let before = forecast.reduce(ct);
-        self.level = before.level;
-        let after = self.plan.apply_once(forecast, &before)?;
-        stages.push(self.describe(forecast.capacity(&before), forecast.capacity(&after)));
-        check(&self.name, forecast.capacity(&after))?;
-        Ok(after)
-    }
-
-    fn describe(&self, before: f64, after: f64) -> Stage {
-        Stage {
-            name: self.name.clone(),
-            level: self.level,
-            capacity: (before, after),
-            work: format!("{} automorphisms: {}", self.plan.grid().support().len(), self.plan.count()),
-            keys: self.plan.required_keys(),
-        }
+        packed::best(packed::candidates(params, &working, &spec)?.into_iter().map(|unpacking| assemble(Way::new(unpacking, &working))))
     }
 }
 
@@ -302,6 +133,28 @@ fn linear_maps(
 ) -> Result<[Named; 2]> {
     let (m, p) = (working.quotient().m(), working.hypercube().prime());
     let count = if packing.is_some() { maps::packed_stage_count(m, p)? } else { maps::stage_count(m, p)? };
+    let [there_ends, back_ends] = partition_ends(params, message, spec, count)?;
+    let (there, back) = match packing {
+        None => (maps::thin_to_coefficients(message, &there_ends)?, maps::thin_to_slots(working, &back_ends)?),
+        Some(packing) => {
+            (maps::packed_to_coefficients(message, &there_ends)?, maps::packed_to_slots(working, &back_ends, packing)?)
+        }
+    };
+    let mut back = named("coefficients to slots", back);
+    if packing.is_none() {
+        back.extend(named("trace", maps::trace_stages(working)?));
+    }
+    Ok([named("slots to coefficients", there), back])
+}
+
+/// After which elementary stages merged ones end: to the coefficients, and to the slots.
+fn partition_ends(
+    params: &RlweParams,
+    message: &Arc<SlotRing>,
+    spec: &BootstrapSpec,
+    count: usize,
+) -> Result<[Vec<usize>; 2]> {
+    let m = params.m();
     let supports = if spec.partition == Partition::Three { Vec::new() } else { maps::stage_supports(message)? };
     // The stages to the slots are those to the coefficients in the other order, at the top level.
     let ends = |given: &Option<Vec<usize>>, level: usize, reversed: bool| {
@@ -320,28 +173,8 @@ fn linear_maps(
         let constant_bytes = (8 * (level + special) * params.n()) as f64;
         Stages { supports: &supports, m, cost, constant_bytes }.best(spec.partition)
     };
-    let low = if packing.is_some() { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
-    let there_ends = ends(&spec.to_coefficients, low, false);
-    let back_ends = ends(&spec.to_slots, params.top_level(), true);
-    let (there, back) = match packing {
-        None => (maps::thin_to_coefficients(message, &there_ends)?, maps::thin_to_slots(working, &back_ends)?),
-        Some(packing) => {
-            (maps::packed_to_coefficients(message, &there_ends)?, maps::packed_to_slots(working, &back_ends, packing)?)
-        }
-    };
-    let mut back = named("coefficients to slots", back);
-    if packing.is_none() {
-        back.extend(named("trace", maps::trace_stages(working)?));
-    }
-    Ok([named("slots to coefficients", there), back])
-}
-
-/// Refuses negative capacity.
-fn check(stage: &str, bits: f64) -> Result<()> {
-    if bits > 0.0 {
-        return Ok(());
-    }
-    Err(BootstrapError::ChainTooShort { stage: stage.into(), missing_bits: -bits }.into())
+    let low = if spec.mode == Mode::Packed { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
+    Ok([ends(&spec.to_coefficients, low, false), ends(&spec.to_slots, params.top_level(), true)])
 }
 
 /// `count` stages merged into `groups` of sizes that differ by at most one.

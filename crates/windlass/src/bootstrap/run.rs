@@ -1,9 +1,11 @@
 //! Running a plan on ciphertexts.
 
+mod parts;
+mod steps;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use windlass_ring::kernels::arith;
 use windlass_rlwe::EvaluationKeys;
 
@@ -13,24 +15,27 @@ use super::error::BootstrapError;
 use super::front_end::decryption_constants;
 use super::keys::BootstrapKeys;
 use super::levelled::Levelled;
-use super::packed;
-use super::plan::{BootstrapPlan, DIGITS, FRONT_END, LinearStage, REPACK, UNPACK};
+use super::plan::{BootstrapPlan, DIGITS, FRONT_END, LinearStage};
 use crate::circuits::linear::PreparedPlan;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;
-use crate::schemes::{Ciphertext, Constant, Engine, Scheme};
+use crate::schemes::{Ciphertext, Engine, Scheme};
+use parts::PreparedWay;
+use steps::Steps;
 
 /// What [`Bootstrapper::refresh_with`] reports before each stage, and once after the last.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// The stage that comes next; empty at the end.
     pub stage: String,
-    /// Its number, from 0.
+    /// The number of this report, from 0.
     pub number: usize,
-    /// How many there are.
+    /// How many reports there are before the end: the sum of [`super::Stage::times`].
     pub count: usize,
+    /// How often the stage has come before.
+    pub round: usize,
     /// Bits of capacity of the ciphertext that enters it.
     pub capacity: f64,
 }
@@ -44,8 +49,7 @@ pub struct Bootstrapper {
     working: Engine,
     to_coefficients: Vec<PreparedPlan<Levelled>>,
     to_slots: Vec<PreparedPlan<Levelled>>,
-    unpacking: Vec<Constant>,
-    repacking: Vec<Constant>,
+    way: PreparedWay,
 }
 
 impl Bootstrapper {
@@ -83,21 +87,9 @@ impl Bootstrapper {
             let levelled = |stage: &LinearStage| Levelled { engine: engine.clone(), level: stage.level };
             stages.iter().map(|stage| stage.plan.prepare(&levelled(stage))).collect()
         };
-        let constants = |engine: &Engine, level: usize, plaintexts: Vec<Plaintext>| -> Result<Vec<Constant>> {
-            plaintexts.par_iter().map(|plaintext| engine.prepare_at(plaintext, level)).collect()
-        };
-        let [unpack_level, repack_level] = plan.packing_levels;
-        let (unpacking, repacking) = match &plan.packing {
-            Some(packing) => (
-                constants(&working, unpack_level, packing.unpacking(&plan.working)?)?,
-                constants(&message, repack_level, packing.repacking(&plan.message)?)?,
-            ),
-            None => Default::default(),
-        };
         Ok(Self {
             encrypted_secret: plan.encrypted_secret(&working, &keys),
-            unpacking,
-            repacking,
+            way: PreparedWay::new(&plan, &working, &message)?,
             to_coefficients: prepare(&message, &plan.to_coefficients)?,
             to_slots: prepare(&working, &plan.to_slots)?,
             plan,
@@ -120,7 +112,7 @@ impl Bootstrapper {
         self.refresh_with(ct, |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Bootstrapper::refresh`], telling what comes next; `Break` stops before that stage. The result is the same for any number of threads.
+    /// As [`Bootstrapper::refresh`], telling what comes next, each time that it comes; `Break` stops before it. The result is the same for any number of threads.
     ///
     /// # Errors
     /// Before any work [`BootstrapError::WrongContext`], [`BootstrapError::WrongPlaintextModulus`], [`BootstrapError::NotIntegers`] and
@@ -134,7 +126,7 @@ impl Bootstrapper {
         self.refresh_traced(ct, |progress, _| observe(progress))
     }
 
-    /// As [`Bootstrapper::refresh_with`], showing also the ciphertext that enters each stage (the first of them after unpacking), and the result.
+    /// As [`Bootstrapper::refresh_with`], showing also the ciphertext that enters each stage, and the result.
     ///
     /// # Errors
     /// As there.
@@ -144,55 +136,19 @@ impl Bootstrapper {
         mut observe: impl FnMut(&Progress, &Ciphertext) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
         self.check(ct)?;
-        let count = self.plan.stages().len();
-        let mut number = 0;
-        let mut next = |stage: &str, ct: &Ciphertext| -> Result<()> {
-            let capacity = self.message.capacity(ct);
-            let progress = Progress { stage: stage.into(), number, count, capacity };
-            number += 1;
-            match observe(&progress, ct) {
-                ControlFlow::Continue(()) => Ok(()),
-                ControlFlow::Break(()) => Err(BootstrapError::Cancelled { stage: stage.into() }.into()),
-            }
-        };
+        let mut steps = Steps::new(&self.plan, &self.message, &mut observe);
         let mut x = ct.clone();
-        if self.plan.packing.is_none() {
-            x = self.all_linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x, &mut next)?;
+        if matches!(self.way, PreparedWay::Thin) {
+            x = self.all_to_coefficients(x, &mut steps)?;
         }
-        next(FRONT_END, &x)?;
+        steps.next(FRONT_END, &x)?;
         let unit = self.front_end_unit(&x)?;
-        let x = self.front_end(&x)?;
-        let x = self.all_linear(&self.working, &self.plan.to_slots, &self.to_slots, x, &mut next)?;
-        let mut x = match &self.plan.packing {
-            None => {
-                // The trace ends in the integers.
-                let x = x.assume_integers();
-                next(DIGITS, &x)?;
-                self.without_digits(&x)?
-            }
-            Some(packing) => {
-                next(UNPACK, &x)?;
-                let [unpack_level, repack_level] = self.plan.packing_levels;
-                let lowered = self.working.switch_modulus(&x, x.level().min(unpack_level))?;
-                let parts = packed::unpack(&self.working, &self.unpacking, packing.index(), &lowered)?;
-                // Each holds one coefficient of every slot.
-                let parts: Vec<Ciphertext> = parts.into_iter().map(Ciphertext::assume_integers).collect();
-                next(DIGITS, &parts[0])?;
-                let parts: Vec<Ciphertext> =
-                    parts.iter().map(|part| self.without_digits(part)).collect::<Result<_>>()?;
-                next(REPACK, &parts[0])?;
-                let lower = |part: &Ciphertext| self.message.switch_modulus(part, part.level().min(repack_level));
-                let parts: Vec<Ciphertext> = parts.iter().map(lower).collect::<Result<_>>()?;
-                let x = packed::repack(&self.message, &self.repacking, &parts)?;
-                self.all_linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x, &mut next)?
-            }
-        };
+        let mut x = self.without_error(self.front_end(&x)?, &mut steps)?;
         // The message is what it was.
         x.content = ct.content;
         let t = self.message.modulus(x.exponent);
         x.factor = arith::mul_mod(x.factor % t, unit, t);
-        let end = Progress { stage: String::new(), number: count, count, capacity: self.message.capacity(&x) };
-        let _ = observe(&end, &x);
+        steps.end(&x);
         Ok(x)
     }
 
@@ -204,8 +160,12 @@ impl Bootstrapper {
         self.plan.check(ct)
     }
 
-    fn without_digits(&self, x: &Ciphertext) -> Result<Ciphertext> {
-        self.plan.digits.apply(&self.working, &self.working.reduce_level(x, f64::INFINITY)?)
+    fn all_to_coefficients(&self, x: Ciphertext, steps: &mut Steps) -> Result<Ciphertext> {
+        self.all_linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x, steps)
+    }
+
+    fn all_to_slots(&self, x: Ciphertext, steps: &mut Steps) -> Result<Ciphertext> {
+        self.all_linear(&self.working, &self.plan.to_slots, &self.to_slots, x, steps)
     }
 
     fn all_linear(
@@ -214,10 +174,10 @@ impl Bootstrapper {
         stages: &[LinearStage],
         prepared: &[PreparedPlan<Levelled>],
         mut x: Ciphertext,
-        next: &mut impl FnMut(&str, &Ciphertext) -> Result<()>,
+        steps: &mut Steps,
     ) -> Result<Ciphertext> {
         for (stage, prepared) in stages.iter().zip(prepared) {
-            next(&stage.name, &x)?;
+            steps.next(&stage.name, &x)?;
             x = self.linear(engine, stage, prepared, &x)?;
         }
         Ok(x)

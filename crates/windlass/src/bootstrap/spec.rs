@@ -18,6 +18,37 @@ pub enum Mode {
     Packed,
 }
 
+/// How packed elements come apart into ciphertexts with integers in their slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Unpacking {
+    /// The most capacity times slot bits in a second, by the forecast and prices, of those ways whose constants fit into 4 GiB.
+    #[default]
+    Automatic,
+    /// One map to the slots, whose d coefficients come apart by d Frobenius powers and products with constants (Halevi–Shoup 2015, §4.3).
+    Constants,
+    /// Powers of two alone: the element is split into d, or d/2, elements of a subring by automorphisms and monomials, without constants and nearly without
+    /// noise; each goes to the slots and back by itself.
+    Monomials,
+    /// Powers of two alone: one map to the slots and back as in [`Unpacking::Constants`], split by monomials after it.
+    MonomialsInSlots,
+}
+
+/// The names, as [`Unpacking::from_str`] reads them.
+const UNPACKINGS: [(&str, Unpacking); 4] = [
+    ("automatic", Unpacking::Automatic),
+    ("constants", Unpacking::Constants),
+    ("monomials", Unpacking::Monomials),
+    ("monomials-in-slots", Unpacking::MonomialsInSlots),
+];
+
+impl FromStr for Unpacking {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&UNPACKINGS, text, "ways of unpacking")
+    }
+}
+
 /// How the noise becomes low digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum FrontEnd {
@@ -48,11 +79,17 @@ impl FromStr for Partition {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let reason = || PARTITIONS.map(|(name, _)| name).join(", ");
-        let unknown =
-            || Error::Unplannable { strategy: text.into(), reason: format!("the partitions are {}", reason()) };
-        PARTITIONS.iter().find(|(name, _)| *name == text).map(|&(_, partition)| partition).ok_or_else(unknown)
+        named(&PARTITIONS, text, "partitions")
     }
+}
+
+/// The value with this name, or an error that lists the names.
+fn named<T: Copy>(list: &[(&str, T)], text: &str, what: &str) -> Result<T> {
+    let unknown = || {
+        let names: Vec<&str> = list.iter().map(|(name, _)| *name).collect();
+        Error::Unplannable { strategy: text.into(), reason: format!("the {what} are {}", names.join(", ")) }
+    };
+    list.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(unknown)
 }
 
 /// How to bootstrap.
@@ -64,6 +101,8 @@ pub struct BootstrapSpec {
     pub front_end: FrontEnd,
     /// How digits are removed.
     pub digits: Method,
+    /// How packed elements come apart; of no account in thin mode.
+    pub unpacking: Unpacking,
     /// How the stages of the linear maps are merged.
     pub partition: Partition,
     /// After which elementary stages of the map to the slots a merged stage ends; `None` merges as [`Self::partition`] says.
@@ -82,6 +121,7 @@ impl Default for BootstrapSpec {
             mode: Mode::Thin,
             front_end: FrontEnd::PrimePower,
             digits: Method::Automatic,
+            unpacking: Unpacking::Automatic,
             partition: Partition::Three,
             to_slots: None,
             to_coefficients: None,

@@ -4,6 +4,7 @@
 //! coefficients of those b_i come back to the slots. With `V_{ij} = b_j(ζ^{u_i})` the first map is V, E-linear on thin plaintexts; with the
 //! dual basis `K_{ji} = b_j^*(ζ^{u_i})` the second is `Tr_E ∘ K` (Halevi–Shoup 2018, §8). Both split into one-dimensional stages.
 
+mod monomials;
 mod packing;
 mod radix2;
 mod slot_map;
@@ -17,6 +18,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 
 use crate::circuits::LinearMap;
 use crate::error::{Error, Result};
+pub(crate) use monomials::{Split, splits, together_to_coefficients, together_to_slots};
 pub(crate) use packing::Packing;
 use radix2::Butterflies;
 use slot_map::SlotMap;

@@ -97,13 +97,9 @@ impl BootstrapPlan {
         let write = |text: &mut String| -> std::fmt::Result {
             for stage in &self.stages {
                 let (before, after) = stage.capacity;
-                writeln!(
-                    text,
-                    "{}: level {}, {before:.0} to {after:.0} bits, {} keys",
-                    stage.name,
-                    stage.level,
-                    stage.keys.len()
-                )?;
+                let (name, level, keys) = (&stage.name, stage.level, stage.keys.len());
+                let times = if stage.times > 1 { format!(", {} times", stage.times) } else { String::new() };
+                writeln!(text, "{name}: level {level}, {before:.0} to {after:.0} bits, {keys} keys{times}")?;
                 writeln!(text, "    {}", stage.work.replace('\n', "\n    "))?;
             }
             write!(
