@@ -117,7 +117,11 @@ impl BootstrapPlan {
             plan.schedule()?;
             Ok(plan)
         };
-        packed::best(packed::candidates(params, &working, &spec)?.into_iter().map(|unpacking| assemble(Way::new(unpacking, &working))))
+        packed::best(
+            packed::candidates(params, &working, &spec)?
+                .into_iter()
+                .map(|unpacking| assemble(Way::new(unpacking, &working))),
+        )
     }
 }
 

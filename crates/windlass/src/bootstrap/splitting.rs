@@ -64,12 +64,7 @@ impl<S: Evaluator, J: Evaluator> PreparedTree<S, J> {
     /// `Σ_k X^{s_k}·visit(part k)`, s_k the sum of the shifts of the splits whose second half part k is in; the parts come in this order.
     ///
     /// Cost: parts − 1 automorphisms, and two products with monomials for each. At most one ciphertext for each split is held beside the part at work.
-    pub fn walk(
-        &self,
-        on: (&S, &J),
-        x: S::Ciphertext,
-        visitor: &mut dyn Visitor<S, J>,
-    ) -> Result<J::Ciphertext> {
+    pub fn walk(&self, on: (&S, &J), x: S::Ciphertext, visitor: &mut dyn Visitor<S, J>) -> Result<J::Ciphertext> {
         walk(&self.nodes, on, x, visitor)
     }
 }

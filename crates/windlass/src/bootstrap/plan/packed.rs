@@ -8,9 +8,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams};
 
 use super::schedule::check;
-use super::{
-    BootstrapPlan, JOIN, JOIN_SLOTS, Named, REPACK, SPLIT, SPLIT_SLOTS, Stage, UNPACK, named, partition_ends,
-};
+use super::{BootstrapPlan, JOIN, JOIN_SLOTS, Named, REPACK, SPLIT, SPLIT_SLOTS, Stage, UNPACK, named, partition_ends};
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::forecast::{Expected, Forecast};
 use crate::bootstrap::maps;
@@ -27,11 +25,7 @@ const MAX_CONSTANT_BYTES: usize = 4 << 30;
 ///
 /// # Errors
 /// [`BootstrapError::Unsupported`] for monomials where m is no power of two, and for constants that do not fit into memory.
-pub(super) fn candidates(
-    params: &RlweParams,
-    working: &Arc<SlotRing>,
-    spec: &BootstrapSpec,
-) -> Result<Vec<Choice>> {
+pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &BootstrapSpec) -> Result<Vec<Choice>> {
     let unsupported = |what: String| Err(BootstrapError::Unsupported { what }.into());
     if spec.mode == Mode::Thin {
         return Ok(vec![Choice::Thin]);
@@ -157,9 +151,7 @@ impl BootstrapPlan {
     ) -> Result<Expected> {
         match &mut self.way {
             Way::Thin => Ok(ct),
-            Way::Monomials { elements, slots } => {
-                schedule_join(slots, JOIN_SLOTS, elements.parts(), low, ct, stages)
-            }
+            Way::Monomials { elements, slots } => schedule_join(slots, JOIN_SLOTS, elements.parts(), low, ct, stages),
             Way::Constants { packing, levels } => {
                 let ct = low.reduce(&ct);
                 let constants: Vec<Bound> =

@@ -36,9 +36,7 @@ impl PreparedWay {
                 unpacking: constants(working, levels[0], packing.unpacking(&plan.working)?)?,
                 repacking: constants(message, levels[1], packing.repacking(&plan.message)?)?,
             },
-            Way::Monomials { elements, slots } => {
-                Self::Monomials { elements: tree(elements)?, slots: tree(slots)? }
-            }
+            Way::Monomials { elements, slots } => Self::Monomials { elements: tree(elements)?, slots: tree(slots)? },
         })
     }
 }
