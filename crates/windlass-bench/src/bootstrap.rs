@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use serde::Serialize;
 use windlass::bootstrap::{
     BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, Unpacking, bootstrap_preset_names,
 };
@@ -17,8 +16,9 @@ use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 use windlass::{Error, Plaintext};
 use windlass_ring::slots::SlotRing;
 
+use crate::bootstrap_figures::{Figures, StageFigure};
 use crate::process_time::Stopwatch;
-use crate::{digits_table, machine};
+use crate::{bootstrap_page, digits_table, machine};
 
 /// Arguments of `bootstrap`.
 #[derive(Debug, clap::Args)]
@@ -56,7 +56,7 @@ pub struct Bootstrap {
     /// Number of threads.
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// How often to refresh; the fastest run is reported.
+    /// How often to refresh; the median run is reported.
     #[arg(long, default_value_t = 1)]
     runs: usize,
     /// Seed of keys and messages.
@@ -68,44 +68,15 @@ pub struct Bootstrap {
     /// Only print the plan.
     #[arg(long)]
     explain: bool,
-    /// Write the figures as JSON.
+    /// Append the figures to a record: one line of JSON for each measurement.
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-}
-
-/// One stage of one run: the capacity is that of the first time it comes, the seconds are those of all times.
-#[derive(Debug, Clone, Serialize)]
-struct StageFigure {
-    name: String,
-    times: usize,
-    seconds: f64,
-    capacity_before: f64,
-    capacity_after: f64,
-}
-
-/// Everything about one preset.
-#[derive(Debug, Serialize)]
-struct Figures {
-    preset: String,
-    scheme: String,
-    machine: String,
-    threads: usize,
-    slots: usize,
-    slot_bits: f64,
-    security_bits: f64,
-    ephemeral_security_bits: f64,
-    failure_bits: f64,
-    plan_seconds: f64,
-    key_seconds: f64,
-    table_seconds: f64,
-    key_bytes: usize,
-    stages: Vec<StageFigure>,
-    total_seconds: f64,
-    processor_seconds: f64,
-    capacity_in: f64,
-    capacity_out: f64,
-    throughput_bits_per_second: f64,
-    peak_mebibytes: f64,
+    record: Option<PathBuf>,
+    /// Measure nothing: make the page of tables of a record.
+    #[arg(long, value_name = "FILE", requires = "record")]
+    page: Option<PathBuf>,
+    /// Measure nothing: draw where the time goes by a record.
+    #[arg(long, value_name = "FILE", requires = "record")]
+    plot: Option<PathBuf>,
 }
 
 /// Runs the measurement.
@@ -114,6 +85,11 @@ pub fn run(args: &Bootstrap) -> Result<(), Error> {
         println!("{}", machine::describe());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().expect("threads");
         return pool.install(digits_table::run);
+    }
+    if let (true, Some(record)) = (args.page.is_some() || args.plot.is_some(), &args.record) {
+        bootstrap_page::write(record, args.page.as_deref(), args.plot.as_deref())
+            .unwrap_or_else(|error| eprintln!("windlass-bench: {error}"));
+        return Ok(());
     }
     if args.preset == "list" {
         bootstrap_preset_names().for_each(|name| println!("{name}"));
@@ -130,11 +106,8 @@ pub fn run(args: &Bootstrap) -> Result<(), Error> {
     println!("{}", machine::describe());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().expect("threads");
     let figures = pool.install(|| measure(args, &preset))?;
-    if let (Some(path), Some(figures)) = (&args.json, figures) {
-        let text = serde_json::to_string_pretty(&figures).expect("figures are numbers and strings");
-        if let Err(error) = std::fs::write(path, text) {
-            eprintln!("windlass-bench: {}: {error}", path.display());
-        }
+    if let (Some(path), Some(figures)) = (&args.record, figures) {
+        figures.append(path).unwrap_or_else(|error| eprintln!("windlass-bench: {}: {error}", path.display()));
     }
     Ok(())
 }
@@ -165,17 +138,20 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
     let (fresh, _) = decryptor.encrypt(&message, plan.params().top_level(), &mut client.rng)?;
     let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 10.0)?;
     let runs = (0..args.runs.max(1)).map(|_| one_run(&bootstrapper, &decryptor, &spent, &message));
-    let runs = runs.collect::<Result<Vec<_>, Error>>()?;
-    let best = runs.into_iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("at least one run");
+    let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let (count, least_seconds) = (runs.len(), runs[0].seconds);
+    let median = runs.swap_remove(count / 2);
     if args.slack {
         print_slack(&plan, &bootstrapper, &client.secret, &spent)?;
     }
     let slot_bits = places as f64 * (slots.quotient().modulus().value() as f64).log2();
-    let capacity_out = engine.capacity(&best.image);
+    let capacity_out = engine.capacity(&median.image);
     let figures = Figures {
         preset: preset.name.clone(),
+        mode: if args.packed { "packed" } else { "thin" }.into(),
         scheme: client.scheme.to_string(),
-        machine: machine::describe(),
+        cpu: machine::cpu(),
         threads: args.threads,
         slots: slots.slots(),
         slot_bits,
@@ -186,15 +162,17 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
         key_seconds: client.seconds,
         table_seconds,
         key_bytes,
-        stages: best.stages,
-        total_seconds: best.seconds,
-        processor_seconds: best.processor_seconds,
+        stages: median.stages,
+        runs: count,
+        total_seconds: median.seconds,
+        least_seconds,
+        processor_seconds: median.processor_seconds,
         capacity_in: engine.capacity(&spent),
         capacity_out,
-        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / best.seconds,
+        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / median.seconds,
         peak_mebibytes: machine::peak_mebibytes(),
     };
-    print(&figures);
+    figures.print();
     Ok(Some(figures))
 }
 
@@ -308,24 +286,4 @@ fn print_slack(
         ControlFlow::Continue(())
     })?;
     outcome
-}
-
-fn print(figures: &Figures) {
-    println!("{:<40} {:>6} {:>9} {:>10} {:>10}", "stage", "times", "seconds", "bits before", "after");
-    for stage in &figures.stages {
-        println!(
-            "{:<40} {:>6} {:>9.3} {:>10.0} {:>10.0}",
-            stage.name, stage.times, stage.seconds, stage.capacity_before, stage.capacity_after
-        );
-    }
-    println!(
-        "total {:.2} s ({:.2} s of processor time) on {} thread(s), {} to {:.0} bits; {:.0} bits of capacity times slot bits a second; peak memory {:.0} MiB",
-        figures.total_seconds,
-        figures.processor_seconds,
-        figures.threads,
-        figures.capacity_in.round(),
-        figures.capacity_out,
-        figures.throughput_bits_per_second,
-        figures.peak_mebibytes
-    );
 }

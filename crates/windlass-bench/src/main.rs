@@ -2,6 +2,8 @@
 
 mod bluestein;
 mod bootstrap;
+mod bootstrap_figures;
+mod bootstrap_page;
 mod demo;
 mod digits_table;
 mod engine;
