@@ -68,18 +68,14 @@ impl Way {
 
 /// `c_k = Σ_j constants[index[k][j]]·σ^j(x)` for all k: the images are made once, in base QP.
 ///
-/// Cost: one decomposition, d−1 hoisted automorphisms, d² products with constants, d mod-downs.
+/// Cost: d − 1 hoisted automorphisms after one decomposition for each giant step, d² products with constants, d mod-downs.
 pub(super) fn unpack<E: Evaluator>(
     evaluator: &E,
     constants: &[E::Constant],
     index: &[Vec<usize>],
     x: &E::Ciphertext,
 ) -> Result<Vec<E::Ciphertext>> {
-    let hoisted = evaluator.hoist(x)?;
-    let images: Vec<E::Extended> = frobenius_elements(evaluator, index.len())
-        .into_par_iter()
-        .map(|t| evaluator.hoisted_automorphism(&hoisted, t))
-        .collect::<Result<_>>()?;
+    let images = frobenius_images(evaluator, index.len(), x)?;
     index
         .par_iter()
         .map(|row| {
@@ -89,10 +85,41 @@ pub(super) fn unpack<E: Evaluator>(
         .collect()
 }
 
-/// p^j modulo m for j below d.
-fn frobenius_elements<E: Evaluator>(evaluator: &E, d: usize) -> Vec<u64> {
+/// σ^j(x) for j below d in base QP, as σ^i(σ^{b·k}(x)) with b of [`babies`].
+fn frobenius_images<E: Evaluator>(evaluator: &E, d: usize, x: &E::Ciphertext) -> Result<Vec<E::Extended>> {
     let (p, m) = (evaluator.slots().hypercube().prime(), evaluator.slots().quotient().m());
-    (0..d as u64).map(|j| arith::pow_mod(p % m, j, m)).collect()
+    let power = |j: usize| arith::pow_mod(p % m, j as u64, m);
+    let babies = babies(d);
+    let hoisted = evaluator.hoist(x)?;
+    let mut images = Vec::with_capacity(d);
+    for start in (0..d).step_by(babies) {
+        let turned = match start {
+            0 => None,
+            _ => {
+                let giant = evaluator.mod_down(evaluator.hoisted_automorphism(&hoisted, power(start))?)?;
+                Some(evaluator.hoist(&giant)?)
+            }
+        };
+        let from = turned.as_ref().unwrap_or(&hoisted);
+        let of_giant: Vec<E::Extended> = (0..babies.min(d - start))
+            .into_par_iter()
+            .map(|j| evaluator.hoisted_automorphism(from, power(j)))
+            .collect::<Result<_>>()?;
+        images.extend(of_giant);
+    }
+    Ok(images)
+}
+
+/// How many Frobenius powers are made from one decomposition: all, unless the keys for them would be many.
+fn babies(d: usize) -> usize {
+    const FEW: usize = 12;
+    if d <= FEW { d.max(1) } else { (d as f64).sqrt().ceil() as usize }
+}
+
+/// The Frobenius powers that [`unpack`] needs keys for.
+pub(super) fn unpacking_powers(d: usize) -> impl Iterator<Item = u64> {
+    let babies = babies(d);
+    (1..babies.min(d)).chain((babies..d).step_by(babies)).map(|j| j as u64)
 }
 
 /// `Σ_k constants[k]·parts[k]`.

@@ -46,6 +46,16 @@ fn monomials_on_ciphertexts() {
     }
 }
 
+/// Composite m with d = 20: Frobenius powers are made in giant steps of 5.
+#[test]
+fn many_frobenius_powers_on_ciphertexts() {
+    let plan = BootstrapPlan::new(&params(75, 14), (2, 1), packed(Unpacking::Automatic, 4)).unwrap();
+    assert_eq!(plan.message_ring().degree(), 20);
+    let unpacking = plan.stages().iter().find(|stage| stage.name == "unpacking").unwrap();
+    assert_eq!(unpacking.keys.len(), 4 + 3);
+    with_parameters(params(75, 14), (2, 1), packed(Unpacking::Automatic, 4));
+}
+
 #[test]
 fn monomials_with_the_formula_of_2015() {
     let spec = BootstrapSpec { front_end: FrontEnd::NearPrimePower, ..packed(Unpacking::Monomials, 6) };

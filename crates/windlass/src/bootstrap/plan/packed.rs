@@ -51,10 +51,7 @@ pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &Bo
         Unpacking::Automatic => {
             let [elements, _] = maps::splits(params.m(), working.hypercube().prime());
             let mut choices = vec![Choice::Monomials];
-            // With one element nothing is gained by maps inside the slots; each of those has d constants.
-            if !elements.is_empty() && 2 * d * bytes <= MAX_CONSTANT_BYTES {
-                choices.push(Choice::MonomialsInSlots);
-            }
+            // With one element nothing is gained by maps inside the slots; splitting after them costs as much capacity as constants do.
             if !elements.is_empty() && fits {
                 choices.push(Choice::Constants);
             }
@@ -132,7 +129,9 @@ impl BootstrapPlan {
                     level: ct.level,
                     capacity: (high.capacity(&ct), high.capacity(&after)),
                     work: format!("to {} ciphertexts with {} constants", packing.index().len(), constants.len()),
-                    keys: (1..packing.index().len() as u64).map(|j| arith::pow_mod(p % m, j, m)).collect(),
+                    keys: packed::unpacking_powers(packing.index().len())
+                        .map(|j| arith::pow_mod(p % m, j, m))
+                        .collect(),
                     times: 1,
                 });
                 levels[0] = ct.level;
