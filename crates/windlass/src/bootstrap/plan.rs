@@ -207,11 +207,8 @@ const MAX_CONSTANT_BYTES: usize = 3 << 30;
 
 /// The cheapest plan, with baby steps at the distances of the map's diagonals too: the planner's own candidates suppose that they lie close.
 fn best_plan(map: &LinearMap, cost: CostModel) -> Result<LinearPlan> {
-    let spec = |strategy: Strategy| PlanSpec {
-        cost,
-        constant_bytes: MAX_CONSTANT_BYTES,
-        ..PlanSpec::with_strategy(strategy)
-    };
+    let spec =
+        |strategy: Strategy| PlanSpec { cost, constant_bytes: MAX_CONSTANT_BYTES, ..PlanSpec::with_strategy(strategy) };
     let mut best = LinearPlan::new(map, &spec(Strategy::Automatic))?;
     let size = map.slots().hypercube().dimensions().iter().map(|dimension| dimension.size).max().unwrap_or(1);
     if map.slots().quotient().m().is_power_of_two() && map.support().len() > 4 {
