@@ -8,7 +8,8 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
-    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, Unpacking, bootstrap_preset_names,
+    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, Transform, Unpacking,
+    bootstrap_preset_names,
 };
 use windlass::circuits::Method;
 use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
@@ -32,6 +33,9 @@ pub struct Bootstrap {
     /// How stages of the linear maps are merged, unless given one by one: three, least-time or most-capacity.
     #[arg(long, default_value = "three")]
     partition: Partition,
+    /// The elementary stages for powers of two: automatic, radix2 or bruun.
+    #[arg(long, default_value = "automatic")]
+    transform: Transform,
     /// All slots of degree d instead of integers.
     #[arg(long)]
     packed: bool,
@@ -101,6 +105,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Error> {
     preset.spec.ephemeral_weight = args.weight.unwrap_or(preset.spec.ephemeral_weight);
     preset.spec.partition = args.partition;
     preset.spec.unpacking = args.unpacking;
+    preset.spec.transform = args.transform;
     preset.spec.to_slots = args.to_slots.clone();
     preset.spec.to_coefficients = args.to_coefficients.clone();
     println!("{}", machine::describe());

@@ -29,7 +29,7 @@ pub use mock::ClearBootstrapper;
 pub use plan::{BootstrapPlan, Stage};
 pub use presets::{BootstrapPreset, bootstrap_preset_names};
 pub use run::{Bootstrapper, Progress};
-pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition, Unpacking};
+pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition, Transform, Unpacking};
 
 use crate::error::Result;
 

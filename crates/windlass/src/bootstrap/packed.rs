@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 
-use super::maps::{self, Packing};
+use super::maps::{self, Factoring, Packing};
 use super::splitting::Tree;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
@@ -38,7 +38,7 @@ pub(super) enum Way {
 
 impl Way {
     /// Levels are left to the schedule.
-    pub fn new(choice: Choice, working: &Arc<SlotRing>) -> Self {
+    pub fn new(choice: Choice, working: &Arc<SlotRing>, factoring: Factoring) -> Self {
         let [mut elements, mut slots] = maps::splits(working.quotient().m(), working.hypercube().prime());
         if choice == Choice::MonomialsInSlots {
             elements.append(&mut slots);
@@ -46,7 +46,7 @@ impl Way {
         }
         match choice {
             Choice::Thin => Self::Thin,
-            Choice::Constants => Self::Constants { packing: Packing::new(working), levels: [1, 1] },
+            Choice::Constants => Self::Constants { packing: Packing::new(working, factoring), levels: [1, 1] },
             _ => Self::Monomials { elements: Tree::new(elements), slots: Tree::new(slots) },
         }
     }

@@ -1,19 +1,105 @@
-//! Which elementary stages of a linear map to merge.
+//! Which elementary stages the linear maps consist of, and which of them to merge.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::spec::Partition;
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::RlweParams;
+
+use super::maps::{self, Factoring, Fixed};
+use super::packed::Choice;
+use super::spec::{BootstrapSpec, Mode, Partition};
 use crate::circuits::CostModel;
+use crate::error::Result;
 
 /// Constants of one map may take this much memory.
 const MAX_CONSTANT_BYTES: f64 = (4u64 << 30) as f64;
 
-/// What a search needs to know: the automorphisms of each elementary stage, in order, modulo m; prices; bytes of one constant.
-pub(super) struct Stages<'a> {
-    pub supports: &'a [BTreeSet<u64>],
-    pub m: u64,
-    pub cost: CostModel,
-    pub constant_bytes: f64,
+/// The stages of both maps, and after which of them merged ones end.
+#[derive(Debug, Clone)]
+pub(super) struct Merging {
+    pub factoring: Factoring,
+    pub to_coefficients: Vec<usize>,
+    pub to_slots: Vec<usize>,
+}
+
+impl Merging {
+    /// What the specification says; what it leaves open is chosen by price.
+    ///
+    /// # Errors
+    /// [`super::BootstrapError::Unsupported`] for a transform that the ring does not have.
+    pub fn choose(params: &RlweParams, slots: &Arc<SlotRing>, spec: &BootstrapSpec, choice: Choice) -> Result<Self> {
+        let mut choices = Factoring::choices(params.m(), slots.hypercube().prime(), spec.transform)?;
+        if matches!(choice, Choice::Monomials | Choice::MonomialsInSlots) {
+            choices.retain(|&factoring| factoring != Factoring::Bruun);
+        }
+        let single = choices.len() == 1;
+        let ways = choices.into_iter().map(|factoring| Self::of(params, slots, spec, (factoring, choice), single));
+        let ways = ways.collect::<Result<Vec<(f64, Self)>>>()?;
+        Ok(ways.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("at least one choice").1)
+    }
+
+    /// The stages of one kind with the price of both maps, 0 where there is nothing to compare.
+    fn of(
+        params: &RlweParams,
+        slots: &Arc<SlotRing>,
+        spec: &BootstrapSpec,
+        (factoring, choice): (Factoring, Choice),
+        single: bool,
+    ) -> Result<(f64, Self)> {
+        let (m, p, packed) = (params.m(), slots.hypercube().prime(), choice == Choice::Constants);
+        let count = if packed { maps::packed_stage_count(m, p, factoring)? } else { maps::stage_count(m, p)? };
+        let default = || default_partition(count, if m.is_power_of_two() { 3 } else { count });
+        if single && spec.partition == Partition::Three {
+            let ends = |given: &Option<Vec<usize>>| given.clone().unwrap_or_else(default);
+            return Ok((
+                0.0,
+                Self { factoring, to_coefficients: ends(&spec.to_coefficients), to_slots: ends(&spec.to_slots) },
+            ));
+        }
+        let thin = matches!(choice, Choice::Thin | Choice::Monomials);
+        let fixed = if thin { factoring.fixed(slots) } else { None };
+        let (supports, inner) = if packed {
+            maps::packed_supports(slots, factoring)?
+        } else {
+            (maps::thin_supports(slots, factoring)?, BTreeSet::new())
+        };
+        let middle = if spec.mode == Mode::Packed { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
+        let best = |given: &Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
+            let special = params.special_primes().len();
+            let cost = CostModel::hybrid(level, special, params.digits().min(level));
+            let constant_bytes = (8 * (level + special) * params.n()) as f64;
+            let stages = Stages { supports, m, fixed: fixed.as_ref(), cost, constant_bytes };
+            let ends = match (given, spec.partition) {
+                (Some(ends), _) => ends.clone(),
+                // Composite m: the stages of packed maps are fewer.
+                _ if supports.len() != count => default(),
+                (None, Partition::Three) => default(),
+                (None, partition) => stages.best(partition),
+            };
+            let inside = if inner.is_empty() { 0.0 } else { stages.price(inner.len()) };
+            (inside + stages.price_of(&ends), ends)
+        };
+        let (there, to_coefficients) = best(&spec.to_coefficients, &supports[0], middle);
+        let (back, to_slots) = best(&spec.to_slots, &supports[1], params.top_level());
+        Ok((there + back, Self { factoring, to_coefficients, to_slots }))
+    }
+}
+
+/// `count` stages merged into `groups` of sizes that differ by at most one.
+fn default_partition(count: usize, groups: usize) -> Vec<usize> {
+    let groups = groups.clamp(1, count.max(1));
+    if count == 0 { Vec::new() } else { (1..=groups).map(|group| count * group / groups).collect() }
+}
+
+/// What a search needs to know: the automorphisms of each elementary stage, in order, modulo m and up to those that make no difference; prices; bytes of
+/// one constant.
+struct Stages<'a> {
+    supports: &'a [BTreeSet<u64>],
+    m: u64,
+    fixed: Option<&'a Fixed>,
+    cost: CostModel,
+    constant_bytes: f64,
 }
 
 /// A way to merge the first stages: the ends of merged ones, and what it costs.
@@ -49,7 +135,7 @@ impl Stages<'_> {
     /// The ends of the merged stages of the best partition among those whose constants fit; if none does, no stages are merged.
     ///
     /// Exact: of each number of merged stages and end, every way is kept that no other one beats in both price and bytes.
-    pub fn best(&self, partition: Partition) -> Vec<usize> {
+    fn best(&self, partition: Partition) -> Vec<usize> {
         let count = self.supports.len();
         // table[k][stages merged so far]: the ways with k merged stages.
         let mut table: Vec<Vec<Vec<Way>>> = vec![vec![Vec::new(); count + 1]; count + 1];
@@ -82,13 +168,31 @@ impl Stages<'_> {
         let mut runs = Vec::new();
         for end in from..self.supports.len() {
             let stage = &self.supports[end];
-            support = support.iter().flat_map(|a| stage.iter().map(move |b| a * b % self.m)).collect();
+            support = support
+                .iter()
+                .flat_map(|a| stage.iter().map(move |b| a * b % self.m))
+                .map(|t| self.fixed.map_or(t, |fixed| fixed.representative(t)))
+                .collect();
             if support.len() as f64 * self.constant_bytes > MAX_CONSTANT_BYTES {
                 break;
             }
             runs.push((end + 1, support.len()));
         }
         runs
+    }
+
+    /// All merged stages with these ends; infinite where they do not fit, which merging will refuse.
+    fn price_of(&self, ends: &[usize]) -> f64 {
+        let mut from = 0;
+        let mut price = 0.0;
+        for &end in ends {
+            match (from..end.max(from)).last().and_then(|_| self.runs(from).into_iter().find(|run| run.0 == end)) {
+                Some((_, size)) => price += self.price(size),
+                None => return f64::INFINITY,
+            }
+            from = end;
+        }
+        if from == self.supports.len() { price } else { f64::INFINITY }
     }
 
     /// One map of `size` automorphisms by baby and giant steps, the best of powers of two.
@@ -118,8 +222,13 @@ mod tests {
         let order = 1 << 10;
         let supports: Vec<BTreeSet<u64>> =
             (0..8).map(|k| [0, 1 << k, order - (1 << k)].into_iter().map(power).collect()).collect();
-        let stages =
-            |bytes| Stages { supports: &supports, m, cost: CostModel::hybrid(12, 4, 3), constant_bytes: bytes };
+        let stages = |bytes| Stages {
+            supports: &supports,
+            m,
+            fixed: None,
+            cost: CostModel::hybrid(12, 4, 3),
+            constant_bytes: bytes,
+        };
         let runs = stages(1.0).runs(0);
         assert_eq!(runs[..4].iter().map(|run| run.1).collect::<Vec<_>>(), [3, 7, 15, 31]);
         // Every partition of eight stages, by the bits of a number.

@@ -13,9 +13,9 @@ use windlass_rlwe::{Bound, RlweParams};
 use super::encapsulation::InputModulus;
 use super::forecast::Expected;
 use super::maps::{self, Packing};
-use super::packed::Way;
-use super::partition::Stages;
-use super::spec::{BootstrapSpec, Mode, Numbers, Partition};
+use super::packed::{Choice, Way};
+use super::partition::Merging;
+use super::spec::{BootstrapSpec, Numbers};
 use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec, Strategy};
 use crate::error::Result;
 
@@ -92,11 +92,13 @@ impl BootstrapPlan {
             ..DigitSpec::new(p, numbers.exponent, numbers.removed)
         })?;
         let input = InputModulus::choose(params, &numbers, &spec)?;
-        let assemble = |way: Way| -> Result<Self> {
+        let assemble = |choice: Choice| -> Result<Self> {
+            let merging = Merging::choose(params, &message, &spec, choice)?;
+            let way = Way::new(choice, &working, merging.factoring);
             let [there, back] = match &way {
-                Way::Thin => linear_maps(params, [&message, &working], &spec, None)?,
-                Way::Constants { packing, .. } => linear_maps(params, [&message, &working], &spec, Some(packing))?,
-                Way::Monomials { slots, .. } => packed::split_maps(params, [&message, &working], &spec, slots)?,
+                Way::Thin => linear_maps([&message, &working], &merging, None)?,
+                Way::Constants { packing, .. } => linear_maps([&message, &working], &merging, Some(packing))?,
+                Way::Monomials { slots, .. } => packed::split_maps([&message, &working], &merging, slots)?,
             };
             let lower = if matches!(way, Way::Thin) { 4 } else { params.top_level() / 2 };
             let mut plan = Self {
@@ -117,11 +119,7 @@ impl BootstrapPlan {
             plan.schedule()?;
             Ok(plan)
         };
-        packed::best(
-            packed::candidates(params, &working, &spec)?
-                .into_iter()
-                .map(|unpacking| assemble(Way::new(unpacking, &working))),
-        )
+        packed::best(packed::candidates(params, &working, &spec)?.into_iter().map(assemble))
     }
 }
 
@@ -130,61 +128,26 @@ type Named = Vec<(String, LinearMap)>;
 
 /// The maps to the coefficients and to the slots (with the trace in thin mode), named.
 fn linear_maps(
-    params: &RlweParams,
     [message, working]: [&Arc<SlotRing>; 2],
-    spec: &BootstrapSpec,
+    merging: &Merging,
     packing: Option<&Packing>,
 ) -> Result<[Named; 2]> {
-    let (m, p) = (working.quotient().m(), working.hypercube().prime());
-    let count = if packing.is_some() { maps::packed_stage_count(m, p)? } else { maps::stage_count(m, p)? };
-    let [there_ends, back_ends] = partition_ends(params, message, spec, count)?;
+    let Merging { factoring, to_coefficients, to_slots } = merging;
     let (there, back) = match packing {
-        None => (maps::thin_to_coefficients(message, &there_ends)?, maps::thin_to_slots(working, &back_ends)?),
-        Some(packing) => {
-            (maps::packed_to_coefficients(message, &there_ends)?, maps::packed_to_slots(working, &back_ends, packing)?)
-        }
+        None => (
+            maps::thin_to_coefficients(message, *factoring, to_coefficients)?,
+            maps::thin_to_slots(working, *factoring, to_slots)?,
+        ),
+        Some(packing) => (
+            maps::packed_to_coefficients(message, *factoring, to_coefficients)?,
+            maps::packed_to_slots(working, *factoring, to_slots, packing)?,
+        ),
     };
     let mut back = named("coefficients to slots", back);
     if packing.is_none() {
         back.extend(named("trace", maps::trace_stages(working)?));
     }
     Ok([named("slots to coefficients", there), back])
-}
-
-/// After which elementary stages merged ones end: to the coefficients, and to the slots.
-fn partition_ends(
-    params: &RlweParams,
-    message: &Arc<SlotRing>,
-    spec: &BootstrapSpec,
-    count: usize,
-) -> Result<[Vec<usize>; 2]> {
-    let m = params.m();
-    let supports = if spec.partition == Partition::Three { Vec::new() } else { maps::stage_supports(message)? };
-    // The stages to the slots are those to the coefficients in the other order, at the top level.
-    let ends = |given: &Option<Vec<usize>>, level: usize, reversed: bool| {
-        if let Some(ends) = given {
-            return ends.clone();
-        }
-        if spec.partition == Partition::Three || supports.len() != count {
-            return default_partition(count, if m.is_power_of_two() { 3 } else { count });
-        }
-        let mut supports = supports.clone();
-        if reversed {
-            supports.reverse();
-        }
-        let special = params.special_primes().len();
-        let cost = CostModel::hybrid(level, special, params.digits().min(level));
-        let constant_bytes = (8 * (level + special) * params.n()) as f64;
-        Stages { supports: &supports, m, cost, constant_bytes }.best(spec.partition)
-    };
-    let low = if spec.mode == Mode::Packed { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
-    Ok([ends(&spec.to_coefficients, low, false), ends(&spec.to_slots, params.top_level(), true)])
-}
-
-/// `count` stages merged into `groups` of sizes that differ by at most one.
-fn default_partition(count: usize, groups: usize) -> Vec<usize> {
-    let groups = groups.clamp(1, count.max(1));
-    if count == 0 { Vec::new() } else { (1..=groups).map(|group| count * group / groups).collect() }
 }
 
 fn named(name: &str, maps: Vec<LinearMap>) -> Named {

@@ -94,6 +94,30 @@ fn named<T: Copy>(list: &[(&str, T)], text: &str, what: &str) -> Result<T> {
     list.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(unknown)
 }
 
+/// How the transform between slots and coefficients is split into elementary stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Transform {
+    /// The least price of what the ring has.
+    #[default]
+    Automatic,
+    /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3 mod 4; three diagonals a stage.
+    Radix2,
+    /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a stage, and in packed mode d constants to unpack, not d².
+    Bruun,
+}
+
+/// The names, as [`Transform::from_str`] reads them.
+const TRANSFORMS: [(&str, Transform); 3] =
+    [("automatic", Transform::Automatic), ("radix2", Transform::Radix2), ("bruun", Transform::Bruun)];
+
+impl FromStr for Transform {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&TRANSFORMS, text, "transforms")
+    }
+}
+
 /// How to bootstrap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapSpec {
@@ -105,6 +129,8 @@ pub struct BootstrapSpec {
     pub digits: Method,
     /// How packed elements come apart; of no account in thin mode.
     pub unpacking: Unpacking,
+    /// How the linear maps are split into elementary stages.
+    pub transform: Transform,
     /// How the stages of the linear maps are merged.
     pub partition: Partition,
     /// After which elementary stages of the map to the slots a merged stage ends; `None` merges as [`Self::partition`] says.
@@ -124,6 +150,7 @@ impl Default for BootstrapSpec {
             front_end: FrontEnd::PrimePower,
             digits: Method::Automatic,
             unpacking: Unpacking::Automatic,
+            transform: Transform::Automatic,
             partition: Partition::Three,
             to_slots: None,
             to_coefficients: None,

@@ -4,6 +4,7 @@
 //! coefficients of those b_i come back to the slots. With `V_{ij} = b_j(ζ^{u_i})` the first map is V, E-linear on thin plaintexts; with the
 //! dual basis `K_{ji} = b_j^*(ζ^{u_i})` the second is `Tr_E ∘ K` (Halevi–Shoup 2018, §8). Both split into one-dimensional stages.
 
+mod bruun;
 mod monomials;
 mod packing;
 mod radix2;
@@ -16,11 +17,15 @@ use std::sync::Arc;
 use windlass_ring::kernels::{Isa, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
 
+use super::error::BootstrapError;
+use super::spec::Transform;
 use crate::circuits::LinearMap;
 use crate::error::{Error, Result};
+use bruun::Trinomials;
 pub(crate) use monomials::{Split, splits, together_to_coefficients, together_to_slots};
 pub(crate) use packing::Packing;
 use radix2::Butterflies;
+pub(crate) use slot_map::Fixed;
 use slot_map::SlotMap;
 use tensor::Factors;
 
@@ -46,47 +51,140 @@ pub fn stage_count(m: u64, p: u64) -> Result<usize> {
     Ok(Factors::choose(m, p)?.list.iter().filter(|factor| factor.size > 1).count())
 }
 
-/// The automorphisms of each elementary stage of the thin map to the coefficients, first stage first.
-pub(crate) fn stage_supports(slots: &Arc<SlotRing>) -> Result<Vec<BTreeSet<u64>>> {
-    Ok(elementary_stages(slots)?.iter().map(SlotMap::support).collect())
+/// How the maps are split into elementary stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Factoring {
+    /// One stage for each factor of a composite m.
+    Tensor,
+    /// Powers of two: log2 ℓ stages over Z_{p^r}\[Y\], three diagonals each.
+    Radix2,
+    /// Powers of two and p ≡ 3 mod 4: log2 ℓ − 1 stages over Z_{p^r}, six or seven diagonals each, and one over its extension.
+    Bruun,
+}
+
+impl Factoring {
+    /// What the transform that was asked for leaves to choose.
+    ///
+    /// # Errors
+    /// [`BootstrapError::Unsupported`] for a transform that m and p do not have.
+    pub fn choices(m: u64, p: u64, transform: Transform) -> Result<Vec<Self>> {
+        let refuse = |name, needs| {
+            let what = format!("{name} stages need {needs}, not m = {m} and p = {p}; use Transform::Automatic");
+            Err(BootstrapError::Unsupported { what }.into())
+        };
+        let power = m.is_power_of_two();
+        let bruun = power && p % 4 == 3 && stage_count(m, p)? > 0;
+        match transform {
+            Transform::Automatic if !power => Ok(vec![Self::Tensor]),
+            Transform::Automatic if bruun => Ok(vec![Self::Radix2, Self::Bruun]),
+            Transform::Automatic => Ok(vec![Self::Radix2]),
+            Transform::Radix2 if !power => refuse("radix-2", "m a power of two"),
+            Transform::Radix2 => Ok(vec![Self::Radix2]),
+            Transform::Bruun if !bruun => refuse("Bruun's", "m a power of two, p = 3 modulo 4 and two slots"),
+            Transform::Bruun => Ok(vec![Self::Bruun]),
+        }
+    }
+
+    /// Of thin maps for powers of two: the slots hold integers, or elements of Z_{p^r}\[Y\], so that automorphisms count up to σ or σ² only.
+    pub fn fixed(self, slots: &Arc<SlotRing>) -> Option<Fixed> {
+        let step = if slots.hypercube().prime() % 4 == 1 { 1 } else { 2 };
+        (self != Self::Tensor).then(|| Fixed::new(slots, step))
+    }
+}
+
+/// The automorphisms of each elementary stage of the maps that [`thin_to_coefficients`] and [`thin_to_slots`] merge, first stage first.
+pub(crate) fn thin_supports(slots: &Arc<SlotRing>, factoring: Factoring) -> Result<[Vec<BTreeSet<u64>>; 2]> {
+    let supports = |stages: Vec<SlotMap>| stages.iter().map(SlotMap::support).collect::<Vec<_>>();
+    if factoring == Factoring::Tensor {
+        let there = supports(evaluation_stages(slots, factoring)?);
+        return Ok([there.clone(), there.into_iter().rev().collect()]);
+    }
+    Ok([supports(evaluation_stages(slots, factoring)?), supports(interpolation_stages(slots, factoring))])
+}
+
+/// The same for [`packed_to_coefficients`] and [`packed_to_slots`], and of the stage beside those that are merged.
+pub(crate) fn packed_supports(
+    slots: &Arc<SlotRing>,
+    factoring: Factoring,
+) -> Result<([Vec<BTreeSet<u64>>; 2], BTreeSet<u64>)> {
+    let [mut there, mut back] = thin_supports(slots, factoring)?;
+    let inner = match factoring {
+        Factoring::Tensor => BTreeSet::new(),
+        Factoring::Radix2 => Butterflies::new(slots).in_slots_support(),
+        Factoring::Bruun => {
+            there.pop();
+            back.remove(0);
+            Trinomials::new(slots).packed_support()
+        }
+    };
+    Ok(([there, back], inner))
 }
 
 /// The thin map from slots to coefficients, first stage first; `ends` says after which elementary stages a merged one ends, ascending, the last
 /// being [`stage_count`].
-pub(crate) fn thin_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
-    merge(elementary_stages(slots)?, ends)
+///
+/// For powers of two the stages are meant for slots with integers: see [`Factoring::fixed`].
+pub(crate) fn thin_to_coefficients(
+    slots: &Arc<SlotRing>,
+    factoring: Factoring,
+    ends: &[usize],
+) -> Result<Vec<LinearMap>> {
+    merge(evaluation_stages(slots, factoring)?, ends, factoring.fixed(slots).as_ref())
 }
 
-fn elementary_stages(slots: &Arc<SlotRing>) -> Result<Vec<SlotMap>> {
+fn evaluation_stages(slots: &Arc<SlotRing>, factoring: Factoring) -> Result<Vec<SlotMap>> {
     let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
-    let stages: Vec<SlotMap> = if m.is_power_of_two() {
-        let butterflies = Butterflies::new(slots);
-        (0..butterflies.count()).map(|k| butterflies.evaluation(k)).collect()
-    } else {
-        let factors = Factors::choose(m, p)?;
-        (0..factors.list.len()).filter(|&s| factors.list[s].size > 1).map(|s| factors.evaluation(slots, s)).collect()
-    };
-    Ok(stages)
+    Ok(match factoring {
+        Factoring::Tensor => {
+            let factors = Factors::choose(m, p)?;
+            let used = (0..factors.list.len()).filter(|&s| factors.list[s].size > 1);
+            used.map(|s| factors.evaluation(slots, s)).collect()
+        }
+        Factoring::Radix2 => {
+            let butterflies = Butterflies::new(slots);
+            (0..butterflies.count()).map(|k| butterflies.evaluation(k)).collect()
+        }
+        Factoring::Bruun => {
+            let trinomials = Trinomials::new(slots);
+            (0..trinomials.count()).map(|s| trinomials.split(s)).chain([trinomials.values()]).collect()
+        }
+    })
+}
+
+/// For powers of two: the inverse, before the trace.
+fn interpolation_stages(slots: &Arc<SlotRing>, factoring: Factoring) -> Vec<SlotMap> {
+    if factoring == Factoring::Bruun {
+        let trinomials = Trinomials::new(slots);
+        return [trinomials.residues()]
+            .into_iter()
+            .chain((0..trinomials.count()).rev().map(|s| trinomials.join(s)))
+            .collect();
+    }
+    let (m, modulus) = (slots.quotient().m(), slots.quotient().modulus());
+    // 1/n = 1/ℓ of the transform times 1/d of the trace, in the first stage.
+    inverse_butterflies(slots, modulus.inv(modulus.reduce(m / 2)).expect("p is odd"))
+}
+
+/// The inverse of radix-2 stages times ℓ·factor.
+fn inverse_butterflies(slots: &Arc<SlotRing>, factor: u64) -> Vec<SlotMap> {
+    let butterflies = Butterflies::new(slots);
+    let last = butterflies.count().saturating_sub(1);
+    (0..=last)
+        .rev()
+        .take(butterflies.count())
+        .map(|k| butterflies.interpolation(k, if k == last { factor } else { 1 }))
+        .collect()
 }
 
 /// The thin map from coefficients to slots without its trace, first stage first; the partition counts from the side of the coefficients.
-pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
-    let (m, p, modulus) = (slots.quotient().m(), slots.hypercube().prime(), slots.quotient().modulus());
-    if m.is_power_of_two() {
-        let butterflies = Butterflies::new(slots);
-        let last = butterflies.count().saturating_sub(1);
-        // 1/n = 1/ℓ of the transform times 1/d of the trace, in the first stage.
-        let inverse = modulus.inv(modulus.reduce(m / 2)).expect("p is odd");
-        let stages: Vec<SlotMap> = (0..butterflies.count())
-            .rev()
-            .map(|k| butterflies.interpolation(k, if k == last { inverse } else { 1 }))
-            .collect();
-        if stages.is_empty() {
-            let scale = crate::Plaintext::scalar(slots, modulus.centred(inverse));
-            return Ok(vec![LinearMap::diagonal(&scale)]);
-        }
-        return merge(stages, ends);
+///
+/// For powers of two its constants are integers, or elements of Z_{p^r}\[Y\], and the trace has to follow, or the slots to hold such elements: see
+/// [`Factoring::fixed`].
+pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, factoring: Factoring, ends: &[usize]) -> Result<Vec<LinearMap>> {
+    if factoring != Factoring::Tensor {
+        return inverse_transform(slots, factoring, ends, factoring.fixed(slots).as_ref());
     }
+    let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
     let factors = Factors::choose(m, p)?;
     let mut stages: Vec<SlotMap> = Vec::new();
     let mut ends = ends.to_vec();
@@ -98,49 +196,92 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec
             ends.iter_mut().filter(|end| **end >= at).for_each(|end| *end += 1);
         }
     }
-    merge(stages, &ends)
+    merge(stages, &ends, None)
 }
 
-/// How many of the elementary stages a packed map has beside the one inside or along the first factor.
-pub(crate) fn packed_stage_count(m: u64, p: u64) -> Result<usize> {
-    if m.is_power_of_two() { stage_count(m, p) } else { Ok(Factors::choose(m, p)?.list.len() - 1) }
+/// For powers of two: the merged inverse, before the trace.
+fn inverse_transform(
+    slots: &Arc<SlotRing>,
+    factoring: Factoring,
+    ends: &[usize],
+    fixed: Option<&Fixed>,
+) -> Result<Vec<LinearMap>> {
+    let (n, modulus) = (slots.quotient().n() as u64, slots.quotient().modulus());
+    if slots.slots() == 1 {
+        let inverse = modulus.inv(modulus.reduce(n)).expect("p is odd");
+        let scale = crate::Plaintext::scalar(slots, modulus.centred(inverse));
+        return Ok(vec![LinearMap::diagonal(&scale)]);
+    }
+    merge(interpolation_stages(slots, factoring), ends, fixed)
+}
+
+/// How many of the elementary stages a packed map has beside the one inside slots or pairs of them, or along the first factor.
+pub(crate) fn packed_stage_count(m: u64, p: u64, factoring: Factoring) -> Result<usize> {
+    Ok(match factoring {
+        Factoring::Tensor => Factors::choose(m, p)?.list.len() - 1,
+        Factoring::Radix2 => stage_count(m, p)?,
+        Factoring::Bruun => stage_count(m, p)? - 1,
+    })
 }
 
 /// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients, first stage first.
-pub(crate) fn packed_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
+pub(crate) fn packed_to_coefficients(
+    slots: &Arc<SlotRing>,
+    factoring: Factoring,
+    ends: &[usize],
+) -> Result<Vec<LinearMap>> {
     let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
-    if m.is_power_of_two() {
-        let butterflies = Butterflies::new(slots);
-        let mut maps = merge((0..butterflies.count()).map(|k| butterflies.evaluation(k)).collect(), ends)?;
-        maps.push(butterflies.in_slots(false).to_linear_map()?);
-        return Ok(maps);
+    match factoring {
+        Factoring::Tensor => {
+            let factors = Factors::choose(m, p)?;
+            let mut maps = vec![factors.packed_evaluation(slots).to_linear_map()?];
+            let rest = (1..factors.list.len()).map(|s| factors.evaluation(slots, s)).collect();
+            maps.extend(merge(rest, ends, None)?);
+            Ok(maps)
+        }
+        Factoring::Radix2 => {
+            let mut maps = merge(evaluation_stages(slots, factoring)?, ends, None)?;
+            maps.push(Butterflies::new(slots).in_slots(false).to_linear_map()?);
+            Ok(maps)
+        }
+        Factoring::Bruun => {
+            let trinomials = Trinomials::new(slots);
+            let mut maps = merge((0..trinomials.count()).map(|s| trinomials.split(s)).collect(), ends, None)?;
+            maps.push(trinomials.packed_values().to_linear_map()?);
+            Ok(maps)
+        }
     }
-    let factors = Factors::choose(m, p)?;
-    let mut maps = vec![factors.packed_evaluation(slots).to_linear_map()?];
-    maps.extend(merge((1..factors.list.len()).map(|s| factors.evaluation(slots, s)).collect(), ends)?);
-    Ok(maps)
 }
 
 /// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage first.
-pub(crate) fn packed_to_slots(slots: &Arc<SlotRing>, ends: &[usize], packing: &Packing) -> Result<Vec<LinearMap>> {
+pub(crate) fn packed_to_slots(
+    slots: &Arc<SlotRing>,
+    factoring: Factoring,
+    ends: &[usize],
+    packing: &Packing,
+) -> Result<Vec<LinearMap>> {
     let (m, p, modulus) = (slots.quotient().m(), slots.hypercube().prime(), slots.quotient().modulus());
-    if m.is_power_of_two() {
-        let butterflies = Butterflies::new(slots);
-        let mut maps = vec![butterflies.in_slots(true).to_linear_map()?];
-        let last = butterflies.count().saturating_sub(1);
-        let inverse = modulus.inv(modulus.reduce(slots.slots() as u64)).expect("p is odd");
-        let stages = (0..butterflies.count())
-            .rev()
-            .map(|k| butterflies.interpolation(k, if k == last { inverse } else { 1 }))
-            .collect();
-        maps.extend(merge(stages, ends)?);
-        return Ok(maps);
+    match factoring {
+        Factoring::Tensor => {
+            let factors = Factors::choose(m, p)?;
+            let stages = (1..factors.list.len()).rev().map(|s| factors.interpolation(slots, s)).collect();
+            let mut maps = merge(stages, ends, None)?;
+            maps.push(factors.packed_interpolation(slots, packing.basis()).to_linear_map()?);
+            Ok(maps)
+        }
+        Factoring::Radix2 => {
+            let mut maps = vec![Butterflies::new(slots).in_slots(true).to_linear_map()?];
+            let inverse = modulus.inv(modulus.reduce(slots.slots() as u64)).expect("p is odd");
+            maps.extend(merge(inverse_butterflies(slots, inverse), ends, None)?);
+            Ok(maps)
+        }
+        Factoring::Bruun => {
+            let trinomials = Trinomials::new(slots);
+            let mut maps = vec![trinomials.packed_residues(packing.basis()).to_linear_map()?];
+            maps.extend(merge((0..trinomials.count()).rev().map(|s| trinomials.join(s)).collect(), ends, None)?);
+            Ok(maps)
+        }
     }
-    let factors = Factors::choose(m, p)?;
-    let stages = (1..factors.list.len()).rev().map(|s| factors.interpolation(slots, s)).collect();
-    let mut maps = merge(stages, ends)?;
-    maps.push(factors.packed_interpolation(slots, packing.basis()).to_linear_map()?);
-    Ok(maps)
 }
 
 /// The trace E → Z_{p^e} as maps with all constants 1: for each group of prime factors of d of product at most 8, `Σ_{i<k} σ^{i·step}`.
@@ -168,8 +309,8 @@ pub(crate) fn trace_stages(slots: &Arc<SlotRing>) -> Result<Vec<LinearMap>> {
         .collect()
 }
 
-/// Composes runs of stages (first stage first).
-fn merge(stages: Vec<SlotMap>, ends: &[usize]) -> Result<Vec<LinearMap>> {
+/// Composes runs of stages (first stage first), modulo the Frobenius powers that make no difference.
+fn merge(stages: Vec<SlotMap>, ends: &[usize], fixed: Option<&Fixed>) -> Result<Vec<LinearMap>> {
     if ends.last().copied().unwrap_or(0) != stages.len() || ends.windows(2).any(|pair| pair[0] >= pair[1]) {
         let range = format!("ascending and end with {}, the number of elementary stages", stages.len());
         return Err(Error::OutOfRange {
@@ -184,7 +325,8 @@ fn merge(stages: Vec<SlotMap>, ends: &[usize]) -> Result<Vec<LinearMap>> {
     for &end in ends {
         let mut run = stages.by_ref().take(end - done);
         let first = run.next().expect("the partition ascends");
-        merged.push(run.fold(first, |product, stage| stage.compose(&product)).to_linear_map()?);
+        let reduced = |map: SlotMap| fixed.map_or(map.clone(), |fixed| map.modulo(fixed));
+        merged.push(run.fold(reduced(first), |product, stage| reduced(stage.compose(&product))).to_linear_map()?);
         done = end;
     }
     Ok(merged)

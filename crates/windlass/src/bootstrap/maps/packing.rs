@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use windlass_ring::slots::{GaloisRing, PrimePower, SlotRing};
 
+use super::Factoring;
 use crate::error::Result;
 use crate::plaintext::Plaintext;
 
 /// The bases that coefficients are packed in, and how to take them apart.
 ///
-/// Composite m: a normal basis σ^i(θ). With θ* dual to it, `c_k = Tr(σ^k(θ*)·γ) = Σ_j σ^{j+k}(θ*)·σ^j(γ)`: d constants for all k. Powers of two: the
+/// Composite m, and Bruun's stages: a normal basis σ^i(θ). With θ* dual to it, `c_k = Tr(σ^k(θ*)·γ) = Σ_j σ^{j+k}(θ*)·σ^j(γ)`: d constants for all k. Radix-2 stages: the
 /// transform is linear over F = Z_{p^r}\[Y\] only, so the basis is ζ^k (p ≡ 1 mod 4) or ζ^k, ζ^k·√−1 (p ≡ 3 mod 4), with d² constants.
 #[derive(Debug, Clone)]
 pub(crate) struct Packing {
@@ -24,9 +25,9 @@ pub(crate) struct Packing {
 
 impl Packing {
     /// The packing of a ring over [`super::evaluation_hypercube`].
-    pub fn new(slots: &Arc<SlotRing>) -> Self {
+    pub fn new(slots: &Arc<SlotRing>, factoring: Factoring) -> Self {
         let (galois, d, m) = (slots.galois(), slots.degree(), slots.quotient().m());
-        if !m.is_power_of_two() {
+        if factoring != Factoring::Radix2 {
             let (theta, dual) = normal_element(galois);
             let constants = (0..d).map(|k| galois.frobenius(&dual, k)).collect();
             let index = (0..d).map(|k| (0..d).map(|j| (j + k) % d).collect()).collect();

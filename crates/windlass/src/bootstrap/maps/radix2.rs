@@ -1,5 +1,6 @@
 //! Powers of two: the homomorphic number-theoretic transform in radix-2 stages (Ma et al. 2024).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -22,7 +23,23 @@ pub(crate) fn hypercube(m: u64, p: u64) -> Result<Hypercube> {
     Ok(Hypercube::with_generators(m, p, generators)?)
 }
 
-/// Where slots stand in the transform: the exponent of slot i is `sign·5^position` modulo the order of the largest root.
+/// Of each slot whether the sign is −1, and the position: its exponent is `sign·5^(position + 1)` modulo the order of the largest root, and
+/// `sign·5^(position − count + 1)` modulo m, so that pairs at one distance have one automorphism, in bad dimensions too.
+pub(super) fn positions(slots: &SlotRing) -> Vec<(bool, usize)> {
+    let cube = slots.hypercube();
+    let length = if cube.prime() % 4 == 1 { slots.slots() / 2 } else { slots.slots() }.max(1);
+    let place = |slot: usize| {
+        let (mut sign, mut power) = (0, 0);
+        for (dimension, coordinate) in cube.dimensions().iter().zip(cube.coordinates(slot)) {
+            if dimension.generator == 5 { power = coordinate } else { sign = coordinate }
+        }
+        // The slot of t holds α(ζ^{1/t}).
+        (sign == 1, length - 1 - power)
+    };
+    (0..slots.slots()).map(place).collect()
+}
+
+/// Where slots stand in the transform: the exponent of slot i is `sign·5^(position + 1)` modulo the order of the largest root.
 pub(crate) struct Butterflies {
     slots: Arc<SlotRing>,
     places: Vec<(bool, usize)>,
@@ -36,16 +53,7 @@ impl Butterflies {
         let cube = slots.hypercube();
         let split = cube.prime() % 4 == 1;
         let length = if split { slots.slots() / 2 } else { slots.slots() };
-        let places: Vec<(bool, usize)> = (0..slots.slots())
-            .map(|slot| {
-                let (mut sign, mut power) = (0, 0);
-                for (dimension, coordinate) in cube.dimensions().iter().zip(cube.coordinates(slot)) {
-                    if dimension.generator == 5 { power = coordinate } else { sign = coordinate }
-                }
-                // The slot of t holds α(ζ^{1/t}).
-                (sign == 1, (length - power) % length.max(1))
-            })
-            .collect();
+        let places = positions(slots);
         let mut slot_of = vec![[0; 2]; length.max(1)];
         places.iter().enumerate().for_each(|(slot, &(sign, position))| slot_of[position][sign as usize] = slot);
         Self { slots: Arc::clone(slots), places, slot_of, split }
@@ -124,6 +132,13 @@ impl Butterflies {
         })
     }
 
+    /// The automorphisms of [`Self::in_slots`]: powers of σ, or of σ² where that fixes F.
+    pub fn in_slots_support(&self) -> BTreeSet<u64> {
+        let (m, p) = (self.slots.quotient().m(), self.slots.hypercube().prime());
+        let step = if self.split { 1 } else { 2 };
+        (0..self.slots.degree() as u64).step_by(step).map(|f| arith::pow_mod(p % m, f, m)).collect()
+    }
+
     /// The pair of stage k that a slot belongs to, whether it is the second of it, and ρ.
     fn pair(&self, k: usize, row: usize) -> (usize, usize, bool, Vec<u64>) {
         let (sign, position) = self.places[row];
@@ -133,7 +148,7 @@ impl Butterflies {
         let half = 1usize << (k - self.split as usize);
         let (block, inside) = (position / (2 * half) * 2 * half, position % half);
         let order = 8 * half as u64;
-        let exponent = arith::pow_mod(5, inside as u64, order);
+        let exponent = arith::pow_mod(5, inside as u64 + 1, order);
         let root = self.root(order, if sign { order - exponent } else { exponent });
         let at = |place: usize| self.slot_of[place][sign as usize];
         (at(block + inside), at(block + inside + half), position & half != 0, root)

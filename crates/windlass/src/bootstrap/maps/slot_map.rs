@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 
 use crate::circuits::LinearMap;
@@ -48,6 +49,19 @@ impl SlotMap {
         self.terms.keys().copied().collect()
     }
 
+    /// Equal to `self` on elements that σ^step fixes in every slot; and before a trace that sums over all σ^{step·j}, where σ^step fixes the constants.
+    ///
+    /// Either way θ_t may become θ_{t·p^step}: terms of one class of `fixed` are added up.
+    pub fn modulo(&self, fixed: &Fixed) -> Self {
+        let modulus = self.slots.quotient().modulus();
+        let mut terms: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        for (&t, values) in &self.terms {
+            let constant = terms.entry(fixed.representative(t)).or_insert_with(|| vec![0; values.len()]);
+            constant.iter_mut().zip(values).for_each(|(x, &y)| *x = modulus.add(*x, y));
+        }
+        Self { slots: Arc::clone(&self.slots), terms }
+    }
+
     /// `self ∘ first`.
     pub fn compose(&self, first: &Self) -> Self {
         let (m, d) = (self.slots.quotient().m(), self.slots.degree());
@@ -56,7 +70,7 @@ impl SlotMap {
             .terms
             .par_iter()
             .map(|(&a, outer)| {
-                let inverse = windlass_ring::kernels::arith::inv_mod(a, m).expect("the support consists of units");
+                let inverse = arith::inv_mod(a, m).expect("the support consists of units");
                 // u_row·a = u_column·p^{−k}.
                 let sources: Vec<(usize, usize)> = (0..self.slots.slots())
                     .map(|row| cube.locate(cube.element(row) * inverse % m).expect("units have a place"))
@@ -101,5 +115,35 @@ impl SlotMap {
             .map(|(&t, values)| Ok((t, Plaintext::from_slots(&self.slots, values)?)))
             .collect::<Result<_>>()?;
         LinearMap::from_terms(&self.slots, terms)
+    }
+}
+
+/// The automorphisms of a power-of-two ring up to powers of σ^step, each class with one representative: `±5^i·σ^f` with i nearest to 0 and f < step.
+#[derive(Debug, Clone)]
+pub(crate) struct Fixed {
+    slots: Arc<SlotRing>,
+    step: usize,
+}
+
+impl Fixed {
+    /// For a ring over [`super::evaluation_hypercube`], m a power of two, and a divisor of d.
+    pub fn new(slots: &Arc<SlotRing>, step: usize) -> Self {
+        Self { slots: Arc::clone(slots), step }
+    }
+
+    /// The representative of t.
+    pub fn representative(&self, t: u64) -> u64 {
+        let (cube, m) = (self.slots.hypercube(), self.slots.quotient().m());
+        let inverse = |x| arith::inv_mod(x, m).expect("automorphisms are units");
+        let (slot, _) = cube.locate(t).expect("units have a place");
+        let mut base = cube.element(slot);
+        for (dimension, coordinate) in cube.dimensions().iter().zip(cube.coordinates(slot)) {
+            if dimension.generator == 5 && 2 * coordinate > dimension.size {
+                base = base * inverse(arith::pow_mod(5, dimension.size as u64, m)) % m;
+            }
+        }
+        let powers = std::iter::successors(Some(base), |&x| Some(x * (cube.prime() % m) % m)).take(self.step);
+        let same = |x: &u64| cube.locate(t * inverse(*x) % m).is_some_and(|(_, k)| k % self.step == 0);
+        powers.into_iter().find(same).expect("one of the powers below step is in the class")
     }
 }

@@ -27,22 +27,30 @@ const RINGS: [(u64, u64, u32); 12] = [
     (128, 127, 1),
 ];
 
+/// Every ring with every kind of stages it has.
+fn every(rings: &[(u64, u64, u32)]) -> impl Iterator<Item = ((u64, u64, u32), Factoring)> {
+    rings.iter().flat_map(|&ring| {
+        let choices = Factoring::choices(ring.0, ring.1, Transform::Automatic).unwrap();
+        choices.into_iter().map(move |factoring| (ring, factoring))
+    })
+}
+
 #[test]
 fn slots_become_coefficients_and_come_back() {
-    for (m, p, r) in RINGS {
+    for ((m, p, r), factoring) in every(&RINGS) {
         let slots = evaluation_ring(m, p, r).unwrap();
         let modulus = slots.quotient().modulus().value();
         let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 7 + 3 * i + 1) % modulus).collect();
         let thin = Plaintext::from_integers(&slots, &values).unwrap();
         for ends in partitions(stage_count(m, p).unwrap()) {
-            let there = thin_to_coefficients(&slots, &ends).unwrap();
+            let there = thin_to_coefficients(&slots, factoring, &ends).unwrap();
             let image = apply(&there, &thin);
             // Each value is one coefficient of the powerful basis.
             let mut found: Vec<u64> = image.coefficients().iter().copied().filter(|&x| x != 0).collect();
             let mut wanted: Vec<u64> = values.iter().copied().filter(|&x| x != 0).collect();
             found.sort_unstable();
             wanted.sort_unstable();
-            assert_eq!(found, wanted, "m = {m}, p = {p}");
+            assert_eq!(found, wanted, "{factoring:?} m = {m}, p = {p}");
             // Other coefficients do not disturb.
             let noise: Vec<u64> = image
                 .coefficients()
@@ -52,9 +60,9 @@ fn slots_become_coefficients_and_come_back() {
                 .collect();
             let zero_values = values.contains(&0);
             let disturbed = if zero_values { image.clone() } else { Plaintext::new(&slots, noise).unwrap() };
-            let mut back = thin_to_slots(&slots, &ends).unwrap();
+            let mut back = thin_to_slots(&slots, factoring, &ends).unwrap();
             back.extend(trace_stages(&slots).unwrap());
-            assert_eq!(apply(&back, &disturbed), thin, "m = {m}, p = {p}, {ends:?}");
+            assert_eq!(apply(&back, &disturbed), thin, "{factoring:?} m = {m}, p = {p}, {ends:?}");
         }
     }
 }
@@ -62,10 +70,67 @@ fn slots_become_coefficients_and_come_back() {
 #[test]
 fn stages_are_sparse() {
     let slots = evaluation_ring(256, 257, 1).unwrap();
-    let single = thin_to_coefficients(&slots, &(1..=7).collect::<Vec<_>>()).unwrap();
+    let single = thin_to_coefficients(&slots, Factoring::Radix2, &(1..=7).collect::<Vec<_>>()).unwrap();
     assert!(single.iter().all(|map| map.support().len() <= 3));
-    let merged = thin_to_slots(&slots, &[3, 7]).unwrap();
+    let merged = thin_to_slots(&slots, Factoring::Radix2, &[3, 7]).unwrap();
     assert!(merged.iter().zip([3, 4]).all(|(map, k)| map.support().len() <= 2 << k), "{merged:?}");
+    // Thin: the run with the largest distances wraps around, bad dimension or not.
+    let slots = evaluation_ring(256, 17, 1).unwrap();
+    let top = &thin_to_slots(&slots, Factoring::Radix2, &[2, 3]).unwrap()[0];
+    assert_eq!(top.support().len(), 4, "{top:?}");
+}
+
+#[test]
+fn supports_are_those_of_the_stages() {
+    for (m, p, r) in [(128, 7, 2), (256, 127, 1), (64, 3, 3), (16, 3, 1)] {
+        let slots = evaluation_ring(m, p, r).unwrap();
+        let (packing, count) = (Packing::new(&slots, Factoring::Bruun), stage_count(m, p).unwrap());
+        let trinomials = Trinomials::new(&slots);
+        assert_eq!(trinomials.packed_values().support(), trinomials.packed_support(), "m = {m}, p = {p}");
+        assert!(trinomials.packed_residues(packing.basis()).support().is_subset(&trinomials.packed_support()));
+        assert!(
+            (0..count - 1).all(|s| trinomials.split(s).support().len() <= 6 && trinomials.join(s).support().len() <= 7)
+        );
+        let butterflies = Butterflies::new(&slots);
+        assert!(
+            [false, true]
+                .iter()
+                .all(|&back| butterflies.in_slots(back).support().is_subset(&butterflies.in_slots_support()))
+        );
+        // Bruun's constants are integers in every slot: the Frobenius map commutes with the stages.
+        let integers = |(_, constant): (u64, &Plaintext)| constant.to_integers().is_ok();
+        for map in (0..count - 1).flat_map(|s| [trinomials.split(s), trinomials.join(s)]) {
+            assert!(map.to_linear_map().unwrap().terms().all(integers), "m = {m}, p = {p}");
+        }
+    }
+}
+
+#[test]
+fn bruun_and_radix2_give_the_same_coefficients_in_the_same_order() {
+    for (m, p, r) in [(64, 7, 2), (256, 127, 1), (128, 3, 2)] {
+        let slots = evaluation_ring(m, p, r).unwrap();
+        let (modulus, count) = (slots.quotient().modulus().value(), stage_count(m, p).unwrap());
+        let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 5 + i + 1) % modulus).collect();
+        let thin = Plaintext::from_integers(&slots, &values).unwrap();
+        let image = |factoring| apply(&thin_to_coefficients(&slots, factoring, &[count]).unwrap(), &thin);
+        let (radix2, bruun) = (image(Factoring::Radix2), image(Factoring::Bruun));
+        // Coefficients of X^{jd/2} against those of X^{jd}.
+        let d = slots.degree();
+        let every = |image: &Plaintext, step: usize| -> Vec<u64> {
+            image.coefficients().iter().copied().step_by(step).take(slots.slots()).collect()
+        };
+        assert_eq!(every(&radix2, d / 2), every(&bruun, d), "m = {m}, p = {p}");
+    }
+}
+
+#[test]
+fn transforms_that_a_ring_does_not_have_are_refused() {
+    let refused = |m, p, transform| {
+        matches!(Factoring::choices(m, p, transform), Err(Error::Bootstrap(BootstrapError::Unsupported { .. })))
+    };
+    assert!(refused(64, 193, Transform::Bruun) && refused(105, 2, Transform::Bruun) && refused(4, 3, Transform::Bruun));
+    assert!(refused(105, 2, Transform::Radix2) && !refused(64, 193, Transform::Radix2));
+    assert_eq!(Factoring::choices(64, 7, Transform::Bruun).unwrap(), [Factoring::Bruun]);
 }
 
 #[test]
@@ -74,20 +139,20 @@ fn unsuitable_rings_and_partitions_are_refused() {
     assert!(matches!(evaluation_hypercube(651, 2), Err(Error::Unplannable { .. })));
     let slots = evaluation_ring(64, 193, 1).unwrap();
     for ends in [&[1, 2][..], &[2, 2, 5], &[]] {
-        assert!(matches!(thin_to_coefficients(&slots, ends), Err(Error::OutOfRange { .. })));
+        assert!(matches!(thin_to_coefficients(&slots, Factoring::Radix2, ends), Err(Error::OutOfRange { .. })));
     }
 }
 
 #[test]
 fn packed_slots_become_coefficients_and_come_back() {
-    for (m, p, r) in RINGS.into_iter().chain([(16, 3, 1), (32, 7, 2)]) {
+    for ((m, p, r), factoring) in every(&RINGS).chain(every(&[(16, 3, 1), (32, 7, 2)])) {
         let slots = evaluation_ring(m, p, r).unwrap();
         let (modulus, d) = (slots.quotient().modulus().value(), slots.degree());
-        let packing = Packing::new(&slots);
+        let packing = Packing::new(&slots, factoring);
         let coefficients: Vec<u64> = (0..slots.quotient().n() as u64).map(|j| (j * j * 3 + j + 1) % modulus).collect();
         let element = Plaintext::new(&slots, coefficients.clone()).unwrap();
-        let ends: Vec<usize> = (1..=packed_stage_count(m, p).unwrap()).collect();
-        let packed = apply(&packed_to_slots(&slots, &ends, &packing).unwrap(), &element);
+        let ends: Vec<usize> = (1..=packed_stage_count(m, p, factoring).unwrap()).collect();
+        let packed = apply(&packed_to_slots(&slots, factoring, &ends, &packing).unwrap(), &element);
         // Unpack by the definition, repack, and go back.
         let constants = packing.unpacking(&slots).unwrap();
         let images: Vec<Plaintext> =
@@ -106,13 +171,17 @@ fn packed_slots_become_coefficients_and_come_back() {
         let mut wanted = coefficients;
         found.sort_unstable();
         wanted.sort_unstable();
-        assert_eq!(found, wanted, "m = {m}, p = {p}");
+        assert_eq!(found, wanted, "{factoring:?} m = {m}, p = {p}");
         let repacked = packing
             .repacking(&slots)
             .unwrap()
             .iter()
             .zip(&thin)
             .fold(zero.clone(), |sum, (constant, part)| sum.add(&constant.multiply(part).unwrap()).unwrap());
-        assert_eq!(apply(&packed_to_coefficients(&slots, &ends).unwrap(), &repacked), element, "m = {m}, p = {p}");
+        assert_eq!(
+            apply(&packed_to_coefficients(&slots, factoring, &ends).unwrap(), &repacked),
+            element,
+            "{factoring:?} m = {m}, p = {p}"
+        );
     }
 }

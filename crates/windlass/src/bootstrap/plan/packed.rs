@@ -8,11 +8,12 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams};
 
 use super::schedule::check;
-use super::{BootstrapPlan, JOIN, JOIN_SLOTS, Named, REPACK, SPLIT, SPLIT_SLOTS, Stage, UNPACK, named, partition_ends};
+use super::{BootstrapPlan, JOIN, JOIN_SLOTS, Named, REPACK, SPLIT, SPLIT_SLOTS, Stage, UNPACK, named};
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::forecast::{Expected, Forecast};
-use crate::bootstrap::maps;
+use crate::bootstrap::maps::{self, Factoring};
 use crate::bootstrap::packed::{self, Choice, Way};
+use crate::bootstrap::partition::Merging;
 use crate::bootstrap::spec::{BootstrapSpec, Mode, Unpacking};
 use crate::bootstrap::splitting::Tree;
 use crate::error::Result;
@@ -24,7 +25,7 @@ const MAX_CONSTANT_BYTES: usize = 4 << 30;
 /// What the specification leaves to choose among.
 ///
 /// # Errors
-/// [`BootstrapError::Unsupported`] for monomials where m is no power of two, and for constants that do not fit into memory.
+/// [`BootstrapError::Unsupported`] for monomials where m is no power of two or the stages are Bruun's, and for constants that do not fit into memory.
 pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &BootstrapSpec) -> Result<Vec<Choice>> {
     let unsupported = |what: String| Err(BootstrapError::Unsupported { what }.into());
     if spec.mode == Mode::Thin {
@@ -39,6 +40,15 @@ pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &Bo
     // Upper bounds: everything at the top level.
     let d = working.degree();
     let bytes = 8 * (params.top_level() + params.special_primes().len()) * params.n();
+    if Factoring::choices(params.m(), working.hypercube().prime(), spec.transform)? == [Factoring::Bruun] {
+        // Of pairs of slots 3d constants, and d to unpack.
+        return match spec.unpacking {
+            Unpacking::Automatic | Unpacking::Constants if 4 * d * bytes <= MAX_CONSTANT_BYTES => {
+                Ok(vec![Choice::Constants])
+            }
+            _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::Radix2", 4 * d)),
+        };
+    }
     let fits = d * d * bytes <= MAX_CONSTANT_BYTES;
     match spec.unpacking {
         Unpacking::Constants if !fits => {
@@ -77,18 +87,16 @@ pub(super) fn best(plans: impl Iterator<Item = Result<BootstrapPlan>>) -> Result
 /// The maps to the coefficients and to the slots of [`Way::Monomials`]: those of thin mode, without the trace, where no element is split in the slots beside
 /// those of F; with maps inside the slots otherwise.
 pub(super) fn split_maps(
-    params: &RlweParams,
     [message, working]: [&Arc<SlotRing>; 2],
-    spec: &BootstrapSpec,
+    merging: &Merging,
     slots: &Tree,
 ) -> Result<[Named; 2]> {
-    let (m, p) = (working.quotient().m(), working.hypercube().prime());
-    let [there_ends, back_ends] = partition_ends(params, message, spec, maps::stage_count(m, p)?)?;
-    let [_, in_slots] = maps::splits(m, p);
+    let [_, in_slots] = maps::splits(working.quotient().m(), working.hypercube().prime());
+    let Merging { factoring, to_coefficients: there, to_slots: back } = merging;
     let (there, back) = if slots.splits == in_slots {
-        (maps::thin_to_coefficients(message, &there_ends)?, maps::thin_to_slots(working, &back_ends)?)
+        (maps::thin_to_coefficients(message, *factoring, there)?, maps::thin_to_slots(working, *factoring, back)?)
     } else {
-        (maps::together_to_coefficients(message, &there_ends)?, maps::together_to_slots(working, &back_ends)?)
+        (maps::together_to_coefficients(message, there)?, maps::together_to_slots(working, back)?)
     };
     Ok([named("slots to coefficients", there), named("coefficients to slots", back)])
 }
