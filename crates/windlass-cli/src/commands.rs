@@ -159,7 +159,7 @@ fn make_answer(
     let (engine, query, key) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
         let (message, key): (QueryV1, _) = read(query, &session.wire)?;
         session.check_table(query, &message.schema)?;
-        let keys: EvaluationKeys = read_for(keys, &session.wire, key)?;
+        let keys: EvaluationKeys = read_for(keys, &session.wire, (key, query))?;
         let engine = Engine::new(session.params.scheme(), session.wire.slots(), Arc::new(keys))?;
         Ok((engine, message.ciphertext.into_ciphertext(), key))
     })?;
@@ -194,9 +194,9 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn read_answer(session: &Session, secret: &Path, answer: &Path) -> Result<Vec<String>> {
-    let (secret, key): (SecretKey, _) = read(secret, &session.wire)?;
-    let message: AnswerV1 = read_for(answer, &session.wire, key)?;
+fn read_answer(session: &Session, secret_path: &Path, answer: &Path) -> Result<Vec<String>> {
+    let (secret, key): (SecretKey, _) = read(secret_path, &session.wire)?;
+    let message: AnswerV1 = read_for(answer, &session.wire, (key, secret_path))?;
     session.check_table(answer, &message.schema)?;
     let decryptor = Decryptor::new(session.params.scheme(), session.wire.slots(), Arc::new(secret));
     let product = decryptor.decrypt(&message.ciphertext.into_ciphertext())?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass::wire::WireError;
+use windlass::wire::{KeyId, WireError, hex};
 
 use crate::report::shortened;
 
@@ -16,6 +16,19 @@ pub enum CliError {
         path: PathBuf,
         /// Why.
         source: WireError,
+    },
+    /// Two files of different key pairs.
+    #[error(
+        "{}: belongs to another key pair than {} ({}... and {}...); use files that come from one keygen",
+        path.display(), other.display(), hex(&names[0].0[..6]), hex(&names[1].0[..6])
+    )]
+    OtherKeyPair {
+        /// One file.
+        path: PathBuf,
+        /// The other.
+        other: PathBuf,
+        /// Their key pairs.
+        names: [KeyId; 2],
     },
     /// A table that is no CSV, or has rows of different lengths.
     #[error("{}: not a table: {reason}", path.display())]

@@ -112,9 +112,14 @@ pub fn read<C: FileContext, T: Wire<C>>(path: &Path, context: &C) -> Result<(T, 
     load(path, context).map_err(|error| refused(path, error))
 }
 
-/// Reads a value of a key pair.
-pub fn read_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId) -> Result<T> {
-    load_for(path, context, key).map_err(|error| refused(path, error))
+/// Reads a value of the key pair that another file belongs to.
+pub fn read_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, (key, other): (KeyId, &Path)) -> Result<T> {
+    load_for(path, context, key).map_err(|error| match error {
+        windlass::Error::Wire(WireError::OtherKeyPair { found, expected }) => {
+            CliError::OtherKeyPair { path: path.into(), other: other.into(), names: [found, expected] }
+        }
+        error => refused(path, error),
+    })
 }
 
 fn refused(path: &Path, error: windlass::Error) -> CliError {

@@ -1,7 +1,46 @@
 //! What can go wrong in this layer, and what to do about it.
 
+use std::fmt;
+
 use windlass_ring::RingError;
 use windlass_ring::kernels::KernelError;
+
+/// A number in a message: whatever integer or real number was given, as it was given.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Number {
+    /// An integer.
+    Integer(i128),
+    /// A real number, perhaps infinite or none.
+    Real(f64),
+}
+
+macro_rules! integers {
+    ($($type:ty),*) => {
+        $(impl From<$type> for Number {
+            fn from(x: $type) -> Self {
+                Self::Integer(x as i128)
+            }
+        })*
+    };
+}
+
+integers!(i32, u32, i64, u64, usize);
+
+impl From<f64> for Number {
+    fn from(x: f64) -> Self {
+        Self::Real(x)
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Integer(x) => x.fmt(f),
+            Self::Real(x) if *x == 0.0 || (1e-4..1e9).contains(&x.abs()) || !x.is_finite() => x.fmt(f),
+            Self::Real(x) => write!(f, "{x:e}"),
+        }
+    }
+}
 
 /// Every failure that a caller of this crate can meet. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -105,7 +144,7 @@ pub enum RlweError {
         /// Which value.
         what: &'static str,
         /// What was given.
-        got: i64,
+        got: Number,
         /// What is allowed.
         range: String,
     },

@@ -56,12 +56,8 @@ impl EvaluationKeys {
         }
         let top = self.context.top_level();
         if level == 0 || level > top {
-            let got = i64::try_from(level).unwrap_or(i64::MAX);
-            return Err(RlweError::OutOfRange {
-                what: "the level of a key",
-                got,
-                range: format!("between 1 and {top}"),
-            });
+            let range = format!("between 1 and {top}");
+            return Err(RlweError::OutOfRange { what: "the level of a key", got: level.into(), range });
         }
         Ok(())
     }

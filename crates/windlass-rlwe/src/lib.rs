@@ -11,7 +11,7 @@ pub mod security;
 pub mod switching;
 
 pub use context::Context;
-pub use error::RlweError;
+pub use error::{Number, RlweError};
 pub use evaluation::{EvaluationKeys, KeyStrategy};
 pub use keys::{PublicKey, SecretKey};
 pub use noise::{Bound, FailureProbability, NoiseModel};

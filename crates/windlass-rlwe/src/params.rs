@@ -207,7 +207,7 @@ impl RlweParams {
 }
 
 fn out_of_range(what: &'static str, got: usize, range: String) -> RlweError {
-    RlweError::OutOfRange { what, got: got as i64, range }
+    RlweError::OutOfRange { what, got: got.into(), range }
 }
 
 fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), RlweError> {

@@ -2,6 +2,7 @@
 
 use crate::bootstrap::BootstrapError;
 use crate::wire::WireError;
+use windlass_rlwe::Number;
 
 /// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -97,7 +98,7 @@ pub enum Error {
         /// Which argument.
         what: &'static str,
         /// Its value.
-        got: i64,
+        got: Number,
         /// The values allowed.
         range: String,
     },
@@ -108,6 +109,12 @@ pub enum Error {
         strategy: String,
         /// Why it does not fit.
         reason: String,
+    },
+    /// A linear map that has no inverse.
+    #[error("the linear map has no inverse: its matrix is singular modulo {prime}")]
+    SingularMap {
+        /// The plaintext prime p.
+        prime: u64,
     },
     /// A value cannot be divided exactly by p.
     #[error(

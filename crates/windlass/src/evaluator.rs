@@ -123,9 +123,7 @@ pub trait Evaluator: Sync {
     where
         Self: Sized,
     {
-        let images: Vec<Self::Extended> =
-            automorphisms.par_iter().map(|&t| self.hoisted_automorphism(hoisted, t)).collect::<Result<_>>()?;
-        crate::hoisting::dot_mixed_rows(self, &images, rows)
+        crate::hoisting::dot_images(self, hoisted, automorphisms, rows)
     }
     /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch, accumulate in `QP` with the first.
     /// The identity costs nothing. Errors: [`crate::Error::MissingGaloisKey`].

@@ -57,9 +57,7 @@ pub trait Hoisting: Sync {
     where
         Self: Sized,
     {
-        let images: Vec<Self::Extended> =
-            automorphisms.par_iter().map(|&t| self.hoisted_automorphism(hoisted, t)).collect::<Result<_>>()?;
-        dot_mixed_rows(self, &images, rows)
+        dot_images(self, hoisted, automorphisms, rows)
     }
     /// `θ_t(a)` for `a` in base `QP`.
     fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended>;
@@ -143,6 +141,18 @@ impl<E: Evaluator> Hoisting for E {
     fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext> {
         Evaluator::mod_down(self, a)
     }
+}
+
+/// [`Hoisting::dot_hoisted_rows`] by way of all images, for schemes and automorphisms that have no faster one.
+pub(crate) fn dot_images<E: Hoisting>(
+    evaluator: &E,
+    hoisted: &E::Hoisted,
+    automorphisms: &[u64],
+    rows: &[MixedRow<'_, E::Constant>],
+) -> Result<Vec<E::Extended>> {
+    let image = |&t: &u64| evaluator.hoisted_automorphism(hoisted, t);
+    let images: Vec<E::Extended> = automorphisms.par_iter().map(image).collect::<Result<_>>()?;
+    dot_mixed_rows(evaluator, &images, rows)
 }
 
 /// [`Hoisting::dot_constants_rows`] with rows that may hold the constant 1 as `None`.

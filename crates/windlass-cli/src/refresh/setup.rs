@@ -1,18 +1,17 @@
 //! What all steps under one preset share.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use windlass::Plaintext;
 use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, Mode, bootstrap_preset_names};
 use windlass::rlwe::{Context, NoiseModel};
 use windlass::schemes::{Ciphertext, Scheme};
-use windlass::wire::{BootstrapContext, CiphertextV1, KeyId};
+use windlass::wire::BootstrapContext;
 
 use super::WayArgs;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::session::{read_for, rounded_down};
+use crate::session::rounded_down;
 
 /// A planned preset.
 pub struct Planned {
@@ -104,11 +103,6 @@ impl Setup {
     /// All values of a plaintext.
     pub fn values(&self, plaintext: &Plaintext) -> Result<Vec<u64>> {
         Ok(if self.packed() { plaintext.to_slots() } else { plaintext.to_integers()? })
-    }
-
-    /// Reads a ciphertext of a key pair.
-    pub fn ciphertext(&self, path: &Path, key: KeyId) -> Result<Ciphertext> {
-        Ok(read_for::<_, CiphertextV1>(path, self.wire.message(), key)?.into_ciphertext())
     }
 
     /// Bits of capacity of a ciphertext.

@@ -174,8 +174,8 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     let setup = other.as_ref().unwrap_or(given);
     setup.planned.plan.check(&spent)?;
     let (evaluation, own) = stages.run("load_keys", "reading keys", || -> Result<_> {
-        let own: BootstrapKeys = read_for(keys[1], &setup.wire, key)?;
-        let evaluation: EvaluationKeys = read_for(keys[0], setup.wire.message(), key)?;
+        let own: BootstrapKeys = read_for(keys[1], &setup.wire, (key, input))?;
+        let evaluation: EvaluationKeys = read_for(keys[0], setup.wire.message(), (key, input))?;
         Ok((Arc::new(evaluation), own))
     })?;
     let mut bootstrapper = prepare(setup, &evaluation, &own, stages);
@@ -252,10 +252,10 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn open(setup: &Setup, secret: &Path, input: &Path) -> Result<Vec<u64>> {
+fn open(setup: &Setup, secret_path: &Path, input: &Path) -> Result<Vec<u64>> {
     let message = setup.wire.message();
-    let (secret, key): (SecretKey, _) = read(secret, message)?;
-    let ciphertext = setup.ciphertext(input, key)?;
+    let (secret, key): (SecretKey, _) = read(secret_path, message)?;
+    let ciphertext = read_for::<_, CiphertextV1>(input, message, (key, secret_path))?.into_ciphertext();
     let decryptor = Decryptor::new(setup.planned.scheme, message.slots(), Arc::new(secret));
     setup.values(&decryptor.decrypt(&ciphertext)?)
 }

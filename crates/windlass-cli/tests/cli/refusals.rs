@@ -158,9 +158,13 @@ fn files_of_others() {
     // Another client's keys, under the same parameters.
     succeed(at, "keygen --schema schema.json --out stranger");
     let keys = "--secret-key stranger/secret.key --in answer.bin";
-    refused(at, &format!("decrypt --schema schema.json {keys}"), "answer.bin: belongs to another key pair");
+    refused(
+        at,
+        &format!("decrypt --schema schema.json {keys}"),
+        "answer.bin: belongs to another key pair than stranger/secret.key (",
+    );
     let keys = "--evaluation-keys stranger/evaluation.keys --in query.bin";
-    refused(at, &answer("table.csv", keys), "stranger/evaluation.keys: belongs to another key pair");
+    refused(at, &answer("table.csv", keys), "stranger/evaluation.keys: belongs to another key pair than query.bin (");
     let keys = "--secret-key keys/secret.key --in answer.bin --query 3";
     refused(at, &format!("decrypt --schema schema.json {keys}"), "holds the row of '2', not of '3'");
 }

@@ -37,6 +37,7 @@ fn senseless_searches_are_refused() {
         ("params search --modulus 6", "must be a power of one prime"),
         ("params search --least 20 --most 10", "the largest phi(m) is 10"),
         ("params search --most 1000000", "the largest phi(m) is 1000000"),
+        ("params search --most 18446744073709551615", "the largest phi(m) is 18446744073709551615"),
         ("params search --modulus 1152921504606846976", "below 2^45"),
     ] {
         let message = fail(dir.path(), line);

@@ -2,7 +2,7 @@
 
 use crate::arith;
 use crate::error::KernelError;
-use crate::ntt::odd::AxisDesign;
+use crate::ntt::odd::{AxisDesign, joint_order};
 
 /// One tensor factor `Z[X_i]/Φ_{m_i}` with `m_i` a prime power and `X_i = X^{m/m_i}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,7 +147,7 @@ fn designs(m: u64, axes: &[Axis]) -> (Vec<Option<AxisDesign>>, u64) {
     let choose = |thrifty: bool| {
         let designs: Vec<_> =
             axes.iter().map(|axis| (axis.prime != 2).then(|| AxisDesign::new(axis, thrifty))).collect();
-        let order = designs.iter().flatten().fold(m, |order, design| arith::lcm(order, design.order()));
+        let order = designs.iter().flatten().fold(m, |order, design| joint_order(order, design.order()));
         (designs, order)
     };
     let cheapest = choose(false);

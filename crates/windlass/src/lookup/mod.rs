@@ -117,7 +117,7 @@ impl Lookup {
     pub fn selection(&self, row: usize) -> Result<Plaintext> {
         if row >= self.layout.rows() {
             let range = format!("below {}", self.layout.rows());
-            return Err(Error::OutOfRange { what: "row", got: row as i64, range });
+            return Err(Error::OutOfRange { what: "row", got: row.into(), range });
         }
         Plaintext::from_integers(&self.slots, &self.layout.selection(row))
     }

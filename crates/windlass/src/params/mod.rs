@@ -47,16 +47,16 @@ impl Params {
     ) -> Result<Self> {
         if !arith::is_prime(p) || spec.m % p == 0 {
             let range = format!("a prime that does not divide m = {}", spec.m);
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: p as i64, range });
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
         }
         if r == 0 || (p as f64).log2() * r as f64 >= 45.0 {
             let range = "at least 1, with p^r below 2^45".into();
-            return Err(Error::OutOfRange { what: "exponent r of the plaintext modulus", got: r as i64, range });
+            return Err(Error::OutOfRange { what: "exponent r of the plaintext modulus", got: r.into(), range });
         }
         let rlwe = RlweParams::new(&spec)?;
         if rlwe.all_primes().iter().any(|q| q.value() == p) {
             let range = "different from every prime of the modulus chain".into();
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: p as i64, range });
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
         }
         if let Some(generators) = &generators {
             Hypercube::with_generators(spec.m, p, generators)?;

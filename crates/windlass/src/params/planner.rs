@@ -61,7 +61,7 @@ impl ParamSpec {
     pub fn with_plaintext_bits(bits: u32) -> Result<Self> {
         if bits > 44 {
             let range = "at most 44; split larger integers into several plaintext moduli".into();
-            return Err(Error::OutOfRange { what: "plaintext bits", got: bits as i64, range });
+            return Err(Error::OutOfRange { what: "plaintext bits", got: bits.into(), range });
         }
         if bits <= 16 {
             return Ok(Self::default());
@@ -89,19 +89,20 @@ impl Params {
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         if spec.security < RlweParams::REQUIRED_SECURITY {
             let range = "at least 128; smaller sets exist only as presets whose names say insecure or paper".into();
-            return Err(Error::OutOfRange { what: "security", got: spec.security as i64, range });
+            return Err(Error::OutOfRange { what: "security", got: spec.security.into(), range });
         }
         if !arith::is_prime(spec.p) {
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: spec.p as i64, range: "a prime".into() });
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: spec.p.into(), range: "a prime".into() });
         }
         PrimePower::new(spec.p, spec.r)?;
-        if !spec.capacity.is_finite() || !spec.security.is_finite() {
-            let range = "a finite number of bits".into();
-            return Err(Error::OutOfRange { what: "capacity or security", got: i64::MAX, range });
+        for (what, bits) in [("capacity", spec.capacity), ("security", spec.security)] {
+            if !bits.is_finite() {
+                return Err(Error::OutOfRange { what, got: bits.into(), range: "a finite number of bits".into() });
+            }
         }
         if let Some(m) = spec.m.filter(|&m| m < 3 || m % spec.p == 0) {
             let range = format!("at least 3, and not divisible by p = {}", spec.p);
-            return Err(Error::OutOfRange { what: "cyclotomic index m", got: m as i64, range });
+            return Err(Error::OutOfRange { what: "cyclotomic index m", got: m.into(), range });
         }
         let mut refusal = format!("no ring has {} slots modulo {}", spec.slots, spec.p);
         for m in candidates(spec) {

@@ -142,9 +142,7 @@ pub fn search(spec: &SearchSpec) -> Result<Vec<Candidate>> {
 }
 
 fn check(spec: &SearchSpec) -> Result<()> {
-    let refuse = |what, got: u64, range: &str| {
-        Err(Error::OutOfRange { what, got: i64::try_from(got).unwrap_or(i64::MAX), range: range.into() })
-    };
+    let refuse = |what, got: u64, range: &str| Err(Error::OutOfRange { what, got: got.into(), range: range.into() });
     if !arith::is_prime(spec.p) {
         return refuse("the plaintext prime p", spec.p, "a prime");
     }
@@ -313,6 +311,16 @@ mod tests {
                 let found: Vec<usize> = one.dimensions.iter().map(|dimension| dimension.size).collect();
                 assert_eq!(found, sizes, "{one:?}");
             }
+        }
+    }
+
+    /// Primes whose Rader convolutions nest deeply: the orders of their roots do not fit 64 bits.
+    #[test]
+    fn every_index_of_the_range_can_be_described() {
+        let spec = SearchSpec { phi: (3, 1 << 17), most_degree: u64::MAX, ..SearchSpec::default() };
+        for prime in [34549, 65267] {
+            let one = candidate(&spec, 3 * prime);
+            assert!(one.is_none_or(|one| one.n as u64 == 2 * (prime - 1)), "{prime}");
         }
     }
 

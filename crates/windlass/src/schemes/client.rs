@@ -131,7 +131,7 @@ impl Decryptor {
         let context = self.key.context();
         if level == 0 || level > context.top_level() {
             let range = format!("between 1 and {}", context.top_level());
-            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
         }
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);

@@ -4,6 +4,7 @@ pub mod ckks;
 pub mod clear;
 pub mod client;
 pub mod engine;
+mod galois;
 
 pub use client::{Decryptor, Encryptor};
 pub use engine::{Ciphertext, Constant, Engine};

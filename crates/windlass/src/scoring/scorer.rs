@@ -37,7 +37,7 @@ impl RowLayout {
     pub fn new(features: usize, slots: usize) -> Result<Self> {
         if features == 0 || features.next_power_of_two() > slots {
             let range = format!("in 1..={slots}");
-            return Err(Error::OutOfRange { what: "the number of features", got: features as i64, range });
+            return Err(Error::OutOfRange { what: "the number of features", got: features.into(), range });
         }
         Ok(Self { features, slots })
     }

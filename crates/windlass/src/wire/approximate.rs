@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use windlass_ring::sample;
 use windlass_rlwe::Context;
 
-use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
+use super::values::{FileContext, Wire, poly_len, read_parts, write_parts};
 use super::{ContextHash, FieldReader, FieldWriter, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::ckks::{Ciphertext, CkksContext};
@@ -140,26 +140,13 @@ impl Wire<ApproximateContext> for ApproximateCiphertextV1 {
         out.f64(ct.scale());
         out.f64(ct.magnitude());
         out.f64(ct.deviation());
-        write_poly(out, &ct.parts()[0]);
-        match &self.seed {
-            Some(seed) => out.bytes(seed),
-            None => write_poly(out, &ct.parts()[1]),
-        }
+        write_parts(out, ct.parts(), self.seed.as_ref());
     }
 
     /// Refuses also what states values that do not fit its modulus: [`crate::Error::CapacityExhausted`].
     fn decode(context: &ApproximateContext, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(&context.context, &mut fields)?;
-        let basis = context.rlwe().basis(head.level);
-        let first = read_poly(context.rlwe(), &basis, &mut fields, "CKKS ciphertext")?;
-        let (second, seed) = if head.seeded {
-            let seed = fields.array("seed of a CKKS ciphertext")?;
-            (sample::uniform(first.ring(), &basis, &seed, 0), Some(seed))
-        } else {
-            (read_poly(context.rlwe(), &basis, &mut fields, "CKKS ciphertext")?, None)
-        };
-        fields.finish("CKKS ciphertext")?;
-        let parts = vec![first, second];
+        let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
         let (bounds, shape) = ((head.magnitude, head.deviation), (head.degree, head.slots));
         let ciphertext = Ciphertext::from_file(&context.context, parts, shape, bounds)?;
         Ok(Self { ciphertext, seed })

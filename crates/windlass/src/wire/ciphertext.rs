@@ -6,7 +6,7 @@ use windlass_ring::kernels::arith;
 use windlass_ring::{Eval, Poly, sample};
 use windlass_rlwe::Bound;
 
-use super::values::{Wire, WireContext, poly_len, read_poly, scheme_code, write_poly};
+use super::values::{Wire, WireContext, poly_len, read_parts, scheme_code, write_parts};
 use super::{FieldReader, FieldWriter, Kind, WireError};
 use crate::error::Result;
 use crate::plaintext::Content;
@@ -69,7 +69,6 @@ struct Fields {
     content: Content,
     level: usize,
     exponent: u32,
-    parts: usize,
     factor: u64,
     log2_noise: f64,
 }
@@ -108,7 +107,7 @@ impl Fields {
         if !(0.0..=context.context.log2_modulus(level)).contains(&log2_noise) {
             return malformed("noise bound");
         }
-        Ok(Self { seeded: flags & SEEDED != 0, content, level, exponent, parts, factor, log2_noise })
+        Ok(Self { seeded: flags & SEEDED != 0, content, level, exponent, factor, log2_noise })
     }
 }
 
@@ -126,27 +125,12 @@ impl Wire for CiphertextV1 {
         out.u64(ct.factor());
         // The noise of zero times a ciphertext is zero: 1 is a bound of it too.
         out.f64(ct.log2_noise().max(0.0));
-        write_poly(out, &ct.parts()[0]);
-        match &self.seed {
-            Some(seed) => out.bytes(seed),
-            None => ct.parts()[1..].iter().for_each(|part| write_poly(out, part)),
-        }
+        write_parts(out, ct.parts(), self.seed.as_ref());
     }
 
     fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(context, &mut fields)?;
-        let basis = context.context.basis(head.level);
-        let mut parts = vec![read_poly(&context.context, &basis, &mut fields, "ciphertext")?];
-        let mut seed = None;
-        if head.seeded {
-            let bytes = fields.array("ciphertext seed")?;
-            parts.push(expand(&parts[0], &bytes));
-            seed = Some(bytes);
-        }
-        while parts.len() < head.parts {
-            parts.push(read_poly(&context.context, &basis, &mut fields, "ciphertext")?);
-        }
-        fields.finish("ciphertext")?;
+        let (parts, seed) = read_parts(&context.context, head.level, head.seeded, fields, "ciphertext")?;
         let ciphertext = Ciphertext {
             context: Arc::clone(&context.context),
             scheme: context.scheme,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use windlass_ring::slots::SlotRing;
-use windlass_ring::{Basis, Eval, Poly};
+use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::context::Context;
 use zeroize::Zeroizing;
 
@@ -158,6 +158,35 @@ pub(super) fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
     for (row, index) in poly.basis().indices().enumerate() {
         out.residues(poly.row(row), poly.ring().modulus(index).value());
     }
+}
+
+/// The polynomials of a ciphertext, the second as the seed that it is expanded from if there is one.
+pub(super) fn write_parts(out: &mut FieldWriter, parts: &[Poly<Eval>], seed: Option<&[u8; 32]>) {
+    write_poly(out, &parts[0]);
+    match seed {
+        Some(seed) => out.bytes(seed),
+        None => parts[1..].iter().for_each(|part| write_poly(out, part)),
+    }
+}
+
+/// Reads what [`write_parts`] wrote of two polynomials, and the end.
+pub(super) fn read_parts(
+    context: &Context,
+    level: usize,
+    seeded: bool,
+    mut fields: FieldReader<'_>,
+    what: &'static str,
+) -> Result<(Vec<Poly<Eval>>, Option<[u8; 32]>), WireError> {
+    let basis = context.basis(level);
+    let first = read_poly(context, &basis, &mut fields, what)?;
+    let (second, seed) = if seeded {
+        let seed = fields.array(what)?;
+        (sample::uniform(first.ring(), &basis, &seed, 0), Some(seed))
+    } else {
+        (read_poly(context, &basis, &mut fields, what)?, None)
+    };
+    fields.finish(what)?;
+    Ok((vec![first, second], seed))
 }
 
 /// Reads a polynomial over `basis`. Memory is taken only when all its bytes are there.

@@ -1,7 +1,7 @@
 //! What is refused, and how.
 
 use windlass::Error;
-use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Publication};
+use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, ComplexMap, Polynomial, Publication};
 
 use crate::common::{Setup, sample, spec};
 
@@ -96,6 +96,33 @@ fn parameters_that_make_no_sense() {
     let spec = CkksSpec::secure(3, 35, 9, 1000).unwrap();
     assert!(spec.n >= 2000 && spec.n <= 1 << 13, "{spec:?}");
     assert!(CkksContext::new(&spec).unwrap().rlwe().params().security().bits >= 128.0);
+}
+
+/// Numbers are shown as they were given, whatever their size.
+#[test]
+fn messages_show_what_was_given() {
+    let refusal = |refused: Result<Polynomial, Error>| refused.unwrap_err().to_string();
+    let end = |low, high| refusal(Polynomial::exponential(low, high, 3));
+    assert_eq!(end(0.25, -0.5), "the upper end of the interval is -0.5, but must be finite and above 0.25");
+    assert_eq!(end(1e300, 1.5), "the upper end of the interval is 1.5, but must be finite and above 1e300");
+    assert_eq!(end(f64::NAN, 1.0), "the lower end of the interval is NaN, but must be finite");
+    assert_eq!(end(0.0, f64::INFINITY), "the upper end of the interval is inf, but must be finite and above 0");
+    let inverse = refusal(Polynomial::inverse(-0.75, 2.0, 3));
+    assert!(inverse.starts_with("the lower end of the interval is -0.75, but must be positive"), "{inverse}");
+    let s = Setup::new(&spec(256, 40, 1), &[]);
+    let level = s.engine.prepare(&[Complex64::ONE], usize::MAX).unwrap_err().to_string();
+    assert!(level.contains("18446744073709551615"), "{level}");
+}
+
+#[test]
+fn maps_whose_constants_overflow() {
+    let s = Setup::new(&spec(256, 40, 1), &[]);
+    let large = vec![Complex64::ONE, Complex64::new(1e200, 0.0), Complex64::ONE, Complex64::ONE];
+    let map = ComplexMap::term(&s.context, 0, false, &large).unwrap();
+    assert_eq!(map.compose(&map).unwrap_err(), Error::NotFinite { index: 1 });
+    let largest = ComplexMap::term(&s.context, 1, true, &[Complex64::new(0.0, f64::MAX); 4]).unwrap();
+    assert_eq!(largest.add(&largest).unwrap_err(), Error::NotFinite { index: 0 });
+    assert!(map.compose(&ComplexMap::rotation(&s.context, 4, 1).unwrap()).is_ok());
 }
 
 #[test]

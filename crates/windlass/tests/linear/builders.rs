@@ -2,7 +2,6 @@
 
 use windlass::circuits::{LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::{Error, Plaintext};
-use windlass_ring::RingError;
 use windlass_ring::slots::SlotRing;
 
 use super::common::*;
@@ -157,13 +156,15 @@ fn inverses() {
                             assert_eq!(product.constant(1), one.constant(1));
                         }
                     }
-                    Err(error) => assert_eq!(error, Error::Ring(RingError::NotInvertible)),
+                    Err(error) => assert_eq!(error, Error::SingularMap { prime: ring.hypercube().prime() }),
                 }
             }
         }
         let rotation = LinearMap::rotation(&ring, s, 1).unwrap();
         assert_eq!(rotation.inverse().unwrap().support(), LinearMap::rotation(&ring, s, -1).unwrap().support());
-        assert_eq!(LinearMap::zero(&ring).inverse().unwrap_err(), Error::Ring(RingError::NotInvertible));
+        let singular = LinearMap::zero(&ring).inverse().unwrap_err();
+        assert_eq!(singular, Error::SingularMap { prime: ring.hypercube().prime() });
+        assert!(singular.to_string().contains("matrix is singular"), "{singular}");
     }
     assert!(inverted >= 10, "{inverted}");
 }

@@ -5,7 +5,7 @@
 //! and a transform of length B for each u. For a prime there is only the first step.
 
 use super::build::{Builder, Constants, Direction, Place};
-use super::design::{Design, Factor, factors};
+use super::design::{Design, Factor, factors, joint_order};
 use super::program::{Links, NONE, Run, Step, link};
 use super::run::Block;
 use crate::arith;
@@ -31,7 +31,7 @@ impl AxisDesign {
 
     /// Order of the roots of unity that the transform needs besides the index.
     pub fn order(&self) -> u64 {
-        self.tail.iter().fold(self.convolution.order, |order, factor| arith::lcm(order, factor.order()))
+        self.tail.iter().fold(self.convolution.order, |order, factor| joint_order(order, factor.order()))
     }
 }
 

@@ -55,6 +55,14 @@ pub(super) struct Design {
     pub operations: (usize, usize),
 }
 
+/// The least common multiple of two orders; `u64::MAX`, which no prime has roots of, where it does not fit a word.
+pub(in crate::ntt) fn joint_order(a: u64, b: u64) -> u64 {
+    if a == u64::MAX || b == u64::MAX {
+        return u64::MAX;
+    }
+    (a / arith::gcd(a, b)).saturating_mul(b)
+}
+
 /// Lengths of the steps for p^e.
 fn radices(p: usize, e: u32) -> Vec<usize> {
     let most = match p {
@@ -177,7 +185,7 @@ impl Design {
         for (position, index) in indices(&factors, size).into_iter().enumerate() {
             positions[index] = position;
         }
-        let order = factors.iter().fold(size as u64, |order, factor| arith::lcm(order, factor.order()));
+        let order = factors.iter().fold(size as u64, |order, factor| joint_order(order, factor.order()));
         let (mut cost, mut products, mut sums) = (PRODUCT * size as u64, size, 0);
         for factor in &factors {
             let times = 2 * (size / factor.len);
@@ -227,6 +235,17 @@ fn rough_cost(size: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rader convolutions behind Rader convolutions may need roots of an order above 2^64: such designs are not taken.
+    #[test]
+    fn orders_beyond_a_word_are_left_aside() {
+        for prime in [34549, 65267, 103613] {
+            assert_eq!(Design::exact(prime - 1).order, u64::MAX, "{prime}");
+            assert!(Design::cheapest(prime - 1).order < 1 << 34, "{prime}");
+        }
+        assert_eq!([joint_order(12, 18), joint_order(1 << 40, 3 << 30)], [36, 3 << 40]);
+        assert_eq!([joint_order(u64::MAX, 1), joint_order(1 << 40, (1 << 40) + 1)], [u64::MAX; 2]);
+    }
 
     #[test]
     fn positions_are_permutations_and_strides_fit() {

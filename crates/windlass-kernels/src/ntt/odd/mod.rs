@@ -11,4 +11,5 @@ mod run;
 
 pub(super) use axis::{AxisDesign, OddAxis};
 pub(super) use build::{Builder, Direction};
+pub(super) use design::joint_order;
 pub(super) use run::{Block, Columns, Memory, run};

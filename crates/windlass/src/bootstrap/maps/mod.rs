@@ -315,7 +315,7 @@ fn merge(stages: Vec<SlotMap>, ends: &[usize], fixed: Option<&Fixed>) -> Result<
         let range = format!("ascending and end with {}, the number of elementary stages", stages.len());
         return Err(Error::OutOfRange {
             what: "the last entry of the partition",
-            got: ends.last().map_or(0, |&end| end as i64),
+            got: ends.last().copied().unwrap_or(0).into(),
             range,
         });
     }

@@ -110,7 +110,7 @@ fn check_degree(degree: usize) -> Result<()> {
         return Ok(());
     }
     let range = format!("at most {MAX_DEGREE}; bound the digits (local null polynomials) for a large p");
-    Err(Error::OutOfRange { what: "the degree of a digit polynomial", got: degree as i64, range })
+    Err(Error::OutOfRange { what: "the degree of a digit polynomial", got: degree.into(), range })
 }
 
 #[cfg(test)]

@@ -86,7 +86,7 @@ impl Line {
         let dimensions = slots.hypercube().dimensions();
         if dimension >= dimensions.len() {
             let range = format!("less than the number of dimensions, {}", dimensions.len());
-            return Err(Error::OutOfRange { what: "the dimension", got: dimension as i64, range });
+            return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
         }
         let mut seen: HashMap<Vec<usize>, usize> = HashMap::new();
         let (mut coordinate, mut hypercolumn) = (Vec::new(), Vec::new());

@@ -90,7 +90,7 @@ impl LinearPlan {
                 let support = matrix.block(row, column).map_or_else(Vec::new, |map| map.support());
                 if let Some(t) = support.into_iter().find(|&t| self.grid.constant(row, column, t).is_none()) {
                     let range = "one of those of the plan's map".to_owned();
-                    return Err(Error::OutOfRange { what: "an automorphism of the matrix", got: t as i64, range });
+                    return Err(Error::OutOfRange { what: "an automorphism of the matrix", got: t.into(), range });
                 }
             }
         }

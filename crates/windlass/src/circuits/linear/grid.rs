@@ -30,7 +30,7 @@ impl LinearGrid {
     pub fn zero(slots: &Arc<SlotRing>, rows: usize, columns: usize) -> Result<Self> {
         for (what, count) in [("the number of outputs", rows), ("the number of inputs", columns)] {
             if count == 0 {
-                return Err(Error::OutOfRange { what, got: 0, range: "at least 1".to_owned() });
+                return Err(Error::OutOfRange { what, got: 0.into(), range: "at least 1".to_owned() });
             }
         }
         Ok(Self { slots: Arc::clone(slots), rows, columns, blocks: BTreeMap::new() })

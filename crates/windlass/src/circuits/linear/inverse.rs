@@ -9,12 +9,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use windlass_ring::RingError;
 use windlass_ring::slots::{GaloisRing, SlotRing};
 
 use super::axes::{inverse_mod, power_mod};
 use super::map::LinearMap;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 
 /// An element of E.
@@ -24,7 +23,7 @@ impl LinearMap {
     /// The map `T^{-1}` with `T^{-1}∘T = 1`.
     ///
     /// Cost: k³ products in `E` for each block of k units (k = D for a one-dimensional map over `E`, D·d for a block map), so it is
-    /// meant for blocks of some hundreds. Errors: [`RingError::NotInvertible`] if there is no inverse.
+    /// meant for blocks of some hundreds. Errors: [`Error::SingularMap`] if there is no inverse.
     pub fn inverse(&self) -> Result<Self> {
         let slots = self.slots();
         let m = slots.quotient().m();
@@ -156,7 +155,7 @@ fn invert(galois: &GaloisRing, mut matrix: Vec<Vec<Element>>) -> Result<Vec<Vec<
     let zero = |value: &[u64]| value.iter().all(|&x| x == 0);
     for step in 0..size {
         let unit = |row: &Vec<Element>| row[step].iter().any(|x| x % p != 0);
-        let pivot = (step..size).find(|&i| unit(&matrix[i])).ok_or(RingError::NotInvertible)?;
+        let pivot = (step..size).find(|&i| unit(&matrix[i])).ok_or(Error::SingularMap { prime: p })?;
         matrix.swap(step, pivot);
         let inverse = galois.inverse(&matrix[step][step])?;
         let mut lead = std::mem::take(&mut matrix[step]);

@@ -113,7 +113,7 @@ impl LinearMap {
             check_slot("a source of a permutation", slot, count)?;
             if std::mem::replace(&mut seen[slot], true) {
                 let range = "different from every other one".to_owned();
-                return Err(Error::OutOfRange { what: "a source of a permutation", got: slot as i64, range });
+                return Err(Error::OutOfRange { what: "a source of a permutation", got: slot.into(), range });
             }
         }
         Self::from_sparse(slots, source.iter().enumerate().map(|(row, &column)| (row, column, 1)))
@@ -140,10 +140,10 @@ pub(super) fn check_rectangular(matrix: &[Vec<u64>]) -> Result<()> {
 
 pub(super) fn check_slot(what: &'static str, got: usize, count: usize) -> Result<()> {
     let range = || format!("less than {count}");
-    if got < count { Ok(()) } else { Err(Error::OutOfRange { what, got: got as i64, range: range() }) }
+    if got < count { Ok(()) } else { Err(Error::OutOfRange { what, got: got.into(), range: range() }) }
 }
 
 fn check_length(what: &'static str, got: usize, most: usize) -> Result<()> {
     let range = || format!("at most {most}");
-    if got <= most { Ok(()) } else { Err(Error::OutOfRange { what, got: got as i64, range: range() }) }
+    if got <= most { Ok(()) } else { Err(Error::OutOfRange { what, got: got.into(), range: range() }) }
 }

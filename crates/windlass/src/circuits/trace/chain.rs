@@ -31,7 +31,7 @@ impl TraceChain {
     /// [`Error::OutOfRange`] for a conductor of 0, a factor of no terms or more than 2^16; [`Error::Ring`] for an element that is no unit.
     pub fn new(conductor: u64, factors: impl IntoIterator<Item = Factor>) -> Result<Self> {
         if conductor == 0 {
-            return Err(Error::OutOfRange { what: "the conductor", got: 0, range: "at least 1".into() });
+            return Err(Error::OutOfRange { what: "the conductor", got: 0.into(), range: "at least 1".into() });
         }
         let mut kept = Vec::new();
         for Factor { element, count } in factors {
@@ -41,7 +41,7 @@ impl TraceChain {
             }
             if count == 0 || count > 1 << 16 {
                 let range = "in 1..=65536".into();
-                return Err(Error::OutOfRange { what: "the number of terms", got: count as i64, range });
+                return Err(Error::OutOfRange { what: "the number of terms", got: count.into(), range });
             }
             if count > 1 {
                 kept.push(Factor { element, count });
@@ -99,7 +99,7 @@ impl TraceChain {
         let dimensions = slots.hypercube().dimensions();
         let Some(line) = dimensions.get(dimension) else {
             let range = format!("less than the number of dimensions, {}", dimensions.len());
-            return Err(Error::OutOfRange { what: "the dimension", got: dimension as i64, range });
+            return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
         };
         Self::powers(slots.quotient().m(), line.generator, line.size as u64)
     }

@@ -23,7 +23,7 @@ pub fn replicate<E: Evaluator>(
     let slots = evaluator.slots();
     if slot >= slots.slots() {
         let range = format!("less than the number of slots, {}", slots.slots());
-        return Err(Error::OutOfRange { what: "the slot", got: slot as i64, range });
+        return Err(Error::OutOfRange { what: "the slot", got: slot.into(), range });
     }
     let mut mask = vec![0; slots.slots()];
     mask[slot] = 1;
@@ -55,7 +55,7 @@ pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) 
     let dimensions = slots.hypercube().dimensions();
     let Some(line) = dimensions.get(dimension) else {
         let range = format!("less than the number of dimensions, {}", dimensions.len());
-        return Err(Error::OutOfRange { what: "the dimension", got: dimension as i64, range });
+        return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
     };
     shift_radices(line.size, groups)?
         .into_iter()
@@ -72,7 +72,7 @@ pub(crate) fn shift_radices(size: usize, groups: usize) -> Result<Vec<(usize, us
     let steps = size.next_power_of_two().trailing_zeros() as usize;
     if groups == 0 || groups > steps.max(1) {
         let range = format!("in 1..={}", steps.max(1));
-        return Err(Error::OutOfRange { what: "the number of groups", got: groups as i64, range });
+        return Err(Error::OutOfRange { what: "the number of groups", got: groups.into(), range });
     }
     let mut radices = Vec::new();
     let mut done = 0;

@@ -12,7 +12,7 @@ impl Polynomial {
     pub fn interpolate(f: impl Fn(f64) -> f64, low: f64, high: f64, degree: usize) -> Result<Self> {
         check_interval(low, high)?;
         if degree > 1023 {
-            return Err(Error::OutOfRange { what: "the degree", got: degree as i64, range: "at most 1023".into() });
+            return Err(Error::OutOfRange { what: "the degree", got: degree.into(), range: "at most 1023".into() });
         }
         let count = degree + 1;
         let angle = |j: usize| std::f64::consts::PI * (j as f64 + 0.5) / count as f64;
@@ -52,7 +52,7 @@ impl Polynomial {
     pub fn inverse(low: f64, high: f64, degree: usize) -> Result<Self> {
         if low <= 0.0 && high >= 0.0 {
             let range = "positive, or the upper end negative".into();
-            return Err(Error::OutOfRange { what: "the lower end of the interval", got: low as i64, range });
+            return Err(Error::OutOfRange { what: "the lower end of the interval", got: low.into(), range });
         }
         Self::interpolate(|x| 1.0 / x, low, high, degree)
     }

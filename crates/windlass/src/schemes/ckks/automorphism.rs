@@ -1,16 +1,16 @@
 //! Rotations and conjugation: one at a time, hoisted, and in base Q·P.
 
 use num_complex::Complex64;
-use rayon::prelude::*;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey};
+use windlass_rlwe::switching::{self, Addend, Digits, Finish};
 
 use super::arithmetic::added;
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
 use crate::error::{Error, Result};
 use crate::evaluator::MixedRow;
-use crate::hoisting::{Hoisting, dot_mixed_rows};
+use crate::hoisting::{Hoisting, dot_images};
+use crate::schemes::galois::{key_and_permutation, keys_and_permutations};
 
 /// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl Engine {
         let (base, top) = (self.context.base_level(), self.context.top_level());
         if level < base || level > top {
             let range = format!("between {base} and {top}");
-            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
         }
         let poly = self.context.encode(values, self.context.scale(level), &self.context.rlwe().wide_basis(level));
         Ok(Constant { poly, level, slots: values.len(), magnitude })
@@ -66,14 +66,6 @@ impl Engine {
 
     fn is_identity(&self, t: u64) -> bool {
         t % Hoisting::conductor(self) == 1
-    }
-
-    pub(super) fn galois_key(&self, t: u64) -> Result<&SwitchingKey> {
-        let element = t % Hoisting::conductor(self);
-        self.keys.galois(element).map(|key| &**key).ok_or_else(|| Error::MissingGaloisKey {
-            element,
-            make_with: format!("EvaluationKeys::add_galois(&secret_key, {element}, level, &mut rng)"),
-        })
     }
 
     pub(super) fn with_error(info: Info, deviation: f64) -> Info {
@@ -103,7 +95,7 @@ impl Engine {
         }
         if c.level != level {
             let range = format!("{}, the level the constant was prepared for", c.level);
-            return Err(Error::OutOfRange { what: "level of the ciphertext", got: level as i64, range });
+            return Err(Error::OutOfRange { what: "level of the ciphertext", got: level.into(), range });
         }
         Ok(())
     }
@@ -144,8 +136,7 @@ impl Hoisting for Engine {
             return Ok(a.clone());
         }
         let (context, level) = (self.context.rlwe(), a.level());
-        let key = self.galois_key(t)?;
-        let permutation = context.ring().automorphism(t)?;
+        let (key, permutation) = key_and_permutation(&self.keys, t)?;
         let finish = Finish { addends: [Some(&a.parts[0]), None], automorphism: Some(&permutation) };
         let parts = switching::switch(context, &a.parts[1], 1, key, &finish)?;
         let error = self.context.errors().key_switch(level) / a.scale();
@@ -163,8 +154,7 @@ impl Hoisting for Engine {
             return Hoisting::extend(self, &a.ct);
         }
         let context = self.context.rlwe();
-        let key = self.galois_key(t)?;
-        let permutation = context.ring().automorphism(t)?;
+        let (key, permutation) = key_and_permutation(&self.keys, t)?;
         let level = a.ct.level();
         let factors = switching::extension_factors(context, level, 1);
         let addend = Addend { poly: &a.ct.parts[0], factors: &factors };
@@ -180,9 +170,8 @@ impl Hoisting for Engine {
         }
         let (context, level) = (self.context.rlwe(), a.ct.level());
         let first = switching::extend_narrow(context, &a.ct.parts[0], 1);
-        let moved = elements.iter().filter(|&&t| !self.is_identity(t));
-        let terms =
-            moved.map(|&t| Ok((self.galois_key(t)?, context.ring().automorphism(t)?))).collect::<Result<Vec<_>>>()?;
+        let moved = elements.iter().copied().filter(|&t| !self.is_identity(t));
+        let terms = keys_and_permutations(&self.keys, moved)?;
         let parts = a.digits.sum_of_switched(context, &first, &terms)?;
         let error = self.wide_error(level, &a.ct.info);
         let info = a.ct.info.times(terms.len() as f64);
@@ -211,9 +200,7 @@ impl Hoisting for Engine {
         rows: &[MixedRow<'_, Constant>],
     ) -> Result<Vec<Extended>> {
         if automorphisms.iter().any(|&t| self.is_identity(t)) {
-            let images: Vec<Extended> =
-                automorphisms.par_iter().map(|&t| self.hoisted_automorphism(hoisted, t)).collect::<Result<_>>()?;
-            return dot_mixed_rows(self, &images, rows);
+            return dot_images(self, hoisted, automorphisms, rows);
         }
         self.dot_hoisted(hoisted, automorphisms, rows)
     }
@@ -224,8 +211,7 @@ impl Hoisting for Engine {
             return Ok(a.clone());
         }
         let context = self.context.rlwe();
-        let key = self.galois_key(t)?;
-        let permutation = context.ring().automorphism(t)?;
+        let (key, permutation) = key_and_permutation(&self.keys, t)?;
         let narrowed = switching::mod_down(context, &a.ct.parts[1], a.level, 1);
         let addend = Addend { poly: &a.ct.parts[0], factors: &[] };
         let parts = switching::switch_wide(context, &narrowed, key, Some(addend), Some(&permutation))?.into();

@@ -140,7 +140,7 @@ impl Decryptor {
         if level < base || level > top {
             return Err(Error::OutOfRange {
                 what: "level",
-                got: level as i64,
+                got: level.into(),
                 range: format!("between {base} and {top}"),
             });
         }
@@ -189,7 +189,7 @@ impl Decryptor {
             [("security in bits", security_bits, 128), ("the number of decryptions", decryptions, u32::MAX)]
         {
             if got == 0 || got > most {
-                return Err(Error::OutOfRange { what, got: got as i64, range: format!("in 1..={most}") });
+                return Err(Error::OutOfRange { what, got: got.into(), range: format!("in 1..={most}") });
             }
         }
         let mut coefficients = self.coefficients(ct)?;

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::Isa;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Assurance, Context, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Context, Number, RlweParams, RlweSpec, SecretDistribution};
 
 use super::embedding::Embedding;
 use super::error_model::ErrorModel;
@@ -120,16 +120,16 @@ impl CkksContext {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_isa(spec: &CkksSpec, isa: Isa) -> Result<Arc<Self>> {
-        let refuse = |what, got, range: &str| Err(Error::OutOfRange { what, got, range: range.into() });
+        let refuse = |what, got: Number, range: &str| Err(Error::OutOfRange { what, got, range: range.into() });
         if !spec.n.is_power_of_two() || !(4..=1 << 17).contains(&spec.n) {
-            return refuse("the ring dimension", spec.n as i64, "a power of two from 4 to 2^17");
+            return refuse("the ring dimension", spec.n.into(), "a power of two from 4 to 2^17");
         }
         if !(25..=50).contains(&spec.scale_bits) {
-            return refuse("the scale in bits", spec.scale_bits as i64, "in 25..=50");
+            return refuse("the scale in bits", spec.scale_bits.into(), "in 25..=50");
         }
         let base: u32 = spec.base_prime_bits.iter().sum();
         if base < spec.scale_bits + 2 {
-            return refuse("the size of the base primes in bits", base as i64, "at least two more than the scale's");
+            return refuse("the size of the base primes in bits", base.into(), "at least two more than the scale's");
         }
         let rlwe = Context::with_isa(RlweParams::new(&spec.to_rlwe())?, isa)?;
         let mut scales = vec![(spec.scale_bits as f64).exp2()];

@@ -53,7 +53,7 @@ impl Engine {
         let base = self.context.base_level();
         if level < base || level > ct.level() {
             let range = format!("between {base} and {}", ct.level());
-            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
         }
         if level == ct.level() {
             return Ok(ct);

@@ -45,7 +45,7 @@ impl ComplexMap {
     pub fn term(context: &Arc<CkksContext>, amount: i64, conjugate: bool, constant: &[Complex64]) -> Result<Self> {
         let mut map = Self::zero(context, constant.len())?;
         context.check_values(constant, f64::INFINITY)?;
-        map.accumulate((amount.rem_euclid(constant.len() as i64) as usize, conjugate), constant.to_vec());
+        map.accumulate((amount.rem_euclid(constant.len() as i64) as usize, conjugate), constant.to_vec())?;
         Ok(map)
     }
 
@@ -72,7 +72,7 @@ impl ComplexMap {
         let diagonals: Vec<Vec<Complex64>> = (0..slots).into_par_iter().map(diagonal).collect();
         for (r, constant) in diagonals.into_iter().enumerate() {
             context.check_values(&constant, f64::INFINITY)?;
-            map.accumulate((r, false), constant);
+            map.accumulate((r, false), constant)?;
         }
         Ok(map)
     }
@@ -88,21 +88,24 @@ impl ComplexMap {
             let mut map = Self::zero(context, slots)?;
             for shift in (0..radix).map(|k| k * stride) {
                 let kept = |j: usize| Complex64::new(if j >= shift { 1.0 } else { 0.0 }, 0.0);
-                map.accumulate(((slots - shift) % slots, false), (0..slots).map(kept).collect());
+                map.accumulate(((slots - shift) % slots, false), (0..slots).map(kept).collect())?;
             }
             Ok(map)
         });
         maps.collect()
     }
 
-    fn accumulate(&mut self, place: (usize, bool), constant: Vec<Complex64>) {
-        let sum = match self.terms.remove(&place) {
+    /// Errors: [`Error::NotFinite`] where the sum overflows.
+    fn accumulate(&mut self, place: (usize, bool), constant: Vec<Complex64>) -> Result<()> {
+        let sum: Vec<Complex64> = match self.terms.remove(&place) {
             Some(present) => present.iter().zip(&constant).map(|(a, b)| a + b).collect(),
             None => constant,
         };
+        self.context.check_values(&sum, f64::INFINITY)?;
         if sum.iter().any(|&z| z != Complex64::ZERO) {
             self.terms.insert(place, sum);
         }
+        Ok(())
     }
 
     /// The number of slots.
@@ -131,18 +134,18 @@ impl ComplexMap {
     /// The sum of two maps.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`].
+    /// [`Error::ContextMismatch`]; [`Error::NotFinite`] when a constant overflows.
     pub fn add(&self, other: &Self) -> Result<Self> {
         self.check(other, "ComplexMap::add")?;
         let mut sum = self.clone();
-        other.terms.iter().for_each(|(&place, constant)| sum.accumulate(place, constant.clone()));
+        other.terms.iter().try_for_each(|(&place, constant)| sum.accumulate(place, constant.clone()))?;
         Ok(sum)
     }
 
     /// `self ∘ first`: `(κ·θ_a)(κ'·θ_b) = κ·θ_a(κ')·θ_{ab}`.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`].
+    /// [`Error::ContextMismatch`]; [`Error::NotFinite`] when a constant overflows.
     pub fn compose(&self, first: &Self) -> Result<Self> {
         self.check(first, "ComplexMap::compose")?;
         let mut map = Self::zero(&self.context, self.slots)?;
@@ -150,7 +153,7 @@ impl ComplexMap {
             for (&(r2, conjugate2), inner) in &first.terms {
                 let moved = moved(inner, r, conjugate);
                 let product = outer.iter().zip(&moved).map(|(a, b)| a * b).collect();
-                map.accumulate(((r + r2) % self.slots, conjugate ^ conjugate2), product);
+                map.accumulate(((r + r2) % self.slots, conjugate ^ conjugate2), product)?;
             }
         }
         Ok(map)

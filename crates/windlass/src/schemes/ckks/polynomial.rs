@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use num_complex::Complex64;
+use windlass_rlwe::Number;
 
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
@@ -127,7 +128,11 @@ pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
     if low.is_finite() && high.is_finite() && low < high {
         return Ok(());
     }
-    Err(Error::OutOfRange { what: "the upper end of the interval", got: high as i64, range: format!("above {low}") })
+    let (what, got, range) = match low.is_finite() {
+        false => ("the lower end of the interval", low, "finite".into()),
+        true => ("the upper end of the interval", high, format!("finite and above {}", Number::from(low))),
+    };
+    Err(Error::OutOfRange { what, got: got.into(), range })
 }
 
 impl Engine {

@@ -9,6 +9,7 @@ use super::ciphertext::Info;
 use super::engine::Engine;
 use crate::error::{Error, Result};
 use crate::evaluator::MixedRow;
+use crate::schemes::galois::keys_and_permutations;
 
 impl Engine {
     /// Row by row Σ c_i·x_{j_i}.
@@ -45,8 +46,7 @@ impl Engine {
     ) -> Result<Vec<Extended>> {
         self.check("sum of products", &a.ct)?;
         let (context, level) = (self.context.rlwe(), a.ct.level());
-        let key = |&t: &u64| Ok((self.galois_key(t)?, context.ring().automorphism(t)?));
-        let keys = elements.iter().map(key).collect::<Result<Vec<_>>>()?;
+        let keys = keys_and_permutations(&self.keys, elements.iter().copied())?;
         let moved = Self::with_error(a.ct.info, self.wide_error(level, &a.ct.info));
         let like = Extended { ct: a.ct.with_parts(Vec::new(), moved), level };
         let mut infos = Vec::with_capacity(rows.len());
@@ -73,7 +73,7 @@ impl Engine {
                 None => info,
                 Some(_) if info.degree != 1 => {
                     let range = "1: rescale it first".into();
-                    return Err(Error::OutOfRange { what: "degree of a factor", got: 2, range });
+                    return Err(Error::OutOfRange { what: "degree of a factor", got: 2.into(), range });
                 }
                 Some(c) => {
                     self.check_constant(c, like.level)?;

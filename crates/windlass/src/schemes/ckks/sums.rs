@@ -35,7 +35,7 @@ impl Engine {
     pub fn replicate(&self, total: &TracePlan, ciphertext: &Ciphertext, slot: usize) -> Result<Ciphertext> {
         if slot >= ciphertext.slots() {
             let range = format!("less than the number of slots, {}", ciphertext.slots());
-            return Err(Error::OutOfRange { what: "the slot", got: slot as i64, range });
+            return Err(Error::OutOfRange { what: "the slot", got: slot.into(), range });
         }
         self.check_total(total, ciphertext.slots())?;
         let mut mask = vec![Complex64::ZERO; ciphertext.slots()];

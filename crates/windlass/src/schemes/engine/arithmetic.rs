@@ -141,7 +141,7 @@ impl Engine {
         let prepared = c.poly.basis().len() - self.context.special().len();
         if prepared < level {
             let range = format!("at most {prepared}, the level the constant was prepared for");
-            return Err(Error::OutOfRange { what: "level of the ciphertext", got: level as i64, range });
+            return Err(Error::OutOfRange { what: "level of the ciphertext", got: level.into(), range });
         }
         Ok(())
     }

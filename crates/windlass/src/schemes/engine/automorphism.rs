@@ -3,11 +3,12 @@
 use windlass_ring::kernels::arith;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::Bound;
-use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey};
+use windlass_rlwe::switching::{self, Addend, Digits, Finish};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
+use crate::schemes::galois::{key_and_permutation, keys_and_permutations};
 
 /// A ciphertext after decompose-and-extend of its second part.
 #[derive(Debug, Clone)]
@@ -27,14 +28,6 @@ pub struct Extended {
 }
 
 impl Engine {
-    pub(super) fn galois_key(&self, t: u64) -> Result<&SwitchingKey> {
-        let element = t % self.context.params().m();
-        self.keys.galois(element).map(|key| &**key).ok_or_else(|| Error::MissingGaloisKey {
-            element,
-            make_with: format!("EvaluationKeys::add_galois(&secret_key, {element}, level, &mut rng)"),
-        })
-    }
-
     pub(super) fn is_identity(&self, t: u64) -> bool {
         t % self.context.params().m() == 1
     }
@@ -44,8 +37,7 @@ impl Engine {
         if self.is_identity(t) {
             return Ok(a.clone());
         }
-        let key = self.galois_key(t)?;
-        let permutation = self.context.ring().automorphism(t)?;
+        let (key, permutation) = key_and_permutation(&self.keys, t)?;
         let (level, multiplier) = (a.level(), self.multiplier(a.exponent));
         let finish = Finish { addends: [Some(&a.parts[0]), None], automorphism: Some(&permutation) };
         let parts = switching::switch(&self.context, &a.parts[1], multiplier, key, &finish)?;
@@ -82,8 +74,7 @@ impl Engine {
         if self.is_identity(t) {
             return self.extended(&a.ct);
         }
-        let key = self.galois_key(t)?;
-        let permutation = self.context.ring().automorphism(t)?;
+        let (key, permutation) = key_and_permutation(&self.keys, t)?;
         let level = a.ct.level();
         let factors = switching::extension_factors(&self.context, level, self.multiplier(a.ct.exponent));
         let addend = Addend { poly: &a.ct.parts[0], factors: &factors };
@@ -100,10 +91,8 @@ impl Engine {
         }
         let (level, exponent) = (a.ct.level(), a.ct.exponent);
         let first = switching::extend_narrow(&self.context, &a.ct.parts[0], self.multiplier(exponent));
-        let moved = elements.iter().filter(|&&t| !self.is_identity(t));
-        let terms = moved
-            .map(|&t| Ok((self.galois_key(t)?, self.context.ring().automorphism(t)?)))
-            .collect::<Result<Vec<_>>>()?;
+        let moved = elements.iter().copied().filter(|&t| !self.is_identity(t));
+        let terms = keys_and_permutations(&self.keys, moved)?;
         let parts = a.digits.sum_of_switched(&self.context, &first, &terms)?;
         let noise = (a.ct.noise + self.wide_error(level, exponent)) * Bound::of(terms.len() as f64);
         let mut sum = Extended { ct: Ciphertext { noise, ..a.ct.with_parts(parts.into()) }, level };
@@ -166,8 +155,7 @@ impl Engine {
         if self.is_identity(t) {
             return Ok(a.clone());
         }
-        let key = self.galois_key(t)?;
-        let permutation = self.context.ring().automorphism(t)?;
+        let (key, permutation) = key_and_permutation(&self.keys, t)?;
         // The pair is divided by the multiplier already.
         let narrowed = switching::mod_down(&self.context, &a.ct.parts[1], a.level, 1);
         let addend = Addend { poly: &a.ct.parts[0], factors: &[] };

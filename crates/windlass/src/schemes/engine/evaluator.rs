@@ -123,9 +123,7 @@ impl Evaluator for Engine {
         rows: &[MixedRow<'_, Constant>],
     ) -> Result<Vec<Extended>> {
         if automorphisms.iter().any(|&t| self.is_identity(t)) {
-            let images: Vec<Extended> =
-                automorphisms.iter().map(|&t| self.hoisted_to_extended(hoisted, t)).collect::<Result<_>>()?;
-            return crate::hoisting::dot_mixed_rows(self, &images, rows);
+            return crate::hoisting::dot_images(self, hoisted, automorphisms, rows);
         }
         self.dot_hoisted(hoisted, automorphisms, rows)
     }

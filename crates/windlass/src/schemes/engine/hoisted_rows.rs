@@ -9,6 +9,7 @@ use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
 use crate::error::Result;
 use crate::evaluator::MixedRow;
 use crate::plaintext::Content;
+use crate::schemes::galois::keys_and_permutations;
 
 impl Engine {
     /// Row by row Σ c·θ_{t_j}(a); no t_j is 1.
@@ -20,10 +21,7 @@ impl Engine {
     ) -> Result<Vec<Extended>> {
         self.check("sum of products", &a.ct)?;
         let (level, exponent) = (a.ct.level(), a.ct.exponent);
-        let keys = elements
-            .iter()
-            .map(|&t| Ok((self.galois_key(t)?, self.context.ring().automorphism(t)?)))
-            .collect::<Result<Vec<_>>>()?;
+        let keys = keys_and_permutations(&self.keys, elements.iter().copied())?;
         let moved = a.ct.noise + self.wide_error(level, exponent);
         let mut bounds = Vec::with_capacity(rows.len());
         let mut sums: Vec<Weights<'_>> = Vec::with_capacity(rows.len());

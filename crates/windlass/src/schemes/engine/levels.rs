@@ -18,7 +18,7 @@ impl Engine {
         self.check("modulus switch", ct)?;
         if level == 0 || level > ct.level() {
             let range = format!("between 1 and {}", ct.level());
-            return Err(Error::OutOfRange { what: "level", got: level as i64, range });
+            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
         }
         self.accept("modulus switch", self.capacity(ct), self.switched(ct, level).into_owned())
     }

@@ -75,7 +75,7 @@ impl Engine {
         let p = slots.quotient().modulus().prime();
         if context.params().all_primes().iter().any(|q| q.value() == p) {
             let range = "different from every prime of the modulus chain".into();
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: p as i64, range });
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
         }
         let models = (1..=slots.quotient().modulus().exponent())
             .map(|r| NoiseModel::new(context.params(), slots.quotient().modulus().prime().pow(r)))
