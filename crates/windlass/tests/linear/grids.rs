@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass::circuits::{HoistMode, LinearGrid, LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::schemes::clear::Clear;
-use windlass::{Error, Plaintext};
+use windlass::{Content, Error, Plaintext};
 use windlass_ring::slots::SlotRing;
 
 use super::common::*;
@@ -122,5 +122,26 @@ fn encrypted_matrices() {
                 Clear::new(&ring).encrypt(constant)
             });
         assert!(matches!(refused.err(), Some(Error::OutOfRange { .. })));
+    }
+}
+
+/// What ciphertexts say of their slots does not show which diagonals of a matrix are zero or hold integers.
+#[test]
+fn ciphertexts_of_a_matrix_have_one_content() {
+    let ring = ring(105, 2, 1);
+    let l = ring.slots();
+    let ones = LinearGrid::from_dense(&ring, &vec![vec![1; l]; l]).unwrap();
+    let plan = LinearPlan::for_grid(&ones, &PlanSpec::default()).unwrap();
+    let rotation = LinearMap::rotation(&ring, 0, 1).unwrap();
+    let elements = LinearMap::diagonal(&Plaintext::from_slots(&ring, &random_slots(&ring, 3)).unwrap());
+    for (map, content) in [(elements.add(&rotation).unwrap(), Content::Elements), (rotation.clone(), Content::Integers)]
+    {
+        let mut seen = Vec::new();
+        let encrypt = |constant: &Plaintext| {
+            seen.push(constant.content());
+            Clear::new(&ring).encrypt(constant)
+        };
+        plan.encrypt_matrix::<Clear>(&LinearGrid::single(&map), encrypt).unwrap();
+        assert!(seen.len() >= l && seen.iter().all(|&found| found == content), "{seen:?}");
     }
 }
