@@ -258,6 +258,13 @@ fn by_stage(marks: &[(String, Instant, f64)]) -> Vec<StageFigure> {
             }),
         }
     }
+    // Stages come for the first time in the order of the plan: each leaves what the next one is first entered with.
+    for i in 1..stages.len() {
+        stages[i - 1].capacity_after = stages[i].capacity_before;
+    }
+    if let (Some(last), Some(end)) = (stages.last_mut(), marks.last()) {
+        last.capacity_after = end.2;
+    }
     stages
 }
 

@@ -15,6 +15,9 @@ use crate::error::Result;
 /// Constants of one map may take this much memory.
 const MAX_CONSTANT_BYTES: f64 = (4u64 << 30) as f64;
 
+/// Elementary stages in a merged one where packed elements are split by monomials and slots are few, unless the specification says otherwise.
+const MERGED: usize = 4;
+
 /// The stages of both maps, and after which of them merged ones end.
 #[derive(Debug, Clone)]
 pub(super) struct Merging {
@@ -49,7 +52,13 @@ impl Merging {
     ) -> Result<(f64, Self)> {
         let (m, p, packed) = (params.m(), slots.hypercube().prime(), choice == Choice::Constants);
         let count = if packed { maps::packed_stage_count(m, p, factoring)? } else { maps::stage_count(m, p)? };
-        let default = || default_partition(count, if m.is_power_of_two() { 3 } else { count });
+        let groups = match choice {
+            _ if !m.is_power_of_two() => count,
+            // Each merged stage spends the capacity of one, and two of four take no more time than three of three.
+            Choice::Monomials | Choice::MonomialsInSlots => count.div_ceil(MERGED).min(3),
+            _ => 3,
+        };
+        let default = || default_partition(count, groups);
         if single && spec.partition == Partition::Three {
             let ends = |given: &Option<Vec<usize>>| given.clone().unwrap_or_else(default);
             return Ok((

@@ -64,7 +64,8 @@ pub enum FrontEnd {
 /// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and [`BootstrapSpec::to_coefficients`] do not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Partition {
-    /// Three merged stages of sizes that differ by at most one (powers of two), or one for each factor of m.
+    /// Three merged stages of sizes that differ by at most one (powers of two), or one for each factor of m. Where packed elements are split by monomials and
+    /// have few slots: fewer, of four elementary stages at most.
     #[default]
     Three,
     /// The least time, by the prices of [`crate::circuits::CostModel`], of all partitions whose constants fit into 4 GiB.
