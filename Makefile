@@ -45,8 +45,14 @@ bench: setup
 	$(CARGO) build --release --locked --package windlass-cli
 	$(CARGO) run --release --locked --package windlass-bench --features peers -- standard
 
+# One full-size bootstrapping of each family, decrypted and compared: up to 5 GB.
 nightly: setup
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
+	$(CARGO) build --release --locked --package windlass-bench
+	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
+	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --bfv
+	target/release/windlass-bench bootstrap --threads 4 --preset boot_n32768_p257 --bfv
+	target/release/windlass-bench bootstrap --threads 4 --preset paper_ma24_set2_p8191
 
 clean:
 	$(CARGO) clean
