@@ -41,7 +41,7 @@ const PEERS: [Peer; 25] = [
     helib("paper_hs15_21845", "thin", (12.3, 163.0, 0.7), Some("m=21845 p=2")),
     helib("paper_hs15_28679", "thin", (25.3, 363.0, 1.2), Some("m=28679 p=2")),
     helib("paper_hs18_49981", "thin", (111.0, 1138.0, 8.1), Some("m=49981 p=2")),
-    helib("paper_hs15_18631", "packed", (242.0, 206.0, 3.1), None),
+    helib("paper_hs15_18631", "packed", (242.0, 206.0, 3.1), Some("m=18631 p=2")),
     published("paper_hs15_21845", "packed", HS15, 320.0, Some(3.4)),
     published("paper_hs15_28679", "packed", HS15, 465.0, Some(3.5)),
     published("paper_hs15_35113", "packed", HS15, 1531.0, Some(8.2)),
@@ -173,7 +173,8 @@ fn row(out: &mut String, f: &Figures) {
 }
 
 fn against(out: &mut String, peer: &Peer, f: &Figures) {
-    let here = peer.same_core.and_then(|name| same_core::seconds_on(&f.cpu, "HElib", "thin bootstrapping", name));
+    let operation = format!("{} bootstrapping", peer.mode);
+    let here = peer.same_core.and_then(|name| same_core::seconds_on(&f.cpu, "HElib", &operation, name));
     let (seconds, place) = here.map_or((peer.seconds, ""), |seconds| (seconds, ", same core"));
     let number = |x: Option<f64>| x.map_or_else(|| "–".into(), |x| format!("{x}"));
     let _ = writeln!(
