@@ -37,8 +37,15 @@ struct Own {
 /// For n = 2^15 and plaintext moduli p² of 14 to 16 bits: a product costs about 40 bits of capacity.
 const SMALL_T: &[(u32, usize)] = &[(50, 5), (40, 10)];
 
+/// For n near 2^14.5 and plaintext modulus 2: the ephemeral key meets the first prime, a product costs about 30 bits.
+const COMPOSITE: &[(u32, usize)] = &[(48, 1), (30, 15)];
+
+/// The same for n near 2^15.5 and plaintext modulus 2^8, where it costs about 40 bits.
+const COMPOSITE_38: &[(u32, usize)] = &[(50, 1), (38, 26)];
+const COMPOSITE_42: &[(u32, usize)] = &[(50, 1), (42, 23)];
+
 /// Uniform ternary main secrets; those without `insecure` in their name have at least 128 bits by the tables.
-const OWN: [Own; 7] = [
+const OWN: [Own; 12] = [
     Own { name: "insecure_boot_105", m: 105, p: 2, r: 1, q: &[(50, 14)], special: (50, 5), digits: 3, weight: 6 },
     Own { name: "insecure_boot_1023", m: 1023, p: 2, r: 1, q: &[(50, 16)], special: (50, 6), digits: 3, weight: 8 },
     Own { name: "insecure_boot_4369", m: 4369, p: 2, r: 1, q: &[(50, 16)], special: (50, 6), digits: 3, weight: 12 },
@@ -64,6 +71,11 @@ const OWN: [Own; 7] = [
         digits: 3,
         weight: 30,
     },
+    Own { name: "boot_m28679_p2", m: 28679, p: 2, r: 1, q: COMPOSITE, special: (37, 3), digits: 6, weight: 56 },
+    Own { name: "boot_m31775_p2", m: 31775, p: 2, r: 1, q: COMPOSITE, special: (37, 3), digits: 6, weight: 56 },
+    Own { name: "boot_m37449_p2", m: 37449, p: 2, r: 1, q: COMPOSITE, special: (37, 3), digits: 6, weight: 56 },
+    Own { name: "boot_m69905_p2r8", m: 69905, p: 2, r: 8, q: COMPOSITE_38, special: (41, 5), digits: 6, weight: 48 },
+    Own { name: "boot_m87381_p2r8", m: 87381, p: 2, r: 8, q: COMPOSITE_42, special: (48, 3), digits: 8, weight: 48 },
 ];
 
 /// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for Halevi–Shoup the largest up to their 56 that takes
@@ -127,6 +139,10 @@ impl BootstrapPreset {
 mod tests {
     use super::*;
 
+    use windlass_rlwe::security;
+
+    use super::super::encapsulation::InputModulus;
+
     #[test]
     fn every_preset_has_parameters() {
         for name in bootstrap_preset_names() {
@@ -136,6 +152,11 @@ mod tests {
             assert!(numbers.removed >= 1 && numbers.exponent == preset.exponent + numbers.removed, "{name}");
             let secure = !name.starts_with("insecure") && !name.starts_with("paper");
             assert!(!secure || preset.params.security().bits >= 128.0, "{name}");
+            let input = InputModulus::choose(&preset.params, &numbers, &preset.spec).unwrap();
+            let ephemeral = SecretDistribution::Sparse { weight: preset.spec.ephemeral_weight };
+            let size = input.log2_modulus(&preset.params);
+            let bits = security::indicative_security_bits(preset.params.n(), size, ephemeral).bits;
+            assert!(!secure || bits >= 128.0, "{name}: {bits}");
         }
         let weight = |name| BootstrapPreset::named(name, Mode::Thin).unwrap().spec.ephemeral_weight;
         assert_eq!([weight("paper_ma24_set2_p8191"), weight("paper_ma24_set1_p65537")], [24, 26]);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
-use windlass_rlwe::{RlweParams, SecretDistribution, security};
+use windlass_rlwe::{RlweParams, SecretDistribution, SecurityEstimate, security};
 
 use super::{BootstrapPlan, Stage};
 use crate::bootstrap::spec::{BootstrapSpec, Numbers};
@@ -71,10 +71,15 @@ impl BootstrapPlan {
             - windlass_rlwe::noise::coefficient_factor(self.params.shape()).log2()
     }
 
-    /// λ of the ephemeral key's switching key (an indication: the tables do not reach so sparse secrets).
-    pub fn ephemeral_security_bits(&self) -> f64 {
+    /// λ of the ephemeral key's switching key, with its source: the table of sparse secrets, or an indication where that does not reach.
+    pub fn ephemeral_security(&self) -> SecurityEstimate {
         let secret = SecretDistribution::Sparse { weight: self.spec.ephemeral_weight };
-        security::indicative_security_bits(self.params.n(), self.input.log2_modulus(&self.params), secret).bits
+        security::indicative_security_bits(self.params.n(), self.input.log2_modulus(&self.params), secret)
+    }
+
+    /// The bits of [`Self::ephemeral_security`].
+    pub fn ephemeral_security_bits(&self) -> f64 {
+        self.ephemeral_security().bits
     }
 
     /// The pipeline in words.
@@ -83,15 +88,16 @@ impl BootstrapPlan {
         let mut text = format!(
             "bootstrapping, m = {}, n = {}, {} slots, plaintext modulus {prime}^{message_exponent}\n\
              digits modulo {prime}^{exponent}, {removed} removed, removed part at most {bound} but for 2^-{}\n\
-             λ = {:.0} bits; ephemeral key of weight {}: about {:.0} bits at log2 = {:.0}\n",
+             λ = {}\n\
+             ephemeral key of weight {}, log2 QP = {:.0}: λ = {}\n",
             self.params.m(),
             self.params.n(),
             self.message.slots(),
             self.spec.failure_bits,
-            self.params.security().bits,
+            self.params.security(),
             self.spec.ephemeral_weight,
-            self.ephemeral_security_bits(),
             self.input.log2_modulus(&self.params),
+            self.ephemeral_security(),
         );
         let keys = self.required_keys().len();
         let write = |text: &mut String| -> std::fmt::Result {
