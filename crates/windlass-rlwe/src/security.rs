@@ -57,7 +57,7 @@ impl SecretDistribution {
 pub enum EstimateSource {
     /// Eprint 2024/463, Table 5.2, and lattice-estimator runs for ternary secrets, interpolated downwards.
     Tables,
-    /// The table for sparse secrets (primal hybrid attack with meet in the middle), interpolated downwards.
+    /// The table for sparse secrets (primal and dual hybrid attacks with meet in the middle), interpolated downwards.
     SparsePoints,
     /// Below the tables' 128 bits or their last point: scaled from the nearest row.
     Scaled,
@@ -69,7 +69,7 @@ impl fmt::Display for EstimateSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tables => "eprint 2024/463 Table 5.2 and lattice-estimator 27a581b, rounded down",
-            Self::SparsePoints => "primal hybrid attack, MATZOV costs as in lattice-estimator 27a581b, rounded down",
+            Self::SparsePoints => "hybrid attacks with meet in the middle, MATZOV costs as in lattice-estimator 27a581b, rounded down",
             Self::Scaled => "scaled down from the nearest point of the tables",
             Self::Indication => "rough indication outside the tables, no security claim",
         })
