@@ -69,7 +69,9 @@ impl fmt::Display for EstimateSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tables => "eprint 2024/463 Table 5.2 and lattice-estimator 27a581b, rounded down",
-            Self::SparsePoints => "hybrid attacks with meet in the middle, MATZOV costs as in lattice-estimator 27a581b, rounded down",
+            Self::SparsePoints => {
+                "hybrid attacks with meet in the middle, MATZOV costs as in lattice-estimator 27a581b, rounded down"
+            }
             Self::Scaled => "scaled down from the nearest point of the tables",
             Self::Indication => "rough indication outside the tables, no security claim",
         })
