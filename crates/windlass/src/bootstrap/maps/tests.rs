@@ -78,6 +78,13 @@ fn stages_are_sparse() {
     let slots = evaluation_ring(256, 17, 1).unwrap();
     let top = &thin_to_slots(&slots, Factoring::Radix2, &[2, 3]).unwrap()[0];
     assert_eq!(top.support().len(), 4, "{top:?}");
+    // All in one: a diagonal for each slot (Chen–Han 2018, A.2).
+    for ((m, p, r), factoring) in every(&[(256, 17, 1), (64, 193, 1), (64, 7, 2), (128, 127, 1)]) {
+        let (slots, count) = (evaluation_ring(m, p, r).unwrap(), stage_count(m, p).unwrap());
+        let there = &thin_to_coefficients(&slots, factoring, &[count]).unwrap()[0];
+        let back = &thin_to_slots(&slots, factoring, &[count]).unwrap()[0];
+        assert!([there, back].iter().all(|map| map.support().len() <= slots.slots()), "{factoring:?} m = {m}, p = {p}");
+    }
 }
 
 #[test]
@@ -183,5 +190,33 @@ fn packed_slots_become_coefficients_and_come_back() {
             element,
             "{factoring:?} m = {m}, p = {p}"
         );
+    }
+}
+
+/// n = 2^14: 4096 slots of degree 4 for 8191, 64 of degree 256 for 127, as sets of Ma et al. and of Chen–Han have them.
+#[test]
+fn transforms_of_full_size() {
+    for (p, stages) in [(8191, 12), (127, 6)] {
+        let slots = evaluation_ring(1 << 15, p, 1).unwrap();
+        assert_eq!(stage_count(1 << 15, p).unwrap(), stages);
+        let ends: Vec<usize> = (1..=3).map(|i| i * stages / 3).collect();
+        let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 7 + 3 * i + 1) % p).collect();
+        let thin = Plaintext::from_integers(&slots, &values).unwrap();
+        let mut images = Vec::new();
+        for (factoring, step) in [(Factoring::Radix2, slots.degree() / 2), (Factoring::Bruun, slots.degree())] {
+            let image = apply(&thin_to_coefficients(&slots, factoring, &ends).unwrap(), &thin);
+            // What stands at the other monomials does not disturb.
+            let places = |j: usize| j % step == 0 && j / step < slots.slots();
+            let filled = image.coefficients().iter().enumerate().map(|(j, &x)| {
+                assert!(places(j) || x == 0, "{factoring:?}: X^{j}");
+                if places(j) { x } else { (j as u64 * 5 + 2) % p }
+            });
+            let filled = Plaintext::new(&slots, filled.collect()).unwrap();
+            let mut back = thin_to_slots(&slots, factoring, &ends).unwrap();
+            back.extend(trace_stages(&slots).unwrap());
+            assert_eq!(apply(&back, &filled), thin, "{factoring:?}, p = {p}");
+            images.push(image.coefficients().iter().copied().step_by(step).take(slots.slots()).collect::<Vec<u64>>());
+        }
+        assert_eq!(images[0], images[1], "p = {p}");
     }
 }
