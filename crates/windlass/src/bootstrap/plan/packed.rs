@@ -41,12 +41,12 @@ pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &Bo
     let d = working.degree();
     let bytes = 8 * (params.top_level() + params.special_primes().len()) * params.n();
     if Factoring::choices(params.m(), working.hypercube().prime(), spec.transform)? == [Factoring::Bruun] {
-        // Of pairs of slots 3d constants, and d to unpack.
+        // Of pairs of slots 2d constants, and d to unpack.
         return match spec.unpacking {
-            Unpacking::Automatic | Unpacking::Constants if 4 * d * bytes <= MAX_CONSTANT_BYTES => {
+            Unpacking::Automatic | Unpacking::Constants if 3 * d * bytes <= MAX_CONSTANT_BYTES => {
                 Ok(vec![Choice::Constants])
             }
-            _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::Radix2", 4 * d)),
+            _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::Radix2", 3 * d)),
         };
     }
     let fits = d * d * bytes <= MAX_CONSTANT_BYTES;
