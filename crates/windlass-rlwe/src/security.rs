@@ -343,6 +343,23 @@ mod tests {
         assert_eq!(seen, 1490);
     }
 
+    /// Points of the same search between the table's rows, from below and from above the sizes there: never overstated.
+    #[test]
+    fn points_between_the_rows_are_not_overstated() {
+        for (n, x, weight, lambda) in [
+            (24898, 92.0, 24, 114.58),
+            (32768, 160.0, 30, 125.14),
+            (24000, 83.0, 56, 204.80),
+            (65536, 221.0, 30, 137.97),
+            (14927, 225.0, 63, 127.79),
+            (53479, 1037.0, 34, 89.37),
+            (38243, 1174.0, 205, 105.63),
+        ] {
+            let bits = security_bits(n, x, Sparse { weight }).unwrap().bits;
+            assert!(bits <= lambda && bits >= 0.9 * lambda, "n = {n}, x = {x}, weight {weight}: {bits} for {lambda}");
+        }
+    }
+
     /// What Ma et al. (eprint 2024/115) publish for weights 24 to 26 at n = 2^15: 130 to 134 bits.
     #[test]
     fn published_ephemeral_keys_are_near() {
