@@ -36,8 +36,8 @@ struct Field {
     offset: u64,
     /// Products of the primes before this one, of none to all of them, modulo this one.
     weights: Vec<u64>,
-    /// The inverse of the last of them.
-    inverse: u64,
+    /// The inverse of the last of them, and ⌊2^64·inverse/q⌋.
+    inverse: [u64; 2],
     /// The last of them modulo p^r.
     place: u64,
 }
@@ -175,6 +175,15 @@ impl Convolver {
         if images.len() == 1 {
             return (0..len).map(|j| self.modulus.reduce(shifted(0, j))).collect();
         }
+        if let [first, second] = &self.fields[..] {
+            // x = x_0 + q_0·((x_1 − x_0)/q_0 mod q_1), below 2^100.
+            let coefficient = |j: usize| {
+                let low = shifted(0, j);
+                let high = second.times_inverse(second.q.sub(shifted(1, j), second.q.reduce(low)));
+                self.modulus.reduce_u128(low as u128 + high as u128 * first.q.value() as u128)
+            };
+            return (0..len).map(coefficient).collect();
+        }
         let coefficient = |j: usize| {
             let mut digits = [0; 3];
             let mut sum = 0;
@@ -183,7 +192,7 @@ impl Convolver {
                     .iter()
                     .zip(&field.weights)
                     .fold(0, |known, (&digit, &weight)| field.q.add(known, field.q.mul(field.q.reduce(digit), weight)));
-                digits[index] = field.q.mul(field.q.sub(shifted(index, j), known), field.inverse);
+                digits[index] = field.times_inverse(field.q.sub(shifted(index, j), known));
                 sum = self.modulus.add(sum, self.modulus.mul(self.modulus.reduce(digits[index]), field.place));
             }
             sum
@@ -210,9 +219,17 @@ impl Field {
             transforms: (MIN_LOG..=max_log.max(MIN_LOG)).map(|_| OnceLock::new()).collect(),
             offset: q.mul(square, q.reduce(2 << max_log)),
             weights: weights.into_iter().map(|(weight, _)| weight).collect(),
-            inverse: q.inv(last),
+            inverse: [q.inv(last), (((q.inv(last) as u128) << 64) / q.value() as u128) as u64],
             place,
         }
+    }
+
+    /// `x·inverse mod q`: Shoup's product, whose quotient is short by at most 1.
+    fn times_inverse(&self, x: u64) -> u64 {
+        let [inverse, ratio] = self.inverse;
+        let quotient = ((x as u128 * ratio as u128) >> 64) as u64;
+        let rest = x.wrapping_mul(inverse).wrapping_sub(quotient.wrapping_mul(self.q.value()));
+        if rest >= self.q.value() { rest - self.q.value() } else { rest }
     }
 
     fn transform(&self, log: u32, isa: Isa) -> &Negacyclic {

@@ -80,7 +80,13 @@ impl PrimePower {
 
     /// `x mod p^r` of a double word.
     pub fn reduce_u128(self, x: u128) -> u64 {
-        if x >> 64 == 0 { (x as u64) % self.value } else { (x % self.value as u128) as u64 }
+        let high = (x >> 64) as u64;
+        let low = self.reduce(x as u64);
+        if high == 0 {
+            return low;
+        }
+        let word = self.reduce(self.reduce(u64::MAX) + 1);
+        self.add(self.mul(self.reduce(high), word), low)
     }
 
     /// The residue of least absolute value, in (−p^r/2, p^r/2].
