@@ -22,9 +22,21 @@ pub struct GaloisRing {
 impl GaloisRing {
     /// The ring of degree `degree`, the order of p modulo m.
     pub(crate) fn new(m: u64, modulus: PrimePower, degree: usize) -> Result<Self, RingError> {
-        let field = modulus.with_exponent(1)?;
+        Self::from_factor(m, modulus, &one_factor(m, modulus.with_exponent(1)?, degree))
+    }
+
+    /// The ring of the same F_1 to another precision.
+    pub(crate) fn with_exponent(&self, exponent: u32) -> Result<Self, RingError> {
+        let field = self.modulus.with_exponent(1)?;
+        let factor: Vec<u64> = self.defining_polynomial().iter().map(|&x| field.reduce(x)).collect();
+        Self::from_factor(self.m, self.modulus.with_exponent(exponent)?, &factor)
+    }
+
+    /// From F_1 modulo p.
+    fn from_factor(m: u64, modulus: PrimePower, factor: &[u64]) -> Result<Self, RingError> {
+        let degree = factor.len() - 1;
         let convolver = Convolver::new(modulus, 2 * m as usize);
-        let factor = lift_factor(&convolver, m, &one_factor(m, field, degree));
+        let factor = lift_factor(&convolver, m, factor);
         let divisor = Divisor::new(&convolver, factor);
         let mut traces = traces(&convolver, &divisor, m as usize);
         traces.extend_from_within(..degree.min(m as usize));

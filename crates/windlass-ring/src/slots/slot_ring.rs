@@ -48,9 +48,22 @@ impl SlotRing {
     /// # Errors
     /// Those of [`QuotientRing::new`].
     pub fn with_hypercube(hypercube: Hypercube, r: u32, isa: Isa) -> Result<Self, RingError> {
+        let quotient = QuotientRing::new(hypercube.m(), hypercube.prime(), r, isa)?;
+        let galois = GaloisRing::new(hypercube.m(), quotient.modulus(), hypercube.slot_degree())?;
+        Self::from_rings(hypercube, quotient, galois)
+    }
+
+    /// The same ring, hypercube and roots modulo p^exponent: slots of this one reduce to, or lift to, slots of that one.
+    ///
+    /// # Errors
+    /// [`RingError::BadPrimePower`].
+    pub fn with_exponent(&self, exponent: u32, isa: Isa) -> Result<Self, RingError> {
+        let quotient = QuotientRing::new(self.hypercube.m(), self.hypercube.prime(), exponent, isa)?;
+        Self::from_rings(self.hypercube.clone(), quotient, self.galois.with_exponent(exponent)?)
+    }
+
+    fn from_rings(hypercube: Hypercube, quotient: QuotientRing, galois: GaloisRing) -> Result<Self, RingError> {
         let (m, degree) = (hypercube.m(), hypercube.slot_degree());
-        let quotient = QuotientRing::new(m, hypercube.prime(), r, isa)?;
-        let galois = GaloisRing::new(m, quotient.modulus(), degree)?;
         let points: Vec<u64> = (0..hypercube.slots()).map(|slot| hypercube.evaluation_exponent(slot)).collect();
         let method = if m.is_power_of_two() && hypercube.prime() % 4 == 1 {
             let zeta = quotient.modulus().neg(galois.defining_polynomial()[0]);

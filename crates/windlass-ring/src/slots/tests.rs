@@ -37,6 +37,20 @@ fn slot_by_definition(ring: &SlotRing, a: &[u64], slot: usize) -> Vec<u64> {
 }
 
 #[test]
+fn another_precision_has_the_same_roots() {
+    for (m, p, r, other) in [(45, 2, 1, 6), (64, 7, 3, 1), (64, 17, 2, 3), (91, 3, 4, 2), (13, 2, 3, 5)] {
+        let ring = SlotRing::new(m, p, r, Isa::best()).unwrap();
+        let same = SlotRing::new(m, p, other, Isa::best()).unwrap();
+        let derived = ring.with_exponent(other, Isa::best()).unwrap();
+        assert_eq!(derived.galois().defining_polynomial(), same.galois().defining_polynomial(), "m = {m}, p = {p}");
+        assert_eq!(derived.quotient().modulus().exponent(), other);
+        let slots: Vec<u64> = (0..derived.slots() * derived.degree()).map(|i| i as u64 % p).collect();
+        assert_eq!(derived.encode(&slots), same.encode(&slots), "m = {m}, p = {p}");
+    }
+    assert!(SlotRing::new(45, 2, 1, Isa::best()).unwrap().with_exponent(46, Isa::best()).is_err());
+}
+
+#[test]
 fn slots_are_a_ring_isomorphism() {
     for (m, p, r) in small_rings() {
         let ring = SlotRing::new(m, p, r, Isa::best()).unwrap();

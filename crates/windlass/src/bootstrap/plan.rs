@@ -7,6 +7,7 @@ mod schedule;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams};
 
@@ -85,7 +86,7 @@ impl BootstrapPlan {
         let m = params.m();
         let numbers = Numbers::new(params.shape(), (p, r), &spec)?;
         let message = maps::evaluation_ring(m, p, r)?;
-        let working = maps::evaluation_ring(m, p, numbers.exponent)?;
+        let working = Arc::new(message.with_exponent(numbers.exponent, Isa::best())?);
         let digits = DigitRemoval::new(DigitSpec {
             bound: (p != 2).then_some(numbers.bound),
             method: spec.digits,
