@@ -21,8 +21,8 @@ pub enum Mode {
 /// How packed elements come apart into ciphertexts with integers in their slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Unpacking {
-    /// Constants, or, for powers of two, monomials where they give more capacity in a second (by forecast and prices), or where constants would not fit into
-    /// 4 GiB.
+    /// Constants for composite m. For powers of two monomials, unless constants fit into 4 GiB and give half as much capacity again in a second, by forecast
+    /// and prices.
     #[default]
     Automatic,
     /// One map to the slots, whose d coefficients come apart by d Frobenius powers and products with constants (Halevi–Shoup 2015, §4.3).

@@ -70,13 +70,14 @@ pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &Bo
     }
 }
 
-/// The plan with the most capacity for computing divided by its price; the first error if there is none.
+/// The plan with the most capacity for computing divided by its price, later ones only where they have half as much again: prices are rough (by them constants
+/// win for p = 8191 and n = 2^15, by the clock monomials do), and the first takes least memory. The first error if there is none.
 pub(super) fn best(plans: impl Iterator<Item = Result<BootstrapPlan>>) -> Result<BootstrapPlan> {
     let rate = |plan: &BootstrapPlan| (plan.output_bits() - plan.least_input_bits()) / plan.price();
     let mut best: Option<Result<BootstrapPlan>> = None;
     for plan in plans {
         match (&best, &plan) {
-            (Some(Ok(old)), Ok(new)) if rate(new) <= rate(old) => {}
+            (Some(Ok(old)), Ok(new)) if rate(new) <= 1.5 * rate(old) => {}
             (Some(_), Err(_)) => {}
             _ => best = Some(plan),
         }
