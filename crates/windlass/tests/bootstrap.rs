@@ -1,5 +1,7 @@
 //! Bootstrapping at toy sizes, on the mock and encrypted, over several seeds: exact plaintexts.
 
+#[path = "bootstrap/input.rs"]
+mod input;
 #[path = "bootstrap/packed.rs"]
 mod packed;
 

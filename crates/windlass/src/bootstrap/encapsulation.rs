@@ -22,35 +22,35 @@ pub(crate) struct InputModulus {
     pub level: usize,
     /// How many special primes join them.
     special: usize,
-    /// Bits of capacity that a ciphertext must have at this level.
+    /// The level at which a ciphertext's noise bound is looked at: where rounding to Q_in may be too much for a canonical norm, one or more above.
+    pub arrival: usize,
+    /// Bits of capacity that a ciphertext must have at the level of arrival.
     pub needed_bits: f64,
 }
 
 impl InputModulus {
-    /// The smallest modulus at which switching to the ephemeral key and what rounding leaves fit into half a unit of S/Q, S = p^e or p^ẽ + 1.
+    /// The smallest modulus at which what is added to the coefficients, by the rounding to Q_in and by the switch to the ephemeral key, fits into half a
+    /// unit of S/Q, S = p^e or p^ẽ + 1.
+    ///
+    /// From the level of arrival on coefficients are counted, not canonical norms: each bound is a tail of a sum of independent terms
+    /// (docs/math/bootstrapping.md, the front end).
     pub fn choose(params: &RlweParams, numbers: &Numbers, spec: &BootstrapSpec) -> Result<Self> {
-        let shape = params.shape();
-        let model = NoiseModel::new(params, numbers.prime.pow(numbers.message_exponent));
         let log2_whole = numbers.log2_switched();
-        let sparse = secret_norm(shape, spec.ephemeral_weight);
-        let factor = Bound::of(noise::coefficient_factor(shape));
+        let t = numbers.prime.pow(numbers.message_exponent) as f64;
         let mut best: Option<(f64, Self)> = None;
         for level in 1..=params.top_level().min(4) {
+            let unit = (log2_whole - params.log2_q(level)).exp2();
             for special in 1..=params.special_primes().len().min(level + 2) {
-                let input = Self { level, special, needed_bits: 0.0 };
-                let unit = Bound::from_bits(log2_whole - params.log2_q(level));
-                let t = Bound::of(numbers.prime.pow(numbers.message_exponent) as f64);
-                let switching = factor * input.switching_noise(params, &model, sparse) * unit;
-                let rounding = factor * (model.rounding(2) * Bound::of(2.0) / t) * unit;
-                if switching.bits().exp2() + rounding.bits().exp2() > Numbers::BEFORE {
-                    continue;
-                }
-                // C_m·(‖ε‖/t)·S/Q ≤ BEFORE − switching.
-                let room = Numbers::BEFORE - switching.bits().exp2();
-                let needed_bits = log2_whole - t.bits() - 1.0 - room.log2();
+                let input = Self { level, special, arrival: level, needed_bits: 0.0 };
+                let added = (rounding(params, spec) + input.switching(params, numbers, spec)) * unit;
+                let room = Numbers::BEFORE - added;
+                let arrival = (level..=params.top_level()).find(|&arrival| floor(params, numbers, arrival) <= room);
+                let (true, Some(arrival)) = (room > 0.0, arrival) else { continue };
+                // C_m·(‖ε‖/t)·S/Q ≤ room.
+                let needed_bits = log2_whole - t.log2() - 1.0 - room.log2();
                 let size = input.log2_modulus(params);
                 if best.as_ref().is_none_or(|(least, _)| size < *least) {
-                    best = Some((size, Self { needed_bits, ..input }));
+                    best = Some((size, Self { needed_bits, arrival, ..input }));
                 }
             }
         }
@@ -58,14 +58,14 @@ impl InputModulus {
         best.map(|(_, input)| input).ok_or(short.into())
     }
 
-    /// ‖digit·e‖/P + rounding: what the switch to the ephemeral key adds to a phase.
-    fn switching_noise(&self, params: &RlweParams, model: &NoiseModel, sparse: Bound) -> Bound {
-        let (n, primes) = (params.n() as f64, self.level as f64);
-        let mean = Bound::of(noise::all_ones_norm(params.shape()) * primes / 2.0);
-        let digit = mean + model.random_element(n * primes / 12.0, 2);
+    /// What no coefficient of the switch to the ephemeral key exceeds: (digit·e)/P, and the rounding of the division by P.
+    fn switching(&self, params: &RlweParams, numbers: &Numbers, spec: &BootstrapSpec) -> f64 {
+        let shape = params.shape();
+        // A digit is below level·Q_in, its multiples by X^k below 2^{odd axes} times that; e has one independent coordinate for each X^k, k < m.
+        let log2_digit = (self.level as f64).log2() + params.log2_q(self.level) + odd_axes(shape) as f64;
         let special: f64 = params.special_primes()[..self.special].iter().map(|q| (q.value() as f64).log2()).sum();
-        let divided = Bound::from_bits(params.log2_q(self.level) - special) * digit * model.error(2);
-        divided + model.random_element(n / 12.0, 2) * (Bound::ONE + sparse)
+        let product = params.sigma() * (shape.m() as f64).sqrt() * (log2_digit - special).exp2();
+        tail(params, spec) * (product + ((1.0 + numbers.row_square) / 12.0).sqrt())
     }
 
     /// log2 of the modulus of the ephemeral key's switching key.
@@ -87,6 +87,31 @@ impl InputModulus {
     fn special_basis(&self, context: &Context) -> Basis {
         Basis::new(context.special().indices().take(self.special))
     }
+}
+
+/// k of k·√variance that one of n sub-Gaussian coefficients exceeds with a probability of 2^−(failure_bits + 8): little beside that of I itself.
+fn tail(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
+    (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + 8.0 + (2.0 * params.n() as f64).log2())).sqrt()
+}
+
+/// What no coefficient of δ_0 + δ_1·s exceeds, s the main secret: the rows of its multiplication matrix have at most 4^{odd axes}·h as sum of squares.
+fn rounding(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
+    let weight = match params.secret() {
+        SecretDistribution::Ternary => params.n() as f64,
+        SecretDistribution::Sparse { weight } => weight as f64,
+    };
+    tail(params, spec) * ((1.0 + weight * 4f64.powi(odd_axes(params.shape()))) / 12.0).sqrt()
+}
+
+fn odd_axes(shape: &Shape) -> i32 {
+    shape.axes().iter().filter(|axis| axis.prime != 2).count() as i32
+}
+
+/// C_m·(‖ε‖/t)·S/Q for what rounding alone leaves at a level, by canonical norms as ciphertexts are bounded.
+fn floor(params: &RlweParams, numbers: &Numbers, level: usize) -> f64 {
+    let t = numbers.prime.pow(numbers.message_exponent);
+    let rounding = NoiseModel::new(params, t).rounding(2) * Bound::of(2.0 * noise::coefficient_factor(params.shape()));
+    (rounding.bits() - (t as f64).log2() + numbers.log2_switched() - params.log2_q(level)).exp2()
 }
 
 /// The canonical norm that an ephemeral secret may have.

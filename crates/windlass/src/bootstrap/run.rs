@@ -207,15 +207,16 @@ impl Bootstrapper {
 
     /// An encryption modulo p^e of the coefficients p^v·k + (a removable part): the ciphertext's own decryption up to rounding.
     fn front_end(&self, ct: &Ciphertext) -> Result<Ciphertext> {
-        let low = self.message.switch_modulus(ct, self.plan.input.level)?;
+        let input = &self.plan.input;
+        let arrived = self.message.switch_modulus(ct, ct.level().min(input.arrival))?;
         // What bounds I holds from here on only: the check before any work was a forecast.
-        let missing_bits = self.plan.input.needed_bits - self.message.capacity(&low);
+        let missing_bits = input.needed_bits - self.message.capacity(&arrived);
         if missing_bits > 0.0 {
             let left_bits = self.message.capacity(ct);
             return Err(BootstrapError::CapacityTooLow { stage: FRONT_END.into(), left_bits, missing_bits }.into());
         }
         let context = self.message.context();
-        let low = low.to_scheme(Scheme::Bfv);
+        let low = self.message.switch_modulus(&arrived, input.level)?.to_scheme(Scheme::Bfv);
         let parts = self.keys.encapsulation.switch(context, &low.parts);
         let modulus = self.plan.working.quotient().modulus();
         let [mut c0, c1] = decryption_constants(self.plan.spec.front_end, &self.plan.numbers, parts);

@@ -56,7 +56,7 @@ impl BootstrapPlan {
     fn front_end_stage(&self, after: f64) -> Stage {
         Stage {
             name: FRONT_END.into(),
-            level: self.input.level,
+            level: self.input.arrival,
             capacity: (self.input.needed_bits, after),
             work: format!(
                 "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {}, times the encrypted key",
@@ -93,10 +93,10 @@ impl BootstrapPlan {
         };
         let spare = |trail: &[(Expected, Expected)], start: &Expected| {
             let last = trail.last().map_or(start, |(_, after)| after);
-            low.capacity(&low.switch(last, self.input.level)).min(low.capacity(last)) - self.input.needed_bits
+            low.capacity(&low.switch(last, self.input.arrival)).min(low.capacity(last)) - self.input.needed_bits
         };
         let mut short = 0.0;
-        for level in self.input.level..=self.params.top_level() {
+        for level in self.input.arrival..=self.params.top_level() {
             let start = low.floor(level, self.numbers.message_exponent);
             let trail = run(start)?;
             let margin = spare(&trail, &start);
@@ -140,7 +140,7 @@ impl BootstrapPlan {
                 return refuse(&stage.name, -low.capacity(&ct));
             }
         }
-        let missing = self.input.needed_bits - low.capacity(&low.switch(&ct, self.input.level));
+        let missing = self.input.needed_bits - low.capacity(&low.switch(&ct, self.input.arrival));
         if ct.level < self.input.level || missing > 0.0 { refuse(FRONT_END, missing.max(0.0)) } else { Ok(()) }
     }
 }
