@@ -45,6 +45,11 @@ pub struct Figures {
 }
 
 impl Figures {
+    /// Of the processor on one thread, of the clock on several.
+    pub fn seconds(&self) -> f64 {
+        if self.threads == 1 { self.processor_seconds } else { self.total_seconds }
+    }
+
     /// Appends a line to a record.
     pub fn append(&self, path: &Path) -> io::Result<()> {
         let mut file = OpenOptions::new().create(true).append(true).open(path)?;
