@@ -149,6 +149,7 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
     runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
     let (count, least_seconds) = (runs.len(), seconds(&runs[0]));
     let median = runs.swap_remove(count / 2);
+    let typical = seconds(&median);
     if args.slack {
         print_slack(&plan, &bootstrapper, &client.secret, &spent)?;
     }
@@ -176,7 +177,7 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
         processor_seconds: median.processor_seconds,
         capacity_in: engine.capacity(&spent),
         capacity_out,
-        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / seconds(&median),
+        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / typical,
         peak_mebibytes: machine::peak_mebibytes(),
     };
     figures.print();
