@@ -6,7 +6,7 @@ use rustfft::num_complex::{Complex, Complex32, Complex64};
 use rustfft::num_traits::Zero;
 use rustfft::{FftNum, FftPlanner};
 use windlass_kernels::Shape;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 thread_local! {
     /// Keeps the tables of all lengths that occurred: making them costs as much as a norm.
@@ -68,6 +68,28 @@ fn single_slack(shape: &Shape, a: &[i64], b: &[i64]) -> f64 {
     SINGLE_ROUNDING * m.log2() * (m * square).sqrt()
 }
 
+/// Entry e is `Σ_j a_j·a_{j+e}`, indices modulo the length m: the coefficients of `a(X)·a(1/X)` modulo X^m − 1.
+///
+/// By complex Fourier transforms of length m, the second one of |â|²: time and memory accesses depend on m alone, and what depends on a is wiped. Exact while
+/// ‖a‖₂² < 2^40, for rounding adds less than log2(m)·2^{−48}·‖a‖₂². Cost O(m·log m).
+pub fn autocorrelation(a: &[i64]) -> Zeroizing<Vec<i64>> {
+    /// Added to a double below 2^51 it leaves the nearest integer in the low bits.
+    const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
+    let mut values: Vec<Complex64> = a.iter().map(|&a| Complex64::new(a as f64, 0.0)).collect();
+    let fft = DOUBLE.with_borrow_mut(|planner| planner.plan_fft_forward(a.len()));
+    let mut scratch = vec![Complex::zero(); fft.get_inplace_scratch_len()];
+    fft.process_with_scratch(&mut values, &mut scratch);
+    values.iter_mut().for_each(|z| *z = Complex64::new(z.norm_sqr(), 0.0));
+    // A second transform forward: entries e and −e are equal.
+    fft.process_with_scratch(&mut values, &mut scratch);
+    let inverse = 1.0 / a.len() as f64;
+    let integer = |z: &Complex64| (z.re * inverse + INTEGERS).to_bits() as i64 - INTEGERS.to_bits() as i64;
+    let sums = Zeroizing::new(values.iter().map(integer).collect());
+    wipe(&mut scratch);
+    wipe(&mut values);
+    sums
+}
+
 /// The values at all ζ^t, in the order of the shape.
 fn embed<T: FftNum + Zeroize>(shape: &Shape, planner: &mut FftPlanner<T>, tensor: &mut [Complex<T>]) {
     for (position, axis) in shape.axes().iter().enumerate() {
@@ -120,6 +142,26 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Against sums of integers, for lengths of every kind: prime, a power, composite; and exact for values far above those of sparse secrets.
+    #[test]
+    fn autocorrelations_are_exact() {
+        for (m, size) in [(1usize, 3), (2, 1), (11, 1), (64, 1000), (105, 1), (1155, 2), (1009, 10_000)] {
+            let a: Vec<i64> = (0..m as i64).map(|i| (i * i * 7 + 3 * i) % (2 * size + 1) - size).collect();
+            let direct: Vec<i64> = (0..m).map(|e| (0..m).map(|j| a[j] * a[(j + e) % m]).sum()).collect();
+            assert_eq!(*autocorrelation(&a), direct, "m = {m}");
+        }
+        // A sparse secret at a size of practice: its square norm, and nothing but what its terms give.
+        let mut a = vec![0; 87381];
+        (0..32).for_each(|i| a[i * i * 85] = 1 - 2 * (i as i64 % 2));
+        let sums = autocorrelation(&a);
+        let terms: Vec<(usize, i64)> = a.iter().copied().enumerate().filter(|&(_, x)| x != 0).collect();
+        let mut direct = vec![0; a.len()];
+        for &(i, x) in &terms {
+            terms.iter().for_each(|&(j, y)| direct[(a.len() + i - j) % a.len()] += x * y);
+        }
+        assert!(sums[0] == 32 && *sums == direct);
     }
 
     /// Σ_j X_i^j over the axes with a bit in `subset`, `factor` times: only the values at dropped points are large.

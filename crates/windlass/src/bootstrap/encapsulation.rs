@@ -5,10 +5,11 @@ use std::sync::Arc;
 use rand_core::RngCore;
 use windlass_ring::gadget::Gadget;
 use windlass_ring::kernels::{Modulus, Shape};
-use windlass_ring::{Basis, Eval, Poly, norm, sample};
+use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, SecretKey, noise};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroize;
 
+use super::ephemeral::{EphemeralSecret, secret_norm};
 use super::error::BootstrapError;
 use super::spec::{BootstrapSpec, Numbers};
 use crate::error::Result;
@@ -112,92 +113,6 @@ fn floor(params: &RlweParams, numbers: &Numbers, level: usize) -> f64 {
     let t = numbers.prime.pow(numbers.message_exponent);
     let rounding = NoiseModel::new(params, t).rounding(2) * Bound::of(2.0 * noise::coefficient_factor(params.shape()));
     (rounding.bits() - (t as f64).log2() + numbers.log2_switched() - params.log2_q(level)).exp2()
-}
-
-/// The canonical norm that an ephemeral secret may have.
-fn secret_norm(shape: &Shape, weight: u32) -> Bound {
-    Bound::of(noise::secret_norm_bound(shape, SecretDistribution::Sparse { weight }))
-}
-
-/// The ephemeral secret: coefficients in −1, 0, 1, wiped when dropped.
-pub(super) struct EphemeralSecret(pub Zeroizing<Vec<i64>>);
-
-impl EphemeralSecret {
-    /// Draws until norm and rows are within the bounds that the plan counts on.
-    pub fn generate(shape: &Shape, spec: &BootstrapSpec, numbers: &Numbers, rng: &mut impl RngCore) -> Result<Self> {
-        const ATTEMPTS: usize = 10_000;
-        for _ in 0..ATTEMPTS {
-            let secret = sample::sparse(shape.n(), spec.ephemeral_weight as usize, rng);
-            let short = Bound::of(norm::canonical_norm(shape, &secret)) <= secret_norm(shape, spec.ephemeral_weight);
-            if short && row_square(shape, &secret) <= numbers.row_square {
-                return Ok(Self(secret));
-            }
-        }
-        let what =
-            format!("no ephemeral secret of weight {} is short enough; use another weight", spec.ephemeral_weight);
-        Err(BootstrapError::Unsupported { what }.into())
-    }
-}
-
-/// `max_j Σ_i (b_i·s)_j²`, b_i the powerful basis, from above: reduction on odd axes subtracts a top coefficient from each, so that the row of j
-/// consists of the differences `Σ_S (−1)^{|S|} s_{v_S(j) − i}`, whose squares add up to correlations of s with itself.
-///
-/// What depends on s is wiped. Cost: weight² + n·4^{odd axes} and a table of m words.
-fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
-    let weight = secret.iter().filter(|&&x| x != 0).count();
-    let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
-    if odd == 0 {
-        return weight as f64;
-    }
-    let correlations = correlations(shape, secret, weight);
-    let subsets = 0..1usize << odd;
-    let mut points = Vec::with_capacity(subsets.len());
-    let mut row = |j: usize| -> i64 {
-        points.clear();
-        points.extend(subsets.clone().map(|subset| exponent(shape, j, subset)));
-        let sum = |(a, &x): (usize, &usize)| -> i64 {
-            let sign = |b: usize| if (a ^ b).count_ones() % 2 == 0 { 1 } else { -1 };
-            points.iter().enumerate().map(|(b, &y)| sign(b) * correlations[difference(shape, x, y)]).sum()
-        };
-        points.iter().enumerate().map(sum).sum()
-    };
-    (0..shape.n()).map(&mut row).max().unwrap_or(0) as f64
-}
-
-/// Entry e is Σ s_j·s_k over exponents that differ by e modulo m; `weight` coefficients are not zero.
-fn correlations(shape: &Shape, secret: &[i64], weight: usize) -> Zeroizing<Vec<i64>> {
-    // Of the right capacity at once: a vector that grows leaves copies behind.
-    let mut nonzero: Zeroizing<Vec<(usize, i64)>> = Zeroizing::new(Vec::with_capacity(weight));
-    let terms = secret.iter().enumerate().filter(|(_, x)| **x != 0);
-    terms.for_each(|(j, &x)| nonzero.push((exponent(shape, j, 0), x)));
-    let mut table = Zeroizing::new(vec![0i64; shape.m() as usize]);
-    for &(a, x) in nonzero.iter() {
-        nonzero.iter().for_each(|&(b, y)| table[difference(shape, a, b)] += x * y);
-    }
-    table
-}
-
-/// x − y modulo m.
-fn difference(shape: &Shape, x: usize, y: usize) -> usize {
-    if x < y { x + shape.m() as usize - y } else { x - y }
-}
-
-/// The exponent of X modulo m of basis element j, on the odd axes in `subset` that of the top coefficient which is subtracted from it.
-fn exponent(shape: &Shape, j: usize, subset: usize) -> usize {
-    let (mut rest, mut bit, mut sum) = (j, 0, 0);
-    for axis in shape.axes().iter().rev() {
-        let mut digit = (rest % axis.dim) as u64;
-        rest /= axis.dim;
-        if axis.prime != 2 {
-            if subset >> bit & 1 == 1 {
-                digit = axis.dim as u64 + digit % (axis.index / axis.prime);
-            }
-            bit += 1;
-        }
-        // X_i = X^{m/m_i}.
-        sum += digit * (shape.m() / axis.index);
-    }
-    (sum % shape.m()) as usize
 }
 
 /// (−a·s + e + scale·message, a) over `wide`, a expanded from `seed`; scale is given for each prime.
@@ -346,50 +261,5 @@ impl EncapsulationKey {
         let mut first = half(&self.b);
         first.add_assign(&parts[0]);
         [first, half(&self.a)]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rand_chacha::ChaCha20Rng;
-    use rand_core::SeedableRng;
-    use windlass_ring::kernels::Isa;
-    use windlass_ring::slots::QuotientRing;
-
-    #[test]
-    fn correlations_are_coefficients_of_the_product_with_the_conjugate() {
-        // s = 2 − X^5 on one axis: s·s(1/X) = 5 − 2·X^5 − 2·X^{−5}.
-        let shape = Shape::new(11).unwrap();
-        let secret = [2, 0, 0, 0, 0, -1, 0, 0, 0, 0];
-        assert_eq!(*correlations(&shape, &secret, 2), [5, 0, 0, 0, 0, -2, -2, 0, 0, 0, 0]);
-        // Exponents of m = 15 are those of X^{5·i + 3·j}; the top coefficients are X_3^2 and X_5^4.
-        let shape = Shape::new(15).unwrap();
-        assert_eq!((0..8).map(|j| exponent(&shape, j, 0)).collect::<Vec<_>>(), [0, 3, 6, 9, 5, 8, 11, 14]);
-        assert_eq!([1, 2, 3].map(|subset| exponent(&shape, 5, subset)), [(5 + 12) % 15, 10 + 3, (10 + 12) % 15]);
-    }
-
-    #[test]
-    fn rows_are_bounded_by_their_correlations() {
-        let mut rng = ChaCha20Rng::from_seed([8; 32]);
-        for m in [32u64, 35, 45, 60, 105] {
-            let quotient = QuotientRing::new(m, 65537, 1, Isa::best()).unwrap();
-            let shape = quotient.shape();
-            for _ in 0..4 {
-                let secret = sample::sparse(shape.n(), 5, &mut rng);
-                let modulus = quotient.modulus();
-                let residues: Vec<u64> = secret.iter().map(|&x| modulus.reduce_i64(x)).collect();
-                let mut rows = vec![0i64; shape.n()];
-                for i in 0..shape.n() {
-                    let mut unit = vec![0; shape.n()];
-                    unit[i] = 1;
-                    let product = quotient.mul(&unit, &residues);
-                    rows.iter_mut().zip(product).for_each(|(row, x)| *row += modulus.centred(x).pow(2));
-                }
-                let exact = *rows.iter().max().unwrap() as f64;
-                let bound = row_square(shape, &secret);
-                assert!(exact <= bound && bound <= 4.0 * exact, "m = {m}: {exact} against {bound}");
-            }
-        }
     }
 }

@@ -6,7 +6,8 @@ use rand_core::RngCore;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Context, EvaluationKeys, SecretKey};
 
-use super::encapsulation::{EncapsulationKey, EncryptedSecret, EphemeralSecret, InputModulus};
+use super::encapsulation::{EncapsulationKey, EncryptedSecret, InputModulus};
+use super::ephemeral::EphemeralSecret;
 use super::error::BootstrapError;
 use super::plan::BootstrapPlan;
 use crate::error::Result;

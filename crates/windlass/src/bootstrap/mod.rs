@@ -6,6 +6,7 @@
 //! slots to coefficients (Halevi–Shoup 2015). The derivations are in `docs/math/bootstrapping.md`.
 
 mod encapsulation;
+mod ephemeral;
 mod error;
 mod estimate;
 mod forecast;
