@@ -84,16 +84,14 @@ pub struct Bootstrap {
 }
 
 /// Runs the measurement.
-pub fn run(args: &Bootstrap) -> Result<(), Error> {
+pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     if args.digits_table {
         println!("{}", machine::describe());
         let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().expect("threads");
-        return pool.install(digits_table::run);
+        return Ok(pool.install(digits_table::run)?);
     }
     if let (true, Some(record)) = (args.page.is_some() || args.plot.is_some(), &args.record) {
-        bootstrap_page::write(record, args.page.as_deref(), args.plot.as_deref())
-            .unwrap_or_else(|error| eprintln!("windlass-bench: {error}"));
-        return Ok(());
+        return Ok(bootstrap_page::write(record, args.page.as_deref(), args.plot.as_deref())?);
     }
     if args.preset == "list" {
         bootstrap_preset_names().for_each(|name| println!("{name}"));
@@ -112,7 +110,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Error> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().expect("threads");
     let figures = pool.install(|| measure(args, &preset))?;
     if let (Some(path), Some(figures)) = (&args.record, figures) {
-        figures.append(path).unwrap_or_else(|error| eprintln!("windlass-bench: {}: {error}", path.display()));
+        figures.append(path)?;
     }
     Ok(())
 }

@@ -101,23 +101,31 @@ fn seconds_of(figures: &Figures, beginning: &str) -> f64 {
 
 /// What the plot and the table tell apart: a name, what stages' names begin with, a colour.
 const PARTS: [(&str, &[&str], &str); 4] = [
-    ("slots to coefficients, repacking", &["slots to coefficients", "repacking"], "#1b6ca8"),
+    ("slots to coefficients, joining", &["slots to coefficients", "repacking", "joining"], "#1b6ca8"),
     ("front end", &["front end"], "#b8860b"),
-    ("coefficients to slots, trace, unpacking", &["coefficients to slots", "trace", "unpacking"], "#4b8f5b"),
+    (
+        "coefficients to slots, trace, splitting",
+        &["coefficients to slots", "trace", "unpacking", "splitting"],
+        "#4b8f5b",
+    ),
     ("digit removal", &["digit removal"], "#c8553d"),
 ];
 
 fn parts(figures: &Figures) -> [f64; 4] {
     // Stages are timed by the clock.
     let scale = figures.seconds() / figures.stages.iter().map(|stage| stage.seconds).sum::<f64>();
-    PARTS.map(|(_, beginnings, _)| beginnings.iter().map(|beginning| scale * seconds_of(figures, beginning)).sum())
+    let parts = PARTS.map(|(_, beginnings, _)| {
+        beginnings.iter().fold(0.0, |sum, beginning| sum + scale * seconds_of(figures, beginning))
+    });
+    assert!((parts.iter().sum::<f64>() / figures.seconds() - 1.0).abs() < 1e-6, "every stage belongs to a part");
+    parts
 }
 
 fn text(all: &[Figures]) -> String {
     let mut out = String::from(
         "# Bootstrapping: measured\n\nMade by `windlass-bench bootstrap --record FILE --page FILE --plot FILE` from the record that \
          `windlass-bench bootstrap --preset NAME --record FILE` appends to; every result was decrypted and compared. Seconds are those of the median \
-         run, of the processor on one thread and of the clock on several; \"maps\" are both linear maps with trace, unpacking and repacking. λ is that of the main and of the ephemeral key. Throughput is \
+         run, of the processor on one thread and of the clock on several; \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is that of the main and of the ephemeral key. Throughput is \
          remaining capacity times slot bits a second.\n\n![where the time goes](bootstrapping.svg)\n",
     );
     for cpu in cpus(all) {
@@ -178,6 +186,9 @@ fn against(out: &mut String, peer: &Peer, f: &Figures) {
     let operation = format!("{} bootstrapping", peer.mode);
     let here = peer.same_core.and_then(|name| same_core::seconds_on(&f.cpu, "HElib", &operation, name));
     let (seconds, place) = here.map_or((peer.seconds, ""), |seconds| (seconds, ", same core"));
+    let left = peer
+        .same_core
+        .and_then(|name| same_core::seconds_on(&f.cpu, "HElib", &format!("{operation}: bits left"), name));
     let number = |x: Option<f64>| x.map_or_else(|| "–".into(), |x| format!("{x}"));
     let _ = writeln!(
         out,
@@ -186,7 +197,7 @@ fn against(out: &mut String, peer: &Peer, f: &Figures) {
         peer.mode,
         peer.what,
         short(seconds),
-        number(peer.left),
+        number(left.or(peer.left)),
         number(peer.gigabytes),
         short(f.seconds()),
         f.capacity_out,

@@ -197,7 +197,7 @@ impl Bootstrapper {
     /// g with `message = g·k`: the phase is Q·k/t + ε/t with ε ≡ factor·message, so k ≡ −Q^{−1}·factor·message; the factor of the result takes
     /// −Q^{−1}·factor up.
     fn front_end_unit(&self, ct: &Ciphertext) -> Result<u64> {
-        let low = self.message.switch_modulus(ct, self.plan.input.level)?;
+        let low = self.message.switched(ct, self.plan.input.level);
         let t = self.message.modulus(low.exponent);
         let ring = self.message.context().ring();
         let q = (0..low.level()).fold(1 % t, |q, i| arith::mul_mod(q, ring.modulus(i).value() % t, t));
@@ -216,7 +216,8 @@ impl Bootstrapper {
             return Err(BootstrapError::CapacityTooLow { stage: FRONT_END.into(), left_bits, missing_bits }.into());
         }
         let context = self.message.context();
-        let low = self.message.switch_modulus(&arrived, input.level)?.to_scheme(Scheme::Bfv);
+        // By coefficients there is room where canonical norms may find none.
+        let low = self.message.switched(&arrived, input.level).to_scheme(Scheme::Bfv);
         let parts = self.keys.encapsulation.switch(context, &low.parts);
         let modulus = self.plan.working.quotient().modulus();
         let [mut c0, c1] = decryption_constants(self.plan.spec.front_end, &self.plan.numbers, parts);

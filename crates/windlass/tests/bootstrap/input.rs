@@ -13,3 +13,11 @@ fn a_first_prime_that_only_coefficients_fit() {
     assert!(front_end.work.contains("at 42 bits"), "{}", front_end.work);
     with_parameters(chain(256, bits()), (65537, 1), spec);
 }
+
+/// First primes so small that what rounding to them leaves exceeds half of them by canonical norm.
+#[test]
+fn a_first_prime_below_the_canonical_norm_of_rounding() {
+    let bits: Vec<u32> = [26].into_iter().chain([50; 4]).chain([40; 12]).collect();
+    let spec = BootstrapSpec { ephemeral_weight: 30, ..BootstrapSpec::default() };
+    with_parameters(chain(1 << 14, bits), (127, 1), spec);
+}
