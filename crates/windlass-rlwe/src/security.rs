@@ -188,8 +188,9 @@ pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistributi
                 if weight >= least_weight() {
                     bits = bits.min(scaled(covered_dimensions(secret), &|n, x| sparse_bits(n, x, weight).bits));
                 }
-                // Meet in the middle over the supports.
-                bits.min(weight as f64 * (1.0 + (n as f64 / weight as f64).log2()) / 2.0)
+                // Meet in the middle over the supports; of weight 0 there is one.
+                let half = |weight: f64| weight * (1.0 + (n as f64 / weight).log2()) / 2.0;
+                if weight == 0 { 0.0 } else { bits.min(half(weight as f64)) }
             }
         };
         SecurityEstimate { bits, source: EstimateSource::Indication }
@@ -421,6 +422,12 @@ mod tests {
         assert!(at(12000).bits < at(12800).bits && at(12000).bits > 0.85 * at(12800).bits);
         let ternary = indicative_security_bits(12000, 400.0, Ternary).bits;
         assert!(at(12000).bits < ternary - 3.0, "{} against {ternary}", at(12000).bits);
+    }
+
+    #[test]
+    fn a_secret_of_weight_zero_is_known() {
+        assert_eq!(indicative_security_bits(32768, 60.0, Sparse { weight: 0 }).bits, 0.0);
+        assert!(indicative_security_bits(32768, 60.0, Sparse { weight: 1 }).bits <= 8.0);
     }
 
     #[test]

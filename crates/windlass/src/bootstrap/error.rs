@@ -1,5 +1,7 @@
 //! What can stop a bootstrapping, named by stage.
 
+use windlass_rlwe::SecurityEstimate;
+
 /// Every refusal is before the first operation, except [`BootstrapError::Cancelled`] and, rarely, [`BootstrapError::CapacityTooLow`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -60,6 +62,27 @@ pub enum BootstrapError {
          Ciphertext::assume_integers() where all slots are known to hold integers"
     )]
     NotIntegers,
+    /// The ephemeral secret cannot have this weight.
+    #[error("bootstrapping: the weight of the ephemeral key is {weight}, but must be from 1 to n = {n}")]
+    EphemeralWeight {
+        /// The weight asked for.
+        weight: u32,
+        /// The coefficients that the secret has.
+        n: usize,
+    },
+    /// The switching key of the ephemeral secret has fewer bits than secure parameters have.
+    #[error(
+        "bootstrapping: an ephemeral key of weight {weight} at log2 QP = {log2_qp:.0} has {security}, secure parameters need 128 by the tables; \
+         use a larger BootstrapSpec::ephemeral_weight, or parameters with Assurance::Insecure by name"
+    )]
+    EphemeralKeyTooWeak {
+        /// The weight asked for.
+        weight: u32,
+        /// log2 of the modulus of the switching key.
+        log2_qp: f64,
+        /// λ, with its source.
+        security: SecurityEstimate,
+    },
     /// A combination that is not offered.
     #[error("bootstrapping: {what}")]
     Unsupported {

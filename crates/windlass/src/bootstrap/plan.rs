@@ -11,6 +11,7 @@ use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams};
 
+pub(super) use self::explain::check_ephemeral_key;
 use super::encapsulation::InputModulus;
 use super::forecast::Expected;
 use super::maps::{self, Packing};
@@ -80,11 +81,14 @@ impl BootstrapPlan {
     /// Cost: the slot rings modulo p^r and p^e, and the constants of all linear maps.
     ///
     /// # Errors
+    /// [`super::BootstrapError::EphemeralWeight`]; [`super::BootstrapError::EphemeralKeyTooWeak`] under parameters that are [`windlass_rlwe::Assurance::Secure`];
     /// [`super::BootstrapError::Unsupported`], [`super::BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
     /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`crate::Error::OutOfRange`] for a partition that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
         let m = params.m();
         let numbers = Numbers::new(params.shape(), (p, r), &spec)?;
+        let input = InputModulus::choose(params, &numbers, &spec)?;
+        check_ephemeral_key(params, &input, &spec)?;
         let message = maps::evaluation_ring(m, p, r)?;
         let working = Arc::new(message.with_exponent(numbers.exponent, Isa::best())?);
         let digits = DigitRemoval::new(DigitSpec {
@@ -92,7 +96,6 @@ impl BootstrapPlan {
             method: spec.digits,
             ..DigitSpec::new(p, numbers.exponent, numbers.removed)
         })?;
-        let input = InputModulus::choose(params, &numbers, &spec)?;
         let assemble = |choice: Choice| -> Result<Self> {
             let merging = Merging::choose(params, &message, &spec, choice)?;
             let way = Way::new(choice, &working, merging.factoring);

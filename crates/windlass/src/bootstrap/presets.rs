@@ -142,6 +142,8 @@ mod tests {
     use windlass_rlwe::security;
 
     use super::super::encapsulation::InputModulus;
+    use super::super::plan::check_ephemeral_key;
+    use super::super::{BootstrapError, BootstrapPlan};
 
     #[test]
     fn every_preset_has_parameters() {
@@ -157,9 +159,37 @@ mod tests {
             let size = input.log2_modulus(&preset.params);
             let bits = security::indicative_security_bits(preset.params.n(), size, ephemeral).bits;
             assert!(!secure || bits >= 128.0, "{name}: {bits}");
+            let accepted = check_ephemeral_key(&preset.params, &input, &preset.spec);
+            assert!(accepted.is_ok(), "{name}: {accepted:?}");
+            assert_eq!(*preset.params.assurance() == Assurance::Secure, secure, "{name}");
         }
         let weight = |name| BootstrapPreset::named(name, Mode::Thin).unwrap().spec.ephemeral_weight;
         assert_eq!([weight("paper_ma24_set2_p8191"), weight("paper_ma24_set1_p65537")], [24, 26]);
         assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownPreset { .. })));
+    }
+
+    /// Weights that a preset refuses: none and more than n under any parameters, too few bits under secure ones.
+    #[test]
+    fn ephemeral_keys_that_are_too_weak_are_refused() {
+        let plan = |name, weight| {
+            let preset = BootstrapPreset::named(name, Mode::Thin).unwrap();
+            let spec = BootstrapSpec { ephemeral_weight: weight, ..preset.spec };
+            match BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), spec) {
+                Ok(_) => None,
+                Err(Error::Bootstrap(error)) => Some(error),
+                Err(other) => panic!("{name}, weight {weight}: {other}"),
+            }
+        };
+        assert_eq!(plan("insecure_boot_105", 0), Some(BootstrapError::EphemeralWeight { weight: 0, n: 48 }));
+        assert_eq!(plan("insecure_boot_105", 49), Some(BootstrapError::EphemeralWeight { weight: 49, n: 48 }));
+        assert_eq!(plan("boot_n32768_p257", 0), Some(BootstrapError::EphemeralWeight { weight: 0, n: 32768 }));
+        assert_eq!(plan("insecure_boot_105", 6), None);
+        for small in [1, 8, 20] {
+            let error = plan("boot_n32768_p257", small).unwrap();
+            let BootstrapError::EphemeralKeyTooWeak { weight, log2_qp, security } = error else { panic!("{error}") };
+            assert!(weight == small && security.bits < 128.0 && log2_qp > 50.0 && log2_qp < 200.0, "{error}");
+            let text = error.to_string();
+            assert!(text.contains("larger BootstrapSpec::ephemeral_weight") && text.contains("Insecure"), "{text}");
+        }
     }
 }

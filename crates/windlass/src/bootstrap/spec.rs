@@ -138,7 +138,7 @@ pub struct BootstrapSpec {
     pub to_slots: Option<Vec<usize>>,
     /// The same for the map to the coefficients.
     pub to_coefficients: Option<Vec<usize>>,
-    /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024).
+    /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024), from 1 to n; under secure parameters with 128 bits at least.
     pub ephemeral_weight: u32,
     /// −log2 of the probability that the bound on the noise of the front end fails.
     pub failure_bits: f64,
@@ -189,7 +189,14 @@ impl Numbers {
     /// Rounding c_0 and c_1 to modulus p^e adds δ_0 + δ_1·s̃ with δ uniform in \[−1/2, 1/2\]: every coefficient is sub-Gaussian of variance (1 + W)/12,
     /// and one of n exceeds k·√((1+W)/12) with probability at most 2^{−f} for k = √(2·ln 2·(f + log2 2n)). No coefficient exceeds (1 + 2^t·h)/2 at all, t the
     /// number of odd axes and h the weight: less, for powers of two and small h. What was there before the rounding adds less than a half.
+    ///
+    /// # Errors
+    /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
     pub(crate) fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
+        let (weight, n) = (spec.ephemeral_weight, shape.n());
+        if weight == 0 || weight as usize > n {
+            return Err(BootstrapError::EphemeralWeight { weight, n }.into());
+        }
         let row_square = row_square_limit(shape, spec.ephemeral_weight);
         let tail = (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + (2.0 * shape.n() as f64).log2())).sqrt();
         let certain = (1.0 + row_sum(shape, spec.ephemeral_weight)) / 2.0;

@@ -86,19 +86,14 @@ impl Candidate {
         let ordinary = |digits: usize| (1..total).rev().find(|q| q + q.div_ceil(digits) <= total).unwrap_or(1);
         let with = |digits: usize| {
             let ordinary = ordinary(digits);
-            let params = RlweParams::new(&RlweSpec {
-                m: self.m,
-                q_prime_bits: vec![50; ordinary],
-                special_prime_bits: vec![50; total.saturating_sub(ordinary).max(1)],
-                digits: digits.min(ordinary),
-                secret: SecretDistribution::Ternary,
-                assurance: match spec.security >= 128.0 {
-                    true => Assurance::Secure,
-                    false => Assurance::Insecure { name: "insecure_search".into() },
-                },
-            })?;
-            let mode = if spec.packed { Mode::Packed } else { Mode::Thin };
-            BootstrapPlan::new(&params, (spec.p, spec.r), BootstrapSpec { mode, ..BootstrapSpec::default() })
+            let with_weight =
+                |weight| self.plan_with(spec, [ordinary, total.saturating_sub(ordinary).max(1), digits], weight);
+            // The least weight that is secure.
+            let heavier = |planned: Result<BootstrapPlan>, weight| match planned {
+                Err(Error::Bootstrap(BootstrapError::EphemeralKeyTooWeak { .. })) => with_weight(weight),
+                settled => settled,
+            };
+            [40, 48, 56, 64].into_iter().fold(with_weight(32), heavier)
         };
         let mut planned = with(3);
         for digits in [4, 5] {
@@ -111,6 +106,29 @@ impl Candidate {
             }
         }
         planned
+    }
+
+    /// One plan: how many ordinary primes and special ones, how many digits; and the weight of the ephemeral key.
+    fn plan_with(
+        &self,
+        spec: &SearchSpec,
+        [ordinary, special, digits]: [usize; 3],
+        weight: u32,
+    ) -> Result<BootstrapPlan> {
+        let params = RlweParams::new(&RlweSpec {
+            m: self.m,
+            q_prime_bits: vec![50; ordinary],
+            special_prime_bits: vec![50; special],
+            digits: digits.min(ordinary),
+            secret: SecretDistribution::Ternary,
+            assurance: match spec.security >= 128.0 {
+                true => Assurance::Secure,
+                false => Assurance::Insecure { name: "insecure_search".into() },
+            },
+        })?;
+        let mode = if spec.packed { Mode::Packed } else { Mode::Thin };
+        let spec_of_plan = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
+        BootstrapPlan::new(&params, (spec.p, spec.r), spec_of_plan)
     }
 
     /// The cost shared among the slots (thin) or all coefficients (packed), in thousandths of a transform.

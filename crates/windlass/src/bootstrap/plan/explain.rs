@@ -5,11 +5,35 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
-use windlass_rlwe::{RlweParams, SecretDistribution, SecurityEstimate, security};
+use windlass_rlwe::security::EstimateSource;
+use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate, security};
 
 use super::{BootstrapPlan, Stage};
+use crate::bootstrap::encapsulation::InputModulus;
+use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::spec::{BootstrapSpec, Numbers};
 use crate::circuits::DigitRemoval;
+use crate::error::Result;
+
+fn ephemeral_security(params: &RlweParams, input: &InputModulus, spec: &BootstrapSpec) -> SecurityEstimate {
+    let secret = SecretDistribution::Sparse { weight: spec.ephemeral_weight };
+    security::indicative_security_bits(params.n(), input.log2_modulus(params), secret)
+}
+
+/// What is refused for the main secret of secure parameters is refused for the ephemeral one: fewer than 128 bits, or none by the tables.
+pub(in crate::bootstrap) fn check_ephemeral_key(
+    params: &RlweParams,
+    input: &InputModulus,
+    spec: &BootstrapSpec,
+) -> Result<()> {
+    let security = ephemeral_security(params, input, spec);
+    let enough = security.bits >= 128.0 && security.source != EstimateSource::Indication;
+    if enough || *params.assurance() != Assurance::Secure {
+        return Ok(());
+    }
+    let (weight, log2_qp) = (spec.ephemeral_weight, input.log2_modulus(params));
+    Err(BootstrapError::EphemeralKeyTooWeak { weight, log2_qp, security }.into())
+}
 
 impl BootstrapPlan {
     /// What was asked for.
@@ -73,8 +97,7 @@ impl BootstrapPlan {
 
     /// λ of the ephemeral key's switching key, with its source: the table of sparse secrets, or an indication where that does not reach.
     pub fn ephemeral_security(&self) -> SecurityEstimate {
-        let secret = SecretDistribution::Sparse { weight: self.spec.ephemeral_weight };
-        security::indicative_security_bits(self.params.n(), self.input.log2_modulus(&self.params), secret)
+        ephemeral_security(&self.params, &self.input, &self.spec)
     }
 
     /// The bits of [`Self::ephemeral_security`].
