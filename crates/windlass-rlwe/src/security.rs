@@ -3,7 +3,8 @@
 //! Facts used (the data files are in `data/security`, their sources in the README there):
 //! - at fixed n a ternary secret has λ·log2(QP) nearly constant, rising slowly with λ: between two rows of the table
 //!   λ ≥ λ_row·x_row/x from the row below is a lower estimate, and below 128 bits a falling correction is applied;
-//! - at a fixed ratio log2(QP)/n, λ rises with n: a point scales to a larger ring with its modulus;
+//! - at a fixed ratio log2(QP)/n, λ rises with n: a point scales to a larger ring with its modulus (a chord in n would lie above, for the limit of log2(QP) is
+//!   convex in n), for sparse secrets less an allowance; and at a fixed modulus it rises too;
 //! - for sparse secrets log λ falls with log log2(QP), by a slope between 0 and −1: chords between neighbouring points less an
 //!   allowance are lower estimates, and a slope of −1.05 beyond the last point; a sparser secret is no harder.
 
@@ -16,8 +17,8 @@ use crate::error::RlweError;
 const TERNARY_TABLE: &str = include_str!("../../../data/security/ternary_max_log2_qp.csv");
 const SPARSE_TABLE: &str = include_str!("../../../data/security/sparse.csv");
 
-/// What a chord between two points of a sparse secret's curve, or the point of a smaller ring, may lie above the curve, in bits.
-const CHORD_ALLOWANCE: f64 = 0.4;
+/// What a chord between two points of a sparse secret's curve, or what a smaller ring has at the same log2(QP)/n, may lie above the curve, in bits.
+const CHORD_ALLOWANCE: f64 = 0.5;
 
 /// How the coefficients of the secret key are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -161,7 +162,7 @@ pub fn security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> Resu
     Ok(match secret {
         SecretDistribution::Ternary => ternary,
         SecretDistribution::Sparse { weight } => {
-            let sparse = sparse_bits(n as f64, log2_qp, weight);
+            let sparse = sparse_bits(&SPARSE, n as f64, log2_qp, weight);
             if sparse.bits <= ternary.bits { sparse } else { ternary }
         }
     })
@@ -184,7 +185,8 @@ pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistributi
             SecretDistribution::Ternary => bits.min(n as f64 * 3f64.log2()),
             SecretDistribution::Sparse { weight } => {
                 if weight >= least_weight() {
-                    bits = bits.min(scaled(covered_dimensions(secret), &|n, x| sparse_bits(n, x, weight).bits));
+                    bits =
+                        bits.min(scaled(covered_dimensions(secret), &|n, x| sparse_bits(&SPARSE, n, x, weight).bits));
                 }
                 // Meet in the middle over the supports; of weight 0 there is one.
                 let half = |weight: f64| weight * (1.0 + (n as f64 / weight).log2()) / 2.0;
@@ -222,14 +224,16 @@ pub fn max_log2_qp(n: usize, lambda: f64, secret: SecretDistribution) -> Result<
     Ok(if (rounded - low).abs() < 1e-6 && reaches(rounded)? { rounded } else { low })
 }
 
-/// The largest log2 QP for λ = `row` at dimension n, linear in n between rows; `None` outside them.
+/// The largest log2 QP for λ = `row` at dimension n, from the dimension below by proportion; `None` outside the row.
 fn ternary_limit(row: &[(f64, f64)], n: f64) -> Option<f64> {
-    let after = row.iter().position(|&(dimension, _)| dimension >= n)?;
-    if row[after].0 == n {
-        return Some(row[after].1);
+    let above = row.iter().position(|&(dimension, _)| dimension > n);
+    let (n0, x0) = row[above.unwrap_or(row.len()).checked_sub(1)?];
+    match above {
+        // Exact where it is met: x0·n0/n0 may round.
+        _ if n == n0 => Some(x0),
+        Some(_) => Some((x0 * n / n0).floor()),
+        None => None,
     }
-    let ((n0, x0), (n1, x1)) = (*row.get(after.checked_sub(1)?)?, row[after]);
-    Some((x0 + (x1 - x0) * (n - n0) / (n1 - n0)).floor())
 }
 
 fn ternary_bits(n: f64, x: f64) -> SecurityEstimate {
@@ -255,19 +259,23 @@ fn ternary_bits(n: f64, x: f64) -> SecurityEstimate {
 }
 
 /// The best of what the curves of smaller rings and weights give, and no more than any point of a larger ring and weight at a smaller modulus.
-fn sparse_bits(n: f64, x: f64, weight: u32) -> SecurityEstimate {
-    let below = SPARSE.iter().filter(|&(&(n0, w0), _)| n0 as f64 <= n && w0 <= weight);
+fn sparse_bits(curves: &SparseCurves, n: f64, x: f64, weight: u32) -> SecurityEstimate {
+    let below = curves.iter().filter(|&(&(n0, w0), _)| n0 as f64 <= n && w0 <= weight);
     let best = below
-        .map(|(&(n0, _), curve)| curve_bits(curve, x * n0 as f64 / n))
+        .flat_map(|(&(n0, _), curve)| {
+            let mut scaled = curve_bits(curve, x * n0 as f64 / n, true);
+            scaled.bits -= CHORD_ALLOWANCE;
+            [curve_bits(curve, x, false), scaled]
+        })
         .max_by(|a, b| a.bits.total_cmp(&b.bits))
         .expect("the dimension is covered for this weight");
-    let above = SPARSE.iter().filter(|&(&(n1, w1), _)| n1 as f64 >= n && w1 >= weight);
+    let above = curves.iter().filter(|&(&(n1, w1), _)| n1 as f64 >= n && w1 >= weight);
     let points = above.flat_map(|(_, curve)| curve.iter().filter(|&&(x1, _)| x1 <= x));
     SecurityEstimate { bits: points.fold(best.bits, |least, &(_, lambda)| least.min(lambda)), ..best }
 }
 
-/// A lower estimate from points `(x, λ)` of one dimension and weight.
-fn curve_bits(curve: &[(f64, f64)], x: f64) -> SecurityEstimate {
+/// λ from points `(x, λ)` of one dimension and weight: a lower estimate, or by `chords` alone, which may be too high by the allowance.
+fn curve_bits(curve: &[(f64, f64)], x: f64, chords: bool) -> SecurityEstimate {
     let of = |bits, source| SecurityEstimate { bits, source };
     match curve.iter().position(|&(x1, _)| x1 >= x) {
         Some(0) => of(curve[0].1, EstimateSource::SparsePoints),
@@ -276,7 +284,7 @@ fn curve_bits(curve: &[(f64, f64)], x: f64) -> SecurityEstimate {
             let share = (x / x0).ln() / (x1 / x0).ln();
             let chord = (l0.ln() + (l1 / l0).ln() * share).exp();
             // λ falls, so the point after bounds it from below too.
-            of((chord - CHORD_ALLOWANCE).max(l1), EstimateSource::SparsePoints)
+            of(if chords { chord } else { (chord - CHORD_ALLOWANCE).max(l1) }, EstimateSource::SparsePoints)
         }
         None => {
             let (x0, l0) = curve[curve.len() - 1];

@@ -142,3 +142,43 @@ fn toy_dimensions_have_toy_security() {
     assert!(bits > 0.0 && bits < 5.0, "{bits}");
     assert!(indicative_security_bits(1 << 17, 100_000.0, Ternary).bits < 10.0);
 }
+
+/// What the rows say of a point of their own when it is left out: never more than the point.
+#[test]
+fn ternary_points_left_out_are_not_overstated() {
+    let mut seen = 0;
+    for (&lambda, row) in TERNARY.iter() {
+        for i in 1..row.len() - 1 {
+            let (n, limit) = row[i];
+            let others: Vec<(f64, f64)> = row[..i].iter().chain(&row[i + 1..]).copied().collect();
+            let found = ternary_limit(&others, n).unwrap();
+            assert!(found <= limit && found >= 0.96 * limit, "λ = {lambda}, n = {n}: {found} for {limit}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 21);
+}
+
+/// The same for sparse secrets: a point left out of its curve, and a dimension left out of the table.
+#[test]
+fn sparse_points_left_out_are_not_overstated() {
+    let (mut worst, mut seen) = ([f64::NEG_INFINITY; 2], 0);
+    for (&(n, weight), curve) in SPARSE.iter() {
+        let mut fewer = SPARSE.clone();
+        let smaller: SparseCurves =
+            SPARSE.iter().filter(|&(&(n0, _), _)| n0 != n).map(|(&key, curve)| (key, curve.clone())).collect();
+        for (i, &(x, lambda)) in curve.iter().enumerate() {
+            if i > 0 {
+                let others = curve[..i].iter().chain(&curve[i + 1..]).copied().collect();
+                fewer.insert((n, weight), others);
+                worst[0] = worst[0].max(sparse_bits(&fewer, n.into(), x, weight).bits - lambda);
+            }
+            if smaller.keys().any(|&(n0, w0)| n0 < n && w0 <= weight) {
+                worst[1] = worst[1].max(sparse_bits(&smaller, n.into(), x, weight).bits - lambda);
+            }
+            seen += 1;
+        }
+    }
+    assert!(worst.iter().all(|&over| over <= 0.0), "{worst:?}");
+    assert_eq!(seen, 1490);
+}
