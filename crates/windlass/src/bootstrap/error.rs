@@ -83,6 +83,14 @@ pub enum BootstrapError {
         /// λ, with its source.
         security: SecurityEstimate,
     },
+    /// −log2 of a probability that is none.
+    #[error(
+        "bootstrapping: failure_bits is {got}, but must be finite and above 0: the bound on the noise fails with probability 2^-failure_bits"
+    )]
+    FailureBits {
+        /// What was asked for.
+        got: f64,
+    },
     /// A combination that is not offered.
     #[error("bootstrapping: {what}")]
     Unsupported {

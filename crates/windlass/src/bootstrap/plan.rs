@@ -81,7 +81,8 @@ impl BootstrapPlan {
     /// Cost: the slot rings modulo p^r and p^e, and the constants of all linear maps.
     ///
     /// # Errors
-    /// [`super::BootstrapError::EphemeralWeight`]; [`super::BootstrapError::EphemeralKeyTooWeak`] under parameters that are [`windlass_rlwe::Assurance::Secure`];
+    /// [`super::BootstrapError::EphemeralWeight`], [`super::BootstrapError::FailureBits`]; [`super::BootstrapError::EphemeralKeyTooWeak`] under parameters
+    /// that are [`windlass_rlwe::Assurance::Secure`];
     /// [`super::BootstrapError::Unsupported`], [`super::BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
     /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`crate::Error::OutOfRange`] for a partition that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {

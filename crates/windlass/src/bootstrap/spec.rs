@@ -140,7 +140,7 @@ pub struct BootstrapSpec {
     pub to_coefficients: Option<Vec<usize>>,
     /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024), from 1 to n; under secure parameters with 128 bits at least.
     pub ephemeral_weight: u32,
-    /// −log2 of the probability that the bound on the noise of the front end fails.
+    /// −log2 of the probability that the bound on the noise of the front end fails: finite and above 0.
     pub failure_bits: f64,
 }
 
@@ -191,11 +191,15 @@ impl Numbers {
     /// number of odd axes and h the weight: less, for powers of two and small h. What was there before the rounding adds less than a half.
     ///
     /// # Errors
-    /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
+    /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::FailureBits`]; [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
     pub(crate) fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
         let (weight, n) = (spec.ephemeral_weight, shape.n());
         if weight == 0 || weight as usize > n {
             return Err(BootstrapError::EphemeralWeight { weight, n }.into());
+        }
+        let got = spec.failure_bits;
+        if !(got.is_finite() && got > 0.0) {
+            return Err(BootstrapError::FailureBits { got }.into());
         }
         let row_square = row_square_limit(shape, spec.ephemeral_weight);
         let tail = (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + (2.0 * shape.n() as f64).log2())).sqrt();
@@ -241,4 +245,32 @@ fn row_sum(shape: &Shape, weight: u32) -> f64 {
 pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
     let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
     if odd == 0 { weight as f64 } else { weight as f64 * 1.1 * f64::from(1 << odd) + 8.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failure_bits_are_finite_and_positive() {
+        let shape = Shape::new(64).unwrap();
+        let numbers = |failure_bits| {
+            Numbers::new(
+                &shape,
+                (257, 1),
+                &BootstrapSpec { failure_bits, ephemeral_weight: 8, ..BootstrapSpec::default() },
+            )
+        };
+        for got in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0] {
+            match numbers(got) {
+                Err(Error::Bootstrap(BootstrapError::FailureBits { got: named })) => {
+                    assert_eq!(named.to_bits(), got.to_bits());
+                }
+                other => panic!("{got}: {other:?}"),
+            }
+        }
+        // More of them, and the bound is larger; never above the one that holds for certain.
+        let bound = |failure_bits| numbers(failure_bits).unwrap().bound;
+        assert!(bound(1.0) < bound(128.0) && bound(128.0) <= bound(1e300) && bound(1e300) == (9.0 / 2.0 + 0.49) as u64);
+    }
 }
