@@ -1,0 +1,33 @@
+//! Bruun's stages, merged in every way.
+
+use super::*;
+
+/// Slots of degree 8, 2 and 4, each way merged as it comes and by a search.
+const BRUUN: [(u64, u64, u32, usize, u32); 4] =
+    [(64, 7, 1, 16, 6), (64, 3, 2, 18, 4), (128, 127, 1, 15, 6), (64, 31, 1, 16, 6)];
+
+#[test]
+fn bruun_on_the_mock() {
+    for ((m, p, r, primes, weight), mode) in BRUUN.iter().flat_map(|&set| [(set, Mode::Thin), (set, Mode::Packed)]) {
+        for partition in [Partition::Three, Partition::LeastTime, Partition::MostCapacity] {
+            let transform = Transform::Bruun;
+            let spec =
+                BootstrapSpec { mode, transform, partition, ephemeral_weight: weight, ..BootstrapSpec::default() };
+            let plan = Arc::new(BootstrapPlan::new(&params(m, primes), (p, r), spec).unwrap());
+            let mut rng = ChaCha20Rng::seed_from_u64(5);
+            let message = message(&plan, &mut rng);
+            let image = ClearBootstrapper::new(Arc::clone(&plan), 5).unwrap();
+            let image = image.refresh(&Clear::new(plan.message_ring()).encrypt(&message).unwrap()).unwrap();
+            assert_eq!(image.plaintext(), &message, "{mode:?} m = {m}, p = {p}, {partition:?}");
+        }
+    }
+}
+
+#[test]
+fn bruun_on_ciphertexts() {
+    for ((m, p, r, primes, weight), mode) in BRUUN.iter().flat_map(|&set| [(set, Mode::Thin), (set, Mode::Packed)]) {
+        let spec =
+            BootstrapSpec { mode, transform: Transform::Bruun, ephemeral_weight: weight, ..BootstrapSpec::default() };
+        with_parameters(params(m, primes), (p, r), spec);
+    }
+}

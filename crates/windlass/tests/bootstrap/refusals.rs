@@ -1,0 +1,80 @@
+//! What a plan, a bootstrapper and a refresh refuse, by name.
+
+use super::*;
+
+#[test]
+fn transforms_that_a_ring_lacks_are_refused() {
+    for (m, p) in [(64, 257), (105, 2)] {
+        let spec = BootstrapSpec { transform: Transform::Bruun, ephemeral_weight: 6, ..BootstrapSpec::default() };
+        let refused = BootstrapPlan::new(&params(m, 14), (p, 1), spec).err();
+        assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::Unsupported { .. }))), "{refused:?}");
+    }
+    assert_eq!("bruun".parse::<Transform>().unwrap(), Transform::Bruun);
+    assert!("radix3".parse::<Transform>().is_err());
+}
+
+#[test]
+fn refusals_name_the_stage() {
+    let mut t = toy(9);
+    let own = BootstrapKeys::generate(&t.plan, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
+    // A missing Galois key, and no relinearisation key.
+    let stage = t.plan.stages().iter().find(|stage| !stage.keys.is_empty()).unwrap();
+    let missing = *stage.keys.iter().next().unwrap();
+    let mut fewer = EvaluationKeys::empty(&t.context);
+    let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer.clone()), own.clone());
+    let is = |found: Option<Error>, wanted: fn(&BootstrapError) -> bool| matches!(found, Some(Error::Bootstrap(ref error)) if wanted(error));
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::MissingRelinearisationKey { .. })));
+    fewer.add_relinearisation(&t.secret, t.context.top_level(), &mut t.rng).unwrap();
+    match Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer), own.clone()).err() {
+        Some(Error::Bootstrap(BootstrapError::MissingKey { stage: named, element })) => {
+            assert_eq!((named, element), (stage.name.clone(), missing));
+        }
+        other => panic!("{other:?}"),
+    }
+    // Keys of the other scheme.
+    let keys = Arc::new(t.keys.clone());
+    let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bfv, &keys, own.clone());
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    // Keys of a plan with other ephemeral secrets, and of one with another plaintext modulus.
+    for (weight, r) in [(8, 1), (6, 2)] {
+        let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
+        let other = BootstrapPlan::new(t.context.params(), (2, r), spec).unwrap();
+        let theirs = BootstrapKeys::generate(&other, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
+        let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, theirs);
+        assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    }
+    // A ciphertext without capacity, and one of another scheme.
+    let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, own).unwrap();
+    let engine = Engine::new(Scheme::Bgv, t.plan.message_ring(), Arc::clone(&keys)).unwrap();
+    let one = Plaintext::one(t.plan.message_ring());
+    let encrypt = |scheme, rng: &mut ChaCha20Rng| {
+        Decryptor::new(scheme, t.plan.message_ring(), Arc::clone(&t.secret)).encrypt(&one, 3, rng).unwrap().0
+    };
+    let mut spent = encrypt(Scheme::Bgv, &mut t.rng);
+    while engine.capacity(&spent) > 3.0 {
+        spent = engine.add(&spent, &spent).unwrap();
+    }
+    let refused = bootstrapper.refresh(&spent);
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::CapacityTooLow { .. })));
+    let refused = bootstrapper.refresh(&encrypt(Scheme::Bfv, &mut t.rng));
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    // Chains that are too short, for a stage or to leave anything: the stage is named.
+    let stage = |primes: usize| {
+        let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+        match BootstrapPlan::new(&chain(105, vec![26; primes]), (2, 1), spec) {
+            Err(Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits })) => {
+                assert!(missing_bits > 0.0, "{stage}");
+                Some(stage)
+            }
+            Ok(_) => None,
+            Err(other) => panic!("{other:?}"),
+        }
+    };
+    let stages: Vec<String> = (4..).map_while(stage).collect();
+    assert!(stages.iter().any(|name| name == "digit removal"), "{stages:?}");
+    assert_eq!(stages.last().map(String::as_str), Some("what is left for computing"), "{stages:?}");
+    // One short chain more.
+    let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+    let refused = BootstrapPlan::new(&params(105, 4), (2, 1), spec);
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::ChainTooShort { .. })));
+}
