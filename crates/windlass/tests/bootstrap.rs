@@ -6,6 +6,8 @@ mod bruun;
 mod content;
 #[path = "bootstrap/input.rs"]
 mod input;
+#[path = "bootstrap/one_slot.rs"]
+mod one_slot;
 #[path = "bootstrap/packed.rs"]
 mod packed;
 #[path = "bootstrap/refusals.rs"]

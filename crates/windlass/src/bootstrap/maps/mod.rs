@@ -187,16 +187,18 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, factoring: Factoring, ends: &
     let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
     let factors = Factors::choose(m, p)?;
     let mut stages: Vec<SlotMap> = Vec::new();
-    let mut ends = ends.to_vec();
-    for s in (0..factors.list.len()).rev() {
-        stages.push(factors.interpolation(slots, s));
-        if factors.list[s].size == 1 {
-            // A factor with one slot still multiplies by its dual: merged into the stage beside it.
-            let at = stages.len() - 1;
-            ends.iter_mut().filter(|end| **end >= at).for_each(|end| *end += 1);
+    for (s, factor) in factors.list.iter().enumerate().rev() {
+        let stage = factors.interpolation(slots, s);
+        match stages.last_mut() {
+            // The first factor, if it has one slot, still multiplies by its dual: no stage of its own.
+            Some(last) if factor.size == 1 => *last = stage.compose(last),
+            _ => stages.push(stage),
         }
     }
-    merge(stages, &ends, None)
+    if slots.slots() == 1 {
+        return stages.iter().map(SlotMap::to_linear_map).collect();
+    }
+    merge(stages, ends, None)
 }
 
 /// For powers of two: the merged inverse, before the trace.

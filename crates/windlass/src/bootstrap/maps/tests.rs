@@ -11,8 +11,11 @@ fn partitions(count: usize) -> Vec<Vec<usize>> {
     if count == 0 { vec![vec![]] } else { vec![every, pairs, vec![count]] }
 }
 
-/// (m, p, r) of every kind: composite with one or two axes in the first factor, with one slot there, powers of two of both kinds.
-const RINGS: [(u64, u64, u32); 12] = [
+/// (m, p, r) of every kind: composite with one or two axes in the first factor, with one slot there and in all, powers of two of both kinds.
+const RINGS: [(u64, u64, u32); 15] = [
+    (3, 2, 3),
+    (9, 2, 2),
+    (25, 3, 1),
     (105, 2, 3),
     (1023, 2, 2),
     (4369, 2, 2),
