@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use windlass_ring::gadget::Gadget;
-use windlass_ring::kernels::{Modulus, Shape};
+use windlass_ring::kernels::Modulus;
 use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, SecretKey, noise};
 use zeroize::Zeroize;
 
 use super::ephemeral::{EphemeralSecret, secret_norm};
 use super::error::BootstrapError;
-use super::spec::{BootstrapSpec, Numbers};
+use super::spec::{BootstrapSpec, Numbers, odd_axes};
 use crate::error::Result;
 
 /// The modulus at which a ciphertext meets the ephemeral key, and the special primes of that one key switch.
@@ -63,7 +63,7 @@ impl InputModulus {
     fn switching(&self, params: &RlweParams, numbers: &Numbers, spec: &BootstrapSpec) -> f64 {
         let shape = params.shape();
         // A digit is below level·Q_in, its multiples by X^k below 2^{odd axes} times that; e has one independent coordinate for each X^k, k < m.
-        let log2_digit = (self.level as f64).log2() + params.log2_q(self.level) + odd_axes(shape) as f64;
+        let log2_digit = (self.level as f64).log2() + params.log2_q(self.level) + f64::from(odd_axes(shape));
         let special: f64 = params.special_primes()[..self.special].iter().map(|q| (q.value() as f64).log2()).sum();
         let product = params.sigma() * (shape.m() as f64).sqrt() * (log2_digit - special).exp2();
         tail(params, spec) * (product + ((1.0 + numbers.row_square) / 12.0).sqrt())
@@ -101,11 +101,7 @@ fn rounding(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
         SecretDistribution::Ternary => params.n() as f64,
         SecretDistribution::Sparse { weight } => weight as f64,
     };
-    tail(params, spec) * ((1.0 + weight * 4f64.powi(odd_axes(params.shape()))) / 12.0).sqrt()
-}
-
-fn odd_axes(shape: &Shape) -> i32 {
-    shape.axes().iter().filter(|axis| axis.prime != 2).count() as i32
+    tail(params, spec) * ((1.0 + weight * 4f64.powi(odd_axes(params.shape()) as i32)) / 12.0).sqrt()
 }
 
 /// C_m·(‖ε‖/t)·S/Q for what rounding alone leaves at a level, by canonical norms as ciphertexts are bounded.

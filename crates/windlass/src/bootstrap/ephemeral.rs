@@ -7,7 +7,7 @@ use windlass_rlwe::{Bound, SecretDistribution, noise};
 use zeroize::Zeroizing;
 
 use super::error::BootstrapError;
-use super::spec::{BootstrapSpec, Numbers};
+use super::spec::{BootstrapSpec, Numbers, odd_axes};
 use crate::error::Result;
 
 /// The canonical norm that an ephemeral secret may have.
@@ -41,7 +41,7 @@ impl EphemeralSecret {
 ///
 /// Time and memory accesses depend on the shape alone, and what depends on s is wiped. Cost: O(m·log m) + n·4^{odd axes} and two tables of m words.
 fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
-    let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
+    let odd = odd_axes(shape);
     if odd == 0 {
         return secret.iter().map(|x| x * x).sum::<i64>() as f64;
     }

@@ -235,15 +235,19 @@ impl Numbers {
     }
 }
 
+/// Axes of odd index: on each, reduction subtracts a top coefficient from others.
+pub(super) fn odd_axes(shape: &Shape) -> u32 {
+    shape.axes().iter().map(|axis| u32::from(axis.prime != 2)).sum()
+}
+
 /// The greatest sum of absolute values in a row of the multiplication matrix of a secret of this weight: reduction on each odd axis doubles it.
 fn row_sum(shape: &Shape, weight: u32) -> f64 {
-    let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
-    weight as f64 * f64::from(1 << odd)
+    weight as f64 * f64::from(1 << odd_axes(shape))
 }
 
 /// What key generation enforces of W, by drawing again: a tenth above its mean 2^t·h, t the number of odd axes.
 pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
-    let odd = shape.axes().iter().filter(|axis| axis.prime != 2).count();
+    let odd = odd_axes(shape);
     if odd == 0 { weight as f64 } else { weight as f64 * 1.1 * f64::from(1 << odd) + 8.0 }
 }
 
