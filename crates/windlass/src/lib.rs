@@ -7,6 +7,7 @@ pub mod error;
 pub mod evaluator;
 pub mod hoisting;
 pub mod lookup;
+mod names;
 pub mod params;
 pub mod plaintext;
 pub mod schemes;

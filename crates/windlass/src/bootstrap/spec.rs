@@ -7,6 +7,7 @@ use windlass_ring::kernels::Shape;
 use super::error::BootstrapError;
 use crate::circuits::Method;
 use crate::error::{Error, Result};
+use crate::names::named;
 
 /// What a ciphertext holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -84,15 +85,6 @@ impl FromStr for Partition {
     fn from_str(text: &str) -> Result<Self> {
         named(&PARTITIONS, text, "partitions")
     }
-}
-
-/// The value with this name, or an error that lists the names.
-fn named<T: Copy>(list: &[(&str, T)], text: &str, what: &str) -> Result<T> {
-    let unknown = || {
-        let names: Vec<&str> = list.iter().map(|(name, _)| *name).collect();
-        Error::Unplannable { strategy: text.into(), reason: format!("the {what} are {}", names.join(", ")) }
-    };
-    list.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(unknown)
 }
 
 /// How the transform between slots and coefficients is split into elementary stages.

@@ -9,6 +9,7 @@ use windlass_ring::slots::PrimePower;
 use super::polynomials::{Digits, least_degree};
 use crate::circuits::PolynomialPlan;
 use crate::error::{Error, Result};
+use crate::names::named;
 
 /// How digits are made precise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -46,10 +47,7 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let names: Vec<&str> = NAMES.iter().map(|&(name, _)| name).collect();
-        let unknown =
-            || Error::Unplannable { strategy: text.into(), reason: format!("the methods are {}", names.join(", ")) };
-        NAMES.iter().find(|(name, _)| *name == text).map(|&(_, method)| method).ok_or_else(unknown)
+        named(&NAMES, text, "methods")
     }
 }
 
