@@ -8,12 +8,9 @@ use windlass_rlwe::RlweParams;
 
 use super::maps::{self, Factoring, Fixed};
 use super::packed::Choice;
-use super::spec::{BootstrapSpec, Mode, Partition};
+use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Mode, Partition};
 use crate::circuits::CostModel;
 use crate::error::Result;
-
-/// Constants of one map may take this much memory.
-const MAX_CONSTANT_BYTES: f64 = (4u64 << 30) as f64;
 
 /// Elementary stages in a merged one where packed elements are split by monomials and slots are few, unless the specification says otherwise.
 const MERGED: usize = 4;
@@ -155,7 +152,7 @@ impl Stages<'_> {
                 for merged in 0..count {
                     for way in table[merged][from].clone() {
                         let next = way.then(end, price, bytes);
-                        if next.bytes <= MAX_CONSTANT_BYTES {
+                        if next.bytes <= MAX_CHOSEN_BYTES as f64 {
                             keep(&mut table[merged + 1][end], next);
                         }
                     }
@@ -182,7 +179,7 @@ impl Stages<'_> {
                 .flat_map(|a| stage.iter().map(move |b| a * b % self.m))
                 .map(|t| self.fixed.map_or(t, |fixed| fixed.representative(t)))
                 .collect();
-            if support.len() as f64 * self.constant_bytes > MAX_CONSTANT_BYTES {
+            if support.len() as f64 * self.constant_bytes > MAX_CHOSEN_BYTES as f64 {
                 break;
             }
             runs.push((end + 1, support.len()));
@@ -255,7 +252,7 @@ mod tests {
             (0..1u32 << 7).map(|cut| (1..=8).filter(|&end| end == 8 || cut >> (end - 1) & 1 == 1).collect()).collect();
         // Memory for so many constants; all of the elementary stages together have 24.
         for room in (24..120).chain([1 << 20]) {
-            let limited = stages(MAX_CONSTANT_BYTES / (room as f64 + 0.5));
+            let limited = stages(MAX_CHOSEN_BYTES as f64 / (room as f64 + 0.5));
             let fitting: Vec<&Vec<usize>> = all.iter().filter(|ends| measure(ends).1 <= room).collect();
             let fewest = fitting.iter().map(|ends| ends.len()).min().unwrap();
             for (partition, count) in [(Partition::LeastTime, 0), (Partition::MostCapacity, fewest)] {

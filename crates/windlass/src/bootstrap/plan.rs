@@ -169,14 +169,14 @@ fn planned(params: &RlweParams, maps: Named, level: usize) -> Result<Vec<LinearS
     maps.into_iter().map(|(name, map)| Ok(LinearStage { plan: best_plan(&map, cost)?, name, level })).collect()
 }
 
-/// Constants of one map that take more memory are held as coefficients and expanded when they are used: two large maps and the keys of a packed
+/// Constants of one map that take more memory are not held ready, but as coefficients that are expanded when they are used: two large maps and the keys of a packed
 /// bootstrapping with m = 49981 fit into 16 GiB so.
-const MAX_CONSTANT_BYTES: usize = 3 << 30;
+const MAX_READY_BYTES: usize = 3 << 30;
 
 /// The cheapest plan, with baby steps at the distances of the map's diagonals too: the planner's own candidates suppose that they lie close.
 fn best_plan(map: &LinearMap, cost: CostModel) -> Result<LinearPlan> {
     let spec =
-        |strategy: Strategy| PlanSpec { cost, constant_bytes: MAX_CONSTANT_BYTES, ..PlanSpec::with_strategy(strategy) };
+        |strategy: Strategy| PlanSpec { cost, constant_bytes: MAX_READY_BYTES, ..PlanSpec::with_strategy(strategy) };
     let mut best = LinearPlan::new(map, &spec(Strategy::Automatic))?;
     let size = map.slots().hypercube().dimensions().iter().map(|dimension| dimension.size).max().unwrap_or(1);
     if map.slots().quotient().m().is_power_of_two() && map.support().len() > 4 {

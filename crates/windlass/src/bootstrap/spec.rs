@@ -111,6 +111,9 @@ impl FromStr for Transform {
     }
 }
 
+/// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to choose it, and what unpacking may take at all.
+pub(super) const MAX_CHOSEN_BYTES: usize = 4 << 30;
+
 /// How to bootstrap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BootstrapSpec {

@@ -14,13 +14,10 @@ use crate::bootstrap::forecast::{Expected, Forecast};
 use crate::bootstrap::maps::{self, Factoring};
 use crate::bootstrap::packed::{self, Choice, Way};
 use crate::bootstrap::partition::Merging;
-use crate::bootstrap::spec::{BootstrapSpec, Mode, Unpacking};
+use crate::bootstrap::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Mode, Unpacking};
 use crate::bootstrap::splitting::Tree;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-
-/// Constants of one way may take this much memory.
-const MAX_CONSTANT_BYTES: usize = 4 << 30;
 
 /// What the specification leaves to choose among.
 ///
@@ -43,13 +40,13 @@ pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &Bo
     if Factoring::choices(params.m(), working.hypercube().prime(), spec.transform)? == [Factoring::Bruun] {
         // Of pairs of slots 2d constants, and d to unpack.
         return match spec.unpacking {
-            Unpacking::Automatic | Unpacking::Constants if 3 * d * bytes <= MAX_CONSTANT_BYTES => {
+            Unpacking::Automatic | Unpacking::Constants if 3 * d * bytes <= MAX_CHOSEN_BYTES => {
                 Ok(vec![Choice::Constants])
             }
             _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::Radix2", 3 * d)),
         };
     }
-    let fits = d * d * bytes <= MAX_CONSTANT_BYTES;
+    let fits = d * d * bytes <= MAX_CHOSEN_BYTES;
     match spec.unpacking {
         Unpacking::Constants if !fits => {
             let size = (d * d * bytes) as f64 / 1e9;
