@@ -1,13 +1,12 @@
 //! Packed mode: which way to take, its linear maps, and the levels of what comes before and after them.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, RlweParams};
 
-use super::schedule::check;
+use super::schedule::record;
 use super::{BootstrapPlan, JOIN, JOIN_SLOTS, Named, REPACK, SPLIT, SPLIT_SLOTS, Stage, UNPACK, named};
 use crate::bootstrap::error::BootstrapError;
 use crate::bootstrap::forecast::{Expected, Forecast};
@@ -129,19 +128,11 @@ impl BootstrapPlan {
                 let constants: Vec<Bound> =
                     packing.unpacking(&self.working)?.iter().map(|c| high.prepare(c)).collect::<Result<_>>()?;
                 let after = packed::unpack(high, &constants, packing.index(), &ct)?[0];
-                let (p, m) = (self.numbers.prime, self.params.m());
-                stages.push(Stage {
-                    name: UNPACK.into(),
-                    level: ct.level,
-                    capacity: (high.capacity(&ct), high.capacity(&after)),
-                    work: format!("to {} ciphertexts with {} constants", packing.index().len(), constants.len()),
-                    keys: packed::unpacking_powers(packing.index().len())
-                        .map(|j| arith::pow_mod(p % m, j, m))
-                        .collect(),
-                    times: 1,
-                });
                 levels[0] = ct.level;
-                check(UNPACK, high.capacity(&after))?;
+                let (p, m, index) = (self.numbers.prime, self.params.m(), packing.index().len());
+                let keys = packed::unpacking_powers(index).map(|j| arith::pow_mod(p % m, j, m)).collect();
+                let work = format!("to {index} ciphertexts with {} constants", constants.len());
+                record(stages, Stage { keys, ..Stage::between(UNPACK, high, [&ct, &after], work) })?;
                 Ok(after)
             }
         }
@@ -161,17 +152,10 @@ impl BootstrapPlan {
                 let ct = low.reduce(&ct);
                 let constants: Vec<Bound> =
                     packing.repacking(&self.message)?.iter().map(|c| low.prepare(c)).collect::<Result<_>>()?;
-                let after = packed::repack(low, &constants, &vec![ct; constants.len()])?;
-                stages.push(Stage {
-                    name: REPACK.into(),
-                    level: ct.level,
-                    capacity: (low.capacity(&ct), low.capacity(&after)),
-                    work: format!("{} products with constants", constants.len()),
-                    keys: BTreeSet::new(),
-                    times: 1,
-                });
                 levels[1] = ct.level;
-                check(REPACK, low.capacity(&after))?;
+                let after = packed::repack(low, &constants, &vec![ct; constants.len()])?;
+                let work = format!("{} products with constants", constants.len());
+                record(stages, Stage::between(REPACK, low, [&ct, &after], work))?;
                 Ok(after)
             }
         }
@@ -206,15 +190,10 @@ fn schedule_split(
     tree.split_level = before.level;
     let halved = |x: Expected, element| forecast.add(&x, &forecast.automorphism(&x, element)?);
     let after = tree.splits.iter().try_fold(before, |x, split| halved(x, split.element))?;
-    stages.push(Stage {
-        name: name.into(),
-        level: before.level,
-        capacity: (forecast.capacity(&before), forecast.capacity(&after)),
-        work: format!("{} in all to 2 each, by automorphisms and monomials", times * (tree.parts() - 1)),
-        keys: tree.splits.iter().map(|split| split.element).collect(),
-        times: times * (tree.parts() - 1),
-    });
-    check(name, forecast.capacity(&after))?;
+    let times = times * (tree.parts() - 1);
+    let work = format!("{times} in all to 2 each, by automorphisms and monomials");
+    let keys = tree.splits.iter().map(|split| split.element).collect();
+    record(stages, Stage { keys, times, ..Stage::between(name, forecast, [&before, &after], work) })?;
     Ok(after)
 }
 
@@ -233,14 +212,7 @@ fn schedule_join(
     let before = forecast.reduce(&ct);
     tree.join_level = before.level;
     let after = tree.splits.iter().try_fold(before, |x, _| forecast.add(&x, &x))?;
-    stages.push(Stage {
-        name: name.into(),
-        level: before.level,
-        capacity: (forecast.capacity(&before), forecast.capacity(&after)),
-        work: "by monomials".into(),
-        keys: BTreeSet::new(),
-        times: times * (tree.parts() - 1),
-    });
-    check(name, forecast.capacity(&after))?;
+    let stage = Stage::between(name, forecast, [&before, &after], "by monomials".into());
+    record(stages, Stage { times: times * (tree.parts() - 1), ..stage })?;
     Ok(after)
 }

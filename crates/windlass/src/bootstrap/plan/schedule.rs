@@ -32,12 +32,10 @@ impl BootstrapPlan {
         }
         ct = self.schedule_unpacking(&high, ct, &mut stages)?;
         ct = high.reduce(&ct);
-        let (before, level) = (high.capacity(&ct), ct.level);
-        ct = self.digits.apply(&high, &ct)?;
-        let capacity = (before, high.capacity(&ct));
-        let (work, times) = (self.digits.explain(), self.way.parts());
-        stages.push(Stage { name: DIGITS.into(), level, capacity, work, keys: BTreeSet::new(), times });
-        check(DIGITS, high.capacity(&ct))?;
+        let after = self.digits.apply(&high, &ct)?;
+        let stage = Stage::between(DIGITS, &high, [&ct, &after], self.digits.explain());
+        record(&mut stages, Stage { times: self.way.parts(), ..stage })?;
+        ct = after;
         ct = self.schedule_repacking(&low, ct, &mut stages)?;
         if !thin {
             let times = self.way.elements();
@@ -157,8 +155,7 @@ impl LinearStage {
         let before = forecast.reduce(ct);
         self.level = before.level;
         let after = self.plan.apply_once(forecast, &before)?;
-        stages.push(self.describe(forecast.capacity(&before), forecast.capacity(&after), times));
-        check(&self.name, forecast.capacity(&after))?;
+        record(stages, self.describe(forecast.capacity(&before), forecast.capacity(&after), times))?;
         Ok(after)
     }
 
@@ -174,8 +171,23 @@ impl LinearStage {
     }
 }
 
+impl Stage {
+    /// A stage that comes once, from one ciphertext to another without keys.
+    pub(super) fn between(name: &str, forecast: &Forecast, [before, after]: [&Expected; 2], work: String) -> Self {
+        let capacity = (forecast.capacity(before), forecast.capacity(after));
+        Self { name: name.into(), level: before.level, capacity, work, keys: BTreeSet::new(), times: 1 }
+    }
+}
+
+/// Records a stage that leaves capacity, and refuses others.
+pub(super) fn record(stages: &mut Vec<Stage>, stage: Stage) -> Result<()> {
+    check(&stage.name, stage.capacity.1)?;
+    stages.push(stage);
+    Ok(())
+}
+
 /// Refuses negative capacity.
-pub(super) fn check(stage: &str, bits: f64) -> Result<()> {
+fn check(stage: &str, bits: f64) -> Result<()> {
     if bits > 0.0 {
         return Ok(());
     }
