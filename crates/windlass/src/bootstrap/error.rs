@@ -91,6 +91,16 @@ pub enum BootstrapError {
         /// What was asked for.
         got: f64,
     },
+    /// A partition that does not fit the elementary stages of a linear map.
+    #[error(
+        "bootstrapping: the partition {ends:?} must start above 0, ascend and end with {count}, the number of elementary stages; none is []"
+    )]
+    Partition {
+        /// After which stages merged ones were to end.
+        ends: Vec<usize>,
+        /// How many stages there are.
+        count: usize,
+    },
     /// A combination that is not offered.
     #[error("bootstrapping: {what}")]
     Unsupported {

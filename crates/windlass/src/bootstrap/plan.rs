@@ -84,7 +84,7 @@ impl BootstrapPlan {
     /// [`super::BootstrapError::EphemeralWeight`], [`super::BootstrapError::FailureBits`]; [`super::BootstrapError::EphemeralKeyTooWeak`] under parameters
     /// that are [`windlass_rlwe::Assurance::Secure`];
     /// [`super::BootstrapError::Unsupported`], [`super::BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
-    /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`crate::Error::OutOfRange`] for a partition that does not fit.
+    /// [`crate::Error::Unplannable`] for an m without evaluation maps; [`super::BootstrapError::Partition`] for one that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
         let m = params.m();
         let numbers = Numbers::new(params.shape(), (p, r), &spec)?;

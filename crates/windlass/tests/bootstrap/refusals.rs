@@ -78,3 +78,28 @@ fn refusals_name_the_stage() {
     let refused = BootstrapPlan::new(&params(105, 4), (2, 1), spec);
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::ChainTooShort { .. })));
 }
+
+/// The message shows the whole partition and what it has to be, thin and packed.
+#[test]
+fn partitions_that_do_not_fit_are_refused() {
+    for (mode, (m, p), ends, count) in [
+        (Mode::Thin, (64, 257), vec![0, 5], 5),
+        (Mode::Thin, (64, 257), vec![5, 5], 5),
+        (Mode::Thin, (64, 257), vec![4, 3, 5], 5),
+        (Mode::Packed, (105, 2), vec![0, 1], 1),
+    ] {
+        for search in [Partition::default(), Partition::LeastTime] {
+            let spec = BootstrapSpec { mode, partition: search, ephemeral_weight: 6, ..BootstrapSpec::default() };
+            for spec in [
+                BootstrapSpec { to_slots: Some(ends.clone()), ..spec.clone() },
+                BootstrapSpec { to_coefficients: Some(ends.clone()), ..spec.clone() },
+            ] {
+                let refused = BootstrapPlan::new(&params(m, 14), (p, 1), spec).err();
+                let wanted = BootstrapError::Partition { ends: ends.clone(), count };
+                let text = wanted.to_string();
+                assert!(text.contains(&format!("{ends:?}")) && text.contains(&format!("end with {count}")), "{text}");
+                assert_eq!(refused, Some(Error::Bootstrap(wanted)), "{mode:?} m = {m}");
+            }
+        }
+    }
+}

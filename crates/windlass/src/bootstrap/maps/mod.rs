@@ -20,7 +20,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 use super::error::BootstrapError;
 use super::spec::Transform;
 use crate::circuits::LinearMap;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use bruun::Trinomials;
 pub(crate) use monomials::{Split, splits, together_to_coefficients, together_to_slots};
 pub(crate) use packing::Packing;
@@ -196,6 +196,7 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, factoring: Factoring, ends: &
         }
     }
     if slots.slots() == 1 {
+        check_partition(ends, 0)?;
         return stages.iter().map(SlotMap::to_linear_map).collect();
     }
     merge(stages, ends, None)
@@ -210,6 +211,7 @@ fn inverse_transform(
 ) -> Result<Vec<LinearMap>> {
     let (n, modulus) = (slots.quotient().n() as u64, slots.quotient().modulus());
     if slots.slots() == 1 {
+        check_partition(ends, 0)?;
         let inverse = modulus.inv(modulus.reduce(n)).expect("p is odd");
         let scale = crate::Plaintext::scalar(slots, modulus.centred(inverse));
         return Ok(vec![LinearMap::diagonal(&scale)]);
@@ -311,22 +313,24 @@ pub(crate) fn trace_stages(slots: &Arc<SlotRing>) -> Result<Vec<LinearMap>> {
         .collect()
 }
 
+/// The ends of merged stages ascend from above 0 to the number of elementary ones; none for none.
+fn check_partition(ends: &[usize], count: usize) -> Result<()> {
+    let ascends = ends.first() != Some(&0) && ends.windows(2).all(|pair| pair[0] < pair[1]);
+    if ascends && ends.last().copied().unwrap_or(0) == count {
+        return Ok(());
+    }
+    Err(BootstrapError::Partition { ends: ends.to_vec(), count }.into())
+}
+
 /// Composes runs of stages (first stage first), modulo the Frobenius powers that make no difference.
 fn merge(stages: Vec<SlotMap>, ends: &[usize], fixed: Option<&Fixed>) -> Result<Vec<LinearMap>> {
-    if ends.last().copied().unwrap_or(0) != stages.len() || ends.windows(2).any(|pair| pair[0] >= pair[1]) {
-        let range = format!("ascending and end with {}, the number of elementary stages", stages.len());
-        return Err(Error::OutOfRange {
-            what: "the last entry of the partition",
-            got: ends.last().copied().unwrap_or(0).into(),
-            range,
-        });
-    }
+    check_partition(ends, stages.len())?;
     let mut merged = Vec::new();
     let mut stages = stages.into_iter();
     let mut done = 0;
     for &end in ends {
         let mut run = stages.by_ref().take(end - done);
-        let first = run.next().expect("the partition ascends");
+        let first = run.next().expect("a checked partition ascends from above 0");
         let reduced = |map: SlotMap| fixed.map_or(map.clone(), |fixed| map.modulo(fixed));
         merged.push(run.fold(reduced(first), |product, stage| reduced(stage.compose(&product))).to_linear_map()?);
         done = end;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::Plaintext;
+use crate::{Error, Plaintext};
 
 fn apply(maps: &[LinearMap], x: &Plaintext) -> Plaintext {
     maps.iter().fold(x.clone(), |x, map| map.apply(&x).unwrap())
@@ -147,10 +147,29 @@ fn transforms_that_a_ring_does_not_have_are_refused() {
 fn unsuitable_rings_and_partitions_are_refused() {
     // 2 has the orders 2, 3 and 5 modulo 3, 7 and 31: all three are needed, and what is left is not cyclic.
     assert!(matches!(evaluation_hypercube(651, 2), Err(Error::Unplannable { .. })));
-    let slots = evaluation_ring(64, 193, 1).unwrap();
-    for ends in [&[1, 2][..], &[2, 2, 5], &[]] {
-        assert!(matches!(thin_to_coefficients(&slots, Factoring::Radix2, ends), Err(Error::OutOfRange { .. })));
+    let refused = |maps: Result<Vec<LinearMap>>, ends: &[usize], count: usize| {
+        let wanted = Error::Bootstrap(BootstrapError::Partition { ends: ends.to_vec(), count });
+        assert_eq!(maps.err(), Some(wanted), "{ends:?}");
+    };
+    // Five stages, or as many as there are.
+    let (slots, composite, single) =
+        (evaluation_ring(64, 193, 1).unwrap(), evaluation_ring(105, 2, 1).unwrap(), evaluation_ring(9, 2, 1).unwrap());
+    for ends in [&[1, 2][..], &[2, 2, 5], &[], &[0, 5], &[0], &[5, 5], &[4, 3, 5], &[5, 6]] {
+        refused(thin_to_coefficients(&slots, Factoring::Radix2, ends), ends, 5);
+        refused(thin_to_slots(&slots, Factoring::Radix2, ends), ends, 5);
+        refused(packed_to_coefficients(&slots, Factoring::Radix2, ends), ends, 5);
     }
+    let (packing, count) = (Packing::new(&composite, Factoring::Tensor), stage_count(105, 2).unwrap());
+    for ends in [&[0, count][..], &[count + 1], &[0]] {
+        refused(thin_to_coefficients(&composite, Factoring::Tensor, ends), ends, count);
+        refused(thin_to_slots(&composite, Factoring::Tensor, ends), ends, count);
+    }
+    let count = packed_stage_count(105, 2, Factoring::Tensor).unwrap();
+    for ends in [&[0, count][..], &[count, count]] {
+        refused(packed_to_slots(&composite, Factoring::Tensor, ends, &packing), ends, count);
+    }
+    refused(thin_to_slots(&single, Factoring::Tensor, &[1]), &[1], 0);
+    refused(thin_to_slots(&evaluation_ring(4, 3, 1).unwrap(), Factoring::Radix2, &[1]), &[1], 0);
 }
 
 #[test]
