@@ -2,6 +2,7 @@
 
 use num_bigint::{BigInt, BigUint};
 use rayon::prelude::*;
+use windlass_ring::kernels::arith;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly};
 
@@ -48,10 +49,8 @@ fn divided(mut part: Poly<Eval>, numbers: &Numbers) -> Vec<u64> {
     let q = BigInt::from(lift.product().clone());
     let near = p.pow(numbers.removed + cleared) + 1;
     let whole = p.pow(numbers.exponent);
-    let inverse = {
-        let residue = to_i128(&(&q % t));
-        (1..t).find(|x| x * residue % t == 1 % t).unwrap_or(1)
-    };
+    let residue = to_i128(&(&q % t)) as u64;
+    let inverse = arith::inv_mod(residue, t as u64).expect("no prime of the chain is p") as i128;
     let convert = |x: &BigInt| {
         // c' ≡ Q^{−1}·x·q̃ ≡ Q^{−1}·x (mod t), nearest to x·q̃/Q.
         let doubled: BigInt = x * near * 2 + &q;
@@ -93,6 +92,14 @@ fn floor_div(x: &BigInt, y: &BigInt) -> i128 {
 mod tests {
     use super::*;
 
+    use std::sync::Arc;
+
+    use windlass_ring::kernels::Isa;
+    use windlass_ring::{Basis, Coeff, Ring};
+    use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+
+    use crate::bootstrap::BootstrapSpec;
+
     #[test]
     fn integers_become_divisible_and_stay_small() {
         for (p, r, cleared, whole) in
@@ -125,5 +132,43 @@ mod tests {
                 assert_eq!(z / p.pow(cleared), p.pow(removed) * k + j);
             }
         }
+    }
+
+    /// The decryption formula for s̃ = 1, where p^r = 257^4: a search for the inverse of Q among the residues takes a minute.
+    #[test]
+    fn the_front_end_of_2015_with_a_large_plaintext_modulus() {
+        let start = std::time::Instant::now();
+        let params = RlweParams::new(&RlweSpec {
+            m: 16,
+            q_prime_bits: vec![50; 2],
+            special_prime_bits: vec![50],
+            digits: 2,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+        });
+        let params = params.unwrap();
+        let spec =
+            BootstrapSpec { front_end: FrontEnd::NearPrimePower, ephemeral_weight: 1, ..BootstrapSpec::default() };
+        let numbers = Numbers::new(params.shape(), (257, 4), &spec).unwrap();
+        let (primes, basis) = (params.q_primes(), Basis::new(0..2));
+        let ring = Ring::new(Arc::clone(params.shape()), primes, Isa::best()).unwrap();
+        let (t, whole) = (257u128.pow(4), 257u64.pow(numbers.exponent));
+        let q = primes.iter().map(|q| q.value() as u128).product::<u128>();
+        let messages: Vec<u128> = (0..8).map(|j| j * j * 123_456_789 % t).collect();
+        // Phases round(Q·k/t) and small noise, as the sum of a polynomial like any other and the rest.
+        let phases: Vec<u128> = messages.iter().map(|k| (k * (q / t) + k * (q % t) / t + k % 3) % q).collect();
+        let mask: Vec<u128> = (0..8).map(|j| (q / 11 * (j + 2) + 17 * j) % q).collect();
+        let poly = |values: &[u128]| {
+            let rows = primes.iter().flat_map(|q| values.iter().map(|x| (x % q.value() as u128) as u64));
+            Poly::<Coeff>::from_rows(&ring, &basis, rows.collect()).unwrap().into_eval()
+        };
+        let rest: Vec<u128> = phases.iter().zip(&mask).map(|(x, a)| (x + q - a) % q).collect();
+        let [c0, c1] = decryption_constants(FrontEnd::NearPrimePower, &numbers, [poly(&rest), poly(&mask)]);
+        let unit = 257u64.pow(numbers.removed);
+        for ((x, y), k) in c0.iter().zip(&c1).zip(&messages) {
+            let left = (x + y + whole - unit * (*k as u64) % whole) % whole;
+            assert!(left.min(whole - left) <= numbers.bound, "k = {k}: {left} modulo {whole}");
+        }
+        assert!(start.elapsed().as_secs() < 10);
     }
 }
