@@ -30,8 +30,8 @@ pub struct Bootstrap {
     /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every method.
     #[arg(long)]
     digits_table: bool,
-    /// How stages of the linear maps are merged, unless given one by one: three, least-time or most-capacity.
-    #[arg(long, default_value = "three")]
+    /// How stages of the linear maps are merged, unless given one by one: standard, least-time or most-capacity.
+    #[arg(long, default_value = "standard")]
     partition: Partition,
     /// The elementary stages for powers of two: automatic, radix2 or bruun.
     #[arg(long, default_value = "automatic")]

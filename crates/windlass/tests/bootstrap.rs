@@ -109,6 +109,7 @@ fn searched_partitions_on_the_mock() {
         assert!(capacity.output_bits() >= time.output_bits() - 1.0, "{}\n{}", capacity.explain(), time.explain());
     }
     assert_eq!("least-time".parse::<Partition>().unwrap(), Partition::LeastTime);
+    assert!(["standard", "three"].iter().all(|name| name.parse::<Partition>().unwrap() == Partition::Standard));
     assert!("fastest".parse::<Partition>().is_err());
 }
 

@@ -56,7 +56,7 @@ impl Merging {
             _ => 3,
         };
         let default = || default_partition(count, groups);
-        if single && spec.partition == Partition::Three {
+        if single && spec.partition == Partition::Standard {
             let ends = |given: &Option<Vec<usize>>| given.clone().unwrap_or_else(default);
             return Ok((
                 0.0,
@@ -80,7 +80,7 @@ impl Merging {
                 (Some(ends), _) => ends.clone(),
                 // Composite m: the stages of packed maps are fewer.
                 _ if supports.len() != count => default(),
-                (None, Partition::Three) => default(),
+                (None, Partition::Standard) => default(),
                 (None, partition) => stages.best(partition),
             };
             let inside = if inner.is_empty() { 0.0 } else { stages.price(inner.len()) };

@@ -65,10 +65,10 @@ pub enum FrontEnd {
 /// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and [`BootstrapSpec::to_coefficients`] do not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Partition {
-    /// Three merged stages of sizes that differ by at most one (powers of two), or one for each factor of m. Where packed elements are split by monomials and
-    /// have few slots: fewer, of four elementary stages at most.
+    /// Without a search. Composite m: one stage for each factor, none merged. Powers of two: three merged stages of sizes that differ by at most one; fewer,
+    /// of four elementary stages at most, where packed elements are split by monomials and have few slots.
     #[default]
-    Three,
+    Standard,
     /// The least time, by the prices of [`crate::circuits::CostModel`], of all partitions whose constants fit into 4 GiB.
     LeastTime,
     /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs log2 of p^e and some bits of capacity.
@@ -76,8 +76,13 @@ pub enum Partition {
 }
 
 /// The names, as [`Partition::from_str`] reads them.
-const PARTITIONS: [(&str, Partition); 3] =
-    [("three", Partition::Three), ("least-time", Partition::LeastTime), ("most-capacity", Partition::MostCapacity)];
+const PARTITIONS: [(&str, Partition); 4] = [
+    ("standard", Partition::Standard),
+    ("least-time", Partition::LeastTime),
+    ("most-capacity", Partition::MostCapacity),
+    // An older name.
+    ("three", Partition::Standard),
+];
 
 impl FromStr for Partition {
     type Err = Error;
@@ -147,7 +152,7 @@ impl Default for BootstrapSpec {
             digits: Method::Automatic,
             unpacking: Unpacking::Automatic,
             transform: Transform::Automatic,
-            partition: Partition::Three,
+            partition: Partition::Standard,
             to_slots: None,
             to_coefficients: None,
             ephemeral_weight: 32,

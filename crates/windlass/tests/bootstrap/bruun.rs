@@ -9,7 +9,7 @@ const BRUUN: [(u64, u64, u32, usize, u32); 4] =
 #[test]
 fn bruun_on_the_mock() {
     for ((m, p, r, primes, weight), mode) in BRUUN.iter().flat_map(|&set| [(set, Mode::Thin), (set, Mode::Packed)]) {
-        for partition in [Partition::Three, Partition::LeastTime, Partition::MostCapacity] {
+        for partition in [Partition::Standard, Partition::LeastTime, Partition::MostCapacity] {
             let transform = Transform::Bruun;
             let spec =
                 BootstrapSpec { mode, transform, partition, ephemeral_weight: weight, ..BootstrapSpec::default() };
