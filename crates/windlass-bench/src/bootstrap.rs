@@ -8,8 +8,8 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
-    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, Transform, Unpacking,
-    bootstrap_preset_names,
+    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, Progress, StageTime, Transform,
+    Unpacking, bootstrap_preset_names, stage_times,
 };
 use windlass::circuits::Method;
 use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
@@ -229,44 +229,21 @@ fn one_run(
     spent: &Ciphertext,
     message: &Plaintext,
 ) -> Result<Run, Error> {
-    let mut marks: Vec<(String, Instant, f64)> = Vec::new();
+    let mut reports: Vec<(Progress, Instant)> = Vec::new();
     let watch = Stopwatch::start();
     let image = bootstrapper.refresh_with(spent, |progress| {
-        marks.push((progress.stage.clone(), Instant::now(), progress.capacity));
+        reports.push((progress.clone(), Instant::now()));
         ControlFlow::Continue(())
     })?;
     let (seconds, processor_seconds) = (watch.seconds(), watch.processor_seconds());
     assert!(decryptor.decrypt(&image)? == *message, "the message survives");
-    Ok(Run { seconds, processor_seconds, stages: by_stage(&marks), image })
+    Ok(Run { seconds, processor_seconds, stages: stage_times(&reports).into_iter().map(figure).collect(), image })
 }
 
-/// The steps of one run, those of one stage together.
-fn by_stage(marks: &[(String, Instant, f64)]) -> Vec<StageFigure> {
-    let mut stages: Vec<StageFigure> = Vec::new();
-    for pair in marks.windows(2) {
-        let (name, seconds) = (&pair[0].0, (pair[1].1 - pair[0].1).as_secs_f64());
-        match stages.iter_mut().find(|stage| stage.name == *name) {
-            Some(stage) => {
-                stage.times += 1;
-                stage.seconds += seconds;
-            }
-            None => stages.push(StageFigure {
-                name: name.clone(),
-                times: 1,
-                seconds,
-                capacity_before: pair[0].2,
-                capacity_after: pair[1].2,
-            }),
-        }
-    }
-    // Stages come for the first time in the order of the plan: each leaves what the next one is first entered with.
-    for i in 1..stages.len() {
-        stages[i - 1].capacity_after = stages[i].capacity_before;
-    }
-    if let (Some(last), Some(end)) = (stages.last_mut(), marks.last()) {
-        last.capacity_after = end.2;
-    }
-    stages
+/// As a figure.
+fn figure(stage: StageTime) -> StageFigure {
+    let StageTime { name, times, seconds, capacity: (capacity_before, capacity_after) } = stage;
+    StageFigure { name, times, seconds, capacity_before, capacity_after }
 }
 
 /// Bound and truth of the ciphertext that enters each stage. The truth needs the secret key.

@@ -1,7 +1,7 @@
 //! What plans and refreshes say of themselves.
 
 use serde_json::{Value, json};
-use windlass::bootstrap::bootstrap_preset_names;
+use windlass::bootstrap::{StageTime, bootstrap_preset_names};
 
 use super::RefreshArgs;
 use super::setup::Planned;
@@ -10,13 +10,6 @@ use crate::error::Result;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::rounded_down;
-
-/// One stage of a refresh that was run.
-pub struct StageTime {
-    pub name: String,
-    pub seconds: f64,
-    pub capacity: f64,
-}
 
 /// `windlass refresh --preset list`.
 pub fn list() -> Report {
@@ -65,13 +58,13 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
 /// Stages, times and capacity.
 pub fn describe_refresh(report: &mut Report, made: &Refreshed) {
     for stage in &made.stages {
-        report.line(format!("  {:<38}{:>9.3} s, from {:.0} bits", stage.name, stage.seconds, stage.capacity));
+        report.line(format!("  {:<38}{:>9.3} s, from {:.0} bits", stage.name, stage.seconds, stage.capacity.0));
     }
     let (before, after) = made.capacity;
     report.line(format!("capacity: {before:.1} bits before, {after:.1} after"));
     report.field("packed", made.packed);
     let of_stage =
-        |stage: &StageTime| json!({ "name": stage.name, "seconds": stage.seconds, "capacity_bits": stage.capacity });
+        |stage: &StageTime| json!({ "name": stage.name, "seconds": stage.seconds, "capacity_bits": stage.capacity.0 });
     report.field("stages", made.stages.iter().map(of_stage).collect::<Vec<Value>>());
     report.field("capacity_bits", vec![before, after]);
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use windlass::Content;
-use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode};
+use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, StageTime, stage_times};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
 use windlass::wire::{CiphertextV1, KeyId};
 
-use super::describe::{StageTime, describe_refresh, describe_values};
+use super::describe::{describe_refresh, describe_values};
 use super::setup::{Planned, Setup};
 use super::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
 use crate::error::{CliError, Result};
@@ -195,7 +195,7 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     let mut times = Vec::new();
     let refreshed = stages.follow("refresh", "refreshing", |show| {
         bootstrapper.refresh_with(&spent, |progress| {
-            times.push((progress.stage.clone(), Instant::now(), progress.capacity));
+            times.push((progress.clone(), Instant::now()));
             if !progress.stage.is_empty() {
                 show(&progress.stage, progress.number, progress.count);
             }
@@ -205,7 +205,7 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
     let packed = bootstrapper.plan().spec().mode == Mode::Packed;
     let bytes = write(out, setup.wire.message(), key, &CiphertextV1::new(refreshed))?;
-    Ok(Refreshed { stages: by_stage(&times), capacity, bytes, packed })
+    Ok(Refreshed { stages: stage_times(&times), capacity, bytes, packed })
 }
 
 fn prepare(
@@ -221,19 +221,6 @@ fn prepare(
 
 fn lacks_keys(made: &windlass::Result<Bootstrapper>) -> bool {
     matches!(made, Err(windlass::Error::Bootstrap(BootstrapError::MissingKey { .. })))
-}
-
-/// Seconds of each stage, all times that it came together, and the capacity that it was first entered with.
-fn by_stage(times: &[(String, Instant, f64)]) -> Vec<StageTime> {
-    let mut stages: Vec<StageTime> = Vec::new();
-    for pair in times.windows(2) {
-        let ((name, _, capacity), seconds) = (&pair[0], (pair[1].1 - pair[0].1).as_secs_f64());
-        match stages.iter_mut().find(|stage| stage.name == *name) {
-            Some(stage) => stage.seconds += seconds,
-            None => stages.push(StageTime { name: name.clone(), seconds, capacity: *capacity }),
-        }
-    }
-    stages
 }
 
 /// `windlass refresh decrypt`.

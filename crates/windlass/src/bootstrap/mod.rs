@@ -22,6 +22,7 @@ mod presets;
 mod run;
 mod spec;
 mod splitting;
+mod times;
 
 pub use error::BootstrapError;
 pub use estimate::KeyBytes;
@@ -31,6 +32,7 @@ pub use plan::{BootstrapPlan, Stage};
 pub use presets::{BootstrapPreset, bootstrap_preset_names};
 pub use run::{Bootstrapper, Progress};
 pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition, Transform, Unpacking};
+pub use times::{StageTime, stage_times};
 
 use crate::error::Result;
 
