@@ -58,7 +58,7 @@ pub struct Bootstrap {
     #[arg(long, value_delimiter = ',')]
     to_coefficients: Option<Vec<usize>>,
     /// Number of threads.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = clap::builder::RangedU64ValueParser::<usize>::new().range(1..=1024))]
     threads: usize,
     /// How often to refresh; the median run is reported.
     #[arg(long, default_value_t = 1)]
@@ -107,6 +107,8 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     preset.spec.to_slots = args.to_slots.clone();
     preset.spec.to_coefficients = args.to_coefficients.clone();
     println!("{}", machine::describe());
+    // A record that cannot be written is refused before anything is measured.
+    args.record.as_ref().map_or(Ok(()), |path| Figures::open(path).map(drop))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.threads).build().expect("threads");
     let figures = pool.install(|| measure(args, &preset))?;
     if let (Some(path), Some(figures)) = (&args.record, figures) {

@@ -1,6 +1,6 @@
 //! The figures of one measured bootstrapping, and records of them.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -50,9 +50,14 @@ impl Figures {
         if self.threads == 1 { self.processor_seconds } else { self.total_seconds }
     }
 
+    /// A record, to be appended to.
+    pub fn open(path: &Path) -> io::Result<File> {
+        OpenOptions::new().create(true).append(true).open(path).map_err(|error| named(path, &error))
+    }
+
     /// Appends a line to a record.
     pub fn append(&self, path: &Path) -> io::Result<()> {
-        let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+        let mut file = Self::open(path)?;
         writeln!(file, "{}", serde_json::to_string(self).expect("figures are numbers and strings"))
     }
 
@@ -81,7 +86,8 @@ impl Figures {
 /// All figures of a record; a later line replaces an earlier one of the same preset, mode, scheme and threads.
 pub fn read(path: &Path) -> io::Result<Vec<Figures>> {
     let mut all: Vec<Figures> = Vec::new();
-    for (number, line) in std::fs::read_to_string(path)?.lines().enumerate() {
+    let text = std::fs::read_to_string(path).map_err(|error| named(path, &error))?;
+    for (number, line) in text.lines().enumerate() {
         let wrong = |error| {
             io::Error::new(io::ErrorKind::InvalidData, format!("{}: line {}: {error}", path.display(), number + 1))
         };
@@ -93,4 +99,9 @@ pub fn read(path: &Path) -> io::Result<Vec<Figures>> {
         }
     }
     Ok(all)
+}
+
+/// An error with the file that it is about.
+pub fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

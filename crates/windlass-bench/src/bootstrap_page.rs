@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
 
-use crate::bootstrap_figures::{Figures, read};
+use crate::bootstrap_figures::{Figures, named, read};
 use crate::same_core;
 
 /// What a paper or its authors' code took for the same parameters, on another machine unless `same_core` is named.
@@ -90,8 +90,9 @@ const fn helib(
 /// Writes what is asked for.
 pub fn write(record: &Path, page: Option<&Path>, plot: Option<&Path>) -> io::Result<()> {
     let all = read(record)?;
-    page.map_or(Ok(()), |path| std::fs::write(path, text(&all)))?;
-    plot.map_or(Ok(()), |path| std::fs::write(path, svg(&all)))
+    let write = |path: &Path, text: String| std::fs::write(path, text).map_err(|error| named(path, &error));
+    page.map_or(Ok(()), |path| write(path, text(&all)))?;
+    plot.map_or(Ok(()), |path| write(path, svg(&all)))
 }
 
 /// Seconds of the stages whose names begin so.

@@ -32,10 +32,9 @@ fn main() -> windlass::Result<()> {
     let mut refreshed = 0;
     for _ in 0..200 {
         // A square may cost what the noise floor of a level costs, 60 bits here.
-        if engine.capacity(&x) < plan.least_input_bits() + 60.0 {
-            x = Refresh::refresh(&bootstrapper, &x)?;
-            refreshed += 1;
-        }
+        let before = engine.capacity(&x);
+        x = bootstrapper.with_spare_bits(x, 60.0)?;
+        refreshed += u32::from(engine.capacity(&x) > before);
         x = engine.add_plain(&engine.square(&x)?, &c)?;
         clear.iter_mut().for_each(|value| *value = (*value * *value + 3) % preset.prime);
     }

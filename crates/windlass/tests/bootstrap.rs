@@ -2,6 +2,8 @@
 
 #[path = "bootstrap/bruun.rs"]
 mod bruun;
+#[path = "bootstrap/circuits.rs"]
+mod circuits;
 #[path = "bootstrap/content.rs"]
 mod content;
 #[path = "bootstrap/input.rs"]

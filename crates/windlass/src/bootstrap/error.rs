@@ -14,8 +14,8 @@ pub enum BootstrapError {
         /// The exponent t of θ_t.
         element: u64,
     },
-    /// No relinearisation key.
-    #[error("bootstrapping, {stage}: no relinearisation key; make it with EvaluationKeys::add_relinearisation")]
+    /// No relinearisation key, or one of a level below that of the stage.
+    #[error("bootstrapping, {stage}: no relinearisation key of its level; make it with BootstrapPlan::add_keys")]
     MissingRelinearisationKey {
         /// The stage.
         stage: String,
@@ -43,7 +43,7 @@ pub enum BootstrapError {
         missing_bits: f64,
     },
     /// The ciphertext or the keys belong to other parameters.
-    #[error("bootstrapping: {what} belongs to other parameters than the plan")]
+    #[error("bootstrapping: {what} belongs to another context, scheme or plaintext prime than the bootstrapper")]
     WrongContext {
         /// What does.
         what: &'static str,

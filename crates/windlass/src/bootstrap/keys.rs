@@ -108,12 +108,12 @@ impl BootstrapPlan {
         &self.input
     }
 
-    /// Makes the Galois keys of all stages, each for the level it is used at, and a relinearisation key, unless they are there.
+    /// Makes the Galois keys of all stages, each for the level it is used at, and a relinearisation key of the top level, unless they are there.
     ///
     /// # Errors
     /// [`crate::Error::Rlwe`] from key generation.
     pub fn add_keys(&self, keys: &mut EvaluationKeys, secret: &SecretKey, rng: &mut impl RngCore) -> Result<()> {
-        if keys.relinearisation().is_none() {
+        if keys.relinearisation().is_none_or(|key| key.level() < self.params.top_level()) {
             keys.add_relinearisation(secret, self.params.top_level(), rng)?;
         }
         for (element, level) in self.required_key_levels() {

@@ -40,4 +40,15 @@ use crate::error::Result;
 pub trait Refresh<C> {
     /// The same message with more capacity.
     fn refresh(&self, ciphertext: &C) -> Result<C>;
+
+    /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit where there is no noise.
+    fn spare_bits(&self, ciphertext: &C) -> f64;
+
+    /// The ciphertext as it is when `bits` may be spent on it, else refreshed: a circuit that says so before each step never runs out.
+    ///
+    /// # Errors
+    /// Those of [`Refresh::refresh`].
+    fn with_spare_bits(&self, ciphertext: C, bits: f64) -> Result<C> {
+        if self.spare_bits(&ciphertext) < bits { self.refresh(&ciphertext) } else { Ok(ciphertext) }
+    }
 }

@@ -71,7 +71,8 @@ impl Bootstrapper {
         if !keys.fit(&plan, context, scheme) {
             return wrong("the bootstrapping key");
         }
-        if evaluation_keys.relinearisation().is_none() {
+        let digits_level = plan.stages().iter().find(|stage| stage.name == DIGITS).map_or(1, |stage| stage.level);
+        if evaluation_keys.relinearisation().is_none_or(|key| key.level() < digits_level) {
             return Err(BootstrapError::MissingRelinearisationKey { stage: DIGITS.into() }.into());
         }
         for stage in plan.stages() {
@@ -154,7 +155,9 @@ impl Bootstrapper {
 
     /// Everything that can be refused beforehand is refused here; constants are counted with typical norms, so a stage may still refuse.
     fn check(&self, ct: &Ciphertext) -> Result<()> {
-        if !Arc::ptr_eq(&ct.context, self.message.context()) || ct.scheme != self.message.scheme() {
+        let prime = self.message.slots().hypercube().prime();
+        if !Arc::ptr_eq(&ct.context, self.message.context()) || ct.scheme != self.message.scheme() || ct.prime != prime
+        {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
         }
         self.plan.check(ct)
@@ -255,5 +258,9 @@ impl BootstrapPlan {
 impl Refresh<Ciphertext> for Bootstrapper {
     fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         Bootstrapper::refresh(self, ct)
+    }
+
+    fn spare_bits(&self, ct: &Ciphertext) -> f64 {
+        self.message.capacity(ct) - self.plan.least_input_bits()
     }
 }
