@@ -13,8 +13,13 @@ fn transforms_that_a_ring_lacks_are_refused() {
     assert!("radix3".parse::<Transform>().is_err());
 }
 
+/// Whether a bootstrapping error of this kind came.
+fn is(found: Option<Error>, wanted: fn(&BootstrapError) -> bool) -> bool {
+    matches!(found, Some(Error::Bootstrap(ref error)) if wanted(error))
+}
+
 #[test]
-fn refusals_name_the_stage() {
+fn missing_and_foreign_keys_are_refused() {
     let mut t = toy(9);
     let own = BootstrapKeys::generate(&t.plan, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
     // A missing Galois key, and no relinearisation key.
@@ -22,7 +27,6 @@ fn refusals_name_the_stage() {
     let missing = *stage.keys.iter().next().unwrap();
     let mut fewer = EvaluationKeys::empty(&t.context);
     let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer.clone()), own.clone());
-    let is = |found: Option<Error>, wanted: fn(&BootstrapError) -> bool| matches!(found, Some(Error::Bootstrap(ref error)) if wanted(error));
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::MissingRelinearisationKey { .. })));
     fewer.add_relinearisation(&t.secret, t.context.top_level(), &mut t.rng).unwrap();
     match Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer), own.clone()).err() {
@@ -43,7 +47,14 @@ fn refusals_name_the_stage() {
         let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, theirs);
         assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
     }
-    // A ciphertext without capacity, and one of another scheme.
+}
+
+/// A ciphertext without capacity, and one of another scheme.
+#[test]
+fn spent_and_foreign_ciphertexts_are_refused() {
+    let mut t = toy(9);
+    let own = BootstrapKeys::generate(&t.plan, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
+    let keys = Arc::new(t.keys.clone());
     let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, own).unwrap();
     let engine = Engine::new(Scheme::Bgv, t.plan.message_ring(), Arc::clone(&keys)).unwrap();
     let one = Plaintext::one(t.plan.message_ring());
@@ -58,7 +69,11 @@ fn refusals_name_the_stage() {
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::CapacityTooLow { .. })));
     let refused = bootstrapper.refresh(&encrypt(Scheme::Bfv, &mut t.rng));
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
-    // Chains that are too short, for a stage or to leave anything: the stage is named.
+}
+
+/// Chains that are too short, for a stage or to leave anything: the stage is named.
+#[test]
+fn short_chains_name_the_stage() {
     let stage = |primes: usize| {
         let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
         match BootstrapPlan::new(&chain(105, vec![26; primes]), (2, 1), spec) {
