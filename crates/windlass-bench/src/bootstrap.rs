@@ -8,8 +8,8 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
-    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, Mode, Partition, Progress, StageTime, Transform,
-    Unpacking, bootstrap_preset_names, stage_times,
+    BootstrapKeys, BootstrapPlan, BootstrapPreset, Bootstrapper, FrontEnd, Mode, Partition, Progress, StageTime,
+    Transform, Unpacking, bootstrap_preset_names, stage_times,
 };
 use windlass::circuits::Method;
 use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
@@ -48,6 +48,9 @@ pub struct Bootstrap {
     /// The method of digit removal.
     #[arg(long, default_value = "automatic")]
     digits: Method,
+    /// The decryption formula: prime-power (modulus p^e) or near-prime-power (p^e + 1, of 2015).
+    #[arg(long, default_value = "prime-power")]
+    front_end: FrontEnd,
     /// The weight of the ephemeral secret instead of the preset's.
     #[arg(long)]
     weight: Option<u32>,
@@ -102,6 +105,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     preset.spec.digits = args.digits;
     preset.spec.ephemeral_weight = args.weight.unwrap_or(preset.spec.ephemeral_weight);
     preset.spec.partition = args.partition;
+    preset.spec.front_end = args.front_end;
     preset.spec.unpacking = args.unpacking;
     preset.spec.transform = args.transform;
     preset.spec.to_slots = args.to_slots.clone();

@@ -62,6 +62,18 @@ pub enum FrontEnd {
     NearPrimePower,
 }
 
+/// The names, as [`FrontEnd::from_str`] reads them.
+const FRONT_ENDS: [(&str, FrontEnd); 2] =
+    [("prime-power", FrontEnd::PrimePower), ("near-prime-power", FrontEnd::NearPrimePower)];
+
+impl FromStr for FrontEnd {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&FRONT_ENDS, text, "front ends")
+    }
+}
+
 /// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and [`BootstrapSpec::to_coefficients`] do not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Partition {
