@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -95,26 +94,6 @@ fn interrupted_commands_leave_nothing() {
         }
     }
     assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
-}
-
-/// A search over all degrees takes minutes on every thread; it ends when it is told to.
-#[cfg(unix)]
-#[test]
-fn long_searches_are_interrupted_at_once() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
-    let line = "params search --degree 1000000 --least 3 --most 131072";
-    let mut child = command.current_dir(dir.path()).args(line.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
-    // The handler is there before the first message.
-    let mut first = [0; 8];
-    child.stderr.as_mut().unwrap().read_exact(&mut first).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    assert!(child.try_wait().unwrap().is_none(), "the search ended by itself");
-    let sent = Instant::now();
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    // Milliseconds; seconds on a machine with much else to do.
-    assert!(sent.elapsed() < Duration::from_secs(10), "{:?}", sent.elapsed());
 }
 
 /// After a hang-up nothing can be written to standard error: messages are lost, and everything else is done.
