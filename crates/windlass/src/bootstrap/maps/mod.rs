@@ -32,7 +32,7 @@ use tensor::Factors;
 /// The hypercube that the evaluation maps are made for: one dimension for each factor of m, or ⟨5⟩ and ⟨−1⟩ for powers of two.
 ///
 /// # Errors
-/// [`Error::Unplannable`] when m has no factorisation of the kind that Halevi–Shoup 2015, §4.2, asks for.
+/// [`crate::Error::Unplannable`] when m has no factorisation of the kind that Halevi–Shoup 2015, §4.2, asks for.
 pub fn evaluation_hypercube(m: u64, p: u64) -> Result<Hypercube> {
     if m.is_power_of_two() { radix2::hypercube(m, p) } else { Factors::choose(m, p)?.hypercube(p) }
 }
