@@ -157,7 +157,7 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
     if args.slack {
         print_slack(&plan, &bootstrapper, &client.secret, &spent)?;
     }
-    let slot_bits = places as f64 * (slots.quotient().modulus().value() as f64).log2();
+    let slot_bits = places as f64 * (slots.modulus().value() as f64).log2();
     let capacity_out = engine.capacity(&median.image);
     let figures = Figures {
         preset: preset.name.clone(),
@@ -214,7 +214,7 @@ impl Client {
 
     /// Random values in all places.
     fn message(&mut self, slots: &Arc<SlotRing>, places: usize, packed: bool) -> Result<Plaintext, Error> {
-        let modulus = slots.quotient().modulus().value();
+        let modulus = slots.modulus().value();
         let values: Vec<u64> = (0..places).map(|_| self.rng.next_u64() % modulus).collect();
         if packed { Plaintext::from_slots(slots, &values) } else { Plaintext::from_integers(slots, &values) }
     }

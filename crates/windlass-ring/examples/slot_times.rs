@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let ring = SlotRing::new(m, p, *r as u32, Isa::best())?;
     let setup = start.elapsed().as_secs_f64();
-    let value = ring.quotient().modulus().value();
+    let value = ring.modulus().value();
     let slots: Vec<u64> = (0..ring.slots() as u64 * ring.degree() as u64).map(|j| j * j % value).collect();
     let a = ring.encode(&slots)?;
     assert_eq!(ring.decode(&a)?, slots);

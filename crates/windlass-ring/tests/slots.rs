@@ -106,7 +106,7 @@ fn cyclotomic(m: u64, t: u64) -> Vec<u64> {
 }
 
 fn check_factors(ring: &SlotRing, label: &str) {
-    let t = ring.quotient().modulus().value();
+    let t = ring.modulus().value();
     let mut product = vec![1u64];
     for slot in 0..ring.slots() {
         let factor = ring.factor(slot);
@@ -119,7 +119,7 @@ fn check_factors(ring: &SlotRing, label: &str) {
         }
         product = next.into_iter().map(|x| x as u64).collect();
     }
-    assert_eq!(product, cyclotomic(ring.quotient().m(), t), "{label}: factors multiply to the cyclotomic polynomial");
+    assert_eq!(product, cyclotomic(ring.m(), t), "{label}: factors multiply to the cyclotomic polynomial");
 }
 
 fn check_isomorphism(ring: &SlotRing, naive: &Naive, zeta: &[Vec<u64>], label: &str) {
@@ -206,7 +206,7 @@ fn laws_of_slots_for_every_kind_of_ring() {
         let label = format!("m = {m}, p = {p}, r = {r}");
         let ring = SlotRing::new(m, p, r, Isa::best()).unwrap_or_else(|error| panic!("{label}: {error}"));
         assert_eq!((ring.slots() * ring.degree()) as u64, arith::totient(m), "{label}");
-        let modulus = ring.quotient().modulus().value();
+        let modulus = ring.modulus().value();
         let naive = Naive { factor: ring.galois().defining_polynomial().to_vec(), modulus };
         let zeta = naive.zeta_powers(m);
         check_hypercube(ring.hypercube(), &label);
@@ -228,7 +228,7 @@ fn laws_of_slots_with_given_generators() {
         let label = format!("m = {m}, p = {p}, generators {generators:?}");
         check_hypercube(&cube, &label);
         let ring = SlotRing::with_hypercube(cube, r, Isa::best()).unwrap();
-        let modulus = ring.quotient().modulus().value();
+        let modulus = ring.modulus().value();
         let naive = Naive { factor: ring.galois().defining_polynomial().to_vec(), modulus };
         let zeta = naive.zeta_powers(m);
         check_factors(&ring, &label);
@@ -243,8 +243,8 @@ fn instruction_sets_agree_on_slots() {
     for (m, p, r) in [(105, 2, 3), (64, 17, 2), (240, 7, 1), (127, 8191, 2)] {
         let rings: Vec<SlotRing> =
             Isa::available().into_iter().map(|isa| SlotRing::new(m, p, r, isa).unwrap()).collect();
-        let t = rings[0].quotient().modulus().value();
-        let (a, b) = (random(m, rings[0].quotient().n(), t), random(p, rings[0].quotient().n(), t));
+        let t = rings[0].modulus().value();
+        let (a, b) = (random(m, rings[0].n(), t), random(p, rings[0].n(), t));
         let product = rings[0].quotient().mul(&a, &b);
         let slots = rings[0].decode(&a).unwrap();
         for ring in &rings {

@@ -74,7 +74,7 @@ impl<E: Evaluator> Hoisting for E {
     type Extended = <E as Evaluator>::Extended;
 
     fn conductor(&self) -> u64 {
-        self.slots().quotient().m()
+        self.slots().m()
     }
 
     fn sum(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext> {

@@ -51,8 +51,8 @@ impl Plaintext {
     ///
     /// Errors: [`Error::ShapeMismatch`] if there are not exactly `n` of them.
     pub fn new(slots: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
-        let modulus = slots.quotient().modulus();
-        check_length("plaintext coefficients", slots.quotient().n(), coefficients.len())?;
+        let modulus = slots.modulus();
+        check_length("plaintext coefficients", slots.n(), coefficients.len())?;
         coefficients.iter_mut().for_each(|c| *c = modulus.reduce(*c));
         Ok(Self::wrap(slots, coefficients, Content::Elements))
     }
@@ -84,7 +84,7 @@ impl Plaintext {
     /// Errors: [`Error::ShapeMismatch`].
     pub fn from_slots(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
         check_length("slot coefficients", slots.slots() * slots.degree(), values.len())?;
-        let modulus = slots.quotient().modulus();
+        let modulus = slots.modulus();
         let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
         Ok(Self::wrap(slots, slots.encode(&reduced)?, Content::Elements))
     }
@@ -94,7 +94,7 @@ impl Plaintext {
     /// Errors: [`Error::ShapeMismatch`].
     pub fn from_integers(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
         check_length("slot values", slots.slots(), values.len())?;
-        let modulus = slots.quotient().modulus();
+        let modulus = slots.modulus();
         let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
         Ok(Self::wrap(slots, slots.encode_integers(&reduced)?, Content::Integers))
     }
@@ -120,7 +120,7 @@ impl Plaintext {
     /// Cost: linear in m.
     pub fn recognised(self) -> Self {
         let quotient = self.slots.quotient();
-        let fixed = || quotient.automorphism(&self.coefficients, self.slots.hypercube().prime());
+        let fixed = || quotient.automorphism(&self.coefficients, self.slots.prime());
         if self.content == Content::Integers || fixed().is_ok_and(|image| image == *self.coefficients) {
             return Self { content: Content::Integers, ..self };
         }
@@ -216,7 +216,7 @@ impl PartialEq for Plaintext {
 
 /// Whether two slot rings have the same m, p^r and hypercube.
 fn same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>) -> bool {
-    Arc::ptr_eq(a, b) || (a.quotient().modulus() == b.quotient().modulus() && a.hypercube() == b.hypercube())
+    Arc::ptr_eq(a, b) || (a.modulus() == b.modulus() && a.hypercube() == b.hypercube())
 }
 
 /// Errors: [`Error::ContextMismatch`] unless the rings are the same.
@@ -226,8 +226,8 @@ pub(crate) fn check_same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>, operation: &
     }
     let name = |ring: &SlotRing| {
         let generators: Vec<u64> = ring.hypercube().dimensions().iter().map(|s| s.generator).collect();
-        let modulus = ring.quotient().modulus().value();
-        format!("m = {}, plaintext modulus {modulus}, generators {generators:?}", ring.quotient().m())
+        let modulus = ring.modulus().value();
+        format!("m = {}, plaintext modulus {modulus}, generators {generators:?}", ring.m())
     };
     Err(Error::ContextMismatch { operation, left: name(a), right: name(b) })
 }

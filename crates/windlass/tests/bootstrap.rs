@@ -61,7 +61,7 @@ const SETS: [(u64, u64, u32, usize, u32); 6] = [
 /// Random contents: integers in thin mode, anything in packed mode.
 fn message(plan: &BootstrapPlan, rng: &mut ChaCha20Rng) -> Plaintext {
     let slots = plan.message_ring();
-    let modulus = slots.quotient().modulus().value();
+    let modulus = slots.modulus().value();
     match plan.spec().mode {
         Mode::Thin => {
             let values: Vec<u64> = (0..slots.slots()).map(|_| rng.next_u64() % modulus).collect();

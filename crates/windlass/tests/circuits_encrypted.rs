@@ -24,7 +24,7 @@ struct Setup {
 
 fn setup(slots: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Setup {
     let params = RlweParams::new(&RlweSpec {
-        m: slots.quotient().m(),
+        m: slots.m(),
         q_prime_bits: vec![50, 45, 45, 45, 45, 50],
         special_prime_bits: vec![50, 50],
         digits: 3,

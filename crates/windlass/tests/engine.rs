@@ -64,9 +64,7 @@ fn automorphisms(m: u64) -> Vec<u64> {
 
 impl Setup {
     fn random(&mut self) -> Plaintext {
-        let coefficients = (0..self.slots.quotient().n())
-            .map(|_| self.rng.next_u64() % self.slots.quotient().modulus().value())
-            .collect();
+        let coefficients = (0..self.slots.n()).map(|_| self.rng.next_u64() % self.slots.modulus().value()).collect();
         Plaintext::new(&self.slots, coefficients).unwrap()
     }
 
@@ -92,8 +90,7 @@ impl Setup {
                 Poly::from_signed(&self.ring, &basis, &signed).into_eval()
             })
             .collect();
-        IntegerLift::new(&self.ring, &basis)
-            .centred_mod(&f(&lifted).into_coeff(), self.slots.quotient().modulus().value())
+        IntegerLift::new(&self.ring, &basis).centred_mod(&f(&lifted).into_coeff(), self.slots.modulus().value())
     }
 }
 
@@ -178,7 +175,7 @@ fn automorphisms_match_and_hoisting_agrees() {
             // y·θ_t(x) + x in base QP, then θ_u of it.
             let constant = e.prepare(&y).unwrap();
             let ones = {
-                let mut one = vec![0; s.slots.quotient().n()];
+                let mut one = vec![0; s.slots.n()];
                 one[0] = 1;
                 e.prepare(&Plaintext::new(&s.slots, one).unwrap()).unwrap()
             };

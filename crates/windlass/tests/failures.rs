@@ -63,8 +63,8 @@ impl Client {
     }
 
     fn random(&mut self) -> Plaintext {
-        let t = self.ring.quotient().modulus().value();
-        let coefficients = (0..self.ring.quotient().n()).map(|_| self.rng.next_u64() % t).collect();
+        let t = self.ring.modulus().value();
+        let coefficients = (0..self.ring.n()).map(|_| self.rng.next_u64() % t).collect();
         Plaintext::new(&self.ring, coefficients).unwrap()
     }
 
@@ -177,7 +177,7 @@ fn values_of_other_contexts_are_refused_by_every_operation() {
             mismatch("divide", e.divide_by_p(&b));
             mismatch("decrypt", own.decryptor.decrypt(&b));
             mismatch("noise", own.decryptor.exact_noise_leaks_the_secret_key(&b));
-            if own.ring.quotient().modulus() != other.ring.quotient().modulus() || ring.0 != 64 {
+            if own.ring.modulus() != other.ring.modulus() || ring.0 != 64 {
                 mismatch("add plaintext", e.add_plain(&a, &y));
                 mismatch("subtract plaintext", e.sub_plain(&a, &y));
                 mismatch("prepare", e.prepare(&y));

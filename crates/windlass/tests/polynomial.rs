@@ -15,7 +15,7 @@ fn ring(m: u64, p: u64, r: u32) -> Arc<SlotRing> {
 #[test]
 fn polynomials_agree_with_horner_on_every_slot() {
     for ring in [ring(31, 2, 5), ring(64, 17, 2), ring(45, 127, 1), ring(104, 3, 3)].iter() {
-        let modulus = ring.quotient().modulus();
+        let modulus = ring.modulus();
         let values: Vec<u64> = (0..ring.slots() as u64).map(|i| (i * i * 7 + 3 * i + 5) % modulus.value()).collect();
         let clear = Clear::new(ring);
         let x = clear.encrypt(&Plaintext::from_integers(ring, &values).unwrap()).unwrap();

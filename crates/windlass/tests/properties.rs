@@ -57,13 +57,13 @@ proptest! {
     #[test]
     fn slots_and_elements_are_in_bijection(triple in triples(), seed: u64) {
         let ring = ring(triple);
-        let t = ring.quotient().modulus().value();
+        let t = ring.modulus().value();
         let reduced = |values: &[u64]| values.iter().map(|x| x % t).collect::<Vec<_>>();
         let slots = words(seed, ring.slots() * ring.degree());
         let plaintext = Plaintext::from_slots(&ring, &slots).unwrap();
         prop_assert!(plaintext.coefficients().iter().all(|&x| x < t));
         prop_assert_eq!(plaintext.to_slots(), reduced(&slots));
-        let element = Plaintext::new(&ring, words(seed ^ 1, ring.quotient().n())).unwrap();
+        let element = Plaintext::new(&ring, words(seed ^ 1, ring.n())).unwrap();
         prop_assert_eq!(Plaintext::from_slots(&ring, &element.to_slots()).unwrap(), element);
         let integers = words(seed ^ 2, ring.slots());
         let plaintext = Plaintext::from_integers(&ring, &integers).unwrap();
@@ -73,7 +73,7 @@ proptest! {
     #[test]
     fn encoding_is_a_ring_homomorphism(triple in triples(), seed: u64, k: i64) {
         let ring = ring(triple);
-        let t = ring.quotient().modulus().value();
+        let t = ring.modulus().value();
         let [x, y] = [1, 2].map(|i| words(seed ^ i, ring.slots()));
         let encode = |values: &[u64]| Plaintext::from_integers(&ring, values).unwrap();
         let [a, b] = [&x, &y].map(|values| encode(values));
@@ -91,7 +91,7 @@ proptest! {
         let values = vec![1; count];
         prop_assert_eq!(Plaintext::from_integers(&ring, &values).is_ok(), count == ring.slots());
         prop_assert_eq!(Plaintext::from_slots(&ring, &values).is_ok(), count == ring.slots() * ring.degree());
-        prop_assert_eq!(Plaintext::new(&ring, values).is_ok(), count == ring.quotient().n());
+        prop_assert_eq!(Plaintext::new(&ring, values).is_ok(), count == ring.n());
     }
 
     #[test]
@@ -183,7 +183,7 @@ proptest! {
         let scheme = if bgv { Scheme::Bgv } else { Scheme::Bfv };
         let author = author(triple, scheme);
         let (wire, slots) = (&author.wire, author.wire.slots());
-        let message = Plaintext::new(slots, words(seed, slots.quotient().n())).unwrap();
+        let message = Plaintext::new(slots, words(seed, slots.n())).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let decryptor = Decryptor::new(scheme, slots, Arc::clone(&author.secret));
         let full = Encryptor::new(scheme, Arc::clone(&author.public)).encrypt(&message, &mut rng).unwrap();

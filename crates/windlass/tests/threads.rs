@@ -57,7 +57,7 @@ fn threads_do_not_change_a_bit() {
         keys.add_galois(&secret, m - 1, context.top_level(), &mut rng).unwrap();
         let keys = Arc::new(keys);
         let slots = Arc::new(SlotRing::new(m, p, 1, Isa::best()).unwrap());
-        let plain = Plaintext::new(&slots, (0..slots.quotient().n() as u64).map(|j| j * j % p).collect()).unwrap();
+        let plain = Plaintext::new(&slots, (0..slots.n() as u64).map(|j| j * j % p).collect()).unwrap();
         for scheme in [Scheme::Bgv, Scheme::Bfv] {
             let engine = Engine::new(scheme, &slots, Arc::clone(&keys)).unwrap();
             let encryptor = Encryptor::new(scheme, Arc::clone(&public));

@@ -71,7 +71,7 @@ impl Setup {
 
     /// p^r.
     pub fn modulus(&self) -> u64 {
-        self.wire.message().slots().quotient().modulus().value()
+        self.wire.message().slots().modulus().value()
     }
 
     /// How many values a ciphertext holds.

@@ -1,12 +1,15 @@
 //! R/(p^r) ≅ E^ℓ: encoding and decoding of slots.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
-use windlass_kernels::Isa;
+use windlass_kernels::{Isa, Shape};
 
 use super::division::Divisor;
 use super::factor::{lift_factor, recurrence};
 use super::galois::{GaloisRing, dual_numerator};
 use super::hypercube::Hypercube;
+use super::prime_power::PrimePower;
 use super::quotient::{QuotientRing, check_canonical};
 use super::radix2::RadixTwo;
 use super::tree::FactorTree;
@@ -78,6 +81,31 @@ impl SlotRing {
     /// R/(p^r).
     pub fn quotient(&self) -> &QuotientRing {
         &self.quotient
+    }
+
+    /// The cyclotomic index m.
+    pub fn m(&self) -> u64 {
+        self.quotient.m()
+    }
+
+    /// φ(m): the number of coefficients of an element.
+    pub fn n(&self) -> usize {
+        self.quotient.n()
+    }
+
+    /// p.
+    pub fn prime(&self) -> u64 {
+        self.hypercube.prime()
+    }
+
+    /// p^r, with its arithmetic.
+    pub fn modulus(&self) -> PrimePower {
+        self.quotient.modulus()
+    }
+
+    /// The axes of the powerful basis.
+    pub fn shape(&self) -> &Arc<Shape> {
+        self.quotient.shape()
     }
 
     /// E.

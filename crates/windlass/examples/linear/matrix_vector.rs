@@ -15,7 +15,7 @@ pub fn run(client: &Client) -> Result<()> {
     let constants = plan.prepare(&server)?;
     let product = plan.apply(&constants, &server, &client.encrypt(&vector)?)?;
 
-    let modulus = client.slots().quotient().modulus().value();
+    let modulus = client.slots().modulus().value();
     let expected = |row: &Vec<u64>| row.iter().zip(&vector).map(|(a, x)| a * x).sum::<u64>() % modulus;
     let answer = client.decrypt(&product)?;
     assert!(matrix.iter().map(expected).eq(answer[..40].iter().copied()));

@@ -32,7 +32,7 @@ pub(crate) struct Expected {
 
 impl Forecast {
     pub fn new(params: &RlweParams, slots: &Arc<SlotRing>) -> Self {
-        let modulus = slots.quotient().modulus();
+        let modulus = slots.modulus();
         let models = (1..=modulus.exponent()).map(|r| NoiseModel::new(params, modulus.prime().pow(r))).collect();
         Self { slots: Arc::clone(slots), params: params.clone(), models }
     }
@@ -42,7 +42,7 @@ impl Forecast {
     }
 
     fn modulus(&self, exponent: u32) -> u64 {
-        self.slots.quotient().modulus().prime().pow(exponent)
+        self.slots.prime().pow(exponent)
     }
 
     /// Bits of capacity.
@@ -148,7 +148,7 @@ impl Evaluator for Forecast {
     }
 
     fn prepare(&self, constant: &Plaintext) -> Result<Bound> {
-        Ok(self.plain_norm(constant, self.slots.quotient().modulus().exponent()))
+        Ok(self.plain_norm(constant, self.slots.modulus().exponent()))
     }
 
     fn constant_bytes(&self) -> usize {
@@ -218,7 +218,7 @@ impl Evaluator for Forecast {
     }
 
     fn divide_by_p(&self, a: &Expected) -> Result<Expected> {
-        let prime = self.slots.quotient().modulus().prime();
+        let prime = self.slots.prime();
         if a.exponent < 2 {
             return Err(Error::NotDivisible { prime, exponent: a.exponent });
         }

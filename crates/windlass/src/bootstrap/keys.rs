@@ -37,7 +37,7 @@ struct Purpose {
 impl Purpose {
     fn of(plan: &BootstrapPlan) -> Self {
         Self {
-            modulus: plan.working.quotient().modulus().value(),
+            modulus: plan.working.modulus().value(),
             input: plan.input.shape(),
             weight: plan.spec.ephemeral_weight,
             row_square: plan.numbers.row_square,
@@ -63,7 +63,7 @@ impl BootstrapKeys {
         }
         let ephemeral = EphemeralSecret::generate(context.params().shape(), &plan.spec, &plan.numbers, rng)?;
         let encapsulation = EncapsulationKey::generate(secret, &ephemeral, &plan.input, rng);
-        let modulus = plan.working.quotient().modulus().value();
+        let modulus = plan.working.modulus().value();
         let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, modulus, rng);
         Ok(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan) })
     }

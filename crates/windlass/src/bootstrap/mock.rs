@@ -47,7 +47,7 @@ impl ClearBootstrapper {
     /// p^v·k + (up to the bound), and half of p^v more for p = 2.
     fn front_end(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
         let numbers = &self.plan.numbers;
-        let modulus = self.plan.working.quotient().modulus();
+        let modulus = self.plan.working.modulus();
         let unit = numbers.prime.pow(numbers.removed);
         let mut rng = self.rng.lock().expect("no panic while drawing");
         let mut spread = |x: u64| {

@@ -39,7 +39,7 @@ pub(super) enum Way {
 impl Way {
     /// Levels are left to the schedule.
     pub fn new(choice: Choice, working: &Arc<SlotRing>, factoring: Factoring) -> Self {
-        let [mut elements, mut slots] = maps::splits(working.quotient().m(), working.hypercube().prime());
+        let [mut elements, mut slots] = maps::splits(working.m(), working.prime());
         if choice == Choice::MonomialsInSlots {
             elements.append(&mut slots);
             (elements, slots) = (Vec::new(), elements);
@@ -87,7 +87,7 @@ pub(super) fn unpack<E: Evaluator>(
 
 /// σ^j(x) for j below d in base QP, as σ^i(σ^{b·k}(x)) with b of [`babies`].
 fn frobenius_images<E: Evaluator>(evaluator: &E, d: usize, x: &E::Ciphertext) -> Result<Vec<E::Extended>> {
-    let (p, m) = (evaluator.slots().hypercube().prime(), evaluator.slots().quotient().m());
+    let (p, m) = (evaluator.slots().prime(), evaluator.slots().m());
     let power = |j: usize| arith::pow_mod(p % m, j as u64, m);
     let babies = babies(d);
     let hoisted = evaluator.hoist(x)?;

@@ -29,7 +29,7 @@ impl Merging {
     /// # Errors
     /// [`super::BootstrapError::Unsupported`] for a transform that the ring does not have.
     pub fn choose(params: &RlweParams, slots: &Arc<SlotRing>, spec: &BootstrapSpec, choice: Choice) -> Result<Self> {
-        let mut choices = Factoring::choices(params.m(), slots.hypercube().prime(), spec.transform)?;
+        let mut choices = Factoring::choices(params.m(), slots.prime(), spec.transform)?;
         if matches!(choice, Choice::Monomials | Choice::MonomialsInSlots) {
             choices.retain(|&factoring| factoring != Factoring::Bruun);
         }
@@ -47,7 +47,7 @@ impl Merging {
         (factoring, choice): (Factoring, Choice),
         single: bool,
     ) -> Result<(f64, Self)> {
-        let (m, p, packed) = (params.m(), slots.hypercube().prime(), choice == Choice::Constants);
+        let (m, p, packed) = (params.m(), slots.prime(), choice == Choice::Constants);
         let count = if packed { maps::packed_stage_count(m, p, factoring)? } else { maps::stage_count(m, p)? };
         let groups = match choice {
             _ if !m.is_power_of_two() => count,

@@ -179,7 +179,7 @@ fn best_plan(map: &LinearMap, cost: CostModel) -> Result<LinearPlan> {
         |strategy: Strategy| PlanSpec { cost, constant_bytes: MAX_READY_BYTES, ..PlanSpec::with_strategy(strategy) };
     let mut best = LinearPlan::new(map, &spec(Strategy::Automatic))?;
     let size = map.slots().hypercube().dimensions().iter().map(|dimension| dimension.size).max().unwrap_or(1);
-    if map.slots().quotient().m().is_power_of_two() && map.support().len() > 4 {
+    if map.slots().m().is_power_of_two() && map.support().len() > 4 {
         let mut babies = 2;
         while babies < size {
             let plan = LinearPlan::new(map, &spec(Strategy::BabyGiant { babies: Some(babies) }))?;

@@ -155,7 +155,7 @@ impl Bootstrapper {
 
     /// Everything that can be refused beforehand is refused here; constants are counted with typical norms, so a stage may still refuse.
     fn check(&self, ct: &Ciphertext) -> Result<()> {
-        let prime = self.message.slots().hypercube().prime();
+        let prime = self.message.slots().prime();
         if !Arc::ptr_eq(&ct.context, self.message.context()) || ct.scheme != self.message.scheme() || ct.prime != prime
         {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
@@ -222,7 +222,7 @@ impl Bootstrapper {
         // By coefficients there is room where canonical norms may find none.
         let low = self.message.switched(&arrived, input.level).to_scheme(Scheme::Bfv);
         let parts = self.keys.encapsulation.switch(context, &low.parts);
-        let modulus = self.plan.working.quotient().modulus();
+        let modulus = self.plan.working.modulus();
         let [mut c0, c1] = decryption_constants(self.plan.spec.front_end, &self.plan.numbers, parts);
         if modulus.prime() == 2 {
             // Digits 0 and 1 remove a part that is not negative.
@@ -239,7 +239,7 @@ impl Bootstrapper {
 impl BootstrapPlan {
     /// The key's encryption of s̃ in the engine's form: P times a ciphertext of factor 1.
     fn encrypted_secret(&self, working: &Engine, keys: &BootstrapKeys) -> Extended {
-        let (params, modulus) = (&self.params, self.working.quotient().modulus());
+        let (params, modulus) = (&self.params, self.working.modulus());
         let model = working.noise(modulus.exponent());
         let ct = Ciphertext {
             context: Arc::clone(working.context()),

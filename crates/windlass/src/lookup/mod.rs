@@ -39,7 +39,7 @@ impl Lookup {
         let hypercube = slots.hypercube();
         let sizes = hypercube.dimensions().iter().enumerate();
         let dimension = sizes.max_by_key(|(_, dimension)| dimension.size).map(|(index, _)| index);
-        let bits = word_bits(slots.quotient().modulus().value());
+        let bits = word_bits(slots.modulus().value());
         let words = word_count(record_bytes, bits);
         let too_large = || Error::TableTooLarge { rows, words, bits, slots: slots.slots() };
         let dimension = dimension.ok_or_else(too_large)?;
@@ -125,7 +125,7 @@ impl Lookup {
     /// The encoded row, padded with zeros, from the decrypted product; `None` when it is none.
     pub fn record(&self, product: &Plaintext) -> Option<Vec<u8>> {
         let slots = product.to_integers().ok()?;
-        let words = self.layout.fold(&slots, self.slots.quotient().modulus().value());
+        let words = self.layout.fold(&slots, self.slots.modulus().value());
         words_to_bytes(&words, self.bits, self.record_bytes)
     }
 }

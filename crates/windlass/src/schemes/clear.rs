@@ -104,7 +104,7 @@ impl Clear {
     /// Wraps a plaintext. Errors: [`Error::ContextMismatch`].
     pub fn encrypt(&self, plaintext: &Plaintext) -> Result<ClearCiphertext> {
         plaintext.check_ring(&self.slots, "Clear::encrypt")?;
-        Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slots.quotient().modulus().exponent() })
+        Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slots.modulus().exponent() })
     }
 
     /// Unwraps a ciphertext.
@@ -128,7 +128,7 @@ impl Clear {
 
     /// The plaintext, brought to its canonical form modulo `p^exponent`.
     fn wrap(&self, plaintext: Plaintext, exponent: u32) -> Result<ClearCiphertext> {
-        let modulus = self.slots.quotient().modulus();
+        let modulus = self.slots.modulus();
         if exponent == modulus.exponent() {
             return Ok(ClearCiphertext { plaintext, exponent });
         }
@@ -148,7 +148,7 @@ impl Clear {
     }
 
     fn moved(&self, a: &ClearCiphertext, t: u64, counter: &AtomicUsize) -> Result<ClearCiphertext> {
-        let m = self.slots.quotient().m();
+        let m = self.slots.m();
         if self.slots.hypercube().locate(t).is_none() {
             return Err(RingError::NotAnAutomorphism { element: t, m }.into());
         }
@@ -178,7 +178,7 @@ impl Evaluator for Clear {
     }
 
     fn constant_bytes(&self) -> usize {
-        8 * self.slots.quotient().n()
+        8 * self.slots.n()
     }
 
     fn add(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -222,7 +222,7 @@ impl Evaluator for Clear {
     }
 
     fn divide_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
-        let prime = self.slots.hypercube().prime();
+        let prime = self.slots.prime();
         let coefficients = a.plaintext.coefficients();
         if a.exponent == 1 || coefficients.iter().any(|c| c % prime != 0) {
             return Err(Error::NotDivisible { prime, exponent: a.exponent });
@@ -233,7 +233,7 @@ impl Evaluator for Clear {
     }
 
     fn has_key(&self, t: u64) -> bool {
-        let t = t % self.slots.quotient().m();
+        let t = t % self.slots.m();
         t == 1 || self.keys.as_ref().is_none_or(|keys| keys.contains(&t))
     }
 

@@ -18,7 +18,7 @@ use windlass_ring::slots::SlotRing;
 
 /// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by t in BFV form.
 fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64, level: usize) -> Poly<Eval> {
-    let t = plaintext.slots().quotient().modulus().value();
+    let t = plaintext.slots().modulus().value();
     let mut lifted: Vec<i64> =
         plaintext.coefficients().iter().map(|&x| centred(arith::mul_mod(x, factor, t), t)).collect();
     let mut message = Poly::from_signed(context.ring(), &context.basis(level), &lifted).into_eval();
@@ -48,12 +48,12 @@ fn fresh(
     noise: Bound,
 ) -> Result<Ciphertext> {
     let slots = plaintext.slots();
-    let t = slots.quotient().modulus().value();
-    if slots.quotient().m() != context.params().m() {
+    let t = slots.modulus().value();
+    if slots.m() != context.params().m() {
         return Err(Error::ContextMismatch {
             operation: "encrypt",
             left: format!("keys for m = {}", context.params().m()),
-            right: format!("a plaintext for m = {}", slots.quotient().m()),
+            right: format!("a plaintext for m = {}", slots.m()),
         });
     }
     let level = zero[0].basis().len();
@@ -69,8 +69,8 @@ fn fresh(
         context: Arc::clone(context),
         scheme,
         parts,
-        prime: slots.quotient().modulus().prime(),
-        exponent: slots.quotient().modulus().exponent(),
+        prime: slots.prime(),
+        exponent: slots.modulus().exponent(),
         factor,
         noise,
         content: plaintext.content(),
@@ -97,7 +97,7 @@ impl Encryptor {
     pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl RngCore) -> Result<Ciphertext> {
         let context = self.key.context();
         // The bound must not depend on the message: it covers every one.
-        let noise = NoiseModel::new(context.params(), plaintext.slots().quotient().modulus().value()).fresh_public();
+        let noise = NoiseModel::new(context.params(), plaintext.slots().modulus().value()).fresh_public();
         fresh(context, self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
     }
 }
@@ -114,7 +114,7 @@ pub struct Decryptor {
 impl Decryptor {
     /// A decryptor for one scheme, plaintext ring and key.
     pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, key: Arc<SecretKey>) -> Self {
-        let noise = NoiseModel::new(key.context().params(), slots.quotient().modulus().value());
+        let noise = NoiseModel::new(key.context().params(), slots.modulus().value());
         Self { scheme, key, slots: Arc::clone(slots), noise }
     }
 
@@ -135,7 +135,7 @@ impl Decryptor {
         }
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let t = plaintext.slots().quotient().modulus().value();
+        let t = plaintext.slots().modulus().value();
         let multiplier = if self.scheme == Scheme::Bgv { t } else { 1 };
         let zero = self.key.encrypt_zero(level, seed, multiplier, rng);
         let noise = self.noise.with_plaintext_modulus(t).fresh_secret();

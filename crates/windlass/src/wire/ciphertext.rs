@@ -93,14 +93,14 @@ impl Fields {
         if level == 0 || level > context.context.top_level() {
             return malformed("ciphertext level");
         }
-        if exponent == 0 || exponent > context.slots.quotient().modulus().exponent() {
+        if exponent == 0 || exponent > context.slots.modulus().exponent() {
             return malformed("plaintext exponent");
         }
         if parts != 2 {
             return malformed("number of polynomials");
         }
-        let modulus = context.slots.quotient().modulus().prime().pow(exponent);
-        if factor >= modulus || arith::gcd(factor, context.slots.quotient().modulus().prime()) != 1 {
+        let modulus = context.slots.prime().pow(exponent);
+        if factor >= modulus || arith::gcd(factor, context.slots.prime()) != 1 {
             return malformed("plaintext factor");
         }
         // A bound below one bit or above the modulus is no bound.
@@ -135,7 +135,7 @@ impl Wire for CiphertextV1 {
             context: Arc::clone(&context.context),
             scheme: context.scheme,
             parts,
-            prime: context.slots.quotient().modulus().prime(),
+            prime: context.slots.prime(),
             exponent: head.exponent,
             factor: head.factor,
             noise: Bound::from_bits(head.log2_noise),

@@ -40,7 +40,7 @@ impl WireContext {
         hash.update(b"windlass wire context 1\n");
         hash.update(context.params().id().0);
         hash.update([scheme_code(scheme)]);
-        let modulus = slots.quotient().modulus();
+        let modulus = slots.modulus();
         hash.update(modulus.prime().to_le_bytes());
         hash.update(modulus.exponent().to_le_bytes());
         // The generators fix which slot is which.

@@ -8,13 +8,13 @@ use super::common::*;
 
 /// `matrix · x` modulo p^r, on integers.
 fn product(ring: &SlotRing, matrix: impl Fn(usize, usize) -> u64, x: &[u64]) -> Vec<u64> {
-    let modulus = ring.quotient().modulus();
+    let modulus = ring.modulus();
     let row = |i: usize| x.iter().enumerate().fold(0, |sum, (k, &x)| modulus.add(sum, modulus.mul(matrix(i, k), x)));
     (0..x.len()).map(row).collect()
 }
 
 fn integers(ring: &SlotRing, seed: u64) -> Vec<u64> {
-    (0..ring.slots() as u64).map(|i| number(seed + i) % ring.quotient().modulus().value()).collect()
+    (0..ring.slots() as u64).map(|i| number(seed + i) % ring.modulus().value()).collect()
 }
 
 /// The map gives what the matrix gives, by the cheapest plan.
@@ -28,7 +28,7 @@ fn check(map: &LinearMap, matrix: impl Fn(usize, usize) -> u64) {
 #[test]
 fn matrices_by_their_entries() {
     for ring in [ring(105, 2, 3), ring(45, 2, 2), ring(64, 17, 1), ring(91, 3, 1)] {
-        let (l, q) = (ring.slots(), ring.quotient().modulus().value());
+        let (l, q) = (ring.slots(), ring.modulus().value());
         let random = |i: usize, k: usize| number((i * 1000 + k) as u64) % q;
         let dense: Vec<Vec<u64>> = (0..l).map(|i| (0..l).map(|k| random(i, k)).collect()).collect();
         check(&LinearMap::from_dense(&ring, &dense).unwrap(), random);
@@ -90,7 +90,7 @@ fn bad_matrices_are_refused() {
 #[test]
 fn maps_inside_the_slots() {
     for ring in [ring(31, 2, 3), ring(105, 2, 1), ring(64, 3, 2), ring(85, 127, 1)] {
-        let (d, modulus) = (ring.degree(), ring.quotient().modulus());
+        let (d, modulus) = (ring.degree(), ring.modulus());
         let map = LinearMap::slotwise(&ring, |slot, out| entry(&ring, 3, (slot, 0, 0), out)).unwrap();
         assert!(map.terms().len() <= d);
         let slots = random_slots(&ring, 9);
@@ -115,7 +115,7 @@ fn maps_inside_the_slots() {
 #[test]
 fn full_block_products() {
     for ring in [ring(31, 2, 2), ring(45, 2, 1), ring(64, 7, 1)] {
-        let (l, d, modulus) = (ring.slots(), ring.degree(), ring.quotient().modulus());
+        let (l, d, modulus) = (ring.slots(), ring.degree(), ring.modulus());
         let map = LinearMap::block_matmul_full(&ring, |i, k, out| entry(&ring, 7, (0, i, k), out)).unwrap();
         let slots = random_slots(&ring, 2);
         let mut expected = vec![0; l * d];
@@ -156,14 +156,14 @@ fn inverses() {
                             assert_eq!(product.constant(1), one.constant(1));
                         }
                     }
-                    Err(error) => assert_eq!(error, Error::SingularMap { prime: ring.hypercube().prime() }),
+                    Err(error) => assert_eq!(error, Error::SingularMap { prime: ring.prime() }),
                 }
             }
         }
         let rotation = LinearMap::rotation(&ring, s, 1).unwrap();
         assert_eq!(rotation.inverse().unwrap().support(), LinearMap::rotation(&ring, s, -1).unwrap().support());
         let singular = LinearMap::zero(&ring).inverse().unwrap_err();
-        assert_eq!(singular, Error::SingularMap { prime: ring.hypercube().prime() });
+        assert_eq!(singular, Error::SingularMap { prime: ring.prime() });
         assert!(singular.to_string().contains("matrix is singular"), "{singular}");
     }
     assert!(inverted >= 10, "{inverted}");

@@ -11,7 +11,7 @@ use super::common::*;
 
 /// The keys of one strategy for all dimensions and for Frobenius.
 pub fn key_set(ring: &SlotRing, strategy: KeyStrategy) -> BTreeSet<u64> {
-    let (cube, m) = (ring.hypercube(), ring.quotient().m());
+    let (cube, m) = (ring.hypercube(), ring.m());
     let frobenius = strategy.elements(cube.prime() % m, cube.slot_degree() as u64, true, m);
     let dimensions = cube.dimensions().iter();
     dimensions.flat_map(|s| strategy.elements(s.generator, s.size as u64, s.good, m)).chain(frobenius).collect()

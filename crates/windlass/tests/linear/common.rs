@@ -46,13 +46,13 @@ pub fn rings() -> Vec<Arc<SlotRing>> {
 }
 
 pub fn random_slots(ring: &Arc<SlotRing>, seed: u64) -> Vec<u64> {
-    let modulus = ring.quotient().modulus().value();
+    let modulus = ring.modulus().value();
     (0..(ring.slots() * ring.degree()) as u64).map(|i| number(seed * 1_000_003 + i) % modulus).collect()
 }
 
 /// The entry of a test matrix: d coefficients.
 pub fn entry(ring: &SlotRing, seed: u64, place: (usize, usize, usize), out: &mut [u64]) {
-    let modulus = ring.quotient().modulus().value();
+    let modulus = ring.modulus().value();
     for (k, out) in out.iter_mut().enumerate() {
         let key = ((place.0 * 1009 + place.1) * 1009 + place.2) * 1009 + k;
         *out = number(seed.wrapping_mul(77_777_777) + key as u64) % modulus;

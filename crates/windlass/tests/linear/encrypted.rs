@@ -28,7 +28,7 @@ struct Party {
 impl Party {
     fn new(slots: &Arc<SlotRing>, scheme: Scheme) -> Self {
         let params = RlweParams::new(&RlweSpec {
-            m: slots.quotient().m(),
+            m: slots.m(),
             q_prime_bits: vec![45; 5],
             special_prime_bits: vec![50; 2],
             digits: 3,

@@ -36,7 +36,7 @@ fn large(p: u64, r: u32, good: bool) -> (Arc<SlotRing>, usize) {
 fn every_combination_at_full_size() {
     for (p, r, good) in [(2, 1, true), (2, 1, false), (2, 3, true), (3, 2, true), (17, 1, false), (127, 3, true)] {
         let (ring, s) = large(p, r, good);
-        let (size, modulus) = (ring.hypercube().dimensions()[s].size, ring.quotient().modulus());
+        let (size, modulus) = (ring.hypercube().dimensions()[s].size, ring.modulus());
         let entry = |c: usize, i: usize, k: usize| number(((c * 1009 + i) * 1009 + k) as u64) % modulus.value();
         let map = LinearMap::matmul_1d(&ring, s, entry).unwrap();
         let x: Vec<u64> = (0..ring.slots() as u64).map(|i| number(i + 5) % modulus.value()).collect();

@@ -11,7 +11,7 @@ use super::common::*;
 
 /// A dense matrix, a vector, their product modulo p^r, the last two padded with zeros and cut into plaintexts.
 fn problem(ring: &Arc<SlotRing>, height: usize, width: usize) -> (Vec<Vec<u64>>, Vec<Plaintext>, Vec<Plaintext>) {
-    let (l, modulus) = (ring.slots(), ring.quotient().modulus());
+    let (l, modulus) = (ring.slots(), ring.modulus());
     let random = |seed: usize| number(seed as u64) % modulus.value();
     let matrix: Vec<Vec<u64>> = (0..height).map(|i| (0..width).map(|k| random(i * 777 + k)).collect()).collect();
     let x: Vec<u64> = (0..width).map(|k| random(k + 999_999)).collect();

@@ -22,7 +22,7 @@ fn one_dimensional_products_by_every_strategy() {
             let slots = random_slots(&ring, 1);
             let expected = Plaintext::from_slots(&ring, &matrix_product(&ring, dimension, seed, &slots)).unwrap();
             let input = Plaintext::from_slots(&ring, &slots).unwrap();
-            assert_eq!(map.apply(&input).unwrap(), expected, "m = {}", ring.quotient().m());
+            assert_eq!(map.apply(&input).unwrap(), expected, "m = {}", ring.m());
             for strategy in strategies() {
                 check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
             }
@@ -56,7 +56,7 @@ fn full_products() {
 
 /// `M·x` for the d×d block of a place, on coefficient vectors.
 fn apply_block(ring: &SlotRing, place: (usize, usize, usize), x: &[u64]) -> Vec<u64> {
-    let (d, modulus) = (ring.degree(), ring.quotient().modulus());
+    let (d, modulus) = (ring.degree(), ring.modulus());
     let mut block = vec![0; d * d];
     entry(ring, 11, place, &mut block);
     (0..d).map(|k| (0..d).fold(0, |sum, i| modulus.add(sum, modulus.mul(block[k * d + i], x[i])))).collect()

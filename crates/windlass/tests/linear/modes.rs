@@ -21,7 +21,7 @@ fn constants_as_coefficients() {
             plan.prepare(&Clear::new(&ring)).unwrap().bytes()
         };
         let (ready, packed) = (bytes(ConstantForm::Evaluation, 0), bytes(ConstantForm::Coefficients, 0));
-        assert!(ring.quotient().modulus().value() > 65536 || ready >= 4 * packed);
+        assert!(ring.modulus().value() > 65536 || ready >= 4 * packed);
         assert_eq!(bytes(ConstantForm::Automatic, ready), ready);
         assert_eq!(bytes(ConstantForm::Automatic, ready - 1), packed);
     }

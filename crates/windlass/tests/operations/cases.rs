@@ -82,7 +82,7 @@ impl Inputs {
 
     /// An automorphism that moves slots and coefficients: −1.
     fn element(&self) -> u64 {
-        self.ring.quotient().m() - 1
+        self.ring.m() - 1
     }
 
     /// The automorphisms that need keys.
@@ -146,7 +146,7 @@ impl Inputs {
         a: &E::Ciphertext,
         b: &E::Ciphertext,
     ) -> Result<Vec<Case<E::Ciphertext>>, Error> {
-        let modulus = self.ring.quotient().modulus();
+        let modulus = self.ring.modulus();
         let p = modulus.prime();
         let multiple = e.multiply_scalar(a, p as i64)?;
         let quotient = e.divide_by_p(&multiple);

@@ -40,7 +40,7 @@ fn context(m: u64) -> Arc<Context> {
 }
 
 pub fn client(ring: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Client {
-    let context = context(ring.quotient().m());
+    let context = context(ring.m());
     let mut rng = ChaCha20Rng::from_seed([7; 32]);
     let secret = SecretKey::generate(&context, &mut rng);
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));

@@ -18,12 +18,12 @@ pub struct Model {
 
 impl Model {
     pub fn new(ring: &Arc<SlotRing>) -> Self {
-        let (d, t) = (ring.degree(), ring.quotient().modulus().value());
+        let (d, t) = (ring.degree(), ring.modulus().value());
         let factor = ring.galois().defining_polynomial();
         let mut power = vec![0; d];
         power[0] = 1 % t;
         let mut zeta = Vec::new();
-        for _ in 0..ring.quotient().m() {
+        for _ in 0..ring.m() {
             zeta.push(power.clone());
             let lead = power[d - 1];
             power.rotate_right(1);
@@ -107,7 +107,7 @@ impl Model {
     /// σ^k in every slot: ζ^j to ζ^{j·p^k}.
     pub fn frobenius(&self, a: &[u64], k: u64) -> Values {
         let m = self.zeta.len() as u64;
-        let scale = arith::pow_mod(self.ring.hypercube().prime() % m, k, m);
+        let scale = arith::pow_mod(self.ring.prime() % m, k, m);
         a.chunks(self.ring.degree()).flat_map(|value| self.conjugate(value, scale)).collect()
     }
 

@@ -20,13 +20,13 @@ fn slots(m: u64, p: u64, r: u32) -> Arc<SlotRing> {
 }
 
 fn values(slots: &SlotRing) -> Vec<u64> {
-    let t = slots.quotient().modulus().value();
+    let t = slots.modulus().value();
     (0..slots.slots() as u64).map(|j| (j * j * 7 + 3 * j + 1) % t).collect()
 }
 
 /// Sums over all slots at each place, over a hypercolumn at each place.
 fn sums(slots: &SlotRing, values: &[u64], dimension: Option<usize>) -> Vec<u64> {
-    let t = slots.quotient().modulus().value();
+    let t = slots.modulus().value();
     let key = |j: usize| {
         dimension.map(|s| {
             let mut coordinates = slots.hypercube().coordinates(j);
@@ -70,8 +70,8 @@ fn the_field_trace_is_the_trace_of_every_slot() {
     for (m, p, r) in [(45, 2, 2), (31, 2, 3), (91, 3, 1), (257, 2, 1)] {
         let slots = slots(m, p, r);
         let clear = Clear::new(&slots);
-        let t = slots.quotient().modulus().value();
-        let x: Vec<u64> = (0..slots.quotient().n() as u64).map(|j| (j * 5 + 1) % t).collect();
+        let t = slots.modulus().value();
+        let x: Vec<u64> = (0..slots.n() as u64).map(|j| (j * 5 + 1) % t).collect();
         let plaintext = Plaintext::from_slots(&slots, &x).unwrap();
         let ct = clear.encrypt(&plaintext).unwrap();
         let chain = TraceChain::field_trace(&slots).unwrap();

@@ -32,8 +32,8 @@ pub fn golden_context() -> WireContext {
 
 fn message(context: &WireContext) -> Plaintext {
     let slots = context.slots();
-    let modulus = slots.quotient().modulus().value();
-    Plaintext::new(slots, (0..slots.quotient().n() as u64).map(|i| (3 * i + 1) % modulus).collect()).unwrap()
+    let modulus = slots.modulus().value();
+    Plaintext::new(slots, (0..slots.n() as u64).map(|i| (3 * i + 1) % modulus).collect()).unwrap()
 }
 
 /// One value of each kind.

@@ -47,7 +47,7 @@ impl Trinomials {
 
     /// Stage s: `u = A_0 − A_2 ∓ c·A_3` and `v = A_1 ± c·A_2 + (c² − 1)·A_3`, applied from s = 0 up. Diagonals P·{0, ±1, ±2, 3}.
     pub fn split(&self, s: usize) -> SlotMap {
-        let (modulus, constant) = (self.slots.quotient().modulus(), |x| self.slots.galois().constant(x));
+        let (modulus, constant) = (self.slots.modulus(), |x| self.slots.galois().constant(x));
         SlotMap::from_rows(&self.slots, |row, put| {
             let Quadruple { columns: [a0, a2, a1, a3], place, c } = self.quadruple(s, row);
             let signed = if place % 2 == 0 { c } else { modulus.neg(c) };
@@ -66,7 +66,7 @@ impl Trinomials {
     /// The inverse of stage s, applied from the last down: with x = (u_2 − u_1)/2c and y = (v_1 − v_2)/2c
     /// `A_0 = (u_1 + u_2)/2 + y`, `A_1 = (v_1 + v_2)/2 − (c² − 1)·x`, `A_2 = y`, `A_3 = x`. Diagonals P·{0, ±1, ±2, ±3}.
     pub fn join(&self, s: usize) -> SlotMap {
-        let (modulus, constant) = (self.slots.quotient().modulus(), |x| self.slots.galois().constant(x));
+        let (modulus, constant) = (self.slots.modulus(), |x| self.slots.galois().constant(x));
         let half = modulus.inv(2).expect("p is odd");
         SlotMap::from_rows(&self.slots, |row, put| {
             let Quadruple { columns: [u1, u2, v1, v2], place, c } = self.quadruple(s, row);
@@ -113,7 +113,7 @@ impl Trinomials {
 
     /// As [`Self::values`] for `Σ_k u_k·ζ^k` and `Σ_k v_k·ζ^k` in the slots: `Σ_k (u_k + v_k·X^d)·X^k` at the points of both. d Frobenius powers of each.
     pub fn packed_values(&self) -> SlotMap {
-        let (galois, m, d) = (self.slots.galois(), self.slots.quotient().m(), self.slots.degree() as u64);
+        let (galois, m, d) = (self.slots.galois(), self.slots.m(), self.slots.degree() as u64);
         let lambdas: Vec<Vec<Vec<u64>>> = (0..self.slot_of.len())
             .into_par_iter()
             .map(|slot| {
@@ -133,7 +133,7 @@ impl Trinomials {
     /// Its inverse, into the given basis η: `U = Σ_k η_k·Tr(Σ β·X^{−k}·z̄/((z̄ − z)·d))` and V accordingly, the sum over both slots (Euler's dual basis of
     /// X^k and X^{d+k} modulo `X^{2d} − aX^d + 1`).
     pub fn packed_residues(&self, basis: &[Vec<u64>]) -> SlotMap {
-        let (galois, cube, m) = (self.slots.galois(), self.slots.hypercube(), self.slots.quotient().m());
+        let (galois, cube, m) = (self.slots.galois(), self.slots.hypercube(), self.slots.m());
         let powers: Vec<u64> =
             (0..self.slots.degree() as u64).map(|f| arith::pow_mod(cube.prime() % m, f, m)).collect();
         // [slot][f]: Σ_k η_k·σ^f(ζ^{−uk}).
@@ -161,21 +161,21 @@ impl Trinomials {
 
     /// The automorphisms of [`Self::packed_values`] and [`Self::packed_residues`].
     pub fn packed_support(&self) -> BTreeSet<u64> {
-        let (cube, m) = (self.slots.hypercube(), self.slots.quotient().m());
+        let (cube, m) = (self.slots.hypercube(), self.slots.m());
         let powers = (0..self.slots.degree() as u64).map(|f| arith::pow_mod(cube.prime() % m, f, m));
         powers.flat_map(|power| self.values().support().into_iter().map(move |t| t * power % m)).collect()
     }
 
     /// u·d: the exponent of Z at a slot.
     fn exponent(&self, slot: usize) -> u64 {
-        let m = self.slots.quotient().m();
+        let m = self.slots.m();
         self.slots.hypercube().evaluation_exponent(slot) * self.slots.degree() as u64 % m
     }
 
     /// `z̄/((z̄ − z)·d)` and `1/((z − z̄)·d)`, z the value of Z at a slot.
     fn duals(&self, slot: usize) -> [Vec<u64>; 2] {
-        let (galois, m, exponent) = (self.slots.galois(), self.slots.quotient().m(), self.exponent(slot));
-        let modulus = self.slots.quotient().modulus();
+        let (galois, m, exponent) = (self.slots.galois(), self.slots.m(), self.exponent(slot));
+        let modulus = self.slots.modulus();
         let (z, conjugate) = (galois.zeta_power(exponent), galois.zeta_power(m - exponent));
         let inverse = galois.inverse(&galois.sub(&z, &conjugate)).expect("the roots of a factor differ modulo p");
         let degree = modulus.inv(modulus.reduce(self.slots.degree() as u64)).expect("d is a power of two");
@@ -194,7 +194,7 @@ impl Trinomials {
     fn quadruple(&self, s: usize, row: usize) -> Quadruple {
         let (groups, position) = (1usize << s, self.position[row]);
         let base = position & !(3 * groups);
-        let (order, m) = (8 * groups as u64, self.slots.quotient().m());
+        let (order, m) = (8 * groups as u64, self.slots.m());
         // c = w + 1/w for w of order 8P.
         let exponent = m / order * arith::pow_mod(5, (position % groups) as u64 + 1, order);
         let galois = self.slots.galois();

@@ -87,7 +87,7 @@ impl Factoring {
 
     /// Of thin maps for powers of two: the slots hold integers, or elements of Z_{p^r}\[Y\], so that automorphisms count up to σ or σ² only.
     pub fn fixed(self, slots: &Arc<SlotRing>) -> Option<Fixed> {
-        let step = if slots.hypercube().prime() % 4 == 1 { 1 } else { 2 };
+        let step = if slots.prime() % 4 == 1 { 1 } else { 2 };
         (self != Self::Tensor).then(|| Fixed::new(slots, step))
     }
 }
@@ -133,7 +133,7 @@ pub(crate) fn thin_to_coefficients(
 }
 
 fn evaluation_stages(slots: &Arc<SlotRing>, factoring: Factoring) -> Result<Vec<SlotMap>> {
-    let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
+    let (m, p) = (slots.m(), slots.prime());
     Ok(match factoring {
         Factoring::Tensor => {
             let factors = Factors::choose(m, p)?;
@@ -160,7 +160,7 @@ fn interpolation_stages(slots: &Arc<SlotRing>, factoring: Factoring) -> Vec<Slot
             .chain((0..trinomials.count()).rev().map(|s| trinomials.join(s)))
             .collect();
     }
-    let (m, modulus) = (slots.quotient().m(), slots.quotient().modulus());
+    let (m, modulus) = (slots.m(), slots.modulus());
     // 1/n = 1/ℓ of the transform times 1/d of the trace, in the first stage.
     inverse_butterflies(slots, modulus.inv(modulus.reduce(m / 2)).expect("p is odd"))
 }
@@ -184,7 +184,7 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, factoring: Factoring, ends: &
     if factoring != Factoring::Tensor {
         return inverse_transform(slots, factoring, ends, factoring.fixed(slots).as_ref());
     }
-    let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
+    let (m, p) = (slots.m(), slots.prime());
     let factors = Factors::choose(m, p)?;
     let mut stages: Vec<SlotMap> = Vec::new();
     for (s, factor) in factors.list.iter().enumerate().rev() {
@@ -209,7 +209,7 @@ fn inverse_transform(
     ends: &[usize],
     fixed: Option<&Fixed>,
 ) -> Result<Vec<LinearMap>> {
-    let (n, modulus) = (slots.quotient().n() as u64, slots.quotient().modulus());
+    let (n, modulus) = (slots.n() as u64, slots.modulus());
     if slots.slots() == 1 {
         check_partition(ends, 0)?;
         let inverse = modulus.inv(modulus.reduce(n)).expect("p is odd");
@@ -234,7 +234,7 @@ pub(crate) fn packed_to_coefficients(
     factoring: Factoring,
     ends: &[usize],
 ) -> Result<Vec<LinearMap>> {
-    let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
+    let (m, p) = (slots.m(), slots.prime());
     match factoring {
         Factoring::Tensor => {
             let factors = Factors::choose(m, p)?;
@@ -264,7 +264,7 @@ pub(crate) fn packed_to_slots(
     ends: &[usize],
     packing: &Packing,
 ) -> Result<Vec<LinearMap>> {
-    let (m, p, modulus) = (slots.quotient().m(), slots.hypercube().prime(), slots.quotient().modulus());
+    let (m, p, modulus) = (slots.m(), slots.prime(), slots.modulus());
     match factoring {
         Factoring::Tensor => {
             let factors = Factors::choose(m, p)?;
@@ -290,7 +290,7 @@ pub(crate) fn packed_to_slots(
 
 /// The trace E → Z_{p^e} as maps with all constants 1: for each group of prime factors of d of product at most 8, `Σ_{i<k} σ^{i·step}`.
 pub(crate) fn trace_stages(slots: &Arc<SlotRing>) -> Result<Vec<LinearMap>> {
-    let (m, p) = (slots.quotient().m(), slots.hypercube().prime());
+    let (m, p) = (slots.m(), slots.prime());
     let mut groups: Vec<u64> = Vec::new();
     for (prime, exponent) in arith::factor(slots.degree() as u64) {
         for _ in 0..exponent {

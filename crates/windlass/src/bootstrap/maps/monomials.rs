@@ -34,7 +34,7 @@ impl Split {
 }
 
 fn monomial(slots: &Arc<SlotRing>, power: u64, factor: u64) -> Result<Plaintext> {
-    let mut coefficients = vec![0; slots.quotient().n()];
+    let mut coefficients = vec![0; slots.n()];
     coefficients[power as usize] = factor;
     Plaintext::new(slots, coefficients)
 }

@@ -26,7 +26,7 @@ pub(crate) struct Packing {
 impl Packing {
     /// The packing of a ring over [`super::evaluation_hypercube`].
     pub fn new(slots: &Arc<SlotRing>, factoring: Factoring) -> Self {
-        let (galois, d, m) = (slots.galois(), slots.degree(), slots.quotient().m());
+        let (galois, d, m) = (slots.galois(), slots.degree(), slots.m());
         if factoring != Factoring::Radix2 {
             let (theta, dual) = normal_element(galois);
             let constants = (0..d).map(|k| galois.frobenius(&dual, k)).collect();
@@ -35,7 +35,7 @@ impl Packing {
             let repacked = (0..d as u64).map(|k| galois.zeta_power(k)).collect();
             return Self { basis, constants, index, repacked };
         }
-        let split = slots.hypercube().prime() % 4 == 1;
+        let split = slots.prime() % 4 == 1;
         let basis: Vec<Vec<u64>> = if split {
             (0..d as u64).map(|k| galois.zeta_power(k)).collect()
         } else {

@@ -66,12 +66,12 @@ impl Butterflies {
 
     /// `ρ^{±exponent}` for ρ of the given order (a power of two that divides m).
     fn root(&self, order: u64, exponent: u64) -> Vec<u64> {
-        let m = self.slots.quotient().m();
+        let m = self.slots.m();
         self.slots.galois().zeta_power(m / order * (exponent % order))
     }
 
     fn negative(&self, value: &[u64]) -> Vec<u64> {
-        value.iter().map(|&x| self.slots.quotient().modulus().neg(x)).collect()
+        value.iter().map(|&x| self.slots.modulus().neg(x)).collect()
     }
 
     /// Stage k of the evaluation: the pairs at distance 2^k (k = 0 pairs the signs where p ≡ 1 mod 4), applied from k = 0 up.
@@ -88,7 +88,7 @@ impl Butterflies {
 
     /// Twice the inverse of stage k, applied from the last down: `(a, b) ↦ (a + b, ρ^{−1}(a − b))`; times `factor`.
     pub fn interpolation(&self, k: usize, factor: u64) -> SlotMap {
-        let modulus = self.slots.quotient().modulus();
+        let modulus = self.slots.modulus();
         let constant = self.slots.galois().constant(factor);
         SlotMap::from_rows(&self.slots, |row, put| {
             let (low, high, second, root) = self.pair(k, row);
@@ -106,7 +106,7 @@ impl Butterflies {
 
     /// Inside every slot i: `ζ^k·f ↦ ζ^{u_i·k}·f` for 0 ≤ k < d/\[F : Z\] and f ∈ F = Z_{p^r}\[Y\], or the inverse. From `Σ_k ζ^k·A_k(Y)` to the element.
     pub fn in_slots(&self, inverse: bool) -> SlotMap {
-        let (m, d) = (self.slots.quotient().m(), self.slots.degree() as u64);
+        let (m, d) = (self.slots.m(), self.slots.degree() as u64);
         let span = if self.split { d } else { d / 2 };
         let galois = self.slots.galois();
         let lambdas: Vec<Vec<Vec<u64>>> = (0..self.slots.slots())
@@ -134,7 +134,7 @@ impl Butterflies {
 
     /// The automorphisms of [`Self::in_slots`]: powers of σ, or of σ² where that fixes F.
     pub fn in_slots_support(&self) -> BTreeSet<u64> {
-        let (m, p) = (self.slots.quotient().m(), self.slots.hypercube().prime());
+        let (m, p) = (self.slots.m(), self.slots.prime());
         let step = if self.split { 1 } else { 2 };
         (0..self.slots.degree() as u64).step_by(step).map(|f| arith::pow_mod(p % m, f, m)).collect()
     }

@@ -24,8 +24,8 @@ pub(crate) struct SlotMap {
 impl SlotMap {
     /// The map with the given entries: `entries(row, put)` calls `put(column, f, value)` for `value·σ^f` at (row, column).
     pub fn from_rows(slots: &Arc<SlotRing>, entries: impl Fn(usize, &mut dyn FnMut(usize, usize, &[u64]))) -> Self {
-        let (m, d) = (slots.quotient().m(), slots.degree());
-        let (cube, modulus) = (slots.hypercube(), slots.quotient().modulus());
+        let (m, d) = (slots.m(), slots.degree());
+        let (cube, modulus) = (slots.hypercube(), slots.modulus());
         let exponents: Vec<u64> = (0..slots.slots()).map(|j| cube.evaluation_exponent(j)).collect();
         let frobenius: Vec<u64> =
             std::iter::successors(Some(1 % m), |&t| Some(t * (cube.prime() % m) % m)).take(d).collect();
@@ -53,7 +53,7 @@ impl SlotMap {
     ///
     /// Either way θ_t may become θ_{t·p^step}: terms of one class of `fixed` are added up.
     pub fn modulo(&self, fixed: &Fixed) -> Self {
-        let modulus = self.slots.quotient().modulus();
+        let modulus = self.slots.modulus();
         let mut terms: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for (&t, values) in &self.terms {
             let constant = terms.entry(fixed.representative(t)).or_insert_with(|| vec![0; values.len()]);
@@ -64,8 +64,8 @@ impl SlotMap {
 
     /// `self ∘ first`.
     pub fn compose(&self, first: &Self) -> Self {
-        let (m, d) = (self.slots.quotient().m(), self.slots.degree());
-        let (cube, galois, modulus) = (self.slots.hypercube(), self.slots.galois(), self.slots.quotient().modulus());
+        let (m, d) = (self.slots.m(), self.slots.degree());
+        let (cube, galois, modulus) = (self.slots.hypercube(), self.slots.galois(), self.slots.modulus());
         let products: Vec<Vec<(u64, Vec<u64>)>> = self
             .terms
             .par_iter()
@@ -133,7 +133,7 @@ impl Fixed {
 
     /// The representative of t.
     pub fn representative(&self, t: u64) -> u64 {
-        let (cube, m) = (self.slots.hypercube(), self.slots.quotient().m());
+        let (cube, m) = (self.slots.hypercube(), self.slots.m());
         let inverse = |x| arith::inv_mod(x, m).expect("automorphisms are units");
         let (slot, _) = cube.locate(t).expect("units have a place");
         let mut base = cube.element(slot);

@@ -183,7 +183,7 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn new(slots: &'a SlotRing, factor: &'a Factor, m: u64) -> Self {
         let galois = slots.galois();
-        let modulus = slots.quotient().modulus();
+        let modulus = slots.modulus();
         let powers = factor.axes.iter().map(|axis| {
             let root = galois.zeta_power(m / axis.index);
             std::iter::successors(Some(galois.constant(1)), |power| Some(galois.mul(power, &root)))

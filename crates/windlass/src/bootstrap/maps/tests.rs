@@ -42,7 +42,7 @@ fn every(rings: &[(u64, u64, u32)]) -> impl Iterator<Item = ((u64, u64, u32), Fa
 fn slots_become_coefficients_and_come_back() {
     for ((m, p, r), factoring) in every(&RINGS) {
         let slots = evaluation_ring(m, p, r).unwrap();
-        let modulus = slots.quotient().modulus().value();
+        let modulus = slots.modulus().value();
         let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 7 + 3 * i + 1) % modulus).collect();
         let thin = Plaintext::from_integers(&slots, &values).unwrap();
         for ends in partitions(stage_count(m, p).unwrap()) {
@@ -119,7 +119,7 @@ fn supports_are_those_of_the_stages() {
 fn bruun_and_radix2_give_the_same_coefficients_in_the_same_order() {
     for (m, p, r) in [(64, 7, 2), (256, 127, 1), (128, 3, 2)] {
         let slots = evaluation_ring(m, p, r).unwrap();
-        let (modulus, count) = (slots.quotient().modulus().value(), stage_count(m, p).unwrap());
+        let (modulus, count) = (slots.modulus().value(), stage_count(m, p).unwrap());
         let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 5 + i + 1) % modulus).collect();
         let thin = Plaintext::from_integers(&slots, &values).unwrap();
         let image = |factoring| apply(&thin_to_coefficients(&slots, factoring, &[count]).unwrap(), &thin);
@@ -176,9 +176,9 @@ fn unsuitable_rings_and_partitions_are_refused() {
 fn packed_slots_become_coefficients_and_come_back() {
     for ((m, p, r), factoring) in every(&RINGS).chain(every(&[(16, 3, 1), (32, 7, 2)])) {
         let slots = evaluation_ring(m, p, r).unwrap();
-        let (modulus, d) = (slots.quotient().modulus().value(), slots.degree());
+        let (modulus, d) = (slots.modulus().value(), slots.degree());
         let packing = Packing::new(&slots, factoring);
-        let coefficients: Vec<u64> = (0..slots.quotient().n() as u64).map(|j| (j * j * 3 + j + 1) % modulus).collect();
+        let coefficients: Vec<u64> = (0..slots.n() as u64).map(|j| (j * j * 3 + j + 1) % modulus).collect();
         let element = Plaintext::new(&slots, coefficients.clone()).unwrap();
         let ends: Vec<usize> = (1..=packed_stage_count(m, p, factoring).unwrap()).collect();
         let packed = apply(&packed_to_slots(&slots, factoring, &ends, &packing).unwrap(), &element);

@@ -36,7 +36,7 @@ pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &Bo
     // Upper bounds: everything at the top level.
     let d = working.degree();
     let bytes = 8 * (params.top_level() + params.special_primes().len()) * params.n();
-    if Factoring::choices(params.m(), working.hypercube().prime(), spec.transform)? == [Factoring::Bruun] {
+    if Factoring::choices(params.m(), working.prime(), spec.transform)? == [Factoring::Bruun] {
         // Of pairs of slots 2d constants, and d to unpack.
         return match spec.unpacking {
             Unpacking::Automatic | Unpacking::Constants if 3 * d * bytes <= MAX_CHOSEN_BYTES => {
@@ -55,7 +55,7 @@ pub(super) fn candidates(params: &RlweParams, working: &Arc<SlotRing>, spec: &Bo
         Unpacking::Monomials => Ok(vec![Choice::Monomials]),
         Unpacking::MonomialsInSlots => Ok(vec![Choice::MonomialsInSlots]),
         Unpacking::Automatic => {
-            let [elements, _] = maps::splits(params.m(), working.hypercube().prime());
+            let [elements, _] = maps::splits(params.m(), working.prime());
             let mut choices = vec![Choice::Monomials];
             // With one element nothing is gained by maps inside the slots; splitting after them costs as much capacity as constants do.
             if !elements.is_empty() && fits {
@@ -88,7 +88,7 @@ pub(super) fn split_maps(
     merging: &Merging,
     slots: &Tree,
 ) -> Result<[Named; 2]> {
-    let [_, in_slots] = maps::splits(working.quotient().m(), working.hypercube().prime());
+    let [_, in_slots] = maps::splits(working.m(), working.prime());
     let Merging { factoring, to_coefficients: there, to_slots: back } = merging;
     let (there, back) = if slots.splits == in_slots {
         (maps::thin_to_coefficients(message, *factoring, there)?, maps::thin_to_slots(working, *factoring, back)?)

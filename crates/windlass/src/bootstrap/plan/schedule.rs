@@ -117,7 +117,7 @@ impl BootstrapPlan {
     fn front_end_forecast(&self, high: &Forecast) -> Expected {
         let model = high.model(self.numbers.exponent);
         let norm = high.constant_norm(self.numbers.exponent);
-        let t = self.working.quotient().modulus().value();
+        let t = self.working.modulus().value();
         let secret = EncryptedSecret::noise(&self.params, model, self.spec.ephemeral_weight, t);
         let noise = secret * norm + model.rounding(2) + norm;
         Expected { level: self.params.top_level(), exponent: self.numbers.exponent, factor: 1, noise }

@@ -33,12 +33,8 @@ impl Axes {
         let dimensions = slots.hypercube().dimensions();
         let mut axes: Vec<Axis> =
             dimensions.iter().map(|s| Axis { generator: s.generator, size: s.size, frobenius: false }).collect();
-        axes.push(Axis {
-            generator: slots.hypercube().prime() % slots.quotient().m(),
-            size: slots.degree(),
-            frobenius: true,
-        });
-        Self::new(slots.quotient().m(), axes)
+        axes.push(Axis { generator: slots.prime() % slots.m(), size: slots.degree(), frobenius: true });
+        Self::new(slots.m(), axes)
     }
 
     /// Panics if the axes do not give every unit exactly once: a hypercube promises that they do.

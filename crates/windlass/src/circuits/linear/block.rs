@@ -99,8 +99,8 @@ pub(super) fn from_blocks(
     candidates: &[u64],
     block: impl Fn(usize, usize, &mut [u64]) + Sync,
 ) -> Result<LinearMap> {
-    let (m, d, units) = (slots.quotient().m(), slots.degree(), SlotUnits::of(slots));
-    let modulus = slots.quotient().modulus();
+    let (m, d, units) = (slots.m(), slots.degree(), SlotUnits::of(slots));
+    let modulus = slots.modulus();
     let linearised = Linearised::of(slots.galois());
     let terms: Vec<Vec<(u64, Plaintext)>> = candidates
         .par_iter()
@@ -122,7 +122,7 @@ pub(super) fn from_blocks(
                 .enumerate()
                 .filter(|(_, values)| values.iter().any(|&x| x != 0))
                 .map(|(f, values)| {
-                    let frobenius = power_mod(slots.hypercube().prime(), f as u64, m);
+                    let frobenius = power_mod(slots.prime(), f as u64, m);
                     Ok((t * frobenius % m, Plaintext::from_slots(slots, values)?.recognised()))
                 })
                 .collect::<Result<_>>()

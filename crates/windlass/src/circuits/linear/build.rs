@@ -40,7 +40,7 @@ impl SlotUnits {
 
 /// The quotients `u_{j'}/u_j` of slots that differ on the given dimensions alone.
 pub(super) fn quotients(slots: &SlotRing, dimensions: &[usize]) -> Vec<u64> {
-    let m = slots.quotient().m();
+    let m = slots.m();
     let mut set = BTreeSet::from([1]);
     for &s in dimensions {
         let dimension = &slots.hypercube().dimensions()[s];
@@ -59,7 +59,7 @@ fn from_entries(
     candidates: &[u64],
     entry: impl Fn(usize, usize, &mut [u64]) + Sync,
 ) -> Result<LinearMap> {
-    let (m, d, units) = (slots.quotient().m(), slots.degree(), SlotUnits::of(slots));
+    let (m, d, units) = (slots.m(), slots.degree(), SlotUnits::of(slots));
     let terms: Vec<Option<(u64, Plaintext)>> = candidates
         .par_iter()
         .map(|&t| {
@@ -132,7 +132,7 @@ impl LinearMap {
         dimension: usize,
         entry: impl Fn(usize, usize, usize) -> u64 + Sync,
     ) -> Result<Self> {
-        let modulus = slots.quotient().modulus().value();
+        let modulus = slots.modulus().value();
         Self::matmul_1d_extension(slots, dimension, |c, i, k, out| out[0] = entry(c, i, k) % modulus)
     }
 
@@ -149,7 +149,7 @@ impl LinearMap {
 
     /// [`LinearMap::matmul_full_extension`] for a matrix of integers, taken modulo `p^r`.
     pub fn matmul_full(slots: &Arc<SlotRing>, entry: impl Fn(usize, usize) -> u64 + Sync) -> Result<Self> {
-        let modulus = slots.quotient().modulus().value();
+        let modulus = slots.modulus().value();
         Self::matmul_full_extension(slots, |row, column, out| out[0] = entry(row, column) % modulus)
     }
 
@@ -172,17 +172,14 @@ impl LinearMap {
     /// The `power`-th power of Frobenius, `σ = θ_p`, on every slot.
     pub fn frobenius(slots: &Arc<SlotRing>, power: usize) -> Result<Self> {
         let exponent = (power % slots.degree()) as u64;
-        Self::automorphism(slots, power_mod(slots.hypercube().prime(), exponent, slots.quotient().m()))
+        Self::automorphism(slots, power_mod(slots.prime(), exponent, slots.m()))
     }
 
     /// The slot-wise trace `E → Z_{p^r}`: `Σ_{f<d} σ^f`. All constants are 1.
     pub fn trace(slots: &Arc<SlotRing>) -> Result<Self> {
-        let m = slots.quotient().m();
+        let m = slots.m();
         let one = Plaintext::one(slots);
-        Self::from_terms(
-            slots,
-            (0..slots.degree() as u64).map(|f| (power_mod(slots.hypercube().prime(), f, m), one.clone())),
-        )
+        Self::from_terms(slots, (0..slots.degree() as u64).map(|f| (power_mod(slots.prime(), f, m), one.clone())))
     }
 }
 

@@ -55,7 +55,7 @@ impl LinearPlan {
         }
         let Method::Sums { layout, schedule } = &self.method else { return Err(self.no_matrix()) };
         self.check_pattern(matrix)?;
-        let m = self.grid.slots().quotient().m();
+        let m = self.grid.slots().m();
         let zero = Plaintext::zero(self.grid.slots());
         // One content for all: it must not show which products are with zero.
         let content = matrix.constants().map(Plaintext::content).max().unwrap_or(Content::Integers);

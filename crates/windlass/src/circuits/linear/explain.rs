@@ -15,8 +15,8 @@ impl LinearPlan {
     ///
     /// Cost: one complex Fourier transform for each constant.
     pub fn capacity_bits(&self) -> f64 {
-        let modulus = self.grid.slots().quotient().modulus();
-        let shape = self.grid.slots().quotient().shape();
+        let modulus = self.grid.slots().modulus();
+        let shape = self.grid.slots().shape();
         let row = |row: usize| {
             let maps = (0..self.grid.columns()).filter_map(|column| self.grid.block(row, column));
             let constants = maps.flat_map(|map| map.terms().map(|(_, constant)| constant));
@@ -41,7 +41,7 @@ impl LinearPlan {
         writeln!(
             text,
             "linear map on m = {}, {} slots, {} to {} ciphertexts: {} automorphisms, strategy {}, hoisting {:?}",
-            slots.quotient().m(),
+            slots.m(),
             slots.slots(),
             self.grid.columns(),
             self.grid.rows(),

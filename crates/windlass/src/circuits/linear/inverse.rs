@@ -26,7 +26,7 @@ impl LinearMap {
     /// meant for blocks of some hundreds. Errors: [`Error::SingularMap`] if there is no inverse.
     pub fn inverse(&self) -> Result<Self> {
         let slots = self.slots();
-        let m = slots.quotient().m();
+        let m = slots.m();
         let rows = Rows::of(self);
         let columns: Vec<BTreeMap<u64, Vec<(usize, Element)>>> = rows
             .blocks()
@@ -95,7 +95,7 @@ impl<'a> Rows<'a> {
 
     /// The components that hold a slot, each in increasing order of units.
     fn blocks(&self) -> Vec<Vec<u64>> {
-        let (m, p) = (self.slots.quotient().m(), self.slots.hypercube().prime());
+        let (m, p) = (self.slots.m(), self.slots.prime());
         let mut parents: Vec<u32> = (0..m.max(2) as u32).collect();
         for (entries, &unit) in self.entries.iter().zip(&self.units) {
             for f in 0..self.slots.degree() as u64 {
@@ -119,7 +119,7 @@ impl<'a> Rows<'a> {
 
     /// The matrix of one block.
     fn matrix(&self, block: &[u64]) -> Vec<Vec<Element>> {
-        let (m, galois) = (self.slots.quotient().m(), self.slots.galois());
+        let (m, galois) = (self.slots.m(), self.slots.galois());
         let column: HashMap<u64, usize> = block.iter().enumerate().map(|(i, &unit)| (unit, i)).collect();
         let row = |&unit: &u64| {
             let (slot, power) = self.place(unit);

@@ -50,9 +50,9 @@ impl LinearMap {
         let mut map = Self::zero(slots);
         for (t, constant) in terms {
             constant.check_ring(slots, "LinearMap::from_terms")?;
-            let t = t % slots.quotient().m();
-            if super::axes::greatest_common_divisor(t, slots.quotient().m()) != 1 {
-                return Err(RingError::NotAnAutomorphism { element: t, m: slots.quotient().m() }.into());
+            let t = t % slots.m();
+            if super::axes::greatest_common_divisor(t, slots.m()) != 1 {
+                return Err(RingError::NotAnAutomorphism { element: t, m: slots.m() }.into());
             }
             map.accumulate(t, constant);
         }
@@ -99,7 +99,7 @@ impl LinearMap {
     /// Cost: one ring product for each pair of terms. Errors: [`crate::Error::ContextMismatch`].
     pub fn compose(&self, first: &Self) -> Result<Self> {
         self.check_ring(first, "LinearMap::compose")?;
-        let m = self.slots.quotient().m();
+        let m = self.slots.m();
         let mut map = Self::zero(&self.slots);
         for (a, outer) in self.terms() {
             let products: Vec<(u64, Plaintext)> = first

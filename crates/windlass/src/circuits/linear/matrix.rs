@@ -20,7 +20,7 @@ impl LinearMap {
     /// Cost: one encoding for each quotient `u_column/u_row` of slot units that occurs (in one good dimension: each diagonal).
     /// Errors: [`Error::OutOfRange`] for a row or column that is no slot.
     pub fn from_sparse(slots: &Arc<SlotRing>, entries: impl IntoIterator<Item = (usize, usize, u64)>) -> Result<Self> {
-        let (m, count, modulus) = (slots.quotient().m(), slots.slots(), slots.quotient().modulus());
+        let (m, count, modulus) = (slots.m(), slots.slots(), slots.modulus());
         let units: Vec<u64> = (0..count).map(|j| slots.hypercube().evaluation_exponent(j)).collect();
         let mut diagonals: HashMap<u64, Vec<u64>> = HashMap::new();
         for (row, column, value) in entries {

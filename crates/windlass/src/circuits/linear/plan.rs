@@ -142,7 +142,7 @@ impl LinearPlan {
     pub fn for_grid(grid: &LinearGrid, spec: &PlanSpec) -> Result<Self> {
         let axes = Axes::of(grid.slots());
         let ones = grid.constants().filter(|constant| constant.is_one()).count();
-        let m = grid.slots().quotient().m();
+        let m = grid.slots().m();
         let mut choice = Choice::default();
         choice.offer_sums(&axes, m, &grid.support(), &grid.pattern(), ones, spec);
         if matches!(spec.strategy, Strategy::Automatic | Strategy::Doubling)

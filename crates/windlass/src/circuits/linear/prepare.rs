@@ -58,7 +58,7 @@ pub(crate) enum Packed {
 
 impl Packed {
     pub(super) fn new(constant: &Plaintext) -> Self {
-        let modulus = constant.slots().quotient().modulus().value();
+        let modulus = constant.slots().modulus().value();
         let (coefficients, content) = (constant.coefficients(), constant.content());
         match modulus {
             0..=0x100 => Packed::Bytes(coefficients.iter().map(|&c| c as u8).collect(), content),
@@ -192,7 +192,7 @@ impl LinearPlan {
                 return if doubling.constant.is_one() { Vec::new() } else { vec![source] };
             }
         };
-        let m = self.grid.slots().quotient().m();
+        let m = self.grid.slots().m();
         let mut sources = Vec::new();
         for (index, (&(row, output), terms)) in schedule.sums.iter().enumerate() {
             let back = inverse_mod(layout.outputs.nodes()[output].element, m);

@@ -101,7 +101,7 @@ impl TraceChain {
             let range = format!("less than the number of dimensions, {}", dimensions.len());
             return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
         };
-        Self::powers(slots.quotient().m(), line.generator, line.size as u64)
+        Self::powers(slots.m(), line.generator, line.size as u64)
     }
 
     /// Total sums: every slot becomes the sum of all; for slots as in [`Self::dimension`].
@@ -109,7 +109,7 @@ impl TraceChain {
     /// # Errors
     /// None for a valid slot ring.
     pub fn total(slots: &SlotRing) -> Result<Self> {
-        let start = Self::new(slots.quotient().m(), [])?;
+        let start = Self::new(slots.m(), [])?;
         (0..slots.hypercube().dimensions().len())
             .try_fold(start, |chain, dimension| chain.then(&Self::dimension(slots, dimension)?))
     }
@@ -119,7 +119,7 @@ impl TraceChain {
     /// # Errors
     /// None for a valid slot ring.
     pub fn field_trace(slots: &SlotRing) -> Result<Self> {
-        Self::powers(slots.quotient().m(), slots.hypercube().prime(), slots.degree() as u64)
+        Self::powers(slots.m(), slots.prime(), slots.degree() as u64)
     }
 
     /// Sums of `count` consecutive slots in a power-of-two ring whose rotation by one is θ_5 (CKKS): slot j becomes

@@ -23,7 +23,7 @@ impl Engine {
 
     fn centred_lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> Vec<i64> {
         let t = self.modulus(exponent);
-        let canonical = exponent == self.slots.quotient().modulus().exponent();
+        let canonical = exponent == self.slots.modulus().exponent();
         let coefficients = plaintext.coefficients().iter();
         match factor == 1 && canonical {
             true => coefficients.map(|&x| centred(x, t)).collect(),
@@ -37,7 +37,7 @@ impl Engine {
     /// [`Error::ContextMismatch`] for a plaintext of another ring.
     pub fn prepare_at(&self, plaintext: &Plaintext, level: usize) -> Result<Constant> {
         self.check_plaintext("prepare", plaintext)?;
-        let modulus = self.slots.quotient().modulus();
+        let modulus = self.slots.modulus();
         let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
         let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
         Ok(Constant { poly, modulus, norm, content: plaintext.content() })
@@ -50,7 +50,7 @@ impl Engine {
         level: usize,
         constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
     ) -> Result<Vec<Constant>> {
-        let (ring, modulus) = (self.context.ring(), self.slots.quotient().modulus());
+        let (ring, modulus) = (self.context.ring(), self.slots.modulus());
         let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, (Bound, Content))>> {
             let mut lifted = Vec::with_capacity(numbers.len());
             let mut contents = Vec::with_capacity(numbers.len());
@@ -151,9 +151,7 @@ impl Engine {
         self.check("multiply", a)?;
         self.check("multiply", b)?;
         if a.exponent != b.exponent {
-            let describe = |ct: &Ciphertext| {
-                format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent)
-            };
+            let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
             return Err(Error::ContextMismatch { operation: "multiply", left: describe(a), right: describe(b) });
         }
         let level = self.product_level(a, b);
@@ -190,7 +188,7 @@ impl Engine {
 
     pub(super) fn divided_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check("divide by p", a)?;
-        let p = self.slots.quotient().modulus().prime();
+        let p = self.slots.prime();
         if a.exponent < 2 {
             return Err(Error::NotDivisible { prime: p, exponent: a.exponent });
         }

@@ -187,7 +187,7 @@ impl Engine {
 
     /// θ_t for the rotation by i of a good dimension, and the masked pair of a bad one, is made by the linear maps; this is t = p^i.
     pub fn frobenius_element(&self, i: u64) -> u64 {
-        arith::pow_mod(self.slots.quotient().modulus().prime(), i, self.context.params().m())
+        arith::pow_mod(self.slots.prime(), i, self.context.params().m())
     }
 }
 

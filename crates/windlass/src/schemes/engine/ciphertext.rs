@@ -90,7 +90,7 @@ impl Ciphertext {
         scheme: Scheme,
         slots: &SlotRing,
     ) -> Result<()> {
-        let modulus = slots.quotient().modulus();
+        let modulus = slots.modulus();
         let plaintexts = self.prime == modulus.prime() && self.exponent <= modulus.exponent();
         if Arc::ptr_eq(&self.context, context) && self.scheme == scheme && plaintexts {
             return Ok(());

@@ -94,8 +94,7 @@ impl Engine {
         if a.exponent == b.exponent {
             return Ok(());
         }
-        let describe =
-            |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.quotient().modulus().prime(), ct.exponent);
+        let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
         Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) })
     }
 

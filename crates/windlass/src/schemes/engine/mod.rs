@@ -65,21 +65,20 @@ impl Engine {
     /// modulus chain.
     pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, keys: Arc<EvaluationKeys>) -> Result<Self> {
         let context = Arc::clone(keys.context());
-        if slots.quotient().m() != context.params().m() {
+        if slots.m() != context.params().m() {
             return Err(Error::ContextMismatch {
                 operation: "engine",
                 left: format!("keys for m = {}", context.params().m()),
-                right: format!("slots for m = {}", slots.quotient().m()),
+                right: format!("slots for m = {}", slots.m()),
             });
         }
-        let p = slots.quotient().modulus().prime();
+        let p = slots.prime();
         if context.params().all_primes().iter().any(|q| q.value() == p) {
             let range = "different from every prime of the modulus chain".into();
             return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
         }
-        let models = (1..=slots.quotient().modulus().exponent())
-            .map(|r| NoiseModel::new(context.params(), slots.quotient().modulus().prime().pow(r)))
-            .collect();
+        let models =
+            (1..=slots.modulus().exponent()).map(|r| NoiseModel::new(context.params(), slots.prime().pow(r))).collect();
         Ok(Self { context, slots: Arc::clone(slots), scheme, models, keys })
     }
 
@@ -105,7 +104,7 @@ impl Engine {
 
     /// p^exponent.
     pub(crate) fn modulus(&self, exponent: u32) -> u64 {
-        self.slots.quotient().modulus().prime().pow(exponent)
+        self.slots.prime().pow(exponent)
     }
 
     /// By what a phase is a multiple of the scheme-free phase: t for BGV, 1 for BFV.
