@@ -1,9 +1,15 @@
 //! Keeps the arrows pointing up (kernels → ring → rlwe → windlass → {cli, py, bench}), `unsafe` behind its fence, and
 //! the words of the layers above out of the ring.
 
+mod circles;
+mod imports;
+mod lexer;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
 const LAYERS: [(&str, &[&str]); 6] = [
@@ -42,31 +48,6 @@ fn rust_files(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The identifiers of Rust source, without those in comments, strings and character literals.
-fn identifiers(source: &str) -> Vec<String> {
-    let bytes = source.as_bytes();
-    let (mut out, mut i) = (Vec::new(), 0);
-    while i < bytes.len() {
-        let rest = &source[i..];
-        if rest.starts_with("//") {
-            i += rest.find('\n').unwrap_or(rest.len());
-        } else if rest.starts_with("/*") {
-            i += block_comment_len(rest);
-        } else if let Some(len) = string_len(rest) {
-            i += len;
-        } else if let Some(len) = char_literal_len(rest) {
-            i += len;
-        } else if bytes[i].is_ascii_alphabetic() || bytes[i] == b'_' {
-            let len = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
-            out.push(rest[..len].to_owned());
-            i += len;
-        } else {
-            i += rest.chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    out
-}
-
 /// The parts of an identifier in snake, camel or capital case, in lower case.
 fn words(identifier: &str) -> impl Iterator<Item = String> {
     let own = identifier.replace(KERNEL_WORD, "");
@@ -82,75 +63,6 @@ fn words(identifier: &str) -> impl Iterator<Item = String> {
         after_lower = c.is_lowercase();
     }
     parts.into_iter().filter(|part| !part.is_empty())
-}
-
-fn block_comment_len(rest: &str) -> usize {
-    let (mut depth, mut i) = (0usize, 0);
-    while i < rest.len() {
-        if rest.as_bytes()[i..].starts_with(b"/*") {
-            depth += 1;
-            i += 2;
-        } else if rest.as_bytes()[i..].starts_with(b"*/") {
-            depth -= 1;
-            i += 2;
-            if depth == 0 {
-                return i;
-            }
-        } else {
-            i += 1;
-        }
-    }
-    rest.len()
-}
-
-/// Length of the string literal (plain, byte or raw) that starts here, if one does.
-fn string_len(rest: &str) -> Option<usize> {
-    let body = rest.strip_prefix('b').unwrap_or(rest);
-    if let Some(raw) = body.strip_prefix('r') {
-        let hashes = raw.bytes().take_while(|&b| b == b'#').count();
-        if raw.as_bytes().get(hashes) != Some(&b'"') {
-            return None;
-        }
-        let close = format!("\"{}", "#".repeat(hashes));
-        let start = rest.len() - raw.len() + hashes + 1;
-        return Some(rest[start..].find(&close).map_or(rest.len(), |at| start + at + close.len()));
-    }
-    let body = body.strip_prefix('"')?;
-    let mut escaped = false;
-    for (at, c) in body.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return Some(rest.len() - body.len() + at + 1),
-            _ => {}
-        }
-    }
-    Some(rest.len())
-}
-
-/// Length of the character literal that starts here; `None` for a lifetime.
-fn char_literal_len(rest: &str) -> Option<usize> {
-    let body = rest.strip_prefix('\'')?;
-    let mut chars = body.char_indices();
-    let (_, first) = chars.next()?;
-    if first == '\\' {
-        return body[1..].char_indices().skip(1).find(|&(_, c)| c == '\'').map(|(at, _)| at + 3);
-    }
-    chars.next().filter(|&(_, c)| c == '\'').map(|(at, _)| at + 2)
-}
-
-#[test]
-fn the_lexer_of_this_test_sees_code_only() {
-    let source = r###"
-        // unsafe in a comment /* unsafe */
-        /* unsafe /* nested unsafe */ unsafe */
-        fn f<'a>(x: &'a str) -> char { let s = "unsafe \" unsafe"; let r = r#"unsafe " unsafe"#; let b = b"unsafe"; '\'' }
-        let q = '"'; unsafe_name();
-    "###;
-    let found = identifiers(source);
-    assert!(found.contains(&"unsafe_name".to_owned()), "{found:?}");
-    assert!(!found.contains(&"unsafe".to_owned()), "{found:?}");
-    assert!(identifiers("let c = 'x'; unsafe { g() }").contains(&"unsafe".to_owned()));
 }
 
 #[test]

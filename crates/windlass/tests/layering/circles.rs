@@ -1,0 +1,161 @@
+//! No two files of a crate import each other, directly or around a circle.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::imports::{Imports, read};
+use crate::{LAYERS, crates_dir};
+
+/// Arrows that still close a circle: crate, importing file, imported file. The list only shrinks: an arrow that closes
+/// none beside the others is an error.
+const KNOWN: [(&str, &str, &str); 64] = [
+    ("windlass-kernels", "lanes/avx2.rs", "lanes/mod.rs"),
+    ("windlass-kernels", "lanes/avx512.rs", "lanes/mod.rs"),
+    ("windlass-kernels", "lanes/float.rs", "lanes/mod.rs"),
+    ("windlass-kernels", "lanes/ifma.rs", "lanes/mod.rs"),
+    ("windlass-kernels", "lanes/portable.rs", "lanes/mod.rs"),
+    ("windlass-kernels", "lanes/word52.rs", "lanes/mod.rs"),
+    ("windlass-kernels", "modulus.rs", "error.rs"),
+    ("windlass-kernels", "ntt/odd/axis.rs", "ntt/shape.rs"),
+    ("windlass-kernels", "ntt/odd/run.rs", "ntt/odd/axis.rs"),
+    ("windlass-kernels", "ntt/pow2/passes.rs", "ntt/pow2/mod.rs"),
+    ("windlass-kernels", "rows/sums.rs", "rows/combine.rs"),
+    ("windlass-ring", "gadget/product.rs", "gadget.rs"),
+    ("windlass-ring", "ring.rs", "poly.rs"),
+    ("windlass-ring", "rns/convert.rs", "ring.rs"),
+    ("windlass-ring", "slots/negacyclic.rs", "slots/convolution.rs"),
+    ("windlass-rlwe", "params/sizes.rs", "params.rs"),
+    ("windlass", "bootstrap/maps/monomials.rs", "bootstrap/maps/mod.rs"),
+    ("windlass", "bootstrap/maps/packing.rs", "bootstrap/maps/mod.rs"),
+    ("windlass", "bootstrap/mock.rs", "bootstrap/mod.rs"),
+    ("windlass", "bootstrap/plan.rs", "bootstrap/encapsulation.rs"),
+    ("windlass", "bootstrap/plan/explain.rs", "bootstrap/encapsulation.rs"),
+    ("windlass", "bootstrap/plan/explain.rs", "bootstrap/plan.rs"),
+    ("windlass", "bootstrap/plan/packed.rs", "bootstrap/plan.rs"),
+    ("windlass", "bootstrap/plan/schedule.rs", "bootstrap/encapsulation.rs"),
+    ("windlass", "bootstrap/plan/schedule.rs", "bootstrap/plan.rs"),
+    ("windlass", "bootstrap/run.rs", "bootstrap/mod.rs"),
+    ("windlass", "bootstrap/run/parts.rs", "bootstrap/run.rs"),
+    ("windlass", "bootstrap/run/steps.rs", "bootstrap/run.rs"),
+    ("windlass", "circuits/linear/narrow.rs", "circuits/linear/execute.rs"),
+    ("windlass", "circuits/linear/prepare.rs", "circuits/linear/plan.rs"),
+    ("windlass", "circuits/linear/prepare.rs", "circuits/linear/spec.rs"),
+    ("windlass", "circuits/linear/wide.rs", "circuits/linear/execute.rs"),
+    ("windlass", "circuits/linear/wide.rs", "circuits/linear/prepare.rs"),
+    ("windlass", "hoisting.rs", "evaluator.rs"),
+    ("windlass", "params/description.rs", "params/mod.rs"),
+    ("windlass", "params/planner.rs", "params/mod.rs"),
+    ("windlass", "params/presets.rs", "params/mod.rs"),
+    ("windlass", "schemes/client.rs", "schemes/mod.rs"),
+    ("windlass", "schemes/engine/automorphism.rs", "schemes/engine/mod.rs"),
+    ("windlass", "schemes/engine/ciphertext.rs", "schemes/mod.rs"),
+    ("windlass", "schemes/engine/levels.rs", "schemes/engine/mod.rs"),
+    ("windlass", "schemes/engine/mod.rs", "schemes/mod.rs"),
+    ("windlass", "schemes/engine/weighted.rs", "schemes/engine/mod.rs"),
+    ("windlass", "wire/error.rs", "wire/container.rs"),
+    ("windlass", "wire/key_id.rs", "wire/container.rs"),
+    ("windlass-cli", "parameters.rs", "find.rs"),
+    ("windlass-cli", "refresh/describe.rs", "refresh/mod.rs"),
+    ("windlass-cli", "refresh/describe.rs", "session.rs"),
+    ("windlass-cli", "refresh/setup.rs", "refresh/mod.rs"),
+    ("windlass-cli", "refresh/setup.rs", "session.rs"),
+    ("windlass-cli", "refresh/steps.rs", "refresh/describe.rs"),
+    ("windlass-cli", "refresh/steps.rs", "refresh/mod.rs"),
+    ("windlass-cli", "refresh/steps.rs", "session.rs"),
+    ("windlass-bench", "demo.rs", "main.rs"),
+    ("windlass-bench", "engine.rs", "main.rs"),
+    ("windlass-bench", "general.rs", "main.rs"),
+    ("windlass-bench", "linear_columns.rs", "linear_case.rs"),
+    ("windlass-bench", "linear_job.rs", "linear_case.rs"),
+    ("windlass-bench", "rows.rs", "main.rs"),
+    ("windlass-bench", "trace/fma.rs", "trace/mod.rs"),
+    ("windlass-bench", "trace/operations.rs", "trace/mod.rs"),
+    ("windlass-bench", "trace/page.rs", "trace/mod.rs"),
+    ("windlass-bench", "trace/sums.rs", "trace/mod.rs"),
+    ("windlass-bench", "transforms.rs", "main.rs"),
+];
+
+/// The shortest way from one file to another along arrows.
+fn way(arrows: &BTreeSet<(usize, usize)>, from: usize, to: usize) -> Option<Vec<usize>> {
+    let mut ways = VecDeque::from([vec![from]]);
+    let mut seen = BTreeSet::from([from]);
+    while let Some(way) = ways.pop_front() {
+        let end = way[way.len() - 1];
+        if end == to {
+            return Some(way);
+        }
+        for &(_, next) in arrows.range((end, 0)..=(end, usize::MAX)) {
+            if seen.insert(next) {
+                ways.push_back([way.clone(), vec![next]].concat());
+            }
+        }
+    }
+    None
+}
+
+/// A circle of least length through an arrow, as file names.
+fn circle(imports: &Imports, arrows: &BTreeSet<(usize, usize)>) -> Option<String> {
+    let ways = arrows.iter().filter_map(|&(from, to)| way(arrows, to, from));
+    let shortest = ways.min_by_key(Vec::len)?;
+    let names: Vec<&str> = shortest.iter().chain(&shortest[..1]).map(|&file| &*imports.files[file]).collect();
+    Some(names.join(" → "))
+}
+
+fn arrow(imports: &Imports, from: &str, to: &str) -> Option<(usize, usize)> {
+    let index = |file: &str| imports.files.iter().position(|f| f == file);
+    Some((index(from)?, index(to)?))
+}
+
+fn known_arrows(name: &str, imports: &Imports) -> BTreeSet<(usize, usize)> {
+    KNOWN.iter().filter(|(of, ..)| *of == name).filter_map(|(_, from, to)| arrow(imports, from, to)).collect()
+}
+
+#[test]
+fn files_do_not_import_in_circles() {
+    for (name, _) in LAYERS {
+        let imports = read(&crates_dir().join(name).join("src"));
+        let known = known_arrows(name, &imports);
+        let without: BTreeSet<_> = imports.arrows.difference(&known).copied().collect();
+        if let Some(circle) = circle(&imports, &without) {
+            panic!("{name}: files import each other: {circle}");
+        }
+        for (of, from, to) in KNOWN.iter().filter(|(of, ..)| *of == name) {
+            let mut with = without.clone();
+            with.extend(arrow(&imports, from, to).and_then(|arrow| imports.arrows.get(&arrow)));
+            let closes = circle(&imports, &with).is_some();
+            assert!(closes, "{of}: {from} → {to} closes no circle any more: strike it out of the list");
+        }
+    }
+}
+
+#[test]
+fn imports_lead_through_re_exports_to_the_file_that_defines() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let files = [
+        ("lib.rs", "mod a; mod b; mod c; pub use c::{inner::Deep as Renamed, Shallow};"),
+        ("a.rs", "use crate::Renamed; fn a() -> Renamed { super::b::make() } pub struct A; // crate::c::Shallow"),
+        (
+            "b.rs",
+            "use crate::c::*; use std::fmt; pub fn make() -> Deep { x.shallow(); crate::c::named!() } mod t { use super::*; }",
+        ),
+        ("c/mod.rs", "pub mod inner; pub use inner::Deep; pub struct Shallow; macro_rules! named { () => {} }"),
+        ("c/inner.rs", "pub enum Deep { One } impl From<crate::a::A> for Deep {} use self::Deep::One;"),
+    ];
+    std::fs::create_dir(dir.path().join("c")).expect("a directory");
+    files.iter().for_each(|(name, text)| std::fs::write(dir.path().join(name), text).expect("a file"));
+    let imports = read(dir.path());
+    let names = |&(from, to): &(usize, usize)| format!("{} {}", imports.files[from], imports.files[to]);
+    let found: BTreeSet<String> = imports.arrows.iter().map(names).collect();
+    let expected = [
+        "lib.rs c/mod.rs",
+        "lib.rs c/inner.rs",
+        "a.rs c/inner.rs",
+        "a.rs b.rs",
+        "b.rs c/inner.rs",
+        "b.rs c/mod.rs",
+        "c/mod.rs c/inner.rs",
+        "c/inner.rs a.rs",
+    ];
+    assert_eq!(found, expected.map(str::to_owned).into());
+    let found = circle(&imports, &imports.arrows).expect("a, c and b are a circle");
+    assert_eq!(found.matches(" → ").count(), 2, "{found}");
+}
