@@ -3,9 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{PrimePower, SlotRing};
 
 use crate::error::{Error, Result};
+use crate::integer::Integer;
 
 /// What the slots of a plaintext or ciphertext are known to hold. The larger of two is what a sum or a product holds.
 ///
@@ -78,25 +79,23 @@ impl Plaintext {
         Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)), Content::Integers)
     }
 
-    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, reduced modulo `p^r` first.
-    /// [`Content::Elements`] if d > 1, whatever the values are.
+    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, taken modulo
+    /// `p^r`; zeros follow if there are fewer. [`Content::Elements`] if d > 1, whatever the values are.
     ///
-    /// Errors: [`Error::ShapeMismatch`].
-    pub fn from_slots(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
-        check_length("slot coefficients", slots.slots() * slots.degree(), values.len())?;
-        let modulus = slots.modulus();
-        let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
-        Ok(Self::wrap(slots, slots.encode(&reduced)?, Content::Elements))
+    /// Errors: [`Error::ShapeMismatch`] for more than ℓ·d of them.
+    pub fn from_slots<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
+        let places = slots.slots() * slots.degree();
+        let residues = padded_residues("slot coefficients (at most)", places, slots.modulus(), values)?;
+        Ok(Self::wrap(slots, slots.encode(&residues)?, Content::Elements))
     }
 
-    /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, reduced modulo `p^r` first.
+    /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, taken modulo `p^r`; zeros
+    /// follow if there are fewer.
     ///
-    /// Errors: [`Error::ShapeMismatch`].
-    pub fn from_integers(slots: &Arc<SlotRing>, values: &[u64]) -> Result<Self> {
-        check_length("slot values", slots.slots(), values.len())?;
-        let modulus = slots.modulus();
-        let reduced: Vec<u64> = values.iter().map(|&value| modulus.reduce(value)).collect();
-        Ok(Self::wrap(slots, slots.encode_integers(&reduced)?, Content::Integers))
+    /// Errors: [`Error::ShapeMismatch`] for more than ℓ of them.
+    pub fn from_integers<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
+        let residues = padded_residues("slot values (at most)", slots.slots(), slots.modulus(), values)?;
+        Ok(Self::wrap(slots, slots.encode_integers(&residues)?, Content::Integers))
     }
 
     /// The slots: `[ℓ][d]` coefficients, row-major.
@@ -230,6 +229,22 @@ pub(crate) fn check_same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>, operation: &
         format!("m = {}, plaintext modulus {modulus}, generators {generators:?}", ring.m())
     };
     Err(Error::ContextMismatch { operation, left: name(a), right: name(b) })
+}
+
+/// The residues of at most `places` values, and zeros for the places that are left.
+fn padded_residues<T: Integer>(
+    what: &'static str,
+    places: usize,
+    modulus: PrimePower,
+    values: &[T],
+) -> Result<Vec<u64>> {
+    if values.len() > places {
+        return Err(Error::ShapeMismatch { what, expected: places, got: values.len() });
+    }
+    let mut residues = Vec::with_capacity(places);
+    residues.extend(values.iter().map(|value| value.residue(modulus)));
+    residues.resize(places, 0);
+    Ok(residues)
 }
 
 fn check_length(what: &'static str, expected: usize, got: usize) -> Result<()> {
