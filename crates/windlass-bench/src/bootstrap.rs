@@ -123,7 +123,11 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
 
 fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>, Error> {
     let start = Instant::now();
-    let plan = Arc::new(BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), preset.spec.clone())?);
+    let plan = Arc::new(BootstrapPlan::new(
+        preset.params.rlwe(),
+        (preset.params.p(), preset.params.r()),
+        preset.spec.clone(),
+    )?);
     let plan_seconds = start.elapsed().as_secs_f64();
     println!("{}", plan.explain());
     if args.explain {
@@ -160,14 +164,14 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Figures>
     let slot_bits = places as f64 * (slots.modulus().value() as f64).log2();
     let capacity_out = engine.capacity(&median.image);
     let figures = Figures {
-        preset: preset.name.clone(),
+        preset: preset.params.name().into(),
         mode: if args.packed { "packed" } else { "thin" }.into(),
         scheme: client.scheme.to_string(),
         cpu: machine::cpu(),
         threads: args.threads,
         slots: slots.slots(),
         slot_bits,
-        security_bits: preset.params.security().bits,
+        security_bits: preset.params.rlwe().security().bits,
         ephemeral_security_bits: plan.ephemeral_security_bits(),
         failure_bits: preset.spec.failure_bits,
         plan_seconds,

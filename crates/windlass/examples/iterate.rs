@@ -11,11 +11,15 @@ use windlass::{Evaluator, Plaintext};
 
 fn main() -> windlass::Result<()> {
     let preset = BootstrapPreset::named("insecure_boot_256_p257", Mode::Thin)?;
-    let plan = Arc::new(BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), preset.spec.clone())?);
+    let plan = Arc::new(BootstrapPlan::new(
+        preset.params.rlwe(),
+        (preset.params.p(), preset.params.r()),
+        preset.spec.clone(),
+    )?);
     println!("{}", plan.explain());
 
     let mut rng = os_rng()?;
-    let context = Context::new(preset.params.clone())?;
+    let context = Context::new(preset.params.rlwe().clone())?;
     let secret = Arc::new(SecretKey::generate(&context, &mut rng));
     let mut keys = EvaluationKeys::empty(&context);
     plan.add_keys(&mut keys, &secret, &mut rng)?;
@@ -36,7 +40,7 @@ fn main() -> windlass::Result<()> {
         x = bootstrapper.with_spare_bits(x, 60.0)?;
         refreshed += u32::from(engine.capacity(&x) > before);
         x = engine.add_plain(&engine.square(&x)?, &c)?;
-        clear.iter_mut().for_each(|value| *value = (*value * *value + 3) % preset.prime);
+        clear.iter_mut().for_each(|value| *value = (*value * *value + 3) % preset.params.p());
     }
     assert_eq!(decryptor.decrypt(&x)?.to_integers()?, clear);
     println!("200 steps on {} slots, refreshed {refreshed} times: as expected", slots.slots());

@@ -16,6 +16,24 @@ pub enum Error {
         /// The call that makes the key.
         make_with: String,
     },
+    /// A circuit needs keys that the server does not hold. Nothing was computed.
+    #[error(
+        "{needed_by} needs {}; name it when the keys are made: context.generate_keys([&circuit, ..])",
+        missing_keys(galois, *relinearisation)
+    )]
+    MissingKeys {
+        /// The circuit that needs them.
+        needed_by: String,
+        /// The exponents t of the automorphisms X ↦ X^t without a Galois key.
+        galois: Vec<u64>,
+        /// Whether the relinearisation key is missing.
+        relinearisation: bool,
+    },
+    /// A refresh was asked for, and the keys were made for no bootstrapping.
+    #[error(
+        "the server holds no bootstrapping keys; give the plan of context.bootstrapping() to context.generate_keys"
+    )]
+    MissingBootstrappingKeys,
     /// The evaluation keys hold no relinearisation key.
     #[error("no relinearisation key; make it with EvaluationKeys::add_relinearisation(&secret_key, level, &mut rng)")]
     MissingRelinearisationKey,
@@ -180,3 +198,18 @@ pub enum Error {
 
 /// Results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The keys that are missing, in words; long lists are cut short.
+fn missing_keys(galois: &[u64], relinearisation: bool) -> String {
+    const SHOWN: usize = 6;
+    let mut parts = Vec::new();
+    if relinearisation {
+        parts.push("the relinearisation key".to_owned());
+    }
+    if !galois.is_empty() {
+        let shown: Vec<String> = galois.iter().take(SHOWN).map(u64::to_string).collect();
+        let rest = if galois.len() > SHOWN { format!(", .. ({} in all)", galois.len()) } else { String::new() };
+        parts.push(format!("Galois keys for X -> X^t with t = {}{rest}", shown.join(", ")));
+    }
+    parts.join(" and ")
+}

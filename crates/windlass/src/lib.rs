@@ -15,12 +15,14 @@ pub mod schemes;
 pub mod scoring;
 pub mod wire;
 
+pub use circuits::LinearMap;
 pub use error::{Error, Result};
 pub use evaluator::Evaluator;
 pub use hoisting::Hoisting;
 pub use integer::Integer;
 pub use params::{ParamSpec, Params};
 pub use plaintext::{Content, Plaintext};
+pub use schemes::Scheme;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
 

@@ -42,7 +42,7 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
         json!({ "name": stage.name, "level": stage.level, "capacity_bits": [stage.capacity.0, stage.capacity.1],
                 "keys": stage.keys.len(), "times": stage.times, "work": stage.work })
     };
-    report.field("preset", planned.preset.name.as_str());
+    report.field("preset", planned.preset.params.name());
     report.field("stages", plan.stages().iter().map(of_stage).collect::<Vec<Value>>());
     report.field("estimated_seconds", seconds);
     report.field("least_input_bits", plan.least_input_bits());

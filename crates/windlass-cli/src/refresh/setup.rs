@@ -34,14 +34,14 @@ impl Planned {
     fn with_mode(name: &str, mode: Mode, scheme: Scheme, stages: &mut Stages) -> Result<Self> {
         let preset = BootstrapPreset::named(name, mode)?;
         let plan = stages.run("plan", "planning", || {
-            BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), preset.spec.clone())
+            BootstrapPlan::new(preset.params.rlwe(), (preset.params.p(), preset.params.r()), preset.spec.clone())
         })?;
         Ok(Self { preset, plan: Arc::new(plan), scheme })
     }
 
     /// λ in bits, rounded down to a tenth.
     pub fn security_bits(&self) -> f64 {
-        rounded_down(self.preset.params.security().bits)
+        rounded_down(self.preset.params.rlwe().security().bits)
     }
 }
 
@@ -55,7 +55,7 @@ impl Setup {
     /// Builds the transforms.
     pub fn new(planned: Planned, stages: &mut Stages) -> Result<Self> {
         let wire = stages.run("setup", "building transforms", || -> Result<_> {
-            let context = Context::new(planned.preset.params.clone()).map_err(windlass::Error::from)?;
+            let context = Context::new(planned.preset.params.rlwe().clone()).map_err(windlass::Error::from)?;
             Ok(BootstrapContext::new(&planned.plan, &context, planned.scheme))
         })?;
         Ok(Self { planned, wire })
@@ -64,7 +64,7 @@ impl Setup {
     /// The same preset, bootstrapped packed.
     pub fn to_packed(&self, stages: &mut Stages) -> Result<Self> {
         let Planned { preset, scheme, .. } = &self.planned;
-        let planned = Planned::with_mode(&preset.name, Mode::Packed, *scheme, stages)?;
+        let planned = Planned::with_mode(preset.params.name(), Mode::Packed, *scheme, stages)?;
         let wire = BootstrapContext::new(&planned.plan, self.wire.message().context(), *scheme);
         Ok(Self { planned, wire })
     }
@@ -107,7 +107,7 @@ impl Setup {
 
     /// Bits of capacity of a ciphertext.
     pub fn capacity(&self, ct: &Ciphertext) -> f64 {
-        let params = &self.planned.preset.params;
+        let params = &self.planned.preset.params.rlwe();
         let noise = windlass::rlwe::Bound::from_bits(ct.log2_noise());
         NoiseModel::new(params, self.modulus()).capacity(params.log2_q(ct.level()), noise)
     }

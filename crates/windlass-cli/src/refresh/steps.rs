@@ -42,7 +42,7 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     outputs.keep()?;
     let mut report = Report::default();
     let bits = setup.planned.security_bits();
-    report.line(format!("keys for '{}' ({bits:.1} bits of security)", setup.planned.preset.name));
+    report.line(format!("keys for '{}' ({bits:.1} bits of security)", setup.planned.preset.params.name()));
     report.field("security_bits", bits);
     report.bytes(&files);
     report.seconds(stages.seconds());
@@ -287,7 +287,7 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     report.seconds(stages.seconds());
     report.line(format!("all {} values are back, decrypted and equal", found.len()));
     report.field("verified", true);
-    report.field("preset", setup.planned.preset.name.as_str());
+    report.field("preset", setup.planned.preset.params.name());
     report.field("security_bits", setup.planned.security_bits());
     Ok(report)
 }

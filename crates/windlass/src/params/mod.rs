@@ -14,7 +14,7 @@ use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, RlweSpec};
 
 pub use description::ParamsDescription;
 pub use planner::ParamSpec;
-pub use presets::preset_names;
+pub use presets::{ephemeral_weight, preset_names};
 pub use search::{Candidate, CandidateDimension, SearchSpec, search};
 
 use crate::error::{Error, Result};
@@ -62,6 +62,11 @@ impl Params {
             Hypercube::with_generators(spec.m, p, generators)?;
         }
         Ok(Self { name: name.into(), scheme, p, r, generators, spec, rlwe })
+    }
+
+    /// The same set for another scheme.
+    pub fn with_scheme(self, scheme: Scheme) -> Self {
+        Self { scheme, ..self }
     }
 
     /// The name of the set.

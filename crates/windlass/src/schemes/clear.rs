@@ -19,6 +19,7 @@ use crate::plaintext::{Content, Plaintext};
 pub struct Clear {
     slots: Arc<SlotRing>,
     keys: Option<BTreeSet<u64>>,
+    relinearisation: bool,
     counters: Counters,
 }
 
@@ -93,12 +94,22 @@ impl ClearCiphertext {
 impl Clear {
     /// A mock that has every key.
     pub fn new(slots: &Arc<SlotRing>) -> Self {
-        Self { slots: Arc::clone(slots), keys: None, counters: Counters::default() }
+        Self { slots: Arc::clone(slots), keys: None, relinearisation: true, counters: Counters::default() }
     }
 
     /// A mock that has keys for these automorphisms alone.
     pub fn with_keys(slots: &Arc<SlotRing>, keys: impl IntoIterator<Item = u64>) -> Self {
         Self { keys: Some(keys.into_iter().collect()), ..Self::new(slots) }
+    }
+
+    /// The same mock without a relinearisation key: products of ciphertexts are refused.
+    pub fn without_relinearisation(self) -> Self {
+        Self { relinearisation: false, ..self }
+    }
+
+    /// Whether products of ciphertexts can be made.
+    pub fn has_relinearisation_key(&self) -> bool {
+        self.relinearisation
     }
 
     /// Wraps a plaintext. Errors: [`Error::ContextMismatch`].
@@ -202,6 +213,9 @@ impl Evaluator for Clear {
     }
 
     fn multiply(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
+        if !self.relinearisation {
+            return Err(Error::MissingRelinearisationKey);
+        }
         count(&self.counters.products, 1);
         self.combine(a, b, Plaintext::multiply)
     }

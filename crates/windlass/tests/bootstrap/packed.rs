@@ -122,7 +122,7 @@ fn ways_that_cannot_be_taken_are_refused() {
     // 65536 constants.
     let preset = BootstrapPreset::named("paper_ch18_n16384_p127", Mode::Packed).unwrap();
     let spec = BootstrapSpec { unpacking: Unpacking::Constants, ..preset.spec };
-    match BootstrapPlan::new(&preset.params, (preset.prime, preset.exponent), spec) {
+    match BootstrapPlan::new(preset.params.rlwe(), (preset.params.p(), preset.params.r()), spec) {
         Err(Error::Bootstrap(BootstrapError::Unsupported { what })) => assert!(what.contains("65536"), "{what}"),
         other => panic!("{:?}", other.map(|plan| plan.explain())),
     }
