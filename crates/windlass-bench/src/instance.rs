@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 use windlass::rlwe::switching::{Digits, SwitchingKey, mod_down};
 use windlass::rlwe::{Context, EvaluationKeys, PublicKey, RlweParams, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Evaluator, Plaintext};
+use windlass::{Evaluator, Plaintext, Switching};
 use windlass_kernels::Isa;
 use windlass_ring::slots::SlotRing;
 

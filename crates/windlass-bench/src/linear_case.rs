@@ -311,6 +311,9 @@ impl Case {
         let prices = one.install(|| CostModel::measure_by(&engine, encrypted, &elements, &clock).expect("prices"));
         println!("# prices in ms: {prices:.3?}");
         let key = engine.keys().bytes() / elements.len();
-        (prices, Room { bytes, key, constant: engine.constant_bytes(), packed: self.context.params().n() })
+        (
+            prices,
+            Room { bytes, key, constant: engine.constant_bytes(engine.top_level()), packed: self.context.params().n() },
+        )
     }
 }

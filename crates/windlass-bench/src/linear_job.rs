@@ -106,7 +106,8 @@ impl Job<'_> {
     ) -> Record {
         let count = self.plan.count();
         // Whether constants are kept as coefficients.
-        let packed = prepared.bytes() < count.constant_products * self.engine.constant_bytes() / 2;
+        let packed =
+            prepared.bytes() < count.constant_products * self.engine.constant_bytes(self.engine.top_level()) / 2;
         Record {
             map: self.kind.name().into(),
             m: self.engine.context().params().m(),

@@ -5,7 +5,6 @@ pub mod bootstrap;
 pub mod circuits;
 pub mod error;
 pub mod evaluator;
-pub mod hoisting;
 mod integer;
 pub mod lookup;
 mod names;
@@ -13,16 +12,17 @@ pub mod params;
 pub mod plaintext;
 pub mod schemes;
 pub mod scoring;
+pub mod switching;
 pub mod wire;
 
 pub use circuits::LinearMap;
 pub use error::{Error, Result};
 pub use evaluator::Evaluator;
-pub use hoisting::Hoisting;
 pub use integer::Integer;
 pub use params::{ParamSpec, Params};
 pub use plaintext::{Content, Plaintext};
 pub use schemes::Scheme;
+pub use switching::Switching;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
 

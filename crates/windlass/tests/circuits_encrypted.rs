@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 use windlass::circuits::{CostModel, LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy};
 use windlass::schemes::clear::Clear;
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Error, Evaluator, Plaintext};
+use windlass::{Error, Plaintext, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{

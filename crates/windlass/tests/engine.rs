@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::Error;
-use windlass::evaluator::Evaluator;
 use windlass::plaintext::Plaintext;
 use windlass::schemes::Scheme;
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
+use windlass::{Evaluator, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::slots::SlotRing;
@@ -180,7 +180,8 @@ fn automorphisms_match_and_hoisting_agrees() {
                 e.prepare(&Plaintext::new(&s.slots, one).unwrap()).unwrap()
             };
             let plain = e.hoisted_automorphism(&hoisted, 1).unwrap();
-            let mut sum = e.dot_constants(&[(&extended, &constant), (&plain, &ones)]).unwrap();
+            let row = vec![(0, Some(&constant)), (1, Some(&ones))];
+            let mut sum = e.dot_extended(&[extended, plain], &[row]).unwrap().swap_remove(0);
             let theta_u = s.ring.automorphism(u).unwrap();
             let inner = |v: &[Poly<_>]| {
                 let mut inner = v[0].automorphism(&theta).mul(&v[1]);

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use windlass::circuits::{LinearMap, LinearPlan, PlanSpec};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
 use windlass::wire::{CiphertextV1, FieldReader, Wire, WireContext, to_payload};
-use windlass::{Error, Evaluator, Plaintext, Result};
+use windlass::{Error, Evaluator, Plaintext, Result, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{
@@ -172,7 +172,7 @@ fn values_of_other_contexts_are_refused_by_every_operation() {
             let extended = f.extend(&b).unwrap();
             mismatch("giant step", e.extended_automorphism(&extended, 63));
             mismatch("mod-down", e.mod_down(extended.clone()));
-            mismatch("dot", e.dot_constants(&[(&extended, &foreign)]));
+            mismatch("dot", e.dot_extended(std::slice::from_ref(&extended), &[vec![(0, Some(&foreign))]]));
             mismatch("switch", e.switch_modulus(&b, 1));
             mismatch("divide", e.divide_by_p(&b));
             mismatch("decrypt", own.decryptor.decrypt(&b));
@@ -220,7 +220,7 @@ fn plaintext_moduli_and_schemes_of_one_context_are_kept_apart() {
         mismatch("constant", engine.multiply_constant(&a, &other.prepare(&three).unwrap()));
         mismatch("constant of a lower exponent", engine.multiply_constant(&a, &low.prepare(&low_three).unwrap()));
         mismatch("hoisted", across.hoisted_automorphism(&engine.hoist(&a).unwrap(), 63));
-        mismatch("sum", across.hoisted_sum(&engine.hoist(&a).unwrap(), &[63, 1]));
+        mismatch("sum", across.sum_hoisted(&engine.hoist(&a).unwrap(), &[63, 1]));
         // A lower exponent of the same prime is what division by p leaves: it goes on.
         let b = own.encrypt(&low_three);
         let square = own.decryptor.decrypt(&engine.multiply(&b, &b).unwrap()).unwrap();

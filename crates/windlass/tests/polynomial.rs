@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass::circuits::{PolynomialPlan, product_of_many, sum_of_many};
 use windlass::schemes::clear::Clear;
-use windlass::{Error, Evaluator, Plaintext};
+use windlass::{Error, Evaluator, Plaintext, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::evaluator::Evaluator;
 use windlass::schemes::{Ciphertext, Encryptor, Engine, Scheme};
+use windlass::{Evaluator, Switching};
 use windlass::{Plaintext, Result};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
@@ -19,8 +19,8 @@ fn run(engine: &Engine, a: &Ciphertext, b: &Ciphertext, plain: &Plaintext, t: u6
     let constant = engine.prepare(plain)?;
     let hoisted = engine.hoist(a)?;
     let inputs = [engine.extend(b)?, engine.hoisted_automorphism(&hoisted, t)?];
-    let rows = [vec![(0, &constant), (1, &constant)], vec![(1, &constant)]];
-    let sums = engine.dot_constants_rows(&inputs, &rows)?;
+    let rows = [vec![(0, Some(&constant)), (1, Some(&constant))], vec![(1, Some(&constant))]];
+    let sums = engine.dot_extended(&inputs, &rows)?;
     let moved = engine.extended_automorphism(&sums[0], t)?;
     let mut all = vec![
         engine.add(a, b)?,

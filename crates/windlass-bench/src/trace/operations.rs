@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::Hoisting;
+use windlass::Switching;
 use windlass::schemes::ckks::Complex64;
 
 use super::setup::{Setup, TOP};
@@ -75,7 +75,7 @@ pub fn run(args: &Trace, records: &mut Vec<Record>) {
                         subject("hoisted rotation", || {
                             drop(e.mod_down(e.hoisted_automorphism(&hoisted, 5).expect("a key")));
                         }),
-                        subject("ct x pt", || drop(e.scale_by(ct, &constant))),
+                        subject("ct x pt", || drop(e.multiply_constant(ct, &constant))),
                         subject("rescale", || drop(e.rescale(&square))),
                         subject("add", || drop(e.add(ct, ct))),
                         subject("encode", || drop(e.prepare(&s.values, TOP + 1))),

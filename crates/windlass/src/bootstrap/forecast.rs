@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 use crate::schemes::engine::{Summand, aligned, weights};
+use crate::switching::{MixedRow, Switching, no_terms};
 
 /// An evaluator whose ciphertexts are noise bounds: the engine's arithmetic of bounds and levels, without ciphertexts or keys.
 ///
@@ -137,22 +138,14 @@ impl Forecast {
     }
 }
 
-impl Evaluator for Forecast {
+impl Switching for Forecast {
     type Ciphertext = Expected;
     type Constant = Bound;
     type Hoisted = Expected;
     type Extended = Expected;
 
-    fn slots(&self) -> &Arc<SlotRing> {
-        &self.slots
-    }
-
-    fn prepare(&self, constant: &Plaintext) -> Result<Bound> {
-        Ok(self.plain_norm(constant, self.slots.modulus().exponent()))
-    }
-
-    fn constant_bytes(&self) -> usize {
-        std::mem::size_of::<Bound>()
+    fn conductor(&self) -> u64 {
+        self.slots.m()
     }
 
     fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
@@ -167,9 +160,78 @@ impl Evaluator for Forecast {
         })
     }
 
+    fn zero_like(&self, a: &Expected) -> Result<Expected> {
+        Ok(Expected { noise: Bound::ZERO, ..*a })
+    }
+
+    fn multiply_constant(&self, a: &Expected, c: &Bound) -> Result<Expected> {
+        Ok(Expected { noise: a.noise * *c, ..*a })
+    }
+
+    fn has_key(&self, _: u64) -> bool {
+        true
+    }
+
+    fn automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+    }
+
+    fn hoist(&self, a: &Expected) -> Result<Expected> {
+        Ok(*a)
+    }
+
+    fn hoisted_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.wide_error(a), ..*a })
+    }
+
+    fn extend(&self, a: &Expected) -> Result<Expected> {
+        Ok(*a)
+    }
+
+    fn dot_extended(&self, inputs: &[Expected], rows: &[MixedRow<'_, Bound>]) -> Result<Vec<Expected>> {
+        let one = Bound::of(1.0);
+        let sum = |row: &MixedRow<'_, Bound>| {
+            let &(first, _) = row.first().ok_or_else(no_terms)?;
+            let noise = row.iter().map(|&(j, c)| inputs[j].noise * *c.unwrap_or(&one)).sum();
+            Ok(Expected { noise, ..inputs[first] })
+        };
+        rows.iter().map(sum).collect()
+    }
+
+    fn extended_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
+    }
+
+    fn add_extended_assign(&self, a: &mut Expected, b: &Expected) -> Result<()> {
+        a.noise = a.noise + b.noise;
+        Ok(())
+    }
+
+    fn mod_down(&self, a: Expected) -> Result<Expected> {
+        Ok(Expected { noise: a.noise + self.model(a.exponent).rounding(2), ..a })
+    }
+}
+
+impl Evaluator for Forecast {
+    fn slots(&self) -> &Arc<SlotRing> {
+        &self.slots
+    }
+
+    fn top_level(&self) -> usize {
+        self.params.top_level()
+    }
+
+    fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Bound> {
+        Ok(self.plain_norm(constant, self.slots.modulus().exponent()))
+    }
+
+    fn constant_bytes(&self, _: usize) -> usize {
+        std::mem::size_of::<Bound>()
+    }
+
     fn weighted_sum(&self, terms: &[(&Expected, i64)], toward: Option<&Expected>) -> Result<Expected> {
         let Some(&(first, _)) = terms.first() else {
-            return Err(Error::ShapeMismatch { what: "terms of a weighted sum", expected: 1, got: 0 });
+            return Err(no_terms());
         };
         let t = self.modulus(first.exponent);
         let level = terms.iter().map(|(x, _)| x.level).min().unwrap_or(first.level);
@@ -207,10 +269,6 @@ impl Evaluator for Forecast {
         Ok(self.product(a, a))
     }
 
-    fn multiply_constant(&self, a: &Expected, c: &Bound) -> Result<Expected> {
-        Ok(Expected { noise: a.noise * *c, ..*a })
-    }
-
     fn multiply_scalar(&self, a: &Expected, k: i64) -> Result<Expected> {
         let t = self.modulus(a.exponent) as i64;
         let k = k.rem_euclid(t).min(t - k.rem_euclid(t));
@@ -224,45 +282,5 @@ impl Evaluator for Forecast {
         }
         let factor = a.factor % self.modulus(a.exponent - 1);
         Ok(Expected { exponent: a.exponent - 1, factor, noise: a.noise / Bound::of(prime as f64), ..*a })
-    }
-
-    fn has_key(&self, _: u64) -> bool {
-        true
-    }
-
-    fn automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
-        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
-    }
-
-    fn hoist(&self, a: &Expected) -> Result<Expected> {
-        Ok(*a)
-    }
-
-    fn hoisted_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
-        Ok(Expected { noise: a.noise + self.wide_error(a), ..*a })
-    }
-
-    fn extend(&self, a: &Expected) -> Result<Expected> {
-        Ok(*a)
-    }
-
-    fn dot_constants(&self, terms: &[(&Expected, &Bound)]) -> Result<Expected> {
-        let Some(&(first, _)) = terms.first() else {
-            return Err(Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 });
-        };
-        Ok(Expected { noise: terms.iter().map(|(x, c)| x.noise * **c).sum(), ..*first })
-    }
-
-    fn extended_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
-        Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
-    }
-
-    fn add_extended_assign(&self, a: &mut Expected, b: &Expected) -> Result<()> {
-        a.noise = a.noise + b.noise;
-        Ok(())
-    }
-
-    fn mod_down(&self, a: Expected) -> Result<Expected> {
-        Ok(Expected { noise: a.noise + self.model(a.exponent).rounding(2), ..a })
     }
 }

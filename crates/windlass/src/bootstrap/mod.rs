@@ -12,7 +12,6 @@ mod estimate;
 mod forecast;
 mod front_end;
 mod keys;
-mod levelled;
 pub mod maps;
 mod mock;
 mod packed;

@@ -79,8 +79,8 @@ pub(super) fn unpack<E: Evaluator>(
     index
         .par_iter()
         .map(|row| {
-            let terms: Vec<_> = images.iter().zip(row).map(|(image, &c)| (image, &constants[c])).collect();
-            evaluator.mod_down(evaluator.dot_constants(&terms)?)
+            let terms = row.iter().enumerate().map(|(j, &c)| (j, Some(&constants[c]))).collect();
+            evaluator.mod_down(evaluator.dot_extended(&images, &[terms])?.swap_remove(0))
         })
         .collect()
 }

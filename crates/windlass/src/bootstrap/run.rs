@@ -4,6 +4,7 @@ mod parts;
 mod steps;
 
 use std::ops::ControlFlow;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
@@ -14,7 +15,6 @@ use super::encapsulation::EncryptedSecret;
 use super::error::BootstrapError;
 use super::front_end::decryption_constants;
 use super::keys::BootstrapKeys;
-use super::levelled::Levelled;
 use super::plan::{BootstrapPlan, DIGITS, FRONT_END, LinearStage};
 use crate::circuits::linear::PreparedPlan;
 use crate::error::Result;
@@ -22,6 +22,7 @@ use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Engine, Scheme};
+use crate::switching::Switching;
 use parts::PreparedWay;
 use steps::Steps;
 
@@ -47,8 +48,8 @@ pub struct Bootstrapper {
     encrypted_secret: Extended,
     message: Engine,
     working: Engine,
-    to_coefficients: Vec<PreparedPlan<Levelled>>,
-    to_slots: Vec<PreparedPlan<Levelled>>,
+    to_coefficients: Vec<PreparedPlan<Engine>>,
+    to_slots: Vec<PreparedPlan<Engine>>,
     way: PreparedWay,
 }
 
@@ -84,9 +85,8 @@ impl Bootstrapper {
         }
         let message = Engine::new(scheme, &plan.message, Arc::clone(evaluation_keys))?;
         let working = Engine::new(scheme, &plan.working, Arc::clone(evaluation_keys))?;
-        let prepare = |engine: &Engine, stages: &[LinearStage]| -> Result<Vec<PreparedPlan<Levelled>>> {
-            let levelled = |stage: &LinearStage| Levelled { engine: engine.clone(), level: stage.level };
-            stages.iter().map(|stage| stage.plan.prepare(&levelled(stage))).collect()
+        let prepare = |engine: &Engine, stages: &[LinearStage]| -> Result<Vec<PreparedPlan<Engine>>> {
+            stages.iter().map(|stage| stage.plan.prepare_at(engine, stage.level)).collect()
         };
         Ok(Self {
             encrypted_secret: plan.encrypted_secret(&working, &keys),
@@ -175,7 +175,7 @@ impl Bootstrapper {
         &self,
         engine: &Engine,
         stages: &[LinearStage],
-        prepared: &[PreparedPlan<Levelled>],
+        prepared: &[PreparedPlan<Engine>],
         mut x: Ciphertext,
         steps: &mut Steps,
     ) -> Result<Ciphertext> {
@@ -190,11 +190,11 @@ impl Bootstrapper {
         &self,
         engine: &Engine,
         stage: &LinearStage,
-        prepared: &PreparedPlan<Levelled>,
+        prepared: &PreparedPlan<Engine>,
         ct: &Ciphertext,
     ) -> Result<Ciphertext> {
         let lowered = engine.switch_modulus(ct, ct.level().min(stage.level))?;
-        stage.plan.apply(prepared, &Levelled { engine: engine.clone(), level: stage.level }, &lowered)
+        stage.plan.apply(prepared, engine, &lowered)
     }
 
     /// g with `message = g·k`: the phase is Q·k/t + ε/t with ε ≡ factor·message, so k ≡ −Q^{−1}·factor·message; the factor of the result takes
@@ -230,8 +230,8 @@ impl Bootstrapper {
             c0.iter_mut().for_each(|x| *x = modulus.add(*x, half));
         }
         let constant = self.working.prepare(&Plaintext::new(&self.plan.working, c1)?)?;
-        let product = self.working.dot_constants(&[(&self.encrypted_secret, &constant)])?;
-        let product = self.working.mod_down(product)?;
+        let product = self.working.dot_extended(from_ref(&self.encrypted_secret), &[vec![(0, Some(&constant))]])?;
+        let product = self.working.mod_down(product.into_iter().next().expect("one row"))?;
         self.working.add_plain(&product, &Plaintext::new(&self.plan.working, c0)?)
     }
 }

@@ -22,13 +22,13 @@ impl Tree {
         1 << self.splits.len()
     }
 
-    /// With its monomials converted: `split_on` and `join_on` must prepare constants for the levels of the tree.
+    /// With its monomials converted, each for its level.
     pub fn prepare<S: Evaluator, J: Evaluator>(&self, split_on: &S, join_on: &J) -> Result<PreparedTree<S, J>> {
         let node = |split: &Split| {
             Ok(Node {
                 element: split.element,
-                down: split_on.prepare(&split.down(split_on.slots())?)?,
-                up: join_on.prepare(&split.up(join_on.slots())?)?,
+                down: split_on.prepare_at(&split.down(split_on.slots())?, self.split_level)?,
+                up: join_on.prepare_at(&split.up(join_on.slots())?, self.join_level)?,
             })
         };
         Ok(PreparedTree { nodes: self.splits.iter().map(node).collect::<Result<_>>()? })

@@ -7,12 +7,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::prelude::*;
 use windlass_ring::RingError;
 use windlass_ring::slots::SlotRing;
 
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
+use crate::switching::{MixedRow, Switching, no_terms};
 
 /// The mock scheme over one plaintext ring.
 #[derive(Debug)]
@@ -173,27 +175,98 @@ impl Clear {
     }
 }
 
-impl Evaluator for Clear {
+impl Switching for Clear {
     type Ciphertext = ClearCiphertext;
     type Constant = Plaintext;
     type Hoisted = ClearCiphertext;
     type Extended = ClearCiphertext;
 
-    fn slots(&self) -> &Arc<SlotRing> {
-        &self.slots
-    }
-
-    fn prepare(&self, constant: &Plaintext) -> Result<Plaintext> {
-        constant.check_ring(&self.slots, "Clear::prepare")?;
-        Ok(constant.clone())
-    }
-
-    fn constant_bytes(&self) -> usize {
-        8 * self.slots.n()
+    fn conductor(&self) -> u64 {
+        self.slots.m()
     }
 
     fn add(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
         self.combine(a, b, Plaintext::add)
+    }
+
+    fn zero_like(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.multiply_scalar(a, 0)
+    }
+
+    fn multiply_constant(&self, a: &ClearCiphertext, c: &Plaintext) -> Result<ClearCiphertext> {
+        count(&self.counters.constant_products, 1);
+        self.wrap(a.plaintext.multiply(c)?, a.exponent)
+    }
+
+    fn has_key(&self, t: u64) -> bool {
+        let t = t % self.slots.m();
+        t == 1 || self.keys.as_ref().is_none_or(|keys| keys.contains(&t))
+    }
+
+    fn automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
+        self.moved(a, t, &self.counters.automorphisms)
+    }
+
+    fn hoist(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        count(&self.counters.hoists, 1);
+        Ok(a.clone())
+    }
+
+    fn hoisted_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
+        self.moved(a, t, &self.counters.hoisted_automorphisms)
+    }
+
+    fn extend(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        Ok(a.clone())
+    }
+
+    fn dot_extended(
+        &self,
+        inputs: &[ClearCiphertext],
+        rows: &[MixedRow<'_, Plaintext>],
+    ) -> Result<Vec<ClearCiphertext>> {
+        let term = |&(j, constant): &(usize, Option<&Plaintext>)| match constant {
+            Some(constant) => self.multiply_constant(&inputs[j], constant),
+            None => Ok(inputs[j].clone()),
+        };
+        let sum = |row: &MixedRow<'_, Plaintext>| {
+            let (first, rest) = row.split_first().ok_or_else(no_terms)?;
+            rest.iter().try_fold(term(first)?, |sum, next| self.add(&sum, &term(next)?))
+        };
+        rows.par_iter().map(sum).collect()
+    }
+
+    fn extended_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
+        self.moved(a, t, &self.counters.extended_automorphisms)
+    }
+
+    fn add_extended_assign(&self, a: &mut ClearCiphertext, b: &ClearCiphertext) -> Result<()> {
+        *a = self.add(a, b)?;
+        Ok(())
+    }
+
+    fn mod_down(&self, a: ClearCiphertext) -> Result<ClearCiphertext> {
+        count(&self.counters.mod_downs, 1);
+        Ok(a)
+    }
+}
+
+impl Evaluator for Clear {
+    fn slots(&self) -> &Arc<SlotRing> {
+        &self.slots
+    }
+
+    fn top_level(&self) -> usize {
+        1
+    }
+
+    fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Plaintext> {
+        constant.check_ring(&self.slots, "Clear::prepare")?;
+        Ok(constant.clone())
+    }
+
+    fn constant_bytes(&self, _: usize) -> usize {
+        8 * self.slots.n()
     }
 
     fn sub(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -224,11 +297,6 @@ impl Evaluator for Clear {
         self.multiply(a, a)
     }
 
-    fn multiply_constant(&self, a: &ClearCiphertext, c: &Plaintext) -> Result<ClearCiphertext> {
-        count(&self.counters.constant_products, 1);
-        self.wrap(a.plaintext.multiply(c)?, a.exponent)
-    }
-
     fn multiply_scalar(&self, a: &ClearCiphertext, k: i64) -> Result<ClearCiphertext> {
         let quotient = self.slots.quotient();
         let scaled = quotient.mul_scalar(a.plaintext.coefficients(), quotient.modulus().reduce_i64(k));
@@ -244,49 +312,5 @@ impl Evaluator for Clear {
         let quotient = coefficients.iter().map(|c| c / prime).collect();
         let plaintext = Plaintext::new(&self.slots, quotient)?.declared(a.content());
         Ok(ClearCiphertext { plaintext, exponent: a.exponent - 1 })
-    }
-
-    fn has_key(&self, t: u64) -> bool {
-        let t = t % self.slots.m();
-        t == 1 || self.keys.as_ref().is_none_or(|keys| keys.contains(&t))
-    }
-
-    fn automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
-        self.moved(a, t, &self.counters.automorphisms)
-    }
-
-    fn hoist(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
-        count(&self.counters.hoists, 1);
-        Ok(a.clone())
-    }
-
-    fn hoisted_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
-        self.moved(a, t, &self.counters.hoisted_automorphisms)
-    }
-
-    fn extend(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
-        Ok(a.clone())
-    }
-
-    fn dot_constants(&self, terms: &[(&ClearCiphertext, &Plaintext)]) -> Result<ClearCiphertext> {
-        let Some(((first, constant), rest)) = terms.split_first() else {
-            return Err(Error::ShapeMismatch { what: "terms of a product with constants", expected: 1, got: 0 });
-        };
-        let start = self.multiply_constant(first, constant)?;
-        rest.iter().try_fold(start, |sum, (a, c)| self.add(&sum, &self.multiply_constant(a, c)?))
-    }
-
-    fn extended_automorphism(&self, a: &ClearCiphertext, t: u64) -> Result<ClearCiphertext> {
-        self.moved(a, t, &self.counters.extended_automorphisms)
-    }
-
-    fn add_extended_assign(&self, a: &mut ClearCiphertext, b: &ClearCiphertext) -> Result<()> {
-        *a = self.add(a, b)?;
-        Ok(())
-    }
-
-    fn mod_down(&self, a: ClearCiphertext) -> Result<ClearCiphertext> {
-        count(&self.counters.mod_downs, 1);
-        Ok(a)
     }
 }

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use super::model::{LogisticModel, Standardisation};
 use crate::circuits::{TraceChain, TracePlan, TraceSpec};
 use crate::error::{Error, Result};
-use crate::hoisting::Hoisting;
 use crate::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64, Constant, Engine, complex};
+use crate::switching::Switching;
 
 /// Bits of room for scores: 16·32 features·weights up to 16.
 const VALUE_BITS: u32 = 13;
@@ -140,7 +140,7 @@ impl Scorer {
     /// # Errors
     /// What the evaluator reports.
     pub fn score(&self, rows: &Ciphertext) -> Result<Ciphertext> {
-        let products = self.engine.scale_by(rows, &self.weights)?;
+        let products = self.engine.multiply_constant(rows, &self.weights)?;
         let sums = self.plan.apply(&self.engine, &self.engine.rescale(&products)?)?;
         let scores = self.engine.add_plain(&sums, &[Complex64::new(self.bias, 0.0)])?;
         Ok(scores.with_magnitude(self.largest))

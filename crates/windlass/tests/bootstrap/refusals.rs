@@ -1,6 +1,7 @@
 //! What a plan, a bootstrapper and a refresh refuse, by name.
 
 use super::*;
+use windlass::Switching;
 
 #[test]
 fn transforms_that_a_ring_lacks_are_refused() {

@@ -13,7 +13,7 @@ use windlass::rlwe::{
 };
 use windlass::schemes::clear::Clear;
 use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Error, Evaluator, Plaintext};
+use windlass::{Error, Plaintext, Switching};
 
 fn slots(m: u64, p: u64, r: u32) -> Arc<SlotRing> {
     Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap())

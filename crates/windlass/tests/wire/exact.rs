@@ -8,7 +8,7 @@ use windlass::params::Params;
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
 use windlass::wire::{AnswerV1, CiphertextV1, Kind, QueryV1, Wire, WireContext, WireError, open, seal, to_payload};
-use windlass::{Content, Error, Evaluator, Plaintext};
+use windlass::{Content, Error, Evaluator, Plaintext, Switching};
 
 use crate::common::{Again, any_key, decode, golden, label, reject_damage, through_bytes};
 

@@ -17,6 +17,7 @@ use crate::bootstrap::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Mode, Unpacking};
 use crate::bootstrap::splitting::Tree;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
+use crate::switching::Switching;
 
 /// What the specification leaves to choose among.
 ///

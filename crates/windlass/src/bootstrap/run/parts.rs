@@ -3,12 +3,12 @@
 use rayon::prelude::*;
 
 use super::{Bootstrapper, Steps};
-use crate::bootstrap::levelled::Levelled;
 use crate::bootstrap::maps::Packing;
 use crate::bootstrap::packed::{self, Way};
 use crate::bootstrap::plan::{BootstrapPlan, DIGITS, JOIN, JOIN_SLOTS, REPACK, SPLIT, SPLIT_SLOTS, UNPACK};
 use crate::bootstrap::splitting::{PreparedTree, Tree, Visitor};
 use crate::error::Result;
+use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 use crate::schemes::{Ciphertext, Constant, Engine};
 
@@ -19,17 +19,14 @@ pub(super) enum PreparedWay {
     Monomials { elements: EngineTree, slots: EngineTree },
 }
 
-type EngineTree = PreparedTree<Levelled, Levelled>;
+type EngineTree = PreparedTree<Engine, Engine>;
 
 impl PreparedWay {
     pub fn new(plan: &BootstrapPlan, working: &Engine, message: &Engine) -> Result<Self> {
         let constants = |engine: &Engine, level: usize, plaintexts: Vec<Plaintext>| -> Result<Vec<Constant>> {
             plaintexts.par_iter().map(|plaintext| engine.prepare_at(plaintext, level)).collect()
         };
-        let tree = |tree: &Tree| {
-            let [split_on, join_on] = levelled(tree, working, message);
-            tree.prepare(&split_on, &join_on)
-        };
+        let tree = |tree: &Tree| tree.prepare(working, message);
         Ok(match &plan.way {
             Way::Thin => Self::Thin,
             Way::Constants { packing, levels } => Self::Constants {
@@ -39,12 +36,6 @@ impl PreparedWay {
             Way::Monomials { elements, slots } => Self::Monomials { elements: tree(elements)?, slots: tree(slots)? },
         })
     }
-}
-
-/// The engines that split and join, at the levels of a tree.
-fn levelled(tree: &Tree, working: &Engine, message: &Engine) -> [Levelled; 2] {
-    [(working, tree.split_level), (message, tree.join_level)]
-        .map(|(engine, level)| Levelled { engine: engine.clone(), level })
 }
 
 fn lowered(engine: &Engine, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
@@ -65,9 +56,8 @@ impl Bootstrapper {
             }
             (PreparedWay::Monomials { elements, slots }, Way::Monomials { elements: tree, slots: inner }) => {
                 let x = lowered_for(tree, tree.split_level, &self.working, x)?;
-                let [split_on, join_on] = levelled(tree, &self.working, &self.message);
                 let mut visitor = Elements { bootstrapper: self, steps, tree, slots, inner };
-                elements.walk((&split_on, &join_on), x, &mut visitor)
+                elements.walk((&self.working, &self.message), x, &mut visitor)
             }
             _ => {
                 let x = self.all_to_slots(x, steps)?;
@@ -112,7 +102,7 @@ struct Elements<'a, 's, 'o> {
     inner: &'a Tree,
 }
 
-impl Visitor<Levelled, Levelled> for Elements<'_, '_, '_> {
+impl Visitor<Engine, Engine> for Elements<'_, '_, '_> {
     fn splitting(&mut self, ct: &Ciphertext) -> Result<()> {
         self.steps.next(SPLIT, ct)
     }
@@ -121,9 +111,8 @@ impl Visitor<Levelled, Levelled> for Elements<'_, '_, '_> {
         let bootstrapper = self.bootstrapper;
         let (working, message) = (&bootstrapper.working, &bootstrapper.message);
         let x = lowered_for(self.inner, self.inner.split_level, working, bootstrapper.all_to_slots(part, self.steps)?)?;
-        let [split_on, join_on] = levelled(self.inner, working, message);
         let mut visitor = InSlots { bootstrapper, steps: &mut *self.steps, tree: self.inner };
-        let x = self.slots.walk((&split_on, &join_on), x, &mut visitor)?;
+        let x = self.slots.walk((working, message), x, &mut visitor)?;
         let x = bootstrapper.all_to_coefficients(x, self.steps)?;
         lowered_for(self.tree, self.tree.join_level, message, x)
     }
@@ -140,7 +129,7 @@ struct InSlots<'a, 's, 'o> {
     tree: &'a Tree,
 }
 
-impl Visitor<Levelled, Levelled> for InSlots<'_, '_, '_> {
+impl Visitor<Engine, Engine> for InSlots<'_, '_, '_> {
     fn splitting(&mut self, ct: &Ciphertext) -> Result<()> {
         self.steps.next(SPLIT_SLOTS, ct)
     }

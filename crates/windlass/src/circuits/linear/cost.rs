@@ -101,13 +101,14 @@ impl CostModel {
         let babies: Vec<u64> = (0..BABIES).map(|i| elements[i % elements.len()]).collect();
         let values: Vec<u64> = (0..evaluator.slots().slots() as u64).map(|slot| slot % 2).collect();
         let constant = Plaintext::from_integers(evaluator.slots(), &values)?;
-        let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, &|_| Ok(constant.clone()))?;
+        let constants: Vec<E::Constant> =
+            evaluator.prepare_many(BABIES * SUMS, evaluator.top_level(), &|_| Ok(constant.clone()))?;
         let rows: Vec<Vec<_>> =
             constants.chunks(BABIES).map(|row| row.iter().map(Some).enumerate().collect()).collect();
         let hoisted = evaluator.hoist(ciphertext)?;
         let hoist = least(3, &mut || evaluator.hoist(ciphertext).map(drop))?;
-        let one_sum = least(3, &mut || evaluator.dot_hoisted_rows(&hoisted, &babies, &rows[..1]).map(drop))?;
-        let all_sums = least(3, &mut || evaluator.dot_hoisted_rows(&hoisted, &babies, &rows).map(drop))?;
+        let one_sum = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows[..1]).map(drop))?;
+        let all_sums = least(3, &mut || evaluator.dot_hoisted(&hoisted, &babies, &rows).map(drop))?;
         let multiply_constant = ((all_sums - one_sum) / (BABIES * (SUMS - 1)) as f64).max(0.0);
         let wide = evaluator.hoisted_automorphism(&hoisted, element)?;
         let mut sum = wide.clone();
@@ -122,7 +123,7 @@ impl CostModel {
         let packed = Packed::new(&constant);
         let prepare = least(2, &mut || {
             // All at once, as in a plan: they do not fit into cache.
-            (0..BABIES).map(|_| packed.prepare(evaluator)).collect::<Result<Vec<_>>>().map(drop)
+            (0..BABIES).map(|_| packed.prepare(evaluator, evaluator.top_level())).collect::<Result<Vec<_>>>().map(drop)
         })?;
         let mut turn = constants.iter().cycle();
         let narrow = least(6, &mut || {

@@ -9,9 +9,10 @@ use super::prepare::Packed;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
+use crate::switching::Switching;
 
 /// Products of one sum: (column, input node, encrypted constant).
-type Terms<E> = Vec<(usize, usize, <E as Evaluator>::Ciphertext)>;
+type Terms<E> = Vec<(usize, usize, <E as Switching>::Ciphertext)>;
 
 /// The constants of a plan, encrypted: a matrix that the evaluator does not see.
 ///
@@ -120,7 +121,7 @@ impl LinearPlan {
             return Err(Error::ContextMismatch { operation: "LinearPlan::apply_encrypted", left, right });
         }
         let Method::Sums { layout, schedule } = &self.method else { return Err(self.no_matrix()) };
-        let expand = |packed: &Packed| packed.prepare(evaluator);
+        let expand = |packed: &Packed| packed.prepare(evaluator, evaluator.top_level());
         let mode = self.spec.hoisting;
         let run = Run { layout, schedule, evaluator, inputs: ciphertexts, mode, expand: &expand };
         let inputs = run.inputs()?;

@@ -9,10 +9,10 @@ use super::spec::HoistMode;
 use super::{narrow, wide};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::hoisting::Hoisting;
+use crate::switching::Switching;
 
 /// A layout at work with one evaluator.
-pub(super) struct Run<'a, E: Hoisting> {
+pub(super) struct Run<'a, E: Switching> {
     pub layout: &'a Layout,
     pub schedule: &'a Schedule,
     pub evaluator: &'a E,
@@ -22,7 +22,7 @@ pub(super) struct Run<'a, E: Hoisting> {
     pub expand: &'a (dyn Fn(&Packed) -> Result<E::Constant> + Sync),
 }
 
-impl<E: Hoisting> Run<'_, E> {
+impl<E: Switching> Run<'_, E> {
     /// The outputs; `None` stands for zero.
     fn outputs(&self, prepared: &PreparedPlan<E>) -> Result<Vec<Option<E::Ciphertext>>> {
         match self.mode {
@@ -35,20 +35,20 @@ impl<E: Hoisting> Run<'_, E> {
     pub(super) fn multiply(&self, ciphertext: &E::Ciphertext, constant: &Held<E::Constant>) -> Result<E::Ciphertext> {
         match constant {
             Held::One => Ok(ciphertext.clone()),
-            Held::Ready(constant) => self.evaluator.scale_by(ciphertext, constant),
-            Held::Packed(packed) => self.evaluator.scale_by(ciphertext, &(self.expand)(packed)?),
+            Held::Ready(constant) => self.evaluator.multiply_constant(ciphertext, constant),
+            Held::Packed(packed) => self.evaluator.multiply_constant(ciphertext, &(self.expand)(packed)?),
         }
     }
 
     /// Zeros where nothing came out.
     pub(super) fn fill(&self, outputs: Vec<Option<E::Ciphertext>>) -> Result<Vec<E::Ciphertext>> {
-        let zero = || self.evaluator.annihilate(&self.inputs[0]);
+        let zero = || self.evaluator.zero_like(&self.inputs[0]);
         outputs.into_iter().map(|output| output.map_or_else(zero, Ok)).collect()
     }
 }
 
 /// Evaluates a layout with its constants on one ciphertext, in base `QP`: linear maps of schemes with other plaintexts.
-pub(crate) fn run<E: Hoisting>(
+pub(crate) fn run<E: Switching>(
     layout: &Layout,
     prepared: &PreparedPlan<E>,
     evaluator: &E,
@@ -107,11 +107,13 @@ impl LinearPlan {
                 Ok(vec![match &prepared.sums[0].terms[0].constant {
                     Held::One => sum,
                     Held::Ready(constant) => evaluator.multiply_constant(&sum, constant)?,
-                    Held::Packed(packed) => evaluator.multiply_constant(&sum, &packed.prepare(evaluator)?)?,
+                    Held::Packed(packed) => {
+                        evaluator.multiply_constant(&sum, &packed.prepare(evaluator, prepared.level)?)?
+                    }
                 }])
             }
             Method::Sums { layout, schedule } => {
-                let (mode, expand) = (self.spec.hoisting, |packed: &Packed| packed.prepare(evaluator));
+                let (mode, expand) = (self.spec.hoisting, |packed: &Packed| packed.prepare(evaluator, prepared.level));
                 let run = Run { layout, schedule, evaluator, inputs: ciphertexts, mode, expand: &expand };
                 run.fill(run.outputs(prepared)?)
             }

@@ -6,13 +6,13 @@ use super::execute::Run;
 use super::prepare::PreparedPlan;
 use super::spec::HoistMode;
 use crate::error::Result;
-use crate::hoisting::Hoisting;
+use crate::switching::Switching;
 
 /// `[column][input node]`: the inputs that are made.
-pub(super) type Inputs<E> = Vec<Vec<Option<<E as Hoisting>::Ciphertext>>>;
+pub(super) type Inputs<E> = Vec<Vec<Option<<E as Switching>::Ciphertext>>>;
 
 /// The outputs of a plan; `None` stands for zero.
-pub(super) fn apply<E: Hoisting>(run: &Run<'_, E>, prepared: &PreparedPlan<E>) -> Result<Vec<Option<E::Ciphertext>>> {
+pub(super) fn apply<E: Switching>(run: &Run<'_, E>, prepared: &PreparedPlan<E>) -> Result<Vec<Option<E::Ciphertext>>> {
     let inputs = run.inputs()?;
     let sums: Vec<E::Ciphertext> = prepared
         .sums
@@ -30,15 +30,15 @@ pub(super) fn apply<E: Hoisting>(run: &Run<'_, E>, prepared: &PreparedPlan<E>) -
 }
 
 /// The sum of one or more ciphertexts.
-fn total<E: Hoisting>(
+fn total<E: Switching>(
     evaluator: &E,
     mut products: impl Iterator<Item = Result<E::Ciphertext>>,
 ) -> Result<E::Ciphertext> {
     let first = products.next().expect("no sum is empty")?;
-    products.try_fold(first, |sum, product| evaluator.sum(&sum, &product?))
+    products.try_fold(first, |sum, product| evaluator.add(&sum, &product?))
 }
 
-impl<E: Hoisting> Run<'_, E> {
+impl<E: Switching> Run<'_, E> {
     /// Makes the inputs in base `Q`, level by level.
     pub(super) fn inputs(&self) -> Result<Inputs<E>> {
         let nodes = self.layout.inputs.nodes();
@@ -100,7 +100,7 @@ impl<E: Hoisting> Run<'_, E> {
                 for (&o, moved) in of_level.iter().zip(moved) {
                     let parent = nodes[o].parent.expect("only the root has no parent");
                     row[parent] = Some(match row[parent].take() {
-                        Some(sum) => self.evaluator.sum(&sum, &moved)?,
+                        Some(sum) => self.evaluator.add(&sum, &moved)?,
                         None => moved,
                     });
                 }

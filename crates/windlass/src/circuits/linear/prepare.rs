@@ -7,33 +7,35 @@ use super::plan::{LinearPlan, Method};
 use super::spec::ConstantForm;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::hoisting::Hoisting;
 use crate::plaintext::{Content, Plaintext};
+use crate::switching::Switching;
 
 /// The constants of a plan, converted for one evaluator.
-pub struct PreparedPlan<E: Hoisting> {
+pub struct PreparedPlan<E: Switching> {
     /// The number of the plan; none where plan and constants are held together.
     plan: Option<u64>,
     /// One for each entry of `Schedule::sums`, in its order; for doubling the one constant.
     pub(super) sums: Vec<PreparedSum<E>>,
     bytes: usize,
+    /// What the constants are prepared for.
+    pub(super) level: usize,
 }
 
 /// One row of a layout: the input nodes with constants, and those with the constant 1.
-pub(crate) struct PreparedRow<E: Hoisting> {
+pub(crate) struct PreparedRow<E: Switching> {
     pub(crate) weighted: Vec<(usize, E::Constant)>,
     pub(crate) plain: Vec<usize>,
 }
 
 /// One sum of products.
-pub(super) struct PreparedSum<E: Hoisting> {
+pub(super) struct PreparedSum<E: Switching> {
     pub row: usize,
     pub output: usize,
     pub terms: Vec<PreparedTerm<E>>,
 }
 
 /// One product.
-pub(super) struct PreparedTerm<E: Hoisting> {
+pub(super) struct PreparedTerm<E: Switching> {
     pub column: usize,
     pub input: usize,
     pub constant: Held<E::Constant>,
@@ -75,18 +77,18 @@ impl Packed {
         }
     }
 
-    /// The constant, prepared.
-    pub(super) fn prepare<E: Evaluator>(&self, evaluator: &E) -> Result<E::Constant> {
+    /// The constant, prepared for a level.
+    pub(super) fn prepare<E: Evaluator>(&self, evaluator: &E, level: usize) -> Result<E::Constant> {
         let (coefficients, content) = match self {
             Packed::Bytes(list, content) => (list.iter().map(|&c| c.into()).collect(), content),
             Packed::Shorts(list, content) => (list.iter().map(|&c| c.into()).collect(), content),
-            Packed::Words(constant) => return evaluator.prepare(constant),
+            Packed::Words(constant) => return evaluator.prepare_at(constant, level),
         };
-        evaluator.prepare(&Plaintext::new(evaluator.slots(), coefficients)?.declared(*content))
+        evaluator.prepare_at(&Plaintext::new(evaluator.slots(), coefficients)?.declared(*content), level)
     }
 }
 
-impl<E: Hoisting> PreparedPlan<E> {
+impl<E: Switching> PreparedPlan<E> {
     /// From the rows of a layout: for each output node the input nodes with constants, and those with the constant 1.
     pub(crate) fn from_rows(rows: Vec<PreparedRow<E>>) -> Self {
         let sum = |(output, row): (usize, PreparedRow<E>)| {
@@ -96,7 +98,7 @@ impl<E: Hoisting> PreparedPlan<E> {
             PreparedSum { row: 0, output, terms: weighted.chain(plain).map(term).collect() }
         };
         let sums = rows.into_iter().enumerate().map(sum).filter(|sum| !sum.terms.is_empty()).collect();
-        Self { plan: None, sums, bytes: 0 }
+        Self { plan: None, sums, bytes: 0, level: 0 }
     }
 
     /// Errors: [`Error::ContextMismatch`] unless these are the constants of the plan with this number.
@@ -130,23 +132,30 @@ impl Source<'_> {
 }
 
 impl LinearPlan {
-    /// Converts the constants for an evaluator, in parallel; done once for any number of [`LinearPlan::apply`].
+    /// Converts the constants for an evaluator and ciphertexts of every level, in parallel; done once for any number of [`LinearPlan::apply`].
     ///
     /// Those in evaluation form are laid out in the order of their use. Errors: [`crate::Error::ContextMismatch`] for an evaluator of
     /// another plaintext ring.
     pub fn prepare<E: Evaluator>(&self, evaluator: &E) -> Result<PreparedPlan<E>> {
+        self.prepare_at(evaluator, evaluator.top_level())
+    }
+
+    /// [`LinearPlan::prepare`] for ciphertexts of levels up to `level` alone: constants are that much smaller.
+    ///
+    /// Errors: as there, with [`crate::Error::OutOfRange`] for a level that is none.
+    pub fn prepare_at<E: Evaluator>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E>> {
         crate::plaintext::check_same_ring(self.grid.slots(), evaluator.slots(), "LinearPlan::prepare")?;
         let expand = match self.spec.constants {
             ConstantForm::Evaluation => true,
             ConstantForm::Coefficients => false,
             ConstantForm::Automatic => {
-                self.count().constant_products * evaluator.constant_bytes() <= self.spec.constant_bytes
+                self.count().constant_products * evaluator.constant_bytes(level) <= self.spec.constant_bytes
             }
         };
         let mut sums = self.empty_sums();
         let sources = self.sources(&sums);
         if expand {
-            let ready = evaluator.prepare_many(sources.len(), &|k| sources[k].make())?;
+            let ready = evaluator.prepare_many(sources.len(), level, &|k| sources[k].make())?;
             for (source, constant) in sources.iter().zip(ready) {
                 sums[source.place.0].terms[source.place.1].constant = Held::Ready(constant);
             }
@@ -159,11 +168,11 @@ impl LinearPlan {
         }
         let bytes = |term: &PreparedTerm<E>| match &term.constant {
             Held::One => 0,
-            Held::Ready(_) => evaluator.constant_bytes(),
+            Held::Ready(_) => evaluator.constant_bytes(level),
             Held::Packed(packed) => packed.bytes(),
         };
         let bytes = sums.iter().flat_map(|sum| &sum.terms).map(bytes).sum();
-        Ok(PreparedPlan { plan: Some(self.number), sums, bytes })
+        Ok(PreparedPlan { plan: Some(self.number), sums, bytes, level })
     }
 
     /// The sums with the constant 1 everywhere.

@@ -8,8 +8,7 @@ use super::execute::Run;
 use super::factoring::Layout;
 use super::prepare::{Held, PreparedPlan};
 use crate::error::Result;
-use crate::evaluator::MixedRow;
-use crate::hoisting::{Hoisting, dot_mixed_rows};
+use crate::switching::{MixedRow, Switching};
 
 /// How many inputs are held in base `QP` at a time, beside those that others hang from.
 const BATCH: usize = 64;
@@ -19,13 +18,13 @@ const EXPANDED: usize = 64;
 const FUSED: usize = 3;
 
 /// Sums at work, in the order of the prepared plan.
-type Sums<E> = Vec<Option<<E as Hoisting>::Extended>>;
+type Sums<E> = Vec<Option<<E as Switching>::Extended>>;
 
 /// What one sum takes from a batch: (position in the batch, constant).
-type Row<'a, E> = Vec<(usize, &'a Held<<E as Hoisting>::Constant>)>;
+type Row<'a, E> = Vec<(usize, &'a Held<<E as Switching>::Constant>)>;
 
 /// The outputs of a plan; `None` stands for zero.
-pub(super) fn apply<E: Hoisting>(run: &Run<'_, E>, prepared: &PreparedPlan<E>) -> Result<Vec<Option<E::Ciphertext>>> {
+pub(super) fn apply<E: Switching>(run: &Run<'_, E>, prepared: &PreparedPlan<E>) -> Result<Vec<Option<E::Ciphertext>>> {
     let mut sums: Sums<E> = (0..prepared.sums.len()).map(|_| None).collect();
     for column in 0..run.inputs.len() {
         Column { run, prepared, column, pending: Vec::new() }.take(&mut sums)?;
@@ -48,7 +47,7 @@ pub(super) fn batches(layout: &Layout) -> Vec<usize> {
 }
 
 /// One input ciphertext at work.
-struct Column<'a, E: Hoisting> {
+struct Column<'a, E: Switching> {
     run: &'a Run<'a, E>,
     prepared: &'a PreparedPlan<E>,
     column: usize,
@@ -57,13 +56,13 @@ struct Column<'a, E: Hoisting> {
 }
 
 /// Inputs from which others hang.
-struct Level<E: Hoisting> {
+struct Level<E: Switching> {
     hoisted: BTreeMap<usize, E::Hoisted>,
     /// Links of chains, still to be multiplied.
     chained: Vec<(usize, E::Extended)>,
 }
 
-impl<E: Hoisting> Column<'_, E> {
+impl<E: Switching> Column<'_, E> {
     /// Makes the inputs, level by level of their tree, and adds their products to the sums.
     ///
     /// The links of a chain stay in base `QP`: what hangs from one needs no mod-down of its first half.
@@ -135,7 +134,7 @@ impl<E: Hoisting> Column<'_, E> {
         let nodes = self.run.layout.inputs.nodes();
         for batch in leaves.chunks(batch_size(leaves.len())) {
             let steps: Vec<u64> = batch.iter().map(|&i| nodes[i].step).collect();
-            self.products(batch, sums, |rows| self.run.evaluator.dot_hoisted_rows(source, &steps, rows))?;
+            self.products(batch, sums, |rows| self.run.evaluator.dot_hoisted(source, &steps, rows))?;
         }
         Ok(())
     }
@@ -151,7 +150,7 @@ impl<E: Hoisting> Column<'_, E> {
             return Ok(());
         }
         let (batch, inputs): (Vec<usize>, Vec<E::Extended>) = std::mem::take(&mut self.pending).into_iter().unzip();
-        self.products(&batch, sums, |rows| dot_mixed_rows(self.run.evaluator, &inputs, rows))
+        self.products(&batch, sums, |rows| self.run.evaluator.dot_extended(&inputs, rows))
     }
 
     /// Adds to every sum what it takes from a batch of inputs. `dot` gets rows of (position in the batch, constant or 1).
@@ -212,7 +211,7 @@ impl<E: Hoisting> Column<'_, E> {
 }
 
 /// A row with its constants where they are: held, or expanded for now.
-fn resolve<'a, E: Hoisting>(row: &'a Row<'a, E>, expanded: &'a [Option<E::Constant>]) -> MixedRow<'a, E::Constant> {
+fn resolve<'a, E: Switching>(row: &'a Row<'a, E>, expanded: &'a [Option<E::Constant>]) -> MixedRow<'a, E::Constant> {
     let mut constants = Vec::with_capacity(row.len());
     for ((at, held), expanded) in row.iter().zip(expanded) {
         let constant = match held {
@@ -225,7 +224,7 @@ fn resolve<'a, E: Hoisting>(row: &'a Row<'a, E>, expanded: &'a [Option<E::Consta
 }
 
 /// Brings sums at (row, output node) to the root of the output tree, deepest level first, and down to base `Q`.
-fn gather<E: Hoisting>(
+fn gather<E: Switching>(
     run: &Run<'_, E>,
     mut sums: BTreeMap<(usize, usize), E::Extended>,
 ) -> Result<Vec<Option<E::Ciphertext>>> {

@@ -6,7 +6,7 @@ use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 
 use crate::error::{Error, Result};
-use crate::hoisting::Hoisting;
+use crate::switching::Switching;
 
 /// `Σ_{j<count} θ_element^j`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -166,14 +166,14 @@ impl TraceChain {
     ///
     /// # Errors
     /// [`Error::MissingGaloisKey`], and what the evaluator reports.
-    pub fn sequential<E: Hoisting>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
+    pub fn sequential<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
         let mut value: Option<E::Ciphertext> = None;
         for factor in &self.factors {
             let start = value.as_ref().unwrap_or(ciphertext);
             let mut sum: Option<E::Ciphertext> = None;
             for _ in 1..factor.count {
                 let moved = evaluator.automorphism(sum.as_ref().unwrap_or(start), factor.element)?;
-                sum = Some(evaluator.sum(start, &moved)?);
+                sum = Some(evaluator.add(start, &moved)?);
             }
             value = sum;
         }

@@ -6,7 +6,7 @@
 //! its factors: hoisted once, accumulated in base `QP`, one mod-down (Ishimaki–Yamana 2021; Inoue–Suzuki–Yamana 2022, Algorithms 3.1 and
 //! 3.2). Fewer groups save decompositions and mod-downs and cost keys: [`TracePlan`] weighs them.
 //!
-//! Everything here runs on every scheme that is [`crate::Hoisting`].
+//! Everything here runs on every scheme that is [`crate::Switching`].
 
 mod chain;
 mod plan;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::chain::TraceChain;
 use crate::circuits::linear::{CostModel, OperationCount};
 use crate::error::{Error, Result};
-use crate::hoisting::Hoisting;
+use crate::switching::Switching;
 
 /// What a plan should keep small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -174,7 +174,7 @@ impl TracePlan {
     /// Evaluates the chain.
     ///
     /// Cost: what [`Self::count`] says. Errors: [`Error::MissingGaloisKey`] before any work is done, and what the evaluator reports.
-    pub fn apply<E: Hoisting>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
+    pub fn apply<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
         if self.chain.conductor() != evaluator.conductor() {
             return Err(Error::ContextMismatch {
                 operation: "TracePlan::apply",
@@ -194,18 +194,18 @@ impl TracePlan {
 }
 
 impl Group {
-    fn apply<E: Hoisting>(&self, evaluator: &E, value: &E::Ciphertext) -> Result<E::Ciphertext> {
+    fn apply<E: Switching>(&self, evaluator: &E, value: &E::Ciphertext) -> Result<E::Ciphertext> {
         let mut sum = match self.elements[..] {
             [] => None,
             [element] => Some(evaluator.automorphism(value, element)?),
             _ => {
-                let extended = evaluator.hoisted_sum(&evaluator.hoist(value)?, &self.elements)?;
+                let extended = evaluator.sum_hoisted(&evaluator.hoist(value)?, &self.elements)?;
                 Some(evaluator.mod_down(extended)?)
             }
         };
         for _ in 0..self.identities {
             sum = Some(match sum {
-                Some(sum) => evaluator.sum(value, &sum)?,
+                Some(sum) => evaluator.add(value, &sum)?,
                 None => value.clone(),
             });
         }

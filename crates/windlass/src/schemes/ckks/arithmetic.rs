@@ -22,7 +22,7 @@ impl Engine {
         self.add_or_sub(a, b, true)
     }
 
-    fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
+    pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
         let (sum, b) = self.align(a, b)?;
         let mut sum = sum.into_owned();
         for (x, y) in sum.parts.iter_mut().zip(&b.parts) {

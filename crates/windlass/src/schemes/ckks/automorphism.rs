@@ -1,6 +1,7 @@
 //! Rotations and conjugation: one at a time, hoisted, and in base Q·P.
 
 use num_complex::Complex64;
+use rayon::prelude::*;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::{self, Addend, Digits, Finish};
 
@@ -8,9 +9,8 @@ use super::arithmetic::added;
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
 use crate::error::{Error, Result};
-use crate::evaluator::MixedRow;
-use crate::hoisting::{Hoisting, dot_images};
 use crate::schemes::galois::{key_and_permutation, keys_and_permutations};
+use crate::switching::{MixedRow, Switching, dot_and_add, no_terms};
 
 /// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
 #[derive(Debug, Clone)]
@@ -42,15 +42,15 @@ impl Engine {
     /// Errors: [`Error::MissingGaloisKey`], made for [`super::CkksContext::rotation_element`].
     pub fn rotate(&self, a: &Ciphertext, amount: i64) -> Result<Ciphertext> {
         let amount = amount.rem_euclid(a.slots() as i64);
-        Hoisting::automorphism(self, a, self.context.rotation_element(amount))
+        Switching::automorphism(self, a, self.context.rotation_element(amount))
     }
 
     /// The complex conjugate of every slot. Errors: [`Error::MissingGaloisKey`].
     pub fn conjugate(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        Hoisting::automorphism(self, a, self.context.conjugation_element())
+        Switching::automorphism(self, a, self.context.conjugation_element())
     }
 
-    /// Slots prepared for multiplication at one level: [`Hoisting::scale_by`] and linear maps.
+    /// Slots prepared for multiplication at one level: [`Switching::multiply_constant`] and linear maps.
     ///
     /// Cost: one transform for every prime of Q_level·P. Errors: as [`super::Encryptor::encrypt`]; [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
@@ -65,7 +65,7 @@ impl Engine {
     }
 
     fn is_identity(&self, t: u64) -> bool {
-        t % Hoisting::conductor(self) == 1
+        t % Switching::conductor(self) == 1
     }
 
     pub(super) fn with_error(info: Info, deviation: f64) -> Info {
@@ -101,7 +101,7 @@ impl Engine {
     }
 }
 
-impl Hoisting for Engine {
+impl Switching for Engine {
     type Ciphertext = Ciphertext;
     type Constant = Constant;
     type Hoisted = Hoisted;
@@ -111,16 +111,16 @@ impl Hoisting for Engine {
         2 * self.context.spec().n as u64
     }
 
-    fn sum(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add(a, b)
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(a, b, false)
     }
 
-    fn annihilate(&self, a: &Ciphertext) -> Result<Ciphertext> {
+    fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.check("multiply by zero", a)?;
-        Ok(self.zero_like(a))
+        Ok(self.zeroed(a))
     }
 
-    fn scale_by(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+    fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         let a = self.lowered(a, c.level)?;
         self.check_constant(c, a.level())?;
         self.times(&a, &c.poly, c.slots, c.magnitude)
@@ -151,7 +151,7 @@ impl Hoisting for Engine {
     fn hoisted_automorphism(&self, a: &Hoisted, t: u64) -> Result<Extended> {
         self.check("hoisted automorphism", &a.ct)?;
         if self.is_identity(t) {
-            return Hoisting::extend(self, &a.ct);
+            return Switching::extend(self, &a.ct);
         }
         let context = self.context.rlwe();
         let (key, permutation) = key_and_permutation(&self.keys, t)?;
@@ -163,10 +163,10 @@ impl Hoisting for Engine {
         Ok(Extended { ct: a.ct.with_parts(parts, info), level })
     }
 
-    fn hoisted_sum(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+    fn sum_hoisted(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
         self.check("sum of automorphisms", &a.ct)?;
         if elements.is_empty() {
-            return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
+            return Err(no_terms());
         }
         let (context, level) = (self.context.rlwe(), a.ct.level());
         let first = switching::extend_narrow(context, &a.ct.parts[0], 1);
@@ -178,7 +178,7 @@ impl Hoisting for Engine {
         let info = Self::with_error(info, error * terms.len() as f64);
         let mut sum = Extended { ct: a.ct.with_parts(parts.into(), info), level };
         for _ in terms.len()..elements.len() {
-            Hoisting::add_extended_assign(self, &mut sum, &Hoisting::extend(self, &a.ct)?)?;
+            Switching::add_extended_assign(self, &mut sum, &Switching::extend(self, &a.ct)?)?;
         }
         Ok(sum)
     }
@@ -189,20 +189,17 @@ impl Hoisting for Engine {
         Ok(Extended { level: a.level(), ct: a.with_parts(parts, a.info) })
     }
 
-    fn dot_constants_rows(&self, inputs: &[Extended], rows: &[Vec<(usize, &Constant)>]) -> Result<Vec<Extended>> {
-        self.dot_rows(inputs, rows)
+    fn dot_extended(&self, inputs: &[Extended], rows: &[MixedRow<'_, Constant>]) -> Result<Vec<Extended>> {
+        dot_and_add(self, inputs, rows, |rows| self.dot_rows(inputs, rows))
     }
 
-    fn dot_hoisted_rows(
-        &self,
-        hoisted: &Hoisted,
-        automorphisms: &[u64],
-        rows: &[MixedRow<'_, Constant>],
-    ) -> Result<Vec<Extended>> {
-        if automorphisms.iter().any(|&t| self.is_identity(t)) {
-            return dot_images(self, hoisted, automorphisms, rows);
+    fn dot_hoisted(&self, a: &Hoisted, elements: &[u64], rows: &[MixedRow<'_, Constant>]) -> Result<Vec<Extended>> {
+        if elements.iter().any(|&t| self.is_identity(t)) {
+            let image = |&t: &u64| self.hoisted_automorphism(a, t);
+            let images: Vec<Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
+            return self.dot_extended(&images, rows);
         }
-        self.dot_hoisted(hoisted, automorphisms, rows)
+        self.dot_moved(a, elements, rows)
     }
 
     fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {

@@ -128,7 +128,7 @@ impl Engine {
     }
 
     /// The zero ciphertext at the level and degree of another.
-    pub(crate) fn zero_like(&self, ct: &Ciphertext) -> Ciphertext {
+    pub(crate) fn zeroed(&self, ct: &Ciphertext) -> Ciphertext {
         let zero = || Poly::zero(self.context.rlwe().ring(), ct.parts[0].basis());
         let info = Info { magnitude: 0.0, deviation: 0.0, ..ct.info };
         Ciphertext { context: Arc::clone(&self.context), parts: vec![zero(), zero()], info }

@@ -142,7 +142,7 @@ impl Engine {
     pub fn evaluate(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
         let x = self.argument(p, x)?;
         if p.degree() == 0 {
-            return self.add_plain(&self.zero_like(&x), &[Complex64::new(p.coefficients[0], 0.0)]);
+            return self.add_plain(&self.zeroed(&x), &[Complex64::new(p.coefficients[0], 0.0)]);
         }
         let mut powers = Powers { basis: p.basis, made: BTreeMap::from([(1, x)]) };
         let babies = p.babies();
@@ -210,7 +210,7 @@ impl Engine {
                 None => term,
             });
         }
-        let sum = sum.unwrap_or_else(|| self.zero_like(&lowered[0]));
+        let sum = sum.unwrap_or_else(|| self.zeroed(&lowered[0]));
         self.add_plain(&sum, &[Complex64::new(coefficients[0], 0.0)])
     }
 }

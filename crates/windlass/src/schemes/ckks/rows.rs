@@ -8,8 +8,8 @@ use super::automorphism::{Constant, Extended, Hoisted};
 use super::ciphertext::Info;
 use super::engine::Engine;
 use crate::error::{Error, Result};
-use crate::evaluator::MixedRow;
 use crate::schemes::galois::keys_and_permutations;
+use crate::switching::{MixedRow, no_terms};
 
 impl Engine {
     /// Row by row Σ c_i·x_{j_i}.
@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// Row by row Σ c·θ_{t_j}(a), `None` standing for the constant 1; no t_j is 1.
-    pub(super) fn dot_hoisted(
+    pub(super) fn dot_moved(
         &self,
         a: &Hoisted,
         elements: &[u64],
@@ -95,8 +95,4 @@ impl Extended {
     fn with_pair(&self, pair: [Poly<Eval>; 2], info: Info) -> Self {
         Self { ct: self.ct.with_parts(pair.into(), info), level: self.level }
     }
-}
-
-fn no_terms() -> Error {
-    Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 }
 }

@@ -32,24 +32,31 @@ impl Engine {
     }
 
     /// A plaintext prepared for multiplication at levels up to `level`.
-    ///
-    /// # Errors
-    /// [`Error::ContextMismatch`] for a plaintext of another ring.
-    pub fn prepare_at(&self, plaintext: &Plaintext, level: usize) -> Result<Constant> {
+    pub(super) fn prepared(&self, plaintext: &Plaintext, level: usize) -> Result<Constant> {
         self.check_plaintext("prepare", plaintext)?;
+        self.check_level(level)?;
         let modulus = self.slots.modulus();
         let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
         let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
         Ok(Constant { poly, modulus, norm, content: plaintext.content() })
     }
 
-    /// [`Self::prepare_at`] for constants that are used in this order.
-    pub(crate) fn prepare_together(
+    fn check_level(&self, level: usize) -> Result<()> {
+        let top = self.context.top_level();
+        if (1..=top).contains(&level) {
+            return Ok(());
+        }
+        Err(Error::OutOfRange { what: "level", got: level.into(), range: format!("between 1 and {top}") })
+    }
+
+    /// [`Self::prepared`] for constants that are used in this order.
+    pub(super) fn prepared_together(
         &self,
         count: usize,
         level: usize,
         constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
     ) -> Result<Vec<Constant>> {
+        self.check_level(level)?;
         let (ring, modulus) = (self.context.ring(), self.slots.modulus());
         let lift = |numbers: Range<usize>| -> Result<Vec<(Vec<i64>, (Bound, Content))>> {
             let mut lifted = Vec::with_capacity(numbers.len());

@@ -9,6 +9,7 @@ use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
 use crate::schemes::galois::{key_and_permutation, keys_and_permutations};
+use crate::switching::no_terms;
 
 /// A ciphertext after decompose-and-extend of its second part.
 #[derive(Debug, Clone)]
@@ -87,7 +88,7 @@ impl Engine {
     pub(super) fn summed_automorphisms(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
         self.check("sum of automorphisms", &a.ct)?;
         if elements.is_empty() {
-            return Err(Error::ShapeMismatch { what: "automorphisms to sum", expected: 1, got: 0 });
+            return Err(no_terms());
         }
         let (level, exponent) = (a.ct.level(), a.ct.exponent);
         let first = switching::extend_narrow(&self.context, &a.ct.parts[0], self.multiplier(exponent));
@@ -103,12 +104,8 @@ impl Engine {
     }
 
     /// Row by row Σ c_i·x_{j_i}: all rows in one pass through memory.
-    pub(super) fn dot_extended_rows(
-        &self,
-        inputs: &[&Extended],
-        rows: &[Vec<(usize, &Constant)>],
-    ) -> Result<Vec<Extended>> {
-        let Some(&first) = inputs.first() else {
+    pub(super) fn dot_rows(&self, inputs: &[Extended], rows: &[Vec<(usize, &Constant)>]) -> Result<Vec<Extended>> {
+        let Some(first) = inputs.first() else {
             return if rows.is_empty() { Ok(Vec::new()) } else { Err(no_terms()) };
         };
         for x in inputs {
@@ -124,7 +121,7 @@ impl Engine {
             let (mut noise, mut content) = (Bound::ZERO, Content::Integers);
             let mut sum = Vec::with_capacity(row.len());
             for &(j, c) in row {
-                let x = inputs[j];
+                let x = &inputs[j];
                 self.check_constant(c, &first.ct, first.level)?;
                 noise = noise + x.ct.noise * c.norm;
                 content = content.max(x.ct.content).max(c.content);
@@ -189,8 +186,4 @@ impl Engine {
     pub fn frobenius_element(&self, i: u64) -> u64 {
         arith::pow_mod(self.slots.prime(), i, self.context.params().m())
     }
-}
-
-pub(super) fn no_terms() -> Error {
-    Error::ShapeMismatch { what: "terms of a sum of products", expected: 1, got: 0 }
 }

@@ -1,8 +1,8 @@
 //! Sums of products of ciphertexts, relinearised once.
 
-use super::automorphism::no_terms;
 use super::{Ciphertext, Engine};
 use crate::error::Result;
+use crate::switching::no_terms;
 
 impl Engine {
     /// Σ a_i·b_i: all operands at one level, tensor products summed, one relinearisation.

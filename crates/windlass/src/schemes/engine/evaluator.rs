@@ -2,40 +2,111 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
 use crate::error::Result;
-use crate::evaluator::{Evaluator, MixedRow};
+use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
+use crate::switching::{MixedRow, Switching, dot_and_add};
 use windlass_ring::slots::SlotRing;
 
-impl Evaluator for Engine {
+impl Switching for Engine {
     type Ciphertext = Ciphertext;
     type Constant = Constant;
     type Hoisted = Hoisted;
     type Extended = Extended;
 
+    fn conductor(&self) -> u64 {
+        self.slots.m()
+    }
+
+    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        self.add_or_sub(a, b, false)
+    }
+
+    fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.scaled(a, 0)
+    }
+
+    fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+        self.times_constant(a, c)
+    }
+
+    fn has_key(&self, t: u64) -> bool {
+        self.is_identity(t) || self.keys.galois(t).is_some()
+    }
+
+    fn automorphism(&self, a: &Ciphertext, t: u64) -> Result<Ciphertext> {
+        self.apply_automorphism(a, t)
+    }
+
+    fn hoist(&self, a: &Ciphertext) -> Result<Hoisted> {
+        self.hoisted(a)
+    }
+
+    fn hoisted_automorphism(&self, a: &Hoisted, t: u64) -> Result<Extended> {
+        self.hoisted_to_extended(a, t)
+    }
+
+    fn sum_hoisted(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
+        self.summed_automorphisms(a, elements)
+    }
+
+    fn dot_hoisted(&self, a: &Hoisted, elements: &[u64], rows: &[MixedRow<'_, Constant>]) -> Result<Vec<Extended>> {
+        if elements.iter().any(|&t| self.is_identity(t)) {
+            let image = |&t: &u64| self.hoisted_to_extended(a, t);
+            let images: Vec<Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
+            return self.dot_extended(&images, rows);
+        }
+        self.dot_moved(a, elements, rows)
+    }
+
+    fn extend(&self, a: &Ciphertext) -> Result<Extended> {
+        self.extended(a)
+    }
+
+    fn dot_extended(&self, inputs: &[Extended], rows: &[MixedRow<'_, Constant>]) -> Result<Vec<Extended>> {
+        dot_and_add(self, inputs, rows, |rows| self.dot_rows(inputs, rows))
+    }
+
+    fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {
+        self.automorphism_of_extended(a, t)
+    }
+
+    fn add_extended_assign(&self, a: &mut Extended, b: &Extended) -> Result<()> {
+        self.add_to_extended(a, b)
+    }
+
+    fn mod_down(&self, a: Extended) -> Result<Ciphertext> {
+        self.mod_down_extended(&a)
+    }
+}
+
+impl Evaluator for Engine {
     fn slots(&self) -> &Arc<SlotRing> {
         &self.slots
     }
 
-    fn prepare(&self, constant: &Plaintext) -> Result<Constant> {
-        self.prepare_at(constant, self.context.top_level())
+    fn top_level(&self) -> usize {
+        self.context.top_level()
+    }
+
+    fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Constant> {
+        self.prepared(constant, level)
     }
 
     fn prepare_many(
         &self,
         count: usize,
+        level: usize,
         constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
     ) -> Result<Vec<Constant>> {
-        self.prepare_together(count, self.context.top_level(), constant)
+        self.prepared_together(count, level, constant)
     }
 
-    fn constant_bytes(&self) -> usize {
-        8 * self.context.wide_basis(self.context.top_level()).len() * self.context.params().n()
-    }
-
-    fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, false)
+    fn constant_bytes(&self, level: usize) -> usize {
+        8 * self.context.wide_basis(level).len() * self.context.params().n()
     }
 
     fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
@@ -62,18 +133,6 @@ impl Evaluator for Engine {
         self.product(a, a)
     }
 
-    fn dot_ciphertexts(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
-        self.dot_products(pairs)
-    }
-
-    fn weighted_sum(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {
-        self.weighted(terms, toward)
-    }
-
-    fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
-        self.times_constant(a, c)
-    }
-
     fn multiply_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.scaled(a, k)
     }
@@ -82,61 +141,11 @@ impl Evaluator for Engine {
         self.divided_by_p(a)
     }
 
-    fn has_key(&self, t: u64) -> bool {
-        self.is_identity(t) || self.keys.galois(t).is_some()
+    fn dot_ciphertexts(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
+        self.dot_products(pairs)
     }
 
-    fn automorphism(&self, a: &Ciphertext, t: u64) -> Result<Ciphertext> {
-        self.apply_automorphism(a, t)
-    }
-
-    fn hoist(&self, a: &Ciphertext) -> Result<Hoisted> {
-        self.hoisted(a)
-    }
-
-    fn hoisted_automorphism(&self, a: &Hoisted, t: u64) -> Result<Extended> {
-        self.hoisted_to_extended(a, t)
-    }
-
-    fn hoisted_sum(&self, a: &Hoisted, elements: &[u64]) -> Result<Extended> {
-        self.summed_automorphisms(a, elements)
-    }
-
-    fn extend(&self, a: &Ciphertext) -> Result<Extended> {
-        self.extended(a)
-    }
-
-    fn dot_constants(&self, terms: &[(&Extended, &Constant)]) -> Result<Extended> {
-        let inputs: Vec<&Extended> = terms.iter().map(|(x, _)| *x).collect();
-        let row = terms.iter().enumerate().map(|(j, (_, c))| (j, *c)).collect();
-        Ok(self.dot_extended_rows(&inputs, &[row])?.swap_remove(0))
-    }
-
-    fn dot_constants_rows(&self, inputs: &[Extended], rows: &[Vec<(usize, &Constant)>]) -> Result<Vec<Extended>> {
-        self.dot_extended_rows(&inputs.iter().collect::<Vec<_>>(), rows)
-    }
-
-    fn dot_hoisted_rows(
-        &self,
-        hoisted: &Hoisted,
-        automorphisms: &[u64],
-        rows: &[MixedRow<'_, Constant>],
-    ) -> Result<Vec<Extended>> {
-        if automorphisms.iter().any(|&t| self.is_identity(t)) {
-            return crate::hoisting::dot_images(self, hoisted, automorphisms, rows);
-        }
-        self.dot_hoisted(hoisted, automorphisms, rows)
-    }
-
-    fn extended_automorphism(&self, a: &Extended, t: u64) -> Result<Extended> {
-        self.automorphism_of_extended(a, t)
-    }
-
-    fn add_extended_assign(&self, a: &mut Extended, b: &Extended) -> Result<()> {
-        self.add_to_extended(a, b)
-    }
-
-    fn mod_down(&self, a: Extended) -> Result<Ciphertext> {
-        self.mod_down_extended(&a)
+    fn weighted_sum(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {
+        self.weighted(terms, toward)
     }
 }

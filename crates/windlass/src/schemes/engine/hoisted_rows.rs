@@ -4,16 +4,15 @@ use windlass_ring::{Eval, Poly};
 use windlass_rlwe::Bound;
 use windlass_rlwe::switching::{self, Addend, Weights};
 
-use super::automorphism::no_terms;
 use super::{Ciphertext, Constant, Engine, Extended, Hoisted};
 use crate::error::Result;
-use crate::evaluator::MixedRow;
 use crate::plaintext::Content;
 use crate::schemes::galois::keys_and_permutations;
+use crate::switching::{MixedRow, no_terms};
 
 impl Engine {
     /// Row by row Σ c·θ_{t_j}(a); no t_j is 1.
-    pub(super) fn dot_hoisted(
+    pub(super) fn dot_moved(
         &self,
         a: &Hoisted,
         elements: &[u64],

@@ -6,6 +6,7 @@ use windlass_rlwe::Bound;
 use super::levels::{Summand, aligned};
 use super::{Ciphertext, Engine, centred};
 use crate::error::Result;
+use crate::switching::no_terms;
 
 /// The factor of a sum `Σ c_i·x_i` and the weights for it: k_i ≡ c_i·F/f_i, centred, for the F among the candidates with the least noise; `toward` is a
 /// summand that comes on top.
@@ -33,7 +34,7 @@ pub(crate) fn weights(t: u64, terms: &[(Summand, i64)], toward: Option<Summand>)
 impl Engine {
     /// `Σ c_i·x_i (+ toward)`.
     pub(super) fn weighted(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {
-        let Some(&(first, _)) = terms.first() else { return Err(super::automorphism::no_terms()) };
+        let Some(&(first, _)) = terms.first() else { return Err(no_terms()) };
         terms.iter().try_for_each(|(x, _)| self.check_summands(first, x))?;
         let t = self.modulus(first.exponent);
         // The terms meet at the lowest of their levels; only their sum is switched further.

@@ -1,0 +1,118 @@
+//! What every scheme has: sums, products with constants, and the key switch in its reusable parts.
+//!
+//! Linear maps and trace-type functions are written over [`Switching`] and run on BGV, BFV, CKKS, the exact mock and the
+//! forecast of noise alike. [`crate::Evaluator`] adds what needs plaintexts in `R/(p^r)`. Notation: `m` conductor,
+//! automorphisms `θ_t : X ↦ X^t` for `t` in Z_m^*, ciphertext modulus `Q`, special modulus `P`.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+
+/// What one sum takes: pairs of (number of an input, constant), `None` standing for the constant 1.
+pub type MixedRow<'a, C> = Vec<(usize, Option<&'a C>)>;
+
+/// Sums, products with constants and automorphisms, the key switch in its three reusable parts.
+///
+/// A sum of many automorphisms pays for each part as seldom as it can: decompose-and-extend once per hoisted ciphertext
+/// (Halevi–Shoup 2018, §5), products with constants and keys in base `QP`, and one mod-down at the end (double hoisting).
+///
+/// All operations return [`Error::ContextMismatch`] for operands of another context, and [`Error::CapacityExhausted`]
+/// where the noise bound leaves no room; those that move slots [`Error::MissingGaloisKey`].
+pub trait Switching: Sync {
+    /// An encryption of one plaintext.
+    type Ciphertext: Clone + Send + Sync;
+    /// A plaintext prepared for multiplication: evaluation form in base `QP`, up to a level.
+    type Constant: Send + Sync;
+    /// A ciphertext after decompose-and-extend, ready for any number of automorphisms.
+    type Hoisted: Send + Sync;
+    /// A pair of polynomials in base `QP`: a ciphertext times `P`, before mod-down.
+    type Extended: Clone + Send + Sync;
+
+    /// The conductor m: automorphisms are units modulo m.
+    fn conductor(&self) -> u64;
+
+    /// `a + b`.
+    fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `0 · a`.
+    fn zero_like(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `c · a` for a prepared constant.
+    fn multiply_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
+
+    /// Whether `θ_t` can be applied: its key is held, or `t ≡ 1 (mod m)`.
+    fn has_key(&self, t: u64) -> bool;
+    /// `θ_t(a)`.
+    fn automorphism(&self, a: &Self::Ciphertext, t: u64) -> Result<Self::Ciphertext>;
+
+    /// Decompose-and-extend of `a`: the dear part of a key switch, shared by any number of automorphisms.
+    fn hoist(&self, a: &Self::Ciphertext) -> Result<Self::Hoisted>;
+    /// `θ_t(a)` in base `QP`, for `a` hoisted before.
+    fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended>;
+    /// `Σ_t θ_t(a)` in base `QP` over a list that is not empty: one accumulation for all (Inoue–Suzuki–Yamana 2022,
+    /// Algorithm 3.1). The default adds the terms.
+    fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
+        let Some((&first, rest)) = elements.split_first() else { return Err(no_terms()) };
+        let mut sum = self.hoisted_automorphism(a, first)?;
+        for &t in rest {
+            self.add_extended_assign(&mut sum, &self.hoisted_automorphism(a, t)?)?;
+        }
+        Ok(sum)
+    }
+    /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` in base `QP` for one hoisted ciphertext: automorphisms and products in one go.
+    /// `rows` holds pairs (j, constant); no row is empty. The default makes all images, then takes
+    /// [`Switching::dot_extended`].
+    fn dot_hoisted(
+        &self,
+        a: &Self::Hoisted,
+        elements: &[u64],
+        rows: &[MixedRow<'_, Self::Constant>],
+    ) -> Result<Vec<Self::Extended>> {
+        let image = |&t: &u64| self.hoisted_automorphism(a, t);
+        let images: Vec<Self::Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
+        self.dot_extended(&images, rows)
+    }
+
+    /// `a` times `P` in base `QP`: what [`Switching::hoisted_automorphism`] gives for `t = 1`.
+    fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
+    /// Row by row `Σ_i c_i · a_{j_i}` in base `QP`: all rows in one pass through memory. No row is empty.
+    fn dot_extended(
+        &self,
+        inputs: &[Self::Extended],
+        rows: &[MixedRow<'_, Self::Constant>],
+    ) -> Result<Vec<Self::Extended>>;
+    /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch, accumulate in `QP` with the
+    /// first. The identity costs nothing.
+    fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended>;
+    /// `a ← a + b` in base `QP`.
+    fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
+    /// Divides by `P`, exactly for the plaintext.
+    fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext>;
+}
+
+/// The refusal of an empty sum.
+pub(crate) fn no_terms() -> Error {
+    Error::ShapeMismatch { what: "terms of a sum", expected: 1, got: 0 }
+}
+
+/// [`Switching::dot_extended`] for a scheme whose `dot` takes rows without the constant 1: those terms are added after.
+pub(crate) fn dot_and_add<E: Switching>(
+    evaluator: &E,
+    inputs: &[E::Extended],
+    rows: &[MixedRow<'_, E::Constant>],
+    dot: impl Fn(&[Vec<(usize, &E::Constant)>]) -> Result<Vec<E::Extended>>,
+) -> Result<Vec<E::Extended>> {
+    let weighted: Vec<Vec<(usize, &E::Constant)>> = rows
+        .iter()
+        .map(|row| row.iter().filter_map(|&(i, constant)| Some((i, constant?))).collect())
+        .filter(|row: &Vec<_>| !row.is_empty())
+        .collect();
+    let mut products = dot(&weighted)?.into_iter();
+    rows.iter()
+        .map(|row| {
+            let product = row.iter().any(|(_, constant)| constant.is_some()).then(|| products.next()).flatten();
+            let mut plain = row.iter().filter(|(_, constant)| constant.is_none()).map(|&(i, _)| &inputs[i]);
+            let mut sum = product.or_else(|| plain.next().cloned()).ok_or_else(no_terms)?;
+            plain.try_for_each(|input| evaluator.add_extended_assign(&mut sum, input))?;
+            Ok(sum)
+        })
+        .collect()
+}
