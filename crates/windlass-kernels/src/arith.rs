@@ -1,5 +1,9 @@
 //! Scalar number theory on machine integers: primality, factoring, generators, inverses.
 
+/// Largest supported size of a modulus in bits: products of two residues then fit the error-free float
+/// transformation.
+pub const MAX_MODULUS_BITS: u32 = 50;
+
 /// `a * b mod n`.
 pub fn mul_mod(a: u64, b: u64, n: u64) -> u64 {
     ((a as u128 * b as u128) % n as u128) as u64

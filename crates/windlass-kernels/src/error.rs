@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KernelError {
     /// The modulus is not an odd prime in the supported range.
-    #[error("{value} is not an odd prime below 2^{max_bits}", max_bits = crate::Modulus::MAX_BITS)]
+    #[error("{value} is not an odd prime below 2^{max_bits}", max_bits = crate::arith::MAX_MODULUS_BITS)]
     NotAPrime {
         /// The offending value.
         value: u64,

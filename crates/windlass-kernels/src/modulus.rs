@@ -11,7 +11,7 @@ pub struct Modulus {
 
 impl Modulus {
     /// Largest supported size in bits: products of two residues then fit the error-free float transformation.
-    pub const MAX_BITS: u32 = 50;
+    pub const MAX_BITS: u32 = arith::MAX_MODULUS_BITS;
 
     /// Checks that `value` is an odd prime below 2^50.
     ///

@@ -3,11 +3,12 @@
 //! Rows are taken eight words at a time by the backend; a ragged end goes through a padded copy. Rows that begin at multiples of
 //! 64 bytes are faster: an unaligned vector of eight words straddles two cache lines.
 
+mod columns;
 mod combine;
 mod sums;
 
 pub use crate::rows_fma::mul_add_assign;
-pub(crate) use combine::fetch_ahead;
+pub(crate) use columns::fetch_ahead;
 pub use combine::{MAX_TERMS, dot_scalar};
 pub use sums::{PairSum, dot, dot_pairs, tensor};
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use windlass_kernels::Automorphism;
 use windlass_kernels::rows_fma::{Triple, dot_pair};
 
+use crate::basis::Basis;
 use crate::poly::{Eval, Poly};
-use crate::ring::{Basis, Ring};
+use crate::ring::Ring;
 
 /// One term `θ(Σ_k x_k·b_k)` and `θ(Σ_k x_k·a_k)` of a sum.
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accumulate;
+mod basis;
 mod buffer;
 pub mod error;
 pub mod gadget;
@@ -13,10 +14,12 @@ pub mod poly;
 pub mod ring;
 pub mod rns;
 pub mod sample;
+mod signed;
 pub mod slots;
 mod together;
 
+pub use basis::Basis;
 pub use error::RingError;
 pub use poly::{Coeff, Eval, Poly, Representation};
-pub use ring::{Basis, Ring};
+pub use ring::Ring;
 pub use windlass_kernels as kernels;

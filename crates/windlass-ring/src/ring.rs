@@ -6,61 +6,11 @@ use std::sync::{Arc, Mutex, RwLock};
 use rayon::prelude::*;
 use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape};
 
+use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::error::RingError;
-use crate::poly::residues;
 use crate::rns::BaseConverter;
-
-/// A set of primes of a [`Ring`], by index, ascending; the rows of a polynomial follow this order.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Basis(Arc<[u16]>);
-
-impl Basis {
-    /// The primes with the given indices.
-    pub fn new(indices: impl IntoIterator<Item = usize>) -> Self {
-        let indices: Arc<[u16]> = indices.into_iter().map(|index| index as u16).collect();
-        assert!(indices.windows(2).all(|pair| pair[0] < pair[1]), "basis indices ascend");
-        Self(indices)
-    }
-
-    /// Number of primes.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are no primes.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The prime indices, ascending.
-    pub fn indices(&self) -> impl ExactSizeIterator<Item = usize> + Clone + '_ {
-        self.0.iter().map(|&index| index as usize)
-    }
-
-    /// The prime index of row `row`.
-    pub fn index(&self, row: usize) -> usize {
-        self.0[row] as usize
-    }
-
-    /// The row that belongs to prime `index`, if it is in the basis.
-    pub fn row_of(&self, index: usize) -> Option<usize> {
-        self.0.binary_search(&(index as u16)).ok()
-    }
-
-    /// The primes of both.
-    pub fn union(&self, other: &Basis) -> Basis {
-        let mut all: Vec<usize> = self.indices().chain(other.indices()).collect();
-        all.sort_unstable();
-        all.dedup();
-        Basis::new(all)
-    }
-
-    /// The primes of `self` that are not in `other`.
-    pub fn without(&self, other: &Basis) -> Basis {
-        Basis::new(self.indices().filter(|&index| other.row_of(index).is_none()))
-    }
-}
+use crate::signed::residues;
 
 /// Z\[X\]/Φ_m with transforms modulo a list of primes.
 ///
@@ -71,7 +21,7 @@ pub struct Ring {
     isa: Isa,
     plans: Vec<NttPlan>,
     automorphisms: RwLock<HashMap<u64, Arc<Automorphism>>>,
-    pub(crate) converters: RwLock<HashMap<(Basis, Basis, u64), Arc<BaseConverter>>>,
+    converters: RwLock<HashMap<(Basis, Basis, u64), Arc<BaseConverter>>>,
     spare: Mutex<Vec<RowBuffer>>,
 }
 
@@ -155,6 +105,18 @@ impl Ring {
             .ok_or(RingError::NotAnAutomorphism { element, m: self.m() })?;
         self.automorphisms.write().expect("no panic while caching").insert(element, Arc::clone(&built));
         Ok(built)
+    }
+
+    /// The cached converter between two disjoint bases.
+    pub fn converter(&self, from: &Basis, to: &Basis, multiplier: u64) -> Arc<BaseConverter> {
+        let key = (from.clone(), to.clone(), multiplier);
+        if let Some(found) = self.converters.read().expect("no panic while caching").get(&key) {
+            return Arc::clone(found);
+        }
+        let primes: Vec<Modulus> = self.plans.iter().map(NttPlan::modulus).collect();
+        let built = Arc::new(BaseConverter::new(self.isa, &primes, from, to, multiplier));
+        self.converters.write().expect("no panic while caching").insert(key, Arc::clone(&built));
+        built
     }
 
     /// A buffer of `rows` rows with unspecified contents, reused where possible: fresh pages cost more than the

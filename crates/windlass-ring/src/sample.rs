@@ -7,8 +7,9 @@ use rand_core::{RngCore, SeedableRng};
 use windlass_kernels::{Modulus, Shape};
 use zeroize::Zeroizing;
 
+use crate::basis::Basis;
 use crate::poly::{Eval, Poly};
-use crate::ring::{Basis, Ring};
+use crate::ring::Ring;
 
 /// The stream that the uniform residues modulo prime `index` come from: seed, then stream number.
 fn uniform_stream(seed: &[u8; 32], stream: u32, index: usize) -> ChaCha20Rng {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass_kernels::Modulus;
 
+use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::poly::{Eval, Poly};
-use crate::ring::{Basis, Ring};
+use crate::ring::Ring;
 
 /// Polynomials that one task takes: the tables of a prime are then used for all of them.
 const GROUP: usize = 4;

@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
+use super::contract::{Kernel, LANES, Lanes};
 use super::float::FloatOps;
-use super::{Kernel, LANES, Lanes};
 use crate::isa::Avx2Token;
 
 /// AVX2 and FMA.

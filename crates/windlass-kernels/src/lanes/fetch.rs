@@ -1,6 +1,6 @@
 //! Fetching memory ahead of its use: a wish that changes no result.
 
-use super::LANES;
+use super::contract::LANES;
 
 /// Into the first-level cache: needed within a microsecond.
 #[inline(always)]

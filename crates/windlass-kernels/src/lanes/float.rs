@@ -1,7 +1,7 @@
 //! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are rounded by adding
 //! and subtracting 1.5·2^52 (as FLINT's fft_small does).
 
-use super::{Form, Kernel, LANES, Lanes};
+use super::contract::{Form, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
 
 /// The vector instructions on eight doubles. A value proves that they exist.

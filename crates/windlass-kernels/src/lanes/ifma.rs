@@ -3,9 +3,9 @@
 use std::arch::x86_64::*;
 
 use super::avx512::Avx512;
+use super::contract::{Kernel, LANES, Lanes};
 use super::float::FloatOps;
 use super::word52::Word52Ops;
-use super::{Kernel, LANES, Lanes};
 use crate::isa::IfmaToken;
 
 /// AVX-512 F, DQ, VL, IFMA.

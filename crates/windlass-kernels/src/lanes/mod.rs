@@ -10,6 +10,7 @@
 //! Memory between passes of one algorithm may hold the internal form (`load_raw`, `store_raw`); rows at the boundary
 //! of a kernel hold canonical residues.
 
+mod contract;
 pub(crate) mod fetch;
 pub(crate) mod portable;
 
@@ -27,153 +28,10 @@ pub(crate) mod word52;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub(crate) use contract::{Form, Kernel, LANES, Lanes};
+
 use crate::isa::Isa;
 use crate::modulus::Modulus;
-
-/// Number of residues in a vector, on every backend.
-pub(crate) const LANES: usize = 8;
-
-/// What a backend's arithmetic takes and gives, in sixty-fourths of q, for every q < 2^50.
-///
-/// A value of bound B lies in (−Bq/64, Bq/64) when `signed`, else in [0, Bq/64).
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Form {
-    /// Whether values may be negative.
-    pub signed: bool,
-    /// Largest bound that `mul`, `store` and `reduce` take.
-    pub limit: u32,
-    /// Largest bound of sums and differences that go to `reduce` and nowhere else.
-    pub widest: u32,
-    /// Largest bound of the second operand of `sub`; unsigned forms add this much to the result.
-    pub subtrahend: u32,
-    /// Bound of what `reduce` gives.
-    pub reduced: u32,
-    /// `mul` of a value of bound B has bound `product + B / product_divisor`, rounded up.
-    pub product: u32,
-    /// See `product`.
-    pub product_divisor: u32,
-}
-
-impl Form {
-    /// One q in the units of the bounds.
-    pub const ONE: u32 = 64;
-
-    /// Bound of `mul` of a value of bound `x`.
-    pub const fn product_of(&self, x: u32) -> u32 {
-        self.product + x.div_ceil(self.product_divisor)
-    }
-
-    /// Bound of `x - y`.
-    pub const fn difference(&self, x: u32, y: u32) -> u32 {
-        if self.signed { x + y } else { x + self.subtrahend }
-    }
-}
-
-/// Arithmetic modulo one prime on vectors of eight residues. A value of the type proves that its instructions exist.
-///
-/// All methods are to be inlined into [`Lanes::vectorize`], which enables the instructions. So write loops: a call that
-/// stays a call (`std::array::from_fn` and `map` on arrays often do) is compiled without them, and slow.
-pub(crate) trait Lanes: Copy {
-    /// Eight residues in internal form.
-    type Vector: Copy;
-    /// Eight prepared multipliers.
-    type Multiplier: Copy;
-    /// A sum of products of canonical residues, before reduction.
-    type Sum: Copy;
-    /// A sum of products of words with scalars, before reduction.
-    type Combination: Copy;
-
-    /// Bounds of the internal form.
-    const FORM: Form;
-    /// Words that [`Lanes::prepare`] fills.
-    const WORDS: usize;
-    /// Whether there are registers for two columns of eight vectors at once, which hides the latency of products.
-    const TWO_COLUMNS: bool;
-    /// Products that a [`Lanes::Sum`] can hold.
-    const TERMS: usize;
-    /// Products that a [`Lanes::Combination`] can hold.
-    const COMBINED: usize;
-    /// Whether lanes are words that are worked on one after another: code with many values at once then goes lane by lane.
-    const ONE_BY_ONE: bool = false;
-
-    /// Runs `kernel` with the backend's instructions enabled.
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
-
-    /// Prepares a canonical multiplier; the first `WORDS` entries count.
-    fn prepare(self, multiplier: u64) -> [u64; 2];
-    /// One prepared multiplier, `words[..WORDS]`, in all lanes.
-    fn multiplier(self, words: &[u64]) -> Self::Multiplier;
-    /// A nonzero canonical multiplier as a table of a transform holds it: one word on every backend, since tables compete with rows for cache.
-    fn prepare_root(self, root: u64) -> u64;
-    /// One root in all lanes, ready for use: may cost a multiplication.
-    fn root(self, word: u64) -> Self::Multiplier;
-    /// Eight roots.
-    fn roots(self, words: &[u64; LANES]) -> Self::Multiplier;
-
-    /// Zero in all lanes.
-    fn zero(self) -> Self::Vector;
-    /// Canonical residues to internal form, bound 1 (`Form::ONE`).
-    fn load(self, words: &[u64; LANES]) -> Self::Vector;
-    /// Any values below 2^50 to internal form, reduced.
-    fn load_wide(self, words: &[u64; LANES]) -> Self::Vector;
-    /// Internal form, up to `limit`, to canonical residues.
-    fn store(self, words: &mut [u64; LANES], x: Self::Vector);
-    /// Internal form from memory.
-    fn load_raw(self, words: &[u64; LANES]) -> Self::Vector;
-    /// Internal form to memory.
-    fn store_raw(self, words: &mut [u64; LANES], x: Self::Vector);
-
-    /// `x + y`; bounds add up.
-    fn add(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
-    /// `x - y`, y of bound at most `subtrahend`.
-    fn sub(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
-    /// `x * m`, x up to `limit`; reduced.
-    fn mul(self, x: Self::Vector, m: Self::Multiplier) -> Self::Vector;
-    /// [`Lanes::mul`] in place, N at a time: backends with long latencies run all of them through one stage after another.
-    #[inline(always)]
-    fn mul_many<const N: usize>(self, x: &mut [Self::Vector; N], m: &[Self::Multiplier; N]) {
-        for i in 0..N {
-            x[i] = self.mul(x[i], m[i]);
-        }
-    }
-    /// `x * y`, x and y canonical or their bounds at most 1; reduced.
-    fn mul_lanes(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
-    /// x up to `widest`; reduced.
-    fn reduce(self, x: Self::Vector) -> Self::Vector;
-
-    /// An empty sum.
-    fn sum_zero(self) -> Self::Sum;
-    /// `sum + x * y` for words below 2^50 (canonical or not): at most `TERMS` times.
-    fn sum_add(self, sum: Self::Sum, x: &[u64; LANES], y: &[u64; LANES]) -> Self::Sum;
-    /// The sum modulo q, reduced.
-    fn sum_reduce(self, sum: Self::Sum) -> Self::Vector;
-    /// A sum that holds one reduced value; takes the room of one product.
-    fn sum_from(self, x: Self::Vector) -> Self::Sum;
-
-    /// The word that [`Lanes::combine`] takes for a canonical scalar.
-    fn coefficient(self, scalar: u64) -> u64;
-    /// An empty combination.
-    fn combination(self) -> Self::Combination;
-    /// `sum + x * scalar` for words x below 2^50 and the scalar of [`Lanes::coefficient`]: at most `COMBINED` times.
-    fn combine(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination;
-    /// The combination modulo q, canonical.
-    fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination);
-    /// A combination that holds eight canonical residues; takes the room of one product.
-    fn combination_from(self, words: &[u64; LANES]) -> Self::Combination;
-
-    /// Transposes eight vectors: lane j of result i is lane i of argument j.
-    fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
-    /// Lane i of the result is lane `indices[i]` of x.
-    fn permute(self, x: Self::Vector, indices: &[u64; LANES]) -> Self::Vector;
-}
-
-/// An algorithm over [`Lanes`]; `run` and all that it calls must be `#[inline(always)]`.
-pub(crate) trait Kernel {
-    /// What it returns.
-    type Output;
-    /// Runs on one backend.
-    fn run<L: Lanes>(self, lanes: L) -> Self::Output;
-}
 
 /// Runs a kernel on the backend of `isa`, modulo `q`.
 #[inline]

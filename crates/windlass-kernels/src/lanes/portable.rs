@@ -1,6 +1,6 @@
 //! Integer arithmetic in plain Rust: Shoup products with 64-bit quotients.
 
-use super::{Form, Kernel, LANES, Lanes};
+use super::contract::{Form, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
 
 /// Arithmetic modulo q on arrays. Internal form: integers in [0, 2^14·q), which is below 2^64.

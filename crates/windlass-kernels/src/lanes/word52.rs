@@ -1,6 +1,6 @@
 //! Residues as integers, multiplied by 52-bit multiply-add: Shoup products with 52-bit quotients.
 
-use super::{Form, Kernel, LANES, Lanes};
+use super::contract::{Form, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
 
 /// The vector instructions on eight words. A value proves that they exist.

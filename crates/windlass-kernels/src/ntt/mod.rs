@@ -1,6 +1,7 @@
 //! Number-theoretic transforms of Z_q\[X\]/Φ_m, one axis per prime power of m.
 
 mod automorphism;
+mod axis;
 mod odd;
 mod plan;
 mod pow2;
@@ -12,5 +13,6 @@ mod tensor_pow2;
 mod tests;
 
 pub use automorphism::Automorphism;
+pub use axis::Axis;
 pub use plan::NttPlan;
-pub use shape::{Axis, Shape};
+pub use shape::Shape;

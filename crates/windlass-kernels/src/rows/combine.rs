@@ -1,8 +1,8 @@
 //! Linear combinations of rows: the arithmetic of base conversions.
 
-use super::sums::{ragged, vectors};
+use super::columns::{fetch_ahead, ragged, vectors};
 use crate::isa::Isa;
-use crate::lanes::{Kernel, LANES, Lanes, dispatch, fetch};
+use crate::lanes::{Kernel, LANES, Lanes, dispatch};
 use crate::modulus::Modulus;
 
 /// Most terms of one [`dot_scalar`]: more than the primes of any chain.
@@ -10,20 +10,6 @@ pub const MAX_TERMS: usize = 160;
 
 /// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
 const WIDE: usize = 4;
-
-/// Words by which rows are fetched ahead: half a page, since the processor's own fetching begins anew on every page.
-const AHEAD: usize = 256;
-
-/// Fetches what W vectors will read `AHEAD` words later.
-#[inline(always)]
-pub(crate) fn fetch_ahead<const W: usize>(row: &[u64], start: usize) {
-    if start + AHEAD + W * LANES <= row.len() {
-        let next = vectors::<W>(row, start + AHEAD);
-        for w in 0..W {
-            fetch::near(&next[w]);
-        }
-    }
-}
 
 struct DotScalar<'a, 'b> {
     out: &'a mut [u64],

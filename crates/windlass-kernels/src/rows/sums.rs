@@ -1,6 +1,6 @@
 //! Fused sums of products over many rows: one reduction for up to [`Lanes::TERMS`] products, and each operand read once.
 
-use super::combine::fetch_ahead;
+use super::columns::{fetch_ahead, ragged, vectors};
 use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, dispatch, fetch};
 use crate::modulus::Modulus;
@@ -19,22 +19,6 @@ const BLOCK: usize = 512;
 
 /// One block of each row of a group.
 type Group<'a> = [&'a [[u64; LANES]; BLOCK / LANES]; TOGETHER];
-
-/// W vectors from `start`.
-#[inline(always)]
-pub(super) fn vectors<const W: usize>(row: &[u64], start: usize) -> &[[u64; LANES]; W] {
-    let (vectors, _) = row[start..start + W * LANES].as_chunks::<LANES>();
-    vectors.first_chunk().expect("W vectors")
-}
-
-/// The last vector of a row whose length is no multiple of eight, padded with zeros.
-#[inline(always)]
-pub(super) fn ragged(row: &[u64], start: usize) -> [[u64; LANES]; 1] {
-    let mut padded = [0; LANES];
-    let rest = &row[start..];
-    padded[..rest.len()].copy_from_slice(rest);
-    [padded]
-}
 
 #[inline(always)]
 fn store<L: Lanes, const W: usize>(l: L, out: &mut [u64], start: usize, sums: &[L::Sum; W]) {

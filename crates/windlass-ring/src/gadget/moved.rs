@@ -10,8 +10,9 @@ use windlass_kernels::Automorphism;
 use windlass_kernels::rows::{self, PairSum};
 
 use super::product::{Addend, Product, add};
+use crate::basis::Basis;
 use crate::poly::{Coeff, Eval, Poly};
-use crate::ring::{Basis, Ring};
+use crate::ring::Ring;
 
 /// `θ(product + addend)`, the addend joining the first half.
 #[derive(Debug, Clone, Copy)]

@@ -3,10 +3,10 @@
 use windlass_kernels::Automorphism;
 use windlass_kernels::rows::{self, PairSum};
 
-use super::Decomposition;
+use super::decomposition::Decomposition;
+use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::poly::{Coeff, Eval, Poly};
-use crate::ring::Basis;
 use crate::rns::{Division, Finish, Rows};
 
 /// The digits of a product.

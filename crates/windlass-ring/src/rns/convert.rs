@@ -4,17 +4,18 @@
 //! leaves u out (result x + u·B with 0 ≤ u < |B|); the *exact* one computes u = round(Σ y_i/b_i) in floating point, which
 //! gives the representative in (−B/2, B/2) (Halevi–Polyakov–Shoup 2018). Cost: |B|·|C| multiply-adds a coefficient.
 
-use std::sync::Arc;
+use windlass_kernels::{Isa, Modulus, overflow, rows};
 
-use windlass_kernels::{Modulus, overflow, rows};
-
-use crate::ring::{Basis, Ring};
+use crate::basis::Basis;
 
 /// Constants of the conversion x ↦ multiplier·\[multiplier^{-1}·x\]_B from basis B to basis C.
 ///
 /// A multiplier other than 1 gives the residue that is 0 modulo it: the correction of a plaintext-exact division.
 #[derive(Debug)]
 pub struct BaseConverter {
+    isa: Isa,
+    /// The primes of the target basis.
+    targets: Vec<Modulus>,
     from: Basis,
     to: Basis,
     /// multiplier^{-1}·(B/b_i)^{-1} mod b_i.
@@ -29,47 +30,37 @@ pub struct BaseConverter {
     quotients: Vec<u64>,
 }
 
-impl Ring {
-    /// The cached converter between two disjoint bases.
-    pub fn converter(&self, from: &Basis, to: &Basis, multiplier: u64) -> Arc<BaseConverter> {
-        let key = (from.clone(), to.clone(), multiplier);
-        if let Some(found) = self.converters.read().expect("no panic while caching").get(&key) {
-            return Arc::clone(found);
-        }
-        let built = Arc::new(BaseConverter::new(self, from, to, multiplier));
-        self.converters.write().expect("no panic while caching").insert(key, Arc::clone(&built));
-        built
-    }
-}
-
 impl BaseConverter {
-    fn new(ring: &Ring, from: &Basis, to: &Basis, multiplier: u64) -> Self {
+    /// The conversion between two disjoint bases of `primes`.
+    pub(crate) fn new(isa: Isa, primes: &[Modulus], from: &Basis, to: &Basis, multiplier: u64) -> Self {
         let cofactor = |skip: usize, q: Modulus| {
             let others = from.indices().filter(|&index| index != skip);
-            others.fold(1, |product, index| q.mul(product, q.reduce(ring.modulus(index).value())))
+            others.fold(1, |product, index| q.mul(product, q.reduce(primes[index].value())))
         };
         let weights = from.indices().map(|index| {
-            let b = ring.modulus(index);
+            let b = primes[index];
             b.inv(b.mul(cofactor(index, b), b.reduce(multiplier)))
         });
         let matrix = to.indices().map(|target| {
-            let c = ring.modulus(target);
+            let c = primes[target];
             from.indices().map(|index| c.mul(cofactor(index, c), c.reduce(multiplier))).collect()
         });
         let overflow = to.indices().map(|target| {
-            let c = ring.modulus(target);
+            let c = primes[target];
             c.neg(c.mul(cofactor(usize::MAX, c), c.reduce(multiplier)))
         });
         let quotients = to.indices().map(|target| {
-            let c = ring.modulus(target);
+            let c = primes[target];
             c.neg(c.inv(cofactor(usize::MAX, c)))
         });
         Self {
+            isa,
+            targets: to.indices().map(|index| primes[index]).collect(),
             quotients: quotients.collect(),
             from: from.clone(),
             to: to.clone(),
             weights: weights.collect(),
-            inverses: from.indices().map(|index| 1.0 / ring.modulus(index).value() as f64).collect(),
+            inverses: from.indices().map(|index| 1.0 / primes[index].value() as f64).collect(),
             matrix: matrix.collect(),
             overflow: overflow.collect(),
         }
@@ -88,19 +79,19 @@ impl BaseConverter {
     /// One row of the conversion: residues modulo prime `index` of the target basis, from the weighed rows.
     ///
     /// With one row for each source prime the conversion is approximate; with the row of [`Self::excess`] after them it is exact (centred).
-    pub(crate) fn convert_row(&self, ring: &Ring, weighed: &[&[u64]], index: usize, row: &mut [u64]) {
+    pub(crate) fn convert_row(&self, weighed: &[&[u64]], index: usize, row: &mut [u64]) {
         let sources = self.from.len();
         assert!(weighed.len() == sources || weighed.len() == sources + 1, "a row for each source prime");
         let target = self.to.row_of(index).expect("a prime of the target basis");
         let scalars = self.matrix[target].iter().chain([&self.overflow[target]]);
         let terms: Vec<(&[u64], u64)> = weighed.iter().zip(scalars).map(|(&row, &scalar)| (row, scalar)).collect();
-        rows::dot_scalar(ring.isa(), ring.modulus(index), row, &terms);
+        rows::dot_scalar(self.isa, self.targets[target], row, &terms);
     }
 
     /// u = round(Σ y_i/b_i) for each coefficient.
-    pub(crate) fn excess(&self, ring: &Ring, weighed: &[&[u64]], out: &mut [u64]) {
+    pub(crate) fn excess(&self, weighed: &[&[u64]], out: &mut [u64]) {
         assert_eq!(weighed.len(), self.from.len());
         let terms: Vec<(&[u64], f64)> = weighed.iter().copied().zip(self.inverses.iter().copied()).collect();
-        overflow::rounded_sum(ring.isa(), out, &terms);
+        overflow::rounded_sum(self.isa, out, &terms);
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use windlass_kernels::{Automorphism, rows};
 
+use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::poly::{Coeff, Eval, Poly};
-use crate::ring::{Basis, Ring};
+use crate::ring::Ring;
 use crate::rns::BaseConverter;
 
 /// Where the rows of N polynomials come from: they are there, or made when they are asked for.
@@ -75,7 +76,7 @@ impl Division {
         let residues = self.residues(source);
         let mut excess = self.ring.take_buffer(N);
         self.ring.for_each_row(&mut excess, |h, out| {
-            self.converter.excess(&self.ring, &all_rows(&residues[h]), out);
+            self.converter.excess(&all_rows(&residues[h]), out);
         });
         let weighed: [Vec<&[u64]>; N] = std::array::from_fn(|h| {
             let mut rows = all_rows(&residues[h]);
@@ -126,7 +127,7 @@ impl Division {
         let (ring, index) = (&self.ring, self.keep.index(row));
         let (isa, q) = (ring.isa(), ring.modulus(index));
         let divide = |x: &mut [u64]| {
-            self.converter.convert_row(ring, weighed, index, x);
+            self.converter.convert_row(weighed, index, x);
             ring.plan(index).forward(x);
             match addend {
                 Some(addend) => {

@@ -4,8 +4,9 @@ use num_bigint::{BigInt, BigUint};
 use num_traits::Zero;
 use zeroize::Zeroizing;
 
+use crate::basis::Basis;
 use crate::poly::{Coeff, Poly};
-use crate::ring::{Basis, Ring};
+use crate::ring::Ring;
 use windlass_kernels::overflow;
 
 /// Lifts coefficients from residues to centred integers.

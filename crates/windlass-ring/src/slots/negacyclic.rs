@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn products_of_any_length_are_negacyclic() {
         let isa = Isa::best();
-        let q = super::super::convolution::primes(1)[0];
+        let q = windlass_kernels::modulus::find_primes(2 << 21, Modulus::MAX_BITS, 1, &[]).unwrap()[0];
         for log in [6, 17, 18, 20] {
             let (transform, n) = (Negacyclic::new(log, q, isa), 1usize << log);
             let mut a: Vec<u64> =

@@ -3,8 +3,6 @@
 use serde::Serialize;
 use windlass_ring::kernels::Modulus;
 
-use super::RlweParams;
-
 /// Predicted sizes in bytes. In memory a residue takes eight bytes; on disk exactly the bits of its prime, and uniform
 /// halves of keys are replaced by a 32-byte seed. Headers of files (some hundred bytes) are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -30,16 +28,15 @@ pub fn packed_bytes<'a>(n: usize, primes: impl IntoIterator<Item = &'a Modulus>)
     primes.into_iter().map(|q| (n as u64 * q.bits() as u64).div_ceil(8)).sum()
 }
 
-impl RlweParams {
-    /// Sizes of keys and ciphertexts.
-    pub fn key_sizes(&self) -> KeySizes {
+impl KeySizes {
+    /// Sizes for these primes of Q and of P and this number of digits.
+    pub(super) fn new(n: usize, q_primes: &[Modulus], special_primes: &[Modulus], digits: usize) -> Self {
         const SEED: u64 = 32;
-        let n = self.n();
-        let (q, qp) = (self.q_primes.len() as u64, (self.q_primes.len() + self.special_primes.len()) as u64);
-        let (row, digits) = (8 * n as u64, self.digits() as u64);
-        let packed_q = packed_bytes(n, &self.q_primes);
-        let packed_qp = packed_q + packed_bytes(n, &self.special_primes);
-        KeySizes {
+        let (q, qp) = (q_primes.len() as u64, (q_primes.len() + special_primes.len()) as u64);
+        let (row, digits) = (8 * n as u64, digits as u64);
+        let packed_q = packed_bytes(n, q_primes);
+        let packed_qp = packed_q + packed_bytes(n, special_primes);
+        Self {
             ciphertext_memory: 2 * q * row,
             ciphertext_disk: 2 * packed_q,
             public_key_memory: 2 * q * row,
@@ -49,35 +46,22 @@ impl RlweParams {
             switching_key_disk: digits * packed_qp + SEED,
         }
     }
-
-    /// Bytes of a ciphertext of two polynomials on disk at a level.
-    pub fn ciphertext_disk_at(&self, level: usize) -> u64 {
-        2 * packed_bytes(self.n(), &self.q_primes[..level])
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::params::{Assurance, RlweParams, RlweSpec};
-    use crate::security::SecretDistribution;
+    use super::*;
 
     #[test]
     fn sizes_follow_the_prime_sizes() {
-        let params = RlweParams::new(&RlweSpec {
-            m: 16384,
-            q_prime_bits: vec![48, 32],
-            special_prime_bits: vec![50],
-            digits: 2,
-            secret: SecretDistribution::Ternary,
-            assurance: Assurance::Secure,
-        })
-        .unwrap();
-        let sizes = params.key_sizes();
+        let prime = |bits| windlass_ring::kernels::modulus::find_primes(16384, bits, 1, &[]).unwrap()[0];
+        let (q, special) = ([prime(48), prime(32)], [prime(50)]);
+        let sizes = KeySizes::new(8192, &q, &special, 2);
         assert_eq!(sizes.ciphertext_memory, 2 * 2 * 8192 * 8);
         assert_eq!(sizes.ciphertext_disk, 2 * 8192 * 80 / 8);
         assert_eq!(sizes.switching_key_memory, 2 * 2 * 3 * 8192 * 8);
         assert_eq!(sizes.switching_key_disk_unseeded, 2 * 2 * 8192 * 130 / 8);
         assert_eq!(sizes.switching_key_disk, 2 * 8192 * 130 / 8 + 32);
-        assert_eq!(params.ciphertext_disk_at(1), 2 * 8192 * 6);
+        assert_eq!(2 * packed_bytes(8192, &q[..1]), 2 * 8192 * 6);
     }
 }

@@ -7,23 +7,7 @@ use crate::{LAYERS, crates_dir};
 
 /// Arrows that still close a circle: crate, importing file, imported file. The list only shrinks: an arrow that closes
 /// none beside the others is an error.
-const KNOWN: [(&str, &str, &str); 63] = [
-    ("windlass-kernels", "lanes/avx2.rs", "lanes/mod.rs"),
-    ("windlass-kernels", "lanes/avx512.rs", "lanes/mod.rs"),
-    ("windlass-kernels", "lanes/float.rs", "lanes/mod.rs"),
-    ("windlass-kernels", "lanes/ifma.rs", "lanes/mod.rs"),
-    ("windlass-kernels", "lanes/portable.rs", "lanes/mod.rs"),
-    ("windlass-kernels", "lanes/word52.rs", "lanes/mod.rs"),
-    ("windlass-kernels", "modulus.rs", "error.rs"),
-    ("windlass-kernels", "ntt/odd/axis.rs", "ntt/shape.rs"),
-    ("windlass-kernels", "ntt/odd/run.rs", "ntt/odd/axis.rs"),
-    ("windlass-kernels", "ntt/pow2/passes.rs", "ntt/pow2/mod.rs"),
-    ("windlass-kernels", "rows/sums.rs", "rows/combine.rs"),
-    ("windlass-ring", "gadget/product.rs", "gadget.rs"),
-    ("windlass-ring", "ring.rs", "poly.rs"),
-    ("windlass-ring", "rns/convert.rs", "ring.rs"),
-    ("windlass-ring", "slots/negacyclic.rs", "slots/convolution.rs"),
-    ("windlass-rlwe", "params/sizes.rs", "params.rs"),
+const KNOWN: [(&str, &str, &str); 47] = [
     ("windlass", "bootstrap/maps/monomials.rs", "bootstrap/maps/mod.rs"),
     ("windlass", "bootstrap/maps/packing.rs", "bootstrap/maps/mod.rs"),
     ("windlass", "bootstrap/mock.rs", "bootstrap/mod.rs"),

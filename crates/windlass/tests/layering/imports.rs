@@ -166,6 +166,10 @@ impl Modules {
                     found => found,
                 },
             };
+            // A function may have a module's name: a path goes on into the module.
+            if found.iter().any(|target| matches!(target, Found::Module(_))) {
+                found.retain(|target| matches!(target, Found::Module(_)));
+            }
             // A path that goes on behind an item names something of it: a variant, a constant, a function.
             found = found
                 .iter()

@@ -6,12 +6,11 @@
 
 use super::build::{Builder, Constants, Direction, Place};
 use super::design::{Design, Factor, factors, joint_order};
-use super::program::{Links, NONE, Run, Step, link};
-use super::run::Block;
+use super::program::{Block, Links, NONE, Run, Step, link};
 use crate::arith;
 use crate::error::KernelError;
 use crate::lanes::LANES;
-use crate::ntt::Axis;
+use crate::ntt::axis::Axis;
 
 /// How an odd axis is transformed, for any prime.
 #[derive(Debug, Clone, PartialEq, Eq)]

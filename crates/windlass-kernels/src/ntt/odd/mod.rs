@@ -12,4 +12,5 @@ mod run;
 pub(super) use axis::{AxisDesign, OddAxis};
 pub(super) use build::{Builder, Direction};
 pub(super) use design::joint_order;
-pub(super) use run::{Block, Columns, Memory, run};
+pub(super) use program::Block;
+pub(super) use run::{Columns, Memory, run};

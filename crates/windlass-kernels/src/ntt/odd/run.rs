@@ -1,18 +1,13 @@
 //! Carries out the steps of a program on eight columns, or several times eight.
 
-use super::OddAxis;
+use super::axis::OddAxis;
 use super::build::Direction;
 use super::cell::{Cell, OneLane, Vectors};
 use super::codelets::{Codelet, Eight, Five, Four, One, Seven, Six, Sixteen, Ten, Three, Two};
 use super::lazy::{Arithmetic, Lazy, stored};
-use super::program::{Correction, NONE, Run, Step};
+use super::program::{Block, Correction, NONE, Run, Step};
 use crate::lanes::{Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
-
-/// Eight residues, one of each column, in the internal form of a backend.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-pub(crate) struct Block(pub [u64; LANES]);
 
 /// Where the columns are. Position p of eight columns is at block `p * width + w`, w < width.
 pub(crate) struct Memory<'a> {

@@ -16,7 +16,7 @@ mod tests;
 use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, dispatch};
 use crate::modulus::Modulus;
-use tables::Tables;
+use tables::{Tables, Words};
 
 /// Tables of the negacyclic transform of length 2^k modulo one prime.
 #[derive(Debug, Clone)]
@@ -74,8 +74,6 @@ impl Pow2Plan {
         }
     }
 }
-
-type Words = [u64; LANES];
 
 fn vectors(row: &mut [u64]) -> &mut [Words] {
     row.as_chunks_mut().0

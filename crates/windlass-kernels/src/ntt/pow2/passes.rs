@@ -1,8 +1,7 @@
 //! Passes over memory: load a column of vectors, do several layers in registers, store.
 
-use super::Words;
 use super::butterfly;
-use super::tables::{Last, Line, Tail};
+use super::tables::{Last, Line, Tail, Words};
 use crate::lanes::{Form, LANES, Lanes};
 
 /// R − 1 roots; the last place, never read, holds the first root.

@@ -7,6 +7,9 @@
 use crate::lanes::{Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
 
+/// Eight residues of a row.
+pub(super) type Words = [u64; LANES];
+
 /// Eight roots, in one cache line.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(64))]

@@ -1,0 +1,158 @@
+//! Cutting a polynomial into digits.
+
+use std::sync::Arc;
+
+use windlass_kernels::rows;
+
+use crate::basis::Basis;
+use crate::poly::{Coeff, Eval, Poly};
+use crate::rns::BaseConverter;
+
+/// The groups of primes that make up the digits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gadget {
+    groups: Vec<Basis>,
+}
+
+impl Gadget {
+    /// Cuts the first `primes` primes of a ring into `digits` consecutive groups whose sizes differ by at most one.
+    pub fn balanced(primes: usize, digits: usize) -> Self {
+        assert!(digits >= 1 && digits <= primes, "between one digit and one for each prime");
+        // Larger groups first: the last ones are the first to be dropped with the level.
+        let start = |k: usize| k * (primes / digits) + k.min(primes % digits);
+        Self { groups: (0..digits).map(|k| Basis::new(start(k)..start(k + 1))).collect() }
+    }
+
+    /// The groups.
+    pub fn groups(&self) -> &[Basis] {
+        &self.groups
+    }
+
+    /// The part of each group that lies in `basis`, empty groups left out (they come last in a chain of prefixes).
+    pub fn active(&self, basis: &Basis) -> Vec<Basis> {
+        self.groups
+            .iter()
+            .map(|group| Basis::new(group.indices().filter(|&index| basis.row_of(index).is_some())))
+            .filter(|group| !group.is_empty())
+            .collect()
+    }
+
+    /// Prepares the digits of `multiplier^{-1}·x`, each over the basis of x joined with `special`.
+    ///
+    /// Digit k is only determined up to small multiples of D_k (approximate base conversion): |digit| < |group|·D_k.
+    /// Cost: one inverse transform for each prime of x.
+    pub fn decomposition<'a>(&self, x: &'a Poly<Eval>, special: &Basis, multiplier: u64) -> Decomposition<'a> {
+        let ring = Arc::clone(x.ring());
+        let wide = x.basis().union(special);
+        let groups = self.active(x.basis());
+        let converters: Vec<_> = groups.iter().map(|group| ring.converter(group, &wide.without(group), 1)).collect();
+        let inverse = |index: usize| match multiplier {
+            1 => 1,
+            _ => ring.modulus(index).inv(ring.modulus(index).reduce(multiplier)),
+        };
+        let inverses: Vec<u64> = x.basis().indices().map(inverse).collect();
+        let mut weighed = Poly::<Coeff>::unspecified(&ring, x.basis());
+        weighed.fill(|index, q, row| {
+            let group = groups.iter().position(|group| group.row_of(index).is_some()).expect("groups cover the basis");
+            let inverse = inverses[x.basis().row_of(index).expect("a prime of the basis")];
+            let factor = q.mul(converters[group].weight(index), inverse);
+            rows::mul_scalar(ring.isa(), q, row, x.row_of(index), factor);
+            ring.plan(index).inverse(row);
+        });
+        Decomposition { x, wide, multiplier, inverses, groups, converters, weighed }
+    }
+
+    /// The digits of `multiplier^{-1}·x` themselves: decompose-and-extend.
+    ///
+    /// Cost: that of [`Self::decomposition`] and of [`Decomposition::digits`].
+    pub fn decompose(&self, x: &Poly<Eval>, special: &Basis, multiplier: u64) -> Vec<Poly<Eval>> {
+        self.decomposition(x, special, multiplier).digits()
+    }
+}
+
+/// A polynomial ready to be cut into digits. The digits are made row by row, so that a row can be used while it is in cache.
+#[derive(Debug)]
+pub struct Decomposition<'a> {
+    x: &'a Poly<Eval>,
+    wide: Basis,
+    multiplier: u64,
+    /// multiplier^{-1} modulo the primes of x.
+    inverses: Vec<u64>,
+    groups: Vec<Basis>,
+    converters: Vec<Arc<BaseConverter>>,
+    /// The coefficients modulo the primes of x, weighed for the conversion of their group.
+    weighed: Poly<Coeff>,
+}
+
+impl Decomposition<'_> {
+    /// Number of digits.
+    pub fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Whether there are no digits.
+    pub fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The basis of the digits.
+    pub fn basis(&self) -> &Basis {
+        &self.wide
+    }
+
+    /// The row of digit `k` modulo prime `index`, in `row` or where it is already.
+    pub(crate) fn row<'b>(&'b self, k: usize, index: usize, row: &'b mut [u64]) -> &'b [u64] {
+        if self.multiplier == 1 && self.groups[k].row_of(index).is_some() {
+            return self.x.row_of(index);
+        }
+        self.write_row(k, index, row);
+        row
+    }
+
+    /// Writes the row of digit `k` modulo prime `index`: outside its group a conversion and a forward transform, inside it x itself.
+    fn write_row(&self, k: usize, index: usize, row: &mut [u64]) {
+        let ring = self.x.ring();
+        let (q, group) = (ring.modulus(index), &self.groups[k]);
+        if group.row_of(index).is_some() {
+            let source = self.x.basis().row_of(index).expect("a prime of the basis");
+            rows::mul_scalar(ring.isa(), q, row, self.x.row(source), self.inverses[source]);
+            return;
+        }
+        let weighed: Vec<&[u64]> = group.indices().map(|source| self.weighed.row_of(source)).collect();
+        self.converters[k].convert_row(&weighed, index, row);
+        ring.plan(index).forward(row);
+    }
+
+    /// The digits, to be used more than once. Cost: for each digit one forward transform for each prime outside its group.
+    pub fn digits(&self) -> Vec<Poly<Eval>> {
+        let ring = self.x.ring();
+        let mut digits: Vec<_> = (0..self.len()).map(|_| Poly::<Coeff>::unspecified(ring, &self.wide)).collect();
+        let buffers = digits.iter_mut().map(Poly::rows_mut).collect();
+        // All transforms modulo one prime follow each other.
+        ring.for_each_rows_of(buffers, |row, digits| {
+            let index = self.wide.index(row);
+            digits.into_iter().enumerate().for_each(|(k, out)| self.write_row(k, index, out));
+        });
+        digits.into_iter().map(Poly::assume_eval).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_balanced_and_cover_every_prime_once() {
+        for primes in 1..=20 {
+            for digits in 1..=primes {
+                let gadget = Gadget::balanced(primes, digits);
+                let sizes: Vec<usize> = gadget.groups().iter().map(Basis::len).collect();
+                let all: Vec<usize> = gadget.groups().iter().flat_map(Basis::indices).collect();
+                assert_eq!(all, (0..primes).collect::<Vec<_>>(), "{primes} primes, {digits} digits");
+                assert_eq!(sizes.len(), digits);
+                assert!(sizes[0] - sizes[digits - 1] <= 1, "{sizes:?}");
+                assert!(sizes.is_sorted_by(|a, b| a >= b), "{sizes:?}: the larger ones first");
+            }
+        }
+    }
+}
