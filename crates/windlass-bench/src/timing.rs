@@ -76,6 +76,11 @@ pub fn compare_processor(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sam
     samples(subjects, seconds)
 }
 
+/// The median of an operation among samples.
+pub fn median(samples: &[Sample], id: &str) -> f64 {
+    samples.iter().find(|sample| sample.id == id).map_or(f64::NAN, |sample| sample.median)
+}
+
 fn samples(subjects: &[Subject<'_>], seconds: Vec<Vec<f64>>) -> Vec<Sample> {
     let sample = |(subject, mut seconds): (&Subject<'_>, Vec<f64>)| {
         seconds.sort_by(f64::total_cmp);

@@ -6,7 +6,7 @@ use windlass::params::{Candidate, CandidateDimension, SearchSpec, search};
 
 use crate::args::SearchArgs;
 use crate::error::Result;
-use crate::parameters::prime_power;
+use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::rounded_down;

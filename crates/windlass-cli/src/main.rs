@@ -8,6 +8,7 @@ mod files;
 mod find;
 mod interrupt;
 mod parameters;
+mod plaintext_modulus;
 mod progress;
 mod refresh;
 mod report;

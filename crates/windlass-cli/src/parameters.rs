@@ -1,12 +1,12 @@
 //! `windlass params`.
 
-use windlass::ring::kernels::arith;
 use windlass::schemes::Scheme;
 use windlass::{ParamSpec, Params};
 
 use crate::args::{ParamsCommand, PlanArgs};
-use crate::error::{CliError, Result};
+use crate::error::Result;
 use crate::find;
+use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::rounded_down;
@@ -64,17 +64,6 @@ fn describe(params: &Params) -> Report {
     report.field("public_key_bytes", sizes.public_key_disk);
     report.field("switching_key_bytes", sizes.switching_key_disk);
     report
-}
-
-/// (p, r) of a power of a prime.
-pub fn prime_power(modulus: u64) -> Result<(u64, u32)> {
-    const MOST: u64 = 1 << 45;
-    let wrong = || CliError::Usage(format!("--modulus must be a power of one prime, below 2^45, not {modulus}"));
-    if modulus >= MOST {
-        return Err(wrong());
-    }
-    let [one] = arith::factor(modulus)[..] else { return Err(wrong()) };
-    Ok(one)
 }
 
 /// Fills a specification.

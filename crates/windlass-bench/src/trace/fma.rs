@@ -3,7 +3,8 @@
 use windlass_kernels::modulus::find_primes;
 use windlass_kernels::{Isa, Modulus, rows, rows_fma};
 
-use super::{Record, Trace, record};
+use super::args::Trace;
+use super::results::Results;
 use crate::timing::{compare, subject};
 
 /// Rows of residues, one prime each.
@@ -29,13 +30,13 @@ impl Rows {
 }
 
 /// Runs the grid on every instruction set.
-pub fn run(args: &Trace, records: &mut Vec<Record>) {
+pub fn run(args: &Trace, results: &mut Results) {
     let (logs, counts): (Vec<u32>, Vec<usize>) =
         if args.quick { (vec![10, 12, 15], vec![1, 5, 15]) } else { ((10..=15).collect(), (1..=15).collect()) };
     for isa in args.isas() {
         for &log_n in &logs {
             for &l in &counts {
-                point(args, records, isa, log_n, l);
+                point(args, results, isa, log_n, l);
             }
         }
     }
@@ -57,7 +58,7 @@ fn in_place(isa: Isa, a: &mut Rows, b: &Rows, c: &Rows) {
     a.each([c, c], |q, a, c, _| rows::add_assign(isa, q, a, c));
 }
 
-fn point(args: &Trace, records: &mut Vec<Record>, isa: Isa, log_n: u32, l: usize) {
+fn point(args: &Trace, results: &mut Results, isa: Isa, log_n: u32, l: usize) {
     let n = 1usize << log_n;
     let primes = find_primes(1 << 16, 50, l, &[]).expect("primes of 50 bits");
     let [a, b, c] = [1, 2, 3].map(|seed| Rows::new(&primes, n, seed));
@@ -75,21 +76,7 @@ fn point(args: &Trace, records: &mut Vec<Record>, isa: Isa, log_n: u32, l: usize
         ],
         args.rounds().max(9),
     );
-    for sample in samples {
-        let (median, min) = (sample.median, sample.min);
-        record(
-            records,
-            Record {
-                part: "fma",
-                k: log_n,
-                l,
-                what: sample.id,
-                isa: isa.name(),
-                threads: 1,
-                median,
-                min,
-                yardstick: None,
-            },
-        );
+    for sample in &samples {
+        results.add("fma", (log_n, l), sample, isa, 1);
     }
 }

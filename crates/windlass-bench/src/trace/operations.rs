@@ -6,13 +6,16 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::Switching;
 use windlass::schemes::ckks::Complex64;
+use windlass_kernels::Isa;
 
+use super::args::Trace;
+use super::results::Results;
 use super::setup::{Setup, TOP};
-use super::{Record, Trace, record};
+use crate::threads::with_threads;
 use crate::timing::{Sample, subject};
 
 /// −log2 of the errors of real parts, its mean and its least value, on entries uniform in (−1/2, 1/2).
-fn precision(s: &Setup, k: u32, isa: &'static str, records: &mut Vec<Record>) {
+fn precision(s: &Setup, k: u32, isa: Isa, results: &mut Results) {
     let count = s.values.len();
     let part = |j: usize, q: usize| (j % q) as f64 / q as f64 - 0.5;
     let values: Vec<Complex64> = (0..count).map(|j| Complex64::new(part(j, 1009), part(j, 997))).collect();
@@ -32,23 +35,13 @@ fn precision(s: &Setup, k: u32, isa: &'static str, records: &mut Vec<Record>) {
             "# k={k}: {what}: {mean:.1} bits in the mean, {worst:.1} at worst, {:.1} promised",
             ct.precision_bits()
         );
-        let record = Record {
-            part: "precision",
-            k,
-            l: TOP,
-            what: what.into(),
-            isa,
-            threads: 1,
-            median: mean,
-            min: worst,
-            yardstick: None,
-        };
-        records.push(record);
+        let bits = Sample { id: what.into(), median: mean, min: worst, rounds: 1 };
+        results.add("precision", (k, TOP), &bits, isa, 1);
     }
 }
 
 /// Runs every k on the fastest instruction set.
-pub fn run(args: &Trace, records: &mut Vec<Record>) {
+pub fn run(args: &Trace, results: &mut Results) {
     let Some(isa) = args.isas().into_iter().last() else { return };
     for k in [1, 5, 10] {
         let s = Setup::new(k, TOP, isa, &BTreeSet::from([5]));
@@ -61,12 +54,11 @@ pub fn run(args: &Trace, records: &mut Vec<Record>) {
         let plain = e.multiply_plain(ct, &s.values).expect("slots");
         s.verify("ct x pt", &plain, |j| s.values[j] * s.values[j]);
         s.verify("rescale", &e.rescale(&square).expect("a level"), |j| s.values[j] * s.values[j]);
-        precision(&s, k, isa.name(), records);
+        precision(&s, k, isa, results);
         let hoisted = e.hoist(ct).expect("one context");
         let constant = e.prepare(&s.values, TOP + 1).expect("slots");
         for &threads in &args.threads {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-            let samples = pool.install(|| {
+            let samples = with_threads(threads, || {
                 args.compare(
                     &mut [
                         subject("multiply", || drop(e.multiply(ct, ct))),
@@ -84,22 +76,7 @@ pub fn run(args: &Trace, records: &mut Vec<Record>) {
                     threads,
                 )
             });
-            for Sample { id: what, median, min, .. } in samples {
-                record(
-                    records,
-                    Record {
-                        part: "operation",
-                        k,
-                        l: TOP,
-                        what,
-                        isa: isa.name(),
-                        threads,
-                        median,
-                        min,
-                        yardstick: None,
-                    },
-                );
-            }
+            samples.iter().for_each(|sample| results.add("operation", (k, TOP), sample, isa, threads));
         }
     }
 }

@@ -6,23 +6,25 @@ use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::schemes::ckks::Complex64;
 use windlass_kernels::Isa;
 
+use super::args::Trace;
+use super::results::Results;
 use super::setup::{STEPS, Setup, key_bytes};
-use super::{Record, Trace, record};
+use crate::threads::with_threads;
 use crate::timing::{Sample, subject};
 
 /// Runs the grid.
-pub fn run(args: &Trace, records: &mut Vec<Record>) {
+pub fn run(args: &Trace, results: &mut Results) {
     let levels: &[usize] = if args.quick { &[1, 9] } else { &[1, 4, 9] };
     for k in [1, 5, 10] {
         for &l in levels {
             for isa in args.isas() {
-                point(args, records, k, l, isa);
+                point(args, results, k, l, isa);
             }
         }
     }
 }
 
-fn point(args: &Trace, records: &mut Vec<Record>, k: u32, l: usize, isa: Isa) {
+fn point(args: &Trace, results: &mut Results, k: u32, l: usize, isa: Isa) {
     let chain = TraceChain::window(1 << 16, 1, 1 << STEPS).expect("5 is a unit");
     let plans: Vec<TracePlan> = (1..=STEPS as usize)
         .map(|h| TracePlan::new(&chain, &TraceSpec::with_groups(h)).expect("h is at most M"))
@@ -43,11 +45,8 @@ fn point(args: &Trace, records: &mut Vec<Record>, k: u32, l: usize, isa: Isa) {
         if !best && args.threads.first() != Some(&threads) && args.threads.last() != Some(&threads) {
             continue;
         }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        let samples = pool.install(|| timed(args, &setup, &chain, &plans, threads));
-        for Sample { id: what, median, min, .. } in samples {
-            record(records, Record { part: "sum", k, l, what, isa: isa.name(), threads, median, min, yardstick: None });
-        }
+        let samples = with_threads(threads, || timed(args, &setup, &chain, &plans, threads));
+        samples.iter().for_each(|sample| results.add("sum", (k, l), sample, isa, threads));
     }
 }
 

@@ -3,13 +3,20 @@
 use serde_json::{Value, json};
 use windlass::bootstrap::{StageTime, bootstrap_preset_names};
 
-use super::RefreshArgs;
+use super::args::RefreshArgs;
 use super::setup::Planned;
-use super::steps::Refreshed;
 use crate::error::Result;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::rounded_down;
+
+/// What the server knows of a refresh.
+pub struct Refreshed {
+    pub stages: Vec<StageTime>,
+    pub capacity: (f64, f64),
+    pub bytes: u64,
+    pub packed: bool,
+}
 
 /// `windlass refresh --preset list`.
 pub fn list() -> Report {

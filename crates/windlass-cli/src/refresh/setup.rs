@@ -8,7 +8,7 @@ use windlass::rlwe::{Context, NoiseModel};
 use windlass::schemes::{Ciphertext, Scheme};
 use windlass::wire::BootstrapContext;
 
-use super::WayArgs;
+use super::args::WayArgs;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::session::rounded_down;

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use windlass::Content;
-use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, StageTime, stage_times};
+use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, stage_times};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
 use windlass::wire::{CiphertextV1, KeyId};
 
-use super::describe::{describe_refresh, describe_values};
+use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
+use super::describe::{Refreshed, describe_refresh, describe_values};
 use super::setup::{Planned, Setup};
-use super::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::progress::Stages;
@@ -155,14 +155,6 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     report.bytes(&[("refreshed", made.bytes)]);
     report.seconds(stages.seconds());
     Ok(report)
-}
-
-/// What the server knows of a refresh.
-pub struct Refreshed {
-    pub stages: Vec<StageTime>,
-    pub capacity: (f64, f64),
-    pub bytes: u64,
-    pub packed: bool,
 }
 
 fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &mut Stages) -> Result<Refreshed> {

@@ -7,7 +7,7 @@ use crate::{LAYERS, crates_dir};
 
 /// Arrows that still close a circle: crate, importing file, imported file. The list only shrinks: an arrow that closes
 /// none beside the others is an error.
-const KNOWN: [(&str, &str, &str); 47] = [
+const KNOWN: [(&str, &str, &str); 28] = [
     ("windlass", "bootstrap/maps/monomials.rs", "bootstrap/maps/mod.rs"),
     ("windlass", "bootstrap/maps/packing.rs", "bootstrap/maps/mod.rs"),
     ("windlass", "bootstrap/mock.rs", "bootstrap/mod.rs"),
@@ -36,25 +36,6 @@ const KNOWN: [(&str, &str, &str); 47] = [
     ("windlass", "schemes/engine/weighted.rs", "schemes/engine/mod.rs"),
     ("windlass", "wire/error.rs", "wire/container.rs"),
     ("windlass", "wire/key_id.rs", "wire/container.rs"),
-    ("windlass-cli", "parameters.rs", "find.rs"),
-    ("windlass-cli", "refresh/describe.rs", "refresh/mod.rs"),
-    ("windlass-cli", "refresh/describe.rs", "session.rs"),
-    ("windlass-cli", "refresh/setup.rs", "refresh/mod.rs"),
-    ("windlass-cli", "refresh/setup.rs", "session.rs"),
-    ("windlass-cli", "refresh/steps.rs", "refresh/describe.rs"),
-    ("windlass-cli", "refresh/steps.rs", "refresh/mod.rs"),
-    ("windlass-cli", "refresh/steps.rs", "session.rs"),
-    ("windlass-bench", "demo.rs", "main.rs"),
-    ("windlass-bench", "engine.rs", "main.rs"),
-    ("windlass-bench", "general.rs", "main.rs"),
-    ("windlass-bench", "linear_columns.rs", "linear_case.rs"),
-    ("windlass-bench", "linear_job.rs", "linear_case.rs"),
-    ("windlass-bench", "rows.rs", "main.rs"),
-    ("windlass-bench", "trace/fma.rs", "trace/mod.rs"),
-    ("windlass-bench", "trace/operations.rs", "trace/mod.rs"),
-    ("windlass-bench", "trace/page.rs", "trace/mod.rs"),
-    ("windlass-bench", "trace/sums.rs", "trace/mod.rs"),
-    ("windlass-bench", "transforms.rs", "main.rs"),
 ];
 
 /// The shortest way from one file to another along arrows.

@@ -1,0 +1,68 @@
+//! The figures of one measured bootstrapping.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::Record;
+
+/// One measured preset.
+pub type Measured = Record<Refresh>;
+
+/// One stage of one run: the capacity is that of the first time it comes, the seconds are those of all
+/// times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StageFigure {
+    pub name: String,
+    pub times: usize,
+    pub seconds: f64,
+    pub capacity_before: f64,
+    pub capacity_after: f64,
+}
+
+/// Everything about one preset but the times that every record has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Refresh {
+    pub preset: String,
+    pub mode: String,
+    pub scheme: String,
+    pub slots: usize,
+    pub slot_bits: f64,
+    pub security_bits: f64,
+    pub ephemeral_security_bits: f64,
+    pub failure_bits: f64,
+    pub plan_seconds: f64,
+    pub key_seconds: f64,
+    pub table_seconds: f64,
+    pub key_bytes: usize,
+    pub stages: Vec<StageFigure>,
+    /// Of the median run, by the clock.
+    pub total_seconds: f64,
+    /// Of the median run, by the processor.
+    pub processor_seconds: f64,
+    pub capacity_in: f64,
+    pub capacity_out: f64,
+    pub throughput_bits_per_second: f64,
+    pub peak_mebibytes: f64,
+}
+
+/// By what a later record replaces an earlier one.
+pub fn key(record: &Measured) -> impl PartialEq + use<> {
+    let of = &record.of;
+    (of.preset.clone(), of.mode.clone(), of.scheme.clone(), record.threads)
+}
+
+/// For the terminal.
+pub fn print(record: &Measured) {
+    println!("{:<40} {:>6} {:>9} {:>10} {:>10}", "stage", "times", "seconds", "bits before", "after");
+    for StageFigure { name, times, seconds, capacity_before, capacity_after } in &record.of.stages {
+        println!("{name:<40} {times:>6} {seconds:>9.3} {capacity_before:>10.0} {capacity_after:>10.0}");
+    }
+    let Refresh { total_seconds, processor_seconds, capacity_in, capacity_out, .. } = record.of;
+    println!(
+        "total {total_seconds:.2} s ({processor_seconds:.2} s of processor time) on {} thread(s), {:.0} to \
+         {capacity_out:.0} bits; {:.0} bits of capacity times slot bits a second; peak memory {:.0} MiB",
+        record.threads,
+        capacity_in.round(),
+        record.of.throughput_bits_per_second,
+        record.of.peak_mebibytes
+    );
+}

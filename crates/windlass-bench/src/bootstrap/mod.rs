@@ -1,0 +1,343 @@
+//! `windlass-bench bootstrap`: time, capacity and memory by stage, the result verified.
+
+mod digits_table;
+mod figures;
+mod page;
+mod peers;
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass::bootstrap::{
+    BootstrapKeys, BootstrapPlan, BootstrapPreset, BootstrapSpec, Bootstrapper, FrontEnd, Mode, Partition, Progress,
+    StageTime, Transform, Unpacking, bootstrap_preset_names, stage_times,
+};
+use windlass::circuits::Method;
+use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
+use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
+use windlass::{Error, Params, Plaintext};
+use windlass_ring::slots::SlotRing;
+
+use crate::process_time::Stopwatch;
+use crate::record::Record;
+use crate::ring_args::Moduli;
+use crate::threads::with_threads;
+use crate::{machine, record};
+use figures::{Measured, Refresh, StageFigure};
+
+/// Arguments of `bootstrap`.
+#[derive(Debug, clap::Args)]
+pub struct Bootstrap {
+    /// The preset; `list` prints the names.
+    #[arg(long, default_value = "list")]
+    preset: String,
+    /// Instead of a preset: the cyclotomic index, with --p and --primes.
+    #[arg(long, requires_all = ["p", "primes"], conflicts_with = "preset")]
+    m: Option<u64>,
+    /// The prime of the plaintext modulus p^r.
+    #[arg(long, requires = "m")]
+    p: Option<u64>,
+    /// The exponent of the plaintext modulus p^r.
+    #[arg(long, requires = "m", default_value_t = 1)]
+    r: u32,
+    #[command(flatten)]
+    moduli: Moduli,
+    /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every method.
+    #[arg(long)]
+    digits_table: bool,
+    /// How stages of the linear maps are merged, unless given one by one: standard, least-time or most-capacity.
+    #[arg(long, default_value = "standard")]
+    partition: Partition,
+    /// The elementary stages for powers of two: automatic, radix2 or bruun.
+    #[arg(long, default_value = "automatic")]
+    transform: Transform,
+    /// All slots of degree d instead of integers.
+    #[arg(long)]
+    packed: bool,
+    /// How packed ciphertexts come apart: automatic, constants, monomials or monomials-in-slots.
+    #[arg(long, default_value = "automatic")]
+    unpacking: Unpacking,
+    /// BFV instead of BGV.
+    #[arg(long)]
+    bfv: bool,
+    /// The method of digit removal.
+    #[arg(long, default_value = "automatic")]
+    digits: Method,
+    /// The decryption formula: prime-power (modulus p^e) or near-prime-power (p^e + 1, of 2015).
+    #[arg(long, default_value = "prime-power")]
+    front_end: FrontEnd,
+    /// The weight of the ephemeral secret instead of the preset's.
+    #[arg(long)]
+    weight: Option<u32>,
+    /// Merged stages to the slots end after these elementary ones.
+    #[arg(long, value_delimiter = ',')]
+    to_slots: Option<Vec<usize>>,
+    /// Merged stages to the coefficients end after these elementary ones.
+    #[arg(long, value_delimiter = ',')]
+    to_coefficients: Option<Vec<usize>>,
+    /// Number of threads.
+    #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
+    threads: usize,
+    /// How often to refresh; the median run is reported.
+    #[arg(long, default_value_t = 1)]
+    runs: usize,
+    /// Seed of keys and messages.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Refresh once more and print for each stage by how many bits the bound on its noise exceeds the noise itself.
+    #[arg(long)]
+    slack: bool,
+    /// Only print the plan.
+    #[arg(long)]
+    explain: bool,
+    /// Append the figures to a record: one line of JSON for each measurement.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Measure nothing: make the page of tables of a record.
+    #[arg(long, value_name = "FILE", requires = "record")]
+    page: Option<PathBuf>,
+    /// Measure nothing: draw where the time goes by a record.
+    #[arg(long, value_name = "FILE", requires = "record")]
+    plot: Option<PathBuf>,
+}
+
+/// Runs the measurement.
+pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
+    if args.digits_table {
+        println!("{}", machine::describe());
+        return Ok(with_threads(args.threads, digits_table::run)?);
+    }
+    if let (true, Some(path)) = (args.page.is_some() || args.plot.is_some(), &args.record) {
+        return render(args, path);
+    }
+    if args.preset == "list" && args.m.is_none() {
+        bootstrap_preset_names().for_each(|name| println!("{name}"));
+        return Ok(());
+    }
+    let preset = preset(args)?;
+    println!("{}", machine::describe());
+    // A record that cannot be written is refused before anything is measured.
+    args.record.as_ref().map_or(Ok(()), |path| record::open(path).map(drop))?;
+    let measured = with_threads(args.threads, || measure(args, &preset))?;
+    if let (Some(path), Some(measured)) = (&args.record, measured) {
+        record::append(path, &[measured])?;
+    }
+    Ok(())
+}
+
+/// The page and the plot of a record.
+fn render(args: &Bootstrap, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
+    let all: Vec<Measured> = record::read(path, figures::key)?;
+    if let Some(page) = &args.page {
+        crate::page::write(page, &page::text(&all))?;
+    }
+    if let Some(plot) = &args.plot {
+        crate::page::write(plot, &page::plot(&all)?)?;
+    }
+    Ok(())
+}
+
+/// The preset, or the parameters given one by one, with all that was chosen by name.
+fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::Error>> {
+    if args.m.is_none() && args.moduli.name().is_some() {
+        return Err("--primes is for parameters of one's own: it needs --m and --p".into());
+    }
+    let mode = if args.packed { Mode::Packed } else { Mode::Thin };
+    let mut preset = match (args.m, args.p, args.m.and_then(|m| args.moduli.spec(m))) {
+        (Some(m), Some(p), Some(spec)) => {
+            let name = format!("m={m} p^r={p}^{} {}", args.r, args.moduli.name().unwrap_or_default());
+            let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
+            let params = Params::new(&name, scheme, (p, args.r), None, spec)?;
+            BootstrapPreset { params, spec: BootstrapSpec { mode, ..BootstrapSpec::default() } }
+        }
+        _ => BootstrapPreset::named(&args.preset, mode)?,
+    };
+    preset.spec = BootstrapSpec {
+        digits: args.digits,
+        ephemeral_weight: args.weight.unwrap_or(preset.spec.ephemeral_weight),
+        partition: args.partition,
+        front_end: args.front_end,
+        unpacking: args.unpacking,
+        transform: args.transform,
+        to_slots: args.to_slots.clone(),
+        to_coefficients: args.to_coefficients.clone(),
+        ..preset.spec
+    };
+    Ok(preset)
+}
+
+fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Measured>, Error> {
+    let start = Instant::now();
+    let plan = Arc::new(BootstrapPlan::new(
+        preset.params.rlwe(),
+        (preset.params.p(), preset.params.r()),
+        preset.spec.clone(),
+    )?);
+    let plan_seconds = start.elapsed().as_secs_f64();
+    println!("{}", plan.explain());
+    if args.explain {
+        return Ok(None);
+    }
+    let mut client = Client::new(args, &plan)?;
+    let key_bytes = client.keys.bytes() + client.own.bytes();
+    let start = Instant::now();
+    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), client.scheme, &client.keys, client.own.clone())?;
+    let table_seconds = start.elapsed().as_secs_f64();
+    println!(
+        "plan {plan_seconds:.1} s, keys {:.1} s ({:.2} GB), constants {table_seconds:.1} s",
+        client.seconds,
+        key_bytes as f64 / 1e9
+    );
+    let slots = plan.message_ring();
+    let places = slots.slots() * if args.packed { slots.degree() } else { 1 };
+    let message = client.message(slots, places, args.packed)?;
+    let engine = Engine::new(client.scheme, slots, Arc::clone(&client.keys))?;
+    let decryptor = Decryptor::new(client.scheme, slots, Arc::clone(&client.secret));
+    let (fresh, _) = decryptor.encrypt(&message, plan.params().top_level(), &mut client.rng)?;
+    let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 10.0)?;
+    let runs = (0..args.runs.max(1)).map(|_| one_run(&bootstrapper, &decryptor, &spent, &message));
+    let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    // On one thread by processor time, which other work beside it disturbs less.
+    let seconds = |run: &Run| if args.threads == 1 { run.processor_seconds } else { run.seconds };
+    runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+    let (count, least_seconds) = (runs.len(), seconds(&runs[0]));
+    let median = runs.swap_remove(count / 2);
+    let typical = seconds(&median);
+    if args.slack {
+        print_slack(&plan, &bootstrapper, &client.secret, &spent)?;
+    }
+    let slot_bits = places as f64 * (slots.modulus().value() as f64).log2();
+    let capacity_out = engine.capacity(&median.image);
+    let of = Refresh {
+        preset: preset.params.name().into(),
+        mode: if args.packed { "packed" } else { "thin" }.into(),
+        scheme: client.scheme.to_string(),
+        slots: slots.slots(),
+        slot_bits,
+        security_bits: preset.params.rlwe().security().bits,
+        ephemeral_security_bits: plan.ephemeral_security_bits(),
+        failure_bits: preset.spec.failure_bits,
+        plan_seconds,
+        key_seconds: client.seconds,
+        table_seconds,
+        key_bytes,
+        stages: median.stages,
+        total_seconds: median.seconds,
+        processor_seconds: median.processor_seconds,
+        capacity_in: engine.capacity(&spent),
+        capacity_out,
+        throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / typical,
+        peak_mebibytes: machine::peak_mebibytes(),
+    };
+    let measured = Record {
+        cpu: machine::cpu(),
+        threads: args.threads,
+        median_s: typical,
+        min_s: least_seconds,
+        yardsticks: None,
+        rounds: Some(count),
+        of,
+    };
+    figures::print(&measured);
+    Ok(Some(measured))
+}
+
+/// Who has the secret key.
+struct Client {
+    scheme: Scheme,
+    secret: Arc<SecretKey>,
+    keys: Arc<EvaluationKeys>,
+    own: BootstrapKeys,
+    rng: ChaCha20Rng,
+    /// What making the keys took.
+    seconds: f64,
+}
+
+impl Client {
+    fn new(args: &Bootstrap, plan: &BootstrapPlan) -> Result<Self, Error> {
+        let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
+        let context = Context::new(plan.params().clone())?;
+        let mut rng = ChaCha20Rng::seed_from_u64(args.seed);
+        let start = Instant::now();
+        let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+        let mut keys = EvaluationKeys::empty(&context);
+        plan.add_keys(&mut keys, &secret, &mut rng)?;
+        let own = BootstrapKeys::generate(plan, scheme, &secret, &mut rng)?;
+        Ok(Self { scheme, secret, keys: Arc::new(keys), own, rng, seconds: start.elapsed().as_secs_f64() })
+    }
+
+    /// Random values in all places.
+    fn message(&mut self, slots: &Arc<SlotRing>, places: usize, packed: bool) -> Result<Plaintext, Error> {
+        let modulus = slots.modulus().value();
+        let values: Vec<u64> = (0..places).map(|_| self.rng.next_u64() % modulus).collect();
+        if packed { Plaintext::from_slots(slots, &values) } else { Plaintext::from_integers(slots, &values) }
+    }
+}
+
+/// One refresh.
+struct Run {
+    seconds: f64,
+    processor_seconds: f64,
+    stages: Vec<StageFigure>,
+    image: Ciphertext,
+}
+
+/// Times a refresh stage by stage and verifies it.
+fn one_run(
+    bootstrapper: &Bootstrapper,
+    decryptor: &Decryptor,
+    spent: &Ciphertext,
+    message: &Plaintext,
+) -> Result<Run, Error> {
+    let mut reports: Vec<(Progress, Instant)> = Vec::new();
+    let watch = Stopwatch::start();
+    let image = bootstrapper.refresh_with(spent, |progress| {
+        reports.push((progress.clone(), Instant::now()));
+        ControlFlow::Continue(())
+    })?;
+    let (seconds, processor_seconds) = (watch.seconds(), watch.processor_seconds());
+    assert!(decryptor.decrypt(&image)? == *message, "the message survives");
+    Ok(Run { seconds, processor_seconds, stages: stage_times(&reports).into_iter().map(figure).collect(), image })
+}
+
+/// As a figure.
+fn figure(stage: StageTime) -> StageFigure {
+    let StageTime { name, times, seconds, capacity: (capacity_before, capacity_after) } = stage;
+    StageFigure { name, times, seconds, capacity_before, capacity_after }
+}
+
+/// Bound and truth of the ciphertext that enters each stage. The truth needs the secret key.
+fn print_slack(
+    plan: &BootstrapPlan,
+    bootstrapper: &Bootstrapper,
+    secret: &Arc<SecretKey>,
+    ct: &Ciphertext,
+) -> Result<(), Error> {
+    let [message, working] = [plan.message_ring(), plan.working_ring()];
+    let mut outcome = Ok(());
+    println!("{:<40} {:>6} {:>12} {:>12} {:>6}", "before stage", "level", "noise bound", "noise", "slack");
+    bootstrapper.refresh_traced(ct, |progress, ct| {
+        if progress.round > 0 {
+            return ControlFlow::Continue(());
+        }
+        let slots = if ct.exponent() == plan.numbers().message_exponent { message } else { working };
+        let truth = Decryptor::new(ct.scheme(), slots, Arc::clone(secret)).exact_noise_leaks_the_secret_key(ct);
+        match truth {
+            Ok(truth) => println!(
+                "{:<40} {:>6} {:>12.1} {:>12.1} {:>6.1}",
+                if progress.stage.is_empty() { "(end)" } else { &progress.stage },
+                ct.level(),
+                ct.log2_noise(),
+                truth,
+                ct.log2_noise() - truth
+            ),
+            Err(error) => outcome = Err(error),
+        }
+        ControlFlow::Continue(())
+    })?;
+    outcome
+}

@@ -1,0 +1,195 @@
+//! A page of tables and a plot from a record of bootstrappings.
+
+use std::fmt::Write as _;
+
+use super::figures::Measured;
+use super::peers::{MA_SETS, PEERS, Peer};
+use crate::page::{Table, distinct, or_dash, seconds};
+use crate::peer_record;
+use crate::plot::{BLUE, Drawn, OCHRE, PointPlot, RED, Row};
+
+/// What the tables tell apart: what stages' names begin with.
+const PARTS: [&[&str]; 4] = [
+    &["slots to coefficients", "repacking", "joining"],
+    &["front end"],
+    &["coefficients to slots", "trace", "unpacking", "splitting"],
+    &["digit removal"],
+];
+
+/// Seconds of each part. Stages are timed by the clock, hence scaled to the seconds of the record.
+fn parts(measured: &Measured) -> [f64; 4] {
+    let stages = &measured.of.stages;
+    let scale = measured.median_s / stages.iter().map(|stage| stage.seconds).sum::<f64>();
+    let parts = PARTS.map(|beginnings| {
+        let of_part = stages.iter().filter(|stage| beginnings.iter().any(|name| stage.name.starts_with(name)));
+        scale * of_part.map(|stage| stage.seconds).sum::<f64>()
+    });
+    let whole = parts.iter().sum::<f64>() / measured.median_s;
+    assert!((whole - 1.0).abs() < 1e-6, "every stage belongs to a part");
+    parts
+}
+
+/// The page.
+pub fn text(all: &[Measured]) -> String {
+    let mut out = String::from(
+        "# Bootstrapping: measured\n\n\
+         Made by `windlass-bench bootstrap --record FILE --page FILE --plot FILE` from the record that\n\
+         `windlass-bench bootstrap --preset NAME --record FILE` appends to; every result was decrypted and\n\
+         compared. Seconds are those of the median run, of the processor on one thread and of the clock on\n\
+         several; \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is\n\
+         that of the main and of the ephemeral key. Throughput is remaining capacity times slot bits a\n\
+         second.\n\n![Seconds of a refresh beside others](bootstrapping.svg)\n",
+    );
+    for cpu in distinct(all.iter().map(|measured| &*measured.cpu)) {
+        let columns = [
+            "preset",
+            "mode, scheme",
+            "threads",
+            "seconds",
+            "maps",
+            "digits",
+            "bits before → after",
+            "throughput",
+            "plan, keys, constants: seconds",
+            "keys GB",
+            "peak GB",
+            "λ",
+        ];
+        let mut table = Table::new(columns);
+        all.iter().filter(|measured| measured.cpu == cpu).for_each(|measured| table.row(row(measured)));
+        let _ = write!(out, "\n## {cpu}\n\n{table}");
+    }
+    let failure = all.iter().map(|measured| measured.of.failure_bits).fold(f64::INFINITY, f64::min);
+    let columns =
+        ["preset", "mode", "peer", "seconds", "bits left", "GB", "ours: seconds", "bits left", "GB", "times as fast"];
+    let mut table = Table::new(columns);
+    for comparison in comparisons(all) {
+        table.row(comparison.row());
+    }
+    let _ = write!(
+        out,
+        "\nProbability that the bound of the front end fails: at most 2^−{failure}.\n\n## Against others\n\n\
+         One thread. Where a peer ran on the same kind of core that time is taken, else the one of the paper or\n\
+         machine named: those ratios mix machines.\n\n{table}"
+    );
+    out
+}
+
+fn row(measured: &Measured) -> [String; 12] {
+    let [back, _, there, digits] = parts(measured);
+    let f = &measured.of;
+    [
+        f.preset.clone(),
+        format!("{}, {}", f.mode, f.scheme),
+        measured.threads.to_string(),
+        seconds(measured.median_s),
+        seconds(back + there),
+        seconds(digits),
+        format!("{:.0} → {:.0}", f.capacity_in, f.capacity_out),
+        format!("{:.2e}", f.throughput_bits_per_second),
+        format!("{:.1}, {:.1}, {:.1}", f.plan_seconds, f.key_seconds, f.table_seconds),
+        format!("{:.2}", f.key_bytes as f64 / 1e9),
+        format!("{:.1}", gigabytes(measured)),
+        format!("{:.0}, {:.0}", f.security_bits, f.ephemeral_security_bits),
+    ]
+}
+
+fn gigabytes(measured: &Measured) -> f64 {
+    measured.of.peak_mebibytes * 1.048_576e-3
+}
+
+/// A peer beside ours, by its time on the same kind of core where that is known.
+struct Comparison<'a> {
+    peer: &'a Peer,
+    ours: &'a Measured,
+    seconds: f64,
+    same_core: bool,
+}
+
+/// Every peer beside every measurement on one thread of the same preset and mode.
+fn comparisons(all: &[Measured]) -> Vec<Comparison<'_>> {
+    let beside = |peer: &'static Peer| {
+        let same = |f: &&Measured| f.of.preset == peer.preset && f.of.mode == peer.mode && f.threads == 1;
+        all.iter().filter(same).map(move |ours| {
+            let here = on_this_core(peer, ours, "");
+            Comparison { peer, ours, seconds: here.unwrap_or(peer.seconds), same_core: here.is_some() }
+        })
+    };
+    PEERS.iter().chain(&MA_SETS).flat_map(beside).collect()
+}
+
+/// A figure of a peer from the record of peers.
+fn on_this_core(peer: &Peer, ours: &Measured, figure: &str) -> Option<f64> {
+    let operation = format!("{} bootstrapping{figure}", peer.mode);
+    peer_record::seconds_on(&ours.cpu, "HElib", &operation, peer.same_core?)
+}
+
+impl Comparison<'_> {
+    fn ratio(&self) -> f64 {
+        self.seconds / self.ours.median_s
+    }
+
+    fn row(&self) -> [String; 10] {
+        let (peer, ours) = (self.peer, self.ours);
+        let left = on_this_core(peer, ours, ": bits left").or(peer.left);
+        let number = |x: Option<f64>| x.map_or_else(|| or_dash(None, 0), |x| x.to_string());
+        [
+            peer.preset.into(),
+            peer.mode.into(),
+            format!("{}{}", peer.what, if self.same_core { ", same core" } else { "" }),
+            seconds(self.seconds),
+            number(left),
+            number(peer.gigabytes),
+            seconds(ours.median_s),
+            format!("{:.0}", ours.of.capacity_out),
+            format!("{:.1}", gigabytes(ours)),
+            format!("{:.1}", self.ratio()),
+        ]
+    }
+}
+
+/// Ours and the fastest peer of each preset, one row each, by ours.
+pub fn plot(all: &[Measured]) -> Drawn {
+    let mut chosen: Vec<Comparison<'_>> = Vec::new();
+    for comparison in comparisons(all) {
+        let key = |c: &Comparison<'_>| (c.peer.preset, c.peer.mode);
+        // A time on the same core says more than another.
+        let says_more = |c: &Comparison<'_>| (c.same_core, -c.ratio());
+        match chosen.iter_mut().find(|known| key(known) == key(&comparison)) {
+            Some(known) if says_more(&comparison) > says_more(known) => *known = comparison,
+            Some(_) => {}
+            None => chosen.push(comparison),
+        }
+    }
+    chosen.sort_by(|a, b| a.ours.median_s.total_cmp(&b.ours.median_s));
+    let row = |c: &Comparison<'_>| Row {
+        name: format!("{}, {}", c.peer.preset, c.peer.mode),
+        marks: vec![(c.seconds, if c.same_core { RED } else { OCHRE }), (c.ours.median_s, BLUE)],
+        remark: format!("{:.1}×", c.ratio()),
+    };
+    PointPlot {
+        title: "A refresh on one thread, ours beside others".into(),
+        x: "seconds".into(),
+        legend: [("Windlass", BLUE), ("HElib, same core", RED), ("as published", OCHRE)]
+            .map(|(name, colour)| (name.into(), colour))
+            .into(),
+        rows: chosen.iter().map(row).collect(),
+    }
+    .svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figures;
+    use super::*;
+    use crate::record;
+
+    #[test]
+    fn the_page_shows_the_record() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/record/amd-epyc-zen5/bootstrap-2026-11-21.jsonl");
+        let all: Vec<Measured> = record::read(path.as_ref(), figures::key).unwrap();
+        assert_eq!(include_str!("../../../../docs/bootstrapping-tables.md"), text(&all));
+        let svg = plot(&all).unwrap();
+        assert!(svg.contains("paper_hs15_18631, packed") && svg.contains("HElib, same core"));
+    }
+}

@@ -1,0 +1,82 @@
+//! What papers and other libraries needed for the same parameters.
+
+/// What a paper or its authors' code took, on another machine unless `same_core` is named.
+pub struct Peer {
+    pub preset: &'static str,
+    pub mode: &'static str,
+    pub what: &'static str,
+    pub seconds: f64,
+    /// Capacity left, where it is stated in bits.
+    pub left: Option<f64>,
+    pub gigabytes: Option<f64>,
+    /// The name under which a record of peers has a time on this kind of core.
+    pub same_core: Option<&'static str>,
+}
+
+const fn published(
+    preset: &'static str,
+    mode: &'static str,
+    what: &'static str,
+    seconds: f64,
+    gigabytes: Option<f64>,
+) -> Peer {
+    Peer { preset, mode, what, seconds, left: None, gigabytes, same_core: None }
+}
+
+const HS15: &str = "Halevi–Shoup 2015, packed (their only mode)";
+const CH18: &str = "Chen–Han 2018";
+const MA24: &str = "Ma et al. 2024";
+const HELIB: &str = "HElib 2.3";
+
+/// HElib 2.3 as measured by us, the papers' tables else.
+pub const PEERS: [Peer; 25] = [
+    helib("paper_hs15_18631", "thin", (11.4, 263.0, 0.9), Some("m=18631 p=2")),
+    helib("paper_hs15_21845", "thin", (12.3, 163.0, 0.7), Some("m=21845 p=2")),
+    helib("paper_hs15_28679", "thin", (25.3, 363.0, 1.2), Some("m=28679 p=2")),
+    helib("paper_hs18_49981", "thin", (111.0, 1138.0, 8.1), Some("m=49981 p=2")),
+    helib("paper_hs15_18631", "packed", (242.0, 206.0, 3.1), Some("m=18631 p=2")),
+    published("paper_hs15_21845", "packed", HS15, 320.0, Some(3.4)),
+    published("paper_hs15_28679", "packed", HS15, 465.0, Some(3.5)),
+    published("paper_hs15_35113", "packed", HS15, 1531.0, Some(8.2)),
+    published("paper_hs15_45551", "packed", HS15, 3870.0, Some(14.8)),
+    published("paper_hs15_51319", "packed", HS15, 2635.0, Some(39.9)),
+    published("paper_hs15_42799", "packed", HS15, 10807.0, Some(15.6)),
+    published("paper_hs15_49981", "packed", HS15, 17448.0, Some(21.6)),
+    published("paper_hs18_49981", "packed", "Halevi–Shoup 2018", 1413.0, None),
+    published("paper_ch18_n16384_p127", "thin", CH18, 6.75, Some(2.0)),
+    published("paper_ch18_n16384_p257", "thin", CH18, 10.8, Some(2.0)),
+    published("paper_ch18_n32768_p127_r2", "thin", CH18, 30.2, Some(2.0)),
+    published("paper_ch18_n32768_p127_r3", "thin", CH18, 34.5, Some(8.9)),
+    published("paper_ch18_n32768_p257", "thin", CH18, 36.8, Some(7.4)),
+    published("paper_ch18_n32768_p257_r2", "thin", CH18, 42.1, Some(7.4)),
+    published("paper_ch18_n16384_p127", "packed", CH18, 2027.0, Some(8.9)),
+    published("paper_ch18_n16384_p257", "packed", CH18, 1381.0, Some(7.5)),
+    published("paper_ch18_n32768_p127_r2", "packed", CH18, 21295.0, Some(27.6)),
+    published("paper_ch18_n32768_p257_r2", "packed", CH18, 11753.0, Some(26.6)),
+    Peer { left: Some(446.0), ..published("paper_ma24_set1_p65537", "thin", MA24, 23.4, Some(31.0)) },
+    Peer { left: Some(415.0), ..published("paper_ma24_set3_p131071", "thin", MA24, 24.1, Some(23.6)) },
+];
+
+/// The authors' code for set II ran on our reference machine (2.5 GHz Cascade Lake); general modes are as
+/// published.
+pub const MA_SETS: [Peer; 4] = [
+    Peer {
+        left: Some(597.0),
+        ..published("paper_ma24_set2_p8191", "thin", "authors' code, Cascade Lake", 26.8, Some(9.2))
+    },
+    Peer {
+        left: Some(460.0),
+        ..published("paper_ma24_set2_p8191", "packed", "authors' code, Cascade Lake", 136.6, Some(12.0))
+    },
+    Peer { left: Some(447.0), ..published("paper_ma24_set1_p65537", "packed", MA24, 32.0, Some(31.0)) },
+    Peer { left: Some(366.0), ..published("paper_ma24_set3_p131071", "packed", MA24, 40.0, Some(23.6)) },
+];
+
+const fn helib(
+    preset: &'static str,
+    mode: &'static str,
+    (seconds, left, gigabytes): (f64, f64, f64),
+    same_core: Option<&'static str>,
+) -> Peer {
+    Peer { left: Some(left), same_core, ..published(preset, mode, HELIB, seconds, Some(gigabytes)) }
+}

@@ -1,0 +1,109 @@
+//! What was to be reached, and what was reached.
+
+use serde::{Deserialize, Serialize};
+
+use crate::page::Table;
+
+/// What a figure should be; `Nothing` stands there for comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wanted {
+    AtLeast(f64),
+    AtMost(f64),
+    Nothing,
+}
+
+/// A figure that was to be reached, or stands beside one that was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Goal {
+    #[serde(rename = "goal")]
+    name: String,
+    measured: f64,
+    wanted: Wanted,
+}
+
+impl Goal {
+    /// How far the goal is over-fulfilled (1 or more) or missed (below 1).
+    fn ratio(&self) -> Option<f64> {
+        match self.wanted {
+            Wanted::AtLeast(wanted) => Some(self.measured / wanted),
+            Wanted::AtMost(wanted) => Some(wanted / self.measured),
+            Wanted::Nothing => None,
+        }
+    }
+
+    /// Whether it is met, to the two places that are printed.
+    fn verdict(&self) -> &'static str {
+        match self.ratio() {
+            Some(ratio) if (ratio * 100.0).round() >= 100.0 => "met",
+            Some(_) => "not met",
+            None => "",
+        }
+    }
+
+    fn limit(&self) -> String {
+        match self.wanted {
+            Wanted::AtLeast(wanted) => format!("≥ {wanted}"),
+            Wanted::AtMost(wanted) => format!("≤ {wanted}"),
+            Wanted::Nothing => String::new(),
+        }
+    }
+}
+
+/// All goals of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Goals(Vec<Goal>);
+
+impl Goals {
+    /// A figure with what it should be; none that is not a number.
+    pub fn add(&mut self, name: impl Into<String>, measured: f64, wanted: Wanted) {
+        if !measured.is_nan() {
+            self.0.push(Goal { name: name.into(), measured, wanted });
+        }
+    }
+
+    /// A figure that should be at least `wanted`.
+    pub fn at_least(&mut self, name: impl Into<String>, measured: f64, wanted: f64) {
+        self.add(name, measured, Wanted::AtLeast(wanted));
+    }
+
+    /// A figure that should be at most `wanted`.
+    pub fn at_most(&mut self, name: impl Into<String>, measured: f64, wanted: f64) {
+        self.add(name, measured, Wanted::AtMost(wanted));
+    }
+
+    /// A figure for comparison.
+    pub fn beside(&mut self, name: impl Into<String>, measured: f64) {
+        self.add(name, measured, Wanted::Nothing);
+    }
+
+    /// In order.
+    pub fn all(&self) -> &[Goal] {
+        &self.0
+    }
+
+    /// As a table: figure, measured, wanted, met or not.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new(["figure", "measured", "wanted", ""]);
+        for goal in &self.0 {
+            table.row([goal.name.clone(), format!("{:.2}", goal.measured), goal.limit(), goal.verdict().into()]);
+        }
+        table
+    }
+
+    /// Prints every figure that was wanted, then those beside them.
+    pub fn print(&self) {
+        let (wanted, beside): (Vec<_>, Vec<_>) = self.0.iter().partition(|goal| goal.ratio().is_some());
+        println!("\n{:<80} {:>9}    {:>7} {:>7}", "reach", "measured", "wanted", "ratio");
+        for goal in &wanted {
+            let (ratio, limit) = (goal.ratio().unwrap_or(f64::NAN), goal.limit());
+            println!("{:<80} {:>9.2} {limit:>10} {ratio:>7.2}  {}", goal.name, goal.measured, goal.verdict());
+        }
+        if !beside.is_empty() {
+            println!("\n{:<80} {:>9}", "for comparison", "measured");
+            beside.iter().for_each(|goal| println!("{:<80} {:>9.2}", goal.name, goal.measured));
+        }
+        let met = wanted.iter().filter(|goal| goal.verdict() == "met").count();
+        println!("\n{met} of {} figures met", wanted.len());
+    }
+}

@@ -1,0 +1,112 @@
+//! The columns of one row: keys, prices, plans that fit into memory, each run and timed.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass::circuits::{CostModel, PlanSpec};
+use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
+use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
+use windlass::{Error, Evaluator, Plaintext};
+
+use super::case::Case;
+use super::columns::Column;
+use super::job::{Job, Room};
+use super::kinds::Kind;
+use super::measured::{Measured, Product};
+use crate::page::first_seen;
+use crate::process_time::Stopwatch;
+use crate::threads::with_threads;
+
+/// How long and with how much.
+pub struct Limits<'a> {
+    /// Numbers of threads for the columns that run on several.
+    pub threads: &'a [usize],
+    /// Runs of each column.
+    pub rounds: usize,
+    /// Bytes of keys and constants.
+    pub bytes: usize,
+}
+
+/// Measures the columns of one table; how many there were that did not fit or could not be planned.
+pub fn measure(
+    case: &Case,
+    kind: Kind,
+    columns: &[Column],
+    limits: &Limits<'_>,
+    keep: &mut impl FnMut(Measured) -> io::Result<()>,
+) -> Result<usize, Box<dyn std::error::Error>> {
+    // On all threads, by processor time.
+    let watch = Stopwatch::start();
+    let map = case.map(kind)?;
+    let product = Product {
+        map: kind.name().into(),
+        m: case.context.params().m(),
+        p: case.slots.prime(),
+        r: case.slots.modulus().exponent(),
+        size: case.size(),
+        bad: case.bad,
+        chain: case.chain.clone(),
+        build_s: watch.processor_seconds(),
+        ..Product::default()
+    };
+    let bits = case.input();
+    let (input, expected) = (Plaintext::from_integers(&case.slots, &bits)?, case.expected(kind, &bits)?);
+    let mut rng = ChaCha20Rng::from_seed([7; 32]);
+    let secret = Arc::new(SecretKey::generate(&case.context, &mut rng));
+    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
+    let encrypted = Encryptor::new(Scheme::Bgv, public).encrypt(&input, &mut rng)?;
+    let decryptor = Decryptor::new(Scheme::Bgv, &case.slots, Arc::clone(&secret));
+    let (prices, room) = prices(case, &secret, &encrypted, limits.bytes, &mut rng)?;
+    let mut left_out = 0;
+    for column in columns {
+        let spec = PlanSpec { cost: prices, ..column.spec.clone() };
+        let plan = match room.plan(&map, spec, column.ours) {
+            Ok(plan) => plan,
+            Err(reason) => {
+                println!("# {}: {reason}", column.name);
+                left_out += 1;
+                continue;
+            }
+        };
+        let engine = engine(case, &secret, &plan.required_keys(), &mut rng)?;
+        let job = Job { product: product.clone(), column, plan: &plan, engine: &engine };
+        job.run(&encrypted, &decryptor, &expected, limits.threads, limits.rounds, keep)?;
+    }
+    Ok(left_out)
+}
+
+/// An evaluator with keys for these automorphisms.
+fn engine(case: &Case, secret: &SecretKey, elements: &BTreeSet<u64>, rng: &mut ChaCha20Rng) -> Result<Engine, Error> {
+    let mut keys = EvaluationKeys::empty(&case.context);
+    for &t in elements {
+        keys.add_galois(secret, t, case.context.top_level(), rng)?;
+    }
+    Engine::new(Scheme::Bgv, &case.slots, Arc::new(keys))
+}
+
+/// Prices by one thread's processor time, and what keys and constants take.
+fn prices(
+    case: &Case,
+    secret: &SecretKey,
+    encrypted: &Ciphertext,
+    bytes: usize,
+    rng: &mut ChaCha20Rng,
+) -> Result<(CostModel, Room), Error> {
+    let (m, p) = (case.context.params().m(), case.slots.prime());
+    // Powers of Frobenius; where there are fewer than a dozen, steps along the dimension too.
+    let frobenius = (1..=12).map(|e| windlass_kernels::arith::pow_mod(p % m, e, m));
+    let steps = (1..=12).map(|i| case.step(i));
+    let mut elements = first_seen(frobenius.chain(steps).filter(|&t| t != 1));
+    elements.truncate(12);
+    let engine = engine(case, secret, &elements.iter().copied().collect(), rng)?;
+    let watch = Stopwatch::start();
+    let clock = || watch.processor_seconds();
+    let prices = with_threads(1, || CostModel::measure_by(&engine, encrypted, &elements, &clock))?;
+    println!("# prices in ms: {prices:.3?}");
+    let key = engine.keys().bytes() / elements.len().max(1);
+    let (constant, packed) = (engine.constant_bytes(engine.top_level()), case.context.params().n());
+    Ok((prices, Room { bytes, key, constant, packed }))
+}

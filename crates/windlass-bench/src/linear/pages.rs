@@ -1,0 +1,207 @@
+//! Tables and the plot from the records of linear maps.
+
+use std::fmt::Write as _;
+
+use super::measured::Measured;
+use super::reach::{self, HELIB};
+use crate::page::{Table, distinct, first_seen};
+use crate::plot::{Axis, BLUE, Drawn, Line, LinePlot, RED};
+
+const MAPS: [(&str, &str); 4] = [
+    ("1d", "`MatMul1D` (Table 2)"),
+    ("block", "`BlockMatMul1D` (Table 3)"),
+    ("full", "`MatMulFull`"),
+    ("block-full", "`BlockMatMulFull`"),
+];
+
+/// All tables, chain by chain.
+pub fn tables(records: &[Measured]) -> String {
+    let mut out = String::new();
+    for chain in distinct(records.iter().map(|record| record.of.chain.as_str())) {
+        let of_chain: Vec<&Measured> = records.iter().filter(|record| record.of.chain == chain).collect();
+        let title = match chain {
+            "400" => "Q of 400 bits, P of 150, three digits",
+            "secure" => "128 bits of security: Q of 250 bits, P of 100, three digits",
+            given => given,
+        };
+        let _ = writeln!(out, "\n## {title}\n\nMeasured on {}.", of_chain[0].cpu);
+        let section = |out: &mut String, title: &str, table: Table| {
+            if !table.is_empty() {
+                let _ = write!(out, "\n### {title}\n\n{table}");
+            }
+        };
+        if chain == "400" {
+            section(&mut out, "Beside HElib 2.3, in T", compared(&of_chain));
+            let title = "Beside HElib 2.3 on the same kind of core, seconds of one thread";
+            section(&mut out, title, beside(&of_chain));
+        }
+        section(&mut out, "Reach", reach::goals(&of_chain).table());
+        for (map, title) in MAPS {
+            let rows: Vec<&Measured> = of_chain.iter().copied().filter(|record| record.of.map == map).collect();
+            section(&mut out, &format!("{title}, seconds on one thread"), strategies(&rows));
+            section(&mut out, &format!("{title}: best strategy, keys, constants, threads"), details(&rows));
+        }
+    }
+    out
+}
+
+fn find<'a>(rows: &[&'a Measured], like: &Measured, column: &str, threads: usize) -> Option<&'a Measured> {
+    let ring = |r: &Measured| (r.of.place(), r.of.p, r.of.r);
+    let fits = |r: &&&Measured| ring(r) == ring(like) && r.of.column == column && r.threads == threads;
+    rows.iter().find(fits).copied()
+}
+
+/// One record of each ring and dimension, in order of appearance.
+fn places<'a>(rows: &[&'a Measured]) -> Vec<&'a Measured> {
+    let mut seen = Vec::new();
+    let new = |r: &&&Measured| {
+        let ring = (r.of.place(), r.of.p, r.of.r);
+        let new = !seen.contains(&ring);
+        seen.push(ring);
+        new
+    };
+    rows.iter().filter(new).copied().collect()
+}
+
+/// The seconds of every column.
+fn strategies(rows: &[&Measured]) -> Table {
+    let columns = first_seen(rows.iter().map(|r| r.of.column.as_str()));
+    let mut table = Table::new(["m", "D", "build", "convert"].iter().chain(&columns).copied());
+    for place in places(rows) {
+        // Of the best strategy, where it was measured: the others' conversions are into new memory.
+        let any = rows.iter().find(|r| r.of.place() == place.of.place() && r.threads == 1).copied();
+        let Some(any) = find(rows, place, "best", 1).or(any) else { continue };
+        let mut cells = Vec::from(place.of.row());
+        cells.extend([any.of.build_s, any.of.convert_s].map(|seconds| format!("{seconds:.2}")));
+        let time = |column| find(rows, place, column, 1).map_or_else(String::new, |r| format!("{:.3}", r.median_s));
+        cells.extend(columns.iter().map(|column| time(column)));
+        table.row(cells);
+    }
+    table
+}
+
+/// What the best and the minimal plan take, and their times on several threads.
+fn details(rows: &[&Measured]) -> Table {
+    let threads = distinct(rows.iter().map(|record| record.threads).filter(|&n| n > 1));
+    let fixed = ["m", "D", "column", "T", "predicted s", "keys", "MB", "constants", "MB", "capacity bits"];
+    let more = threads.iter().map(|n| format!("{n} threads: s"));
+    let mut table = Table::new(fixed.into_iter().map(String::from).chain(more));
+    for place in places(rows) {
+        for column in ["best", "minimal"] {
+            let Some(r) = find(rows, place, column, 1) else { continue };
+            let packed = if r.of.strategy.contains("coefficients") { "†" } else { "" };
+            let mut cells = Vec::from(place.of.row());
+            cells.extend([
+                column.into(),
+                r.yardsticks.map_or_else(String::new, |t| format!("{t:.0}")),
+                format!("{:.3}", r.of.predicted_s),
+                r.of.keys.to_string(),
+                format!("{:.0}", r.of.key_bytes as f64 / 1e6),
+                format!("{}{packed}", r.of.constants),
+                format!("{:.0}", r.of.constant_bytes as f64 / 1e6),
+                format!("{:.1}", r.of.capacity_bits),
+            ]);
+            let time =
+                |&n: &usize| find(rows, place, column, n).map_or_else(String::new, |r| format!("{:.3}", r.median_s));
+            cells.extend(threads.iter().map(time));
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// Beside HElib's published implementation, in yardsticks.
+fn compared(records: &[&Measured]) -> Table {
+    let ours = ["Windlass", "times faster"];
+    let mut table = Table::new([&["map", "m", "D", "HElib"][..], &ours, &["HElib, minimal keys"], &ours].concat());
+    for (map, m, bad, default, minimal) in HELIB {
+        let fits = |r: &&Measured| r.of.map == map && r.of.m == m && r.of.bad == bad && (r.of.p, r.of.r) == (2, 1);
+        let rows: Vec<&Measured> = records.iter().copied().filter(fits).collect();
+        let Some(&any) = rows.first() else { continue };
+        let mut cells = vec![map.to_owned()];
+        cells.extend(any.of.row());
+        for (column, theirs) in [("best", default), ("minimal", minimal)] {
+            let own = find(&rows, any, column, 1).and_then(|r| r.yardsticks);
+            cells.extend(match own {
+                Some(t) if theirs.is_finite() => {
+                    [format!("{theirs:.0}"), format!("{t:.0}"), format!("{:.1}", theirs / t)]
+                }
+                Some(t) => [String::new(), format!("{t:.0}"), String::new()],
+                None => [const { String::new() }; 3],
+            });
+        }
+        table.row(cells);
+    }
+    table
+}
+
+/// Records on one thread with HElib's seconds on the same kind of core.
+fn with_helib<'a>(records: impl Iterator<Item = &'a Measured>) -> Vec<(&'a Measured, f64)> {
+    records.filter(|r| r.threads == 1).filter_map(|r| Some((r, reach::helib_here(r)?))).collect()
+}
+
+/// Beside HElib on the kind of core of the records, in seconds.
+fn beside(records: &[&Measured]) -> Table {
+    let mut table = Table::new(["map", "m", "D", "keys", "HElib", "Windlass", "times faster"]);
+    for (r, theirs) in with_helib(records.iter().copied()) {
+        let keys = if r.of.column == "best" { "default; best" } else { "minimal" };
+        let [m, size] = r.of.row();
+        let [theirs, own, ratio] =
+            [format!("{theirs:.2}"), format!("{:.3}", r.median_s), format!("{:.1}", theirs / r.median_s)];
+        table.row([r.of.map.clone(), m, size, keys.into(), theirs, own, ratio]);
+    }
+    table
+}
+
+/// Ours against HElib on the same kind of core, in good dimensions: seconds against D.
+pub fn plot(records: &[Measured]) -> Drawn {
+    let pairs = with_helib(records.iter().filter(|r| !r.of.bad));
+    let line = |map: &str, column: &str, what: &str| {
+        let chosen = pairs.iter().filter(|(r, _)| r.of.map == map && r.of.column == column);
+        let (theirs, ours): (Vec<_>, Vec<_>) =
+            chosen.map(|&(r, theirs)| ((r.of.size as f64, theirs), (r.of.size as f64, r.median_s))).unzip();
+        let dashed = column == "minimal";
+        [
+            Line { name: format!("HElib{what}"), colour: RED, dashed, points: theirs },
+            Line { name: format!("Windlass{what}"), colour: BLUE, dashed, points: ours },
+        ]
+    };
+    let lines = [line("block", "best", ", block matrix"), line("1d", "minimal", ", few keys"), line("1d", "best", "")];
+    LinePlot {
+        title: "A matrix times an encrypted vector, one thread of the same core (Q of 400 bits)".into(),
+        x: Axis::logarithmic("D, size of the dimension").ticks(&[42.0, 120.0, 682.0]),
+        y: Axis::logarithmic("seconds"),
+        lines: lines.into_iter().flatten().filter(|line| !line.points.is_empty()).collect(),
+    }
+    .svg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::measured::{self, Product};
+    use super::*;
+    use crate::record;
+
+    fn records() -> Vec<Measured> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/record/amd-epyc-zen5/linear-2026-11-21.jsonl");
+        record::read(path.as_ref(), measured::key).unwrap()
+    }
+
+    #[test]
+    fn the_page_shows_the_record() {
+        let page = include_str!("../../../../docs/linear-maps.md");
+        let (_, rest) = page.split_once("<!-- begin tables -->\n").unwrap();
+        assert_eq!(rest.split_once("<!-- end tables -->").unwrap().0, tables(&records()));
+    }
+
+    #[test]
+    fn lines_are_drawn_of_what_both_have() {
+        let svg = plot(&records()).unwrap();
+        for name in ["HElib, block matrix", "Windlass, block matrix", "HElib, few keys", "Windlass, few keys"] {
+            assert!(svg.contains(name), "{name}");
+        }
+        let own = |r: &Measured| Measured { of: Product { p: 3, ..r.of.clone() }, ..r.clone() };
+        let foreign: Vec<Measured> = records().iter().map(own).collect();
+        assert!(plot(&foreign).is_err(), "HElib was measured for p = 2 alone");
+    }
+}

@@ -1,0 +1,139 @@
+//! What was measured, and finding it again.
+
+use serde::{Deserialize, Serialize};
+use windlass_kernels::Isa;
+
+use super::setup::STEPS;
+use crate::machine;
+use crate::page::distinct;
+use crate::record::Record;
+use crate::timing::Sample;
+
+/// Special primes and levels of the sums.
+pub const GRID: [(u32, usize); 9] = [(1, 1), (1, 4), (1, 9), (5, 1), (5, 4), (5, 9), (10, 1), (10, 4), (10, 9)];
+
+/// Instruction sets, slowest first.
+const ISAS: [&str; 4] = ["portable", "avx2", "avx512", "ifma"];
+
+/// One measured operation.
+pub type Measured = Record<Figure>;
+
+/// What was measured, and where.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// `sum`, `operation`, `precision` (its times are bits: the mean and the least) or `fma`.
+    pub part: String,
+    /// Special primes, or the logarithm of n for `fma`.
+    pub k: u32,
+    /// Level, or the number of rows for `fma`.
+    pub l: usize,
+    /// Groups of a sum (0: sequential); the operation's name otherwise.
+    pub what: String,
+    /// The instruction set.
+    pub isa: String,
+}
+
+/// By what a later record replaces an earlier one.
+pub fn key(record: &Measured) -> impl PartialEq + use<> {
+    (record.of.clone(), record.threads)
+}
+
+/// Where a figure of a sum was taken.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub k: u32,
+    pub l: usize,
+    pub isa: &'a str,
+    pub threads: usize,
+}
+
+/// Figures, and the yardstick of the run that adds to them.
+#[derive(Default)]
+pub struct Results {
+    pub records: Vec<Measured>,
+    /// T in seconds.
+    pub yardstick: Option<f64>,
+}
+
+impl Results {
+    /// Prints and keeps a figure.
+    pub fn add(&mut self, part: &str, (k, l): (u32, usize), sample: &Sample, isa: Isa, threads: usize) {
+        let Sample { id, median, min, rounds } = sample;
+        let (median_ms, min_ms, isa) = (median * 1e3, min * 1e3, isa.name());
+        println!(
+            "{part:<10} k={k:<2} l={l:<2} {id:<18} {isa:<8} {threads:>2} threads {median_ms:>11.4} ms {min_ms:>11.4} ms"
+        );
+        self.records.push(Record {
+            cpu: machine::cpu(),
+            threads,
+            median_s: *median,
+            min_s: *min,
+            yardsticks: self.yardstick.map(|t| median / t),
+            rounds: Some(*rounds),
+            of: Figure { part: part.into(), k, l, what: id.clone(), isa: isa.into() },
+        });
+    }
+
+    /// The figures of a part.
+    pub fn of_part<'a>(&'a self, part: &'a str) -> impl Iterator<Item = &'a Measured> + Clone {
+        self.records.iter().filter(move |r| r.of.part == part)
+    }
+
+    fn sums_at<'a>(&'a self, place: Place<'a>) -> impl Iterator<Item = &'a Measured> {
+        let Place { k, l, isa, threads } = place;
+        self.of_part("sum").filter(move |r| (r.of.k, r.of.l, &*r.of.isa, r.threads) == (k, l, isa, threads))
+    }
+
+    /// A sum in h groups.
+    fn sum_record<'a>(&'a self, place: Place<'a>, h: usize) -> Option<&'a Measured> {
+        let wanted = h.to_string();
+        self.sums_at(place).find(|r| r.of.what == wanted)
+    }
+
+    /// Seconds of a sum in h groups; 0 is the sequential one.
+    pub fn sum(&self, place: Place<'_>, h: usize) -> Option<f64> {
+        Some(self.sum_record(place, h)?.median_s)
+    }
+
+    /// The best h with its seconds.
+    pub fn best(&self, place: Place<'_>) -> Option<(usize, f64)> {
+        let all = (1..=STEPS as usize).filter_map(|h| Some((h, self.sum(place, h)?)));
+        all.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// Seconds of the best sum in the T of its run.
+    pub fn best_in_yardsticks(&self, place: Place<'_>) -> Option<f64> {
+        let (h, _) = self.best(place)?;
+        self.sum_record(place, h)?.yardsticks
+    }
+
+    /// Names of the instruction sets measured, slowest first.
+    pub fn isas(&self) -> Vec<&'static str> {
+        let measured = |name: &&str| self.records.iter().any(|r| r.of.part != "operation" && r.of.isa == *name);
+        ISAS.into_iter().filter(measured).collect()
+    }
+
+    /// The numbers of threads that sums were measured on.
+    pub fn threads(&self) -> Vec<usize> {
+        distinct(self.of_part("sum").map(|r| r.threads))
+    }
+
+    /// The fastest instruction set and the least number of threads, if sums were measured.
+    pub fn fastest(&self) -> Option<(&'static str, usize)> {
+        Some((self.isas().last()?, *self.threads().first()?))
+    }
+
+    /// (bytes, separate/fused) for one instruction set or all, by bytes.
+    pub fn fma_ratios(&self, isa: Option<&str>) -> Vec<(f64, f64)> {
+        let all = self.of_part("fma").filter(|r| isa.is_none_or(|isa| r.of.isa == isa));
+        let ratio = |fused: &Measured| {
+            let separate = Figure { what: "separate".into(), ..fused.of.clone() };
+            let separate = all.clone().find(|r| r.of == separate)?;
+            let bytes = 8.0 * ((3 * fused.of.l) << fused.of.k) as f64;
+            Some((bytes, separate.min_s / fused.min_s))
+        };
+        let mut ratios: Vec<(f64, f64)> = all.clone().filter(|r| r.of.what == "fused").filter_map(ratio).collect();
+        ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+        ratios
+    }
+}

@@ -1,0 +1,151 @@
+//! Arguments of `windlass refresh`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use windlass::schemes::Scheme;
+
+/// Arguments of `refresh`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct RefreshArgs {
+    /// One step instead of all of them.
+    #[command(subcommand)]
+    pub step: Option<Step>,
+    /// The bootstrapping preset; `--preset list` prints the names.
+    #[arg(long, value_name = "NAME")]
+    pub preset: Option<String>,
+    /// How to bootstrap.
+    #[command(flatten)]
+    pub way: WayArgs,
+    /// Print the plan only: stages, capacity, keys in bytes, and an estimate of the time.
+    #[arg(long)]
+    pub explain: bool,
+    /// The values to encrypt, separated by commas [default: 0, 1, 2, .. in all slots].
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub values: Vec<u64>,
+    /// Keep keys and ciphertexts in this directory (made if missing) [default: a temporary one, removed at the end].
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// The preset and how to bootstrap under it.
+#[derive(Debug, Args)]
+pub struct SetArgs {
+    /// The bootstrapping preset (`windlass refresh --preset list` prints the names).
+    #[arg(long, value_name = "NAME")]
+    pub preset: String,
+    /// How to bootstrap.
+    #[command(flatten)]
+    pub way: WayArgs,
+}
+
+/// How to bootstrap.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct WayArgs {
+    /// Fill the slots with elements of degree d instead of integers.
+    #[arg(long)]
+    pub packed: bool,
+    /// The scheme.
+    #[arg(long, value_enum, default_value_t = SchemeName::Bgv)]
+    pub scheme: SchemeName,
+}
+
+/// A scheme by name.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum SchemeName {
+    /// Brakerski–Gentry–Vaikuntanathan.
+    Bgv,
+    /// Brakerski; Fan–Vercauteren.
+    Bfv,
+}
+
+impl From<SchemeName> for Scheme {
+    fn from(name: SchemeName) -> Self {
+        match name {
+            SchemeName::Bgv => Scheme::Bgv,
+            SchemeName::Bfv => Scheme::Bfv,
+        }
+    }
+}
+
+/// One step.
+#[derive(Debug, Subcommand)]
+pub enum Step {
+    /// Client: make the secret key, the public key, the evaluation keys and the bootstrapping keys.
+    Keygen(KeygenArgs),
+    /// Client: encrypt a vector, by default with just enough capacity to be refreshed.
+    Encrypt(EncryptArgs),
+    /// Server: refresh a ciphertext, packed if its slots hold elements or the keys are for that.
+    Apply(ApplyArgs),
+    /// Client: decrypt a ciphertext.
+    Decrypt(DecryptArgs),
+}
+
+/// Arguments of `refresh keygen`.
+#[derive(Debug, Args)]
+pub struct KeygenArgs {
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// Directory for secret.key, public.key, evaluation.keys and bootstrap.keys (made if missing).
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `refresh encrypt`.
+#[derive(Debug, Args)]
+pub struct EncryptArgs {
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// The secret key: the ciphertext is then half as large.
+    #[arg(long, value_name = "FILE", conflicts_with = "public_key", required_unless_present = "public_key")]
+    pub secret_key: Option<PathBuf>,
+    /// The public key, to encrypt for its owner.
+    #[arg(long, value_name = "FILE")]
+    pub public_key: Option<PathBuf>,
+    /// The values, separated by commas: integers below p^r for the slots in order (with --packed for the d coefficients of each); the rest is 0.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    pub values: Vec<u64>,
+    /// Leave at least this many bits of capacity [default: what a refresh needs].
+    #[arg(long, value_name = "BITS")]
+    pub capacity: Option<f64>,
+    /// The ciphertext file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `refresh apply`.
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    /// Without --packed, ciphertext and keys decide: slots that hold elements are bootstrapped packed, integers as the keys allow.
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// The client's evaluation keys.
+    #[arg(long, value_name = "FILE")]
+    pub evaluation_keys: PathBuf,
+    /// The client's bootstrapping keys.
+    #[arg(long, value_name = "FILE")]
+    pub bootstrap_keys: PathBuf,
+    /// The ciphertext file.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The refreshed ciphertext file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `refresh decrypt`.
+#[derive(Debug, Args)]
+pub struct DecryptArgs {
+    #[command(flatten)]
+    pub set: SetArgs,
+    /// The secret key.
+    #[arg(long, value_name = "FILE")]
+    pub secret_key: PathBuf,
+    /// The ciphertext file.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// Check that these are the values, and that the rest is 0.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub values: Option<Vec<u64>>,
+}
