@@ -34,11 +34,13 @@ impl Goal {
 
     /// Whether it is met, to the two places that are printed.
     fn verdict(&self) -> &'static str {
-        match self.ratio() {
-            Some(ratio) if (ratio * 100.0).round() >= 100.0 => "met",
-            Some(_) => "not met",
-            None => "",
-        }
+        let printed = (self.measured * 100.0).round() / 100.0;
+        let met = match self.wanted {
+            Wanted::AtLeast(wanted) => printed >= wanted,
+            Wanted::AtMost(wanted) => printed <= wanted,
+            Wanted::Nothing => return "",
+        };
+        if met { "met" } else { "not met" }
     }
 
     fn limit(&self) -> String {
@@ -105,5 +107,23 @@ impl Goals {
         }
         let met = wanted.iter().filter(|goal| goal.verdict() == "met").count();
         println!("\n{met} of {} figures met", wanted.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_is_met_to_the_places_that_are_printed() {
+        let mut goals = Goals::default();
+        goals.at_least("just", 7.996, 8.0);
+        goals.at_least("missed", 7.99, 8.0);
+        goals.at_most("less", 1.504, 1.5);
+        goals.beside("beside", 3.0);
+        goals.at_least("unknown", f64::NAN, 1.0);
+        let verdicts: Vec<&str> = goals.all().iter().map(Goal::verdict).collect();
+        assert_eq!(verdicts, ["met", "not met", "met", ""]);
+        assert!(goals.table().to_string().contains("| missed | 7.99 | ≥ 8 | not met |"));
     }
 }

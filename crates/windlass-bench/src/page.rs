@@ -34,14 +34,20 @@ impl Table {
 
 impl Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "| {} |", self.heading.join(" | "))?;
+        line(f, &self.heading, self.heading.len())?;
         writeln!(f, "|{}", "---|".repeat(self.heading.len()))?;
-        for row in &self.rows {
-            let missing = self.heading.len().saturating_sub(row.len());
-            writeln!(f, "| {} |{}", row.join(" | "), " |".repeat(missing))?;
-        }
-        Ok(())
+        self.rows.iter().try_for_each(|row| line(f, row, self.heading.len()))
     }
+}
+
+/// One line of a table, with empty cells at its end if there are too few.
+fn line(f: &mut fmt::Formatter<'_>, cells: &[String], count: usize) -> fmt::Result {
+    let empty = String::new();
+    f.write_str("|")?;
+    for cell in cells.iter().chain(std::iter::repeat(&empty)).take(count.max(cells.len())) {
+        if cell.is_empty() { f.write_str(" |")? } else { write!(f, " {cell} |")? }
+    }
+    writeln!(f)
 }
 
 /// Seconds with three figures or so.

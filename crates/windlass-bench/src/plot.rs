@@ -143,7 +143,11 @@ impl LinePlot {
         }
         let (x, y) = (self.x.scale(points().map(|p| p.0)), self.y.scale(points().map(|p| p.1)));
         canvas(HEIGHT, &self.title, |root| {
-            let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+            // Only names of lines that go all the way stand beyond the axes.
+            let end = x.range.end / if x.log { 1.25 } else { 1.05 };
+            let goes_all_the_way = |line: &&Line| line.points.iter().any(|(x, _)| *x >= 0.99 * end);
+            let names = self.lines.iter().filter(goes_all_the_way).map(|line| line.name.chars().count());
+            let longest = names.max().unwrap_or(0);
             let mut chart = ChartBuilder::on(root)
                 .margin(10)
                 .margin_top(40)
@@ -153,7 +157,8 @@ impl LinePlot {
                 .build_cartesian_2d(x, y)?;
             chart
                 .configure_mesh()
-                .disable_axes()
+                .axis_style(GREY)
+                .label_style(("sans-serif", 13).into_font().color(&INK))
                 .bold_line_style(GREY)
                 .light_line_style(TRANSPARENT)
                 .x_desc(&*self.x.name)
@@ -174,8 +179,9 @@ impl LinePlot {
                     chart.draw_series(line.points.iter().map(dot))?;
                 }
             }
-            let ends: Vec<((i32, i32), &Line)> =
-                self.lines.iter().filter_map(|line| Some((chart.backend_coord(line.points.last()?), line))).collect();
+            let right = |line: &&Line| line.points.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
+            let end = |line| Some((chart.backend_coord(&right(&line)?), line));
+            let ends: Vec<((i32, i32), &Line)> = self.lines.iter().filter_map(end).collect();
             name_lines(root, ends)
         })
     }
