@@ -155,7 +155,7 @@ fn reach(report: &mut Report, times: &Times) {
             match name {
                 // The path for 52 bits is the one that 50 bits take on a machine without IFMA.
                 "avx512" => report.goals.at_least(
-                    &format!(
+                    format!(
                         "transform n = {n}: avx512 times as fast as tfhe-ntt's {} path",
                         crate::yardstick::path(52)
                     ),
@@ -163,7 +163,7 @@ fn reach(report: &mut Report, times: &Times) {
                     3.0,
                 ),
                 _ => report.goals.beside(
-                    &format!(
+                    format!(
                         "transform n = {n}: {name} times as fast as tfhe-ntt at 50 bits, {}",
                         crate::yardstick::path(50)
                     ),
