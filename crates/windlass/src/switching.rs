@@ -86,6 +86,16 @@ pub trait Switching: Sync {
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
     /// Divides by `P`, exactly for the plaintext.
     fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext>;
+
+    /// Runs a circuit. A scheme that can refresh may do so, to the input or inside, where the result would be left with
+    /// too little capacity to be refreshed itself; the others just run it.
+    fn run(
+        &self,
+        input: &Self::Ciphertext,
+        circuit: &dyn Fn(&Self, &Self::Ciphertext) -> Result<Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        circuit(self, input)
+    }
 }
 
 /// The refusal of an empty sum.

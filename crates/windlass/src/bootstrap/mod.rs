@@ -23,6 +23,7 @@ mod spec;
 mod splitting;
 mod times;
 
+pub use crate::schemes::Refresh;
 pub use error::BootstrapError;
 pub use estimate::KeyBytes;
 pub use keys::BootstrapKeys;
@@ -32,22 +33,3 @@ pub use presets::{BootstrapPreset, bootstrap_preset_names};
 pub use run::{Bootstrapper, Progress};
 pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition, Transform, Unpacking};
 pub use times::{StageTime, stage_times};
-
-use crate::error::Result;
-
-/// Something that gives a ciphertext new capacity: circuits that run out of it can refresh by themselves.
-pub trait Refresh<C> {
-    /// The same message with more capacity.
-    fn refresh(&self, ciphertext: &C) -> Result<C>;
-
-    /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit where there is no noise.
-    fn spare_bits(&self, ciphertext: &C) -> f64;
-
-    /// The ciphertext as it is when `bits` may be spent on it, else refreshed: a circuit that says so before each step never runs out.
-    ///
-    /// # Errors
-    /// Those of [`Refresh::refresh`].
-    fn with_spare_bits(&self, ciphertext: C, bits: f64) -> Result<C> {
-        if self.spare_bits(&ciphertext) < bits { self.refresh(&ciphertext) } else { Ok(ciphertext) }
-    }
-}

@@ -5,9 +5,11 @@ pub mod clear;
 pub mod client;
 pub mod engine;
 mod galois;
+mod refresh;
 
 pub use client::{Decryptor, Encryptor};
 pub use engine::{Ciphertext, Constant, Engine};
+pub use refresh::Refresh;
 
 /// The form of a ciphertext: where the message sits in the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -156,6 +156,11 @@ impl LinearPlan {
         Ok(Self { grid: grid.clone(), method, spec: spec.clone(), count, price, number })
     }
 
+    /// The number of this plan, which only its copies share: by it constants are tied to their plan.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The maps that this plan evaluates.
     pub fn grid(&self) -> &LinearGrid {
         &self.grid

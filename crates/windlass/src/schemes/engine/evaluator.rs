@@ -22,7 +22,7 @@ impl Switching for Engine {
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, false)
+        self.with_room(&[a, b], |x| self.add_or_sub(x[0], x[1], false))
     }
 
     fn zero_like(&self, a: &Ciphertext) -> Result<Ciphertext> {
@@ -30,7 +30,7 @@ impl Switching for Engine {
     }
 
     fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
-        self.times_constant(a, c)
+        self.with_room(&[a], |x| self.times_constant(x[0], c))
     }
 
     fn has_key(&self, t: u64) -> bool {
@@ -38,7 +38,7 @@ impl Switching for Engine {
     }
 
     fn automorphism(&self, a: &Ciphertext, t: u64) -> Result<Ciphertext> {
-        self.apply_automorphism(a, t)
+        self.with_room(&[a], |x| self.apply_automorphism(x[0], t))
     }
 
     fn hoist(&self, a: &Ciphertext) -> Result<Hoisted> {
@@ -81,6 +81,14 @@ impl Switching for Engine {
     fn mod_down(&self, a: Extended) -> Result<Ciphertext> {
         self.mod_down_extended(&a)
     }
+
+    fn run(
+        &self,
+        input: &Ciphertext,
+        circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
+    ) -> Result<Ciphertext> {
+        self.circuit_with_room(input, circuit)
+    }
 }
 
 impl Evaluator for Engine {
@@ -110,7 +118,7 @@ impl Evaluator for Engine {
     }
 
     fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.add_or_sub(a, b, true)
+        self.with_room(&[a, b], |x| self.add_or_sub(x[0], x[1], true))
     }
 
     fn negate(&self, a: &Ciphertext) -> Result<Ciphertext> {
@@ -126,15 +134,15 @@ impl Evaluator for Engine {
     }
 
     fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-        self.product(a, b)
+        self.with_room(&[a, b], |x| self.product(x[0], x[1]))
     }
 
     fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.product(a, a)
+        self.with_room(&[a], |x| self.product(x[0], x[0]))
     }
 
     fn multiply_scalar(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
-        self.scaled(a, k)
+        self.with_room(&[a], |x| self.scaled(x[0], k))
     }
 
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
@@ -142,10 +150,15 @@ impl Evaluator for Engine {
     }
 
     fn dot_ciphertexts(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
-        self.dot_products(pairs)
+        let operands: Vec<&Ciphertext> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
+        self.with_room(&operands, |x| self.dot_products(&x.chunks_exact(2).map(|p| (p[0], p[1])).collect::<Vec<_>>()))
     }
 
     fn weighted_sum(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {
-        self.weighted(terms, toward)
+        let operands: Vec<&Ciphertext> = terms.iter().map(|(x, _)| *x).chain(toward).collect();
+        self.with_room(&operands, |x| {
+            let terms: Vec<_> = x.iter().zip(terms).map(|(x, (_, weight))| (*x, *weight)).collect();
+            self.weighted(&terms, toward.map(|_| x[terms.len()]))
+        })
     }
 }

@@ -10,6 +10,7 @@ mod dot;
 mod evaluator;
 mod hoisted_rows;
 mod levels;
+mod refreshing;
 mod weighted;
 
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub struct Engine {
     /// By the exponent of the plaintext modulus: models for p^1, .., p^r.
     models: Arc<[NoiseModel]>,
     keys: Arc<EvaluationKeys>,
+    refresher: Option<refreshing::Refresher>,
 }
 
 /// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact canonical norm of its centred lift.
@@ -79,7 +81,7 @@ impl Engine {
         }
         let models =
             (1..=slots.modulus().exponent()).map(|r| NoiseModel::new(context.params(), slots.prime().pow(r))).collect();
-        Ok(Self { context, slots: Arc::clone(slots), scheme, models, keys })
+        Ok(Self { context, slots: Arc::clone(slots), scheme, models, keys, refresher: None })
     }
 
     /// The context of keys and ciphertexts.

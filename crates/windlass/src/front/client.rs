@@ -1,0 +1,217 @@
+//! A client: the secret key, encryption and decryption.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rand_chacha::ChaCha20Rng;
+use windlass_rlwe::{PublicKey, SecretKey};
+
+use super::context::Context;
+use super::family::{Approximate, Exact, Family, Mock};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::integer::Integer;
+use crate::plaintext::Plaintext;
+use crate::schemes::ckks::{self, Complex64, Publication, Published, complex};
+use crate::schemes::clear::{Clear, ClearCiphertext};
+use crate::schemes::{Ciphertext, Decryptor, Encryptor};
+
+/// The side that holds the secret key: it encrypts, decrypts, and makes the keys of servers.
+///
+/// Vectors may be shorter than the slots: zeros follow. Integers of any primitive type go in, taken
+/// modulo p^r; residues in [0, p^r) come out.
+///
+/// ```
+/// use windlass::{Context, needs::Products};
+///
+/// let context = Context::preset("insecure_toy_256")?;
+/// let (client, server) = context.generate_keys([&Products])?;
+/// let x = client.encrypt(&[3, -1, 200])?;
+/// let squares = server.square(&x)?;
+/// assert_eq!(client.decrypt(&squares)?[..4], [9, 1, 40_000 % 257, 0]);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+pub struct Client<F: Family = Exact> {
+    context: Context<F>,
+    secret: F::Secret,
+    rng: Mutex<ChaCha20Rng>,
+}
+
+impl<F: Family> fmt::Debug for Client<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("context", &self.context).finish_non_exhaustive()
+    }
+}
+
+impl<F: Family> Client<F> {
+    pub(crate) fn new(context: Context<F>, secret: F::Secret, rng: ChaCha20Rng) -> Self {
+        Self { context, secret, rng: Mutex::new(rng) }
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Context<F> {
+        &self.context
+    }
+
+    /// Lends the generator. A panic elsewhere cannot leave it in a state that repeats itself.
+    fn with_rng<T>(&self, work: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
+        work(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Client {
+    /// Encrypts integers, one for each slot.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for more integers than slots.
+    pub fn encrypt<T: Integer>(&self, values: &[T]) -> Result<Ciphertext> {
+        self.encrypt_plaintext(&Plaintext::from_integers(self.context.ring(), values)?)
+    }
+
+    /// Encrypts elements of GR(p^r; d), `[ℓ][d]` coefficients, row-major.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for more coefficients than there are.
+    pub fn encrypt_elements<T: Integer>(&self, coefficients: &[T]) -> Result<Ciphertext> {
+        self.encrypt_plaintext(&Plaintext::from_slots(self.context.ring(), coefficients)?)
+    }
+
+    /// Encrypts any element of the plaintext ring, at the top level.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for an element of another ring.
+    pub fn encrypt_plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
+        let top = self.secret.context().top_level();
+        Ok(self.with_rng(|rng| self.decryptor().encrypt(plaintext, top, rng))?.0)
+    }
+
+    /// The integers in the slots, each in [0, p^e), p^e the plaintext modulus of the ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::CapacityExhausted`] and [`Error::NotDecryptable`] instead of a wrong answer;
+    /// [`Error::ContextMismatch`]; [`Error::Ring`] when a slot holds no integer.
+    pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>> {
+        self.decrypt_plaintext(ciphertext)?.to_integers()
+    }
+
+    /// The elements in the slots, `[ℓ][d]` coefficients, row-major.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt`], without the last.
+    pub fn decrypt_elements(&self, ciphertext: &Ciphertext) -> Result<Vec<u64>> {
+        Ok(self.decrypt_plaintext(ciphertext)?.to_slots())
+    }
+
+    /// The element of the plaintext ring.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt_elements`].
+    pub fn decrypt_plaintext(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
+        self.decryptor().decrypt(ciphertext)
+    }
+
+    /// A key for others to encrypt with, and what they encrypt with it.
+    pub fn encryptor(&self) -> Encryptor {
+        let key = self.with_rng(|rng| PublicKey::generate(&self.secret, rng));
+        Encryptor::new(self.context.scheme(), Arc::new(key))
+    }
+
+    /// The layer below, for who wants levels and seeds.
+    pub fn decryptor(&self) -> Decryptor {
+        Decryptor::new(self.context.scheme(), self.context.ring(), Arc::clone(&self.secret))
+    }
+
+    /// The secret key.
+    pub fn secret_key(&self) -> &Arc<SecretKey> {
+        &self.secret
+    }
+}
+
+impl Client<Approximate> {
+    /// Encrypts real numbers of absolute value at most 1. Zeros fill the vector up to a power of
+    /// two, which is the number of slots of the ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::SlotCount`] for none or more than n/2 of them; [`Error::NotFinite`];
+    /// [`Error::ValueTooLarge`].
+    pub fn encrypt(&self, values: &[f64]) -> Result<ckks::Ciphertext> {
+        self.encrypt_complex(&complex(values), 1.0)
+    }
+
+    /// Encrypts complex numbers of absolute value at most `bound`. The bound is public: it must not
+    /// depend on the values.
+    ///
+    /// # Errors
+    /// As [`Self::encrypt`].
+    pub fn encrypt_complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
+        let mut padded = values.to_vec();
+        if !values.is_empty() && values.len() <= self.context.slots() {
+            padded.resize(values.len().next_power_of_two(), Complex64::ZERO);
+        }
+        let (decryptor, top) = (self.decryptor()?, self.secret.context().top_level());
+        Ok(self.with_rng(|rng| decryptor.encrypt(&padded, bound, top, rng))?.0)
+    }
+
+    /// The real parts of the slots, each with an error of about 2^−[`ckks::Ciphertext::precision_bits`].
+    ///
+    /// The errors depend on the secret key: values that leave your hands go through
+    /// [`Self::decrypt_public`].
+    ///
+    /// # Errors
+    /// [`Error::CapacityExhausted`] when the values may have overflowed; [`Error::ContextMismatch`].
+    pub fn decrypt(&self, ciphertext: &ckks::Ciphertext) -> Result<Vec<f64>> {
+        self.decryptor()?.decrypt_real(ciphertext)
+    }
+
+    /// The slots as complex numbers. As [`Self::decrypt`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn decrypt_complex(&self, ciphertext: &ckks::Ciphertext) -> Result<Vec<Complex64>> {
+        self.decryptor()?.decrypt(ciphertext)
+    }
+
+    /// The slots with noise that hides their error, safe to publish.
+    ///
+    /// # Errors
+    /// As [`ckks::Decryptor::decrypt_public`].
+    pub fn decrypt_public(&self, ciphertext: &ckks::Ciphertext, publication: Publication) -> Result<Published> {
+        let decryptor = self.decryptor()?;
+        self.with_rng(|rng| decryptor.decrypt_public(ciphertext, publication, rng))
+    }
+
+    /// The layer below.
+    ///
+    /// # Errors
+    /// None for a client that a context made.
+    pub fn decryptor(&self) -> Result<ckks::Decryptor> {
+        ckks::Decryptor::new(self.context.ckks(), Arc::clone(&self.secret))
+    }
+}
+
+impl Client<Mock> {
+    /// What would be encrypted.
+    ///
+    /// # Errors
+    /// As [`Client::<Exact>::encrypt`].
+    pub fn encrypt<T: Integer>(&self, values: &[T]) -> Result<ClearCiphertext> {
+        self.encrypt_plaintext(&Plaintext::from_integers(self.context.ring(), values)?)
+    }
+
+    /// What would be encrypted.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`].
+    pub fn encrypt_plaintext(&self, plaintext: &Plaintext) -> Result<ClearCiphertext> {
+        Clear::new(self.context.ring()).encrypt(plaintext)
+    }
+
+    /// The integers in the slots.
+    ///
+    /// # Errors
+    /// [`Error::Ring`] when a slot holds no integer.
+    pub fn decrypt(&self, ciphertext: &ClearCiphertext) -> Result<Vec<u64>> {
+        ciphertext.plaintext().to_integers()
+    }
+}

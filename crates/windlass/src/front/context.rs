@@ -1,0 +1,226 @@
+//! A context: everything that a client and a server must agree on before either has a key.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
+
+use super::family::{Approximate, Exact, Family, Mock};
+use super::setting::{ApproximateSetting, ExactSetting};
+use crate::bootstrap::maps::evaluation_ring;
+use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode};
+use crate::error::{Error, Result};
+use crate::params::{ParamSpec, Params};
+use crate::schemes::Scheme;
+use crate::schemes::ckks::{CkksContext, CkksSpec};
+use crate::wire::{ApproximateContext, WireContext};
+
+/// Parameters, scheme, plaintext ring and the transforms of all primes, as one value that is cheap
+/// to clone. Client and server make the same one, each for itself, from a name or a file.
+///
+/// `Context` alone is one for exact integers (BGV and BFV); [`Context::approximate`] makes one for
+/// real and complex numbers (CKKS), [`Context::mock`] one without encryption, on which a program
+/// can be tried.
+///
+/// ```
+/// use windlass::{Context, Scheme};
+///
+/// let context = Context::preset("insecure_toy_256")?.with_scheme(Scheme::Bfv)?;
+/// println!("{context}"); // λ and its source, moduli, slots, capacity, sizes of keys
+/// assert_eq!((context.slots(), context.modulus()), (128, 257));
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Context<F: Family = Exact> {
+    setting: Arc<F::Setting>,
+}
+
+/// Wherever a plaintext ring is asked for, a context stands for its own.
+impl<F: Family<Setting = ExactSetting>> Deref for Context<F> {
+    type Target = Arc<SlotRing>;
+
+    fn deref(&self) -> &Arc<SlotRing> {
+        self.ring()
+    }
+}
+
+impl<F: Family> Clone for Context<F> {
+    fn clone(&self) -> Self {
+        Self { setting: Arc::clone(&self.setting) }
+    }
+}
+
+impl<F: Family> Context<F> {
+    pub(crate) fn of(setting: F::Setting) -> Self {
+        Self { setting: Arc::new(setting) }
+    }
+
+    pub(crate) fn setting(&self) -> &F::Setting {
+        &self.setting
+    }
+}
+
+impl Context {
+    /// A named parameter set, for BGV. See [`crate::params::preset_names`].
+    ///
+    /// Sets with `insecure` in their name are for tests; sets with `paper` repeat published
+    /// parameters, most of them near 80 bits of security. All others have at least 128.
+    ///
+    /// # Errors
+    /// [`Error::UnknownPreset`], which lists the names.
+    pub fn preset(name: &str) -> Result<Self> {
+        match BootstrapPreset::named(name, Mode::Thin) {
+            Ok(preset) => Self::for_bootstrapping(preset.params, preset.spec),
+            Err(Error::UnknownPreset { .. }) => Self::from_params(Params::preset(name, Scheme::Bgv)?),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The smallest parameter set that can do what the specification asks for, with its security
+    /// from the tables; nothing is made before the set is known.
+    ///
+    /// # Errors
+    /// [`Error::NoParameters`] with what the last candidate lacked.
+    pub fn plan(spec: &ParamSpec) -> Result<Self> {
+        Self::from_params(Params::plan(spec)?)
+    }
+
+    /// A context of parameters that were made otherwise.
+    ///
+    /// # Errors
+    /// What building the slots or the transforms reports.
+    pub fn from_params(params: Params) -> Result<Self> {
+        let slots = params.slot_ring()?;
+        Self::build(params, &slots, None)
+    }
+
+    /// A context whose slots stand in the order that bootstrapping needs.
+    ///
+    /// # Errors
+    /// As [`Self::from_params`]; [`Error::Unplannable`] for an m without evaluation maps.
+    pub fn for_bootstrapping(params: Params, spec: BootstrapSpec) -> Result<Self> {
+        let slots = evaluation_ring(params.m(), params.p(), params.r())?;
+        Self::build(params, &slots, Some(spec))
+    }
+
+    fn build(params: Params, slots: &Arc<SlotRing>, bootstrapping: Option<BootstrapSpec>) -> Result<Self> {
+        let files = WireContext::new(&params.context()?, slots, params.scheme());
+        Ok(Self::of(ExactSetting { params, files, bootstrapping }))
+    }
+
+    /// The same parameters for the other scheme.
+    ///
+    /// # Errors
+    /// As [`Self::from_params`].
+    pub fn with_scheme(&self, scheme: Scheme) -> Result<Self> {
+        let ExactSetting { params, bootstrapping, .. } = self.setting();
+        Self::build(params.clone().with_scheme(scheme), self.ring(), bootstrapping.clone())
+    }
+
+    /// The same context without encryption: the same programs run on it in exact arithmetic.
+    pub fn mock(&self) -> Context<Mock> {
+        Context { setting: Arc::clone(&self.setting) }
+    }
+
+    /// A plan to bootstrap as this context's preset says. Give it to [`Context::generate_keys`],
+    /// and the server can refresh.
+    ///
+    /// # Errors
+    /// [`Error::Bootstrap`] when the parameters do not carry a bootstrapping.
+    pub fn bootstrapping(&self) -> Result<Arc<BootstrapPlan>> {
+        self.bootstrapping_with(self.setting().bootstrapping.clone().unwrap_or_default())
+    }
+
+    /// A plan to bootstrap in a way of one's own.
+    ///
+    /// # Errors
+    /// As [`Self::bootstrapping`].
+    pub fn bootstrapping_with(&self, spec: BootstrapSpec) -> Result<Arc<BootstrapPlan>> {
+        let params = self.params();
+        Ok(Arc::new(BootstrapPlan::new(params.rlwe(), (params.p(), params.r()), spec)?))
+    }
+}
+
+/// What contexts with slots of exact integers tell, encrypted or not.
+impl<F: Family<Setting = ExactSetting>> Context<F> {
+    /// The parameters.
+    pub fn params(&self) -> &Params {
+        &self.setting.params
+    }
+
+    /// What the files of this context must agree with.
+    pub fn files(&self) -> &WireContext {
+        &self.setting.files
+    }
+
+    /// The plaintext ring R/(p^r) with its slots.
+    pub fn ring(&self) -> &Arc<SlotRing> {
+        self.setting.files.slots()
+    }
+
+    /// The number of slots ℓ.
+    pub fn slots(&self) -> usize {
+        self.ring().slots()
+    }
+
+    /// The plaintext modulus p^r.
+    pub fn modulus(&self) -> u64 {
+        self.ring().modulus().value()
+    }
+
+    /// BGV or BFV.
+    pub fn scheme(&self) -> Scheme {
+        self.params().scheme()
+    }
+}
+
+impl<F: Family<Setting = ExactSetting>> fmt::Display for Context<F> {
+    /// λ and its source, moduli, slots, capacity and the sizes of keys.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.params().explain())
+    }
+}
+
+impl Context<Approximate> {
+    /// A context for real and complex numbers (CKKS).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] and [`Error::Rlwe`] for specifications that make no parameters.
+    pub fn approximate(spec: &CkksSpec) -> Result<Self> {
+        let context = CkksContext::new(spec)?;
+        let files = ApproximateContext::new(&context);
+        Ok(Self::of(ApproximateSetting { context, files }))
+    }
+
+    /// What the files of this context must agree with.
+    pub fn files(&self) -> &ApproximateContext {
+        &self.setting.files
+    }
+
+    /// The CKKS parameters with their transforms.
+    pub fn ckks(&self) -> &Arc<CkksContext> {
+        &self.setting.context
+    }
+
+    /// The most slots of a ciphertext, n/2.
+    pub fn slots(&self) -> usize {
+        self.ckks().most_slots()
+    }
+}
+
+impl fmt::Display for Context<Approximate> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (spec, rlwe) = (self.ckks().spec(), self.ckks().rlwe());
+        let params = rlwe.params();
+        writeln!(f, "{:<22}CKKS", "scheme")?;
+        writeln!(f, "{:<22}n = {}, up to {} slots", "ring", spec.n, self.slots())?;
+        writeln!(f, "{:<22}{}; {}", "security", params.security(), params.secret())?;
+        writeln!(f, "{:<22}2^{}, {} rescalings", "scale", spec.scale_bits, spec.depth)?;
+        let (q, p) = (rlwe.log2_modulus(rlwe.top_level()), params.log2_p());
+        writeln!(f, "{:<22}{q:.1}, {p:.1}", "log2 Q, log2 P")?;
+        let sizes = params.key_sizes();
+        writeln!(f, "{:<22}{} bytes in memory", "ciphertext", sizes.ciphertext_memory)?;
+        writeln!(f, "{:<22}{} bytes in memory", "one switching key", sizes.switching_key_memory)
+    }
+}

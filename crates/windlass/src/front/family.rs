@@ -1,0 +1,173 @@
+//! The families of schemes that a context, a client and a server are for.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey};
+
+use super::needs::KeyRequests;
+use super::refreshers::{MockRefreshers, Refreshers};
+use super::setting::{ApproximateSetting, ExactSetting};
+use crate::bootstrap::BootstrapKeys;
+use crate::error::{Error, Result};
+use crate::schemes::clear::Clear;
+use crate::schemes::{Ciphertext, Engine, Refresh, ckks};
+use crate::switching::Switching;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A family of schemes: what its contexts and clients hold, and what its servers compute with.
+///
+/// There are three: [`Exact`], [`Approximate`] and [`Mock`].
+pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
+    /// What a context holds.
+    type Setting: std::fmt::Debug + Send + Sync;
+    /// What a client holds.
+    type Secret: Clone + Send + Sync;
+    /// What a server computes with.
+    type Engine: Switching + Send + Sync + 'static;
+    /// What a server refreshes with.
+    type Refreshers: Send + Sync;
+
+    /// Whether products of ciphertexts can be made.
+    fn has_relinearisation_key(engine: &Self::Engine) -> bool;
+
+    /// A fresh secret.
+    #[doc(hidden)]
+    fn generate_secret(setting: &Self::Setting, rng: &mut ChaCha20Rng) -> Self::Secret;
+
+    /// The keys that were asked for, ready for work.
+    #[doc(hidden)]
+    fn generate(
+        setting: &Self::Setting,
+        secret: &Self::Secret,
+        requests: &KeyRequests,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<(Self::Engine, Self::Refreshers)>;
+}
+
+/// Integers modulo p^r, or elements of GR(p^r; d), in the slots: BGV and BFV.
+#[derive(Debug, Clone, Copy)]
+pub enum Exact {}
+
+/// Real or complex numbers in the slots: CKKS.
+#[derive(Debug, Clone, Copy)]
+pub enum Approximate {}
+
+/// The plaintext ring of [`Exact`] without encryption. Servers have the keys that were asked for
+/// and no others, so that a missing one shows here too.
+#[derive(Debug, Clone, Copy)]
+pub enum Mock {}
+
+impl sealed::Sealed for Exact {}
+impl sealed::Sealed for Approximate {}
+impl sealed::Sealed for Mock {}
+
+impl Family for Exact {
+    type Setting = ExactSetting;
+    type Secret = Arc<SecretKey>;
+    type Engine = Engine;
+    type Refreshers = Arc<Refreshers>;
+
+    fn has_relinearisation_key(engine: &Engine) -> bool {
+        engine.keys().relinearisation().is_some()
+    }
+
+    fn generate_secret(setting: &ExactSetting, rng: &mut ChaCha20Rng) -> Arc<SecretKey> {
+        Arc::new(SecretKey::generate(setting.files.context(), rng))
+    }
+
+    fn generate(
+        setting: &ExactSetting,
+        secret: &Arc<SecretKey>,
+        requests: &KeyRequests,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<(Engine, Arc<Refreshers>)> {
+        let scheme = setting.files.scheme();
+        let keys = Arc::new(evaluation_keys(setting.files.context(), secret, requests, rng)?);
+        let mut own = Vec::with_capacity(requests.bootstrapping.len());
+        for plan in &requests.bootstrapping {
+            own.push((Arc::clone(plan), BootstrapKeys::generate(plan, scheme, secret, rng)?));
+        }
+        let refreshers = Arc::new(Refreshers::new(scheme, &keys, own));
+        let engine = Engine::new(scheme, setting.files.slots(), keys)?;
+        if refreshers.is_empty() {
+            return Ok((engine, refreshers));
+        }
+        Ok((engine.refreshing_with(Arc::clone(&refreshers) as Arc<dyn Refresh<Ciphertext>>), refreshers))
+    }
+}
+
+impl Family for Approximate {
+    type Setting = ApproximateSetting;
+    type Secret = Arc<SecretKey>;
+    type Engine = ckks::Engine;
+    type Refreshers = ();
+
+    fn has_relinearisation_key(engine: &ckks::Engine) -> bool {
+        engine.keys().relinearisation().is_some()
+    }
+
+    fn generate_secret(setting: &ApproximateSetting, rng: &mut ChaCha20Rng) -> Arc<SecretKey> {
+        Arc::new(SecretKey::generate(setting.context.rlwe(), rng))
+    }
+
+    fn generate(
+        setting: &ApproximateSetting,
+        secret: &Arc<SecretKey>,
+        requests: &KeyRequests,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<(ckks::Engine, ())> {
+        if !requests.bootstrapping.is_empty() {
+            let refused = "a bootstrapping of exact integers".to_owned();
+            let (operation, left) = ("generate_keys", "a CKKS context".to_owned());
+            return Err(Error::ContextMismatch { operation, left, right: refused });
+        }
+        let keys = evaluation_keys(setting.context.rlwe(), secret, requests, rng)?;
+        Ok((ckks::Engine::new(&setting.context, Arc::new(keys))?, ()))
+    }
+}
+
+impl Family for Mock {
+    type Setting = ExactSetting;
+    type Secret = ();
+    type Engine = Clear;
+    type Refreshers = MockRefreshers;
+
+    fn has_relinearisation_key(engine: &Clear) -> bool {
+        engine.has_relinearisation_key()
+    }
+
+    fn generate_secret(_: &ExactSetting, _: &mut ChaCha20Rng) {}
+
+    fn generate(
+        setting: &ExactSetting,
+        (): &(),
+        requests: &KeyRequests,
+        _: &mut ChaCha20Rng,
+    ) -> Result<(Clear, MockRefreshers)> {
+        let clear = Clear::with_keys(setting.files.slots(), requests.galois.keys().copied());
+        let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
+        Ok((clear, MockRefreshers::new(&requests.bootstrapping)?))
+    }
+}
+
+/// Makes each key for the highest level that anybody asked for.
+fn evaluation_keys(
+    context: &Arc<RlweContext>,
+    secret: &SecretKey,
+    requests: &KeyRequests,
+    rng: &mut ChaCha20Rng,
+) -> Result<EvaluationKeys> {
+    let top = context.top_level();
+    let mut keys = EvaluationKeys::empty(context);
+    if let Some(level) = requests.relinearisation {
+        keys.add_relinearisation(secret, level.in_chain(top), rng)?;
+    }
+    for (&element, &level) in &requests.galois {
+        keys.add_galois(secret, element, level.in_chain(top), rng)?;
+    }
+    Ok(keys)
+}

@@ -1,0 +1,22 @@
+//! What a program meets first: a context, and the two roles around it.
+//!
+//! A [`Context`] is everything that both sides agree on. A [`Client`] holds the secret key, a
+//! [`Server`] evaluation keys; [`Context::generate_keys`] makes both, with the keys that the named
+//! circuits need ([`NeedsKeys`]) and no others.
+
+mod client;
+mod context;
+mod family;
+mod generate;
+pub mod needs;
+mod refreshers;
+mod server;
+mod setting;
+
+pub use client::Client;
+pub use context::Context;
+pub use family::{Approximate, Exact, Family, Mock};
+pub use needs::NeedsKeys;
+pub use refreshers::{MockRefreshers, Refreshers};
+pub use server::{Circuit, Server};
+pub use setting::{ApproximateSetting, ExactSetting};

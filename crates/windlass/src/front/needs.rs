@@ -1,0 +1,162 @@
+//! Which keys a circuit needs: one trait, and the list of what answers it.
+//!
+//! [`crate::Context::generate_keys`] takes any number of circuits, asks each, and makes what they
+//! need together. A [`crate::Server`] asks again before it does any work, so that a missing key is
+//! an error that says who needs it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::bootstrap::BootstrapPlan;
+use crate::circuits::{DigitRemoval, LinearPlan, PolynomialPlan, TracePlan};
+use crate::lookup::Lookup;
+
+/// Up to which level a key must serve.
+///
+/// A key for level l switches ciphertexts modulo q_0·..·q_{l−1}; its size grows with l.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeyLevel {
+    /// Up to this level.
+    UpTo(usize),
+    /// Every level of the modulus chain.
+    Top,
+}
+
+impl KeyLevel {
+    /// The level itself, in a chain of `top` levels.
+    pub fn in_chain(self, top: usize) -> usize {
+        match self {
+            Self::UpTo(level) => level.min(top),
+            Self::Top => top,
+        }
+    }
+}
+
+/// The keys that one circuit needs, and its name for the message when one is missing.
+#[derive(Debug, Clone)]
+pub struct KeyRequest {
+    /// Who asks: "a linear map on 8192 slots".
+    pub needed_by: String,
+    /// The exponents t of the automorphisms X ↦ X^t that need a Galois key.
+    pub galois: BTreeMap<u64, KeyLevel>,
+    /// The relinearisation key, which products of ciphertexts need.
+    pub relinearisation: Option<KeyLevel>,
+    /// The bootstrappings whose own keys are needed.
+    pub bootstrapping: Vec<Arc<BootstrapPlan>>,
+}
+
+impl KeyRequest {
+    /// No keys at all.
+    pub fn none(needed_by: impl Into<String>) -> Self {
+        let (galois, relinearisation, bootstrapping) = (BTreeMap::new(), None, Vec::new());
+        Self { needed_by: needed_by.into(), galois, relinearisation, bootstrapping }
+    }
+
+    /// The same with Galois keys for every level.
+    pub fn with_galois(mut self, elements: impl IntoIterator<Item = u64>) -> Self {
+        self.galois.extend(elements.into_iter().map(|element| (element, KeyLevel::Top)));
+        self
+    }
+
+    /// The same with the relinearisation key for every level.
+    pub fn with_relinearisation(mut self) -> Self {
+        self.relinearisation = Some(KeyLevel::Top);
+        self
+    }
+}
+
+/// Something that runs on a server and needs keys there.
+pub trait NeedsKeys {
+    /// The keys without which it cannot run, and no more.
+    fn key_request(&self) -> KeyRequest;
+}
+
+impl<T: NeedsKeys + ?Sized> NeedsKeys for &T {
+    fn key_request(&self) -> KeyRequest {
+        (**self).key_request()
+    }
+}
+
+/// What products of ciphertexts, squares and powers need: the relinearisation key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Products;
+
+impl NeedsKeys for Products {
+    fn key_request(&self) -> KeyRequest {
+        KeyRequest::none("a product of ciphertexts").with_relinearisation()
+    }
+}
+
+impl NeedsKeys for LinearPlan {
+    fn key_request(&self) -> KeyRequest {
+        let slots = self.grid().slots();
+        let name = format!("a linear map on {} slots of m = {}", slots.slots(), slots.m());
+        KeyRequest::none(name).with_galois(self.required_keys())
+    }
+}
+
+impl NeedsKeys for TracePlan {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a sum over {} automorphisms", self.chain().factors().len());
+        KeyRequest::none(name).with_galois(self.required_keys())
+    }
+}
+
+impl NeedsKeys for PolynomialPlan {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a polynomial of {} products", self.products());
+        match self.products() {
+            0 => KeyRequest::none(name),
+            _ => KeyRequest::none(name).with_relinearisation(),
+        }
+    }
+}
+
+impl NeedsKeys for DigitRemoval {
+    fn key_request(&self) -> KeyRequest {
+        KeyRequest::none(format!("digit removal modulo {}", self.spec().prime)).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for Lookup {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a lookup in {} rows", self.layout().rows());
+        let keys = self.required_keys().expect("a layout that exists can be planned");
+        KeyRequest::none(name).with_galois(keys)
+    }
+}
+
+impl NeedsKeys for Arc<BootstrapPlan> {
+    fn key_request(&self) -> KeyRequest {
+        let levels = self.required_key_levels().into_iter();
+        KeyRequest {
+            needed_by: "bootstrapping".into(),
+            galois: levels.map(|(element, level)| (element, KeyLevel::UpTo(level))).collect(),
+            relinearisation: Some(KeyLevel::Top),
+            bootstrapping: vec![Arc::clone(self)],
+        }
+    }
+}
+
+/// The union of requests: every key for the highest level that anyone asked for.
+#[derive(Debug, Clone, Default)]
+pub struct KeyRequests {
+    pub(crate) galois: BTreeMap<u64, KeyLevel>,
+    pub(crate) relinearisation: Option<KeyLevel>,
+    pub(crate) bootstrapping: Vec<Arc<BootstrapPlan>>,
+}
+
+impl KeyRequests {
+    pub(crate) fn of(needs: &[&dyn NeedsKeys]) -> Self {
+        let mut all = Self::default();
+        for request in needs.iter().map(|need| need.key_request()) {
+            for (element, level) in request.galois {
+                let highest = all.galois.entry(element).or_insert(level);
+                *highest = level.max(*highest);
+            }
+            all.relinearisation = all.relinearisation.max(request.relinearisation);
+            all.bootstrapping.extend(request.bootstrapping);
+        }
+        all
+    }
+}

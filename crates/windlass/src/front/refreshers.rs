@@ -1,0 +1,103 @@
+//! What a server refreshes with: its bootstrappings, each made ready when it is first used.
+
+use std::sync::{Arc, OnceLock};
+
+use windlass_rlwe::EvaluationKeys;
+
+use crate::bootstrap::{BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode};
+use crate::error::{Error, Result};
+use crate::plaintext::Content;
+use crate::schemes::clear::ClearCiphertext;
+use crate::schemes::{Ciphertext, Refresh, Scheme};
+
+/// The bootstrappings of a server, thin and packed ones, with their keys.
+pub struct Refreshers {
+    scheme: Scheme,
+    keys: Arc<EvaluationKeys>,
+    list: Vec<Refresher>,
+}
+
+struct Refresher {
+    plan: Arc<BootstrapPlan>,
+    keys: BootstrapKeys,
+    ready: OnceLock<Result<Bootstrapper>>,
+}
+
+impl Refreshers {
+    pub(crate) fn new(
+        scheme: Scheme,
+        keys: &Arc<EvaluationKeys>,
+        own: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
+    ) -> Self {
+        let refresher = |(plan, keys)| Refresher { plan, keys, ready: OnceLock::new() };
+        Self { scheme, keys: Arc::clone(keys), list: own.into_iter().map(refresher).collect() }
+    }
+
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The bootstrapping for slots of this content: a thin one costs less and keeps integers only.
+    fn choose(&self, content: Content) -> Result<&Refresher> {
+        let plans = self.list.iter().map(|refresher| &*refresher.plan);
+        Ok(&self.list[choose(plans, content)?])
+    }
+
+    pub(crate) fn bootstrapper(&self, content: Content) -> Result<&Bootstrapper> {
+        let refresher = self.choose(content)?;
+        let make = || Bootstrapper::new(Arc::clone(&refresher.plan), self.scheme, &self.keys, refresher.keys.clone());
+        refresher.ready.get_or_init(make).as_ref().map_err(Error::clone)
+    }
+}
+
+/// The place of the plan that keeps slots of this content.
+fn choose<'a>(plans: impl Iterator<Item = &'a BootstrapPlan> + Clone, content: Content) -> Result<usize> {
+    let place = |mode| plans.clone().position(|plan| plan.spec().mode == mode);
+    let thin = place(Mode::Thin);
+    match (content, thin, place(Mode::Packed)) {
+        (Content::Integers, Some(at), _) | (_, _, Some(at)) => Ok(at),
+        (Content::Elements, Some(_), None) => Err(BootstrapError::NotIntegers.into()),
+        (_, None, None) => Err(Error::MissingBootstrappingKeys),
+    }
+}
+
+impl Refresh<Ciphertext> for Refreshers {
+    fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
+        self.bootstrapper(ct.content())?.refresh(ct)
+    }
+
+    /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo p^{r−1}.
+    fn spare_bits(&self, ct: &Ciphertext) -> f64 {
+        let bootstrapper = self.bootstrapper(ct.content()).ok();
+        let fitting = bootstrapper.filter(|own| own.plan().numbers().message_exponent == ct.exponent());
+        fitting.map_or(f64::INFINITY, |own| own.spare_bits(ct))
+    }
+}
+
+/// The same on the mock.
+pub struct MockRefreshers {
+    list: Vec<(Arc<BootstrapPlan>, ClearBootstrapper)>,
+}
+
+impl MockRefreshers {
+    /// Rounding errors are drawn from a fixed seed: the mock has no secrets.
+    const SEED: u64 = 1;
+
+    pub(crate) fn new(plans: &[Arc<BootstrapPlan>]) -> Result<Self> {
+        let one =
+            |plan: &Arc<BootstrapPlan>| Ok((Arc::clone(plan), ClearBootstrapper::new(Arc::clone(plan), Self::SEED)?));
+        Ok(Self { list: plans.iter().map(one).collect::<Result<_>>()? })
+    }
+}
+
+impl Refresh<ClearCiphertext> for MockRefreshers {
+    fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
+        let at = choose(self.list.iter().map(|(plan, _)| &**plan), ct.content())?;
+        self.list[at].1.refresh(ct)
+    }
+
+    fn spare_bits(&self, _: &ClearCiphertext) -> f64 {
+        f64::INFINITY
+    }
+}

@@ -1,0 +1,318 @@
+//! A server: evaluation keys and what is computed with them.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::context::Context;
+use super::family::{Approximate, Exact, Family};
+use super::needs::{NeedsKeys, Products};
+use crate::bootstrap::Progress;
+use crate::circuits::{LinearPlan, PolynomialPlan, PreparedPlan, TracePlan};
+use crate::error::{Error, Result};
+use crate::evaluator::Evaluator;
+use crate::integer::Integer;
+use crate::plaintext::Plaintext;
+use crate::schemes::{Ciphertext, Refresh, ckks};
+use crate::switching::Switching;
+
+/// A circuit with one input and one output, for evaluators of type `E`.
+pub trait Circuit<E: Switching>: NeedsKeys {
+    /// What can be made ready once for any number of inputs: converted constants.
+    type Prepared: Send + Sync + 'static;
+
+    /// A number that no other circuit has, by which a server finds what it prepared before; `None`
+    /// for circuits that have nothing to prepare.
+    fn number(&self) -> Option<u64> {
+        None
+    }
+
+    /// Makes the constants ready.
+    ///
+    /// # Errors
+    /// What the evaluator reports.
+    fn prepare(&self, evaluator: &E) -> Result<Self::Prepared>;
+
+    /// The output.
+    ///
+    /// # Errors
+    /// What the evaluator reports.
+    fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext>;
+}
+
+impl<E: Evaluator + 'static> Circuit<E> for LinearPlan {
+    type Prepared = PreparedPlan<E>;
+
+    fn number(&self) -> Option<u64> {
+        Some(LinearPlan::number(self))
+    }
+
+    fn prepare(&self, evaluator: &E) -> Result<PreparedPlan<E>> {
+        LinearPlan::prepare(self, evaluator)
+    }
+
+    fn run(&self, prepared: &PreparedPlan<E>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.apply(prepared, evaluator, input)
+    }
+}
+
+impl<E: Evaluator> Circuit<E> for PolynomialPlan {
+    type Prepared = ();
+
+    fn prepare(&self, _: &E) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.apply(evaluator, input)
+    }
+}
+
+impl<E: Switching> Circuit<E> for TracePlan {
+    type Prepared = ();
+
+    fn prepare(&self, _: &E) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.apply(evaluator, input)
+    }
+}
+
+/// Constants that were prepared, by the number of their circuit.
+type Prepared = HashMap<u64, Arc<dyn Any + Send + Sync>>;
+
+/// The side that computes: it holds evaluation keys, and nothing secret.
+pub struct Server<F: Family = Exact> {
+    context: Context<F>,
+    engine: F::Engine,
+    refreshers: F::Refreshers,
+    prepared: Mutex<Prepared>,
+}
+
+impl<F: Family> fmt::Debug for Server<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("context", &self.context).finish_non_exhaustive()
+    }
+}
+
+type CiphertextOf<F> = <<F as Family>::Engine as Switching>::Ciphertext;
+
+impl<F: Family> Server<F> {
+    pub(crate) fn new(context: Context<F>, (engine, refreshers): (F::Engine, F::Refreshers)) -> Self {
+        Self { context, engine, refreshers, prepared: Mutex::default() }
+    }
+
+    /// The context.
+    pub fn context(&self) -> &Context<F> {
+        &self.context
+    }
+
+    /// The layer below: the evaluator that all circuits run on.
+    pub fn engine(&self) -> &F::Engine {
+        &self.engine
+    }
+
+    /// Runs a circuit. Its constants are converted at the first call and kept for the next ones,
+    /// until [`Self::forget`].
+    ///
+    /// # Errors
+    /// [`Error::MissingKeys`] before any work, with all that are missing and who needs them; what
+    /// the circuit reports.
+    pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.check_keys(circuit)?;
+        let prepared = self.prepared(circuit)?;
+        self.engine.run(input, &|engine, input| circuit.run(&prepared, engine, input))
+    }
+
+    /// Converts the constants of a circuit, as the first [`Self::apply`] would.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C) -> Result<()> {
+        self.prepared(circuit).map(drop)
+    }
+
+    /// Gives the memory of a circuit's constants back.
+    pub fn forget<C: Circuit<F::Engine>>(&self, circuit: &C) {
+        if let Some(number) = circuit.number() {
+            self.lock().remove(&number);
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Prepared> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C) -> Result<Arc<C::Prepared>> {
+        let Some(number) = circuit.number() else { return Ok(Arc::new(circuit.prepare(&self.engine)?)) };
+        if let Some(known) = self.lock().get(&number)
+            && let Ok(prepared) = Arc::downcast(Arc::clone(known))
+        {
+            return Ok(prepared);
+        }
+        // Two threads may both come here: the work is done twice, the result is the same.
+        let prepared = Arc::new(circuit.prepare(&self.engine)?);
+        self.lock().insert(number, Arc::clone(&prepared) as Arc<dyn Any + Send + Sync>);
+        Ok(prepared)
+    }
+
+    /// Refuses a circuit for which keys are missing.
+    fn check_keys(&self, circuit: &impl NeedsKeys) -> Result<()> {
+        let request = circuit.key_request();
+        let galois: Vec<u64> = request.galois.keys().copied().filter(|&t| !self.engine.has_key(t)).collect();
+        let relinearisation = request.relinearisation.is_some() && !F::has_relinearisation_key(&self.engine);
+        if galois.is_empty() && !relinearisation {
+            return Ok(());
+        }
+        Err(Error::MissingKeys { needed_by: request.needed_by, galois, relinearisation })
+    }
+}
+
+/// What every scheme of exact integers can do, and the mock.
+impl<F: Family> Server<F>
+where
+    F::Engine: Evaluator,
+{
+    /// `a + b`.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`], [`Error::CapacityExhausted`].
+    pub fn add(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.engine.add(a, b)
+    }
+
+    /// `a − b`.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn sub(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.engine.sub(a, b)
+    }
+
+    /// `a · b`, slot by slot; levels look after themselves.
+    ///
+    /// # Errors
+    /// As [`Self::add`]; [`Error::MissingKeys`] without a relinearisation key ([`Products`]).
+    pub fn multiply(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.check_keys(&Products)?;
+        self.engine.multiply(a, b)
+    }
+
+    /// `a²`, slot by slot.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`].
+    pub fn square(&self, a: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.check_keys(&Products)?;
+        self.engine.square(a)
+    }
+
+    /// The product of one or more ciphertexts, in depth ⌈log2⌉ of their number.
+    ///
+    /// # Errors
+    /// As [`Self::multiply`]; [`Error::ShapeMismatch`] for none.
+    pub fn product(&self, factors: &[CiphertextOf<F>]) -> Result<CiphertextOf<F>> {
+        self.check_keys(&Products)?;
+        crate::circuits::product_of_many(&self.engine, factors)
+    }
+
+    /// `a + values`, slot by slot, for public integers.
+    ///
+    /// # Errors
+    /// As [`Self::add`]; [`Error::ShapeMismatch`] for more values than slots.
+    pub fn add_integers<T: Integer>(&self, a: &CiphertextOf<F>, values: &[T]) -> Result<CiphertextOf<F>> {
+        self.engine.add_plain(a, &Plaintext::from_integers(self.engine.slots(), values)?)
+    }
+
+    /// `a + value` in every slot, for a public integer.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn add_integer<T: Integer>(&self, a: &CiphertextOf<F>, value: T) -> Result<CiphertextOf<F>> {
+        let modulus = self.engine.slots().modulus();
+        let residue = modulus.centred(value.residue(modulus));
+        self.engine.add_plain(a, &Plaintext::scalar(self.engine.slots(), residue))
+    }
+
+    /// `values · a`, slot by slot, for public integers.
+    ///
+    /// # Errors
+    /// As [`Self::add_integers`].
+    pub fn multiply_integers<T: Integer>(&self, a: &CiphertextOf<F>, values: &[T]) -> Result<CiphertextOf<F>> {
+        let constant = self.engine.prepare(&Plaintext::from_integers(self.engine.slots(), values)?)?;
+        self.engine.multiply_constant(a, &constant)
+    }
+
+    /// `value · a` for a public integer.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn multiply_integer<T: Integer>(&self, a: &CiphertextOf<F>, value: T) -> Result<CiphertextOf<F>> {
+        let modulus = self.engine.slots().modulus();
+        self.engine.multiply_scalar(a, modulus.centred(value.residue(modulus)))
+    }
+}
+
+impl<F: Family> Server<F>
+where
+    F::Refreshers: Refresh<CiphertextOf<F>>,
+{
+    /// The same message with new capacity.
+    ///
+    /// # Errors
+    /// [`Error::MissingBootstrappingKeys`] unless the keys were made for a bootstrapping;
+    /// [`Error::Bootstrap`].
+    pub fn refresh(&self, a: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+        self.refreshers.refresh(a)
+    }
+}
+
+impl Server {
+    /// As [`Self::refresh`], telling what comes next before each stage; `Break` stops it.
+    ///
+    /// # Errors
+    /// As there; [`crate::bootstrap::BootstrapError::Cancelled`].
+    pub fn refresh_with(
+        &self,
+        a: &Ciphertext,
+        observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
+        self.refreshers.bootstrapper(a.content())?.refresh_with(a, observe)
+    }
+
+    /// log2 of how much the noise of a ciphertext may still grow.
+    pub fn capacity(&self, a: &Ciphertext) -> f64 {
+        self.engine.capacity(a)
+    }
+}
+
+impl Server<Approximate> {
+    /// `a + b`, slot by slot; the shorter vector is repeated.
+    ///
+    /// # Errors
+    /// As [`ckks::Engine::add`].
+    pub fn add(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        self.engine.add(a, b)
+    }
+
+    /// `a − b`, slot by slot; the shorter vector is repeated.
+    ///
+    /// # Errors
+    /// As [`ckks::Engine::sub`].
+    pub fn sub(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        self.engine.sub(a, b)
+    }
+
+    /// `a · b`, slot by slot.
+    ///
+    /// # Errors
+    /// As [`ckks::Engine::multiply`]; [`Error::MissingKeys`] without a relinearisation key.
+    pub fn multiply(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        self.check_keys(&Products)?;
+        self.engine.multiply(a, b)
+    }
+}

@@ -1,0 +1,32 @@
+//! New capacity for ciphertexts, as schemes see it: what does it is a bootstrapping.
+
+use std::sync::Arc;
+
+use crate::error::Result;
+
+/// Something that gives a ciphertext new capacity: circuits that run out of it can refresh by themselves.
+pub trait Refresh<C>: Send + Sync {
+    /// The same message with more capacity.
+    fn refresh(&self, ciphertext: &C) -> Result<C>;
+
+    /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit where there is no noise.
+    fn spare_bits(&self, ciphertext: &C) -> f64;
+
+    /// The ciphertext as it is when `bits` may be spent on it, else refreshed: a circuit that says so before each step never runs out.
+    ///
+    /// # Errors
+    /// Those of [`Refresh::refresh`].
+    fn with_spare_bits(&self, ciphertext: C, bits: f64) -> Result<C> {
+        if self.spare_bits(&ciphertext) < bits { self.refresh(&ciphertext) } else { Ok(ciphertext) }
+    }
+}
+
+impl<C, R: Refresh<C> + ?Sized> Refresh<C> for Arc<R> {
+    fn refresh(&self, ciphertext: &C) -> Result<C> {
+        (**self).refresh(ciphertext)
+    }
+
+    fn spare_bits(&self, ciphertext: &C) -> f64 {
+        (**self).spare_bits(ciphertext)
+    }
+}

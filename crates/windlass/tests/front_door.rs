@@ -1,0 +1,127 @@
+//! Contexts, clients and servers: what a program meets first.
+
+use windlass::needs::Products;
+use windlass::schemes::ckks::CkksSpec;
+use windlass::{Context, Error, LinearMap, Plaintext, Scheme};
+
+use windlass::circuits::{LinearPlan, PlanSpec, PolynomialPlan};
+
+const TOY: &str = "insecure_toy_256";
+
+/// What a rotation along the first dimension makes of a vector.
+fn rotated(context: &Context, amount: i64, values: &[u64]) -> Vec<u64> {
+    let plaintext = Plaintext::from_integers(context, values).unwrap();
+    let map = LinearMap::rotation(context, 0, amount).unwrap();
+    map.apply(&plaintext).unwrap().to_integers().unwrap()
+}
+
+#[test]
+fn short_vectors_negative_integers_and_products() {
+    for scheme in [Scheme::Bgv, Scheme::Bfv] {
+        let context = Context::preset(TOY).unwrap().with_scheme(scheme).unwrap();
+        let (client, server) = context.generate_keys_from_seed([&Products], 1).unwrap();
+        let x = client.encrypt(&[3, -1, 200]).unwrap();
+        let y = client.encrypt(&[5u8, 6, 7, 8]).unwrap();
+        let sum = client.decrypt(&server.add(&x, &y).unwrap()).unwrap();
+        assert_eq!(sum[..5], [8, 5, 207, 8, 0]);
+        let product = client.decrypt(&server.multiply(&x, &y).unwrap()).unwrap();
+        assert_eq!(product[..5], [15, 257 - 6, 1400 % 257, 0, 0]);
+        let line = server.add_integer(&server.multiply_integer(&y, -2i64).unwrap(), 300u16).unwrap();
+        assert_eq!(client.decrypt(&line).unwrap()[..4], [33, 31, 29, 27]);
+        let tree = server.product(&[x.clone(), x.clone(), y]).unwrap();
+        assert_eq!(client.decrypt(&tree).unwrap()[..3], [45, 6, 200 * 200 * 7 % 257]);
+        let many = vec![1; context.slots() + 1];
+        assert!(matches!(client.encrypt(&many), Err(Error::ShapeMismatch { .. })));
+    }
+}
+
+/// The keys of one circuit do not serve another, and the message says what is missing and for whom.
+#[test]
+fn missing_keys_are_named_before_any_work() {
+    let context = Context::preset(TOY).unwrap();
+    let plan = |amount| {
+        let map = LinearMap::rotation(&context, 0, amount).unwrap();
+        LinearPlan::new(&map, &PlanSpec::default()).unwrap()
+    };
+    let (one, five) = (plan(1), plan(5));
+    let cube = PolynomialPlan::new(&[0, 0, 0, 1]);
+    let (client, server) = context.generate_keys_from_seed([&one], 2).unwrap();
+    let x = client.encrypt(&[1, 2, 3]).unwrap();
+    let wanted = rotated(&context, 1, &[1, 2, 3]);
+    assert_eq!(client.decrypt(&server.apply(&one, &x).unwrap()).unwrap(), wanted);
+    let refused = server.apply(&five, &x).unwrap_err();
+    let Error::MissingKeys { needed_by, galois, relinearisation } = &refused else { panic!("{refused}") };
+    assert!(needed_by.contains("linear map") && !relinearisation);
+    assert_eq!(galois.iter().copied().collect::<std::collections::BTreeSet<_>>(), five.required_keys());
+    let refused = server.apply(&cube, &x).unwrap_err();
+    assert!(matches!(refused, Error::MissingKeys { relinearisation: true, .. }), "{refused}");
+    assert!(matches!(server.square(&x), Err(Error::MissingKeys { .. })));
+    assert!(matches!(server.refresh(&x), Err(Error::MissingBootstrappingKeys)));
+    // The mock refuses alike.
+    let (client, server) = context.mock().generate_keys([&one]).unwrap();
+    let x = client.encrypt(&[1, 2, 3]).unwrap();
+    assert_eq!(client.decrypt(&server.apply(&one, &x).unwrap()).unwrap(), wanted);
+    assert!(matches!(server.apply(&five, &x), Err(Error::MissingKeys { .. })));
+    assert!(matches!(server.square(&x), Err(Error::MissingKeys { .. })));
+}
+
+/// Constants are converted once; what was forgotten is converted again.
+#[test]
+fn circuits_of_one_list_have_different_types() {
+    let context = Context::preset(TOY).unwrap();
+    let map = LinearMap::rotation(&context, 0, 3).unwrap();
+    let rotation = LinearPlan::new(&map, &PlanSpec::default()).unwrap();
+    let cube = PolynomialPlan::new(&[7, 0, 0, 1]);
+    let (client, server) = context.generate_keys_from_seed([&rotation, &cube], 3).unwrap();
+    let x = client.encrypt(&[1, 2, 3]).unwrap();
+    server.prepare(&rotation).unwrap();
+    for _ in 0..2 {
+        let y = server.apply(&cube, &server.apply(&rotation, &x).unwrap()).unwrap();
+        let wanted: Vec<u64> = rotated(&context, 3, &[1, 2, 3]).iter().map(|x| x * x * x + 7).collect();
+        assert_eq!(client.decrypt(&y).unwrap(), wanted);
+        server.forget(&rotation);
+    }
+}
+
+#[test]
+fn approximate_numbers() {
+    let spec = CkksSpec { n: 256, ..CkksSpec::secure(2, 40, 4, 64).unwrap() };
+    let spec = CkksSpec { assurance: windlass::rlwe::Assurance::Insecure { name: "insecure_test".into() }, ..spec };
+    let context = Context::approximate(&spec).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&Products], 4).unwrap();
+    let x = client.encrypt(&[0.5, -0.25, 0.75]).unwrap();
+    let y = server.multiply(&x, &server.add(&x, &x).unwrap()).unwrap();
+    for (got, wanted) in client.decrypt(&y).unwrap().iter().zip([0.5, 0.125, 1.125, 0.0]) {
+        assert!((got - wanted).abs() < 1e-6, "{got} for {wanted}");
+    }
+}
+
+/// Two hundred squarings are a loop: the server refreshes when the next one would not fit.
+#[test]
+fn circuits_refresh_by_themselves() {
+    for scheme in [Scheme::Bgv, Scheme::Bfv] {
+        let context = Context::preset("insecure_boot_256_p257").unwrap().with_scheme(scheme).unwrap();
+        let bootstrapping = context.bootstrapping().unwrap();
+        let (client, server) = context.generate_keys_from_seed([&bootstrapping], 5).unwrap();
+        let mut values: Vec<u64> = (0..context.slots() as u64).collect();
+        let mut x = client.encrypt(&values).unwrap();
+        let mut refreshed = 0;
+        for _ in 0..40 {
+            let before = server.capacity(&x);
+            x = server.add_integer(&server.square(&x).unwrap(), 3).unwrap();
+            refreshed += usize::from(server.capacity(&x) > before);
+            values.iter_mut().for_each(|value| *value = (*value * *value + 3) % 257);
+        }
+        assert_eq!(client.decrypt(&x).unwrap(), values, "{scheme}");
+        assert!(refreshed >= 2, "{refreshed}");
+        // A polynomial that is deeper than what is left.
+        let power: Vec<i64> = (0..=64).map(|e| i64::from(e == 64)).collect();
+        let (a, b) = (PolynomialPlan::new(&power), PolynomialPlan::new(&[0, 0, 1]));
+        for _ in 0..3 {
+            x = server.apply(&b, &server.apply(&a, &x).unwrap()).unwrap();
+            let power = |x: u64| (0..7).fold(x, |x, _| x * x % 257);
+            values.iter_mut().for_each(|value| *value = power(*value));
+        }
+        assert_eq!(client.decrypt(&x).unwrap(), values, "{scheme}");
+    }
+}
