@@ -1,5 +1,6 @@
 //! New capacity for ciphertexts, as schemes see it: what does it is a bootstrapping.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -28,5 +29,15 @@ impl<C, R: Refresh<C> + ?Sized> Refresh<C> for Arc<R> {
 
     fn spare_bits(&self, ciphertext: &C) -> f64 {
         (**self).spare_bits(ciphertext)
+    }
+}
+
+/// What an engine refreshes with.
+#[derive(Clone)]
+pub(crate) struct Refresher<C>(pub Arc<dyn Refresh<C>>);
+
+impl<C> fmt::Debug for Refresher<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Refresher")
     }
 }

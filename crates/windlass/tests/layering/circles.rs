@@ -10,7 +10,6 @@ use crate::{LAYERS, crates_dir};
 const KNOWN: [(&str, &str, &str); 28] = [
     ("windlass", "bootstrap/maps/monomials.rs", "bootstrap/maps/mod.rs"),
     ("windlass", "bootstrap/maps/packing.rs", "bootstrap/maps/mod.rs"),
-    ("windlass", "bootstrap/mock.rs", "bootstrap/mod.rs"),
     ("windlass", "bootstrap/plan.rs", "bootstrap/encapsulation.rs"),
     ("windlass", "bootstrap/plan/explain.rs", "bootstrap/encapsulation.rs"),
     ("windlass", "bootstrap/plan/explain.rs", "bootstrap/plan.rs"),

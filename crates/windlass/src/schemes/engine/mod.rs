@@ -26,6 +26,7 @@ pub(crate) use weighted::weights;
 use crate::error::{Error, Result};
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
+use crate::schemes::refresh::Refresher;
 use windlass_ring::slots::{PrimePower, SlotRing};
 
 /// What the centred lift of residues needs: it is exact up to (1/2 − 2^{−30})·Q.
@@ -40,7 +41,7 @@ pub struct Engine {
     /// By the exponent of the plaintext modulus: models for p^1, .., p^r.
     models: Arc<[NoiseModel]>,
     keys: Arc<EvaluationKeys>,
-    refresher: Option<refreshing::Refresher>,
+    refresher: Option<Refresher<Ciphertext>>,
 }
 
 /// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact canonical norm of its centred lift.

@@ -5,22 +5,11 @@
 //! refreshes the operands and works again: the one operation that was done in vain costs a
 //! hundredth of a bootstrapping.
 
-use std::fmt;
 use std::sync::Arc;
 
 use super::{Ciphertext, Engine};
 use crate::error::{Error, Result};
-use crate::schemes::Refresh;
-
-/// What an engine refreshes with.
-#[derive(Clone)]
-pub(super) struct Refresher(Arc<dyn Refresh<Ciphertext>>);
-
-impl fmt::Debug for Refresher {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Refresher")
-    }
-}
+use crate::schemes::refresh::{Refresh, Refresher};
 
 impl Engine {
     /// The same engine, which refreshes operands where the result of an operation would otherwise
