@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use windlass::params::{Candidate, CandidateDimension, SearchSpec, search};
+use windlass::bootstrap::{Candidate, CandidateDimension, SearchSpec, search};
 
 use crate::args::SearchArgs;
 use crate::error::Result;

@@ -6,6 +6,8 @@ pub mod circuits;
 pub mod error;
 pub mod evaluator;
 pub mod front;
+mod file_sizes;
+mod hex;
 mod integer;
 pub mod lookup;
 mod names;

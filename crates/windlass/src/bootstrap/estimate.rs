@@ -13,9 +13,9 @@ use super::plan::{BootstrapPlan, DIGITS};
 use super::splitting::Tree;
 use crate::circuits::CostModel;
 use crate::error::Result;
+use crate::file_sizes::{OVERHEAD, packed_len};
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
-use crate::wire::{OVERHEAD, packed_len};
 
 /// Sizes in bytes of the files of all keys of a plan, and of its evaluation keys in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

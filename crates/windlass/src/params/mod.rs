@@ -3,7 +3,6 @@
 mod description;
 mod planner;
 mod presets;
-mod search;
 
 use std::sync::Arc;
 
@@ -15,7 +14,6 @@ use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, RlweSpec};
 pub use description::ParamsDescription;
 pub use planner::ParamSpec;
 pub use presets::{ephemeral_weight, preset_names};
-pub use search::{Candidate, CandidateDimension, SearchSpec, search};
 
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;

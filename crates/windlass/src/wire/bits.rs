@@ -1,17 +1,8 @@
 //! Payloads as sequences of fields: little-endian integers, byte strings, and residues packed to the bit length of
 //! their modulus.
 
-use super::WireError;
-
-/// Bits that a residue modulo `modulus` takes.
-pub fn residue_bits(modulus: u64) -> u32 {
-    64 - modulus.saturating_sub(1).leading_zeros()
-}
-
-/// Bytes that `count` packed residues modulo `modulus` take; each row ends on a byte.
-pub fn packed_len(count: usize, modulus: u64) -> usize {
-    (count * residue_bits(modulus) as usize).div_ceil(8)
-}
+use super::error::WireError;
+use crate::file_sizes::{packed_len, residue_bits};
 
 /// Writes the fields of a payload.
 #[derive(Debug, Default)]

@@ -11,11 +11,11 @@
 //! | 68 | L | payload |
 //! | 68 + L | 32 | SHA-256 of everything before |
 
-use std::fmt;
-
 use sha2::{Digest, Sha256};
 
-use super::{FieldWriter, KeyId, WireError};
+use super::{FieldWriter, KeyId, Kind, WireError};
+use crate::file_sizes::OVERHEAD;
+use crate::hex::hex;
 
 /// The hash that names a parameter set.
 pub type ContextHash = [u8; 32];
@@ -24,62 +24,10 @@ pub type ContextHash = [u8; 32];
 pub const VERSION: u16 = 2;
 
 pub(super) const MAGIC: [u8; 8] = *b"WINDLASS";
-const HEADER: usize = 68;
+const HEADER: usize = OVERHEAD - TRAILER;
 const TRAILER: usize = 32;
 /// Where the payload length stands.
 const LENGTH: std::ops::Range<usize> = 60..68;
-
-/// Bytes that a container adds to its payload.
-pub const OVERHEAD: usize = HEADER + TRAILER;
-
-/// What a file holds. Codes are append-only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Kind {
-    /// A secret key.
-    SecretKey,
-    /// A public encryption key.
-    PublicKey,
-    /// Relinearisation and Galois keys.
-    EvaluationKeys,
-    /// One ciphertext of BGV or BFV.
-    Ciphertext,
-    /// The encrypted question of a lookup.
-    Query,
-    /// The encrypted answer of a lookup.
-    Answer,
-    /// What bootstrapping needs beside evaluation keys.
-    BootstrapKeys,
-    /// One ciphertext of CKKS.
-    ApproximateCiphertext,
-}
-
-impl Kind {
-    const ALL: [(Self, u16, &'static str); 8] = [
-        (Self::SecretKey, 1, "a secret key"),
-        (Self::PublicKey, 2, "a public key"),
-        (Self::EvaluationKeys, 3, "evaluation keys"),
-        (Self::Ciphertext, 4, "a ciphertext"),
-        (Self::Query, 5, "a query"),
-        (Self::Answer, 6, "an answer"),
-        (Self::BootstrapKeys, 7, "bootstrapping keys"),
-        (Self::ApproximateCiphertext, 8, "a CKKS ciphertext"),
-    ];
-
-    fn code(self) -> u16 {
-        Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or(0, |(_, code, _)| *code)
-    }
-
-    fn from_code(code: u16) -> Option<Self> {
-        Self::ALL.iter().find(|(_, c, _)| *c == code).map(|(kind, ..)| *kind)
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(Self::ALL.iter().find(|(kind, ..)| kind == self).map_or("", |(.., name)| name))
-    }
-}
 
 /// What a header says of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -201,11 +149,6 @@ pub(super) fn check_length(expected: u64, got: u64) -> Result<(), WireError> {
         _ if got > expected => Err(WireError::TrailingBytes { extra: got - expected }),
         _ => Ok(()),
     }
-}
-
-/// Lower-case hexadecimal.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{KeyId, Kind};
+use crate::hex::hex;
 
 /// Why bytes or a file were refused. Nothing of a refused file is used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -97,7 +98,7 @@ pub enum WireError {
 
 /// The first bytes of a name, in hexadecimal.
 fn short(key: &KeyId) -> String {
-    super::hex(&key.0[..6])
+    hex(&key.0[..6])
 }
 
 impl From<io::Error> for WireError {

@@ -24,7 +24,7 @@ impl KeyId {
 
 impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&super::hex(&self.0))
+        f.write_str(&crate::hex::hex(&self.0))
     }
 }
 

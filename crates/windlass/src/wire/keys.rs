@@ -7,8 +7,9 @@ use windlass_rlwe::switching::SwitchingKey;
 use zeroize::Zeroizing;
 
 use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
-use super::{FieldReader, FieldWriter, Kind, WireError, packed_len};
+use super::{FieldReader, FieldWriter, Kind, WireError};
 use crate::error::Result;
+use crate::file_sizes::packed_len;
 
 /// Secret coefficients are stored as c + 1, modulo 3.
 const TERNARY: u64 = 3;

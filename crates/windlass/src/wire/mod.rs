@@ -14,17 +14,21 @@ mod error;
 mod file;
 mod key_id;
 mod keys;
+mod kind;
 mod lookup;
 mod values;
 
+pub use crate::file_sizes::{OVERHEAD, packed_len, residue_bits};
+pub use crate::hex::hex;
 pub use approximate::{ApproximateCiphertextV1, ApproximateContext};
-pub use bits::{FieldReader, FieldWriter, packed_len, residue_bits};
+pub use bits::{FieldReader, FieldWriter};
 pub use bootstrap::BootstrapContext;
 pub use ciphertext::CiphertextV1;
-pub use container::{ContextHash, Expected, Kind, Label, OVERHEAD, VERSION, hex, open, seal};
+pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
 pub use error::WireError;
 pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new};
 pub use key_id::KeyId;
+pub use kind::Kind;
 pub use lookup::{AnswerV1, QueryV1};
 pub use values::{FileContext, Wire, WireContext, load, load_for, save, to_payload};
 

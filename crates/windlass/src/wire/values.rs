@@ -9,10 +9,11 @@ use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::context::Context;
 use zeroize::Zeroizing;
 
-use super::container::{Label, OVERHEAD, begin, finish};
+use super::container::{Label, begin, finish};
 use super::file::{access_of, read_file, write_new};
-use super::{ContextHash, Expected, FieldReader, FieldWriter, KeyId, Kind, WireError, packed_len};
+use super::{ContextHash, Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
+use crate::file_sizes::{OVERHEAD, packed_len};
 use crate::schemes::Scheme;
 
 /// What a file must agree with.

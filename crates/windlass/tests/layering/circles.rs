@@ -33,8 +33,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("windlass", "schemes/engine/levels.rs", "schemes/engine/mod.rs"),
     ("windlass", "schemes/engine/mod.rs", "schemes/mod.rs"),
     ("windlass", "schemes/engine/weighted.rs", "schemes/engine/mod.rs"),
-    ("windlass", "wire/error.rs", "wire/container.rs"),
-    ("windlass", "wire/key_id.rs", "wire/container.rs"),
 ];
 
 /// The shortest way from one file to another along arrows.

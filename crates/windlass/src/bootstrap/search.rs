@@ -5,8 +5,10 @@ use windlass_ring::kernels::Shape;
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution, security};
 
-use crate::bootstrap::maps::evaluation_hypercube;
-use crate::bootstrap::{BootstrapError, BootstrapPlan, BootstrapSpec, Mode, Numbers};
+use super::error::BootstrapError;
+use super::maps::evaluation_hypercube;
+use super::plan::BootstrapPlan;
+use super::spec::{BootstrapSpec, Mode, Numbers};
 use crate::circuits::CostModel;
 use crate::error::{Error, Result};
 

@@ -1,0 +1,14 @@
+//! How many bytes things take where residues are written without gaps.
+
+/// Bytes that a file has beside its payload: a header of 68 and a checksum of 32.
+pub const OVERHEAD: usize = 100;
+
+/// Bits that a residue modulo `modulus` takes.
+pub fn residue_bits(modulus: u64) -> u32 {
+    64 - modulus.saturating_sub(1).leading_zeros()
+}
+
+/// Bytes that `count` packed residues modulo `modulus` take; each row ends on a byte.
+pub fn packed_len(count: usize, modulus: u64) -> usize {
+    (count * residue_bits(modulus) as usize).div_ceil(8)
+}

@@ -1,0 +1,54 @@
+//! What a file holds.
+
+use std::fmt;
+
+/// What a file holds. Codes are append-only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A secret key.
+    SecretKey,
+    /// A public encryption key.
+    PublicKey,
+    /// Relinearisation and Galois keys.
+    EvaluationKeys,
+    /// One ciphertext of BGV or BFV.
+    Ciphertext,
+    /// The encrypted question of a lookup.
+    Query,
+    /// The encrypted answer of a lookup.
+    Answer,
+    /// What bootstrapping needs beside evaluation keys.
+    BootstrapKeys,
+    /// One ciphertext of CKKS.
+    ApproximateCiphertext,
+}
+
+impl Kind {
+    pub(super) const ALL: [(Self, u16, &'static str); 8] = [
+        (Self::SecretKey, 1, "a secret key"),
+        (Self::PublicKey, 2, "a public key"),
+        (Self::EvaluationKeys, 3, "evaluation keys"),
+        (Self::Ciphertext, 4, "a ciphertext"),
+        (Self::Query, 5, "a query"),
+        (Self::Answer, 6, "an answer"),
+        (Self::BootstrapKeys, 7, "bootstrapping keys"),
+        (Self::ApproximateCiphertext, 8, "a CKKS ciphertext"),
+    ];
+
+    /// Its code in a header.
+    pub(super) fn code(self) -> u16 {
+        Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or(0, |(_, code, _)| *code)
+    }
+
+    /// The kind of a code.
+    pub(super) fn from_code(code: u16) -> Option<Self> {
+        Self::ALL.iter().find(|(_, c, _)| *c == code).map(|(kind, ..)| *kind)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(Self::ALL.iter().find(|(kind, ..)| kind == self).map_or("", |(.., name)| name))
+    }
+}
