@@ -16,7 +16,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("windlass", "bootstrap/plan/packed.rs", "bootstrap/plan.rs"),
     ("windlass", "bootstrap/plan/schedule.rs", "bootstrap/encapsulation.rs"),
     ("windlass", "bootstrap/plan/schedule.rs", "bootstrap/plan.rs"),
-    ("windlass", "bootstrap/run.rs", "bootstrap/mod.rs"),
     ("windlass", "bootstrap/run/parts.rs", "bootstrap/run.rs"),
     ("windlass", "bootstrap/run/steps.rs", "bootstrap/run.rs"),
     ("windlass", "circuits/linear/narrow.rs", "circuits/linear/execute.rs"),
