@@ -4,7 +4,7 @@ use windlass::needs::Products;
 use windlass::schemes::ckks::CkksSpec;
 use windlass::{Context, Error, LinearMap, Plaintext, Scheme};
 
-use windlass::circuits::{LinearPlan, PlanSpec, PolynomialPlan};
+use windlass::circuits::{LinearPlan, PlanSpec, PolynomialPlan, Power, SlotFunction};
 
 const TOY: &str = "insecure_toy_256";
 
@@ -124,4 +124,45 @@ fn circuits_refresh_by_themselves() {
         }
         assert_eq!(client.decrypt(&x).unwrap(), values, "{scheme}");
     }
+}
+
+/// Each function of the integers in slots against its definition: on the mock everywhere, encrypted on some arguments.
+#[test]
+fn functions_of_slots() {
+    let context = Context::preset(TOY).unwrap();
+    let table: Vec<i64> = (0..257).map(|x| x * x - 300 * (x % 5)).collect();
+    let list = [3, 4, 256, -100];
+    let long: Vec<i64> = (0..100).map(|x| 2 * x).collect();
+    let negative = |x: u64| u64::from(x > 128);
+    let functions: [(SlotFunction, &dyn Fn(u64) -> u64); 6] = [
+        (SlotFunction::is_zero(&context).unwrap(), &|x| u64::from(x == 0)),
+        (SlotFunction::contains(&context, &list).unwrap(), &|x| u64::from([3, 4, 256, 157].contains(&x))),
+        (SlotFunction::contains(&context, &long).unwrap(), &|x| u64::from(x < 200 && x % 2 == 0)),
+        (SlotFunction::from_table(&context, &table).unwrap(), &|x| table[x as usize].rem_euclid(257) as u64),
+        (SlotFunction::is_negative(&context, 128).unwrap(), &negative),
+        (SlotFunction::on_range(&context, 0..=256, |x| x + 1).unwrap(), &|x| (x + 1) % 257),
+    ];
+    let (mock, clear) = context.mock().generate_keys([&Products]).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&Products], 6).unwrap();
+    for (function, definition) in &functions {
+        for start in [0, 129] {
+            let arguments: Vec<u64> = (start..(start + 128).min(257)).collect();
+            let wanted: Vec<u64> = arguments.iter().map(|&x| definition(x)).collect();
+            let got = clear.apply(function, &mock.encrypt(&arguments).unwrap()).unwrap();
+            assert_eq!(mock.decrypt(&got).unwrap()[..wanted.len()], wanted, "{}", function.name());
+            let got = server.apply(function, &client.encrypt(&arguments).unwrap()).unwrap();
+            assert_eq!(client.decrypt(&got).unwrap()[..wanted.len()], wanted, "{}", function.name());
+        }
+    }
+    // A comparison of small integers has a small degree.
+    let narrow = SlotFunction::is_negative(&context, 7).unwrap();
+    assert!(narrow.depth() <= 4 && narrow.products() < functions[4].0.products());
+    let (a, b) = (client.encrypt(&[1, 5, 7, 7]).unwrap(), client.encrypt(&[2, 4, 7, 0]).unwrap());
+    let less = server.apply(&narrow, &server.sub(&a, &b).unwrap()).unwrap();
+    assert_eq!(client.decrypt(&less).unwrap()[..4], [1, 0, 0, 0]);
+    let fifth = server.apply(&Power::new(5).unwrap(), &a).unwrap();
+    assert_eq!(client.decrypt(&fifth).unwrap()[..3], [1, 3125 % 257, 16807 % 257]);
+    assert!(matches!(Power::new(0), Err(Error::OutOfRange { .. })));
+    assert!(matches!(SlotFunction::is_negative(&context, 129), Err(Error::OutOfRange { .. })));
+    assert!(matches!(SlotFunction::from_table(&context, &[0; 258]), Err(Error::ShapeMismatch { .. })));
 }

@@ -3,6 +3,7 @@
 pub mod digits;
 pub mod linear;
 pub mod polynomial;
+pub mod slot_function;
 pub mod trace;
 
 pub use digits::{DigitRemoval, DigitSpec, Method};
@@ -11,4 +12,5 @@ pub use linear::{
     Strategy,
 };
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};
+pub use slot_function::{Power, SlotFunction};
 pub use trace::{TraceChain, TracePlan, TraceSpec};

@@ -36,7 +36,7 @@ impl PolynomialPlan {
     /// Plans the evaluation of the polynomial with these coefficients, lowest first.
     ///
     /// Coefficients count modulo the plaintext modulus of the evaluator: pass them centred, as small as they come, since
-    /// the noise grows with their size. Cost: about deg f splits for each of deg f block lengths.
+    /// the noise grows with their size. Cost: about deg f splits for each of deg f block lengths, 8·√deg f beyond degree 1024.
     pub fn new(coefficients: &[i64]) -> Self {
         Self::sharing(coefficients, &BTreeSet::new())
     }
@@ -45,7 +45,9 @@ impl PolynomialPlan {
     pub(crate) fn sharing(coefficients: &[i64], made: &BTreeSet<usize>) -> Self {
         let terms: Vec<(usize, i64)> = coefficients.iter().copied().enumerate().filter(|&(_, c)| c != 0).collect();
         let degree = terms.last().map_or(0, |&(e, _)| e);
-        (1..=degree.max(1))
+        // Blocks much longer than √degree never pay; of short polynomials all are tried, since few terms may lie anywhere.
+        let longest = if degree <= 1024 { degree.max(1) } else { 8 * degree.isqrt() };
+        (1..=longest)
             .map(|block| Self::with_block(&terms, degree, block, made))
             .min_by_key(|plan| (plan.depth, plan.products))
             .expect("there is at least one block length")

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bootstrap::BootstrapPlan;
-use crate::circuits::{DigitRemoval, LinearPlan, PolynomialPlan, TracePlan};
+use crate::circuits::{DigitRemoval, LinearPlan, PolynomialPlan, Power, SlotFunction, TracePlan};
 use crate::lookup::Lookup;
 
 /// Up to which level a key must serve.
@@ -105,10 +105,28 @@ impl NeedsKeys for TracePlan {
 impl NeedsKeys for PolynomialPlan {
     fn key_request(&self) -> KeyRequest {
         let name = format!("a polynomial of {} products", self.products());
-        match self.products() {
-            0 => KeyRequest::none(name),
-            _ => KeyRequest::none(name).with_relinearisation(),
-        }
+        with_products(name, self.products())
+    }
+}
+
+impl NeedsKeys for Power {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a power with exponent {}", self.exponent());
+        with_products(name, self.products())
+    }
+}
+
+impl NeedsKeys for SlotFunction {
+    fn key_request(&self) -> KeyRequest {
+        with_products(self.name(), self.products())
+    }
+}
+
+/// A relinearisation key, if there are products.
+fn with_products(name: impl Into<String>, products: usize) -> KeyRequest {
+    match products {
+        0 => KeyRequest::none(name),
+        _ => KeyRequest::none(name).with_relinearisation(),
     }
 }
 

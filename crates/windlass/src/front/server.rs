@@ -10,7 +10,7 @@ use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::needs::{NeedsKeys, Products};
 use crate::bootstrap::Progress;
-use crate::circuits::{LinearPlan, PolynomialPlan, PreparedPlan, TracePlan};
+use crate::circuits::{LinearPlan, PolynomialPlan, Power, PreparedPlan, SlotFunction, TracePlan};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
@@ -58,29 +58,24 @@ impl<E: Evaluator + 'static> Circuit<E> for LinearPlan {
     }
 }
 
-impl<E: Evaluator> Circuit<E> for PolynomialPlan {
-    type Prepared = ();
+/// Circuits that have nothing to prepare.
+macro_rules! unprepared {
+    ($($circuit:ty: $bound:ident),*) => {
+        $(impl<E: $bound> Circuit<E> for $circuit {
+            type Prepared = ();
 
-    fn prepare(&self, _: &E) -> Result<()> {
-        Ok(())
-    }
+            fn prepare(&self, _: &E) -> Result<()> {
+                Ok(())
+            }
 
-    fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.apply(evaluator, input)
-    }
+            fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+                self.apply(evaluator, input)
+            }
+        })*
+    };
 }
 
-impl<E: Switching> Circuit<E> for TracePlan {
-    type Prepared = ();
-
-    fn prepare(&self, _: &E) -> Result<()> {
-        Ok(())
-    }
-
-    fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.apply(evaluator, input)
-    }
-}
+unprepared!(PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, TracePlan: Switching);
 
 /// Constants that were prepared, by the number of their circuit.
 type Prepared = HashMap<u64, Arc<dyn Any + Send + Sync>>;
