@@ -37,6 +37,16 @@ pub enum Error {
     /// The evaluation keys hold no relinearisation key.
     #[error("no relinearisation key; make it with EvaluationKeys::add_relinearisation(&secret_key, level, &mut rng)")]
     MissingRelinearisationKey,
+    /// A choice that is written by name has another name.
+    #[error("no {what} is called {given:?}; there are {}", known.join(", "))]
+    UnknownName {
+        /// What is chosen, in the singular.
+        what: &'static str,
+        /// The name given.
+        given: String,
+        /// All names.
+        known: Vec<String>,
+    },
     /// No preset has this name.
     #[error("no parameter preset is called {name}; there are {known}")]
     UnknownPreset {

@@ -7,6 +7,9 @@ use windlass_ring::slots::PrimePower;
 pub trait Integer: Copy + Send + Sync + 'static {
     /// The residue in [0, p^r).
     fn residue(self, modulus: PrimePower) -> u64;
+
+    /// The integer as an index; `None` for one that is negative or too large.
+    fn index(self) -> Option<usize>;
 }
 
 macro_rules! integers {
@@ -14,6 +17,10 @@ macro_rules! integers {
         $(impl Integer for $type {
             fn residue(self, modulus: PrimePower) -> u64 {
                 modulus.$method(self as $wide)
+            }
+
+            fn index(self) -> Option<usize> {
+                usize::try_from(self).ok()
             }
         })*
     };
@@ -32,6 +39,7 @@ mod tests {
         assert_eq!([7u8.residue(modulus), 7i8.residue(modulus), 7usize.residue(modulus)], [7; 3]);
         assert_eq!((-1i32).residue(modulus), 257 * 257 - 1);
         assert_eq!(i64::MIN.residue(modulus), (i128::from(i64::MIN)).rem_euclid(257 * 257) as u64);
+        assert_eq!(((-1i32).index(), 5u8.index(), u64::MAX.index()), (None, Some(5), usize::try_from(u64::MAX).ok()));
         assert_eq!(u64::MAX.residue(modulus), u64::MAX % (257 * 257));
     }
 }

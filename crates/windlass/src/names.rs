@@ -2,11 +2,13 @@
 
 use crate::error::{Error, Result};
 
-/// The value with this name, or an error that lists the names: `what` they are, in the plural.
-pub(crate) fn named<T: Copy>(list: &[(&str, T)], text: &str, what: &str) -> Result<T> {
-    let unknown = || {
-        let names: Vec<&str> = list.iter().map(|(name, _)| *name).collect();
-        Error::Unplannable { strategy: text.into(), reason: format!("the {what} are {}", names.join(", ")) }
-    };
-    list.iter().find(|(name, _)| *name == text).map(|&(_, value)| value).ok_or_else(unknown)
+/// The value with this name; `what` is chosen, in the singular.
+///
+/// Errors: [`Error::UnknownName`], which lists the names.
+pub(crate) fn named<T: Copy>(list: &[(&str, T)], given: &str, what: &'static str) -> Result<T> {
+    let found = list.iter().find(|(name, _)| *name == given);
+    found.map(|&(_, value)| value).ok_or_else(|| {
+        let known = list.iter().map(|(name, _)| (*name).to_owned()).collect();
+        Error::UnknownName { what, given: given.to_owned(), known }
+    })
 }

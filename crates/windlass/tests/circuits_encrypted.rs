@@ -8,7 +8,7 @@ use rand_core::SeedableRng;
 use windlass::circuits::{CostModel, LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy};
 use windlass::schemes::clear::Clear;
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Error, Plaintext, Switching};
+use windlass::{Error, Evaluator, Plaintext, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{
@@ -72,7 +72,7 @@ fn plans_agree_with_their_maps() {
             })
             .unwrap();
             let expected = map.apply(&x).unwrap();
-            for strategy in Strategy::CANDIDATES {
+            for strategy in Strategy::candidates() {
                 let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(strategy)).unwrap();
                 for scheme in [Scheme::Bgv, Scheme::Bfv] {
                     let mut s = setup(&slots, scheme, &plan.required_keys());
@@ -149,5 +149,14 @@ fn prices_are_measured() {
     assert!(matches!(CostModel::measure(&s.engine, &ct, &[3]), Err(Error::MissingGaloisKey { element: 3, .. })));
     let map = LinearMap::matmul_1d(&slots, 0, |_, i, k| (i * k + 1) as u64).unwrap();
     let plan = LinearPlan::new(&map, &PlanSpec { cost: prices, ..PlanSpec::default() }).unwrap();
-    assert!(plan.price() > 0.0);
+    assert!(plan.price() > 0.0 && plan.explain().contains("seconds"), "{}", plan.explain());
+    // A context knows the time of a transform and the sizes of keys and constants.
+    let cost = CostModel::for_context(s.engine.context());
+    let plan = LinearPlan::new(&map, &PlanSpec { cost, ..PlanSpec::default() }).unwrap();
+    let sizes = s.engine.context().params().key_sizes();
+    assert_eq!(cost.key_bytes, Some(sizes.switching_key_memory));
+    assert_eq!(cost.constant_bytes, Some(s.engine.constant_bytes(s.engine.context().top_level()) as u64));
+    for words in ["milliseconds", "bytes in all"] {
+        assert!(plan.explain().contains(words), "{}", plan.explain());
+    }
 }

@@ -31,39 +31,39 @@ impl Column {
         let (single, off, double) = (HoistMode::Single, HoistMode::Off, HoistMode::Double);
         // Algorithm 2 in bad dimensions.
         let baby_giant = match bad {
-            true => Strategy::BabyGiantInner { babies },
-            false => Strategy::BabyGiant { babies },
+            true => Strategy::BABY_GIANT_INNER.with_babies(babies),
+            false => Strategy::BABY_GIANT.with_babies(babies),
         };
-        let two_level = Strategy::TwoLevelHoisted { babies };
-        let mut best = column("best", Strategy::Automatic, double);
+        let two_level = Strategy::TWO_LEVEL_HOISTED.with_babies(babies);
+        let mut best = column("best", Strategy::AUTOMATIC, double);
         (best.threaded, best.ours) = (true, true);
-        let mut minimal = column("minimal", Strategy::Horner { babies: None }, double);
+        let mut minimal = column("minimal", Strategy::HORNER, double);
         minimal.ours = true;
         let paper = match kind {
             Kind::MatMul1D => {
                 minimal.spec.max_keys = Some(if bad { 3 } else { 2 });
                 vec![
-                    column("M/B", Strategy::Horner { babies }, off),
-                    column("M/F", Strategy::Iteration, off),
+                    column("M/B", Strategy::HORNER.with_babies(babies), off),
+                    column("M/F", Strategy::ITERATION, off),
                     column("B/BH", baby_giant, single),
                     column("B/BN", baby_giant, off),
                     column("B/FH", two_level, single),
                     column("B/FN", two_level, off),
-                    column("F/FH", Strategy::Block, single),
-                    column("F/FN", Strategy::Block, off),
+                    column("F/FH", Strategy::BLOCK, single),
+                    column("F/FN", Strategy::BLOCK, off),
                     column("B/B+", baby_giant, double),
-                    column("F/F+", Strategy::Block, double),
+                    column("F/F+", Strategy::BLOCK, double),
                 ]
             }
             Kind::Block => {
                 minimal.spec.max_keys = Some(4);
                 vec![
-                    column("M/", Strategy::Iteration, off),
+                    column("M/", Strategy::ITERATION, off),
                     column("B/H", two_level, single),
                     column("B/N", two_level, off),
-                    column("F/H", Strategy::Block, single),
-                    column("F/N", Strategy::Block, off),
-                    column("F/+", Strategy::Block, double),
+                    column("F/H", Strategy::BLOCK, single),
+                    column("F/N", Strategy::BLOCK, off),
+                    column("F/+", Strategy::BLOCK, double),
                 ]
             }
             Kind::Full | Kind::BlockFull => {

@@ -177,12 +177,12 @@ const MAX_READY_BYTES: usize = 3 << 30;
 fn best_plan(map: &LinearMap, cost: CostModel) -> Result<LinearPlan> {
     let spec =
         |strategy: Strategy| PlanSpec { cost, constant_bytes: MAX_READY_BYTES, ..PlanSpec::with_strategy(strategy) };
-    let mut best = LinearPlan::new(map, &spec(Strategy::Automatic))?;
+    let mut best = LinearPlan::new(map, &spec(Strategy::AUTOMATIC))?;
     let size = map.slots().hypercube().dimensions().iter().map(|dimension| dimension.size).max().unwrap_or(1);
     if map.slots().m().is_power_of_two() && map.support().len() > 4 {
         let mut babies = 2;
         while babies < size {
-            let plan = LinearPlan::new(map, &spec(Strategy::BabyGiant { babies: Some(babies) }))?;
+            let plan = LinearPlan::new(map, &spec(Strategy::BABY_GIANT.with_babies(babies)))?;
             if plan.price() < best.price() {
                 best = plan;
             }

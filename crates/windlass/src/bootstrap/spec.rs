@@ -48,7 +48,7 @@ impl FromStr for Unpacking {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named(&UNPACKINGS, text, "ways of unpacking")
+        named(&UNPACKINGS, text, "way of unpacking")
     }
 }
 
@@ -70,7 +70,7 @@ impl FromStr for FrontEnd {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named(&FRONT_ENDS, text, "front ends")
+        named(&FRONT_ENDS, text, "front end")
     }
 }
 
@@ -100,7 +100,7 @@ impl FromStr for Partition {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named(&PARTITIONS, text, "partitions")
+        named(&PARTITIONS, text, "partition")
     }
 }
 
@@ -124,7 +124,7 @@ impl FromStr for Transform {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named(&TRANSFORMS, text, "transforms")
+        named(&TRANSFORMS, text, "transform")
     }
 }
 

@@ -8,8 +8,8 @@ pub mod trace;
 
 pub use digits::{DigitRemoval, DigitSpec, Method};
 pub use linear::{
-    ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan, PlanSpec, PreparedPlan,
-    Strategy,
+    ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,
+    MapStrategy, PlanSpec, PreparedPlan, Strategy,
 };
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};
 pub use slot_function::{Power, SlotFunction};

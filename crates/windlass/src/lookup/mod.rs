@@ -61,7 +61,7 @@ impl Lookup {
 
     fn spec(&self) -> PlanSpec {
         let babies = (self.layout.diagonals() as f64).sqrt().ceil() as usize;
-        PlanSpec::with_strategy(Strategy::BabyGiant { babies: Some(babies) })
+        PlanSpec::with_strategy(Strategy::BABY_GIANT.with_babies(babies))
     }
 
     /// The plan for a table of this shape without zero diagonals: its keys serve every table of the shape.

@@ -5,8 +5,11 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::Error;
-use windlass::circuits::{PlanSpec, Strategy};
-use windlass::schemes::ckks::{CkksContext, Complex64, ComplexMap, ComplexPlan};
+use windlass::circuits::trace::complex_running_sum_maps;
+use windlass::circuits::{
+    ComplexMap, ComplexSlots, ConstantForm, HoistMode, LinearGrid, LinearMap, LinearPlan, PlanSpec, Strategy,
+};
+use windlass::schemes::ckks::{CkksContext, Complex64};
 
 use crate::common::{Setup, sample, spec};
 
@@ -14,8 +17,9 @@ use crate::common::{Setup, sample, spec};
 fn map(context: &Arc<CkksContext>, slots: usize) -> (ComplexMap, Vec<Vec<Complex64>>, Vec<Complex64>) {
     let entry = |i: usize, k: usize| Complex64::from_polar(1.0 / slots as f64, (i * i + 3 * i * k + k) as f64);
     let constant: Vec<Complex64> = (0..slots).map(|j| Complex64::from_polar(0.5, j as f64)).collect();
-    let matrix = ComplexMap::matrix(context, slots, entry).unwrap();
-    let conjugation = ComplexMap::term(context, 2, true, &constant).unwrap();
+    let space = ComplexSlots::new(context, slots).unwrap();
+    let matrix = ComplexMap::matrix(&space, entry).unwrap();
+    let conjugation = ComplexMap::term(&space, 2, true, &constant).unwrap();
     let rows = (0..slots).map(|i| (0..slots).map(|k| entry(i, k)).collect()).collect();
     (matrix.add(&conjugation).unwrap(), rows, constant)
 }
@@ -35,15 +39,12 @@ fn every_strategy_gives_the_matrix() {
         let x = sample(slots, &mut rng);
         let image = expected(&rows, &constant, &x);
         assert!(map.apply(&x).unwrap().iter().zip(&image).all(|(a, b)| (a - b).norm() < 1e-12));
-        for strategy in
-            ["automatic", "hoisted", "baby-giant", "baby-giant-inner", "baby-giant-outer", "block", "horner"]
-        {
-            let strategy: Strategy = strategy.parse().unwrap();
-            let plan = ComplexPlan::new(&map, &PlanSpec::with_strategy(strategy)).unwrap();
+        for strategy in Strategy::ALL.iter().copied().filter(|strategy| strategy.is_general()) {
+            let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(strategy)).unwrap();
             let elements: Vec<u64> = plan.required_keys().into_iter().collect();
             let mut s = Setup::with_elements(&context, &elements);
             let ct = s.encrypt(&x);
-            let prepared = plan.prepare(&s.engine, context.top_level()).unwrap();
+            let prepared = plan.prepare(&s.engine).unwrap();
             let got = plan.apply(&prepared, &s.engine, &ct).unwrap();
             s.check(&format!("{strategy}, {slots} slots"), &got, &image, 9.0);
             // Once more, on a product that has not been rescaled, a level further down.
@@ -61,25 +62,26 @@ fn every_strategy_gives_the_matrix() {
 fn maps_compose() {
     let context = CkksContext::new(&spec(64, 40, 1)).unwrap();
     let (first, ..) = map(&context, 8);
-    let second = ComplexMap::rotation(&context, 8, 3).unwrap().add(&first).unwrap();
+    let [small, large] = [8, 16].map(|count| ComplexSlots::new(&context, count).unwrap());
+    let second = ComplexMap::slot_rotation(&small, 3).unwrap().add(&first).unwrap();
     let x = sample(8, &mut ChaCha20Rng::from_seed([5; 32]));
     let both = second.compose(&first).unwrap().apply(&x).unwrap();
     let one_by_one = second.apply(&first.apply(&x).unwrap()).unwrap();
     assert!(both.iter().zip(&one_by_one).all(|(a, b)| (a - b).norm() < 1e-12));
-    let other = ComplexMap::rotation(&context, 16, 3).unwrap();
+    let other = ComplexMap::slot_rotation(&large, 3).unwrap();
     assert!(matches!(other.compose(&first), Err(Error::ContextMismatch { .. })));
 }
 
 #[test]
 fn running_sums_of_any_grouping() {
     let context = CkksContext::new(&spec(128, 40, 4)).unwrap();
+    let slots = ComplexSlots::new(&context, 16).unwrap();
     let x = sample(16, &mut ChaCha20Rng::from_seed([6; 32]));
     let sums: Vec<Complex64> = (0..16).map(|i| x[..=i].iter().sum()).collect();
     for groups in 1..=4 {
-        let maps = ComplexMap::running_sums(&context, 16, groups).unwrap();
-        let plans: Vec<ComplexPlan> =
-            maps.iter().map(|map| ComplexPlan::new(map, &PlanSpec::default()).unwrap()).collect();
-        let elements: Vec<u64> = plans.iter().flat_map(ComplexPlan::required_keys).collect();
+        let maps = complex_running_sum_maps(&slots, groups).unwrap();
+        let plans: Vec<_> = maps.iter().map(|map| LinearPlan::new(map, &PlanSpec::default()).unwrap()).collect();
+        let elements: Vec<u64> = plans.iter().flat_map(LinearPlan::required_keys).collect();
         let mut s = Setup::with_elements(&context, &elements);
         let mut ct = s.encrypt(&x);
         for plan in &plans {
@@ -87,5 +89,73 @@ fn running_sums_of_any_grouping() {
         }
         s.check(&format!("{groups} groups"), &ct, &sums, 9.0);
     }
-    assert!(matches!(ComplexMap::running_sums(&context, 16, 5), Err(Error::OutOfRange { .. })));
+    assert!(matches!(complex_running_sum_maps(&slots, 5), Err(Error::OutOfRange { .. })));
+}
+
+/// What exact maps have, complex ones have: hoisting modes, constants as coefficients, key limits, given keys, doubling, words.
+#[test]
+fn every_mode_gives_the_matrix() {
+    let context = CkksContext::new(&spec(256, 40, 2)).unwrap();
+    let (map, rows, constant) = map(&context, 16);
+    let x = sample(16, &mut ChaCha20Rng::from_seed([7; 32]));
+    let image = expected(&rows, &constant, &x);
+    for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
+        for constants in [ConstantForm::Evaluation, ConstantForm::Coefficients] {
+            let strategy = Strategy::BABY_GIANT.with_babies(4);
+            let spec = PlanSpec { hoisting, constants, strategy, ..PlanSpec::default() };
+            let plan = LinearPlan::new(&map, &spec).unwrap();
+            let elements: Vec<u64> = plan.required_keys().into_iter().collect();
+            let mut s = Setup::with_elements(&context, &elements);
+            let ct = s.encrypt(&x);
+            let got = plan.apply(&plan.prepare(&s.engine).unwrap(), &s.engine, &ct).unwrap();
+            s.check(&format!("{hoisting:?}, {constants:?}"), &got, &image, 9.0);
+            assert!(plan.explain().contains("baby-giant:4") && plan.explain().contains("16 complex slots"));
+        }
+    }
+    let few = LinearPlan::new(&map, &PlanSpec { max_keys: Some(3), ..PlanSpec::default() }).unwrap();
+    assert!(few.required_keys().len() <= 3);
+    let again = LinearPlan::new(&map, &PlanSpec::with_keys(few.required_keys())).unwrap();
+    assert!(again.required_keys().is_subset(&few.required_keys()));
+    assert!(matches!(LinearPlan::new(&map, &PlanSpec::with_keys([])), Err(Error::MissingGaloisKey { .. })));
+}
+
+#[test]
+fn sums_of_rotations_by_doubling() {
+    let context = CkksContext::new(&spec(256, 40, 2)).unwrap();
+    let slots = ComplexSlots::new(&context, 16).unwrap();
+    let half = vec![Complex64::new(0.5, 0.25); 16];
+    let map = ComplexMap::from_terms(&slots, (0..11).map(|r| (slots.turn(r, false), half.clone()))).unwrap();
+    let x = sample(16, &mut ChaCha20Rng::from_seed([8; 32]));
+    let image: Vec<Complex64> = (0..16).map(|j| (0..11).map(|r| x[(j + r) % 16] * half[0]).sum()).collect();
+    let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::DOUBLING)).unwrap();
+    assert_eq!(plan.prepare(&Setup::with_elements(&context, &[]).engine).unwrap().constants(), 1);
+    let elements: Vec<u64> = plan.required_keys().into_iter().collect();
+    let mut s = Setup::with_elements(&context, &elements);
+    let ct = s.encrypt(&x);
+    s.check("doubling", &plan.apply_once(&s.engine, &ct).unwrap(), &image, 9.0);
+}
+
+/// Two inputs and two outputs, one block left out.
+#[test]
+fn grids_of_complex_maps() {
+    let context = CkksContext::new(&spec(256, 40, 2)).unwrap();
+    let slots = ComplexSlots::new(&context, 16).unwrap();
+    let (matrix, ..) = map(&context, 16);
+    let mut grid = LinearGrid::zero(&slots, 2, 2).unwrap();
+    grid.set(0, 0, matrix.clone()).unwrap();
+    grid.set(0, 1, LinearMap::identity(&slots)).unwrap();
+    grid.set(1, 0, ComplexMap::slot_rotation(&slots, 5).unwrap()).unwrap();
+    let mut rng = ChaCha20Rng::from_seed([9; 32]);
+    let inputs = [sample(16, &mut rng), sample(16, &mut rng)];
+    let images = grid.apply(&inputs).unwrap();
+    let sum: Vec<Complex64> = matrix.apply(&inputs[0]).unwrap().iter().zip(&inputs[1]).map(|(a, b)| a + b).collect();
+    assert!(images[0].iter().zip(&sum).all(|(a, b)| (a - b).norm() < 1e-12));
+    let plan = LinearPlan::for_grid(&grid, &PlanSpec::default()).unwrap();
+    let elements: Vec<u64> = plan.required_keys().into_iter().collect();
+    let mut s = Setup::with_elements(&context, &elements);
+    let encrypted = inputs.clone().map(|x| s.encrypt(&x));
+    let got = plan.apply_grid(&plan.prepare(&s.engine).unwrap(), &s.engine, &encrypted).unwrap();
+    for (got, image) in got.iter().zip(&images) {
+        s.check("grid", got, image, 9.0);
+    }
 }

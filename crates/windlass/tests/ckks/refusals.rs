@@ -1,7 +1,8 @@
 //! What is refused, and how.
 
 use windlass::Error;
-use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, ComplexMap, Polynomial, Publication};
+use windlass::circuits::{ComplexMap, ComplexSlots};
+use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Polynomial, Publication};
 
 use crate::common::{Setup, sample, spec};
 
@@ -118,11 +119,12 @@ fn messages_show_what_was_given() {
 fn maps_whose_constants_overflow() {
     let s = Setup::new(&spec(256, 40, 1), &[]);
     let large = vec![Complex64::ONE, Complex64::new(1e200, 0.0), Complex64::ONE, Complex64::ONE];
-    let map = ComplexMap::term(&s.context, 0, false, &large).unwrap();
+    let slots = ComplexSlots::new(&s.context, 4).unwrap();
+    let map = ComplexMap::term(&slots, 0, false, &large).unwrap();
     assert_eq!(map.compose(&map).unwrap_err(), Error::NotFinite { index: 1 });
-    let largest = ComplexMap::term(&s.context, 1, true, &[Complex64::new(0.0, f64::MAX); 4]).unwrap();
+    let largest = ComplexMap::term(&slots, 1, true, &[Complex64::new(0.0, f64::MAX); 4]).unwrap();
     assert_eq!(largest.add(&largest).unwrap_err(), Error::NotFinite { index: 0 });
-    assert!(map.compose(&ComplexMap::rotation(&s.context, 4, 1).unwrap()).is_ok());
+    assert!(map.compose(&ComplexMap::slot_rotation(&slots, 1).unwrap()).is_ok());
 }
 
 #[test]

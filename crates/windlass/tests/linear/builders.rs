@@ -54,6 +54,32 @@ fn matrices_by_their_entries() {
     }
 }
 
+/// Integers of any type go in, and negative ones are residues.
+#[test]
+fn integers_of_any_type() {
+    let ring = ring(105, 2, 3);
+    let q = ring.modulus().value();
+    let literal = LinearMap::from_dense(&ring, &[[1, 2, 3], [4, -5, 6]]).unwrap();
+    let wide = LinearMap::from_dense(&ring, &[vec![1u64, 2, 3], vec![4, q - 5, 6 + 7 * q]]).unwrap();
+    let x = Plaintext::from_integers(&ring, &[7i8, 8, -9]).unwrap();
+    assert_eq!(literal.apply(&x).unwrap(), wide.apply(&x).unwrap());
+    let image = literal.apply(&x).unwrap().to_integers().unwrap();
+    assert_eq!(image[..3], [(7 + 16 + q * 9 - 27) % q, (28 + q * 99 - 40 - 54) % q, 0]);
+    let same = |a: LinearMap, b: LinearMap| assert_eq!(a.apply(&x).unwrap(), b.apply(&x).unwrap());
+    same(LinearMap::from_diagonal(&ring, &[-1i32, 3]).unwrap(), LinearMap::from_diagonal(&ring, &[q - 1, 3]).unwrap());
+    same(LinearMap::toeplitz(&ring, &[-1, 2], &[]).unwrap(), LinearMap::toeplitz(&ring, &[q - 1, 2], &[]).unwrap());
+    let [signed, unsigned] = [
+        LinearMap::convolution_1d(&ring, 0, &[-1i64]).unwrap(),
+        LinearMap::matmul_1d(&ring, 0, |_, i, k| if i == k { q - 1 } else { 0 }).unwrap(),
+    ];
+    same(signed, unsigned);
+    let reversed: Vec<i16> = (0..ring.slots() as i16).rev().collect();
+    let indices: Vec<usize> = (0..ring.slots()).rev().collect();
+    same(LinearMap::permutation(&ring, &reversed).unwrap(), LinearMap::permutation(&ring, &indices).unwrap());
+    let negative: Vec<i16> = reversed.iter().map(|i| i - 1).collect();
+    assert!(matches!(LinearMap::permutation(&ring, &negative), Err(Error::OutOfRange { .. })));
+}
+
 #[test]
 fn convolutions_along_a_dimension() {
     for (p, good) in [(2, true), (2, false), (17, true)] {
@@ -129,7 +155,7 @@ fn full_block_products() {
         }
         let (input, expected) =
             (Plaintext::from_slots(&ring, &slots).unwrap(), Plaintext::from_slots(&ring, &expected).unwrap());
-        for strategy in [Strategy::Automatic, Strategy::Block, Strategy::BabyGiantInner { babies: None }] {
+        for strategy in [Strategy::AUTOMATIC, Strategy::BLOCK, Strategy::BABY_GIANT_INNER] {
             check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
         }
     }

@@ -20,23 +20,23 @@ pub fn key_set(ring: &SlotRing, strategy: KeyStrategy) -> BTreeSet<u64> {
 /// Which strategies of the paper a key set must allow in one dimension of size D.
 pub fn allowed(keys: KeyStrategy, good: bool, size: usize) -> Vec<Strategy> {
     let babies = Some((size as f64).sqrt().ceil() as usize);
-    let always = [Strategy::Automatic, Strategy::Horner { babies }, Strategy::Iteration];
+    let always = [Strategy::AUTOMATIC, Strategy::HORNER.with_babies(babies), Strategy::ITERATION];
     let steps = [
-        Strategy::BabyGiantInner { babies },
-        Strategy::BabyGiantOuter { babies },
-        Strategy::TwoLevelHoisted { babies },
+        Strategy::BABY_GIANT_INNER.with_babies(babies),
+        Strategy::BABY_GIANT_OUTER.with_babies(babies),
+        Strategy::TWO_LEVEL_HOISTED.with_babies(babies),
     ];
     let mut list = always.to_vec();
     match keys {
         KeyStrategy::Minimal => {}
         KeyStrategy::BabyGiant => list.extend(steps),
-        KeyStrategy::Full => list.extend(steps.into_iter().chain([Strategy::Block])),
+        KeyStrategy::Full => list.extend(steps.into_iter().chain([Strategy::BLOCK])),
     }
     if good && keys == KeyStrategy::Full {
-        list.push(Strategy::Hoisted);
+        list.push(Strategy::HOISTED);
     }
     if good && keys != KeyStrategy::Minimal {
-        list.push(Strategy::BabyGiant { babies });
+        list.push(Strategy::BABY_GIANT.with_babies(babies));
     }
     list
 }
@@ -76,7 +76,7 @@ fn minimal_keys_rule_out_hoisting() {
     let (ring, dimension) = smallest(2, 1, true);
     let map = LinearMap::matmul_1d(&ring, dimension, |_, i, k| (i + k + 1) as u64 & 1).unwrap();
     let keys = Some(key_set(&ring, KeyStrategy::Minimal));
-    let spec = PlanSpec { strategy: Strategy::Hoisted, keys, ..PlanSpec::default() };
+    let spec = PlanSpec { strategy: Strategy::HOISTED, keys, ..PlanSpec::default() };
     assert!(matches!(LinearPlan::new(&map, &spec), Err(Error::MissingGaloisKey { .. })));
 }
 
@@ -102,12 +102,12 @@ fn block_maps_in_good_and_bad_dimensions() {
         let map = LinearMap::block_matmul_1d(&ring, dimension, |c, i, k, out| entry(&ring, 5, (c, i, k), out)).unwrap();
         let input = Plaintext::from_slots(&ring, &random_slots(&ring, 5)).unwrap();
         let expected = map.apply(&input).unwrap();
-        let spec = PlanSpec::with_strategy(Strategy::Block);
+        let spec = PlanSpec::with_strategy(Strategy::BLOCK);
         // The longer of the two axes is hoisted, the other holds the outputs: the roles of θ and σ are switched when d > D.
         let count = LinearPlan::new(&map, &spec).unwrap().count();
         let longer = size.max(ring.degree());
         assert!(count.hoisted_automorphisms + 1 >= longer && count.hoisted_automorphisms <= longer);
-        for strategy in [Strategy::Block, Strategy::BabyGiant { babies: None }, Strategy::Iteration] {
+        for strategy in [Strategy::BLOCK, Strategy::BABY_GIANT, Strategy::ITERATION] {
             check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
         }
         check_keys_are_exact(&map, &spec);

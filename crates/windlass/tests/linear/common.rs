@@ -143,14 +143,14 @@ pub fn smallest(p: u64, r: u32, good: bool) -> (Arc<SlotRing>, usize) {
 
 pub fn strategies() -> Vec<Strategy> {
     let fixed = Some(3);
-    let mut list = Strategy::CANDIDATES.to_vec();
+    let mut list = Strategy::candidates().collect::<Vec<_>>();
     list.extend([
-        Strategy::Automatic,
-        Strategy::BabyGiant { babies: fixed },
-        Strategy::BabyGiantInner { babies: fixed },
-        Strategy::BabyGiantOuter { babies: fixed },
-        Strategy::TwoLevelHoisted { babies: fixed },
-        Strategy::Horner { babies: fixed },
+        Strategy::AUTOMATIC,
+        Strategy::BABY_GIANT.with_babies(fixed),
+        Strategy::BABY_GIANT_INNER.with_babies(fixed),
+        Strategy::BABY_GIANT_OUTER.with_babies(fixed),
+        Strategy::TWO_LEVEL_HOISTED.with_babies(fixed),
+        Strategy::HORNER.with_babies(fixed),
     ]);
     list
 }

@@ -101,7 +101,7 @@ fn required_keys_are_exact_on_ciphertexts() {
     let mut party = Party::new(&ring, Scheme::Bgv);
     let plaintext = Plaintext::from_slots(&ring, &random_slots(&ring, 1)).unwrap();
     let input = party.encrypt(&plaintext);
-    for strategy in Strategy::CANDIDATES {
+    for strategy in Strategy::candidates() {
         let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(strategy)).unwrap();
         let required = plan.required_keys();
         let engine = party.engine(&required);
@@ -130,7 +130,7 @@ fn blocks_grids_doubling_and_packed_constants() {
         grid.set(1, 1, LinearMap::rotation(&ring, dimension, 1).unwrap()).unwrap();
         let expected = grid.apply(&plaintexts).unwrap();
         for constants in [ConstantForm::Evaluation, ConstantForm::Coefficients] {
-            for strategy in [Strategy::Automatic, Strategy::Block] {
+            for strategy in [Strategy::AUTOMATIC, Strategy::BLOCK] {
                 let plan =
                     LinearPlan::for_grid(&grid, &PlanSpec { strategy, constants, ..PlanSpec::default() }).unwrap();
                 let engine = party.engine(&plan.required_keys());
@@ -140,7 +140,7 @@ fn blocks_grids_doubling_and_packed_constants() {
         }
         let trace = LinearMap::trace(&ring).unwrap();
         for hoisting in [HoistMode::Double, HoistMode::Off] {
-            let spec = PlanSpec { strategy: Strategy::Doubling, hoisting, ..PlanSpec::default() };
+            let spec = PlanSpec { strategy: Strategy::DOUBLING, hoisting, ..PlanSpec::default() };
             // Where the slots are integers the trace is the identity.
             let Ok(plan) = LinearPlan::new(&trace, &spec) else {
                 assert_eq!(ring.degree(), 1);

@@ -32,7 +32,7 @@ fn matrices_over_several_ciphertexts() {
         assert_eq!((grid.columns(), grid.rows()), (x.len(), y.len()));
         assert_eq!(grid.apply(&x).unwrap(), y);
         for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
-            for strategy in Strategy::CANDIDATES.into_iter().chain([Strategy::Automatic]) {
+            for strategy in Strategy::candidates().chain([Strategy::AUTOMATIC]) {
                 let spec = PlanSpec { strategy, hoisting, ..PlanSpec::default() };
                 let plan = LinearPlan::for_grid(&grid, &spec).unwrap();
                 let clear = Clear::with_keys(&ring, plan.required_keys());
@@ -94,7 +94,7 @@ fn encrypted_matrices() {
         let (matrix, x, y) = problem(&ring, height, width);
         let secret = LinearGrid::from_dense(&ring, &matrix).unwrap();
         let ones = LinearGrid::from_dense(&ring, &vec![vec![1; width]; height]).unwrap();
-        for strategy in [Strategy::Automatic, Strategy::Hoisted, Strategy::Horner { babies: None }] {
+        for strategy in [Strategy::AUTOMATIC, Strategy::HOISTED, Strategy::HORNER] {
             let plan = LinearPlan::for_grid(&ones, &PlanSpec::with_strategy(strategy)).unwrap();
             let clear = Clear::with_keys(&ring, plan.required_keys());
             let encrypted = plan.encrypt_matrix::<Clear>(&secret, |constant| clear.encrypt(constant)).unwrap();
@@ -108,14 +108,14 @@ fn encrypted_matrices() {
         let diagonal = LinearGrid::single(&LinearMap::identity(&ring));
         let diagonal = LinearPlan::for_grid(&diagonal, &PlanSpec::default()).unwrap();
         // Two factorings of one pattern: a matrix encrypted for one is refused by the other.
-        let [hoisted, horner] = [Strategy::Hoisted, Strategy::Horner { babies: Some(2) }]
+        let [hoisted, horner] = [Strategy::HOISTED, Strategy::HORNER.with_babies(2)]
             .map(|strategy| LinearPlan::for_grid(&ones, &PlanSpec::with_strategy(strategy)).unwrap());
         let clear = Clear::with_keys(&ring, hoisted.required_keys().into_iter().chain(horner.required_keys()));
         let encrypted = hoisted.encrypt_matrix::<Clear>(&secret, |constant| clear.encrypt(constant)).unwrap();
         let inputs: Vec<_> = x.iter().map(|x| clear.encrypt(x).unwrap()).collect();
         let refused = horner.apply_encrypted(&encrypted, &clear, &inputs);
         assert!(matches!(refused, Err(Error::ContextMismatch { .. })));
-        let again = LinearPlan::for_grid(&ones, &PlanSpec::with_strategy(Strategy::Hoisted)).unwrap();
+        let again = LinearPlan::for_grid(&ones, &PlanSpec::with_strategy(Strategy::HOISTED)).unwrap();
         assert!(again.apply_encrypted(&encrypted, &clear, &inputs).is_ok());
         let refused = diagonal
             .encrypt_matrix::<Clear>(&LinearGrid::single(&LinearMap::rotation(&ring, 0, 1).unwrap()), |constant| {

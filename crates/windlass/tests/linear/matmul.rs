@@ -48,7 +48,7 @@ fn full_products() {
         }
         let expected = Plaintext::from_slots(&ring, &expected).unwrap();
         let input = Plaintext::from_slots(&ring, &slots).unwrap();
-        for strategy in [Strategy::Automatic, Strategy::Hoisted, Strategy::Horner { babies: None }] {
+        for strategy in [Strategy::AUTOMATIC, Strategy::HOISTED, Strategy::HORNER] {
             check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
         }
     }
@@ -81,7 +81,7 @@ fn block_products() {
             }
             let expected = Plaintext::from_slots(&ring, &expected).unwrap();
             let input = Plaintext::from_slots(&ring, &slots).unwrap();
-            for strategy in [Strategy::Automatic, Strategy::Block, Strategy::Horner { babies: Some(2) }] {
+            for strategy in [Strategy::AUTOMATIC, Strategy::BLOCK, Strategy::HORNER.with_babies(2)] {
                 check_plan(&map, &PlanSpec::with_strategy(strategy), &input, &expected);
             }
         }
@@ -166,7 +166,7 @@ fn missing_keys_are_named() {
     // With the key of the generator alone, iteration is left; with none given, the plan asks for what it likes.
     let minimal = LinearPlan::new(&map, &PlanSpec::with_keys([g])).unwrap();
     assert_eq!(minimal.required_keys().into_iter().collect::<Vec<_>>(), [g]);
-    let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::Hoisted)).unwrap();
+    let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::HOISTED)).unwrap();
     let clear = Clear::with_keys(&ring, [g]);
     let input = clear.encrypt(&Plaintext::one(&ring)).unwrap();
     assert!(matches!(plan.apply_once(&clear, &input), Err(Error::MissingGaloisKey { .. })));

@@ -1,5 +1,6 @@
 //! Hoisting modes, forms of constants, doubling, explanations.
 
+use windlass::circuits::linear::plan::{Cofactors, Factoring, MapStrategy, Powers, Proposal, Route, Support, Walk};
 use windlass::circuits::{ConstantForm, HoistMode, LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::schemes::clear::Clear;
 use windlass::{Error, Plaintext};
@@ -36,24 +37,24 @@ fn traces_three_ways() {
         let traces: Vec<u64> = slots.chunks(d).map(|x| ring.galois().trace(x)).collect();
         let expected = Plaintext::from_integers(&ring, &traces).unwrap();
         for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
-            for strategy in [Strategy::Hoisted, Strategy::Doubling, Strategy::BabyGiant { babies: None }] {
+            for strategy in [Strategy::HOISTED, Strategy::DOUBLING, Strategy::BABY_GIANT] {
                 let spec = PlanSpec { strategy, hoisting, ..PlanSpec::default() };
                 check_plan(&trace, &spec, &input, &expected);
                 check_keys_are_exact(&trace, &spec);
             }
         }
-        let doubling = LinearPlan::new(&trace, &PlanSpec::with_strategy(Strategy::Doubling)).unwrap();
+        let doubling = LinearPlan::new(&trace, &PlanSpec::with_strategy(Strategy::DOUBLING)).unwrap();
         let steps = d.ilog2() + d.count_ones() - 1;
         assert_eq!(doubling.count().hoisted_automorphisms + doubling.count().extended_automorphisms, steps as usize);
         let scaled = trace.multiplied_by(&input).unwrap();
-        check_plan(&scaled, &PlanSpec::with_strategy(Strategy::Doubling), &input, &input.multiply(&expected).unwrap());
+        check_plan(&scaled, &PlanSpec::with_strategy(Strategy::DOUBLING), &input, &input.multiply(&expected).unwrap());
     }
 }
 
 #[test]
 fn doubling_is_for_sums_of_powers_alone() {
     let ring = ring(127, 2, 1);
-    let spec = PlanSpec::with_strategy(Strategy::Doubling);
+    let spec = PlanSpec::with_strategy(Strategy::DOUBLING);
     let dense = LinearMap::matmul_1d(&ring, 0, |_, i, k| (i * k + 1) as u64).unwrap();
     for map in [dense, LinearMap::identity(&ring), LinearMap::zero(&ring), LinearMap::frobenius(&ring, 1).unwrap()] {
         assert!(matches!(LinearPlan::new(&map, &spec), Err(Error::Unplannable { .. })));
@@ -64,12 +65,19 @@ fn doubling_is_for_sums_of_powers_alone() {
 fn plans_explain_themselves() {
     let ring = ring(127, 2, 1);
     let dense = LinearMap::matmul_1d(&ring, 0, |_, i, k| (i * k + i + k + 1) as u64).unwrap();
-    let plan = LinearPlan::new(&dense, &PlanSpec::with_strategy(Strategy::BabyGiant { babies: Some(5) })).unwrap();
+    let plan = LinearPlan::new(&dense, &PlanSpec::with_strategy(Strategy::BABY_GIANT.with_babies(5))).unwrap();
     let text = plan.explain();
-    for word in ["baby-giant:5", "inputs:   5", "outputs:  4", "capacity:", "keys:", "estimated"] {
+    for word in [
+        "baby-giant:5 (Halevi–Shoup 2018, §6.3, Algorithm 1)",
+        "inputs:    5",
+        "outputs:   4",
+        "capacity:",
+        "keys:",
+        "transforms of one row",
+    ] {
         assert!(text.contains(word), "{word}: {text}");
     }
-    let trace = LinearPlan::new(&LinearMap::trace(&ring).unwrap(), &PlanSpec::with_strategy(Strategy::Doubling));
+    let trace = LinearPlan::new(&LinearMap::trace(&ring).unwrap(), &PlanSpec::with_strategy(Strategy::DOUBLING));
     assert!(trace.unwrap().explain().contains("doubling: w + X^2(w), v + X^2(w), w + X^8(w), v + X^2(w)"));
     // The noise grows by one product with a constant: at most the sum of the norms of the constants.
     assert!(plan.capacity_bits() > 1.0 && plan.capacity_bits() < (18.0f64 * 126.0).log2());
@@ -93,4 +101,88 @@ fn constants_of_another_plan_are_refused() {
     // A copy of a plan is the same plan.
     let output = plans[0].clone().apply(&first, &clear, &encrypted).unwrap();
     assert_eq!(clear.decrypt(&output), map(1).apply(&input).unwrap());
+}
+
+/// What a strategy of one's own proposes, for tests: anything.
+struct Own(fn(&Support<'_>) -> Vec<Proposal>);
+
+impl MapStrategy for Own {
+    fn name(&self) -> &'static str {
+        "own"
+    }
+
+    fn citation(&self) -> &'static str {
+        "a test"
+    }
+
+    fn proposals(&self, support: &Support<'_>, _: Option<usize>) -> Vec<Proposal> {
+        (self.0)(support)
+    }
+}
+
+/// A power of the generator of an axis by its binary digits, the lowest as outputs.
+fn binary(support: &Support<'_>) -> Vec<Proposal> {
+    let route = |&t: &u64| {
+        let mut route = Route::default();
+        for (axis, exponent) in support.axes.exponents(t).into_iter().enumerate() {
+            for bit in (0..8).rev().filter(|bit| exponent >> bit & 1 == 1) {
+                let side = if bit == 0 { &mut route.output } else { &mut route.input };
+                side.push(support.axes.power(axis, 1 << bit));
+            }
+        }
+        route
+    };
+    vec![Proposal::Routes(support.elements.iter().map(route).collect())]
+}
+
+fn wrong_rule(support: &Support<'_>) -> Vec<Proposal> {
+    let walk = Walk { powers: Powers::Iterate { stride: 0 }, cofactors: Cofactors::Joint };
+    let outer = vec![false; support.axes.list().len()];
+    vec![Proposal::Rule(Factoring { split: 0, babies: 2, origin: 0, outer, inputs: walk, outputs: Walk::MERGED })]
+}
+
+#[test]
+fn strategies_of_ones_own() {
+    static OWN: Own = Own(binary);
+    for ring in [ring(127, 2, 1), ring(105, 2, 1), ring(64, 7, 1)] {
+        let map = LinearMap::matmul_1d_extension(&ring, 0, |c, i, k, out| entry(&ring, 2, (c, i, k), out)).unwrap();
+        let input = Plaintext::from_slots(&ring, &random_slots(&ring, 4)).unwrap();
+        let spec = PlanSpec::with_strategy(Strategy::own(&OWN));
+        check_plan(&map, &spec, &input, &map.apply(&input).unwrap());
+        check_keys_are_exact(&map, &spec);
+    }
+    let ring = ring(127, 2, 1);
+    let map = LinearMap::matmul_1d(&ring, 0, |_, i, k| i + k).unwrap();
+    static REFUSED: [(Own, &str); 5] = [
+        (Own(|_| Vec::new()), "no way to evaluate"),
+        (Own(|_| vec![Proposal::Doubling]), "no way to evaluate"),
+        (Own(|_| vec![Proposal::Routes(Vec::new())]), "0 routes"),
+        (Own(|support| vec![Proposal::Routes(vec![Route::default(); support.elements.len()])]), "leads to 1"),
+        (Own(wrong_rule), "does not fit the axes"),
+    ];
+    for (own, why) in &REFUSED {
+        let error = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::own(own))).unwrap_err();
+        assert!(matches!(&error, Error::Unplannable { strategy, .. } if strategy == "own"), "{error}");
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
+
+/// Terms that share a constant in memory share it when it is prepared.
+#[test]
+fn equal_constants_are_held_once() {
+    let ring = ring(127, 2, 2);
+    let constants: Vec<Plaintext> =
+        (0..2).map(|seed| Plaintext::from_slots(&ring, &random_slots(&ring, seed)).unwrap()).collect();
+    let powers = std::iter::successors(Some(1), |t| Some(t * 3 % 127)).take(10);
+    let map = LinearMap::from_terms(&ring, powers.enumerate().map(|(i, t)| (t, constants[i % 2].clone()))).unwrap();
+    for constants in [ConstantForm::Evaluation, ConstantForm::Coefficients] {
+        let spec = PlanSpec { constants, ..PlanSpec::with_strategy(Strategy::HOISTED) };
+        let plan = LinearPlan::new(&map, &spec).unwrap();
+        let clear = Clear::with_keys(&ring, plan.required_keys());
+        let prepared = plan.prepare(&clear).unwrap();
+        assert_eq!((prepared.constants(), plan.count().constant_products), (2, 10));
+        let input = Plaintext::from_slots(&ring, &random_slots(&ring, 9)).unwrap();
+        let image = plan.apply(&prepared, &clear, &clear.encrypt(&input).unwrap()).unwrap();
+        assert_eq!(clear.decrypt(&image), map.apply(&input).unwrap());
+    }
 }

@@ -94,7 +94,8 @@ impl Factoring {
 
 /// The automorphisms of each elementary stage of the maps that [`thin_to_coefficients`] and [`thin_to_slots`] merge, first stage first.
 pub(crate) fn thin_supports(slots: &Arc<SlotRing>, factoring: Factoring) -> Result<[Vec<BTreeSet<u64>>; 2]> {
-    let supports = |stages: Vec<SlotMap>| stages.iter().map(SlotMap::support).collect::<Vec<_>>();
+    let support = |stage: &SlotMap| stage.support().into_iter().collect();
+    let supports = |stages: Vec<SlotMap>| stages.iter().map(support).collect::<Vec<BTreeSet<u64>>>();
     if factoring == Factoring::Tensor {
         let there = supports(evaluation_stages(slots, factoring)?);
         return Ok([there.clone(), there.into_iter().rev().collect()]);
@@ -191,7 +192,7 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, factoring: Factoring, ends: &
         let stage = factors.interpolation(slots, s);
         match stages.last_mut() {
             // The first factor, if it has one slot, still multiplies by its dual: no stage of its own.
-            Some(last) if factor.size == 1 => *last = stage.compose(last),
+            Some(last) if factor.size == 1 => *last = stage.compose(last)?,
             _ => stages.push(stage),
         }
     }
@@ -331,8 +332,13 @@ fn merge(stages: Vec<SlotMap>, ends: &[usize], fixed: Option<&Fixed>) -> Result<
     for &end in ends {
         let mut run = stages.by_ref().take(end - done);
         let first = run.next().expect("a checked partition ascends from above 0");
-        let reduced = |map: SlotMap| fixed.map_or(map.clone(), |fixed| map.modulo(fixed));
-        merged.push(run.fold(reduced(first), |product, stage| reduced(stage.compose(&product))).to_linear_map()?);
+        // Equal to the map on elements that σ^step fixes in every slot, and before a trace over all σ^{step·j}.
+        let reduced = |map: SlotMap| match fixed {
+            Some(fixed) => map.modulo(|t| fixed.representative(t)),
+            None => Ok(map),
+        };
+        let product = run.try_fold(reduced(first)?, |product, stage| reduced(stage.compose(&product)?))?;
+        merged.push(product.to_linear_map()?);
         done = end;
     }
     Ok(merged)

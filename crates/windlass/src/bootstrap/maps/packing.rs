@@ -2,16 +2,20 @@
 
 use std::sync::Arc;
 
+use windlass_ring::kernels::arith;
 use windlass_ring::slots::{GaloisRing, PrimePower, SlotRing};
 
 use super::Factoring;
+use crate::circuits::{CostModel, LinearGrid, LinearMap, LinearPlan, PlanSpec};
 use crate::error::Result;
 use crate::plaintext::Plaintext;
 
 /// The bases that coefficients are packed in, and how to take them apart.
 ///
-/// Composite m, and Bruun's stages: a normal basis σ^i(θ). With θ* dual to it, `c_k = Tr(σ^k(θ*)·γ) = Σ_j σ^{j+k}(θ*)·σ^j(γ)`: d constants for all k. Radix-2 stages: the
-/// transform is linear over F = Z_{p^r}\[Y\] only, so the basis is ζ^k (p ≡ 1 mod 4) or ζ^k, ζ^k·√−1 (p ≡ 3 mod 4), with d² constants.
+/// Composite m, and Bruun's stages: a normal basis σ^i(θ). With θ* dual to it, `c_k = Tr(σ^k(θ*)·γ)
+/// = Σ_j σ^{j+k}(θ*)·σ^j(γ)`: d constants for all k. Radix-2 stages: the transform is linear over F
+/// = Z_{p^r}\[Y\] only, so the basis is ζ^k (p ≡ 1 mod 4) or ζ^k, ζ^k·√−1 (p ≡ 3 mod 4), with d²
+/// constants.
 #[derive(Debug, Clone)]
 pub(crate) struct Packing {
     basis: Vec<Vec<u64>>,
@@ -63,6 +67,45 @@ impl Packing {
         everywhere(slots, &self.constants)
     }
 
+    /// Unpacking as a grid of maps from one ciphertext to d: `c_k = Σ_j
+    /// constants[index[k][j]]·σ^j(γ)`. Constants that are equal are one in memory, and so they are
+    /// when a plan of the grid has prepared them.
+    pub fn unpacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
+        let constants = self.unpacking(slots)?;
+        let (p, m) = (slots.prime() % slots.m(), slots.m());
+        let mut grid = LinearGrid::zero(slots, self.index.len(), 1)?;
+        for (k, row) in self.index.iter().enumerate() {
+            let term = |(j, &c): (usize, &usize)| (arith::pow_mod(p, j as u64, m), constants[c].clone());
+            grid.set(k, 0, LinearMap::from_terms(slots, row.iter().enumerate().map(term))?)?;
+        }
+        Ok(grid)
+    }
+
+    /// Repacking as a grid of maps from d ciphertexts to one: `Σ_k ε_k·c_k`.
+    pub fn repacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
+        let constants = self.repacking(slots)?;
+        let mut grid = LinearGrid::zero(slots, 1, constants.len())?;
+        for (k, constant) in constants.iter().enumerate() {
+            grid.set(0, k, LinearMap::diagonal(constant))?;
+        }
+        Ok(grid)
+    }
+
+    /// A plan for [`Self::unpacking_grid`], with keys for all powers of σ where they are few, else
+    /// for baby and giant steps.
+    pub fn unpacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
+        const FEW: usize = 12;
+        let d = self.index.len();
+        let babies = if d <= FEW { d } else { d.isqrt() + usize::from(d.isqrt().pow(2) < d) };
+        let max_keys = Some(babies - 1 + d.div_ceil(babies) - 1);
+        LinearPlan::for_grid(&self.unpacking_grid(slots)?, &PlanSpec { cost, max_keys, ..PlanSpec::default() })
+    }
+
+    /// A plan for [`Self::repacking_grid`]; it needs no keys.
+    pub fn repacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
+        LinearPlan::for_grid(&self.repacking_grid(slots)?, &PlanSpec { cost, ..PlanSpec::default() })
+    }
+
     /// The constants of repacking: ε_0, .., ε_{d−1}, reduced to the modulus of `slots`.
     pub fn repacking(&self, slots: &Arc<SlotRing>) -> Result<Vec<Plaintext>> {
         everywhere(slots, &self.repacked)
@@ -77,7 +120,8 @@ fn everywhere(slots: &Arc<SlotRing>, constants: &[Vec<u64>]) -> Result<Vec<Plain
 fn normal_element(galois: &GaloisRing) -> (Vec<u64>, Vec<u64>) {
     let d = galois.degree();
     let prime = galois.modulus().prime();
-    // Candidates with the base-p digits of 1, 2, .. as coefficients: a good part of all elements is normal.
+    // Candidates with the base-p digits of 1, 2, .. as coefficients: a good part of all elements is
+    // normal.
     for seed in 1u64.. {
         let mut rest = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut next = || {
@@ -95,7 +139,8 @@ fn normal_element(galois: &GaloisRing) -> (Vec<u64>, Vec<u64>) {
 
 /// The basis dual for the trace: Tr(b_i^*·b_j) = \[i = j\]; `None` when the elements are no basis.
 fn dual_basis(galois: &GaloisRing, basis: &[Vec<u64>]) -> Option<Vec<Vec<u64>>> {
-    // With b_j = Σ_k B_{jk}·ζ^k and t_k = Tr(b_i^*·ζ^k): Σ_k B_{jk}·t_k = [i = j], so t is column i of B^{−1}.
+    // With b_j = Σ_k B_{jk}·ζ^k and t_k = Tr(b_i^*·ζ^k): Σ_k B_{jk}·t_k = [i = j], so t is column i
+    // of B^{−1}.
     let inverse = inverse_matrix(galois.modulus(), basis)?;
     let d = basis.len();
     Some((0..d).map(|i| galois.from_dual(&(0..d).map(|k| inverse[k][i]).collect::<Vec<u64>>())).collect())

@@ -1,4 +1,6 @@
 use super::*;
+use crate::circuits::CostModel;
+use crate::schemes::clear::Clear;
 use crate::{Error, Plaintext};
 
 fn apply(maps: &[LinearMap], x: &Plaintext) -> Plaintext {
@@ -96,8 +98,8 @@ fn supports_are_those_of_the_stages() {
         let slots = evaluation_ring(m, p, r).unwrap();
         let (packing, count) = (Packing::new(&slots, Factoring::Bruun), stage_count(m, p).unwrap());
         let trinomials = Trinomials::new(&slots);
-        assert_eq!(trinomials.packed_values().support(), trinomials.packed_support(), "m = {m}, p = {p}");
-        assert!(trinomials.packed_residues(packing.basis()).support().is_subset(&trinomials.packed_support()));
+        assert_eq!(set(&trinomials.packed_values()), trinomials.packed_support(), "m = {m}, p = {p}");
+        assert!(set(&trinomials.packed_residues(packing.basis())).is_subset(&trinomials.packed_support()));
         assert!(
             (0..count - 1).all(|s| trinomials.split(s).support().len() <= 6 && trinomials.join(s).support().len() <= 7)
         );
@@ -105,7 +107,7 @@ fn supports_are_those_of_the_stages() {
         assert!(
             [false, true]
                 .iter()
-                .all(|&back| butterflies.in_slots(back).support().is_subset(&butterflies.in_slots_support()))
+                .all(|&back| set(&butterflies.in_slots(back)).is_subset(&butterflies.in_slots_support()))
         );
         // Bruun's constants are integers in every slot: the Frobenius map commutes with the stages.
         let integers = |(_, constant): (u64, &Plaintext)| constant.to_integers().is_ok();
@@ -240,5 +242,59 @@ fn transforms_of_full_size() {
             images.push(image.coefficients().iter().copied().step_by(step).take(slots.slots()).collect::<Vec<u64>>());
         }
         assert_eq!(images[0], images[1], "p = {p}");
+    }
+}
+
+fn set(map: &SlotMap) -> BTreeSet<u64> {
+    map.support().into_iter().collect()
+}
+
+/// Unpacking as a grid, at work: d parts by few keys and one decomposition, with as many constants as there are different ones.
+#[test]
+fn unpacking_and_repacking_are_grids() {
+    for (m, p, r, factoring, constants) in [
+        (105, 2, 2, Factoring::Tensor, 12),
+        (127, 2, 1, Factoring::Tensor, 7),
+        (64, 7, 2, Factoring::Radix2, 64),
+        (47, 2, 1, Factoring::Tensor, 23),
+    ] {
+        let slots = evaluation_ring(m, p, r).unwrap();
+        let (d, count) = (slots.degree(), slots.slots());
+        let packing = Packing::new(&slots, factoring);
+        let wanted: Vec<Vec<u64>> = (0..d)
+            .map(|k| (0..count).map(|j| (31 * k + 7 * j * j + 1) as u64 % slots.modulus().value()).collect())
+            .collect();
+        let element = |basis: &[Vec<u64>]| {
+            let mut all = Vec::new();
+            for slot in 0..count {
+                let galois = slots.galois();
+                let scaled = |k: usize| galois.mul(&galois.constant(wanted[k][slot]), &basis[k]);
+                all.extend((0..d).map(scaled).reduce(|a, b| slots.galois().add(&a, &b)).unwrap());
+            }
+            Plaintext::from_slots(&slots, &all).unwrap()
+        };
+        let plan = packing.unpacking_plan(&slots, CostModel::default()).unwrap();
+        let back = packing.repacking_plan(&slots, CostModel::default()).unwrap();
+        let clear = Clear::with_keys(&slots, plan.required_keys());
+        let (prepared, together) = (plan.prepare(&clear).unwrap(), back.prepare(&clear).unwrap());
+        let packed = clear.encrypt(&element(packing.basis())).unwrap();
+        let parts = plan.apply_grid(&prepared, &clear, &[packed]).unwrap();
+        for (part, wanted) in parts.iter().zip(&wanted) {
+            assert_eq!(&part.plaintext().to_integers().unwrap(), wanted, "m = {m}");
+        }
+        let counts = clear.counts();
+        let giants = if d <= 12 { 1 } else { d.div_ceil(d.isqrt() + 1) };
+        assert_eq!(
+            (prepared.constants(), counts.hoists, counts.mod_downs),
+            (constants, giants, d + giants - 1),
+            "m = {m}"
+        );
+        assert!(counts.hoisted_automorphisms < d && counts.extended_automorphisms == 0, "m = {m}");
+        assert!(plan.required_keys().len() < if d <= 12 { d } else { 2 * d.isqrt() + 2 }, "{}", plan.explain());
+        let packed = back.apply_grid(&together, &clear, &parts).unwrap();
+        let basis: Vec<Vec<u64>> =
+            packing.repacking(&slots).unwrap().iter().map(|c| c.to_slots()[..d].to_vec()).collect();
+        assert_eq!(packed[0].plaintext(), &element(&basis), "m = {m}");
+        assert!(back.required_keys().is_empty());
     }
 }

@@ -47,7 +47,7 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        named(&NAMES, text, "methods")
+        named(&NAMES, text, "method of digit removal")
     }
 }
 

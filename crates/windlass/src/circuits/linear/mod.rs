@@ -1,38 +1,23 @@
 //! Linear maps on encrypted slots.
 //!
-//! A [`LinearMap`] is a sparse sum `Σ_t κ_t·θ_t` of automorphisms with constants: matrices on a hypercube dimension, block
-//! and full matrices, rotations, masks and traces all have this one form. A [`LinearPlan`] is a factoring of its support
-//! into inputs and outputs; the algorithms of Halevi–Shoup 2018 are different factorings, chosen by name ([`Strategy`]) or
-//! by price ([`CostModel`]).
+//! A [`LinearMap`] is a sparse sum `Σ_t κ_t·θ_t` of automorphisms with constants: matrices on a
+//! hypercube dimension, block and full matrices, rotations, masks and traces all have this one
+//! form. A [`LinearPlan`] is a factoring of its support into inputs and outputs; the algorithms of
+//! Halevi–Shoup 2018 are different factorings, chosen by name ([`Strategy`]) or by price
+//! ([`CostModel`]).
+//!
+//! The rooms, each of which knows only those before it:
+//!
+//! - [`map`]: what a map is, whatever its constants are written in, and grids of maps;
+//! - `build`: maps from matrices, blocks, permutations, kernels, and inverses;
+//! - [`plan`]: ways to evaluate a map, as data that is priced, explained and asked for its keys;
+//! - `run`: plans at work on an evaluator.
 
-pub(crate) mod axes;
-mod block;
 mod build;
-mod cost;
-mod doubling;
-mod encrypted;
-pub(crate) mod execute;
-mod explain;
-pub(crate) mod factoring;
-mod grid;
-mod inverse;
-mod map;
-mod matrix;
-mod narrow;
-pub(crate) mod plan;
-pub(crate) mod prepare;
-mod schedule;
-mod slotwise;
-mod spec;
-mod strategy;
-mod tree;
-mod wide;
+pub mod map;
+pub mod plan;
+mod run;
 
-pub use cost::{CostModel, OperationCount};
-pub use encrypted::EncryptedMatrix;
-pub use grid::LinearGrid;
-pub use map::LinearMap;
-pub use plan::LinearPlan;
-pub use prepare::PreparedPlan;
-pub use spec::{ConstantForm, HoistMode, PlanSpec};
-pub use strategy::Strategy;
+pub use map::{ComplexMap, ComplexSlots, InSlots, LinearGrid, LinearMap, Plannable, Representation};
+pub use plan::{ConstantForm, CostModel, HoistMode, LinearPlan, MapStrategy, OperationCount, PlanSpec, Strategy};
+pub use run::{EncryptedMatrix, PreparedPlan, Prepares};

@@ -14,5 +14,4 @@ mod sums;
 
 pub use chain::{Factor, TraceChain};
 pub use plan::{Objective, TracePlan, TraceSpec};
-pub(crate) use sums::shift_radices;
-pub use sums::{inner_product, replicate, running_sum_maps};
+pub use sums::{complex_running_sum_maps, inner_product, replicate, running_sum_maps};

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use num_complex::Complex64;
 use windlass_ring::slots::SlotRing;
 
 use super::plan::TracePlan;
-use crate::circuits::linear::LinearMap;
+use crate::circuits::linear::{ComplexMap, ComplexSlots, LinearMap};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
@@ -44,13 +45,16 @@ pub fn inner_product<E: Evaluator>(
     total.apply(evaluator, &evaluator.multiply(a, b)?)
 }
 
-/// Running sums along a dimension of size D, slot i becoming `Σ_{k≤i} x_k`, as a product of `groups` maps to apply one after the other.
+/// Running sums along a dimension of size D, slot i becoming `Σ_{k≤i} x_k`, as a product of
+/// `groups` maps to apply one after the other.
 ///
-/// Map number g is `Σ_{k<r_g} shift by k·stride_g`, zeros moving in (shifts along one dimension compose), with Π r_g ≥ D: one group is
-/// the whole lower triangle, ⌈log2 D⌉ groups are the doubling of Halevi–Shoup 2014.
+/// Map number g is `Σ_{k<r_g} shift by k·stride_g`, zeros moving in (shifts along one dimension
+/// compose), with Π r_g ≥ D: one group is the whole lower triangle, ⌈log2 D⌉ groups are the
+/// doubling of Halevi–Shoup 2014.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] when there is no such dimension, or for a number of groups outside 1..=⌈log2 D⌉.
+/// [`Error::OutOfRange`] when there is no such dimension, or for a number of groups outside
+/// 1..=⌈log2 D⌉.
 pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) -> Result<Vec<LinearMap>> {
     let dimensions = slots.hypercube().dimensions();
     let Some(line) = dimensions.get(dimension) else {
@@ -67,8 +71,26 @@ pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) 
         .collect()
 }
 
-/// Strides and radices of running sums over `size` places in `groups` groups of nearly equal numbers of doublings.
-pub(crate) fn shift_radices(size: usize, groups: usize) -> Result<Vec<(usize, usize)>> {
+/// Running sums of complex slots, slot i becoming `Σ_{k≤i} z_k`, as a product of `groups` maps: see
+/// [`running_sum_maps`].
+///
+/// # Errors
+/// [`Error::OutOfRange`] for a number of groups outside 1..=log2(slots).
+pub fn complex_running_sum_maps(slots: &ComplexSlots, groups: usize) -> Result<Vec<ComplexMap>> {
+    let count = slots.count();
+    let map = |(stride, radix): (usize, usize)| {
+        let term = |shift: usize| {
+            let kept = |j: usize| Complex64::new(if j >= shift { 1.0 } else { 0.0 }, 0.0);
+            (slots.turn(-(shift as i64), false), (0..count).map(kept).collect())
+        };
+        ComplexMap::from_terms(slots, (0..radix).map(|k| term(k * stride)))
+    };
+    shift_radices(count, groups)?.into_iter().map(map).collect()
+}
+
+/// Strides and radices of running sums over `size` places in `groups` groups of nearly equal
+/// numbers of doublings.
+fn shift_radices(size: usize, groups: usize) -> Result<Vec<(usize, usize)>> {
     let steps = size.next_power_of_two().trailing_zeros() as usize;
     if groups == 0 || groups > steps.max(1) {
         let range = format!("in 1..={}", steps.max(1));

@@ -1,0 +1,235 @@
+//! The table of strategies: one row each, and nothing else to touch when one is added.
+
+use std::str::FromStr;
+
+use super::factoring::Cofactors::{Iterate, Joint, Merge, PerAxis};
+use super::row::Reach::{Direct, Giant, Merged, TwoLevel, Unit};
+use super::row::{Babies, Placement, Row, Split};
+use super::strategy::{MapStrategy, Proposal, Strategy, Support};
+use crate::error::Error;
+
+/// Writes the table: a constant of [`Strategy`] for each row, and the list of them.
+macro_rules! table {
+    ($($(#[$doc:meta])* $constant:ident = $row:expr;)*) => {
+        impl Strategy {
+            $($(#[$doc])* pub const $constant: Strategy = Strategy::own(&$row);)*
+
+            /// Every named strategy, in the order in which equal prices are settled.
+            pub const ALL: &'static [Strategy] = &[$(Strategy::$constant),*];
+        }
+    };
+}
+
+table! {
+    /// The cheapest of all by the cost model, among those that the keys allow.
+    AUTOMATIC = Automatic;
+
+    /// Every automorphism hoisted from the one input: `|S|` keys (Halevi–Shoup 2018, §6.1, column
+    /// F/FH).
+    HOISTED = Row {
+        name: "hoisted",
+        citation: "Halevi–Shoup 2018, §6.1, column F/FH",
+        split: Split::Fullest,
+        babies: Babies::Axis,
+        inputs: Merged,
+        outputs: Merged,
+        cofactors: &[Merge],
+        placement: Placement::Inputs,
+        spares_keys: false,
+    };
+
+    /// Baby-step/giant-step with every baby hoisted from the one input (§6.3, Algorithm 1).
+    /// Cofactors go where they are cheapest.
+    BABY_GIANT = Row {
+        name: "baby-giant",
+        citation: "Halevi–Shoup 2018, §6.3, Algorithm 1",
+        split: Split::Any,
+        babies: Babies::Any,
+        inputs: Merged,
+        outputs: Merged,
+        cofactors: &[Merge],
+        placement: Placement::Any,
+        spares_keys: false,
+    };
+
+    /// Baby-step/giant-step with the cofactors applied to the input first, baby steps hoisted from
+    /// each (§6.4, Algorithm 2).
+    BABY_GIANT_INNER = Row {
+        name: "baby-giant-inner",
+        citation: "Halevi–Shoup 2018, §6.4, Algorithm 2",
+        split: Split::Fullest,
+        babies: Babies::Any,
+        inputs: Direct,
+        outputs: Merged,
+        cofactors: &[Joint, PerAxis],
+        placement: Placement::Inputs,
+        spares_keys: false,
+    };
+
+    /// Baby-step/giant-step with the cofactors applied last, to sums of giant steps (§6.5,
+    /// Algorithm 3).
+    BABY_GIANT_OUTER = Row {
+        name: "baby-giant-outer",
+        citation: "Halevi–Shoup 2018, §6.5, Algorithm 3",
+        split: Split::Fullest,
+        babies: Babies::Any,
+        inputs: Merged,
+        outputs: Direct,
+        cofactors: &[Joint, PerAxis],
+        placement: Placement::Outputs,
+        spares_keys: false,
+    };
+
+    /// All powers of one axis hoisted, all cofactors as outputs (§6.6 and §6.7, Algorithms 4 and 5;
+    /// §6.2 in a bad dimension).
+    BLOCK = Row {
+        name: "block",
+        citation: "Halevi–Shoup 2018, §6.6 and §6.7, Algorithms 4 and 5",
+        split: Split::Fullest,
+        babies: Babies::Axis,
+        inputs: Merged,
+        outputs: Direct,
+        cofactors: &[Merge, PerAxis, Iterate],
+        placement: Placement::Outputs,
+        spares_keys: false,
+    };
+
+    /// Full multiplication from baby-step/giant-step keys: giant steps hoisted, each decomposed
+    /// again for the baby steps (§5.1, column B/FH).
+    TWO_LEVEL_HOISTED = Row {
+        name: "two-level-hoisted",
+        citation: "Halevi–Shoup 2018, §5.1, column B/FH",
+        split: Split::Fullest,
+        babies: Babies::Root,
+        inputs: TwoLevel,
+        outputs: Merged,
+        cofactors: &[Joint, PerAxis],
+        placement: Placement::Inputs,
+        spares_keys: false,
+    };
+
+    /// Iterated baby steps and Horner's rule over the giant steps: keys for θ and θ^g, and one for
+    /// each cofactor (§4.5).
+    HORNER = Row {
+        name: "horner",
+        citation: "Halevi–Shoup 2018, §4.5",
+        split: Split::Fullest,
+        babies: Babies::Any,
+        inputs: Unit,
+        outputs: Giant,
+        cofactors: &[Joint, PerAxis, Iterate],
+        placement: Placement::Any,
+        spares_keys: true,
+    };
+
+    /// Every power of θ by iteration from the one before it: a key for θ alone, and one for each
+    /// cofactor (§6.1, column M/F).
+    ITERATION = Row {
+        name: "iteration",
+        citation: "Halevi–Shoup 2018, §6.1, column M/F",
+        split: Split::Fullest,
+        babies: Babies::Axis,
+        inputs: Unit,
+        outputs: Giant,
+        cofactors: &[Joint, Iterate],
+        placement: Placement::Any,
+        spares_keys: false,
+    };
+
+    /// `w^{(s+t)} = θ^t(w^{(s)}) + w^{(t)}` for a sum of powers of one automorphism with one
+    /// constant, as the trace: about 2·log2 steps one after the other (§8). For other maps there is
+    /// no such plan.
+    DOUBLING = RepeatedDoubling;
+}
+
+/// All others of the table.
+struct Automatic;
+
+impl MapStrategy for Automatic {
+    fn name(&self) -> &'static str {
+        "automatic"
+    }
+
+    fn citation(&self) -> &'static str {
+        "the cheapest of all"
+    }
+
+    fn proposals(&self, support: &Support<'_>, _: Option<usize>) -> Vec<Proposal> {
+        let others = Strategy::ALL.iter().filter(|strategy| **strategy != Strategy::AUTOMATIC);
+        others.flat_map(|strategy| strategy.proposals(support)).collect()
+    }
+}
+
+/// Sums of powers of one automorphism.
+struct RepeatedDoubling;
+
+impl MapStrategy for RepeatedDoubling {
+    fn name(&self) -> &'static str {
+        "doubling"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Halevi–Shoup 2018, §8"
+    }
+
+    fn proposals(&self, _: &Support<'_>, _: Option<usize>) -> Vec<Proposal> {
+        vec![Proposal::Doubling]
+    }
+
+    fn is_general(&self) -> bool {
+        false
+    }
+}
+
+impl Default for Strategy {
+    fn default() -> Self {
+        Self::AUTOMATIC
+    }
+}
+
+impl Strategy {
+    /// The named strategies that every map has a plan by; [`Strategy::AUTOMATIC`] chooses from
+    /// them, and tries [`Strategy::DOUBLING`] too.
+    pub fn candidates() -> impl Iterator<Item = Strategy> + Clone {
+        Self::ALL.iter().copied().filter(|strategy| strategy.is_general() && *strategy != Self::AUTOMATIC)
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = Error;
+
+    /// Reads a name, with `:g` behind it to fix the number of baby steps: `baby-giant:26`.
+    ///
+    /// Errors: [`Error::UnknownName`], also for a number of baby steps that is 0 or where none can
+    /// be fixed.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let (name, babies) = match text.split_once(':') {
+            Some((name, count)) => (name, Some(count.parse().unwrap_or(0))),
+            None => (text, None),
+        };
+        let found = Self::ALL.iter().find(|strategy| strategy.name() == name);
+        let strategy = found.map(|strategy| strategy.with_babies(babies));
+        strategy.filter(|strategy| strategy.babies() == babies && babies != Some(0)).ok_or_else(|| {
+            let suffix = |strategy: &Strategy| if strategy.with_babies(1).babies().is_some() { "[:g]" } else { "" };
+            let known = Self::ALL.iter().map(|strategy| format!("{}{}", strategy.name(), suffix(strategy)));
+            Error::UnknownName { what: "strategy", given: text.to_owned(), known: known.collect() }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for strategy in Strategy::ALL.iter().copied().chain([Strategy::BABY_GIANT.with_babies(26)]) {
+            assert_eq!(strategy.to_string().parse::<Strategy>().unwrap(), strategy);
+            assert!(!strategy.citation().is_empty());
+        }
+        for wrong in ["block:3", "baby-giant:0", "baby-giant:x", "babygiant", ""] {
+            let Err(Error::UnknownName { given, known, .. }) = wrong.parse::<Strategy>() else { panic!("{wrong}") };
+            assert_eq!((given.as_str(), known.len()), (wrong, Strategy::ALL.len()));
+        }
+    }
+}

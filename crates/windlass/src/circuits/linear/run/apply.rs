@@ -1,0 +1,118 @@
+//! Running a plan.
+
+use std::borrow::Cow;
+
+use super::prepare::{Factor, PreparedPlan};
+use super::prepares::Prepares;
+use super::work::{Products, Run};
+use super::{narrow, wide};
+use crate::circuits::linear::map::Plannable;
+use crate::circuits::linear::plan::{Addend, Doubling, HoistMode, LinearPlan, Method, missing_key};
+use crate::error::{Error, Result};
+use crate::switching::Switching;
+
+impl<R: Plannable> LinearPlan<R> {
+    /// Evaluates the map on a ciphertext, with constants that [`LinearPlan::prepare`] of this plan
+    /// (or of its copy) converted. A CKKS ciphertext above the level of the constants is lowered
+    /// first, and its image is a product of degree 2.
+    ///
+    /// Cost: what [`LinearPlan::count`] says. Errors: [`Error::ContextMismatch`] for the constants
+    /// of another plan, [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a
+    /// grid with several inputs or outputs, and what the evaluator reports.
+    pub fn apply<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+    ) -> Result<E::Ciphertext> {
+        if self.grid().rows() != 1 {
+            return Err(Error::ShapeMismatch { what: "outputs of the plan", expected: 1, got: self.grid().rows() });
+        }
+        let mut outputs = self.apply_grid(prepared, evaluator, std::slice::from_ref(ciphertext))?;
+        Ok(outputs.pop().expect("one output"))
+    }
+
+    /// [`LinearPlan::prepare_at`] for the level of the ciphertext and [`LinearPlan::apply`] at
+    /// once, for a map that is used a single time. Errors: as there.
+    pub fn apply_once<E: Prepares<R>>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let level = evaluator.level_for(ciphertext)?;
+        self.apply(&self.prepare_at(evaluator, level)?, evaluator, ciphertext)
+    }
+
+    /// Evaluates a grid on as many ciphertexts as it has columns; there is one result for each of
+    /// its rows.
+    ///
+    /// Errors: as [`LinearPlan::apply`], with [`Error::ShapeMismatch`] for another number of
+    /// ciphertexts.
+    pub fn apply_grid<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        ciphertexts: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>> {
+        prepared.check(self.number())?;
+        self.check(evaluator, ciphertexts)?;
+        let representation = self.grid().representation();
+        let at_level = |ct| evaluator.at_level(representation, ct, prepared.level);
+        let lowered: Vec<Cow<'_, E::Ciphertext>> = ciphertexts.iter().map(at_level).collect::<Result<_>>()?;
+        let inputs: Vec<&E::Ciphertext> = lowered.iter().map(Cow::as_ref).collect();
+        let expand = |number: usize| {
+            let constant = |_| representation.unpack(&prepared.packed[number]);
+            Ok(evaluator.prepare_constants(1, prepared.level, &constant)?.swap_remove(0))
+        };
+        let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
+        match self.method() {
+            Method::Doubling(doubling) => {
+                let sum = double(doubling, self.spec().hoisting, evaluator, inputs[0])?;
+                match prepared.sums[0].terms[0].constant {
+                    Factor::One => Ok(vec![sum]),
+                    factor => Ok(vec![products.multiply(evaluator, &sum, factor)?]),
+                }
+            }
+            Method::Sums { layout, schedule } => {
+                let run = Run { layout, schedule, evaluator, inputs: &inputs, mode: self.spec().hoisting };
+                let wide = run.mode == HoistMode::Double && !layout.is_diagonal();
+                run.fill(if wide { wide::apply(&run, &products)? } else { narrow::apply(&run, &products)? })
+            }
+        }
+    }
+
+    /// Refuses before any work is done if a key or a ciphertext is missing.
+    pub(super) fn check<E: Switching>(&self, evaluator: &E, ciphertexts: &[E::Ciphertext]) -> Result<()> {
+        if ciphertexts.len() != self.grid().columns() {
+            let (expected, got) = (self.grid().columns(), ciphertexts.len());
+            return Err(Error::ShapeMismatch { what: "ciphertexts for the plan", expected, got });
+        }
+        match self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
+            Some(element) => Err(missing_key(element)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// `Σ_{e<N} θ^e(v)` by doubling, without the constant.
+fn double<E: Switching>(
+    doubling: &Doubling,
+    hoisting: HoistMode,
+    evaluator: &E,
+    ciphertext: &E::Ciphertext,
+) -> Result<E::Ciphertext> {
+    if hoisting != HoistMode::Double {
+        let step = |sum: E::Ciphertext, &(step, addend): &(u64, Addend)| {
+            let addend = if addend == Addend::Sum { &sum } else { ciphertext };
+            evaluator.add(&evaluator.automorphism(&sum, step)?, addend)
+        };
+        return doubling.steps.iter().try_fold(ciphertext.clone(), step);
+    }
+    let input = evaluator.extend(ciphertext)?;
+    let mut sum = input.clone();
+    for (index, &(step, addend)) in doubling.steps.iter().enumerate() {
+        let mut moved = match index {
+            0 => evaluator.hoisted_automorphism(&evaluator.hoist(ciphertext)?, step)?,
+            _ => evaluator.extended_automorphism(&sum, step)?,
+        };
+        evaluator.add_extended_assign(&mut moved, if addend == Addend::Sum { &sum } else { &input })?;
+        sum = moved;
+    }
+    evaluator.mod_down(sum)
+}

@@ -1,0 +1,143 @@
+//! Constants of a plan, converted for an evaluator.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use windlass_ring::slots::SlotRing;
+
+use super::prepares::Prepares;
+use crate::circuits::linear::map::Plannable;
+use crate::circuits::linear::plan::{ConstantForm, LinearPlan, Method, Source};
+use crate::error::{Error, Result};
+use crate::switching::Switching;
+
+/// The constants of a plan, converted for one evaluator. Those that the map holds once are held
+/// once.
+pub struct PreparedPlan<E: Switching, R: Plannable = Arc<SlotRing>> {
+    /// The number of the plan.
+    plan: u64,
+    /// What the constants are prepared for.
+    pub(super) level: usize,
+    /// One for each entry of `Schedule::sums`, in its order; for doubling the one constant.
+    pub(super) sums: Vec<PreparedSum>,
+    pub(super) ready: Vec<E::Constant>,
+    pub(super) packed: Vec<R::Packed>,
+    bytes: usize,
+}
+
+/// One sum of products.
+pub(super) struct PreparedSum {
+    pub row: usize,
+    pub output: usize,
+    pub terms: Vec<PreparedTerm>,
+}
+
+/// One product.
+pub(super) struct PreparedTerm {
+    pub column: usize,
+    pub input: usize,
+    pub constant: Factor,
+}
+
+/// The constant of a product.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Factor {
+    /// The constant 1.
+    One,
+    /// The constant of this number, ready for products.
+    Ready(usize),
+    /// The constant of this number, to be prepared whenever it is used.
+    Packed(usize),
+}
+
+impl<E: Switching, R: Plannable> PreparedPlan<E, R> {
+    /// Errors: [`Error::ContextMismatch`] unless these are the constants of the plan with this
+    /// number.
+    pub(super) fn check(&self, plan: u64) -> Result<()> {
+        if self.plan == plan {
+            return Ok(());
+        }
+        let (left, right) = (format!("plan {plan}"), format!("constants of plan {}", self.plan));
+        Err(Error::ContextMismatch { operation: "LinearPlan::apply", left, right })
+    }
+
+    /// Bytes of all constants.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many constants are held.
+    pub fn constants(&self) -> usize {
+        self.ready.len() + self.packed.len()
+    }
+
+    /// The level that the constants are prepared for.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+}
+
+impl<R: Plannable> LinearPlan<R> {
+    /// Converts the constants for an evaluator and ciphertexts of every level, in parallel; done
+    /// once for any number of [`LinearPlan::apply`].
+    ///
+    /// Those in evaluation form are laid out in the order of their use. Errors:
+    /// [`Error::ContextMismatch`] for an evaluator of another plaintext ring or context.
+    pub fn prepare<E: Prepares<R>>(&self, evaluator: &E) -> Result<PreparedPlan<E, R>> {
+        self.prepare_at(evaluator, evaluator.any_level())
+    }
+
+    /// [`LinearPlan::prepare`] for ciphertexts of levels up to `level` alone: constants are that
+    /// much smaller. CKKS constants are for this one level, to which [`LinearPlan::apply`] lowers a
+    /// ciphertext.
+    ///
+    /// Errors: as there, with [`Error::OutOfRange`] for a level that is none.
+    pub fn prepare_at<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
+        let representation = self.grid().representation();
+        evaluator.check_constants(representation, "LinearPlan::prepare")?;
+        let (sources, each, spec) = (self.sources(), evaluator.bytes_of_constant(level), self.spec());
+        let expand = match spec.constants {
+            ConstantForm::Evaluation => true,
+            ConstantForm::Coefficients => false,
+            ConstantForm::Automatic => sources.len() * each <= spec.constant_bytes,
+        };
+        let make = |source: &Source<'_, R>| match source.back {
+            1 => Ok(source.constant.clone()),
+            back => representation.automorphism(source.constant, back),
+        };
+        let (mut ready, mut packed) = (Vec::new(), Vec::new());
+        if expand {
+            ready = evaluator.prepare_constants(sources.len(), level, &|k| make(&sources[k]))?;
+        } else {
+            let pack = |source: &Source<'_, R>| Ok(representation.pack(make(source)?));
+            packed = sources.par_iter().map(pack).collect::<Result<_>>()?;
+        }
+        let mut sums = self.sums_of_ones();
+        for (number, source) in sources.iter().enumerate() {
+            for &(sum, position) in &source.uses {
+                sums[sum].terms[position].constant =
+                    if expand { Factor::Ready(number) } else { Factor::Packed(number) };
+            }
+        }
+        let packed_bytes: usize = packed.iter().map(|packed| representation.packed_bytes(packed)).sum();
+        let bytes = ready.len() * each + packed_bytes;
+        Ok(PreparedPlan { plan: self.number(), level, sums, ready, packed, bytes })
+    }
+
+    /// The sums with the constant 1 everywhere.
+    fn sums_of_ones(&self) -> Vec<PreparedSum> {
+        let one = |column, input| PreparedTerm { column, input, constant: Factor::One };
+        match self.method() {
+            Method::Sums { schedule, .. } => schedule
+                .sums
+                .iter()
+                .map(|(&(row, output), terms)| PreparedSum {
+                    row,
+                    output,
+                    terms: terms.iter().map(|t| one(t.column, t.input)).collect(),
+                })
+                .collect(),
+            Method::Doubling(_) => vec![PreparedSum { row: 0, output: 0, terms: vec![one(0, 0)] }],
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Which evaluators multiply by which constants.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use num_complex::Complex64;
+use rayon::prelude::*;
+use windlass_ring::slots::SlotRing;
+
+use crate::circuits::linear::map::{ComplexSlots, Plannable};
+use crate::error::{Error, Result};
+use crate::evaluator::Evaluator;
+use crate::plaintext::{Plaintext, check_same_ring};
+use crate::schemes::ckks;
+use crate::switching::Switching;
+
+/// An evaluator that multiplies by constants of a representation.
+///
+/// Every exact evaluator does so for plaintexts of its slot ring, the CKKS engine for vectors of
+/// complex slots.
+pub trait Prepares<R: Plannable>: Switching {
+    /// Errors: [`Error::ContextMismatch`] for constants of another ring or context.
+    fn check_constants(&self, representation: &R, operation: &'static str) -> Result<()>;
+
+    /// The level to prepare constants for that shall meet any ciphertext.
+    fn any_level(&self) -> usize;
+
+    /// The level to prepare constants for that meet this ciphertext.
+    fn level_for(&self, ciphertext: &Self::Ciphertext) -> Result<usize>;
+
+    /// The ciphertext as it can meet constants that were prepared for a level. Errors: one of
+    /// another shape, or below them.
+    fn at_level<'a>(
+        &self,
+        representation: &R,
+        ciphertext: &'a Self::Ciphertext,
+        level: usize,
+    ) -> Result<Cow<'a, Self::Ciphertext>>;
+
+    /// Prepares `count` constants for a level, in parallel, and in memory in this order;
+    /// `constant(k)` gives number k.
+    fn prepare_constants(
+        &self,
+        count: usize,
+        level: usize,
+        constant: &(dyn Fn(usize) -> Result<R::Constant> + Sync),
+    ) -> Result<Vec<Self::Constant>>;
+
+    /// Bytes that one constant takes when it is prepared for a level.
+    fn bytes_of_constant(&self, level: usize) -> usize;
+}
+
+impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
+    fn check_constants(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        check_same_ring(slots, self.slots(), operation)
+    }
+
+    fn any_level(&self) -> usize {
+        self.top_level()
+    }
+
+    fn level_for(&self, _: &E::Ciphertext) -> Result<usize> {
+        Ok(self.top_level())
+    }
+
+    fn at_level<'a>(
+        &self,
+        _: &Arc<SlotRing>,
+        ciphertext: &'a E::Ciphertext,
+        _: usize,
+    ) -> Result<Cow<'a, E::Ciphertext>> {
+        Ok(Cow::Borrowed(ciphertext))
+    }
+
+    fn prepare_constants(
+        &self,
+        count: usize,
+        level: usize,
+        constant: &(dyn Fn(usize) -> Result<Plaintext> + Sync),
+    ) -> Result<Vec<E::Constant>> {
+        self.prepare_many(count, level, constant)
+    }
+
+    fn bytes_of_constant(&self, level: usize) -> usize {
+        self.constant_bytes(level)
+    }
+}
+
+impl Prepares<ComplexSlots> for ckks::Engine {
+    fn check_constants(&self, slots: &ComplexSlots, operation: &'static str) -> Result<()> {
+        if Arc::ptr_eq(self.context(), slots.context()) || self.context().spec() == slots.context().spec() {
+            return Ok(());
+        }
+        let id = |context: &ckks::CkksContext| context.rlwe().params().id().to_string();
+        Err(Error::ContextMismatch { operation, left: id(self.context()), right: id(slots.context()) })
+    }
+
+    fn any_level(&self) -> usize {
+        self.context().top_level()
+    }
+
+    /// That of the ciphertext, once it is no product of degree 2 any more.
+    fn level_for(&self, ciphertext: &ckks::Ciphertext) -> Result<usize> {
+        Ok(self.rescaled(ciphertext)?.level())
+    }
+
+    /// One above the level is lowered.
+    fn at_level<'a>(
+        &self,
+        slots: &ComplexSlots,
+        ciphertext: &'a ckks::Ciphertext,
+        level: usize,
+    ) -> Result<Cow<'a, ckks::Ciphertext>> {
+        if !slots.count().is_multiple_of(ciphertext.slots()) {
+            let (expected, got) = (slots.count(), ciphertext.slots());
+            return Err(Error::ShapeMismatch { what: "slots of the ciphertext", expected, got });
+        }
+        self.lowered(ciphertext, level)
+    }
+
+    fn prepare_constants(
+        &self,
+        count: usize,
+        level: usize,
+        constant: &(dyn Fn(usize) -> Result<Vec<Complex64>> + Sync),
+    ) -> Result<Vec<ckks::Constant>> {
+        (0..count).into_par_iter().map(|k| self.prepare(&constant(k)?, level)).collect()
+    }
+
+    fn bytes_of_constant(&self, level: usize) -> usize {
+        let rlwe = self.context().rlwe();
+        8 * rlwe.wide_basis(level).len() * rlwe.params().n()
+    }
+}

@@ -1,0 +1,42 @@
+//! A layout at work on ciphertexts.
+
+use super::prepare::{Factor, PreparedSum};
+use crate::circuits::linear::plan::{HoistMode, Layout, Schedule};
+use crate::error::Result;
+use crate::switching::Switching;
+
+/// A layout at work with one evaluator.
+pub(super) struct Run<'a, E: Switching> {
+    pub layout: &'a Layout,
+    pub schedule: &'a Schedule,
+    pub evaluator: &'a E,
+    pub inputs: &'a [&'a E::Ciphertext],
+    pub mode: HoistMode,
+}
+
+/// The sums of products that a run takes, with their constants.
+pub(super) struct Products<'a, E: Switching> {
+    pub sums: &'a [PreparedSum],
+    pub ready: &'a [E::Constant],
+    /// Prepares the constant of a number that is held as coefficients.
+    pub expand: &'a (dyn Fn(usize) -> Result<E::Constant> + Sync),
+}
+
+impl<E: Switching> Products<'_, E> {
+    /// `factor · ciphertext` in base `Q`.
+    pub fn multiply(&self, evaluator: &E, ciphertext: &E::Ciphertext, factor: Factor) -> Result<E::Ciphertext> {
+        match factor {
+            Factor::One => Ok(ciphertext.clone()),
+            Factor::Ready(number) => evaluator.multiply_constant(ciphertext, &self.ready[number]),
+            Factor::Packed(number) => evaluator.multiply_constant(ciphertext, &(self.expand)(number)?),
+        }
+    }
+}
+
+impl<E: Switching> Run<'_, E> {
+    /// Zeros where nothing came out.
+    pub fn fill(&self, outputs: Vec<Option<E::Ciphertext>>) -> Result<Vec<E::Ciphertext>> {
+        let zero = || self.evaluator.zero_like(self.inputs[0]);
+        outputs.into_iter().map(|output| output.map_or_else(zero, Ok)).collect()
+    }
+}
