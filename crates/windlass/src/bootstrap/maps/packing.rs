@@ -27,6 +27,7 @@ pub(crate) struct Packing {
     repacked: Vec<Vec<u64>>,
 }
 
+#[cfg_attr(not(test), expect(dead_code, reason = "unpacking runs by hand until the steps of a pipeline are plans"))]
 impl Packing {
     /// The packing of a ring over [`super::evaluation_hypercube`].
     pub fn new(slots: &Arc<SlotRing>, factoring: Factoring) -> Self {
