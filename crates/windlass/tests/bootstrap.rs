@@ -28,7 +28,7 @@ use windlass::bootstrap::{
 };
 use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::clear::Clear;
-use windlass::schemes::{Decryptor, Engine, Scheme};
+use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 use windlass::{Content, Error, Evaluator, Plaintext};
 
 fn params(m: u64, primes: usize) -> RlweParams {
@@ -192,7 +192,8 @@ fn twice(plan: &Arc<BootstrapPlan>, context: &Arc<Context>, scheme: Scheme, seed
     assert_eq!(decryptor.decrypt(&again).unwrap(), content, "{case}");
     let (left, forecast) = (engine.capacity(&again), plan.output_bits());
     assert!(left > engine.capacity(&spent), "{left} bits left, {case}");
-    // Both are the same for every seed: sums of bounds. Over all sets of these tests what is left is 0 to 20 bits above the forecast.
+    // Both are the same for every seed: sums of bounds. Over all sets of these tests what is left
+    // is 0 to 20 bits above the forecast.
     assert!(left > forecast - 1.0 && left < forecast + 25.0, "{left} bits left, {case}");
     // And once more, from the refreshed one.
     let low = engine.reduce_level(&engine.square(&again).unwrap(), plan.least_input_bits() + 20.0).unwrap();
@@ -210,10 +211,13 @@ struct Toy {
 }
 
 fn toy(seed: u64) -> Toy {
-    let rlwe = params(105, 14);
     let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
-    let plan = Arc::new(BootstrapPlan::new(&rlwe, (2, 1), spec).unwrap());
-    let context = Context::new(rlwe).unwrap();
+    keyed(Arc::new(BootstrapPlan::new(&params(105, 14), (2, 1), spec).unwrap()), seed)
+}
+
+/// A plan with its keys.
+fn keyed(plan: Arc<BootstrapPlan>, seed: u64) -> Toy {
+    let context = Context::new(plan.params().clone()).unwrap();
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let secret = Arc::new(SecretKey::generate(&context, &mut rng));
     let mut keys = EvaluationKeys::empty(&context);
@@ -235,14 +239,14 @@ fn progress_names_every_stage_and_can_stop() {
         ControlFlow::Continue(())
     });
     let names: Vec<&str> = seen.iter().map(|progress| &progress.stage[..]).collect();
-    let mut wanted: Vec<&str> = t.plan.stages().iter().map(|stage| &stage.name[..]).collect();
-    wanted.push("");
+    let mut wanted: Vec<String> = t.plan.stages().iter().map(|stage| stage.name.to_string()).collect();
+    wanted.push(String::new());
     assert_eq!(names, wanted);
     assert!(wanted.iter().all(|name| t.plan.explain().contains(name)));
     let stopped = bootstrapper.refresh_with(&ct, |progress| {
         if progress.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let stage = t.plan.stages()[2].name.clone();
+    let stage = t.plan.stages()[2].name.to_string();
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
     // The same bits on three threads.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();

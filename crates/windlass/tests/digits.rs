@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::circuits::{DigitRemoval, DigitSpec, Method};
+use windlass::circuits::{
+    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitSpec, DigitStep, HaleviShoup, LeastDegree,
+    LocalNull, Method, Route, Stride,
+};
 use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::clear::Clear;
 use windlass::schemes::{Decryptor, Engine, Scheme};
@@ -47,7 +50,8 @@ fn check(slots: &Arc<SlotRing>, removal: &DigitRemoval, inputs: &[u64]) {
     }
 }
 
-const METHODS: [Method; 4] = [Method::HaleviShoup, Method::ChenHan, Method::LeastDegree, Method::Automatic];
+const METHODS: [Method; 4] =
+    [Method::Of(&HaleviShoup), Method::Of(&ChenHan), Method::Of(&LeastDegree), Method::Automatic];
 
 #[test]
 fn every_residue_of_small_moduli() {
@@ -94,7 +98,7 @@ fn bounded_parts_of_large_primes() {
         (64, 257, 3, 1, 9),
     ] {
         let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
-        let spec = DigitSpec { bound: Some(bound), method: Method::LocalNull, ..DigitSpec::new(p, e, v) };
+        let spec = DigitSpec { bound: Some(bound), method: Method::Of(&LocalNull), ..DigitSpec::new(p, e, v) };
         let removal = DigitRemoval::new(spec).unwrap();
         let whole = p.pow(e);
         let input = |rng: &mut ChaCha20Rng| {
@@ -130,7 +134,7 @@ fn bad_requests_are_refused() {
     assert!(matches!(refuse(DigitSpec::new(2, 5, 5)), Error::OutOfRange { .. }));
     assert!(matches!(refuse(DigitSpec::new(4, 5, 2)), Error::Ring(_)));
     assert!(matches!(refuse(DigitSpec::new(65537, 2, 1)), Error::OutOfRange { .. }));
-    let local = DigitSpec { method: Method::LocalNull, ..DigitSpec::new(257, 2, 1) };
+    let local = DigitSpec { method: Method::Of(&LocalNull), ..DigitSpec::new(257, 2, 1) };
     assert!(matches!(refuse(local), Error::Unplannable { .. }));
     assert!("chen-hahn".parse::<Method>().is_err());
     assert_eq!("chen-han".parse::<Method>().unwrap().to_string(), "chen-han");
@@ -171,4 +175,71 @@ fn digits_of_ciphertexts() {
             assert_eq!(got, wanted, "{scheme} {}", removal.explain());
         }
     }
+}
+
+/// One that says X³ is right for every p, one that stops too early, one that names no way.
+#[derive(Debug)]
+struct Wrong {
+    coefficients: &'static [i64],
+    more: u32,
+    routes: &'static [Route],
+}
+
+impl DigitMethod for Wrong {
+    fn name(&self) -> &'static str {
+        "wrong"
+    }
+
+    fn citation(&self) -> &'static str {
+        "these tests"
+    }
+
+    fn routes(&self) -> Vec<Route> {
+        self.routes.to_vec()
+    }
+
+    fn polynomial(&self, step: &DigitStep) -> windlass::Result<DigitPolynomial> {
+        Ok(DigitPolynomial { coefficients: self.coefficients.to_vec(), precision: step.from + self.more })
+    }
+}
+
+#[test]
+fn polynomials_of_others_are_checked() {
+    const ROUTES: &[Route] = &[Route { stride: Stride::One, is_direct: false }];
+    const DIRECT: &[Route] = &[Route { stride: Stride::One, is_direct: true }];
+    static CUBES: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: ROUTES };
+    static FAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 2, routes: ROUTES };
+    static NEAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: DIRECT };
+    static NOWHERE: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: &[] };
+    let plan = |method: &'static Wrong, p, v| {
+        DigitRemoval::new(DigitSpec { method: Method::Of(method), ..DigitSpec::new(p, 4, v) })
+    };
+    // For p = 3 it is right, one place a step.
+    let removal = plan(&CUBES, 3, 2).unwrap();
+    let slots = Arc::new(SlotRing::new(121, 3, 4, Isa::best()).unwrap());
+    check(&slots, &removal, &(0..81).collect::<Vec<u64>>());
+    assert_eq!((removal.products(), removal.depth()), (10, 6));
+    for (method, p, why) in [
+        (&CUBES, 5, "does not take -2 to its digit"),
+        (&FAR, 3, "does not take"),
+        (&NEAR, 3, "precision 2 instead of 4"),
+        (&NOWHERE, 3, "no route"),
+    ] {
+        match plan(method, p, 1).unwrap_err() {
+            Error::Unplannable { strategy, reason } => {
+                assert!(strategy == "wrong" && reason.contains(why), "{reason}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let names: Vec<&str> = DIGIT_METHODS.iter().map(|method| method.name()).collect();
+    assert!(names.iter().all(|name| name.parse::<Method>().unwrap().name() == *name), "{names:?}");
+}
+
+/// The second square of a bit gains two precisions (Halevi–Shoup 2015, §5.3.1): 5 + 4 + 3 + 2 + 2 + 1
+/// products for six digits, not 6 + 5 + 4 + 3 + 2 + 1.
+#[test]
+fn squares_of_squares_save_a_step() {
+    let spec = DigitSpec { method: Method::Of(&HaleviShoup), ..DigitSpec::new(2, 7, 6) };
+    assert_eq!(DigitRemoval::new(spec).unwrap().products(), 17);
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::circuits::{DigitRemoval, DigitSpec, Method};
+use windlass::circuits::{ChenHan, DigitRemoval, DigitSpec, HaleviShoup, LeastDegree, Method};
 use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::{Decryptor, Engine, Scheme};
 use windlass::{Error, Plaintext};
@@ -25,7 +25,8 @@ const ROWS: [Row; 6] = [
     (127, 3, 1, [73.2, 38.0], [39, 22], 32768),
 ];
 
-const METHODS: [Method; 4] = [Method::HaleviShoup, Method::ChenHan, Method::LeastDegree, Method::Automatic];
+const METHODS: [Method; 4] =
+    [Method::Of(&HaleviShoup), Method::Of(&ChenHan), Method::Of(&LeastDegree), Method::Automatic];
 
 /// Prints depth, products, seconds and bits of capacity for each row and method; every answer is verified.
 pub fn run() -> Result<(), Error> {

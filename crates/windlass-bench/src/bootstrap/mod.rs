@@ -324,7 +324,7 @@ fn print_slack(
         if progress.round > 0 {
             return ControlFlow::Continue(());
         }
-        let slots = if ct.exponent() == plan.numbers().message_exponent { message } else { working };
+        let slots = if ct.exponent() == plan.formula().message_exponent { message } else { working };
         let truth = Decryptor::new(ct.scheme(), slots, Arc::clone(secret)).exact_noise_leaks_the_secret_key(ct);
         match truth {
             Ok(truth) => println!(

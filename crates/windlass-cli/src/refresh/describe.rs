@@ -46,7 +46,7 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     ]);
     report.line(format!("  {:<22}{:>12} bytes", "evaluation, in memory", bytes.evaluation_memory));
     let of_stage = |stage: &windlass::bootstrap::Stage| {
-        json!({ "name": stage.name, "level": stage.level, "capacity_bits": [stage.capacity.0, stage.capacity.1],
+        json!({ "name": stage.name.to_string(), "level": stage.level, "capacity_bits": [stage.capacity.0, stage.capacity.1],
                 "keys": stage.keys.len(), "times": stage.times, "work": stage.work })
     };
     report.field("preset", planned.preset.params.name());

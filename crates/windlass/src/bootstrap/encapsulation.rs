@@ -1,4 +1,5 @@
-//! Sparse-secret encapsulation (Bossuat–Troncoso-Pastoriza–Hubaux, eprint 2022/024): a sparse ephemeral key for the lowest modulus alone.
+//! Sparse-secret encapsulation (Bossuat–Troncoso-Pastoriza–Hubaux, eprint 2022/024): a sparse
+//! ephemeral key for the lowest modulus alone.
 
 use std::sync::Arc;
 
@@ -11,41 +12,45 @@ use zeroize::Zeroize;
 
 use super::ephemeral::{EphemeralSecret, secret_norm};
 use super::error::BootstrapError;
-use super::spec::{BootstrapSpec, Numbers, odd_axes};
+use super::spec::{BootstrapSpec, DecryptionFormula, odd_axes};
+use super::stage::StageName;
 use crate::error::Result;
 
-/// The modulus at which a ciphertext meets the ephemeral key, and the special primes of that one key switch.
+/// The modulus at which a ciphertext meets the ephemeral key, and the special primes of that one
+/// key switch.
 ///
-/// The ephemeral key exists in no other modulus: [`EncapsulationKey`] can be built from an [`InputModulus`] only.
+/// The ephemeral key exists in no other modulus: [`EncapsulationKey`] can be built from an
+/// [`InputModulus`] only.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InputModulus {
     /// The level: Q_in is the product of the first primes.
     pub level: usize,
     /// How many special primes join them.
     special: usize,
-    /// The level at which a ciphertext's noise bound is looked at: where rounding to Q_in may be too much for a canonical norm, one or more above.
+    /// The level at which a ciphertext's noise bound is looked at: where rounding to Q_in may be
+    /// too much for a canonical norm, one or more above.
     pub arrival: usize,
     /// Bits of capacity that a ciphertext must have at the level of arrival.
     pub needed_bits: f64,
 }
 
 impl InputModulus {
-    /// The smallest modulus at which what is added to the coefficients, by the rounding to Q_in and by the switch to the ephemeral key, fits into half a
-    /// unit of S/Q, S = p^e or p^ẽ + 1.
+    /// The smallest modulus at which what is added to the coefficients, by the rounding to Q_in and
+    /// by the switch to the ephemeral key, fits into half a unit of S/Q, S = p^e or p^ẽ + 1.
     ///
-    /// From the level of arrival on coefficients are counted, not canonical norms: each bound is a tail of a sum of independent terms
-    /// (docs/math/bootstrapping.md, the front end).
-    pub fn choose(params: &RlweParams, numbers: &Numbers, spec: &BootstrapSpec) -> Result<Self> {
-        let log2_whole = numbers.log2_switched();
-        let t = numbers.prime.pow(numbers.message_exponent) as f64;
+    /// From the level of arrival on coefficients are counted, not canonical norms: each bound is a
+    /// tail of a sum of independent terms (docs/math/bootstrapping.md, the front end).
+    pub fn choose(params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> Result<Self> {
+        let log2_whole = formula.log2_switched();
+        let t = formula.prime.pow(formula.message_exponent) as f64;
         let mut best: Option<(f64, Self)> = None;
         for level in 1..=params.top_level().min(4) {
             let unit = (log2_whole - params.log2_q(level)).exp2();
             for special in 1..=params.special_primes().len().min(level + 2) {
                 let input = Self { level, special, arrival: level, needed_bits: 0.0 };
-                let added = (rounding(params, spec) + input.switching(params, numbers, spec)) * unit;
-                let room = Numbers::BEFORE - added;
-                let arrival = (level..=params.top_level()).find(|&arrival| floor(params, numbers, arrival) <= room);
+                let added = (rounding(params, spec) + input.switching(params, formula, spec)) * unit;
+                let room = DecryptionFormula::BEFORE - added;
+                let arrival = (level..=params.top_level()).find(|&arrival| floor(params, formula, arrival) <= room);
                 let (true, Some(arrival)) = (room > 0.0, arrival) else { continue };
                 // C_m·(‖ε‖/t)·S/Q ≤ room.
                 let needed_bits = log2_whole - t.log2() - 1.0 - room.log2();
@@ -55,18 +60,20 @@ impl InputModulus {
                 }
             }
         }
-        let short = BootstrapError::ChainTooShort { stage: super::plan::FRONT_END.into(), missing_bits: log2_whole };
+        let short = BootstrapError::ChainTooShort { stage: StageName::FrontEnd.to_string(), missing_bits: log2_whole };
         best.map(|(_, input)| input).ok_or(short.into())
     }
 
-    /// What no coefficient of the switch to the ephemeral key exceeds: (digit·e)/P, and the rounding of the division by P.
-    fn switching(&self, params: &RlweParams, numbers: &Numbers, spec: &BootstrapSpec) -> f64 {
+    /// What no coefficient of the switch to the ephemeral key exceeds: (digit·e)/P, and the
+    /// rounding of the division by P.
+    fn switching(&self, params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> f64 {
         let shape = params.shape();
-        // A digit is below level·Q_in, its multiples by X^k below 2^{odd axes} times that; e has one independent coordinate for each X^k, k < m.
+        // A digit is below level·Q_in, its multiples by X^k below 2^{odd axes} times that; e has
+        // one independent coordinate for each X^k, k < m.
         let log2_digit = (self.level as f64).log2() + params.log2_q(self.level) + f64::from(odd_axes(shape));
         let special: f64 = params.special_primes()[..self.special].iter().map(|q| (q.value() as f64).log2()).sum();
         let product = params.sigma() * (shape.m() as f64).sqrt() * (log2_digit - special).exp2();
-        tail(params, spec) * (product + ((1.0 + numbers.row_square) / 12.0).sqrt())
+        tail(params, spec) * (product + ((1.0 + formula.row_square) / 12.0).sqrt())
     }
 
     /// log2 of the modulus of the ephemeral key's switching key.
@@ -90,12 +97,14 @@ impl InputModulus {
     }
 }
 
-/// k of k·√variance that one of n sub-Gaussian coefficients exceeds with a probability of 2^−(failure_bits + 8): little beside that of I itself.
+/// k of k·√variance that one of n sub-Gaussian coefficients exceeds with a probability of
+/// 2^−(failure_bits + 8): little beside that of I itself.
 fn tail(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
     (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + 8.0 + (2.0 * params.n() as f64).log2())).sqrt()
 }
 
-/// What no coefficient of δ_0 + δ_1·s exceeds, s the main secret: the rows of its multiplication matrix have at most 4^{odd axes}·h as sum of squares.
+/// What no coefficient of δ_0 + δ_1·s exceeds, s the main secret: the rows of its multiplication
+/// matrix have at most 4^{odd axes}·h as sum of squares.
 fn rounding(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
     let weight = match params.secret() {
         SecretDistribution::Ternary => params.n() as f64,
@@ -104,14 +113,16 @@ fn rounding(params: &RlweParams, spec: &BootstrapSpec) -> f64 {
     tail(params, spec) * ((1.0 + weight * 4f64.powi(odd_axes(params.shape()) as i32)) / 12.0).sqrt()
 }
 
-/// C_m·(‖ε‖/t)·S/Q for what rounding alone leaves at a level, by canonical norms as ciphertexts are bounded.
-fn floor(params: &RlweParams, numbers: &Numbers, level: usize) -> f64 {
-    let t = numbers.prime.pow(numbers.message_exponent);
+/// C_m·(‖ε‖/t)·S/Q for what rounding alone leaves at a level, by canonical norms as ciphertexts are
+/// bounded.
+fn floor(params: &RlweParams, formula: &DecryptionFormula, level: usize) -> f64 {
+    let t = formula.prime.pow(formula.message_exponent);
     let rounding = NoiseModel::new(params, t).rounding(2) * Bound::of(2.0 * noise::coefficient_factor(params.shape()));
-    (rounding.bits() - (t as f64).log2() + numbers.log2_switched() - params.log2_q(level)).exp2()
+    (rounding.bits() - (t as f64).log2() + formula.log2_switched() - params.log2_q(level)).exp2()
 }
 
-/// (−a·s + e + scale·message, a) over `wide`, a expanded from `seed`; scale is given for each prime.
+/// (−a·s + e + scale·message, a) over `wide`, a expanded from `seed`; scale is given for each
+/// prime.
 fn seeded_pair(
     context: &Context,
     wide: &Basis,
@@ -138,8 +149,9 @@ fn seeded_pair(
     [b, a]
 }
 
-/// The ephemeral secret under the main one over the whole of Q·P: (−a·s + e + (P/t)·s̃, a) with t = p^e. In base Q·P its product with c_1 modulo p^e keeps
-/// the error small: c_1·e is divided by P before it counts.
+/// The ephemeral secret under the main one over the whole of Q·P: (−a·s + e + (P/t)·s̃, a) with t =
+/// p^e. In base Q·P its product with c_1 modulo p^e keeps the error small: c_1·e is divided by P
+/// before it counts.
 #[derive(Debug, Clone)]
 pub(super) struct EncryptedSecret {
     seed: [u8; 32],
@@ -200,7 +212,8 @@ impl EncryptedSecret {
     }
 }
 
-/// A key that switches from the main secret to the ephemeral one, at the input modulus alone: (−a·s̃ + e + P·s, a) modulo Q_in·P.
+/// A key that switches from the main secret to the ephemeral one, at the input modulus alone:
+/// (−a·s̃ + e + P·s, a) modulo Q_in·P.
 #[derive(Debug, Clone)]
 pub(super) struct EncapsulationKey {
     input: InputModulus,
@@ -227,7 +240,8 @@ impl EncapsulationKey {
         Self { input: input.clone(), seed, b, a }
     }
 
-    /// Rebuilds a key from the seed of a, and b. `None` when b is not over the basis of the input modulus.
+    /// Rebuilds a key from the seed of a, and b. `None` when b is not over the basis of the input
+    /// modulus.
     pub fn from_parts(context: &Arc<Context>, input: &InputModulus, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
         let wide = input.wide_basis(context);
         if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != &wide {

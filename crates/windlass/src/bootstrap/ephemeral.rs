@@ -1,4 +1,5 @@
-//! The ephemeral secret of the encapsulation, and what a row of its multiplication matrix adds up to.
+//! The ephemeral secret of the encapsulation, and what a row of its multiplication matrix adds up
+//! to.
 
 use rand_core::RngCore;
 use windlass_ring::kernels::Shape;
@@ -7,7 +8,7 @@ use windlass_rlwe::{Bound, SecretDistribution, noise};
 use zeroize::Zeroizing;
 
 use super::error::BootstrapError;
-use super::spec::{BootstrapSpec, Numbers, odd_axes};
+use super::spec::{BootstrapSpec, DecryptionFormula, odd_axes};
 use crate::error::Result;
 
 /// The canonical norm that an ephemeral secret may have.
@@ -19,14 +20,19 @@ pub(super) fn secret_norm(shape: &Shape, weight: u32) -> Bound {
 pub(super) struct EphemeralSecret(pub Zeroizing<Vec<i64>>);
 
 impl EphemeralSecret {
-    /// Draws until norm and rows are within the bounds that the plan counts on. Of a rejected secret it shows that it was rejected, by which of the two; of
-    /// the one that is kept nothing.
-    pub fn generate(shape: &Shape, spec: &BootstrapSpec, numbers: &Numbers, rng: &mut impl RngCore) -> Result<Self> {
+    /// Draws until norm and rows are within the bounds that the plan counts on. Of a rejected
+    /// secret it shows that it was rejected, by which of the two; of the one that is kept nothing.
+    pub fn generate(
+        shape: &Shape,
+        spec: &BootstrapSpec,
+        formula: &DecryptionFormula,
+        rng: &mut impl RngCore,
+    ) -> Result<Self> {
         const ATTEMPTS: usize = 10_000;
         for _ in 0..ATTEMPTS {
             let secret = sample::sparse(shape.n(), spec.ephemeral_weight as usize, rng);
             let short = Bound::of(norm::canonical_norm(shape, &secret)) <= secret_norm(shape, spec.ephemeral_weight);
-            if short && row_square(shape, &secret) <= numbers.row_square {
+            if short && row_square(shape, &secret) <= formula.row_square {
                 return Ok(Self(secret));
             }
         }
@@ -36,10 +42,12 @@ impl EphemeralSecret {
     }
 }
 
-/// `max_j Σ_i (b_i·s)_j²`, b_i the powerful basis, from above: reduction on odd axes subtracts a top coefficient from each, so that the row of j
-/// consists of the differences `Σ_S (−1)^{|S|} s_{v_S(j) − i}`, whose squares add up to correlations of s with itself.
+/// `max_j Σ_i (b_i·s)_j²`, b_i the powerful basis, from above: reduction on odd axes subtracts a
+/// top coefficient from each, so that the row of j consists of the differences
+/// `Σ_S (−1)^{|S|} s_{v_S(j) − i}`, whose squares add up to correlations of s with itself.
 ///
-/// Time and memory accesses depend on the shape alone, and what depends on s is wiped. Cost: O(m·log m) + n·4^{odd axes} and two tables of m words.
+/// Time and memory accesses depend on the shape alone, and what depends on s is wiped. Cost:
+/// O(m·log m) + n·4^{odd axes} and two tables of m words.
 fn row_square(shape: &Shape, secret: &[i64]) -> f64 {
     let odd = odd_axes(shape);
     if odd == 0 {
@@ -74,7 +82,8 @@ fn difference(shape: &Shape, x: usize, y: usize) -> usize {
     if x < y { x + shape.m() as usize - y } else { x - y }
 }
 
-/// The exponent of X modulo m of basis element j, on the odd axes in `subset` that of the top coefficient which is subtracted from it.
+/// The exponent of X modulo m of basis element j, on the odd axes in `subset` that of the top
+/// coefficient which is subtracted from it.
 fn exponent(shape: &Shape, j: usize, subset: usize) -> usize {
     let (mut rest, mut bit, mut sum) = (j, 0, 0);
     for axis in shape.axes().iter().rev() {

@@ -2,7 +2,8 @@
 
 use windlass_rlwe::SecurityEstimate;
 
-/// Every refusal is before the first operation, except [`BootstrapError::Cancelled`] and, rarely, [`BootstrapError::CapacityTooLow`].
+/// Every refusal is before the first operation, except [`BootstrapError::Cancelled`] and, rarely,
+/// [`BootstrapError::CapacityTooLow`].
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BootstrapError {
@@ -56,7 +57,8 @@ pub enum BootstrapError {
         /// Exponent of the ciphertext.
         found: u32,
     },
-    /// Thin bootstrapping of slots that are not known to hold integers: all but their constant coefficients would be lost.
+    /// Thin bootstrapping of slots that are not known to hold integers: all but their constant
+    /// coefficients would be lost.
     #[error(
         "bootstrapping: the slots of the ciphertext hold elements, and thin bootstrapping keeps integers only; bootstrap it packed, or say \
          Ciphertext::assume_integers() where all slots are known to hold integers"
@@ -90,6 +92,18 @@ pub enum BootstrapError {
     FailureBits {
         /// What was asked for.
         got: f64,
+    },
+    /// Under secure parameters the bound on the noise has to hold but with a probability that is no
+    /// matter.
+    #[error(
+        "bootstrapping: with failure_bits = {got} a plaintext is wrong, and nobody told, with probability 2^-{got}; secure parameters need {least}, \
+         others Assurance::Insecure by name"
+    )]
+    TooLikelyToFail {
+        /// What was asked for.
+        got: f64,
+        /// The least that is allowed.
+        least: f64,
     },
     /// A partition that does not fit the elementary stages of a linear map.
     #[error(

@@ -7,15 +7,12 @@ use std::time::Instant;
 use windlass_ring::kernels::{Isa, Modulus};
 use windlass_ring::{Basis, Poly, Ring};
 
-use super::BootstrapError;
-use super::packed::Way;
-use super::plan::{BootstrapPlan, DIGITS};
-use super::splitting::Tree;
+use super::bootstrap_plan::BootstrapPlan;
+use super::pipeline::{Parts, Separation, Step};
+use super::stage::StageName;
 use crate::circuits::CostModel;
 use crate::error::Result;
 use crate::file_sizes::{OVERHEAD, packed_len};
-use crate::plaintext::Content;
-use crate::schemes::Ciphertext;
 
 /// Sizes in bytes of the files of all keys of a plan, and of its evaluation keys in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,11 +30,12 @@ pub struct KeyBytes {
 }
 
 impl BootstrapPlan {
-    /// Sizes of the keys that [`Self::add_keys`] and [`super::BootstrapKeys::generate`] will make, exactly as their files will be.
+    /// Sizes of the keys that [`Self::add_keys`] and [`super::BootstrapKeys::generate`] will make,
+    /// exactly as their files will be.
     pub fn key_bytes(&self) -> KeyBytes {
         const SEED: u64 = 32;
         const KEY_FIELDS: u64 = 8 + 2 + SEED;
-        let (params, n) = (&self.params, self.params.n());
+        let (params, n) = (self.params(), self.params().n());
         let packed = |primes: &[Modulus]| primes.iter().map(|q| packed_len(n, q.value()) as u64).sum::<u64>();
         let (top, special) = (params.top_level(), params.special_primes());
         let mut levels: Vec<usize> = self.required_key_levels().into_iter().map(|(_, level)| level).collect();
@@ -48,7 +46,7 @@ impl BootstrapPlan {
             evaluation += KEY_FIELDS + digits * (packed(&params.q_primes()[..level]) + packed(special));
             evaluation_memory += digits * 2 * 8 * ((level + special.len()) * n) as u64;
         }
-        let [input, own] = self.input.shape();
+        let [input, own] = self.input().shape();
         let encapsulation = SEED + packed(&params.q_primes()[..input]) + packed(&special[..own]);
         let whole = packed(params.q_primes());
         let file = |payload: u64| payload + OVERHEAD as u64;
@@ -61,44 +59,59 @@ impl BootstrapPlan {
         }
     }
 
-    /// Seconds that one refresh will take on one thread of this machine, roughly: the prices of the linear maps, and a key switch and two modulus
-    /// switches for each product of the digit removal, times what one transform of a row takes here and now.
+    /// Seconds that one refresh will take on one thread of this machine, roughly: the prices of the
+    /// linear maps, and a key switch and two modulus switches for each product of the digit
+    /// removal, times what one transform of a row takes here and now.
     ///
-    /// Cost: the transform tables of one prime, and some transforms. Errors: those of building them.
+    /// Cost: the transform tables of one prime, and some transforms. Errors: those of building
+    /// them.
     pub fn estimated_seconds(&self) -> Result<f64> {
         Ok(self.price() * self.seconds_per_transform()?)
     }
 
     /// The price of one refresh in transforms of one row.
     pub(super) fn price(&self) -> f64 {
-        let params = &self.params;
-        let cost = |level: usize| CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level));
-        let linear: f64 = self.to_coefficients.iter().chain(&self.to_slots).map(|stage| stage.plan.price()).sum();
-        let from = self.stages().iter().find(|stage| stage.name == DIGITS).map_or(1, |stage| stage.level);
+        self.price_of(&self.pipeline.steps)
+    }
+
+    fn price_of(&self, steps: &[Step]) -> f64 {
+        let one = |step: &Step| match step {
+            Step::Linear(step) => step.plan.price(),
+            Step::FrontEnd => 4.0 * self.params().top_level() as f64,
+            Step::Digits(removal) => removal.products() as f64 * self.price_of_product(),
+            Step::Parts(parts) => self.price_apart(parts) + parts.by.parts() as f64 * self.price_of(&parts.steps),
+        };
+        steps.iter().map(one).sum()
+    }
+
+    /// A product in the middle of the digit removal: a key switch and two modulus switches.
+    fn price_of_product(&self) -> f64 {
+        let from = self.schedule.level(StageName::DigitRemoval);
         let left = self.output_bits();
-        let to = (1..=from).find(|&level| params.log2_q(level) >= left).unwrap_or(from);
+        let to = (1..=from).find(|&level| self.params().log2_q(level) >= left).unwrap_or(from);
         let level = (from + to).div_ceil(2);
-        let product = cost(level).automorphism + 4.0 * level as f64;
-        let apart = match &self.way {
-            Way::Thin => 0.0,
-            Way::Constants { packing, levels } => {
-                let (d, cost) = (packing.index().len() as f64, cost(levels[0]));
+        self.cost(level).automorphism + 4.0 * level as f64
+    }
+
+    fn price_apart(&self, parts: &Parts) -> f64 {
+        let cost = self.cost(self.schedule.level(parts.apart));
+        match &parts.by {
+            Separation::Constants(packing) => {
+                let d = packing.index().len() as f64;
                 cost.hoist + d * (cost.hoisted_automorphism + cost.mod_down) + d * d * cost.multiply_constant
             }
-            Way::Monomials { elements, slots } => {
-                let one = |tree: &Tree| (tree.parts() - 1) as f64 * cost(tree.split_level).automorphism;
-                one(elements) + elements.parts() as f64 * one(slots)
-            }
-        };
-        let digits = (self.way.parts() * self.digits.products()) as f64 * product;
-        let front_end = 4.0 * params.top_level() as f64;
-        self.way.elements() as f64 * linear + apart + digits + front_end
+            by @ Separation::Monomials(_) => by.times() as f64 * cost.automorphism,
+        }
+    }
+
+    fn cost(&self, level: usize) -> CostModel {
+        CostModel::hybrid(level, self.params().special_primes().len(), self.params().digits().min(level))
     }
 
     /// The least of a few runs of one transform.
     fn seconds_per_transform(&self) -> Result<f64> {
-        let prime = self.params.q_primes()[0];
-        let ring = Ring::new(Arc::clone(self.params.shape()), &[prime], Isa::best())?;
+        let prime = self.params().q_primes()[0];
+        let ring = Ring::new(Arc::clone(self.params().shape()), &[prime], Isa::best())?;
         let ones = vec![1; ring.n()];
         let basis = Basis::new(0..1);
         let mut least = f64::INFINITY;
@@ -109,26 +122,5 @@ impl BootstrapPlan {
             least = least.min(start.elapsed().as_secs_f64());
         }
         Ok(least)
-    }
-
-    /// Refuses a ciphertext that a refresh would refuse for its plaintext modulus, content or capacity, before any key is read.
-    ///
-    /// # Errors
-    /// [`super::BootstrapError::WrongPlaintextModulus`], [`super::BootstrapError::NotIntegers`], [`super::BootstrapError::CapacityTooLow`].
-    pub fn check(&self, ct: &Ciphertext) -> Result<()> {
-        let (expected, found) = (self.numbers.message_exponent, ct.exponent());
-        if found != expected {
-            return Err(BootstrapError::WrongPlaintextModulus { expected, found }.into());
-        }
-        self.check_content(ct.content)?;
-        self.check_input(ct.level(), ct.noise)
-    }
-
-    /// Refuses slots that thin bootstrapping would not keep.
-    pub(super) fn check_content(&self, content: Content) -> Result<()> {
-        match self.way {
-            Way::Thin if content == Content::Elements => Err(BootstrapError::NotIntegers.into()),
-            _ => Ok(()),
-        }
     }
 }

@@ -12,9 +12,11 @@ use crate::plaintext::Plaintext;
 use crate::schemes::engine::{Summand, aligned, weights};
 use crate::switching::{MixedRow, Switching, no_terms};
 
-/// An evaluator whose ciphertexts are noise bounds: the engine's arithmetic of bounds and levels, without ciphertexts or keys.
+/// An evaluator whose ciphertexts are noise bounds: the engine's arithmetic of bounds and levels,
+/// without ciphertexts or keys.
 ///
-/// Constants count with the norm of random ones: what the engine finds is seldom worse. Capacity that goes below zero is kept as a negative number, not refused.
+/// Constants count with the norm of random ones: what the engine finds is seldom worse. Capacity
+/// that goes below zero is kept as a negative number, not refused.
 #[derive(Debug)]
 pub(crate) struct Forecast {
     slots: Arc<SlotRing>,
@@ -49,6 +51,11 @@ impl Forecast {
     /// Bits of capacity.
     pub fn capacity(&self, ct: &Expected) -> f64 {
         self.models[0].capacity(self.params.log2_q(ct.level), ct.noise)
+    }
+
+    /// The noise of a ciphertext with this capacity.
+    pub fn noise_of_capacity(&self, level: usize, bits: f64) -> Bound {
+        Bound::from_bits(self.models[0].capacity(self.params.log2_q(level), Bound::ONE) - bits)
     }
 
     /// A ciphertext with nothing but rounding noise.
@@ -110,7 +117,8 @@ impl Forecast {
     }
 
     fn plain_norm(&self, plaintext: &Plaintext, exponent: u32) -> Bound {
-        // A monomial has the same absolute value at every root of unity (but X^j for j > 0 is an element of the powerful basis for powers of two alone).
+        // A monomial has the same absolute value at every root of unity (but X^j for j > 0 is an
+        // element of the powerful basis for powers of two alone).
         let t = self.modulus(exponent);
         let mut present = plaintext.coefficients().iter().enumerate().filter(|(_, c)| **c != 0);
         match (present.next(), present.next()) {
@@ -123,10 +131,11 @@ impl Forecast {
         self.constant_norm(exponent)
     }
 
-    /// The canonical norm that a constant with random centred coefficients modulo p^exponent has: one in e^6 has more.
+    /// The canonical norm that a constant with random centred coefficients modulo p^exponent has:
+    /// one in e^6 has more.
     ///
-    /// |α(ζ^u)|² is near to exponential with mean V = n·t²/12, so that the greatest of n/2 exceeds V·(ln(n/2) + u) with probability e^{−u}. The engine takes
-    /// every constant's own norm.
+    /// |α(ζ^u)|² is near to exponential with mean V = n·t²/12, so that the greatest of n/2 exceeds
+    /// V·(ln(n/2) + u) with probability e^{−u}. The engine takes every constant's own norm.
     pub fn constant_norm(&self, exponent: u32) -> Bound {
         let (n, t) = (self.params.n() as f64, self.modulus(exponent) as f64);
         let typical = Bound::of(t * (n / 12.0 * ((n / 2.0).ln() + 6.0)).sqrt());

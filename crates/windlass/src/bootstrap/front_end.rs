@@ -1,4 +1,5 @@
-//! From a ciphertext modulo Q_in under the ephemeral key to integers modulo p^e: the two decryption formulas.
+//! From a ciphertext modulo Q_in under the ephemeral key to integers modulo p^e: the two decryption
+//! formulas.
 
 use num_bigint::{BigInt, BigUint};
 use rayon::prelude::*;
@@ -6,13 +7,18 @@ use windlass_ring::kernels::arith;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly};
 
-use super::spec::{FrontEnd, Numbers};
+use super::spec::{DecryptionFormula, FrontEnd};
 
-/// `(c'_0, c'_1)` modulo p^e with `c'_0 + c'_1·s̃ ≡ p^v·k + I`, |I| at most the bound, k ≡ −Q^{−1}·ε (mod p^r), for a pair in BFV form.
-pub(super) fn decryption_constants(front_end: FrontEnd, numbers: &Numbers, parts: [Poly<Eval>; 2]) -> [Vec<u64>; 2] {
+/// `(c'_0, c'_1)` modulo p^e with `c'_0 + c'_1·s̃ ≡ p^v·k + I`, |I| at most the bound, k ≡
+/// −Q^{−1}·ε (mod p^r), for a pair in BFV form.
+pub(super) fn decryption_constants(
+    front_end: FrontEnd,
+    formula: &DecryptionFormula,
+    parts: [Poly<Eval>; 2],
+) -> [Vec<u64>; 2] {
     match front_end {
-        FrontEnd::PrimePower => parts.map(|part| rounded_to(part, numbers.prime.pow(numbers.exponent))),
-        FrontEnd::NearPrimePower => parts.map(|part| divided(part, numbers)),
+        FrontEnd::PrimePower => parts.map(|part| rounded_to(part, formula.prime.pow(formula.exponent))),
+        FrontEnd::NearPrimePower => parts.map(|part| divided(part, formula)),
     }
 }
 
@@ -37,18 +43,18 @@ fn rounded_to(part: Poly<Eval>, whole: u64) -> Vec<u64> {
     lift.centred(&part).par_iter().map(round).collect()
 }
 
-/// Every coefficient switched to q̃ = p^ẽ + 1 without changing what it is modulo p^r up to Q^{−1}, made divisible by p^{e'} (Lemma 5.2), divided by it and
-/// reduced modulo p^e, e = ẽ − e' + r.
-fn divided(mut part: Poly<Eval>, numbers: &Numbers) -> Vec<u64> {
-    let (p, r, cleared) = (numbers.prime as i128, numbers.message_exponent, numbers.cleared);
+/// Every coefficient switched to q̃ = p^ẽ + 1 without changing what it is modulo p^r up to Q^{−1},
+/// made divisible by p^{e'} (Lemma 5.2), divided by it and reduced modulo p^e, e = ẽ − e' + r.
+fn divided(mut part: Poly<Eval>, formula: &DecryptionFormula) -> Vec<u64> {
+    let (p, r, cleared) = (formula.prime as i128, formula.message_exponent, formula.cleared);
     let t = p.pow(r);
     // The BGV form: t times the BFV one.
     part.mul_scalar_assign(|q| q.reduce(t as u64));
     let part = part.into_coeff();
     let lift = IntegerLift::new(part.ring(), part.basis());
     let q = BigInt::from(lift.product().clone());
-    let near = p.pow(numbers.removed + cleared) + 1;
-    let whole = p.pow(numbers.exponent);
+    let near = p.pow(formula.removed + cleared) + 1;
+    let whole = p.pow(formula.exponent);
     let residue = to_i128(&(&q % t)) as u64;
     let inverse = arith::inv_mod(residue, t as u64).expect("no prime of the chain is p") as i128;
     let convert = |x: &BigInt| {
@@ -62,7 +68,8 @@ fn divided(mut part: Poly<Eval>, numbers: &Numbers) -> Vec<u64> {
     lift.centred(&part).par_iter().map(convert).collect()
 }
 
-/// `(z + u·p^r + v·q̃)/p^{e'}` with |u| ≤ ⌈p^{e'−r}/4⌉ and |v| ≤ p^r·(1/2 + ⌊p^{e'−r}/4⌋): Lemma 5.2 with α = 1/2.
+/// `(z + u·p^r + v·q̃)/p^{e'}` with |u| ≤ ⌈p^{e'−r}/4⌉ and |v| ≤ p^r·(1/2 + ⌊p^{e'−r}/4⌋): Lemma
+/// 5.2 with α = 1/2.
 fn make_divisible(z: i128, p: i128, r: u32, cleared: u32, near: i128) -> i128 {
     let (t, unit) = (p.pow(r), p.pow(cleared));
     let first = z + centred((-z).rem_euclid(t), t) * near;
@@ -121,7 +128,8 @@ mod tests {
 
     #[test]
     fn the_simple_decryption_formula_holds() {
-        // Lemma 5.1 in the form used here: with z = z_0 + k·q̃ divisible by p^{e'}, z/p^{e'} = p^v·k + (z_0 + k)/p^{e'} and z_0 ≡ −k modulo p^{e'}.
+        // Lemma 5.1 in the form used here: with z = z_0 + k·q̃ divisible by p^{e'}, z/p^{e'} =
+        // p^v·k + (z_0 + k)/p^{e'} and z_0 ≡ −k modulo p^{e'}.
         let (p, cleared, removed) = (3i128, 4u32, 3u32);
         let near = p.pow(cleared + removed) + 1;
         for k in -40..=40i128 {
@@ -134,7 +142,8 @@ mod tests {
         }
     }
 
-    /// The decryption formula for s̃ = 1, where p^r = 257^4: a search for the inverse of Q among the residues takes a minute.
+    /// The decryption formula for s̃ = 1, where p^r = 257^4: a search for the inverse of Q among
+    /// the residues takes a minute.
     #[test]
     fn the_front_end_of_2015_with_a_large_plaintext_modulus() {
         let params = RlweParams::new(&RlweSpec {
@@ -148,13 +157,14 @@ mod tests {
         let params = params.unwrap();
         let spec =
             BootstrapSpec { front_end: FrontEnd::NearPrimePower, ephemeral_weight: 1, ..BootstrapSpec::default() };
-        let numbers = Numbers::new(params.shape(), (257, 4), &spec).unwrap();
+        let formula = DecryptionFormula::new(params.shape(), (257, 4), &spec).unwrap();
         let (primes, basis) = (params.q_primes(), Basis::new(0..2));
         let ring = Ring::new(Arc::clone(params.shape()), primes, Isa::best()).unwrap();
-        let (t, whole) = (257u128.pow(4), 257u64.pow(numbers.exponent));
+        let (t, whole) = (257u128.pow(4), 257u64.pow(formula.exponent));
         let q = primes.iter().map(|q| q.value() as u128).product::<u128>();
         let messages: Vec<u128> = (0..8).map(|j| j * j * 123_456_789 % t).collect();
-        // Phases round(Q·k/t) and small noise, as the sum of a polynomial like any other and the rest.
+        // Phases round(Q·k/t) and small noise, as the sum of a polynomial like any other and the
+        // rest.
         let phases: Vec<u128> = messages.iter().map(|k| (k * (q / t) + k * (q % t) / t + k % 3) % q).collect();
         let mask: Vec<u128> = (0..8).map(|j| (q / 11 * (j + 2) + 17 * j) % q).collect();
         let poly = |values: &[u128]| {
@@ -162,11 +172,11 @@ mod tests {
             Poly::<Coeff>::from_rows(&ring, &basis, rows.collect()).unwrap().into_eval()
         };
         let rest: Vec<u128> = phases.iter().zip(&mask).map(|(x, a)| (x + q - a) % q).collect();
-        let [c0, c1] = decryption_constants(FrontEnd::NearPrimePower, &numbers, [poly(&rest), poly(&mask)]);
-        let unit = 257u64.pow(numbers.removed);
+        let [c0, c1] = decryption_constants(FrontEnd::NearPrimePower, &formula, [poly(&rest), poly(&mask)]);
+        let unit = 257u64.pow(formula.removed);
         for ((x, y), k) in c0.iter().zip(&c1).zip(&messages) {
             let left = (x + y + whole - unit * (*k as u64) % whole) % whole;
-            assert!(left.min(whole - left) <= numbers.bound, "k = {k}: {left} modulo {whole}");
+            assert!(left.min(whole - left) <= formula.bound, "k = {k}: {left} modulo {whole}");
         }
     }
 }

@@ -6,14 +6,15 @@ use rand_core::RngCore;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Context, EvaluationKeys, SecretKey};
 
-use super::encapsulation::{EncapsulationKey, EncryptedSecret, InputModulus};
+use super::bootstrap_plan::BootstrapPlan;
+use super::encapsulation::{EncapsulationKey, EncryptedSecret};
 use super::ephemeral::EphemeralSecret;
 use super::error::BootstrapError;
-use super::plan::BootstrapPlan;
 use crate::error::Result;
 use crate::schemes::Scheme;
 
-/// The encapsulation key, and the ephemeral secret encrypted under the main one modulo Q·P for plaintext modulus p^e. Public.
+/// The encapsulation key, and the ephemeral secret encrypted under the main one modulo Q·P for
+/// plaintext modulus p^e. Public.
 #[derive(Debug, Clone)]
 pub struct BootstrapKeys {
     pub(super) encapsulation: EncapsulationKey,
@@ -37,10 +38,10 @@ struct Purpose {
 impl Purpose {
     fn of(plan: &BootstrapPlan) -> Self {
         Self {
-            modulus: plan.working.modulus().value(),
-            input: plan.input.shape(),
-            weight: plan.spec.ephemeral_weight,
-            row_square: plan.numbers.row_square,
+            modulus: plan.working_ring().modulus().value(),
+            input: plan.input().shape(),
+            weight: plan.spec().ephemeral_weight,
+            row_square: plan.formula().row_square,
         }
     }
 }
@@ -49,8 +50,8 @@ impl BootstrapKeys {
     /// Draws an ephemeral secret and makes both keys; the secret is wiped.
     ///
     /// # Errors
-    /// [`BootstrapError::WrongContext`] for a secret key of other parameters; [`BootstrapError::Unsupported`] for a weight at which no short secret is
-    /// found.
+    /// [`BootstrapError::WrongContext`] for a secret key of other parameters;
+    /// [`BootstrapError::Unsupported`] for a weight at which no short secret is found.
     pub fn generate(
         plan: &BootstrapPlan,
         scheme: Scheme,
@@ -58,12 +59,12 @@ impl BootstrapKeys {
         rng: &mut impl RngCore,
     ) -> Result<Self> {
         let context = secret.context();
-        if context.params().id() != plan.params.id() {
+        if context.params().id() != plan.params().id() {
             return Err(BootstrapError::WrongContext { what: "the secret key" }.into());
         }
-        let ephemeral = EphemeralSecret::generate(context.params().shape(), &plan.spec, &plan.numbers, rng)?;
-        let encapsulation = EncapsulationKey::generate(secret, &ephemeral, &plan.input, rng);
-        let modulus = plan.working.modulus().value();
+        let ephemeral = EphemeralSecret::generate(context.params().shape(), plan.spec(), plan.formula(), rng)?;
+        let encapsulation = EncapsulationKey::generate(secret, &ephemeral, plan.input(), rng);
+        let modulus = plan.working_ring().modulus().value();
         let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, modulus, rng);
         Ok(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan) })
     }
@@ -78,7 +79,8 @@ impl BootstrapKeys {
         self.encrypted_secret.parts()
     }
 
-    /// Rebuilds keys from a file; `None` when a part is not what [`Self::generate`] makes for this plan.
+    /// Rebuilds keys from a file; `None` when a part is not what [`Self::generate`] makes for this
+    /// plan.
     pub(crate) fn from_parts(
         plan: &BootstrapPlan,
         context: &Arc<Context>,
@@ -86,7 +88,7 @@ impl BootstrapKeys {
         (encapsulation_seed, b): ([u8; 32], Poly<Eval>),
         (encrypted_seed, encrypted): ([u8; 32], Poly<Eval>),
     ) -> Option<Self> {
-        let encapsulation = EncapsulationKey::from_parts(context, &plan.input, encapsulation_seed, b)?;
+        let encapsulation = EncapsulationKey::from_parts(context, plan.input(), encapsulation_seed, b)?;
         let encrypted_secret = EncryptedSecret::from_parts(context, encrypted_seed, encrypted)?;
         Some(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan) })
     }
@@ -103,18 +105,14 @@ impl BootstrapKeys {
 }
 
 impl BootstrapPlan {
-    /// Where a ciphertext meets the ephemeral key.
-    pub(crate) fn input(&self) -> &InputModulus {
-        &self.input
-    }
-
-    /// Makes the Galois keys of all stages, each for the level it is used at, and a relinearisation key of the top level, unless they are there.
+    /// Makes the Galois keys of all stages, each for the level it is used at, and a relinearisation
+    /// key of the top level, unless they are there.
     ///
     /// # Errors
     /// [`crate::Error::Rlwe`] from key generation.
     pub fn add_keys(&self, keys: &mut EvaluationKeys, secret: &SecretKey, rng: &mut impl RngCore) -> Result<()> {
-        if keys.relinearisation().is_none_or(|key| key.level() < self.params.top_level()) {
-            keys.add_relinearisation(secret, self.params.top_level(), rng)?;
+        if keys.relinearisation().is_none_or(|key| key.level() < self.params().top_level()) {
+            keys.add_relinearisation(secret, self.params().top_level(), rng)?;
         }
         for (element, level) in self.required_key_levels() {
             keys.add_galois(secret, element, level, rng)?;

@@ -1,26 +1,24 @@
-//! The pipeline on the exact mock, with the rounding error of the front end played by random numbers.
+//! The pipeline on the exact mock, with the rounding error of the front end played by random
+//! numbers.
 
 use std::sync::{Arc, Mutex};
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
-use super::Refresh;
-use super::packed::{self, Way};
-use super::plan::{BootstrapPlan, LinearStage};
-use super::splitting::{Tree, Visitor};
-use crate::circuits::linear::PreparedPlan;
+use super::bootstrap_plan::BootstrapPlan;
+use super::interpreter::{Circuit, Machine, run};
+use super::stage::StageName;
 use crate::error::Result;
+use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
+use crate::schemes::Refresh;
 use crate::schemes::clear::{Clear, ClearCiphertext};
 
 /// Runs a plan on plaintexts: the same circuits at the same size, in exact arithmetic.
 pub struct ClearBootstrapper {
     plan: Arc<BootstrapPlan>,
-    message: Clear,
-    working: Clear,
-    to_coefficients: Vec<PreparedPlan<Clear>>,
-    to_slots: Vec<PreparedPlan<Clear>>,
+    circuit: Circuit<Clear>,
     rng: Mutex<ChaCha20Rng>,
 }
 
@@ -30,95 +28,52 @@ impl ClearBootstrapper {
     /// # Errors
     /// What the plans report.
     pub fn new(plan: Arc<BootstrapPlan>, seed: u64) -> Result<Self> {
-        let (message, working) = (Clear::new(&plan.message), Clear::new(&plan.working));
-        let prepare = |clear: &Clear, stages: &[LinearStage]| -> Result<Vec<PreparedPlan<Clear>>> {
-            stages.iter().map(|stage| stage.plan.prepare(clear)).collect()
-        };
-        Ok(Self {
-            to_coefficients: prepare(&message, &plan.to_coefficients)?,
-            to_slots: prepare(&working, &plan.to_slots)?,
-            rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)),
-            plan,
-            message,
-            working,
-        })
+        let both = [plan.message_ring(), plan.working_ring()].map(Clear::new);
+        let level = both[0].top_level();
+        let circuit = Circuit::new(both, &plan.pipeline.steps, &|_| level)?;
+        Ok(Self { plan, circuit, rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)) })
+    }
+}
+
+/// One refresh.
+struct Refreshing<'a>(&'a ClearBootstrapper);
+
+impl Machine for Refreshing<'_> {
+    type On = Clear;
+
+    fn circuit(&self) -> &Circuit<Clear> {
+        &self.0.circuit
+    }
+
+    fn enter(&mut self, _: StageName, x: ClearCiphertext) -> Result<ClearCiphertext> {
+        Ok(x)
     }
 
     /// p^v·k + (up to the bound), and half of p^v more for p = 2.
-    fn front_end(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
-        let numbers = &self.plan.numbers;
-        let modulus = self.plan.working.modulus();
-        let unit = numbers.prime.pow(numbers.removed);
-        let mut rng = self.rng.lock().expect("no panic while drawing");
+    fn front_end(&mut self, ct: ClearCiphertext) -> Result<ClearCiphertext> {
+        let plan = &self.0.plan;
+        let (formula, modulus) = (plan.formula(), plan.working_ring().modulus());
+        let unit = formula.prime.pow(formula.removed);
+        let mut rng = self.0.rng.lock().expect("no panic while drawing");
         let mut spread = |x: u64| {
-            let error = (rng.next_u64() % (2 * numbers.bound + 1)) as i64 - numbers.bound as i64;
-            let middle = if numbers.prime == 2 { unit / 2 } else { 0 };
+            let error = (rng.next_u64() % (2 * formula.bound + 1)) as i64 - formula.bound as i64;
+            let middle = if formula.prime == 2 { unit / 2 } else { 0 };
             modulus.reduce_i64((x * unit + middle) as i64 + error)
         };
         let coefficients = ct.plaintext().coefficients().iter().map(|&x| spread(x)).collect();
-        self.working.encrypt(&Plaintext::new(&self.plan.working, coefficients)?)
-    }
-}
-
-impl ClearBootstrapper {
-    fn linear(
-        clear: &Clear,
-        stages: &[LinearStage],
-        prepared: &[PreparedPlan<Clear>],
-        x: ClearCiphertext,
-    ) -> Result<ClearCiphertext> {
-        stages.iter().zip(prepared).try_fold(x, |x, (stage, prepared)| stage.plan.apply(prepared, clear, &x))
+        self.0.circuit.working.encrypt(&Plaintext::new(plan.working_ring(), coefficients)?)
     }
 
-    fn to_coefficients(&self, x: ClearCiphertext) -> Result<ClearCiphertext> {
-        Self::linear(&self.message, &self.plan.to_coefficients, &self.to_coefficients, x)
-    }
-
-    fn to_slots(&self, x: ClearCiphertext) -> Result<ClearCiphertext> {
-        Self::linear(&self.working, &self.plan.to_slots, &self.to_slots, x)
-    }
-
-    fn digits(&self, x: &ClearCiphertext) -> Result<ClearCiphertext> {
-        let removed = self.plan.digits.apply(&self.working, x)?;
-        self.message.encrypt(&Plaintext::new(&self.plan.message, removed.plaintext().coefficients().to_vec())?)
-    }
-
-    fn walk(
-        &self,
-        tree: &Tree,
-        x: ClearCiphertext,
-        part: impl FnMut(ClearCiphertext) -> Result<ClearCiphertext>,
-    ) -> Result<ClearCiphertext> {
-        let on = (&self.working, &self.message);
-        tree.prepare(on.0, on.1)?.walk(on, x, &mut Parts(part))
-    }
-}
-
-/// A visitor that hears of nothing but the parts.
-struct Parts<F>(F);
-
-impl<F: FnMut(ClearCiphertext) -> Result<ClearCiphertext>> Visitor<Clear, Clear> for Parts<F> {
-    fn part(&mut self, part: ClearCiphertext) -> Result<ClearCiphertext> {
-        (self.0)(part)
+    fn to_message_ring(&self, x: ClearCiphertext) -> Result<ClearCiphertext> {
+        let coefficients = x.plaintext().coefficients().to_vec();
+        self.0.circuit.message.encrypt(&Plaintext::new(self.0.plan.message_ring(), coefficients)?)
     }
 }
 
 impl Refresh<ClearCiphertext> for ClearBootstrapper {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
         self.plan.check_content(ct.content())?;
-        let refreshed = match &self.plan.way {
-            Way::Thin => self.digits(&self.to_slots(self.front_end(&self.to_coefficients(ct.clone())?)?)?),
-            Way::Constants { packing, .. } => {
-                let packed = self.to_slots(self.front_end(ct)?)?;
-                let constants = packing.unpacking(&self.plan.working)?;
-                let parts = packed::unpack(&self.working, &constants, packing.index(), &packed)?;
-                let parts: Vec<ClearCiphertext> = parts.iter().map(|x| self.digits(x)).collect::<Result<_>>()?;
-                self.to_coefficients(packed::repack(&self.message, &packing.repacking(&self.plan.message)?, &parts)?)
-            }
-            Way::Monomials { elements, slots } => self.walk(elements, self.front_end(ct)?, |x| {
-                self.to_coefficients(self.walk(slots, self.to_slots(x)?, |x| self.digits(&x))?)
-            }),
-        }?;
+        let refreshed = run(&mut Refreshing(self), &self.plan.pipeline.steps, ct.clone())?;
         Ok(refreshed.declared(ct.content()))
     }
 

@@ -1,37 +1,49 @@
 //! Bootstrapping: new capacity for spent ciphertexts, BGV and BFV alike.
 //!
-//! A [`BootstrapPlan`] lists the stages with their levels, capacity and keys before anything runs; [`BootstrapKeys`] are the public keys it needs
-//! beside Galois and relinearisation keys; a [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace, digit
-//! removal (Chen–Han 2018; Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots, unpacking to d ciphertexts, digit removal of each, repacking,
-//! slots to coefficients (Halevi–Shoup 2015). The derivations are in `docs/math/bootstrapping.md`.
+//! A [`BootstrapPlan`] lists the stages with their levels, capacity and keys before anything runs;
+//! [`BootstrapKeys`] are the public keys it needs beside Galois and relinearisation keys; a
+//! [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace,
+//! digit removal (Chen–Han 2018; Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots,
+//! unpacking to d ciphertexts, digit removal of each, repacking, slots to coefficients
+//! (Halevi–Shoup 2015). The derivations are in `docs/math/bootstrapping.md`.
 
+mod bootstrap_plan;
+mod bootstrapper;
+mod candidates;
 mod encapsulation;
 mod ephemeral;
 mod error;
 mod estimate;
+mod explain;
 mod forecast;
 mod front_end;
+mod interpreter;
 mod keys;
+mod listing;
 pub mod maps;
 mod mock;
-mod packed;
 mod partition;
-mod plan;
+mod pipeline;
 mod presets;
-mod run;
+mod progress;
+mod safety;
+mod schedule;
 mod search;
 mod spec;
-mod splitting;
+mod stage;
 mod times;
+mod unpacking;
 
 pub use crate::schemes::Refresh;
+pub use bootstrap_plan::BootstrapPlan;
+pub use bootstrapper::Bootstrapper;
 pub use error::BootstrapError;
 pub use estimate::KeyBytes;
 pub use keys::BootstrapKeys;
 pub use mock::ClearBootstrapper;
-pub use plan::{BootstrapPlan, Stage};
 pub use presets::{BootstrapPreset, bootstrap_preset_names};
-pub use run::{Bootstrapper, Progress};
+pub use progress::Progress;
 pub use search::{Candidate, CandidateDimension, SearchSpec, search};
-pub use spec::{BootstrapSpec, FrontEnd, Mode, Numbers, Partition, Transform, Unpacking};
+pub use spec::{BootstrapSpec, DecryptionFormula, FrontEnd, Mode, Partition, Transform, Unpacking};
+pub use stage::{Stage, StageName};
 pub use times::{StageTime, stage_times};

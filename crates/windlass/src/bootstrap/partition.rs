@@ -7,12 +7,12 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::maps::{self, Factoring, Fixed};
-use super::packed::Choice;
-use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Mode, Partition};
+use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Partition, Unpacking};
 use crate::circuits::CostModel;
 use crate::error::Result;
 
-/// Elementary stages in a merged one where packed elements are split by monomials and slots are few, unless the specification says otherwise.
+/// Elementary stages in a merged one where packed elements are split by monomials and slots are
+/// few, unless the specification says otherwise.
 const MERGED: usize = 4;
 
 /// The stages of both maps, and after which of them merged ones end.
@@ -24,19 +24,26 @@ pub(super) struct Merging {
 }
 
 impl Merging {
-    /// What the specification says; what it leaves open is chosen by price.
+    /// What the specification says, for one way of unpacking (none in thin mode); what it leaves
+    /// open is chosen by price.
     ///
     /// # Errors
     /// [`super::BootstrapError::Unsupported`] for a transform that the ring does not have.
-    pub fn choose(params: &RlweParams, slots: &Arc<SlotRing>, spec: &BootstrapSpec, choice: Choice) -> Result<Self> {
+    pub fn choose(
+        params: &RlweParams,
+        slots: &Arc<SlotRing>,
+        spec: &BootstrapSpec,
+        unpacking: Option<Unpacking>,
+    ) -> Result<Self> {
         let mut choices = Factoring::choices(params.m(), slots.prime(), spec.transform)?;
-        if matches!(choice, Choice::Monomials | Choice::MonomialsInSlots) {
+        let split = matches!(unpacking, Some(Unpacking::Monomials | Unpacking::MonomialsInSlots));
+        if split {
             choices.retain(|&factoring| factoring != Factoring::Bruun);
         }
         let single = choices.len() == 1;
-        let ways = choices.into_iter().map(|factoring| Self::of(params, slots, spec, (factoring, choice), single));
-        let ways = ways.collect::<Result<Vec<(f64, Self)>>>()?;
-        Ok(ways.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("at least one choice").1)
+        let merged = choices.into_iter().map(|factoring| Self::of(params, slots, spec, (factoring, unpacking), single));
+        let merged = merged.collect::<Result<Vec<(f64, Self)>>>()?;
+        Ok(merged.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("at least one choice").1)
     }
 
     /// The stages of one kind with the price of both maps, 0 where there is nothing to compare.
@@ -44,15 +51,16 @@ impl Merging {
         params: &RlweParams,
         slots: &Arc<SlotRing>,
         spec: &BootstrapSpec,
-        (factoring, choice): (Factoring, Choice),
+        (factoring, unpacking): (Factoring, Option<Unpacking>),
         single: bool,
     ) -> Result<(f64, Self)> {
-        let (m, p, packed) = (params.m(), slots.prime(), choice == Choice::Constants);
+        let (m, p, packed) = (params.m(), slots.prime(), unpacking == Some(Unpacking::Constants));
         let count = if packed { maps::packed_stage_count(m, p, factoring)? } else { maps::stage_count(m, p)? };
-        let groups = match choice {
+        let groups = match unpacking {
             _ if !m.is_power_of_two() => count,
-            // Each merged stage spends the capacity of one, and two of four take no more time than three of three.
-            Choice::Monomials | Choice::MonomialsInSlots => count.div_ceil(MERGED).min(3),
+            // Each merged stage spends the capacity of one, and two of four take no more time than
+            // three of three.
+            Some(Unpacking::Monomials | Unpacking::MonomialsInSlots) => count.div_ceil(MERGED).min(3),
             _ => 3,
         };
         let default = || default_partition(count, groups);
@@ -63,14 +71,14 @@ impl Merging {
                 Self { factoring, to_coefficients: ends(&spec.to_coefficients), to_slots: ends(&spec.to_slots) },
             ));
         }
-        let thin = matches!(choice, Choice::Thin | Choice::Monomials);
+        let thin = matches!(unpacking, None | Some(Unpacking::Monomials));
         let fixed = if thin { factoring.fixed(slots) } else { None };
         let (supports, inner) = if packed {
             maps::packed_supports(slots, factoring)?
         } else {
             (maps::thin_supports(slots, factoring)?, BTreeSet::new())
         };
-        let middle = if spec.mode == Mode::Packed { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
+        let middle = if unpacking.is_some() { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
         let best = |given: &Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
             let special = params.special_primes().len();
             let cost = CostModel::hybrid(level, special, params.digits().min(level));
@@ -86,9 +94,9 @@ impl Merging {
             let inside = if inner.is_empty() { 0.0 } else { stages.price(inner.len()) };
             (inside + stages.price_of(&ends), ends)
         };
-        let (there, to_coefficients) = best(&spec.to_coefficients, &supports[0], middle);
-        let (back, to_slots) = best(&spec.to_slots, &supports[1], params.top_level());
-        Ok((there + back, Self { factoring, to_coefficients, to_slots }))
+        let (forth_price, to_coefficients) = best(&spec.to_coefficients, &supports[0], middle);
+        let (back_price, to_slots) = best(&spec.to_slots, &supports[1], params.top_level());
+        Ok((forth_price + back_price, Self { factoring, to_coefficients, to_slots }))
     }
 }
 
@@ -98,8 +106,8 @@ fn default_partition(count: usize, groups: usize) -> Vec<usize> {
     if count == 0 { Vec::new() } else { (1..=groups).map(|group| count * group / groups).collect() }
 }
 
-/// What a search needs to know: the automorphisms of each elementary stage, in order, modulo m and up to those that make no difference; prices; bytes of
-/// one constant.
+/// What a search needs to know: the automorphisms of each elementary stage, in order, modulo m and
+/// up to those that make no difference; prices; bytes of one constant.
 struct Stages<'a> {
     supports: &'a [BTreeSet<u64>],
     m: u64,
@@ -110,13 +118,13 @@ struct Stages<'a> {
 
 /// A way to merge the first stages: the ends of merged ones, and what it costs.
 #[derive(Debug, Clone)]
-struct Way {
+struct Merged {
     ends: Vec<usize>,
     price: f64,
     bytes: f64,
 }
 
-impl Way {
+impl Merged {
     /// One merged stage more.
     fn then(&self, end: usize, price: f64, bytes: f64) -> Self {
         let ends = self.ends.iter().copied().chain([end]).collect();
@@ -130,7 +138,7 @@ impl Way {
 }
 
 /// Adds a way, unless one of `ways` beats it, and drops those that it beats.
-fn keep(ways: &mut Vec<Way>, next: Way) {
+fn keep(ways: &mut Vec<Merged>, next: Merged) {
     if !ways.iter().any(|old| old.beats(&next)) {
         ways.retain(|old| !next.beats(old));
         ways.push(next);
@@ -138,14 +146,16 @@ fn keep(ways: &mut Vec<Way>, next: Way) {
 }
 
 impl Stages<'_> {
-    /// The ends of the merged stages of the best partition among those whose constants fit; if none does, no stages are merged.
+    /// The ends of the merged stages of the best partition among those whose constants fit; if none
+    /// does, no stages are merged.
     ///
-    /// Exact: of each number of merged stages and end, every way is kept that no other one beats in both price and bytes.
+    /// Exact: of each number of merged stages and end, every way is kept that no other one beats in
+    /// both price and bytes.
     fn best(&self, partition: Partition) -> Vec<usize> {
         let count = self.supports.len();
         // table[k][stages merged so far]: the ways with k merged stages.
-        let mut table: Vec<Vec<Vec<Way>>> = vec![vec![Vec::new(); count + 1]; count + 1];
-        table[0][0].push(Way { ends: Vec::new(), price: 0.0, bytes: 0.0 });
+        let mut table: Vec<Vec<Vec<Merged>>> = vec![vec![Vec::new(); count + 1]; count + 1];
+        table[0][0].push(Merged { ends: Vec::new(), price: 0.0, bytes: 0.0 });
         for from in 0..count {
             for (end, size) in self.runs(from) {
                 let (price, bytes) = (self.price(size), size as f64 * self.constant_bytes);
@@ -160,7 +170,7 @@ impl Stages<'_> {
             }
         }
         let mut complete = table.iter().map(|row| &row[count]).filter(|ways| !ways.is_empty());
-        let least = |a: &&Way, b: &&Way| a.price.total_cmp(&b.price);
+        let least = |a: &&Merged, b: &&Merged| a.price.total_cmp(&b.price);
         let best = match partition {
             Partition::MostCapacity => complete.next().and_then(|ways| ways.iter().min_by(least)),
             _ => complete.flatten().min_by(least),
@@ -187,7 +197,8 @@ impl Stages<'_> {
         runs
     }
 
-    /// All merged stages with these ends; infinite where they do not fit, which merging will refuse.
+    /// All merged stages with these ends; infinite where they do not fit, which merging will
+    /// refuse.
     fn price_of(&self, ends: &[usize]) -> f64 {
         let mut from = 0;
         let mut price = 0.0;

@@ -1,6 +1,6 @@
 //! Named bootstrapping parameters.
 
-use super::spec::{BootstrapSpec, Mode, Numbers};
+use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
 use crate::error::{Error, Result};
 use crate::params::{Params, ephemeral_weight as preset_weight, preset_names};
 use crate::schemes::Scheme;
@@ -14,14 +14,16 @@ pub struct BootstrapPreset {
     pub spec: BootstrapSpec,
 }
 
-/// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for Halevi–Shoup the largest up to their 56 that takes
-/// no more digits than 24 does, as their bound is heuristic and ours holds at 2^−128; for powers of two elsewhere 30, the largest weight whose digits a
-/// polynomial of degree 61 and depth 6 removes.
+/// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for
+/// Halevi–Shoup the largest up to their 56 that takes no more digits than 24 does, as their bound
+/// is heuristic and ours holds at 2^−128; for powers of two elsewhere 30, the largest weight whose
+/// digits a polynomial of degree 61 and depth 6 removes.
 fn paper_weight(name: &str, preset: &Params) -> Result<u32> {
     if name.starts_with("paper_hs") {
         let removed = |weight: u32| {
             let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
-            Numbers::new(preset.rlwe().shape(), (preset.p(), preset.r()), &spec).map(|numbers| numbers.removed)
+            DecryptionFormula::new(preset.rlwe().shape(), (preset.p(), preset.r()), &spec)
+                .map(|formula| formula.removed)
         };
         let least = removed(24)?;
         return Ok((24..=56).rev().find(|&weight| removed(weight).is_ok_and(|digits| digits == least)).unwrap_or(24));
@@ -33,7 +35,8 @@ fn paper_weight(name: &str, preset: &Params) -> Result<u32> {
     })
 }
 
-/// The names of all presets that are made for bootstrapping: our own, and the papers' parameter sets.
+/// The names of all presets that are made for bootstrapping: our own, and the papers' parameter
+/// sets.
 pub fn bootstrap_preset_names() -> impl Iterator<Item = &'static str> {
     preset_names().filter(|name| preset_weight(name).is_some() || name.starts_with("paper_"))
 }
@@ -63,26 +66,30 @@ mod tests {
 
     use windlass_rlwe::{Assurance, SecretDistribution, security};
 
+    use super::super::bootstrap_plan::BootstrapPlan;
     use super::super::encapsulation::InputModulus;
-    use super::super::plan::check_ephemeral_key;
-    use super::super::{BootstrapError, BootstrapPlan};
+    use super::super::error::BootstrapError;
+    use super::super::safety;
 
     #[test]
     fn every_preset_has_parameters() {
         for name in bootstrap_preset_names() {
             let preset = BootstrapPreset::named(name, Mode::Thin).unwrap();
-            let numbers =
-                Numbers::new(preset.params.rlwe().shape(), (preset.params.p(), preset.params.r()), &preset.spec);
-            let numbers = numbers.unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(numbers.removed >= 1 && numbers.exponent == preset.params.r() + numbers.removed, "{name}");
+            let formula = DecryptionFormula::new(
+                preset.params.rlwe().shape(),
+                (preset.params.p(), preset.params.r()),
+                &preset.spec,
+            );
+            let formula = formula.unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(formula.removed >= 1 && formula.exponent == preset.params.r() + formula.removed, "{name}");
             let secure = !name.starts_with("insecure") && !name.starts_with("paper");
             assert!(!secure || preset.params.rlwe().security().bits >= 128.0, "{name}");
-            let input = InputModulus::choose(preset.params.rlwe(), &numbers, &preset.spec).unwrap();
+            let input = InputModulus::choose(preset.params.rlwe(), &formula, &preset.spec).unwrap();
             let ephemeral = SecretDistribution::Sparse { weight: preset.spec.ephemeral_weight };
             let size = input.log2_modulus(preset.params.rlwe());
             let bits = security::indicative_security_bits(preset.params.rlwe().n(), size, ephemeral).bits;
             assert!(!secure || bits >= 128.0, "{name}: {bits}");
-            let accepted = check_ephemeral_key(preset.params.rlwe(), &input, &preset.spec);
+            let accepted = safety::check(preset.params.rlwe(), &input, &preset.spec);
             assert!(accepted.is_ok(), "{name}: {accepted:?}");
             assert_eq!(*preset.params.rlwe().assurance() == Assurance::Secure, secure, "{name}");
         }
@@ -91,7 +98,8 @@ mod tests {
         assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownPreset { .. })));
     }
 
-    /// Weights that a preset refuses: none and more than n under any parameters, too few bits under secure ones.
+    /// Weights that a preset refuses: none and more than n under any parameters, too few bits under
+    /// secure ones.
     #[test]
     fn ephemeral_keys_that_are_too_weak_are_refused() {
         let plan = |name, weight| {

@@ -5,10 +5,10 @@ use windlass_ring::kernels::Shape;
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution, security};
 
+use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
 use super::maps::evaluation_hypercube;
-use super::plan::BootstrapPlan;
-use super::spec::{BootstrapSpec, Mode, Numbers};
+use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
 use crate::circuits::CostModel;
 use crate::error::{Error, Result};
 
@@ -227,7 +227,7 @@ fn describe(
 ) -> Option<Candidate> {
     let log2_qp = security::max_log2_qp(n, spec.security, SecretDistribution::Ternary).ok()?;
     let shape = Shape::new(m).ok()?;
-    let numbers = Numbers::new(&shape, (spec.p, spec.r), &BootstrapSpec::default()).ok()?;
+    let formula = DecryptionFormula::new(&shape, (spec.p, spec.r), &BootstrapSpec::default()).ok()?;
     let cube = evaluation_hypercube(m, spec.p).ok()?;
     let mut factors = vec![first.iter().map(|&i| powers[i].0).product::<u64>()];
     factors.extend((0..powers.len()).filter(|i| !first.contains(i)).map(|i| powers[i].0));
@@ -241,7 +241,7 @@ fn describe(
     dimensions.reverse();
     let cost = price(spec, log2_qp, degree, &dimensions) * n as f64 * transform_work(powers) / REFERENCE;
     let slots = n / degree as usize;
-    Some(Candidate { m, n, factors, dimensions, degree, slots, log2_qp, exponent: numbers.exponent, cost })
+    Some(Candidate { m, n, factors, dimensions, degree, slots, log2_qp, exponent: formula.exponent, cost })
 }
 
 /// The work of a transform of 2^15 coefficients, in the units of [`transform_work`].

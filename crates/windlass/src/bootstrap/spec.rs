@@ -22,17 +22,20 @@ pub enum Mode {
 /// How packed elements come apart into ciphertexts with integers in their slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Unpacking {
-    /// Constants for composite m. For powers of two monomials, unless constants fit into 4 GiB and give half as much capacity again in a second, by forecast
-    /// and prices.
+    /// Constants for composite m. For powers of two monomials, unless constants fit into 4 GiB and
+    /// give half as much capacity again in a second, by forecast and prices.
     #[default]
     Automatic,
-    /// One map to the slots, whose d coefficients come apart by d Frobenius powers and products with constants (Halevi–Shoup 2015, §4.3).
+    /// One map to the slots, whose d coefficients come apart by d Frobenius powers and products
+    /// with constants (Halevi–Shoup 2015, §4.3).
     Constants,
-    /// Powers of two alone: the element is split into d, or d/2, elements of a subring by automorphisms and monomials, without constants and nearly without
-    /// noise; each goes to the slots and back by itself.
+    /// Powers of two alone: the element is split into d, or d/2, elements of a subring by
+    /// automorphisms and monomials, without constants and nearly without noise; each goes to the
+    /// slots and back by itself.
     Monomials,
-    /// Powers of two alone: one map to the slots and back as in [`Unpacking::Constants`], split by monomials after it. Planning takes 4·d²·ℓ products in
-    /// GR(p^e; d): seconds for d = 8, many minutes for d in the hundreds.
+    /// Powers of two alone: one map to the slots and back as in [`Unpacking::Constants`], split by
+    /// monomials after it. Planning takes 4·d²·ℓ products in GR(p^e; d): seconds for d = 8, many
+    /// minutes for d in the hundreds.
     MonomialsInSlots,
 }
 
@@ -55,10 +58,12 @@ impl FromStr for Unpacking {
 /// How the noise becomes low digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum FrontEnd {
-    /// Modulus p^e: the phase is p^{e−r}·message + noise (Chen–Han 2018, §4.2), for BGV and BFV alike (eprint 2022/1363).
+    /// Modulus p^e: the phase is p^{e−r}·message + noise (Chen–Han 2018, §4.2), for BGV and BFV
+    /// alike (eprint 2022/1363).
     #[default]
     PrimePower,
-    /// Modulus p^ẽ + 1 and digits divided out beforehand (Halevi–Shoup 2015, Lemmas 5.1 and 5.2, Appendix A).
+    /// Modulus p^ẽ + 1 and digits divided out beforehand (Halevi–Shoup 2015, Lemmas 5.1 and 5.2,
+    /// Appendix A).
     NearPrimePower,
 }
 
@@ -74,16 +79,20 @@ impl FromStr for FrontEnd {
     }
 }
 
-/// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and [`BootstrapSpec::to_coefficients`] do not say it.
+/// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and
+/// [`BootstrapSpec::to_coefficients`] do not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Partition {
-    /// Without a search. Composite m: one stage for each factor, none merged. Powers of two: three merged stages of sizes that differ by at most one; fewer,
-    /// of four elementary stages at most, where packed elements are split by monomials and have few slots.
+    /// Without a search. Composite m: one stage for each factor, none merged. Powers of two: three
+    /// merged stages of sizes that differ by at most one; fewer, of four elementary stages at most,
+    /// where packed elements are split by monomials and have few slots.
     #[default]
     Standard,
-    /// The least time, by the prices of [`crate::circuits::CostModel`], of all partitions whose constants fit into 4 GiB.
+    /// The least time, by the prices of [`crate::circuits::CostModel`], of all partitions whose
+    /// constants fit into 4 GiB.
     LeastTime,
-    /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs log2 of p^e and some bits of capacity.
+    /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs
+    /// log2 of p^e and some bits of capacity.
     MostCapacity,
 }
 
@@ -110,9 +119,11 @@ pub enum Transform {
     /// The least price of what the ring has.
     #[default]
     Automatic,
-    /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3 mod 4; three diagonals a stage.
+    /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3
+    /// mod 4; three diagonals a stage.
     Radix2,
-    /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a stage, and in packed mode d constants to unpack, not d².
+    /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a
+    /// stage, and in packed mode d constants to unpack, not d².
     Bruun,
 }
 
@@ -128,7 +139,8 @@ impl FromStr for Transform {
     }
 }
 
-/// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to choose it, and what unpacking may take at all.
+/// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to
+/// choose it, and what unpacking may take at all.
 pub(super) const MAX_CHOSEN_BYTES: usize = 4 << 30;
 
 /// How to bootstrap.
@@ -146,13 +158,16 @@ pub struct BootstrapSpec {
     pub transform: Transform,
     /// How the stages of the linear maps are merged.
     pub partition: Partition,
-    /// After which elementary stages of the map to the slots a merged stage ends; `None` merges as [`Self::partition`] says.
+    /// After which elementary stages of the map to the slots a merged stage ends; `None` merges as
+    /// [`Self::partition`] says.
     pub to_slots: Option<Vec<usize>>,
     /// The same for the map to the coefficients.
     pub to_coefficients: Option<Vec<usize>>,
-    /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024), from 1 to n; under secure parameters with 128 bits at least.
+    /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024),
+    /// from 1 to n; under secure parameters with 128 bits at least.
     pub ephemeral_weight: u32,
-    /// −log2 of the probability that the bound on the noise of the front end fails: finite and above 0.
+    /// −log2 of the probability that the bound on the noise of the front end fails: finite and
+    /// above 0.
     pub failure_bits: f64,
 }
 
@@ -175,7 +190,7 @@ impl Default for BootstrapSpec {
 
 /// The digits of one bootstrapping.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Numbers {
+pub struct DecryptionFormula {
     /// p.
     pub prime: u64,
     /// r: messages are modulo p^r.
@@ -186,24 +201,30 @@ pub struct Numbers {
     pub removed: u32,
     /// No coefficient of the removed part is larger, but for [`BootstrapSpec::failure_bits`].
     pub bound: u64,
-    /// e' of Halevi–Shoup 2015: digits that are made zero and divided out beforehand; 0 for [`FrontEnd::PrimePower`].
+    /// e' of Halevi–Shoup 2015: digits that are made zero and divided out beforehand; 0 for
+    /// [`FrontEnd::PrimePower`].
     pub cleared: u32,
-    /// The greatest sum of squares W of a row of the ephemeral secret's multiplication matrix that key generation accepts.
+    /// The greatest sum of squares W of a row of the ephemeral secret's multiplication matrix that
+    /// key generation accepts.
     pub row_square: f64,
 }
 
-impl Numbers {
-    /// What the noise of a ciphertext may be after rounding to modulus p^e, beside the rounding itself.
+impl DecryptionFormula {
+    /// What the noise of a ciphertext may be after rounding to modulus p^e, beside the rounding
+    /// itself.
     pub(crate) const BEFORE: f64 = 0.49;
 
     /// The least number of digits that holds the rounding error of the front end.
     ///
-    /// Rounding c_0 and c_1 to modulus p^e adds δ_0 + δ_1·s̃ with δ uniform in \[−1/2, 1/2\]: every coefficient is sub-Gaussian of variance (1 + W)/12,
-    /// and one of n exceeds k·√((1+W)/12) with probability at most 2^{−f} for k = √(2·ln 2·(f + log2 2n)). No coefficient exceeds (1 + 2^t·h)/2 at all, t the
-    /// number of odd axes and h the weight: less, for powers of two and small h. What was there before the rounding adds less than a half.
+    /// Rounding c_0 and c_1 to modulus p^e adds δ_0 + δ_1·s̃ with δ uniform in \[−1/2, 1/2\]: every
+    /// coefficient is sub-Gaussian of variance (1 + W)/12, and one of n exceeds k·√((1+W)/12) with
+    /// probability at most 2^{−f} for k = √(2·ln 2·(f + log2 2n)). No coefficient exceeds (1 +
+    /// 2^t·h)/2 at all, t the number of odd axes and h the weight: less, for powers of two and
+    /// small h. What was there before the rounding adds less than a half.
     ///
     /// # Errors
-    /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::FailureBits`]; [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
+    /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::FailureBits`];
+    /// [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
     pub(crate) fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
         let (weight, n) = (spec.ephemeral_weight, shape.n());
         if weight == 0 || weight as usize > n {
@@ -217,7 +238,8 @@ impl Numbers {
         let tail = (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + (2.0 * shape.n() as f64).log2())).sqrt();
         let certain = (1.0 + row_sum(shape, spec.ephemeral_weight)) / 2.0;
         let spread = (tail * ((1.0 + row_square) / 12.0).sqrt()).min(certain);
-        // With q̃ = p^ẽ + 1: (z_0 + k)/p^{e'} is at most spread·(1 + 3p^{r−e'}) + 2p^{r−e'}, so two more cover it once p^{e'−r} ≥ 3·spread + 2.
+        // With q̃ = p^ẽ + 1: (z_0 + k)/p^{e'} is at most spread·(1 + 3p^{r−e'}) + 2p^{r−e'}, so two
+        // more cover it once p^{e'−r} ≥ 3·spread + 2.
         let near = spec.front_end == FrontEnd::NearPrimePower;
         let bound = (spread + if near { 2.0 } else { Self::BEFORE }).floor() as u64;
         let cleared = if near { r + (3.0 * spread + 2.0).log(prime as f64).ceil() as u32 } else { 0 };
@@ -239,7 +261,7 @@ impl Numbers {
     }
 }
 
-impl Numbers {
+impl DecryptionFormula {
     /// log2 of the modulus that the ciphertext is switched to: p^e, or p^ẽ + 1.
     pub(crate) fn log2_switched(&self) -> f64 {
         let digits = if self.cleared == 0 { self.exponent } else { self.removed + self.cleared };
@@ -252,12 +274,14 @@ pub(super) fn odd_axes(shape: &Shape) -> u32 {
     shape.axes().iter().map(|axis| u32::from(axis.prime != 2)).sum()
 }
 
-/// The greatest sum of absolute values in a row of the multiplication matrix of a secret of this weight: reduction on each odd axis doubles it.
+/// The greatest sum of absolute values in a row of the multiplication matrix of a secret of this
+/// weight: reduction on each odd axis doubles it.
 fn row_sum(shape: &Shape, weight: u32) -> f64 {
     weight as f64 * f64::from(1 << odd_axes(shape))
 }
 
-/// What key generation enforces of W, by drawing again: a tenth above its mean 2^t·h, t the number of odd axes.
+/// What key generation enforces of W, by drawing again: a tenth above its mean 2^t·h, t the number
+/// of odd axes.
 pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
     let odd = odd_axes(shape);
     if odd == 0 { weight as f64 } else { weight as f64 * 1.1 * f64::from(1 << odd) + 8.0 }
@@ -270,15 +294,15 @@ mod tests {
     #[test]
     fn failure_bits_are_finite_and_positive() {
         let shape = Shape::new(64).unwrap();
-        let numbers = |failure_bits| {
-            Numbers::new(
+        let formula = |failure_bits| {
+            DecryptionFormula::new(
                 &shape,
                 (257, 1),
                 &BootstrapSpec { failure_bits, ephemeral_weight: 8, ..BootstrapSpec::default() },
             )
         };
         for got in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0] {
-            match numbers(got) {
+            match formula(got) {
                 Err(Error::Bootstrap(BootstrapError::FailureBits { got: named })) => {
                     assert_eq!(named.to_bits(), got.to_bits());
                 }
@@ -286,7 +310,7 @@ mod tests {
             }
         }
         // More of them, and the bound is larger; never above the one that holds for certain.
-        let bound = |failure_bits| numbers(failure_bits).unwrap().bound;
+        let bound = |failure_bits| formula(failure_bits).unwrap().bound;
         assert!(bound(1.0) < bound(128.0) && bound(128.0) <= bound(1e300) && bound(1e300) == (9.0 / 2.0 + 0.49) as u64);
     }
 }

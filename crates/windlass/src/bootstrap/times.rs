@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::run::Progress;
+use super::progress::Progress;
 
 /// What one stage took.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,11 +13,13 @@ pub struct StageTime {
     pub times: usize,
     /// Seconds, of all times together.
     pub seconds: f64,
-    /// Bits of capacity that it was first entered with, and that the stage which came for the first time after it was.
+    /// Bits of capacity that it was first entered with, and that the stage which came for the first
+    /// time after it was.
     pub capacity: (f64, f64),
 }
 
-/// The stages of one run in the order in which they came for the first time, from its reports and when each was made.
+/// The stages of one run in the order in which they came for the first time, from its reports and
+/// when each was made.
 pub fn stage_times(reports: &[(Progress, Instant)]) -> Vec<StageTime> {
     let mut stages: Vec<StageTime> = Vec::new();
     for pair in reports.windows(2) {

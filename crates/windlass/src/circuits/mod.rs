@@ -6,7 +6,10 @@ pub mod polynomial;
 pub mod slot_function;
 pub mod trace;
 
-pub use digits::{DigitRemoval, DigitSpec, Method};
+pub use digits::{
+    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitSpec, DigitStep, HaleviShoup, LeastDegree,
+    LocalNull, Method, Route, Stride,
+};
 pub use linear::{
     ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,
     MapStrategy, PlanSpec, PreparedPlan, Strategy,

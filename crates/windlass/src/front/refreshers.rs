@@ -70,7 +70,7 @@ impl Refresh<Ciphertext> for Refreshers {
     /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo p^{r−1}.
     fn spare_bits(&self, ct: &Ciphertext) -> f64 {
         let bootstrapper = self.bootstrapper(ct.content()).ok();
-        let fitting = bootstrapper.filter(|own| own.plan().numbers().message_exponent == ct.exponent());
+        let fitting = bootstrapper.filter(|own| own.plan().formula().message_exponent == ct.exponent());
         fitting.map_or(f64::INFINITY, |own| own.spare_bits(ct))
     }
 }

@@ -36,7 +36,7 @@ impl BootstrapContext {
         hash.update((level as u64).to_le_bytes());
         hash.update((special as u64).to_le_bytes());
         hash.update(plan.spec().ephemeral_weight.to_le_bytes());
-        hash.update(plan.numbers().row_square.to_bits().to_le_bytes());
+        hash.update(plan.formula().row_square.to_bits().to_le_bytes());
         Self { message, plan: Arc::clone(plan), hash: hash.finalize().into() }
     }
 

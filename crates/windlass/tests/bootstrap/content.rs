@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// Thin bootstrapping keeps constant coefficients only: what is not known to be integers is refused before any work, on the mock too.
+/// Thin bootstrapping keeps constant coefficients only: what is not known to be integers is refused
+/// before any work, on the mock too.
 #[test]
 fn thin_bootstrapping_refuses_elements() {
     let mut t = toy(11);
@@ -37,7 +38,8 @@ fn thin_bootstrapping_refuses_elements() {
     assert_eq!((image.content(), image.plaintext()), (Content::Integers, &integers));
 }
 
-/// Packed bootstrapping takes both, and the result is what its input was; the stages are known for what they hold.
+/// Packed bootstrapping takes both, and the result is what its input was; the stages are known for
+/// what they hold.
 #[test]
 fn packed_bootstrapping_keeps_the_content() {
     let rlwe = params(105, 14);

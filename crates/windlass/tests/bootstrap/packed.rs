@@ -1,12 +1,13 @@
 //! Packed mode by every way of unpacking.
 
 use super::*;
-use windlass::bootstrap::{BootstrapPreset, Unpacking};
+use windlass::bootstrap::{BootstrapPreset, StageName, Unpacking};
 
 const WAYS: [Unpacking; 4] =
     [Unpacking::Automatic, Unpacking::Constants, Unpacking::Monomials, Unpacking::MonomialsInSlots];
 
-/// (m, p, r, primes, weight): p ≡ 1 mod 4 with d = 1, 2, 4, 16, then p ≡ 3 mod 4 with d = 2, 8, 4, 16.
+/// (m, p, r, primes, weight): p ≡ 1 mod 4 with d = 1, 2, 4, 16, then p ≡ 3 mod 4 with d = 2, 8, 4,
+/// 16.
 const POWERS_OF_TWO: [(u64, u64, u32, usize, u32); 8] = [
     (64, 257, 1, 14, 6),
     (128, 193, 1, 14, 6),
@@ -27,7 +28,7 @@ fn every_way_on_the_mock() {
     for ((m, p, r, primes, weight), way) in POWERS_OF_TWO.iter().flat_map(|&set| WAYS.map(|way| (set, way))) {
         let plan = BootstrapPlan::new(&params(m, primes), (p, r), packed(way, weight));
         let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{way:?} m = {m}, p = {p}: {error}")));
-        let digits = plan.stages().iter().find(|stage| stage.name == "digit removal").unwrap();
+        let digits = plan.stages().iter().find(|stage| stage.name == StageName::DigitRemoval).unwrap();
         assert_eq!(digits.times, plan.message_ring().degree(), "{way:?} m = {m}, p = {p}");
         let mut rng = ChaCha20Rng::seed_from_u64(p);
         let content = message(&plan, &mut rng);
@@ -51,7 +52,7 @@ fn monomials_on_ciphertexts() {
 fn many_frobenius_powers_on_ciphertexts() {
     let plan = BootstrapPlan::new(&params(75, 14), (2, 1), packed(Unpacking::Automatic, 4)).unwrap();
     assert_eq!(plan.message_ring().degree(), 20);
-    let unpacking = plan.stages().iter().find(|stage| stage.name == "unpacking").unwrap();
+    let unpacking = plan.stages().iter().find(|stage| stage.name == StageName::Unpacking).unwrap();
     assert_eq!(unpacking.keys.len(), 4 + 3);
     with_parameters(params(75, 14), (2, 1), packed(Unpacking::Automatic, 4));
 }
@@ -75,13 +76,8 @@ fn monomials_cost_less_capacity_and_fewer_keys() {
 
 #[test]
 fn progress_between_ciphertexts() {
-    let rlwe = params(64, 16);
-    let plan = Arc::new(BootstrapPlan::new(&rlwe, (7, 1), packed(Unpacking::Monomials, 6)).unwrap());
-    let context = Context::new(rlwe).unwrap();
-    let mut rng = ChaCha20Rng::seed_from_u64(3);
-    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    plan.add_keys(&mut keys, &secret, &mut rng).unwrap();
+    let plan = Arc::new(BootstrapPlan::new(&params(64, 16), (7, 1), packed(Unpacking::Monomials, 6)).unwrap());
+    let Toy { plan, secret, keys, mut rng, .. } = keyed(plan, 3);
     let own = BootstrapKeys::generate(&plan, Scheme::Bgv, &secret, &mut rng).unwrap();
     let bootstrapper = Bootstrapper::new(Arc::clone(&plan), Scheme::Bgv, &Arc::new(keys), own).unwrap();
     let decryptor = Decryptor::new(Scheme::Bgv, plan.message_ring(), Arc::clone(&secret));
@@ -96,7 +92,8 @@ fn progress_between_ciphertexts() {
     assert!(end.stage.is_empty() && end.number == end.count && steps.len() == end.count);
     assert!(steps.iter().enumerate().all(|(i, step)| step.number == i && step.count == steps.len()));
     for stage in plan.stages() {
-        let rounds: Vec<usize> = steps.iter().filter(|step| step.stage == stage.name).map(|step| step.round).collect();
+        let rounds: Vec<usize> =
+            steps.iter().filter(|step| step.stage == stage.name.to_string()).map(|step| step.round).collect();
         assert_eq!(rounds, (0..stage.times).collect::<Vec<_>>(), "{}\n{}", stage.name, plan.explain());
     }
     // Stop at the fifth of the eight ciphertexts.
@@ -106,11 +103,90 @@ fn progress_between_ciphertexts() {
     });
     let stage = "digit removal".to_owned();
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
-    // The same bits on three threads.
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let again = pool.install(|| bootstrapper.refresh(&ct)).unwrap();
-    assert_eq!(image.unwrap().parts(), again.parts());
-    assert_eq!(decryptor.decrypt(&again).unwrap(), content);
+    let parts = image.unwrap().parts().to_vec();
+    for threads in [1, 3, 4, 9] {
+        let again = side_by_side(threads, &bootstrapper, &ct, &seen);
+        assert_eq!(parts, again.parts(), "{threads} threads");
+        assert_eq!(decryptor.decrypt(&again).unwrap(), content);
+    }
+}
+
+/// Refreshes with so many threads, whose reports are those that were `seen`, in their order or in
+/// groups; then stops in the middle.
+fn side_by_side(threads: usize, bootstrapper: &Bootstrapper, ct: &Ciphertext, seen: &[Progress]) -> Ciphertext {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let digits = |reports: &[Progress]| reports.iter().filter(|report| report.stage == "digit removal").count();
+    let (image, reports) = pool.install(|| {
+        let mut reports: Vec<Progress> = Vec::new();
+        let image = bootstrapper.refresh_with(ct, |progress| {
+            reports.push(progress.clone());
+            ControlFlow::Continue(())
+        });
+        (image.unwrap(), reports)
+    });
+    assert_eq!((reports.len(), digits(&reports)), (seen.len(), digits(seen)));
+    let runs = reports.chunk_by(|a, b| a.stage == b.stage).filter(|run| run[0].stage == "digit removal");
+    // A power of two, as the parts of a tree are; of one slot two parts come after each other in
+    // any case.
+    let most = runs.map(<[Progress]>::len).max().unwrap();
+    assert_eq!(most, digits(seen).min(1 << threads.ilog2()).max(2), "{threads} threads");
+    let stopped = pool.install(|| {
+        bootstrapper.refresh_with(ct, |progress| {
+            let stop = progress.stage == "digit removal" && progress.round == 4;
+            if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    });
+    let stage = StageName::DigitRemoval.to_string();
+    assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
+    image
+}
+
+#[test]
+fn parts_by_constants_side_by_side() {
+    let plan = BootstrapPlan::new(&params(105, 14), (2, 1), packed(Unpacking::Constants, 6)).unwrap();
+    let Toy { plan, secret, keys, mut rng, .. } = keyed(Arc::new(plan), 4);
+    let own = BootstrapKeys::generate(&plan, Scheme::Bfv, &secret, &mut rng).unwrap();
+    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), Scheme::Bfv, &Arc::new(keys), own).unwrap();
+    let decryptor = Decryptor::new(Scheme::Bfv, plan.message_ring(), Arc::clone(&secret));
+    let content = message(&plan, &mut rng);
+    let (ct, _) = decryptor.encrypt(&content, 4, &mut rng).unwrap();
+    let refresh = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut names = Vec::new();
+            let image = bootstrapper.refresh_with(&ct, |progress| {
+                names.push(progress.stage.clone());
+                ControlFlow::Continue(())
+            });
+            (image.unwrap(), names)
+        })
+    };
+    let (one, names) = refresh(1);
+    assert_eq!(decryptor.decrypt(&one).unwrap(), content);
+    assert_eq!(plan.message_ring().degree(), 12);
+    for threads in [2, 5, 16] {
+        let (image, order) = refresh(threads);
+        assert_eq!((image.parts(), &order), (one.parts(), &names), "{threads} threads");
+    }
+}
+
+#[test]
+fn a_refresh_can_be_stopped_between_parts() {
+    let plan = BootstrapPlan::new(&params(105, 14), (2, 1), packed(Unpacking::Constants, 6)).unwrap();
+    let Toy { plan, secret, keys, mut rng, .. } = keyed(Arc::new(plan), 4);
+    let own = BootstrapKeys::generate(&plan, Scheme::Bgv, &secret, &mut rng).unwrap();
+    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), Scheme::Bgv, &Arc::new(keys), own).unwrap();
+    let decryptor = Decryptor::new(Scheme::Bgv, plan.message_ring(), Arc::clone(&secret));
+    let content = message(&plan, &mut rng);
+    let (ct, _) = decryptor.encrypt(&content, 4, &mut rng).unwrap();
+    let mut last = None;
+    let stopped = bootstrapper.refresh_with(&ct, |progress| {
+        last = Some((progress.stage.clone(), progress.round));
+        if progress.stage == "repacking" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let stage = StageName::Repacking.to_string();
+    assert_eq!(last, Some((stage.clone(), 0)));
+    assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
 }
 
 #[test]

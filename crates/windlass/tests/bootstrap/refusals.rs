@@ -2,6 +2,7 @@
 
 use super::*;
 use windlass::Switching;
+use windlass::bootstrap::BootstrapPreset;
 
 #[test]
 fn transforms_that_a_ring_lacks_are_refused() {
@@ -32,7 +33,7 @@ fn missing_and_foreign_keys_are_refused() {
     fewer.add_relinearisation(&t.secret, t.context.top_level(), &mut t.rng).unwrap();
     match Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer), own.clone()).err() {
         Some(Error::Bootstrap(BootstrapError::MissingKey { stage: named, element })) => {
-            assert_eq!((named, element), (stage.name.clone(), missing));
+            assert_eq!((named, element), (stage.name.to_string(), missing));
         }
         other => panic!("{other:?}"),
     }
@@ -117,5 +118,24 @@ fn partitions_that_do_not_fit_are_refused() {
                 assert_eq!(refused, Some(Error::Bootstrap(wanted)), "{mode:?} m = {m}");
             }
         }
+    }
+}
+
+/// Under secure parameters, where a bound on the noise fails with a probability that matters; not
+/// under others.
+#[test]
+fn likely_failures_are_refused_under_secure_parameters() {
+    let refused = |name: &str, failure_bits: f64| {
+        let preset = BootstrapPreset::named(name, Mode::Thin).unwrap();
+        let spec = BootstrapSpec { failure_bits, ..preset.spec };
+        BootstrapPlan::new(preset.params.rlwe(), (preset.params.p(), preset.params.r()), spec).err()
+    };
+    for got in [1.0, 39.9] {
+        let wanted = BootstrapError::TooLikelyToFail { got, least: 40.0 };
+        assert!(wanted.to_string().contains("Insecure"), "{wanted}");
+        assert_eq!(refused("boot_n32768_p257", got), Some(Error::Bootstrap(wanted)));
+    }
+    for got in [1.0, 40.0, 128.0] {
+        assert_eq!(refused("insecure_boot_105", got), None);
     }
 }

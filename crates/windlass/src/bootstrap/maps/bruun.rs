@@ -1,7 +1,10 @@
-//! Powers of two and p ≡ 3 mod 4: Bruun's stages, which split trinomials into trinomials with coefficients in Z_{p^r} (Ma et al. 2024).
+//! Powers of two and p ≡ 3 mod 4: Bruun's stages, which split trinomials into trinomials with
+//! coefficients in Z_{p^r} (Ma et al. 2024).
 //!
-//! With Z = X^d, Z^ℓ = −1. Before stage s the slots hold, for each of P = 2^s trinomials `Z^{2K} − aZ^K + 1`, K = ℓ/2P, the 2K coefficients of a residue.
-//! With w = Z^{K/2}: `w⁴ − aw² + 1 = (w² − cw + 1)(w² + cw + 1)`, c² = a + 2. The coefficient of Z^j starts at position j with its bits reversed.
+//! With Z = X^d, Z^ℓ = −1. Before stage s the slots hold, for each of P = 2^s trinomials
+//! `Z^{2K} − aZ^K + 1`, K = ℓ/2P, the 2K coefficients of a residue. With w = Z^{K/2}:
+//! `w⁴ − aw² + 1 = (w² − cw + 1)(w² + cw + 1)`, c² = a + 2. The coefficient of Z^j starts at
+//! position j with its bits reversed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +16,8 @@ use windlass_ring::slots::SlotRing;
 use super::radix2::positions;
 use super::slot_map::SlotMap;
 
-/// Bruun's stages on the slots of a ring over [`super::radix2::hypercube`] with p ≡ 3 mod 4 and at least two slots.
+/// Bruun's stages on the slots of a ring over [`super::radix2::hypercube`] with p ≡ 3 mod 4 and at
+/// least two slots.
 pub(crate) struct Trinomials {
     slots: Arc<SlotRing>,
     /// The position of every slot, and back.
@@ -23,7 +27,8 @@ pub(crate) struct Trinomials {
 
 /// A pair of trinomials with the parts A_0 + A_1·w + A_2·w² + A_3·w³ of a residue.
 struct Quadruple {
-    /// The slots of A_0, A_2, A_1, A_3; afterwards of the residues u_1, u_2 and, at w, v_1, v_2 modulo both.
+    /// The slots of A_0, A_2, A_1, A_3; afterwards of the residues u_1, u_2 and, at w, v_1, v_2
+    /// modulo both.
     columns: [usize; 4],
     /// Which of them a row is.
     place: usize,
@@ -45,7 +50,8 @@ impl Trinomials {
         self.slot_of.len().trailing_zeros() as usize - 1
     }
 
-    /// Stage s: `u = A_0 − A_2 ∓ c·A_3` and `v = A_1 ± c·A_2 + (c² − 1)·A_3`, applied from s = 0 up. Diagonals P·{0, ±1, ±2, 3}.
+    /// Stage s: `u = A_0 − A_2 ∓ c·A_3` and `v = A_1 ± c·A_2 + (c² − 1)·A_3`, applied from s = 0
+    /// up. Diagonals P·{0, ±1, ±2, 3}.
     pub fn split(&self, s: usize) -> SlotMap {
         let (modulus, constant) = (self.slots.modulus(), |x| self.slots.galois().constant(x));
         SlotMap::from_rows(&self.slots, |row, put| {
@@ -63,8 +69,9 @@ impl Trinomials {
         })
     }
 
-    /// The inverse of stage s, applied from the last down: with x = (u_2 − u_1)/2c and y = (v_1 − v_2)/2c
-    /// `A_0 = (u_1 + u_2)/2 + y`, `A_1 = (v_1 + v_2)/2 − (c² − 1)·x`, `A_2 = y`, `A_3 = x`. Diagonals P·{0, ±1, ±2, ±3}.
+    /// The inverse of stage s, applied from the last down: with x = (u_2 − u_1)/2c and y = (v_1 −
+    /// v_2)/2c `A_0 = (u_1 + u_2)/2 + y`, `A_1 = (v_1 + v_2)/2 − (c² − 1)·x`, `A_2 = y`, `A_3 = x`.
+    /// Diagonals P·{0, ±1, ±2, ±3}.
     pub fn join(&self, s: usize) -> SlotMap {
         let (modulus, constant) = (self.slots.modulus(), |x| self.slots.galois().constant(x));
         let half = modulus.inv(2).expect("p is odd");
@@ -91,7 +98,8 @@ impl Trinomials {
         })
     }
 
-    /// What comes after all splits, for integers: U and V modulo `Z² − aZ + 1` become U + V·z in both slots where Z is z or 1/z.
+    /// What comes after all splits, for integers: U and V modulo `Z² − aZ + 1` become U + V·z in
+    /// both slots where Z is z or 1/z.
     pub fn values(&self) -> SlotMap {
         let one = self.slots.galois().constant(1);
         SlotMap::from_rows(&self.slots, |row, put| {
@@ -101,7 +109,8 @@ impl Trinomials {
         })
     }
 
-    /// U and V, before the trace: `U = Tr_E((β_1 + β_2)·z̄/(z̄ − z))/d` and `V = Tr_E((β_1 + β_2)/(z − z̄))/d`, z̄ = 1/z, whatever else β holds.
+    /// U and V, before the trace: `U = Tr_E((β_1 + β_2)·z̄/(z̄ − z))/d` and
+    /// `V = Tr_E((β_1 + β_2)/(z − z̄))/d`, z̄ = 1/z, whatever else β holds.
     pub fn residues(&self) -> SlotMap {
         SlotMap::from_rows(&self.slots, |row, put| {
             let (first, second) = self.halves(row);
@@ -111,7 +120,8 @@ impl Trinomials {
         })
     }
 
-    /// As [`Self::values`] for `Σ_k u_k·ζ^k` and `Σ_k v_k·ζ^k` in the slots: `Σ_k (u_k + v_k·X^d)·X^k` at the points of both. d Frobenius powers of each.
+    /// As [`Self::values`] for `Σ_k u_k·ζ^k` and `Σ_k v_k·ζ^k` in the slots:
+    /// `Σ_k (u_k + v_k·X^d)·X^k` at the points of both. d Frobenius powers of each.
     pub fn packed_values(&self) -> SlotMap {
         let (galois, m, d) = (self.slots.galois(), self.slots.m(), self.slots.degree() as u64);
         let lambdas: Vec<Vec<Vec<u64>>> = (0..self.slot_of.len())
@@ -130,8 +140,9 @@ impl Trinomials {
         })
     }
 
-    /// Its inverse, into the given basis η: `U = Σ_k η_k·Tr(Σ β·X^{−k}·z̄/((z̄ − z)·d))` and V accordingly, the sum over both slots (Euler's dual basis of
-    /// X^k and X^{d+k} modulo `X^{2d} − aX^d + 1`).
+    /// Its inverse, into the given basis η: `U = Σ_k η_k·Tr(Σ β·X^{−k}·z̄/((z̄ − z)·d))` and V
+    /// accordingly, the sum over both slots (Euler's dual basis of X^k and X^{d+k} modulo
+    /// `X^{2d} − aX^d + 1`).
     pub fn packed_residues(&self, basis: &[Vec<u64>]) -> SlotMap {
         let (galois, cube, m) = (self.slots.galois(), self.slots.hypercube(), self.slots.m());
         let powers: Vec<u64> =

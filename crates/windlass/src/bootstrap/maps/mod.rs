@@ -1,8 +1,10 @@
 //! The maps between slots and coefficients, as products of sparse stages.
 //!
-//! *Thin*: integers a_i in the ℓ slots go to `Σ a_i·b_i`, ℓ elements b_i of the powerful basis, and from any element `Σ_j a_j·b_j` the ℓ
-//! coefficients of those b_i come back to the slots. With `V_{ij} = b_j(ζ^{u_i})` the first map is V, E-linear on thin plaintexts; with the
-//! dual basis `K_{ji} = b_j^*(ζ^{u_i})` the second is `Tr_E ∘ K` (Halevi–Shoup 2018, §8). Both split into one-dimensional stages.
+//! *Thin*: integers a_i in the ℓ slots go to `Σ a_i·b_i`, ℓ elements b_i of the powerful basis, and
+//! from any element `Σ_j a_j·b_j` the ℓ coefficients of those b_i come back to the slots. With
+//! `V_{ij} = b_j(ζ^{u_i})` the first map is V, E-linear on thin plaintexts; with the dual basis
+//! `K_{ji} = b_j^*(ζ^{u_i})` the second is `Tr_E ∘ K` (Halevi–Shoup 2018, §8). Both split into
+//! one-dimensional stages.
 
 mod bruun;
 mod monomials;
@@ -29,10 +31,12 @@ pub(crate) use slot_map::Fixed;
 use slot_map::SlotMap;
 use tensor::Factors;
 
-/// The hypercube that the evaluation maps are made for: one dimension for each factor of m, or ⟨5⟩ and ⟨−1⟩ for powers of two.
+/// The hypercube that the evaluation maps are made for: one dimension for each factor of m, or ⟨5⟩
+/// and ⟨−1⟩ for powers of two.
 ///
 /// # Errors
-/// [`crate::Error::Unplannable`] when m has no factorisation of the kind that Halevi–Shoup 2015, §4.2, asks for.
+/// [`crate::Error::Unplannable`] when m has no factorisation of the kind that Halevi–Shoup 2015,
+/// §4.2, asks for.
 pub fn evaluation_hypercube(m: u64, p: u64) -> Result<Hypercube> {
     if m.is_power_of_two() { radix2::hypercube(m, p) } else { Factors::choose(m, p)?.hypercube(p) }
 }
@@ -58,7 +62,8 @@ pub(crate) enum Factoring {
     Tensor,
     /// Powers of two: log2 ℓ stages over Z_{p^r}\[Y\], three diagonals each.
     Radix2,
-    /// Powers of two and p ≡ 3 mod 4: log2 ℓ − 1 stages over Z_{p^r}, six or seven diagonals each, and one over its extension.
+    /// Powers of two and p ≡ 3 mod 4: log2 ℓ − 1 stages over Z_{p^r}, six or seven diagonals each,
+    /// and one over its extension.
     Bruun,
 }
 
@@ -85,14 +90,16 @@ impl Factoring {
         }
     }
 
-    /// Of thin maps for powers of two: the slots hold integers, or elements of Z_{p^r}\[Y\], so that automorphisms count up to σ or σ² only.
+    /// Of thin maps for powers of two: the slots hold integers, or elements of Z_{p^r}\[Y\], so
+    /// that automorphisms count up to σ or σ² only.
     pub fn fixed(self, slots: &Arc<SlotRing>) -> Option<Fixed> {
         let step = if slots.prime() % 4 == 1 { 1 } else { 2 };
         (self != Self::Tensor).then(|| Fixed::new(slots, step))
     }
 }
 
-/// The automorphisms of each elementary stage of the maps that [`thin_to_coefficients`] and [`thin_to_slots`] merge, first stage first.
+/// The automorphisms of each elementary stage of the maps that [`thin_to_coefficients`] and
+/// [`thin_to_slots`] merge, first stage first.
 pub(crate) fn thin_supports(slots: &Arc<SlotRing>, factoring: Factoring) -> Result<[Vec<BTreeSet<u64>>; 2]> {
     let support = |stage: &SlotMap| stage.support().into_iter().collect();
     let supports = |stages: Vec<SlotMap>| stages.iter().map(support).collect::<Vec<BTreeSet<u64>>>();
@@ -103,7 +110,8 @@ pub(crate) fn thin_supports(slots: &Arc<SlotRing>, factoring: Factoring) -> Resu
     Ok([supports(evaluation_stages(slots, factoring)?), supports(interpolation_stages(slots, factoring))])
 }
 
-/// The same for [`packed_to_coefficients`] and [`packed_to_slots`], and of the stage beside those that are merged.
+/// The same for [`packed_to_coefficients`] and [`packed_to_slots`], and of the stage beside those
+/// that are merged.
 pub(crate) fn packed_supports(
     slots: &Arc<SlotRing>,
     factoring: Factoring,
@@ -121,8 +129,8 @@ pub(crate) fn packed_supports(
     Ok(([there, back], inner))
 }
 
-/// The thin map from slots to coefficients, first stage first; `ends` says after which elementary stages a merged one ends, ascending, the last
-/// being [`stage_count`].
+/// The thin map from slots to coefficients, first stage first; `ends` says after which elementary
+/// stages a merged one ends, ascending, the last being [`stage_count`].
 ///
 /// For powers of two the stages are meant for slots with integers: see [`Factoring::fixed`].
 pub(crate) fn thin_to_coefficients(
@@ -177,10 +185,11 @@ fn inverse_butterflies(slots: &Arc<SlotRing>, factor: u64) -> Vec<SlotMap> {
         .collect()
 }
 
-/// The thin map from coefficients to slots without its trace, first stage first; the partition counts from the side of the coefficients.
+/// The thin map from coefficients to slots without its trace, first stage first; the partition
+/// counts from the side of the coefficients.
 ///
-/// For powers of two its constants are integers, or elements of Z_{p^r}\[Y\], and the trace has to follow, or the slots to hold such elements: see
-/// [`Factoring::fixed`].
+/// For powers of two its constants are integers, or elements of Z_{p^r}\[Y\], and the trace has to
+/// follow, or the slots to hold such elements: see [`Factoring::fixed`].
 pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, factoring: Factoring, ends: &[usize]) -> Result<Vec<LinearMap>> {
     if factoring != Factoring::Tensor {
         return inverse_transform(slots, factoring, ends, factoring.fixed(slots).as_ref());
@@ -191,7 +200,8 @@ pub(crate) fn thin_to_slots(slots: &Arc<SlotRing>, factoring: Factoring, ends: &
     for (s, factor) in factors.list.iter().enumerate().rev() {
         let stage = factors.interpolation(slots, s);
         match stages.last_mut() {
-            // The first factor, if it has one slot, still multiplies by its dual: no stage of its own.
+            // The first factor, if it has one slot, still multiplies by its dual: no stage of its
+            // own.
             Some(last) if factor.size == 1 => *last = stage.compose(last)?,
             _ => stages.push(stage),
         }
@@ -220,7 +230,8 @@ fn inverse_transform(
     merge(interpolation_stages(slots, factoring), ends, fixed)
 }
 
-/// How many of the elementary stages a packed map has beside the one inside slots or pairs of them, or along the first factor.
+/// How many of the elementary stages a packed map has beside the one inside slots or pairs of them,
+/// or along the first factor.
 pub(crate) fn packed_stage_count(m: u64, p: u64, factoring: Factoring) -> Result<usize> {
     Ok(match factoring {
         Factoring::Tensor => Factors::choose(m, p)?.list.len() - 1,
@@ -229,7 +240,8 @@ pub(crate) fn packed_stage_count(m: u64, p: u64, factoring: Factoring) -> Result
     })
 }
 
-/// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients, first stage first.
+/// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients,
+/// first stage first.
 pub(crate) fn packed_to_coefficients(
     slots: &Arc<SlotRing>,
     factoring: Factoring,
@@ -258,7 +270,8 @@ pub(crate) fn packed_to_coefficients(
     }
 }
 
-/// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage first.
+/// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage
+/// first.
 pub(crate) fn packed_to_slots(
     slots: &Arc<SlotRing>,
     factoring: Factoring,
@@ -289,7 +302,8 @@ pub(crate) fn packed_to_slots(
     }
 }
 
-/// The trace E → Z_{p^e} as maps with all constants 1: for each group of prime factors of d of product at most 8, `Σ_{i<k} σ^{i·step}`.
+/// The trace E → Z_{p^e} as maps with all constants 1: for each group of prime factors of d of
+/// product at most 8, `Σ_{i<k} σ^{i·step}`.
 pub(crate) fn trace_stages(slots: &Arc<SlotRing>) -> Result<Vec<LinearMap>> {
     let (m, p) = (slots.m(), slots.prime());
     let mut groups: Vec<u64> = Vec::new();
@@ -323,7 +337,8 @@ fn check_partition(ends: &[usize], count: usize) -> Result<()> {
     Err(BootstrapError::Partition { ends: ends.to_vec(), count }.into())
 }
 
-/// Composes runs of stages (first stage first), modulo the Frobenius powers that make no difference.
+/// Composes runs of stages (first stage first), modulo the Frobenius powers that make no
+/// difference.
 fn merge(stages: Vec<SlotMap>, ends: &[usize], fixed: Option<&Fixed>) -> Result<Vec<LinearMap>> {
     check_partition(ends, stages.len())?;
     let mut merged = Vec::new();
@@ -332,7 +347,8 @@ fn merge(stages: Vec<SlotMap>, ends: &[usize], fixed: Option<&Fixed>) -> Result<
     for &end in ends {
         let mut run = stages.by_ref().take(end - done);
         let first = run.next().expect("a checked partition ascends from above 0");
-        // Equal to the map on elements that σ^step fixes in every slot, and before a trace over all σ^{step·j}.
+        // Equal to the map on elements that σ^step fixes in every slot, and before a trace over all
+        // σ^{step·j}.
         let reduced = |map: SlotMap| match fixed {
             Some(fixed) => map.modulo(|t| fixed.representative(t)),
             None => Ok(map),

@@ -1,4 +1,5 @@
-//! Powers of two: splitting elements into elements of a subring by automorphisms and monomials, without constants.
+//! Powers of two: splitting elements into elements of a subring by automorphisms and monomials,
+//! without constants.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use crate::circuits::LinearMap;
 use crate::error::Result;
 use crate::plaintext::Plaintext;
 
-/// With θ = θ_element and s = `shift`: `A + X^s·B ↦ (x + θ(x), X^{−s}·(x − θ(x))) = (2A, 2B)` where θ fixes A and B, and θ(X^s) = −X^s.
+/// With θ = θ_element and s = `shift`: `A + X^s·B ↦ (x + θ(x), X^{−s}·(x − θ(x))) = (2A, 2B)` where
+/// θ fixes A and B, and θ(X^s) = −X^s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Split {
     /// The exponent of the automorphism.
@@ -39,10 +41,11 @@ fn monomial(slots: &Arc<SlotRing>, power: u64, factor: u64) -> Result<Plaintext>
     Plaintext::new(slots, coefficients)
 }
 
-/// The splits from `Σ_k X^k·A_k(Y)` to the A_k, and those of elements of F in the slots into integers, both from first to last.
+/// The splits from `Σ_k X^k·A_k(Y)` to the A_k, and those of elements of F in the slots into
+/// integers, both from first to last.
 ///
-/// p ≡ 1 mod 4: X^{2^j} ↦ −X^{2^j} for 2^j < d, by t = 1 + n/2^j. p ≡ 3 mod 4: for 2^j < d/2; then √−1 = X^{n/2} ↦ −√−1 by the Frobenius map. All of
-/// them together multiply by d.
+/// p ≡ 1 mod 4: X^{2^j} ↦ −X^{2^j} for 2^j < d, by t = 1 + n/2^j. p ≡ 3 mod 4: for 2^j < d/2; then
+/// √−1 = X^{n/2} ↦ −√−1 by the Frobenius map. All of them together multiply by d.
 pub(crate) fn splits(m: u64, p: u64) -> [Vec<Split>; 2] {
     let (n, d) = (m / 2, arith::multiplicative_order(p % m, m));
     let in_slots = p % 4 == 3;
@@ -52,7 +55,8 @@ pub(crate) fn splits(m: u64, p: u64) -> [Vec<Split>; 2] {
     [elements, slots]
 }
 
-/// From `Σ_k X^k·A_k(Y)` to `Σ_k X^k·(the coefficients of A_k in the slots)/d`, all A_k at once, first stage first.
+/// From `Σ_k X^k·A_k(Y)` to `Σ_k X^k·(the coefficients of A_k in the slots)/d`, all A_k at once,
+/// first stage first.
 pub(crate) fn together_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
     let butterflies = Butterflies::new(slots);
     let mut maps = vec![butterflies.in_slots(true).to_linear_map()?];

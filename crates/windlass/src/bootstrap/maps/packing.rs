@@ -63,6 +63,11 @@ impl Packing {
         &self.index
     }
 
+    /// How many constants unpacking takes.
+    pub fn unpacking_count(&self) -> usize {
+        self.constants.len()
+    }
+
     /// The constants of unpacking.
     pub fn unpacking(&self, slots: &Arc<SlotRing>) -> Result<Vec<Plaintext>> {
         everywhere(slots, &self.constants)

@@ -23,8 +23,9 @@ pub(crate) fn hypercube(m: u64, p: u64) -> Result<Hypercube> {
     Ok(Hypercube::with_generators(m, p, generators)?)
 }
 
-/// Of each slot whether the sign is −1, and the position: its exponent is `sign·5^(position + 1)` modulo the order of the largest root, and
-/// `sign·5^(position − count + 1)` modulo m, so that pairs at one distance have one automorphism, in bad dimensions too.
+/// Of each slot whether the sign is −1, and the position: its exponent is `sign·5^(position + 1)`
+/// modulo the order of the largest root, and `sign·5^(position − count + 1)` modulo m, so that
+/// pairs at one distance have one automorphism, in bad dimensions too.
 pub(super) fn positions(slots: &SlotRing) -> Vec<(bool, usize)> {
     let cube = slots.hypercube();
     let length = if cube.prime() % 4 == 1 { slots.slots() / 2 } else { slots.slots() }.max(1);
@@ -39,7 +40,8 @@ pub(super) fn positions(slots: &SlotRing) -> Vec<(bool, usize)> {
     (0..slots.slots()).map(place).collect()
 }
 
-/// Where slots stand in the transform: the exponent of slot i is `sign·5^(position + 1)` modulo the order of the largest root.
+/// Where slots stand in the transform: the exponent of slot i is `sign·5^(position + 1)` modulo the
+/// order of the largest root.
 pub(crate) struct Butterflies {
     slots: Arc<SlotRing>,
     places: Vec<(bool, usize)>,
@@ -74,9 +76,11 @@ impl Butterflies {
         value.iter().map(|&x| self.slots.modulus().neg(x)).collect()
     }
 
-    /// Stage k of the evaluation: the pairs at distance 2^k (k = 0 pairs the signs where p ≡ 1 mod 4), applied from k = 0 up.
+    /// Stage k of the evaluation: the pairs at distance 2^k (k = 0 pairs the signs where p ≡ 1 mod
+    /// 4), applied from k = 0 up.
     ///
-    /// With A(Y) = A_0(Y²) + Y·A_1(Y²): `(a, b) ↦ (a + ρb, a − ρb)`, ρ = Y at the point of the first.
+    /// With A(Y) = A_0(Y²) + Y·A_1(Y²): `(a, b) ↦ (a + ρb, a − ρb)`, ρ = Y at the point of the
+    /// first.
     pub fn evaluation(&self, k: usize) -> SlotMap {
         let one = self.slots.galois().constant(1);
         SlotMap::from_rows(&self.slots, |row, put| {
@@ -86,7 +90,8 @@ impl Butterflies {
         })
     }
 
-    /// Twice the inverse of stage k, applied from the last down: `(a, b) ↦ (a + b, ρ^{−1}(a − b))`; times `factor`.
+    /// Twice the inverse of stage k, applied from the last down: `(a, b) ↦ (a + b, ρ^{−1}(a − b))`;
+    /// times `factor`.
     pub fn interpolation(&self, k: usize, factor: u64) -> SlotMap {
         let modulus = self.slots.modulus();
         let constant = self.slots.galois().constant(factor);
@@ -104,7 +109,8 @@ impl Butterflies {
         })
     }
 
-    /// Inside every slot i: `ζ^k·f ↦ ζ^{u_i·k}·f` for 0 ≤ k < d/\[F : Z\] and f ∈ F = Z_{p^r}\[Y\], or the inverse. From `Σ_k ζ^k·A_k(Y)` to the element.
+    /// Inside every slot i: `ζ^k·f ↦ ζ^{u_i·k}·f` for 0 ≤ k < d/\[F : Z\] and f ∈ F = Z_{p^r}\[Y\],
+    /// or the inverse. From `Σ_k ζ^k·A_k(Y)` to the element.
     pub fn in_slots(&self, inverse: bool) -> SlotMap {
         let (m, d) = (self.slots.m(), self.slots.degree() as u64);
         let span = if self.split { d } else { d / 2 };

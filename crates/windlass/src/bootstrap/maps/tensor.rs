@@ -1,4 +1,5 @@
-//! Composite m: the powerful basis, one stage for each factor of m (Halevi–Shoup 2015, §4.1 and §4.2).
+//! Composite m: the powerful basis, one stage for each factor of m (Halevi–Shoup 2015, §4.1 and
+//! §4.2).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +11,8 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 use super::slot_map::SlotMap;
 use crate::error::{Error, Result};
 
-/// One factor m_s of m: a prime power, or for the first factor a product of some, such that Z_{m_s}^* modulo the powers of p is cyclic.
+/// One factor m_s of m: a prime power, or for the first factor a product of some, such that
+/// Z_{m_s}^* modulo the powers of p is cyclic.
 #[derive(Debug, Clone)]
 pub(crate) struct Factor {
     /// m_s.
@@ -30,7 +32,8 @@ pub(crate) struct Factors {
 }
 
 impl Factors {
-    /// Chooses the first factor: the fewest axes on which p has its full order d and leaves a cyclic quotient, of these the least index.
+    /// Chooses the first factor: the fewest axes on which p has its full order d and leaves a
+    /// cyclic quotient, of these the least index.
     ///
     /// # Errors
     /// [`Error::Unplannable`] when there is none.
@@ -87,19 +90,22 @@ impl Factors {
         places
     }
 
-    /// The stage of factor `s` that evaluates: `entry(e, j) = b_j(ζ_s^{u(e)})`, with monomials `b_j`, for thin plaintexts (first factor) or any.
+    /// The stage of factor `s` that evaluates: `entry(e, j) = b_j(ζ_s^{u(e)})`, with monomials
+    /// `b_j`, for thin plaintexts (first factor) or any.
     pub fn evaluation(&self, slots: &Arc<SlotRing>, s: usize) -> SlotMap {
         self.stage(slots, s, |table, exponent, j| table.monomial(j, exponent))
     }
 
-    /// The stage of factor `s` that interpolates: `entry(j, e) = b_j^*(ζ_s^{u(e)})`, b^* the dual basis for the trace of Z\[X_s\]/Φ_{m_s}.
+    /// The stage of factor `s` that interpolates: `entry(j, e) = b_j^*(ζ_s^{u(e)})`, b^* the dual
+    /// basis for the trace of Z\[X_s\]/Φ_{m_s}.
     pub fn interpolation(&self, slots: &Arc<SlotRing>, s: usize) -> SlotMap {
         let table = Table::new(slots, &self.list[s], self.m);
         self.stage_by(slots, s, |row, column| table.dual(row, table.exponent(column)))
     }
 
-    /// The first factor on packed slots: slot j holds `Σ_i c_{ji}·ζ^i`, and `P(ζ_1^{u(e)})` comes out, P with coefficient c_{ji} at monomial j + k_1·i.
-    /// Z_{p^r}-linear: d Frobenius powers for each pair of slots (2015, Eq. (5)).
+    /// The first factor on packed slots: slot j holds `Σ_i c_{ji}·ζ^i`, and `P(ζ_1^{u(e)})` comes
+    /// out, P with coefficient c_{ji} at monomial j + k_1·i. Z_{p^r}-linear: d Frobenius powers for
+    /// each pair of slots (2015, Eq. (5)).
     pub fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> SlotMap {
         let (table, galois) = (Table::new(slots, &self.list[0], self.m), slots.galois());
         let size = self.list[0].size;
@@ -110,8 +116,9 @@ impl Factors {
         })
     }
 
-    /// Its inverse, into the given basis η: slot j receives `Σ_i c_{ji}·η_i`, c_{ji} = Σ_e Tr(P_e·b_{ji}^*(ζ_1^{u(e)})): the f-th Frobenius power has
-    /// the constant `Σ_i σ^f(b_{ji}^*)·η_i`.
+    /// Its inverse, into the given basis η: slot j receives `Σ_i c_{ji}·η_i`, c_{ji} = Σ_e
+    /// Tr(P_e·b_{ji}^*(ζ_1^{u(e)})): the f-th Frobenius power has the constant
+    /// `Σ_i σ^f(b_{ji}^*)·η_i`.
     pub fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> SlotMap {
         let (table, galois) = (Table::new(slots, &self.list[0], self.m), slots.galois());
         let size = self.list[0].size;
@@ -246,8 +253,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A generator of Z_m^* modulo the powers of p, which has the given order; `None` if the quotient is not cyclic. Prefers one whose order in
-/// Z_m^* is no larger (a good dimension).
+/// A generator of Z_m^* modulo the powers of p, which has the given order; `None` if the quotient
+/// is not cyclic. Prefers one whose order in Z_m^* is no larger (a good dimension).
 fn generator_above(m: u64, p: u64, size: usize) -> Option<u64> {
     if size == 1 {
         return Some(1);

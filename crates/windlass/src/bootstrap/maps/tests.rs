@@ -13,7 +13,8 @@ fn partitions(count: usize) -> Vec<Vec<usize>> {
     if count == 0 { vec![vec![]] } else { vec![every, pairs, vec![count]] }
 }
 
-/// (m, p, r) of every kind: composite with one or two axes in the first factor, with one slot there and in all, powers of two of both kinds.
+/// (m, p, r) of every kind: composite with one or two axes in the first factor, with one slot there
+/// and in all, powers of two of both kinds.
 const RINGS: [(u64, u64, u32); 15] = [
     (3, 2, 3),
     (9, 2, 2),
@@ -147,7 +148,8 @@ fn transforms_that_a_ring_does_not_have_are_refused() {
 
 #[test]
 fn unsuitable_rings_and_partitions_are_refused() {
-    // 2 has the orders 2, 3 and 5 modulo 3, 7 and 31: all three are needed, and what is left is not cyclic.
+    // 2 has the orders 2, 3 and 5 modulo 3, 7 and 31: all three are needed, and what is left is not
+    // cyclic.
     assert!(matches!(evaluation_hypercube(651, 2), Err(Error::Unplannable { .. })));
     let refused = |maps: Result<Vec<LinearMap>>, ends: &[usize], count: usize| {
         let wanted = Error::Bootstrap(BootstrapError::Partition { ends: ends.to_vec(), count });
@@ -217,7 +219,8 @@ fn packed_slots_become_coefficients_and_come_back() {
     }
 }
 
-/// n = 2^14: 4096 slots of degree 4 for 8191, 64 of degree 256 for 127, as sets of Ma et al. and of Chen–Han have them.
+/// n = 2^14: 4096 slots of degree 4 for 8191, 64 of degree 256 for 127, as sets of Ma et al. and of
+/// Chen–Han have them.
 #[test]
 fn transforms_of_full_size() {
     for (p, stages) in [(8191, 12), (127, 6)] {
@@ -249,7 +252,8 @@ fn set(map: &SlotMap) -> BTreeSet<u64> {
     map.support().into_iter().collect()
 }
 
-/// Unpacking as a grid, at work: d parts by few keys and one decomposition, with as many constants as there are different ones.
+/// Unpacking as a grid, at work: d parts by few keys and one decomposition, with as many constants
+/// as there are different ones.
 #[test]
 fn unpacking_and_repacking_are_grids() {
     for (m, p, r, factoring, constants) in [

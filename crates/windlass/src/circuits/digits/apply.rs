@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::plan::{DigitRemoval, Row};
+use super::removal::{DigitRemoval, Row};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 
 impl DigitRemoval {
-    /// `(x − Σ_{i<v} z_i·p^i)/p^v` in every slot, for integers x modulo p^e in the slots: the plaintext modulus falls from p^e to p^{e−v}.
+    /// `(x − Σ_{i<v} z_i·p^i)/p^v` in every slot, for integers x modulo p^e in the slots: the
+    /// plaintext modulus falls from p^e to p^{e−v}.
     ///
     /// Cost: [`DigitRemoval::products`] ciphertext products. Errors: what the evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {

@@ -1,11 +1,16 @@
 //! Removing the low base-p digits of encrypted integers: the non-linear part of bootstrapping.
 //!
-//! For x modulo p^e with digits z_0, z_1, .. (balanced for odd p, 0 or 1 for p = 2) a [`DigitRemoval`] computes
-//! `(x − Σ_{i<v} z_i·p^i)/p^v` modulo p^{e−v}. The methods of the papers ([`Method`]) differ only in the polynomials that raise
-//! the precision to which a digit is known; they share one circuit. The derivations are in `docs/math/bootstrapping.md`.
+//! For x modulo p^e with digits z_0, z_1, .. (balanced for odd p, 0 or 1 for p = 2) a
+//! [`DigitRemoval`] computes `(x − Σ_{i<v} z_i·p^i)/p^v` modulo p^{e−v}. The methods of the papers
+//! ([`DigitMethod`]) differ only in the polynomials that raise the precision to which a digit is
+//! known; they share one circuit. The derivations are in `docs/math/bootstrapping.md`.
 
 mod apply;
-mod plan;
+mod method;
+mod papers;
 mod polynomials;
+mod removal;
 
-pub use plan::{DigitRemoval, DigitSpec, Method};
+pub use method::{DigitMethod, DigitPolynomial, DigitSpec, DigitStep, Method, Route, Stride};
+pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull};
+pub use removal::DigitRemoval;

@@ -1,23 +1,27 @@
 //! Polynomials that know a digit more precisely than their argument does.
 //!
-//! An integer z knows the digit d to precision a when `z ≡ d (mod p^a)`. All polynomials are generated, by Newton interpolation
-//! along a p-ordering (Bhargava) of the set of possible arguments.
+//! An integer z knows the digit d to precision a when `z ≡ d (mod p^a)`. All polynomials are
+//! generated, by Newton interpolation along a p-ordering (Bhargava) of the set of possible
+//! arguments.
+
+use std::ops::RangeInclusive;
 
 use windlass_ring::slots::PrimePower;
 
 use crate::error::{Error, Result};
 
-/// Polynomials of a larger degree are refused: planning their evaluation would take longer than any use of it.
+/// Polynomials of a larger degree are refused: planning their evaluation would take longer than any
+/// use of it.
 const MAX_DEGREE: usize = 2048;
 
 /// The digits that may occur: all integers from `low` to `high`, distinct modulo p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Digits {
+pub(super) struct DigitRange {
     pub low: i64,
     pub high: i64,
 }
 
-impl Digits {
+impl DigitRange {
     /// All residues: 0 and 1 for p = 2, balanced for odd p.
     pub fn all(prime: u64) -> Self {
         let half = (prime as i64 - 1) / 2;
@@ -30,26 +34,60 @@ impl Digits {
         Self { low: -bound, high: bound }
     }
 
+    /// From the lowest to the highest.
+    pub fn range(self) -> RangeInclusive<i64> {
+        self.low..=self.high
+    }
+
     fn count(self) -> usize {
         (self.high - self.low + 1) as usize
     }
 
-    /// Element number i of the p-ordering of `{d + p^from·k}`: the digits for k = 0, then for k = 1, ..
+    /// Element number i of the p-ordering of `{d + p^from·k}`: the digits for k = 0, then for k =
+    /// 1, ..
     fn element(self, i: usize, step: i64) -> i64 {
         self.low + (i % self.count()) as i64 + step * (i / self.count()) as i64
     }
 }
 
-/// The polynomial of least degree modulo p^c that takes every `d + p^from·k`, d one of the digits, to d. Coefficients centred, lowest first.
+impl From<&RangeInclusive<i64>> for DigitRange {
+    fn from(range: &RangeInclusive<i64>) -> Self {
+        Self { low: *range.start(), high: *range.end() }
+    }
+}
+
+/// An argument that a polynomial does not take to its digit modulo p^c, if there is one among the
+/// `d + p^from·k`, d one of the digits.
 ///
-/// For all residues and from = 1 this is Chen–Han's G_c (Lemma 3), of degree (c−1)(p−1)+1 at most; for c = from + 1 the lifting polynomial F of
-/// Halevi–Shoup (Corollary 5.5), of degree p; otherwise the improved polynomials of eprint 2022/1364, and for few digits the local null
-/// polynomials of 2024/115. Newton's form on the p-ordering s_i has `P_n = Π_{i<n}(X − s_i)`, divisible by p^{v_n} on all arguments, so its
-/// coefficient matters modulo p^{c − v_n} alone and the sum ends where v_n ≥ c. Odd when the digits are balanced.
+/// Exact: what is left, f minus a polynomial that is right, has coefficients a_n in Newton's form
+/// on the p-ordering, and a_n·P_n vanishes on all arguments if it does on s_n; so arguments up to
+/// the degree of both decide.
+pub(super) fn counterexample(modulus: PrimePower, coefficients: &[i64], from: u32, digits: DigitRange) -> Option<i64> {
+    let step = modulus.prime().pow(from.min(modulus.exponent())) as i64;
+    let least = digits.count() * modulus.exponent().div_ceil(from) as usize;
+    let value = |x: i64| {
+        let x = modulus.reduce_i64(x);
+        coefficients.iter().rev().fold(0, |sum, &c| modulus.add(modulus.mul(sum, x), modulus.reduce_i64(c)))
+    };
+    (0..least.max(coefficients.len())).find_map(|i| {
+        let (x, digit) = (digits.element(i, step), digits.element(i % digits.count(), step));
+        (value(x) != modulus.reduce_i64(digit)).then_some(x)
+    })
+}
+
+/// The polynomial of least degree modulo p^c that takes every `d + p^from·k`, d one of the digits,
+/// to d. Coefficients centred, lowest first.
+///
+/// For all residues and from = 1 this is Chen–Han's G_c (Lemma 3), of degree (c−1)(p−1)+1 at most;
+/// for c = from + 1 the lifting polynomial F of Halevi–Shoup (Corollary 5.5), of degree p;
+/// otherwise the improved polynomials of eprint 2022/1364, and for few digits the local null
+/// polynomials of 2024/115. Newton's form on the p-ordering s_i has `P_n = Π_{i<n}(X − s_i)`,
+/// divisible by p^{v_n} on all arguments, so its coefficient matters modulo p^{c − v_n} alone and
+/// the sum ends where v_n ≥ c. Odd when the digits are balanced.
 ///
 /// # Errors
 /// [`Error::OutOfRange`] for degrees above 2048.
-pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: Digits) -> Result<Vec<i64>> {
+pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: DigitRange) -> Result<Vec<i64>> {
     let (prime, precision) = (modulus.prime(), modulus.exponent());
     let step = prime.pow(from.min(precision)) as i64;
     let mut newton: Vec<u64> = Vec::new();
@@ -96,7 +134,7 @@ pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: Digits) -> Re
 }
 
 /// `Σ_n c_n·Π_{i<n}(x − s_i)`.
-fn evaluate_newton(modulus: PrimePower, newton: &[u64], digits: Digits, step: i64, x: i64) -> u64 {
+fn evaluate_newton(modulus: PrimePower, newton: &[u64], digits: DigitRange, step: i64, x: i64) -> u64 {
     newton
         .iter()
         .enumerate()
@@ -129,7 +167,7 @@ mod tests {
             for c in 2..=most {
                 let modulus = PrimePower::new(p, c).unwrap();
                 for from in 1..c {
-                    let digits = Digits::all(p);
+                    let digits = DigitRange::all(p);
                     let f = least_degree(modulus, from, digits).unwrap();
                     for d in digits.low..=digits.high {
                         for k in 0..p.pow(c - from) as i64 {
@@ -147,17 +185,17 @@ mod tests {
         for (p, e) in [(2u64, 6u32), (3, 4), (5, 4), (7, 3), (17, 4), (31, 3), (127, 3)] {
             let degree =
                 |from, c, digits| least_degree(PrimePower::new(p, c).unwrap(), from, digits).unwrap().len() - 1;
-            assert!(degree(1, e, Digits::all(p)) <= (e as usize - 1) * (p as usize - 1) + 1, "G_{e} for {p}");
-            assert_eq!(degree(1, 2, Digits::all(p)), p as usize);
-            assert!(degree(2, 3, Digits::all(p)) <= p as usize);
+            assert!(degree(1, e, DigitRange::all(p)) <= (e as usize - 1) * (p as usize - 1) + 1, "G_{e} for {p}");
+            assert_eq!(degree(1, 2, DigitRange::all(p)), p as usize);
+            assert!(degree(2, 3, DigitRange::all(p)) <= p as usize);
         }
         // 2^1 to 2^4 in degree 4, as X^4 does.
-        let four = least_degree(PrimePower::new(2, 4).unwrap(), 1, Digits::all(2)).unwrap();
+        let four = least_degree(PrimePower::new(2, 4).unwrap(), 1, DigitRange::all(2)).unwrap();
         assert!(four.len() <= 5, "{four:?}");
-        // Digits up to 5 in a large field: degree 2·11 − 1 whatever p is.
+        // DigitRange up to 5 in a large field: degree 2·11 − 1 whatever p is.
         for p in [127u64, 257, 8191, 65537] {
             let modulus = PrimePower::new(p, 2).unwrap();
-            let f = least_degree(modulus, 1, Digits::up_to(5, p)).unwrap();
+            let f = least_degree(modulus, 1, DigitRange::up_to(5, p)).unwrap();
             assert!(f.len() <= 22 && f.iter().step_by(2).all(|&c| c == 0), "{p}: degree {}", f.len() - 1);
             for d in -5..=5i64 {
                 for k in [0, 1, 2, 77, p as i64 - 1] {
@@ -170,6 +208,6 @@ mod tests {
     #[test]
     fn enormous_degrees_are_refused() {
         let modulus = PrimePower::new(8191, 2).unwrap();
-        assert!(matches!(least_degree(modulus, 1, Digits::all(8191)), Err(Error::OutOfRange { .. })));
+        assert!(matches!(least_degree(modulus, 1, DigitRange::all(8191)), Err(Error::OutOfRange { .. })));
     }
 }

@@ -1,74 +1,15 @@
-//! One packed ciphertext to d thin ones and back.
-
-use std::sync::Arc;
+//! One packed ciphertext to d thin ones and back, by constants (Halevi–Shoup 2015, §4.3).
 
 use rayon::prelude::*;
 use windlass_ring::kernels::arith;
-use windlass_ring::slots::SlotRing;
 
-use super::maps::{self, Factoring, Packing};
-use super::splitting::Tree;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 
-/// The ways that a plan chooses among.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Choice {
-    Thin,
-    Constants,
-    Monomials,
-    MonomialsInSlots,
-}
-
-/// How a ciphertext comes apart into ciphertexts with integers in their slots.
-#[derive(Debug, Clone)]
-pub(super) enum Way {
-    Thin,
-    /// Frobenius powers and constants, at the levels of unpacking and repacking.
-    Constants {
-        packing: Packing,
-        levels: [usize; 2],
-    },
-    /// Before the maps to the slots, and after them.
-    Monomials {
-        elements: Tree,
-        slots: Tree,
-    },
-}
-
-impl Way {
-    /// Levels are left to the schedule.
-    pub fn new(choice: Choice, working: &Arc<SlotRing>, factoring: Factoring) -> Self {
-        let [mut elements, mut slots] = maps::splits(working.m(), working.prime());
-        if choice == Choice::MonomialsInSlots {
-            elements.append(&mut slots);
-            (elements, slots) = (Vec::new(), elements);
-        }
-        match choice {
-            Choice::Thin => Self::Thin,
-            Choice::Constants => Self::Constants { packing: Packing::new(working, factoring), levels: [1, 1] },
-            _ => Self::Monomials { elements: Tree::new(elements), slots: Tree::new(slots) },
-        }
-    }
-
-    /// How many ciphertexts go through the linear maps.
-    pub fn elements(&self) -> usize {
-        if let Self::Monomials { elements, .. } = self { elements.parts() } else { 1 }
-    }
-
-    /// How many ciphertexts have digits removed.
-    pub fn parts(&self) -> usize {
-        match self {
-            Self::Thin => 1,
-            Self::Constants { packing, .. } => packing.index().len(),
-            Self::Monomials { elements, slots } => elements.parts() * slots.parts(),
-        }
-    }
-}
-
 /// `c_k = Σ_j constants[index[k][j]]·σ^j(x)` for all k: the images are made once, in base QP.
 ///
-/// Cost: d − 1 hoisted automorphisms after one decomposition for each giant step, d² products with constants, d mod-downs.
+/// Cost: d − 1 hoisted automorphisms after one decomposition for each giant step, d² products with
+/// constants, d mod-downs.
 pub(super) fn unpack<E: Evaluator>(
     evaluator: &E,
     constants: &[E::Constant],
@@ -110,7 +51,8 @@ fn frobenius_images<E: Evaluator>(evaluator: &E, d: usize, x: &E::Ciphertext) ->
     Ok(images)
 }
 
-/// How many Frobenius powers are made from one decomposition: all, unless the keys for them would be many.
+/// How many Frobenius powers are made from one decomposition: all, unless the keys for them would
+/// be many.
 fn babies(d: usize) -> usize {
     const FEW: usize = 12;
     if d <= FEW { d.max(1) } else { (d as f64).sqrt().ceil() as usize }

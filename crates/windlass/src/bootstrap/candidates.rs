@@ -1,0 +1,56 @@
+//! Packed mode: the ways of unpacking that a specification leaves to choose among.
+
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::RlweParams;
+
+use super::error::BootstrapError;
+use super::maps::{self, Factoring};
+use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Unpacking};
+use crate::error::Result;
+
+/// What the specification leaves to choose among: none of them is [`Unpacking::Automatic`].
+///
+/// # Errors
+/// [`BootstrapError::Unsupported`] for monomials where m is no power of two or the stages are
+/// Bruun's, and for constants that do not fit into memory.
+pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &BootstrapSpec) -> Result<Vec<Unpacking>> {
+    let unsupported = |what: String| Err(BootstrapError::Unsupported { what }.into());
+    if !params.m().is_power_of_two() {
+        return match spec.unpacking {
+            Unpacking::Automatic | Unpacking::Constants => Ok(vec![Unpacking::Constants]),
+            _ => unsupported(format!("m = {} is no power of two; use Unpacking::Constants", params.m())),
+        };
+    }
+    // Upper bounds: everything at the top level.
+    let d = working.degree();
+    let bytes = 8 * (params.top_level() + params.special_primes().len()) * params.n();
+    if Factoring::choices(params.m(), working.prime(), spec.transform)? == [Factoring::Bruun] {
+        // Of pairs of slots 2d constants, and d to unpack.
+        return match spec.unpacking {
+            Unpacking::Automatic | Unpacking::Constants if 3 * d * bytes <= MAX_CHOSEN_BYTES => {
+                Ok(vec![Unpacking::Constants])
+            }
+            _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::Radix2", 3 * d)),
+        };
+    }
+    let fits = d * d * bytes <= MAX_CHOSEN_BYTES;
+    match spec.unpacking {
+        Unpacking::Constants if !fits => {
+            let size = (d * d * bytes) as f64 / 1e9;
+            unsupported(format!("{} constants take up to {size:.0} GB; use Unpacking::Monomials", d * d))
+        }
+        Unpacking::Constants => Ok(vec![Unpacking::Constants]),
+        Unpacking::Monomials => Ok(vec![Unpacking::Monomials]),
+        Unpacking::MonomialsInSlots => Ok(vec![Unpacking::MonomialsInSlots]),
+        Unpacking::Automatic => {
+            let [elements, _] = maps::splits(params.m(), working.prime());
+            let mut choices = vec![Unpacking::Monomials];
+            // With one element nothing is gained by maps inside the slots; splitting after them
+            // costs as much capacity as constants do.
+            if !elements.is_empty() && fits {
+                choices.push(Unpacking::Constants);
+            }
+            Ok(choices)
+        }
+    }
+}

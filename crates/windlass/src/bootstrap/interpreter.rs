@@ -1,0 +1,273 @@
+//! The one interpreter of pipelines, over whatever evaluates them.
+//!
+//! Parts of a ciphertext are gone through depth first, so that of a tree of splits one path is
+//! held. Near the leaves as many parts as there are threads are taken together: their digits are
+//! removed side by side. Linear maps, which are parallel in themselves and need most memory, go
+//! through such a group one part after the other. So beside the path there are at most as many
+//! parts, and as many digit removals with their intermediate values, as the pool has threads; on
+//! one thread there is one.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::maps::{Packing, Split};
+use super::pipeline::{LinearStep, Parts, Separation, Side, Step, most_parts};
+use super::stage::StageName;
+use super::unpacking;
+use crate::circuits::DigitRemoval;
+use crate::circuits::linear::PreparedPlan;
+use crate::error::Result;
+use crate::evaluator::Evaluator;
+use crate::plaintext::Plaintext;
+use crate::switching::Switching;
+
+/// An evaluator for each plaintext ring, with the constants of all steps.
+pub(super) struct Circuit<E: Evaluator> {
+    pub message: E,
+    pub working: E,
+    maps: BTreeMap<StageName, PreparedPlan<E>>,
+    constants: BTreeMap<StageName, Vec<E::Constant>>,
+}
+
+impl<E: Evaluator> Circuit<E> {
+    /// Converts the constants of every step, each for the level of its stage.
+    pub fn new([message, working]: [E; 2], steps: &[Step], level: &dyn Fn(StageName) -> usize) -> Result<Self> {
+        let mut circuit = Self { message, working, maps: BTreeMap::new(), constants: BTreeMap::new() };
+        circuit.prepare(steps, level)?;
+        Ok(circuit)
+    }
+
+    fn prepare(&mut self, steps: &[Step], level: &dyn Fn(StageName) -> usize) -> Result<()> {
+        for step in steps {
+            match step {
+                Step::Linear(LinearStep { name, side, plan }) => {
+                    let prepared = plan.prepare_at(self.on(*side), level(*name))?;
+                    self.maps.insert(*name, prepared);
+                }
+                Step::Parts(Parts { apart, together, by, steps }) => {
+                    let (message, working) = (self.message.slots(), self.working.slots());
+                    let [down, up] = match by {
+                        Separation::Constants(packing) => [packing.unpacking(working)?, packing.repacking(message)?],
+                        Separation::Monomials(splits) => [
+                            splits.iter().map(|split| split.down(working)).collect::<Result<_>>()?,
+                            splits.iter().map(|split| split.up(message)).collect::<Result<_>>()?,
+                        ],
+                    };
+                    for (name, side, list) in [(*apart, Side::Working, down), (*together, Side::Message, up)] {
+                        let level = level(name);
+                        let convert = |constant: &Plaintext| self.on(side).prepare_at(constant, level);
+                        let list = list.par_iter().map(convert).collect::<Result<_>>()?;
+                        self.constants.insert(name, list);
+                    }
+                    self.prepare(steps, level)?;
+                }
+                Step::FrontEnd | Step::Digits(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn on(&self, side: Side) -> &E {
+        match side {
+            Side::Message => &self.message,
+            Side::Working => &self.working,
+        }
+    }
+
+    /// `A + X^s·B ↦ (2A, 2B)`.
+    fn halves(&self, split: &Split, down: &E::Constant, x: E::Ciphertext) -> Result<(E::Ciphertext, E::Ciphertext)> {
+        let image = self.working.automorphism(&x, split.element)?;
+        let second = self.working.multiply_constant(&self.working.sub(&x, &image)?, down)?;
+        Ok((self.working.add(&x, &image)?, second))
+    }
+
+    /// `(A, B) ↦ A + X^s·B`.
+    fn joined(&self, up: &E::Constant, [first, second]: [&E::Ciphertext; 2]) -> Result<E::Ciphertext> {
+        self.message.add(first, &self.message.multiply_constant(second, up)?)
+    }
+}
+
+/// What evaluates a pipeline: ciphertexts, the exact mock, or noise bounds.
+pub(super) trait Machine {
+    /// Evaluates circuits.
+    type On: Evaluator;
+    /// Whether all parts of a ciphertext are alike: then the first stands for all of them.
+    const PARTS_ARE_ALIKE: bool = false;
+
+    /// The evaluators with their constants.
+    fn circuit(&self) -> &Circuit<Self::On>;
+
+    /// Comes before each time that a stage is run, and may stop it.
+    fn begin(&mut self, _: StageName, _: &Ct<Self>) -> Result<()> {
+        Ok(())
+    }
+
+    /// Makes a ciphertext ready for a stage: brings it to its level.
+    fn enter(&mut self, stage: StageName, x: Ct<Self>) -> Result<Ct<Self>>;
+
+    /// Hears of what came out of a stage.
+    fn leave(&mut self, _: StageName, _: &Ct<Self>) -> Result<()> {
+        Ok(())
+    }
+
+    /// [`Step::FrontEnd`].
+    fn front_end(&mut self, x: Ct<Self>) -> Result<Ct<Self>>;
+
+    /// A ciphertext that is about to lose digits: trace, unpacking and splitting end in the integers.
+    fn integers(&self, x: Ct<Self>) -> Ct<Self> {
+        x
+    }
+
+    /// A ciphertext without digits, for the evaluator of messages.
+    fn to_message_ring(&self, x: Ct<Self>) -> Result<Ct<Self>> {
+        Ok(x)
+    }
+}
+
+/// A ciphertext of a machine.
+pub(super) type Ct<M> = <<M as Machine>::On as Switching>::Ciphertext;
+
+/// Runs steps on one ciphertext.
+///
+/// Errors: those of the machine.
+pub(super) fn run<M: Machine>(machine: &mut M, steps: &[Step], x: Ct<M>) -> Result<Ct<M>> {
+    Ok(run_all(machine, steps, vec![x])?.swap_remove(0))
+}
+
+/// Runs steps on ciphertexts that are held together.
+fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
+    for step in steps {
+        group = match step {
+            Step::Linear(step) => each(group, |x| linear(machine, step, x))?,
+            Step::FrontEnd => each(group, |x| front_end(machine, x))?,
+            Step::Digits(removal) => without_digits(machine, removal, group)?,
+            Step::Parts(parts) => match &parts.by {
+                Separation::Constants(packing) => each(group, |x| by_constants(machine, parts, packing, x))?,
+                Separation::Monomials(splits) => by_monomials(machine, parts, splits, group)?,
+            },
+        };
+    }
+    Ok(group)
+}
+
+/// One after the other.
+fn each<T>(list: Vec<T>, work: impl FnMut(T) -> Result<T>) -> Result<Vec<T>> {
+    list.into_iter().map(work).collect()
+}
+
+fn linear<M: Machine>(machine: &mut M, step: &LinearStep, x: Ct<M>) -> Result<Ct<M>> {
+    machine.begin(step.name, &x)?;
+    let x = machine.enter(step.name, x)?;
+    let circuit = machine.circuit();
+    let x = step.plan.apply(&circuit.maps[&step.name], circuit.on(step.side), &x)?;
+    machine.leave(step.name, &x)?;
+    Ok(x)
+}
+
+fn front_end<M: Machine>(machine: &mut M, x: Ct<M>) -> Result<Ct<M>> {
+    machine.begin(StageName::FrontEnd, &x)?;
+    let x = machine.enter(StageName::FrontEnd, x)?;
+    let x = machine.front_end(x)?;
+    machine.leave(StageName::FrontEnd, &x)?;
+    Ok(x)
+}
+
+/// The digits of a whole group are removed side by side, after the machine has heard of each.
+fn without_digits<M: Machine>(machine: &mut M, removal: &DigitRemoval, group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
+    let name = StageName::DigitRemoval;
+    let enter = |x| {
+        let x = machine.integers(x);
+        machine.begin(name, &x)?;
+        machine.enter(name, x)
+    };
+    let group = each(group, enter)?;
+    let working = &machine.circuit().working;
+    let removed: Vec<Ct<M>> = group.par_iter().map(|x| removal.apply(working, x)).collect::<Result<_>>()?;
+    let leave = |x| {
+        machine.leave(name, &x)?;
+        machine.to_message_ring(x)
+    };
+    each(removed, leave)
+}
+
+/// How many of the parts of one ciphertext are held together, that as many digit removals run side
+/// by side as there are threads.
+fn together<M: Machine>(parts: &Parts) -> usize {
+    if M::PARTS_ARE_ALIKE { 1 } else { (rayon::current_num_threads() / most_parts(&parts.steps)).max(1) }
+}
+
+/// All parts come out at once; they are gone through in groups.
+fn by_constants<M: Machine>(machine: &mut M, step: &Parts, packing: &Packing, x: Ct<M>) -> Result<Ct<M>> {
+    machine.begin(step.apart, &x)?;
+    let x = machine.enter(step.apart, x)?;
+    let circuit = machine.circuit();
+    let mut parts = unpacking::unpack(&circuit.working, &circuit.constants[&step.apart], packing.index(), &x)?;
+    drop(x);
+    machine.leave(step.apart, &parts[0])?;
+    let count = parts.len();
+    if M::PARTS_ARE_ALIKE {
+        parts.truncate(1);
+    }
+    let (mut parts, mut done) = (parts.into_iter(), Vec::with_capacity(count));
+    while parts.len() > 0 {
+        let group = parts.by_ref().take(together::<M>(step)).collect();
+        let group = run_all(machine, &step.steps, group)?;
+        done.extend(each(group, |x| machine.enter(step.together, x))?);
+    }
+    if M::PARTS_ARE_ALIKE {
+        done.resize(count, done[0].clone());
+    }
+    machine.begin(step.together, &done[0])?;
+    let circuit = machine.circuit();
+    let x = unpacking::repack(&circuit.message, &circuit.constants[&step.together], &done)?;
+    machine.leave(step.together, &x)?;
+    Ok(x)
+}
+
+/// `Σ_k X^{s_k}·(steps of part k)`, s_k the sum of the shifts of the splits whose second half part
+/// k is in.
+///
+/// Cost: parts − 1 automorphisms, and two products with monomials for each.
+fn by_monomials<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
+    let group = each(group, |x| machine.enter(step.apart, x))?;
+    let joined = walk(machine, step, splits, group)?;
+    joined.iter().try_for_each(|x| machine.leave(step.together, x))?;
+    Ok(joined)
+}
+
+/// Splits a group from the first of `splits` on, and joins what comes back.
+fn walk<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
+    let Some((split, rest)) = splits.split_first() else {
+        group.iter().try_for_each(|x| machine.leave(step.apart, x))?;
+        let group = run_all(machine, &step.steps, group)?;
+        return each(group, |x| machine.enter(step.together, x));
+    };
+    let depth = step.by.parts().ilog2() as usize - splits.len();
+    let count = group.len();
+    let (mut first, mut second) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for x in group {
+        machine.begin(step.apart, &x)?;
+        let circuit = machine.circuit();
+        let (a, b) = circuit.halves(split, &circuit.constants[&step.apart][depth], x)?;
+        first.push(a);
+        second.push(b);
+    }
+    if M::PARTS_ARE_ALIKE {
+        first = walk(machine, step, rest, first)?;
+        second.clone_from(&first);
+    } else if count << splits.len() <= together::<M>(step) {
+        first.append(&mut second);
+        first = walk(machine, step, rest, first)?;
+        second = first.split_off(count);
+    } else {
+        first = walk(machine, step, rest, first)?;
+        second = walk(machine, step, rest, second)?;
+    }
+    let join = |(first, second): (&Ct<M>, &Ct<M>)| {
+        machine.begin(step.together, first)?;
+        let circuit = machine.circuit();
+        circuit.joined(&circuit.constants[&step.together][depth], [first, second])
+    };
+    first.iter().zip(&second).map(join).collect()
+}

@@ -1,0 +1,88 @@
+//! The stages that a plan shows: a fold of its steps.
+
+use windlass_ring::kernels::arith;
+
+use super::pipeline::{LinearStep, Parts, Pipeline, Separation, Step};
+use super::schedule::Schedule;
+use super::spec::FrontEnd;
+use super::stage::{Stage, StageName};
+use super::unpacking;
+
+impl Pipeline {
+    /// All stages in order, with their levels.
+    pub fn stages(&self, schedule: &Schedule) -> Vec<Stage> {
+        let mut stages = Vec::new();
+        self.list(&self.steps, 1, schedule, &mut stages);
+        stages
+    }
+
+    /// The stages of steps that are done `times` times.
+    fn list(&self, steps: &[Step], times: usize, schedule: &Schedule, stages: &mut Vec<Stage>) {
+        let stage = |name: StageName, times: usize, work: String| {
+            let place = schedule.places[&name];
+            Stage { name, level: place.level, capacity: place.capacity, work, keys: Default::default(), times }
+        };
+        for step in steps {
+            match step {
+                Step::Linear(LinearStep { name, plan, .. }) => {
+                    let work = format!("{} automorphisms: {}", plan.grid().support().len(), plan.count());
+                    stages.push(Stage { keys: plan.required_keys(), ..stage(*name, times, work) });
+                }
+                Step::FrontEnd => stages.push(stage(StageName::FrontEnd, times, self.describe_front_end())),
+                Step::Digits(removal) => stages.push(stage(StageName::DigitRemoval, times, removal.explain())),
+                Step::Parts(Parts { apart, together, by, steps }) => {
+                    let here = times * by.times();
+                    let (work, back) = by.describe(here);
+                    let keys = by.keys(self.working.prime(), self.params.m());
+                    stages.push(Stage { keys, ..stage(*apart, here, work) });
+                    self.list(steps, times * by.parts(), schedule, stages);
+                    stages.push(stage(*together, here, back));
+                }
+            }
+        }
+    }
+
+    fn describe_front_end(&self) -> String {
+        let formula = &self.formula;
+        let modulus = match self.spec.front_end {
+            FrontEnd::PrimePower => format!("{}^{}", formula.prime, formula.exponent),
+            FrontEnd::NearPrimePower => {
+                let digits = formula.removed + formula.cleared;
+                format!("{}^{digits} + 1, {} digits cleared", formula.prime, formula.cleared)
+            }
+        };
+        format!(
+            "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {modulus}, times the encrypted key",
+            self.spec.ephemeral_weight,
+            self.params.log2_q(self.input.level),
+        )
+    }
+}
+
+impl Separation {
+    /// Taking apart and putting together, in words.
+    fn describe(&self, times: usize) -> (String, String) {
+        match self {
+            Self::Constants(packing) => {
+                let (parts, constants) = (self.parts(), packing.unpacking_count());
+                (
+                    format!("to {parts} ciphertexts with {constants} constants"),
+                    format!("{parts} products with constants"),
+                )
+            }
+            Self::Monomials(_) => {
+                (format!("{times} in all to 2 each, by automorphisms and monomials"), "by monomials".into())
+            }
+        }
+    }
+
+    /// The automorphisms of taking apart.
+    fn keys(&self, p: u64, m: u64) -> std::collections::BTreeSet<u64> {
+        match self {
+            Self::Constants(_) => {
+                unpacking::unpacking_powers(self.parts()).map(|j| arith::pow_mod(p % m, j, m)).collect()
+            }
+            Self::Monomials(splits) => splits.iter().map(|split| split.element).collect(),
+        }
+    }
+}

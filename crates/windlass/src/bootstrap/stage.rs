@@ -1,0 +1,61 @@
+//! Stages: what a plan lists and a refresh reports.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// One stage, as [`super::BootstrapPlan::stages`] lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stage {
+    /// Its name.
+    pub name: StageName,
+    /// The level it starts at.
+    pub level: usize,
+    /// Bits of capacity before and after, as forecast from the noise bounds; for what comes before
+    /// the front end counted from a ciphertext of the lowest level that is enough, with nothing but
+    /// rounding noise.
+    pub capacity: (f64, f64),
+    /// What it does, in words.
+    pub work: String,
+    /// The automorphisms that it needs keys for.
+    pub keys: BTreeSet<u64>,
+    /// How often it comes: once, or for each of the ciphertexts that a packed one comes apart into.
+    pub times: usize,
+}
+
+/// The name of a stage. One of a linear map that is split into several says which of them it is,
+/// counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each is what its name says")]
+pub enum StageName {
+    SlotsToCoefficients { part: usize, count: usize },
+    FrontEnd,
+    Splitting,
+    CoefficientsToSlots { part: usize, count: usize },
+    Trace { part: usize, count: usize },
+    Unpacking,
+    SplittingSlots,
+    DigitRemoval,
+    JoiningSlots,
+    Repacking,
+    Joining,
+}
+
+impl fmt::Display for StageName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, part, count) = match *self {
+            Self::SlotsToCoefficients { part, count } => ("slots to coefficients", part, count),
+            Self::FrontEnd => ("front end", 1, 1),
+            Self::Splitting => ("splitting", 1, 1),
+            Self::CoefficientsToSlots { part, count } => ("coefficients to slots", part, count),
+            Self::Trace { part, count } => ("trace", part, count),
+            Self::Unpacking => ("unpacking", 1, 1),
+            Self::SplittingSlots => ("splitting the slots", 1, 1),
+            Self::DigitRemoval => ("digit removal", 1, 1),
+            Self::JoiningSlots => ("joining the slots", 1, 1),
+            Self::Repacking => ("repacking", 1, 1),
+            Self::Joining => ("joining", 1, 1),
+        };
+        if count == 1 { f.write_str(name) } else { write!(f, "{name}, part {part} of {count}") }
+    }
+}
