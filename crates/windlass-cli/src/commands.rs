@@ -7,7 +7,7 @@ use windlass::lookup::{decode_record, encode_record};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::{Decryptor, Encryptor, Engine};
-use windlass::wire::{AnswerV1, CiphertextV1, KeyId, QueryV1};
+use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
 
 use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs};
 use crate::error::{CliError, Result};
@@ -67,7 +67,6 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
     let context = session.context();
     let mut rng = os_rng().map_err(windlass::Error::from)?;
-    let key = KeyId::generate(&mut rng);
     let secret = SecretKey::generate(context, &mut rng);
     let public = PublicKey::generate(&secret, &mut rng);
     let mut keys = EvaluationKeys::empty(context);
@@ -75,9 +74,9 @@ fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, 
         keys.add_galois(&secret, element, context.top_level(), &mut rng).map_err(windlass::Error::from)?;
     }
     Ok(vec![
-        (SECRET, write(&outputs.at(SECRET), &session.wire, key, &secret)?),
-        (PUBLIC, write(&outputs.at(PUBLIC), &session.wire, key, &public)?),
-        (EVALUATION, write(&outputs.at(EVALUATION), &session.wire, key, &keys)?),
+        (SECRET, write(&outputs.at(SECRET), &session.wire, &secret)?),
+        (PUBLIC, write(&outputs.at(PUBLIC), &session.wire, &public)?),
+        (EVALUATION, write(&outputs.at(EVALUATION), &session.wire, &keys)?),
     ])
 }
 
@@ -101,20 +100,20 @@ fn make_query(session: &Session, secret: Option<&Path>, public: Option<&Path>, r
     let selection = session.lookup.selection(row)?;
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let scheme = session.params.scheme();
-    let (ciphertext, key) = match (secret, public) {
+    let ciphertext = match (secret, public) {
         (Some(path), _) => {
-            let (secret, key): (SecretKey, _) = read(path, &session.wire)?;
+            let (secret, _): (SecretKey, _) = read(path, &session.wire)?;
             let decryptor = Decryptor::new(scheme, session.wire.slots(), Arc::new(secret));
             let (ciphertext, seed) = decryptor.encrypt(&selection, session.context().top_level(), &mut rng)?;
-            (CiphertextV1::seeded(ciphertext, seed), key)
+            CiphertextV1::seeded(ciphertext, seed)
         }
         (None, Some(path)) => {
-            let (public, key): (PublicKey, _) = read(path, &session.wire)?;
-            (CiphertextV1::new(Encryptor::new(scheme, Arc::new(public)).encrypt(&selection, &mut rng)?), key)
+            let (public, _): (PublicKey, _) = read(path, &session.wire)?;
+            CiphertextV1::new(Encryptor::new(scheme, Arc::new(public)).encrypt(&selection, &mut rng)?)
         }
         (None, None) => return Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
     };
-    write(out, &session.wire, key, &QueryV1 { schema: session.schema.hash(), ciphertext })
+    write(out, &session.wire, &QueryV1 { schema: session.schema.hash(), ciphertext })
 }
 
 /// `windlass answer`.
@@ -156,12 +155,12 @@ fn make_answer(
     out: &Path,
     stages: &mut Stages,
 ) -> Result<Answered> {
-    let (engine, query, key) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
+    let (engine, query) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
         let (message, key): (QueryV1, _) = read(query, &session.wire)?;
         session.check_table(query, &message.schema)?;
         let keys: EvaluationKeys = read_for(keys, &session.wire, (key, query))?;
         let engine = Engine::new(session.params.scheme(), session.wire.slots(), Arc::new(keys))?;
-        Ok((engine, message.ciphertext.into_ciphertext(), key))
+        Ok((engine, message.ciphertext.into_ciphertext()))
     })?;
     let (plan, prepared) = stages.run("answer_prepare", "encoding the table", || -> Result<_> {
         let records: Vec<Vec<u8>> = table.rows().iter().map(|row| encode_record(row)).collect();
@@ -173,7 +172,7 @@ fn make_answer(
     let capacity = (engine.capacity(&query), engine.capacity(&product));
     let small = engine.reduce_level(&product, ANSWER_CAPACITY)?;
     let message = AnswerV1 { schema: session.schema.hash(), ciphertext: CiphertextV1::new(small) };
-    Ok(Answered { bytes: write(out, &session.wire, key, &message)?, plan: plan.explain(), capacity })
+    Ok(Answered { bytes: write(out, &session.wire, &message)?, plan: plan.explain(), capacity })
 }
 
 /// `windlass decrypt`.

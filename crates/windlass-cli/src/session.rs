@@ -102,9 +102,9 @@ pub fn file_bytes(path: &Path) -> Result<u64> {
     Ok(std::fs::metadata(path).map_err(|error| CliError::at(path)(WireError::from(error)))?.len())
 }
 
-/// Writes a value of a key pair to a new file and gives its size.
-pub fn write<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId, value: &T) -> Result<u64> {
-    save(path, context, key, value).map_err(CliError::at(path))
+/// Writes a value, with the name of its key pair, to a new file and gives its size.
+pub fn write<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<u64> {
+    save(path, context, value).map_err(CliError::at(path))
 }
 
 /// Reads a value and the key pair that it belongs to.

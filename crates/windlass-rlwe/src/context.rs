@@ -10,7 +10,8 @@ use windlass_ring::sample::Gaussian;
 use windlass_ring::{Basis, Ring};
 
 use crate::error::RlweError;
-use crate::params::RlweParams;
+use crate::params::{ParamsId, RlweParams};
+use crate::registry::Registry;
 
 /// The ring over all primes of a parameter set, its bases and its gadget.
 ///
@@ -24,8 +25,12 @@ pub struct Context {
     gaussian: Gaussian,
 }
 
+/// The contexts in use.
+static CONTEXTS: Registry<(ParamsId, Isa), Context> = Registry::new();
+
 impl Context {
-    /// Builds the transforms of all primes on the fastest instruction set of this machine.
+    /// Builds the transforms of all primes on the fastest instruction set of this machine; equal parameters share one
+    /// context for as long as someone holds it.
     ///
     /// # Errors
     /// [`RlweError::Ring`] when a transform cannot be built.
@@ -38,15 +43,12 @@ impl Context {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_isa(params: RlweParams, isa: Isa) -> Result<Arc<Self>, RlweError> {
-        let primes = params.all_primes();
-        let ring = Ring::new(Arc::clone(params.shape()), &primes, isa)?;
-        let levels = params.top_level();
-        Ok(Arc::new(Self {
-            special: Basis::new(levels..primes.len()),
-            gaussian: Gaussian::new(params.sigma()),
-            ring,
-            params,
-        }))
+        CONTEXTS.get_or_build((params.id(), isa), || {
+            let primes = params.all_primes();
+            let ring = Ring::new(Arc::clone(params.shape()), &primes, isa)?;
+            let special = Basis::new(params.top_level()..primes.len());
+            Ok(Self { special, gaussian: Gaussian::new(params.sigma()), ring, params })
+        })
     }
 
     /// The parameters.

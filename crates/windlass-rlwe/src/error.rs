@@ -5,6 +5,8 @@ use std::fmt;
 use windlass_ring::RingError;
 use windlass_ring::kernels::KernelError;
 
+use crate::key_id::KeyId;
+
 /// A number in a message: whatever integer or real number was given, as it was given.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Number {
@@ -127,6 +129,16 @@ pub enum RlweError {
     BadKey {
         /// Which key.
         what: &'static str,
+    },
+    /// Two key pairs of one context met in one operation.
+    #[error("{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one")]
+    OtherKeyPair {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The key pair of the keys, or of the left operand.
+        left: KeyId,
+        /// The key pair of the right operand.
+        right: KeyId,
     },
     /// A switching key was made for lower levels than the ciphertext has.
     #[error(

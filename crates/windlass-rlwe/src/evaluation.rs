@@ -8,6 +8,7 @@ use windlass_ring::kernels::arith;
 
 use crate::context::Context;
 use crate::error::RlweError;
+use crate::key_id::KeyId;
 use crate::keys::{SecretKey, SecretPoly};
 use crate::switching::{SwitchingKey, square};
 
@@ -18,14 +19,15 @@ use crate::switching::{SwitchingKey, square};
 #[derive(Debug, Clone)]
 pub struct EvaluationKeys {
     context: Arc<Context>,
+    id: Option<KeyId>,
     relinearisation: Option<Arc<SwitchingKey>>,
     galois: BTreeMap<u64, Arc<SwitchingKey>>,
 }
 
 impl EvaluationKeys {
-    /// No keys at all.
+    /// No keys at all, and of no key pair yet: the first key that is added or inserted says which.
     pub fn empty(context: &Arc<Context>) -> Self {
-        Self { context: Arc::clone(context), relinearisation: None, galois: BTreeMap::new() }
+        Self { context: Arc::clone(context), id: None, relinearisation: None, galois: BTreeMap::new() }
     }
 
     /// The context.
@@ -33,10 +35,24 @@ impl EvaluationKeys {
         &self.context
     }
 
+    /// The name of the key pair; none as long as there are no keys.
+    pub fn key_id(&self) -> Option<KeyId> {
+        self.id
+    }
+
+    /// Takes the name of the first key; another one is refused.
+    fn adopt(&mut self, operation: &'static str, key: KeyId) -> Result<(), RlweError> {
+        match *self.id.get_or_insert(key) {
+            id if id == key => Ok(()),
+            id => Err(RlweError::OtherKeyPair { operation, left: id, right: key }),
+        }
+    }
+
     /// Makes the relinearisation key (s² to s), usable up to `level`.
     ///
     /// # Errors
-    /// [`RlweError::OutOfRange`] for a level that the chain does not have; [`RlweError::BadKey`] for the secret of another context.
+    /// [`RlweError::OutOfRange`] for a level that the chain does not have; [`RlweError::BadKey`] for the secret of another context,
+    /// [`RlweError::OtherKeyPair`] for that of another key pair.
     pub fn add_relinearisation(
         &mut self,
         secret: &SecretKey,
@@ -45,12 +61,12 @@ impl EvaluationKeys {
     ) -> Result<(), RlweError> {
         self.check(secret, level)?;
         let source = square(secret);
-        let key = SwitchingKey::generate(&self.context, &source.0, secret.eval(), level, rng);
+        let key = SwitchingKey::generate(secret, &source.0, secret.eval(), level, rng);
         self.relinearisation = Some(Arc::new(key));
         Ok(())
     }
 
-    fn check(&self, secret: &SecretKey, level: usize) -> Result<(), RlweError> {
+    fn check(&mut self, secret: &SecretKey, level: usize) -> Result<(), RlweError> {
         if !Arc::ptr_eq(secret.context(), &self.context) {
             return Err(RlweError::BadKey { what: "secret key" });
         }
@@ -59,7 +75,7 @@ impl EvaluationKeys {
             let range = format!("between 1 and {top}");
             return Err(RlweError::OutOfRange { what: "the level of a key", got: level.into(), range });
         }
-        Ok(())
+        self.adopt("add an evaluation key", secret.key_id())
     }
 
     /// Makes the key of θ_t, usable up to `level`, unless one of at least that level is there. The identity needs none.
@@ -83,7 +99,7 @@ impl EvaluationKeys {
         }
         let inverse = arith::inv_mod(element, m).expect("the automorphism exists, so t is a unit");
         let target = SecretPoly(secret.eval().automorphism(&*ring.automorphism(inverse)?));
-        let key = SwitchingKey::generate(&self.context, secret.eval(), &target.0, level, rng);
+        let key = SwitchingKey::generate(secret, secret.eval(), &target.0, level, rng);
         self.galois.insert(element, Arc::new(key));
         Ok(())
     }
@@ -91,9 +107,10 @@ impl EvaluationKeys {
     /// Puts a relinearisation key in place, as read from a file.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] for a key of another context.
+    /// [`RlweError::BadKey`] for a key of another context, [`RlweError::OtherKeyPair`] for one of another key pair.
     pub fn insert_relinearisation(&mut self, key: SwitchingKey) -> Result<(), RlweError> {
         key.check_context(&self.context)?;
+        self.adopt("insert an evaluation key", key.key_id())?;
         self.relinearisation = Some(Arc::new(key));
         Ok(())
     }
@@ -101,10 +118,12 @@ impl EvaluationKeys {
     /// Puts a Galois key in place, as read from a file.
     ///
     /// # Errors
-    /// [`RlweError::Ring`] when t is not invertible modulo m; [`RlweError::BadKey`] for a key of another context.
+    /// [`RlweError::Ring`] when t is not invertible modulo m; [`RlweError::BadKey`] for a key of another context,
+    /// [`RlweError::OtherKeyPair`] for one of another key pair.
     pub fn insert_galois(&mut self, element: u64, key: SwitchingKey) -> Result<(), RlweError> {
         key.check_context(&self.context)?;
         self.context.ring().automorphism(element)?;
+        self.adopt("insert an evaluation key", key.key_id())?;
         self.galois.insert(element % self.context.params().m(), Arc::new(key));
         Ok(())
     }

@@ -9,6 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::context::Context;
 use crate::error::RlweError;
+use crate::key_id::KeyId;
 use crate::security::SecretDistribution;
 
 /// A polynomial that is wiped when dropped.
@@ -35,6 +36,7 @@ pub(crate) fn error(context: &Context, basis: &Basis, rng: &mut impl RngCore) ->
 /// The secret key s: small coefficients, and its values modulo all primes.
 pub struct SecretKey {
     context: Arc<Context>,
+    id: KeyId,
     coefficients: Zeroizing<Vec<i64>>,
     eval: SecretPoly<Eval>,
 }
@@ -47,7 +49,7 @@ impl std::fmt::Debug for SecretKey {
 
 impl SecretKey {
     /// A fresh key of the distribution of the parameters, drawn again until its canonical norm is within the stated bound
-    /// (less than one draw in a hundred fails it).
+    /// (less than one draw in a hundred fails it); then its name.
     pub fn generate(context: &Arc<Context>, rng: &mut impl RngCore) -> Self {
         let params = context.params();
         loop {
@@ -57,33 +59,42 @@ impl SecretKey {
             };
             let norm = windlass_ring::norm::canonical_norm(params.shape(), &coefficients);
             if norm <= crate::noise::secret_norm_bound(params.shape(), params.secret()) {
-                return Self::build(context, coefficients);
+                return Self::build(context, KeyId::generate(rng), coefficients);
             }
         }
     }
 
-    /// The key with the given coefficients (powerful basis).
+    /// The key with the given name and coefficients (powerful basis).
     ///
     /// # Errors
     /// [`RlweError::BadSecretKey`] when there are not n of them, all in {−1, 0, 1}, or the norm bound does not hold.
-    pub fn from_coefficients(context: &Arc<Context>, coefficients: Zeroizing<Vec<i64>>) -> Result<Self, RlweError> {
+    pub fn from_coefficients(
+        context: &Arc<Context>,
+        id: KeyId,
+        coefficients: Zeroizing<Vec<i64>>,
+    ) -> Result<Self, RlweError> {
         let params = context.params();
         let small = coefficients.len() == params.n() && coefficients.iter().all(|x| (-1..=1).contains(x));
         let bound = crate::noise::secret_norm_bound(params.shape(), params.secret());
         if !small || windlass_ring::norm::canonical_norm(params.shape(), &coefficients) > bound {
             return Err(RlweError::BadSecretKey);
         }
-        Ok(Self::build(context, coefficients))
+        Ok(Self::build(context, id, coefficients))
     }
 
-    fn build(context: &Arc<Context>, coefficients: Zeroizing<Vec<i64>>) -> Self {
+    fn build(context: &Arc<Context>, id: KeyId, coefficients: Zeroizing<Vec<i64>>) -> Self {
         let eval = secret_eval(context, &context.wide_basis(context.top_level()), &coefficients);
-        Self { context: Arc::clone(context), coefficients, eval }
+        Self { context: Arc::clone(context), id, coefficients, eval }
     }
 
     /// The context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
+    }
+
+    /// The name of the key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.id
     }
 
     /// The coefficients. Secret: wipe every copy.
@@ -140,6 +151,7 @@ pub(crate) fn zero_under(context: &Context, secret: &Poly<Eval>, a: &Poly<Eval>,
 #[derive(Debug, Clone)]
 pub struct PublicKey {
     context: Arc<Context>,
+    id: KeyId,
     seed: [u8; 32],
     b: Poly<Eval>,
     a: Poly<Eval>,
@@ -152,25 +164,30 @@ impl PublicKey {
         rng.fill_bytes(&mut seed);
         let context = Arc::clone(secret.context());
         let [b, a] = secret.encrypt_zero(context.top_level(), seed, 1, rng);
-        Self { context, seed, b, a }
+        Self { context, id: secret.id, seed, b, a }
     }
 
-    /// Rebuilds a key from its seed and its b half.
+    /// Rebuilds the key of the pair `id` from its seed and its b half.
     ///
     /// # Errors
     /// [`RlweError::BadKey`] when b is not at the top level of the context.
-    pub fn from_parts(context: &Arc<Context>, seed: [u8; 32], b: Poly<Eval>) -> Result<Self, RlweError> {
+    pub fn from_parts(context: &Arc<Context>, id: KeyId, seed: [u8; 32], b: Poly<Eval>) -> Result<Self, RlweError> {
         let basis = context.basis(context.top_level());
         if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != &basis {
             return Err(RlweError::BadKey { what: "public key" });
         }
         let a = sample::uniform(context.ring(), &basis, &seed, 0);
-        Ok(Self { context: Arc::clone(context), seed, b, a })
+        Ok(Self { context: Arc::clone(context), id, seed, b, a })
     }
 
     /// The context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context
+    }
+
+    /// The name of the key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.id
     }
 
     /// The seed of a, and b.

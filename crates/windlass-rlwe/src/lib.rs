@@ -4,16 +4,20 @@
 pub mod context;
 pub mod error;
 pub mod evaluation;
+pub mod key_id;
 pub mod keys;
 pub mod noise;
 pub mod params;
+pub mod registry;
 pub mod security;
 pub mod switching;
 
 pub use context::Context;
 pub use error::{Number, RlweError};
 pub use evaluation::{EvaluationKeys, KeyStrategy};
+pub use key_id::KeyId;
 pub use keys::{PublicKey, SecretKey};
 pub use noise::{Bound, FailureProbability, NoiseModel};
 pub use params::{Assurance, KeySizes, ParamsId, RlweParams, RlweSpec};
+pub use registry::Registry;
 pub use security::{SecretDistribution, SecurityEstimate};

@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use crate::context::Context;
 use crate::error::RlweError;
+use crate::key_id::KeyId;
 use crate::keys::{SecretKey, SecretPoly, fork};
 
 pub use windlass_ring::gadget::{Addend, Weights};
@@ -29,6 +30,7 @@ pub use windlass_ring::rns::Finish;
 /// `a` is expanded from a 32-byte seed, stream k: only b is stored on disk.
 #[derive(Debug, Clone)]
 pub struct SwitchingKey {
+    id: KeyId,
     level: usize,
     seed: [u8; 32],
     b: Vec<Poly<Eval>>,
@@ -36,14 +38,15 @@ pub struct SwitchingKey {
 }
 
 impl SwitchingKey {
-    /// The key from `source` to `target` (values over all primes), usable up to `level`.
+    /// The key from `source` to `target` (values over all primes), both made of the secret key `of`, usable up to `level`.
     pub(crate) fn generate(
-        context: &Context,
+        of: &SecretKey,
         source: &Poly<Eval>,
         target: &Poly<Eval>,
         level: usize,
         rng: &mut impl RngCore,
     ) -> Self {
+        let context = &**of.context();
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let groups = context.gadget().active(&context.basis(level));
@@ -51,7 +54,7 @@ impl SwitchingKey {
         let errors: Vec<_> = groups.iter().map(|_| fork(rng)).collect();
         let errors: Vec<Zeroizing<Vec<i64>>> =
             errors.into_par_iter().map(|mut rng| sample::error(ring.shape(), context.gaussian(), &mut rng)).collect();
-        Self::filled(context, level, seed, groups.len(), |k, index, q, [b, a]| {
+        Self::filled(context, of.key_id(), level, seed, groups.len(), |k, index, q, [b, a]| {
             sample::uniform_row(index, q, &seed, k as u32, a);
             ring.evaluate_signed(index, &errors[k], b);
             rows::neg_assign(ring.isa(), q, b);
@@ -68,6 +71,7 @@ impl SwitchingKey {
     /// A key whose pairs of rows `fill(digit, index, q, [b, a])` writes. They lie in memory as an inner product reads them: prime by prime.
     fn filled(
         context: &Context,
+        id: KeyId,
         level: usize,
         seed: [u8; 32],
         digits: usize,
@@ -86,14 +90,20 @@ impl SwitchingKey {
             b.push(x);
             a.push(y);
         }
-        Self { level, seed, b, a }
+        Self { id, level, seed, b, a }
     }
 
-    /// Rebuilds a key from its seed and its b halves.
+    /// Rebuilds a key of the pair `id` from its seed and its b halves.
     ///
     /// # Errors
     /// [`RlweError::BadKey`] when the halves do not fit the context and level.
-    pub fn from_parts(context: &Context, level: usize, seed: [u8; 32], b: Vec<Poly<Eval>>) -> Result<Self, RlweError> {
+    pub fn from_parts(
+        context: &Context,
+        id: KeyId,
+        level: usize,
+        seed: [u8; 32],
+        b: Vec<Poly<Eval>>,
+    ) -> Result<Self, RlweError> {
         let bad = Err(RlweError::BadKey { what: "switching key" });
         if level == 0 || level > context.top_level() {
             return bad;
@@ -104,7 +114,7 @@ impl SwitchingKey {
         if b.len() != groups.len() || !b.iter().all(fits) {
             return bad;
         }
-        Ok(Self::filled(context, level, seed, b.len(), |k, index, q, [low, high]| {
+        Ok(Self::filled(context, id, level, seed, b.len(), |k, index, q, [low, high]| {
             low.copy_from_slice(b[k].row_of(index));
             sample::uniform_row(index, q, &seed, k as u32, high);
         }))
@@ -113,6 +123,11 @@ impl SwitchingKey {
     pub(crate) fn check_context(&self, context: &Context) -> Result<(), RlweError> {
         let ours = self.b.iter().all(|poly| Arc::ptr_eq(poly.ring(), context.ring()));
         if ours { Ok(()) } else { Err(RlweError::BadKey { what: "switching key" }) }
+    }
+
+    /// The name of the key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.id
     }
 
     /// The highest level the key can be used at.

@@ -1,8 +1,12 @@
 //! What can go wrong, and what to do about it.
 
+use std::sync::Arc;
+
+use windlass_ring::slots::Hypercube;
+
 use crate::bootstrap::BootstrapError;
 use crate::wire::WireError;
-use windlass_rlwe::Number;
+use windlass_rlwe::{KeyId, Number, RlweError};
 
 /// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -82,7 +86,29 @@ pub enum Error {
     Ring(#[from] windlass_ring::RingError),
     /// The RLWE layer refused.
     #[error(transparent)]
-    Rlwe(#[from] windlass_rlwe::RlweError),
+    Rlwe(RlweError),
+    /// Two key pairs of one context met in one operation.
+    #[error("{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one")]
+    OtherKeyPair {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The key pair of the keys, or of the left operand.
+        left: KeyId,
+        /// The key pair of the right operand.
+        right: KeyId,
+    },
+    /// Two slot orders of one plaintext ring met in one operation.
+    #[error(
+        "{operation}: the values have their slots in different orders (generators {left:?} and {right:?}); make all plaintexts, plans and keys from one slot ring"
+    )]
+    OtherSlotOrder {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// The generators of the hypercube of the evaluator.
+        left: Vec<u64>,
+        /// Those of the value.
+        right: Vec<u64>,
+    },
     /// Two values that belong to different contexts (rings, moduli or parameters) met in one operation.
     #[error("{operation}: the values belong to different contexts ({left} and {right})")]
     ContextMismatch {
@@ -204,6 +230,29 @@ pub enum Error {
     /// A bootstrapping was refused.
     #[error(transparent)]
     Bootstrap(#[from] BootstrapError),
+}
+
+impl From<RlweError> for Error {
+    fn from(error: RlweError) -> Self {
+        match error {
+            RlweError::OtherKeyPair { operation, left, right } => Self::OtherKeyPair { operation, left, right },
+            error => Self::Rlwe(error),
+        }
+    }
+}
+
+/// Errors: [`Error::OtherKeyPair`] unless the names are one.
+pub(crate) fn check_same_keys(operation: &'static str, left: KeyId, right: KeyId) -> Result<()> {
+    if left == right { Ok(()) } else { Err(Error::OtherKeyPair { operation, left, right }) }
+}
+
+/// Errors: [`Error::OtherSlotOrder`] unless the hypercubes are the same.
+pub(crate) fn check_same_order(operation: &'static str, left: &Arc<Hypercube>, right: &Arc<Hypercube>) -> Result<()> {
+    if Arc::ptr_eq(left, right) || left == right {
+        return Ok(());
+    }
+    let [left, right] = [left, right].map(|cube| cube.dimensions().iter().map(|line| line.generator).collect());
+    Err(Error::OtherSlotOrder { operation, left, right })
 }
 
 /// Results of this crate.

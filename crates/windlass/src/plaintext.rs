@@ -131,6 +131,16 @@ impl Plaintext {
         Self { content: content.min(Content::any(&self.slots)), ..self }
     }
 
+    /// The element modulo p^exponent, in that ring; `exponent` is at most r.
+    pub(crate) fn lowered(&self, exponent: u32) -> Self {
+        if exponent == self.slots.modulus().exponent() {
+            return self.clone();
+        }
+        let ring = self.slots.lower(exponent).expect("a lower ring of one that exists");
+        let coefficients = self.coefficients.iter().map(|&c| ring.modulus().reduce(c)).collect();
+        Self::wrap(&ring, coefficients, self.content)
+    }
+
     /// The ring of this element.
     pub fn slots(&self) -> &Arc<SlotRing> {
         &self.slots
@@ -215,7 +225,8 @@ impl PartialEq for Plaintext {
 
 /// Whether two slot rings have the same m, p^r and hypercube.
 fn same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>) -> bool {
-    Arc::ptr_eq(a, b) || (a.modulus() == b.modulus() && a.hypercube() == b.hypercube())
+    let one_order = || Arc::ptr_eq(a.hypercube(), b.hypercube()) || a.hypercube() == b.hypercube();
+    Arc::ptr_eq(a, b) || (a.modulus() == b.modulus() && one_order())
 }
 
 /// Errors: [`Error::ContextMismatch`] unless the rings are the same.

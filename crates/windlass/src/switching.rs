@@ -4,7 +4,10 @@
 //! forecast of noise alike. [`crate::Evaluator`] adds what needs plaintexts in `R/(p^r)`. Notation: `m` conductor,
 //! automorphisms `θ_t : X ↦ X^t` for `t` in Z_m^*, ciphertext modulus `Q`, special modulus `P`.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
+use windlass_ring::slots::Hypercube;
 
 use crate::error::{Error, Result};
 
@@ -30,6 +33,11 @@ pub trait Switching: Sync {
 
     /// The conductor m: automorphisms are units modulo m.
     fn conductor(&self) -> u64;
+
+    /// The hypercube that numbers the slots; none where rotations are what the conductor alone fixes, as in CKKS.
+    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
+        None
+    }
 
     /// `a + b`.
     fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;

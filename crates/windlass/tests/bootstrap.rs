@@ -90,7 +90,7 @@ fn on_the_mock_with(plan: &Arc<BootstrapPlan>, seeds: Range<u64>) {
         let content = message(plan, &mut rng);
         let bootstrapper = ClearBootstrapper::new(Arc::clone(plan), seed).unwrap();
         let image = bootstrapper.refresh(&clear.encrypt(&content).unwrap()).unwrap();
-        assert_eq!(image.plaintext(), &content, "seed {seed}\n{}", plan.explain());
+        assert_eq!(&image.plaintext(), &content, "seed {seed}\n{}", plan.explain());
     }
 }
 
@@ -107,7 +107,7 @@ fn searched_partitions_on_the_mock() {
             let thin = message(plan, &mut rng);
             let image = ClearBootstrapper::new(Arc::clone(plan), 1).unwrap();
             let image = image.refresh(&Clear::new(plan.message_ring()).encrypt(&thin).unwrap()).unwrap();
-            assert_eq!(image.plaintext(), &thin, "{}", plan.explain());
+            assert_eq!(&image.plaintext(), &thin, "{}", plan.explain());
         }
         assert!(capacity.stages().len() <= time.stages().len());
         assert!(capacity.output_bits() >= time.output_bits() - 1.0, "{}\n{}", capacity.explain(), time.explain());

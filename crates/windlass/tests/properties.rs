@@ -166,7 +166,7 @@ fn author((m, p, r): (u64, u64, u32), scheme: Scheme) -> Author {
 }
 
 fn decode<T: Wire>(wire: &WireContext, payload: &[u8]) -> Result<T, Error> {
-    T::decode(wire, FieldReader::new(payload))
+    T::decode(wire, KeyId([7; 16]), FieldReader::new(payload))
 }
 
 proptest! {

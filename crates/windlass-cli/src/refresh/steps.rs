@@ -10,7 +10,7 @@ use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, sta
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
-use windlass::wire::{CiphertextV1, KeyId};
+use windlass::wire::CiphertextV1;
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
 use super::describe::{Refreshed, describe_refresh, describe_values};
@@ -53,7 +53,6 @@ fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Ve
     let (plan, message) = (&setup.planned.plan, setup.wire.message());
     let context = message.context();
     let mut rng = os_rng().map_err(windlass::Error::from)?;
-    let key = KeyId::generate(&mut rng);
     let required = plan.required_key_levels();
     let made = stages.count("keygen", "making keys", required.len() + 2, |tick| -> windlass::Result<_> {
         let secret = Arc::new(SecretKey::generate(context, &mut rng));
@@ -73,10 +72,10 @@ fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Ve
     let (secret, public, evaluation, own) = made?;
     stages.run("keygen_write", "writing keys", || {
         Ok(vec![
-            (SECRET, write(&outputs.at(SECRET), message, key, &*secret)?),
-            (PUBLIC, write(&outputs.at(PUBLIC), message, key, &public)?),
-            (EVALUATION, write(&outputs.at(EVALUATION), message, key, &evaluation)?),
-            (BOOTSTRAP, write(&outputs.at(BOOTSTRAP), &setup.wire, key, &own)?),
+            (SECRET, write(&outputs.at(SECRET), message, &*secret)?),
+            (PUBLIC, write(&outputs.at(PUBLIC), message, &public)?),
+            (EVALUATION, write(&outputs.at(EVALUATION), message, &evaluation)?),
+            (BOOTSTRAP, write(&outputs.at(BOOTSTRAP), &setup.wire, &own)?),
         ])
     })
 }
@@ -120,26 +119,26 @@ fn make_ciphertext(
         let bits = capacity.map_or_else(String::new, |bits| format!(" with {bits} bits of capacity"));
         CliError::Usage(format!("these parameters have no fresh ciphertext{bits}; ask for less with --capacity"))
     };
-    let (ciphertext, key) = match (secret, public) {
+    let ciphertext = match (secret, public) {
         (Some(path), _) => {
-            let (secret, key): (SecretKey, _) = read(path, message)?;
+            let (secret, _): (SecretKey, _) = read(path, message)?;
             let decryptor = Decryptor::new(scheme, message.slots(), Arc::new(secret));
             let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
             let found = fresh.find(|made| made.as_ref().map_or(true, |(ct, _)| enough(ct)));
             let (ciphertext, seed) = found.ok_or_else(none)??;
-            (CiphertextV1::seeded(ciphertext, seed), key)
+            CiphertextV1::seeded(ciphertext, seed)
         }
         (None, Some(path)) => {
-            let (public, key): (PublicKey, _) = read(path, message)?;
+            let (public, _): (PublicKey, _) = read(path, message)?;
             let fresh = Encryptor::new(scheme, Arc::new(public)).encrypt(&plaintext, &mut rng)?;
             let engine = Engine::new(scheme, message.slots(), Arc::new(EvaluationKeys::empty(message.context())))?;
             let mut lower = (1..=top).map(|level| engine.switch_modulus(&fresh, level));
             let found = lower.find(|made| made.as_ref().is_ok_and(enough));
-            (CiphertextV1::new(found.ok_or_else(none)??), key)
+            CiphertextV1::new(found.ok_or_else(none)??)
         }
         (None, None) => return Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
     };
-    let bytes = write(out, message, key, &ciphertext)?;
+    let bytes = write(out, message, &ciphertext)?;
     Ok((setup.capacity(&ciphertext.into_ciphertext()), bytes))
 }
 
@@ -196,7 +195,7 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     })?;
     let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
     let packed = bootstrapper.plan().spec().mode == Mode::Packed;
-    let bytes = write(out, setup.wire.message(), key, &CiphertextV1::new(refreshed))?;
+    let bytes = write(out, setup.wire.message(), &CiphertextV1::new(refreshed))?;
     Ok(Refreshed { stages: stage_times(&times), capacity, bytes, packed })
 }
 

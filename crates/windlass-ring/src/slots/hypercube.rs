@@ -21,7 +21,7 @@ pub struct Dimension {
 /// `α(ζ^{1/t(e)})`. So θ_{g_s} moves what slot e holds to slot e + (0, .., 1, .., 0) wherever e_s + 1 < D_s, in a good
 /// dimension also where it wraps around; and θ_p applies the Frobenius map σ of E in every slot.
 /// Slot numbers are row-major in the coordinates: the last dimension varies fastest.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Hypercube {
     m: u64,
     p: u64,
@@ -32,6 +32,17 @@ pub struct Hypercube {
 }
 
 const NOWHERE: (u32, u32) = (u32::MAX, 0);
+
+/// m, p and the generators determine everything else.
+impl PartialEq for Hypercube {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |a: &Dimension, b: &Dimension| (a.generator, a.size) == (b.generator, b.size);
+        (self.m, self.p, self.dimensions.len()) == (other.m, other.p, other.dimensions.len())
+            && self.dimensions.iter().zip(&other.dimensions).all(|(a, b)| same(a, b))
+    }
+}
+
+impl Eq for Hypercube {}
 
 impl Hypercube {
     /// Chooses the generators: each time an element of the largest order in Z_m^*/⟨p, g_1, ..⟩ (so there are as few

@@ -1,6 +1,6 @@
 //! R/(p^r) ≅ E^ℓ: encoding and decoding of slots.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use windlass_kernels::{Isa, Shape};
@@ -22,10 +22,12 @@ use crate::error::RingError;
 pub struct SlotRing {
     quotient: QuotientRing,
     galois: GaloisRing,
-    hypercube: Hypercube,
+    hypercube: Arc<Hypercube>,
     /// The exponents 1/t(i) mod m.
     points: Vec<u64>,
     method: Method,
+    /// The rings modulo p, .., p^{r−1}, made when they are first asked for.
+    lower: Vec<OnceLock<Arc<SlotRing>>>,
 }
 
 /// How elements and slots are converted into each other.
@@ -50,7 +52,8 @@ impl SlotRing {
     ///
     /// # Errors
     /// Those of [`QuotientRing::new`].
-    pub fn with_hypercube(hypercube: Hypercube, r: u32, isa: Isa) -> Result<Self, RingError> {
+    pub fn with_hypercube(hypercube: impl Into<Arc<Hypercube>>, r: u32, isa: Isa) -> Result<Self, RingError> {
+        let hypercube = hypercube.into();
         let quotient = QuotientRing::new(hypercube.m(), hypercube.prime(), r, isa)?;
         let galois = GaloisRing::new(hypercube.m(), quotient.modulus(), hypercube.slot_degree())?;
         Self::from_rings(hypercube, quotient, galois)
@@ -62,10 +65,29 @@ impl SlotRing {
     /// [`RingError::BadPrimePower`].
     pub fn with_exponent(&self, exponent: u32, isa: Isa) -> Result<Self, RingError> {
         let quotient = QuotientRing::new(self.hypercube.m(), self.hypercube.prime(), exponent, isa)?;
-        Self::from_rings(self.hypercube.clone(), quotient, self.galois.with_exponent(exponent)?)
+        Self::from_rings(Arc::clone(&self.hypercube), quotient, self.galois.with_exponent(exponent)?)
     }
 
-    fn from_rings(hypercube: Hypercube, quotient: QuotientRing, galois: GaloisRing) -> Result<Self, RingError> {
+    /// This ring modulo p^exponent, 1 ≤ exponent ≤ r, the same for everyone who asks: [`Self::with_exponent`] once.
+    ///
+    /// # Errors
+    /// [`RingError::BadPrimePower`] for another exponent.
+    pub fn lower(self: &Arc<Self>, exponent: u32) -> Result<Arc<Self>, RingError> {
+        if exponent == self.modulus().exponent() {
+            return Ok(Arc::clone(self));
+        }
+        const REASON: &str = "the exponent is 0, or above that of the ring";
+        let Some(place) = self.lower.get((exponent as usize).wrapping_sub(1)) else {
+            return Err(RingError::BadPrimePower { prime: self.prime(), exponent, reason: REASON });
+        };
+        if let Some(ring) = place.get() {
+            return Ok(Arc::clone(ring));
+        }
+        let ring = Arc::new(self.with_exponent(exponent, self.quotient.isa())?);
+        Ok(Arc::clone(place.get_or_init(|| ring)))
+    }
+
+    fn from_rings(hypercube: Arc<Hypercube>, quotient: QuotientRing, galois: GaloisRing) -> Result<Self, RingError> {
         let (m, degree) = (hypercube.m(), hypercube.slot_degree());
         let points: Vec<u64> = (0..hypercube.slots()).map(|slot| hypercube.evaluation_exponent(slot)).collect();
         let method = if m.is_power_of_two() && hypercube.prime() % 4 == 1 {
@@ -75,7 +97,8 @@ impl SlotRing {
             let factors = points.par_iter().map(|&h| factor(&quotient, &galois, h)).collect::<Result<_, _>>()?;
             Method::Tree(FactorTree::new(quotient.convolver(), factors))
         };
-        Ok(Self { quotient, galois, hypercube, points, method })
+        let lower = (1..quotient.modulus().exponent()).map(|_| OnceLock::new()).collect();
+        Ok(Self { quotient, galois, hypercube, points, method, lower })
     }
 
     /// R/(p^r).
@@ -114,7 +137,7 @@ impl SlotRing {
     }
 
     /// The hypercube.
-    pub fn hypercube(&self) -> &Hypercube {
+    pub fn hypercube(&self) -> &Arc<Hypercube> {
         &self.hypercube
     }
 

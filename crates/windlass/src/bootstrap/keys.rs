@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Context, EvaluationKeys, SecretKey};
+use windlass_rlwe::{Context, EvaluationKeys, KeyId, SecretKey};
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::{EncapsulationKey, EncryptedSecret};
@@ -21,6 +21,7 @@ pub struct BootstrapKeys {
     pub(super) encrypted_secret: EncryptedSecret,
     pub(super) scheme: Scheme,
     purpose: Purpose,
+    id: KeyId,
 }
 
 /// What of a plan its keys depend on.
@@ -66,7 +67,7 @@ impl BootstrapKeys {
         let encapsulation = EncapsulationKey::generate(secret, &ephemeral, plan.input(), rng);
         let modulus = plan.working_ring().modulus().value();
         let encrypted_secret = EncryptedSecret::generate(secret, &ephemeral, modulus, rng);
-        Ok(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan) })
+        Ok(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan), id: secret.key_id() })
     }
 
     /// The seed of the uniform half of the encapsulation key, and its other half.
@@ -83,19 +84,24 @@ impl BootstrapKeys {
     /// plan.
     pub(crate) fn from_parts(
         plan: &BootstrapPlan,
-        context: &Arc<Context>,
+        (context, id): (&Arc<Context>, KeyId),
         scheme: Scheme,
         (encapsulation_seed, b): ([u8; 32], Poly<Eval>),
         (encrypted_seed, encrypted): ([u8; 32], Poly<Eval>),
     ) -> Option<Self> {
         let encapsulation = EncapsulationKey::from_parts(context, plan.input(), encapsulation_seed, b)?;
         let encrypted_secret = EncryptedSecret::from_parts(context, encrypted_seed, encrypted)?;
-        Some(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan) })
+        Some(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan), id })
     }
 
     /// Whether they were made for this plan, or for one with the same moduli and ephemeral secrets.
     pub(super) fn fit(&self, plan: &BootstrapPlan, context: &Context, scheme: Scheme) -> bool {
         self.encrypted_secret.is_of(context) && self.scheme == scheme && self.purpose == Purpose::of(plan)
+    }
+
+    /// The name of the key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.id
     }
 
     /// Bytes in memory.

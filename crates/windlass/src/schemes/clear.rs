@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use windlass_ring::RingError;
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
@@ -28,6 +28,7 @@ pub struct Clear {
 /// What would be a ciphertext: the plaintext itself, known modulo `p^exponent`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClearCiphertext {
+    /// Canonical modulo p^exponent, in the ring modulo p^r.
     plaintext: Plaintext,
     exponent: u32,
 }
@@ -67,9 +68,9 @@ fn count(counter: &AtomicUsize, by: usize) {
 }
 
 impl ClearCiphertext {
-    /// The content, canonical modulo `p^exponent`.
-    pub fn plaintext(&self) -> &Plaintext {
-        &self.plaintext
+    /// The content, in the ring modulo `p^exponent`.
+    pub fn plaintext(&self) -> Plaintext {
+        self.plaintext.lowered(self.exponent)
     }
 
     /// What its slots are known to hold: what the operations on ciphertexts can tell, not what the mock could see.
@@ -120,9 +121,9 @@ impl Clear {
         Ok(ClearCiphertext { plaintext: plaintext.clone(), exponent: self.slots.modulus().exponent() })
     }
 
-    /// Unwraps a ciphertext.
+    /// Unwraps a ciphertext: an element of the ring modulo `p^exponent`.
     pub fn decrypt(&self, ciphertext: &ClearCiphertext) -> Plaintext {
-        ciphertext.plaintext.clone()
+        ciphertext.plaintext()
     }
 
     /// The operations done so far.
@@ -137,6 +138,10 @@ impl Clear {
             extended_automorphisms: read(&self.counters.extended_automorphisms),
             mod_downs: read(&self.counters.mod_downs),
         }
+    }
+
+    fn check(&self, operation: &'static str, a: &ClearCiphertext) -> Result<()> {
+        a.plaintext.check_ring(&self.slots, operation)
     }
 
     /// The plaintext, brought to its canonical form modulo `p^exponent`.
@@ -161,6 +166,7 @@ impl Clear {
     }
 
     fn moved(&self, a: &ClearCiphertext, t: u64, counter: &AtomicUsize) -> Result<ClearCiphertext> {
+        self.check("automorphism", a)?;
         let m = self.slots.m();
         if self.slots.hypercube().locate(t).is_none() {
             return Err(RingError::NotAnAutomorphism { element: t, m }.into());
@@ -183,6 +189,10 @@ impl Switching for Clear {
 
     fn conductor(&self) -> u64 {
         self.slots.m()
+    }
+
+    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
+        Some(self.slots.hypercube())
     }
 
     fn add(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -208,6 +218,7 @@ impl Switching for Clear {
     }
 
     fn hoist(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.check("hoist", a)?;
         count(&self.counters.hoists, 1);
         Ok(a.clone())
     }
@@ -298,12 +309,14 @@ impl Evaluator for Clear {
     }
 
     fn multiply_scalar(&self, a: &ClearCiphertext, k: i64) -> Result<ClearCiphertext> {
+        self.check("multiply by a scalar", a)?;
         let quotient = self.slots.quotient();
         let scaled = quotient.mul_scalar(a.plaintext.coefficients(), quotient.modulus().reduce_i64(k));
         self.wrap(Plaintext::new(&self.slots, scaled)?.declared(a.content()), a.exponent)
     }
 
     fn divide_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.check("divide by p", a)?;
         let prime = self.slots.prime();
         let coefficients = a.plaintext.coefficients();
         if a.exponent == 1 || coefficients.iter().any(|c| c % prime != 0) {

@@ -7,7 +7,7 @@ use rand_core::RngCore;
 use windlass_ring::kernels::arith;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context, NoiseModel, PublicKey, SecretKey};
+use windlass_rlwe::{Bound, Context, KeyId, NoiseModel, PublicKey, SecretKey};
 use zeroize::Zeroize;
 
 use super::engine::{Ciphertext, MARGIN_BITS, centred};
@@ -41,7 +41,7 @@ fn fresh_factor(context: &Context, scheme: Scheme, t: u64, level: usize) -> u64 
 }
 
 fn fresh(
-    context: &Arc<Context>,
+    (context, key): (&Arc<Context>, KeyId),
     scheme: Scheme,
     plaintext: &Plaintext,
     zero: [Poly<Eval>; 2],
@@ -67,6 +67,8 @@ fn fresh(
     encoded.zeroize();
     Ok(Ciphertext {
         context: Arc::clone(context),
+        key,
+        hypercube: Arc::clone(slots.hypercube()),
         scheme,
         parts,
         prime: slots.prime(),
@@ -98,7 +100,7 @@ impl Encryptor {
         let context = self.key.context();
         // The bound must not depend on the message: it covers every one.
         let noise = NoiseModel::new(context.params(), plaintext.slots().modulus().value()).fresh_public();
-        fresh(context, self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
+        fresh((context, self.key.key_id()), self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
     }
 }
 
@@ -139,14 +141,15 @@ impl Decryptor {
         let multiplier = if self.scheme == Scheme::Bgv { t } else { 1 };
         let zero = self.key.encrypt_zero(level, seed, multiplier, rng);
         let noise = self.noise.with_plaintext_modulus(t).fresh_secret();
-        Ok((fresh(context, self.scheme, plaintext, zero, noise)?, seed))
+        Ok((fresh((context, self.key.key_id()), self.scheme, plaintext, zero, noise)?, seed))
     }
 
-    /// The message: modulo p^e for a ciphertext of a lower exponent e (after exact divisions by p), with residues in [0, p^e).
+    /// The message, in the ring modulo p^e for a ciphertext of exponent e: lower than r after exact divisions by p. The lower ring is made once,
+    /// when it is first needed ([`SlotRing::lower`]).
     ///
     /// # Errors
     /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer; [`Error::NotDecryptable`] when the noise is
-    /// seen to exceed its bound (another key, a ciphertext changed on its way, an inexact division by p); [`Error::ContextMismatch`].
+    /// seen to exceed its bound (another key, a ciphertext changed on its way, an inexact division by p); [`Error::ContextMismatch`]; [`Error::OtherKeyPair`]; [`Error::OtherSlotOrder`].
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Plaintext> {
         self.check(ct)?;
         let capacity = self.noise.capacity(self.key.context().log2_modulus(ct.level()), ct.noise);
@@ -166,7 +169,7 @@ impl Decryptor {
         }
         let inverse = arith::inv_mod(ct.factor, t).expect("factors are units");
         residues.iter_mut().for_each(|x| *x = arith::mul_mod(*x, inverse, t));
-        Ok(Plaintext::new(&self.slots, residues)?.declared(ct.content))
+        Ok(Plaintext::new(&self.slots.lower(ct.exponent)?, residues)?.declared(ct.content))
     }
 
     /// log2 of the largest powerful-basis coefficient of ε in the ciphertext.
@@ -185,7 +188,7 @@ impl Decryptor {
     }
 
     fn check(&self, ct: &Ciphertext) -> Result<()> {
-        ct.check("decrypt", self.key.context(), self.scheme, &self.slots)
+        ct.check("decrypt", self.key.context(), Some(self.key.key_id()), self.scheme, &self.slots)
     }
 
     fn epsilon(&self, ct: &Ciphertext) -> Poly<Eval> {

@@ -7,7 +7,7 @@ use windlass_ring::sample;
 use windlass_rlwe::Context;
 
 use super::values::{FileContext, Wire, poly_len, read_parts, write_parts};
-use super::{ContextHash, FieldReader, FieldWriter, Kind, WireError};
+use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::ckks::{Ciphertext, CkksContext};
 
@@ -132,6 +132,10 @@ impl Fields {
 impl Wire<ApproximateContext> for ApproximateCiphertextV1 {
     const KIND: Kind = Kind::ApproximateCiphertext;
 
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.ciphertext.key_id())
+    }
+
     fn encode(&self, _: &ApproximateContext, out: &mut FieldWriter) {
         let ct = &self.ciphertext;
         out.bytes(&[ct.degree() as u8, u8::from(self.seed.is_some())]);
@@ -144,11 +148,11 @@ impl Wire<ApproximateContext> for ApproximateCiphertextV1 {
     }
 
     /// Refuses also what states values that do not fit its modulus: [`crate::Error::CapacityExhausted`].
-    fn decode(context: &ApproximateContext, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(&context.context, &mut fields)?;
         let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
         let (bounds, shape) = ((head.magnitude, head.deviation), (head.degree, head.slots));
-        let ciphertext = Ciphertext::from_file(&context.context, parts, shape, bounds)?;
+        let ciphertext = Ciphertext::from_file((&context.context, key), parts, shape, bounds)?;
         Ok(Self { ciphertext, seed })
     }
 

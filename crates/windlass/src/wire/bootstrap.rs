@@ -7,7 +7,7 @@ use windlass_ring::Basis;
 use windlass_rlwe::Context;
 
 use super::values::{FileContext, Wire, WireContext, poly_len, read_poly, write_poly};
-use super::{ContextHash, FieldReader, FieldWriter, Kind, WireError};
+use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::Result;
 use crate::schemes::Scheme;
@@ -70,6 +70,10 @@ impl FileContext for BootstrapContext {
 impl Wire<BootstrapContext> for BootstrapKeys {
     const KIND: Kind = Kind::BootstrapKeys;
 
+    fn key_id(&self) -> Option<KeyId> {
+        Some(BootstrapKeys::key_id(self))
+    }
+
     /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in. Then the encrypted ephemeral secret, its seed and its b
     /// over Q·P.
     fn encode(&self, _: &BootstrapContext, out: &mut FieldWriter) {
@@ -81,7 +85,7 @@ impl Wire<BootstrapContext> for BootstrapKeys {
         write_poly(out, b);
     }
 
-    fn decode(context: &BootstrapContext, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &BootstrapContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let seed = fields.array("seed of the encapsulation key")?;
         let basis = context.plan.input().wide_basis(context.rlwe());
         let b = read_poly(context.rlwe(), &basis, &mut fields, "encapsulation key")?;
@@ -89,7 +93,7 @@ impl Wire<BootstrapContext> for BootstrapKeys {
         let encrypted = read_poly(context.rlwe(), &context.whole(), &mut fields, "encrypted ephemeral secret")?;
         fields.finish("bootstrapping keys")?;
         let scheme = context.message.scheme();
-        let keys = Self::from_parts(&context.plan, context.rlwe(), scheme, (seed, b), (encrypted_seed, encrypted));
+        let keys = Self::from_parts(&context.plan, (context.rlwe(), key), scheme, (seed, b), (encrypted_seed, encrypted));
         Ok(keys.ok_or(WireError::Malformed { what: "bootstrapping keys" })?)
     }
 

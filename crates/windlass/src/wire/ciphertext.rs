@@ -7,7 +7,7 @@ use windlass_ring::{Eval, Poly, sample};
 use windlass_rlwe::Bound;
 
 use super::values::{Wire, WireContext, poly_len, read_parts, scheme_code, write_parts};
-use super::{FieldReader, FieldWriter, Kind, WireError};
+use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
@@ -114,6 +114,10 @@ impl Fields {
 impl Wire for CiphertextV1 {
     const KIND: Kind = Kind::Ciphertext;
 
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.ciphertext.key_id())
+    }
+
     fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
         let ct = &self.ciphertext;
         let told = context.slots.degree() > 1 && ct.content() == Content::Integers;
@@ -128,11 +132,13 @@ impl Wire for CiphertextV1 {
         write_parts(out, ct.parts(), self.seed.as_ref());
     }
 
-    fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(context, &mut fields)?;
         let (parts, seed) = read_parts(&context.context, head.level, head.seeded, fields, "ciphertext")?;
         let ciphertext = Ciphertext {
             context: Arc::clone(&context.context),
+            key,
+            hypercube: Arc::clone(context.slots.hypercube()),
             scheme: context.scheme,
             parts,
             prime: context.slots.prime(),

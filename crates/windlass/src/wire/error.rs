@@ -55,6 +55,9 @@ pub enum WireError {
         /// The key pair of the other files.
         expected: KeyId,
     },
+    /// A set of no keys belongs to no key pair, so no file can name it.
+    #[error("there are no keys to save: a set of evaluation keys takes the key pair of its first key")]
+    NoKeyPair,
     /// The bytes end too early.
     #[error("truncated: {got} of {expected} bytes")]
     Truncated {

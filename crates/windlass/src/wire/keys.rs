@@ -7,7 +7,7 @@ use windlass_rlwe::switching::SwitchingKey;
 use zeroize::Zeroizing;
 
 use super::values::{FileContext, Wire, poly_len, read_poly, write_poly};
-use super::{FieldReader, FieldWriter, Kind, WireError};
+use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::file_sizes::packed_len;
 
@@ -17,6 +17,10 @@ const TERNARY: u64 = 3;
 impl<C: FileContext> Wire<C> for SecretKey {
     const KIND: Kind = Kind::SecretKey;
 
+    fn key_id(&self) -> Option<KeyId> {
+        Some(SecretKey::key_id(self))
+    }
+
     /// n coefficients, two bits each.
     fn encode(&self, _: &C, out: &mut FieldWriter) {
         let shifted: Zeroizing<Vec<u64>> =
@@ -24,12 +28,12 @@ impl<C: FileContext> Wire<C> for SecretKey {
         out.residues(&shifted, TERNARY);
     }
 
-    fn decode(context: &C, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let mut shifted = Zeroizing::new(vec![0; context.rlwe().ring().n()]);
         fields.residues(&mut shifted, TERNARY, "secret key")?;
         fields.finish("secret key")?;
         let coefficients = Zeroizing::new(shifted.iter().map(|&c| c as i64 - 1).collect());
-        Ok(Self::from_coefficients(context.rlwe(), coefficients)?)
+        Ok(Self::from_coefficients(context.rlwe(), key, coefficients)?)
     }
 
     fn limit(context: &C) -> u64 {
@@ -40,6 +44,10 @@ impl<C: FileContext> Wire<C> for SecretKey {
 impl<C: FileContext> Wire<C> for PublicKey {
     const KIND: Kind = Kind::PublicKey;
 
+    fn key_id(&self) -> Option<KeyId> {
+        Some(PublicKey::key_id(self))
+    }
+
     /// The seed of a, then b at the top level.
     fn encode(&self, _: &C, out: &mut FieldWriter) {
         let (seed, b) = self.parts();
@@ -47,12 +55,12 @@ impl<C: FileContext> Wire<C> for PublicKey {
         write_poly(out, b);
     }
 
-    fn decode(context: &C, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let seed = fields.array("public key seed")?;
         let basis = context.rlwe().basis(context.rlwe().top_level());
         let b = read_poly(context.rlwe(), &basis, &mut fields, "public key")?;
         fields.finish("public key")?;
-        Ok(Self::from_parts(context.rlwe(), seed, b)?)
+        Ok(Self::from_parts(context.rlwe(), key, seed, b)?)
     }
 
     fn limit(context: &C) -> u64 {
@@ -65,6 +73,10 @@ const KEY_FIELDS: usize = 8 + 2 + 32;
 
 impl<C: FileContext> Wire<C> for EvaluationKeys {
     const KIND: Kind = Kind::EvaluationKeys;
+
+    fn key_id(&self) -> Option<KeyId> {
+        EvaluationKeys::key_id(self)
+    }
 
     /// The number of keys (4 bytes), then for each its element (8 bytes; 0 for relinearisation, first), level (2 bytes),
     /// seed, and b halves. Elements increase.
@@ -80,18 +92,18 @@ impl<C: FileContext> Wire<C> for EvaluationKeys {
         }
     }
 
-    fn decode(context: &C, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let count = fields.u32("number of evaluation keys")?;
         let mut keys = Self::empty(context.rlwe());
         let mut last = None;
         for _ in 0..count {
-            let (element, key) = read_key(context.rlwe(), &mut fields)?;
+            let (element, switching) = read_key(context.rlwe(), key, &mut fields)?;
             if last.is_some_and(|last| element <= last) || element == 1 {
                 return Err(WireError::Malformed { what: "order of the evaluation keys" }.into());
             }
             match element {
-                0 => keys.insert_relinearisation(key)?,
-                _ => keys.insert_galois(element, key)?,
+                0 => keys.insert_relinearisation(switching)?,
+                _ => keys.insert_galois(element, switching)?,
             }
             last = Some(element);
         }
@@ -116,7 +128,7 @@ fn write_key(out: &mut FieldWriter, element: u64, key: &SwitchingKey) {
     key.b().iter().for_each(|digit| write_poly(out, digit));
 }
 
-fn read_key(context: &Context, fields: &mut FieldReader<'_>) -> Result<(u64, SwitchingKey)> {
+fn read_key(context: &Context, key: KeyId, fields: &mut FieldReader<'_>) -> Result<(u64, SwitchingKey)> {
     let element = fields.u64("automorphism of an evaluation key")?;
     let level = usize::from(fields.u16("level of an evaluation key")?);
     if level == 0 || level > context.top_level() || element >= context.params().m() {
@@ -128,5 +140,5 @@ fn read_key(context: &Context, fields: &mut FieldReader<'_>) -> Result<(u64, Swi
     let b = (0..digits)
         .map(|_| read_poly(context, &basis, fields, "evaluation key"))
         .collect::<Result<Vec<_>, WireError>>()?;
-    Ok((element, SwitchingKey::from_parts(context, level, seed, b)?))
+    Ok((element, SwitchingKey::from_parts(context, key, level, seed, b)?))
 }

@@ -1,7 +1,7 @@
 //! The messages of a lookup: a ciphertext, and the hash of the public schema of the table that it is for.
 
 use super::values::{Wire, WireContext};
-use super::{CiphertextV1, FieldReader, FieldWriter, Kind};
+use super::{CiphertextV1, FieldReader, FieldWriter, KeyId, Kind};
 use crate::error::Result;
 
 macro_rules! message {
@@ -18,14 +18,18 @@ macro_rules! message {
         impl Wire for $name {
             const KIND: Kind = $kind;
 
+            fn key_id(&self) -> Option<KeyId> {
+                self.ciphertext.key_id()
+            }
+
             fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
                 out.bytes(&self.schema);
                 self.ciphertext.encode(context, out);
             }
 
-            fn decode(context: &WireContext, mut fields: FieldReader<'_>) -> Result<Self> {
+            fn decode(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
                 let schema = fields.array("schema hash")?;
-                Ok(Self { schema, ciphertext: CiphertextV1::decode(context, fields)? })
+                Ok(Self { schema, ciphertext: CiphertextV1::decode(context, key, fields)? })
             }
 
             fn limit(context: &WireContext) -> u64 {

@@ -12,7 +12,6 @@ mod ciphertext;
 mod container;
 mod error;
 mod file;
-mod key_id;
 mod keys;
 mod kind;
 mod lookup;
@@ -27,9 +26,9 @@ pub use ciphertext::CiphertextV1;
 pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
 pub use error::WireError;
 pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new};
-pub use key_id::KeyId;
 pub use kind::Kind;
 pub use lookup::{AnswerV1, QueryV1};
+pub use windlass_rlwe::KeyId;
 pub use values::{FileContext, Wire, WireContext, load, load_for, save, to_payload};
 
 /// SHA-256 of some bytes.

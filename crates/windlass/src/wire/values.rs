@@ -94,14 +94,17 @@ pub trait Wire<C: FileContext = WireContext>: Sized {
     /// What its files hold.
     const KIND: Kind;
 
+    /// The name of the key pair that the value belongs to; none for a set of no keys.
+    fn key_id(&self) -> Option<KeyId>;
+
     /// Writes the payload.
     fn encode(&self, context: &C, out: &mut FieldWriter);
 
-    /// Reads a payload.
+    /// Reads a payload of the key pair `key`.
     ///
     /// # Errors
     /// [`WireError::Malformed`] for fields that are impossible in this context.
-    fn decode(context: &C, fields: FieldReader<'_>) -> Result<Self>;
+    fn decode(context: &C, key: KeyId, fields: FieldReader<'_>) -> Result<Self>;
 
     /// The longest payload that the context allows.
     fn limit(context: &C) -> u64;
@@ -119,11 +122,13 @@ pub fn to_payload<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> Zeroizi
     Zeroizing::new(out.finish())
 }
 
-/// Writes a value of the key pair `key` to a new file and gives the file's size in bytes. Secret keys are readable by their owner only.
+/// Writes a value, with the name of its key pair, to a new file and gives the file's size in bytes. Secret keys are readable by their owner only.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
-pub fn save<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId, value: &T) -> Result<u64, WireError> {
+/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind. [`WireError::NoKeyPair`] for a
+/// set of no keys.
+pub fn save<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<u64, WireError> {
+    let key = value.key_id().ok_or(WireError::NoKeyPair)?;
     let label = Label { kind: T::KIND, context: *context.hash(), key };
     let mut out = begin(&label, room::<C, T>(context) + OVERHEAD);
     value.encode(context, &mut out);
@@ -151,7 +156,7 @@ pub fn load_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: KeyId
 fn read<C: FileContext, T: Wire<C>>(path: &Path, context: &C, key: Option<KeyId>) -> Result<(T, KeyId)> {
     let expected = Expected { kind: T::KIND, context: *context.hash(), key, limit: T::limit(context) };
     let (key, payload) = read_file(path, &expected)?;
-    Ok((T::decode(context, FieldReader::new(&payload))?, key))
+    Ok((T::decode(context, key, FieldReader::new(&payload))?, key))
 }
 
 /// Appends a polynomial, row by row.

@@ -18,7 +18,7 @@ fn bruun_on_the_mock() {
             let message = message(&plan, &mut rng);
             let image = ClearBootstrapper::new(Arc::clone(&plan), 5).unwrap();
             let image = image.refresh(&Clear::new(plan.message_ring()).encrypt(&message).unwrap()).unwrap();
-            assert_eq!(image.plaintext(), &message, "{mode:?} m = {m}, p = {p}, {partition:?}");
+            assert_eq!(&image.plaintext(), &message, "{mode:?} m = {m}, p = {p}, {partition:?}");
         }
     }
 }

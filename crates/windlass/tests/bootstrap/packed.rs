@@ -34,7 +34,7 @@ fn every_way_on_the_mock() {
         let content = message(&plan, &mut rng);
         let bootstrapper = ClearBootstrapper::new(Arc::clone(&plan), p).unwrap();
         let image = bootstrapper.refresh(&Clear::new(plan.message_ring()).encrypt(&content).unwrap()).unwrap();
-        assert_eq!(image.plaintext(), &content, "{way:?} m = {m}, p = {p}\n{}", plan.explain());
+        assert_eq!(&image.plaintext(), &content, "{way:?} m = {m}, p = {p}\n{}", plan.explain());
     }
 }
 

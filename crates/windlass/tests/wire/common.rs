@@ -14,7 +14,7 @@ pub const KEY: KeyId = KeyId([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
 pub type Again<'a> = &'a dyn Fn(&[u8]) -> Result<Vec<u8>, Error>;
 
 pub fn decode<C: FileContext, T: Wire<C>>(context: &C, payload: &[u8]) -> Result<T, Error> {
-    T::decode(context, FieldReader::new(payload))
+    T::decode(context, KEY, FieldReader::new(payload))
 }
 
 pub fn through_bytes<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> T {

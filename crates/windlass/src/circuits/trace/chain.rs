@@ -1,11 +1,12 @@
 //! Products of sums of powers of automorphisms.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_order};
 use crate::switching::Switching;
 
 /// `Σ_{j<count} θ_element^j`.
@@ -18,9 +19,11 @@ pub struct Factor {
 }
 
 /// `Π_i Σ_{j<c_i} θ_{t_i}^j` modulo a conductor m. The empty chain is the identity. Factors commute: Z_m^* is abelian.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceChain {
     conductor: u64,
+    /// The order of the slots that it sums along, where its automorphisms depend on one.
+    order: Option<Arc<Hypercube>>,
     factors: Vec<Factor>,
 }
 
@@ -47,7 +50,7 @@ impl TraceChain {
                 kept.push(Factor { element, count });
             }
         }
-        Ok(Self { conductor, factors: kept })
+        Ok(Self { conductor, order: None, factors: kept })
     }
 
     /// `Π_i (1 + θ_{k_i})`: M rotate-and-add steps.
@@ -78,7 +81,7 @@ impl TraceChain {
     /// This chain, then another: the product of both.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for chains of different conductors.
+    /// [`Error::ContextMismatch`] for chains of different conductors, [`Error::OtherSlotOrder`] for dimensions of different hypercubes.
     pub fn then(mut self, other: &Self) -> Result<Self> {
         if self.conductor != other.conductor {
             return Err(Error::ContextMismatch {
@@ -87,6 +90,10 @@ impl TraceChain {
                 right: format!("m = {}", other.conductor),
             });
         }
+        if let (Some(ours), Some(theirs)) = (&self.order, &other.order) {
+            check_same_order("TraceChain::then", ours, theirs)?;
+        }
+        self.order = self.order.or_else(|| other.order.clone());
         self.factors.extend_from_slice(&other.factors);
         Ok(self)
     }
@@ -101,7 +108,20 @@ impl TraceChain {
             let range = format!("less than the number of dimensions, {}", dimensions.len());
             return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
         };
-        Self::powers(slots.m(), line.generator, line.size as u64)
+        let chain = Self::powers(slots.m(), line.generator, line.size as u64)?;
+        Ok(Self { order: Some(Arc::clone(slots.hypercube())), ..chain })
+    }
+
+    /// Refuses an evaluator of another ring, or with another slot order where that matters.
+    pub(super) fn check<E: Switching>(&self, operation: &'static str, evaluator: &E) -> Result<()> {
+        if self.conductor != evaluator.conductor() {
+            let [left, right] = [self.conductor, evaluator.conductor()].map(|m| format!("m = {m}"));
+            return Err(Error::ContextMismatch { operation, left, right });
+        }
+        match (evaluator.slot_order(), &self.order) {
+            (Some(theirs), Some(ours)) => check_same_order(operation, theirs, ours),
+            _ => Ok(()),
+        }
     }
 
     /// Total sums: every slot becomes the sum of all; for slots as in [`Self::dimension`].

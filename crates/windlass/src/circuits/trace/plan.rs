@@ -173,15 +173,9 @@ impl TracePlan {
 
     /// Evaluates the chain.
     ///
-    /// Cost: what [`Self::count`] says. Errors: [`Error::MissingGaloisKey`] before any work is done, and what the evaluator reports.
+    /// Cost: what [`Self::count`] says. Errors: [`Error::ContextMismatch`], [`Error::OtherSlotOrder`] and [`Error::MissingGaloisKey`] before any work is done, and what the evaluator reports.
     pub fn apply<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
-        if self.chain.conductor() != evaluator.conductor() {
-            return Err(Error::ContextMismatch {
-                operation: "TracePlan::apply",
-                left: format!("m = {}", self.chain.conductor()),
-                right: format!("m = {}", evaluator.conductor()),
-            });
-        }
+        self.chain.check("TracePlan::apply", evaluator)?;
         if let Some(element) = self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
             return Err(missing_key(element));
         }

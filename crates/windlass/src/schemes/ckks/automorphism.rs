@@ -8,7 +8,7 @@ use windlass_rlwe::switching::{self, Addend, Digits, Finish};
 use super::arithmetic::added;
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys};
 use crate::schemes::galois::{key_and_permutation, keys_and_permutations};
 use crate::switching::{MixedRow, Switching, dot_and_add, no_terms};
 
@@ -78,6 +78,7 @@ impl Engine {
     }
 
     pub(super) fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
+        check_same_keys("sum in base QP", a.ct.key, b.ct.key)?;
         if (a.level, a.ct.info.degree) == (b.level, b.ct.info.degree) {
             return Ok(());
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use windlass_ring::{Eval, Poly};
+use windlass_rlwe::KeyId;
 
 use super::context::CkksContext;
 use super::error_model::ErrorModel;
@@ -16,6 +17,7 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
     pub(crate) context: Arc<CkksContext>,
+    pub(crate) key: KeyId,
     pub(crate) parts: Vec<Poly<Eval>>,
     pub(crate) info: Info,
 }
@@ -44,6 +46,11 @@ impl Ciphertext {
     /// The context.
     pub fn context(&self) -> &Arc<CkksContext> {
         &self.context
+    }
+
+    /// The name of the key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.key
     }
 
     /// The number of primes of its modulus.
@@ -118,12 +125,12 @@ impl Ciphertext {
     /// # Errors
     /// [`Error::CapacityExhausted`] when values within the bounds do not fit the modulus.
     pub(crate) fn from_file(
-        context: &Arc<CkksContext>,
+        (context, key): (&Arc<CkksContext>, KeyId),
         parts: Vec<Poly<Eval>>,
         (degree, slots): (i32, usize),
         (magnitude, deviation): (f64, f64),
     ) -> Result<Self> {
-        let ct = Self { context: Arc::clone(context), parts, info: Info { degree, slots, magnitude, deviation } };
+        let ct = Self { context: Arc::clone(context), key, parts, info: Info { degree, slots, magnitude, deviation } };
         let (needed_bits, left_bits) = (ct.log2_phase(), context.rlwe().log2_modulus(ct.level()) - 1.0);
         match needed_bits < left_bits {
             true => Ok(ct),
@@ -132,7 +139,7 @@ impl Ciphertext {
     }
 
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>, info: Info) -> Self {
-        Self { context: Arc::clone(&self.context), parts, info }
+        Self { context: Arc::clone(&self.context), key: self.key, parts, info }
     }
 
     /// log2 of a bound on the phase's coefficients.

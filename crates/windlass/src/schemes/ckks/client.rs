@@ -5,13 +5,13 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use rand_core::RngCore;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{PublicKey, SecretKey};
+use windlass_rlwe::{KeyId, PublicKey, SecretKey};
 use zeroize::Zeroize;
 
 use super::ciphertext::{Ciphertext, Info};
 use super::context::CkksContext;
 use super::flooding;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys};
 
 /// Turns real numbers into complex ones.
 pub fn complex(values: &[f64]) -> Vec<Complex64> {
@@ -32,7 +32,7 @@ fn most(context: &CkksContext, level: usize) -> f64 {
 }
 
 fn fresh(
-    context: &Arc<CkksContext>,
+    (context, key): (&Arc<CkksContext>, KeyId),
     values: &[Complex64],
     bound: f64,
     mut zero: [Poly<Eval>; 2],
@@ -50,7 +50,7 @@ fn fresh(
     message.zeroize();
     let deviation = (deviation + context.errors().encoding(2 * values.len())) / scale + bound * 2f64.powi(-49);
     let info = Info { degree: 1, slots: values.len(), magnitude: bound, deviation };
-    Ok(Ciphertext { context: Arc::clone(context), parts: zero.into(), info })
+    Ok(Ciphertext { context: Arc::clone(context), key, parts: zero.into(), info })
 }
 
 /// Encrypts under a public key.
@@ -81,7 +81,7 @@ impl Encryptor {
     /// As there; [`Error::ValueTooLarge`] also when the bound at this scale does not fit the modulus.
     pub fn encrypt_bounded(&self, values: &[Complex64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.context.check_values(values, bound)?;
-        fresh(&self.context, values, bound, self.key.encrypt_zero(rng), self.context.errors().fresh_public())
+        fresh((&self.context, self.key.key_id()), values, bound, self.key.encrypt_zero(rng), self.context.errors().fresh_public())
     }
 
     /// As [`Self::encrypt_bounded`] for real numbers.
@@ -148,7 +148,7 @@ impl Decryptor {
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let zero = self.key.encrypt_zero(level, seed, 1, rng);
-        Ok((fresh(&self.context, values, bound, zero, self.context.errors().fresh_secret())?, seed))
+        Ok((fresh((&self.context, self.key.key_id()), values, bound, zero, self.context.errors().fresh_secret())?, seed))
     }
 
     /// The slots, with their error: as many as the ciphertext has.
@@ -216,6 +216,7 @@ impl Decryptor {
                 right: id(&ct.context),
             });
         }
+        check_same_keys("decrypt", self.key.key_id(), ct.key)?;
         let (needed, room) = (ct.log2_phase(), self.context.rlwe().log2_modulus(ct.level()) - 1.0);
         if needed >= room {
             return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: needed, left_bits: room });

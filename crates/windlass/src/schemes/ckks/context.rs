@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::Isa;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Assurance, Context, Number, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Context, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution};
 
 use super::embedding::Embedding;
 use super::error_model::ErrorModel;
@@ -67,6 +67,21 @@ impl CkksSpec {
         Err(Error::NoParameters { reason })
     }
 
+    fn check(&self) -> Result<()> {
+        let refuse = |what, got: Number, range: &str| Err(Error::OutOfRange { what, got, range: range.into() });
+        if !self.n.is_power_of_two() || !(4..=1 << 17).contains(&self.n) {
+            return refuse("the ring dimension", self.n.into(), "a power of two from 4 to 2^17");
+        }
+        if !(25..=50).contains(&self.scale_bits) {
+            return refuse("the scale in bits", self.scale_bits.into(), "in 25..=50");
+        }
+        let base: u32 = self.base_prime_bits.iter().sum();
+        if base < self.scale_bits + 2 {
+            return refuse("the size of the base primes in bits", base.into(), "at least two more than the scale's");
+        }
+        Ok(())
+    }
+
     /// The parameters of the layer below.
     pub fn to_rlwe(&self) -> RlweSpec {
         let mut q_prime_bits = self.base_prime_bits.clone();
@@ -106,8 +121,12 @@ pub struct CkksContext {
     imaginary: OnceLock<Poly<Eval>>,
 }
 
+/// The contexts in use: the primes and the last two fix the scale of every level.
+static CONTEXTS: Registry<(ParamsId, Isa, u32, usize), CkksContext> = Registry::new();
+
 impl CkksContext {
-    /// Validates a specification and builds the transforms on the fastest instruction set.
+    /// Validates a specification and builds the transforms on the fastest instruction set; equal specifications share one
+    /// context for as long as someone holds it.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for n, Δ or the base; [`Error::Rlwe`] for what the layer below refuses, insecure sets among them.
@@ -120,18 +139,13 @@ impl CkksContext {
     /// # Errors
     /// As [`Self::new`].
     pub fn with_isa(spec: &CkksSpec, isa: Isa) -> Result<Arc<Self>> {
-        let refuse = |what, got: Number, range: &str| Err(Error::OutOfRange { what, got, range: range.into() });
-        if !spec.n.is_power_of_two() || !(4..=1 << 17).contains(&spec.n) {
-            return refuse("the ring dimension", spec.n.into(), "a power of two from 4 to 2^17");
-        }
-        if !(25..=50).contains(&spec.scale_bits) {
-            return refuse("the scale in bits", spec.scale_bits.into(), "in 25..=50");
-        }
-        let base: u32 = spec.base_prime_bits.iter().sum();
-        if base < spec.scale_bits + 2 {
-            return refuse("the size of the base primes in bits", base.into(), "at least two more than the scale's");
-        }
+        spec.check()?;
         let rlwe = Context::with_isa(RlweParams::new(&spec.to_rlwe())?, isa)?;
+        let key = (rlwe.params().id(), isa, spec.scale_bits, spec.base_prime_bits.len());
+        CONTEXTS.get_or_build(key, || Self::build(rlwe, spec))
+    }
+
+    fn build(rlwe: Arc<Context>, spec: &CkksSpec) -> Result<Self> {
         let mut scales = vec![(spec.scale_bits as f64).exp2()];
         for level in spec.base_prime_bits.len()..rlwe.top_level() {
             let prime = rlwe.ring().modulus(level).value() as f64;
@@ -139,7 +153,7 @@ impl CkksContext {
         }
         let errors = ErrorModel::new(rlwe.params());
         let embedding = Embedding::new(spec.n);
-        Ok(Arc::new(Self { rlwe, spec: spec.clone(), scales, embedding, errors, imaginary: OnceLock::new() }))
+        Ok(Self { rlwe, spec: spec.clone(), scales, embedding, errors, imaginary: OnceLock::new() })
     }
 
     /// The specification.

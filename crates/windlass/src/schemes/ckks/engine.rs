@@ -6,7 +6,7 @@ use windlass_rlwe::EvaluationKeys;
 
 use super::ciphertext::{Ciphertext, log2_phase};
 use super::context::CkksContext;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys};
 
 /// Homomorphic evaluation of CKKS with a set of evaluation keys.
 ///
@@ -47,7 +47,7 @@ impl Engine {
 
     pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
         if Arc::ptr_eq(&ct.context, &self.context) {
-            return Ok(());
+            return check_same_keys(operation, self.keys.key_id().unwrap_or(ct.key), ct.key);
         }
         let describe = |context: &CkksContext| format!("CKKS {}", context.rlwe().params().id());
         Err(Error::ContextMismatch { operation, left: describe(&self.context), right: describe(&ct.context) })

@@ -1,14 +1,13 @@
 //! Rescaling, and bringing operands together.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use windlass_ring::Poly;
 use windlass_rlwe::switching::Finish;
 
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys};
 
 impl Engine {
     /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is returned as it is.
@@ -98,6 +97,7 @@ impl Engine {
     ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
         self.check("add", a)?;
         self.check("add", b)?;
+        check_same_keys("add", a.key, b.key)?;
         let flip = (a.level(), a.info.degree) < (b.level(), b.info.degree);
         let (high, low) = if flip { (b, a) } else { (a, b) };
         // A product above the other operand's level is rescaled first.
@@ -119,6 +119,7 @@ impl Engine {
         a: &'a Ciphertext,
         b: &'a Ciphertext,
     ) -> Result<(Cow<'a, Ciphertext>, Cow<'a, Ciphertext>)> {
+        check_same_keys("multiply", a.key, b.key)?;
         let (a, b) = (self.rescaled(a)?, self.rescaled(b)?);
         let level = a.level().min(b.level());
         let lower = |ct: Cow<'a, Ciphertext>| -> Result<Cow<'a, Ciphertext>> {
@@ -131,6 +132,6 @@ impl Engine {
     pub(crate) fn zeroed(&self, ct: &Ciphertext) -> Ciphertext {
         let zero = || Poly::zero(self.context.rlwe().ring(), ct.parts[0].basis());
         let info = Info { magnitude: 0.0, deviation: 0.0, ..ct.info };
-        Ciphertext { context: Arc::clone(&self.context), parts: vec![zero(), zero()], info }
+        ct.with_parts(vec![zero(), zero()], info)
     }
 }

@@ -9,7 +9,7 @@ use windlass_rlwe::Bound;
 use windlass_rlwe::switching::{self, Finish};
 
 use super::{Ciphertext, Constant, Engine, centred};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys};
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 
@@ -157,6 +157,7 @@ impl Engine {
     pub(super) fn product(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.check("multiply", a)?;
         self.check("multiply", b)?;
+        check_same_keys("multiply", a.key, b.key)?;
         if a.exponent != b.exponent {
             let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
             return Err(Error::ContextMismatch { operation: "multiply", left: describe(a), right: describe(b) });

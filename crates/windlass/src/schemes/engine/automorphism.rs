@@ -6,7 +6,7 @@ use windlass_rlwe::Bound;
 use windlass_rlwe::switching::{self, Addend, Digits, Finish};
 
 use super::{Ciphertext, Constant, Engine};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys};
 use crate::plaintext::Content;
 use crate::schemes::galois::{key_and_permutation, keys_and_permutations};
 use crate::switching::no_terms;
@@ -139,6 +139,7 @@ impl Engine {
     }
 
     fn check_alike(&self, a: &Extended, b: &Extended) -> Result<()> {
+        check_same_keys("sum in base QP", a.ct.key, b.ct.key)?;
         if (a.level, a.ct.exponent, a.ct.factor) == (b.level, b.ct.exponent, b.ct.factor) {
             return Ok(());
         }

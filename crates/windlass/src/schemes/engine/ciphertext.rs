@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context};
+use windlass_rlwe::{Bound, Context, KeyId};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys, check_same_order};
 use crate::plaintext::Content;
 use crate::schemes::Scheme;
 
@@ -18,6 +18,9 @@ use crate::schemes::Scheme;
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
     pub(crate) context: Arc<Context>,
+    pub(crate) key: KeyId,
+    /// The order of the slots.
+    pub(crate) hypercube: Arc<Hypercube>,
     pub(crate) scheme: Scheme,
     pub(crate) parts: Vec<Poly<Eval>>,
     /// p.
@@ -34,6 +37,11 @@ impl Ciphertext {
     /// The scheme: BGV or BFV form.
     pub fn scheme(&self) -> Scheme {
         self.scheme
+    }
+
+    /// The name of the key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.key
     }
 
     /// The number of primes of its modulus.
@@ -82,32 +90,32 @@ impl Ciphertext {
         self.parts.iter().map(|part| part.bytes()).sum()
     }
 
-    /// Refuses a ciphertext of another context, scheme or prime, or of a plaintext modulus above that of `slots`.
+    /// Refuses a ciphertext of another context, scheme or prime, of a plaintext modulus above that of `slots`, in another slot order,
+    /// or of another key pair than `key` where that is known.
     pub(crate) fn check(
         &self,
         operation: &'static str,
         context: &Arc<Context>,
+        key: Option<KeyId>,
         scheme: Scheme,
         slots: &SlotRing,
     ) -> Result<()> {
         let modulus = slots.modulus();
         let plaintexts = self.prime == modulus.prime() && self.exponent <= modulus.exponent();
         if Arc::ptr_eq(&self.context, context) && self.scheme == scheme && plaintexts {
-            return Ok(());
+            check_same_keys(operation, key.unwrap_or(self.key), self.key)?;
+            return check_same_order(operation, slots.hypercube(), &self.hypercube);
         }
         let describe = |context: &Context, scheme, prime: u64, exponent: u32| {
             format!("{scheme} {}, plaintext modulus {prime}^{exponent}", context.params().id())
         };
         let left = describe(context, scheme, modulus.prime(), modulus.exponent());
-        let mut right = describe(&self.context, self.scheme, self.prime, self.exponent);
-        if left == right {
-            right.push_str(" of a second Context with the same parameters: make one and share its Arc");
-        }
+        let right = describe(&self.context, self.scheme, self.prime, self.exponent);
         Err(Error::ContextMismatch { operation, left, right })
     }
 
     /// The same metadata around other parts.
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>) -> Self {
-        Self { context: Arc::clone(&self.context), parts, ..*self }
+        Self { context: Arc::clone(&self.context), hypercube: Arc::clone(&self.hypercube), parts, ..*self }
     }
 }

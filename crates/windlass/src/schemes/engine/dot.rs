@@ -1,7 +1,7 @@
 //! Sums of products of ciphertexts, relinearised once.
 
 use super::{Ciphertext, Engine};
-use crate::error::Result;
+use crate::error::{Result, check_same_keys};
 use crate::switching::no_terms;
 
 impl Engine {
@@ -10,9 +10,9 @@ impl Engine {
     /// Operands that do not fit together (different plaintext moduli or factors) are multiplied and added one by one.
     pub(super) fn dot_products(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
         let Some((&(a, b), rest)) = pairs.split_first() else { return Err(no_terms()) };
-        for (a, b) in pairs {
-            self.check("sum of products", a)?;
-            self.check("sum of products", b)?;
+        for ct in pairs.iter().flat_map(|(a, b)| [a, b]) {
+            self.check("sum of products", ct)?;
+            check_same_keys("sum of products", a.key, ct.key)?;
         }
         let one_modulus = pairs.iter().all(|(x, y)| x.exponent == a.exponent && y.exponent == a.exponent);
         if one_modulus {

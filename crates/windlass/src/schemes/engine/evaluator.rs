@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 use crate::switching::{MixedRow, Switching, dot_and_add};
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 
 impl Switching for Engine {
     type Ciphertext = Ciphertext;
@@ -19,6 +19,10 @@ impl Switching for Engine {
 
     fn conductor(&self) -> u64 {
         self.slots.m()
+    }
+
+    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
+        Some(self.slots.hypercube())
     }
 
     fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {

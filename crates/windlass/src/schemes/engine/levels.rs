@@ -7,7 +7,7 @@ use windlass_ring::kernels::arith;
 use windlass_rlwe::Bound;
 
 use super::{Ciphertext, Engine, centred};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_keys};
 
 impl Engine {
     /// Switches to a lower level: ε becomes (ε − δ)/D, D the product of the dropped primes, δ ≡ 0 (mod t).
@@ -91,6 +91,7 @@ impl Engine {
     pub(super) fn check_summands(&self, a: &Ciphertext, b: &Ciphertext) -> Result<()> {
         self.check("add", a)?;
         self.check("add", b)?;
+        check_same_keys("add", a.key, b.key)?;
         if a.exponent == b.exponent {
             return Ok(());
         }

@@ -129,7 +129,7 @@ impl Engine {
     }
 
     pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
-        ct.check(operation, &self.context, self.scheme, &self.slots)
+        ct.check(operation, &self.context, self.keys.key_id(), self.scheme, &self.slots)
     }
 
     pub(crate) fn check_plaintext(&self, operation: &'static str, plaintext: &Plaintext) -> Result<()> {

@@ -4,9 +4,10 @@ use std::fmt;
 
 use rand_core::RngCore;
 
-/// Sixteen random bytes that name a key pair: drawn with the secret key, and carried by every file of keys and ciphertexts that belongs to it.
+/// Sixteen random bytes that name a key pair: drawn with the secret key, and carried by every key and ciphertext that
+/// belongs to it, in memory and in files.
 ///
-/// Public. Files of one key pair can be told to belong together; nothing else follows from it.
+/// Public. Values of one key pair can be told to belong together; nothing else follows from it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyId(pub [u8; KeyId::BYTES]);
 
@@ -24,7 +25,7 @@ impl KeyId {
 
 impl fmt::Display for KeyId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::hex::hex(&self.0))
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

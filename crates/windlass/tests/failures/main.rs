@@ -1,6 +1,8 @@
 //! What must be refused: missing keys, keys for lower levels, values of other contexts, spent capacity. Never a wrong answer.
 #![forbid(unsafe_code)]
 
+mod identity;
+
 use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
@@ -15,6 +17,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, PublicKey, RlweError, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
+use zeroize::Zeroizing;
 
 const SCHEMES: [Scheme; 2] = [Scheme::Bgv, Scheme::Bfv];
 
@@ -38,8 +41,12 @@ fn client((m, p, r): (u64, u64, u32), scheme: Scheme, bits: &[u32]) -> Client {
         secret: SecretDistribution::Ternary,
         assurance: Assurance::Insecure { name: "insecure_test".into() },
     });
-    let context = Context::new(params.unwrap()).unwrap();
-    let mut rng = ChaCha20Rng::from_seed([9; 32]);
+    seeded_client((m, p, r), scheme, &Context::new(params.unwrap()).unwrap(), 9)
+}
+
+fn seeded_client((m, p, r): (u64, u64, u32), scheme: Scheme, context: &Arc<Context>, seed: u8) -> Client {
+    let context = Arc::clone(context);
+    let mut rng = ChaCha20Rng::from_seed([seed; 32]);
     let secret = Arc::new(SecretKey::generate(&context, &mut rng));
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));
     let ring = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
@@ -135,16 +142,6 @@ fn mismatch<T>(label: &str, result: Result<T>) {
 }
 
 #[test]
-fn a_second_context_with_the_same_parameters_is_another() {
-    let (mut own, mut other) = (client((64, 17, 1), SCHEMES[0], &CHAIN), client((64, 17, 1), SCHEMES[0], &CHAIN));
-    let engine = own.engine(false, &[]);
-    let (x, y) = (own.random(), other.random());
-    let (a, b) = (own.encrypt(&x), other.encrypt(&y));
-    let refused = engine.add(&a, &b).unwrap_err();
-    assert!(refused.to_string().contains("second Context"), "{refused}");
-}
-
-#[test]
 fn values_of_other_contexts_are_refused_by_every_operation() {
     for scheme in SCHEMES {
         let mut own = client((64, 17, 1), scheme, &CHAIN);
@@ -235,13 +232,16 @@ fn what_is_no_encryption_under_the_key_is_refused() {
         let x = own.random();
         let a = own.encrypt(&x);
         let stranger = SecretKey::generate(&own.context, &mut ChaCha20Rng::from_seed([1; 32]));
+        // Also a stranger who goes by the name of the key pair.
+        let coefficients = Zeroizing::new(stranger.expose_coefficients().to_vec());
+        let stranger = SecretKey::from_coefficients(&own.context, a.key_id(), coefficients).unwrap();
         let other = Decryptor::new(scheme, &own.ring, Arc::new(stranger));
         assert_eq!(other.decrypt(&a).unwrap_err(), Error::NotDecryptable);
         // One bit of one residue changed, behind the checksum: no coefficient stays small.
         let wire = WireContext::new(&own.context, &own.ring, scheme);
         let mut payload = to_payload(&wire, &CiphertextV1::new(a.clone()));
         payload[24 + 3] ^= 1;
-        let changed = CiphertextV1::decode(&wire, FieldReader::new(&payload)).unwrap().into_ciphertext();
+        let changed = CiphertextV1::decode(&wire, a.key_id(), FieldReader::new(&payload)).unwrap().into_ciphertext();
         assert_eq!(own.decryptor.decrypt(&changed).unwrap_err(), Error::NotDecryptable);
         assert_eq!(own.decryptor.decrypt(&a).unwrap(), x);
     }
@@ -326,10 +326,11 @@ fn decryption_beyond_the_bound_is_refused() {
         let x = c.random();
         let wire = WireContext::new(&c.context, &c.ring, scheme);
         let honest = to_payload(&wire, &CiphertextV1::new(c.encrypt(&x)));
+        let key = c.secret.key_id();
         let with_bound = |bits: f64| {
             let mut payload = honest.to_vec();
             payload[16..24].copy_from_slice(&bits.to_le_bytes());
-            CiphertextV1::decode(&wire, FieldReader::new(&payload)).unwrap().into_ciphertext()
+            CiphertextV1::decode(&wire, key, FieldReader::new(&payload)).unwrap().into_ciphertext()
         };
         let log2_q = c.context.log2_modulus(5);
         for bits in [log2_q, log2_q - 1.0] {
@@ -357,7 +358,7 @@ fn noiseless_ciphertexts_go_on() {
         let zero = e.multiply_scalar(&a, 0).unwrap();
         let wire = WireContext::new(&c.context, &c.ring, scheme);
         let payload = to_payload(&wire, &CiphertextV1::new(zero.clone()));
-        let back = CiphertextV1::decode(&wire, FieldReader::new(&payload)).unwrap().into_ciphertext();
+        let back = CiphertextV1::decode(&wire, a.key_id(), FieldReader::new(&payload)).unwrap().into_ciphertext();
         for zero in [zero, back] {
             assert!(c.decryptor.decrypt(&zero).unwrap().is_zero());
             assert_eq!(c.decryptor.decrypt(&e.add(&zero, &a).unwrap()).unwrap(), x);

@@ -1,0 +1,160 @@
+//! Key pairs, slot orders and contexts are not mixed: equal ones are one, others are refused by name.
+
+use std::sync::Arc;
+
+use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
+use windlass::schemes::Engine;
+use windlass::schemes::clear::Clear;
+use windlass::schemes::ckks::{CkksContext, CkksSpec};
+use windlass::{Error, Evaluator, Plaintext, Switching};
+use windlass_ring::kernels::Isa;
+use windlass_ring::slots::{Hypercube, SlotRing};
+use windlass_rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution};
+
+use super::{CHAIN, SCHEMES, client, seeded_client};
+
+#[test]
+fn two_key_pairs_of_one_context_are_kept_apart() {
+    for scheme in SCHEMES {
+        let mut own = client((64, 17, 1), scheme, &CHAIN);
+        let mut other = seeded_client((64, 17, 1), scheme, &own.context, 10);
+        let names = [own.secret.key_id(), other.secret.key_id()];
+        assert_ne!(names[0], names[1]);
+        let (e, f) = (own.engine(true, &[(63, 5)]), other.engine(true, &[(63, 5)]));
+        let bare = Engine::new(scheme, &own.ring, Arc::new(EvaluationKeys::empty(&own.context))).unwrap();
+        let (x, y) = (own.random(), other.random());
+        let (a, b) = (own.encrypt(&x), other.encrypt(&y));
+        let refuse = |label: &str, got: Error| match got {
+            Error::OtherKeyPair { left, right, .. } => {
+                assert!(left != right && names.contains(&left) && names.contains(&right), "{label}");
+            }
+            other => panic!("{label}: {other}"),
+        };
+        refuse("add", e.add(&a, &b).unwrap_err());
+        refuse("subtract", e.sub(&a, &b).unwrap_err());
+        refuse("multiply", e.multiply(&a, &b).unwrap_err());
+        refuse("dot", e.dot_ciphertexts(&[(&a, &a), (&a, &b)]).unwrap_err());
+        refuse("weighted sum", e.weighted_sum(&[(&a, 2), (&b, 3)], None).unwrap_err());
+        refuse("foreign ciphertext", e.automorphism(&b, 63).unwrap_err());
+        refuse("foreign hoisted", e.hoisted_automorphism(&f.hoist(&b).unwrap(), 63).unwrap_err());
+        refuse("foreign extended", e.mod_down(f.extend(&b).unwrap()).unwrap_err());
+        refuse("no keys, add", bare.add(&a, &b).unwrap_err());
+        refuse("no keys, dot", bare.dot_ciphertexts(&[(&a, &b)]).unwrap_err());
+        let mut sum = bare.extend(&a).unwrap();
+        let foreign = bare.extend(&b).unwrap();
+        refuse("no keys, base QP", bare.add_extended_assign(&mut sum, &foreign).unwrap_err());
+        refuse("decrypt", own.decryptor.decrypt(&b).unwrap_err());
+        let mut keys = EvaluationKeys::clone(e.keys());
+        let level = own.context.top_level();
+        let mixed = keys.add_galois(&other.secret, 5, level, &mut own.rng).unwrap_err();
+        refuse("keys of two pairs", mixed.into());
+        let key = f.keys().galois(63).unwrap();
+        refuse("keys of two pairs", keys.insert_galois(63, (**key).clone()).unwrap_err().into());
+        assert_eq!(EvaluationKeys::empty(&own.context).key_id(), None);
+    }
+}
+
+#[test]
+fn two_slot_orders_of_one_ring_are_kept_apart() {
+    for scheme in SCHEMES {
+        let mut own = client((105, 2, 1), scheme, &CHAIN);
+        let engine = own.engine(true, &[]);
+        // Another order of the same slots: the inverses of the generators generate as well.
+        let cube = own.ring.hypercube();
+        let inverse = |g: u64| (1..105).find(|h| g * h % 105 == 1).unwrap();
+        let generators: Vec<u64> = cube.dimensions().iter().map(|line| inverse(line.generator)).collect();
+        let turned = Hypercube::with_generators(105, 2, &generators).unwrap();
+        let turned = Arc::new(SlotRing::with_hypercube(turned, 1, Isa::best()).unwrap());
+        let x = Plaintext::from_integers(&turned, &[1, 0, 1]).unwrap();
+        let ours: Vec<u64> = cube.dimensions().iter().map(|line| line.generator).collect();
+        let refuse = |label: &str, got: Error| match got {
+            Error::OtherSlotOrder { left, right, .. } => {
+                assert!([&left, &right].contains(&&ours) && [&left, &right].contains(&&generators), "{label}");
+            }
+            other => panic!("{label}: {other}"),
+        };
+        let a = own.encryptor.encrypt(&x, &mut own.rng).unwrap();
+        refuse("decrypt", own.decryptor.decrypt(&a).unwrap_err());
+        refuse("add", engine.add(&a, &a).unwrap_err());
+        refuse("negate", engine.negate(&a).unwrap_err());
+        refuse("hoist", engine.hoist(&a).map(drop).unwrap_err());
+        let chain = TraceChain::dimension(&turned, 0).unwrap();
+        let plan = TracePlan::new(&chain, &TraceSpec::default()).unwrap();
+        let own_text = own.random();
+        let b = own.encrypt(&own_text);
+        refuse("trace", plan.apply(&engine, &b).unwrap_err());
+        refuse("trace of the mock", plan.apply(&Clear::new(&own.ring), &Clear::new(&own.ring).encrypt(&own_text).unwrap()).unwrap_err());
+    }
+}
+
+/// Many threads that ask for one set get one context; what nobody holds is forgotten.
+#[test]
+fn equal_parameters_are_one_context() {
+    let spec = RlweSpec {
+        m: 128,
+        q_prime_bits: vec![50, 49],
+        special_prime_bits: vec![50],
+        digits: 2,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "INSECURE-one-context".into() },
+    };
+    let params = RlweParams::new(&spec).unwrap();
+    let make = || Context::with_isa(params.clone(), Isa::Portable).unwrap();
+    let contexts: Vec<Arc<Context>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(contexts.iter().all(|context| Arc::ptr_eq(context, &contexts[0])));
+    let weak = Arc::downgrade(&contexts[0]);
+    drop(contexts);
+    assert!(weak.upgrade().is_none(), "the registry keeps nothing alive");
+    let shorter = RlweParams::new(&RlweSpec { q_prime_bits: vec![50], ..spec }).unwrap();
+    assert!(!Arc::ptr_eq(&make(), &Context::with_isa(shorter, Isa::Portable).unwrap()));
+}
+
+/// A quotient by p is an element modulo p^{r−1}: its plaintext is of that ring, and says the integers that are there.
+#[test]
+fn quotients_by_p_decrypt_in_their_own_ring() {
+    for (m, p, r) in [(64, 193, 3), (105, 2, 5)] {
+        for scheme in SCHEMES {
+            let mut own = client((m, p, r), scheme, &CHAIN);
+            let engine = own.engine(false, &[]);
+            let multiples: Vec<u64> = (0..own.ring.slots() as u64).map(|slot| p * (slot % 4)).collect();
+            let x = Plaintext::from_integers(&own.ring, &multiples).unwrap();
+            let clear = Clear::new(&own.ring);
+            let quotients = [
+                own.decryptor.decrypt(&engine.divide_by_p(&own.encrypt(&x)).unwrap()).unwrap(),
+                clear.decrypt(&clear.divide_by_p(&clear.encrypt(&x).unwrap()).unwrap()),
+            ];
+            for quotient in quotients {
+                let expected: Vec<u64> = multiples.iter().map(|x| x / p).collect();
+                assert_eq!(quotient.to_integers().unwrap(), expected, "m = {m}");
+                assert_eq!(quotient.slots().modulus().exponent(), r - 1);
+                assert!(Arc::ptr_eq(quotient.slots(), &own.ring.lower(r - 1).unwrap()), "one lower ring for all");
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_ckks_specifications_are_one_context() {
+    let spec = CkksSpec {
+        n: 64,
+        scale_bits: 40,
+        depth: 2,
+        base_prime_bits: vec![50],
+        special_prime_bits: vec![50],
+        digits: 3,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "INSECURE-one-ckks".into() },
+    };
+    let make = || CkksContext::new(&spec).unwrap();
+    let contexts: Vec<Arc<CkksContext>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(contexts.iter().all(|context| Arc::ptr_eq(context, &contexts[0])));
+    // The same primes with other scales are another context.
+    let coarser = CkksSpec { scale_bits: 39, base_prime_bits: vec![50, 40], depth: 1, ..spec.clone() };
+    assert!(!Arc::ptr_eq(&CkksContext::new(&coarser).unwrap(), &contexts[0]));
+}
