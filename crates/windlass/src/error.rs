@@ -88,7 +88,9 @@ pub enum Error {
     #[error(transparent)]
     Rlwe(RlweError),
     /// Two key pairs of one context met in one operation.
-    #[error("{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one")]
+    #[error(
+        "{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one"
+    )]
     OtherKeyPair {
         /// The operation that was asked for.
         operation: &'static str,

@@ -93,7 +93,8 @@ impl Wire<BootstrapContext> for BootstrapKeys {
         let encrypted = read_poly(context.rlwe(), &context.whole(), &mut fields, "encrypted ephemeral secret")?;
         fields.finish("bootstrapping keys")?;
         let scheme = context.message.scheme();
-        let keys = Self::from_parts(&context.plan, (context.rlwe(), key), scheme, (seed, b), (encrypted_seed, encrypted));
+        let keys =
+            Self::from_parts(&context.plan, (context.rlwe(), key), scheme, (seed, b), (encrypted_seed, encrypted));
         Ok(keys.ok_or(WireError::Malformed { what: "bootstrapping keys" })?)
     }
 

@@ -28,8 +28,8 @@ pub use error::WireError;
 pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new};
 pub use kind::Kind;
 pub use lookup::{AnswerV1, QueryV1};
-pub use windlass_rlwe::KeyId;
 pub use values::{FileContext, Wire, WireContext, load, load_for, save, to_payload};
+pub use windlass_rlwe::KeyId;
 
 /// SHA-256 of some bytes.
 pub fn sha256(bytes: &[u8]) -> [u8; 32] {

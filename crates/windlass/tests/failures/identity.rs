@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::schemes::Engine;
-use windlass::schemes::clear::Clear;
 use windlass::schemes::ckks::{CkksContext, CkksSpec};
+use windlass::schemes::clear::Clear;
 use windlass::{Error, Evaluator, Plaintext, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
@@ -83,7 +83,10 @@ fn two_slot_orders_of_one_ring_are_kept_apart() {
         let own_text = own.random();
         let b = own.encrypt(&own_text);
         refuse("trace", plan.apply(&engine, &b).unwrap_err());
-        refuse("trace of the mock", plan.apply(&Clear::new(&own.ring), &Clear::new(&own.ring).encrypt(&own_text).unwrap()).unwrap_err());
+        refuse(
+            "trace of the mock",
+            plan.apply(&Clear::new(&own.ring), &Clear::new(&own.ring).encrypt(&own_text).unwrap()).unwrap_err(),
+        );
     }
 }
 
@@ -121,9 +124,9 @@ fn quotients_by_p_decrypt_in_their_own_ring() {
             let engine = own.engine(false, &[]);
             let multiples: Vec<u64> = (0..own.ring.slots() as u64).map(|slot| p * (slot % 4)).collect();
             let x = Plaintext::from_integers(&own.ring, &multiples).unwrap();
-            let clear = Clear::new(&own.ring);
+            let (a, clear) = (own.encrypt(&x), Clear::new(&own.ring));
             let quotients = [
-                own.decryptor.decrypt(&engine.divide_by_p(&own.encrypt(&x)).unwrap()).unwrap(),
+                own.decryptor.decrypt(&engine.divide_by_p(&a).unwrap()).unwrap(),
                 clear.decrypt(&clear.divide_by_p(&clear.encrypt(&x).unwrap()).unwrap()),
             ];
             for quotient in quotients {

@@ -81,7 +81,13 @@ impl Encryptor {
     /// As there; [`Error::ValueTooLarge`] also when the bound at this scale does not fit the modulus.
     pub fn encrypt_bounded(&self, values: &[Complex64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.context.check_values(values, bound)?;
-        fresh((&self.context, self.key.key_id()), values, bound, self.key.encrypt_zero(rng), self.context.errors().fresh_public())
+        fresh(
+            (&self.context, self.key.key_id()),
+            values,
+            bound,
+            self.key.encrypt_zero(rng),
+            self.context.errors().fresh_public(),
+        )
     }
 
     /// As [`Self::encrypt_bounded`] for real numbers.
@@ -148,7 +154,10 @@ impl Decryptor {
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let zero = self.key.encrypt_zero(level, seed, 1, rng);
-        Ok((fresh((&self.context, self.key.key_id()), values, bound, zero, self.context.errors().fresh_secret())?, seed))
+        Ok((
+            fresh((&self.context, self.key.key_id()), values, bound, zero, self.context.errors().fresh_secret())?,
+            seed,
+        ))
     }
 
     /// The slots, with their error: as many as the ciphertext has.
