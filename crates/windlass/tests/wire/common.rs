@@ -18,7 +18,8 @@ pub fn decode<C: FileContext, T: Wire<C>>(context: &C, payload: &[u8]) -> Result
 }
 
 pub fn through_bytes<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> T {
-    decode(context, &to_payload(context, value)).expect("what was written can be read")
+    let key = value.key_id().unwrap_or(KEY);
+    T::decode(context, key, FieldReader::new(&to_payload(context, value))).expect("what was written can be read")
 }
 
 pub fn label(kind: Kind, context: &impl FileContext) -> Label {
