@@ -298,7 +298,7 @@ fn unpacking_and_repacking_are_grids() {
         let packed = back.apply_grid(&together, &clear, &parts).unwrap();
         let basis: Vec<Vec<u64>> =
             packing.repacking(&slots).unwrap().iter().map(|c| c.to_slots()[..d].to_vec()).collect();
-        assert_eq!(packed[0].plaintext(), &element(&basis), "m = {m}");
+        assert_eq!(&packed[0].plaintext(), &element(&basis), "m = {m}");
         assert!(back.required_keys().is_empty());
     }
 }
