@@ -15,7 +15,7 @@ use super::interpreter::{Circuit, Machine, run};
 use super::keys::BootstrapKeys;
 use super::progress::{Progress, Reports};
 use super::stage::StageName;
-use crate::error::Result;
+use crate::error::{Result, check_same_keys, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;
@@ -50,6 +50,8 @@ impl Bootstrapper {
         if !keys.fit(&plan, context, scheme) {
             return wrong("the bootstrapping key");
         }
+        let named = evaluation_keys.key_id().unwrap_or(keys.key_id());
+        check_same_keys("Bootstrapper::new", named, keys.key_id())?;
         check_keys(&plan, evaluation_keys)?;
         let engine = |slots| Engine::new(scheme, slots, Arc::clone(evaluation_keys));
         let engines = [engine(plan.message_ring())?, engine(plan.working_ring())?];
@@ -122,6 +124,8 @@ impl Bootstrapper {
         if !Arc::ptr_eq(&ct.context, engine.context()) || ct.scheme != engine.scheme() || ct.prime != prime {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
         }
+        check_same_keys("refresh", self.keys.key_id(), ct.key)?;
+        check_same_order("refresh", self.plan.message_ring().hypercube(), &ct.hypercube)?;
         self.plan.check(ct)
     }
 }
@@ -229,6 +233,8 @@ impl BootstrapPlan {
         let model = working.noise(modulus.exponent());
         let ct = Ciphertext {
             context: Arc::clone(working.context()),
+            key: keys.key_id(),
+            hypercube: Arc::clone(self.working_ring().hypercube()),
             scheme: working.scheme(),
             parts: keys.encrypted_secret.pair().map(Clone::clone).into(),
             prime: modulus.prime(),
