@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use windlass_kernels::rows::{self, PairSum};
-use windlass_kernels::{Automorphism, Isa, Modulus};
+use windlass_kernels::{Automorphism, Isa, Modulus, ntt};
 use zeroize::Zeroize;
 
 use crate::basis::Basis;
@@ -254,19 +254,25 @@ impl Poly<Coeff> {
         out
     }
 
-    /// Transforms every row. Cost: one forward transform for each prime.
+    /// Transforms every row, and leaves nothing of it in scratch memory: it may be secret. Cost: one forward transform for each prime.
     pub fn into_eval(mut self) -> Poly<Eval> {
         let ring = Arc::clone(&self.ring);
-        self.fill(|index, _, x| ring.plan(index).forward(x));
+        self.fill(|index, _, x| {
+            ring.plan(index).forward(x);
+            ntt::wipe_scratch();
+        });
         self.into_representation()
     }
 }
 
 impl Poly<Eval> {
-    /// Transforms every row back. Cost: one inverse transform for each prime.
+    /// Transforms every row back, as [`Poly::into_eval`]. Cost: one inverse transform for each prime.
     pub fn into_coeff(mut self) -> Poly<Coeff> {
         let ring = Arc::clone(&self.ring);
-        self.fill(|index, _, x| ring.plan(index).inverse(x));
+        self.fill(|index, _, x| {
+            ring.plan(index).inverse(x);
+            ntt::wipe_scratch();
+        });
         self.into_representation()
     }
 

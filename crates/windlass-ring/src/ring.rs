@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, RwLock};
 
 use rayon::prelude::*;
-use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape};
+use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape, ntt};
 
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
@@ -80,10 +80,12 @@ impl Ring {
         &self.plans[index]
     }
 
-    /// The values modulo prime `index` of the polynomial with these signed coefficients (powerful basis, n of them). Cost: one forward transform.
+    /// The values modulo prime `index` of the polynomial with these signed coefficients (powerful basis, n of them), nothing of which
+    /// stays in scratch memory: they may be secret. Cost: one forward transform.
     pub fn evaluate_signed(&self, index: usize, coefficients: &[i64], row: &mut [u64]) {
         residues(self.modulus(index), coefficients, row);
         self.plan(index).forward(row);
+        ntt::wipe_scratch();
     }
 
     /// log2 of the product of the primes of `basis`.

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use rand_chacha::ChaCha20Rng;
-use rand_core::SeedableRng;
 use windlass_ring::gadget::Gadget;
 use windlass_ring::kernels::Isa;
 use windlass_ring::sample::Gaussian;
@@ -12,6 +10,7 @@ use windlass_ring::{Basis, Ring};
 use crate::error::RlweError;
 use crate::params::{ParamsId, RlweParams};
 use crate::registry::Registry;
+use crate::secret_rng::SecretRng;
 
 /// The ring over all primes of a parameter set, its bases and its gadget.
 ///
@@ -102,6 +101,6 @@ impl Context {
 ///
 /// # Errors
 /// [`RlweError::NoEntropy`] when the operating system gives no randomness.
-pub fn os_rng() -> Result<ChaCha20Rng, RlweError> {
-    ChaCha20Rng::try_from_os_rng().map_err(|_| RlweError::NoEntropy)
+pub fn os_rng() -> Result<SecretRng, RlweError> {
+    SecretRng::from_os()
 }

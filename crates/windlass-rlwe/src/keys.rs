@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use rand_chacha::ChaCha20Rng;
-use rand_core::{RngCore, SeedableRng};
+use rand_core::RngCore;
 use windlass_ring::{Basis, Eval, Poly, Representation, sample};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -206,11 +205,4 @@ impl PublicKey {
             part
         })
     }
-}
-
-/// A generator for one call, seeded from `rng`: parallel tasks take one each.
-pub(crate) fn fork(rng: &mut impl RngCore) -> ChaCha20Rng {
-    let mut seed = Zeroizing::new([0u8; 32]);
-    rng.fill_bytes(&mut *seed);
-    ChaCha20Rng::from_seed(*seed)
 }

@@ -9,6 +9,7 @@ pub mod keys;
 pub mod noise;
 pub mod params;
 pub mod registry;
+mod secret_rng;
 pub mod security;
 pub mod switching;
 
@@ -20,4 +21,5 @@ pub use keys::{PublicKey, SecretKey};
 pub use noise::{Bound, FailureProbability, NoiseModel};
 pub use params::{Assurance, KeySizes, ParamsId, RlweParams, RlweSpec};
 pub use registry::Registry;
+pub use secret_rng::SecretRng;
 pub use security::{SecretDistribution, SecurityEstimate};

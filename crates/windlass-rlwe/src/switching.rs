@@ -19,7 +19,8 @@ use zeroize::Zeroizing;
 use crate::context::Context;
 use crate::error::RlweError;
 use crate::key_id::KeyId;
-use crate::keys::{SecretKey, SecretPoly, fork};
+use crate::keys::{SecretKey, SecretPoly};
+use crate::secret_rng::SecretRng;
 
 pub use windlass_ring::gadget::{Addend, Weights};
 pub use windlass_ring::rns::Finish;
@@ -51,7 +52,7 @@ impl SwitchingKey {
         rng.fill_bytes(&mut seed);
         let groups = context.gadget().active(&context.basis(level));
         let (ring, special) = (context.ring(), context.special());
-        let errors: Vec<_> = groups.iter().map(|_| fork(rng)).collect();
+        let errors: Vec<_> = groups.iter().map(|_| SecretRng::fork(rng)).collect();
         let errors: Vec<Zeroizing<Vec<i64>>> =
             errors.into_par_iter().map(|mut rng| sample::error(ring.shape(), context.gaussian(), &mut rng)).collect();
         Self::filled(context, of.key_id(), level, seed, groups.len(), |k, index, q, [b, a]| {

@@ -14,5 +14,5 @@ mod tests;
 
 pub use automorphism::Automorphism;
 pub use axis::Axis;
-pub use plan::NttPlan;
+pub use plan::{NttPlan, wipe_scratch};
 pub use shape::Shape;

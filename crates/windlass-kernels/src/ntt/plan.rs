@@ -138,15 +138,42 @@ impl Kernel for Prepare {
     }
 }
 
+thread_local! {
+    /// Scratch memory of the transforms of this thread.
+    static SCRATCH: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Wipes the scratch memory of this thread, in which columns of the row stay that was transformed last. To be called on the thread
+/// that transformed a secret. Cost: a pass through as much memory as the largest transform of this thread used.
+pub fn wipe_scratch() {
+    SCRATCH.with_borrow_mut(|scratch| scratch.fill(Block([0; LANES])));
+}
+
 /// Lends scratch memory of this thread. Its content is unspecified.
 fn with_scratch<T>(len: usize, f: impl FnOnce(&mut [Block]) -> T) -> T {
-    thread_local! {
-        static SCRATCH: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
-    }
     SCRATCH.with_borrow_mut(|scratch| {
         if scratch.len() < len {
             scratch.resize(len, Block([0; LANES]));
         }
         f(&mut scratch[..len])
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::modulus::find_primes;
+
+    #[test]
+    fn nothing_of_a_row_stays_in_wiped_scratch_memory() {
+        let shape = Arc::new(Shape::new(45).unwrap());
+        let modulus = find_primes(shape.root_order(), 40, 1, &[]).unwrap()[0];
+        let plan = NttPlan::new(&shape, modulus, Isa::best()).unwrap();
+        let is_clean = || SCRATCH.with_borrow(|scratch| scratch.iter().all(|block| block.0 == [0; LANES]));
+        let mut row: Vec<u64> = (0..shape.n() as u64).map(|j| j * j + 7).collect();
+        plan.forward(&mut row);
+        assert!(!is_clean());
+        wipe_scratch();
+        assert!(is_clean());
+    }
 }
