@@ -146,9 +146,86 @@ pub fn least_generator(n: u64) -> u64 {
     (2..n).find(|&g| gcd(g, n) == 1 && multiplicative_order(g, n) == phi).unwrap_or(1)
 }
 
+/// Reduction modulo one number t, 1 ≤ t < 2^50, without divisions and branches: for secret values.
+#[derive(Debug, Clone, Copy)]
+pub struct Reducer {
+    modulus: u64,
+    bits: u32,
+    /// ⌊(2^64 − 1)/t⌋.
+    short: u64,
+    /// ⌊2^{2·bits}/t⌋.
+    long: u64,
+}
+
+impl Reducer {
+    /// Constants for a modulus; panics outside of its range.
+    pub fn new(modulus: u64) -> Self {
+        assert!((1..1 << 50).contains(&modulus), "a modulus from 1 to 2^50");
+        let bits = 64 - modulus.leading_zeros();
+        let long = ((1u128 << (2 * bits)) / modulus as u128) as u64;
+        Self { modulus, bits, short: u64::MAX / modulus, long }
+    }
+
+    /// x − t where that is not negative, else x, for x < 2t.
+    fn once(self, x: u64) -> u64 {
+        let rest = x.wrapping_sub(self.modulus);
+        // All ones when the difference is negative.
+        rest.wrapping_add(self.modulus & ((rest as i64) >> 63) as u64)
+    }
+
+    /// x mod t.
+    pub fn reduce(self, x: u64) -> u64 {
+        // The quotient is short by at most one.
+        let quotient = ((x as u128 * self.short as u128) >> 64) as u64;
+        self.once(x - quotient * self.modulus)
+    }
+
+    /// a + b mod t of canonical residues.
+    pub fn add(self, a: u64, b: u64) -> u64 {
+        self.once(a + b)
+    }
+
+    /// a·b mod t of canonical residues. Source: Barrett 1986; the quotient is short by at most two.
+    pub fn mul(self, a: u64, b: u64) -> u64 {
+        let product = a as u128 * b as u128;
+        let quotient = ((product >> (self.bits - 1)) * self.long as u128) >> (self.bits + 1);
+        // What is left is below 3t < 2^52: the low words are enough.
+        self.once(self.once((product as u64).wrapping_sub((quotient as u64).wrapping_mul(self.modulus))))
+    }
+
+    /// The centred representative of a canonical residue, in (−t/2, t/2].
+    pub fn centred(self, x: u64) -> i64 {
+        let above = ((self.modulus / 2).wrapping_sub(x) as i64) >> 63;
+        x as i64 - (self.modulus as i64 & above)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reducers_agree_with_division() {
+        let last = (1 << 50) - 1;
+        for t in [1, 2, 3, 4, 5, 97, 127, 128, 65_537, 1 << 31, (1 << 45) - 55, (1 << 49) + 1, last - 1, last] {
+            let reducer = Reducer::new(t);
+            let mut x = 0x9e37_79b9_7f4a_7c15_u64;
+            let edges = [0, 1, t / 2, t / 2 + 1, t - 1, t, 2 * t - 1, u64::MAX - 1, u64::MAX];
+            let random = (0..200).map(|_| {
+                x = x.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1);
+                x ^ x >> 29
+            });
+            let values: Vec<u64> = edges.into_iter().chain(random).collect();
+            for (&a, &b) in values.iter().zip(values.iter().rev()).chain(values.iter().zip(&values)) {
+                assert_eq!(reducer.reduce(a), a % t);
+                let (a, b) = (a % t, b % t);
+                assert_eq!(reducer.mul(a, b), mul_mod(a, b, t), "{a}·{b} modulo {t}");
+                assert_eq!(reducer.add(a, b), (a + b) % t);
+                let centred = reducer.centred(a);
+                assert!(centred.rem_euclid(t as i64) as u64 == a && 2 * centred.abs() <= t as i64);
+            }
+        }
+    }
 
     #[test]
     fn factors_multiply_back_and_are_prime() {

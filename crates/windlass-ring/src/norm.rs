@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use rustfft::num_complex::{Complex, Complex32, Complex64};
 use rustfft::num_traits::Zero;
 use rustfft::{FftNum, FftPlanner};
+use subtle::{Choice, ConditionallySelectable};
 use windlass_kernels::Shape;
 use zeroize::{Zeroize, Zeroizing};
 
@@ -25,14 +26,23 @@ const SINGLE_ROUNDING: f64 = 8.0 / (1u64 << 24) as f64;
 
 /// max_t |a(ζ^t)| over t in Z_m^*, for powerful-basis coefficients: one complex Fourier transform along each axis.
 ///
-/// Cost O(n·log n); relative error below 2^{−40}, rounded up.
+/// Cost O(n·log n), the same for all a; relative error below 2^{−40}, rounded up.
 pub fn canonical_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
     assert_eq!(coefficients.len(), shape.n());
     let mut tensor: Vec<Complex64> = coefficients.iter().map(|&a| Complex64::new(a as f64, 0.0)).collect();
     DOUBLE.with_borrow_mut(|planner| embed(shape, planner, &mut tensor));
-    let norm = tensor.iter().map(|z| z.norm_sqr()).fold(0.0, f64::max).sqrt() * (1.0 + ROUNDING);
+    let norm = largest(tensor.iter().map(|z| z.norm_sqr())).sqrt() * (1.0 + ROUNDING);
     wipe(&mut tensor);
     norm
+}
+
+/// The largest of some doubles that are not negative, 0 for none. Time does not depend on them: such doubles are ordered as their bits are.
+pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    let greater = |most: u64, next: f64| {
+        let next = next.to_bits();
+        u64::conditional_select(&next, &most, Choice::from((next.wrapping_sub(most) >> 63) as u8))
+    };
+    f64::from_bits(values.into_iter().fold(0, greater))
 }
 
 /// Upper bounds of the [`canonical_norm`]s of two elements, by one transform in single precision: a quarter of the price.
@@ -199,6 +209,17 @@ mod tests {
         // On a prime axis Σ_j X^j = −X^{l−1}: the norm is 1.
         let shape = Shape::new(12289).unwrap();
         assert!((canonical_norm(&shape, &vec![1; shape.n()]) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_largest_is_found_wherever_it_stands() {
+        let values = [0.0, 1e-300, 3.5, 2.0f64.powi(1000), f64::MIN_POSITIVE / 4.0];
+        for turn in 0..values.len() {
+            let turned = || values.iter().cycle().skip(turn).take(values.len()).copied();
+            assert_eq!(largest(turned()), values[3]);
+        }
+        assert_eq!(largest([]), 0.0);
+        assert_eq!(largest([1.0, f64::INFINITY]), f64::INFINITY);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
+use subtle::{Choice, ConditionallySelectable};
 use windlass_kernels::{Modulus, Shape};
 use zeroize::Zeroizing;
 
@@ -56,12 +57,13 @@ fn u64_of(rng: &mut impl RngCore) -> u64 {
 }
 
 /// n coefficients, exactly `weight` of them ±1 at uniform positions, the rest 0. Constant time: the signs are placed first and then
-/// permuted by sorting random tags in a bitonic network. Cost O(n·log²n).
+/// permuted by sorting random tags in a bitonic network, whose exchanges go through [`subtle`]: written with plain masks they were compiled to
+/// branches. Cost O(n·log²n).
 pub fn sparse(n: usize, weight: usize, rng: &mut impl RngCore) -> Zeroizing<Vec<i64>> {
     assert!(weight <= n);
     let size = n.next_power_of_two();
-    // 61 random bits, then two bits of value + 1; padding sorts last.
-    let mut tagged = Zeroizing::new(vec![u64::MAX; size]);
+    // 61 random bits, then two bits of value + 1; padding sorts last. All are below 2^63.
+    let mut tagged = Zeroizing::new(vec![u64::MAX >> 1; size]);
     for (j, slot) in tagged[..n].iter_mut().enumerate() {
         let random = rng.next_u64();
         let sign = (random & 1) * 2; // 0 or 2: the value −1 or 1, plus 1
@@ -72,6 +74,7 @@ pub fn sparse(n: usize, weight: usize, rng: &mut impl RngCore) -> Zeroizing<Vec<
     Zeroizing::new(tagged[..n].iter().map(|&slot| (slot & 3) as i64 - 1).collect())
 }
 
+/// Sorts values below 2^63. Time and memory accesses depend on their number alone.
 fn bitonic_sort(x: &mut [u64]) {
     let size = x.len();
     let mut width = 2;
@@ -81,12 +84,12 @@ fn bitonic_sort(x: &mut [u64]) {
             for i in 0..size {
                 let partner = i ^ stride;
                 if partner > i {
-                    // The direction depends on the position alone; the exchange is by mask.
-                    let ascending = i & width == 0;
-                    let swap = (x[i] > x[partner]) == ascending;
-                    let difference = (x[i] ^ x[partner]) & 0u64.wrapping_sub(swap as u64);
-                    x[i] ^= difference;
-                    x[partner] ^= difference;
+                    // The direction depends on the position alone.
+                    let (low, high) = if i & width == 0 { (i, partner) } else { (partner, i) };
+                    let [mut least, mut most] = [x[low], x[high]];
+                    let out_of_order = Choice::from((most.wrapping_sub(least) >> 63) as u8);
+                    u64::conditional_swap(&mut least, &mut most, out_of_order);
+                    (x[low], x[high]) = (least, most);
                 }
             }
             stride /= 2;
@@ -146,7 +149,7 @@ fn lower(x: u64, y: u64) -> i64 {
 /// An error polynomial: independent Gaussians on the monomials of ⊗ Z\[X_i\]/(X_i^{m_i} − 1) for odd axes and on the powerful basis for
 /// the axis of 2, reduced to the powerful basis (n coefficients). Its canonical embedding has variance σ²·Π m_i (m_i/2 for the axis of 2)
 /// in every component, up to the reduction, which does not change embeddings.
-/// Source: HElib's design document; Lyubashevsky–Peikert–Regev 2013. Constant time.
+/// Source: Ducas–Durmus 2012; Lyubashevsky–Peikert–Regev 2013; `docs/math/errors.md` has the argument. Constant time.
 pub fn error(shape: &Shape, gaussian: &Gaussian, rng: &mut impl RngCore) -> Zeroizing<Vec<i64>> {
     let full = |axis: &windlass_kernels::Axis| if axis.prime == 2 { axis.dim } else { axis.index as usize };
     let mut dims: Vec<usize> = shape.axes().iter().map(full).collect();

@@ -5,9 +5,10 @@ use num_traits::Zero;
 use zeroize::Zeroizing;
 
 use crate::basis::Basis;
+use crate::norm;
 use crate::poly::{Coeff, Poly};
 use crate::ring::Ring;
-use windlass_kernels::overflow;
+use windlass_kernels::{Modulus, arith::Reducer, overflow};
 
 /// Lifts coefficients from residues to centred integers.
 #[derive(Debug)]
@@ -79,10 +80,13 @@ impl IntegerLift {
             let inverse = 1.0 / poly.ring().modulus(index).value() as f64;
             sums.iter_mut().zip(row.iter()).for_each(|(sum, &x)| *sum += x as f64 * inverse);
         }
-        sums.iter().map(|&sum| (sum - sum.round()).abs()).fold(0.0, f64::max)
+        // Added to a double below 2^51 it rounds to the nearest integer, without a branch.
+        const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
+        norm::largest(sums.iter().map(|&sum| (sum - ((sum + INTEGERS) - INTEGERS)).abs()))
     }
 
-    /// The centred coefficients modulo t < 2^50. Right for every coefficient with |x| < (1/2 − 2^{−30})·Π.
+    /// The centred coefficients modulo t < 2^50. Right for every coefficient with |x| < (1/2 − 2^{−30})·Π. Time and memory accesses do
+    /// not depend on them.
     pub fn centred_mod(&self, poly: &Poly<Coeff>, t: u64) -> Vec<u64> {
         assert_eq!(poly.basis(), &self.basis);
         let ring = poly.ring();
@@ -97,14 +101,65 @@ impl IntegerLift {
         overflow::rounded_sum(ring.isa(), &mut excess, &terms);
         let modulo_t = |x: &BigUint| (x % t).iter_u64_digits().next().unwrap_or(0);
         let cofactors: Vec<u64> = self.cofactors.iter().map(modulo_t).collect();
-        let wrap = (t - modulo_t(&self.product)) % t;
+        let (reducer, wrap) = (Reducer::new(t), (t - modulo_t(&self.product)) % t);
+        let term = |x: u64, factor: u64| reducer.mul(reducer.reduce(x), factor);
         (0..ring.n())
             .map(|j| {
-                let sum =
-                    weighed.iter().zip(&cofactors).fold(0u128, |sum, (row, &c)| sum + (row[j] % t) as u128 * c as u128);
-                ((sum + (excess[j] % t) as u128 * wrap as u128) % t as u128) as u64
+                let rows = weighed.iter().zip(&cofactors);
+                rows.fold(term(excess[j], wrap), |sum, (row, &c)| reducer.add(sum, term(row[j], c)))
             })
             .collect()
+    }
+}
+
+/// The centred coefficients in floating point, each off by less than 2^{−50} of itself. Time and memory accesses do not depend on them.
+///
+/// In balanced mixed radix: x = Σ u_i·(q_0·..·q_{i−1}) with |u_i| < q_i/2, in which the last digit that is not zero dominates all others, so
+/// that rounding stays small against x. Cost O(n·k²) for k primes.
+pub fn centred_floats(poly: &Poly<Coeff>) -> Zeroizing<Vec<f64>> {
+    let primes: Vec<Modulus> = poly.basis().indices().map(|index| poly.ring().modulus(index)).collect();
+    let radix: Vec<Radix> = (0..primes.len()).map(|i| Radix::new(&primes[..=i])).collect();
+    let mut digits = Zeroizing::new(vec![0i64; radix.len()]);
+    let value = |j: usize| {
+        let mut sum = 0.0;
+        for (i, radix) in radix.iter().enumerate() {
+            digits[i] = radix.digit(poly.row(i)[j], &digits[..i]);
+            sum += digits[i] as f64 * radix.weight;
+        }
+        sum
+    };
+    Zeroizing::new((0..poly.ring().n()).map(value).collect())
+}
+
+/// One place of the balanced mixed radix.
+struct Radix {
+    reducer: Reducer,
+    /// The inverses of the primes before, modulo this one.
+    inverses: Vec<u64>,
+    /// The least multiple of the prime from 2^50 on: added to a digit it leaves nothing negative.
+    offset: u64,
+    /// The product of the primes before.
+    weight: f64,
+}
+
+impl Radix {
+    /// The place of the last of `primes`.
+    fn new(primes: &[Modulus]) -> Self {
+        let (q, before) = (primes[primes.len() - 1], &primes[..primes.len() - 1]);
+        Self {
+            reducer: Reducer::new(q.value()),
+            inverses: before.iter().map(|p| q.inv(q.reduce(p.value()))).collect(),
+            offset: (1u64 << 50).next_multiple_of(q.value()),
+            weight: before.iter().map(|p| p.value() as f64).product(),
+        }
+    }
+
+    /// The digit of a number with this residue, after the digits before.
+    fn digit(&self, residue: u64, before: &[i64]) -> i64 {
+        let subtract = |rest: u64, (&digit, &inverse): (&i64, &u64)| {
+            self.reducer.mul(self.reducer.reduce((rest + self.offset).wrapping_add_signed(-digit)), inverse)
+        };
+        self.reducer.centred(before.iter().zip(&self.inverses).fold(residue, subtract))
     }
 }
 

@@ -7,4 +7,4 @@ mod integer;
 pub use convert::BaseConverter;
 pub use divide::Finish;
 pub(crate) use divide::{Division, Rows};
-pub use integer::IntegerLift;
+pub use integer::{IntegerLift, centred_floats};

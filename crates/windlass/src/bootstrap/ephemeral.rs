@@ -31,8 +31,9 @@ impl EphemeralSecret {
         const ATTEMPTS: usize = 10_000;
         for _ in 0..ATTEMPTS {
             let secret = sample::sparse(shape.n(), spec.ephemeral_weight as usize, rng);
-            let short = Bound::of(norm::canonical_norm(shape, &secret)) <= secret_norm(shape, spec.ephemeral_weight);
-            if short && row_square(shape, &secret) <= formula.row_square {
+            let bound = noise::secret_norm_bound(shape, SecretDistribution::Sparse { weight: spec.ephemeral_weight });
+            // Doubles are compared: a logarithm would look things up in tables.
+            if norm::canonical_norm(shape, &secret) <= bound && row_square(shape, &secret) <= formula.row_square {
                 return Ok(Self(secret));
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use num_bigint::BigInt;
 use rand_core::RngCore;
-use windlass_ring::kernels::arith;
+use windlass_ring::kernels::arith::{self, Reducer};
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, Context, KeyId, NoiseModel, PublicKey, SecretKey};
@@ -167,8 +167,8 @@ impl Decryptor {
             residues.zeroize();
             return Err(Error::NotDecryptable);
         }
-        let inverse = arith::inv_mod(ct.factor, t).expect("factors are units");
-        residues.iter_mut().for_each(|x| *x = arith::mul_mod(*x, inverse, t));
+        let (inverse, reducer) = (arith::inv_mod(ct.factor, t).expect("factors are units"), Reducer::new(t));
+        residues.iter_mut().for_each(|x| *x = reducer.mul(*x, inverse));
         Ok(Plaintext::new(&self.slots.lower(ct.exponent)?, residues)?.declared(ct.content))
     }
 
