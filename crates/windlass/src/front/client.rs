@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rand_chacha::ChaCha20Rng;
+use windlass_rlwe::SecretRng;
 use windlass_rlwe::{PublicKey, SecretKey};
 
 use super::context::Context;
@@ -35,7 +35,7 @@ use crate::schemes::{Ciphertext, Decryptor, Encryptor};
 pub struct Client<F: Family = Exact> {
     context: Context<F>,
     secret: F::Secret,
-    rng: Mutex<ChaCha20Rng>,
+    rng: Mutex<SecretRng>,
 }
 
 impl<F: Family> fmt::Debug for Client<F> {
@@ -45,7 +45,7 @@ impl<F: Family> fmt::Debug for Client<F> {
 }
 
 impl<F: Family> Client<F> {
-    pub(crate) fn new(context: Context<F>, secret: F::Secret, rng: ChaCha20Rng) -> Self {
+    pub(crate) fn new(context: Context<F>, secret: F::Secret, rng: SecretRng) -> Self {
         Self { context, secret, rng: Mutex::new(rng) }
     }
 
@@ -55,7 +55,7 @@ impl<F: Family> Client<F> {
     }
 
     /// Lends the generator. A panic elsewhere cannot leave it in a state that repeats itself.
-    fn with_rng<T>(&self, work: impl FnOnce(&mut ChaCha20Rng) -> T) -> T {
+    fn with_rng<T>(&self, work: impl FnOnce(&mut SecretRng) -> T) -> T {
         work(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rand_chacha::ChaCha20Rng;
+use windlass_rlwe::SecretRng;
 use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey};
 
 use super::needs::KeyRequests;
@@ -36,7 +36,7 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
 
     /// A fresh secret.
     #[doc(hidden)]
-    fn generate_secret(setting: &Self::Setting, rng: &mut ChaCha20Rng) -> Self::Secret;
+    fn generate_secret(setting: &Self::Setting, rng: &mut SecretRng) -> Self::Secret;
 
     /// The keys that were asked for, ready for work.
     #[doc(hidden)]
@@ -44,7 +44,7 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
         setting: &Self::Setting,
         secret: &Self::Secret,
         requests: &KeyRequests,
-        rng: &mut ChaCha20Rng,
+        rng: &mut SecretRng,
     ) -> Result<(Self::Engine, Self::Refreshers)>;
 }
 
@@ -75,7 +75,7 @@ impl Family for Exact {
         engine.keys().relinearisation().is_some()
     }
 
-    fn generate_secret(setting: &ExactSetting, rng: &mut ChaCha20Rng) -> Arc<SecretKey> {
+    fn generate_secret(setting: &ExactSetting, rng: &mut SecretRng) -> Arc<SecretKey> {
         Arc::new(SecretKey::generate(setting.files.context(), rng))
     }
 
@@ -83,7 +83,7 @@ impl Family for Exact {
         setting: &ExactSetting,
         secret: &Arc<SecretKey>,
         requests: &KeyRequests,
-        rng: &mut ChaCha20Rng,
+        rng: &mut SecretRng,
     ) -> Result<(Engine, Arc<Refreshers>)> {
         let scheme = setting.files.scheme();
         let keys = Arc::new(evaluation_keys(setting.files.context(), secret, requests, rng)?);
@@ -110,7 +110,7 @@ impl Family for Approximate {
         engine.keys().relinearisation().is_some()
     }
 
-    fn generate_secret(setting: &ApproximateSetting, rng: &mut ChaCha20Rng) -> Arc<SecretKey> {
+    fn generate_secret(setting: &ApproximateSetting, rng: &mut SecretRng) -> Arc<SecretKey> {
         Arc::new(SecretKey::generate(setting.context.rlwe(), rng))
     }
 
@@ -118,7 +118,7 @@ impl Family for Approximate {
         setting: &ApproximateSetting,
         secret: &Arc<SecretKey>,
         requests: &KeyRequests,
-        rng: &mut ChaCha20Rng,
+        rng: &mut SecretRng,
     ) -> Result<(ckks::Engine, ())> {
         if !requests.bootstrapping.is_empty() {
             let refused = "a bootstrapping of exact integers".to_owned();
@@ -140,13 +140,13 @@ impl Family for Mock {
         engine.has_relinearisation_key()
     }
 
-    fn generate_secret(_: &ExactSetting, _: &mut ChaCha20Rng) {}
+    fn generate_secret(_: &ExactSetting, _: &mut SecretRng) {}
 
     fn generate(
         setting: &ExactSetting,
         (): &(),
         requests: &KeyRequests,
-        _: &mut ChaCha20Rng,
+        _: &mut SecretRng,
     ) -> Result<(Clear, MockRefreshers)> {
         let clear = Clear::with_keys(setting.files.slots(), requests.galois.keys().copied());
         let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
@@ -159,7 +159,7 @@ fn evaluation_keys(
     context: &Arc<RlweContext>,
     secret: &SecretKey,
     requests: &KeyRequests,
-    rng: &mut ChaCha20Rng,
+    rng: &mut SecretRng,
 ) -> Result<EvaluationKeys> {
     let top = context.top_level();
     let mut keys = EvaluationKeys::empty(context);

@@ -2,7 +2,7 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass_rlwe::context::os_rng;
+use windlass_rlwe::SecretRng;
 
 use super::client::Client;
 use super::context::Context;
@@ -23,7 +23,7 @@ impl<F: Family> Context<F> {
     /// # Errors
     /// [`Error::Rlwe`] without entropy, and for automorphisms of another ring.
     pub fn generate_keys<const N: usize>(&self, needs: [&dyn NeedsKeys; N]) -> Result<(Client<F>, Server<F>)> {
-        self.generate_keys_with(&needs, os_rng()?)
+        self.generate_keys_with(&needs, SecretRng::from_os()?)
     }
 
     /// As [`Self::generate_keys`] with all randomness expanded from `seed`: for tests. Whoever
@@ -36,10 +36,10 @@ impl<F: Family> Context<F> {
         needs: [&dyn NeedsKeys; N],
         seed: u64,
     ) -> Result<(Client<F>, Server<F>)> {
-        self.generate_keys_with(&needs, ChaCha20Rng::seed_from_u64(seed))
+        self.generate_keys_with(&needs, SecretRng::fork(&mut ChaCha20Rng::seed_from_u64(seed)))
     }
 
-    fn generate_keys_with(&self, needs: &[&dyn NeedsKeys], mut rng: ChaCha20Rng) -> Result<(Client<F>, Server<F>)> {
+    fn generate_keys_with(&self, needs: &[&dyn NeedsKeys], mut rng: SecretRng) -> Result<(Client<F>, Server<F>)> {
         let requests = KeyRequests::of(needs);
         let secret = F::generate_secret(self.setting(), &mut rng);
         let keys = F::generate(self.setting(), &secret, &requests, &mut rng)?;

@@ -59,7 +59,7 @@ const FIELDS: u64 = 32;
 /// | 4 | number of slots |
 /// | 8 | scale, a double |
 /// | 8 | bound on the absolute value of a slot, a double |
-/// | 8 | standard deviation of the error of a slot, a double: the precision |
+/// | 8 | standard deviation of the error of a slot, a double: the precision; no less than that of a fresh encryption |
 /// | | two polynomials, packed; a seed takes 32 bytes |
 #[derive(Debug, Clone)]
 pub struct ApproximateCiphertextV1 {
@@ -122,7 +122,8 @@ impl Fields {
         if magnitude < 0.0 || magnitude.to_bits() == (-0.0f64).to_bits() {
             return malformed("bound on the slots");
         }
-        if deviation < 0.0 || deviation.to_bits() == (-0.0f64).to_bits() {
+        // Publication adds noise in proportion: a file must not turn it off.
+        if deviation < context.fresh_deviation(level) {
             return malformed("error of the slots");
         }
         Ok(Self { seeded: seeded == 1, degree: degree.into(), level, slots, magnitude, deviation })
@@ -136,14 +137,14 @@ impl Wire<ApproximateContext> for ApproximateCiphertextV1 {
         Some(self.ciphertext.key_id())
     }
 
-    fn encode(&self, _: &ApproximateContext, out: &mut FieldWriter) {
+    fn encode(&self, context: &ApproximateContext, out: &mut FieldWriter) {
         let ct = &self.ciphertext;
         out.bytes(&[ct.degree() as u8, u8::from(self.seed.is_some())]);
         out.u16(ct.level() as u16);
         out.u32(ct.slots() as u32);
         out.f64(ct.scale());
         out.f64(ct.magnitude());
-        out.f64(ct.deviation());
+        out.f64(ct.deviation().max(context.context.fresh_deviation(ct.level())));
         write_parts(out, ct.parts(), self.seed.as_ref());
     }
 

@@ -120,3 +120,32 @@ fn published_decryptions_are_flooded_as_promised() {
     let worst = values.iter().zip(&published.values).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
     assert!((-worst.log2() - published.precision_bits).abs() < 1.5, "{} {}", -worst.log2(), published.precision_bits);
 }
+
+/// Coefficients just below 1/2 all round towards 0: the error in slot 0 is the whole value.
+#[test]
+fn plaintexts_that_round_to_nothing_stay_within_the_bound() {
+    let mut s = Setup::new(&spec(1 << 14, 40, 1), &[]);
+    let slots = s.context.most_slots();
+    let mut ones = vec![Complex64::ONE; slots];
+    let ct = s.encrypt(&ones);
+    let v = 0.99 * slots as f64 / 2.0 / s.context.scale(ct.level());
+    ones.fill(Complex64::ZERO);
+    ones[0].re = v;
+    let product = s.engine.multiply_plain(&ct, &ones).unwrap();
+    let error = (s.decryptor.decrypt(&product).unwrap()[0] - v).norm();
+    assert!(error > 0.9 * v, "the plaintext rounds to zero");
+    assert!(error <= product.error_bound(), "{error:e} above the bound {:e}", product.error_bound());
+    let sum = s.engine.add_plain(&ct, &ones).unwrap();
+    let error = (s.decryptor.decrypt(&sum).unwrap()[0] - 1.0 - v).norm();
+    assert!(error <= sum.error_bound() && sum.deviation() < ct.deviation() * 1.1);
+}
+
+/// What rounds to nothing adds nothing: integers as constants are exact.
+#[test]
+fn constants_that_are_encoded_exactly_cost_no_precision() {
+    let mut s = Setup::new(&spec(256, 40, 1), &[]);
+    let ct = s.encrypt(&sample(128, &mut s.rng.clone()));
+    let product = s.engine.multiply_plain(&ct, &[Complex64::new(-1.0, 0.0)]).unwrap();
+    let same = ct.deviation() / product.deviation();
+    assert!((0.99..=1.0).contains(&same), "{same}");
+}

@@ -1,8 +1,13 @@
 //! What is refused, and how.
 
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
 use windlass::Error;
 use windlass::circuits::{ComplexMap, ComplexSlots};
-use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Polynomial, Publication};
+use windlass::rlwe::SecretKey;
+use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Polynomial, Publication};
 
 use crate::common::{Setup, sample, spec};
 
@@ -138,4 +143,33 @@ fn publications_that_would_leave_nothing() {
     for (security, decryptions) in [(0, 1), (129, 1), (20, 0)] {
         assert!(matches!(publish(security, decryptions, &mut s.rng), Err(Error::OutOfRange { .. })));
     }
+}
+
+#[test]
+fn ciphertexts_of_other_keys() {
+    for (n, scale_bits) in [(64, 40), (256, 40), (1024, 45)] {
+        let mut s = Setup::new(&spec(n, scale_bits, 2), &[]);
+        let other = SecretKey::generate(s.context.rlwe(), &mut ChaCha20Rng::from_seed([23; 32]));
+        let other = Decryptor::new(&s.context, Arc::new(other)).unwrap();
+        for slots in [1, 4, n / 2] {
+            let ct = s.encrypt(&sample(slots, &mut s.rng.clone()));
+            let square = s.engine.square(&ct).unwrap();
+            let low = s.engine.lower(&square, s.context.base_level()).unwrap();
+            for ct in [ct, square, low] {
+                assert!(s.decryptor.decrypt(&ct).is_ok());
+                assert_eq!(other.decrypt(&ct).unwrap_err(), Error::NotDecryptable, "{slots} slots of n = {n}");
+                let publication = Publication { security_bits: 1, decryptions: 1 };
+                let published = other.decrypt_public(&ct, publication, &mut s.rng);
+                assert_eq!(published.unwrap_err(), Error::NotDecryptable);
+            }
+        }
+    }
+}
+
+#[test]
+fn values_above_a_stated_bound() {
+    let mut s = Setup::new(&spec(256, 40, 1), &[]);
+    let ct = s.encrypt(&[Complex64::ONE]);
+    assert!(s.decryptor.decrypt(&ct.clone().with_magnitude(1.0)).is_ok());
+    assert_eq!(s.decryptor.decrypt(&ct.with_magnitude(0.9)).unwrap_err(), Error::NotDecryptable);
 }

@@ -6,7 +6,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::Error;
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, SecretDistribution, SecretKey};
-use windlass::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64, Decryptor, Encryptor, Engine};
+use windlass::schemes::ckks::{
+    Ciphertext, CkksContext, CkksSpec, Complex64, Decryptor, Encryptor, Engine, Publication,
+};
 use windlass::wire::{
     ApproximateCiphertextV1, ApproximateContext, FileContext, Kind, Wire, WireError, open, seal, to_payload,
 };
@@ -142,12 +144,38 @@ fn impossible_fields_are_named() {
         assert_eq!(what(16, &bad.to_le_bytes()), "bound on the slots");
         assert_eq!(what(24, &bad.to_le_bytes()), "error of the slots");
     }
+    // Less error than a fresh encryption has: publication would hide nothing.
+    let fresh = values(&context).ciphertexts[0].clone().into_ciphertext().deviation();
+    for small in [0.0, f64::MIN_POSITIVE, fresh / 2.0] {
+        assert_eq!(what(24, &small.to_le_bytes()), "error of the slots");
+    }
     // Values that the modulus has no room for.
     for offset in [16, 24] {
         let error = refusal(offset, &1e100f64.to_le_bytes());
         assert!(matches!(error, Error::CapacityExhausted { .. }), "{error}");
     }
     assert_eq!(what(32, &[0xff; 7]), "CKKS ciphertext");
+}
+
+/// Zero times a ciphertext has no error; a file of it states that of a fresh encryption, and its publication is flooded.
+#[test]
+fn nothing_turns_flooding_off() {
+    let context = context(40);
+    let made = values(&context);
+    let engine = Engine::new(context.context(), Arc::new(made.keys.clone())).unwrap();
+    let zero = engine.multiply_integer(&made.ciphertexts[1].clone().into_ciphertext(), 0).unwrap();
+    assert_eq!(zero.deviation(), 0.0);
+    let back = through_bytes(&context, &ApproximateCiphertextV1::new(zero.clone())).into_ciphertext();
+    assert!(back.deviation() > 2f64.powi(-40) && back.deviation() < 2f64.powi(-36));
+    let decryptor = Decryptor::new(context.context(), Arc::new(made.secret)).unwrap();
+    let publication = Publication { security_bits: 2, decryptions: 1 };
+    let one = |zero| engine.add_plain(zero, &[Complex64::ONE]).unwrap();
+    for ct in [&zero, &back] {
+        let mut rng = ChaCha20Rng::from_seed([7; 32]);
+        let published = decryptor.decrypt_public(&one(ct), publication, &mut rng).unwrap();
+        let noise = published.values.iter().map(|z| (z - 1.0).norm()).fold(0.0, f64::max);
+        assert!(noise > back.deviation(), "{noise:e}");
+    }
 }
 
 #[test]

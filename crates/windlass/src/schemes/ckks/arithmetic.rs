@@ -1,15 +1,26 @@
 //! Sums and products.
 
 use num_complex::Complex64;
-use windlass_ring::{Eval, Poly};
+use windlass_ring::{Basis, Eval, Poly};
 use windlass_rlwe::switching::{self, Finish};
 
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
+use super::error_model::ErrorModel;
 use crate::error::{Error, Result};
 
 /// Relative error of encoding in double precision.
 const ROUNDING: f64 = 1.0 / (1u64 << 49) as f64;
+
+/// What is known of public values that are encoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Factor {
+    pub slots: usize,
+    /// The largest absolute value.
+    pub magnitude: f64,
+    /// The deviation that encoding leaves, in units of the values.
+    pub rounding: f64,
+}
 
 impl Engine {
     /// `a + b`, slot by slot; the shorter vector is repeated.
@@ -43,49 +54,40 @@ impl Engine {
     /// `a + values` for public values; a shorter vector is repeated. Errors: as [`super::Encryptor::encrypt`].
     pub fn add_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         self.check("add a constant", a)?;
-        let magnitude = self.measure(values)?;
-        let message = self.context.encode(values, a.scale(), a.parts[0].basis());
+        let (message, Factor { slots, magnitude, rounding }) =
+            self.encode_measured(values, a.scale(), a.parts[0].basis())?;
         let mut sum = a.clone();
         sum.parts[0].add_assign(&message);
-        let deviation = self.context.errors().encoding(2 * values.len()) / a.scale() + magnitude * ROUNDING;
-        sum.info = added(sum.info, Info { slots: values.len(), magnitude, deviation, ..a.info });
+        sum.info = added(sum.info, Info { slots, magnitude, deviation: rounding, ..a.info });
         self.accept("add a constant", sum)
     }
 
     /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2. Errors: as [`super::Encryptor::encrypt`].
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
+        let (poly, factor) = self.encode_measured(values, self.context.scale(a.level()), a.parts[0].basis())?;
+        self.times(&a, &poly, factor)
+    }
+
+    /// Public values as a ring element, and what is known of it.
+    pub(crate) fn encode_measured(
+        &self,
+        values: &[Complex64],
+        scale: f64,
+        basis: &Basis,
+    ) -> Result<(Poly<Eval>, Factor)> {
         let magnitude = self.measure(values)?;
-        let factor = self.context.encode(values, self.context.scale(a.level()), a.parts[0].basis());
-        self.times(&a, &factor, values.len(), magnitude)
+        let (poly, rounding) = self.context.encode_public(values, scale, basis);
+        Ok((poly, Factor { slots: values.len(), magnitude, rounding: rounding + magnitude * ROUNDING }))
     }
 
     /// `a` times an encoded factor at the scale of its level.
-    pub(crate) fn times(
-        &self,
-        a: &Ciphertext,
-        factor: &Poly<Eval>,
-        slots: usize,
-        magnitude: f64,
-    ) -> Result<Ciphertext> {
+    pub(crate) fn times(&self, a: &Ciphertext, poly: &Poly<Eval>, factor: Factor) -> Result<Ciphertext> {
         let ring = self.context.rlwe().ring();
         let basis = a.parts[0].basis();
-        let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], factor)]]);
+        let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], poly)]]);
         let parts = parts.into_iter().flatten().collect();
-        self.accept(
-            "multiply by a constant",
-            a.with_parts(parts, self.times_info(&a.info, a.level(), slots, magnitude)),
-        )
-    }
-
-    pub(crate) fn times_info(&self, a: &Info, level: usize, slots: usize, magnitude: f64) -> Info {
-        let rounding = self.context.errors().encoding(2 * slots) / self.context.scale(level) + magnitude * ROUNDING;
-        Info {
-            degree: 2,
-            slots: a.slots.max(slots),
-            magnitude: a.magnitude * magnitude,
-            deviation: a.deviation * magnitude + (a.magnitude + a.deviation) * rounding,
-        }
+        self.accept("multiply by a constant", a.with_parts(parts, times(&a.info, factor)))
     }
 
     /// `k·a` for an integer: exact, no rescaling.
@@ -130,7 +132,8 @@ impl Engine {
                 part.add_assign(&turned);
             }
         }
-        let info = self.times_info(&a.info, a.level(), 1, magnitude);
+        let rounding = (c * scale - Complex64::new(re, im)).norm() / scale + magnitude * ROUNDING;
+        let info = times(&a.info, Factor { slots: 1, magnitude, rounding });
         self.accept("multiply by a number", a.with_parts(parts, info))
     }
 
@@ -193,12 +196,25 @@ pub(crate) fn added(a: Info, b: Info) -> Info {
     }
 }
 
+/// What is known of a product with encoded values.
+pub(crate) fn times(a: &Info, factor: Factor) -> Info {
+    let Factor { slots, magnitude, rounding } = factor;
+    Info {
+        degree: 2,
+        slots: a.slots.max(slots),
+        magnitude: a.magnitude * magnitude,
+        deviation: a.deviation * magnitude + (a.magnitude + ErrorModel::BOUND_FACTOR * a.deviation) * rounding,
+    }
+}
+
 /// What is known of a product before relinearisation.
 fn multiplied(a: Info, b: Info) -> Info {
     Info {
         degree: 2,
         slots: a.slots.max(b.slots),
         magnitude: a.magnitude * b.magnitude,
-        deviation: a.magnitude * b.deviation + b.magnitude * a.deviation + a.deviation * b.deviation,
+        deviation: a.magnitude * b.deviation
+            + b.magnitude * a.deviation
+            + ErrorModel::BOUND_FACTOR * a.deviation * b.deviation,
     }
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::{self, Addend, Digits, Finish};
 
-use super::arithmetic::added;
+use super::arithmetic::{Factor, added};
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
 use crate::error::{Error, Result, check_same_keys};
@@ -17,8 +17,7 @@ use crate::switching::{MixedRow, Switching, dot_and_add, no_terms};
 pub struct Constant {
     pub(crate) poly: Poly<Eval>,
     pub(crate) level: usize,
-    pub(crate) slots: usize,
-    pub(crate) magnitude: f64,
+    pub(crate) factor: Factor,
 }
 
 /// A ciphertext after decompose-and-extend of its second part.
@@ -54,14 +53,14 @@ impl Engine {
     ///
     /// Cost: one transform for every prime of Q_level·P. Errors: as [`super::Encryptor::encrypt`]; [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
-        let magnitude = self.measure(values)?;
         let (base, top) = (self.context.base_level(), self.context.top_level());
         if level < base || level > top {
             let range = format!("between {base} and {top}");
             return Err(Error::OutOfRange { what: "level", got: level.into(), range });
         }
-        let poly = self.context.encode(values, self.context.scale(level), &self.context.rlwe().wide_basis(level));
-        Ok(Constant { poly, level, slots: values.len(), magnitude })
+        let basis = self.context.rlwe().wide_basis(level);
+        let (poly, factor) = self.encode_measured(values, self.context.scale(level), &basis)?;
+        Ok(Constant { poly, level, factor })
     }
 
     fn is_identity(&self, t: u64) -> bool {
@@ -124,7 +123,7 @@ impl Switching for Engine {
     fn multiply_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         let a = self.lowered(a, c.level)?;
         self.check_constant(c, a.level())?;
-        self.times(&a, &c.poly, c.slots, c.magnitude)
+        self.times(&a, &c.poly, c.factor)
     }
 
     fn has_key(&self, t: u64) -> bool {

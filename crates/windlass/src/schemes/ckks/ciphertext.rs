@@ -101,7 +101,7 @@ impl Ciphertext {
     }
 
     /// The same ciphertext with a smaller bound on its slots, which the caller knows from elsewhere (the sine of anything is at most 1).
-    /// A bound that does not hold makes precision estimates wrong and lets values overflow unseen. NaN and negative numbers bound nothing: they change
+    /// Decryption refuses values above it; in a circuit a bound that does not hold makes precision estimates wrong and lets values overflow. NaN and negative numbers bound nothing: they change
     /// nothing.
     pub fn with_magnitude(mut self, magnitude: f64) -> Self {
         if magnitude >= 0.0 {

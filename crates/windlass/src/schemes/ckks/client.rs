@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use num_complex::Complex64;
 use rand_core::RngCore;
-use windlass_ring::{Eval, Poly};
+use windlass_ring::{Eval, Poly, norm};
 use windlass_rlwe::{KeyId, PublicKey, SecretKey};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use super::ciphertext::{Ciphertext, Info};
 use super::context::CkksContext;
+use super::error_model::ErrorModel;
 use super::flooding;
 use crate::error::{Error, Result, check_same_keys};
 
@@ -165,12 +166,10 @@ impl Decryptor {
     /// The error depends on the secret key: values that leave the hands of the key's owner go through [`Self::decrypt_public`].
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`]; [`Error::CapacityExhausted`] when the values may have overflowed the modulus.
+    /// [`Error::ContextMismatch`]; [`Error::CapacityExhausted`] when the values may have overflowed the modulus; [`Error::NotDecryptable`] when
+    /// a slot is seen to exceed the bound that the ciphertext states (another key, a ciphertext changed on its way, a bound set too low).
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Vec<Complex64>> {
-        let mut coefficients = self.coefficients(ct)?;
-        let slots = self.context.embedding().to_slots(&coefficients);
-        coefficients.zeroize();
-        Ok(slots)
+        Ok(self.context.embedding().to_slots(&self.coefficients(ct)?))
     }
 
     /// The real parts of the slots. As [`Self::decrypt`].
@@ -182,7 +181,7 @@ impl Decryptor {
     }
 
     /// The slots with noise that hides the error of the ciphertext (Li–Micciancio 2021; Li–Micciancio–Schultz–Sorrell 2022): to every
-    /// coefficient a Gaussian of deviation `√(12·decryptions)·2^{κ/2}·B`, B the bound on the error.
+    /// coefficient a Gaussian of deviation `√(12·decryptions)·2^{κ/2}·B`, B the bound on the error, and no less than that of a fresh encryption.
     ///
     /// # Errors
     /// As [`Self::decrypt`]; [`Error::OutOfRange`] for κ outside 1..=128 or no decryptions; [`Error::PrecisionExhausted`] when less than
@@ -203,12 +202,12 @@ impl Decryptor {
         }
         let mut coefficients = self.coefficients(ct)?;
         // The l2 norm of the error's coefficients is at most its canonical norm.
-        let deviation = (12.0 * decryptions as f64).sqrt() * (security_bits as f64 / 2.0).exp2() * ct.error_bound();
+        let error = ct.error_bound().max(ErrorModel::BOUND_FACTOR * self.context.fresh_deviation(ct.level()));
+        let deviation = (12.0 * decryptions as f64).sqrt() * (security_bits as f64 / 2.0).exp2() * error;
         let flooded = deviation * (coefficients.len() as f64).sqrt() * (1.0 + (ct.slots() as f64).ln()).sqrt();
         let precision_bits = -(flooded + (-ct.precision_bits()).exp2()).log2();
         let left_bits = precision_bits + ct.magnitude().log2();
         if left_bits < 1.0 {
-            coefficients.zeroize();
             return Err(Error::PrecisionExhausted { left_bits });
         }
         flooding::add_gaussian(&mut coefficients, deviation, rng);
@@ -216,7 +215,8 @@ impl Decryptor {
         Ok(Published { values, precision_bits })
     }
 
-    fn coefficients(&self, ct: &Ciphertext) -> Result<Vec<f64>> {
+    /// The 2s coefficients of the s slots, in units of the message.
+    fn coefficients(&self, ct: &Ciphertext) -> Result<Zeroizing<Vec<f64>>> {
         if !Arc::ptr_eq(&ct.context, &self.context) {
             let id = |context: &CkksContext| context.rlwe().params().id().to_string();
             return Err(Error::ContextMismatch {
@@ -231,8 +231,27 @@ impl Decryptor {
             return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: needed, left_bits: room });
         }
         let mut phase = self.key.phase(&ct.parts);
-        let coefficients = self.context.coefficients(&phase, needed, ct.slots(), ct.scale());
+        let mut all = self.context.centred(&phase, needed);
         phase.zeroize();
-        Ok(coefficients)
+        all.iter_mut().for_each(|a| *a /= ct.scale());
+        self.check_size(ct, &all)?;
+        let gap = all.len() / (2 * ct.slots());
+        Ok(Zeroizing::new(all.iter().step_by(gap).copied().collect()))
+    }
+
+    /// Refuses a phase that is larger than the ciphertext says: every slot of the whole ring is at most the stated magnitude and error together.
+    /// Under another key a phase is uniform, and its slots are about √n times its largest coefficient.
+    fn check_size(&self, ct: &Ciphertext, coefficients: &[f64]) -> Result<()> {
+        let mut slots = self.context.embedding().to_slots(coefficients);
+        let largest = norm::largest(slots.iter().map(|z| z.norm_sqr())).sqrt();
+        slots.iter_mut().for_each(|z| {
+            z.re.zeroize();
+            z.im.zeroize();
+        });
+        // Transforms in double precision are off by less than 2^−40 of the largest slot.
+        match largest <= (ct.magnitude() + ct.error_bound()) * (1.0 + 2f64.powi(-40)) {
+            true => Ok(()),
+            false => Err(Error::NotDecryptable),
+        }
     }
 }

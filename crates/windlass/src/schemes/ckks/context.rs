@@ -186,6 +186,11 @@ impl CkksContext {
         self.scales[level - self.base_level()]
     }
 
+    /// The deviation of a slot of a fresh encryption at a level: files of ciphertexts state no less, and publication hides no less.
+    pub(crate) fn fresh_deviation(&self, level: usize) -> f64 {
+        self.errors.fresh_secret() / self.scale(level)
+    }
+
     /// The automorphism that moves slot j + amount to slot j: 5^amount modulo 2n.
     pub fn rotation_element(&self, amount: i64) -> u64 {
         let exponent = amount.rem_euclid(self.most_slots() as i64) as u64;

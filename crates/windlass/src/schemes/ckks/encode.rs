@@ -1,13 +1,11 @@
 //! Encoding: from slots to ring elements and back.
 
-use num_bigint::BigInt;
 use num_complex::Complex64;
-use num_traits::ToPrimitive;
-use windlass_ring::rns::IntegerLift;
-use windlass_ring::{Basis, Coeff, Eval, Poly};
-use zeroize::Zeroize;
+use windlass_ring::{Basis, Eval, Poly, rns};
+use zeroize::{Zeroize, Zeroizing};
 
 use super::context::CkksContext;
+use super::error_model::ErrorModel;
 use crate::error::{Error, Result};
 
 /// 2^60: coefficients are cut there into two words.
@@ -32,12 +30,36 @@ impl CkksContext {
     ///
     /// Cost: one complex transform of the number of slots, and one transform for each prime.
     pub(crate) fn encode(&self, values: &[Complex64], scale: f64, basis: &Basis) -> Poly<Eval> {
+        let mut coefficients = self.scaled(values, scale);
+        let poly = self.rounded(&coefficients, basis);
+        coefficients.zeroize();
+        poly
+    }
+
+    /// As [`Self::encode`] for public values: also the deviation of a slot that rounding leaves, measured, in units of the values.
+    ///
+    /// Cost: one more complex transform.
+    pub(crate) fn encode_public(&self, values: &[Complex64], scale: f64, basis: &Basis) -> (Poly<Eval>, f64) {
+        let mut coefficients = self.scaled(values, scale);
+        let poly = self.rounded(&coefficients, basis);
+        coefficients.iter_mut().for_each(|a| *a -= a.round_ties_even());
+        (poly, ErrorModel::known(&self.embedding().to_slots(&coefficients)) / scale)
+    }
+
+    /// scale·τ^{-1}(values).
+    fn scaled(&self, values: &[Complex64], scale: f64) -> Vec<f64> {
         let mut coefficients = self.embedding().to_coefficients(values);
-        let (n, gap) = (self.spec().n, self.most_slots() / values.len());
+        coefficients.iter_mut().for_each(|a| *a *= scale);
+        coefficients
+    }
+
+    /// The nearest ring element to given coefficients of a subring, over `basis`.
+    fn rounded(&self, coefficients: &[f64], basis: &Basis) -> Poly<Eval> {
+        let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
         let (mut low, mut high) = (vec![0i64; n], vec![0i64; n]);
         let mut wide = false;
         for (k, a) in coefficients.iter().enumerate() {
-            let scaled = (a * scale).round_ties_even();
+            let scaled = a.round_ties_even();
             let upper = (scaled / HALF).trunc();
             // Both differences are exact: scaled has 53 significant bits.
             (low[k * gap], high[k * gap]) = ((scaled - upper * HALF) as i64, upper as i64);
@@ -51,49 +73,20 @@ impl CkksContext {
             poly.add_assign(&upper);
             upper.zeroize();
         }
-        coefficients.zeroize();
         low.zeroize();
         high.zeroize();
         poly.into_eval()
     }
 
-    /// The coefficients of the subring of `count` slots, centred, divided by the scale, of a phase below 2^bits in absolute value.
-    pub(crate) fn coefficients(&self, phase: &Poly<Eval>, bits: f64, count: usize, scale: f64) -> Vec<f64> {
-        let ring = self.rlwe().ring();
+    /// All n coefficients of a phase below 2^bits in absolute value, centred. Time and memory accesses do not depend on them.
+    pub(crate) fn centred(&self, phase: &Poly<Eval>, bits: f64) -> Zeroizing<Vec<f64>> {
         let level = phase.basis().len();
         // As many primes as hold the phase.
         let enough = |&primes: &usize| self.rlwe().log2_modulus(primes) > bits + 1.5;
         let basis = self.rlwe().basis((1..=level).find(enough).unwrap_or(level));
         let mut small = phase.restrict(&basis).into_coeff();
-        let gap = self.most_slots() / count;
-        let centred = centred(ring, &small);
+        let centred = rns::centred_floats(&small);
         small.zeroize();
-        (0..2 * count).map(|k| centred[k * gap] / scale).collect()
-    }
-}
-
-/// The centred coefficients as floating-point numbers.
-fn centred(ring: &windlass_ring::Ring, poly: &Poly<Coeff>) -> Vec<f64> {
-    let indices: Vec<usize> = poly.basis().indices().collect();
-    match indices[..] {
-        [index] => {
-            let q = ring.modulus(index).value() as i64;
-            poly.row(0).iter().map(|&x| if x as i64 > q / 2 { x as i64 - q } else { x as i64 } as f64).collect()
-        }
-        [first, second] => {
-            let (q0, q1) = (ring.modulus(first), ring.modulus(second));
-            let inverse = q1.inv(q1.reduce(q0.value()));
-            let product = q0.value() as i128 * q1.value() as i128;
-            let lift = |(&x, &y): (&u64, &u64)| {
-                let upper = q1.mul(q1.sub(y, q1.reduce(x)), inverse);
-                let value = x as i128 + q0.value() as i128 * upper as i128;
-                if value > product / 2 { (value - product) as f64 } else { value as f64 }
-            };
-            poly.row(0).iter().zip(poly.row(1)).map(lift).collect()
-        }
-        _ => {
-            let lift = IntegerLift::new(ring, poly.basis());
-            lift.centred(poly).iter().map(|x: &BigInt| x.to_f64().unwrap_or(f64::NAN)).collect()
-        }
+        centred
     }
 }

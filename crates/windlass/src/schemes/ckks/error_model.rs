@@ -1,5 +1,6 @@
 #![doc = include_str!("../../../../../docs/math/approximate.md")]
 
+use num_complex::Complex64;
 use windlass_rlwe::RlweParams;
 use windlass_rlwe::noise::all_ones_norm;
 
@@ -43,14 +44,21 @@ impl ErrorModel {
         self.n.sqrt() * self.sigma
     }
 
-    /// Rounding the coefficients of `count` of the n coefficients of one polynomial.
+    /// Rounding `count` coefficients of a polynomial that others may have chosen: at most 1/2 each, all towards one slot.
     pub(crate) fn encoding(&self, count: usize) -> f64 {
-        (count as f64 / 12.0).sqrt()
+        (count as f64 / 12.0).sqrt().max(count as f64 / 2.0 / Self::BOUND_FACTOR)
     }
 
-    /// Rounding both parts of a ciphertext.
+    /// An error that is known: its mean square over all slots, and more where its largest slot would exceed the bound.
+    pub(crate) fn known(slots: &[Complex64]) -> f64 {
+        let squares = slots.iter().map(|z| z.norm_sqr());
+        let largest = squares.clone().fold(0.0, f64::max).sqrt();
+        (squares.sum::<f64>() / slots.len() as f64).sqrt().max(largest / Self::BOUND_FACTOR)
+    }
+
+    /// Rounding both parts of a ciphertext. The second is random or zero; where it is zero the first is known, and may round towards one slot.
     pub(crate) fn rounding(&self) -> f64 {
-        (self.n / 12.0 * (1.0 + self.secret)).sqrt()
+        (self.n / 12.0 * (1.0 + self.secret)).sqrt().max(self.encoding(self.n as usize))
     }
 
     /// The inner product of a key switch at `level`, divided by P.

@@ -3,7 +3,7 @@
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::{self, Addend, Weights};
 
-use super::arithmetic::added;
+use super::arithmetic::{added, times};
 use super::automorphism::{Constant, Extended, Hoisted};
 use super::ciphertext::Info;
 use super::engine::Engine;
@@ -77,7 +77,7 @@ impl Engine {
                 }
                 Some(c) => {
                     self.check_constant(c, like.level)?;
-                    self.times_info(&info, like.level, c.slots, c.magnitude)
+                    times(&info, c.factor)
                 }
             };
             if let Some(sum) = sum.filter(|sum| sum.degree != term.degree) {
