@@ -135,10 +135,14 @@ impl NoiseModel {
         self.plaintext_worst() + self.plaintext * self.error(1)
     }
 
-    /// What rounding `parts` ciphertext parts adds: t·k·sqrt(n/12)·(1 + ‖s‖ + .. + ‖s‖^{parts−1}).
+    /// What rounding `parts` ciphertext parts adds: t·k·sqrt(n/12)·(1 + ‖s‖ + .. + ‖s‖^{parts−1}), and no less than n·t/2.
+    ///
+    /// Rounding is random because ciphertexts look uniform. The one that does not is (m, 0, ..), a multiple by zero with a plaintext added: its
+    /// first part is known, its coefficients may all be rounded by t/2 towards one embedding, and nothing else is rounded.
     pub fn rounding(&self, parts: u32) -> Bound {
         let one = self.plaintext * self.random_element(self.n / 12.0, parts);
-        one * (0..parts).map(|power| self.secret_norm.pow(power)).sum()
+        let random = one * (0..parts).map(|power| self.secret_norm.pow(power)).sum();
+        random.max(self.plaintext_worst())
     }
 
     /// A sum of two.

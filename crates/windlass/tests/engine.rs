@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use num_traits::ToPrimitive;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::Error;
@@ -23,6 +24,7 @@ struct Setup {
     encryptor: Encryptor,
     decryptor: Decryptor,
     ring: Arc<Ring>,
+    secret: Arc<SecretKey>,
     rng: ChaCha20Rng,
 }
 
@@ -40,7 +42,7 @@ fn setup(m: u64, p: u64, r: u32, scheme: Scheme, secret: SecretDistribution) -> 
     .unwrap();
     let context = Context::new(params).unwrap();
     let mut rng = ChaCha20Rng::from_seed([m as u8; 32]);
-    let secret = SecretKey::generate(&context, &mut rng);
+    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
     let public = Arc::new(PublicKey::generate(&secret, &mut rng));
     let mut keys = EvaluationKeys::empty(&context);
     keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
@@ -51,7 +53,8 @@ fn setup(m: u64, p: u64, r: u32, scheme: Scheme, secret: SecretDistribution) -> 
     Setup {
         engine: Engine::new(scheme, &slots, Arc::new(keys)).unwrap(),
         encryptor: Encryptor::new(scheme, public),
-        decryptor: Decryptor::new(scheme, &slots, Arc::new(secret)),
+        decryptor: Decryptor::new(scheme, &slots, Arc::clone(&secret)),
+        secret,
         ring: Arc::clone(context.ring()),
         slots,
         rng,
@@ -153,6 +156,52 @@ fn arithmetic_matches_the_plaintext_ring() {
             let there = deep.to_scheme(other);
             assert!(matches!(s.decryptor.decrypt(&there), Err(Error::ContextMismatch { .. })));
             check(e.add(&there.to_scheme(scheme), &b), s.oracle(mixed, &both), "there and back");
+        }
+    }
+}
+
+/// Zero times a ciphertext, with a plaintext added, is (m, 0): rounding it is not random, and every coefficient may be rounded towards one
+/// embedding.
+#[test]
+fn known_ciphertexts_round_within_their_bound() {
+    for (m, weight) in [(1 << 13, 1), (1 << 14, 2), (4095, 1)] {
+        for scheme in SCHEMES {
+            let mut s = setup(m, 65537, 1, scheme, SecretDistribution::Sparse { weight });
+            let ring = Arc::clone(&s.ring);
+            let x = s.random();
+            let ct = s.encrypt(&x);
+            let zero = s.engine.multiply_scalar(&ct, 0).unwrap();
+            // Signs of the real parts of one embedding: what is rounded adds up there.
+            for constant in [1u64, 300, 20_000, 32_768] {
+                let sign = |j: usize| {
+                    let exponents = ring.shape().axes().iter().rev().scan(j, |rest, axis| {
+                        let digit = *rest % axis.dim;
+                        *rest /= axis.dim;
+                        Some(digit as f64 / axis.index as f64)
+                    });
+                    (std::f64::consts::TAU * exponents.sum::<f64>()).cos() >= 0.0
+                };
+                let coefficient = |j| if sign(j) { constant } else { 65_537 - constant };
+                let plain = Plaintext::new(&s.slots, (0..ring.n()).map(coefficient).collect()).unwrap();
+                let sum = s.engine.add_plain(&zero, &plain).unwrap();
+                for level in [4, 2, 1] {
+                    let small = s.engine.switch_modulus(&sum, level).unwrap();
+                    let mut epsilon = s.secret.phase(small.parts());
+                    if scheme == Scheme::Bfv {
+                        epsilon.mul_scalar_assign(|q| q.reduce(65_537));
+                    }
+                    let lift = IntegerLift::new(&ring, epsilon.basis());
+                    let centred = lift.centred(&epsilon.into_coeff());
+                    let centred: Vec<i64> = centred.iter().map(|x| x.to_i64().unwrap()).collect();
+                    let norm = windlass_ring::norm::canonical_norm(ring.shape(), &centred).log2();
+                    assert!(
+                        norm <= small.log2_noise(),
+                        "{scheme}, m = {m}, {constant}: {norm} > {}",
+                        small.log2_noise()
+                    );
+                    assert_eq!(s.decrypt(&small), plain.coefficients());
+                }
+            }
         }
     }
 }

@@ -124,6 +124,31 @@ fn digits_stay_within_their_bound() {
     }
 }
 
+/// What is rounded may be known, and then towards one embedding.
+#[test]
+fn rounding_is_bounded_in_the_worst_case() {
+    let spec = |weight| RlweSpec {
+        m: 1 << 13,
+        q_prime_bits: vec![40; 5],
+        special_prime_bits: vec![50; 2],
+        digits: 3,
+        secret: SecretDistribution::Sparse { weight },
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    };
+    for weight in [1, 24] {
+        let params = RlweParams::new(&spec(weight)).unwrap();
+        let model = NoiseModel::new(&params, 257);
+        // 128 is the largest centred residue modulo 257.
+        let signs: Vec<i64> = (0..params.n()).map(|j| if j < params.n() / 2 { 128 } else { -128 }).collect();
+        for element in [vec![128; params.n()], signs] {
+            let norm = canonical_norm(params.shape(), &element).log2();
+            for parts in [2, 3] {
+                assert!(norm <= model.rounding(parts).bits(), "weight {weight}: {norm}");
+            }
+        }
+    }
+}
+
 #[test]
 fn formulas_compose() {
     let params = params(1 << 13);

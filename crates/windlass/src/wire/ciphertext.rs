@@ -103,8 +103,8 @@ impl Fields {
         if factor >= modulus || arith::gcd(factor, context.slots.prime()) != 1 {
             return malformed("plaintext factor");
         }
-        // A bound below one bit or above the modulus is no bound.
-        if !(0.0..=context.context.log2_modulus(level)).contains(&log2_noise) {
+        // A bound below one bit or above the modulus is no bound, and −0 would be a second 0.
+        if log2_noise.is_sign_negative() || !(0.0..=context.context.log2_modulus(level)).contains(&log2_noise) {
             return malformed("noise bound");
         }
         Ok(Self { seeded: flags & SEEDED != 0, content, level, exponent, factor, log2_noise })
@@ -128,7 +128,7 @@ impl Wire for CiphertextV1 {
         out.u16(ct.parts().len() as u16);
         out.u64(ct.factor());
         // The noise of zero times a ciphertext is zero: 1 is a bound of it too.
-        out.f64(ct.log2_noise().max(0.0));
+        out.f64(ct.log2_noise().max(0.0) + 0.0);
         write_parts(out, ct.parts(), self.seed.as_ref());
     }
 

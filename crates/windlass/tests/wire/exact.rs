@@ -172,6 +172,7 @@ fn impossible_fields_are_named() {
     assert_eq!(what(16, &f64::NAN.to_le_bytes()), "noise bound");
     assert_eq!(what(16, &(-3.0f64).to_le_bytes()), "noise bound");
     assert_eq!(what(16, &1e9f64.to_le_bytes()), "noise bound");
+    assert_eq!(what(16, &(-0.0f64).to_le_bytes()), "noise bound");
     assert_eq!(what(24, &[0xff; 5]), "ciphertext");
 }
 
