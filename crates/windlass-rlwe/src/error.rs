@@ -44,6 +44,17 @@ impl fmt::Display for Number {
     }
 }
 
+/// What the tables of security cover.
+fn covered(lowest: usize, highest: usize) -> String {
+    if lowest > highest {
+        return format!(
+            "the tables have no secret as sparse; choose a weight of at least {}",
+            crate::security::least_weight()
+        );
+    }
+    format!("the tables cover {lowest} to {highest}; choose m with phi(m) in that range")
+}
+
 /// Every failure that a caller of this crate can meet. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -56,14 +67,15 @@ pub enum RlweError {
     Ring(#[from] RingError),
     /// The ring dimension is outside the tables of hardness estimates.
     #[error(
-        "no security estimate for ring dimension {n} with {secret}: the tables cover {lowest} to {highest}; choose m with phi(m) in that range, or an insecure assurance by name"
+        "no security estimate for ring dimension {n} with {secret}: {}, or an insecure assurance by name",
+        covered(*lowest, *highest)
     )]
     SecurityOutOfRange {
         /// The ring dimension n = φ(m).
         n: usize,
         /// The secret distribution, in words.
         secret: String,
-        /// Least dimension covered.
+        /// Least dimension covered; above the largest where the secret is sparser than every one in the tables.
         lowest: usize,
         /// Largest dimension covered.
         highest: usize,

@@ -197,7 +197,8 @@ pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistributi
     })
 }
 
-fn least_weight() -> u32 {
+/// The least weight of a sparse secret in the tables.
+pub(crate) fn least_weight() -> u32 {
     SPARSE.keys().map(|&(_, weight)| weight).min().expect("the table has sparse points")
 }
 

@@ -15,6 +15,14 @@ fn transforms_that_a_ring_lacks_are_refused() {
     assert!("radix3".parse::<Transform>().is_err());
 }
 
+#[test]
+fn plaintext_moduli_that_are_no_prime_powers_are_named() {
+    for (m, p, r) in [(1705, 4, 1), (105, 0, 1), (105, 1, 1), (105, 15, 2)] {
+        let refused = BootstrapPlan::new(&params(m, 4), (p, r), BootstrapSpec::default()).unwrap_err().to_string();
+        assert!(refused.contains("the base is not a prime"), "p = {p}: {refused}");
+    }
+}
+
 /// Whether a bootstrapping error of this kind came.
 fn is(found: Option<Error>, wanted: fn(&BootstrapError) -> bool) -> bool {
     matches!(found, Some(Error::Bootstrap(ref error)) if wanted(error))

@@ -90,6 +90,7 @@ pub(super) fn counterexample(modulus: PrimePower, coefficients: &[i64], from: u3
 pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: DigitRange) -> Result<Vec<i64>> {
     let (prime, precision) = (modulus.prime(), modulus.exponent());
     let step = prime.pow(from.min(precision)) as i64;
+    check_degree(newton_terms(prime, precision, from, digits) - 1)?;
     let mut newton: Vec<u64> = Vec::new();
     for n in 0.. {
         let here = digits.element(n, step);
@@ -105,7 +106,6 @@ pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: DigitRange) -
         if valuation >= precision {
             break;
         }
-        check_degree(n)?;
         let digit = digits.low + (n % digits.count()) as i64;
         let rest = modulus.sub(modulus.reduce_i64(digit), evaluate_newton(modulus, &newton, digits, step, here));
         debug_assert_eq!(rest % prime.pow(valuation), 0, "the digit is a polynomial function");
@@ -142,9 +142,25 @@ fn evaluate_newton(modulus: PrimePower, newton: &[u64], digits: DigitRange, step
         .fold(0, |sum, (n, &c)| modulus.add(c, modulus.mul(sum, modulus.reduce_i64(x - digits.element(n, step)))))
 }
 
-/// Checks that a polynomial of this degree can be planned.
-fn check_degree(degree: usize) -> Result<()> {
-    if degree <= MAX_DEGREE {
+/// The number of terms of Newton's form modulo p^c. Round k of the digits meets each digit k times before, at the distances p^from·j, j ≤ k, so that
+/// v_n = k·from + v_p(k!) for n in that round: the sum ends with the first round in which this is c.
+fn newton_terms(prime: u64, precision: u32, from: u32, digits: Digits) -> u64 {
+    let (mut round, mut valuation) = (0u64, 0u64);
+    while valuation < u64::from(precision) {
+        round += 1;
+        valuation += u64::from(from);
+        let mut rest = round;
+        while rest % prime == 0 {
+            rest /= prime;
+            valuation += 1;
+        }
+    }
+    round * digits.count() as u64
+}
+
+/// Checks that a polynomial of at most this degree can be planned.
+fn check_degree(degree: u64) -> Result<()> {
+    if degree <= MAX_DEGREE as u64 {
         return Ok(());
     }
     let range = format!("at most {MAX_DEGREE}; bound the digits (local null polynomials) for a large p");
@@ -159,6 +175,17 @@ mod tests {
         f.iter().rev().fold(0u128, |sum, &c| {
             (sum * modulus.reduce_i64(x) as u128 + modulus.reduce_i64(c) as u128) % modulus.value() as u128
         }) as u64
+    }
+
+    #[test]
+    fn refusals_name_the_degree() {
+        let degree = |p, c, from, digits| match least_degree(PrimePower::new(p, c).unwrap(), from, digits) {
+            Err(Error::OutOfRange { got, .. }) => got.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(degree(65537, 2, 1, Digits::all(65537)), "131073");
+        assert_eq!(degree(8191, 3, 2, Digits::all(8191)), "16381");
+        assert_eq!(degree(2053, 2, 1, Digits::all(2053)), "4105");
     }
 
     #[test]

@@ -113,7 +113,10 @@ impl TracePlan {
                 let missing = chain.sequential_keys().difference(keys).next().copied();
                 missing.map_or_else(|| unplannable("no cut uses the given keys alone".into()), missing_key)
             }
-            None => unplannable(format!("no cut makes do with {} keys", spec.most_keys.unwrap_or(0))),
+            None => unplannable(match spec.most_keys {
+                Some(most) => format!("no cut makes do with {most} keys"),
+                None => format!("every cut has a group of more than {} automorphisms", largest_group(spec)),
+            }),
         })
     }
 
@@ -232,7 +235,7 @@ fn best_cut(chain: &TraceChain, spec: &TraceSpec, groups: usize) -> Option<Cut> 
 fn group_value(chain: &TraceChain, spec: &TraceSpec, factors: std::ops::Range<usize>) -> Option<f64> {
     let several = factors.len() > 1;
     let size = chain.factors()[factors.clone()].iter().try_fold(1u64, |size, f| size.checked_mul(f.count))?;
-    if size > LARGEST_GROUP && several {
+    if size > largest_group(spec) && several {
         return None;
     }
     let group = Group::of(chain, factors);
@@ -245,6 +248,11 @@ fn group_value(chain: &TraceChain, spec: &TraceSpec, factors: std::ops::Range<us
         // Whole keys decide, the price breaks ties.
         Objective::Keys => group.keys().len() as f64 * 1e6 + price,
     })
+}
+
+/// What a group of several factors may multiply out to. A search looks at groups of every size; who asks for a number of groups gets larger ones.
+fn largest_group(spec: &TraceSpec) -> u64 {
+    if spec.groups.is_some() { 64 * LARGEST_GROUP } else { LARGEST_GROUP }
 }
 
 fn unplannable(reason: String) -> Error {
@@ -299,6 +307,17 @@ mod tests {
         assert!(matches!(refused, Err(Error::MissingGaloisKey { .. })));
         let tight = TraceSpec { most_keys: Some(6), ..TraceSpec::default() };
         assert!(matches!(TracePlan::new(&chain(7), &tight), Err(Error::Unplannable { .. })));
+    }
+
+    #[test]
+    fn single_groups_of_thousands_are_planned_and_limits_are_named() {
+        for steps in [11, 13] {
+            let plan = TracePlan::new(&chain(steps), &TraceSpec::with_groups(1)).unwrap();
+            assert_eq!(plan.required_keys().len(), (1 << steps) - 1);
+        }
+        let long = TraceChain::window(1 << 20, 1, 1 << 17).unwrap();
+        let refused = TracePlan::new(&long, &TraceSpec::with_groups(1)).unwrap_err().to_string();
+        assert!(refused.contains("more than 65536 automorphisms"), "{refused}");
     }
 
     #[test]
