@@ -50,7 +50,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct SourceArgs {
     /// The schema file that the server published.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key", "params"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["table", "key"])]
     pub schema: Option<PathBuf>,
     /// The table itself: a CSV file with a header line.
     #[arg(long, value_name = "FILE", requires = "key")]
@@ -58,9 +58,12 @@ pub struct SourceArgs {
     /// The column that names each row once.
     #[arg(long, value_name = "COLUMN", requires = "table")]
     pub key: Option<String>,
-    /// The parameter set (see `windlass params list`) [default: demo].
+    /// The parameter set (see `windlass params list`) [default: demo, or that of the schema, which must be the same].
     #[arg(long, value_name = "NAME")]
     pub params: Option<String>,
+    /// Accept a schema with parameters below 128 bits of security.
+    #[arg(long, requires = "schema")]
+    pub insecure: bool,
 }
 
 /// Arguments of `schema`.

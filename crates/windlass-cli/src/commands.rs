@@ -12,6 +12,7 @@ use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
 use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
+use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
 use crate::session::{Session, file_bytes, read, read_for, write};
@@ -53,6 +54,7 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
+    session.vouch(&args.source, quiet)?;
     let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
     let files = stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;
     outputs.keep()?;
@@ -66,11 +68,15 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 
 fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
     let context = session.context();
+    let (required, sizes) = (session.lookup.required_keys()?, session.params.rlwe().key_sizes());
+    // All keys, and the largest file as it is written.
+    let count = required.len() as u64;
+    memory::check("the keys", count * (sizes.switching_key_memory + sizes.switching_key_disk))?;
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let secret = SecretKey::generate(context, &mut rng);
     let public = PublicKey::generate(&secret, &mut rng);
     let mut keys = EvaluationKeys::empty(context);
-    for element in session.lookup.required_keys()? {
+    for element in required {
         keys.add_galois(&secret, element, context.top_level(), &mut rng).map_err(windlass::Error::from)?;
     }
     Ok(vec![
@@ -85,6 +91,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
     let row = session.schema.row_of(&args.query)?;
+    session.vouch(&args.source, quiet)?;
     claim(&args.out)?;
     let bytes = stages.run("query", "encrypting the selection", || {
         make_query(&session, args.secret_key.as_deref(), args.public_key.as_deref(), row, &args.out)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use windlass::wire::{KeyId, WireError, hex};
 
-use crate::report::shortened;
+use crate::report::{printable, shortened};
 
 /// Every failure of a command.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum CliError {
         names: [KeyId; 2],
     },
     /// A table that is no CSV, or has rows of different lengths.
-    #[error("{}: not a table: {reason}", path.display())]
+    #[error("{}: not a table: {}", path.display(), printable(reason))]
     NotATable {
         /// The file.
         path: PathBuf,
@@ -55,7 +55,7 @@ pub enum CliError {
         most: u64,
     },
     /// The table has more cells than the slots have places.
-    #[error("table too large for the parameters '{parameters}': {rows} rows of up to {bytes} bytes; {}", match larger {
+    #[error("table too large for the parameters '{}': {rows} rows of up to {bytes} bytes; {}", shortened(parameters), match larger {
         Some(name) => format!("'--params {name}' takes it"),
         None => "no named parameter set takes it: split the table, or leave out long columns".to_owned(),
     })]
@@ -118,7 +118,7 @@ pub enum CliError {
         nearest: Option<String>,
     },
     /// A schema file that is none.
-    #[error("{}: not a lookup schema: {reason}", path.display())]
+    #[error("{}: not a lookup schema: {}", path.display(), printable(reason))]
     NotASchema {
         /// The file.
         path: PathBuf,
@@ -154,7 +154,7 @@ pub enum CliError {
     #[error("the row that came back differs from the row of the table")]
     RowDiffers,
     /// A feature that is no finite number.
-    #[error("{}: row {row} has '{value}' in column '{column}', which is not a finite number", path.display())]
+    #[error("{}: row {row} has '{}' in column '{}', which is not a finite number", path.display(), shortened(value), shortened(column))]
     NotANumber {
         /// The table.
         path: PathBuf,
@@ -191,6 +191,39 @@ pub enum CliError {
         found: u64,
         /// What went in.
         wanted: u64,
+    },
+    /// A schema whose parameters are below 128 bits.
+    #[error(
+        "{}: its parameters '{parameters}' have {bits:.1} bits of security; ask its owner for a schema with 128, or say --insecure to go on",
+        path.display()
+    )]
+    WeakParameters {
+        /// The schema.
+        path: PathBuf,
+        /// Its parameter set.
+        parameters: String,
+        /// λ.
+        bits: f64,
+    },
+    /// A schema with other parameters than the client asks for.
+    #[error("{}: its parameters are '{}', not '{}' as --params says", path.display(), shortened(found), shortened(asked))]
+    OtherParameters {
+        /// The schema.
+        path: PathBuf,
+        /// What the client asks for.
+        asked: String,
+        /// What the schema says.
+        found: String,
+    },
+    /// More memory than the system gives.
+    #[error(
+        "{what} take {bytes} bytes of memory, which the system does not give; close other programs or use a larger machine"
+    )]
+    Memory {
+        /// What it is for.
+        what: &'static str,
+        /// How much.
+        bytes: u64,
     },
     /// A combination of options that means nothing.
     #[error("{0}")]

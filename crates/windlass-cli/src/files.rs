@@ -25,7 +25,7 @@ fn refuse_taken(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files that a command makes in one directory. They are made in a staging directory, whose name begins with a dot and ends in `.part`, and
+/// The files that a command makes in one directory. They are made in a staging directory, whose name begins with a dot and ends in `.windlass-part`, and
 /// get their place with [`Outputs::keep`]: a command that fails or is interrupted leaves nothing, and one that is killed leaves the staging
 /// directory at most, which the next command beside it clears away. A new directory appears in one step with all its files; in one that
 /// exists the files appear one after another.
@@ -58,7 +58,7 @@ impl Outputs {
             refuse_taken(&directory.join(name))?;
         }
         let exists = directory.symlink_metadata().is_ok();
-        let part = |name: &str| format!(".{name}.{}.part", std::process::id());
+        let part = |name: &str| format!(".{name}.{}.windlass-part", std::process::id());
         let (parent, staging) = match directory.file_name() {
             Some(name) if !exists => {
                 let parent = directory.parent().unwrap_or(Path::new(""));
@@ -86,7 +86,7 @@ impl Outputs {
     pub fn temporary() -> Result<Self> {
         let parent = std::env::temp_dir();
         stale::sweep(&parent);
-        let suffix = format!(".{}.part", std::process::id());
+        let suffix = format!(".{}.windlass-part", std::process::id());
         let made = tempfile::Builder::new().prefix(".windlass-").suffix(&suffix).tempdir_in(&parent);
         let staging = made.map_err(|error| CliError::at(&parent)(error.into()))?.keep();
         interrupt::remove_if_interrupted(Unfinished::Staging(staging.clone()));

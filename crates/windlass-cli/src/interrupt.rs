@@ -25,17 +25,19 @@ pub enum Unfinished {
 /// ignored (`nohup`, a job in the background of a script) stays so.
 ///
 /// # Errors
-/// When the system takes no handler.
+/// When the system takes no handler, or starts no thread.
 pub fn install(json: bool) -> Result<()> {
     let ignored = ignored_signals();
     let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let signals = Signals::new(watched.collect::<Vec<_>>());
     let mut signals = signals.map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))?;
-    std::thread::spawn(move || {
+    let watch = move || {
         if let Some(signal) = signals.forever().next() {
             end(signal, json);
         }
-    });
+    };
+    let watcher = std::thread::Builder::new().spawn(watch);
+    watcher.map_err(|error| CliError::Usage(format!("cannot start a thread that watches for Ctrl-C: {error}")))?;
     Ok(())
 }
 
@@ -64,7 +66,8 @@ pub fn remove_if_interrupted(unfinished: Unfinished) {
     lock().push(unfinished);
 }
 
-/// Nothing is interrupted while the guard lives: for files that get their places one after another.
+/// Nothing is interrupted while the guard lives: for files that get their places one after another, and for errors, which the clearing up of an
+/// interruption may have caused. Where one is under way this waits for its end, which is that of the process.
 pub fn hold_off() -> impl Drop {
     lock()
 }

@@ -7,6 +7,7 @@ mod error;
 mod files;
 mod find;
 mod interrupt;
+mod memory;
 mod parameters;
 mod plaintext_modulus;
 mod progress;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
+            let _told = interrupt::hold_off();
             if cli.json {
                 report::print_error(&error.to_string(), 2);
             }
@@ -46,15 +48,30 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(cli: &Cli) -> Result<Report> {
-    interrupt::install(cli.json)?;
-    if let Some(threads) = cli.threads {
-        if threads == 0 || threads > 1024 {
-            return Err(CliError::Usage("--threads takes a number from 1 to 1024".into()));
-        }
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-        pool.map_err(|error| CliError::Usage(format!("cannot start {threads} threads: {error}")))?;
+/// No core dumps, and no debugger of the same user: secret keys are in memory. Where the system refuses, nothing is lost but that.
+#[cfg(target_os = "linux")]
+fn keep_memory_private() {
+    use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keep_memory_private() {}
+
+/// The threads of all parallel work: started here, where a refusal is an error; on their first use it would be a panic.
+fn start_threads(threads: Option<usize>) -> Result<()> {
+    if threads.is_some_and(|threads| threads == 0 || threads > 1024) {
+        return Err(CliError::Usage("--threads takes a number from 1 to 1024".into()));
     }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global();
+    pool.map_err(|error| CliError::Usage(format!("cannot start threads (--threads 1 takes fewest): {error}")))
+}
+
+fn run(cli: &Cli) -> Result<Report> {
+    keep_memory_private();
+    interrupt::install(cli.json)?;
+    start_threads(cli.threads)?;
     match &cli.command {
         Command::Schema(args) => commands::schema(args, cli.json),
         Command::Keygen(args) => commands::keygen(args, cli.json),

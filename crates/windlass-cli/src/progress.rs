@@ -126,15 +126,15 @@ fn spin(message: String, finished: &Receiver<()>) {
 /// Runs work; when it takes longer than `patience`, `show` runs beside it, and is told of the end by the channel's.
 fn watched<T>(patience: Duration, work: impl FnOnce() -> T, show: impl FnOnce(&Receiver<()>) + Send + 'static) -> T {
     let (done, finished) = mpsc::channel::<()>();
-    let watcher = std::thread::spawn(move || {
+    let watcher = std::thread::Builder::new().spawn(move || {
         if finished.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
             show(&finished);
         }
     });
     let result = work();
     drop(done);
-    // The watcher only shows; if it failed, the result stands.
-    let _ = watcher.join();
+    // The watcher only shows; if it failed, or was not started, the result stands.
+    let _ = watcher.map(std::thread::JoinHandle::join);
     result
 }
 

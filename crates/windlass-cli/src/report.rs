@@ -63,14 +63,17 @@ pub fn print_error(message: &str, exit_code: i32) {
     let _ = writeln!(std::io::stdout(), "{object}");
 }
 
-/// A message on standard error. One that cannot be written, after a hang-up for example, is lost: it is no reason to panic.
+/// A message on standard error, [`printable`] whatever names and cells are in it. One that cannot be written, after a hang-up for example, is
+/// lost: it is no reason to panic.
 pub fn print_message(message: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr(), "windlass: {message}");
+    let lines: Vec<String> = message.to_string().split('\n').map(printable).collect();
+    let _ = writeln!(std::io::stderr(), "windlass: {}", lines.join("\n"));
 }
 
-/// Text of a table on one line of a terminal: line breaks and other control characters are written as escapes.
+/// Text of a table on one line of a terminal: line breaks, other control characters and changes of the writing direction are written as escapes.
 pub fn printable(text: &str) -> String {
-    let escaped = |c: char| if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
+    let harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let escaped = |c: char| if harmful(c) { c.escape_default().to_string() } else { c.to_string() };
     text.chars().map(escaped).collect()
 }
 
@@ -90,6 +93,7 @@ mod tests {
     #[test]
     fn cells_stay_on_their_line() {
         assert_eq!(printable("a\nb\u{1b}[31m é"), "a\\nb\\u{1b}[31m é");
+        assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
         assert_eq!(shortened("short"), "short");
         assert_eq!(shortened(&"é".repeat(1000)), format!("{}...", "é".repeat(60)));
     }

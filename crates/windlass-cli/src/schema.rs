@@ -3,6 +3,7 @@
 //! It holds the values of the key column in the order of the rows, because a client must know the number of the row it
 //! wants; it holds no other cell.
 
+use std::collections::HashSet;
 use std::io::Read;
 use std::path::Path;
 
@@ -64,10 +65,27 @@ impl Schema {
         if schema.format != FORMAT || schema.version != VERSION {
             return Err(not_a_schema(format!("format '{}' version {}", schema.format, schema.version)));
         }
-        if schema.keys.is_empty() || !schema.columns.contains(&schema.key) {
-            return Err(not_a_schema("it has no rows, or its key is none of its columns".to_owned()));
-        }
+        schema.check().map_err(|reason| not_a_schema(reason.to_owned()))?;
         Ok(schema)
+    }
+
+    /// What holds for every schema of a table: whoever wrote this one may have written anything.
+    fn check(&self) -> std::result::Result<(), &'static str> {
+        let distinct = |names: &[String]| names.iter().collect::<HashSet<_>>().len() == names.len();
+        if self.keys.is_empty() || !self.columns.contains(&self.key) {
+            return Err("it has no rows, or its key is none of its columns");
+        }
+        if !distinct(&self.columns) || !distinct(&self.keys) {
+            return Err("two of its columns or two of its rows have the same name");
+        }
+        // The row of the longest key, with its other cells empty.
+        let longest = self.keys.iter().max_by_key(|key| key.len()).map_or("", String::as_str);
+        let mut least = vec![""; self.columns.len()];
+        least[0] = longest;
+        if self.record_bytes < encode_record(&least).len() {
+            return Err("its longest row is shorter than a key");
+        }
+        Ok(())
     }
 
     /// Writes the schema to a new file and gives its size.

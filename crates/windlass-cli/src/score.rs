@@ -13,6 +13,7 @@ use windlass::scoring::{LogisticModel, RowLayout, Scorer, Standardisation, Train
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::Report;
+use crate::session::rounded_down;
 use crate::table::Table;
 
 /// Slots that are asked for.
@@ -186,10 +187,10 @@ fn describe(
 ) {
     let params = scorer.context().rlwe().params();
     report.line(format!(
-        "CKKS, n = {}, log2 QP = {:.0}, {:.0} bits of security; {} rows in each of {} ciphertexts",
+        "CKKS, n = {}, log2 QP = {:.0}, {:.1} bits of security; {} rows in each of {} ciphertexts",
         params.n(),
         params.log2_qp(),
-        params.security().bits,
+        rounded_down(params.security().bits),
         layout.rows(),
         rows.len()
     ));
@@ -200,7 +201,7 @@ fn describe(
         scorer.plan().required_keys().len(),
         scores[0].precision_bits()
     ));
-    report.field("security_bits", params.security().bits);
+    report.field("security_bits", rounded_down(params.security().bits));
     report.field("ciphertexts", rows.len());
     report.field("groups", scorer.plan().groups());
     report.field("precision_bits", scores[0].precision_bits());

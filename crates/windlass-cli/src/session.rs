@@ -10,8 +10,12 @@ use windlass::wire::{FileContext, KeyId, Wire, WireContext, WireError, hex, load
 
 use crate::args::SourceArgs;
 use crate::error::{CliError, Result};
+use crate::report::print_message;
 use crate::schema::Schema;
 use crate::table::Table;
+
+/// Below this many bits a schema's parameters are refused.
+const SECURE_BITS: f64 = 128.0;
 
 /// The name of the parameter set that is used unless another is asked for.
 const DEFAULT_PARAMETERS: &str = "demo";
@@ -42,7 +46,14 @@ impl Session {
     /// From a schema file, or from a table and the name of its key column.
     pub fn open(source: &SourceArgs) -> Result<Self> {
         Self::new(match (&source.schema, &source.table, &source.key) {
-            (Some(path), _, _) => Schema::read(path)?,
+            (Some(path), _, _) => {
+                let schema = Schema::read(path)?;
+                if let Some(asked) = source.params.as_ref().filter(|asked| **asked != schema.parameters) {
+                    let (asked, found) = (asked.clone(), schema.parameters);
+                    return Err(CliError::OtherParameters { path: path.clone(), asked, found });
+                }
+                schema
+            }
             (None, Some(table), Some(key)) => {
                 let parameters = source.params.as_deref().unwrap_or(DEFAULT_PARAMETERS);
                 Schema::of(&Table::read(table, key)?, parameters)
@@ -54,6 +65,20 @@ impl Session {
     /// From a table.
     pub fn of_table(table: &Table, parameters: &str) -> Result<Self> {
         Self::new(Schema::of(table, parameters))
+    }
+
+    /// For a client, before it makes keys or a query: a stranger's schema names the parameters, so it is refused below 128 bits unless the client
+    /// accepts that; and the client is told what it gets.
+    pub fn vouch(&self, source: &SourceArgs, quiet: bool) -> Result<()> {
+        let bits = self.security_bits();
+        if let Some(path) = source.schema.as_ref().filter(|_| bits < SECURE_BITS && !source.insecure) {
+            let parameters = self.params.name().to_owned();
+            return Err(CliError::WeakParameters { path: path.clone(), parameters, bits });
+        }
+        if !quiet {
+            print_message(format_args!("parameters '{}': {bits:.1} bits of security", self.params.name()));
+        }
+        Ok(())
     }
 
     /// Refuses a message that was made for another table.

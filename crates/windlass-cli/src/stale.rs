@@ -1,4 +1,4 @@
-//! What killed commands left behind: `.NAME.PID.part`, a file or a staging directory, perhaps with a secret key in it.
+//! What killed commands left behind: `.NAME.PID.windlass-part`, a file or a staging directory, perhaps with a secret key in it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Read as _;
@@ -28,9 +28,9 @@ pub fn sweep(directory: &Path) {
     }
 }
 
-/// The process number in `.NAME.PID.part`.
+/// The process number in `.NAME.PID.windlass-part`.
 fn process_of(name: &str) -> Option<u32> {
-    let (name, process) = name.strip_prefix('.')?.strip_suffix(".part")?.rsplit_once('.')?;
+    let (name, process) = name.strip_prefix('.')?.strip_suffix(".windlass-part")?.rsplit_once('.')?;
     (!name.is_empty()).then(|| process.parse().ok())?
 }
 
@@ -82,32 +82,38 @@ mod tests {
         };
         let own = std::process::id();
         // Gone: whole, half-written and empty files.
-        directory(&format!(".keys.{DEAD}.part"), b"WINDLASS and more");
-        directory(&format!(".other.keys.{DEAD}.part"), b"WIND");
-        fs::write(at(&format!(".query.bin.{DEAD}.part")), b"").unwrap();
-        fs::write(at(&format!(".schema.json.{DEAD}.part")), b"{\n  \"format\": \"windlass-lookup-schema\"").unwrap();
+        directory(&format!(".keys.{DEAD}.windlass-part"), b"WINDLASS and more");
+        directory(&format!(".other.keys.{DEAD}.windlass-part"), b"WIND");
+        fs::write(at(&format!(".query.bin.{DEAD}.windlass-part")), b"").unwrap();
+        fs::write(at(&format!(".schema.json.{DEAD}.windlass-part")), b"{\n  \"format\": \"windlass-lookup-schema\"")
+            .unwrap();
         // Kept: living processes, locked ones, other contents, other names.
-        let locked = format!(".locked.{DEAD}.part");
+        let locked = format!(".locked.{DEAD}.windlass-part");
         directory(&locked, b"WINDLASS");
         let lock = File::open(at(&locked)).unwrap();
         lock.lock().unwrap();
-        directory(&format!(".mine.{own}.part"), b"WINDLASS");
-        directory(&format!(".init.{}.part", std::os::unix::process::parent_id()), b"WINDLASS");
-        directory(&format!(".foreign.{DEAD}.part"), b"a download");
-        fs::write(at(&format!("visible.{DEAD}.part")), b"WINDLASS").unwrap();
-        fs::write(at(".film.part"), b"WINDLASS").unwrap();
-        fs::write(at(&format!("..{DEAD}.part")), b"WINDLASS").unwrap();
+        directory(&format!(".mine.{own}.windlass-part"), b"WINDLASS");
+        directory(&format!(".init.{}.windlass-part", std::os::unix::process::parent_id()), b"WINDLASS");
+        directory(&format!(".foreign.{DEAD}.windlass-part"), b"a download");
+        fs::write(at(&format!("visible.{DEAD}.windlass-part")), b"WINDLASS").unwrap();
+        fs::write(at(".film.windlass-part"), b"WINDLASS").unwrap();
+        // Other programs name their downloads so; the empty ones could be anybody's.
+        fs::write(at(&format!(".film.{DEAD}.part")), b"").unwrap();
+        fs::create_dir(at(&format!(".films.{DEAD}.part"))).unwrap();
+        fs::write(at(&format!("..{DEAD}.windlass-part")), b"WINDLASS").unwrap();
         sweep(dir.path());
         let mut left: Vec<String> =
             fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         let mut wanted = vec![
             locked.clone(),
-            format!(".mine.{own}.part"),
-            format!(".init.{}.part", std::os::unix::process::parent_id()),
-            format!(".foreign.{DEAD}.part"),
-            format!("visible.{DEAD}.part"),
-            ".film.part".to_owned(),
-            format!("..{DEAD}.part"),
+            format!(".mine.{own}.windlass-part"),
+            format!(".init.{}.windlass-part", std::os::unix::process::parent_id()),
+            format!(".foreign.{DEAD}.windlass-part"),
+            format!("visible.{DEAD}.windlass-part"),
+            ".film.windlass-part".to_owned(),
+            format!(".film.{DEAD}.part"),
+            format!(".films.{DEAD}.part"),
+            format!("..{DEAD}.windlass-part"),
         ];
         left.sort();
         wanted.sort();

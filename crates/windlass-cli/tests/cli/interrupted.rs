@@ -72,12 +72,12 @@ fn what_a_killed_command_left_goes_with_the_next() {
 #[test]
 fn interrupted_commands_leave_nothing() {
     let mut interrupted = 0;
-    for (part, signal) in (0..16).zip(["-INT", "-TERM"].iter().cycle()) {
+    for (part, signal) in (0..32).zip(["-INT", "-TERM"].iter().cycle()) {
         let dir = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
         let line = "refresh keygen --preset insecure_boot_4369 --out new/keys";
         let mut child = command.current_dir(dir.path()).args(line.split(' ')).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(30 + 25 * part));
+        std::thread::sleep(Duration::from_millis(30 + 12 * part));
         let pid = child.id().to_string();
         assert!(Command::new("kill").args([*signal, pid.as_str()]).status().unwrap().success());
         let status = child.wait().unwrap();
@@ -115,7 +115,7 @@ fn pipes_and_links_among_leftovers_are_not_opened() {
     with_table(dir.path());
     // Above the largest process number of any Linux.
     let [pipe, link, inside, linked] =
-        ["pipe", "link", "inside", "linked"].map(|name| dir.path().join(format!(".{name}.4194305.part")));
+        ["pipe", "link", "inside", "linked"].map(|name| dir.path().join(format!(".{name}.4194305.windlass-part")));
     let make_pipe = |path: &Path| assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     make_pipe(&pipe);
     std::os::unix::fs::symlink(&pipe, &link).unwrap();

@@ -9,3 +9,5 @@ mod refresh;
 mod refusals;
 mod score;
 mod search;
+#[cfg(target_os = "linux")]
+mod trust;

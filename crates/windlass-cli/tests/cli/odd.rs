@@ -191,8 +191,8 @@ fn every_command_speaks_json() {
     };
     has(&format!("schema {shape} --out schema.json"), &["rows", "columns", "parameters", "bytes", "seconds"]);
     has("explain --schema schema.json", &["plan", "keys", "evaluation_key_bytes", "security_bits"]);
-    has("keygen --schema schema.json --out keys", &["security_bits", "bytes", "seconds"]);
-    has("query --schema schema.json --secret-key keys/secret.key --query 2 --out q", &["bytes", "seconds"]);
+    has("keygen --schema schema.json --insecure --out keys", &["security_bits", "bytes", "seconds"]);
+    has("query --schema schema.json --insecure --secret-key keys/secret.key --query 2 --out q", &["bytes", "seconds"]);
     let inputs = "--evaluation-keys keys/evaluation.keys --in q";
     has(&format!("answer {shape} {inputs} --out a"), &["plan", "capacity_bits", "bytes", "seconds"]);
     has("decrypt --schema schema.json --secret-key keys/secret.key --in a", &["row", "verified", "seconds"]);

@@ -76,7 +76,8 @@ impl Layout {
                 best.as_ref().map_or(words, |found| found.diagonals - 1).min((size + 1).saturating_sub(block_rows));
             let fits = |&diagonals: &usize| {
                 let segments = lines.lines.len() * (size / (block_rows + diagonals - 1));
-                row_blocks * words.div_ceil(diagonals) <= segments
+                // The number of words may be anything that a stranger states.
+                row_blocks.checked_mul(words.div_ceil(diagonals)).is_some_and(|copies| copies <= segments)
             };
             if let Some(diagonals) = (1..=limit).find(fits) {
                 best = Some(Self { lines: lines.clone(), rows, words, row_blocks, block_rows, diagonals });
@@ -235,6 +236,9 @@ mod tests {
         let layout = Layout::new(lines(8, 16), 50, 2).expect("fits");
         assert!(layout.row_blocks > 1);
         assert!(Layout::new(lines(2, 16), 40, 9).is_none(), "more cells than places");
+        assert!((1..20).all(|rows| {
+            (0..64).all(|k| Layout::new(lines(2, 16), rows, usize::MAX >> k >> 1).is_none_or(|l| l.words() < 20))
+        }));
         assert!(Layout::new(lines(2, 16), 0, 9).is_none() && Layout::new(lines(2, 16), 9, 0).is_none());
     }
 }

@@ -179,6 +179,11 @@ mod tests {
     fn shapes_are_checked() {
         let slots = Arc::new(SlotRing::new(256, 257, 1, Isa::best()).unwrap());
         assert!(matches!(Lookup::new(&slots, 4000, 20), Err(Error::TableTooLarge { .. })));
+        for bytes in [usize::MAX, usize::MAX / 2 + 1, usize::MAX / 8 + 1] {
+            for rows in 1..6 {
+                assert!(matches!(Lookup::new(&slots, rows, bytes), Err(Error::TableTooLarge { .. })));
+            }
+        }
         let lookup = Lookup::new(&slots, 2, 3).unwrap();
         assert!(matches!(lookup.plan(&[vec![1]]), Err(Error::ShapeMismatch { .. })));
         assert!(matches!(lookup.plan(&[vec![1], vec![0; 4]]), Err(Error::ShapeMismatch { .. })));

@@ -39,17 +39,23 @@ pub fn write_file(path: &Path, label: &Label, payload: &[u8]) -> Result<u64, Wir
 /// As [`super::open`], and [`WireError::Io`].
 pub fn read_file(path: &Path, expected: &Expected) -> Result<(KeyId, Zeroizing<Vec<u8>>), WireError> {
     let mut file = File::open(path)?;
-    let got = file.metadata()?.len();
+    let kind = file.metadata()?;
     let mut header = Vec::with_capacity(HEADER_BYTES);
     (&mut file).take(HEADER_BYTES as u64).read_to_end(&mut header)?;
     let Some(fixed) = header.first_chunk::<HEADER_BYTES>() else {
         return Err(open(&header, expected).err().unwrap_or(WireError::Corrupt));
     };
     let (_, total) = check_header(fixed, expected)?;
-    check_length(total, got)?;
-    let mut bytes = Zeroizing::new(Vec::with_capacity(total as usize));
+    if kind.is_file() {
+        check_length(total, kind.len())?;
+    }
+    let mut bytes = Zeroizing::new(Vec::new());
+    let reserved = bytes.try_reserve_exact(total as usize + 1);
+    reserved.map_err(|_| WireError::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
     bytes.extend_from_slice(&header);
-    file.take(total - HEADER_BYTES as u64).read_to_end(&mut bytes)?;
+    // Pipes tell their length at their end only: a byte more shows that there is more.
+    file.take(total + 1 - HEADER_BYTES as u64).read_to_end(&mut bytes)?;
+    check_length(total, bytes.len() as u64)?;
     let (key, _) = open(&bytes, expected)?;
     // The payload moves to the front: a second copy of gigabytes of keys would be a waste.
     bytes.truncate(total as usize - TRAILER_BYTES);
@@ -74,11 +80,11 @@ pub fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), WireEr
     Ok(written?)
 }
 
-/// The name under which [`write_new`] builds a file: `.NAME.PID.part` beside it.
+/// The name under which [`write_new`] builds a file: `.NAME.PID.windlass-part` beside it.
 pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
+    name.push(format!(".{}.windlass-part", std::process::id()));
     path.with_file_name(name)
 }
 

@@ -1,0 +1,149 @@
+//! What a client need not believe, and what a bad surrounding does: schemas of strangers, terminals, pipes, memory, threads.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::common::{fail, snapshot, succeed, windlass};
+
+const TABLE: &str = "code,name\n1,one\n2,two\n3,three\n";
+
+/// A directory with a table and its schema.
+fn with_schema(params: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("table.csv"), TABLE).unwrap();
+    succeed(dir.path(), &format!("schema --table table.csv --key code --params {params} --out schema.json"));
+    dir
+}
+
+/// The schema with one field changed.
+fn crafted(at: &Path, field: &str, value: Value) {
+    let mut schema: Value = serde_json::from_slice(&fs::read(at.join("schema.json")).unwrap()).unwrap();
+    schema[field] = value;
+    fs::write(at.join("crafted.json"), serde_json::to_vec_pretty(&schema).unwrap()).unwrap();
+}
+
+#[test]
+fn crafted_schemas_are_refused_before_any_key() {
+    let dir = with_schema("insecure_toy_2048");
+    let at = dir.path();
+    let refused = |wanted: &str| {
+        let before = snapshot(at);
+        let message = fail(at, "keygen --schema crafted.json --insecure --out keys");
+        assert!(message.contains(wanted), "{message}");
+        assert!(snapshot(at) == before && !at.join("keys").exists());
+    };
+    for bytes in [u64::MAX, u64::MAX / 2 + 1, u64::MAX / 8 + 1, 1 << 40] {
+        crafted(at, "record_bytes", json!(bytes));
+        refused("table too large");
+    }
+    crafted(at, "record_bytes", json!(2));
+    refused("its longest row is shorter than a key");
+    crafted(at, "keys", json!(["1", "2", "1"]));
+    refused("have the same name");
+    crafted(at, "columns", json!(["code", "code"]));
+    refused("have the same name");
+    crafted(at, "parameters", json!("\u{1b}]0;owned\u{7}"));
+    let message = fail(at, "keygen --schema crafted.json --insecure --out keys");
+    assert!(message.contains("owned") && !message.contains(['\u{1b}', '\u{7}']), "{message:?}");
+    crafted(at, "\u{1b}[31m", json!(1));
+    assert!(!fail(at, "keygen --schema crafted.json --insecure --out keys").contains('\u{1b}'));
+}
+
+#[test]
+fn weak_parameters_of_a_schema_need_consent() {
+    let dir = with_schema("insecure_toy_2048");
+    let at = dir.path();
+    for line in
+        ["keygen --schema schema.json --out keys", "query --schema schema.json --secret-key k --query 1 --out q"]
+    {
+        let message = fail(at, line);
+        assert!(message.contains("bits of security") && message.contains("--insecure"), "{message}");
+    }
+    assert!(!at.join("keys").exists());
+    let message = fail(at, "keygen --schema schema.json --params demo --out keys");
+    assert!(message.contains("'insecure_toy_2048', not 'demo'"), "{message}");
+    let output =
+        windlass(at, "keygen --schema schema.json --params insecure_toy_2048 --insecure --out keys".split(' '));
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("parameters 'insecure_toy_2048': ") && told.contains("bits of security"), "{told}");
+}
+
+#[test]
+fn cells_do_not_reach_the_terminal_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("t.csv"), "id,class,\"x\u{1b}[2J\"\n1,a,0.5\n2,b,\u{1b}[31mred\n").unwrap();
+    let message = fail(dir.path(), "score --table t.csv --label class --positive a");
+    assert!(message.contains("\\u{1b}[31mred") && message.contains("x\\u{1b}[2J"), "{message}");
+    assert!(!message.contains('\u{1b}'));
+}
+
+/// A command line run by a shell.
+fn shell(at: &Path, line: &str) -> Output {
+    let line = line.replace("windlass", env!("CARGO_BIN_EXE_windlass"));
+    Command::new("sh").current_dir(at).args(["-c", &line]).output().unwrap()
+}
+
+#[test]
+fn inputs_may_be_pipes() {
+    let dir = with_schema("insecure_toy_2048");
+    let at = dir.path();
+    succeed(at, "keygen --schema schema.json --insecure --out keys");
+    succeed(at, "query --schema schema.json --insecure --secret-key keys/secret.key --query 2 --out query.bin");
+    let answer = "windlass answer --table table.csv --key code --params insecure_toy_2048 --out answer.bin \
+                  --evaluation-keys keys/evaluation.keys --in /dev/stdin";
+    for (input, wanted) in [
+        ("head -c 1000 query.bin", "truncated: 1000 of"),
+        ("(cat query.bin; echo)", "1 bytes follow the end"),
+        ("printf ''", "/dev/stdin: "),
+    ] {
+        let output = shell(at, &format!("{input} | {answer}"));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && message.contains(wanted), "{input}: {message}");
+    }
+    assert!(shell(at, &format!("cat query.bin | {answer}")).status.success());
+    let decrypt = "windlass decrypt --schema schema.json --secret-key keys/secret.key --query 2 --in /dev/stdin";
+    assert!(shell(at, &format!("cat answer.bin | {decrypt}")).status.success());
+}
+
+/// Where threads or memory cannot be had: an error, or the end that the system makes, but no panic.
+#[test]
+fn limits_on_memory_do_not_panic() {
+    let dir = with_schema("insecure_toy_2048");
+    for kilobytes in (10_000..300_000).step_by(10_000) {
+        let output = shell(dir.path(), &format!("ulimit -v {kilobytes}; windlass params show demo --threads 32"));
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() != Some(101) && !message.contains("panicked"), "{kilobytes}: {message}");
+    }
+    let refused = shell(dir.path(), "ulimit -v 1000000; windlass params list --threads 1024");
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && message.contains("cannot start threads"), "{message}");
+}
+
+/// The memory of a process with secrets is neither written to a core file nor shown to other processes.
+#[test]
+fn core_dumps_are_off() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Command::new("mkfifo").arg(dir.path().join("schema.json")).status().unwrap().success());
+    // Waits for the schema.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+    command.current_dir(dir.path()).args("keygen --schema schema.json --out keys".split(' ')).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let limits = || fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+    let is_off = || {
+        limits().lines().any(|line| {
+            line.starts_with("Max core file size") && line.split_whitespace().filter(|&word| word == "0").count() == 2
+        })
+    };
+    let seen = (0..400).any(|_| {
+        std::thread::sleep(Duration::from_millis(25));
+        is_off()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(seen, "core dumps are on");
+}
