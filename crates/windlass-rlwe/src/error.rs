@@ -47,10 +47,7 @@ impl fmt::Display for Number {
 /// What the tables of security cover.
 fn covered(lowest: usize, highest: usize) -> String {
     if lowest > highest {
-        return format!(
-            "the tables have no secret as sparse; choose a weight of at least {}",
-            crate::security::least_weight()
-        );
+        return "the tables have no secret as sparse; choose a larger weight".to_owned();
     }
     format!("the tables cover {lowest} to {highest}; choose m with phi(m) in that range")
 }

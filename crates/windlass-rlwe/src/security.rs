@@ -197,8 +197,7 @@ pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistributi
     })
 }
 
-/// The least weight of a sparse secret in the tables.
-pub(crate) fn least_weight() -> u32 {
+fn least_weight() -> u32 {
     SPARSE.keys().map(|&(_, weight)| weight).min().expect("the table has sparse points")
 }
 
