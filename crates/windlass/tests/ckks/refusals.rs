@@ -9,6 +9,8 @@ use windlass::circuits::{ComplexMap, ComplexSlots};
 use windlass::rlwe::SecretKey;
 use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Polynomial, Publication};
 
+use zeroize::Zeroizing;
+
 use crate::common::{Setup, sample, spec};
 
 #[test]
@@ -149,7 +151,11 @@ fn publications_that_would_leave_nothing() {
 fn ciphertexts_of_other_keys() {
     for (n, scale_bits) in [(64, 40), (256, 40), (1024, 45)] {
         let mut s = Setup::new(&spec(n, scale_bits, 2), &[]);
+        // A key that claims to be that of the ciphertexts.
         let other = SecretKey::generate(s.context.rlwe(), &mut ChaCha20Rng::from_seed([23; 32]));
+        let name = s.encrypt(&[Complex64::ONE]).key_id();
+        let coefficients = Zeroizing::new(other.expose_coefficients().to_vec());
+        let other = SecretKey::from_coefficients(s.context.rlwe(), name, coefficients).unwrap();
         let other = Decryptor::new(&s.context, Arc::new(other)).unwrap();
         for slots in [1, 4, n / 2] {
             let ct = s.encrypt(&sample(slots, &mut s.rng.clone()));
