@@ -8,8 +8,7 @@ use crate::args::SearchArgs;
 use crate::error::Result;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
-use crate::report::Report;
-use crate::session::rounded_down;
+use crate::report::{Report, rounded_down};
 
 /// How many rows text shows; fewer when each is planned.
 const SHOWN: usize = 20;

@@ -8,8 +8,7 @@ use crate::error::Result;
 use crate::find;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
-use crate::report::Report;
-use crate::session::rounded_down;
+use crate::report::{Report, rounded_down};
 
 /// Lists, shows or plans parameter sets.
 pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {

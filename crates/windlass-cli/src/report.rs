@@ -77,6 +77,11 @@ pub fn printable(text: &str) -> String {
     text.chars().map(escaped).collect()
 }
 
+/// A number of bits, rounded down to a tenth.
+pub fn rounded_down(bits: f64) -> f64 {
+    (bits * 10.0).floor() / 10.0
+}
+
 /// [`printable`], with the end left out when it is long.
 pub fn shortened(text: &str) -> String {
     const MOST: usize = 60;

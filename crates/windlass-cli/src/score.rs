@@ -12,8 +12,7 @@ use windlass::scoring::{LogisticModel, RowLayout, Scorer, Standardisation, Train
 
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::report::Report;
-use crate::session::rounded_down;
+use crate::report::{Report, rounded_down};
 use crate::table::Table;
 
 /// Slots that are asked for.

@@ -10,7 +10,7 @@ use windlass::wire::{FileContext, KeyId, Wire, WireContext, WireError, hex, load
 
 use crate::args::SourceArgs;
 use crate::error::{CliError, Result};
-use crate::report::print_message;
+use crate::report::{print_message, rounded_down};
 use crate::schema::Schema;
 use crate::table::Table;
 
@@ -115,11 +115,6 @@ fn too_large(error: windlass::Error, schema: &Schema) -> CliError {
     let larger = (schema.parameters != LARGEST && fits().unwrap_or(false)).then_some(LARGEST);
     let (rows, bytes) = (schema.keys.len(), schema.record_bytes);
     CliError::TooLarge { rows, bytes, parameters: schema.parameters.clone(), larger }
-}
-
-/// A number of bits, rounded down to a tenth.
-pub fn rounded_down(bits: f64) -> f64 {
-    (bits * 10.0).floor() / 10.0
 }
 
 /// The size of a file.

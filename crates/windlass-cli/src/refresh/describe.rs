@@ -7,8 +7,7 @@ use super::args::RefreshArgs;
 use super::setup::Planned;
 use crate::error::Result;
 use crate::progress::Stages;
-use crate::report::Report;
-use crate::session::rounded_down;
+use crate::report::{Report, rounded_down};
 
 /// What the server knows of a refresh.
 pub struct Refreshed {

@@ -11,7 +11,7 @@ use windlass::wire::BootstrapContext;
 use super::args::WayArgs;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::session::rounded_down;
+use crate::report::rounded_down;
 
 /// A planned preset.
 pub struct Planned {
