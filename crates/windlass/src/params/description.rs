@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use windlass_rlwe::{Assurance, KeySizes};
 
-use super::Params;
+use super::set::Params;
 
 /// What there is to know about a parameter set; serialises to JSON and the like.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -5,7 +5,7 @@ use windlass_ring::slots::PrimePower;
 use windlass_rlwe::security::max_log2_qp;
 use windlass_rlwe::{Assurance, Bound, RlweParams, RlweSpec, SecretDistribution};
 
-use super::{Params, best_product};
+use super::set::{Params, best_product};
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 

@@ -2,7 +2,7 @@
 
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
-use super::Params;
+use super::set::Params;
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 

@@ -1,4 +1,8 @@
+use windlass_ring::kernels::arith;
+
 use super::*;
+use crate::error::Error;
+use crate::schemes::Scheme;
 
 #[test]
 fn every_preset_is_what_its_name_says() {

@@ -10,15 +10,6 @@ use crate::{LAYERS, crates_dir};
 const KNOWN: &[(&str, &str, &str)] = &[
     ("windlass", "bootstrap/maps/monomials.rs", "bootstrap/maps/mod.rs"),
     ("windlass", "bootstrap/maps/packing.rs", "bootstrap/maps/mod.rs"),
-    ("windlass", "params/description.rs", "params/mod.rs"),
-    ("windlass", "params/planner.rs", "params/mod.rs"),
-    ("windlass", "params/presets.rs", "params/mod.rs"),
-    ("windlass", "schemes/client.rs", "schemes/mod.rs"),
-    ("windlass", "schemes/engine/automorphism.rs", "schemes/engine/mod.rs"),
-    ("windlass", "schemes/engine/ciphertext.rs", "schemes/mod.rs"),
-    ("windlass", "schemes/engine/levels.rs", "schemes/engine/mod.rs"),
-    ("windlass", "schemes/engine/mod.rs", "schemes/mod.rs"),
-    ("windlass", "schemes/engine/weighted.rs", "schemes/engine/mod.rs"),
 ];
 
 /// The shortest way from one file to another along arrows.

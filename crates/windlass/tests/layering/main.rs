@@ -4,6 +4,7 @@
 mod circles;
 mod imports;
 mod lexer;
+mod rooms;
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod automorphism;
+mod base;
 mod ciphertext;
 mod dot;
 mod evaluator;
@@ -13,140 +14,9 @@ mod levels;
 mod refreshing;
 mod weighted;
 
-use std::sync::Arc;
-
-use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context, EvaluationKeys, NoiseModel};
-
 pub use automorphism::{Extended, Hoisted};
+pub use base::{Constant, Engine};
+pub(crate) use base::{MARGIN_BITS, centred};
 pub use ciphertext::Ciphertext;
 pub(crate) use levels::{Summand, aligned};
 pub(crate) use weighted::weights;
-
-use crate::error::{Error, Result};
-use crate::plaintext::{Content, Plaintext};
-use crate::schemes::Scheme;
-use crate::schemes::refresh::Refresher;
-use windlass_ring::slots::{PrimePower, SlotRing};
-
-/// What the centred lift of residues needs: it is exact up to (1/2 − 2^{−30})·Q.
-pub(crate) const MARGIN_BITS: f64 = 1e-8;
-
-/// Homomorphic evaluation with a set of evaluation keys.
-#[derive(Debug, Clone)]
-pub struct Engine {
-    context: Arc<Context>,
-    slots: Arc<SlotRing>,
-    scheme: Scheme,
-    /// By the exponent of the plaintext modulus: models for p^1, .., p^r.
-    models: Arc<[NoiseModel]>,
-    keys: Arc<EvaluationKeys>,
-    refresher: Option<Refresher<Ciphertext>>,
-}
-
-/// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact canonical norm of its centred lift.
-#[derive(Debug, Clone)]
-pub struct Constant {
-    pub(crate) poly: Poly<Eval>,
-    pub(crate) modulus: PrimePower,
-    pub(crate) norm: Bound,
-    pub(crate) content: Content,
-}
-
-impl Constant {
-    /// Bytes in memory.
-    pub fn bytes(&self) -> usize {
-        self.poly.bytes()
-    }
-}
-
-impl Engine {
-    /// An evaluator over `keys`, for plaintexts of `slots`.
-    ///
-    /// # Errors
-    /// [`Error::ContextMismatch`] when the plaintext ring has another m than the keys; [`Error::OutOfRange`] when p is a prime of the
-    /// modulus chain.
-    pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, keys: Arc<EvaluationKeys>) -> Result<Self> {
-        let context = Arc::clone(keys.context());
-        if slots.m() != context.params().m() {
-            return Err(Error::ContextMismatch {
-                operation: "engine",
-                left: format!("keys for m = {}", context.params().m()),
-                right: format!("slots for m = {}", slots.m()),
-            });
-        }
-        let p = slots.prime();
-        if context.params().all_primes().iter().any(|q| q.value() == p) {
-            let range = "different from every prime of the modulus chain".into();
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
-        }
-        let models =
-            (1..=slots.modulus().exponent()).map(|r| NoiseModel::new(context.params(), slots.prime().pow(r))).collect();
-        Ok(Self { context, slots: Arc::clone(slots), scheme, models, keys, refresher: None })
-    }
-
-    /// The context of keys and ciphertexts.
-    pub fn context(&self) -> &Arc<Context> {
-        &self.context
-    }
-
-    /// The evaluation keys.
-    pub fn keys(&self) -> &Arc<EvaluationKeys> {
-        &self.keys
-    }
-
-    /// The noise model for plaintext modulus p^exponent, 1 ≤ exponent ≤ r.
-    pub fn noise(&self, exponent: u32) -> &NoiseModel {
-        &self.models[exponent as usize - 1]
-    }
-
-    /// BGV or BFV.
-    pub fn scheme(&self) -> Scheme {
-        self.scheme
-    }
-
-    /// p^exponent.
-    pub(crate) fn modulus(&self, exponent: u32) -> u64 {
-        self.slots.prime().pow(exponent)
-    }
-
-    /// By what a phase is a multiple of the scheme-free phase: t for BGV, 1 for BFV.
-    pub(crate) fn multiplier(&self, exponent: u32) -> u64 {
-        match self.scheme {
-            Scheme::Bgv => self.modulus(exponent),
-            Scheme::Bfv => 1,
-        }
-    }
-
-    /// The bits of capacity left: log2 of how much ε may still grow before decryption could fail. Negative when it may fail now.
-    pub fn capacity(&self, ct: &Ciphertext) -> f64 {
-        self.capacity_at(ct.level(), ct.noise)
-    }
-
-    /// The capacity of a noise bound at a level (it does not depend on the plaintext modulus).
-    pub(crate) fn capacity_at(&self, level: usize, noise: Bound) -> f64 {
-        self.models[0].capacity(self.context.log2_modulus(level), noise)
-    }
-
-    pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
-        ct.check(operation, &self.context, self.keys.key_id(), self.scheme, &self.slots)
-    }
-
-    pub(crate) fn check_plaintext(&self, operation: &'static str, plaintext: &Plaintext) -> Result<()> {
-        plaintext.check_ring(&self.slots, operation)
-    }
-
-    /// Gives back a result whose noise bound still allows decryption.
-    pub(crate) fn accept(&self, operation: &'static str, before: f64, ct: Ciphertext) -> Result<Ciphertext> {
-        let left = self.capacity(&ct);
-        if left > MARGIN_BITS {
-            return Ok(ct);
-        }
-        Err(Error::CapacityExhausted { operation, needed_bits: (before - left).max(0.0), left_bits: before.max(0.0) })
-    }
-}
-
-/// The residue of `x` modulo t, centred in (−t/2, t/2].
-pub(crate) fn centred(x: u64, t: u64) -> i64 {
-    if x > t / 2 { x as i64 - t as i64 } else { x as i64 }
-}

@@ -1,0 +1,179 @@
+//! One parameter set, checked.
+
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+use windlass_ring::kernels::{Isa, arith};
+use windlass_ring::slots::{Hypercube, SlotRing};
+use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, RlweSpec};
+
+use crate::error::{Error, Result};
+use crate::schemes::Scheme;
+
+/// A complete parameter set.
+#[derive(Debug, Clone)]
+pub struct Params {
+    pub(super) name: String,
+    pub(super) scheme: Scheme,
+    pub(super) p: u64,
+    pub(super) r: u32,
+    pub(super) generators: Option<Vec<u64>>,
+    pub(super) spec: RlweSpec,
+    pub(super) rlwe: RlweParams,
+}
+
+impl Params {
+    /// A set from its parts. The hypercube generators are found automatically unless given.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] as of [`RlweParams::new`]; [`Error::OutOfRange`] when p is not a prime, divides m or a prime of the chain, or r is 0;
+    /// [`Error::Ring`] for generators that do not generate.
+    pub fn new(
+        name: &str,
+        scheme: Scheme,
+        (p, r): (u64, u32),
+        generators: Option<Vec<u64>>,
+        spec: RlweSpec,
+    ) -> Result<Self> {
+        if !arith::is_prime(p) || spec.m % p == 0 {
+            let range = format!("a prime that does not divide m = {}", spec.m);
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
+        }
+        if r == 0 || (p as f64).log2() * r as f64 >= 45.0 {
+            let range = "at least 1, with p^r below 2^45".into();
+            return Err(Error::OutOfRange { what: "exponent r of the plaintext modulus", got: r.into(), range });
+        }
+        let rlwe = RlweParams::new(&spec)?;
+        if rlwe.all_primes().iter().any(|q| q.value() == p) {
+            let range = "different from every prime of the modulus chain".into();
+            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
+        }
+        if let Some(generators) = &generators {
+            Hypercube::with_generators(spec.m, p, generators)?;
+        }
+        Ok(Self { name: name.into(), scheme, p, r, generators, spec, rlwe })
+    }
+
+    /// The same set for another scheme.
+    pub fn with_scheme(self, scheme: Scheme) -> Self {
+        Self { scheme, ..self }
+    }
+
+    /// The name of the set.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// BGV or BFV.
+    pub fn scheme(&self) -> Scheme {
+        self.scheme
+    }
+
+    /// The plaintext prime p.
+    pub fn p(&self) -> u64 {
+        self.p
+    }
+
+    /// The exponent r of the plaintext modulus p^r.
+    pub fn r(&self) -> u32 {
+        self.r
+    }
+
+    /// The plaintext modulus p^r.
+    pub fn plaintext_modulus(&self) -> u64 {
+        self.p.pow(self.r)
+    }
+
+    /// The RLWE parameters.
+    pub fn rlwe(&self) -> &RlweParams {
+        &self.rlwe
+    }
+
+    /// What the RLWE parameters were made from.
+    pub fn spec(&self) -> &RlweSpec {
+        &self.spec
+    }
+
+    /// The cyclotomic index m.
+    pub fn m(&self) -> u64 {
+        self.rlwe.m()
+    }
+
+    /// d: the degree of a slot, the order of p modulo m.
+    pub fn slot_degree(&self) -> usize {
+        arith::multiplicative_order(self.p, self.m()) as usize
+    }
+
+    /// ℓ = φ(m)/d: the number of slots.
+    pub fn slot_count(&self) -> usize {
+        self.rlwe.n() / self.slot_degree()
+    }
+
+    /// Builds the plaintext ring with its slots.
+    ///
+    /// # Errors
+    /// [`Error::Ring`] when the ring layer refuses.
+    pub fn slot_ring(&self) -> Result<Arc<SlotRing>> {
+        let hypercube = match &self.generators {
+            Some(generators) => Hypercube::with_generators(self.m(), self.p, generators)?,
+            None => Hypercube::automatic(self.m(), self.p)?,
+        };
+        Ok(Arc::new(SlotRing::with_hypercube(hypercube, self.r, Isa::best())?))
+    }
+
+    /// Builds the transforms of all primes.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] when a transform cannot be built.
+    pub fn context(&self) -> Result<Arc<Context>> {
+        Ok(Context::new(self.rlwe.clone())?)
+    }
+
+    /// A SHA-256 hash over everything that files must agree on: the RLWE set, scheme, plaintext modulus and generators.
+    pub fn id(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(b"windlass parameters 1\n");
+        hash.update(self.rlwe.id().0);
+        hash.update([self.scheme as u8]);
+        for word in [self.p, self.r as u64].iter().chain(self.generators.iter().flatten()) {
+            hash.update(word.to_le_bytes());
+        }
+        hash.finalize().into()
+    }
+
+    /// The noise model of the plaintext modulus.
+    pub fn noise(&self) -> NoiseModel {
+        NoiseModel::new(&self.rlwe, self.plaintext_modulus())
+    }
+
+    /// Bits of capacity of a fresh public-key encryption.
+    pub fn fresh_capacity(&self) -> f64 {
+        let noise = self.noise();
+        noise.capacity(self.rlwe.log2_q(self.rlwe.top_level()), noise.fresh_public())
+    }
+
+    /// The number of multiplications in sequence that [`crate::schemes::Engine`] can do on a fresh ciphertext.
+    pub fn depth(&self) -> u32 {
+        let noise = self.noise();
+        let (mut level, mut bound, mut depth) = (self.rlwe.top_level(), noise.fresh_public(), 0);
+        while let Some((next, product)) = best_product(&self.rlwe, &noise, level, bound) {
+            (level, bound, depth) = (next, product, depth + 1);
+        }
+        depth
+    }
+}
+
+/// The level and noise of the product of two ciphertexts with this noise, at the level that the engine chooses: the lowest within half a bit of
+/// the greatest capacity. `None` when none is left.
+pub(super) fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bound) -> Option<(usize, Bound)> {
+    let product = |level: usize| {
+        let switched =
+            if level == top { bound } else { noise.modulus_switch(bound, rlwe.log2_q(top), rlwe.log2_q(level), 2) };
+        switched * switched + noise.key_switch(level)
+    };
+    let capacity = |&(level, product): &(usize, Bound)| noise.capacity(rlwe.log2_q(level), product);
+    let products: Vec<_> = (1..=top).map(|level| (level, product(level))).collect();
+    let best = products.iter().map(capacity).fold(f64::NEG_INFINITY, f64::max);
+    let chosen = products.into_iter().find(|choice| capacity(choice) >= best - 0.5)?;
+    noise.decryptable(rlwe.log2_q(chosen.0), chosen.1).then_some(chosen)
+}
