@@ -1,4 +1,83 @@
-//! Computing on encrypted vectors: BGV and BFV with packed slots, and fast linear maps on them.
+//! Computing on encrypted vectors: BGV, BFV and CKKS with packed slots, fast linear maps on them,
+//! and bootstrapping.
+//!
+//! # A matrix times an encrypted vector
+//!
+//! ```
+//! use windlass::{Context, LinearMap};
+//!
+//! let context = Context::preset("demo")?; // 128 bits of security; println!("{context}")
+//! let matrix = LinearMap::from_dense(&context, &[[1, 2, 3], [4, 5, 6]])?;
+//! let plan = matrix.plan()?;
+//! println!("{}", plan.explain()); // how it will be computed, and which keys that takes
+//! let (client, server) = context.generate_keys([&plan])?;
+//! let answer = server.apply(&plan, &client.encrypt(&[7, 8, 9])?)?;
+//! assert_eq!(client.decrypt(&answer)?[..2], [50, 122]);
+//! # Ok::<(), windlass::Error>(())
+//! ```
+//!
+//! A [`Context`] is what both sides agree on. A [`Client`] holds the secret key, a [`Server`] the
+//! keys that the named circuits need and no others.
+//!
+//! # Functions of the integers in slots
+//!
+//! Circuits of different types stand in one list of keys. Over a prime modulus every function is a
+//! polynomial: [`circuits::SlotFunction`] finds the cheapest.
+//!
+//! ```
+//! use windlass::Context;
+//! use windlass::circuits::{Power, SlotFunction};
+//!
+//! let context = Context::preset("insecure_toy_256")?; // p = 257, 128 slots; a toy
+//! let less = SlotFunction::is_negative(&context, 10)?;
+//! let cube = Power::new(3)?;
+//! let (client, server) = context.generate_keys([&less, &cube])?;
+//! let (a, b) = (client.encrypt(&[1, 7, 5])?, client.encrypt(&[4, 2, 5])?);
+//! assert_eq!(client.decrypt(&server.apply(&less, &server.sub(&a, &b)?)?)?[..3], [1, 0, 0]);
+//! assert_eq!(client.decrypt(&server.apply(&cube, &a)?)?[..3], [1, 343 % 257, 125]);
+//! # Ok::<(), windlass::Error>(())
+//! ```
+//!
+//! # Circuits of any depth
+//!
+//! With the keys of a bootstrapping the server refreshes by itself, when the next step would not
+//! leave room to do so later.
+//!
+//! ```
+//! use windlass::Context;
+//!
+//! let context = Context::preset("insecure_boot_256_p257")?; // a toy
+//! let (client, server) = context.generate_keys([&context.bootstrapping()?])?;
+//! let mut x = client.encrypt(&[2, 3])?;
+//! for _ in 0..16 {
+//!     x = server.square(&x)?;
+//! }
+//! assert_eq!(client.decrypt(&x)?[..2], [1, 1]); // x^(2^16) modulo 257
+//! # Ok::<(), windlass::Error>(())
+//! ```
+//!
+//! # Real numbers
+//!
+//! ```
+//! use windlass::needs::Products;
+//! use windlass::schemes::ckks::CkksSpec;
+//! use windlass::{Context, LinearMap};
+//!
+//! let context = Context::approximate(&CkksSpec::secure(2, 36, 4, 2)?)?;
+//! let turn = LinearMap::matrix(&context.vectors(2)?, |i, k| [[0.6, -0.8], [0.8, 0.6]][i][k].into())?.plan()?;
+//! let (client, server) = context.generate_keys([&turn, &Products])?;
+//! let turned = server.apply(&turn, &client.encrypt(&[0.5, 0.25])?)?;
+//! let squares = client.decrypt(&server.multiply(&turned, &turned)?)?;
+//! assert!((squares[0] - 0.01).abs() < 1e-6 && (squares[1] - 0.3025).abs() < 1e-6);
+//! # Ok::<(), windlass::Error>(())
+//! ```
+//!
+//! # The layers below
+//!
+//! [`schemes`] has the engines that clients and servers are made of, with levels, noise bounds and
+//! seeds in the open; [`circuits`] what runs on them; [`bootstrap`] the pipeline as a value;
+//! [`wire`] files; [`lookup`] and [`scoring`] two applications. [`rlwe`] and [`ring`] are the crates
+//! underneath.
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;
@@ -10,6 +89,7 @@ pub mod front;
 mod hex;
 mod integer;
 pub mod lookup;
+mod main_result;
 mod names;
 pub mod params;
 pub mod plaintext;
@@ -23,6 +103,7 @@ pub use error::{Error, Result};
 pub use evaluator::Evaluator;
 pub use front::{Approximate, Circuit, Client, Context, Exact, Mock, NeedsKeys, Server, needs};
 pub use integer::Integer;
+pub use main_result::{MainError, MainResult};
 pub use params::{ParamSpec, Params};
 pub use plaintext::{Content, Plaintext};
 pub use schemes::Scheme;
@@ -30,7 +111,7 @@ pub use switching::Switching;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
 
-/// The example of the README is a test.
+/// The programs of the README are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 pub struct ReadmeExample;

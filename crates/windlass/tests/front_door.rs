@@ -4,7 +4,7 @@ use windlass::needs::Products;
 use windlass::schemes::ckks::CkksSpec;
 use windlass::{Context, Error, LinearMap, Plaintext, Scheme};
 
-use windlass::circuits::{LinearPlan, PlanSpec, PolynomialPlan, Power, SlotFunction};
+use windlass::circuits::{PolynomialPlan, Power, SlotFunction};
 
 const TOY: &str = "insecure_toy_256";
 
@@ -39,10 +39,7 @@ fn short_vectors_negative_integers_and_products() {
 #[test]
 fn missing_keys_are_named_before_any_work() {
     let context = Context::preset(TOY).unwrap();
-    let plan = |amount| {
-        let map = LinearMap::rotation(&context, 0, amount).unwrap();
-        LinearPlan::new(&map, &PlanSpec::default()).unwrap()
-    };
+    let plan = |amount| LinearMap::rotation(&context, 0, amount).unwrap().plan().unwrap();
     let (one, five) = (plan(1), plan(5));
     let cube = PolynomialPlan::new(&[0, 0, 0, 1]);
     let (client, server) = context.generate_keys_from_seed([&one], 2).unwrap();
@@ -69,17 +66,16 @@ fn missing_keys_are_named_before_any_work() {
 #[test]
 fn circuits_of_one_list_have_different_types() {
     let context = Context::preset(TOY).unwrap();
-    let map = LinearMap::rotation(&context, 0, 3).unwrap();
-    let rotation = LinearPlan::new(&map, &PlanSpec::default()).unwrap();
+    let rotation = LinearMap::rotation(&context, 0, 3).unwrap().plan().unwrap();
     let cube = PolynomialPlan::new(&[7, 0, 0, 1]);
     let (client, server) = context.generate_keys_from_seed([&rotation, &cube], 3).unwrap();
     let x = client.encrypt(&[1, 2, 3]).unwrap();
-    server.prepare(&rotation).unwrap();
+    server.prepare(&rotation, &x).unwrap();
     for _ in 0..2 {
         let y = server.apply(&cube, &server.apply(&rotation, &x).unwrap()).unwrap();
         let wanted: Vec<u64> = rotated(&context, 3, &[1, 2, 3]).iter().map(|x| x * x * x + 7).collect();
         assert_eq!(client.decrypt(&y).unwrap(), wanted);
-        server.forget(&rotation);
+        server.forget();
     }
 }
 
@@ -93,6 +89,20 @@ fn approximate_numbers() {
     let y = server.multiply(&x, &server.add(&x, &x).unwrap()).unwrap();
     for (got, wanted) in client.decrypt(&y).unwrap().iter().zip([0.5, 0.125, 1.125, 0.0]) {
         assert!((got - wanted).abs() < 1e-6, "{got} for {wanted}");
+    }
+    // A matrix, applied at two levels.
+    let entries = [[0.5, -1.0, 0.0, 0.25], [0.0, 0.5, 0.5, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0; 4]];
+    let matrix = LinearMap::matrix(&context.vectors(4).unwrap(), |i, k| entries[i][k].into()).unwrap();
+    let plan = matrix.plan().unwrap();
+    let (client, server) = context.generate_keys_from_seed([&plan, &Products], 5).unwrap();
+    let mut vector = vec![0.5, -0.25, 0.75, 1.0];
+    let mut x = client.encrypt(&vector).unwrap();
+    for _ in 0..2 {
+        x = server.apply(&plan, &x).unwrap();
+        vector = entries.iter().map(|row| row.iter().zip(&vector).map(|(a, b)| a * b).sum()).collect();
+        for (got, wanted) in client.decrypt(&x).unwrap().iter().zip(&vector) {
+            assert!((got - wanted).abs() < 1e-6, "{got} for {wanted}");
+        }
     }
 }
 
@@ -165,4 +175,39 @@ fn functions_of_slots() {
     assert!(matches!(Power::new(0), Err(Error::OutOfRange { .. })));
     assert!(matches!(SlotFunction::is_negative(&context, 129), Err(Error::OutOfRange { .. })));
     assert!(matches!(SlotFunction::from_table(&context, &[0; 258]), Err(Error::ShapeMismatch { .. })));
+}
+
+/// The tokens of a program, as its compiler counts them: words, numbers, strings, and marks of one or two characters.
+fn tokens(program: &str) -> usize {
+    const PAIRS: [&str; 6] = ["::", "->", "=>", "..", "==", "&&"];
+    let mut count = 0;
+    let mut rest = program;
+    while let Some(first) = rest.trim_start().chars().next() {
+        rest = rest.trim_start();
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let length = match first {
+            '/' if rest.starts_with("//") => {
+                rest = rest.split_once('\n').map_or("", |(_, after)| after);
+                continue;
+            }
+            '"' => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            c if word(c) => rest.find(|c| !word(c)).unwrap_or(rest.len()),
+            _ if PAIRS.iter().any(|pair| rest.starts_with(pair)) => 2,
+            c => c.len_utf8(),
+        };
+        rest = &rest[length..];
+        count += 1;
+    }
+    count
+}
+
+/// It runs as a test of the documentation; here its length is held.
+#[test]
+fn the_first_program_is_short() {
+    assert_eq!(tokens("let x = f(&a)?; // a comment\nuse a::b;"), 15);
+    let readme = include_str!("../../../README.md");
+    let program = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    assert!(program.contains("fn main()") && program.matches("use ").count() == 1);
+    let count = tokens(program);
+    assert!((100..=170).contains(&count), "{count} tokens");
 }

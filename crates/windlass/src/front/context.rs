@@ -10,6 +10,7 @@ use super::family::{Approximate, Exact, Family, Mock};
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::maps::evaluation_ring;
 use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode};
+use crate::circuits::linear::ComplexSlots;
 use crate::error::{Error, Result};
 use crate::params::{ParamSpec, Params};
 use crate::schemes::Scheme;
@@ -201,6 +202,14 @@ impl Context<Approximate> {
     /// The CKKS parameters with their transforms.
     pub fn ckks(&self) -> &Arc<CkksContext> {
         &self.setting.context
+    }
+
+    /// Vectors of `count` complex numbers, which linear maps are made over.
+    ///
+    /// # Errors
+    /// [`Error::SlotCount`] for a count that does not divide n/2.
+    pub fn vectors(&self, count: usize) -> Result<ComplexSlots> {
+        ComplexSlots::new(self.ckks(), count)
     }
 
     /// The most slots of a ciphertext, n/2.

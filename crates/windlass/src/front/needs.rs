@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bootstrap::BootstrapPlan;
+use crate::circuits::linear::Plannable;
 use crate::circuits::{DigitRemoval, LinearPlan, PolynomialPlan, Power, SlotFunction, TracePlan};
 use crate::lookup::Lookup;
 
@@ -87,10 +88,9 @@ impl NeedsKeys for Products {
     }
 }
 
-impl NeedsKeys for LinearPlan {
+impl<R: Plannable> NeedsKeys for LinearPlan<R> {
     fn key_request(&self) -> KeyRequest {
-        let slots = self.grid().slots();
-        let name = format!("a linear map on {} slots of m = {}", slots.slots(), slots.m());
+        let name = format!("a linear map on {}", self.grid().representation().describe());
         KeyRequest::none(name).with_galois(self.required_keys())
     }
 }

@@ -10,6 +10,7 @@ use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::needs::{NeedsKeys, Products};
 use crate::bootstrap::Progress;
+use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{LinearPlan, PolynomialPlan, Power, PreparedPlan, SlotFunction, TracePlan};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
@@ -23,17 +24,21 @@ pub trait Circuit<E: Switching>: NeedsKeys {
     /// What can be made ready once for any number of inputs: converted constants.
     type Prepared: Send + Sync + 'static;
 
-    /// A number that no other circuit has, by which a server finds what it prepared before; `None`
-    /// for circuits that have nothing to prepare.
-    fn number(&self) -> Option<u64> {
-        None
+    /// A number that no other circuit has, and the level that constants for this input are prepared
+    /// for: by both a server finds what it prepared before. `None` for circuits that have nothing to
+    /// prepare.
+    ///
+    /// # Errors
+    /// What the evaluator reports of the input.
+    fn place(&self, _evaluator: &E, _input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
+        Ok(None)
     }
 
-    /// Makes the constants ready.
+    /// Makes the constants ready, for inputs up to a level.
     ///
     /// # Errors
     /// What the evaluator reports.
-    fn prepare(&self, evaluator: &E) -> Result<Self::Prepared>;
+    fn prepare(&self, evaluator: &E, level: usize) -> Result<Self::Prepared>;
 
     /// The output.
     ///
@@ -42,18 +47,21 @@ pub trait Circuit<E: Switching>: NeedsKeys {
     fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext>;
 }
 
-impl<E: Evaluator + 'static> Circuit<E> for LinearPlan {
-    type Prepared = PreparedPlan<E>;
+impl<R: Plannable + 'static, E: Prepares<R> + 'static> Circuit<E> for LinearPlan<R>
+where
+    Self: NeedsKeys,
+{
+    type Prepared = PreparedPlan<E, R>;
 
-    fn number(&self) -> Option<u64> {
-        Some(LinearPlan::number(self))
+    fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
+        Ok(Some((self.number(), evaluator.level_for(input)?)))
     }
 
-    fn prepare(&self, evaluator: &E) -> Result<PreparedPlan<E>> {
-        LinearPlan::prepare(self, evaluator)
+    fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
+        self.prepare_at(evaluator, level)
     }
 
-    fn run(&self, prepared: &PreparedPlan<E>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+    fn run(&self, prepared: &PreparedPlan<E, R>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.apply(prepared, evaluator, input)
     }
 }
@@ -64,7 +72,7 @@ macro_rules! unprepared {
         $(impl<E: $bound> Circuit<E> for $circuit {
             type Prepared = ();
 
-            fn prepare(&self, _: &E) -> Result<()> {
+            fn prepare(&self, _: &E, _: usize) -> Result<()> {
                 Ok(())
             }
 
@@ -77,8 +85,8 @@ macro_rules! unprepared {
 
 unprepared!(PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, TracePlan: Switching);
 
-/// Constants that were prepared, by the number of their circuit.
-type Prepared = HashMap<u64, Arc<dyn Any + Send + Sync>>;
+/// Constants that were prepared, by the number of their circuit and their level.
+type Prepared = HashMap<(u64, usize), Arc<dyn Any + Send + Sync>>;
 
 /// The side that computes: it holds evaluation keys, and nothing secret.
 pub struct Server<F: Family = Exact> {
@@ -119,39 +127,39 @@ impl<F: Family> Server<F> {
     /// the circuit reports.
     pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
         self.check_keys(circuit)?;
-        let prepared = self.prepared(circuit)?;
+        let prepared = self.prepared(circuit, input)?;
         self.engine.run(input, &|engine, input| circuit.run(&prepared, engine, input))
     }
 
-    /// Converts the constants of a circuit, as the first [`Self::apply`] would.
+    /// Converts the constants of a circuit for inputs like this one, as the first [`Self::apply`]
+    /// would.
     ///
     /// # Errors
     /// As there.
-    pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C) -> Result<()> {
-        self.prepared(circuit).map(drop)
+    pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C, input: &CiphertextOf<F>) -> Result<()> {
+        self.prepared(circuit, input).map(drop)
     }
 
-    /// Gives the memory of a circuit's constants back.
-    pub fn forget<C: Circuit<F::Engine>>(&self, circuit: &C) {
-        if let Some(number) = circuit.number() {
-            self.lock().remove(&number);
-        }
+    /// Gives the memory of all converted constants back.
+    pub fn forget(&self) {
+        self.lock().clear();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Prepared> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C) -> Result<Arc<C::Prepared>> {
-        let Some(number) = circuit.number() else { return Ok(Arc::new(circuit.prepare(&self.engine)?)) };
-        if let Some(known) = self.lock().get(&number)
-            && let Ok(prepared) = Arc::downcast(Arc::clone(known))
-        {
+    fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C, input: &CiphertextOf<F>) -> Result<Arc<C::Prepared>> {
+        let Some(place) = circuit.place(&self.engine, input)? else {
+            return Ok(Arc::new(circuit.prepare(&self.engine, 0)?));
+        };
+        let known = self.lock().get(&place).cloned();
+        if let Some(Ok(prepared)) = known.map(Arc::downcast) {
             return Ok(prepared);
         }
         // Two threads may both come here: the work is done twice, the result is the same.
-        let prepared = Arc::new(circuit.prepare(&self.engine)?);
-        self.lock().insert(number, Arc::clone(&prepared) as Arc<dyn Any + Send + Sync>);
+        let prepared = Arc::new(circuit.prepare(&self.engine, place.1)?);
+        self.lock().insert(place, Arc::clone(&prepared) as Arc<dyn Any + Send + Sync>);
         Ok(prepared)
     }
 

@@ -33,6 +33,16 @@ pub struct LinearPlan<R: Plannable = Arc<SlotRing>> {
 /// Plans made so far.
 static PLANS: AtomicU64 = AtomicU64::new(0);
 
+impl<R: Plannable> LinearMap<R> {
+    /// The cheapest plan for this map, by the default prices. See [`LinearPlan::new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn plan(&self) -> Result<LinearPlan<R>> {
+        LinearPlan::new(self, &PlanSpec::default())
+    }
+}
+
 impl<R: Plannable> LinearPlan<R> {
     /// Chooses a factoring of the map's support: the cheapest that the strategy offers and the keys
     /// allow.
