@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use windlass::circuits::{
-    ChenHan, DigitMethod, DigitPolynomial, DigitRemoval, DigitSpec, DigitStep, HaleviShoup, Method, Route, Stride,
+    ChenHan, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup, Method, Stride,
 };
 use windlass::ring::{kernels::Isa, slots::SlotRing};
 use windlass::schemes::clear::Clear;
@@ -26,8 +26,8 @@ impl DigitMethod for Cubes {
         (spec.prime != 3).then_some("digits are their own cubes for p = 3 alone")
     }
 
-    fn routes(&self) -> Vec<Route> {
-        vec![Route { stride: Stride::One, is_direct: false }]
+    fn routes(&self) -> Vec<DigitRoute> {
+        vec![DigitRoute { stride: Stride::One, is_direct: false }]
     }
 
     fn polynomial(&self, step: &DigitStep) -> Result<DigitPolynomial> {

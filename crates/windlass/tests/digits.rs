@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
-    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitSpec, DigitStep, HaleviShoup, LeastDegree,
-    LocalNull, Method, Route, Stride,
+    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup,
+    LeastDegree, LocalNull, Method, Stride,
 };
 use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::clear::Clear;
@@ -174,7 +174,7 @@ fn digits_of_ciphertexts() {
 struct Wrong {
     coefficients: &'static [i64],
     more: u32,
-    routes: &'static [Route],
+    routes: &'static [DigitRoute],
 }
 
 impl DigitMethod for Wrong {
@@ -186,7 +186,7 @@ impl DigitMethod for Wrong {
         "these tests"
     }
 
-    fn routes(&self) -> Vec<Route> {
+    fn routes(&self) -> Vec<DigitRoute> {
         self.routes.to_vec()
     }
 
@@ -197,8 +197,8 @@ impl DigitMethod for Wrong {
 
 #[test]
 fn polynomials_of_others_are_checked() {
-    const ROUTES: &[Route] = &[Route { stride: Stride::One, is_direct: false }];
-    const DIRECT: &[Route] = &[Route { stride: Stride::One, is_direct: true }];
+    const ROUTES: &[DigitRoute] = &[DigitRoute { stride: Stride::One, is_direct: false }];
+    const DIRECT: &[DigitRoute] = &[DigitRoute { stride: Stride::One, is_direct: true }];
     static CUBES: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: ROUTES };
     static FAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 2, routes: ROUTES };
     static NEAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: DIRECT };

@@ -10,7 +10,7 @@ use windlass_rlwe::RlweParams;
 use super::candidates::candidates;
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
-use super::maps::{self, Packing};
+use super::maps;
 use super::partition::Merging;
 use super::pipeline::{LinearStep, Pipeline, Separation, Side, Step, each_part};
 use super::safety;
@@ -183,9 +183,9 @@ fn steps(pipeline: &Pipeline, unpacking: Option<Unpacking>, digits: DigitRemoval
     let merging = Merging::choose(params, message, spec, unpacking)?;
     let digits = vec![Step::Digits(digits)];
     let Some(unpacking) = unpacking else {
-        let Merging { factoring, to_coefficients, to_slots } = merging;
-        let to_coefficients = maps::thin_to_coefficients(message, factoring, &to_coefficients)?;
-        let to_slots = maps::thin_to_slots(working, factoring, &to_slots)?;
+        let Merging { transform, to_coefficients, to_slots } = merging;
+        let to_coefficients = maps::thin_to_coefficients(message, transform, &to_coefficients)?;
+        let to_slots = maps::thin_to_slots(working, transform, &to_slots)?;
         let mut steps = linear(params, Side::Message, 4, to_coefficients, to_coefficients_name)?;
         steps.push(Step::FrontEnd);
         steps.extend(linear(params, Side::Working, params.top_level(), to_slots, to_slots_name)?);
@@ -219,7 +219,7 @@ fn separations(working: &Arc<SlotRing>, merging: &Merging, unpacking: Unpacking)
     let [mut elements, mut in_slots] = maps::splits(working.m(), working.prime());
     match unpacking {
         Unpacking::Constants => {
-            let packing = Packing::new(working, merging.factoring);
+            let packing = merging.transform.packing(working);
             return [Separation::Monomials(Vec::new()), Separation::Constants(packing)];
         }
         Unpacking::MonomialsInSlots => {
@@ -239,16 +239,16 @@ fn packed_maps(
     merging: &Merging,
     in_slots: &Separation,
 ) -> Result<[Vec<LinearMap>; 2]> {
-    let Merging { factoring, to_coefficients, to_slots } = merging;
+    let Merging { transform, to_coefficients, to_slots } = merging;
     let [_, of_subring] = maps::splits(working.m(), working.prime());
     Ok(match in_slots {
         Separation::Constants(packing) => [
-            maps::packed_to_coefficients(message, *factoring, to_coefficients)?,
-            maps::packed_to_slots(working, *factoring, to_slots, packing)?,
+            maps::packed_to_coefficients(message, *transform, to_coefficients)?,
+            maps::packed_to_slots(working, *transform, to_slots, packing)?,
         ],
         Separation::Monomials(splits) if *splits == of_subring => [
-            maps::thin_to_coefficients(message, *factoring, to_coefficients)?,
-            maps::thin_to_slots(working, *factoring, to_slots)?,
+            maps::thin_to_coefficients(message, *transform, to_coefficients)?,
+            maps::thin_to_slots(working, *transform, to_slots)?,
         ],
         Separation::Monomials(_) => {
             [maps::together_to_coefficients(message, to_coefficients)?, maps::together_to_slots(working, to_slots)?]

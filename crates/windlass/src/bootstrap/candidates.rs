@@ -4,7 +4,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::error::BootstrapError;
-use super::maps::{self, Factoring};
+use super::maps;
 use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Unpacking};
 use crate::error::Result;
 
@@ -24,13 +24,14 @@ pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &Bootstr
     // Upper bounds: everything at the top level.
     let d = working.degree();
     let bytes = 8 * (params.top_level() + params.special_primes().len()) * params.n();
-    if Factoring::choices(params.m(), working.prime(), spec.transform)? == [Factoring::Bruun] {
+    let transforms = spec.transform.choices(params.m(), working.prime())?;
+    if !transforms.iter().any(|transform| transform.allows_monomials()) {
         // Of pairs of slots 2d constants, and d to unpack.
         return match spec.unpacking {
             Unpacking::Automatic | Unpacking::Constants if 3 * d * bytes <= MAX_CHOSEN_BYTES => {
                 Ok(vec![Unpacking::Constants])
             }
-            _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::Radix2", 3 * d)),
+            _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::RADIX2", 3 * d)),
         };
     }
     let fits = d * d * bytes <= MAX_CHOSEN_BYTES;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
-use super::maps::{self, Factoring, Fixed};
+use super::maps::{self, Fixed, SlotTransform};
 use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Partition, Unpacking};
 use crate::circuits::CostModel;
 use crate::error::Result;
@@ -18,7 +18,7 @@ const MERGED: usize = 4;
 /// The stages of both maps, and after which of them merged ones end.
 #[derive(Debug, Clone)]
 pub(super) struct Merging {
-    pub factoring: Factoring,
+    pub transform: &'static dyn SlotTransform,
     pub to_coefficients: Vec<usize>,
     pub to_slots: Vec<usize>,
 }
@@ -35,13 +35,13 @@ impl Merging {
         spec: &BootstrapSpec,
         unpacking: Option<Unpacking>,
     ) -> Result<Self> {
-        let mut choices = Factoring::choices(params.m(), slots.prime(), spec.transform)?;
+        let mut choices = spec.transform.choices(params.m(), slots.prime())?;
         let split = matches!(unpacking, Some(Unpacking::Monomials | Unpacking::MonomialsInSlots));
         if split {
-            choices.retain(|&factoring| factoring != Factoring::Bruun);
+            choices.retain(|transform| transform.allows_monomials());
         }
         let single = choices.len() == 1;
-        let merged = choices.into_iter().map(|factoring| Self::of(params, slots, spec, (factoring, unpacking), single));
+        let merged = choices.into_iter().map(|transform| Self::of(params, slots, spec, (transform, unpacking), single));
         let merged = merged.collect::<Result<Vec<(f64, Self)>>>()?;
         Ok(merged.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("at least one choice").1)
     }
@@ -51,11 +51,11 @@ impl Merging {
         params: &RlweParams,
         slots: &Arc<SlotRing>,
         spec: &BootstrapSpec,
-        (factoring, unpacking): (Factoring, Option<Unpacking>),
+        (transform, unpacking): (&'static dyn SlotTransform, Option<Unpacking>),
         single: bool,
     ) -> Result<(f64, Self)> {
         let (m, p, packed) = (params.m(), slots.prime(), unpacking == Some(Unpacking::Constants));
-        let count = if packed { maps::packed_stage_count(m, p, factoring)? } else { maps::stage_count(m, p)? };
+        let count = if packed { transform.packed_stage_count(m, p)? } else { maps::stage_count(m, p)? };
         let groups = match unpacking {
             _ if !m.is_power_of_two() => count,
             // Each merged stage spends the capacity of one, and two of four take no more time than
@@ -68,15 +68,15 @@ impl Merging {
             let ends = |given: &Option<Vec<usize>>| given.clone().unwrap_or_else(default);
             return Ok((
                 0.0,
-                Self { factoring, to_coefficients: ends(&spec.to_coefficients), to_slots: ends(&spec.to_slots) },
+                Self { transform, to_coefficients: ends(&spec.to_coefficients), to_slots: ends(&spec.to_slots) },
             ));
         }
         let thin = matches!(unpacking, None | Some(Unpacking::Monomials));
-        let fixed = if thin { factoring.fixed(slots) } else { None };
+        let fixed = if thin { transform.fixed(slots) } else { None };
         let (supports, inner) = if packed {
-            maps::packed_supports(slots, factoring)?
+            transform.packed_supports(slots)?
         } else {
-            (maps::thin_supports(slots, factoring)?, BTreeSet::new())
+            (maps::thin_supports(slots, transform)?, BTreeSet::new())
         };
         let middle = if unpacking.is_some() { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
         let best = |given: &Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
@@ -96,7 +96,7 @@ impl Merging {
         };
         let (forth_price, to_coefficients) = best(&spec.to_coefficients, &supports[0], middle);
         let (back_price, to_slots) = best(&spec.to_slots, &supports[1], params.top_level());
-        Ok((forth_price + back_price, Self { factoring, to_coefficients, to_slots }))
+        Ok((forth_price + back_price, Self { transform, to_coefficients, to_slots }))
     }
 }
 

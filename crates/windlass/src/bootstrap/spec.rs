@@ -5,6 +5,7 @@ use std::str::FromStr;
 use windlass_ring::kernels::Shape;
 
 use super::error::BootstrapError;
+use super::maps::Transform;
 use crate::circuits::Method;
 use crate::error::{Error, Result};
 use crate::names::named;
@@ -113,32 +114,6 @@ impl FromStr for Partition {
     }
 }
 
-/// How the transform between slots and coefficients is split into elementary stages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum Transform {
-    /// The least price of what the ring has.
-    #[default]
-    Automatic,
-    /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3
-    /// mod 4; three diagonals a stage.
-    Radix2,
-    /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a
-    /// stage, and in packed mode d constants to unpack, not d².
-    Bruun,
-}
-
-/// The names, as [`Transform::from_str`] reads them.
-const TRANSFORMS: [(&str, Transform); 3] =
-    [("automatic", Transform::Automatic), ("radix2", Transform::Radix2), ("bruun", Transform::Bruun)];
-
-impl FromStr for Transform {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named(&TRANSFORMS, text, "transform")
-    }
-}
-
 /// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to
 /// choose it, and what unpacking may take at all.
 pub(super) const MAX_CHOSEN_BYTES: usize = 4 << 30;
@@ -178,7 +153,7 @@ impl Default for BootstrapSpec {
             front_end: FrontEnd::PrimePower,
             digits: Method::Automatic,
             unpacking: Unpacking::Automatic,
-            transform: Transform::Automatic,
+            transform: Transform::AUTOMATIC,
             partition: Partition::Standard,
             to_slots: None,
             to_coefficients: None,

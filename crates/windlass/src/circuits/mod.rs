@@ -7,8 +7,8 @@ pub mod slot_function;
 pub mod trace;
 
 pub use digits::{
-    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitSpec, DigitStep, HaleviShoup, LeastDegree,
-    LocalNull, Method, Route, Stride,
+    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup,
+    LeastDegree, LocalNull, Method, Stride,
 };
 pub use linear::{
     ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,

@@ -10,7 +10,7 @@ const BRUUN: [(u64, u64, u32, usize, u32); 4] =
 fn bruun_on_the_mock() {
     for ((m, p, r, primes, weight), mode) in BRUUN.iter().flat_map(|&set| [(set, Mode::Thin), (set, Mode::Packed)]) {
         for partition in [Partition::Standard, Partition::LeastTime, Partition::MostCapacity] {
-            let transform = Transform::Bruun;
+            let transform = Transform::BRUUN;
             let spec =
                 BootstrapSpec { mode, transform, partition, ephemeral_weight: weight, ..BootstrapSpec::default() };
             let plan = Arc::new(BootstrapPlan::new(&params(m, primes), (p, r), spec).unwrap());
@@ -27,7 +27,7 @@ fn bruun_on_the_mock() {
 fn bruun_on_ciphertexts() {
     for ((m, p, r, primes, weight), mode) in BRUUN.iter().flat_map(|&set| [(set, Mode::Thin), (set, Mode::Packed)]) {
         let spec =
-            BootstrapSpec { mode, transform: Transform::Bruun, ephemeral_weight: weight, ..BootstrapSpec::default() };
+            BootstrapSpec { mode, transform: Transform::BRUUN, ephemeral_weight: weight, ..BootstrapSpec::default() };
         with_parameters(params(m, primes), (p, r), spec);
     }
 }

@@ -7,11 +7,11 @@ use windlass::bootstrap::BootstrapPreset;
 #[test]
 fn transforms_that_a_ring_lacks_are_refused() {
     for (m, p) in [(64, 257), (105, 2)] {
-        let spec = BootstrapSpec { transform: Transform::Bruun, ephemeral_weight: 6, ..BootstrapSpec::default() };
+        let spec = BootstrapSpec { transform: Transform::BRUUN, ephemeral_weight: 6, ..BootstrapSpec::default() };
         let refused = BootstrapPlan::new(&params(m, 14), (p, 1), spec).err();
         assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::Unsupported { .. }))), "{refused:?}");
     }
-    assert_eq!("bruun".parse::<Transform>().unwrap(), Transform::Bruun);
+    assert_eq!("bruun".parse::<Transform>().unwrap(), Transform::BRUUN);
     assert!("radix3".parse::<Transform>().is_err());
 }
 

@@ -13,8 +13,10 @@ use rayon::prelude::*;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 
-use super::radix2::positions;
-use super::slot_map::SlotMap;
+use super::radix2::{fixed, positions};
+use super::slot_map::{Fixed, SlotMap};
+use super::transform::{SlotTransform, Stages, Supports, supports};
+use crate::error::Result;
 
 /// Bruun's stages on the slots of a ring over [`super::radix2::hypercube`] with p ≡ 3 mod 4 and at
 /// least two slots.
@@ -213,5 +215,72 @@ impl Trinomials {
         debug_assert!(c[1..].iter().all(|&x| x == 0), "the conjugate of w is 1/w");
         let columns = [0, 1, 2, 3].map(|i| self.slot_of[base + i * groups]);
         Quadruple { columns, place: position / groups % 4, c: c[0] }
+    }
+}
+
+/// Powers of two and p ≡ 3 mod 4: log2 ℓ − 1 stages over Z_{p^r}, six or seven diagonals each, and
+/// one over its extension.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bruun;
+
+impl Bruun {
+    fn splits(trinomials: &Trinomials) -> Vec<SlotMap> {
+        (0..trinomials.count()).map(|s| trinomials.split(s)).collect()
+    }
+
+    fn joins(trinomials: &Trinomials) -> Vec<SlotMap> {
+        (0..trinomials.count()).rev().map(|s| trinomials.join(s)).collect()
+    }
+}
+
+impl SlotTransform for Bruun {
+    fn name(&self) -> &'static str {
+        "bruun"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Ma–Huang–Wang–Wang, eprint 2024/115"
+    }
+
+    fn refusal(&self, m: u64, p: u64) -> Option<&'static str> {
+        let slots = || m / 2 / arith::multiplicative_order(p % m, m);
+        let suits = m.is_power_of_two() && p % 4 == 3 && slots() > 1;
+        (!suits).then_some("m a power of two, p = 3 modulo 4 and two slots")
+    }
+
+    fn fixed(&self, slots: &Arc<SlotRing>) -> Option<Fixed> {
+        Some(fixed(slots))
+    }
+
+    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let trinomials = Trinomials::new(slots);
+        let values = trinomials.values();
+        Ok(Stages::of(Self::splits(&trinomials).into_iter().chain([values]).collect()))
+    }
+
+    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let trinomials = Trinomials::new(slots);
+        let residues = trinomials.residues();
+        Ok(Stages::of([residues].into_iter().chain(Self::joins(&trinomials)).collect()))
+    }
+
+    fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
+        Ok((m / 2 / arith::multiplicative_order(p % m, m)).trailing_zeros() as usize - 1)
+    }
+
+    fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let trinomials = Trinomials::new(slots);
+        Ok(Stages { first: None, merged: Self::splits(&trinomials), last: Some(trinomials.packed_values()) })
+    }
+
+    fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages> {
+        let trinomials = Trinomials::new(slots);
+        Ok(Stages { first: Some(trinomials.packed_residues(basis)), merged: Self::joins(&trinomials), last: None })
+    }
+
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
+        let trinomials = Trinomials::new(slots);
+        let both = [Self::splits(&trinomials), Self::joins(&trinomials)].map(|stages| supports(&stages));
+        Ok((both, trinomials.packed_support()))
     }
 }

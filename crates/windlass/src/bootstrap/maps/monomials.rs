@@ -6,8 +6,9 @@ use std::sync::Arc;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 
-use super::radix2::Butterflies;
-use super::{Factoring, inverse_transform, merge};
+use super::merge::merge;
+use super::radix2::{Butterflies, Radix2};
+use super::transform::SlotTransform;
 use crate::circuits::LinearMap;
 use crate::error::Result;
 use crate::plaintext::Plaintext;
@@ -60,7 +61,7 @@ pub(crate) fn splits(m: u64, p: u64) -> [Vec<Split>; 2] {
 pub(crate) fn together_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
     let butterflies = Butterflies::new(slots);
     let mut maps = vec![butterflies.in_slots(true).to_linear_map()?];
-    maps.extend(inverse_transform(slots, Factoring::Radix2, ends, None)?);
+    maps.extend(merge(Radix2.interpolation(slots)?, ends, None)?);
     maps.push(butterflies.in_slots(false).to_linear_map()?);
     Ok(maps)
 }
@@ -69,7 +70,7 @@ pub(crate) fn together_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result
 pub(crate) fn together_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
     let butterflies = Butterflies::new(slots);
     let mut maps = vec![butterflies.in_slots(true).to_linear_map()?];
-    maps.extend(merge((0..butterflies.count()).map(|k| butterflies.evaluation(k)).collect(), ends, None)?);
+    maps.extend(merge(Radix2.evaluation(slots)?, ends, None)?);
     maps.push(butterflies.in_slots(false).to_linear_map()?);
     Ok(maps)
 }

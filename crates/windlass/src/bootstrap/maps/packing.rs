@@ -5,7 +5,6 @@ use std::sync::Arc;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::{GaloisRing, PrimePower, SlotRing};
 
-use super::Factoring;
 use crate::circuits::{CostModel, LinearGrid, LinearMap, LinearPlan, PlanSpec};
 use crate::error::Result;
 use crate::plaintext::Plaintext;
@@ -29,17 +28,20 @@ pub(crate) struct Packing {
 
 #[cfg_attr(not(test), expect(dead_code, reason = "unpacking runs by hand until the steps of a pipeline are plans"))]
 impl Packing {
-    /// The packing of a ring over [`super::evaluation_hypercube`].
-    pub fn new(slots: &Arc<SlotRing>, factoring: Factoring) -> Self {
+    /// A normal basis σ^i(θ).
+    pub fn normal(slots: &Arc<SlotRing>) -> Self {
+        let (galois, d) = (slots.galois(), slots.degree());
+        let (theta, dual) = normal_element(galois);
+        let constants = (0..d).map(|k| galois.frobenius(&dual, k)).collect();
+        let index = (0..d).map(|k| (0..d).map(|j| (j + k) % d).collect()).collect();
+        let basis = (0..d).map(|k| galois.frobenius(&theta, k)).collect();
+        let repacked = (0..d as u64).map(|k| galois.zeta_power(k)).collect();
+        Self { basis, constants, index, repacked }
+    }
+
+    /// Powers of two: ζ^k, or ζ^k and ζ^k·√−1.
+    pub fn monomial(slots: &Arc<SlotRing>) -> Self {
         let (galois, d, m) = (slots.galois(), slots.degree(), slots.m());
-        if factoring != Factoring::Radix2 {
-            let (theta, dual) = normal_element(galois);
-            let constants = (0..d).map(|k| galois.frobenius(&dual, k)).collect();
-            let index = (0..d).map(|k| (0..d).map(|j| (j + k) % d).collect()).collect();
-            let basis = (0..d).map(|k| galois.frobenius(&theta, k)).collect();
-            let repacked = (0..d as u64).map(|k| galois.zeta_power(k)).collect();
-            return Self { basis, constants, index, repacked };
-        }
         let split = slots.prime() % 4 == 1;
         let basis: Vec<Vec<u64>> = if split {
             (0..d as u64).map(|k| galois.zeta_power(k)).collect()

@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
-use super::slot_map::SlotMap;
+use super::packing::Packing;
+use super::slot_map::{Fixed, SlotMap};
+use super::transform::{SlotTransform, Stages, Supports, supports};
 use crate::error::Result;
 
 /// The hypercube ⟨−1, 5⟩ for p ≡ 1 mod 4, ⟨5⟩ for p ≡ 3 mod 4.
@@ -158,5 +160,89 @@ impl Butterflies {
         let root = self.root(order, if sign { order - exponent } else { exponent });
         let at = |place: usize| self.slot_of[place][sign as usize];
         (at(block + inside), at(block + inside + half), position & half != 0, root)
+    }
+}
+
+/// What thin maps of powers of two meet in the slots: integers, or elements of Z_{p^r}\[Y\].
+pub(super) fn fixed(slots: &Arc<SlotRing>) -> Fixed {
+    Fixed::new(slots, if slots.prime() % 4 == 1 { 1 } else { 2 })
+}
+
+/// Powers of two: log2 ℓ stages over Z_{p^r}\[Y\], three diagonals each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Radix2;
+
+impl Radix2 {
+    /// The inverse of all stages times ℓ·factor.
+    fn inverse(slots: &Arc<SlotRing>, factor: u64) -> Vec<SlotMap> {
+        let butterflies = Butterflies::new(slots);
+        let last = butterflies.count().saturating_sub(1);
+        let stage = |k: usize| butterflies.interpolation(k, if k == last { factor } else { 1 });
+        (0..butterflies.count()).rev().map(stage).collect()
+    }
+
+    /// 1/x modulo p^r.
+    fn inverse_of(slots: &SlotRing, x: u64) -> u64 {
+        slots.modulus().inv(slots.modulus().reduce(x)).expect("p is odd")
+    }
+}
+
+impl SlotTransform for Radix2 {
+    fn name(&self) -> &'static str {
+        "radix2"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Ma–Huang–Wang–Wang, eprint 2024/115"
+    }
+
+    fn refusal(&self, m: u64, _: u64) -> Option<&'static str> {
+        (!m.is_power_of_two()).then_some("m a power of two")
+    }
+
+    fn fixed(&self, slots: &Arc<SlotRing>) -> Option<Fixed> {
+        Some(fixed(slots))
+    }
+
+    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let butterflies = Butterflies::new(slots);
+        Ok(Stages::of((0..butterflies.count()).map(|k| butterflies.evaluation(k)).collect()))
+    }
+
+    /// 1/n = 1/ℓ of the transform times 1/d of the trace, in the first stage.
+    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let inverse = Self::inverse_of(slots, slots.n() as u64);
+        let mut stages = Stages::of(Self::inverse(slots, inverse));
+        if stages.merged.is_empty() {
+            let scale = slots.galois().constant(inverse);
+            stages.first = Some(SlotMap::from_rows(slots, |row, put| put(row, 0, &scale)));
+        }
+        Ok(stages)
+    }
+
+    fn packing(&self, slots: &Arc<SlotRing>) -> Packing {
+        Packing::monomial(slots)
+    }
+
+    fn allows_monomials(&self) -> bool {
+        true
+    }
+
+    fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
+        Ok((m / 2 / arith::multiplicative_order(p % m, m)).trailing_zeros() as usize)
+    }
+
+    fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        Ok(Stages { last: Some(Butterflies::new(slots).in_slots(false)), ..self.evaluation(slots)? })
+    }
+
+    fn packed_interpolation(&self, slots: &Arc<SlotRing>, _: &[Vec<u64>]) -> Result<Stages> {
+        let merged = Self::inverse(slots, Self::inverse_of(slots, slots.slots() as u64));
+        Ok(Stages { first: Some(Butterflies::new(slots).in_slots(true)), merged, last: None })
+    }
+
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
+        let both = [self.evaluation(slots)?, self.interpolation(slots)?].map(|stages| supports(&stages.merged));
+        Ok((both, Butterflies::new(slots).in_slots_support()))
     }
 }

@@ -1,7 +1,7 @@
 //! Composite m: the powerful basis, one stage for each factor of m (Halevi–Shoup 2015, §4.1 and
 //! §4.2).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -9,6 +9,7 @@ use windlass_ring::kernels::{Axis, Shape, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::slot_map::SlotMap;
+use super::transform::{SlotTransform, Stages, Supports, supports};
 use crate::error::{Error, Result};
 
 /// One factor m_s of m: a prime power, or for the first factor a product of some, such that
@@ -174,6 +175,69 @@ impl Factors {
                 put(slot_of[&place], 0, &matrix[places[row][s] * size + column]);
             }
         })
+    }
+}
+
+/// One stage for each factor of a composite m.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CompositeTensor;
+
+impl SlotTransform for CompositeTensor {
+    fn name(&self) -> &'static str {
+        "tensor"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Halevi–Shoup 2015, §4.1 and §4.2"
+    }
+
+    fn refusal(&self, m: u64, _: u64) -> Option<&'static str> {
+        m.is_power_of_two().then_some("an m that is no power of two")
+    }
+
+    fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let factors = Factors::choose(slots.m(), slots.prime())?;
+        let used = (0..factors.list.len()).filter(|&s| factors.list[s].size > 1);
+        Ok(Stages::of(used.map(|s| factors.evaluation(slots, s)).collect()))
+    }
+
+    fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let factors = Factors::choose(slots.m(), slots.prime())?;
+        let mut stages: Vec<SlotMap> = Vec::new();
+        for (s, factor) in factors.list.iter().enumerate().rev() {
+            let stage = factors.interpolation(slots, s);
+            match stages.last_mut() {
+                // The first factor, if it has one slot, still multiplies by its dual: no stage of
+                // its own.
+                Some(last) if factor.size == 1 => *last = stage.compose(last)?,
+                _ => stages.push(stage),
+            }
+        }
+        if slots.slots() == 1 {
+            return Ok(Stages { first: stages.pop(), merged: Vec::new(), last: None });
+        }
+        Ok(Stages::of(stages))
+    }
+
+    fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
+        Ok(Factors::choose(m, p)?.list.len() - 1)
+    }
+
+    fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
+        let factors = Factors::choose(slots.m(), slots.prime())?;
+        let merged = (1..factors.list.len()).map(|s| factors.evaluation(slots, s)).collect();
+        Ok(Stages { first: Some(factors.packed_evaluation(slots)), merged, last: None })
+    }
+
+    fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages> {
+        let factors = Factors::choose(slots.m(), slots.prime())?;
+        let merged = (1..factors.list.len()).rev().map(|s| factors.interpolation(slots, s)).collect();
+        Ok(Stages { first: None, merged, last: Some(factors.packed_interpolation(slots, basis)) })
+    }
+
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
+        let both = [self.evaluation(slots)?, self.interpolation(slots)?].map(|stages| supports(&stages.merged));
+        Ok((both, BTreeSet::new()))
     }
 }
 

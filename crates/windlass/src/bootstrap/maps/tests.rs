@@ -1,7 +1,16 @@
+use std::collections::BTreeSet;
+
+use windlass_ring::kernels::arith;
+
+use super::bruun::{Bruun, Trinomials};
+use super::radix2::{Butterflies, Radix2};
+use super::slot_map::SlotMap;
+use super::tensor::CompositeTensor;
 use super::*;
-use crate::circuits::CostModel;
+use crate::bootstrap::error::BootstrapError;
+use crate::circuits::{CostModel, LinearMap};
 use crate::schemes::clear::Clear;
-use crate::{Error, Plaintext};
+use crate::{Error, Plaintext, Result};
 
 fn apply(maps: &[LinearMap], x: &Plaintext) -> Plaintext {
     maps.iter().fold(x.clone(), |x, map| map.apply(&x).unwrap())
@@ -34,29 +43,29 @@ const RINGS: [(u64, u64, u32); 15] = [
 ];
 
 /// Every ring with every kind of stages it has.
-fn every(rings: &[(u64, u64, u32)]) -> impl Iterator<Item = ((u64, u64, u32), Factoring)> {
+fn every(rings: &[(u64, u64, u32)]) -> impl Iterator<Item = ((u64, u64, u32), &'static dyn SlotTransform)> {
     rings.iter().flat_map(|&ring| {
-        let choices = Factoring::choices(ring.0, ring.1, Transform::Automatic).unwrap();
-        choices.into_iter().map(move |factoring| (ring, factoring))
+        let choices = Transform::AUTOMATIC.choices(ring.0, ring.1).unwrap();
+        choices.into_iter().map(move |transform| (ring, transform))
     })
 }
 
 #[test]
 fn slots_become_coefficients_and_come_back() {
-    for ((m, p, r), factoring) in every(&RINGS) {
+    for ((m, p, r), transform) in every(&RINGS) {
         let slots = evaluation_ring(m, p, r).unwrap();
         let modulus = slots.modulus().value();
         let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 7 + 3 * i + 1) % modulus).collect();
         let thin = Plaintext::from_integers(&slots, &values).unwrap();
         for ends in partitions(stage_count(m, p).unwrap()) {
-            let there = thin_to_coefficients(&slots, factoring, &ends).unwrap();
+            let there = thin_to_coefficients(&slots, transform, &ends).unwrap();
             let image = apply(&there, &thin);
             // Each value is one coefficient of the powerful basis.
             let mut found: Vec<u64> = image.coefficients().iter().copied().filter(|&x| x != 0).collect();
             let mut wanted: Vec<u64> = values.iter().copied().filter(|&x| x != 0).collect();
             found.sort_unstable();
             wanted.sort_unstable();
-            assert_eq!(found, wanted, "{factoring:?} m = {m}, p = {p}");
+            assert_eq!(found, wanted, "{transform:?} m = {m}, p = {p}");
             // Other coefficients do not disturb.
             let noise: Vec<u64> = image
                 .coefficients()
@@ -66,9 +75,9 @@ fn slots_become_coefficients_and_come_back() {
                 .collect();
             let zero_values = values.contains(&0);
             let disturbed = if zero_values { image.clone() } else { Plaintext::new(&slots, noise).unwrap() };
-            let mut back = thin_to_slots(&slots, factoring, &ends).unwrap();
+            let mut back = thin_to_slots(&slots, transform, &ends).unwrap();
             back.extend(trace_stages(&slots).unwrap());
-            assert_eq!(apply(&back, &disturbed), thin, "{factoring:?} m = {m}, p = {p}, {ends:?}");
+            assert_eq!(apply(&back, &disturbed), thin, "{transform:?} m = {m}, p = {p}, {ends:?}");
         }
     }
 }
@@ -76,20 +85,20 @@ fn slots_become_coefficients_and_come_back() {
 #[test]
 fn stages_are_sparse() {
     let slots = evaluation_ring(256, 257, 1).unwrap();
-    let single = thin_to_coefficients(&slots, Factoring::Radix2, &(1..=7).collect::<Vec<_>>()).unwrap();
+    let single = thin_to_coefficients(&slots, &Radix2, &(1..=7).collect::<Vec<_>>()).unwrap();
     assert!(single.iter().all(|map| map.support().len() <= 3));
-    let merged = thin_to_slots(&slots, Factoring::Radix2, &[3, 7]).unwrap();
+    let merged = thin_to_slots(&slots, &Radix2, &[3, 7]).unwrap();
     assert!(merged.iter().zip([3, 4]).all(|(map, k)| map.support().len() <= 2 << k), "{merged:?}");
     // Thin: the run with the largest distances wraps around, bad dimension or not.
     let slots = evaluation_ring(256, 17, 1).unwrap();
-    let top = &thin_to_slots(&slots, Factoring::Radix2, &[2, 3]).unwrap()[0];
+    let top = &thin_to_slots(&slots, &Radix2, &[2, 3]).unwrap()[0];
     assert_eq!(top.support().len(), 4, "{top:?}");
     // All in one: a diagonal for each slot (Chen–Han 2018, A.2).
-    for ((m, p, r), factoring) in every(&[(256, 17, 1), (64, 193, 1), (64, 7, 2), (128, 127, 1)]) {
+    for ((m, p, r), transform) in every(&[(256, 17, 1), (64, 193, 1), (64, 7, 2), (128, 127, 1)]) {
         let (slots, count) = (evaluation_ring(m, p, r).unwrap(), stage_count(m, p).unwrap());
-        let there = &thin_to_coefficients(&slots, factoring, &[count]).unwrap()[0];
-        let back = &thin_to_slots(&slots, factoring, &[count]).unwrap()[0];
-        assert!([there, back].iter().all(|map| map.support().len() <= slots.slots()), "{factoring:?} m = {m}, p = {p}");
+        let there = &thin_to_coefficients(&slots, transform, &[count]).unwrap()[0];
+        let back = &thin_to_slots(&slots, transform, &[count]).unwrap()[0];
+        assert!([there, back].iter().all(|map| map.support().len() <= slots.slots()), "{transform:?} m = {m}, p = {p}");
     }
 }
 
@@ -97,7 +106,7 @@ fn stages_are_sparse() {
 fn supports_are_those_of_the_stages() {
     for (m, p, r) in [(128, 7, 2), (256, 127, 1), (64, 3, 3), (16, 3, 1)] {
         let slots = evaluation_ring(m, p, r).unwrap();
-        let (packing, count) = (Packing::new(&slots, Factoring::Bruun), stage_count(m, p).unwrap());
+        let (packing, count) = (Bruun.packing(&slots), stage_count(m, p).unwrap());
         let trinomials = Trinomials::new(&slots);
         assert_eq!(set(&trinomials.packed_values()), trinomials.packed_support(), "m = {m}, p = {p}");
         assert!(set(&trinomials.packed_residues(packing.basis())).is_subset(&trinomials.packed_support()));
@@ -125,8 +134,9 @@ fn bruun_and_radix2_give_the_same_coefficients_in_the_same_order() {
         let (modulus, count) = (slots.modulus().value(), stage_count(m, p).unwrap());
         let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 5 + i + 1) % modulus).collect();
         let thin = Plaintext::from_integers(&slots, &values).unwrap();
-        let image = |factoring| apply(&thin_to_coefficients(&slots, factoring, &[count]).unwrap(), &thin);
-        let (radix2, bruun) = (image(Factoring::Radix2), image(Factoring::Bruun));
+        let image =
+            |transform: &dyn SlotTransform| apply(&thin_to_coefficients(&slots, transform, &[count]).unwrap(), &thin);
+        let (radix2, bruun) = (image(&Radix2), image(&Bruun));
         // Coefficients of X^{jd/2} against those of X^{jd}.
         let d = slots.degree();
         let every = |image: &Plaintext, step: usize| -> Vec<u64> {
@@ -138,12 +148,12 @@ fn bruun_and_radix2_give_the_same_coefficients_in_the_same_order() {
 
 #[test]
 fn transforms_that_a_ring_does_not_have_are_refused() {
-    let refused = |m, p, transform| {
-        matches!(Factoring::choices(m, p, transform), Err(Error::Bootstrap(BootstrapError::Unsupported { .. })))
+    let refused = |m, p, transform: Transform| {
+        matches!(transform.choices(m, p), Err(Error::Bootstrap(BootstrapError::Unsupported { .. })))
     };
-    assert!(refused(64, 193, Transform::Bruun) && refused(105, 2, Transform::Bruun) && refused(4, 3, Transform::Bruun));
-    assert!(refused(105, 2, Transform::Radix2) && !refused(64, 193, Transform::Radix2));
-    assert_eq!(Factoring::choices(64, 7, Transform::Bruun).unwrap(), [Factoring::Bruun]);
+    assert!(refused(64, 193, Transform::BRUUN) && refused(105, 2, Transform::BRUUN) && refused(4, 3, Transform::BRUUN));
+    assert!(refused(105, 2, Transform::RADIX2) && !refused(64, 193, Transform::RADIX2));
+    assert_eq!(Transform::BRUUN.choices(64, 7).unwrap()[0].name(), "bruun");
 }
 
 #[test]
@@ -159,33 +169,33 @@ fn unsuitable_rings_and_partitions_are_refused() {
     let (slots, composite, single) =
         (evaluation_ring(64, 193, 1).unwrap(), evaluation_ring(105, 2, 1).unwrap(), evaluation_ring(9, 2, 1).unwrap());
     for ends in [&[1, 2][..], &[2, 2, 5], &[], &[0, 5], &[0], &[5, 5], &[4, 3, 5], &[5, 6]] {
-        refused(thin_to_coefficients(&slots, Factoring::Radix2, ends), ends, 5);
-        refused(thin_to_slots(&slots, Factoring::Radix2, ends), ends, 5);
-        refused(packed_to_coefficients(&slots, Factoring::Radix2, ends), ends, 5);
+        refused(thin_to_coefficients(&slots, &Radix2, ends), ends, 5);
+        refused(thin_to_slots(&slots, &Radix2, ends), ends, 5);
+        refused(packed_to_coefficients(&slots, &Radix2, ends), ends, 5);
     }
-    let (packing, count) = (Packing::new(&composite, Factoring::Tensor), stage_count(105, 2).unwrap());
+    let (packing, count) = (CompositeTensor.packing(&composite), stage_count(105, 2).unwrap());
     for ends in [&[0, count][..], &[count + 1], &[0]] {
-        refused(thin_to_coefficients(&composite, Factoring::Tensor, ends), ends, count);
-        refused(thin_to_slots(&composite, Factoring::Tensor, ends), ends, count);
+        refused(thin_to_coefficients(&composite, &CompositeTensor, ends), ends, count);
+        refused(thin_to_slots(&composite, &CompositeTensor, ends), ends, count);
     }
-    let count = packed_stage_count(105, 2, Factoring::Tensor).unwrap();
+    let count = CompositeTensor.packed_stage_count(105, 2).unwrap();
     for ends in [&[0, count][..], &[count, count]] {
-        refused(packed_to_slots(&composite, Factoring::Tensor, ends, &packing), ends, count);
+        refused(packed_to_slots(&composite, &CompositeTensor, ends, &packing), ends, count);
     }
-    refused(thin_to_slots(&single, Factoring::Tensor, &[1]), &[1], 0);
-    refused(thin_to_slots(&evaluation_ring(4, 3, 1).unwrap(), Factoring::Radix2, &[1]), &[1], 0);
+    refused(thin_to_slots(&single, &CompositeTensor, &[1]), &[1], 0);
+    refused(thin_to_slots(&evaluation_ring(4, 3, 1).unwrap(), &Radix2, &[1]), &[1], 0);
 }
 
 #[test]
 fn packed_slots_become_coefficients_and_come_back() {
-    for ((m, p, r), factoring) in every(&RINGS).chain(every(&[(16, 3, 1), (32, 7, 2)])) {
+    for ((m, p, r), transform) in every(&RINGS).chain(every(&[(16, 3, 1), (32, 7, 2)])) {
         let slots = evaluation_ring(m, p, r).unwrap();
         let (modulus, d) = (slots.modulus().value(), slots.degree());
-        let packing = Packing::new(&slots, factoring);
+        let packing = transform.packing(&slots);
         let coefficients: Vec<u64> = (0..slots.n() as u64).map(|j| (j * j * 3 + j + 1) % modulus).collect();
         let element = Plaintext::new(&slots, coefficients.clone()).unwrap();
-        let ends: Vec<usize> = (1..=packed_stage_count(m, p, factoring).unwrap()).collect();
-        let packed = apply(&packed_to_slots(&slots, factoring, &ends, &packing).unwrap(), &element);
+        let ends: Vec<usize> = (1..=transform.packed_stage_count(m, p).unwrap()).collect();
+        let packed = apply(&packed_to_slots(&slots, transform, &ends, &packing).unwrap(), &element);
         // Unpack by the definition, repack, and go back.
         let constants = packing.unpacking(&slots).unwrap();
         let images: Vec<Plaintext> =
@@ -204,7 +214,7 @@ fn packed_slots_become_coefficients_and_come_back() {
         let mut wanted = coefficients;
         found.sort_unstable();
         wanted.sort_unstable();
-        assert_eq!(found, wanted, "{factoring:?} m = {m}, p = {p}");
+        assert_eq!(found, wanted, "{transform:?} m = {m}, p = {p}");
         let repacked = packing
             .repacking(&slots)
             .unwrap()
@@ -212,9 +222,9 @@ fn packed_slots_become_coefficients_and_come_back() {
             .zip(&thin)
             .fold(zero.clone(), |sum, (constant, part)| sum.add(&constant.multiply(part).unwrap()).unwrap());
         assert_eq!(
-            apply(&packed_to_coefficients(&slots, factoring, &ends).unwrap(), &repacked),
+            apply(&packed_to_coefficients(&slots, transform, &ends).unwrap(), &repacked),
             element,
-            "{factoring:?} m = {m}, p = {p}"
+            "{transform:?} m = {m}, p = {p}"
         );
     }
 }
@@ -230,18 +240,19 @@ fn transforms_of_full_size() {
         let values: Vec<u64> = (0..slots.slots() as u64).map(|i| (i * i * 7 + 3 * i + 1) % p).collect();
         let thin = Plaintext::from_integers(&slots, &values).unwrap();
         let mut images = Vec::new();
-        for (factoring, step) in [(Factoring::Radix2, slots.degree() / 2), (Factoring::Bruun, slots.degree())] {
-            let image = apply(&thin_to_coefficients(&slots, factoring, &ends).unwrap(), &thin);
+        let transforms: [(&dyn SlotTransform, usize); 2] = [(&Radix2, slots.degree() / 2), (&Bruun, slots.degree())];
+        for (transform, step) in transforms {
+            let image = apply(&thin_to_coefficients(&slots, transform, &ends).unwrap(), &thin);
             // What stands at the other monomials does not disturb.
             let places = |j: usize| j % step == 0 && j / step < slots.slots();
             let filled = image.coefficients().iter().enumerate().map(|(j, &x)| {
-                assert!(places(j) || x == 0, "{factoring:?}: X^{j}");
+                assert!(places(j) || x == 0, "{transform:?}: X^{j}");
                 if places(j) { x } else { (j as u64 * 5 + 2) % p }
             });
             let filled = Plaintext::new(&slots, filled.collect()).unwrap();
-            let mut back = thin_to_slots(&slots, factoring, &ends).unwrap();
+            let mut back = thin_to_slots(&slots, transform, &ends).unwrap();
             back.extend(trace_stages(&slots).unwrap());
-            assert_eq!(apply(&back, &filled), thin, "{factoring:?}, p = {p}");
+            assert_eq!(apply(&back, &filled), thin, "{transform:?}, p = {p}");
             images.push(image.coefficients().iter().copied().step_by(step).take(slots.slots()).collect::<Vec<u64>>());
         }
         assert_eq!(images[0], images[1], "p = {p}");
@@ -256,15 +267,16 @@ fn set(map: &SlotMap) -> BTreeSet<u64> {
 /// as there are different ones.
 #[test]
 fn unpacking_and_repacking_are_grids() {
-    for (m, p, r, factoring, constants) in [
-        (105, 2, 2, Factoring::Tensor, 12),
-        (127, 2, 1, Factoring::Tensor, 7),
-        (64, 7, 2, Factoring::Radix2, 64),
-        (47, 2, 1, Factoring::Tensor, 23),
-    ] {
+    let cases: [(u64, u64, u32, &dyn SlotTransform, usize); 4] = [
+        (105, 2, 2, &CompositeTensor, 12),
+        (127, 2, 1, &CompositeTensor, 7),
+        (64, 7, 2, &Radix2, 64),
+        (47, 2, 1, &CompositeTensor, 23),
+    ];
+    for (m, p, r, transform, constants) in cases {
         let slots = evaluation_ring(m, p, r).unwrap();
         let (d, count) = (slots.degree(), slots.slots());
-        let packing = Packing::new(&slots, factoring);
+        let packing = transform.packing(&slots);
         let wanted: Vec<Vec<u64>> = (0..d)
             .map(|k| (0..count).map(|j| (31 * k + 7 * j * j + 1) as u64 % slots.modulus().value()).collect())
             .collect();

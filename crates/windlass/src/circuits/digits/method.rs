@@ -31,7 +31,7 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     }
 
     /// The ways from the first precision to the last that the planner compares, not none.
-    fn routes(&self) -> Vec<Route>;
+    fn routes(&self) -> Vec<DigitRoute>;
 
     /// The polynomial of one step. By default the one of least degree for all digits, the square
     /// for p = 2 and one more bit.
@@ -93,7 +93,7 @@ impl DigitStep {
 
 /// A way from the first precision of a digit to the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Route {
+pub struct DigitRoute {
     /// How far each step goes, and from where.
     pub stride: Stride,
     /// Whether the last precision is reached in one step from the digit's first value, and the
@@ -115,7 +115,7 @@ pub enum Stride {
     Fan,
 }
 
-impl Route {
+impl DigitRoute {
     /// Every stride, with a direct last step and without.
     pub fn all() -> Vec<Self> {
         let of = |stride| [false, true].map(|is_direct| Self { stride, is_direct });

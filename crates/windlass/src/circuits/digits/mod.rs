@@ -11,6 +11,6 @@ mod papers;
 mod polynomials;
 mod removal;
 
-pub use method::{DigitMethod, DigitPolynomial, DigitSpec, DigitStep, Method, Route, Stride};
+pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, Method, Stride};
 pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull};
 pub use removal::DigitRemoval;

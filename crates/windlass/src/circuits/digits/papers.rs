@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use super::method::{DigitMethod, DigitPolynomial, DigitSpec, DigitStep, Method, Route, Stride};
+use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, Method, Stride};
 use crate::error::{Error, Result};
 use crate::names::named;
 
@@ -32,8 +32,8 @@ impl DigitMethod for HaleviShoup {
         "Halevi–Shoup 2015, Figure 1 and Corollary 5.5"
     }
 
-    fn routes(&self) -> Vec<Route> {
-        vec![Route { stride: Stride::One, is_direct: false }]
+    fn routes(&self) -> Vec<DigitRoute> {
+        vec![DigitRoute { stride: Stride::One, is_direct: false }]
     }
 }
 
@@ -51,8 +51,8 @@ impl DigitMethod for ChenHan {
         "Chen–Han 2018, Algorithm 1"
     }
 
-    fn routes(&self) -> Vec<Route> {
-        vec![Route { stride: Stride::One, is_direct: true }]
+    fn routes(&self) -> Vec<DigitRoute> {
+        vec![DigitRoute { stride: Stride::One, is_direct: true }]
     }
 }
 
@@ -69,8 +69,8 @@ impl DigitMethod for LeastDegree {
         "Geelen–Iliashenko–Kang–Vercauteren, eprint 2022/1364"
     }
 
-    fn routes(&self) -> Vec<Route> {
-        Route::all()
+    fn routes(&self) -> Vec<DigitRoute> {
+        DigitRoute::all()
     }
 }
 
@@ -96,8 +96,8 @@ impl DigitMethod for LocalNull {
         }
     }
 
-    fn routes(&self) -> Vec<Route> {
-        Route::all()
+    fn routes(&self) -> Vec<DigitRoute> {
+        DigitRoute::all()
     }
 
     fn polynomial(&self, step: &DigitStep) -> Result<DigitPolynomial> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use windlass_ring::slots::PrimePower;
 
-use super::method::{DigitMethod, DigitSpec, DigitStep, Method, Route, Stride};
+use super::method::{DigitMethod, DigitRoute, DigitSpec, DigitStep, Method, Stride};
 use super::papers::DIGIT_METHODS;
 use super::polynomials::{DigitRange, counterexample};
 use crate::circuits::PolynomialPlan;
@@ -74,13 +74,13 @@ impl DigitRemoval {
             return Err(refuse(reason));
         }
         let spec = DigitSpec { method: Method::Of(method), ..spec };
-        let plan = |route: Route| Self::assemble(spec, method, route);
+        let plan = |route: DigitRoute| Self::assemble(spec, method, route);
         let plans: Vec<Self> = method.routes().into_iter().map(plan).collect::<Result<_>>()?;
         let best = plans.into_iter().min_by(|a, b| a.price().total_cmp(&b.price()));
         best.ok_or_else(|| refuse("it names no route"))
     }
 
-    fn assemble(spec: DigitSpec, method: &dyn DigitMethod, route: Route) -> Result<Self> {
+    fn assemble(spec: DigitSpec, method: &dyn DigitMethod, route: DigitRoute) -> Result<Self> {
         let mut rows: Vec<Row> = Vec::new();
         let mut products = 0;
         for j in 0..spec.removed {
@@ -135,7 +135,7 @@ impl DigitRemoval {
 
 impl Row {
     /// Row j, whose argument has the given depth.
-    fn plan(spec: &DigitSpec, method: &dyn DigitMethod, j: u32, depth: usize, route: Route) -> Result<Self> {
+    fn plan(spec: &DigitSpec, method: &dyn DigitMethod, j: u32, depth: usize, route: DigitRoute) -> Result<Self> {
         let mut row = Self {
             known: vec![Known { precision: 1, step: None, depth, is_square: false }],
             for_rows: Vec::new(),

@@ -1,0 +1,86 @@
+//! The transforms that there are, by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::bruun::Bruun;
+use super::radix2::Radix2;
+use super::tensor::CompositeTensor;
+use super::transform::SlotTransform;
+use crate::bootstrap::error::BootstrapError;
+use crate::error::{Error, Result};
+use crate::names::named;
+
+/// How the transform between slots and coefficients is split into elementary stages.
+#[derive(Clone, Copy, Default)]
+pub struct Transform(Option<&'static dyn SlotTransform>);
+
+impl Transform {
+    /// The least price of what the ring has.
+    pub const AUTOMATIC: Self = Self(None);
+    /// Composite m: one stage for each factor (Halevi–Shoup 2015, §4).
+    pub const TENSOR: Self = Self(Some(&CompositeTensor));
+    /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3
+    /// mod 4; three diagonals a stage.
+    pub const RADIX2: Self = Self(Some(&Radix2));
+    /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a stage,
+    /// and in packed mode d constants to unpack, not d².
+    pub const BRUUN: Self = Self(Some(&Bruun));
+
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::AUTOMATIC, Self::TENSOR, Self::RADIX2, Self::BRUUN];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.0.map_or("automatic", |transform| transform.name())
+    }
+
+    /// Where it was published; nothing for [`Self::AUTOMATIC`].
+    pub fn citation(self) -> &'static str {
+        self.0.map_or("", |transform| transform.citation())
+    }
+
+    /// What it leaves to choose among.
+    ///
+    /// # Errors
+    /// [`BootstrapError::Unsupported`] for a transform that m and p do not have.
+    pub(crate) fn choices(self, m: u64, p: u64) -> Result<Vec<&'static dyn SlotTransform>> {
+        let Some(transform) = self.0 else {
+            let all = Self::ALL.iter().filter_map(|transform| transform.0);
+            return Ok(all.filter(|transform| transform.refusal(m, p).is_none()).collect());
+        };
+        let Some(needs) = transform.refusal(m, p) else { return Ok(vec![transform]) };
+        let name = transform.name();
+        let what = format!("{name} stages need {needs}, not m = {m} and p = {p}; use Transform::AUTOMATIC");
+        Err(BootstrapError::Unsupported { what }.into())
+    }
+}
+
+/// By name.
+impl PartialEq for Transform {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Transform {}
+
+impl fmt::Debug for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Transform({})", self.name())
+    }
+}
+
+impl fmt::Display for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Transform {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        named(&Self::ALL.map(|transform| (transform.name(), transform)), text, "transform")
+    }
+}

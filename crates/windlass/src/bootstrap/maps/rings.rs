@@ -1,0 +1,34 @@
+//! The rings that the maps are made for.
+
+use std::sync::Arc;
+
+use windlass_ring::kernels::{Isa, arith};
+use windlass_ring::slots::{Hypercube, SlotRing};
+
+use super::radix2;
+use super::tensor::Factors;
+use crate::error::Result;
+
+/// The hypercube that the evaluation maps are made for: one dimension for each factor of m, or ⟨5⟩
+/// and ⟨−1⟩ for powers of two.
+///
+/// # Errors
+/// [`crate::Error::Unplannable`] when m has no factorisation of the kind that Halevi–Shoup 2015,
+/// §4.2, asks for.
+pub fn evaluation_hypercube(m: u64, p: u64) -> Result<Hypercube> {
+    if m.is_power_of_two() { radix2::hypercube(m, p) } else { Factors::choose(m, p)?.hypercube(p) }
+}
+
+/// R/(p^r) over [`evaluation_hypercube`].
+pub(crate) fn evaluation_ring(m: u64, p: u64, r: u32) -> Result<Arc<SlotRing>> {
+    Ok(Arc::new(SlotRing::with_hypercube(evaluation_hypercube(m, p)?, r, Isa::best())?))
+}
+
+/// How many elementary stages there are: what a partition is a partition of.
+pub fn stage_count(m: u64, p: u64) -> Result<usize> {
+    if m.is_power_of_two() {
+        let slots = m / 2 / arith::multiplicative_order(p % m, m);
+        return Ok(slots.trailing_zeros() as usize);
+    }
+    Ok(Factors::choose(m, p)?.list.iter().filter(|factor| factor.size > 1).count())
+}

@@ -1,0 +1,63 @@
+//! The maps of the pipeline, merged.
+
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
+
+use super::merge::merge;
+use super::packing::Packing;
+use super::transform::{SlotTransform, Supports, supports};
+use crate::circuits::LinearMap;
+use crate::error::Result;
+
+/// The automorphisms of each elementary stage of the maps that [`thin_to_coefficients`] and
+/// [`thin_to_slots`] merge.
+pub(crate) fn thin_supports(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<[Supports; 2]> {
+    Ok([supports(&transform.evaluation(slots)?.merged), supports(&transform.interpolation(slots)?.merged)])
+}
+
+/// The thin map from slots to coefficients, first stage first; `ends` says after which elementary
+/// stages a merged one ends, ascending, the last being [`super::stage_count`].
+///
+/// For powers of two the stages are meant for slots with integers: see [`SlotTransform::fixed`].
+pub(crate) fn thin_to_coefficients(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    ends: &[usize],
+) -> Result<Vec<LinearMap>> {
+    merge(transform.evaluation(slots)?, ends, transform.fixed(slots).as_ref())
+}
+
+/// The thin map from coefficients to slots without its trace, first stage first; the partition
+/// counts from the side of the coefficients.
+///
+/// For powers of two its constants are integers, or elements of Z_{p^r}\[Y\], and the trace has to
+/// follow, or the slots to hold such elements: see [`SlotTransform::fixed`].
+pub(crate) fn thin_to_slots(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    ends: &[usize],
+) -> Result<Vec<LinearMap>> {
+    merge(transform.interpolation(slots)?, ends, transform.fixed(slots).as_ref())
+}
+
+/// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacking`]) to the element with these coefficients,
+/// first stage first.
+pub(crate) fn packed_to_coefficients(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    ends: &[usize],
+) -> Result<Vec<LinearMap>> {
+    merge(transform.packed_evaluation(slots)?, ends, None)
+}
+
+/// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage
+/// first.
+pub(crate) fn packed_to_slots(
+    slots: &Arc<SlotRing>,
+    transform: &dyn SlotTransform,
+    ends: &[usize],
+    packing: &Packing,
+) -> Result<Vec<LinearMap>> {
+    merge(transform.packed_interpolation(slots, packing.basis())?, ends, None)
+}
