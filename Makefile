@@ -35,8 +35,12 @@ format: setup
 lint: setup
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
+# Without incremental compilation, which only costs time where everything is built once. The lints have
+# compiled the examples.
+unit: export CARGO_INCREMENTAL = 0
 unit: setup
-	$(CARGO) test --workspace --locked
+	$(CARGO) test --workspace --locked --lib --bins --tests
+	$(CARGO) test --workspace --locked --doc
 
 docs: setup
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked

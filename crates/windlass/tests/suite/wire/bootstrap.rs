@@ -10,7 +10,7 @@ use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, S
 use windlass::schemes::{Decryptor, Engine, Scheme};
 use windlass::wire::{BootstrapContext, Kind, Wire, WireError, open, seal, to_payload};
 
-use crate::common::{any_key, decode, golden, label, reject_damage, through_bytes};
+use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes};
 
 fn context(weight: u32, mode: Mode, scheme: Scheme) -> BootstrapContext {
     let params = RlweParams::new(&RlweSpec {

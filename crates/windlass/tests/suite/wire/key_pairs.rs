@@ -6,7 +6,7 @@ use windlass::Error;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::wire::{KeyId, WireError, load, load_for, save};
 
-use crate::exact::golden_context;
+use crate::wire::exact::golden_context;
 
 #[test]
 fn files_of_another_key_pair_are_refused() {

@@ -2,7 +2,7 @@
 
 use windlass::schemes::ckks::{Complex64, Publication, complex};
 
-use crate::common::{Setup, sample, spec, zip};
+use crate::ckks::common::{Setup, sample, spec, zip};
 
 #[test]
 fn vectors_of_any_length_survive_encryption() {

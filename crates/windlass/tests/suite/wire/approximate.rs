@@ -13,7 +13,7 @@ use windlass::wire::{
     ApproximateCiphertextV1, ApproximateContext, FileContext, Kind, Wire, WireError, open, seal, to_payload,
 };
 
-use crate::common::{any_key, decode, golden, label, reject_damage, through_bytes};
+use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes};
 
 /// n = 16, Δ = 2^40, one rescaling.
 fn spec(scale_bits: u32) -> CkksSpec {

@@ -14,8 +14,8 @@ use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
 
-use crate::cases::Inputs;
-use crate::triples;
+use crate::operations::cases::Inputs;
+use crate::operations::triples;
 
 const SCHEMES: [Scheme; 2] = [Scheme::Bgv, Scheme::Bfv];
 

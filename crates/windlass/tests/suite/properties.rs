@@ -1,5 +1,4 @@
 //! Properties over random rings, values, files and specifications; failing cases print their inputs.
-#![forbid(unsafe_code)]
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -213,7 +212,7 @@ proptest! {
 
 /// log2 QP that the published table allows for λ = 128 at n, read from the file: the row at n, or the chord between its neighbours.
 fn allowed(n: f64, lambda: f64) -> f64 {
-    let table = include_str!("../../../data/security/ternary_max_log2_qp.csv");
+    let table = include_str!("../../../../data/security/ternary_max_log2_qp.csv");
     let mut rows: Vec<(f64, f64)> = Vec::new();
     for line in table.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();

@@ -10,7 +10,7 @@ use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
 use windlass::wire::{AnswerV1, CiphertextV1, Kind, QueryV1, Wire, WireContext, WireError, open, seal, to_payload};
 use windlass::{Content, Error, Evaluator, Plaintext, Switching};
 
-use crate::common::{Again, any_key, decode, golden, label, reject_damage, through_bytes};
+use crate::wire::common::{Again, any_key, decode, golden, label, reject_damage, through_bytes};
 
 fn context(m: u64, p: u64, r: u32, scheme: Scheme) -> WireContext {
     let spec = RlweSpec {

@@ -1,5 +1,4 @@
 //! Every operation, written once over the evaluator, on the exact mock at full breadth and on BGV and BFV at toy sizes.
-#![forbid(unsafe_code)]
 
 mod cases;
 mod content;

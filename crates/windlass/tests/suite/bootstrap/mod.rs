@@ -1,20 +1,12 @@
 //! Bootstrapping at toy sizes, on the mock and encrypted, over several seeds: exact plaintexts.
 
-#[path = "bootstrap/bruun.rs"]
 mod bruun;
-#[path = "bootstrap/circuits.rs"]
 mod circuits;
-#[path = "bootstrap/content.rs"]
 mod content;
-#[path = "bootstrap/digits.rs"]
 mod digits;
-#[path = "bootstrap/input.rs"]
 mod input;
-#[path = "bootstrap/one_slot.rs"]
 mod one_slot;
-#[path = "bootstrap/packed.rs"]
 mod packed;
-#[path = "bootstrap/refusals.rs"]
 mod refusals;
 
 use std::ops::{ControlFlow, Range};

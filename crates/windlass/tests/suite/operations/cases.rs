@@ -7,7 +7,7 @@ use windlass::circuits::{LinearMap, LinearPlan, PlanSpec, PolynomialPlan, produc
 use windlass::{Error, Evaluator, Plaintext};
 use windlass_ring::slots::SlotRing;
 
-use crate::model::{Model, Values};
+use crate::operations::model::{Model, Values};
 
 /// A result, what its slots must be, and modulo what.
 pub struct Case<C> {

@@ -9,8 +9,8 @@ use windlass::{Content, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
-use crate::cases::Inputs;
-use crate::encrypted::client;
+use crate::operations::cases::Inputs;
+use crate::operations::encrypted::client;
 
 /// Good and bad dimensions, d from 1 to 12.
 fn rings() -> Vec<Arc<SlotRing>> {

@@ -3,7 +3,7 @@
 use windlass::Error;
 use windlass::schemes::ckks::{Polynomial, complex};
 
-use crate::common::{Setup, spec};
+use crate::ckks::common::{Setup, spec};
 
 fn grid(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..count).map(|j| low + (high - low) * j as f64 / (count - 1) as f64).collect()

@@ -11,7 +11,7 @@ use windlass::circuits::{
 };
 use windlass::schemes::ckks::{CkksContext, Complex64};
 
-use crate::common::{Setup, sample, spec};
+use crate::ckks::common::{Setup, sample, spec};
 
 /// A matrix with some structure and no symmetry, and conjugations.
 fn map(context: &Arc<CkksContext>, slots: usize) -> (ComplexMap, Vec<Vec<Complex64>>, Vec<Complex64>) {

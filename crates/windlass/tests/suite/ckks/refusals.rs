@@ -11,7 +11,7 @@ use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Polyn
 
 use zeroize::Zeroizing;
 
-use crate::common::{Setup, sample, spec};
+use crate::ckks::common::{Setup, sample, spec};
 
 #[test]
 fn values_that_cannot_be_encoded() {

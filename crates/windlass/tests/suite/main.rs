@@ -1,0 +1,17 @@
+//! All tests of the crate in one binary: the circuits are generic, and each binary would compile them again.
+
+mod bootstrap;
+mod circuits_encrypted;
+mod ckks;
+mod digits;
+mod engine;
+mod failures;
+mod front_door;
+mod linear;
+mod operations;
+mod planned;
+mod polynomial;
+mod properties;
+mod threads;
+mod trace;
+mod wire;
