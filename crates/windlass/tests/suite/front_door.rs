@@ -205,7 +205,7 @@ fn tokens(program: &str) -> usize {
 #[test]
 fn the_first_program_is_short() {
     assert_eq!(tokens("let x = f(&a)?; // a comment\nuse a::b;"), 15);
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../../../README.md");
     let program = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
     assert!(program.contains("fn main()") && program.matches("use ").count() == 1);
     let count = tokens(program);
