@@ -19,6 +19,7 @@ const ROOMS: [Room; 10] = [
             "file_sizes.rs",
             "names.rs",
             "integer.rs",
+            "main_result.rs",
         ],
     ),
     ("plaintext", &["plaintext"]),
