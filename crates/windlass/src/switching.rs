@@ -110,27 +110,3 @@ pub trait Switching: Sync {
 pub(crate) fn no_terms() -> Error {
     Error::ShapeMismatch { what: "terms of a sum", expected: 1, got: 0 }
 }
-
-/// [`Switching::dot_extended`] for a scheme whose `dot` takes rows without the constant 1: those terms are added after.
-pub(crate) fn dot_and_add<E: Switching>(
-    evaluator: &E,
-    inputs: &[E::Extended],
-    rows: &[MixedRow<'_, E::Constant>],
-    dot: impl Fn(&[Vec<(usize, &E::Constant)>]) -> Result<Vec<E::Extended>>,
-) -> Result<Vec<E::Extended>> {
-    let weighted: Vec<Vec<(usize, &E::Constant)>> = rows
-        .iter()
-        .map(|row| row.iter().filter_map(|&(i, constant)| Some((i, constant?))).collect())
-        .filter(|row: &Vec<_>| !row.is_empty())
-        .collect();
-    let mut products = dot(&weighted)?.into_iter();
-    rows.iter()
-        .map(|row| {
-            let product = row.iter().any(|(_, constant)| constant.is_some()).then(|| products.next()).flatten();
-            let mut plain = row.iter().filter(|(_, constant)| constant.is_none()).map(|&(i, _)| &inputs[i]);
-            let mut sum = product.or_else(|| plain.next().cloned()).ok_or_else(no_terms)?;
-            plain.try_for_each(|input| evaluator.add_extended_assign(&mut sum, input))?;
-            Ok(sum)
-        })
-        .collect()
-}

@@ -4,7 +4,7 @@ pub mod ckks;
 pub mod clear;
 pub mod client;
 pub mod engine;
-mod galois;
+pub mod pairs;
 mod refresh;
 mod scheme;
 

@@ -35,13 +35,6 @@ pub(crate) struct Info {
     pub deviation: f64,
 }
 
-impl Info {
-    /// What is known of a sum of `count` images.
-    pub(crate) fn times(self, count: f64) -> Self {
-        Self { magnitude: self.magnitude * count, deviation: self.deviation * count, ..self }
-    }
-}
-
 impl Ciphertext {
     /// The context.
     pub fn context(&self) -> &Arc<CkksContext> {

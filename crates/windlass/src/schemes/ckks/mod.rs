@@ -17,7 +17,6 @@ mod error_model;
 mod flooding;
 mod levels;
 mod polynomial;
-mod rows;
 mod sums;
 
 pub use automorphism::{Constant, Extended, Hoisted};

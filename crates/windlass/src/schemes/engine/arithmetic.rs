@@ -124,7 +124,7 @@ impl Engine {
         self.accept("multiply by a scalar", self.capacity(a), out)
     }
 
-    pub(super) fn times_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
+    pub(super) fn product_with_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         self.check("multiply by a constant", a)?;
         self.check_constant(c, a, a.level())?;
         let basis = a.parts[0].basis();

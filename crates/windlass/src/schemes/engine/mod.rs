@@ -9,7 +9,6 @@ mod base;
 mod ciphertext;
 mod dot;
 mod evaluator;
-mod hoisted_rows;
 mod levels;
 mod refreshing;
 mod weighted;

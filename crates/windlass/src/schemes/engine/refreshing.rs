@@ -24,7 +24,7 @@ impl Engine {
     }
 
     /// One operation, and again with its poorest operand refreshed while its result has no room.
-    pub(super) fn with_room(
+    pub(super) fn with_refreshed(
         &self,
         operands: &[&Ciphertext],
         operation: impl Fn(&[&Ciphertext]) -> Result<Ciphertext>,

@@ -1,0 +1,399 @@
+//! Key switches of ciphertexts, once for all schemes over RLWE.
+//!
+//! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error, and what it holds. Here the
+//! polynomials are decomposed, moved, summed and divided; what happens to the metadata a scheme says by its [`Rules`]. Whatever
+//! has rules is [`Switching`].
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use windlass_ring::kernels::Automorphism;
+use windlass_ring::slots::Hypercube;
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey, Weights};
+use windlass_rlwe::{Context, EvaluationKeys, KeyId};
+
+use crate::error::{Error, Result, check_same_keys};
+use crate::switching::{MixedRow, Switching, no_terms};
+
+/// Polynomials with metadata.
+pub trait Pair: Clone + Send + Sync {
+    /// The polynomials.
+    fn parts(&self) -> &[Poly<Eval>];
+    /// The polynomials, to be changed.
+    fn parts_mut(&mut self) -> &mut [Poly<Eval>];
+    /// The same metadata around other polynomials.
+    fn around(&self, parts: Vec<Poly<Eval>>) -> Self;
+    /// The name of the key pair.
+    fn key_id(&self) -> KeyId;
+}
+
+/// What adds to the error of a ciphertext.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// A whole key switch: inner product and rounding of one half.
+    KeySwitch,
+    /// The inner product with a key, in base `QP`.
+    InnerProduct,
+    /// The rounding of a mod-down.
+    Rounding,
+}
+
+/// A ciphertext after decompose-and-extend of its second part.
+#[derive(Debug, Clone)]
+pub struct Hoisted<C> {
+    ct: C,
+    digits: Digits,
+}
+
+/// P times a ciphertext, over Q_level·P.
+///
+/// For BGV the pair is held divided by t, so that mod-down is a plain rounding; the t returns with [`Switching::mod_down`].
+#[derive(Debug, Clone)]
+pub struct Extended<C> {
+    /// The parts are over the wide basis; the metadata is that of the pair divided by P.
+    pub(crate) ct: C,
+    pub(crate) level: usize,
+}
+
+/// How a scheme keeps its metadata.
+pub trait Rules: Sync {
+    /// Its ciphertexts.
+    type Ciphertext: Pair;
+    /// Its prepared constants.
+    type Constant: Send + Sync;
+
+    /// The evaluation keys.
+    fn evaluation_keys(&self) -> &Arc<EvaluationKeys>;
+    /// As [`Switching::slot_order`].
+    fn order(&self) -> Option<&Arc<Hypercube>> {
+        None
+    }
+    /// Refuses a ciphertext of another context or key pair.
+    fn check_pair(&self, operation: &'static str, ct: &Self::Ciphertext) -> Result<()>;
+    /// Refuses summands in base `QP` whose metadata do not fit together.
+    fn check_alike(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<()>;
+    /// By what a phase is a multiple of the scheme-free one: t for BGV, else 1.
+    fn phase_multiplier(&self, ct: &Self::Ciphertext) -> u64;
+    /// The metadata of a ciphertext at a level after something was added to its error.
+    fn grow(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
+    /// The metadata of a sum, in place of that of its first term.
+    fn absorb(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
+    /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a constant that does not fit.
+    fn weigh(&self, ct: &Self::Ciphertext, level: usize, constant: &Self::Constant) -> Result<Self::Ciphertext>;
+    /// The values of a constant.
+    fn values(constant: &Self::Constant) -> &Poly<Eval>;
+    /// Gives back a result that still decrypts; `before` is what it was made from, at `level`.
+    fn accept_pair(
+        &self,
+        operation: &'static str,
+        before: (&Self::Ciphertext, usize),
+        ct: Self::Ciphertext,
+    ) -> Result<Self::Ciphertext>;
+    /// `a + b`.
+    fn sum(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `0 · a`.
+    fn zero(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    /// `c · a`.
+    fn times_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
+    /// An operation, and again on refreshed operands where its result has too little room; only schemes that can refresh do.
+    fn with_room(
+        &self,
+        operands: &[&Self::Ciphertext],
+        operation: impl Fn(&[&Self::Ciphertext]) -> Result<Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        operation(operands)
+    }
+    /// As [`Switching::run`].
+    fn run_circuit(
+        &self,
+        input: &Self::Ciphertext,
+        circuit: &dyn Fn(&Self, &Self::Ciphertext) -> Result<Self::Ciphertext>,
+    ) -> Result<Self::Ciphertext> {
+        circuit(self, input)
+    }
+}
+
+impl<R: Rules> Switching for R {
+    type Ciphertext = R::Ciphertext;
+    type Constant = R::Constant;
+    type Hoisted = Hoisted<R::Ciphertext>;
+    type Extended = Extended<R::Ciphertext>;
+
+    fn conductor(&self) -> u64 {
+        context(self).params().m()
+    }
+
+    fn slot_order(&self) -> Option<&Arc<Hypercube>> {
+        self.order()
+    }
+
+    fn add(&self, a: &R::Ciphertext, b: &R::Ciphertext) -> Result<R::Ciphertext> {
+        self.with_room(&[a, b], |x| self.sum(x[0], x[1]))
+    }
+
+    fn zero_like(&self, a: &R::Ciphertext) -> Result<R::Ciphertext> {
+        self.zero(a)
+    }
+
+    fn multiply_constant(&self, a: &R::Ciphertext, c: &R::Constant) -> Result<R::Ciphertext> {
+        self.with_room(&[a], |x| self.times_constant(x[0], c))
+    }
+
+    fn has_key(&self, t: u64) -> bool {
+        is_identity(self, t) || self.evaluation_keys().galois(t).is_some()
+    }
+
+    fn automorphism(&self, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
+        self.with_room(&[a], |x| move_pair(self, x[0], t))
+    }
+
+    fn hoist(&self, a: &R::Ciphertext) -> Result<Self::Hoisted> {
+        self.check_pair("hoist", a)?;
+        let digits = Digits::new(context(self), &a.parts()[1], self.phase_multiplier(a));
+        Ok(Hoisted { ct: a.clone(), digits })
+    }
+
+    fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended> {
+        self.check_pair("hoisted automorphism", &a.ct)?;
+        if is_identity(self, t) {
+            return self.extend(&a.ct);
+        }
+        let (key, permutation) = key_and_permutation(self.evaluation_keys(), t)?;
+        let level = a.digits.level();
+        let factors = switching::extension_factors(context(self), level, self.phase_multiplier(&a.ct));
+        let addend = Addend { poly: &a.ct.parts()[0], factors: &factors };
+        let parts = a.digits.switch_wide(key, Some(addend), Some(&permutation))?;
+        let mut ct = a.ct.around(parts.into());
+        self.grow(&mut ct, level, Growth::InnerProduct);
+        Ok(Extended { ct, level })
+    }
+
+    fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
+        self.check_pair("sum of automorphisms", &a.ct)?;
+        let level = a.digits.level();
+        let moved: Vec<u64> = elements.iter().copied().filter(|&t| !is_identity(self, t)).collect();
+        let mut sum = None;
+        if !moved.is_empty() {
+            let first = switching::extend_narrow(context(self), &a.ct.parts()[0], self.phase_multiplier(&a.ct));
+            let terms = keys_and_permutations(self.evaluation_keys(), &moved)?;
+            let parts = a.digits.sum_of_switched(context(self), &first, &terms)?;
+            let mut image = a.ct.around(Vec::new());
+            self.grow(&mut image, level, Growth::InnerProduct);
+            let mut ct = image.around(parts.into());
+            moved[1..].iter().for_each(|_| self.absorb(&mut ct, &image));
+            sum = Some(Extended { ct, level });
+        }
+        for _ in moved.len()..elements.len() {
+            let own = self.extend(&a.ct)?;
+            match &mut sum {
+                Some(sum) => self.add_extended_assign(sum, &own)?,
+                None => sum = Some(own),
+            }
+        }
+        sum.ok_or_else(no_terms)
+    }
+
+    fn dot_hoisted(
+        &self,
+        a: &Self::Hoisted,
+        elements: &[u64],
+        rows: &[MixedRow<'_, R::Constant>],
+    ) -> Result<Vec<Self::Extended>> {
+        self.check_pair("sum of products", &a.ct)?;
+        if elements.iter().any(|&t| is_identity(self, t)) {
+            let image = |&t: &u64| self.hoisted_automorphism(a, t);
+            let images: Vec<Self::Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
+            return self.dot_extended(&images, rows);
+        }
+        let level = a.digits.level();
+        let keys = keys_and_permutations(self.evaluation_keys(), elements)?;
+        let mut image = a.ct.around(Vec::new());
+        self.grow(&mut image, level, Growth::InnerProduct);
+        let mut known = Vec::with_capacity(rows.len());
+        let mut sums: Vec<Weights<'_>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            known.push(row_of(self, level, row.iter().map(|&(_, c)| (&image, c)))?);
+            sums.push(row.iter().map(|&(j, c)| (j, c.map(R::values))).collect());
+        }
+        let factors = switching::extension_factors(context(self), level, self.phase_multiplier(&a.ct));
+        let addend = Addend { poly: &a.ct.parts()[0], factors: &factors };
+        let pairs = a.digits.weighted_sums(context(self), addend, &keys, &sums)?;
+        Ok(known.iter().zip(pairs).map(|(ct, pair)| Extended { ct: ct.around(pair.into()), level }).collect())
+    }
+
+    fn extend(&self, a: &R::Ciphertext) -> Result<Self::Extended> {
+        self.check_pair("extend", a)?;
+        let multiplier = self.phase_multiplier(a);
+        let parts: Vec<Poly<Eval>> =
+            a.parts().iter().map(|part| switching::extend(context(self), part, multiplier)).collect();
+        Ok(Extended { ct: a.around(parts), level: level(a) })
+    }
+
+    fn dot_extended(
+        &self,
+        inputs: &[Self::Extended],
+        rows: &[MixedRow<'_, R::Constant>],
+    ) -> Result<Vec<Self::Extended>> {
+        let Some(first) = inputs.first() else {
+            return if rows.is_empty() { Ok(Vec::new()) } else { Err(no_terms()) };
+        };
+        for x in inputs {
+            self.check_pair("sum of products", &x.ct)?;
+            check_extended(self, first, x)?;
+        }
+        let level = first.level;
+        let mut known = Vec::with_capacity(rows.len());
+        let mut products = Vec::with_capacity(rows.len());
+        for row in rows {
+            known.push(row_of(self, level, row.iter().map(|&(j, c)| (&inputs[j].ct, c)))?);
+            let mut terms = Vec::with_capacity(row.len());
+            for &(j, constant) in row {
+                if let Some(constant) = constant {
+                    terms.push((halves(&inputs[j].ct), R::values(constant)));
+                }
+            }
+            if !terms.is_empty() {
+                products.push(terms);
+            }
+        }
+        let wide = context(self).wide_basis(level);
+        let mut pairs = Poly::pair_sums(context(self).ring(), &wide, &products).into_iter();
+        // What comes with the constant 1 is added to the products, or to the first of its kind.
+        let finish = |(row, ct): (&MixedRow<'_, R::Constant>, R::Ciphertext)| {
+            let product = row.iter().any(|(_, c)| c.is_some()).then(|| pairs.next().expect("one for each row"));
+            let mut plain = row.iter().filter(|(_, c)| c.is_none()).map(|&(j, _)| halves(&inputs[j].ct));
+            let mut pair = match product {
+                Some(pair) => pair,
+                None => plain.next().ok_or_else(no_terms)?.map(Poly::clone),
+            };
+            plain.for_each(|terms| pair.iter_mut().zip(terms).for_each(|(x, y)| x.add_assign(y)));
+            Ok(Extended { ct: ct.around(pair.into()), level })
+        };
+        rows.iter().zip(known).map(finish).collect()
+    }
+
+    fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended> {
+        self.check_pair("automorphism", &a.ct)?;
+        if is_identity(self, t) {
+            return Ok(a.clone());
+        }
+        let (key, permutation) = key_and_permutation(self.evaluation_keys(), t)?;
+        // The pair is divided by the multiplier already.
+        let narrowed = switching::mod_down(context(self), &a.ct.parts()[1], a.level, 1);
+        let addend = Addend { poly: &a.ct.parts()[0], factors: &[] };
+        let parts = switching::switch_wide(context(self), &narrowed, key, Some(addend), Some(&permutation))?;
+        let mut ct = a.ct.around(parts.into());
+        self.grow(&mut ct, a.level, Growth::KeySwitch);
+        Ok(Extended { ct, level: a.level })
+    }
+
+    fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()> {
+        self.check_pair("add", &b.ct)?;
+        check_extended(self, a, b)?;
+        a.ct.parts_mut().iter_mut().zip(b.ct.parts()).for_each(|(x, y)| x.add_assign(y));
+        self.absorb(&mut a.ct, &b.ct);
+        Ok(())
+    }
+
+    fn mod_down(&self, a: Self::Extended) -> Result<R::Ciphertext> {
+        self.check_pair("mod-down", &a.ct)?;
+        let multiplier = self.phase_multiplier(&a.ct);
+        let parts = switching::mod_down_pair(context(self), halves(&a.ct), a.level, multiplier);
+        let mut out = a.ct.around(parts.into());
+        self.grow(&mut out, a.level, Growth::Rounding);
+        self.accept_pair("mod-down", (&a.ct, a.level), out)
+    }
+
+    fn run(
+        &self,
+        input: &R::Ciphertext,
+        circuit: &dyn Fn(&Self, &R::Ciphertext) -> Result<R::Ciphertext>,
+    ) -> Result<R::Ciphertext> {
+        self.run_circuit(input, circuit)
+    }
+}
+
+fn context<R: Rules>(rules: &R) -> &Arc<Context> {
+    rules.evaluation_keys().context()
+}
+
+fn is_identity<R: Rules>(rules: &R, t: u64) -> bool {
+    t % context(rules).params().m() == 1
+}
+
+fn level(ct: &impl Pair) -> usize {
+    ct.parts()[0].basis().len()
+}
+
+fn halves(ct: &impl Pair) -> [&Poly<Eval>; 2] {
+    [&ct.parts()[0], &ct.parts()[1]]
+}
+
+/// θ_t of a ciphertext by one whole key switch.
+fn move_pair<R: Rules>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
+    rules.check_pair("automorphism", a)?;
+    if is_identity(rules, t) {
+        return Ok(a.clone());
+    }
+    let (key, permutation) = key_and_permutation(rules.evaluation_keys(), t)?;
+    let [first, second] = halves(a);
+    let finish = Finish { addends: [Some(first), None], automorphism: Some(&permutation) };
+    let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
+    let mut out = a.around(parts.into());
+    rules.grow(&mut out, level(a), Growth::KeySwitch);
+    rules.accept_pair("automorphism", (a, level(a)), out)
+}
+
+/// The metadata of a sum of products, around no polynomials.
+fn row_of<'a, R: Rules>(
+    rules: &R,
+    level: usize,
+    terms: impl Iterator<Item = (&'a R::Ciphertext, Option<&'a R::Constant>)>,
+) -> Result<R::Ciphertext>
+where
+    R::Ciphertext: 'a,
+    R::Constant: 'a,
+{
+    let mut sum: Option<R::Ciphertext> = None;
+    for (ct, constant) in terms {
+        let term = match constant {
+            Some(constant) => rules.weigh(ct, level, constant)?,
+            None => ct.around(Vec::new()),
+        };
+        match &mut sum {
+            Some(sum) => {
+                rules.check_alike(sum, &term)?;
+                rules.absorb(sum, &term);
+            }
+            None => sum = Some(term),
+        }
+    }
+    sum.ok_or_else(no_terms)
+}
+
+fn check_extended<R: Rules>(rules: &R, a: &Extended<R::Ciphertext>, b: &Extended<R::Ciphertext>) -> Result<()> {
+    check_same_keys("sum in base QP", a.ct.key_id(), b.ct.key_id())?;
+    if a.level != b.level {
+        let [left, right] = [a, b].map(|x| format!("level {}", x.level));
+        return Err(Error::ContextMismatch { operation: "sum in base QP", left, right });
+    }
+    rules.check_alike(&a.ct, &b.ct)
+}
+
+/// What θ_t takes: its key, and how it moves values.
+type Move<'a> = (&'a SwitchingKey, Arc<Automorphism>);
+
+/// For θ_t, t not 1. Errors: [`Error::MissingGaloisKey`].
+fn key_and_permutation(keys: &EvaluationKeys, t: u64) -> Result<Move<'_>> {
+    let element = t % keys.context().params().m();
+    let key = keys.galois(element).ok_or_else(|| Error::MissingGaloisKey {
+        element,
+        make_with: format!("EvaluationKeys::add_galois(&secret_key, {element}, level, &mut rng)"),
+    })?;
+    Ok((&**key, keys.context().ring().automorphism(t)?))
+}
+
+fn keys_and_permutations<'a>(keys: &'a EvaluationKeys, elements: &[u64]) -> Result<Vec<Move<'a>>> {
+    elements.iter().map(|&t| key_and_permutation(keys, t)).collect()
+}
