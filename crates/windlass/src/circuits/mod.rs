@@ -1,11 +1,13 @@
 //! Circuits, written once over [`crate::Evaluator`]: each runs on the exact mock and on every scheme.
 
+pub mod complex;
 pub mod digits;
 pub mod linear;
 pub mod polynomial;
 pub mod slot_function;
 pub mod trace;
 
+pub use complex::{Polynomial, PowerBasis};
 pub use digits::{
     ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup,
     LeastDegree, LocalNull, Method, Stride,

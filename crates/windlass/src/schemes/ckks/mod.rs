@@ -4,7 +4,6 @@
 //! Nothing about scales or levels is left to the caller: see [`CkksContext`] for why they always fit. Every ciphertext carries a bound on
 //! its values and an estimate of its error; see [`Ciphertext::precision_bits`].
 
-mod approximation;
 mod arithmetic;
 mod automorphism;
 mod ciphertext;
@@ -16,8 +15,6 @@ mod engine;
 mod error_model;
 mod flooding;
 mod levels;
-mod polynomial;
-mod sums;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
@@ -25,4 +22,3 @@ pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::{CkksContext, CkksSpec};
 pub use engine::Engine;
 pub use num_complex::Complex64;
-pub use polynomial::{Polynomial, PowerBasis};

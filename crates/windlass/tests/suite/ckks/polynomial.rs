@@ -1,7 +1,8 @@
 //! Polynomials and approximations against their values.
 
 use windlass::Error;
-use windlass::schemes::ckks::{Polynomial, complex};
+use windlass::circuits::Polynomial;
+use windlass::schemes::ckks::complex;
 
 use crate::ckks::common::{Setup, spec};
 

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::Error;
+use windlass::circuits::Polynomial;
 use windlass::circuits::{ComplexMap, ComplexSlots};
 use windlass::rlwe::SecretKey;
-use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Polynomial, Publication};
+use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Publication};
 
 use zeroize::Zeroizing;
 

@@ -2,12 +2,10 @@
 
 use num_complex::Complex64;
 
-use super::ciphertext::Ciphertext;
-use super::context::CkksContext;
-use super::engine::Engine;
 use crate::circuits::linear::CostModel;
 use crate::circuits::trace::{TraceChain, TracePlan};
 use crate::error::{Error, Result};
+use crate::schemes::ckks::{Ciphertext, CkksContext, Engine};
 
 impl CkksContext {
     /// Total sums over `slots` slots: every slot becomes the sum of all.
@@ -55,7 +53,7 @@ impl Engine {
     }
 
     fn check_total(&self, total: &TracePlan, slots: usize) -> Result<()> {
-        if *total.chain() == self.context.total_sums(slots)? {
+        if *total.chain() == self.context().total_sums(slots)? {
             return Ok(());
         }
         Err(Error::ContextMismatch {

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use num_complex::Complex64;
 use windlass_rlwe::Number;
 
-use super::ciphertext::Ciphertext;
-use super::engine::Engine;
 use crate::error::{Error, Result};
+use crate::schemes::ckks::{Ciphertext, Engine};
 
 /// What the coefficients of a [`Polynomial`] multiply.
 #[derive(Debug, Clone, Copy, PartialEq)]
