@@ -162,7 +162,8 @@ fn ceil_sqrt(size: usize) -> usize {
 }
 
 /// Baby counts to price: all of a small axis; for a larger one those that make the giant count as
-/// small as it gets, and a geometric sample, with those that the caller suggests.
+/// small as it gets, a geometric sample, the powers of two (the distances in a stage of a
+/// power-of-two transform), and those that the caller suggests.
 fn candidate_sizes(size: usize, suggested: impl Iterator<Item = usize>) -> Vec<usize> {
     if size <= 24 {
         return (1..=size).collect();
@@ -173,6 +174,7 @@ fn candidate_sizes(size: usize, suggested: impl Iterator<Item = usize>) -> Vec<u
         sizes.push(next);
         next += 1 + next / 4;
     }
+    sizes.extend((0..usize::BITS).map(|k| 1 << k).take_while(|&babies| babies < size));
     sizes.extend(suggested);
     sizes.sort_unstable();
     sizes.dedup();
