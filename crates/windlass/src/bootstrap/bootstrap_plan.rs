@@ -10,14 +10,14 @@ use windlass_rlwe::RlweParams;
 use super::candidates::candidates;
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
-use super::maps;
+use super::maps::{self, Packing};
 use super::partition::Merging;
 use super::pipeline::{LinearStep, Pipeline, Separation, Side, Step, each_part};
 use super::safety;
 use super::schedule::Schedule;
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode, Unpacking};
 use super::stage::{Stage, StageName};
-use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec, Strategy};
+use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec};
 use crate::error::Result;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
@@ -193,8 +193,9 @@ fn steps(pipeline: &Pipeline, unpacking: Option<Unpacking>, digits: DigitRemoval
         steps.extend(linear(params, Side::Working, params.top_level(), maps::trace_stages(working)?, trace)?);
         return Ok([steps, digits].concat());
     };
-    let [whole, in_slots] = separations(working, &merging, unpacking);
-    let [to_coefficients, to_slots] = packed_maps([message, working], &merging, &in_slots)?;
+    let packing = (unpacking == Unpacking::Constants).then(|| merging.transform.packing(working));
+    let [whole, in_slots] = separations(pipeline, packing.as_ref(), unpacking)?;
+    let [to_coefficients, to_slots] = packed_maps([message, working], &merging, packing.as_ref(), &in_slots)?;
     let names = match in_slots {
         Separation::Constants(_) => [StageName::Unpacking, StageName::Repacking],
         Separation::Monomials(_) => [StageName::SplittingSlots, StageName::JoiningSlots],
@@ -215,20 +216,20 @@ fn to_slots_name(part: usize, count: usize) -> StageName {
 }
 
 /// How elements come apart before the maps to the slots, and after them.
-fn separations(working: &Arc<SlotRing>, merging: &Merging, unpacking: Unpacking) -> [Separation; 2] {
-    let [mut elements, mut in_slots] = maps::splits(working.m(), working.prime());
-    match unpacking {
-        Unpacking::Constants => {
-            let packing = merging.transform.packing(working);
-            return [Separation::Monomials(Vec::new()), Separation::Constants(packing)];
-        }
-        Unpacking::MonomialsInSlots => {
-            elements.append(&mut in_slots);
-            (elements, in_slots) = (Vec::new(), elements);
-        }
-        Unpacking::Automatic | Unpacking::Monomials => {}
+fn separations(pipeline: &Pipeline, packing: Option<&Packing>, unpacking: Unpacking) -> Result<[Separation; 2]> {
+    let Pipeline { params, message, working, .. } = pipeline;
+    if let Some(packing) = packing {
+        let top = params.top_level();
+        let apart = packing.unpacking_plan(working, cost_at(params, top))?;
+        let together = packing.repacking_plan(message, cost_at(params, top.div_ceil(2)))?;
+        return Ok([Separation::Monomials(Vec::new()), Separation::Constants(Box::new([apart, together]))]);
     }
-    [elements, in_slots].map(Separation::Monomials)
+    let [mut elements, mut in_slots] = maps::splits(working.m(), working.prime());
+    if unpacking == Unpacking::MonomialsInSlots {
+        elements.append(&mut in_slots);
+        (elements, in_slots) = (Vec::new(), elements);
+    }
+    Ok([elements, in_slots].map(Separation::Monomials))
 }
 
 /// The maps to the coefficients and to the slots of packed mode. Where elements of a subring go
@@ -237,22 +238,21 @@ fn separations(working: &Arc<SlotRing>, merging: &Merging, unpacking: Unpacking)
 fn packed_maps(
     [message, working]: [&Arc<SlotRing>; 2],
     merging: &Merging,
+    packing: Option<&Packing>,
     in_slots: &Separation,
 ) -> Result<[Vec<LinearMap>; 2]> {
     let Merging { transform, to_coefficients, to_slots } = merging;
     let [_, of_subring] = maps::splits(working.m(), working.prime());
-    Ok(match in_slots {
-        Separation::Constants(packing) => [
+    Ok(match (packing, in_slots) {
+        (Some(packing), _) => [
             maps::packed_to_coefficients(message, *transform, to_coefficients)?,
             maps::packed_to_slots(working, *transform, to_slots, packing)?,
         ],
-        Separation::Monomials(splits) if *splits == of_subring => [
+        (None, Separation::Monomials(splits)) if *splits == of_subring => [
             maps::thin_to_coefficients(message, *transform, to_coefficients)?,
             maps::thin_to_slots(working, *transform, to_slots)?,
         ],
-        Separation::Monomials(_) => {
-            [maps::together_to_coefficients(message, to_coefficients)?, maps::together_to_slots(working, to_slots)?]
-        }
+        _ => [maps::together_to_coefficients(message, to_coefficients)?, maps::together_to_slots(working, to_slots)?],
     })
 }
 
@@ -265,35 +265,19 @@ fn linear(
     name: impl Fn(usize, usize) -> StageName,
 ) -> Result<Vec<Step>> {
     let level = level.min(params.top_level());
-    let cost = CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level));
+    let spec = PlanSpec { cost: cost_at(params, level), constant_bytes: MAX_READY_BYTES, ..PlanSpec::default() };
     let count = maps.len();
     let step = |(map, part): (&LinearMap, usize)| {
-        Ok(Step::Linear(LinearStep { name: name(part, count), side, plan: best_plan(map, cost)? }))
+        Ok(Step::Linear(LinearStep { name: name(part, count), side, plan: LinearPlan::new(map, &spec)? }))
     };
     maps.iter().zip(1..).map(step).collect()
+}
+
+fn cost_at(params: &RlweParams, level: usize) -> CostModel {
+    CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level))
 }
 
 /// Constants of one map that take more memory are not held ready, but as coefficients that are
 /// expanded when they are used: two large maps and the keys of a packed bootstrapping with m =
 /// 49981 fit into 16 GiB so.
 const MAX_READY_BYTES: usize = 3 << 30;
-
-/// The cheapest plan, with baby steps at the distances of the map's diagonals too: the planner's
-/// own candidates suppose that they lie close.
-fn best_plan(map: &LinearMap, cost: CostModel) -> Result<LinearPlan> {
-    let spec =
-        |strategy: Strategy| PlanSpec { cost, constant_bytes: MAX_READY_BYTES, ..PlanSpec::with_strategy(strategy) };
-    let mut best = LinearPlan::new(map, &spec(Strategy::AUTOMATIC))?;
-    let size = map.slots().hypercube().dimensions().iter().map(|dimension| dimension.size).max().unwrap_or(1);
-    if map.slots().m().is_power_of_two() && map.support().len() > 4 {
-        let mut babies = 2;
-        while babies < size {
-            let plan = LinearPlan::new(map, &spec(Strategy::BABY_GIANT.with_babies(babies)))?;
-            if plan.price() < best.price() {
-                best = plan;
-            }
-            babies *= 2;
-        }
-    }
-    Ok(best)
-}

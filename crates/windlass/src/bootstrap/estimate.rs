@@ -96,10 +96,7 @@ impl BootstrapPlan {
     fn price_apart(&self, parts: &Parts) -> f64 {
         let cost = self.cost(self.schedule.level(parts.apart));
         match &parts.by {
-            Separation::Constants(packing) => {
-                let d = packing.index().len() as f64;
-                cost.hoist + d * (cost.hoisted_automorphism + cost.mod_down) + d * d * cost.multiply_constant
-            }
+            Separation::Constants(plans) => plans[0].count().price(&cost),
             by @ Separation::Monomials(_) => by.times() as f64 * cost.automorphism,
         }
     }

@@ -11,12 +11,11 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::maps::{Packing, Split};
+use super::maps::Split;
 use super::pipeline::{LinearStep, Parts, Separation, Side, Step, most_parts};
 use super::stage::StageName;
-use super::unpacking;
-use crate::circuits::DigitRemoval;
 use crate::circuits::linear::PreparedPlan;
+use crate::circuits::{DigitRemoval, LinearPlan};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
@@ -46,24 +45,32 @@ impl<E: Evaluator> Circuit<E> {
                     self.maps.insert(*name, prepared);
                 }
                 Step::Parts(Parts { apart, together, by, steps }) => {
-                    let (message, working) = (self.message.slots(), self.working.slots());
-                    let [down, up] = match by {
-                        Separation::Constants(packing) => [packing.unpacking(working)?, packing.repacking(message)?],
-                        Separation::Monomials(splits) => [
-                            splits.iter().map(|split| split.down(working)).collect::<Result<_>>()?,
-                            splits.iter().map(|split| split.up(message)).collect::<Result<_>>()?,
-                        ],
-                    };
-                    for (name, side, list) in [(*apart, Side::Working, down), (*together, Side::Message, up)] {
-                        let level = level(name);
-                        let convert = |constant: &Plaintext| self.on(side).prepare_at(constant, level);
-                        let list = list.par_iter().map(convert).collect::<Result<_>>()?;
-                        self.constants.insert(name, list);
+                    match by {
+                        Separation::Constants(plans) => {
+                            let down = plans[0].prepare_at(&self.working, level(*apart))?;
+                            let up = plans[1].prepare_at(&self.message, level(*together))?;
+                            self.maps.extend([(*apart, down), (*together, up)]);
+                        }
+                        Separation::Monomials(splits) => {
+                            self.prepare_monomials(splits, [(*apart, level(*apart)), (*together, level(*together))])?;
+                        }
                     }
                     self.prepare(steps, level)?;
                 }
                 Step::FrontEnd | Step::Digits(_) => {}
             }
+        }
+        Ok(())
+    }
+
+    fn prepare_monomials(&mut self, splits: &[Split], [apart, together]: [(StageName, usize); 2]) -> Result<()> {
+        let (message, working) = (self.message.slots(), self.working.slots());
+        let down: Vec<Plaintext> = splits.iter().map(|split| split.down(working)).collect::<Result<_>>()?;
+        let up: Vec<Plaintext> = splits.iter().map(|split| split.up(message)).collect::<Result<_>>()?;
+        for ((name, level), side, list) in [(apart, Side::Working, down), (together, Side::Message, up)] {
+            let convert = |constant: &Plaintext| self.on(side).prepare_at(constant, level);
+            let list = list.par_iter().map(convert).collect::<Result<_>>()?;
+            self.constants.insert(name, list);
         }
         Ok(())
     }
@@ -143,7 +150,7 @@ fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -
             Step::FrontEnd => each(group, |x| front_end(machine, x))?,
             Step::Digits(removal) => without_digits(machine, removal, group)?,
             Step::Parts(parts) => match &parts.by {
-                Separation::Constants(packing) => each(group, |x| by_constants(machine, parts, packing, x))?,
+                Separation::Constants(plans) => each(group, |x| by_constants(machine, parts, plans, x))?,
                 Separation::Monomials(splits) => by_monomials(machine, parts, splits, group)?,
             },
         };
@@ -198,12 +205,11 @@ fn together<M: Machine>(parts: &Parts) -> usize {
 }
 
 /// All parts come out at once; they are gone through in groups.
-fn by_constants<M: Machine>(machine: &mut M, step: &Parts, packing: &Packing, x: Ct<M>) -> Result<Ct<M>> {
+fn by_constants<M: Machine>(machine: &mut M, step: &Parts, plans: &[LinearPlan; 2], x: Ct<M>) -> Result<Ct<M>> {
     machine.begin(step.apart, &x)?;
     let x = machine.enter(step.apart, x)?;
     let circuit = machine.circuit();
-    let mut parts = unpacking::unpack(&circuit.working, &circuit.constants[&step.apart], packing.index(), &x)?;
-    drop(x);
+    let mut parts = plans[0].apply_grid(&circuit.maps[&step.apart], &circuit.working, &[x])?;
     machine.leave(step.apart, &parts[0])?;
     let count = parts.len();
     if M::PARTS_ARE_ALIKE {
@@ -220,7 +226,7 @@ fn by_constants<M: Machine>(machine: &mut M, step: &Parts, packing: &Packing, x:
     }
     machine.begin(step.together, &done[0])?;
     let circuit = machine.circuit();
-    let x = unpacking::repack(&circuit.message, &circuit.constants[&step.together], &done)?;
+    let x = plans[1].apply_grid(&circuit.maps[&step.together], &circuit.message, &done)?.swap_remove(0);
     machine.leave(step.together, &x)?;
     Ok(x)
 }

@@ -1,12 +1,9 @@
 //! The stages that a plan shows: a fold of its steps.
 
-use windlass_ring::kernels::arith;
-
 use super::pipeline::{LinearStep, Parts, Pipeline, Separation, Step};
 use super::schedule::Schedule;
 use super::spec::FrontEnd;
 use super::stage::{Stage, StageName};
-use super::unpacking;
 
 impl Pipeline {
     /// All stages in order, with their levels.
@@ -33,7 +30,7 @@ impl Pipeline {
                 Step::Parts(Parts { apart, together, by, steps }) => {
                     let here = times * by.times();
                     let (work, back) = by.describe(here);
-                    let keys = by.keys(self.working.prime(), self.params.m());
+                    let keys = by.keys();
                     stages.push(Stage { keys, ..stage(*apart, here, work) });
                     self.list(steps, times * by.parts(), schedule, stages);
                     stages.push(stage(*together, here, back));
@@ -63,8 +60,8 @@ impl Separation {
     /// Taking apart and putting together, in words.
     fn describe(&self, times: usize) -> (String, String) {
         match self {
-            Self::Constants(packing) => {
-                let (parts, constants) = (self.parts(), packing.unpacking_count());
+            Self::Constants(plans) => {
+                let (parts, constants) = (self.parts(), plans[0].constants());
                 (
                     format!("to {parts} ciphertexts with {constants} constants"),
                     format!("{parts} products with constants"),
@@ -77,11 +74,9 @@ impl Separation {
     }
 
     /// The automorphisms of taking apart.
-    fn keys(&self, p: u64, m: u64) -> std::collections::BTreeSet<u64> {
+    fn keys(&self) -> std::collections::BTreeSet<u64> {
         match self {
-            Self::Constants(_) => {
-                unpacking::unpacking_powers(self.parts()).map(|j| arith::pow_mod(p % m, j, m)).collect()
-            }
+            Self::Constants(plans) => plans[0].required_keys(),
             Self::Monomials(splits) => splits.iter().map(|split| split.element).collect(),
         }
     }

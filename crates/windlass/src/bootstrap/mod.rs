@@ -32,7 +32,6 @@ mod search;
 mod spec;
 mod stage;
 mod times;
-mod unpacking;
 
 pub use crate::schemes::Refresh;
 pub use bootstrap_plan::BootstrapPlan;

@@ -9,7 +9,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::encapsulation::InputModulus;
-use super::maps::{Packing, Split};
+use super::maps::Split;
 use super::spec::{BootstrapSpec, DecryptionFormula};
 use super::stage::StageName;
 use crate::circuits::{DigitRemoval, LinearPlan};
@@ -84,8 +84,9 @@ pub(super) struct Parts {
 /// How a ciphertext comes apart.
 #[derive(Debug, Clone)]
 pub(super) enum Separation {
-    /// Into d, by Frobenius powers and constants (Halevi–Shoup 2015, §4.3).
-    Constants(Packing),
+    /// Into d, by Frobenius powers and constants (Halevi–Shoup 2015, §4.3): plans of the maps from
+    /// one ciphertext to d, and of those back.
+    Constants(Box<[LinearPlan; 2]>),
     /// Into two by each split, first to last.
     Monomials(Vec<Split>),
 }
@@ -94,7 +95,7 @@ impl Separation {
     /// How many parts there are.
     pub fn parts(&self) -> usize {
         match self {
-            Self::Constants(packing) => packing.index().len(),
+            Self::Constants(plans) => plans[0].grid().rows(),
             Self::Monomials(splits) => 1 << splits.len(),
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::{GaloisRing, PrimePower, SlotRing};
 
-use crate::circuits::{CostModel, LinearGrid, LinearMap, LinearPlan, PlanSpec};
+use crate::circuits::{ConstantForm, CostModel, LinearGrid, LinearMap, LinearPlan, PlanSpec};
 use crate::error::Result;
 use crate::plaintext::Plaintext;
 
@@ -26,7 +26,6 @@ pub(crate) struct Packing {
     repacked: Vec<Vec<u64>>,
 }
 
-#[cfg_attr(not(test), expect(dead_code, reason = "unpacking runs by hand until the steps of a pipeline are plans"))]
 impl Packing {
     /// A normal basis σ^i(θ).
     pub fn normal(slots: &Arc<SlotRing>) -> Self {
@@ -60,26 +59,11 @@ impl Packing {
         &self.basis
     }
 
-    /// `[k][j]`: which constant multiplies σ^j(γ) in c_k.
-    pub fn index(&self) -> &[Vec<usize>] {
-        &self.index
-    }
-
-    /// How many constants unpacking takes.
-    pub fn unpacking_count(&self) -> usize {
-        self.constants.len()
-    }
-
-    /// The constants of unpacking.
-    pub fn unpacking(&self, slots: &Arc<SlotRing>) -> Result<Vec<Plaintext>> {
-        everywhere(slots, &self.constants)
-    }
-
     /// Unpacking as a grid of maps from one ciphertext to d: `c_k = Σ_j
     /// constants[index[k][j]]·σ^j(γ)`. Constants that are equal are one in memory, and so they are
     /// when a plan of the grid has prepared them.
     pub fn unpacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
-        let constants = self.unpacking(slots)?;
+        let constants = everywhere(slots, &self.constants)?;
         let (p, m) = (slots.prime() % slots.m(), slots.m());
         let mut grid = LinearGrid::zero(slots, self.index.len(), 1)?;
         for (k, row) in self.index.iter().enumerate() {
@@ -89,9 +73,10 @@ impl Packing {
         Ok(grid)
     }
 
-    /// Repacking as a grid of maps from d ciphertexts to one: `Σ_k ε_k·c_k`.
+    /// Repacking as a grid of maps from d ciphertexts to one, `Σ_k ε_k·c_k`; the ε_k are reduced to
+    /// the modulus of `slots`.
     pub fn repacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
-        let constants = self.repacking(slots)?;
+        let constants = everywhere(slots, &self.repacked)?;
         let mut grid = LinearGrid::zero(slots, 1, constants.len())?;
         for (k, constant) in constants.iter().enumerate() {
             grid.set(0, k, LinearMap::diagonal(constant))?;
@@ -106,17 +91,13 @@ impl Packing {
         let d = self.index.len();
         let babies = if d <= FEW { d } else { d.isqrt() + usize::from(d.isqrt().pow(2) < d) };
         let max_keys = Some(babies - 1 + d.div_ceil(babies) - 1);
-        LinearPlan::for_grid(&self.unpacking_grid(slots)?, &PlanSpec { cost, max_keys, ..PlanSpec::default() })
+        let spec = PlanSpec { cost, max_keys, constants: ConstantForm::Evaluation, ..PlanSpec::default() };
+        LinearPlan::for_grid(&self.unpacking_grid(slots)?, &spec)
     }
 
     /// A plan for [`Self::repacking_grid`]; it needs no keys.
     pub fn repacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
         LinearPlan::for_grid(&self.repacking_grid(slots)?, &PlanSpec { cost, ..PlanSpec::default() })
-    }
-
-    /// The constants of repacking: ε_0, .., ε_{d−1}, reduced to the modulus of `slots`.
-    pub fn repacking(&self, slots: &Arc<SlotRing>) -> Result<Vec<Plaintext>> {
-        everywhere(slots, &self.repacked)
     }
 }
 

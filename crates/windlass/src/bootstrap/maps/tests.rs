@@ -1,7 +1,5 @@
 use std::collections::BTreeSet;
 
-use windlass_ring::kernels::arith;
-
 use super::bruun::{Bruun, Trinomials};
 use super::radix2::{Butterflies, Radix2};
 use super::slot_map::SlotMap;
@@ -190,37 +188,20 @@ fn unsuitable_rings_and_partitions_are_refused() {
 fn packed_slots_become_coefficients_and_come_back() {
     for ((m, p, r), transform) in every(&RINGS).chain(every(&[(16, 3, 1), (32, 7, 2)])) {
         let slots = evaluation_ring(m, p, r).unwrap();
-        let (modulus, d) = (slots.modulus().value(), slots.degree());
+        let modulus = slots.modulus().value();
         let packing = transform.packing(&slots);
         let coefficients: Vec<u64> = (0..slots.n() as u64).map(|j| (j * j * 3 + j + 1) % modulus).collect();
         let element = Plaintext::new(&slots, coefficients.clone()).unwrap();
         let ends: Vec<usize> = (1..=transform.packed_stage_count(m, p).unwrap()).collect();
         let packed = apply(&packed_to_slots(&slots, transform, &ends, &packing).unwrap(), &element);
         // Unpack by the definition, repack, and go back.
-        let constants = packing.unpacking(&slots).unwrap();
-        let images: Vec<Plaintext> =
-            (0..d as u64).map(|j| packed.automorphism(arith::pow_mod(p % m, j, m)).unwrap()).collect();
-        let zero = Plaintext::zero(&slots);
-        let thin: Vec<Plaintext> = packing
-            .index()
-            .iter()
-            .map(|row| {
-                row.iter()
-                    .zip(&images)
-                    .fold(zero.clone(), |sum, (&c, image)| sum.add(&constants[c].multiply(image).unwrap()).unwrap())
-            })
-            .collect();
+        let thin = packing.unpacking_grid(&slots).unwrap().apply(&[packed]).unwrap();
         let mut found: Vec<u64> = thin.iter().flat_map(|part| part.to_integers().unwrap()).collect();
         let mut wanted = coefficients;
         found.sort_unstable();
         wanted.sort_unstable();
         assert_eq!(found, wanted, "{transform:?} m = {m}, p = {p}");
-        let repacked = packing
-            .repacking(&slots)
-            .unwrap()
-            .iter()
-            .zip(&thin)
-            .fold(zero.clone(), |sum, (constant, part)| sum.add(&constant.multiply(part).unwrap()).unwrap());
+        let repacked = packing.repacking_grid(&slots).unwrap().apply(&thin).unwrap().swap_remove(0);
         assert_eq!(
             apply(&packed_to_coefficients(&slots, transform, &ends).unwrap(), &repacked),
             element,
@@ -308,8 +289,8 @@ fn unpacking_and_repacking_are_grids() {
         assert!(counts.hoisted_automorphisms < d && counts.extended_automorphisms == 0, "m = {m}");
         assert!(plan.required_keys().len() < if d <= 12 { d } else { 2 * d.isqrt() + 2 }, "{}", plan.explain());
         let packed = back.apply_grid(&together, &clear, &parts).unwrap();
-        let basis: Vec<Vec<u64>> =
-            packing.repacking(&slots).unwrap().iter().map(|c| c.to_slots()[..d].to_vec()).collect();
+        let constant = |k: usize| back.grid().block(0, k).unwrap().constant(1).unwrap().to_slots()[..d].to_vec();
+        let basis: Vec<Vec<u64>> = (0..d).map(constant).collect();
         assert_eq!(&packed[0].plaintext(), &element(&basis), "m = {m}");
         assert!(back.required_keys().is_empty());
     }

@@ -68,7 +68,7 @@ impl<R: Plannable> LinearPlan<R> {
         writeln!(text, "  uses:      {}", self.count())?;
         writeln!(text, "  time:      {}", spec.cost.in_words(self.price()))?;
         writeln!(text, "  capacity:  {:.1} bits", self.capacity_bits())?;
-        let (keys, constants) = (self.required_keys(), self.sources().len());
+        let (keys, constants) = (self.required_keys(), self.constants());
         writeln!(text, "  constants: {constants}{}", in_bytes(constants, spec.cost.constant_bytes))?;
         write!(text, "  keys:      {}{}: {keys:?}", keys.len(), in_bytes(keys.len(), spec.cost.key_bytes))
     }

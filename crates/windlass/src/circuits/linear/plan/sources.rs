@@ -15,6 +15,11 @@ pub(crate) struct Source<'a, R: Plannable> {
 }
 
 impl<R: Plannable> LinearPlan<R> {
+    /// How many constants are prepared: those of products, equal ones once.
+    pub fn constants(&self) -> usize {
+        self.sources().len()
+    }
+
     /// The constants `θ_o^{-1}(κ_t)` that need products, in the order of their first use: input by
     /// input ciphertext, batch by batch, sum by sum. One that the map holds once, and that the same
     /// output takes back, is prepared once.
