@@ -3,8 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_rlwe::SecretRng;
-use windlass_rlwe::{PublicKey, SecretKey};
+use windlass_rlwe::{PublicKey, SecretKey, SecretRng};
 
 use super::context::Context;
 use super::family::{Approximate, Exact, Family, Mock};
@@ -55,7 +54,7 @@ impl<F: Family> Client<F> {
     }
 
     /// Lends the generator. A panic elsewhere cannot leave it in a state that repeats itself.
-    fn with_rng<T>(&self, work: impl FnOnce(&mut SecretRng) -> T) -> T {
+    pub(super) fn with_rng<T>(&self, work: impl FnOnce(&mut SecretRng) -> T) -> T {
         work(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -179,6 +178,11 @@ impl Client<Approximate> {
     pub fn decrypt_public(&self, ciphertext: &ckks::Ciphertext, publication: Publication) -> Result<Published> {
         let decryptor = self.decryptor()?;
         self.with_rng(|rng| decryptor.decrypt_public(ciphertext, publication, rng))
+    }
+
+    /// The secret key.
+    pub fn secret_key(&self) -> &Arc<SecretKey> {
+        &self.secret
     }
 
     /// The layer below.

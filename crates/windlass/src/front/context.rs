@@ -87,6 +87,14 @@ impl Context {
         Self::from_params(Params::plan(spec)?)
     }
 
+    /// The parameters in a file that [`Params::to_json`] wrote.
+    ///
+    /// # Errors
+    /// As [`Params::from_json`].
+    pub fn from_file(path: &str, scheme: Scheme) -> Result<Self> {
+        Self::from_params(Params::named_or_file(path, scheme)?)
+    }
+
     /// A context of parameters that were made otherwise.
     ///
     /// # Errors

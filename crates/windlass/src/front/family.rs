@@ -8,11 +8,12 @@ use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey};
 use super::needs::KeyRequests;
 use super::refreshers::{MockRefreshers, Refreshers};
 use super::setting::{ApproximateSetting, ExactSetting};
-use crate::bootstrap::BootstrapKeys;
+use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::{Error, Result};
 use crate::schemes::clear::Clear;
 use crate::schemes::{Ciphertext, Engine, Refresh, ckks};
 use crate::switching::Switching;
+use crate::wire::WireContext;
 
 mod sealed {
     pub trait Sealed {}
@@ -91,13 +92,22 @@ impl Family for Exact {
         for plan in &requests.bootstrapping {
             own.push((Arc::clone(plan), BootstrapKeys::generate(plan, scheme, secret, rng)?));
         }
-        let refreshers = Arc::new(Refreshers::new(scheme, &keys, own));
-        let engine = Engine::new(scheme, setting.files.slots(), keys)?;
-        if refreshers.is_empty() {
-            return Ok((engine, refreshers));
-        }
-        Ok((engine.refreshing_with(Arc::clone(&refreshers) as Arc<dyn Refresh<Ciphertext>>), refreshers))
+        exact_keys(&setting.files, keys, own)
     }
+}
+
+/// An engine over these keys, which refreshes with the bootstrappings.
+pub(super) fn exact_keys(
+    files: &WireContext,
+    keys: Arc<EvaluationKeys>,
+    bootstrappings: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
+) -> Result<(Engine, Arc<Refreshers>)> {
+    let refreshers = Arc::new(Refreshers::new(files.scheme(), &keys, bootstrappings));
+    let engine = Engine::new(files.scheme(), files.slots(), keys)?;
+    if refreshers.is_empty() {
+        return Ok((engine, refreshers));
+    }
+    Ok((engine.refreshing_with(Arc::clone(&refreshers) as Arc<dyn Refresh<Ciphertext>>), refreshers))
 }
 
 impl Family for Approximate {

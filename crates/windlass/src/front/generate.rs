@@ -1,17 +1,20 @@
 //! From a context to its two roles: keys for the circuits that were named.
 
+use std::sync::Arc;
+
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass_rlwe::SecretRng;
+use windlass_rlwe::context::os_rng;
+use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey, SecretRng};
 
 use super::client::Client;
 use super::context::Context;
-use super::family::Family;
+use super::family::{Approximate, Exact, Family, exact_keys};
 use super::needs::{KeyRequests, NeedsKeys};
 use super::server::Server;
-#[cfg(doc)]
-use crate::error::Error;
-use crate::error::Result;
+use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
+use crate::error::{Error, Result};
+use crate::schemes::ckks;
 
 impl<F: Family> Context<F> {
     /// A client with a fresh secret key, and a server with the keys that the given circuits need,
@@ -45,4 +48,71 @@ impl<F: Family> Context<F> {
         let keys = F::generate(self.setting(), &secret, &requests, &mut rng)?;
         Ok((Client::new(self.clone(), secret, rng), Server::new(self.clone(), keys)))
     }
+}
+
+impl Client {
+    /// A further server for this client's key pair, with the keys that these circuits need.
+    ///
+    /// # Errors
+    /// As [`Context::generate_keys`].
+    pub fn generate_server<const N: usize>(&self, needs: [&dyn NeedsKeys; N]) -> Result<Server> {
+        let requests = KeyRequests::of(&needs);
+        let (context, secret) = (self.context(), self.secret_key());
+        let keys = self.with_rng(|rng| Exact::generate(context.setting(), secret, &requests, rng))?;
+        Ok(Server::new(context.clone(), keys))
+    }
+}
+
+impl Context {
+    /// A client with a secret key that was made otherwise.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for the key of other parameters; [`Error::Rlwe`] without entropy.
+    pub fn client_from_key(&self, secret: Arc<SecretKey>) -> Result<Client> {
+        same_parameters(self.files().context(), secret.context())?;
+        Ok(Client::new(self.clone(), secret, os_rng()?))
+    }
+
+    /// A server with keys that were made otherwise.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for keys of other parameters.
+    pub fn server_from_keys(
+        &self,
+        keys: Arc<EvaluationKeys>,
+        bootstrappings: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
+    ) -> Result<Server> {
+        same_parameters(self.files().context(), keys.context())?;
+        let keys = exact_keys(self.files(), keys, bootstrappings)?;
+        Ok(Server::new(self.clone(), keys))
+    }
+}
+
+impl Context<Approximate> {
+    /// A client with a secret key that was made otherwise.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for the key of other parameters; [`Error::Rlwe`] without entropy.
+    pub fn client_from_key(&self, secret: Arc<SecretKey>) -> Result<Client<Approximate>> {
+        same_parameters(self.ckks().rlwe(), secret.context())?;
+        Ok(Client::new(self.clone(), secret, os_rng()?))
+    }
+
+    /// A server with keys that were made otherwise.
+    ///
+    /// # Errors
+    /// [`Error::ContextMismatch`] for keys of other parameters.
+    pub fn server_from_keys(&self, keys: Arc<EvaluationKeys>) -> Result<Server<Approximate>> {
+        Ok(Server::new(self.clone(), (ckks::Engine::new(self.ckks(), keys)?, ())))
+    }
+}
+
+/// Errors: [`Error::ContextMismatch`].
+fn same_parameters(context: &Arc<RlweContext>, key: &Arc<RlweContext>) -> Result<()> {
+    let [left, right] = [context, key].map(|context| context.params().id());
+    if left == right {
+        return Ok(());
+    }
+    let (left, right) = (left.to_string(), right.to_string());
+    Err(Error::ContextMismatch { operation: "keys for a context", left, right })
 }

@@ -7,6 +7,7 @@
 mod client;
 mod context;
 mod family;
+mod files;
 mod generate;
 pub mod needs;
 mod refreshers;

@@ -33,6 +33,10 @@ impl Refreshers {
         Self { scheme, keys: Arc::clone(keys), list: own.into_iter().map(refresher).collect() }
     }
 
+    pub(crate) fn plans_and_keys(&self) -> impl Iterator<Item = (&Arc<BootstrapPlan>, &BootstrapKeys)> {
+        self.list.iter().map(|own| (&own.plan, &own.keys))
+    }
+
     /// Whether there is none.
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::needs::{NeedsKeys, Products};
-use crate::bootstrap::Progress;
+use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Progress};
 use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{LinearPlan, PolynomialPlan, Power, PreparedPlan, SlotFunction, TracePlan};
 use crate::error::{Error, Result};
@@ -275,6 +275,11 @@ where
 }
 
 impl Server {
+    /// The bootstrappings that it has keys for.
+    pub fn bootstrappings(&self) -> impl Iterator<Item = (&Arc<BootstrapPlan>, &BootstrapKeys)> {
+        self.refreshers.plans_and_keys()
+    }
+
     /// As [`Self::refresh`], telling what comes next before each stage; `Break` stops it.
     ///
     /// # Errors

@@ -162,3 +162,24 @@ impl Wire<ApproximateContext> for ApproximateCiphertextV1 {
         FIELDS + 2 * poly_len(rlwe, &rlwe.basis(rlwe.top_level())) as u64
     }
 }
+
+/// A ciphertext alone has the form of an [`ApproximateCiphertextV1`] with both polynomials.
+impl Wire<ApproximateContext> for Ciphertext {
+    const KIND: Kind = Kind::ApproximateCiphertext;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.key_id())
+    }
+
+    fn encode(&self, context: &ApproximateContext, out: &mut FieldWriter) {
+        ApproximateCiphertextV1::new(self.clone()).encode(context, out);
+    }
+
+    fn decode(context: &ApproximateContext, key: KeyId, fields: FieldReader<'_>) -> Result<Self> {
+        Ok(ApproximateCiphertextV1::decode(context, key, fields)?.into_ciphertext())
+    }
+
+    fn limit(context: &ApproximateContext) -> u64 {
+        ApproximateCiphertextV1::limit(context)
+    }
+}

@@ -154,3 +154,24 @@ impl Wire for CiphertextV1 {
         FIELDS + 2 * poly_len(&context.context, &context.context.basis(context.context.top_level())) as u64
     }
 }
+
+/// A ciphertext alone has the form of a [`CiphertextV1`] with all its polynomials.
+impl Wire for Ciphertext {
+    const KIND: Kind = Kind::Ciphertext;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.key_id())
+    }
+
+    fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
+        CiphertextV1::new(self.clone()).encode(context, out);
+    }
+
+    fn decode(context: &WireContext, key: KeyId, fields: FieldReader<'_>) -> Result<Self> {
+        Ok(CiphertextV1::decode(context, key, fields)?.into_ciphertext())
+    }
+
+    fn limit(context: &WireContext) -> u64 {
+        CiphertextV1::limit(context)
+    }
+}

@@ -28,7 +28,7 @@ pub use error::WireError;
 pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new};
 pub use kind::Kind;
 pub use lookup::{AnswerV1, QueryV1};
-pub use values::{FileContext, Wire, WireContext, load, load_for, save, to_payload};
+pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};
 pub use windlass_rlwe::KeyId;
 
 /// SHA-256 of some bytes.

@@ -9,7 +9,7 @@ use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::context::Context;
 use zeroize::Zeroizing;
 
-use super::container::{Label, begin, finish};
+use super::container::{Label, begin, finish, open};
 use super::file::{access_of, read_file, write_new};
 use super::{ContextHash, Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
@@ -128,13 +128,31 @@ pub fn to_payload<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> Zeroizi
 /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind. [`WireError::NoKeyPair`] for a
 /// set of no keys.
 pub fn save<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<u64, WireError> {
+    let bytes = to_bytes(context, value)?;
+    write_new(path, &bytes, access_of(T::KIND))?;
+    Ok(bytes.len() as u64)
+}
+
+/// A value in the bytes of its file.
+///
+/// # Errors
+/// [`WireError::NoKeyPair`] for a set of no keys.
+pub fn to_bytes<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> Result<Zeroizing<Vec<u8>>, WireError> {
     let key = value.key_id().ok_or(WireError::NoKeyPair)?;
     let label = Label { kind: T::KIND, context: *context.hash(), key };
     let mut out = begin(&label, room::<C, T>(context) + OVERHEAD);
     value.encode(context, &mut out);
-    let bytes = Zeroizing::new(finish(out));
-    write_new(path, &bytes, access_of(T::KIND))?;
-    Ok(bytes.len() as u64)
+    Ok(Zeroizing::new(finish(out)))
+}
+
+/// The value in the bytes of its file.
+///
+/// # Errors
+/// As [`load`].
+pub fn from_bytes<C: FileContext, T: Wire<C>>(context: &C, bytes: &[u8]) -> Result<T> {
+    let expected = Expected { kind: T::KIND, context: *context.hash(), key: None, limit: T::limit(context) };
+    let (key, payload) = open(bytes, &expected)?;
+    T::decode(context, key, FieldReader::new(payload))
 }
 
 /// Reads a value, and the name of the key pair that it belongs to, from a file.

@@ -1,7 +1,9 @@
 //! Contexts, clients and servers: what a program meets first.
 
+use std::sync::Arc;
 use windlass::needs::Products;
 use windlass::schemes::ckks::CkksSpec;
+
 use windlass::{Context, Error, LinearMap, Plaintext, Scheme};
 
 use windlass::circuits::{PolynomialPlan, Power, SlotFunction};
@@ -210,4 +212,40 @@ fn the_first_program_is_short() {
     assert!(program.contains("fn main()") && program.matches("use ").count() == 1);
     let count = tokens(program);
     assert!((100..=170).contains(&count), "{count} tokens");
+}
+
+/// Keys, ciphertexts and parameters go through bytes, and the sides that come back work together.
+#[test]
+fn everything_public_goes_through_bytes() {
+    let context = Context::preset("insecure_boot_256_p257").unwrap();
+    let (rotation, plan) = (LinearMap::rotation(&context, 0, 1).unwrap(), context.bootstrapping().unwrap());
+    let rotation = rotation.plan().unwrap();
+    let (client, server) = context.generate_keys_from_seed([&rotation, &plan], 7).unwrap();
+    let query = context.to_bytes(&client.encrypt(&[5, 6, 7]).unwrap()).unwrap();
+    let (evaluation, own) = server.to_bytes().unwrap();
+    let secret = client.secret_to_bytes().unwrap();
+
+    // Another process: the parameters by name, the rest from bytes.
+    let context = Context::preset("insecure_boot_256_p257").unwrap();
+    let plan = context.bootstrapping().unwrap();
+    let server = context.server_from_bytes(&evaluation, &[(Arc::clone(&plan), &own[0])]).unwrap();
+    let query = context.from_bytes(&query).unwrap();
+    let answer = server.refresh(&server.apply(&rotation, &query).unwrap()).unwrap();
+    let answer = context.to_bytes(&answer).unwrap();
+    let client = context.client_from_bytes(&secret).unwrap();
+    let answer = context.from_bytes(&answer).unwrap();
+    assert_eq!(client.decrypt(&answer).unwrap(), rotated(&context, 1, &[5, 6, 7]));
+
+    // What is damaged, of another kind or of another context is refused.
+    let refused = |bytes: &[u8]| context.server_from_bytes(bytes, &[]).is_err();
+    assert!(refused(&evaluation[..evaluation.len() - 1]) && refused(&own[0]) && refused(&[]));
+    let other = Context::preset(TOY).unwrap();
+    assert!(matches!(other.server_from_bytes(&evaluation, &[]), Err(Error::Wire(_))));
+    assert!(matches!(other.client_from_bytes(&secret), Err(Error::Wire(_))));
+    // A server for one more circuit of the same key pair; one of another pair is told apart.
+    let more = LinearMap::rotation(&context, 0, 5).unwrap().plan().unwrap();
+    let server = client.generate_server([&more]).unwrap();
+    assert_eq!(client.decrypt(&server.apply(&more, &query).unwrap()).unwrap(), rotated(&context, 5, &[5, 6, 7]));
+    let (_, stranger) = context.generate_keys_from_seed([&more], 8).unwrap();
+    assert!(stranger.apply(&more, &query).is_err());
 }
