@@ -123,7 +123,7 @@ pub enum Error {
     },
     /// The noise bound leaves too little room for the operation to be exact.
     #[error(
-        "{operation} needs {needed_bits:.1} bits of capacity and {left_bits:.1} are left; choose a longer modulus chain or refresh the ciphertext first"
+        "{operation} needs {needed_bits:.1} bits of capacity and {left_bits:.1} are left; choose a longer modulus chain, or refresh the ciphertext first where the scheme can"
     )]
     CapacityExhausted {
         /// The operation that was asked for.

@@ -124,7 +124,7 @@ fn make_ciphertext(
             let (secret, _): (SecretKey, _) = read(path, message)?;
             let decryptor = Decryptor::new(scheme, message.slots(), Arc::new(secret));
             let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
-            let found = fresh.find(|made| made.as_ref().map_or(true, |(ct, _)| enough(ct)));
+            let found = fresh.find(|made| made.as_ref().is_ok_and(|(ct, _)| enough(ct)));
             let (ciphertext, seed) = found.ok_or_else(none)??;
             CiphertextV1::seeded(ciphertext, seed)
         }

@@ -45,7 +45,7 @@ fn fresh(
     scheme: Scheme,
     plaintext: &Plaintext,
     zero: [Poly<Eval>; 2],
-    noise: Bound,
+    (model, noise): (&NoiseModel, Bound),
 ) -> Result<Ciphertext> {
     let slots = plaintext.slots();
     let t = slots.modulus().value();
@@ -57,6 +57,11 @@ fn fresh(
         });
     }
     let level = zero[0].basis().len();
+    let log2_modulus = context.log2_modulus(level);
+    if model.capacity(log2_modulus, noise) <= MARGIN_BITS {
+        let (needed_bits, left_bits) = (noise.bits(), log2_modulus - 1.0);
+        return Err(Error::CapacityExhausted { operation: "encrypt", needed_bits, left_bits });
+    }
     let factor = fresh_factor(context, scheme, t, level);
     let mut parts = Vec::from(zero);
     if scheme == Scheme::Bgv {
@@ -95,11 +100,12 @@ impl Encryptor {
     /// A fresh encryption at the top level.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for a plaintext over another ring.
+    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::CapacityExhausted`] for a modulus without room for p^r.
     pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl RngCore) -> Result<Ciphertext> {
         let context = self.key.context();
         // The bound must not depend on the message: it covers every one.
-        let noise = NoiseModel::new(context.params(), plaintext.slots().modulus().value()).fresh_public();
+        let model = NoiseModel::new(context.params(), plaintext.slots().modulus().value());
+        let noise = (&model, model.fresh_public());
         fresh((context, self.key.key_id()), self.scheme, plaintext, self.key.encrypt_zero(rng), noise)
     }
 }
@@ -123,7 +129,8 @@ impl Decryptor {
     /// A fresh secret-key encryption at `level`, and the seed from which its second part is expanded: half the size on the wire.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::OutOfRange`] for a level outside the chain.
+    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::OutOfRange`] for a level outside the chain,
+    /// [`Error::CapacityExhausted`] for one without room for p^r.
     pub fn encrypt(
         &self,
         plaintext: &Plaintext,
@@ -140,7 +147,8 @@ impl Decryptor {
         let t = plaintext.slots().modulus().value();
         let multiplier = if self.scheme == Scheme::Bgv { t } else { 1 };
         let zero = self.key.encrypt_zero(level, seed, multiplier, rng);
-        let noise = self.noise.with_plaintext_modulus(t).fresh_secret();
+        let model = self.noise.with_plaintext_modulus(t);
+        let noise = (&model, model.fresh_secret());
         Ok((fresh((context, self.key.key_id()), self.scheme, plaintext, zero, noise)?, seed))
     }
 

@@ -35,7 +35,7 @@ impl Engine {
         let keep = self.context.rlwe().basis(level - 1);
         let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Finish::default()).into();
         let rounding = self.context.errors().rounding() / self.context.scale(level - 1);
-        Ok(ct.with_parts(parts, Info { deviation: info.deviation + rounding, ..info }))
+        self.accept(operation, ct.with_parts(parts, Info { deviation: info.deviation + rounding, ..info }))
     }
 
     /// The same message at a lower level and degree 1, at exactly the scale of that level.

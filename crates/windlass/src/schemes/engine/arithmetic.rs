@@ -83,10 +83,20 @@ impl Engine {
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
+        self.check_summands(a, b)?;
+        let content = a.content.max(b.content);
+        // What has no noise is zero, at whatever level it is.
+        if b.noise == Bound::ZERO {
+            return Ok(Ciphertext { content, ..a.clone() });
+        }
+        if a.noise == Bound::ZERO {
+            let b = if subtract { self.negated(b)? } else { b.clone() };
+            return Ok(Ciphertext { content, ..b });
+        }
         let (a, b) = self.align(a, b)?;
         let combine = if subtract { Poly::minus } else { Poly::plus };
         let parts = a.parts.iter().zip(&b.parts).map(|(x, y)| combine(x, y)).collect();
-        let sum = Ciphertext { noise: a.noise + b.noise, content: a.content.max(b.content), ..a.with_parts(parts) };
+        let sum = Ciphertext { noise: a.noise + b.noise, content, ..a.with_parts(parts) };
         self.accept(if subtract { "subtract" } else { "add" }, self.capacity(&a), sum)
     }
 

@@ -125,6 +125,8 @@ impl Engine {
         if left > MARGIN_BITS {
             return Ok(ct);
         }
+        // Without any noise there are no more bits than the modulus has.
+        let before = before.min(self.capacity_at(self.context.top_level(), Bound::ONE));
         Err(Error::CapacityExhausted { operation, needed_bits: (before - left).max(0.0), left_bits: before.max(0.0) })
     }
 }

@@ -224,6 +224,32 @@ fn plaintext_moduli_and_schemes_of_one_context_are_kept_apart() {
     }
 }
 
+/// A modulus without room for p^r is refused at encryption, with finite numbers; a noiseless zero drags no sum down.
+#[test]
+fn what_does_not_fit_is_refused_at_once() {
+    for scheme in SCHEMES {
+        let mut own = client((64, 193, 3), scheme, &[30, 45, 45]);
+        let x = own.random();
+        match own.decryptor.encrypt(&x, 1, &mut own.rng).unwrap_err() {
+            Error::CapacityExhausted { operation: "encrypt", needed_bits, left_bits } => {
+                assert!(needed_bits.is_finite() && left_bits < needed_bits, "{needed_bits} of {left_bits}");
+            }
+            other => panic!("{other}"),
+        }
+        let engine = own.engine(false, &[]);
+        let a = own.encrypt(&x);
+        let low = own.decryptor.encrypt(&x, 2, &mut own.rng).unwrap().0;
+        let zero = engine.multiply_scalar(&low, 0).unwrap();
+        for sum in [engine.add(&a, &zero), engine.add(&zero, &a), engine.sub(&a, &zero)] {
+            let sum = sum.unwrap();
+            assert_eq!((sum.level(), own.decryptor.decrypt(&sum).unwrap()), (a.level(), x.clone()), "{scheme}");
+        }
+        let negative = engine.sub(&zero, &a).unwrap();
+        let expected = Plaintext::zero(&own.ring).sub(&x).unwrap();
+        assert_eq!(own.decryptor.decrypt(&negative).unwrap(), expected);
+    }
+}
+
 #[test]
 fn what_is_no_encryption_under_the_key_is_refused() {
     for scheme in SCHEMES {
