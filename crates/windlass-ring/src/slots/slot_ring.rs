@@ -1,5 +1,6 @@
 //! R/(p^r) ≅ E^ℓ: encoding and decoding of slots.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
@@ -18,7 +19,6 @@ use crate::error::RingError;
 /// R/(p^r) with its ℓ slots in one Galois ring E = GR(p^r; d), indexed by a [`Hypercube`].
 ///
 /// Slot i of α is `α(ζ^{1/t(i)})`, in the basis 1, ζ, .., ζ^{d−1} of E. Immutable: share it in an `Arc`.
-#[derive(Debug)]
 pub struct SlotRing {
     quotient: QuotientRing,
     galois: GaloisRing,
@@ -37,6 +37,15 @@ enum Method {
     Tree(FactorTree),
     /// m a power of two and p ≡ 1 mod 4.
     RadixTwo(RadixTwo),
+}
+
+impl fmt::Debug for SlotRing {
+    /// What it is, not what it holds: tables would fill pages.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let modulus = self.modulus();
+        write!(f, "SlotRing(m = {}, {}^{}, ", self.m(), modulus.prime(), modulus.exponent())?;
+        write!(f, "{} slots of degree {})", self.slots(), self.degree())
+    }
 }
 
 impl SlotRing {

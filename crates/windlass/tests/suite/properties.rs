@@ -88,8 +88,8 @@ proptest! {
     fn wrong_lengths_are_refused(triple in triples(), count in 0usize..2000) {
         let ring = ring(triple);
         let values = vec![1; count];
-        prop_assert_eq!(Plaintext::from_integers(&ring, &values).is_ok(), count == ring.slots());
-        prop_assert_eq!(Plaintext::from_slots(&ring, &values).is_ok(), count == ring.slots() * ring.degree());
+        prop_assert_eq!(Plaintext::from_integers(&ring, &values).is_ok(), count <= ring.slots());
+        prop_assert_eq!(Plaintext::from_slots(&ring, &values).is_ok(), count <= ring.slots() * ring.degree());
         prop_assert_eq!(Plaintext::new(&ring, values).is_ok(), count == ring.n());
     }
 
@@ -164,8 +164,8 @@ fn author((m, p, r): (u64, u64, u32), scheme: Scheme) -> Author {
     Author { wire, secret: Arc::new(secret), public, keys }
 }
 
-fn decode<T: Wire>(wire: &WireContext, payload: &[u8]) -> Result<T, Error> {
-    T::decode(wire, KeyId([7; 16]), FieldReader::new(payload))
+fn decode<T: Wire>(author: &Author, payload: &[u8]) -> Result<T, Error> {
+    T::decode(&author.wire, author.secret.key_id(), FieldReader::new(payload))
 }
 
 proptest! {
@@ -189,22 +189,22 @@ proptest! {
         let (fresh, half) = decryptor.encrypt(&message, 1 + seed as usize % 3, &mut rng).unwrap();
         let payloads = [CiphertextV1::new(full), CiphertextV1::seeded(fresh, half)].map(|ct| to_payload(wire, &ct));
         for payload in &payloads {
-            let back: CiphertextV1 = decode(wire, payload).unwrap();
+            let back: CiphertextV1 = decode(&author, payload).unwrap();
             prop_assert_eq!(to_payload(wire, &back).to_vec(), payload.to_vec());
             prop_assert_eq!(decryptor.decrypt(&back.into_ciphertext()).unwrap(), message.clone());
             let mut damaged = payload.to_vec();
             edits.iter().for_each(|(at, byte)| damaged[at.index(payload.len())] = *byte);
-            if let Ok(other) = decode::<CiphertextV1>(wire, &damaged) {
+            if let Ok(other) = decode::<CiphertextV1>(&author, &damaged) {
                 prop_assert_eq!(to_payload(wire, &other).to_vec(), damaged.clone());
                 // It may decrypt to something else: the checksum guards against accidents, not the payload.
                 let _ = decryptor.decrypt(&other.into_ciphertext());
             }
         }
-        let back: EvaluationKeys = decode(wire, &author.keys).unwrap();
+        let back: EvaluationKeys = decode(&author, &author.keys).unwrap();
         prop_assert_eq!(to_payload(wire, &back).to_vec(), author.keys.clone());
         let mut damaged = author.keys.clone();
         edits.iter().for_each(|(at, byte)| damaged[at.index(author.keys.len())] = *byte);
-        if let Ok(other) = decode::<EvaluationKeys>(wire, &damaged) {
+        if let Ok(other) = decode::<EvaluationKeys>(&author, &damaged) {
             prop_assert_eq!(to_payload(wire, &other).to_vec(), damaged.clone());
         }
     }
