@@ -245,4 +245,10 @@ pub struct PlanArgs {
     /// Bits of security.
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     pub security: u32,
+    /// For circuits of any depth: parameters under which a server can refresh; --depth does not matter then.
+    #[arg(long, alias = "any-depth")]
+    pub bootstrap: bool,
+    /// Save the parameters to this file, which ends in .json: commands take it wherever they take the name of a preset.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<std::path::PathBuf>,
 }

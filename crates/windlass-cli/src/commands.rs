@@ -75,7 +75,7 @@ fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, 
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let secret = SecretKey::generate(context, &mut rng);
     let public = PublicKey::generate(&secret, &mut rng);
-    let mut keys = EvaluationKeys::empty(context);
+    let mut keys = EvaluationKeys::of(&secret);
     for element in required {
         keys.add_galois(&secret, element, context.top_level(), &mut rng).map_err(windlass::Error::from)?;
     }

@@ -1,10 +1,12 @@
 //! `windlass params`.
 
 use windlass::schemes::Scheme;
-use windlass::{ParamSpec, Params};
+use windlass::wire::{Access, write_new};
+use windlass::{Context, ParamSpec, Params};
 
 use crate::args::{ParamsCommand, PlanArgs};
-use crate::error::Result;
+use crate::error::{CliError, Result};
+use crate::files::claim;
 use crate::find;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
@@ -14,13 +16,37 @@ use crate::report::{Report, rounded_down};
 pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
     match command {
         ParamsCommand::List => Stages::new(quiet).run("list", "building parameter sets", list),
-        ParamsCommand::Show { name } => Ok(describe(&Params::preset(name, Scheme::Bgv)?)),
-        ParamsCommand::Plan(args) => {
-            let spec = specification(args)?;
-            Ok(describe(&Stages::new(quiet).run("plan", "choosing parameters", || Params::plan(&spec))?))
-        }
+        ParamsCommand::Show { name } => Ok(describe(&Params::named_or_file(name, Scheme::Bgv)?)),
+        ParamsCommand::Plan(args) => plan(args, quiet),
         ParamsCommand::Search(args) => find::run(args, quiet),
     }
+}
+
+/// Chooses parameters, for a depth or for any.
+fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
+    let spec = specification(args)?;
+    if let Some(path) = &args.out {
+        claim(path)?;
+    }
+    let mut stages = Stages::new(quiet);
+    let (params, mut report) = if args.bootstrap {
+        let context = stages.run("plan", "choosing parameters", || Context::plan_any_depth(&spec))?;
+        let bootstrapping = stages.run("bootstrapping", "planning", || context.bootstrapping())?;
+        let mut report = describe(context.params());
+        bootstrapping.explain().lines().for_each(|line| report.line(line));
+        report.field("bits_between_refreshes", bootstrapping.output_bits() - bootstrapping.least_input_bits());
+        (context.params().clone(), report)
+    } else {
+        let params = stages.run("plan", "choosing parameters", || Params::plan(&spec))?;
+        let report = describe(&params);
+        (params, report)
+    };
+    if let Some(path) = &args.out {
+        let json = params.to_json() + "\n";
+        write_new(path, json.as_bytes(), Access::Public).map_err(CliError::at(path))?;
+        report.line(format!("saved to {}", path.display()));
+    }
+    Ok(report)
 }
 
 fn list() -> Result<Report> {

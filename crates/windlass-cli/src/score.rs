@@ -147,7 +147,7 @@ impl Client {
         let mut rng = os_rng()?;
         let secret = Arc::new(SecretKey::generate(context.rlwe(), &mut rng));
         let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-        let mut keys = EvaluationKeys::empty(context.rlwe());
+        let mut keys = EvaluationKeys::of(&secret);
         for element in Scorer::required_keys(context, layout)? {
             keys.add_galois(&secret, element, context.base_level(), &mut rng)?;
         }

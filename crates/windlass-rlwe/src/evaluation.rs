@@ -30,6 +30,16 @@ impl EvaluationKeys {
         Self { context: Arc::clone(context), id: None, relinearisation: None, galois: BTreeMap::new() }
     }
 
+    /// No keys yet, of the key pair of this secret.
+    pub fn of(secret: &SecretKey) -> Self {
+        Self::of_pair(secret.context(), secret.key_id())
+    }
+
+    /// No keys yet, of the key pair with this name.
+    pub fn of_pair(context: &Arc<Context>, key: KeyId) -> Self {
+        Self { id: Some(key), ..Self::empty(context) }
+    }
+
     /// The context.
     pub fn context(&self) -> &Arc<Context> {
         &self.context

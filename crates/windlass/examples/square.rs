@@ -1,25 +1,13 @@
 //! Squares an encrypted vector.
 
-use std::sync::Arc;
-use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey, context::os_rng};
-use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Evaluator, Params, Plaintext};
+use windlass::Context;
+use windlass::needs::Products;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let params = Params::preset("demo", Scheme::Bgv)?;
-    let (context, slots) = (params.context()?, params.slot_ring()?);
-    let mut rng = os_rng()?;
-    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng)?;
-
-    let engine = Engine::new(params.scheme(), &slots, Arc::new(keys))?;
-    let x = Plaintext::from_integers(&slots, &vec![7; slots.slots()])?;
-    let ct = Encryptor::new(params.scheme(), public).encrypt(&x, &mut rng)?;
-    let square = engine.square(&ct)?;
-    println!("{:.0} bits of capacity left", engine.capacity(&square));
-    let answer = Decryptor::new(params.scheme(), &slots, secret).decrypt(&square)?;
-    assert_eq!(answer.to_integers()?[0], 49);
+fn main() -> windlass::MainResult {
+    let context = Context::preset("demo")?;
+    let (client, server) = context.generate_keys([&Products])?;
+    let square = server.square(&client.encrypt(&[7, -8, 9])?)?;
+    println!("{:.0} bits of capacity left", server.capacity(&square));
+    assert_eq!(client.decrypt(&square)?[..4], [49, 64, 81, 0]);
     Ok(())
 }

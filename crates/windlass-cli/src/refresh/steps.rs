@@ -57,7 +57,7 @@ fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Ve
     let made = stages.count("keygen", "making keys", required.len() + 2, |tick| -> windlass::Result<_> {
         let secret = Arc::new(SecretKey::generate(context, &mut rng));
         let public = PublicKey::generate(&secret, &mut rng);
-        let mut evaluation = EvaluationKeys::empty(context);
+        let mut evaluation = EvaluationKeys::of(&secret);
         for (element, level) in required {
             evaluation.add_galois(&secret, element, level, &mut rng)?;
             tick();

@@ -1,16 +1,14 @@
 //! A convolution: smoothing an encrypted signal with a public kernel.
 
-use windlass::circuits::{LinearMap, LinearPlan, PlanSpec};
-
-use crate::client::{Client, Result};
+use windlass::{Client, LinearMap, Result};
 
 pub fn run(client: &Client) -> Result<()> {
     let kernel = [1, 4, 6, 4, 1];
     let signal: Vec<u64> = (0..200).map(|i| i * i % 251).collect();
 
-    let plan = LinearPlan::new(&LinearMap::toeplitz(client.slots(), &kernel, &[])?, &PlanSpec::default())?;
-    let server = client.server(&plan.required_keys())?;
-    let smooth = client.decrypt(&plan.apply_once(&server, &client.encrypt(&signal)?)?)?;
+    let plan = LinearMap::toeplitz(client.context(), &kernel, &[])?.plan()?;
+    let server = client.generate_server([&plan])?;
+    let smooth = client.decrypt(&server.apply(&plan, &client.encrypt(&signal)?)?)?;
 
     for i in 0..signal.len() {
         let expected: u64 = kernel.iter().zip(signal[..=i].iter().rev()).map(|(c, x)| c * x).sum();

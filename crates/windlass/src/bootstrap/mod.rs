@@ -41,7 +41,7 @@ pub use estimate::KeyBytes;
 pub use keys::BootstrapKeys;
 pub use maps::Transform;
 pub use mock::ClearBootstrapper;
-pub use presets::{BootstrapPreset, bootstrap_preset_names};
+pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
 pub use progress::Progress;
 pub use search::{Candidate, CandidateDimension, SearchSpec, search};
 pub use spec::{BootstrapSpec, DecryptionFormula, FrontEnd, Mode, Partition, Unpacking};

@@ -14,6 +14,10 @@ pub struct BootstrapPreset {
     pub spec: BootstrapSpec,
 }
 
+/// The weight of the ephemeral secret of sets that were planned: the largest whose digits a polynomial of degree 61 and
+/// depth 6 removes in powers of two.
+pub const PLANNED_WEIGHT: u32 = 30;
+
 /// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for
 /// Halevi–Shoup the largest up to their 56 that takes no more digits than 24 does, as their bound
 /// is heuristic and ours holds at 2^−128; for powers of two elsewhere 30, the largest weight whose
@@ -42,11 +46,17 @@ pub fn bootstrap_preset_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl BootstrapPreset {
-    /// A preset by name; a paper's set is bootstrapped in thin mode unless `mode` says otherwise.
+    /// A preset by name, or the set in a `.json` file ([`Params::named_or_file`]); a paper's set is bootstrapped in thin
+    /// mode unless `mode` says otherwise.
     ///
     /// # Errors
-    /// [`Error::UnknownPreset`], which lists the names.
+    /// [`Error::UnknownPreset`], which lists the names; those of reading a file.
     pub fn named(name: &str, mode: Mode) -> Result<Self> {
+        if name.ends_with(".json") {
+            let params = Params::named_or_file(name, Scheme::Bgv)?;
+            let ephemeral_weight = preset_weight(params.name()).unwrap_or(PLANNED_WEIGHT);
+            return Ok(Self { params, spec: BootstrapSpec { mode, ephemeral_weight, ..BootstrapSpec::default() } });
+        }
         if !bootstrap_preset_names().any(|known| known == name) {
             let known = bootstrap_preset_names().collect::<Vec<_>>().join(", ");
             return Err(Error::UnknownPreset { name: name.into(), known });

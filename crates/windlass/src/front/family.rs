@@ -172,7 +172,7 @@ fn evaluation_keys(
     rng: &mut SecretRng,
 ) -> Result<EvaluationKeys> {
     let top = context.top_level();
-    let mut keys = EvaluationKeys::empty(context);
+    let mut keys = EvaluationKeys::of(secret);
     if let Some(level) = requests.relinearisation {
         keys.add_relinearisation(secret, level.in_chain(top), rng)?;
     }

@@ -4,6 +4,7 @@
 //! [`Server`] evaluation keys; [`Context::generate_keys`] makes both, with the keys that the named
 //! circuits need ([`NeedsKeys`]) and no others.
 
+mod any_depth;
 mod client;
 mod context;
 mod family;

@@ -94,7 +94,7 @@ impl<C: FileContext> Wire<C> for EvaluationKeys {
 
     fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let count = fields.u32("number of evaluation keys")?;
-        let mut keys = Self::empty(context.rlwe());
+        let mut keys = Self::of_pair(context.rlwe(), key);
         let mut last = None;
         for _ in 0..count {
             let (element, switching) = read_key(context.rlwe(), key, &mut fields)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use windlass::needs::Products;
 use windlass::schemes::ckks::CkksSpec;
 
-use windlass::{Context, Error, LinearMap, Plaintext, Scheme};
+use windlass::{Context, Error, LinearMap, ParamSpec, Plaintext, Scheme};
 
 use windlass::circuits::{PolynomialPlan, Power, SlotFunction};
 
@@ -248,4 +248,20 @@ fn everything_public_goes_through_bytes() {
     assert_eq!(client.decrypt(&server.apply(&more, &query).unwrap()).unwrap(), rotated(&context, 5, &[5, 6, 7]));
     let (_, stranger) = context.generate_keys_from_seed([&more], 8).unwrap();
     assert!(stranger.apply(&more, &query).is_err());
+}
+
+/// Parameters for any depth are found by what a user knows, without a preset's name.
+#[test]
+fn circuits_of_any_depth_are_planned() {
+    let spec = ParamSpec { p: 257, slots: 64, ..ParamSpec::default() };
+    let context = Context::plan_any_depth(&spec).unwrap();
+    assert_eq!((context.params().name(), context.modulus()), ("boot_n32768_p257", 257));
+    assert!(context.params().rlwe().security().bits >= 128.0);
+    // A modulus that no preset has.
+    let context = Context::plan_any_depth(&ParamSpec { p: 193, slots: 32, ..spec.clone() }).unwrap();
+    assert_eq!((context.params().rlwe().n(), context.modulus()), (32768, 193));
+    assert!(context.slots() >= 32);
+    for impossible in [ParamSpec { slots: 1 << 20, ..spec.clone() }, ParamSpec { p: 4, ..spec }] {
+        assert!(matches!(Context::plan_any_depth(&impossible), Err(Error::NoParameters { .. })));
+    }
 }

@@ -1,0 +1,85 @@
+//! Parameters for circuits of any depth: those under which servers can refresh.
+
+use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
+
+use super::context::Context;
+use crate::bootstrap::{BootstrapSpec, PLANNED_WEIGHT};
+use crate::error::{Error, Result};
+use crate::params::{ParamSpec, Params, ephemeral_weight, preset_names};
+
+/// A shape of parameters for powers of two: log2 n, (bits, count) of the primes of Q and of P, digits.
+type Shape = (u32, &'static [(u32, usize)], (u32, usize), usize);
+
+/// Those of the presets: with p^e up to 16 bits, and above.
+const SHAPES: [Shape; 2] = [(15, &[(50, 5), (40, 10)], (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
+
+impl Context {
+    /// The first parameter set, by ring dimension, under which a server can refresh ciphertexts with
+    /// integers in their slots, so that circuits of any depth run: the presets with the plaintext
+    /// modulus asked for, then powers of two with chains like theirs. `depth` and `linear_maps` of
+    /// the specification do not matter; `capacity` is what a refresh is to leave for computing.
+    ///
+    /// Cost: planning a bootstrapping for each set that is tried, seconds.
+    ///
+    /// # Errors
+    /// [`Error::NoParameters`] with what the last set lacked; for other moduli `windlass params
+    /// search` finds composite rings.
+    pub fn plan_any_depth(spec: &ParamSpec) -> Result<Self> {
+        let mut reason = format!(
+            "no set that bootstraps has the plaintext modulus {}^{}, {} slots and {} bits of security",
+            spec.p, spec.r, spec.slots, spec.security
+        );
+        for (params, weight) in candidates(spec) {
+            match refreshing(params, weight, spec) {
+                Ok(context) => return Ok(context),
+                Err(error) => reason = error.to_string(),
+            }
+        }
+        Err(Error::NoParameters { reason })
+    }
+}
+
+/// The context of one candidate, if it carries a bootstrapping.
+fn refreshing(params: Params, ephemeral_weight: u32, spec: &ParamSpec) -> Result<Context> {
+    let context = Context::for_bootstrapping(params, BootstrapSpec { ephemeral_weight, ..BootstrapSpec::default() })?;
+    let plan = context.bootstrapping()?;
+    let left_bits = plan.output_bits() - plan.least_input_bits();
+    if left_bits < spec.capacity {
+        let (operation, needed_bits) = ("computing between refreshes", spec.capacity);
+        return Err(Error::CapacityExhausted { operation, needed_bits, left_bits });
+    }
+    Ok(context)
+}
+
+/// The sets to try with the weights of their ephemeral secrets, smaller rings first.
+fn candidates(spec: &ParamSpec) -> Vec<(Params, u32)> {
+    let presets = preset_names().filter(|name| !name.starts_with("insecure")).filter_map(|name| {
+        let weight = ephemeral_weight(name)?;
+        Some((Params::preset(name, spec.scheme).ok()?, weight))
+    });
+    let planned = SHAPES.iter().filter_map(|shape| Some((power_of_two(spec, shape)?, PLANNED_WEIGHT)));
+    let fits = |params: &Params| {
+        (params.p(), params.r()) == (spec.p, spec.r)
+            && spec.m.is_none_or(|m| m == params.m())
+            && params.slot_count() >= spec.slots
+            && params.rlwe().security().bits >= spec.security
+    };
+    let mut list: Vec<(Params, u32)> = presets.chain(planned).filter(|(params, _)| fits(params)).collect();
+    list.sort_by_key(|(params, _)| params.rlwe().n());
+    list
+}
+
+/// Parameters of one shape; none where p divides m or no primes are left.
+fn power_of_two(spec: &ParamSpec, &(log_n, q, special, digits): &Shape) -> Option<Params> {
+    let m = 2u64 << log_n;
+    let rlwe = RlweSpec {
+        m,
+        q_prime_bits: q.iter().flat_map(|&(bits, count)| vec![bits; count]).collect(),
+        special_prime_bits: vec![special.0; special.1],
+        digits,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Secure,
+    };
+    let name = format!("planned_boot_n{}_p{}_r{}", m / 2, spec.p, spec.r);
+    Params::new(&name, spec.scheme, (spec.p, spec.r), None, rlwe).ok()
+}
