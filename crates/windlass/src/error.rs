@@ -133,6 +133,14 @@ pub enum Error {
         /// log2 of the room that is left under the noise bound.
         left_bits: f64,
     },
+    /// A function of integers was asked of slots that are not known to hold integers.
+    #[error(
+        "{circuit} is for integers, and the slots of the ciphertext hold elements: encrypt integers, or say assume_integers() where all slots are known to hold them"
+    )]
+    NotIntegers {
+        /// The function, in words.
+        circuit: String,
+    },
     /// A ciphertext does not decrypt to anything: it holds more noise than the bound that it states.
     #[error(
         "the ciphertext holds more noise than it states, so it is not an encryption under this key: decrypt with the key it was made under, and check that neither it nor the keys it went through were changed"

@@ -8,7 +8,7 @@ use windlass_rlwe::{Bound, NoiseModel, RlweParams};
 
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::{Summand, aligned, weights};
 use crate::switching::{MixedRow, Switching, no_terms};
 
@@ -228,6 +228,11 @@ impl Evaluator for Forecast {
 
     fn top_level(&self) -> usize {
         self.params.top_level()
+    }
+
+    /// Bounds know nothing of slots, so nothing is refused for them.
+    fn content(&self, _: &Expected) -> Content {
+        Content::Integers
     }
 
     fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Bound> {

@@ -1,17 +1,21 @@
 //! Circuits, written once over [`crate::Evaluator`]: each runs on the exact mock and on every scheme.
 
+mod comparison;
 pub mod complex;
 pub mod digits;
+mod inner_product;
 pub mod linear;
 pub mod polynomial;
 pub mod slot_function;
 pub mod trace;
 
+pub use comparison::{Comparison, Membership};
 pub use complex::{Polynomial, PowerBasis};
 pub use digits::{
     ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup,
     LeastDegree, LocalNull, Method, Stride,
 };
+pub use inner_product::{InnerProduct, PublicInnerProduct};
 pub use linear::{
     ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,
     MapStrategy, PlanSpec, PreparedPlan, Strategy,

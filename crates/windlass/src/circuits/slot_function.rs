@@ -14,7 +14,7 @@ use super::polynomial::{PolynomialPlan, product_of_many};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 
 /// `x^e` in the least depth, ⌈log2 e⌉.
 ///
@@ -69,7 +69,8 @@ impl Power {
 
 /// A function of the integer in each slot, modulo a prime p.
 ///
-/// Slots must hold integers; for p^r with r > 1 most functions are no polynomials, and none is
+/// Slots must hold integers, and others are refused: of an element x of a larger field `x^{p−1}` is
+/// 1 only where x is an integer. For p^r with r > 1 most functions are no polynomials, and none is
 /// offered.
 #[derive(Debug, Clone)]
 pub struct SlotFunction {
@@ -195,7 +196,8 @@ impl SlotFunction {
     /// The value of the function in every slot.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for an evaluator of another plaintext modulus; what the evaluator
+    /// [`Error::ContextMismatch`] for an evaluator of another plaintext modulus;
+    /// [`Error::NotIntegers`] for slots that are not known to hold integers; what the evaluator
     /// reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         let modulus = evaluator.slots().modulus();
@@ -206,10 +208,23 @@ impl SlotFunction {
                 right: format!("slots modulo {}", modulus.value()),
             });
         }
+        check_integers(&self.name, evaluator, [x])?;
         let value = self.polynomial.apply(evaluator, x)?;
         let Some(power) = self.power() else { return Ok(value) };
         let power = evaluator.negate(&power.apply(evaluator, &value)?)?;
         evaluator.add_plain(&power, &Plaintext::one(evaluator.slots()))
+    }
+}
+
+/// Refuses slots that are not known to hold integers. Errors: [`Error::NotIntegers`].
+pub(super) fn check_integers<'a, E: Evaluator + 'a>(
+    circuit: &str,
+    evaluator: &E,
+    inputs: impl IntoIterator<Item = &'a E::Ciphertext>,
+) -> Result<()> {
+    match inputs.into_iter().all(|x| evaluator.content(x) == Content::Integers) {
+        true => Ok(()),
+        false => Err(Error::NotIntegers { circuit: circuit.to_owned() }),
     }
 }
 

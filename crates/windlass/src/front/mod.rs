@@ -5,6 +5,7 @@
 //! circuits need ([`NeedsKeys`]) and no others.
 
 mod any_depth;
+mod circuit;
 mod client;
 mod context;
 mod family;
@@ -15,10 +16,11 @@ mod refreshers;
 mod server;
 mod setting;
 
+pub use circuit::Circuit;
 pub use client::Client;
 pub use context::Context;
 pub use family::{Approximate, Exact, Family, Mock};
 pub use needs::NeedsKeys;
 pub use refreshers::{MockRefreshers, Refreshers};
-pub use server::{Circuit, Server};
+pub use server::Server;
 pub use setting::{ApproximateSetting, ExactSetting};

@@ -9,7 +9,10 @@ use std::sync::Arc;
 
 use crate::bootstrap::BootstrapPlan;
 use crate::circuits::linear::Plannable;
-use crate::circuits::{DigitRemoval, LinearPlan, PolynomialPlan, Power, SlotFunction, TracePlan};
+use crate::circuits::{
+    Comparison, DigitRemoval, InnerProduct, LinearPlan, Membership, PolynomialPlan, Power, PublicInnerProduct,
+    SlotFunction, TracePlan,
+};
 use crate::lookup::Lookup;
 
 /// Up to which level a key must serve.
@@ -119,6 +122,31 @@ impl NeedsKeys for Power {
 impl NeedsKeys for SlotFunction {
     fn key_request(&self) -> KeyRequest {
         with_products(self.name(), self.products())
+    }
+}
+
+impl NeedsKeys for Comparison {
+    fn key_request(&self) -> KeyRequest {
+        with_products(self.name(), self.products())
+    }
+}
+
+impl NeedsKeys for Membership {
+    fn key_request(&self) -> KeyRequest {
+        with_products(self.name(), self.products())
+    }
+}
+
+impl NeedsKeys for InnerProduct {
+    fn key_request(&self) -> KeyRequest {
+        let keys = self.total().required_keys();
+        KeyRequest::none("an inner product").with_galois(keys).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for PublicInnerProduct {
+    fn key_request(&self) -> KeyRequest {
+        KeyRequest::none("an inner product with a public vector").with_galois(self.total().required_keys())
     }
 }
 

@@ -6,84 +6,17 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::circuit::Circuit;
 use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::needs::{NeedsKeys, Products};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Progress};
-use crate::circuits::linear::{Plannable, Prepares};
-use crate::circuits::{LinearPlan, PolynomialPlan, Power, PreparedPlan, SlotFunction, TracePlan};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
 use crate::plaintext::Plaintext;
 use crate::schemes::{Ciphertext, Refresh, ckks};
 use crate::switching::Switching;
-
-/// A circuit with one input and one output, for evaluators of type `E`.
-pub trait Circuit<E: Switching>: NeedsKeys {
-    /// What can be made ready once for any number of inputs: converted constants.
-    type Prepared: Send + Sync + 'static;
-
-    /// A number that no other circuit has, and the level that constants for this input are prepared
-    /// for: by both a server finds what it prepared before. `None` for circuits that have nothing to
-    /// prepare.
-    ///
-    /// # Errors
-    /// What the evaluator reports of the input.
-    fn place(&self, _evaluator: &E, _input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
-        Ok(None)
-    }
-
-    /// Makes the constants ready, for inputs up to a level.
-    ///
-    /// # Errors
-    /// What the evaluator reports.
-    fn prepare(&self, evaluator: &E, level: usize) -> Result<Self::Prepared>;
-
-    /// The output.
-    ///
-    /// # Errors
-    /// What the evaluator reports.
-    fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext>;
-}
-
-impl<R: Plannable + 'static, E: Prepares<R> + 'static> Circuit<E> for LinearPlan<R>
-where
-    Self: NeedsKeys,
-{
-    type Prepared = PreparedPlan<E, R>;
-
-    fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
-        Ok(Some((self.number(), evaluator.level_for(input)?)))
-    }
-
-    fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
-        self.prepare_at(evaluator, level)
-    }
-
-    fn run(&self, prepared: &PreparedPlan<E, R>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.apply(prepared, evaluator, input)
-    }
-}
-
-/// Circuits that have nothing to prepare.
-macro_rules! unprepared {
-    ($($circuit:ty: $bound:ident),*) => {
-        $(impl<E: $bound> Circuit<E> for $circuit {
-            type Prepared = ();
-
-            fn prepare(&self, _: &E, _: usize) -> Result<()> {
-                Ok(())
-            }
-
-            fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-                self.apply(evaluator, input)
-            }
-        })*
-    };
-}
-
-unprepared!(PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, TracePlan: Switching);
 
 /// Constants that were prepared, by the number of their circuit and their level.
 type Prepared = HashMap<(u64, usize), Arc<dyn Any + Send + Sync>>;
@@ -119,16 +52,16 @@ impl<F: Family> Server<F> {
         &self.engine
     }
 
-    /// Runs a circuit. Its constants are converted at the first call and kept for the next ones,
+    /// Runs a circuit on a ciphertext, a pair or whatever it takes. Its constants are converted at the first call and kept for the next ones,
     /// until [`Self::forget`].
     ///
     /// # Errors
     /// [`Error::MissingKeys`] before any work, with all that are missing and who needs them; what
     /// the circuit reports.
-    pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
+    pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<CiphertextOf<F>> {
         self.check_keys(circuit)?;
         let prepared = self.prepared(circuit, input)?;
-        self.engine.run(input, &|engine, input| circuit.run(&prepared, engine, input))
+        circuit.run(&prepared, &self.engine, input)
     }
 
     /// Converts the constants of a circuit for inputs like this one, as the first [`Self::apply`]
@@ -136,7 +69,7 @@ impl<F: Family> Server<F> {
     ///
     /// # Errors
     /// As there.
-    pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C, input: &CiphertextOf<F>) -> Result<()> {
+    pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<()> {
         self.prepared(circuit, input).map(drop)
     }
 
@@ -149,7 +82,7 @@ impl<F: Family> Server<F> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C, input: &CiphertextOf<F>) -> Result<Arc<C::Prepared>> {
+    fn prepared<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<Arc<C::Prepared>> {
         let Some(place) = circuit.place(&self.engine, input)? else {
             return Ok(Arc::new(circuit.prepare(&self.engine, 0)?));
         };
@@ -221,6 +154,15 @@ where
     pub fn product(&self, factors: &[CiphertextOf<F>]) -> Result<CiphertextOf<F>> {
         self.check_keys(&Products)?;
         crate::circuits::product_of_many(&self.engine, factors)
+    }
+
+    /// `Σ_i a_i·b_i`, slot by slot, relinearised once.
+    ///
+    /// # Errors
+    /// As [`Self::product`].
+    pub fn sum_of_products(&self, pairs: &[(&CiphertextOf<F>, &CiphertextOf<F>)]) -> Result<CiphertextOf<F>> {
+        self.check_keys(&Products)?;
+        self.engine.dot_ciphertexts(pairs)
     }
 
     /// `a + values`, slot by slot, for public integers.

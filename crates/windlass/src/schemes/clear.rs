@@ -271,6 +271,10 @@ impl Evaluator for Clear {
         1
     }
 
+    fn content(&self, a: &ClearCiphertext) -> Content {
+        a.content()
+    }
+
     fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Plaintext> {
         constant.check_ring(&self.slots, "Clear::prepare")?;
         Ok(constant.clone())

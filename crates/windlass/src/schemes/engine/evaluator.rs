@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Ciphertext, Constant, Engine};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 use crate::schemes::pairs::Rules;
 use windlass_ring::slots::SlotRing;
 
@@ -16,6 +16,10 @@ impl Evaluator for Engine {
 
     fn top_level(&self) -> usize {
         self.context.top_level()
+    }
+
+    fn content(&self, a: &Ciphertext) -> Content {
+        a.content
     }
 
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Constant> {

@@ -3,7 +3,8 @@
 //! An engine that was given a refresher promises that what comes out of an operation can still be
 //! refreshed. So it looks at the noise bound of the result. Where that leaves too little, it
 //! refreshes the operands and works again: the one operation that was done in vain costs a
-//! hundredth of a bootstrapping.
+//! hundredth of a bootstrapping. A refresh that fails takes nothing away: what came out before it is
+//! the result, and its own error comes only where there was none.
 
 use std::sync::Arc;
 
@@ -33,7 +34,11 @@ impl Engine {
         let mut refreshed: Vec<Option<Ciphertext>> = vec![None; operands.len()];
         while let Some(refresher) = self.refresher_for(&best) {
             let Some(poorest) = self.poorest(operands, &refreshed) else { break };
-            let Some(new) = self.gain(refresher, operands[poorest])? else { break };
+            let new = match self.gain(refresher, operands[poorest]) {
+                Ok(Some(new)) => new,
+                Ok(None) => break,
+                Err(error) => return best.map_err(|_| error),
+            };
             // A square has one operand twice.
             for (place, operand) in operands.iter().enumerate() {
                 if std::ptr::eq(*operand, operands[poorest]) {
@@ -57,7 +62,10 @@ impl Engine {
         let plain = self.plain();
         let first = circuit(&plain, input);
         let Some(refresher) = self.refresher_for(&first) else { return first };
-        let refreshed = self.gain(refresher, input)?;
+        let refreshed = match self.gain(refresher, input) {
+            Ok(refreshed) => refreshed,
+            Err(error) => return first.map_err(|_| error),
+        };
         if let Some(fresh) = &refreshed {
             let second = circuit(&plain, fresh);
             if self.refresher_for(&second).is_none() {

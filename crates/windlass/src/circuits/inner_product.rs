@@ -1,0 +1,132 @@
+//! Inner products of vectors in slots: a product, then the sum of all slots.
+
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
+
+use super::linear::{LinearMap, LinearPlan, PreparedPlan};
+use super::slot_function::check_integers;
+use super::trace::{TraceChain, TracePlan, TraceSpec};
+use crate::error::Result;
+use crate::evaluator::Evaluator;
+use crate::integer::Integer;
+use crate::plaintext::Plaintext;
+
+/// `Σ_j a_j·b_j` in every slot, for two encrypted vectors.
+///
+/// ```
+/// use windlass::Context;
+/// use windlass::circuits::{InnerProduct, PublicInnerProduct};
+///
+/// let context = Context::preset("insecure_toy_256")?; // p = 257; a toy
+/// let both = InnerProduct::new(&context)?;
+/// let public = PublicInnerProduct::new(&context, &[10, 0, 1])?;
+/// let (client, server) = context.generate_keys([&both, &public])?;
+/// let (a, b) = (client.encrypt(&[1, 2, 3])?, client.encrypt(&[4, 5, 6])?);
+/// assert_eq!(client.decrypt(&server.apply(&both, (&a, &b))?)?[0], 32);
+/// assert_eq!(client.decrypt(&server.apply(&public, &a)?)?[0], 13);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct InnerProduct {
+    total: Total,
+}
+
+impl InnerProduct {
+    /// With the fastest sum of slots, by the default prices.
+    ///
+    /// # Errors
+    /// As [`TracePlan::new`].
+    pub fn new(ring: &SlotRing) -> Result<Self> {
+        Self::with_spec(ring, &TraceSpec::default())
+    }
+
+    /// With a sum of slots as the specification says: fewer keys, say.
+    ///
+    /// # Errors
+    /// As [`TracePlan::new`].
+    pub fn with_spec(ring: &SlotRing, spec: &TraceSpec) -> Result<Self> {
+        Ok(Self { total: Total::new(ring, spec)? })
+    }
+
+    /// The sum of all slots.
+    pub fn total(&self) -> &TracePlan {
+        &self.total.plan
+    }
+
+    /// `Σ_j a_j·b_j` in every slot.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotIntegers`] for slots with elements where the ring has bad dimensions; what
+    /// the evaluator reports.
+    pub fn apply<E: Evaluator>(&self, evaluator: &E, a: &E::Ciphertext, b: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.total.check(evaluator, [a, b])?;
+        let product = evaluator.multiply(a, b)?;
+        evaluator.run(&product, &|evaluator, product| self.total.plan.apply(evaluator, product))
+    }
+}
+
+/// `Σ_j w_j·x_j` in every slot, for a public vector w and an encrypted one.
+#[derive(Debug, Clone)]
+pub struct PublicInnerProduct {
+    weights: LinearPlan,
+    total: Total,
+}
+
+impl PublicInnerProduct {
+    /// With these integers; zeros follow if there are fewer than slots.
+    ///
+    /// # Errors
+    /// [`crate::Error::ShapeMismatch`] for more integers than slots; as [`TracePlan::new`].
+    pub fn new<T: Integer>(ring: &Arc<SlotRing>, weights: &[T]) -> Result<Self> {
+        let weights = LinearMap::diagonal(&Plaintext::from_integers(ring, weights)?).plan()?;
+        Ok(Self { weights, total: Total::new(ring, &TraceSpec::default())? })
+    }
+
+    /// The products with the vector: a map without automorphisms, which needs no keys.
+    pub fn weights(&self) -> &LinearPlan {
+        &self.weights
+    }
+
+    /// The sum of all slots.
+    pub fn total(&self) -> &TracePlan {
+        &self.total.plan
+    }
+
+    /// `Σ_j w_j·x_j` in every slot, with what [`LinearPlan::prepare`] made of [`Self::weights`].
+    ///
+    /// # Errors
+    /// As [`InnerProduct::apply`].
+    pub fn apply<E: Evaluator>(
+        &self,
+        prepared: &PreparedPlan<E>,
+        evaluator: &E,
+        x: &E::Ciphertext,
+    ) -> Result<E::Ciphertext> {
+        self.total.check(evaluator, [x])?;
+        self.total.plan.apply(evaluator, &self.weights.apply(prepared, evaluator, x)?)
+    }
+}
+
+/// The sum of all slots, which is that of their automorphisms in bad dimensions too where they hold
+/// integers.
+#[derive(Debug, Clone)]
+struct Total {
+    plan: TracePlan,
+    all_good: bool,
+}
+
+impl Total {
+    fn new(ring: &SlotRing, spec: &TraceSpec) -> Result<Self> {
+        let all_good = ring.hypercube().dimensions().iter().all(|dimension| dimension.good);
+        Ok(Self { plan: TracePlan::new(&TraceChain::total(ring)?, spec)?, all_good })
+    }
+
+    fn check<'a, E: Evaluator + 'a>(
+        &self,
+        evaluator: &E,
+        inputs: impl IntoIterator<Item = &'a E::Ciphertext>,
+    ) -> Result<()> {
+        if self.all_good { Ok(()) } else { check_integers("an inner product", evaluator, inputs) }
+    }
+}

@@ -1,0 +1,122 @@
+//! What a server runs.
+
+use crate::circuits::linear::{Plannable, Prepares};
+use crate::circuits::{
+    Comparison, InnerProduct, LinearPlan, Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct,
+    SlotFunction, TracePlan,
+};
+use crate::error::Result;
+use crate::evaluator::Evaluator;
+use crate::switching::Switching;
+
+use super::needs::NeedsKeys;
+
+/// A circuit with one output, for evaluators of type `E`.
+pub trait Circuit<E: Switching + 'static>: NeedsKeys {
+    /// What goes in: a ciphertext, a pair of them, a ciphertext and a list.
+    type Input<'a>: Copy;
+
+    /// What can be made ready once for any number of inputs: converted constants.
+    type Prepared: Send + Sync + 'static;
+
+    /// A number that no other circuit has, and the level that constants for this input are prepared
+    /// for: by both a server finds what it prepared before. `None` for circuits that have nothing to
+    /// prepare.
+    ///
+    /// # Errors
+    /// What the evaluator reports of the input.
+    fn place(&self, _evaluator: &E, _input: Self::Input<'_>) -> Result<Option<(u64, usize)>> {
+        Ok(None)
+    }
+
+    /// Makes the constants ready, for inputs up to a level.
+    ///
+    /// # Errors
+    /// What the evaluator reports.
+    fn prepare(&self, evaluator: &E, level: usize) -> Result<Self::Prepared>;
+
+    /// The output. What goes through [`Switching::run`] may be refreshed as a whole, the rest
+    /// operation by operation.
+    ///
+    /// # Errors
+    /// What the evaluator reports.
+    fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: Self::Input<'_>) -> Result<E::Ciphertext>;
+}
+
+impl<R: Plannable + 'static, E: Prepares<R> + 'static> Circuit<E> for LinearPlan<R>
+where
+    Self: NeedsKeys,
+{
+    type Input<'a> = &'a E::Ciphertext;
+    type Prepared = PreparedPlan<E, R>;
+
+    fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
+        Ok(Some((self.number(), evaluator.level_for(input)?)))
+    }
+
+    fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
+        self.prepare_at(evaluator, level)
+    }
+
+    fn run(&self, prepared: &PreparedPlan<E, R>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+        evaluator.run(input, &|evaluator, x| self.apply(prepared, evaluator, x))
+    }
+}
+
+impl<E: Evaluator + 'static> Circuit<E> for PublicInnerProduct {
+    type Input<'a> = &'a E::Ciphertext;
+    type Prepared = PreparedPlan<E>;
+
+    fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
+        self.weights().place(evaluator, input)
+    }
+
+    fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E>> {
+        self.weights().prepare_at(evaluator, level)
+    }
+
+    fn run(&self, prepared: &PreparedPlan<E>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+        evaluator.run(input, &|evaluator, x| self.apply(prepared, evaluator, x))
+    }
+}
+
+/// Circuits of one input that have nothing to prepare.
+macro_rules! of_one {
+    ($($circuit:ty: $bound:ident),*) => {
+        $(impl<E: $bound + 'static> Circuit<E> for $circuit {
+            type Input<'a> = &'a E::Ciphertext;
+            type Prepared = ();
+
+            fn prepare(&self, _: &E, _: usize) -> Result<()> {
+                Ok(())
+            }
+
+            fn run(&self, (): &(), evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+                evaluator.run(input, &|evaluator, x| self.apply(evaluator, x))
+            }
+        })*
+    };
+}
+
+of_one!(PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, TracePlan: Switching);
+
+/// Circuits of two inputs that have nothing to prepare; what follows the meeting of both they run
+/// by themselves.
+macro_rules! of_two {
+    ($($circuit:ty: $second:ty),*) => {
+        $(impl<E: Evaluator + 'static> Circuit<E> for $circuit {
+            type Input<'a> = (&'a E::Ciphertext, &'a $second);
+            type Prepared = ();
+
+            fn prepare(&self, _: &E, _: usize) -> Result<()> {
+                Ok(())
+            }
+
+            fn run(&self, (): &(), evaluator: &E, (a, b): Self::Input<'_>) -> Result<E::Ciphertext> {
+                self.apply(evaluator, a, b)
+            }
+        })*
+    };
+}
+
+of_two!(Comparison: E::Ciphertext, InnerProduct: E::Ciphertext, Membership: [E::Ciphertext]);
