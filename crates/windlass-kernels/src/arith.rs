@@ -155,6 +155,8 @@ pub struct Reducer {
     short: u64,
     /// ⌊2^{2·bits}/t⌋.
     long: u64,
+    /// 2^64 mod t.
+    word: u64,
 }
 
 impl Reducer {
@@ -163,10 +165,12 @@ impl Reducer {
         assert!((1..1 << 50).contains(&modulus), "a modulus from 1 to 2^50");
         let bits = 64 - modulus.leading_zeros();
         let long = ((1u128 << (2 * bits)) / modulus as u128) as u64;
-        Self { modulus, bits, short: u64::MAX / modulus, long }
+        let word = ((1u128 << 64) % modulus as u128) as u64;
+        Self { modulus, bits, short: u64::MAX / modulus, long, word }
     }
 
     /// x − t where that is not negative, else x, for x < 2t.
+    #[inline]
     fn once(self, x: u64) -> u64 {
         let rest = x.wrapping_sub(self.modulus);
         // All ones when the difference is negative.
@@ -174,18 +178,28 @@ impl Reducer {
     }
 
     /// x mod t.
+    #[inline]
     pub fn reduce(self, x: u64) -> u64 {
         // The quotient is short by at most one.
         let quotient = ((x as u128 * self.short as u128) >> 64) as u64;
         self.once(x - quotient * self.modulus)
     }
 
+    /// x mod t for a sum of products.
+    #[inline]
+    pub fn reduce_wide(self, x: u128) -> u64 {
+        let high = self.mul(self.reduce((x >> 64) as u64), self.word);
+        self.add(high, self.reduce(x as u64))
+    }
+
     /// a + b mod t of canonical residues.
+    #[inline]
     pub fn add(self, a: u64, b: u64) -> u64 {
         self.once(a + b)
     }
 
     /// a·b mod t of canonical residues. Source: Barrett 1986; the quotient is short by at most two.
+    #[inline]
     pub fn mul(self, a: u64, b: u64) -> u64 {
         let product = a as u128 * b as u128;
         let quotient = ((product >> (self.bits - 1)) * self.long as u128) >> (self.bits + 1);
@@ -194,6 +208,7 @@ impl Reducer {
     }
 
     /// The centred representative of a canonical residue, in (−t/2, t/2].
+    #[inline]
     pub fn centred(self, x: u64) -> i64 {
         let above = ((self.modulus / 2).wrapping_sub(x) as i64) >> 63;
         x as i64 - (self.modulus as i64 & above)
@@ -218,6 +233,8 @@ mod tests {
             let values: Vec<u64> = edges.into_iter().chain(random).collect();
             for (&a, &b) in values.iter().zip(values.iter().rev()).chain(values.iter().zip(&values)) {
                 assert_eq!(reducer.reduce(a), a % t);
+                let wide = u128::from(a) << 64 | u128::from(b);
+                assert_eq!(u128::from(reducer.reduce_wide(wide)), wide % u128::from(t));
                 let (a, b) = (a % t, b % t);
                 assert_eq!(reducer.mul(a, b), mul_mod(a, b, t), "{a}·{b} modulo {t}");
                 assert_eq!(reducer.add(a, b), (a + b) % t);

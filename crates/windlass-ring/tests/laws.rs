@@ -199,5 +199,24 @@ fn integers_round_trip() {
     assert!(centred.iter().zip(small.iter()).all(|(x, &y)| *x == BigInt::from(y)));
     assert_eq!(Poly::from_integers(&ring, &basis, &centred), poly);
     let expected: Vec<u64> = small.iter().map(|x| x.rem_euclid(17) as u64).collect();
-    assert_eq!(lift.centred_mod(&poly, 17), expected);
+    assert_eq!(lift.centred_mod(&poly, 17).0, expected);
+}
+
+#[test]
+fn lifting_modulo_t_agrees_with_integers() {
+    for (m, primes) in [(45, 1), (45, 3), (4096, 3), (1705, 2)] {
+        let ring = ring(m);
+        let basis = Basis::new(0..primes);
+        let poly = random(&ring, &basis, 7).into_coeff();
+        let lift = IntegerLift::new(&ring, &basis);
+        let (centred, product) = (lift.centred(&poly), BigInt::from(lift.product().clone()));
+        for t in [2, 17, 1 << 20, (1 << 49) - 1] {
+            let (residues, fraction) = lift.centred_mod(&poly, t);
+            let modulo = |x: &BigInt| ((x % t + t) % t).try_into().unwrap();
+            assert_eq!(residues, centred.iter().map(modulo).collect::<Vec<u64>>(), "m = {m}, t = {t}");
+            let largest = centred.iter().map(|x| x.magnitude().clone()).max().unwrap();
+            let exact = (BigInt::from(largest << 64) / &product).to_string().parse::<f64>().unwrap() * 2f64.powi(-64);
+            assert!((fraction - exact).abs() < 2f64.powi(-40), "{fraction} is not {exact}");
+        }
+    }
 }

@@ -5,10 +5,12 @@ use num_traits::Zero;
 use zeroize::Zeroizing;
 
 use crate::basis::Basis;
-use crate::norm;
 use crate::poly::{Coeff, Poly};
 use crate::ring::Ring;
 use windlass_kernels::{Modulus, arith::Reducer, overflow};
+
+/// Columns that are lifted together.
+const COLUMNS: usize = 1024;
 
 /// Lifts coefficients from residues to centred integers.
 #[derive(Debug)]
@@ -60,55 +62,42 @@ impl IntegerLift {
             .collect()
     }
 
-    /// x_j·(Π/q_i)^{−1} mod q_i, so that x_j/Π is the fractional part of their sum over the q_i. What is lifted is a phase, which with
-    /// its ciphertext determines the secret: wiped after use.
-    fn weighed(&self, poly: &Poly<Coeff>) -> Vec<Zeroizing<Vec<u64>>> {
-        let ring = poly.ring();
-        let weigh = |(row, index): (usize, usize)| {
-            let mut x = Zeroizing::new(poly.row(row).to_vec());
-            windlass_kernels::rows::mul_scalar_assign(ring.isa(), ring.modulus(index), &mut x, self.weights[row]);
-            x
-        };
-        self.basis.indices().enumerate().map(weigh).collect()
-    }
-
-    /// max_j |x_j|/Π of the centred coefficients, in [0, 1/2]; off by less than 2^{−40}.
-    pub fn largest_fraction(&self, poly: &Poly<Coeff>) -> f64 {
+    /// The centred coefficients modulo t < 2^50, and max_j |x_j|/Π, in [0, 1/2], off by less than
+    /// 2^{−40}. The residues are right for every coefficient with |x| < (1/2 − 2^{−30})·Π. Time and
+    /// memory accesses do not depend on them.
+    ///
+    /// With w_i = x·(Π/q_i)^{−1} mod q_i, the fractional part of Σ_i w_i/q_i is x/Π, and what is
+    /// rounded away says how often Π is to be subtracted from Σ_i w_i·(Π/q_i). All of it is done for
+    /// a few columns at a time, which stay near the processor.
+    pub fn centred_mod(&self, poly: &Poly<Coeff>, t: u64) -> (Vec<u64>, f64) {
         assert_eq!(poly.basis(), &self.basis);
-        let mut sums = Zeroizing::new(vec![0.0f64; poly.ring().n()]);
-        for (row, index) in self.weighed(poly).iter().zip(self.basis.indices()) {
-            let inverse = 1.0 / poly.ring().modulus(index).value() as f64;
-            sums.iter_mut().zip(row.iter()).for_each(|(sum, &x)| *sum += x as f64 * inverse);
-        }
-        // Added to a double below 2^51 it rounds to the nearest integer, without a branch.
-        const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
-        norm::largest(sums.iter().map(|&sum| (sum - ((sum + INTEGERS) - INTEGERS)).abs()))
-    }
-
-    /// The centred coefficients modulo t < 2^50. Right for every coefficient with |x| < (1/2 − 2^{−30})·Π. Time and memory accesses do
-    /// not depend on them.
-    pub fn centred_mod(&self, poly: &Poly<Coeff>, t: u64) -> Vec<u64> {
-        assert_eq!(poly.basis(), &self.basis);
-        let ring = poly.ring();
-        let weighed = self.weighed(poly);
-        let mut excess = Zeroizing::new(vec![0; ring.n()]);
-        let terms: Vec<_> = self
-            .basis
-            .indices()
-            .zip(&weighed)
-            .map(|(index, row)| (&row[..], 1.0 / ring.modulus(index).value() as f64))
-            .collect();
-        overflow::rounded_sum(ring.isa(), &mut excess, &terms);
+        let (ring, n, count) = (poly.ring(), poly.ring().n(), self.basis.len());
+        let primes: Vec<Modulus> = self.basis.indices().map(|index| ring.modulus(index)).collect();
+        let inverses: Vec<f64> = primes.iter().map(|q| 1.0 / q.value() as f64).collect();
         let modulo_t = |x: &BigUint| (x % t).iter_u64_digits().next().unwrap_or(0);
         let cofactors: Vec<u64> = self.cofactors.iter().map(modulo_t).collect();
         let (reducer, wrap) = (Reducer::new(t), (t - modulo_t(&self.product)) % t);
-        let term = |x: u64, factor: u64| reducer.mul(reducer.reduce(x), factor);
-        (0..ring.n())
-            .map(|j| {
-                let rows = weighed.iter().zip(&cofactors);
-                rows.fold(term(excess[j], wrap), |sum, (row, &c)| reducer.add(sum, term(row[j], c)))
-            })
-            .collect()
+        // What is lifted is a phase, which with its ciphertext determines the secret: wiped after use.
+        let mut weighed = Zeroizing::new(vec![0; COLUMNS * count]);
+        let mut excess = Zeroizing::new(vec![0; COLUMNS]);
+        let (mut residues, mut largest) = (Vec::with_capacity(n), 0.0);
+        for start in (0..n).step_by(COLUMNS) {
+            let columns = COLUMNS.min(n - start);
+            for (row, &q) in primes.iter().enumerate() {
+                let (x, out) = (&poly.row(row)[start..][..columns], &mut weighed[COLUMNS * row..][..columns]);
+                windlass_kernels::rows::mul_scalar(ring.isa(), q, out, x, self.weights[row]);
+            }
+            let rows: Vec<&[u64]> = weighed.chunks(COLUMNS).map(|row| &row[..columns]).collect();
+            let terms: Vec<_> = rows.iter().copied().zip(inverses.iter().copied()).collect();
+            let excess = &mut excess[..columns];
+            largest = f64::max(largest, overflow::rounded_sum_with_distance(ring.isa(), excess, &terms));
+            residues.extend((0..columns).map(|j| {
+                let first = u128::from(excess[j]) * u128::from(wrap);
+                let terms = rows.iter().zip(&cofactors);
+                reducer.reduce_wide(terms.fold(first, |sum, (row, &c)| sum + u128::from(row[j]) * u128::from(c)))
+            }));
+        }
+        (residues, largest)
     }
 }
 

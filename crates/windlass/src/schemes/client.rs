@@ -167,8 +167,7 @@ impl Decryptor {
         let t = ct.prime.pow(ct.exponent);
         let mut epsilon = self.epsilon(ct).into_coeff();
         let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
-        let fraction = lift.largest_fraction(&epsilon);
-        let mut residues = lift.centred_mod(&epsilon, t);
+        let (mut residues, fraction) = lift.centred_mod(&epsilon, t);
         epsilon.zeroize();
         // The bound says |ε| ≤ 2^{−1−capacity}·Q, coefficient by coefficient; fractions are off by less than 2^{−40}.
         if fraction > (-1.0 - capacity).exp2() * 1.001 + 2f64.powi(-39) {

@@ -93,7 +93,7 @@ impl Setup {
                 Poly::from_signed(&self.ring, &basis, &signed).into_eval()
             })
             .collect();
-        IntegerLift::new(&self.ring, &basis).centred_mod(&f(&lifted).into_coeff(), self.slots.modulus().value())
+        IntegerLift::new(&self.ring, &basis).centred_mod(&f(&lifted).into_coeff(), self.slots.modulus().value()).0
     }
 }
 
