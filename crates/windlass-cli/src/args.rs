@@ -58,8 +58,9 @@ pub struct SourceArgs {
     /// The column that names each row once.
     #[arg(long, value_name = "COLUMN", requires = "table")]
     pub key: Option<String>,
-    /// The parameter set (see `windlass params list`) [default: demo, or that of the schema, which must be the same].
-    #[arg(long, value_name = "NAME")]
+    /// The parameter set, by name (see `windlass params list`) or as a file
+    /// [default: demo, or that of the schema, which must be the same].
+    #[arg(long, value_name = "NAME|FILE")]
     pub params: Option<String>,
     /// Accept a schema with parameters below 128 bits of security.
     #[arg(long, requires = "schema")]
@@ -75,8 +76,9 @@ pub struct SchemaArgs {
     /// The column that names each row once.
     #[arg(long, value_name = "COLUMN")]
     pub key: String,
-    /// The parameter set (see `windlass params list`).
-    #[arg(long, value_name = "NAME", default_value = "demo")]
+    /// The parameter set, by name (see `windlass params list`) or as a file, which `params plan --out`
+    /// and `params search --out` write.
+    #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
     pub params: String,
     /// The schema file to write.
     #[arg(long, value_name = "FILE")]
@@ -123,8 +125,8 @@ pub struct AnswerArgs {
     /// The column that names each row once.
     #[arg(long, value_name = "COLUMN")]
     pub key: String,
-    /// The parameter set of the schema.
-    #[arg(long, value_name = "NAME", default_value = "demo")]
+    /// The parameter set of the schema, by name or as a file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
     pub params: String,
     /// The client's evaluation keys.
     #[arg(long, value_name = "FILE")]
@@ -166,8 +168,9 @@ pub struct LookupArgs {
     /// The key value of the row to ask for.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
-    /// The parameter set (see `windlass params list`).
-    #[arg(long, value_name = "NAME", default_value = "demo")]
+    /// The parameter set, by name (see `windlass params list`) or as a file, which `params plan --out`
+    /// and `params search --out` write.
+    #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
     pub params: String,
     /// Keep keys, query and answer in this directory (made if missing) [default: a temporary one, removed at the end].
     #[arg(long, value_name = "DIR")]

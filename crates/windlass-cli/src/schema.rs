@@ -10,15 +10,63 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use windlass::lookup::encode_record;
 use windlass::wire::{Access, sha256, write_new};
+use windlass::{Params, Scheme};
 
 use crate::error::{CliError, Result};
 use crate::table::Table;
 
 const FORMAT: &str = "windlass-lookup-schema";
-const VERSION: u32 = 1;
+
+/// The version of a schema that names its parameters, and of one that writes them out.
+const NAMED: u32 = 1;
+const WRITTEN_OUT: u32 = 2;
 
 /// Largest schema file that is read.
 const MAX_BYTES: u64 = 1 << 28;
+
+/// The parameters of a schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Parameters {
+    /// The name of a preset.
+    Preset(String),
+    /// A set of one's own, as a parameter file holds it. Whoever wrote the schema chose it.
+    Own(serde_json::Value),
+}
+
+impl Parameters {
+    /// As a command is given them: a name, or a parameter file where the text ends in `.json`.
+    pub fn given(text: &str) -> Result<Self> {
+        if !text.ends_with(".json") {
+            return Ok(Self::Preset(text.to_owned()));
+        }
+        let params = Params::named_or_file(text, Scheme::Bgv)?;
+        Ok(Self::Own(serde_json::from_str(&params.to_json()).expect("a parameter file is JSON")))
+    }
+
+    /// The set itself, every promise of it checked.
+    pub fn load(&self) -> Result<Params> {
+        Ok(match self {
+            Self::Preset(name) => Params::preset(name, Scheme::Bgv)?,
+            Self::Own(set) => Params::from_json(&set.to_string())?.with_scheme(Scheme::Bgv),
+        })
+    }
+
+    /// What to call it in a message.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Preset(name) => name.clone(),
+            Self::Own(set) => set["name"].as_str().unwrap_or("parameters of its own").to_owned(),
+        }
+    }
+
+    fn version(&self) -> u32 {
+        match self {
+            Self::Preset(_) => NAMED,
+            Self::Own(_) => WRITTEN_OUT,
+        }
+    }
+}
 
 /// The public shape of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +74,8 @@ const MAX_BYTES: u64 = 1 << 28;
 pub struct Schema {
     format: String,
     version: u32,
-    /// Name of the parameter set.
-    pub parameters: String,
+    /// The parameter set.
+    pub parameters: Parameters,
     /// Names of the columns.
     pub columns: Vec<String>,
     /// Name of the key column.
@@ -40,11 +88,11 @@ pub struct Schema {
 
 impl Schema {
     /// The schema of a table under a parameter set.
-    pub fn of(table: &Table, parameters: &str) -> Self {
+    pub fn of(table: &Table, parameters: Parameters) -> Self {
         Self {
             format: FORMAT.to_owned(),
-            version: VERSION,
-            parameters: parameters.to_owned(),
+            version: parameters.version(),
+            parameters,
             columns: table.columns().to_vec(),
             key: table.key_column().to_owned(),
             record_bytes: table.rows().iter().map(|row| encode_record(row).len()).max().unwrap_or(0),
@@ -62,7 +110,7 @@ impl Schema {
             return Err(not_a_schema(format!("more than {MAX_BYTES} bytes")));
         }
         let schema: Self = serde_json::from_slice(&text).map_err(|error| not_a_schema(error.to_string()))?;
-        if schema.format != FORMAT || schema.version != VERSION {
+        if schema.format != FORMAT || schema.version != schema.parameters.version() {
             return Err(not_a_schema(format!("format '{}' version {}", schema.format, schema.version)));
         }
         schema.check().map_err(|reason| not_a_schema(reason.to_owned()))?;
@@ -154,7 +202,23 @@ mod tests {
     fn schema() -> Schema {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "zone,country\nEurope/Lisbon,PT\nAsia/Tokyo,JP\n").unwrap();
-        Schema::of(&Table::read(file.path(), "zone").unwrap(), "demo")
+        Schema::of(&Table::read(file.path(), "zone").unwrap(), Parameters::given("demo").unwrap())
+    }
+
+    #[test]
+    fn a_set_of_ones_own_is_written_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, path) = (dir.path().join("own.json"), dir.path().join("schema.json"));
+        let own = Params::preset("bgv_n32768", Scheme::Bgv).unwrap().to_json().replace("bgv_n32768", "own");
+        std::fs::write(&file, own).unwrap();
+        let schema = Schema { parameters: Parameters::given(file.to_str().unwrap()).unwrap(), ..schema() };
+        assert!(schema.write(&path).is_ok() && Schema::read(&path).is_err(), "version 1 has names only");
+        std::fs::remove_file(&path).unwrap();
+        let schema = Schema { version: WRITTEN_OUT, ..schema };
+        schema.write(&path).unwrap();
+        let back = Schema::read(&path).unwrap();
+        assert_eq!((&back, back.parameters.name().as_str()), (&schema, "own"));
+        assert_eq!(back.parameters.load().unwrap().id(), Params::preset("bgv_n32768", Scheme::Bgv).unwrap().id());
     }
 
     #[test]

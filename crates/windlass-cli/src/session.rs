@@ -11,7 +11,7 @@ use windlass::wire::{FileContext, KeyId, Wire, WireContext, WireError, hex, load
 use crate::args::SourceArgs;
 use crate::error::{CliError, Result};
 use crate::report::{print_message, rounded_down};
-use crate::schema::Schema;
+use crate::schema::{Parameters, Schema};
 use crate::table::Table;
 
 /// Below this many bits a schema's parameters are refused.
@@ -35,7 +35,7 @@ pub struct Session {
 impl Session {
     /// Builds the rings of a schema's parameters.
     pub fn new(schema: Schema) -> Result<Self> {
-        let params = Params::preset(&schema.parameters, Scheme::Bgv)?;
+        let params = schema.parameters.load()?;
         let slots = params.slot_ring()?;
         let lookup =
             Lookup::new(&slots, schema.keys.len(), schema.record_bytes).map_err(|error| too_large(error, &schema))?;
@@ -48,15 +48,16 @@ impl Session {
         Self::new(match (&source.schema, &source.table, &source.key) {
             (Some(path), _, _) => {
                 let schema = Schema::read(path)?;
-                if let Some(asked) = source.params.as_ref().filter(|asked| **asked != schema.parameters) {
-                    let (asked, found) = (asked.clone(), schema.parameters);
+                let asked = source.params.as_deref().map(Parameters::given).transpose()?;
+                if let Some(asked) = asked.filter(|asked| *asked != schema.parameters) {
+                    let (asked, found) = (asked.name(), schema.parameters.name());
                     return Err(CliError::OtherParameters { path: path.clone(), asked, found });
                 }
                 schema
             }
             (None, Some(table), Some(key)) => {
                 let parameters = source.params.as_deref().unwrap_or(DEFAULT_PARAMETERS);
-                Schema::of(&Table::read(table, key)?, parameters)
+                Schema::of(&Table::read(table, key)?, Parameters::given(parameters)?)
             }
             _ => return Err(CliError::Usage("give --schema FILE, or --table FILE with --key COLUMN".into())),
         })
@@ -64,7 +65,7 @@ impl Session {
 
     /// From a table.
     pub fn of_table(table: &Table, parameters: &str) -> Result<Self> {
-        Self::new(Schema::of(table, parameters))
+        Self::new(Schema::of(table, Parameters::given(parameters)?))
     }
 
     /// For a client, before it makes keys or a query: a stranger's schema names the parameters, so it is refused below 128 bits unless the client
@@ -112,9 +113,10 @@ fn too_large(error: windlass::Error, schema: &Schema) -> CliError {
         let slots = Params::preset(LARGEST, Scheme::Bgv)?.slot_ring()?;
         Ok(Lookup::new(&slots, schema.keys.len(), schema.record_bytes).is_ok())
     };
-    let larger = (schema.parameters != LARGEST && fits().unwrap_or(false)).then_some(LARGEST);
+    let parameters = schema.parameters.name();
+    let larger = (parameters != LARGEST && fits().unwrap_or(false)).then_some(LARGEST);
     let (rows, bytes) = (schema.keys.len(), schema.record_bytes);
-    CliError::TooLarge { rows, bytes, parameters: schema.parameters.clone(), larger }
+    CliError::TooLarge { rows, bytes, parameters, larger }
 }
 
 /// The size of a file.

@@ -74,6 +74,46 @@ fn weak_parameters_of_a_schema_need_consent() {
 }
 
 #[test]
+fn a_lookup_takes_a_parameter_file_and_its_schema_carries_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), TABLE).unwrap();
+    succeed(at, "params plan --modulus 257 --depth 1 --slots 64 --out own.json");
+    let table = "--table table.csv --key code --params own.json";
+    let report = succeed(at, &format!("lookup {table} --query 3 --out out"));
+    assert_eq!((report["row"]["name"].as_str(), report["verified"].as_bool()), (Some("three"), Some(true)));
+    // The client has the schema alone.
+    fs::rename(at.join("own.json"), at.join("server.json")).unwrap();
+    succeed(at, "keygen --schema out/schema.json --out keys");
+    let message = fail(at, "keygen --schema out/schema.json --params demo --out other");
+    assert!(message.contains("not 'demo'"), "{message}");
+    // A stranger's set is checked as any other, whatever it calls itself.
+    fs::copy(at.join("out/schema.json"), at.join("schema.json")).unwrap();
+    let own: Value = serde_json::from_slice(&fs::read(at.join("server.json")).unwrap()).unwrap();
+    let changed = |field: &str, value: Value| {
+        let mut own = own.clone();
+        own[field] = value;
+        crafted(at, "parameters", own);
+        fail(at, "keygen --schema crafted.json --out other")
+    };
+    let longer: Vec<u32> = vec![50; 40];
+    assert!(changed("q_prime_bits", json!(longer)).contains("bits"));
+    assert!(changed("assurance", json!("none")).contains("assurance"));
+    assert!(changed("m", json!(1u64 << 60)).contains("crafted.json") || !at.join("other").exists());
+    for digits in [json!(0), json!(u64::MAX), json!(-1), json!(null)] {
+        changed("digits", digits);
+    }
+    changed("q_prime_bits", json!(vec![50; 100_000]));
+    assert!(!at.join("other").exists());
+    let mut renamed = own.clone();
+    renamed["name"] = json!("\u{1b}[31mred");
+    crafted(at, "parameters", renamed);
+    let told = windlass(at, "keygen --schema crafted.json --out other".split(' '));
+    let told = String::from_utf8(told.stderr).unwrap();
+    assert!(told.contains("[31mred") && !told.contains('\u{1b}'), "{told:?}");
+}
+
+#[test]
 fn cells_do_not_reach_the_terminal_as_they_are() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("t.csv"), "id,class,\"x\u{1b}[2J\"\n1,a,0.5\n2,b,\u{1b}[31mred\n").unwrap();

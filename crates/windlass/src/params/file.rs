@@ -75,6 +75,9 @@ impl Params {
     /// # Errors
     /// [`WireError::Malformed`] for text that is no parameter file; those of [`Self::new`].
     pub fn from_json(text: &str) -> Result<Self> {
+        if text.len() as u64 > MOST_BYTES {
+            return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
+        }
         let file: ParamsV1 = serde_json::from_str(text).map_err(|_| malformed("parameter file"))?;
         if file.windlass_parameters != 1 {
             return Err(malformed("version of a parameter file"));
