@@ -111,7 +111,9 @@ pub use switching::Switching;
 pub use windlass_ring as ring;
 pub use windlass_rlwe as rlwe;
 
-/// The programs of the README are tests.
+/// The programs of the README and of the pages for users are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
-pub struct ReadmeExample;
+#[doc = include_str!("../../../docs/linear-maps.md")]
+#[doc = include_str!("../../../docs/bootstrapping.md")]
+pub struct Pages;
