@@ -35,7 +35,8 @@ impl DigitMethod for Cubes {
     }
 }
 
-fn main() -> Result<()> {
+/// Runs with it.
+pub fn main() -> Result<()> {
     // Two of four digits go, from every residue modulo 81, in slots modulo 3^4; what is left are residues modulo 3^2.
     let ring = |exponent| -> Result<_> { Ok(Arc::new(SlotRing::new(121, 3, exponent, Isa::best())?)) };
     let (whole, left) = (ring(4)?, ring(2)?);

@@ -34,7 +34,8 @@ impl MapStrategy for BinaryDigits {
     }
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Runs with it.
+pub fn main() -> Result<(), Box<dyn std::error::Error>> {
     let slots = Arc::new(SlotRing::new(257, 2, 1, windlass::ring::kernels::Isa::best())?);
     let map = LinearMap::matmul_1d(&slots, 0, |_, row, column| row * column + 1)?;
     let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::own(&BinaryDigits)))?;

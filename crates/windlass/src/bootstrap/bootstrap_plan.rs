@@ -181,6 +181,12 @@ fn best(plans: impl Iterator<Item = Result<BootstrapPlan>>) -> Result<BootstrapP
 fn steps(pipeline: &Pipeline, unpacking: Option<Unpacking>, digits: DigitRemoval) -> Result<Vec<Step>> {
     let Pipeline { params, spec, message, working, .. } = pipeline;
     let merging = Merging::choose(params, message, spec, unpacking)?;
+    if spec.transform.is_own() {
+        match unpacking {
+            Some(Unpacking::Constants) => maps::check_packed(message, merging.transform)?,
+            _ => maps::check_thin(message, merging.transform)?,
+        }
+    }
     let digits = vec![Step::Digits(digits)];
     let Some(unpacking) = unpacking else {
         let Merging { transform, to_coefficients, to_slots } = merging;

@@ -12,7 +12,7 @@ use crate::error::Result;
 ///
 /// # Errors
 /// [`BootstrapError::Unsupported`] for monomials where m is no power of two or the stages are
-/// Bruun's, and for constants that do not fit into memory.
+/// not linear over what they split, and for constants that do not fit into memory.
 pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &BootstrapSpec) -> Result<Vec<Unpacking>> {
     let unsupported = |what: String| Err(BootstrapError::Unsupported { what }.into());
     if !params.m().is_power_of_two() {
@@ -31,7 +31,7 @@ pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &Bootstr
             Unpacking::Automatic | Unpacking::Constants if 3 * d * bytes <= MAX_CHOSEN_BYTES => {
                 Ok(vec![Unpacking::Constants])
             }
-            _ => unsupported(format!("Bruun's stages unpack by up to {} constants; use Transform::RADIX2", 3 * d)),
+            _ => unsupported(format!("these stages unpack by up to {} constants; use Transform::RADIX2", 3 * d)),
         };
     }
     let fits = d * d * bytes <= MAX_CHOSEN_BYTES;

@@ -39,7 +39,7 @@ pub use bootstrapper::Bootstrapper;
 pub use error::BootstrapError;
 pub use estimate::KeyBytes;
 pub use keys::BootstrapKeys;
-pub use maps::Transform;
+pub use maps::{SlotTransform, Transform};
 pub use mock::ClearBootstrapper;
 pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
 pub use progress::Progress;

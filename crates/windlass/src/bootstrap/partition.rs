@@ -55,7 +55,7 @@ impl Merging {
         single: bool,
     ) -> Result<(f64, Self)> {
         let (m, p, packed) = (params.m(), slots.prime(), unpacking == Some(Unpacking::Constants));
-        let count = if packed { transform.packed_stage_count(m, p)? } else { maps::stage_count(m, p)? };
+        let count = if packed { transform.packed_stage_count(m, p)? } else { transform.stage_count(m, p)? };
         let groups = match unpacking {
             _ if !m.is_power_of_two() => count,
             // Each merged stage spends the capacity of one, and two of four take no more time than
@@ -72,7 +72,7 @@ impl Merging {
             ));
         }
         let thin = matches!(unpacking, None | Some(Unpacking::Monomials));
-        let fixed = if thin { transform.fixed(slots) } else { None };
+        let fixed = if thin { maps::fixed(slots, transform) } else { None };
         let (supports, inner) = if packed {
             transform.packed_supports(slots)?
         } else {

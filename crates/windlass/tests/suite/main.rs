@@ -11,6 +11,7 @@ mod front_door;
 mod functions_of_two;
 mod linear;
 mod operations;
+mod own_parts;
 mod planned;
 mod polynomial;
 mod properties;

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 
-use super::radix2::{fixed, positions};
-use super::slot_map::{Fixed, SlotMap};
+use super::radix2::{fixed_step, positions, stage_count};
+use super::slot_map::SlotMap;
 use super::transform::{SlotTransform, Stages, Supports, supports};
 use crate::error::Result;
 
@@ -243,13 +243,16 @@ impl SlotTransform for Bruun {
     }
 
     fn refusal(&self, m: u64, p: u64) -> Option<&'static str> {
-        let slots = || m / 2 / arith::multiplicative_order(p % m, m);
-        let suits = m.is_power_of_two() && p % 4 == 3 && slots() > 1;
+        let suits = m.is_power_of_two() && p % 4 == 3 && stage_count(m, p) > 0;
         (!suits).then_some("m a power of two, p = 3 modulo 4 and two slots")
     }
 
-    fn fixed(&self, slots: &Arc<SlotRing>) -> Option<Fixed> {
-        Some(fixed(slots))
+    fn fixed_step(&self, slots: &SlotRing) -> Option<usize> {
+        Some(fixed_step(slots))
+    }
+
+    fn stage_count(&self, m: u64, p: u64) -> Result<usize> {
+        Ok(stage_count(m, p))
     }
 
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
@@ -265,7 +268,7 @@ impl SlotTransform for Bruun {
     }
 
     fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok((m / 2 / arith::multiplicative_order(p % m, m)).trailing_zeros() as usize - 1)
+        Ok(stage_count(m, p) - 1)
     }
 
     fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {

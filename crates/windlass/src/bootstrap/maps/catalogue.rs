@@ -13,31 +13,48 @@ use crate::names::named;
 
 /// How the transform between slots and coefficients is split into elementary stages.
 #[derive(Clone, Copy, Default)]
-pub struct Transform(Option<&'static dyn SlotTransform>);
+pub struct Transform {
+    transform: Option<&'static dyn SlotTransform>,
+    is_own: bool,
+}
 
 impl Transform {
     /// The least price of what the ring has.
-    pub const AUTOMATIC: Self = Self(None);
+    pub const AUTOMATIC: Self = Self { transform: None, is_own: false };
     /// Composite m: one stage for each factor (Halevi–Shoup 2015, §4).
-    pub const TENSOR: Self = Self(Some(&CompositeTensor));
+    pub const TENSOR: Self = Self::published(&CompositeTensor);
     /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3
     /// mod 4; three diagonals a stage.
-    pub const RADIX2: Self = Self(Some(&Radix2));
+    pub const RADIX2: Self = Self::published(&Radix2);
     /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a stage,
     /// and in packed mode d constants to unpack, not d².
-    pub const BRUUN: Self = Self(Some(&Bruun));
+    pub const BRUUN: Self = Self::published(&Bruun);
 
     /// All of them.
     pub const ALL: [Self; 4] = [Self::AUTOMATIC, Self::TENSOR, Self::RADIX2, Self::BRUUN];
 
+    const fn published(transform: &'static dyn SlotTransform) -> Self {
+        Self { transform: Some(transform), is_own: false }
+    }
+
+    /// One of your own.
+    pub const fn own(transform: &'static dyn SlotTransform) -> Self {
+        Self { transform: Some(transform), is_own: true }
+    }
+
+    /// Whether it is none of the published ones, so that its maps are to be checked.
+    pub(crate) fn is_own(self) -> bool {
+        self.is_own
+    }
+
     /// Its name.
     pub fn name(self) -> &'static str {
-        self.0.map_or("automatic", |transform| transform.name())
+        self.transform.map_or("automatic", |transform| transform.name())
     }
 
     /// Where it was published; nothing for [`Self::AUTOMATIC`].
     pub fn citation(self) -> &'static str {
-        self.0.map_or("", |transform| transform.citation())
+        self.transform.map_or("", |transform| transform.citation())
     }
 
     /// What it leaves to choose among.
@@ -45,8 +62,8 @@ impl Transform {
     /// # Errors
     /// [`BootstrapError::Unsupported`] for a transform that m and p do not have.
     pub(crate) fn choices(self, m: u64, p: u64) -> Result<Vec<&'static dyn SlotTransform>> {
-        let Some(transform) = self.0 else {
-            let all = Self::ALL.iter().filter_map(|transform| transform.0);
+        let Some(transform) = self.transform else {
+            let all = Self::ALL.iter().filter_map(|one| one.transform);
             return Ok(all.filter(|transform| transform.refusal(m, p).is_none()).collect());
         };
         let Some(needs) = transform.refusal(m, p) else { return Ok(vec![transform]) };

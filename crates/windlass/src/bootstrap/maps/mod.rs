@@ -8,6 +8,7 @@
 
 mod bruun;
 mod catalogue;
+mod check;
 mod merge;
 mod monomials;
 mod packing;
@@ -20,14 +21,18 @@ mod transform;
 mod whole;
 
 pub use catalogue::Transform;
+pub(crate) use check::{check_packed, check_thin};
 pub(crate) use monomials::{Split, splits, together_to_coefficients, together_to_slots};
-pub(crate) use packing::Packing;
+pub use packing::Packing;
+pub use rings::evaluation_hypercube;
 pub(crate) use rings::evaluation_ring;
-pub use rings::{evaluation_hypercube, stage_count};
 pub(crate) use slot_map::Fixed;
+pub use slot_map::SlotMap;
 pub(crate) use trace::trace_stages;
-pub(crate) use transform::SlotTransform;
-pub(crate) use whole::{packed_to_coefficients, packed_to_slots, thin_supports, thin_to_coefficients, thin_to_slots};
+pub use transform::{SlotTransform, Stages, Supports};
+pub(crate) use whole::{
+    fixed, packed_to_coefficients, packed_to_slots, thin_supports, thin_to_coefficients, thin_to_slots,
+};
 
 #[cfg(test)]
 mod tests;

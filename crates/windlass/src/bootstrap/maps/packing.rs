@@ -16,7 +16,7 @@ use crate::plaintext::Plaintext;
 /// = Z_{p^r}\[Y\] only, so the basis is ζ^k (p ≡ 1 mod 4) or ζ^k, ζ^k·√−1 (p ≡ 3 mod 4), with d²
 /// constants.
 #[derive(Debug, Clone)]
-pub(crate) struct Packing {
+pub struct Packing {
     basis: Vec<Vec<u64>>,
     /// Elements of E that stand in every slot.
     constants: Vec<Vec<u64>>,
@@ -59,10 +59,15 @@ impl Packing {
         &self.basis
     }
 
+    /// ε: what coefficients stand with before the map to the coefficients.
+    pub fn repacked(&self) -> &[Vec<u64>] {
+        &self.repacked
+    }
+
     /// Unpacking as a grid of maps from one ciphertext to d: `c_k = Σ_j
     /// constants[index[k][j]]·σ^j(γ)`. Constants that are equal are one in memory, and so they are
     /// when a plan of the grid has prepared them.
-    pub fn unpacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
+    pub(crate) fn unpacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
         let constants = everywhere(slots, &self.constants)?;
         let (p, m) = (slots.prime() % slots.m(), slots.m());
         let mut grid = LinearGrid::zero(slots, self.index.len(), 1)?;
@@ -75,7 +80,7 @@ impl Packing {
 
     /// Repacking as a grid of maps from d ciphertexts to one, `Σ_k ε_k·c_k`; the ε_k are reduced to
     /// the modulus of `slots`.
-    pub fn repacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
+    pub(crate) fn repacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
         let constants = everywhere(slots, &self.repacked)?;
         let mut grid = LinearGrid::zero(slots, 1, constants.len())?;
         for (k, constant) in constants.iter().enumerate() {
@@ -86,7 +91,7 @@ impl Packing {
 
     /// A plan for [`Self::unpacking_grid`], with keys for all powers of σ where they are few, else
     /// for baby and giant steps.
-    pub fn unpacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
+    pub(crate) fn unpacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
         const FEW: usize = 12;
         let d = self.index.len();
         let babies = if d <= FEW { d } else { d.isqrt() + usize::from(d.isqrt().pow(2) < d) };
@@ -96,7 +101,7 @@ impl Packing {
     }
 
     /// A plan for [`Self::repacking_grid`]; it needs no keys.
-    pub fn repacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
+    pub(crate) fn repacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
         LinearPlan::for_grid(&self.repacking_grid(slots)?, &PlanSpec { cost, ..PlanSpec::default() })
     }
 }

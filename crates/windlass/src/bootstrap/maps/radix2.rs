@@ -8,7 +8,7 @@ use windlass_ring::kernels::arith;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::packing::Packing;
-use super::slot_map::{Fixed, SlotMap};
+use super::slot_map::SlotMap;
 use super::transform::{SlotTransform, Stages, Supports, supports};
 use crate::error::Result;
 
@@ -163,9 +163,15 @@ impl Butterflies {
     }
 }
 
-/// What thin maps of powers of two meet in the slots: integers, or elements of Z_{p^r}\[Y\].
-pub(super) fn fixed(slots: &Arc<SlotRing>) -> Fixed {
-    Fixed::new(slots, if slots.prime() % 4 == 1 { 1 } else { 2 })
+/// What thin maps of powers of two meet in the slots: integers, or elements of Z_{p^r}\[Y\], which
+/// this power of the Frobenius map fixes.
+pub(super) fn fixed_step(slots: &SlotRing) -> usize {
+    if slots.prime() % 4 == 1 { 1 } else { 2 }
+}
+
+/// log2 ℓ.
+pub(super) fn stage_count(m: u64, p: u64) -> usize {
+    (m / 2 / arith::multiplicative_order(p % m, m)).ilog2() as usize
 }
 
 /// Powers of two: log2 ℓ stages over Z_{p^r}\[Y\], three diagonals each.
@@ -200,8 +206,12 @@ impl SlotTransform for Radix2 {
         (!m.is_power_of_two()).then_some("m a power of two")
     }
 
-    fn fixed(&self, slots: &Arc<SlotRing>) -> Option<Fixed> {
-        Some(fixed(slots))
+    fn fixed_step(&self, slots: &SlotRing) -> Option<usize> {
+        Some(fixed_step(slots))
+    }
+
+    fn stage_count(&self, m: u64, p: u64) -> Result<usize> {
+        Ok(stage_count(m, p))
     }
 
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
@@ -229,7 +239,7 @@ impl SlotTransform for Radix2 {
     }
 
     fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok((m / 2 / arith::multiplicative_order(p % m, m)).trailing_zeros() as usize)
+        self.stage_count(m, p)
     }
 
     fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {

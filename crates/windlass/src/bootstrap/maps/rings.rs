@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_ring::kernels::{Isa, arith};
+use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::radix2;
@@ -22,13 +22,4 @@ pub fn evaluation_hypercube(m: u64, p: u64) -> Result<Hypercube> {
 /// R/(p^r) over [`evaluation_hypercube`].
 pub(crate) fn evaluation_ring(m: u64, p: u64, r: u32) -> Result<Arc<SlotRing>> {
     Ok(Arc::new(SlotRing::with_hypercube(evaluation_hypercube(m, p)?, r, Isa::best())?))
-}
-
-/// How many elementary stages there are: what a partition is a partition of.
-pub fn stage_count(m: u64, p: u64) -> Result<usize> {
-    if m.is_power_of_two() {
-        let slots = m / 2 / arith::multiplicative_order(p % m, m);
-        return Ok(slots.trailing_zeros() as usize);
-    }
-    Ok(Factors::choose(m, p)?.list.iter().filter(|factor| factor.size > 1).count())
 }

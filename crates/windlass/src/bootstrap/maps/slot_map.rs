@@ -8,7 +8,7 @@ use windlass_ring::slots::SlotRing;
 use crate::circuits::linear::{InSlots, LinearMap};
 
 /// Stages are built and merged with their constants in slots.
-pub(crate) type SlotMap = LinearMap<InSlots>;
+pub type SlotMap = LinearMap<InSlots>;
 
 /// The automorphisms of a power-of-two ring up to powers of σ^step, each class with one
 /// representative: `±5^i·σ^f` with i nearest to 0 and f < step.

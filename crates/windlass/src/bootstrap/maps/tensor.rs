@@ -195,6 +195,11 @@ impl SlotTransform for CompositeTensor {
         m.is_power_of_two().then_some("an m that is no power of two")
     }
 
+    /// One for each factor with more than one slot.
+    fn stage_count(&self, m: u64, p: u64) -> Result<usize> {
+        Ok(Factors::choose(m, p)?.list.iter().filter(|factor| factor.size > 1).count())
+    }
+
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
         let factors = Factors::choose(slots.m(), slots.prime())?;
         let used = (0..factors.list.len()).filter(|&s| factors.list[s].size > 1);

@@ -14,6 +14,11 @@ fn apply(maps: &[LinearMap], x: &Plaintext) -> Plaintext {
     maps.iter().fold(x.clone(), |x, map| map.apply(&x).unwrap())
 }
 
+/// Of the stages of either kind.
+fn stage_count(m: u64, p: u64) -> Result<usize> {
+    Transform::AUTOMATIC.choices(m, p)?[0].stage_count(m, p)
+}
+
 fn partitions(count: usize) -> Vec<Vec<usize>> {
     let every: Vec<usize> = (1..=count).collect();
     let pairs: Vec<usize> = (1..=count).filter(|end| end % 2 == count % 2).collect();

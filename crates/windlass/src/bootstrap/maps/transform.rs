@@ -7,15 +7,19 @@ use std::sync::Arc;
 use windlass_ring::slots::SlotRing;
 
 use super::packing::Packing;
-use super::slot_map::{Fixed, SlotMap};
-use crate::error::Result;
+use super::slot_map::SlotMap;
+use crate::bootstrap::error::BootstrapError;
+use crate::error::{Error, Result};
 
 /// The elementary stages of one map, first to last: those that may be merged, and one before or
 /// after them that is a stage by itself.
 #[derive(Debug)]
-pub(crate) struct Stages {
+pub struct Stages {
+    /// What comes before them.
     pub first: Option<SlotMap>,
+    /// Those that may be merged.
     pub merged: Vec<SlotMap>,
+    /// What comes after them.
     pub last: Option<SlotMap>,
 }
 
@@ -29,8 +33,10 @@ impl Stages {
 /// A way to split the maps between slots and coefficients into elementary stages.
 ///
 /// Thin maps are for integers in the slots; those of packed mode for all elements, with coefficients
-/// taken apart and put together by a [`Packing`].
-pub(crate) trait SlotTransform: fmt::Debug + Send + Sync {
+/// taken apart and put together by a [`Packing`]. The published ones are the constants of
+/// [`super::Transform`]; one of your own becomes a [`super::Transform`] by
+/// [`super::Transform::own`], and is checked on random plaintexts before a plan is made with it.
+pub trait SlotTransform: fmt::Debug + Send + Sync {
     /// The name that it is chosen by.
     fn name(&self) -> &'static str;
 
@@ -40,16 +46,30 @@ pub(crate) trait SlotTransform: fmt::Debug + Send + Sync {
     /// What it needs that m and p do not have.
     fn refusal(&self, m: u64, p: u64) -> Option<&'static str>;
 
-    /// Of thin maps: the slots hold elements that a power of σ fixes, so that automorphisms count up
-    /// to that.
-    fn fixed(&self, _: &Arc<SlotRing>) -> Option<Fixed> {
+    /// Of thin maps: the s for which slots hold elements that σ^s fixes, σ the Frobenius map, so
+    /// that automorphisms count up to powers of σ^s; s = 1 for integers. None where all count.
+    fn fixed_step(&self, _: &SlotRing) -> Option<usize> {
         None
     }
 
-    /// The thin map from slots to coefficients.
+    /// How many of the elementary stages of each thin map may be merged.
+    ///
+    /// # Errors
+    /// [`Error::Unplannable`] for an m without evaluation maps.
+    fn stage_count(&self, m: u64, p: u64) -> Result<usize>;
+
+    /// The thin map from slots to coefficients: integer i becomes a coefficient of the powerful
+    /// basis, each another one, and the other coefficients are 0.
+    ///
+    /// # Errors
+    /// What building maps reports.
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages>;
 
-    /// The thin map from coefficients to slots, before the trace.
+    /// The thin map from coefficients to slots, before the trace `Σ_{k<d} σ^k` of every slot, which
+    /// leaves the coefficients where [`Self::evaluation`] had them from, whatever the others are.
+    ///
+    /// # Errors
+    /// What building maps reports.
     fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages>;
 
     /// The bases of packed mode.
@@ -63,21 +83,50 @@ pub(crate) trait SlotTransform: fmt::Debug + Send + Sync {
     }
 
     /// How many of the elementary stages may be merged in packed mode.
-    fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize>;
+    ///
+    /// # Errors
+    /// [`BootstrapError::Unsupported`] for a transform of thin mode alone.
+    fn packed_stage_count(&self, _m: u64, _p: u64) -> Result<usize> {
+        Err(thin_alone(self.name()))
+    }
 
-    /// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacking`]) to the element with these coefficients.
-    fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages>;
+    /// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients.
+    ///
+    /// # Errors
+    /// As [`Self::packed_stage_count`].
+    fn packed_evaluation(&self, _: &Arc<SlotRing>) -> Result<Stages> {
+        Err(thin_alone(self.name()))
+    }
 
     /// From an element to slots `Σ_i c_i·η_i` with its coefficients, η the given basis.
-    fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages>;
+    ///
+    /// # Errors
+    /// As [`Self::packed_stage_count`].
+    fn packed_interpolation(&self, _slots: &Arc<SlotRing>, _basis: &[Vec<u64>]) -> Result<Stages> {
+        Err(thin_alone(self.name()))
+    }
 
     /// The automorphisms of the stages of packed mode: of those that may be merged, to the
     /// coefficients and to the slots, and of the one beside them where it depends on the transform.
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)>;
+    ///
+    /// # Errors
+    /// As [`Self::packed_stage_count`].
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
+        let forth = self.packed_evaluation(slots)?;
+        let back = self.packed_interpolation(slots, self.packing(slots).basis())?;
+        let beside = [&forth.first, &forth.last, &back.first, &back.last].into_iter().flatten();
+        let beside = beside.flat_map(SlotMap::support).collect();
+        Ok(([forth, back].map(|stages| supports(&stages.merged)), beside))
+    }
+}
+
+fn thin_alone(name: &str) -> Error {
+    let what = format!("{name} stages are for thin mode alone; use another transform, or Mode::Thin");
+    BootstrapError::Unsupported { what }.into()
 }
 
 /// The automorphisms of each elementary stage, first to last.
-pub(crate) type Supports = Vec<BTreeSet<u64>>;
+pub type Supports = Vec<BTreeSet<u64>>;
 
 /// Of these stages.
 pub(crate) fn supports(stages: &[SlotMap]) -> Supports {

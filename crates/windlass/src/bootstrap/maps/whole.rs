@@ -6,6 +6,7 @@ use windlass_ring::slots::SlotRing;
 
 use super::merge::merge;
 use super::packing::Packing;
+use super::slot_map::Fixed;
 use super::transform::{SlotTransform, Supports, supports};
 use crate::circuits::LinearMap;
 use crate::error::Result;
@@ -17,31 +18,37 @@ pub(crate) fn thin_supports(slots: &Arc<SlotRing>, transform: &dyn SlotTransform
 }
 
 /// The thin map from slots to coefficients, first stage first; `ends` says after which elementary
-/// stages a merged one ends, ascending, the last being [`super::stage_count`].
+/// stages a merged one ends, ascending, the last being
+/// [`SlotTransform::stage_count`].
 ///
-/// For powers of two the stages are meant for slots with integers: see [`SlotTransform::fixed`].
+/// Stages may be meant for slots with integers: see [`SlotTransform::fixed_step`].
 pub(crate) fn thin_to_coefficients(
     slots: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
     ends: &[usize],
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.evaluation(slots)?, ends, transform.fixed(slots).as_ref())
+    merge(transform.evaluation(slots)?, ends, fixed(slots, transform).as_ref())
 }
 
 /// The thin map from coefficients to slots without its trace, first stage first; the partition
 /// counts from the side of the coefficients.
 ///
 /// For powers of two its constants are integers, or elements of Z_{p^r}\[Y\], and the trace has to
-/// follow, or the slots to hold such elements: see [`SlotTransform::fixed`].
+/// follow, or the slots to hold such elements: see [`SlotTransform::fixed_step`].
 pub(crate) fn thin_to_slots(
     slots: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
     ends: &[usize],
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.interpolation(slots)?, ends, transform.fixed(slots).as_ref())
+    merge(transform.interpolation(slots)?, ends, fixed(slots, transform).as_ref())
 }
 
-/// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacking`]) to the element with these coefficients,
+/// The automorphisms up to those that make no difference to thin maps.
+pub(crate) fn fixed(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Option<Fixed> {
+    Some(Fixed::new(slots, transform.fixed_step(slots)?))
+}
+
+/// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients,
 /// first stage first.
 pub(crate) fn packed_to_coefficients(
     slots: &Arc<SlotRing>,

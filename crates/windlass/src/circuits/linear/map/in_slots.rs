@@ -137,6 +137,33 @@ impl LinearMap<InSlots> {
         Self::from_terms(&InSlots(Arc::clone(slots)), terms).expect("slots of residues, and units")
     }
 
+    /// The E-linear map with this matrix: `entry(row, column)` gives the coefficients of an element of
+    /// E, taken modulo p^r; zeros follow if there are fewer than d, so that none are 0.
+    ///
+    /// Cost: a constant of all slots for each automorphism; of sparse matrices few.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for more than d coefficients.
+    pub fn from_matrix(slots: &Arc<SlotRing>, entry: impl Fn(usize, usize) -> Vec<u64>) -> Result<Self> {
+        let (count, d, modulus) = (slots.slots(), slots.degree(), slots.modulus());
+        let mut rows: Vec<Vec<(usize, Vec<u64>)>> = Vec::with_capacity(count);
+        for row in 0..count {
+            let mut filled = Vec::new();
+            for column in 0..count {
+                let mut value = entry(row, column);
+                if value.len() > d {
+                    return Err(Error::ShapeMismatch { what: "coefficients (at most)", expected: d, got: value.len() });
+                }
+                value.iter_mut().for_each(|x| *x = modulus.reduce(*x));
+                if value.iter().any(|&x| x != 0) {
+                    filled.push((column, value));
+                }
+            }
+            rows.push(filled);
+        }
+        Ok(Self::from_rows(slots, |row, put| rows[row].iter().for_each(|(column, value)| put(*column, 0, value))))
+    }
+
     /// The same map with encoded constants. Errors: what encoding reports.
     pub fn to_linear_map(&self) -> Result<LinearMap> {
         let slots = &self.representation().0;
