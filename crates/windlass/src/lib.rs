@@ -9,7 +9,7 @@
 //! let context = Context::preset("demo")?; // 128 bits of security; println!("{context}")
 //! let matrix = LinearMap::from_dense(&context, &[[1, 2, 3], [4, 5, 6]])?;
 //! let plan = matrix.plan()?;
-//! println!("{}", plan.explain()); // how it will be computed, and which keys that takes
+//! println!("{}", plan.explain_at(&context.prices())); // how, in how much time, with which keys
 //! let (client, server) = context.generate_keys([&plan])?;
 //! let answer = server.apply(&plan, &client.encrypt(&[7, 8, 9])?)?;
 //! assert_eq!(client.decrypt(&answer)?[..2], [50, 122]);

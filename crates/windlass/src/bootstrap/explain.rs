@@ -7,6 +7,7 @@ use windlass_rlwe::SecurityEstimate;
 use super::bootstrap_plan::BootstrapPlan;
 use super::safety;
 use super::spec::DecryptionFormula;
+use crate::file_sizes;
 
 impl BootstrapPlan {
     /// λ of the ephemeral key's switching key, with its source: the table of sparse secrets, or an
@@ -38,6 +39,7 @@ impl BootstrapPlan {
             self.ephemeral_security(),
         );
         let keys = self.required_keys().len();
+        let size = file_sizes::in_words(self.key_bytes().evaluation_memory);
         let write = |text: &mut String| -> std::fmt::Result {
             for stage in self.stages() {
                 let (before, after) = stage.capacity;
@@ -48,7 +50,7 @@ impl BootstrapPlan {
             }
             write!(
                 text,
-                "needs {:.0} bits, leaves {:.0}; {keys} Galois keys",
+                "needs {:.0} bits, leaves {:.0}; {keys} Galois keys, {size} with the relinearisation key",
                 self.least_input_bits(),
                 self.output_bits()
             )

@@ -10,7 +10,7 @@ use super::family::{Approximate, Exact, Family, Mock};
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::maps::evaluation_ring;
 use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode};
-use crate::circuits::linear::ComplexSlots;
+use crate::circuits::linear::{ComplexSlots, CostModel};
 use crate::error::{Error, Result};
 use crate::params::{ParamSpec, Params};
 use crate::schemes::Scheme;
@@ -127,6 +127,14 @@ impl Context {
         Self::build(params.clone().with_scheme(scheme), self.ring(), bootstrapping.clone())
     }
 
+    /// What operations cost on this machine, in milliseconds, and how large keys and constants are:
+    /// for `plan.explain_at(&context.prices())`, or to plan by ([`crate::circuits::PlanSpec::cost`]).
+    ///
+    /// Cost: some transforms of one row.
+    pub fn prices(&self) -> CostModel {
+        CostModel::for_context(self.files().context())
+    }
+
     /// The same context without encryption: the same programs run on it in exact arithmetic.
     pub fn mock(&self) -> Context<Mock> {
         Context { setting: Arc::clone(&self.setting) }
@@ -210,6 +218,13 @@ impl Context<Approximate> {
     /// The CKKS parameters with their transforms.
     pub fn ckks(&self) -> &Arc<CkksContext> {
         &self.setting.context
+    }
+
+    /// What operations cost at the top level, as [`Context::<Exact>::prices`] tells it.
+    ///
+    /// Cost: some transforms of one row.
+    pub fn prices(&self) -> CostModel {
+        CostModel::for_context(self.ckks().rlwe())
     }
 
     /// Vectors of `count` complex numbers, which linear maps are made over.

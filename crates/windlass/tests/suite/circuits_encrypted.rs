@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::circuits::{CostModel, LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy};
+use windlass::circuits::{
+    CostModel, LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy, TraceChain, TracePlan, TraceSpec,
+};
 use windlass::schemes::clear::Clear;
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
 use windlass::{Error, Evaluator, Plaintext, Switching};
@@ -156,7 +158,13 @@ fn prices_are_measured() {
     let sizes = s.engine.context().params().key_sizes();
     assert_eq!(cost.key_bytes, Some(sizes.switching_key_memory));
     assert_eq!(cost.constant_bytes, Some(s.engine.constant_bytes(s.engine.context().top_level()) as u64));
-    for words in ["milliseconds", "bytes in all"] {
-        assert!(plan.explain().contains(words), "{}", plan.explain());
+    // A plan by the default prices tells times and sizes by these too.
+    let by_default = map.plan().unwrap();
+    assert!(by_default.explain().contains("transforms of one row"));
+    let total = TraceChain::total(&slots).unwrap();
+    let total = TracePlan::new(&total, &TraceSpec::default()).unwrap();
+    for text in [plan.explain(), by_default.explain_at(&cost), total.explain_at(&cost)] {
+        assert!(text.contains("milliseconds") && text.contains("bytes in all"), "{text}");
     }
+    assert!(total.explain().contains("transforms of one row"));
 }

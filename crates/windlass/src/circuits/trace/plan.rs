@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::chain::TraceChain;
 use crate::circuits::linear::{CostModel, OperationCount};
 use crate::error::{Error, Result};
+use crate::file_sizes;
 use crate::switching::Switching;
 
 /// What a plan should keep small.
@@ -55,7 +56,7 @@ pub struct TracePlan {
     /// For each group the elements to sum, the identity left out, with repetitions, and how often the identity occurs.
     groups: Vec<Group>,
     count: OperationCount,
-    price: f64,
+    prices: CostModel,
 }
 
 #[derive(Debug, Clone)]
@@ -126,8 +127,7 @@ impl TracePlan {
         let mut count = OperationCount { hoists: groups.len(), mod_downs: groups.len(), ..OperationCount::default() };
         count.hoisted_automorphisms = groups.iter().map(|group| group.elements.len()).sum();
         count.keys = groups.iter().flat_map(Group::keys).collect::<BTreeSet<u64>>().len();
-        let price = groups.iter().map(|group| group.price(cost)).sum();
-        Self { chain: chain.clone(), groups, count, price }
+        Self { chain: chain.clone(), groups, count, prices: *cost }
     }
 
     /// The chain.
@@ -152,17 +152,26 @@ impl TracePlan {
 
     /// The predicted time, in the unit of the prices.
     pub fn price(&self) -> f64 {
-        self.price
+        self.price_at(&self.prices)
     }
 
-    /// The plan in words, one line for each group.
+    fn price_at(&self, prices: &CostModel) -> f64 {
+        self.groups.iter().map(|group| group.price(prices)).sum()
+    }
+
+    /// The plan in words, one line for each group, by the prices that chose it.
     pub fn explain(&self) -> String {
+        self.explain_at(&self.prices)
+    }
+
+    /// As [`Self::explain`], with times and sizes by other prices: in seconds or milliseconds, and in
+    /// bytes, where these know them (`context.prices()`, [`CostModel::measure`]).
+    pub fn explain_at(&self, prices: &CostModel) -> String {
         let mut text = format!(
-            "trace-type function on m = {}: {} factors in {} groups, price {:.1}\n",
+            "trace-type function on m = {}: {} factors in {} groups\n",
             self.chain.conductor(),
             self.chain.factors().len(),
             self.groups.len(),
-            self.price
         );
         for group in &self.groups {
             let counts: Vec<String> =
@@ -170,7 +179,10 @@ impl TracePlan {
             writeln!(text, "  {} = {} automorphisms and the identity", counts.join(" x "), group.elements.len())
                 .expect("writing to a string cannot fail");
         }
-        write!(text, "  uses: {}", self.count).expect("writing to a string cannot fail");
+        let size = prices.key_bytes.map(|each| file_sizes::in_words(self.count.keys as u64 * each));
+        let keys = size.map_or(String::new(), |size| format!("\n  keys: {} of {size} in all", self.count.keys));
+        let time = prices.in_words(self.price_at(prices));
+        write!(text, "  uses: {}\n  time: {time}{keys}", self.count).expect("writing to a string cannot fail");
         text
     }
 

@@ -3,11 +3,13 @@
 use std::fmt::{self, Write as _};
 
 use super::choice::Method;
+use super::cost::CostModel;
 use super::doubling::Addend;
 use super::layout::Layout;
 use super::linear_plan::LinearPlan;
 use super::tree::Tree;
 use crate::circuits::linear::map::Plannable;
+use crate::file_sizes;
 
 impl<R: Plannable> LinearPlan<R> {
     /// log2 of the factor by which the noise of a ciphertext grows, key switches aside: the largest
@@ -25,16 +27,29 @@ impl<R: Plannable> LinearPlan<R> {
         most.log2()
     }
 
-    /// The plan in words: factoring, operations, time, capacity used, keys and constants. Times are
-    /// in seconds or milliseconds and sizes in bytes where the prices know them
-    /// ([`super::CostModel::for_context`], [`super::CostModel::measure`]).
+    /// The plan in words: factoring, operations, time, capacity used, keys and constants, by the
+    /// prices that chose it. See [`Self::explain_at`].
     pub fn explain(&self) -> String {
+        self.explain_at(&self.spec().cost)
+    }
+
+    /// As [`Self::explain`], with times and sizes by other prices: in seconds or milliseconds, and in
+    /// bytes, where these know them (`context.prices()`, [`CostModel::measure`]).
+    pub fn explain_at(&self, prices: &CostModel) -> String {
         let mut text = String::new();
-        self.write(&mut text).expect("writing to a string cannot fail");
+        self.write(prices, &mut text).expect("writing to a string cannot fail");
         text
     }
 
-    fn write(&self, text: &mut String) -> fmt::Result {
+    /// The price by another model than that which chose the plan.
+    fn price_at(&self, prices: &CostModel) -> f64 {
+        let own = &self.spec().cost;
+        // What the operations do not account for are constants that are expanded each time.
+        let expanded = (self.price() - self.count().price(own)) / own.prepare.max(f64::MIN_POSITIVE);
+        self.count().price(prices) + expanded * prices.prepare
+    }
+
+    fn write(&self, prices: &CostModel, text: &mut String) -> fmt::Result {
         let (grid, spec) = (self.grid(), self.spec());
         writeln!(
             text,
@@ -66,22 +81,17 @@ impl<R: Plannable> LinearPlan<R> {
             }
         }
         writeln!(text, "  uses:      {}", self.count())?;
-        writeln!(text, "  time:      {}", spec.cost.in_words(self.price()))?;
+        writeln!(text, "  time:      {}", prices.in_words(self.price_at(prices)))?;
         writeln!(text, "  capacity:  {:.1} bits", self.capacity_bits())?;
         let (keys, constants) = (self.required_keys(), self.constants());
-        writeln!(text, "  constants: {constants}{}", in_bytes(constants, spec.cost.constant_bytes))?;
-        write!(text, "  keys:      {}{}: {keys:?}", keys.len(), in_bytes(keys.len(), spec.cost.key_bytes))
+        writeln!(text, "  constants: {constants}{}", in_bytes(constants, prices.constant_bytes))?;
+        write!(text, "  keys:      {}{}: {keys:?}", keys.len(), in_bytes(keys.len(), prices.key_bytes))
     }
 }
 
 /// What so many things of one size take, if it is known.
 fn in_bytes(count: usize, each: Option<u64>) -> String {
-    const UNITS: [(f64, &str); 3] = [(1e9, "gigabytes"), (1e6, "megabytes"), (1e3, "kilobytes")];
-    let Some(bytes) = each.map(|each| count as f64 * each as f64) else { return String::new() };
-    match UNITS.iter().find(|(size, _)| bytes >= *size) {
-        Some((size, unit)) => format!(" of {:.1} {unit} in all", bytes / size),
-        None => format!(" of {bytes} bytes in all"),
-    }
+    each.map_or(String::new(), |each| format!(" of {} in all", file_sizes::in_words(count as u64 * each)))
 }
 
 fn write_sums(text: &mut String, layout: &Layout) -> fmt::Result {
