@@ -7,13 +7,14 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint unit docs bench nightly clean
+.PHONY: help demo test setup format lint unit docs bench nightly constant-time clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
 	@echo "make test      format, lints, tests, documentation"
 	@echo "make bench     the standard benchmark (not a test)"
-	@echo "make nightly   slow full-size runs"
+	@echo "make nightly   slow full-size runs, and constant-time"
+	@echo "make constant-time   looks for branches on secrets, with valgrind"
 	@echo "make clean     remove what the build and the demo wrote"
 
 setup:
@@ -50,13 +51,30 @@ bench: setup
 	$(CARGO) run --release --locked --package windlass-bench --features peers -- standard
 
 # One full-size bootstrapping of each family, decrypted and compared: up to 5 GB.
-nightly: setup
+nightly: setup constant-time
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
 	$(CARGO) build --release --locked --package windlass-bench
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --bfv
 	target/release/windlass-bench bootstrap --threads 4 --preset boot_n32768_p257 --bfv
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_ma24_set2_p8191
+
+# Every secret is marked as undefined memory; memcheck reports branches and addresses that depend on one.
+MEMCHECK = valgrind --quiet --error-exitcode=1 --error-limit=no --suppressions=tools/constant-time/allowed.supp
+
+constant-time: setup
+	@if ! command -v valgrind >/dev/null; then \
+	    echo "valgrind is missing: nothing was looked for (install it with its headers)"; exit 0; \
+	else \
+	    $(CARGO) build --release --locked --manifest-path tools/constant-time/Cargo.toml --target-dir target/constant-time && \
+	    for isa in portable avx2; do \
+	        echo "memcheck, $$isa" && \
+	        WINDLASS_ISA=$$isa RAYON_NUM_THREADS=1 $(MEMCHECK) target/constant-time/release/constant-time || exit 1; \
+	    done && \
+	    if $(MEMCHECK) --log-file=/dev/null target/constant-time/release/constant-time leak; then \
+	        echo "a branch on a secret went unseen" >&2; exit 1; \
+	    fi; \
+	fi
 
 clean:
 	$(CARGO) clean

@@ -2,7 +2,9 @@
 
 use windlass_kernels::Modulus;
 
-/// Residues of signed coefficients.
+/// Residues of signed coefficients. A function of its own, so that a tool which looks for branches on
+/// secrets can name it.
+#[inline(never)]
 pub(crate) fn residues(q: Modulus, coefficients: &[i64], x: &mut [u64]) {
     let (q, reciprocal) = (q.value(), u64::MAX / q.value());
     // No branch on a coefficient and no division: they may be secret. Whether all are short depends on their distribution alone.
