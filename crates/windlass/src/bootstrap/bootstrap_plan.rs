@@ -11,13 +11,13 @@ use super::candidates::candidates;
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
 use super::maps::{self, Packing};
-use super::partition::Merging;
+use super::partition::{Merging, cost_at};
 use super::pipeline::{LinearStep, Pipeline, Separation, Side, Step, each_part};
 use super::safety;
 use super::schedule::Schedule;
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode, Unpacking};
 use super::stage::{Stage, StageName};
-use crate::circuits::{CostModel, DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec};
+use crate::circuits::{DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec};
 use crate::error::Result;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
@@ -277,10 +277,6 @@ fn linear(
         Ok(Step::Linear(LinearStep { name: name(part, count), side, plan: LinearPlan::new(map, &spec)? }))
     };
     maps.iter().zip(1..).map(step).collect()
-}
-
-fn cost_at(params: &RlweParams, level: usize) -> CostModel {
-    CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level))
 }
 
 /// Constants of one map that take more memory are not held ready, but as coefficients that are

@@ -121,78 +121,54 @@ fn floor(params: &RlweParams, formula: &DecryptionFormula, level: usize) -> f64 
     (rounding.bits() - (t as f64).log2() + formula.log2_switched() - params.log2_q(level)).exp2()
 }
 
-/// (−a·s + e + scale·message, a) over `wide`, a expanded from `seed`; scale is given for each
-/// prime.
-fn seeded_pair(
-    context: &Context,
-    wide: &Basis,
-    seed: &[u8; 32],
-    secret: &[i64],
-    message: &[i64],
-    scale: impl Fn(Modulus) -> u64 + Sync,
-    rng: &mut impl RngCore,
-) -> [Poly<Eval>; 2] {
-    let ring = context.ring();
-    let a = sample::uniform(ring, wide, seed, 0);
-    let mut under = Poly::from_signed(ring, wide, secret).into_eval();
-    let mut b = a.mul(&under);
-    under.zeroize();
-    b.neg_assign();
-    let error = sample::error(ring.shape(), context.gaussian(), rng);
-    let mut error = Poly::from_signed(ring, wide, &error).into_eval();
-    b.add_assign(&error);
-    error.zeroize();
-    let mut message = Poly::from_signed(ring, wide, message).into_eval();
-    message.mul_scalar_rows(|_, q| scale(q));
-    b.add_assign(&message);
-    message.zeroize();
-    [b, a]
-}
-
-/// The ephemeral secret under the main one over the whole of Q·P: (−a·s + e + (P/t)·s̃, a) with t =
-/// p^e. In base Q·P its product with c_1 modulo p^e keeps the error small: c_1·e is divided by P
-/// before it counts.
+/// (−a·s + e + scale·message, a), a expanded from a seed.
 #[derive(Debug, Clone)]
-pub(super) struct EncryptedSecret {
+pub(super) struct SeededPair {
     seed: [u8; 32],
     b: Poly<Eval>,
     a: Poly<Eval>,
 }
 
-impl EncryptedSecret {
-    pub fn generate(secret: &SecretKey, target: &EphemeralSecret, t: u64, rng: &mut impl RngCore) -> Self {
-        let context = secret.context();
+impl SeededPair {
+    /// Over `wide`; `scale` is given for each prime.
+    fn generate(
+        context: &Context,
+        wide: &Basis,
+        [secret, message]: [&[i64]; 2],
+        scale: impl Fn(Modulus) -> u64 + Sync,
+        rng: &mut impl RngCore,
+    ) -> Self {
+        let ring = context.ring();
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let special = context.special();
-        // P modulo q is 0 for the special primes.
-        let scale = |q: Modulus| {
-            let p = special.indices().fold(1, |p, i| q.mul(p, q.reduce(context.ring().modulus(i).value())));
-            q.mul(p, q.inv(q.reduce(t)))
-        };
-        let (wide, under) = (context.wide_basis(context.top_level()), secret.expose_coefficients());
-        let [b, a] = seeded_pair(context, &wide, &seed, under, &target.0, scale, rng);
+        let a = sample::uniform(ring, wide, &seed, 0);
+        let mut under = Poly::from_signed(ring, wide, secret).into_eval();
+        let mut b = a.mul(&under);
+        under.zeroize();
+        b.neg_assign();
+        let error = sample::error(ring.shape(), context.gaussian(), rng);
+        let mut error = Poly::from_signed(ring, wide, &error).into_eval();
+        b.add_assign(&error);
+        error.zeroize();
+        let mut message = Poly::from_signed(ring, wide, message).into_eval();
+        message.mul_scalar_rows(|_, q| scale(q));
+        b.add_assign(&message);
+        message.zeroize();
         Self { seed, b, a }
     }
 
-    /// Rebuilds it from the seed of a, and b. `None` when b is not over all primes of the context.
-    pub fn from_parts(context: &Arc<Context>, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
-        let wide = context.wide_basis(context.top_level());
-        if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != &wide {
+    /// Rebuilds it from the seed of a, and b. `None` when b is not over these primes of the context.
+    fn from_parts(context: &Context, wide: &Basis, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
+        if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != wide {
             return None;
         }
-        let a = sample::uniform(context.ring(), &wide, &seed, 0);
+        let a = sample::uniform(context.ring(), wide, &seed, 0);
         Some(Self { seed, b, a })
     }
 
     /// The seed of a, and b.
     pub fn parts(&self) -> (&[u8; 32], &Poly<Eval>) {
         (&self.seed, &self.b)
-    }
-
-    /// Whether it belongs to this very context.
-    pub fn is_of(&self, context: &Context) -> bool {
-        Arc::ptr_eq(self.b.ring(), context.ring())
     }
 
     /// The pair (b, a).
@@ -203,6 +179,31 @@ impl EncryptedSecret {
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
         self.a.bytes() + self.b.bytes()
+    }
+}
+
+/// The product of these primes modulo q.
+fn product_of(context: &Context, primes: &Basis, q: Modulus) -> u64 {
+    primes.indices().fold(1, |p, i| q.mul(p, q.reduce(context.ring().modulus(i).value())))
+}
+
+/// The ephemeral secret under the main one over the whole of Q·P: (−a·s + e + (P/t)·s̃, a) with t =
+/// p^e. In base Q·P its product with c_1 modulo p^e keeps the error small: c_1·e is divided by P
+/// before it counts.
+pub(super) struct EncryptedSecret;
+
+impl EncryptedSecret {
+    pub fn generate(secret: &SecretKey, target: &EphemeralSecret, t: u64, rng: &mut impl RngCore) -> SeededPair {
+        let context = secret.context();
+        // P modulo q is 0 for the special primes.
+        let scale = |q: Modulus| q.mul(product_of(context, context.special(), q), q.inv(q.reduce(t)));
+        let wide = context.wide_basis(context.top_level());
+        SeededPair::generate(context, &wide, [secret.expose_coefficients(), &target.0], scale, rng)
+    }
+
+    /// As [`SeededPair::from_parts`].
+    pub fn from_parts(context: &Context, seed: [u8; 32], b: Poly<Eval>) -> Option<SeededPair> {
+        SeededPair::from_parts(context, &context.wide_basis(context.top_level()), seed, b)
     }
 
     /// ‖s̃‖ + t·‖e‖/P: the noise of a pair divided by P, for plaintext modulus t.
@@ -217,9 +218,7 @@ impl EncryptedSecret {
 #[derive(Debug, Clone)]
 pub(super) struct EncapsulationKey {
     input: InputModulus,
-    seed: [u8; 32],
-    b: Poly<Eval>,
-    a: Poly<Eval>,
+    pub pair: SeededPair,
 }
 
 impl EncapsulationKey {
@@ -230,35 +229,17 @@ impl EncapsulationKey {
         rng: &mut impl RngCore,
     ) -> Self {
         let context = secret.context();
-        let ring = context.ring();
         let special = input.special_basis(context);
-        let mut seed = [0; 32];
-        rng.fill_bytes(&mut seed);
-        let scale = |q: Modulus| special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
-        let (wide, source) = (input.wide_basis(context), secret.expose_coefficients());
-        let [b, a] = seeded_pair(context, &wide, &seed, &target.0, source, scale, rng);
-        Self { input: input.clone(), seed, b, a }
+        let scale = |q: Modulus| product_of(context, &special, q);
+        let both = [&target.0, secret.expose_coefficients()];
+        let pair = SeededPair::generate(context, &input.wide_basis(context), both, scale, rng);
+        Self { input: input.clone(), pair }
     }
 
-    /// Rebuilds a key from the seed of a, and b. `None` when b is not over the basis of the input
-    /// modulus.
-    pub fn from_parts(context: &Arc<Context>, input: &InputModulus, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
-        let wide = input.wide_basis(context);
-        if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != &wide {
-            return None;
-        }
-        let a = sample::uniform(context.ring(), &wide, &seed, 0);
-        Some(Self { input: input.clone(), seed, b, a })
-    }
-
-    /// The seed of a, and b.
-    pub fn parts(&self) -> (&[u8; 32], &Poly<Eval>) {
-        (&self.seed, &self.b)
-    }
-
-    /// Bytes in memory.
-    pub fn bytes(&self) -> usize {
-        (self.a.data().len() + self.b.data().len()) * 8
+    /// As [`SeededPair::from_parts`].
+    pub fn from_parts(context: &Context, input: &InputModulus, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
+        let pair = SeededPair::from_parts(context, &input.wide_basis(context), seed, b)?;
+        Some(Self { input: input.clone(), pair })
     }
 
     /// Switches a pair at the input level, in BFV form.
@@ -268,8 +249,8 @@ impl EncapsulationKey {
         let wide = keep.union(&special);
         let digit = Gadget::balanced(self.input.level, 1).decompose(&parts[1], &special, 1);
         let half = |key: &Poly<Eval>| Poly::dot(context.ring(), &wide, &[(&digit[0], key)]).divide_rounded(&keep, 1);
-        let mut first = half(&self.b);
+        let [mut first, second] = self.pair.pair().map(half);
         first.add_assign(&parts[0]);
-        [first, half(&self.a)]
+        [first, second]
     }
 }

@@ -1,13 +1,12 @@
 //! What a plan will take, before anything is made: bytes of keys, and time.
 
-use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
 
 use windlass_ring::kernels::{Isa, Modulus};
-use windlass_ring::{Basis, Poly, Ring};
+use windlass_ring::{Basis, Ring};
 
 use super::bootstrap_plan::BootstrapPlan;
+use super::partition::cost_at;
 use super::pipeline::{Parts, Separation, Step};
 use super::stage::StageName;
 use crate::circuits::CostModel;
@@ -66,7 +65,8 @@ impl BootstrapPlan {
     /// Cost: the transform tables of one prime, and some transforms. Errors: those of building
     /// them.
     pub fn estimated_seconds(&self) -> Result<f64> {
-        Ok(self.price() * self.seconds_per_transform()?)
+        let ring = Ring::new(Arc::clone(self.params().shape()), &self.params().q_primes()[..1], Isa::best())?;
+        Ok(self.price() * CostModel::transform_milliseconds(&ring) / 1000.0)
     }
 
     /// The price of one refresh in transforms of one row.
@@ -90,34 +90,14 @@ impl BootstrapPlan {
         let left = self.output_bits();
         let to = (1..=from).find(|&level| self.params().log2_q(level) >= left).unwrap_or(from);
         let level = (from + to).div_ceil(2);
-        self.cost(level).automorphism + 4.0 * level as f64
+        cost_at(self.params(), level).automorphism + 4.0 * level as f64
     }
 
     fn price_apart(&self, parts: &Parts) -> f64 {
-        let cost = self.cost(self.schedule.level(parts.apart));
+        let cost = cost_at(self.params(), self.schedule.level(parts.apart));
         match &parts.by {
             Separation::Constants(plans) => plans[0].count().price(&cost),
             by @ Separation::Monomials(_) => by.times() as f64 * cost.automorphism,
         }
-    }
-
-    fn cost(&self, level: usize) -> CostModel {
-        CostModel::hybrid(level, self.params().special_primes().len(), self.params().digits().min(level))
-    }
-
-    /// The least of a few runs of one transform.
-    fn seconds_per_transform(&self) -> Result<f64> {
-        let prime = self.params().q_primes()[0];
-        let ring = Ring::new(Arc::clone(self.params().shape()), &[prime], Isa::best())?;
-        let ones = vec![1; ring.n()];
-        let basis = Basis::new(0..1);
-        let mut least = f64::INFINITY;
-        for _ in 0..7 {
-            let poly = Poly::from_signed(&ring, &basis, &ones);
-            let start = Instant::now();
-            black_box(poly.into_eval());
-            least = least.min(start.elapsed().as_secs_f64());
-        }
-        Ok(least)
     }
 }

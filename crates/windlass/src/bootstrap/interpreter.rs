@@ -18,7 +18,6 @@ use crate::circuits::linear::PreparedPlan;
 use crate::circuits::{DigitRemoval, LinearPlan};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
 use crate::switching::Switching;
 
 /// An evaluator for each plaintext ring, with the constants of all steps.
@@ -64,14 +63,11 @@ impl<E: Evaluator> Circuit<E> {
     }
 
     fn prepare_monomials(&mut self, splits: &[Split], [apart, together]: [(StageName, usize); 2]) -> Result<()> {
-        let (message, working) = (self.message.slots(), self.working.slots());
-        let down: Vec<Plaintext> = splits.iter().map(|split| split.down(working)).collect::<Result<_>>()?;
-        let up: Vec<Plaintext> = splits.iter().map(|split| split.up(message)).collect::<Result<_>>()?;
-        for ((name, level), side, list) in [(apart, Side::Working, down), (together, Side::Message, up)] {
-            let convert = |constant: &Plaintext| self.on(side).prepare_at(constant, level);
-            let list = list.par_iter().map(convert).collect::<Result<_>>()?;
-            self.constants.insert(name, list);
-        }
+        let (message, working) = (&self.message, &self.working);
+        let down = splits.par_iter().map(|split| working.prepare_at(&split.down(working.slots())?, apart.1));
+        let up = splits.par_iter().map(|split| message.prepare_at(&split.up(message.slots())?, together.1));
+        let (down, up) = (down.collect::<Result<_>>()?, up.collect::<Result<_>>()?);
+        self.constants.extend([(apart.0, down), (together.0, up)]);
         Ok(())
     }
 
@@ -147,7 +143,7 @@ fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -
     for step in steps {
         group = match step {
             Step::Linear(step) => each(group, |x| linear(machine, step, x))?,
-            Step::FrontEnd => each(group, |x| front_end(machine, x))?,
+            Step::FrontEnd => each(group, |x| stage(machine, StageName::FrontEnd, x, M::front_end))?,
             Step::Digits(removal) => without_digits(machine, removal, group)?,
             Step::Parts(parts) => match &parts.by {
                 Separation::Constants(plans) => each(group, |x| by_constants(machine, parts, plans, x))?,
@@ -163,21 +159,25 @@ fn each<T>(list: Vec<T>, work: impl FnMut(T) -> Result<T>) -> Result<Vec<T>> {
     list.into_iter().map(work).collect()
 }
 
-fn linear<M: Machine>(machine: &mut M, step: &LinearStep, x: Ct<M>) -> Result<Ct<M>> {
-    machine.begin(step.name, &x)?;
-    let x = machine.enter(step.name, x)?;
-    let circuit = machine.circuit();
-    let x = step.plan.apply(&circuit.maps[&step.name], circuit.on(step.side), &x)?;
-    machine.leave(step.name, &x)?;
+/// One stage, of which the machine hears before and after.
+fn stage<M: Machine>(
+    machine: &mut M,
+    name: StageName,
+    x: Ct<M>,
+    work: impl FnOnce(&mut M, Ct<M>) -> Result<Ct<M>>,
+) -> Result<Ct<M>> {
+    machine.begin(name, &x)?;
+    let x = machine.enter(name, x)?;
+    let x = work(machine, x)?;
+    machine.leave(name, &x)?;
     Ok(x)
 }
 
-fn front_end<M: Machine>(machine: &mut M, x: Ct<M>) -> Result<Ct<M>> {
-    machine.begin(StageName::FrontEnd, &x)?;
-    let x = machine.enter(StageName::FrontEnd, x)?;
-    let x = machine.front_end(x)?;
-    machine.leave(StageName::FrontEnd, &x)?;
-    Ok(x)
+fn linear<M: Machine>(machine: &mut M, LinearStep { name, side, plan }: &LinearStep, x: Ct<M>) -> Result<Ct<M>> {
+    stage(machine, *name, x, |machine, x| {
+        let circuit = machine.circuit();
+        plan.apply(&circuit.maps[name], circuit.on(*side), &x)
+    })
 }
 
 /// The digits of a whole group are removed side by side, after the machine has heard of each.

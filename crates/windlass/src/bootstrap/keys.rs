@@ -7,7 +7,7 @@ use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Context, EvaluationKeys, KeyId, SecretKey};
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::encapsulation::{EncapsulationKey, EncryptedSecret};
+use super::encapsulation::{EncapsulationKey, EncryptedSecret, SeededPair};
 use super::ephemeral::EphemeralSecret;
 use super::error::BootstrapError;
 use crate::error::Result;
@@ -18,7 +18,7 @@ use crate::schemes::Scheme;
 #[derive(Debug, Clone)]
 pub struct BootstrapKeys {
     pub(super) encapsulation: EncapsulationKey,
-    pub(super) encrypted_secret: EncryptedSecret,
+    pub(super) encrypted_secret: SeededPair,
     pub(super) scheme: Scheme,
     purpose: Purpose,
     id: KeyId,
@@ -72,7 +72,7 @@ impl BootstrapKeys {
 
     /// The seed of the uniform half of the encapsulation key, and its other half.
     pub(crate) fn encapsulation_parts(&self) -> (&[u8; 32], &Poly<Eval>) {
-        self.encapsulation.parts()
+        self.encapsulation.pair.parts()
     }
 
     /// The seed of the uniform half of the encrypted ephemeral secret, and its other half.
@@ -96,7 +96,9 @@ impl BootstrapKeys {
 
     /// Whether they were made for this plan, or for one with the same moduli and ephemeral secrets.
     pub(super) fn fit(&self, plan: &BootstrapPlan, context: &Context, scheme: Scheme) -> bool {
-        self.encrypted_secret.is_of(context) && self.scheme == scheme && self.purpose == Purpose::of(plan)
+        Arc::ptr_eq(self.encrypted_secret.parts().1.ring(), context.ring())
+            && self.scheme == scheme
+            && self.purpose == Purpose::of(plan)
     }
 
     /// The name of the key pair.
@@ -106,7 +108,7 @@ impl BootstrapKeys {
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.encapsulation.bytes() + self.encrypted_secret.bytes()
+        self.encapsulation.pair.bytes() + self.encrypted_secret.bytes()
     }
 }
 

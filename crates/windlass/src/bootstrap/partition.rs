@@ -80,10 +80,8 @@ impl Merging {
         };
         let middle = if unpacking.is_some() { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
         let best = |given: &Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
-            let special = params.special_primes().len();
-            let cost = CostModel::hybrid(level, special, params.digits().min(level));
-            let constant_bytes = (8 * (level + special) * params.n()) as f64;
-            let stages = Stages { supports, m, fixed: fixed.as_ref(), cost, constant_bytes };
+            let constant_bytes = (8 * (level + params.special_primes().len()) * params.n()) as f64;
+            let stages = Stages { supports, m, fixed: fixed.as_ref(), cost: cost_at(params, level), constant_bytes };
             let ends = match (given, spec.partition) {
                 (Some(ends), _) => ends.clone(),
                 // Composite m: the stages of packed maps are fewer.
@@ -98,6 +96,21 @@ impl Merging {
         let (back_price, to_slots) = best(&spec.to_slots, &supports[1], params.top_level());
         Ok((forth_price + back_price, Self { transform, to_coefficients, to_slots }))
     }
+}
+
+/// Prices at a level.
+pub(super) fn cost_at(params: &RlweParams, level: usize) -> CostModel {
+    CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level))
+}
+
+/// The price of a map of `count` automorphisms by so many hoisted baby steps, and giant steps.
+pub(super) fn baby_giant(cost: &CostModel, count: usize, babies: usize) -> f64 {
+    let giants = count.div_ceil(babies) - 1;
+    cost.hoist
+        + (babies - 1) as f64 * cost.hoisted_automorphism
+        + giants as f64 * cost.extended_automorphism
+        + count as f64 * cost.multiply_constant
+        + cost.mod_down
 }
 
 /// `count` stages merged into `groups` of sizes that differ by at most one.
@@ -214,17 +227,8 @@ impl Stages<'_> {
 
     /// One map of `size` automorphisms by baby and giant steps, the best of powers of two.
     fn price(&self, size: usize) -> f64 {
-        let cost = &self.cost;
-        let with = |babies: usize| {
-            let giants = size.div_ceil(babies);
-            cost.hoist
-                + (babies - 1) as f64 * cost.hoisted_automorphism
-                + (giants - 1) as f64 * cost.extended_automorphism
-                + size as f64 * cost.multiply_constant
-                + cost.mod_down
-        };
         let babies = std::iter::successors(Some(1), |b| Some(2 * b)).take_while(|&b| b <= 2 * size);
-        babies.map(with).fold(f64::INFINITY, f64::min)
+        babies.map(|babies| baby_giant(&self.cost, size, babies)).fold(f64::INFINITY, f64::min)
     }
 }
 

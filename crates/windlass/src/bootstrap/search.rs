@@ -8,6 +8,7 @@ use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution, securit
 use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
 use super::maps::evaluation_hypercube;
+use super::partition::baby_giant;
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
 use crate::circuits::CostModel;
 use crate::error::{Error, Result};
@@ -270,7 +271,8 @@ fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDi
     let map = |cost: &CostModel| -> f64 {
         let of = |(s, dimension): (usize, &CandidateDimension)| {
             let along = if dimension.good { dimension.size } else { 2 * dimension.size - 1 };
-            baby_giant(cost, if spec.packed && s == 0 { along * degree as usize } else { along })
+            let count = if spec.packed && s == 0 { along * degree as usize } else { along };
+            (1..=count).map(|babies| baby_giant(cost, count, babies)).fold(f64::INFINITY, f64::min)
         };
         dimensions.iter().enumerate().map(of).sum()
     };
@@ -281,19 +283,6 @@ fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDi
         false => arith::factor(degree).iter().map(|&(q, e)| f64::from(e) * sum(q)).sum(),
     };
     map(&top) + map(&low) + rest
-}
-
-/// A map with `count` diagonals by hoisted baby steps and giant steps, the best number of baby steps.
-fn baby_giant(cost: &CostModel, count: usize) -> f64 {
-    let with = |babies: usize| {
-        let giants = count.div_ceil(babies) - 1;
-        cost.hoist
-            + (babies - 1) as f64 * cost.hoisted_automorphism
-            + giants as f64 * cost.extended_automorphism
-            + count as f64 * cost.multiply_constant
-            + cost.mod_down
-    };
-    (1..=count).map(with).fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]

@@ -10,6 +10,19 @@ use crate::circuits::Method;
 use crate::error::{Error, Result};
 use crate::names::named;
 
+/// Choices that are written by name.
+macro_rules! by_name {
+    ($choice:ty, $what:literal, { $($name:literal => $value:expr,)* }) => {
+        impl FromStr for $choice {
+            type Err = Error;
+
+            fn from_str(text: &str) -> Result<Self> {
+                named(&[$(($name, $value)),*], text, $what)
+            }
+        }
+    };
+}
+
 /// What a ciphertext holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Mode {
@@ -40,21 +53,12 @@ pub enum Unpacking {
     MonomialsInSlots,
 }
 
-/// The names, as [`Unpacking::from_str`] reads them.
-const UNPACKINGS: [(&str, Unpacking); 4] = [
-    ("automatic", Unpacking::Automatic),
-    ("constants", Unpacking::Constants),
-    ("monomials", Unpacking::Monomials),
-    ("monomials-in-slots", Unpacking::MonomialsInSlots),
-];
-
-impl FromStr for Unpacking {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named(&UNPACKINGS, text, "way of unpacking")
-    }
-}
+by_name!(Unpacking, "way of unpacking", {
+    "automatic" => Unpacking::Automatic,
+    "constants" => Unpacking::Constants,
+    "monomials" => Unpacking::Monomials,
+    "monomials-in-slots" => Unpacking::MonomialsInSlots,
+});
 
 /// How the noise becomes low digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -68,17 +72,10 @@ pub enum FrontEnd {
     NearPrimePower,
 }
 
-/// The names, as [`FrontEnd::from_str`] reads them.
-const FRONT_ENDS: [(&str, FrontEnd); 2] =
-    [("prime-power", FrontEnd::PrimePower), ("near-prime-power", FrontEnd::NearPrimePower)];
-
-impl FromStr for FrontEnd {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named(&FRONT_ENDS, text, "front end")
-    }
-}
+by_name!(FrontEnd, "front end", {
+    "prime-power" => FrontEnd::PrimePower,
+    "near-prime-power" => FrontEnd::NearPrimePower,
+});
 
 /// How elementary stages of a linear map are merged where [`BootstrapSpec::to_slots`] and
 /// [`BootstrapSpec::to_coefficients`] do not say it.
@@ -97,22 +94,13 @@ pub enum Partition {
     MostCapacity,
 }
 
-/// The names, as [`Partition::from_str`] reads them.
-const PARTITIONS: [(&str, Partition); 4] = [
-    ("standard", Partition::Standard),
-    ("least-time", Partition::LeastTime),
-    ("most-capacity", Partition::MostCapacity),
+by_name!(Partition, "partition", {
+    "standard" => Partition::Standard,
+    "least-time" => Partition::LeastTime,
+    "most-capacity" => Partition::MostCapacity,
     // An older name.
-    ("three", Partition::Standard),
-];
-
-impl FromStr for Partition {
-    type Err = Error;
-
-    fn from_str(text: &str) -> Result<Self> {
-        named(&PARTITIONS, text, "partition")
-    }
-}
+    "three" => Partition::Standard,
+});
 
 /// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to
 /// choose it, and what unpacking may take at all.

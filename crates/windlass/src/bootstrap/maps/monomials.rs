@@ -59,18 +59,18 @@ pub(crate) fn splits(m: u64, p: u64) -> [Vec<Split>; 2] {
 /// From `Σ_k X^k·A_k(Y)` to `Σ_k X^k·(the coefficients of A_k in the slots)/d`, all A_k at once,
 /// first stage first.
 pub(crate) fn together_to_slots(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
-    let butterflies = Butterflies::new(slots);
-    let mut maps = vec![butterflies.in_slots(true).to_linear_map()?];
-    maps.extend(merge(Radix2.interpolation(slots)?, ends, None)?);
-    maps.push(butterflies.in_slots(false).to_linear_map()?);
-    Ok(maps)
+    on_parts(slots, merge(Radix2.interpolation(slots)?, ends, None)?)
 }
 
 /// From `Σ_k X^k·(the coefficients of A_k in the slots)` to `Σ_k X^k·A_k(Y)`, first stage first.
 pub(crate) fn together_to_coefficients(slots: &Arc<SlotRing>, ends: &[usize]) -> Result<Vec<LinearMap>> {
+    on_parts(slots, merge(Radix2.evaluation(slots)?, ends, None)?)
+}
+
+/// Maps of the A_k, done with `Σ_k X^k·A_k`: X^k is ζ^k in every slot while they are.
+fn on_parts(slots: &Arc<SlotRing>, mut maps: Vec<LinearMap>) -> Result<Vec<LinearMap>> {
     let butterflies = Butterflies::new(slots);
-    let mut maps = vec![butterflies.in_slots(true).to_linear_map()?];
-    maps.extend(merge(Radix2.evaluation(slots)?, ends, None)?);
+    maps.insert(0, butterflies.in_slots(true).to_linear_map()?);
     maps.push(butterflies.in_slots(false).to_linear_map()?);
     Ok(maps)
 }

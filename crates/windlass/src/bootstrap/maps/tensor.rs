@@ -94,14 +94,15 @@ impl Factors {
     /// The stage of factor `s` that evaluates: `entry(e, j) = b_j(ζ_s^{u(e)})`, with monomials
     /// `b_j`, for thin plaintexts (first factor) or any.
     pub fn evaluation(&self, slots: &Arc<SlotRing>, s: usize) -> SlotMap {
-        self.stage(slots, s, |table, exponent, j| table.monomial(j, exponent))
+        let table = Table::new(slots, &self.list[s], self.m);
+        self.stage(slots, s, |row, column| vec![table.monomial(column, table.exponent(row))])
     }
 
     /// The stage of factor `s` that interpolates: `entry(j, e) = b_j^*(ζ_s^{u(e)})`, b^* the dual
     /// basis for the trace of Z\[X_s\]/Φ_{m_s}.
     pub fn interpolation(&self, slots: &Arc<SlotRing>, s: usize) -> SlotMap {
         let table = Table::new(slots, &self.list[s], self.m);
-        self.stage_by(slots, s, |row, column| table.dual(row, table.exponent(column)))
+        self.stage(slots, s, |row, column| vec![table.dual(row, table.exponent(column))])
     }
 
     /// The first factor on packed slots: slot j holds `Σ_i c_{ji}·ζ^i`, and `P(ζ_1^{u(e)})` comes
@@ -110,7 +111,7 @@ impl Factors {
     pub fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> SlotMap {
         let (table, galois) = (Table::new(slots, &self.list[0], self.m), slots.galois());
         let size = self.list[0].size;
-        self.block_stage(slots, |row, column| {
+        self.stage(slots, 0, |row, column| {
             let point = table.exponent(row);
             let images: Vec<Vec<u64>> = (0..slots.degree()).map(|i| table.monomial(column + size * i, point)).collect();
             galois.linearised_polynomial(&images)
@@ -123,7 +124,7 @@ impl Factors {
     pub fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> SlotMap {
         let (table, galois) = (Table::new(slots, &self.list[0], self.m), slots.galois());
         let size = self.list[0].size;
-        self.block_stage(slots, |row, column| {
+        self.stage(slots, 0, |row, column| {
             let duals: Vec<Vec<u64>> =
                 (0..slots.degree()).map(|i| table.dual(row + size * i, table.exponent(column))).collect();
             let constant = |f: usize| {
@@ -135,21 +136,6 @@ impl Factors {
         })
     }
 
-    /// The same matrix of linearised polynomials on every hypercolumn of the first factor.
-    fn block_stage(&self, slots: &Arc<SlotRing>, entry: impl Fn(usize, usize) -> Vec<Vec<u64>> + Sync) -> SlotMap {
-        let size = self.list[0].size;
-        let matrix: Vec<Vec<Vec<u64>>> = (0..size * size).into_par_iter().map(|i| entry(i / size, i % size)).collect();
-        let (places, slot_of) = self.places(slots);
-        SlotMap::from_rows(slots, |row, put| {
-            let mut place = places[row].clone();
-            for column in 0..size {
-                place[0] = column;
-                let constants = &matrix[places[row][0] * size + column];
-                constants.iter().enumerate().for_each(|(f, value)| put(slot_of[&place], f, value));
-            }
-        })
-    }
-
     /// The coordinates of every slot, and back.
     fn places(&self, slots: &SlotRing) -> (Vec<Vec<usize>>, HashMap<Vec<usize>, usize>) {
         let cube = slots.hypercube();
@@ -158,21 +144,18 @@ impl Factors {
         (places, slot_of)
     }
 
-    fn stage(&self, slots: &Arc<SlotRing>, s: usize, entry: impl Fn(&Table, u64, usize) -> Vec<u64>) -> SlotMap {
-        let table = Table::new(slots, &self.list[s], self.m);
-        self.stage_by(slots, s, |row, column| entry(&table, table.exponent(row), column))
-    }
-
-    /// The same k_s × k_s matrix over E on every hypercolumn of factor s.
-    fn stage_by(&self, slots: &Arc<SlotRing>, s: usize, entry: impl Fn(usize, usize) -> Vec<u64>) -> SlotMap {
+    /// The same k_s × k_s matrix on every hypercolumn of factor s. Its entries are linearised
+    /// polynomials: the constants of 1, σ, σ², ..
+    fn stage(&self, slots: &Arc<SlotRing>, s: usize, entry: impl Fn(usize, usize) -> Vec<Vec<u64>> + Sync) -> SlotMap {
         let size = self.list[s].size;
-        let matrix: Vec<Vec<u64>> = (0..size * size).map(|i| entry(i / size, i % size)).collect();
+        let matrix: Vec<Vec<Vec<u64>>> = (0..size * size).into_par_iter().map(|i| entry(i / size, i % size)).collect();
         let (places, slot_of) = self.places(slots);
         SlotMap::from_rows(slots, |row, put| {
             let mut place = places[row].clone();
             for column in 0..size {
                 place[s] = column;
-                put(slot_of[&place], 0, &matrix[places[row][s] * size + column]);
+                let constants = &matrix[places[row][s] * size + column];
+                constants.iter().enumerate().for_each(|(f, value)| put(slot_of[&place], f, value));
             }
         })
     }

@@ -1,9 +1,10 @@
 //! What the parts of a plan cost.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
-use windlass_ring::{Basis, Poly};
+use windlass_ring::{Basis, Poly, Ring};
 use windlass_rlwe::Context;
 
 /// Prices of a scheme's operations, in transforms of one residue row (a forward or inverse NTT of
@@ -87,11 +88,24 @@ impl CostModel {
         let special = params.special_primes().len();
         let wide_rows = (params.top_level() + special) as u64;
         Self {
-            milliseconds: Some(transform_milliseconds(context)),
+            milliseconds: Some(Self::transform_milliseconds(context.ring())),
             key_bytes: Some(params.key_sizes().switching_key_memory),
             constant_bytes: Some(8 * wide_rows * params.n() as u64),
             ..Self::hybrid(params.top_level(), special, params.digits())
         }
+    }
+
+    /// The least of a few runs of one transform of one row.
+    pub(crate) fn transform_milliseconds(ring: &Arc<Ring>) -> f64 {
+        let (basis, ones) = (Basis::new(0..1), vec![1; ring.n()]);
+        let mut least = f64::INFINITY;
+        for _ in 0..7 {
+            let poly = Poly::from_signed(ring, &basis, &ones);
+            let start = Instant::now();
+            std::hint::black_box(poly.into_eval());
+            least = least.min(start.elapsed().as_secs_f64() * 1e3);
+        }
+        least
     }
 
     /// A price in words: a time where the prices are known as times.
@@ -102,20 +116,6 @@ impl CostModel {
             Some(time) => format!("{time:.2} milliseconds"),
         }
     }
-}
-
-/// The least of a few runs of one transform of one row.
-fn transform_milliseconds(context: &Context) -> f64 {
-    let (ring, basis) = (context.ring(), Basis::new(0..1));
-    let ones = vec![1; ring.n()];
-    let mut least = f64::INFINITY;
-    for _ in 0..7 {
-        let poly = Poly::from_signed(ring, &basis, &ones);
-        let start = Instant::now();
-        std::hint::black_box(poly.into_eval());
-        least = least.min(start.elapsed().as_secs_f64() * 1e3);
-    }
-    least
 }
 
 impl Default for CostModel {
