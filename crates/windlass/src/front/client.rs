@@ -59,6 +59,18 @@ impl<F: Family> Client<F> {
     }
 }
 
+impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
+    /// The secret key.
+    pub fn secret_key(&self) -> &Arc<SecretKey> {
+        &self.secret
+    }
+
+    /// A fresh public key, for others to encrypt with.
+    pub fn public_key(&self) -> PublicKey {
+        self.with_rng(|rng| PublicKey::generate(&self.secret, rng))
+    }
+}
+
 impl Client {
     /// Encrypts integers, one for each slot.
     ///
@@ -110,20 +122,14 @@ impl Client {
         self.decryptor().decrypt(ciphertext)
     }
 
-    /// A key for others to encrypt with, and what they encrypt with it.
+    /// What others encrypt with, over a fresh public key.
     pub fn encryptor(&self) -> Encryptor {
-        let key = self.with_rng(|rng| PublicKey::generate(&self.secret, rng));
-        Encryptor::new(self.context.scheme(), Arc::new(key))
+        Encryptor::new(self.context.scheme(), Arc::new(self.public_key()))
     }
 
     /// The layer below, for who wants levels and seeds.
     pub fn decryptor(&self) -> Decryptor {
         Decryptor::new(self.context.scheme(), self.context.ring(), Arc::clone(&self.secret))
-    }
-
-    /// The secret key.
-    pub fn secret_key(&self) -> &Arc<SecretKey> {
-        &self.secret
     }
 }
 
@@ -180,12 +186,15 @@ impl Client<Approximate> {
         self.with_rng(|rng| decryptor.decrypt_public(ciphertext, publication, rng))
     }
 
-    /// The secret key.
-    pub fn secret_key(&self) -> &Arc<SecretKey> {
-        &self.secret
+    /// What others encrypt with, over a fresh public key.
+    ///
+    /// # Errors
+    /// None for a client that a context made.
+    pub fn encryptor(&self) -> Result<ckks::Encryptor> {
+        ckks::Encryptor::new(self.context.ckks(), Arc::new(self.public_key()))
     }
 
-    /// The layer below.
+    /// The layer below, for who wants levels and seeds.
     ///
     /// # Errors
     /// None for a client that a context made.

@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
+use windlass_rlwe::Context as RlweContext;
 
 use super::family::{Approximate, Exact, Family, Mock};
 use super::setting::{ApproximateSetting, ExactSetting};
@@ -100,8 +102,18 @@ impl Context {
     /// # Errors
     /// What building the slots or the transforms reports.
     pub fn from_params(params: Params) -> Result<Self> {
-        let slots = params.slot_ring()?;
-        Self::build(params, &slots, None)
+        Self::with_isa(params, Isa::best())
+    }
+
+    /// As [`Self::from_params`], with all transforms on a chosen instruction set.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn with_isa(params: Params, isa: Isa) -> Result<Self> {
+        let slots = params.slot_ring_with_isa(isa)?;
+        let rlwe = RlweContext::with_isa(params.rlwe().clone(), isa)?;
+        let files = WireContext::new(&rlwe, &slots, params.scheme());
+        Ok(Self::of(ExactSetting { params, files, bootstrapping: None }))
     }
 
     /// A context whose slots stand in the order that bootstrapping needs.
@@ -110,21 +122,19 @@ impl Context {
     /// As [`Self::from_params`]; [`Error::Unplannable`] for an m without evaluation maps.
     pub fn for_bootstrapping(params: Params, spec: BootstrapSpec) -> Result<Self> {
         let slots = evaluation_ring(params.m(), params.p(), params.r())?;
-        Self::build(params, &slots, Some(spec))
-    }
-
-    fn build(params: Params, slots: &Arc<SlotRing>, bootstrapping: Option<BootstrapSpec>) -> Result<Self> {
-        let files = WireContext::new(&params.context()?, slots, params.scheme());
-        Ok(Self::of(ExactSetting { params, files, bootstrapping }))
+        let files = WireContext::new(&params.context()?, &slots, params.scheme());
+        Ok(Self::of(ExactSetting { params, files, bootstrapping: Some(spec) }))
     }
 
     /// The same parameters for the other scheme.
     ///
     /// # Errors
-    /// As [`Self::from_params`].
+    /// None for a context that was made.
     pub fn with_scheme(&self, scheme: Scheme) -> Result<Self> {
-        let ExactSetting { params, bootstrapping, .. } = self.setting();
-        Self::build(params.clone().with_scheme(scheme), self.ring(), bootstrapping.clone())
+        let ExactSetting { params, bootstrapping, files } = self.setting();
+        let (params, bootstrapping) = (params.clone().with_scheme(scheme), bootstrapping.clone());
+        let files = WireContext::new(files.context(), files.slots(), scheme);
+        Ok(Self::of(ExactSetting { params, files, bootstrapping }))
     }
 
     /// What operations cost on this machine, in milliseconds, and how large keys and constants are:
@@ -205,9 +215,13 @@ impl Context<Approximate> {
     /// # Errors
     /// [`Error::OutOfRange`] and [`Error::Rlwe`] for specifications that make no parameters.
     pub fn approximate(spec: &CkksSpec) -> Result<Self> {
-        let context = CkksContext::new(spec)?;
-        let files = ApproximateContext::new(&context);
-        Ok(Self::of(ApproximateSetting { context, files }))
+        Ok(Self::from_ckks(&CkksContext::new(spec)?))
+    }
+
+    /// A context of CKKS parameters with transforms that were made otherwise.
+    pub fn from_ckks(context: &Arc<CkksContext>) -> Self {
+        let (context, files) = (Arc::clone(context), ApproximateContext::new(context));
+        Self::of(ApproximateSetting { context, files })
     }
 
     /// What the files of this context must agree with.

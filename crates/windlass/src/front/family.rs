@@ -39,13 +39,14 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     #[doc(hidden)]
     fn generate_secret(setting: &Self::Setting, rng: &mut SecretRng) -> Self::Secret;
 
-    /// The keys that were asked for, ready for work.
+    /// The keys that were asked for, ready for work; `made` is called after each.
     #[doc(hidden)]
     fn generate(
         setting: &Self::Setting,
         secret: &Self::Secret,
         requests: &KeyRequests,
         rng: &mut SecretRng,
+        made: &mut dyn FnMut(),
     ) -> Result<(Self::Engine, Self::Refreshers)>;
 }
 
@@ -85,12 +86,14 @@ impl Family for Exact {
         secret: &Arc<SecretKey>,
         requests: &KeyRequests,
         rng: &mut SecretRng,
+        made: &mut dyn FnMut(),
     ) -> Result<(Engine, Arc<Refreshers>)> {
         let scheme = setting.files.scheme();
-        let keys = Arc::new(evaluation_keys(setting.files.context(), secret, requests, rng)?);
+        let keys = Arc::new(evaluation_keys(setting.files.context(), secret, requests, rng, made)?);
         let mut own = Vec::with_capacity(requests.bootstrapping.len());
         for plan in &requests.bootstrapping {
             own.push((Arc::clone(plan), BootstrapKeys::generate(plan, scheme, secret, rng)?));
+            made();
         }
         exact_keys(&setting.files, keys, own)
     }
@@ -129,13 +132,14 @@ impl Family for Approximate {
         secret: &Arc<SecretKey>,
         requests: &KeyRequests,
         rng: &mut SecretRng,
+        made: &mut dyn FnMut(),
     ) -> Result<(ckks::Engine, ())> {
         if !requests.bootstrapping.is_empty() {
             let refused = "a bootstrapping of exact integers".to_owned();
             let (operation, left) = ("generate_keys", "a CKKS context".to_owned());
             return Err(Error::ContextMismatch { operation, left, right: refused });
         }
-        let keys = evaluation_keys(setting.context.rlwe(), secret, requests, rng)?;
+        let keys = evaluation_keys(setting.context.rlwe(), secret, requests, rng, made)?;
         Ok((ckks::Engine::new(&setting.context, Arc::new(keys))?, ()))
     }
 }
@@ -157,6 +161,7 @@ impl Family for Mock {
         (): &(),
         requests: &KeyRequests,
         _: &mut SecretRng,
+        _: &mut dyn FnMut(),
     ) -> Result<(Clear, MockRefreshers)> {
         let clear = Clear::with_keys(setting.files.slots(), requests.galois.keys().copied());
         let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
@@ -170,14 +175,17 @@ fn evaluation_keys(
     secret: &SecretKey,
     requests: &KeyRequests,
     rng: &mut SecretRng,
+    made: &mut dyn FnMut(),
 ) -> Result<EvaluationKeys> {
     let top = context.top_level();
     let mut keys = EvaluationKeys::of(secret);
     if let Some(level) = requests.relinearisation {
         keys.add_relinearisation(secret, level.in_chain(top), rng)?;
+        made();
     }
     for (&element, &level) in &requests.galois {
         keys.add_galois(secret, element, level.in_chain(top), rng)?;
+        made();
     }
     Ok(keys)
 }

@@ -26,7 +26,20 @@ impl<F: Family> Context<F> {
     /// # Errors
     /// [`Error::Rlwe`] without entropy, and for automorphisms of another ring.
     pub fn generate_keys<const N: usize>(&self, needs: [&dyn NeedsKeys; N]) -> Result<(Client<F>, Server<F>)> {
-        self.generate_keys_with(&needs, SecretRng::from_os()?)
+        self.generate_keys_observed(needs, |_, _| ())
+    }
+
+    /// As [`Self::generate_keys`], telling after each key how many are made, and of how many: large
+    /// sets take minutes. The keys of one bootstrapping are told as one.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn generate_keys_observed<const N: usize>(
+        &self,
+        needs: [&dyn NeedsKeys; N],
+        mut observe: impl FnMut(usize, usize),
+    ) -> Result<(Client<F>, Server<F>)> {
+        self.generate_keys_with(&needs, SecretRng::from_os()?, &mut observe)
     }
 
     /// As [`Self::generate_keys`] with all randomness expanded from `seed`: for tests. Whoever
@@ -39,13 +52,24 @@ impl<F: Family> Context<F> {
         needs: [&dyn NeedsKeys; N],
         seed: u64,
     ) -> Result<(Client<F>, Server<F>)> {
-        self.generate_keys_with(&needs, SecretRng::fork(&mut ChaCha20Rng::seed_from_u64(seed)))
+        let rng = SecretRng::fork(&mut ChaCha20Rng::seed_from_u64(seed));
+        self.generate_keys_with(&needs, rng, &mut |_, _| ())
     }
 
-    fn generate_keys_with(&self, needs: &[&dyn NeedsKeys], mut rng: SecretRng) -> Result<(Client<F>, Server<F>)> {
+    fn generate_keys_with(
+        &self,
+        needs: &[&dyn NeedsKeys],
+        mut rng: SecretRng,
+        observe: &mut dyn FnMut(usize, usize),
+    ) -> Result<(Client<F>, Server<F>)> {
         let requests = KeyRequests::of(needs);
+        let (count, mut done) = (requests.count(), 0);
+        let mut made = || {
+            done += 1;
+            observe(done, count);
+        };
         let secret = F::generate_secret(self.setting(), &mut rng);
-        let keys = F::generate(self.setting(), &secret, &requests, &mut rng)?;
+        let keys = F::generate(self.setting(), &secret, &requests, &mut rng, &mut made)?;
         Ok((Client::new(self.clone(), secret, rng), Server::new(self.clone(), keys)))
     }
 }
@@ -58,7 +82,7 @@ impl Client {
     pub fn generate_server<const N: usize>(&self, needs: [&dyn NeedsKeys; N]) -> Result<Server> {
         let requests = KeyRequests::of(&needs);
         let (context, secret) = (self.context(), self.secret_key());
-        let keys = self.with_rng(|rng| Exact::generate(context.setting(), secret, &requests, rng))?;
+        let keys = self.with_rng(|rng| Exact::generate(context.setting(), secret, &requests, rng, &mut || ()))?;
         Ok(Server::new(context.clone(), keys))
     }
 }
@@ -85,6 +109,15 @@ impl Context {
         same_parameters(self.files().context(), keys.context())?;
         let keys = exact_keys(self.files(), keys, bootstrappings)?;
         Ok(Server::new(self.clone(), keys))
+    }
+
+    /// A server that holds no keys. It adds, multiplies by public integers and changes levels, for
+    /// any key pair.
+    ///
+    /// # Errors
+    /// None for a context that was made.
+    pub fn server_without_keys(&self) -> Result<Server> {
+        self.server_from_keys(Arc::new(EvaluationKeys::empty(self.files().context())), Vec::new())
     }
 }
 

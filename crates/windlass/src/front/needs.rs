@@ -67,6 +67,14 @@ impl KeyRequest {
         self.relinearisation = Some(KeyLevel::Top);
         self
     }
+
+    /// The same keys, for ciphertexts up to a level: they take less memory.
+    pub fn up_to(mut self, level: usize) -> Self {
+        let lower = |own: &mut KeyLevel| *own = KeyLevel::UpTo(level).min(*own);
+        self.galois.values_mut().for_each(lower);
+        self.relinearisation.iter_mut().for_each(lower);
+        self
+    }
 }
 
 /// Something that runs on a server and needs keys there.
@@ -78,6 +86,13 @@ pub trait NeedsKeys {
 impl<T: NeedsKeys + ?Sized> NeedsKeys for &T {
     fn key_request(&self) -> KeyRequest {
         (**self).key_request()
+    }
+}
+
+/// A list of one's own, for what runs on the layer below.
+impl NeedsKeys for KeyRequest {
+    fn key_request(&self) -> KeyRequest {
+        self.clone()
     }
 }
 
@@ -204,5 +219,10 @@ impl KeyRequests {
             all.bootstrapping.extend(request.bootstrapping);
         }
         all
+    }
+
+    /// How many keys that makes; those of one bootstrapping count as one.
+    pub(crate) fn count(&self) -> usize {
+        self.galois.len() + usize::from(self.relinearisation.is_some()) + self.bootstrapping.len()
     }
 }

@@ -10,11 +10,11 @@ use super::circuit::Circuit;
 use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::needs::{NeedsKeys, Products};
-use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Progress};
+use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 use crate::schemes::{Ciphertext, Refresh, ckks};
 use crate::switching::Switching;
 
@@ -222,6 +222,14 @@ impl Server {
         self.refreshers.plans_and_keys()
     }
 
+    /// The layer below: what refreshes slots of this content, with its plan.
+    ///
+    /// # Errors
+    /// As [`Self::refresh`].
+    pub fn bootstrapper(&self, content: Content) -> Result<&Bootstrapper> {
+        self.refreshers.bootstrapper(content)
+    }
+
     /// As [`Self::refresh`], telling what comes next before each stage; `Break` stops it.
     ///
     /// # Errors
@@ -231,7 +239,7 @@ impl Server {
         a: &Ciphertext,
         observe: impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
-        self.refreshers.bootstrapper(a.content())?.refresh_with(a, observe)
+        self.bootstrapper(a.content())?.refresh_with(a, observe)
     }
 
     /// log2 of how much the noise of a ciphertext may still grow.

@@ -114,11 +114,19 @@ impl Params {
     /// # Errors
     /// [`Error::Ring`] when the ring layer refuses.
     pub fn slot_ring(&self) -> Result<Arc<SlotRing>> {
+        self.slot_ring_with_isa(Isa::best())
+    }
+
+    /// As [`Self::slot_ring`], on a chosen instruction set.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn slot_ring_with_isa(&self, isa: Isa) -> Result<Arc<SlotRing>> {
         let hypercube = match &self.generators {
             Some(generators) => Hypercube::with_generators(self.m(), self.p, generators)?,
             None => Hypercube::automatic(self.m(), self.p)?,
         };
-        Ok(Arc::new(SlotRing::with_hypercube(hypercube, self.r, Isa::best())?))
+        Ok(Arc::new(SlotRing::with_hypercube(hypercube, self.r, isa)?))
     }
 
     /// Builds the transforms of all primes.
