@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use crate::imports::{Imports, read};
 use crate::{LAYERS, crates_dir};
 
-/// Arrows that still close a circle: crate, importing file, imported file. The list only shrinks: an arrow that closes
-/// none beside the others is an error.
+/// Arrows that still close a circle: crate, importing file, imported file. The list only shrinks:
+/// an arrow that closes none beside the others is an error.
 const KNOWN: &[(&str, &str, &str)] = &[];
 
 /// The shortest way from one file to another along arrows.

@@ -1,10 +1,11 @@
 //! Which file of a crate imports from which other, read from the sources.
 //!
-//! What is resolved: every `use`, and every path of two segments or more in code, from the module where it stands
-//! (`crate::`, `self::`, `super::`, a child module, a name that a `use` has brought in, names through a glob), through
-//! re-exports, to the file that defines the item. A module that is named only to look into it is not an import.
-//! A name that a module does not spell out (a macro makes the item) counts as an item of that module's file.
-//! What is not seen: methods and fields (an `impl` in another file leaves no path), and paths that macros make up.
+//! What is resolved: every `use`, and every path of two segments or more in code, from the module
+//! where it stands (`crate::`, `self::`, `super::`, a child module, a name that a `use` has brought
+//! in, names through a glob), through re-exports, to the file that defines the item. A module that
+//! is named only to look into it is not an import. A name that a module does not spell out (a macro
+//! makes the item) counts as an item of that module's file. What is not seen: methods and fields
+//! (an `impl` in another file leaves no path), and paths that macros make up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -42,7 +43,8 @@ struct Module {
     children: BTreeMap<String, usize>,
     items: BTreeSet<String>,
     uses: Vec<Use>,
-    /// Paths of two segments or more in code, and single identifiers that are not fields or methods.
+    /// Paths of two segments or more in code, and single identifiers that are not fields or
+    /// methods.
     paths: Vec<Vec<String>>,
 }
 
@@ -170,7 +172,8 @@ impl Modules {
             if found.iter().any(|target| matches!(target, Found::Module(_))) {
                 found.retain(|target| matches!(target, Found::Module(_)));
             }
-            // A path that goes on behind an item names something of it: a variant, a constant, a function.
+            // A path that goes on behind an item names something of it: a variant, a constant, a
+            // function.
             found = found
                 .iter()
                 .flat_map(|&target| match target {
@@ -231,7 +234,8 @@ fn item_name(keyword: &str, rest: &[Token]) -> Option<String> {
     name.map(str::to_owned)
 }
 
-/// Whether the word at `at` follows a point (a field or method) or `::` (the end of a path that began with a type).
+/// Whether the word at `at` follows a point (a field or method) or `::` (the end of a path that
+/// began with a type).
 fn is_member(tokens: &[Token], at: usize) -> bool {
     let before = |back: usize| at.checked_sub(back).map(|i| &tokens[i]);
     let range = before(2).is_some_and(|token| token.is('.'));

@@ -20,7 +20,8 @@ impl Token {
     }
 }
 
-/// The tokens of Rust source. A number is a run of letters and digits, hence a word that names nothing.
+/// The tokens of Rust source. A number is a run of letters and digits, hence a word that names
+/// nothing.
 pub fn tokens(source: &str) -> Vec<Token> {
     let (mut out, mut i) = (Vec::new(), 0);
     while i < source.len() {

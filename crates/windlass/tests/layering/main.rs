@@ -1,5 +1,5 @@
-//! Keeps the arrows pointing up (kernels → ring → rlwe → windlass → {cli, py, bench}), `unsafe` behind its fence, and
-//! the words of the layers above out of the ring.
+//! Keeps the arrows pointing up (kernels → ring → rlwe → windlass → {cli, py, bench}), `unsafe`
+//! behind its fence, and the words of the layers above out of the ring.
 
 mod circles;
 mod imports;
@@ -22,7 +22,8 @@ const LAYERS: [(&str, &[&str]); 6] = [
     ("windlass-bench", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
 ];
 
-/// Words that belong to schemes; an identifier of the ring with one as a part is in the wrong layer.
+/// Words that belong to schemes; an identifier of the ring with one as a part is in the wrong
+/// layer.
 const SCHEME_WORDS: [&str; 4] = ["plaintext", "scale", "level", "noise"];
 
 /// The kernels' own: `rows::mul_scalar_assign` multiplies a row by an integer.

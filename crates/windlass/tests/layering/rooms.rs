@@ -1,4 +1,5 @@
-//! The rooms of the crate `windlass`, from the ground up: a file imports from its own room and from those below.
+//! The rooms of the crate `windlass`, from the ground up: a file imports from its own room and from
+//! those below.
 
 use crate::crates_dir;
 use crate::imports::read;
@@ -6,7 +7,8 @@ use crate::imports::read;
 /// A room: its name, and what the paths of its files begin with. The longest beginning counts.
 type Room = (&'static str, &'static [&'static str]);
 
-/// From the ground up. Errors are words that every room reports with, so those of higher rooms lie on the ground.
+/// From the ground up. Errors are words that every room reports with, so those of higher rooms lie
+/// on the ground.
 const ROOMS: [Room; 10] = [
     (
         "ground",

@@ -1,60 +1,24 @@
 //! The circuits on BGV and BFV ciphertexts, against the exact mock on the same inputs.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rand_chacha::ChaCha20Rng;
-use rand_core::SeedableRng;
 use windlass::circuits::{
     CostModel, LinearMap, LinearPlan, PlanSpec, PolynomialPlan, Strategy, TraceChain, TracePlan, TraceSpec,
 };
+use windlass::needs::Products;
+use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Error, Evaluator, Plaintext, Switching};
-use windlass_ring::kernels::Isa;
+use windlass::{Client, Context, Error, Evaluator, NeedsKeys, Plaintext, Server, Switching};
 use windlass_ring::slots::SlotRing;
-use windlass_rlwe::{
-    Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
-};
 
-struct Setup {
-    engine: Engine,
-    encryptor: Encryptor,
-    decryptor: Decryptor,
-    rng: ChaCha20Rng,
+use crate::fixture::{SCHEMES, chain, context, keys};
+
+fn toy(scheme: Scheme, (m, p, r): (u64, u64, u32)) -> Context {
+    context(scheme, (p, r), chain(m, &[50, 45, 45, 45, 45, 50], &[50, 50]))
 }
 
-fn setup(slots: &Arc<SlotRing>, scheme: Scheme, galois: &BTreeSet<u64>) -> Setup {
-    let params = RlweParams::new(&RlweSpec {
-        m: slots.m(),
-        q_prime_bits: vec![50, 45, 45, 45, 45, 50],
-        special_prime_bits: vec![50, 50],
-        digits: 3,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_test".into() },
-    })
-    .unwrap();
-    let context = Context::new(params).unwrap();
-    let mut rng = ChaCha20Rng::from_seed([5; 32]);
-    let secret = SecretKey::generate(&context, &mut rng);
-    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
-    for &t in galois {
-        keys.add_galois(&secret, t, context.top_level(), &mut rng).unwrap();
-    }
-    Setup {
-        engine: Engine::new(scheme, slots, Arc::new(keys)).unwrap(),
-        encryptor: Encryptor::new(scheme, public),
-        decryptor: Decryptor::new(scheme, slots, Arc::new(secret)),
-        rng,
-    }
-}
-
-impl Setup {
-    fn encrypt(&mut self, plaintext: &Plaintext) -> Ciphertext {
-        self.encryptor.encrypt(plaintext, &mut self.rng).unwrap()
-    }
+fn parties(context: &Context, circuit: &dyn NeedsKeys) -> (Client, Server) {
+    context.generate_keys_from_seed([circuit], 5).unwrap()
 }
 
 fn input(slots: &Arc<SlotRing>) -> Plaintext {
@@ -64,9 +28,10 @@ fn input(slots: &Arc<SlotRing>) -> Plaintext {
 
 #[test]
 fn plans_agree_with_their_maps() {
-    // (m, p, r): a good dimension, bad ones, a power of two with one slot degree above 1, and one that splits fully.
+    // (m, p, r): a good dimension, bad ones, a power of two with one slot degree above 1, and one
+    // that splits fully.
     for (m, p, r) in [(127, 2, 1), (105, 2, 2), (64, 3, 2), (64, 193, 1)] {
-        let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+        let slots = toy(Scheme::Bgv, (m, p, r));
         let x = input(&slots);
         for dimension in 0..slots.hypercube().dimensions().len() {
             let map = LinearMap::matmul_1d_extension(&slots, dimension, |c, i, k, out| {
@@ -76,12 +41,11 @@ fn plans_agree_with_their_maps() {
             let expected = map.apply(&x).unwrap();
             for strategy in Strategy::candidates() {
                 let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(strategy)).unwrap();
-                for scheme in [Scheme::Bgv, Scheme::Bfv] {
-                    let mut s = setup(&slots, scheme, &plan.required_keys());
-                    let ct = s.encrypt(&x);
-                    let image = plan.apply_once(&s.engine, &ct).unwrap();
-                    assert_eq!(s.decryptor.decrypt(&image).unwrap(), expected, "{scheme} {}", plan.explain());
-                    let exact = s.decryptor.exact_noise_leaks_the_secret_key(&image).unwrap();
+                for scheme in SCHEMES {
+                    let (client, server) = parties(&slots.with_scheme(scheme).unwrap(), &plan);
+                    let image = server.apply(&plan, &client.encrypt_plaintext(&x).unwrap()).unwrap();
+                    assert_eq!(client.decrypt_plaintext(&image).unwrap(), expected, "{scheme} {}", plan.explain());
+                    let exact = client.decryptor().exact_noise_leaks_the_secret_key(&image).unwrap();
                     assert!(exact <= image.log2_noise() + 2.5, "{scheme} {strategy}: {exact} > {}", image.log2_noise());
                 }
             }
@@ -91,14 +55,14 @@ fn plans_agree_with_their_maps() {
 
 #[test]
 fn threads_do_not_change_a_ciphertext() {
-    let slots = Arc::new(SlotRing::new(127, 2, 2, Isa::best()).unwrap());
+    let slots = toy(Scheme::Bgv, (127, 2, 2));
     let map = LinearMap::matmul_1d(&slots, 0, |_, i, k| (i * k + i + 1) as u64).unwrap();
     let plan = LinearPlan::new(&map, &PlanSpec::default()).unwrap();
-    let mut s = setup(&slots, Scheme::Bgv, &plan.required_keys());
-    let ct = s.encrypt(&input(&slots));
+    let (client, server) = parties(&slots, &plan);
+    let ct = client.encrypt_plaintext(&input(&slots)).unwrap();
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| plan.apply_once(&s.engine, &ct).unwrap())
+        pool.install(|| plan.apply_once(server.engine(), &ct).unwrap())
     };
     let (one, four) = (with(1), with(4));
     for (a, b) in one.parts().iter().zip(four.parts()) {
@@ -109,55 +73,55 @@ fn threads_do_not_change_a_ciphertext() {
 #[test]
 fn polynomials_agree_with_the_mock() {
     for (m, p, r) in [(31, 2, 3), (64, 17, 1)] {
-        let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+        let slots = toy(Scheme::Bgv, (m, p, r));
         let x = input(&slots);
         let plan = PolynomialPlan::new(&[3, -1, 0, 2, 1, 0, 0, -5]);
         let clear = Clear::new(&slots);
         let expected = clear.decrypt(&plan.apply(&clear, &clear.encrypt(&x).unwrap()).unwrap());
-        for scheme in [Scheme::Bgv, Scheme::Bfv] {
-            let mut s = setup(&slots, scheme, &BTreeSet::new());
-            let ct = s.encrypt(&x);
-            let image = plan.apply(&s.engine, &ct).unwrap();
-            assert_eq!(s.decryptor.decrypt(&image).unwrap(), expected, "{scheme} m = {m}");
+        for scheme in SCHEMES {
+            let (client, server) = parties(&slots.with_scheme(scheme).unwrap(), &plan);
+            let image = server.apply(&plan, &client.encrypt_plaintext(&x).unwrap()).unwrap();
+            assert_eq!(client.decrypt_plaintext(&image).unwrap(), expected, "{scheme} m = {m}");
         }
     }
 }
 
 #[test]
 fn a_missing_key_is_an_error() {
-    let slots = Arc::new(SlotRing::new(127, 2, 1, Isa::best()).unwrap());
+    let slots = toy(Scheme::Bgv, (127, 2, 1));
     let map = LinearMap::rotation(&slots, 0, 1).unwrap();
     let plan = LinearPlan::new(&map, &PlanSpec::default()).unwrap();
-    let mut s = setup(&slots, Scheme::Bgv, &BTreeSet::new());
-    let ct = s.encrypt(&input(&slots));
+    let (client, server) = parties(&slots, &Products);
+    let ct = client.encrypt_plaintext(&input(&slots)).unwrap();
     let wanted = *plan.required_keys().first().unwrap();
-    assert!(!s.engine.has_key(wanted));
-    let refused = plan.apply_once(&s.engine, &ct);
+    assert!(!server.engine().has_key(wanted));
+    let refused = plan.apply_once(server.engine(), &ct);
     assert!(matches!(refused, Err(Error::MissingGaloisKey { element, .. }) if element == wanted));
 }
 
 #[test]
 fn prices_are_measured() {
-    let slots = Arc::new(SlotRing::new(127, 2, 1, Isa::best()).unwrap());
-    let mut s = setup(&slots, Scheme::Bgv, &BTreeSet::from([2]));
-    let ct = s.encrypt(&input(&slots));
-    let prices = CostModel::measure(&s.engine, &ct, &[2]).unwrap();
+    let slots = toy(Scheme::Bgv, (127, 2, 1));
+    let (client, server) = parties(&slots, &keys([2]));
+    let ct = client.encrypt_plaintext(&input(&slots)).unwrap();
+    let engine = server.engine();
+    let prices = CostModel::measure(engine, &ct, &[2]).unwrap();
     let all = [prices.hoist, prices.hoisted_automorphism, prices.extended_automorphism, prices.multiply_constant];
     let more = [prices.mod_down, prices.automorphism, prices.multiply_narrow];
     assert!(
         all[..1].iter().chain(&all[2..3]).chain(&more).all(|price| price.is_finite() && *price > 0.0),
         "{prices:?}"
     );
-    assert!(matches!(CostModel::measure(&s.engine, &ct, &[3]), Err(Error::MissingGaloisKey { element: 3, .. })));
+    assert!(matches!(CostModel::measure(engine, &ct, &[3]), Err(Error::MissingGaloisKey { element: 3, .. })));
     let map = LinearMap::matmul_1d(&slots, 0, |_, i, k| (i * k + 1) as u64).unwrap();
     let plan = LinearPlan::new(&map, &PlanSpec { cost: prices, ..PlanSpec::default() }).unwrap();
     assert!(plan.price() > 0.0 && plan.explain().contains("seconds"), "{}", plan.explain());
     // A context knows the time of a transform and the sizes of keys and constants.
-    let cost = CostModel::for_context(s.engine.context());
+    let cost = CostModel::for_context(engine.context());
     let plan = LinearPlan::new(&map, &PlanSpec { cost, ..PlanSpec::default() }).unwrap();
-    let sizes = s.engine.context().params().key_sizes();
+    let sizes = engine.context().params().key_sizes();
     assert_eq!(cost.key_bytes, Some(sizes.switching_key_memory));
-    assert_eq!(cost.constant_bytes, Some(s.engine.constant_bytes(s.engine.context().top_level()) as u64));
+    assert_eq!(cost.constant_bytes, Some(engine.constant_bytes(engine.context().top_level()) as u64));
     // A plan by the default prices tells times and sizes by these too.
     let by_default = map.plan().unwrap();
     assert!(by_default.explain().contains("transforms of one row"));

@@ -8,12 +8,13 @@ use windlass::circuits::{
     ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup,
     LeastDegree, LocalNull, Method, Stride,
 };
-use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
+use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::schemes::{Decryptor, Engine, Scheme};
 use windlass::{Error, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
+
+use crate::fixture::{SCHEMES, chain, context};
 
 /// `x` without its v low digits, divided by p^v, modulo p^{e−v}: digit by digit.
 fn expected(spec: &DigitSpec, x: u64) -> u64 {
@@ -136,35 +137,18 @@ fn bad_requests_are_refused() {
 fn digits_of_ciphertexts() {
     let mut rng = ChaCha20Rng::from_seed([5; 32]);
     for (m, p, e, v, bound) in [(105, 2, 6, 4, None), (64, 3, 3, 1, None), (64, 257, 2, 1, Some(8))] {
-        let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
-        let params = RlweParams::new(&RlweSpec {
-            m,
-            q_prime_bits: vec![50; 9],
-            special_prime_bits: vec![50; 3],
-            digits: 3,
-            secret: SecretDistribution::Ternary,
-            assurance: Assurance::Insecure { name: "insecure_test".into() },
-        })
-        .unwrap();
-        let context = Context::new(params).unwrap();
-        let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-        let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
-        let keys = Arc::new(keys);
         let removal = DigitRemoval::new(DigitSpec { bound, ..DigitSpec::new(p, e, v) }).unwrap();
         let half = bound.unwrap_or((p.pow(v) - 1) / 2);
-        let inputs: Vec<u64> = (0..slots.slots())
+        let context = context(Scheme::Bgv, (p, e), chain(m, &[50; 9], &[50; 3]));
+        let inputs: Vec<u64> = (0..context.slots())
             .map(|_| (rng.next_u64() % p.pow(e - v) * p.pow(v) + rng.next_u64() % (half + 1)) % p.pow(e))
             .collect();
-        for scheme in [Scheme::Bgv, Scheme::Bfv] {
-            let engine = Engine::new(scheme, &slots, Arc::clone(&keys)).unwrap();
-            let decryptor = Decryptor::new(scheme, &slots, Arc::clone(&secret));
-            let plaintext = Plaintext::from_integers(&slots, &inputs).unwrap();
-            let (ct, _) = decryptor.encrypt(&plaintext, context.top_level(), &mut rng).unwrap();
-            let image = removal.apply(&engine, &ct).unwrap();
-            let got = decryptor.decrypt(&image).unwrap().to_integers().unwrap();
-            let wanted: Vec<u64> = inputs.iter().map(|&x| expected(removal.spec(), x)).collect();
-            assert_eq!(got, wanted, "{scheme} {}", removal.explain());
+        let wanted: Vec<u64> = inputs.iter().map(|&x| expected(removal.spec(), x)).collect();
+        for scheme in SCHEMES {
+            let context = context.with_scheme(scheme).unwrap();
+            let (client, server) = context.generate_keys_from_seed([&removal], 5).unwrap();
+            let image = removal.apply(server.engine(), &client.encrypt(&inputs).unwrap()).unwrap();
+            assert_eq!(client.decrypt(&image).unwrap(), wanted, "{scheme} {}", removal.explain());
         }
     }
 }
@@ -228,8 +212,8 @@ fn polynomials_of_others_are_checked() {
     assert!(names.iter().all(|name| name.parse::<Method>().unwrap().name() == *name), "{names:?}");
 }
 
-/// The second square of a bit gains two precisions (Halevi–Shoup 2015, §5.3.1): 5 + 4 + 3 + 2 + 2 + 1
-/// products for six digits, not 6 + 5 + 4 + 3 + 2 + 1.
+/// The second square of a bit gains two precisions (Halevi–Shoup 2015, §5.3.1): 5 + 4 + 3 + 2 + 2 +
+/// 1 products for six digits, not 6 + 5 + 4 + 3 + 2 + 1.
 #[test]
 fn squares_of_squares_save_a_step() {
     let spec = DigitSpec { method: Method::Of(&HaleviShoup), ..DigitSpec::new(2, 7, 6) };

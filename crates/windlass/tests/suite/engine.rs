@@ -4,61 +4,30 @@ use std::sync::Arc;
 
 use num_traits::ToPrimitive;
 use rand_chacha::ChaCha20Rng;
-use rand_core::{RngCore, SeedableRng};
-use windlass::Error;
+use rand_core::SeedableRng;
 use windlass::plaintext::Plaintext;
-use windlass::schemes::Scheme;
-use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
-use windlass::{Evaluator, Switching};
-use windlass_ring::kernels::Isa;
+use windlass::schemes::{Ciphertext, Encryptor, Engine, Scheme};
+use windlass::{Client, Content, Error, Evaluator, Server, Switching};
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Basis, Poly, Ring};
-use windlass_rlwe::{
-    Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
-};
+use windlass_rlwe::{RlweSpec, SecretDistribution};
 
+use crate::fixture::{SCHEMES, chain, context, keys, random};
+
+/// Both sides, and who encrypts with the public key.
 struct Setup {
-    slots: Arc<SlotRing>,
-    engine: Engine,
+    client: Client,
+    server: Server,
     encryptor: Encryptor,
-    decryptor: Decryptor,
-    ring: Arc<Ring>,
-    secret: Arc<SecretKey>,
     rng: ChaCha20Rng,
 }
 
-const SCHEMES: [Scheme; 2] = [Scheme::Bgv, Scheme::Bfv];
-
 fn setup(m: u64, p: u64, r: u32, scheme: Scheme, secret: SecretDistribution) -> Setup {
-    let params = RlweParams::new(&RlweSpec {
-        m,
-        q_prime_bits: vec![50, 45, 40, 45, 50, 45],
-        special_prime_bits: vec![50, 50],
-        digits: 3,
-        secret,
-        assurance: Assurance::Insecure { name: "insecure_test".into() },
-    })
-    .unwrap();
-    let context = Context::new(params).unwrap();
-    let mut rng = ChaCha20Rng::from_seed([m as u8; 32]);
-    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
-    for t in automorphisms(m) {
-        keys.add_galois(&secret, t, context.top_level(), &mut rng).unwrap();
-    }
-    let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
-    Setup {
-        engine: Engine::new(scheme, &slots, Arc::new(keys)).unwrap(),
-        encryptor: Encryptor::new(scheme, public),
-        decryptor: Decryptor::new(scheme, &slots, Arc::clone(&secret)),
-        secret,
-        ring: Arc::clone(context.ring()),
-        slots,
-        rng,
-    }
+    let spec = RlweSpec { secret, ..chain(m, &[50, 45, 40, 45, 50, 45], &[50, 50]) };
+    let context = context(scheme, (p, r), spec);
+    let (client, server) = context.generate_keys_from_seed([&keys(automorphisms(m))], m).unwrap();
+    Setup { encryptor: client.encryptor(), client, server, rng: ChaCha20Rng::from_seed([m as u8; 32]) }
 }
 
 fn automorphisms(m: u64) -> Vec<u64> {
@@ -66,9 +35,16 @@ fn automorphisms(m: u64) -> Vec<u64> {
 }
 
 impl Setup {
-    fn random(&mut self) -> Plaintext {
-        let coefficients = (0..self.slots.n()).map(|_| self.rng.next_u64() % self.slots.modulus().value()).collect();
-        Plaintext::new(&self.slots, coefficients).unwrap()
+    fn slots(&self) -> &Arc<SlotRing> {
+        self.client.context().ring()
+    }
+
+    fn ring(&self) -> &Arc<Ring> {
+        self.client.context().files().context().ring()
+    }
+
+    fn engine(&self) -> &Engine {
+        self.server.engine()
     }
 
     fn encrypt(&mut self, plaintext: &Plaintext) -> Ciphertext {
@@ -76,7 +52,7 @@ impl Setup {
     }
 
     fn decrypt(&self, ct: &Ciphertext) -> Vec<u64> {
-        self.decryptor.decrypt(ct).unwrap().into_coefficients()
+        self.client.decrypt_plaintext(ct).unwrap().into_coefficients()
     }
 
     /// An integer computation in R, reduced modulo p^r.
@@ -90,10 +66,10 @@ impl Setup {
             .iter()
             .map(|x| {
                 let signed: Vec<i64> = x.coefficients().iter().map(|&c| c as i64).collect();
-                Poly::from_signed(&self.ring, &basis, &signed).into_eval()
+                Poly::from_signed(self.ring(), &basis, &signed).into_eval()
             })
             .collect();
-        IntegerLift::new(&self.ring, &basis).centred_mod(&f(&lifted).into_coeff(), self.slots.modulus().value()).0
+        IntegerLift::new(self.ring(), &basis).centred_mod(&f(&lifted).into_coeff(), self.slots().modulus().value()).0
     }
 }
 
@@ -106,16 +82,16 @@ fn arithmetic_matches_the_plaintext_ring() {
     for (m, p, r) in RINGS {
         for scheme in SCHEMES {
             let mut s = setup(m, p, r, scheme, SecretDistribution::Ternary);
-            let (x, y) = (s.random(), s.random());
+            let [x, y] = [1, 2].map(|seed| random(s.slots(), Content::Elements, seed));
             let (a, b) = (s.encrypt(&x), s.encrypt(&y));
             assert_eq!(s.decrypt(&a), x.coefficients(), "{scheme} m = {m}");
             let check = |ct: Result<Ciphertext, Error>, expected: Vec<u64>, what: &str| {
                 let ct = ct.unwrap_or_else(|e| panic!("{what}, {scheme} m = {m} p = {p}: {e}"));
                 assert_eq!(s.decrypt(&ct), expected, "{what}, {scheme} m = {m} p = {p}");
-                let exact = s.decryptor.exact_noise_leaks_the_secret_key(&ct).unwrap();
+                let exact = s.client.decryptor().exact_noise_leaks_the_secret_key(&ct).unwrap();
                 assert!(exact <= ct.log2_noise() + 2.5, "{what}: exact {exact}, bound {}", ct.log2_noise());
             };
-            let e = &s.engine;
+            let e = s.engine();
             let sum = |v: &[Poly<_>]| {
                 let mut sum = v[0].clone();
                 sum.add_assign(&v[1]);
@@ -154,23 +130,23 @@ fn arithmetic_matches_the_plaintext_ring() {
             // The other scheme and back.
             let other = if scheme == Scheme::Bgv { Scheme::Bfv } else { Scheme::Bgv };
             let there = deep.to_scheme(other);
-            assert!(matches!(s.decryptor.decrypt(&there), Err(Error::ContextMismatch { .. })));
+            assert!(matches!(s.client.decrypt(&there), Err(Error::ContextMismatch { .. })));
             check(e.add(&there.to_scheme(scheme), &b), s.oracle(mixed, &both), "there and back");
         }
     }
 }
 
-/// Zero times a ciphertext, with a plaintext added, is (m, 0): rounding it is not random, and every coefficient may be rounded towards one
-/// embedding.
+/// Zero times a ciphertext, with a plaintext added, is (m, 0): rounding it is not random, and every
+/// coefficient may be rounded towards one embedding.
 #[test]
 fn known_ciphertexts_round_within_their_bound() {
     for (m, weight) in [(1 << 13, 1), (1 << 14, 2), (4095, 1)] {
         for scheme in SCHEMES {
             let mut s = setup(m, 65537, 1, scheme, SecretDistribution::Sparse { weight });
-            let ring = Arc::clone(&s.ring);
-            let x = s.random();
+            let ring = Arc::clone(s.ring());
+            let x = random(s.slots(), Content::Elements, 1);
             let ct = s.encrypt(&x);
-            let zero = s.engine.multiply_scalar(&ct, 0).unwrap();
+            let zero = s.engine().multiply_scalar(&ct, 0).unwrap();
             // Signs of the real parts of one embedding: what is rounded adds up there.
             for constant in [1u64, 300, 20_000, 32_768] {
                 let sign = |j: usize| {
@@ -182,11 +158,11 @@ fn known_ciphertexts_round_within_their_bound() {
                     (std::f64::consts::TAU * exponents.sum::<f64>()).cos() >= 0.0
                 };
                 let coefficient = |j| if sign(j) { constant } else { 65_537 - constant };
-                let plain = Plaintext::new(&s.slots, (0..ring.n()).map(coefficient).collect()).unwrap();
-                let sum = s.engine.add_plain(&zero, &plain).unwrap();
+                let plain = Plaintext::new(s.slots(), (0..ring.n()).map(coefficient).collect()).unwrap();
+                let sum = s.engine().add_plain(&zero, &plain).unwrap();
                 for level in [4, 2, 1] {
-                    let small = s.engine.switch_modulus(&sum, level).unwrap();
-                    let mut epsilon = s.secret.phase(small.parts());
+                    let small = s.engine().switch_modulus(&sum, level).unwrap();
+                    let mut epsilon = s.client.secret_key().phase(small.parts());
                     if scheme == Scheme::Bfv {
                         epsilon.mul_scalar_assign(|q| q.reduce(65_537));
                     }
@@ -211,11 +187,11 @@ fn automorphisms_match_and_hoisting_agrees() {
     for (m, p, r) in RINGS {
         for scheme in SCHEMES {
             let mut s = setup(m, p, r, scheme, SecretDistribution::Sparse { weight: 8 });
-            let (x, y) = (s.random(), s.random());
+            let [x, y] = [1, 2].map(|seed| random(s.slots(), Content::Elements, seed));
             let a = s.encrypt(&x);
-            let e = &s.engine;
+            let e = s.engine();
             let [t, u, _] = automorphisms(m)[..] else { panic!("three keys") };
-            let theta = s.ring.automorphism(t).unwrap();
+            let theta = s.ring().automorphism(t).unwrap();
             let expected = s.oracle(|v| v[0].automorphism(&theta), &[&x]);
             assert_eq!(s.decrypt(&e.automorphism(&a, t).unwrap()), expected, "{scheme} m = {m}");
             let hoisted = e.hoist(&a).unwrap();
@@ -224,14 +200,14 @@ fn automorphisms_match_and_hoisting_agrees() {
             // y·θ_t(x) + x in base QP, then θ_u of it.
             let constant = e.prepare(&y).unwrap();
             let ones = {
-                let mut one = vec![0; s.slots.n()];
+                let mut one = vec![0; s.slots().n()];
                 one[0] = 1;
-                e.prepare(&Plaintext::new(&s.slots, one).unwrap()).unwrap()
+                e.prepare(&Plaintext::new(s.slots(), one).unwrap()).unwrap()
             };
             let plain = e.hoisted_automorphism(&hoisted, 1).unwrap();
             let row = vec![(0, Some(&constant)), (1, Some(&ones))];
             let mut sum = e.dot_extended(&[extended, plain], &[row]).unwrap().swap_remove(0);
-            let theta_u = s.ring.automorphism(u).unwrap();
+            let theta_u = s.ring().automorphism(u).unwrap();
             let inner = |v: &[Poly<_>]| {
                 let mut inner = v[0].automorphism(&theta).mul(&v[1]);
                 inner.add_assign(&v[0]);
@@ -250,7 +226,7 @@ fn automorphisms_match_and_hoisting_agrees() {
                 &[&x, &y],
             );
             assert_eq!(s.decrypt(&e.mod_down(sum).unwrap()), expected, "accumulated, {scheme} m = {m}");
-            let missing = (2..m).find(|&t| !e.has_key(t) && s.ring.automorphism(t).is_ok());
+            let missing = (2..m).find(|&t| !e.has_key(t) && s.ring().automorphism(t).is_ok());
             if let Some(t) = missing {
                 assert!(matches!(e.automorphism(&a, t), Err(Error::MissingGaloisKey { element, .. }) if element == t));
             }
@@ -262,14 +238,14 @@ fn automorphisms_match_and_hoisting_agrees() {
 fn exhausted_capacity_is_an_error_never_a_wrong_answer() {
     for scheme in SCHEMES {
         let mut s = setup(256, 257, 1, scheme, SecretDistribution::Ternary);
-        let x = s.random();
+        let x = random(s.slots(), Content::Elements, 1);
         let mut ct = s.encrypt(&x);
         let mut expected = x.clone();
         let mut depth = 0;
         loop {
-            match s.engine.square(&ct) {
+            match s.engine().square(&ct) {
                 Ok(next) => {
-                    expected = Plaintext::new(&s.slots, s.oracle(|v| v[0].mul(&v[0]), &[&expected])).unwrap();
+                    expected = Plaintext::new(s.slots(), s.oracle(|v| v[0].mul(&v[0]), &[&expected])).unwrap();
                     assert_eq!(s.decrypt(&next), expected.coefficients(), "depth {depth}");
                     ct = next;
                     depth += 1;
@@ -290,16 +266,16 @@ fn exact_division_by_p() {
     for scheme in SCHEMES {
         for (m, p, r) in [(105, 2, 3), (64, 3, 2), (31, 127, 2)] {
             let mut s = setup(m, p, r, scheme, SecretDistribution::Ternary);
-            let x = s.random();
+            let x = random(s.slots(), Content::Elements, 1);
             let multiples: Vec<u64> = x.coefficients().iter().map(|c| c / p * p).collect();
-            let ct = s.encrypt(&Plaintext::new(&s.slots, multiples.clone()).unwrap());
-            let quotient = s.engine.divide_by_p(&ct).unwrap();
+            let ct = s.encrypt(&Plaintext::new(s.slots(), multiples.clone()).unwrap());
+            let quotient = s.engine().divide_by_p(&ct).unwrap();
             assert_eq!(quotient.exponent(), r - 1);
             let expected: Vec<u64> = multiples.iter().map(|c| c / p).collect();
             assert_eq!(s.decrypt(&quotient), expected, "{scheme} m = {m}");
-            let squared = s.engine.square(&quotient).unwrap();
+            let squared = s.engine().square(&quotient).unwrap();
             let modulus = p.pow(r - 1);
-            let quotient = Plaintext::new(&s.slots, expected).unwrap();
+            let quotient = Plaintext::new(s.slots(), expected).unwrap();
             let expected: Vec<u64> = s.oracle(|v| v[0].mul(&v[0]), &[&quotient]).iter().map(|c| c % modulus).collect();
             assert_eq!(s.decrypt(&squared), expected, "{scheme} m = {m}");
         }

@@ -138,7 +138,8 @@ fn circuits_refresh_by_themselves() {
     }
 }
 
-/// Each function of the integers in slots against its definition: on the mock everywhere, encrypted on some arguments.
+/// Each function of the integers in slots against its definition: on the mock everywhere, encrypted
+/// on some arguments.
 #[test]
 fn functions_of_slots() {
     let context = Context::preset(TOY).unwrap();
@@ -179,7 +180,8 @@ fn functions_of_slots() {
     assert!(matches!(SlotFunction::from_table(&context, &[0; 258]), Err(Error::ShapeMismatch { .. })));
 }
 
-/// The tokens of a program, as its compiler counts them: words, numbers, strings, and marks of one or two characters.
+/// The tokens of a program, as its compiler counts them: words, numbers, strings, and marks of one
+/// or two characters.
 fn tokens(program: &str) -> usize {
     const PAIRS: [&str; 6] = ["::", "->", "=>", "..", "==", "&&"];
     let mut count = 0;

@@ -1,5 +1,5 @@
-//! Functions of two values in each slot: comparisons, membership in encrypted lists, inner products; and what must hold
-//! integers for them.
+//! Functions of two values in each slot: comparisons, membership in encrypted lists, inner
+//! products; and what must hold integers for them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! All tests of the crate in one binary: the circuits are generic, and each binary would compile them again.
+//! All tests of the crate in one binary: the circuits are generic, and each binary would compile
+//! them again.
 
 mod bootstrap;
 mod circuits_encrypted;
@@ -7,6 +8,7 @@ mod digits;
 mod engine;
 mod failing_refresh;
 mod failures;
+mod fixture;
 mod front_door;
 mod functions_of_two;
 mod linear;

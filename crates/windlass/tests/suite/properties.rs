@@ -1,4 +1,5 @@
-//! Properties over random rings, values, files and specifications; failing cases print their inputs.
+//! Properties over random rings, values, files and specifications; failing cases print their
+//! inputs.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -6,22 +7,25 @@ use std::sync::{Arc, Mutex, OnceLock};
 use proptest::prelude::*;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use windlass::needs::{KeyRequest, Products};
 use windlass::params::Params;
-use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
-use windlass::schemes::{Decryptor, Encryptor, Scheme};
+use windlass::rlwe::EvaluationKeys;
+use windlass::schemes::Scheme;
 use windlass::wire::{
-    CiphertextV1, Expected, FieldReader, FieldWriter, KeyId, Kind, Label, Wire, WireContext, open, packed_len, seal,
-    to_payload,
+    CiphertextV1, Expected, FieldReader, FieldWriter, KeyId, Kind, Label, Wire, open, packed_len, seal, to_payload,
 };
-use windlass::{Error, ParamSpec, Plaintext};
+use windlass::{Client, Error, ParamSpec, Plaintext, Server};
 use windlass_ring::kernels::{Isa, arith};
 use windlass_ring::slots::SlotRing;
+
+use crate::fixture::{chain, context};
 
 fn cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Prime, prime power, composite, odd × power of two, power of two, with every p that does not divide them.
+/// Prime, prime power, composite, odd × power of two, power of two, with every p that does not
+/// divide them.
 fn triples() -> impl Strategy<Value = (u64, u64, u32)> {
     let indices = vec![31u64, 27, 45, 105, 12, 60, 84, 16, 64, 256, 1023];
     let primes = vec![2u64, 3, 7, 17, 127, 257, 8191, 65537];
@@ -135,43 +139,22 @@ proptest! {
     }
 }
 
-/// A client whose keys and ciphertexts are written and read.
-struct Author {
-    wire: WireContext,
-    secret: Arc<SecretKey>,
-    public: Arc<PublicKey>,
-    keys: Vec<u8>,
+/// Both sides, whose keys and ciphertexts are written and read.
+fn parties((m, p, r): (u64, u64, u32), scheme: Scheme) -> (Client, Server) {
+    let context = context(scheme, (p, r), chain(m, &[45, 40, 40], &[50]));
+    let keys = KeyRequest::none("a test").with_galois([m - 1]).up_to(2);
+    context.generate_keys_from_seed([&Products, &keys], 4).unwrap()
 }
 
-fn author((m, p, r): (u64, u64, u32), scheme: Scheme) -> Author {
-    let spec = RlweSpec {
-        m,
-        q_prime_bits: vec![45, 40, 40],
-        special_prime_bits: vec![50],
-        digits: 3,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_wire_test".into() },
-    };
-    let params = Params::new("insecure_wire_test", scheme, (p, r), None, spec).unwrap();
-    let wire = WireContext::new(&params.context().unwrap(), &params.slot_ring().unwrap(), scheme);
-    let mut rng = ChaCha20Rng::from_seed([4; 32]);
-    let secret = SecretKey::generate(wire.context(), &mut rng);
-    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-    let mut keys = EvaluationKeys::empty(wire.context());
-    keys.add_relinearisation(&secret, 3, &mut rng).unwrap();
-    keys.add_galois(&secret, m - 1, 2, &mut rng).unwrap();
-    let keys = to_payload(&wire, &keys).to_vec();
-    Author { wire, secret: Arc::new(secret), public, keys }
-}
-
-fn decode<T: Wire>(author: &Author, payload: &[u8]) -> Result<T, Error> {
-    T::decode(&author.wire, author.secret.key_id(), FieldReader::new(payload))
+fn decode<T: Wire>(client: &Client, payload: &[u8]) -> Result<T, Error> {
+    T::decode(client.context().files(), client.secret_key().key_id(), FieldReader::new(payload))
 }
 
 proptest! {
     #![proptest_config(cases(40))]
 
-    /// What is written is read; edited bytes are an error or another value in its one encoding, never a panic.
+    /// What is written is read; edited bytes are an error or another value in its one encoding,
+    /// never a panic.
     #[test]
     fn wire_values_come_back_or_are_refused(
         triple in triples().prop_filter("small", |&(m, p, r)| m <= 105 && p.pow(r) < 1 << 20),
@@ -180,37 +163,39 @@ proptest! {
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
     ) {
         let scheme = if bgv { Scheme::Bgv } else { Scheme::Bfv };
-        let author = author(triple, scheme);
-        let (wire, slots) = (&author.wire, author.wire.slots());
-        let message = Plaintext::new(slots, words(seed, slots.n())).unwrap();
+        let (client, server) = parties(triple, scheme);
+        let files = client.context().files();
+        let message = Plaintext::new(files.slots(), words(seed, files.slots().n())).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let decryptor = Decryptor::new(scheme, slots, Arc::clone(&author.secret));
-        let full = Encryptor::new(scheme, Arc::clone(&author.public)).encrypt(&message, &mut rng).unwrap();
-        let (fresh, half) = decryptor.encrypt(&message, 1 + seed as usize % 3, &mut rng).unwrap();
-        let payloads = [CiphertextV1::new(full), CiphertextV1::seeded(fresh, half)].map(|ct| to_payload(wire, &ct));
+        let full = client.encryptor().encrypt(&message, &mut rng).unwrap();
+        let (fresh, half) = client.decryptor().encrypt(&message, 1 + seed as usize % 3, &mut rng).unwrap();
+        let payloads = [CiphertextV1::new(full), CiphertextV1::seeded(fresh, half)].map(|ct| to_payload(files, &ct));
         for payload in &payloads {
-            let back: CiphertextV1 = decode(&author, payload).unwrap();
-            prop_assert_eq!(to_payload(wire, &back).to_vec(), payload.to_vec());
-            prop_assert_eq!(decryptor.decrypt(&back.into_ciphertext()).unwrap(), message.clone());
+            let back: CiphertextV1 = decode(&client, payload).unwrap();
+            prop_assert_eq!(to_payload(files, &back).to_vec(), payload.to_vec());
+            prop_assert_eq!(client.decrypt_plaintext(&back.into_ciphertext()).unwrap(), message.clone());
             let mut damaged = payload.to_vec();
             edits.iter().for_each(|(at, byte)| damaged[at.index(payload.len())] = *byte);
-            if let Ok(other) = decode::<CiphertextV1>(&author, &damaged) {
-                prop_assert_eq!(to_payload(wire, &other).to_vec(), damaged.clone());
-                // It may decrypt to something else: the checksum guards against accidents, not the payload.
-                let _ = decryptor.decrypt(&other.into_ciphertext());
+            if let Ok(other) = decode::<CiphertextV1>(&client, &damaged) {
+                prop_assert_eq!(to_payload(files, &other).to_vec(), damaged.clone());
+                // It may decrypt to something else: the checksum guards against accidents, not the
+                // payload.
+                let _ = client.decrypt_plaintext(&other.into_ciphertext());
             }
         }
-        let back: EvaluationKeys = decode(&author, &author.keys).unwrap();
-        prop_assert_eq!(to_payload(wire, &back).to_vec(), author.keys.clone());
-        let mut damaged = author.keys.clone();
-        edits.iter().for_each(|(at, byte)| damaged[at.index(author.keys.len())] = *byte);
-        if let Ok(other) = decode::<EvaluationKeys>(&author, &damaged) {
-            prop_assert_eq!(to_payload(wire, &other).to_vec(), damaged.clone());
+        let keys = to_payload(files, &**server.engine().keys());
+        let back: EvaluationKeys = decode(&client, &keys).unwrap();
+        prop_assert_eq!(to_payload(files, &back).to_vec(), keys.to_vec());
+        let mut damaged = keys.to_vec();
+        edits.iter().for_each(|(at, byte)| damaged[at.index(keys.len())] = *byte);
+        if let Ok(other) = decode::<EvaluationKeys>(&client, &damaged) {
+            prop_assert_eq!(to_payload(files, &other).to_vec(), damaged.clone());
         }
     }
 }
 
-/// log2 QP that the published table allows for λ = 128 at n, read from the file: the row at n, or the chord between its neighbours.
+/// log2 QP that the published table allows for λ = 128 at n, read from the file: the row at n, or
+/// the chord between its neighbours.
 fn allowed(n: f64, lambda: f64) -> f64 {
     let table = include_str!("../../../../data/security/ternary_max_log2_qp.csv");
     let mut rows: Vec<(f64, f64)> = Vec::new();

@@ -13,9 +13,8 @@ fn bruun_on_the_mock() {
             let transform = Transform::BRUUN;
             let spec =
                 BootstrapSpec { mode, transform, partition, ephemeral_weight: weight, ..BootstrapSpec::default() };
-            let plan = Arc::new(BootstrapPlan::new(&params(m, primes), (p, r), spec).unwrap());
-            let mut rng = ChaCha20Rng::seed_from_u64(5);
-            let message = message(&plan, &mut rng);
+            let plan = Arc::new(plan(params(m, primes), (p, r), spec).unwrap());
+            let message = message(&plan, 5);
             let image = ClearBootstrapper::new(Arc::clone(&plan), 5).unwrap();
             let image = image.refresh(&Clear::new(plan.message_ring()).encrypt(&message).unwrap()).unwrap();
             assert_eq!(&image.plaintext(), &message, "{mode:?} m = {m}, p = {p}, {partition:?}");

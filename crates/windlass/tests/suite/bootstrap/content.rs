@@ -6,32 +6,29 @@ use super::*;
 /// before any work, on the mock too.
 #[test]
 fn thin_bootstrapping_refuses_elements() {
-    let mut t = toy(11);
-    let slots = t.plan.message_ring();
-    let own = BootstrapKeys::generate(&t.plan, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
-    let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(t.keys), own).unwrap();
-    let decryptor = Decryptor::new(Scheme::Bgv, slots, Arc::clone(&t.secret));
+    let toy = toy();
+    let (slots, (client, server)) = (toy.plan.message_ring(), toy.parties(11));
     let (l, d) = (slots.slots(), slots.degree());
     let elements = Plaintext::from_slots(slots, &vec![1; l * d]).unwrap();
     let constants: Vec<u64> = (0..l * d).map(|i| u64::from(i % d == 0)).collect();
     let integers = Plaintext::from_slots(slots, &constants).unwrap();
-    let mut encrypt = |plaintext: &Plaintext| decryptor.encrypt(plaintext, 4, &mut t.rng).unwrap().0;
+    let encrypt = |plaintext: &Plaintext| encrypt_at(&client, plaintext, 4);
     let refusal = Some(Error::Bootstrap(BootstrapError::NotIntegers));
     for plaintext in [&elements, &integers] {
         let ct = encrypt(plaintext);
-        let refused = bootstrapper.refresh_with(&ct, |_| panic!("a stage was begun"));
+        let refused = bootstrapper(&server).refresh_with(&ct, |_| panic!("a stage was begun"));
         assert_eq!(refused.err(), refusal);
-        assert_eq!(t.plan.check(&ct).err(), refusal);
+        assert_eq!(toy.plan.check(&ct).err(), refusal);
     }
     let message = BootstrapError::NotIntegers.to_string();
     assert!(message.contains("packed") && message.contains("assume_integers"), "{message}");
     // The caller's word is taken: true, and it works; false, and this is what the refusal is for.
     for (plaintext, kept) in [(&integers, true), (&elements, false)] {
-        let image = bootstrapper.refresh(&encrypt(plaintext).assume_integers()).unwrap();
+        let image = server.refresh(&encrypt(plaintext).assume_integers()).unwrap();
         assert_eq!(image.content(), Content::Integers);
-        assert_eq!(decryptor.decrypt(&image).unwrap() == *plaintext, kept);
+        assert_eq!(client.decrypt_plaintext(&image).unwrap() == *plaintext, kept);
     }
-    let (clear, mock) = (Clear::new(slots), ClearBootstrapper::new(Arc::clone(&t.plan), 1).unwrap());
+    let (clear, mock) = (Clear::new(slots), ClearBootstrapper::new(Arc::clone(&toy.plan), 1).unwrap());
     let ct = clear.encrypt(&integers).unwrap();
     assert_eq!(mock.refresh(&ct).err(), refusal);
     let image = mock.refresh(&ct.assume_integers()).unwrap();
@@ -42,28 +39,23 @@ fn thin_bootstrapping_refuses_elements() {
 /// what they hold.
 #[test]
 fn packed_bootstrapping_keeps_the_content() {
-    let rlwe = params(105, 14);
     let spec = BootstrapSpec { mode: Mode::Packed, ephemeral_weight: 6, ..BootstrapSpec::default() };
-    let plan = Arc::new(BootstrapPlan::new(&rlwe, (2, 1), spec).unwrap());
-    let context = Context::new(rlwe).unwrap();
-    let mut rng = ChaCha20Rng::seed_from_u64(12);
-    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    plan.add_keys(&mut keys, &secret, &mut rng).unwrap();
-    let own = BootstrapKeys::generate(&plan, Scheme::Bfv, &secret, &mut rng).unwrap();
-    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), Scheme::Bfv, &Arc::new(keys), own).unwrap();
-    let decryptor = Decryptor::new(Scheme::Bfv, plan.message_ring(), Arc::clone(&secret));
+    let toy = toy_with(params(105, 14), (2, 1), spec).with_scheme(Scheme::Bfv);
+    let (plan, (client, server)) = (&toy.plan, toy.parties(12));
     let integers = Plaintext::from_integers(plan.message_ring(), &vec![1; plan.message_ring().slots()]).unwrap();
-    let mock = ClearBootstrapper::new(Arc::clone(&plan), 1).unwrap();
-    for plaintext in [message(&plan, &mut rng), integers] {
-        let (ct, _) = decryptor.encrypt(&plaintext, 4, &mut rng).unwrap();
+    let mock = ClearBootstrapper::new(Arc::clone(plan), 1).unwrap();
+    for plaintext in [message(plan, 12), integers] {
+        let ct = encrypt_at(&client, &plaintext, 4);
         let mut seen = Vec::new();
-        let image = bootstrapper.refresh_traced(&ct, |progress, ct| {
+        let image = bootstrapper(&server).refresh_traced(&ct, |progress, ct| {
             seen.push((progress.stage.clone(), ct.content()));
             ControlFlow::Continue(())
         });
         let image = image.unwrap();
-        assert_eq!((image.content(), decryptor.decrypt(&image).unwrap()), (plaintext.content(), plaintext.clone()));
+        assert_eq!(
+            (image.content(), client.decrypt_plaintext(&image).unwrap()),
+            (plaintext.content(), plaintext.clone())
+        );
         let of = |name: &str| seen.iter().find(|(stage, _)| stage == name).map(|&(_, content)| content);
         assert_eq!(of("unpacking"), Some(Content::Elements));
         assert_eq!([of("digit removal"), of("repacking")], [Some(Content::Integers); 2]);

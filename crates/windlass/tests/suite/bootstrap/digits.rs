@@ -19,7 +19,7 @@ fn every_method_on_ciphertexts() {
     for (name, (m, p, r, primes, weight)) in METHODS {
         let digits: Method = name.parse().unwrap();
         let spec = BootstrapSpec { digits, ephemeral_weight: weight, ..BootstrapSpec::default() };
-        let plan = BootstrapPlan::new(&params(m, primes), (p, r), spec.clone()).unwrap();
+        let plan = plan(params(m, primes), (p, r), spec.clone()).unwrap();
         let text = plan.digits().explain();
         assert!(text.contains(name), "{text}");
         with_parameters(params(m, primes), (p, r), spec);

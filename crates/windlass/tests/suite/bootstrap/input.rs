@@ -9,7 +9,7 @@ use windlass::bootstrap::StageName;
 fn a_first_prime_that_only_coefficients_fit() {
     let bits = || std::iter::once(42).chain([50; 15]).collect::<Vec<u32>>();
     let spec = BootstrapSpec { ephemeral_weight: 8, ..BootstrapSpec::default() };
-    let plan = BootstrapPlan::new(&chain(256, bits()), (65537, 1), spec.clone()).unwrap();
+    let plan = plan(chain(256, bits()), (65537, 1), spec.clone()).unwrap();
     let front_end = plan.stages().iter().find(|stage| stage.name == StageName::FrontEnd).unwrap();
     assert_eq!(front_end.level, 2);
     assert!(front_end.work.contains("at 42 bits"), "{}", front_end.work);

@@ -13,31 +13,30 @@ use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
-use rand_core::{RngCore, SeedableRng};
+use rand_core::SeedableRng;
 use windlass::bootstrap::{
     BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, FrontEnd, Mode,
     Partition, Progress, Refresh, Transform,
 };
-use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
+use windlass::rlwe::{EvaluationKeys, RlweParams, RlweSpec};
 use windlass::schemes::clear::Clear;
-use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
-use windlass::{Content, Error, Evaluator, Plaintext};
+use windlass::schemes::{Ciphertext, Scheme};
+use windlass::{Client, Content, Context, Error, Evaluator, Params, Plaintext, Server};
 
-fn params(m: u64, primes: usize) -> RlweParams {
+use crate::fixture::{self, random};
+
+fn params(m: u64, primes: usize) -> RlweSpec {
     chain(m, vec![50; primes])
 }
 
-fn chain(m: u64, q_prime_bits: Vec<u32>) -> RlweParams {
-    let primes = q_prime_bits.len();
-    RlweParams::new(&RlweSpec {
-        m,
-        q_prime_bits,
-        special_prime_bits: vec![50; primes.div_ceil(3).max(3)],
-        digits: 3,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_test".into() },
-    })
-    .unwrap()
+fn chain(m: u64, q_prime_bits: Vec<u32>) -> RlweSpec {
+    let special = q_prime_bits.len().div_ceil(3).max(3);
+    fixture::chain(m, &q_prime_bits, &vec![50; special])
+}
+
+/// A plan without a context.
+fn plan(rlwe: RlweSpec, modulus: (u64, u32), spec: BootstrapSpec) -> windlass::Result<BootstrapPlan> {
+    BootstrapPlan::new(&RlweParams::new(&rlwe).unwrap(), modulus, spec)
 }
 
 /// (m, p, r, primes, weight)
@@ -51,26 +50,16 @@ const SETS: [(u64, u64, u32, usize, u32); 6] = [
 ];
 
 /// Random contents: integers in thin mode, anything in packed mode.
-fn message(plan: &BootstrapPlan, rng: &mut ChaCha20Rng) -> Plaintext {
-    let slots = plan.message_ring();
-    let modulus = slots.modulus().value();
-    match plan.spec().mode {
-        Mode::Thin => {
-            let values: Vec<u64> = (0..slots.slots()).map(|_| rng.next_u64() % modulus).collect();
-            Plaintext::from_integers(slots, &values).unwrap()
-        }
-        Mode::Packed => {
-            let values: Vec<u64> = (0..slots.slots() * slots.degree()).map(|_| rng.next_u64() % modulus).collect();
-            Plaintext::from_slots(slots, &values).unwrap()
-        }
-    }
+fn message(plan: &BootstrapPlan, seed: u64) -> Plaintext {
+    let content = if plan.spec().mode == Mode::Thin { Content::Integers } else { Content::Elements };
+    random(plan.message_ring(), content, seed)
 }
 
 #[test]
 fn on_the_mock() {
     for ((m, p, r, primes, weight), mode) in SETS.iter().flat_map(|&set| [(set, Mode::Thin), (set, Mode::Packed)]) {
         let spec = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
-        let plan = Arc::new(BootstrapPlan::new(&params(m, primes), (p, r), spec).unwrap());
+        let plan = Arc::new(plan(params(m, primes), (p, r), spec).unwrap());
         on_the_mock_with(&plan, 0..3);
     }
 }
@@ -78,8 +67,7 @@ fn on_the_mock() {
 fn on_the_mock_with(plan: &Arc<BootstrapPlan>, seeds: Range<u64>) {
     let clear = Clear::new(plan.message_ring());
     for seed in seeds {
-        let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let content = message(plan, &mut rng);
+        let content = message(plan, seed);
         let bootstrapper = ClearBootstrapper::new(Arc::clone(plan), seed).unwrap();
         let image = bootstrapper.refresh(&clear.encrypt(&content).unwrap()).unwrap();
         assert_eq!(&image.plaintext(), &content, "seed {seed}\n{}", plan.explain());
@@ -91,12 +79,11 @@ fn searched_partitions_on_the_mock() {
     for (mode, (m, p)) in [(Mode::Thin, (256, 257)), (Mode::Packed, (64, 7)), (Mode::Thin, (1023, 2))] {
         let plan = |partition| {
             let spec = BootstrapSpec { mode, partition, ephemeral_weight: 6, ..BootstrapSpec::default() };
-            Arc::new(BootstrapPlan::new(&params(m, 18), (p, 1), spec).unwrap())
+            Arc::new(plan(params(m, 18), (p, 1), spec).unwrap())
         };
         let [capacity, time] = [Partition::MostCapacity, Partition::LeastTime].map(plan);
         for plan in [&capacity, &time] {
-            let mut rng = ChaCha20Rng::seed_from_u64(1);
-            let thin = message(plan, &mut rng);
+            let thin = message(plan, 1);
             let image = ClearBootstrapper::new(Arc::clone(plan), 1).unwrap();
             let image = image.refresh(&Clear::new(plan.message_ring()).encrypt(&thin).unwrap()).unwrap();
             assert_eq!(&image.plaintext(), &thin, "{}", plan.explain());
@@ -153,35 +140,30 @@ fn on_ciphertexts(sets: &[(u64, u64, u32, usize, u32)], mode: Mode, front_end: F
 }
 
 /// Both schemes, over two seeds each where the ring is small.
-fn with_parameters(rlwe: RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) {
-    let plan = Arc::new(BootstrapPlan::new(&rlwe, (p, r), spec).unwrap());
-    let context = Context::new(rlwe).unwrap();
-    let seeds = if plan.params().n() <= 64 { 2 } else { 1 };
+fn with_parameters(rlwe: RlweSpec, modulus: (u64, u32), spec: BootstrapSpec) {
+    let mut toy = toy_with(rlwe, modulus, spec);
+    let seeds = if toy.plan.params().n() <= 64 { 2 } else { 1 };
     for seed in 1..=seeds {
         for (seed, scheme) in [(2 * seed - 1, Scheme::Bgv), (2 * seed, Scheme::Bfv)] {
-            twice(&plan, &context, scheme, seed);
+            toy.context = toy.context.with_scheme(scheme).unwrap();
+            twice(&toy, seed);
         }
     }
 }
 
 /// Refreshes a ciphertext, squares the result and refreshes that.
-fn twice(plan: &Arc<BootstrapPlan>, context: &Arc<Context>, scheme: Scheme, seed: u64) {
-    let case = format!("{scheme}, seed {seed}\n{}", plan.explain());
-    let mut rng = ChaCha20Rng::seed_from_u64(seed);
-    let secret = Arc::new(SecretKey::generate(context, &mut rng));
-    let mut keys = EvaluationKeys::empty(context);
-    plan.add_keys(&mut keys, &secret, &mut rng).unwrap();
-    let keys = Arc::new(keys);
-    let own = BootstrapKeys::generate(plan, scheme, &secret, &mut rng).unwrap();
-    let bootstrapper = Bootstrapper::new(Arc::clone(plan), scheme, &keys, own).unwrap();
-    let engine = Engine::new(scheme, plan.message_ring(), Arc::clone(&keys)).unwrap();
-    let decryptor = Decryptor::new(scheme, plan.message_ring(), Arc::clone(&secret));
-    let content = message(plan, &mut rng);
-    let (fresh, _) = decryptor.encrypt(&content, context.top_level(), &mut rng).unwrap();
+fn twice(toy: &Toy, seed: u64) {
+    let plan = &toy.plan;
+    let case = format!("{}, seed {seed}\n{}", toy.context.scheme(), plan.explain());
+    let (client, server) = toy.parties(seed);
+    let bootstrapper = bootstrapper(&server);
+    let engine = server.engine();
+    let content = message(plan, seed);
+    let fresh = client.encrypt_plaintext(&content).unwrap();
     // Spend nearly everything.
     let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 20.0).unwrap();
     let again = bootstrapper.refresh(&spent).unwrap();
-    assert_eq!(decryptor.decrypt(&again).unwrap(), content, "{case}");
+    assert_eq!(client.decrypt_plaintext(&again).unwrap(), content, "{case}");
     let (left, forecast) = (engine.capacity(&again), plan.output_bits());
     assert!(left > engine.capacity(&spent), "{left} bits left, {case}");
     // Both are the same for every seed: sums of bounds. Over all sets of these tests what is left
@@ -189,60 +171,76 @@ fn twice(plan: &Arc<BootstrapPlan>, context: &Arc<Context>, scheme: Scheme, seed
     assert!(left > forecast - 1.0 && left < forecast + 25.0, "{left} bits left, {case}");
     // And once more, from the refreshed one.
     let low = engine.reduce_level(&engine.square(&again).unwrap(), plan.least_input_bits() + 20.0).unwrap();
-    let image = decryptor.decrypt(&bootstrapper.refresh(&low).unwrap()).unwrap();
+    let image = client.decrypt_plaintext(&bootstrapper.refresh(&low).unwrap()).unwrap();
     assert_eq!(image, content.multiply(&content).unwrap(), "{case}");
 }
 
-/// Everything for one toy set.
+/// A context with its plan.
 struct Toy {
     plan: Arc<BootstrapPlan>,
-    context: Arc<Context>,
-    secret: Arc<SecretKey>,
-    keys: EvaluationKeys,
-    rng: ChaCha20Rng,
+    context: Context,
 }
 
-fn toy(seed: u64) -> Toy {
+fn toy_with(rlwe: RlweSpec, modulus: (u64, u32), spec: BootstrapSpec) -> Toy {
+    let params = Params::new("insecure_test", Scheme::Bgv, modulus, None, rlwe).unwrap();
+    let context = Context::for_bootstrapping(params, spec).unwrap();
+    Toy { plan: context.bootstrapping().unwrap(), context }
+}
+
+/// Thin, m = 105, p = 2.
+fn toy() -> Toy {
     let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
-    keyed(Arc::new(BootstrapPlan::new(&params(105, 14), (2, 1), spec).unwrap()), seed)
+    toy_with(params(105, 14), (2, 1), spec)
 }
 
-/// A plan with its keys.
-fn keyed(plan: Arc<BootstrapPlan>, seed: u64) -> Toy {
-    let context = Context::new(plan.params().clone()).unwrap();
-    let mut rng = ChaCha20Rng::seed_from_u64(seed);
-    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    plan.add_keys(&mut keys, &secret, &mut rng).unwrap();
-    Toy { plan, context, secret, keys, rng }
+impl Toy {
+    fn with_scheme(self, scheme: Scheme) -> Self {
+        Self { context: self.context.with_scheme(scheme).unwrap(), ..self }
+    }
+
+    fn parties(&self, seed: u64) -> (Client, Server) {
+        self.context.generate_keys_from_seed([&self.plan], seed).unwrap()
+    }
+}
+
+fn bootstrapper(server: &Server) -> &Bootstrapper {
+    server.bootstrapper(Content::Integers).unwrap()
+}
+
+/// A ciphertext at a low level.
+fn encrypt_at(client: &Client, plaintext: &Plaintext, level: usize) -> Ciphertext {
+    let mut rng = ChaCha20Rng::seed_from_u64(level as u64);
+    client.decryptor().encrypt(plaintext, level, &mut rng).unwrap().0
 }
 
 #[test]
 fn progress_names_every_stage_and_can_stop() {
-    let mut t = toy(10);
-    let own = BootstrapKeys::generate(&t.plan, Scheme::Bfv, &t.secret, &mut t.rng).unwrap();
-    let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bfv, &Arc::new(t.keys), own).unwrap();
-    let decryptor = Decryptor::new(Scheme::Bfv, t.plan.message_ring(), Arc::clone(&t.secret));
-    let thin = message(&t.plan, &mut t.rng);
-    let (ct, _) = decryptor.encrypt(&thin, 4, &mut t.rng).unwrap();
+    let toy = toy().with_scheme(Scheme::Bfv);
+    let (plan, (client, server)) = (&toy.plan, toy.parties(10));
+    let thin = message(plan, 10);
+    let ct = encrypt_at(&client, &thin, 4);
     let mut seen: Vec<Progress> = Vec::new();
-    let image = bootstrapper.refresh_with(&ct, |progress| {
+    let image = server.refresh_with(&ct, |progress| {
         seen.push(progress.clone());
         ControlFlow::Continue(())
     });
     let names: Vec<&str> = seen.iter().map(|progress| &progress.stage[..]).collect();
-    let mut wanted: Vec<String> = t.plan.stages().iter().map(|stage| stage.name.to_string()).collect();
+    let mut wanted: Vec<String> = plan.stages().iter().map(|stage| stage.name.to_string()).collect();
     wanted.push(String::new());
     assert_eq!(names, wanted);
-    assert!(wanted.iter().all(|name| t.plan.explain().contains(name)));
-    let stopped = bootstrapper.refresh_with(&ct, |progress| {
-        if progress.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    let stage = t.plan.stages()[2].name.to_string();
+    assert!(wanted.iter().all(|name| plan.explain().contains(name)));
+    let stopped =
+        server.refresh_with(
+            &ct,
+            |progress| {
+                if progress.number == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+    let stage = plan.stages()[2].name.to_string();
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
     // The same bits on three threads.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-    let again = pool.install(|| bootstrapper.refresh(&ct)).unwrap();
+    let again = pool.install(|| server.refresh(&ct)).unwrap();
     assert_eq!(image.unwrap().parts(), again.parts());
-    assert_eq!(decryptor.decrypt(&again).unwrap(), thin);
+    assert_eq!(client.decrypt_plaintext(&again).unwrap(), thin);
 }

@@ -17,7 +17,7 @@ fn specs() -> impl Iterator<Item = ((u64, u64, u32, usize), BootstrapSpec)> {
 #[test]
 fn one_slot_on_the_mock() {
     for ((m, p, r, primes), spec) in specs() {
-        let plan = Arc::new(BootstrapPlan::new(&params(m, primes), (p, r), spec).unwrap());
+        let plan = Arc::new(plan(params(m, primes), (p, r), spec).unwrap());
         assert_eq!(plan.message_ring().slots(), 1);
         on_the_mock_with(&plan, 0..8);
     }

@@ -26,12 +26,11 @@ fn packed(unpacking: Unpacking, ephemeral_weight: u32) -> BootstrapSpec {
 #[test]
 fn every_way_on_the_mock() {
     for ((m, p, r, primes, weight), way) in POWERS_OF_TWO.iter().flat_map(|&set| WAYS.map(|way| (set, way))) {
-        let plan = BootstrapPlan::new(&params(m, primes), (p, r), packed(way, weight));
+        let plan = plan(params(m, primes), (p, r), packed(way, weight));
         let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{way:?} m = {m}, p = {p}: {error}")));
         let digits = plan.stages().iter().find(|stage| stage.name == StageName::DigitRemoval).unwrap();
         assert_eq!(digits.times, plan.message_ring().degree(), "{way:?} m = {m}, p = {p}");
-        let mut rng = ChaCha20Rng::seed_from_u64(p);
-        let content = message(&plan, &mut rng);
+        let content = message(&plan, p);
         let bootstrapper = ClearBootstrapper::new(Arc::clone(&plan), p).unwrap();
         let image = bootstrapper.refresh(&Clear::new(plan.message_ring()).encrypt(&content).unwrap()).unwrap();
         assert_eq!(&image.plaintext(), &content, "{way:?} m = {m}, p = {p}\n{}", plan.explain());
@@ -50,7 +49,7 @@ fn monomials_on_ciphertexts() {
 /// Composite m with d = 20: Frobenius powers are made in giant steps of 5.
 #[test]
 fn many_frobenius_powers_on_ciphertexts() {
-    let plan = BootstrapPlan::new(&params(75, 14), (2, 1), packed(Unpacking::Automatic, 4)).unwrap();
+    let plan = plan(params(75, 14), (2, 1), packed(Unpacking::Automatic, 4)).unwrap();
     assert_eq!(plan.message_ring().degree(), 20);
     let unpacking = plan.stages().iter().find(|stage| stage.name == StageName::Unpacking).unwrap();
     assert_eq!(unpacking.keys.len(), 4 + 3);
@@ -66,7 +65,7 @@ fn monomials_with_the_formula_of_2015() {
 #[test]
 fn monomials_cost_less_capacity_and_fewer_keys() {
     // d = 64.
-    let plan = |way| BootstrapPlan::new(&params(256, 22), (3, 1), packed(way, 6)).unwrap();
+    let plan = |way| plan(params(256, 22), (3, 1), packed(way, 6)).unwrap();
     let [constants, monomials, together] = [WAYS[1], WAYS[2], WAYS[3]].map(plan);
     assert!(monomials.output_bits() > constants.output_bits(), "{}\n{}", constants.explain(), monomials.explain());
     assert!(monomials.output_bits() > together.output_bits(), "{}\n{}", together.explain(), monomials.explain());
@@ -76,13 +75,10 @@ fn monomials_cost_less_capacity_and_fewer_keys() {
 
 #[test]
 fn progress_between_ciphertexts() {
-    let plan = Arc::new(BootstrapPlan::new(&params(64, 16), (7, 1), packed(Unpacking::Monomials, 6)).unwrap());
-    let Toy { plan, secret, keys, mut rng, .. } = keyed(plan, 3);
-    let own = BootstrapKeys::generate(&plan, Scheme::Bgv, &secret, &mut rng).unwrap();
-    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), Scheme::Bgv, &Arc::new(keys), own).unwrap();
-    let decryptor = Decryptor::new(Scheme::Bgv, plan.message_ring(), Arc::clone(&secret));
-    let content = message(&plan, &mut rng);
-    let (ct, _) = decryptor.encrypt(&content, 3, &mut rng).unwrap();
+    let toy = toy_with(params(64, 16), (7, 1), packed(Unpacking::Monomials, 6));
+    let (plan, (client, server)) = (&toy.plan, toy.parties(3));
+    let (bootstrapper, content) = (bootstrapper(&server), message(plan, 3));
+    let ct = encrypt_at(&client, &content, 3);
     let mut seen: Vec<Progress> = Vec::new();
     let image = bootstrapper.refresh_with(&ct, |progress| {
         seen.push(progress.clone());
@@ -105,9 +101,9 @@ fn progress_between_ciphertexts() {
     assert_eq!(stopped.err(), Some(Error::Bootstrap(BootstrapError::Cancelled { stage })));
     let parts = image.unwrap().parts().to_vec();
     for threads in [1, 3, 4, 9] {
-        let again = side_by_side(threads, &bootstrapper, &ct, &seen);
+        let again = side_by_side(threads, bootstrapper, &ct, &seen);
         assert_eq!(parts, again.parts(), "{threads} threads");
-        assert_eq!(decryptor.decrypt(&again).unwrap(), content);
+        assert_eq!(client.decrypt_plaintext(&again).unwrap(), content);
     }
 }
 
@@ -143,18 +139,15 @@ fn side_by_side(threads: usize, bootstrapper: &Bootstrapper, ct: &Ciphertext, se
 
 #[test]
 fn parts_by_constants_side_by_side() {
-    let plan = BootstrapPlan::new(&params(105, 14), (2, 1), packed(Unpacking::Constants, 6)).unwrap();
-    let Toy { plan, secret, keys, mut rng, .. } = keyed(Arc::new(plan), 4);
-    let own = BootstrapKeys::generate(&plan, Scheme::Bfv, &secret, &mut rng).unwrap();
-    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), Scheme::Bfv, &Arc::new(keys), own).unwrap();
-    let decryptor = Decryptor::new(Scheme::Bfv, plan.message_ring(), Arc::clone(&secret));
-    let content = message(&plan, &mut rng);
-    let (ct, _) = decryptor.encrypt(&content, 4, &mut rng).unwrap();
+    let toy = toy_with(params(105, 14), (2, 1), packed(Unpacking::Constants, 6)).with_scheme(Scheme::Bfv);
+    let (plan, (client, server)) = (&toy.plan, toy.parties(4));
+    let content = message(plan, 4);
+    let ct = encrypt_at(&client, &content, 4);
     let refresh = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut names = Vec::new();
-            let image = bootstrapper.refresh_with(&ct, |progress| {
+            let image = server.refresh_with(&ct, |progress| {
                 names.push(progress.stage.clone());
                 ControlFlow::Continue(())
             });
@@ -162,7 +155,7 @@ fn parts_by_constants_side_by_side() {
         })
     };
     let (one, names) = refresh(1);
-    assert_eq!(decryptor.decrypt(&one).unwrap(), content);
+    assert_eq!(client.decrypt_plaintext(&one).unwrap(), content);
     assert_eq!(plan.message_ring().degree(), 12);
     for threads in [2, 5, 16] {
         let (image, order) = refresh(threads);
@@ -172,15 +165,11 @@ fn parts_by_constants_side_by_side() {
 
 #[test]
 fn a_refresh_can_be_stopped_between_parts() {
-    let plan = BootstrapPlan::new(&params(105, 14), (2, 1), packed(Unpacking::Constants, 6)).unwrap();
-    let Toy { plan, secret, keys, mut rng, .. } = keyed(Arc::new(plan), 4);
-    let own = BootstrapKeys::generate(&plan, Scheme::Bgv, &secret, &mut rng).unwrap();
-    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), Scheme::Bgv, &Arc::new(keys), own).unwrap();
-    let decryptor = Decryptor::new(Scheme::Bgv, plan.message_ring(), Arc::clone(&secret));
-    let content = message(&plan, &mut rng);
-    let (ct, _) = decryptor.encrypt(&content, 4, &mut rng).unwrap();
+    let toy = toy_with(params(105, 14), (2, 1), packed(Unpacking::Constants, 6));
+    let (client, server) = toy.parties(4);
+    let ct = encrypt_at(&client, &message(&toy.plan, 4), 4);
     let mut last = None;
-    let stopped = bootstrapper.refresh_with(&ct, |progress| {
+    let stopped = server.refresh_with(&ct, |progress| {
         last = Some((progress.stage.clone(), progress.round));
         if progress.stage == "repacking" { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
@@ -192,7 +181,7 @@ fn a_refresh_can_be_stopped_between_parts() {
 #[test]
 fn ways_that_cannot_be_taken_are_refused() {
     for way in [Unpacking::Monomials, Unpacking::MonomialsInSlots] {
-        let refused = BootstrapPlan::new(&params(105, 14), (2, 1), packed(way, 6));
+        let refused = plan(params(105, 14), (2, 1), packed(way, 6));
         assert!(matches!(refused, Err(Error::Bootstrap(BootstrapError::Unsupported { .. }))), "{way:?}");
     }
     // 65536 constants.

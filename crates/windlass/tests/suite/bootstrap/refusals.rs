@@ -1,14 +1,14 @@
 //! What a plan, a bootstrapper and a refresh refuse, by name.
 
 use super::*;
-use windlass::Switching;
 use windlass::bootstrap::BootstrapPreset;
+use windlass::needs::Products;
 
 #[test]
 fn transforms_that_a_ring_lacks_are_refused() {
     for (m, p) in [(64, 257), (105, 2)] {
         let spec = BootstrapSpec { transform: Transform::BRUUN, ephemeral_weight: 6, ..BootstrapSpec::default() };
-        let refused = BootstrapPlan::new(&params(m, 14), (p, 1), spec).err();
+        let refused = plan(params(m, 14), (p, 1), spec).err();
         assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::Unsupported { .. }))), "{refused:?}");
     }
     assert_eq!("bruun".parse::<Transform>().unwrap(), Transform::BRUUN);
@@ -18,7 +18,7 @@ fn transforms_that_a_ring_lacks_are_refused() {
 #[test]
 fn plaintext_moduli_that_are_no_prime_powers_are_named() {
     for (m, p, r) in [(1705, 4, 1), (105, 0, 1), (105, 1, 1), (105, 15, 2)] {
-        let refused = BootstrapPlan::new(&params(m, 4), (p, r), BootstrapSpec::default()).unwrap_err().to_string();
+        let refused = plan(params(m, 4), (p, r), BootstrapSpec::default()).unwrap_err().to_string();
         assert!(refused.contains("the base is not a prime"), "p = {p}: {refused}");
     }
 }
@@ -30,31 +30,33 @@ fn is(found: Option<Error>, wanted: fn(&BootstrapError) -> bool) -> bool {
 
 #[test]
 fn missing_and_foreign_keys_are_refused() {
-    let mut t = toy(9);
-    let own = BootstrapKeys::generate(&t.plan, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
+    let toy = toy();
+    let (client, server) = toy.parties(9);
+    let (plan, own) = server.bootstrappings().next().unwrap();
+    let make = |scheme, server: &Server, own: &BootstrapKeys| {
+        Bootstrapper::new(Arc::clone(plan), scheme, server.engine().keys(), own.clone())
+    };
     // A missing Galois key, and no relinearisation key.
-    let stage = t.plan.stages().iter().find(|stage| !stage.keys.is_empty()).unwrap();
+    let stage = plan.stages().iter().find(|stage| !stage.keys.is_empty()).unwrap();
     let missing = *stage.keys.iter().next().unwrap();
-    let mut fewer = EvaluationKeys::empty(&t.context);
-    let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer.clone()), own.clone());
+    let refused = make(Scheme::Bgv, &client.generate_server([]).unwrap(), own);
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::MissingRelinearisationKey { .. })));
-    fewer.add_relinearisation(&t.secret, t.context.top_level(), &mut t.rng).unwrap();
-    match Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &Arc::new(fewer), own.clone()).err() {
+    match make(Scheme::Bgv, &client.generate_server([&Products]).unwrap(), own).err() {
         Some(Error::Bootstrap(BootstrapError::MissingKey { stage: named, element })) => {
             assert_eq!((named, element), (stage.name.to_string(), missing));
         }
         other => panic!("{other:?}"),
     }
     // Keys of the other scheme.
-    let keys = Arc::new(t.keys.clone());
-    let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bfv, &keys, own.clone());
+    let refused = make(Scheme::Bfv, &server, own);
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
     // Keys of a plan with other ephemeral secrets, and of one with another plaintext modulus.
     for (weight, r) in [(8, 1), (6, 2)] {
         let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
-        let other = BootstrapPlan::new(t.context.params(), (2, r), spec).unwrap();
-        let theirs = BootstrapKeys::generate(&other, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
-        let refused = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, theirs);
+        let other = BootstrapPlan::new(plan.params(), (2, r), spec).unwrap();
+        let rng = &mut ChaCha20Rng::seed_from_u64(9);
+        let theirs = BootstrapKeys::generate(&other, Scheme::Bgv, client.secret_key(), rng).unwrap();
+        let refused = make(Scheme::Bgv, &server, &theirs);
         assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
     }
 }
@@ -62,22 +64,17 @@ fn missing_and_foreign_keys_are_refused() {
 /// A ciphertext without capacity, and one of another scheme.
 #[test]
 fn spent_and_foreign_ciphertexts_are_refused() {
-    let mut t = toy(9);
-    let own = BootstrapKeys::generate(&t.plan, Scheme::Bgv, &t.secret, &mut t.rng).unwrap();
-    let keys = Arc::new(t.keys.clone());
-    let bootstrapper = Bootstrapper::new(Arc::clone(&t.plan), Scheme::Bgv, &keys, own).unwrap();
-    let engine = Engine::new(Scheme::Bgv, t.plan.message_ring(), Arc::clone(&keys)).unwrap();
-    let one = Plaintext::one(t.plan.message_ring());
-    let encrypt = |scheme, rng: &mut ChaCha20Rng| {
-        Decryptor::new(scheme, t.plan.message_ring(), Arc::clone(&t.secret)).encrypt(&one, 3, rng).unwrap().0
-    };
-    let mut spent = encrypt(Scheme::Bgv, &mut t.rng);
-    while engine.capacity(&spent) > 3.0 {
-        spent = engine.add(&spent, &spent).unwrap();
+    let toy = toy();
+    let (client, server) = toy.parties(9);
+    // One that does not refresh by itself.
+    let bare = toy.context.server_without_keys().unwrap();
+    let mut spent = encrypt_at(&client, &Plaintext::one(toy.plan.message_ring()), 3);
+    while server.capacity(&spent) > 3.0 {
+        spent = bare.add(&spent, &spent).unwrap();
     }
-    let refused = bootstrapper.refresh(&spent);
+    let refused = server.refresh(&spent);
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::CapacityTooLow { .. })));
-    let refused = bootstrapper.refresh(&encrypt(Scheme::Bfv, &mut t.rng));
+    let refused = server.refresh(&spent.to_scheme(Scheme::Bfv));
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
 }
 
@@ -86,7 +83,7 @@ fn spent_and_foreign_ciphertexts_are_refused() {
 fn short_chains_name_the_stage() {
     let stage = |primes: usize| {
         let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
-        match BootstrapPlan::new(&chain(105, vec![26; primes]), (2, 1), spec) {
+        match plan(chain(105, vec![26; primes]), (2, 1), spec) {
             Err(Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits })) => {
                 assert!(missing_bits > 0.0, "{stage}");
                 Some(stage)
@@ -100,7 +97,7 @@ fn short_chains_name_the_stage() {
     assert_eq!(stages.last().map(String::as_str), Some("what is left for computing"), "{stages:?}");
     // One short chain more.
     let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
-    let refused = BootstrapPlan::new(&params(105, 4), (2, 1), spec);
+    let refused = plan(params(105, 4), (2, 1), spec);
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::ChainTooShort { .. })));
 }
 
@@ -119,7 +116,7 @@ fn partitions_that_do_not_fit_are_refused() {
                 BootstrapSpec { to_slots: Some(ends.clone()), ..spec.clone() },
                 BootstrapSpec { to_coefficients: Some(ends.clone()), ..spec.clone() },
             ] {
-                let refused = BootstrapPlan::new(&params(m, 14), (p, 1), spec).err();
+                let refused = plan(params(m, 14), (p, 1), spec).err();
                 let wanted = BootstrapError::Partition { ends: ends.clone(), count };
                 let text = wanted.to_string();
                 assert!(text.contains(&format!("{ends:?}")) && text.contains(&format!("end with {count}")), "{text}");

@@ -1,7 +1,7 @@
 //! CKKS against plain complex arithmetic.
 
 mod arithmetic;
-mod common;
+pub mod common;
 mod linear;
 mod polynomial;
 mod refusals;

@@ -4,7 +4,7 @@ use windlass::Error;
 use windlass::circuits::Polynomial;
 use windlass::schemes::ckks::complex;
 
-use crate::ckks::common::{Setup, spec};
+use crate::ckks::common::{check, encrypt, parties, spec};
 
 fn grid(low: f64, high: f64, count: usize) -> Vec<f64> {
     (0..count).map(|j| low + (high - low) * j as f64 / (count - 1) as f64).collect()
@@ -12,29 +12,29 @@ fn grid(low: f64, high: f64, count: usize) -> Vec<f64> {
 
 #[test]
 fn both_bases_and_every_small_degree() {
-    let mut s = Setup::new(&spec(512, 40, 9), &[]);
+    let (client, server) = parties(&spec(512, 40, 9), &[]);
     let x = grid(-1.0, 1.0, 256);
-    let ct = s.encrypt(&complex(&x));
+    let ct = encrypt(&client, &complex(&x));
     for degree in [0, 1, 2, 3, 4, 5, 7, 8, 11, 16, 23, 31, 33, 63] {
         let coefficients: Vec<f64> = (0..=degree).map(|k| ((k * k + 1) as f64).sin() / (k + 1) as f64).collect();
         let monomial = Polynomial::monomial(&coefficients).unwrap();
         let chebyshev = Polynomial::chebyshev(&coefficients, -1.0, 1.0).unwrap();
         for p in [monomial, chebyshev] {
-            let value = s.engine.evaluate(&p, &ct).unwrap();
+            let value = server.engine().evaluate(&p, &ct).unwrap();
             let expected: Vec<f64> = x.iter().map(|&x| p.value(x)).collect();
-            s.check(&format!("degree {degree}, {:?}", p.basis()), &value, &complex(&expected), 14.0);
-            let used = ct.level() - s.engine.rescale(&value).unwrap().level();
+            check(&client, &format!("degree {degree}, {:?}", p.basis()), &value, &complex(&expected), 14.0);
+            let used = ct.level() - server.engine().rescale(&value).unwrap().level();
             assert!(used <= p.depth(), "degree {degree}, {:?}: depth {used}, {} promised", p.basis(), p.depth());
         }
     }
     let sparse = Polynomial::chebyshev(&[0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], -1.0, 1.0).unwrap();
     let expected: Vec<f64> = x.iter().map(|&x| sparse.value(x)).collect();
-    s.check("gaps", &s.engine.evaluate(&sparse, &ct).unwrap(), &complex(&expected), 10.0);
+    check(&client, "gaps", &server.engine().evaluate(&sparse, &ct).unwrap(), &complex(&expected), 10.0);
 }
 
 #[test]
 fn sigmoid_exponential_and_inverse() {
-    let mut s = Setup::new(&spec(512, 45, 8), &[]);
+    let (client, server) = parties(&spec(512, 45, 8), &[]);
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
     type Function = fn(f64) -> f64;
     let cases: [(Polynomial, f64, f64, Function, f64); 3] = [
@@ -45,8 +45,8 @@ fn sigmoid_exponential_and_inverse() {
     for (p, low, high, f, bits) in cases {
         let x = grid(low, high, 256);
         let bound = low.abs().max(high.abs());
-        let ct = s.encryptor.encrypt_real(&x, bound, &mut s.rng).unwrap();
-        let got = s.decryptor.decrypt_real(&s.engine.evaluate(&p, &ct).unwrap()).unwrap();
+        let ct = client.encrypt_complex(&complex(&x), bound).unwrap();
+        let got = client.decrypt(&server.engine().evaluate(&p, &ct).unwrap()).unwrap();
         let worst = got.iter().zip(&x).map(|(y, &x)| (y - f(x)).abs()).fold(0.0, f64::max);
         assert!(worst < 2f64.powf(-bits), "{worst:e} on {low}..{high}");
     }
@@ -54,9 +54,9 @@ fn sigmoid_exponential_and_inverse() {
 
 #[test]
 fn too_deep_a_polynomial_is_refused() {
-    let mut s = Setup::new(&spec(256, 40, 2), &[]);
-    let ct = s.encrypt(&complex(&grid(-1.0, 1.0, 128)));
+    let (client, server) = parties(&spec(256, 40, 2), &[]);
+    let ct = encrypt(&client, &complex(&grid(-1.0, 1.0, 128)));
     let p = Polynomial::sigmoid(1.0, 31).unwrap();
-    let refused = s.engine.evaluate(&p, &ct).unwrap_err();
+    let refused = server.engine().evaluate(&p, &ct).unwrap_err();
     assert!(matches!(refused, Error::LevelsExhausted { .. } | Error::CapacityExhausted { .. }), "{refused}");
 }

@@ -4,49 +4,48 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::Error;
-use windlass::circuits::Polynomial;
-use windlass::circuits::{ComplexMap, ComplexSlots};
+use windlass::circuits::{ComplexMap, Polynomial};
 use windlass::rlwe::SecretKey;
 use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Publication};
-
+use windlass::{Context, Error};
 use zeroize::Zeroizing;
 
-use crate::ckks::common::{Setup, sample, spec};
+use crate::ckks::common::{encrypt, parties, sample, spec};
 
 #[test]
 fn values_that_cannot_be_encoded() {
-    let mut s = Setup::new(&spec(256, 40, 1), &[]);
+    let (client, server) = parties(&spec(256, 40, 1), &[]);
+    let (encryptor, e) = (client.encryptor().unwrap(), server.engine());
+    let rng = &mut ChaCha20Rng::from_seed([11; 32]);
     let ones = |count: usize| vec![Complex64::new(1.0, 0.0); count];
-    let rng = &mut s.rng;
     for count in [0, 3, 100, 256] {
-        let refused = s.encryptor.encrypt(&ones(count), rng).unwrap_err();
+        let refused = encryptor.encrypt(&ones(count), rng).unwrap_err();
         assert_eq!(refused, Error::SlotCount { got: count, most: 128 });
     }
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut values = ones(8);
         values[5].im = bad;
-        assert_eq!(s.encryptor.encrypt(&values, rng).unwrap_err(), Error::NotFinite { index: 5 });
-        let ct = s.encryptor.encrypt(&ones(8), rng).unwrap();
-        assert_eq!(s.engine.add_plain(&ct, &values).unwrap_err(), Error::NotFinite { index: 5 });
-        assert_eq!(s.engine.multiply_plain(&ct, &values).unwrap_err(), Error::NotFinite { index: 5 });
-        assert_eq!(s.engine.multiply_scalar(&ct, Complex64::new(bad, 0.0)).unwrap_err(), Error::NotFinite { index: 0 });
+        assert_eq!(encryptor.encrypt(&values, rng).unwrap_err(), Error::NotFinite { index: 5 });
+        let ct = encryptor.encrypt(&ones(8), rng).unwrap();
+        assert_eq!(e.add_plain(&ct, &values).unwrap_err(), Error::NotFinite { index: 5 });
+        assert_eq!(e.multiply_plain(&ct, &values).unwrap_err(), Error::NotFinite { index: 5 });
+        assert_eq!(e.multiply_scalar(&ct, Complex64::new(bad, 0.0)).unwrap_err(), Error::NotFinite { index: 0 });
     }
     let large = vec![Complex64::new(0.0, 2.0); 4];
-    assert!(matches!(s.encryptor.encrypt(&large, rng), Err(Error::ValueTooLarge { index: 0, .. })));
-    assert!(s.encryptor.encrypt_bounded(&large, 2.0, rng).is_ok());
-    let beyond = s.encryptor.encrypt_bounded(&large, 2f64.powi(60), rng);
+    assert!(matches!(encryptor.encrypt(&large, rng), Err(Error::ValueTooLarge { index: 0, .. })));
+    assert!(encryptor.encrypt_bounded(&large, 2.0, rng).is_ok());
+    let beyond = encryptor.encrypt_bounded(&large, 2f64.powi(60), rng);
     assert!(matches!(beyond, Err(Error::ValueTooLarge { .. })), "{beyond:?}");
     let huge = vec![Complex64::new(f64::MAX, f64::MAX); 4];
-    let ct = s.encryptor.encrypt(&ones(4), rng).unwrap();
-    assert!(matches!(s.engine.add_plain(&ct, &huge), Err(Error::ValueTooLarge { .. })));
+    let ct = encryptor.encrypt(&ones(4), rng).unwrap();
+    assert!(matches!(e.add_plain(&ct, &huge), Err(Error::ValueTooLarge { .. })));
 }
 
 #[test]
 fn values_that_outgrow_the_modulus() {
-    let mut s = Setup::new(&spec(256, 40, 0), &[]);
-    let mut ct = s.encrypt(&sample(128, &mut s.rng.clone()));
-    let outgrown = (0..20).find_map(|_| match s.engine.add(&ct, &ct) {
+    let (client, server) = parties(&spec(256, 40, 0), &[]);
+    let mut ct = encrypt(&client, &sample(128, 1));
+    let outgrown = (0..20).find_map(|_| match server.engine().add(&ct, &ct) {
         Ok(sum) => {
             ct = sum;
             None
@@ -60,34 +59,40 @@ fn values_that_outgrow_the_modulus() {
 
 #[test]
 fn levels_run_out() {
-    let mut s = Setup::new(&spec(256, 40, 1), &[]);
-    let ct = s.encrypt(&sample(128, &mut s.rng.clone()));
-    let square = s.engine.square(&ct).unwrap();
-    let fourth = s.engine.square(&square);
+    let (client, server) = parties(&spec(256, 40, 1), &[]);
+    let ct = encrypt(&client, &sample(128, 1));
+    let square = server.engine().square(&ct).unwrap();
+    let fourth = server.engine().square(&square);
     // The product itself still needs 80 bits under a modulus of 50.
     assert!(matches!(fourth, Err(Error::CapacityExhausted { .. })), "{fourth:?}");
-    let low = s.engine.lower(&square, 1).unwrap();
+    let low = server.engine().lower(&square, 1).unwrap();
     assert_eq!(low.depth_left(), 0);
-    let mut wide = Setup::new(&CkksSpec { base_prime_bits: vec![50, 50], ..spec(256, 40, 0) }, &[]);
-    let ct = wide.encrypt(&sample(128, &mut s.rng));
-    let square = wide.engine.square(&ct).unwrap();
-    let refused = wide.engine.square(&square).unwrap_err();
+    let spec = CkksSpec { base_prime_bits: vec![50, 50], ..spec(256, 40, 0) };
+    let (client, server) = parties(&spec, &[]);
+    let ct = encrypt(&client, &sample(128, 1));
+    let square = server.engine().square(&ct).unwrap();
+    let refused = server.engine().square(&square).unwrap_err();
     assert_eq!(refused, Error::LevelsExhausted { operation: "rescale", depth: 0 });
 }
 
 #[test]
 fn contexts_and_keys_that_do_not_match() {
-    let mut s = Setup::new(&spec(256, 40, 1), &[]);
-    let mut other = Setup::new(&spec(256, 40, 2), &[]);
-    let (a, b) = (s.encrypt(&sample(8, &mut s.rng.clone())), other.encrypt(&sample(8, &mut s.rng.clone())));
-    for refused in [s.engine.add(&a, &b), s.engine.multiply(&a, &b), s.engine.square(&b), s.engine.conjugate(&b)] {
+    let (client, server) = parties(&spec(256, 40, 1), &[]);
+    let (stranger, _) = parties(&spec(256, 40, 2), &[]);
+    let (a, b) = (encrypt(&client, &sample(8, 1)), encrypt(&stranger, &sample(8, 1)));
+    for refused in [
+        server.engine().add(&a, &b),
+        server.engine().multiply(&a, &b),
+        server.engine().square(&b),
+        server.engine().conjugate(&b),
+    ] {
         assert!(matches!(refused, Err(Error::ContextMismatch { .. })), "{refused:?}");
     }
-    assert!(matches!(s.decryptor.decrypt(&b), Err(Error::ContextMismatch { .. })));
-    let element = s.context.rotation_element(1);
-    let refused = s.engine.rotate(&a, 1).unwrap_err();
+    assert!(matches!(client.decrypt(&b), Err(Error::ContextMismatch { .. })));
+    let element = server.context().ckks().rotation_element(1);
+    let refused = server.engine().rotate(&a, 1).unwrap_err();
     assert!(matches!(refused, Error::MissingGaloisKey { element: t, .. } if t == element), "{refused}");
-    assert!(matches!(s.engine.lower(&a, 3), Err(Error::OutOfRange { .. })));
+    assert!(matches!(server.engine().lower(&a, 3), Err(Error::OutOfRange { .. })));
 }
 
 #[test]
@@ -118,16 +123,16 @@ fn messages_show_what_was_given() {
     assert_eq!(end(0.0, f64::INFINITY), "the upper end of the interval is inf, but must be finite and above 0");
     let inverse = refusal(Polynomial::inverse(-0.75, 2.0, 3));
     assert!(inverse.starts_with("the lower end of the interval is -0.75, but must be positive"), "{inverse}");
-    let s = Setup::new(&spec(256, 40, 1), &[]);
-    let level = s.engine.prepare(&[Complex64::ONE], usize::MAX).unwrap_err().to_string();
+    let (_, server) = parties(&spec(256, 40, 1), &[]);
+    let level = server.engine().prepare(&[Complex64::ONE], usize::MAX).unwrap_err().to_string();
     assert!(level.contains("18446744073709551615"), "{level}");
 }
 
 #[test]
 fn maps_whose_constants_overflow() {
-    let s = Setup::new(&spec(256, 40, 1), &[]);
+    let context = Context::approximate(&spec(256, 40, 1)).unwrap();
     let large = vec![Complex64::ONE, Complex64::new(1e200, 0.0), Complex64::ONE, Complex64::ONE];
-    let slots = ComplexSlots::new(&s.context, 4).unwrap();
+    let slots = context.vectors(4).unwrap();
     let map = ComplexMap::term(&slots, 0, false, &large).unwrap();
     assert_eq!(map.compose(&map).unwrap_err(), Error::NotFinite { index: 1 });
     let largest = ComplexMap::term(&slots, 1, true, &[Complex64::new(0.0, f64::MAX); 4]).unwrap();
@@ -137,36 +142,36 @@ fn maps_whose_constants_overflow() {
 
 #[test]
 fn publications_that_would_leave_nothing() {
-    let mut s = Setup::new(&spec(256, 30, 0), &[]);
-    let ct = s.encrypt(&sample(128, &mut s.rng.clone()));
-    let publish = |security_bits, decryptions, rng: &mut _| {
-        s.decryptor.decrypt_public(&ct, Publication { security_bits, decryptions }, rng)
-    };
-    assert!(matches!(publish(40, 1, &mut s.rng), Err(Error::PrecisionExhausted { .. })));
+    let (client, _) = parties(&spec(256, 30, 0), &[]);
+    let ct = encrypt(&client, &sample(128, 1));
+    let publish = |security_bits, decryptions| client.decrypt_public(&ct, Publication { security_bits, decryptions });
+    assert!(matches!(publish(40, 1), Err(Error::PrecisionExhausted { .. })));
     for (security, decryptions) in [(0, 1), (129, 1), (20, 0)] {
-        assert!(matches!(publish(security, decryptions, &mut s.rng), Err(Error::OutOfRange { .. })));
+        assert!(matches!(publish(security, decryptions), Err(Error::OutOfRange { .. })));
     }
 }
 
 #[test]
 fn ciphertexts_of_other_keys() {
     for (n, scale_bits) in [(64, 40), (256, 40), (1024, 45)] {
-        let mut s = Setup::new(&spec(n, scale_bits, 2), &[]);
+        let (client, server) = parties(&spec(n, scale_bits, 2), &[]);
+        let (context, rlwe) = (server.context().ckks(), server.context().ckks().rlwe());
+        let mut rng = ChaCha20Rng::from_seed([23; 32]);
         // A key that claims to be that of the ciphertexts.
-        let other = SecretKey::generate(s.context.rlwe(), &mut ChaCha20Rng::from_seed([23; 32]));
-        let name = s.encrypt(&[Complex64::ONE]).key_id();
+        let other = SecretKey::generate(rlwe, &mut rng);
+        let name = encrypt(&client, &[Complex64::ONE]).key_id();
         let coefficients = Zeroizing::new(other.expose_coefficients().to_vec());
-        let other = SecretKey::from_coefficients(s.context.rlwe(), name, coefficients).unwrap();
-        let other = Decryptor::new(&s.context, Arc::new(other)).unwrap();
+        let other = SecretKey::from_coefficients(rlwe, name, coefficients).unwrap();
+        let other = Decryptor::new(context, Arc::new(other)).unwrap();
         for slots in [1, 4, n / 2] {
-            let ct = s.encrypt(&sample(slots, &mut s.rng.clone()));
-            let square = s.engine.square(&ct).unwrap();
-            let low = s.engine.lower(&square, s.context.base_level()).unwrap();
+            let ct = encrypt(&client, &sample(slots, 1));
+            let square = server.engine().square(&ct).unwrap();
+            let low = server.engine().lower(&square, context.base_level()).unwrap();
             for ct in [ct, square, low] {
-                assert!(s.decryptor.decrypt(&ct).is_ok());
+                assert!(client.decrypt(&ct).is_ok());
                 assert_eq!(other.decrypt(&ct).unwrap_err(), Error::NotDecryptable, "{slots} slots of n = {n}");
                 let publication = Publication { security_bits: 1, decryptions: 1 };
-                let published = other.decrypt_public(&ct, publication, &mut s.rng);
+                let published = other.decrypt_public(&ct, publication, &mut rng);
                 assert_eq!(published.unwrap_err(), Error::NotDecryptable);
             }
         }
@@ -175,8 +180,8 @@ fn ciphertexts_of_other_keys() {
 
 #[test]
 fn values_above_a_stated_bound() {
-    let mut s = Setup::new(&spec(256, 40, 1), &[]);
-    let ct = s.encrypt(&[Complex64::ONE]);
-    assert!(s.decryptor.decrypt(&ct.clone().with_magnitude(1.0)).is_ok());
-    assert_eq!(s.decryptor.decrypt(&ct.with_magnitude(0.9)).unwrap_err(), Error::NotDecryptable);
+    let (client, _) = parties(&spec(256, 40, 1), &[]);
+    let ct = encrypt(&client, &[Complex64::ONE]);
+    assert!(client.decrypt(&ct.clone().with_magnitude(1.0)).is_ok());
+    assert_eq!(client.decrypt(&ct.with_magnitude(0.9)).unwrap_err(), Error::NotDecryptable);
 }

@@ -1,29 +1,31 @@
-//! Key pairs, slot orders and contexts are not mixed: equal ones are one, others are refused by name.
+//! Key pairs, slot orders and contexts are not mixed: equal ones are one, others are refused by
+//! name.
 
 use std::sync::Arc;
 
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
-use windlass::schemes::Engine;
 use windlass::schemes::ckks::{CkksContext, CkksSpec};
 use windlass::schemes::clear::Clear;
 use windlass::{Error, Evaluator, Plaintext, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
-use windlass_rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Context, EvaluationKeys, RlweParams, RlweSpec};
 
-use super::{CHAIN, SCHEMES, client, seeded_client};
+use super::{CHAIN, decrypt, encrypt, none, parties, random};
+use crate::fixture::{SCHEMES, approximate, chain, keys};
 
 #[test]
 fn two_key_pairs_of_one_context_are_kept_apart() {
     for scheme in SCHEMES {
-        let mut own = client((64, 17, 1), scheme, &CHAIN);
-        let mut other = seeded_client((64, 17, 1), scheme, &own.context, 10);
-        let names = [own.secret.key_id(), other.secret.key_id()];
+        let (own, server) = parties((64, 17, 1), scheme, &CHAIN, &keys([63]));
+        let (other, foreign) = own.context().generate_keys_from_seed([&keys([63])], 10).unwrap();
+        let names = [&own, &other].map(|client| client.secret_key().key_id());
         assert_ne!(names[0], names[1]);
-        let (e, f) = (own.engine(true, &[(63, 5)]), other.engine(true, &[(63, 5)]));
-        let bare = Engine::new(scheme, &own.ring, Arc::new(EvaluationKeys::empty(&own.context))).unwrap();
-        let (x, y) = (own.random(), other.random());
-        let (a, b) = (own.encrypt(&x), other.encrypt(&y));
+        let bare = own.context().server_without_keys().unwrap();
+        let (e, f, bare) = (server.engine(), foreign.engine(), bare.engine());
+        let [a, b] = [&own, &other].map(|client| encrypt(client, &random(client, 1)));
         let refuse = |label: &str, got: Error| match got {
             Error::OtherKeyPair { left, right, .. } => {
                 assert!(left != right && names.contains(&left) && names.contains(&right), "{label}");
@@ -43,24 +45,25 @@ fn two_key_pairs_of_one_context_are_kept_apart() {
         let mut sum = bare.extend(&a).unwrap();
         let foreign = bare.extend(&b).unwrap();
         refuse("no keys, base QP", bare.add_extended_assign(&mut sum, &foreign).unwrap_err());
-        refuse("decrypt", own.decryptor.decrypt(&b).unwrap_err());
+        refuse("decrypt", own.decrypt(&b).unwrap_err());
+        // Below the front door: a set of keys takes none of another pair.
         let mut keys = EvaluationKeys::clone(e.keys());
-        let level = own.context.top_level();
-        let mixed = keys.add_galois(&other.secret, 5, level, &mut own.rng).unwrap_err();
+        let rng = &mut ChaCha20Rng::from_seed([9; 32]);
+        let mixed = keys.add_galois(other.secret_key(), 5, 5, rng).unwrap_err();
         refuse("keys of two pairs", mixed.into());
         let key = f.keys().galois(63).unwrap();
         refuse("keys of two pairs", keys.insert_galois(63, (**key).clone()).unwrap_err().into());
-        assert_eq!(EvaluationKeys::empty(&own.context).key_id(), None);
+        assert_eq!(bare.keys().key_id(), None);
     }
 }
 
 #[test]
 fn two_slot_orders_of_one_ring_are_kept_apart() {
     for scheme in SCHEMES {
-        let mut own = client((64, 193, 1), scheme, &CHAIN);
-        let engine = own.engine(true, &[]);
+        let (own, server) = parties((64, 193, 1), scheme, &CHAIN, &keys([]));
+        let (engine, context) = (server.engine(), own.context());
         // Another order of the same slots: the inverses of the generators generate as well.
-        let cube = own.ring.hypercube();
+        let cube = context.hypercube();
         let inverse = |g: u64| (1..64).find(|h| g * h % 64 == 1).unwrap();
         let generators: Vec<u64> = cube.dimensions().iter().map(|line| inverse(line.generator)).collect();
         let turned = Hypercube::with_generators(64, 193, &generators).unwrap();
@@ -73,34 +76,24 @@ fn two_slot_orders_of_one_ring_are_kept_apart() {
             }
             other => panic!("{label}: {other}"),
         };
-        let a = own.encryptor.encrypt(&x, &mut own.rng).unwrap();
-        refuse("decrypt", own.decryptor.decrypt(&a).unwrap_err());
+        let a = own.encryptor().encrypt(&x, &mut ChaCha20Rng::from_seed([9; 32])).unwrap();
+        refuse("decrypt", own.decrypt(&a).unwrap_err());
         refuse("add", engine.add(&a, &a).unwrap_err());
         refuse("negate", engine.negate(&a).unwrap_err());
         refuse("hoist", engine.hoist(&a).map(drop).unwrap_err());
         let chain = TraceChain::dimension(&turned, 0).unwrap();
         let plan = TracePlan::new(&chain, &TraceSpec::default()).unwrap();
-        let own_text = own.random();
-        let b = own.encrypt(&own_text);
-        refuse("trace", plan.apply(&engine, &b).unwrap_err());
-        refuse(
-            "trace of the mock",
-            plan.apply(&Clear::new(&own.ring), &Clear::new(&own.ring).encrypt(&own_text).unwrap()).unwrap_err(),
-        );
+        let (own_text, clear) = (random(&own, 1), Clear::new(context));
+        let b = encrypt(&own, &own_text);
+        refuse("trace", plan.apply(engine, &b).unwrap_err());
+        refuse("trace of the mock", plan.apply(&clear, &clear.encrypt(&own_text).unwrap()).unwrap_err());
     }
 }
 
 /// Many threads that ask for one set get one context; what nobody holds is forgotten.
 #[test]
 fn equal_parameters_are_one_context() {
-    let spec = RlweSpec {
-        m: 128,
-        q_prime_bits: vec![50, 49],
-        special_prime_bits: vec![50],
-        digits: 2,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_one_context".into() },
-    };
+    let spec = chain(128, &[50, 49], &[50]);
     let params = RlweParams::new(&spec).unwrap();
     let make = || Context::with_isa(params.clone(), Isa::Portable).unwrap();
     let contexts: Vec<Arc<Context>> = std::thread::scope(|scope| {
@@ -115,25 +108,26 @@ fn equal_parameters_are_one_context() {
     assert!(!Arc::ptr_eq(&make(), &Context::with_isa(other, Isa::Portable).unwrap()));
 }
 
-/// A quotient by p is an element modulo p^{r−1}: its plaintext is of that ring, and says the integers that are there.
+/// A quotient by p is an element modulo p^{r−1}: its plaintext is of that ring, and says the
+/// integers that are there.
 #[test]
 fn quotients_by_p_decrypt_in_their_own_ring() {
     for (m, p, r) in [(64, 193, 3), (105, 2, 5)] {
         for scheme in SCHEMES {
-            let mut own = client((m, p, r), scheme, &CHAIN);
-            let engine = own.engine(false, &[]);
-            let multiples: Vec<u64> = (0..own.ring.slots() as u64).map(|slot| p * (slot % 4)).collect();
-            let x = Plaintext::from_integers(&own.ring, &multiples).unwrap();
-            let (a, clear) = (own.encrypt(&x), Clear::new(&own.ring));
+            let (own, server) = parties((m, p, r), scheme, &CHAIN, &none());
+            let ring = own.context().ring();
+            let multiples: Vec<u64> = (0..ring.slots() as u64).map(|slot| p * (slot % 4)).collect();
+            let x = Plaintext::from_integers(ring, &multiples).unwrap();
+            let (a, clear) = (encrypt(&own, &x), Clear::new(ring));
             let quotients = [
-                own.decryptor.decrypt(&engine.divide_by_p(&a).unwrap()).unwrap(),
+                decrypt(&own, &server.engine().divide_by_p(&a).unwrap()),
                 clear.decrypt(&clear.divide_by_p(&clear.encrypt(&x).unwrap()).unwrap()),
             ];
             for quotient in quotients {
                 let expected: Vec<u64> = multiples.iter().map(|x| x / p).collect();
                 assert_eq!(quotient.to_integers().unwrap(), expected, "m = {m}");
                 assert_eq!(quotient.slots().modulus().exponent(), r - 1);
-                assert!(Arc::ptr_eq(quotient.slots(), &own.ring.lower(r - 1).unwrap()), "one lower ring for all");
+                assert!(Arc::ptr_eq(quotient.slots(), &ring.lower(r - 1).unwrap()), "one lower ring for all");
             }
         }
     }
@@ -141,16 +135,7 @@ fn quotients_by_p_decrypt_in_their_own_ring() {
 
 #[test]
 fn equal_ckks_specifications_are_one_context() {
-    let spec = CkksSpec {
-        n: 64,
-        scale_bits: 40,
-        depth: 2,
-        base_prime_bits: vec![50],
-        special_prime_bits: vec![50],
-        digits: 3,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_one_ckks".into() },
-    };
+    let spec = approximate(64, 40, 2);
     let make = || CkksContext::new(&spec).unwrap();
     let contexts: Vec<Arc<CkksContext>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(make)).collect();

@@ -1,4 +1,5 @@
-//! Every strategy, good and bad dimensions, every key set of the 2018 paper, p = 2, 3, 17, 127 and r = 1, 2, 3.
+//! Every strategy, good and bad dimensions, every key set of the 2018 paper, p = 2, 3, 17, 127 and
+//! r = 1, 2, 3.
 
 use std::collections::BTreeSet;
 
@@ -103,7 +104,8 @@ fn block_maps_in_good_and_bad_dimensions() {
         let input = Plaintext::from_slots(&ring, &random_slots(&ring, 5)).unwrap();
         let expected = map.apply(&input).unwrap();
         let spec = PlanSpec::with_strategy(Strategy::BLOCK);
-        // The longer of the two axes is hoisted, the other holds the outputs: the roles of θ and σ are switched when d > D.
+        // The longer of the two axes is hoisted, the other holds the outputs: the roles of θ and σ
+        // are switched when d > D.
         let count = LinearPlan::new(&map, &spec).unwrap().count();
         let longer = size.max(ring.degree());
         assert!(count.hoisted_automorphisms + 1 >= longer && count.hoisted_automorphisms <= longer);

@@ -59,7 +59,8 @@ pub fn entry(ring: &SlotRing, seed: u64, place: (usize, usize, usize), out: &mut
     }
 }
 
-/// The slots on the line of `slot` along a dimension, by coordinate; and the number of the line, in order of first slots.
+/// The slots on the line of `slot` along a dimension, by coordinate; and the number of the line, in
+/// order of first slots.
 pub fn lines(ring: &SlotRing, dimension: usize) -> Vec<Vec<usize>> {
     let cube = ring.hypercube();
     let mut lines: Vec<Vec<usize>> = Vec::new();
@@ -93,7 +94,8 @@ pub fn run(plan: &LinearPlan, clear: &Clear, plaintext: &Plaintext) -> Plaintext
     clear.decrypt(&plan.apply(&prepared, clear, &input).unwrap())
 }
 
-/// A plan gives what its map gives, with its own keys alone, and does the operations that it announced.
+/// A plan gives what its map gives, with its own keys alone, and does the operations that it
+/// announced.
 pub fn check_plan(map: &LinearMap, spec: &PlanSpec, input: &Plaintext, expected: &Plaintext) {
     let plan = LinearPlan::new(map, spec).unwrap();
     let clear = Clear::with_keys(map.slots(), plan.required_keys());
@@ -126,7 +128,8 @@ pub fn check_keys_are_exact(map: &LinearMap, spec: &PlanSpec) {
     }
 }
 
-/// A ring with a good or bad dimension of at least four slots: the smallest m, with its generators and the dimension.
+/// A ring with a good or bad dimension of at least four slots: the smallest m, with its generators
+/// and the dimension.
 pub fn smallest(p: u64, r: u32, good: bool) -> (Arc<SlotRing>, usize) {
     for m in (5..400u64).filter(|m| m % p != 0 && m % 4 != 2) {
         let automatic = Hypercube::automatic(m, p).into_iter();

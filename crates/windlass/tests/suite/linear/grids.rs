@@ -9,7 +9,8 @@ use windlass_ring::slots::SlotRing;
 
 use super::common::*;
 
-/// A dense matrix, a vector, their product modulo p^r, the last two padded with zeros and cut into plaintexts.
+/// A dense matrix, a vector, their product modulo p^r, the last two padded with zeros and cut into
+/// plaintexts.
 fn problem(ring: &Arc<SlotRing>, height: usize, width: usize) -> (Vec<Vec<u64>>, Vec<Plaintext>, Vec<Plaintext>) {
     let (l, modulus) = (ring.slots(), ring.modulus());
     let random = |seed: usize| number(seed as u64) % modulus.value();
@@ -125,7 +126,8 @@ fn encrypted_matrices() {
     }
 }
 
-/// What ciphertexts say of their slots does not show which diagonals of a matrix are zero or hold integers.
+/// What ciphertexts say of their slots does not show which diagonals of a matrix are zero or hold
+/// integers.
 #[test]
 fn ciphertexts_of_a_matrix_have_one_content() {
     let ring = ring(105, 2, 1);

@@ -163,7 +163,8 @@ fn missing_keys_are_named() {
     let g = ring.hypercube().dimensions()[0].generator;
     let refused = LinearPlan::new(&map, &PlanSpec::with_keys([g * g % 127])).unwrap_err();
     assert!(matches!(refused, Error::MissingGaloisKey { element, .. } if element != g * g % 127));
-    // With the key of the generator alone, iteration is left; with none given, the plan asks for what it likes.
+    // With the key of the generator alone, iteration is left; with none given, the plan asks for
+    // what it likes.
     let minimal = LinearPlan::new(&map, &PlanSpec::with_keys([g])).unwrap();
     assert_eq!(minimal.required_keys().into_iter().collect::<Vec<_>>(), [g]);
     let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::HOISTED)).unwrap();

@@ -79,7 +79,8 @@ fn plans_explain_themselves() {
     }
     let trace = LinearPlan::new(&LinearMap::trace(&ring).unwrap(), &PlanSpec::with_strategy(Strategy::DOUBLING));
     assert!(trace.unwrap().explain().contains("doubling:  w + X^2(w), v + X^2(w), w + X^8(w), v + X^2(w)"));
-    // The noise grows by one product with a constant: at most the sum of the norms of the constants.
+    // The noise grows by one product with a constant: at most the sum of the norms of the
+    // constants.
     assert!(plan.capacity_bits() > 1.0 && plan.capacity_bits() < (18.0f64 * 126.0).log2());
 }
 

@@ -1,4 +1,5 @@
-//! What ciphertexts say of their slots: never integers where there are others, and integers wherever all operands hold them.
+//! What ciphertexts say of their slots: never integers where there are others, and integers
+//! wherever all operands hold them.
 
 use std::sync::Arc;
 
@@ -9,8 +10,9 @@ use windlass::{Content, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
+use crate::fixture::{SCHEMES, keys};
 use crate::operations::cases::Inputs;
-use crate::operations::encrypted::client;
+use crate::operations::encrypted::parties;
 
 /// Good and bad dimensions, d from 1 to 12.
 fn rings() -> Vec<Arc<SlotRing>> {
@@ -29,7 +31,7 @@ fn check<E: Evaluator>(
     evaluator: &E,
     inputs: &Inputs,
     kinds: [bool; 2],
-    mut encrypt: impl FnMut(&Plaintext) -> E::Ciphertext,
+    encrypt: impl Fn(&Plaintext) -> E::Ciphertext,
     content: impl Fn(&E::Ciphertext) -> Content,
 ) {
     let d = inputs.ring.degree();
@@ -62,16 +64,16 @@ fn content_on_the_mock() {
 fn content_of_ciphertexts() {
     rings().par_iter().flat_map(|ring| KINDS.par_iter().map(move |&kinds| (ring, kinds))).for_each(|(ring, kinds)| {
         let inputs = Inputs::with_integers(ring, kinds);
-        for scheme in [Scheme::Bgv, Scheme::Bfv] {
-            let mut client = client(ring, scheme, &inputs.keys());
-            let engine = client.engine.clone();
-            check(&engine, &inputs, kinds, |plaintext| client.encrypt(plaintext), |ct| ct.content());
-            let ct = client.encrypt(&inputs.plaintext(&inputs.x));
-            let lower = engine.reduce_level(&ct, 5.0).unwrap();
+        for scheme in SCHEMES {
+            let (client, server) = parties(ring, scheme, &keys(inputs.keys()));
+            let encrypt = |plaintext: &Plaintext| client.encrypt_plaintext(plaintext).unwrap();
+            check(server.engine(), &inputs, kinds, encrypt, |ct| ct.content());
+            let ct = encrypt(&inputs.plaintext(&inputs.x));
+            let lower = server.engine().reduce_level(&ct, 5.0).unwrap();
             for other in [lower.to_scheme(Scheme::Bgv), lower.to_scheme(Scheme::Bfv)] {
                 assert_eq!(other.content(), ct.content());
             }
-            assert_eq!(client.decrypt_plaintext(&ct).content(), ct.content());
+            assert_eq!(client.decrypt_plaintext(&ct).unwrap().content(), ct.content());
             assert_eq!(ct.assume_integers().content(), Content::Integers);
         }
     });

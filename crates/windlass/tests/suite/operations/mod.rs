@@ -1,4 +1,5 @@
-//! Every operation, written once over the evaluator, on the exact mock at full breadth and on BGV and BFV at toy sizes.
+//! Every operation, written once over the evaluator, on the exact mock at full breadth and on BGV
+//! and BFV at toy sizes.
 
 mod cases;
 mod content;
@@ -33,7 +34,8 @@ fn check_on_clear(ring: &Arc<SlotRing>, label: &str) {
     }
 }
 
-/// Composite, two large primes, prime power, odd × power of two, primes, powers of two: every p and r.
+/// Composite, two large primes, prime power, odd × power of two, primes, powers of two: every p and
+/// r.
 #[test]
 fn operations_on_the_mock_for_every_kind_of_ring() {
     let indices = [105, 1023, 4369, 4095, 3, 31, 127, 27, 125, 45, 12, 60, 84, 240, 16, 32, 64, 128, 256, 1024, 4096];
@@ -45,7 +47,8 @@ fn operations_on_the_mock_for_every_kind_of_ring() {
     });
 }
 
-/// Generators times p have the same sizes, but bad dimensions where the automatic choice found good ones.
+/// Generators times p have the same sizes, but bad dimensions where the automatic choice found good
+/// ones.
 #[test]
 fn operations_on_the_mock_with_given_generators() {
     let mut bad = 0;

@@ -1,4 +1,5 @@
-//! Slots as their definition has them: ℓ elements of Z_t\[x\]/F with schoolbook arithmetic, moved by index.
+//! Slots as their definition has them: ℓ elements of Z_t\[x\]/F with schoolbook arithmetic, moved
+//! by index.
 
 use std::sync::Arc;
 
@@ -133,7 +134,8 @@ impl Model {
         out
     }
 
-    /// Slot with coordinate c to coordinate c + amount along a dimension; `cyclic` or with zeros moving in.
+    /// Slot with coordinate c to coordinate c + amount along a dimension; `cyclic` or with zeros
+    /// moving in.
     pub fn moved(&self, a: &[u64], dimension: usize, amount: i64, cyclic: bool) -> Values {
         let (cube, d) = (self.ring.hypercube(), self.ring.degree());
         let size = cube.dimensions()[dimension].size as i64;

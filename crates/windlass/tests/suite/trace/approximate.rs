@@ -1,30 +1,17 @@
 //! Over complex slots.
 
-use std::sync::Arc;
-
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::Error;
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
-use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, SecretDistribution, SecretKey};
-use windlass::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64, Decryptor, Encryptor, Engine};
+use windlass::schemes::ckks::{Ciphertext, Complex64};
+use windlass::{Context, Error};
+
+use crate::ckks::common::spec;
+use crate::fixture::keys;
 
 #[test]
 fn windows_of_every_grouping() {
-    let spec = CkksSpec {
-        n: 1024,
-        scale_bits: 40,
-        depth: 2,
-        base_prime_bits: vec![50],
-        special_prime_bits: vec![50, 50],
-        digits: 2,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_test".into() },
-    };
-    let context = CkksContext::new(&spec).unwrap();
-    let mut rng = ChaCha20Rng::from_seed([9; 32]);
-    let secret = SecretKey::generate(context.rlwe(), &mut rng);
-    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
+    let context = Context::approximate(&spec(1024, 40, 2)).unwrap();
     let chain = TraceChain::window(2048, 1, 128).unwrap();
     let column = TraceChain::window(2048, 16, 32).unwrap();
     let mut plans = Vec::new();
@@ -33,24 +20,20 @@ fn windows_of_every_grouping() {
             plans.push(TracePlan::new(chain, &TraceSpec::with_groups(groups)).unwrap());
         }
     }
-    let mut keys = EvaluationKeys::empty(context.rlwe());
-    keys.add_relinearisation(&secret, 3, &mut rng).unwrap();
-    for t in plans.iter().flat_map(TracePlan::required_keys) {
-        keys.add_galois(&secret, t, 3, &mut rng).unwrap();
-    }
-    let engine = Engine::new(&context, Arc::new(keys)).unwrap();
-    let encryptor = Encryptor::new(&context, public).unwrap();
-    let decryptor = Decryptor::new(&context, Arc::new(secret)).unwrap();
+    let keys = keys(plans.iter().flat_map(TracePlan::required_keys));
+    let (client, server) = context.generate_keys_from_seed([&keys], 9).unwrap();
+    let (context, engine) = (context.ckks(), server.engine());
+    let mut rng = ChaCha20Rng::from_seed([9; 32]);
     let x: Vec<Complex64> = (0..512).map(|_| Complex64::new(rng.next_u32() as f64 / 5e9, 0.1)).collect();
-    let ct = encryptor.encrypt(&x, &mut rng).unwrap();
+    let ct = client.encrypt_complex(&x, 1.0).unwrap();
     let window = |stride: usize, count: usize| -> Vec<Complex64> {
         (0..512).map(|j| (0..count).map(|i| x[(j + i * stride) % 512]).sum()).collect()
     };
     let mut seen = 0;
     for plan in &plans {
-        let sum = plan.apply(&engine, &ct).unwrap();
+        let sum = plan.apply(engine, &ct).unwrap();
         let expected = if plan.chain() == &chain { window(1, 128) } else { window(16, 32) };
-        let got = decryptor.decrypt(&sum).unwrap();
+        let got = client.decrypt_complex(&sum).unwrap();
         let worst = got.iter().zip(&expected).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
         assert!(worst <= sum.error_bound() && -worst.log2() >= sum.precision_bits() - 1.0, "{worst:e}");
         assert!(-worst.log2() > 18.0, "{} groups: {worst:e}", plan.groups());
@@ -65,9 +48,9 @@ fn windows_of_every_grouping() {
     let spec = TraceSpec { cost: context.cost_model(3), keys: Some(plans[0].required_keys()), ..TraceSpec::default() };
     let total = TracePlan::new(&total, &spec).unwrap();
     let short = &x[..128];
-    let ct = encryptor.encrypt(short, &mut rng).unwrap();
+    let ct = client.encrypt_complex(short, 1.0).unwrap();
     let all = |sum: Ciphertext, expected: Complex64| {
-        let got = decryptor.decrypt(&sum).unwrap();
+        let got = client.decrypt_complex(&sum).unwrap();
         assert_eq!(got.len(), 128);
         assert!(got.iter().all(|z| (z - expected).norm() < 2f64.powi(-16)), "{:?} against {expected}", got[0]);
     };
@@ -80,5 +63,5 @@ fn windows_of_every_grouping() {
     // NaN bounds nothing.
     assert_eq!(ct.clone().with_magnitude(f64::NAN).magnitude(), ct.magnitude());
     let wrong = TracePlan::new(&TraceChain::window(4096, 1, 2).unwrap(), &TraceSpec::default()).unwrap();
-    assert!(matches!(wrong.apply(&engine, &ct), Err(Error::ContextMismatch { .. })));
+    assert!(matches!(wrong.apply(engine, &ct), Err(Error::ContextMismatch { .. })));
 }

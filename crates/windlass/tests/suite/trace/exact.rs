@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use rand_chacha::ChaCha20Rng;
-use rand_core::SeedableRng;
 use windlass::circuits::trace::{TraceChain, TracePlan, TraceSpec, inner_product, replicate, running_sum_maps};
 use windlass::circuits::{LinearPlan, PlanSpec};
 use windlass::ring::kernels::Isa;
 use windlass::ring::slots::SlotRing;
-use windlass::rlwe::{
-    Assurance, Context, EvaluationKeys, PublicKey, RlweParams, RlweSpec, SecretDistribution, SecretKey,
-};
+use windlass::rlwe::RlweSpec;
+use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Error, Plaintext, Switching};
+use windlass::{Error, Plaintext};
+
+use crate::fixture::{chain, context, keys};
 
 fn slots(m: u64, p: u64, r: u32) -> Arc<SlotRing> {
     Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap())
@@ -121,48 +119,31 @@ fn encrypted_sums_in_both_schemes() {
     for (m, p, scheme) in
         [(256, 257, Scheme::Bgv), (256, 257, Scheme::Bfv), (105, 2, Scheme::Bgv), (91, 3, Scheme::Bfv)]
     {
-        let slots = slots(m, p, 1);
-        let params = RlweParams::new(&RlweSpec {
-            m,
-            q_prime_bits: vec![48; 4],
-            special_prime_bits: vec![50; 2],
-            digits: 2,
-            secret: SecretDistribution::Ternary,
-            assurance: Assurance::Insecure { name: "insecure_test".into() },
-        })
-        .unwrap();
-        let context = Context::new(params).unwrap();
-        let mut rng = ChaCha20Rng::from_seed([4; 32]);
-        let secret = SecretKey::generate(&context, &mut rng);
-        let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-        let chain = TraceChain::total(&slots).unwrap();
+        let spec = RlweSpec { digits: 2, ..chain(m, &[48; 4], &[50; 2]) };
+        let context = context(scheme, (p, 1), spec);
+        let chain = TraceChain::total(&context).unwrap();
         let plans: Vec<TracePlan> = (1..=chain.factors().len())
             .map(|groups| TracePlan::new(&chain, &TraceSpec::with_groups(groups)).unwrap())
             .collect();
-        let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&secret, 4, &mut rng).unwrap();
-        for t in plans.iter().flat_map(TracePlan::required_keys).chain(chain.sequential_keys()) {
-            keys.add_galois(&secret, t, 4, &mut rng).unwrap();
-        }
-        let engine = Engine::new(scheme, &slots, Arc::new(keys)).unwrap();
-        let decryptor = Decryptor::new(scheme, &slots, Arc::new(secret));
-        let x = values(&slots);
-        let plaintext = Plaintext::from_integers(&slots, &x).unwrap();
-        let ct = Encryptor::new(scheme, public).encrypt(&plaintext, &mut rng).unwrap();
-        let decrypted = |ct| decryptor.decrypt(&ct).unwrap().to_integers().unwrap();
-        let expected = sums(&slots, &x, None);
-        assert_eq!(decrypted(chain.sequential(&engine, &ct).unwrap()), expected);
+        let elements = plans.iter().flat_map(TracePlan::required_keys).chain(chain.sequential_keys());
+        let (client, server) = context.generate_keys_from_seed([&keys(elements)], 4).unwrap();
+        let engine = server.engine();
+        let x = values(&context);
+        let ct = client.encrypt(&x).unwrap();
+        let expected = sums(&context, &x, None);
+        assert_eq!(client.decrypt(&chain.sequential(engine, &ct).unwrap()).unwrap(), expected);
         for plan in &plans {
-            assert_eq!(decrypted(plan.apply(&engine, &ct).unwrap()), expected, "{scheme}, m = {m}: {}", plan.explain());
+            let sum = server.apply(plan, &ct).unwrap();
+            assert_eq!(client.decrypt(&sum).unwrap(), expected, "{scheme}, m = {m}: {}", plan.explain());
         }
         let squares: u64 = x.iter().map(|x| x * x).sum::<u64>() % p;
-        let product = inner_product(&engine, &plans[0], &ct, &ct).unwrap();
-        assert_eq!(decrypted(product), vec![squares; x.len()]);
-        let copies = replicate(&engine, &plans[0], &ct, 3).unwrap();
-        assert_eq!(decrypted(copies), vec![x[3]; x.len()]);
-        assert!(matches!(replicate(&engine, &plans[0], &ct, x.len()), Err(Error::OutOfRange { .. })));
-        let bare = Engine::new(scheme, &slots, Arc::new(EvaluationKeys::empty(&context))).unwrap();
-        assert!(matches!(plans[0].apply(&bare, &ct), Err(Error::MissingGaloisKey { .. })));
+        let product = inner_product(engine, &plans[0], &ct, &ct).unwrap();
+        assert_eq!(client.decrypt(&product).unwrap(), vec![squares; x.len()]);
+        let copies = replicate(engine, &plans[0], &ct, 3).unwrap();
+        assert_eq!(client.decrypt(&copies).unwrap(), vec![x[3]; x.len()]);
+        assert!(matches!(replicate(engine, &plans[0], &ct, x.len()), Err(Error::OutOfRange { .. })));
+        let bare = context.server_without_keys().unwrap();
+        assert!(matches!(plans[0].apply(bare.engine(), &ct), Err(Error::MissingGaloisKey { .. })));
         assert!(bare.add(&ct, &ct).is_ok());
     }
 }

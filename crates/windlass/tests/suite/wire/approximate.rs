@@ -4,70 +4,47 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::Error;
-use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, SecretDistribution, SecretKey};
-use windlass::schemes::ckks::{
-    Ciphertext, CkksContext, CkksSpec, Complex64, Decryptor, Encryptor, Engine, Publication,
-};
-use windlass::wire::{
-    ApproximateCiphertextV1, ApproximateContext, FileContext, Kind, Wire, WireError, open, seal, to_payload,
-};
+use windlass::needs::Products;
+use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, SecretKey};
+use windlass::schemes::ckks::{Ciphertext, CkksSpec, Complex64, Encryptor, Publication};
+use windlass::wire::{ApproximateCiphertextV1, Kind, Wire, WireError, open, seal, to_payload};
+use windlass::{Approximate, Client, Context, Error, Server};
 
+use crate::fixture::approximate;
 use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes};
 
-/// n = 16, Δ = 2^40, one rescaling.
-fn spec(scale_bits: u32) -> CkksSpec {
-    CkksSpec {
-        n: 16,
-        scale_bits,
-        depth: 1,
-        base_prime_bits: vec![50],
-        special_prime_bits: vec![50],
-        digits: 2,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_wire_test".into() },
-    }
-}
-
-fn context(scale_bits: u32) -> ApproximateContext {
-    ApproximateContext::new(&CkksContext::new(&spec(scale_bits)).unwrap())
+/// n = 16, one rescaling; at Δ = 2^40 that of the golden files.
+fn context(scale_bits: u32) -> Context<Approximate> {
+    let assurance = Assurance::Insecure { name: "insecure_wire_test".into() };
+    let spec = CkksSpec { special_prime_bits: vec![50], assurance, ..approximate(16, scale_bits, 1) };
+    Context::approximate(&spec).unwrap()
 }
 
 fn message() -> Vec<Complex64> {
     (0..4).map(|i| Complex64::new(0.5 - 0.25 * i as f64, 0.125 * i as f64)).collect()
 }
 
-/// One value of each kind; a ciphertext from a file, a seeded one, and a product before its rescaling.
+/// Both sides; a ciphertext from a file, a seeded one, and a product before its rescaling.
 struct Values {
-    secret: SecretKey,
-    public: PublicKey,
-    keys: EvaluationKeys,
+    client: Client<Approximate>,
+    server: Server<Approximate>,
     ciphertexts: [ApproximateCiphertextV1; 3],
 }
 
-fn values(context: &ApproximateContext) -> Values {
+fn values(context: &Context<Approximate>) -> Values {
+    let (client, server) = context.generate_keys_from_seed([&Products], 5).unwrap();
     let mut rng = ChaCha20Rng::from_seed([5; 32]);
-    let rlwe = context.rlwe();
-    let secret = SecretKey::generate(rlwe, &mut rng);
-    let public = PublicKey::generate(&secret, &mut rng);
-    let mut keys = EvaluationKeys::empty(rlwe);
-    keys.add_relinearisation(&secret, 2, &mut rng).unwrap();
-    let own: SecretKey = through_bytes(context, &secret);
-    let decryptor = Decryptor::new(context.context(), Arc::new(own)).unwrap();
-    let (fresh, seed) = decryptor.encrypt(&message(), 1.0, 2, &mut rng).unwrap();
-    let seeded = ApproximateCiphertextV1::seeded(fresh, seed);
-    let encryptor = Encryptor::new(context.context(), Arc::new(public.clone())).unwrap();
-    let full = encryptor.encrypt(&message(), &mut rng).unwrap();
-    let engine = Engine::new(context.context(), Arc::new(keys.clone())).unwrap();
-    let product = engine.multiply(&full, &full).unwrap();
+    let (fresh, seed) = client.decryptor().unwrap().encrypt(&message(), 1.0, 2, &mut rng).unwrap();
+    let full = client.encryptor().unwrap().encrypt(&message(), &mut rng).unwrap();
+    let product = server.multiply(&full, &full).unwrap();
     assert_eq!(product.degree(), 2);
+    let seeded = ApproximateCiphertextV1::seeded(fresh, seed);
     let ciphertexts = [seeded, ApproximateCiphertextV1::new(full), ApproximateCiphertextV1::new(product)];
-    Values { secret, public, keys, ciphertexts }
+    Values { client, server, ciphertexts }
 }
 
-fn check(context: &ApproximateContext, secret: SecretKey, ciphertext: &Ciphertext, expected: &[Complex64]) {
-    let decryptor = Decryptor::new(context.context(), Arc::new(secret)).unwrap();
-    let found = decryptor.decrypt(ciphertext).unwrap();
+fn check(context: &Context<Approximate>, secret: SecretKey, ciphertext: &Ciphertext, expected: &[Complex64]) {
+    let found = context.client_from_key(Arc::new(secret)).unwrap().decrypt_complex(ciphertext).unwrap();
     assert_eq!(found.len(), expected.len());
     let error = found.iter().zip(expected).map(|(a, b)| (a - b).norm()).fold(0.0, f64::max);
     assert!(error < ciphertext.error_bound() && error < 1e-6, "{error} with bound {}", ciphertext.error_bound());
@@ -81,7 +58,8 @@ fn squares() -> Vec<Complex64> {
 fn ciphertexts_and_keys_come_back_and_work() {
     let context = context(40);
     let made = values(&context);
-    let [seeded, full, product] = made.ciphertexts.clone().map(|ct| through_bytes(&context, &ct).into_ciphertext());
+    let [seeded, full, product] =
+        made.ciphertexts.clone().map(|ct| through_bytes(context.files(), &ct).into_ciphertext());
     for (back, sent) in [&seeded, &full, &product].into_iter().zip(&made.ciphertexts) {
         let sent = sent.clone().into_ciphertext();
         assert_eq!(back.parts(), sent.parts());
@@ -92,38 +70,40 @@ fn ciphertexts_and_keys_come_back_and_work() {
         );
         assert_eq!(back.precision_bits(), sent.precision_bits());
     }
-    let secret = || through_bytes(&context, &made.secret);
+    let secret = || through_bytes(context.files(), &**made.client.secret_key());
     check(&context, secret(), &seeded, &message());
     check(&context, secret(), &full, &message());
     check(&context, secret(), &product, &squares());
-    let keys: EvaluationKeys = through_bytes(&context, &made.keys);
-    let public: PublicKey = through_bytes(&context, &made.public);
-    let encryptor = Encryptor::new(context.context(), Arc::new(public)).unwrap();
+    let keys: EvaluationKeys = through_bytes(context.files(), &**made.server.engine().keys());
+    let public: PublicKey = through_bytes(context.files(), &made.client.public_key());
+    let encryptor = Encryptor::new(context.ckks(), Arc::new(public)).unwrap();
     let fresh = encryptor.encrypt(&message(), &mut ChaCha20Rng::from_seed([6; 32])).unwrap();
-    let engine = Engine::new(context.context(), Arc::new(keys)).unwrap();
-    check(&context, secret(), &engine.rescale(&engine.multiply(&fresh, &seeded).unwrap()).unwrap(), &squares());
+    let server = context.server_from_keys(Arc::new(keys)).unwrap();
+    let product = server.multiply(&fresh, &seeded).unwrap();
+    check(&context, secret(), &server.engine().rescale(&product).unwrap(), &squares());
 }
 
 #[test]
 fn damaged_payloads_are_refused_or_canonical() {
     let context = context(40);
     for ciphertext in &values(&context).ciphertexts {
-        let payload = to_payload(&context, ciphertext);
+        let payload = to_payload(context.files(), ciphertext);
         let again = |payload: &[u8]| {
-            decode::<_, ApproximateCiphertextV1>(&context, payload).map(|ct| to_payload(&context, &ct).to_vec())
+            decode::<_, ApproximateCiphertextV1>(context.files(), payload)
+                .map(|ct| to_payload(context.files(), &ct).to_vec())
         };
-        reject_damage(&label(Kind::ApproximateCiphertext, &context), &payload, &again);
+        reject_damage(&label(Kind::ApproximateCiphertext, context.files()), &payload, &again);
     }
 }
 
 #[test]
 fn impossible_fields_are_named() {
     let context = context(40);
-    let whole = to_payload(&context, &values(&context).ciphertexts[1]);
+    let whole = to_payload(context.files(), &values(&context).ciphertexts[1]);
     let refusal = |offset: usize, bytes: &[u8]| {
         let mut payload = whole.to_vec();
         payload[offset..offset + bytes.len()].copy_from_slice(bytes);
-        decode::<_, ApproximateCiphertextV1>(&context, &payload).expect_err("refused")
+        decode::<_, ApproximateCiphertextV1>(context.files(), &payload).expect_err("refused")
     };
     let what = |offset: usize, bytes: &[u8]| match refusal(offset, bytes) {
         Error::Wire(WireError::Malformed { what }) => what,
@@ -157,22 +137,21 @@ fn impossible_fields_are_named() {
     assert_eq!(what(32, &[0xff; 7]), "CKKS ciphertext");
 }
 
-/// Zero times a ciphertext has no error; a file of it states that of a fresh encryption, and its publication is flooded.
+/// Zero times a ciphertext has no error; a file of it states that of a fresh encryption, and its
+/// publication is flooded.
 #[test]
 fn nothing_turns_flooding_off() {
     let context = context(40);
     let made = values(&context);
-    let engine = Engine::new(context.context(), Arc::new(made.keys.clone())).unwrap();
+    let engine = made.server.engine();
     let zero = engine.multiply_integer(&made.ciphertexts[1].clone().into_ciphertext(), 0).unwrap();
     assert_eq!(zero.deviation(), 0.0);
-    let back = through_bytes(&context, &ApproximateCiphertextV1::new(zero.clone())).into_ciphertext();
+    let back = through_bytes(context.files(), &ApproximateCiphertextV1::new(zero.clone())).into_ciphertext();
     assert!(back.deviation() > 2f64.powi(-40) && back.deviation() < 2f64.powi(-36));
-    let decryptor = Decryptor::new(context.context(), Arc::new(made.secret)).unwrap();
     let publication = Publication { security_bits: 2, decryptions: 1 };
     let one = |zero| engine.add_plain(zero, &[Complex64::ONE]).unwrap();
     for ct in [&zero, &back] {
-        let mut rng = ChaCha20Rng::from_seed([7; 32]);
-        let published = decryptor.decrypt_public(&one(ct), publication, &mut rng).unwrap();
+        let published = made.client.decrypt_public(&one(ct), publication).unwrap();
         let noise = published.values.iter().map(|z| (z - 1.0).norm()).fold(0.0, f64::max);
         assert!(noise > back.deviation(), "{noise:e}");
     }
@@ -181,22 +160,22 @@ fn nothing_turns_flooding_off() {
 #[test]
 fn other_contexts_are_refused() {
     let own = context(40);
-    let payload = to_payload(&own, &values(&own).ciphertexts[0]);
-    let bytes = seal(&label(ApproximateCiphertextV1::KIND, &own), &payload);
-    let got = open(&bytes, &any_key(ApproximateCiphertextV1::KIND, &context(39)));
+    let payload = to_payload(own.files(), &values(&own).ciphertexts[0]);
+    let bytes = seal(&label(ApproximateCiphertextV1::KIND, own.files()), &payload);
+    let got = open(&bytes, &any_key(ApproximateCiphertextV1::KIND, context(39).files()));
     assert!(matches!(got, Err(WireError::OtherContext { .. })), "{got:?}");
-    let got = open(&bytes, &any_key(Kind::Ciphertext, &own));
+    let got = open(&bytes, &any_key(Kind::Ciphertext, own.files()));
     assert!(matches!(got, Err(WireError::WrongKind { .. })), "{got:?}");
 }
 
 #[test]
 fn golden_files_of_version_2_stay_readable() {
     let context = context(40);
-    let secret = || golden::<_, SecretKey>("ckks-secret-key", &context);
+    let secret = || golden::<_, SecretKey>("ckks-secret-key", context.files());
     for name in ["ckks-ciphertext-seeded", "ckks-ciphertext"] {
-        let ciphertext: ApproximateCiphertextV1 = golden(name, &context);
+        let ciphertext: ApproximateCiphertextV1 = golden(name, context.files());
         check(&context, secret(), &ciphertext.into_ciphertext(), &message());
     }
-    let product: ApproximateCiphertextV1 = golden("ckks-product", &context);
+    let product: ApproximateCiphertextV1 = golden("ckks-product", context.files());
     check(&context, secret(), &product.into_ciphertext(), &squares());
 }

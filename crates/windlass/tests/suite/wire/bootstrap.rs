@@ -2,100 +2,96 @@
 
 use std::sync::Arc;
 
-use rand_chacha::ChaCha20Rng;
-use rand_core::SeedableRng;
-use windlass::Plaintext;
-use windlass::bootstrap::{BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, Mode};
-use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
-use windlass::schemes::{Decryptor, Engine, Scheme};
+use windlass::bootstrap::{BootstrapKeys, BootstrapSpec, Mode};
+use windlass::rlwe::{Assurance, EvaluationKeys, RlweSpec, SecretKey};
+use windlass::schemes::Scheme;
 use windlass::wire::{BootstrapContext, Kind, Wire, WireError, open, seal, to_payload};
+use windlass::{Client, Context, Params};
 
+use crate::fixture::chain;
 use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes};
 
-fn context(weight: u32, mode: Mode, scheme: Scheme) -> BootstrapContext {
-    let params = RlweParams::new(&RlweSpec {
-        m: 45,
-        q_prime_bits: vec![50; 14],
-        special_prime_bits: vec![50; 5],
-        digits: 3,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_wire_test".into() },
-    })
-    .unwrap();
-    let spec = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
-    let plan = Arc::new(BootstrapPlan::new(&params, (2, 1), spec).unwrap());
-    BootstrapContext::new(&plan, &Context::new(params).unwrap(), scheme)
+fn context(weight: u32, mode: Mode, scheme: Scheme) -> Context {
+    let assurance = Assurance::Insecure { name: "insecure_wire_test".into() };
+    let spec = RlweSpec { assurance, ..chain(45, &[50; 14], &[50; 5]) };
+    let params = Params::new("insecure_wire_test", scheme, (2, 1), None, spec).unwrap();
+    let way = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
+    Context::for_bootstrapping(params, way).unwrap()
 }
 
-/// A secret key, and the bootstrapping keys of it.
-fn keys(context: &BootstrapContext) -> (Arc<SecretKey>, BootstrapKeys) {
-    let mut rng = ChaCha20Rng::from_seed([5; 32]);
-    let secret = Arc::new(SecretKey::generate(context.message().context(), &mut rng));
-    let keys = BootstrapKeys::generate(context.plan(), context.message().scheme(), &secret, &mut rng).unwrap();
-    (secret, keys)
+fn files(context: &Context) -> BootstrapContext {
+    BootstrapContext::new(&context.bootstrapping().unwrap(), context.files().context(), context.scheme())
+}
+
+/// A client, and the bootstrapping keys of it.
+fn keys(context: &Context) -> (Client, BootstrapKeys) {
+    let (client, server) = context.generate_keys_from_seed([&context.bootstrapping().unwrap()], 5).unwrap();
+    let keys = server.bootstrappings().next().unwrap().1.clone();
+    (client, keys)
 }
 
 /// Refreshes with keys that went through bytes, as a server has them.
-fn check(context: &BootstrapContext, secret: Arc<SecretKey>, keys: BootstrapKeys) {
-    let (plan, message) = (context.plan(), context.message());
-    let mut rng = ChaCha20Rng::from_seed([6; 32]);
-    let mut evaluation = EvaluationKeys::empty(message.context());
-    plan.add_keys(&mut evaluation, &secret, &mut rng).unwrap();
-    let evaluation: Arc<EvaluationKeys> = Arc::new(through_bytes(message, &evaluation));
-    let bootstrapper = Bootstrapper::new(Arc::clone(plan), message.scheme(), &evaluation, keys).unwrap();
-    let engine = Engine::new(message.scheme(), message.slots(), evaluation).unwrap();
-    let decryptor = Decryptor::new(message.scheme(), message.slots(), secret);
-    let values: Vec<u64> = (0..message.slots().slots() as u64).map(|i| i % 3 % 2).collect();
-    let plaintext = Plaintext::from_integers(message.slots(), &values).unwrap();
-    let (fresh, _) = decryptor.encrypt(&plaintext, plan.params().top_level(), &mut rng).unwrap();
-    let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 10.0).unwrap();
-    let refreshed = bootstrapper.refresh(&spent).unwrap();
-    assert!(engine.capacity(&refreshed) > engine.capacity(&spent));
-    assert_eq!(decryptor.decrypt(&refreshed).unwrap(), plaintext);
+fn check(context: &Context, client: &Client, keys: BootstrapKeys) {
+    let plan = context.bootstrapping().unwrap();
+    let server = client.generate_server([&plan]).unwrap();
+    let evaluation: EvaluationKeys = through_bytes(context.files(), &**server.engine().keys());
+    let server = context.server_from_keys(Arc::new(evaluation), vec![(Arc::clone(&plan), keys)]).unwrap();
+    let values: Vec<u64> = (0..context.slots() as u64).map(|i| i % 3 % 2).collect();
+    let fresh = client.encrypt(&values).unwrap();
+    let spent = server.engine().reduce_level(&fresh, plan.least_input_bits() + 10.0).unwrap();
+    let refreshed = server.refresh(&spent).unwrap();
+    assert!(server.capacity(&refreshed) > server.capacity(&spent));
+    assert_eq!(client.decrypt(&refreshed).unwrap(), values);
 }
 
 #[test]
 fn keys_come_back_and_work() {
     for (scheme, mode) in [(Scheme::Bgv, Mode::Thin), (Scheme::Bfv, Mode::Packed)] {
         let context = context(4, mode, scheme);
-        let (secret, keys) = keys(&context);
-        check(&context, secret, through_bytes(&context, &keys));
+        let (client, keys) = keys(&context);
+        check(&context, &client, through_bytes(&files(&context), &keys));
     }
 }
 
 #[test]
 fn uniform_halves_are_seeds() {
     let context = context(4, Mode::Thin, Scheme::Bgv);
-    let payload = to_payload(&context, &keys(&context).1);
-    assert!(2 * payload.len() < keys(&context).1.bytes() * 50 / 64 + 400, "{} bytes", payload.len());
-    assert!(payload.len() as u64 <= <BootstrapKeys as Wire<_>>::limit(&context));
+    let (keys, files) = (keys(&context).1, files(&context));
+    let payload = to_payload(&files, &keys);
+    assert!(2 * payload.len() < keys.bytes() * 50 / 64 + 400, "{} bytes", payload.len());
+    assert!(payload.len() as u64 <= <BootstrapKeys as Wire<_>>::limit(&files));
 }
 
 #[test]
 fn damaged_payloads_are_refused_or_canonical() {
     let context = context(4, Mode::Thin, Scheme::Bgv);
-    let payload = to_payload(&context, &keys(&context).1);
+    let files = files(&context);
+    let payload = to_payload(&files, &keys(&context).1);
     let again =
-        |payload: &[u8]| decode::<_, BootstrapKeys>(&context, payload).map(|keys| to_payload(&context, &keys).to_vec());
-    reject_damage(&label(Kind::BootstrapKeys, &context), &payload, &again);
+        |payload: &[u8]| decode::<_, BootstrapKeys>(&files, payload).map(|keys| to_payload(&files, &keys).to_vec());
+    reject_damage(&label(Kind::BootstrapKeys, &files), &payload, &again);
 }
 
 #[test]
 fn keys_of_another_plan_are_refused() {
-    let own = context(4, Mode::Thin, Scheme::Bgv);
-    let bytes = seal(&label(Kind::BootstrapKeys, &own), &to_payload(&own, &keys(&own).1));
-    for other in [context(5, Mode::Thin, Scheme::Bgv), context(4, Mode::Thin, Scheme::Bfv)] {
+    let context_of = |weight, mode, scheme| files(&context(weight, mode, scheme));
+    let thin = context(4, Mode::Thin, Scheme::Bgv);
+    let (own, (_, keys)) = (files(&thin), keys(&thin));
+    let bytes = seal(&label(Kind::BootstrapKeys, &own), &to_payload(&own, &keys));
+    for other in [context_of(5, Mode::Thin, Scheme::Bgv), context_of(4, Mode::Thin, Scheme::Bfv)] {
         let got = open(&bytes, &any_key(Kind::BootstrapKeys, &other));
         assert!(matches!(got, Err(WireError::OtherContext { .. })), "{got:?}");
     }
     // Thin and packed bootstrapping share these keys.
-    assert!(open(&bytes, &any_key(Kind::BootstrapKeys, &context(4, Mode::Packed, Scheme::Bgv))).is_ok());
+    let packed = context_of(4, Mode::Packed, Scheme::Bgv);
+    assert!(open(&bytes, &any_key(Kind::BootstrapKeys, &packed)).is_ok());
     assert!(matches!(open(&bytes, &any_key(Kind::EvaluationKeys, &own)), Err(WireError::WrongKind { .. })));
 }
 
 #[test]
 fn golden_files_of_version_2_stay_readable() {
     let context = context(4, Mode::Thin, Scheme::Bgv);
-    let secret: SecretKey = golden("bootstrap-secret-key", context.message());
-    check(&context, Arc::new(secret), golden("bootstrap-keys", &context));
+    let secret: SecretKey = golden("bootstrap-secret-key", context.files());
+    let client = context.client_from_key(Arc::new(secret)).unwrap();
+    check(&context, &client, golden("bootstrap-keys", &files(&context)));
 }

@@ -34,7 +34,8 @@ fn expected(kind: Kind, context: ContextHash) -> Expected {
     Expected { kind, context, key: None, limit: u64::MAX }
 }
 
-/// Truncations, additions and flipped bits, in the container and, as if someone had forged its checksum, in the payload.
+/// Truncations, additions and flipped bits, in the container and, as if someone had forged its
+/// checksum, in the payload.
 pub fn reject_damage(label: &Label, payload: &[u8], again: Again<'_>) {
     let kind = label.kind;
     assert!(again(payload).unwrap() == payload, "{kind} is written in other bytes than it was read from");

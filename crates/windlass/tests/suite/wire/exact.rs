@@ -4,79 +4,76 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::params::Params;
-use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
-use windlass::schemes::{Decryptor, Encryptor, Engine, Scheme};
+use windlass::needs::{KeyRequest, Products};
+use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretKey};
+use windlass::schemes::{Encryptor, Scheme};
 use windlass::wire::{AnswerV1, CiphertextV1, Kind, QueryV1, Wire, WireContext, WireError, open, seal, to_payload};
-use windlass::{Content, Error, Evaluator, Plaintext, Switching};
+use windlass::{Client, Content, Context, Error, Evaluator, Params, Plaintext, Server, Switching};
 
+use crate::fixture::{SCHEMES, chain};
 use crate::wire::common::{Again, any_key, decode, golden, label, reject_damage, through_bytes};
 
-fn context(m: u64, p: u64, r: u32, scheme: Scheme) -> WireContext {
-    let spec = RlweSpec {
-        m,
-        q_prime_bits: vec![40, 33],
-        special_prime_bits: vec![45],
-        digits: 2,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_wire_test".into() },
-    };
-    let params = Params::new("insecure_wire_test", scheme, (p, r), None, spec).unwrap();
-    WireContext::new(&params.context().unwrap(), &params.slot_ring().unwrap(), scheme)
+fn context(m: u64, p: u64, r: u32, scheme: Scheme) -> Context {
+    let assurance = Assurance::Insecure { name: "insecure_wire_test".into() };
+    let spec = RlweSpec { digits: 2, assurance, ..chain(m, &[40, 33], &[45]) };
+    Context::from_params(Params::new("insecure_wire_test", scheme, (p, r), None, spec).unwrap()).unwrap()
 }
 
 /// The context of the golden files: m = 32, p = 97, BGV.
-pub fn golden_context() -> WireContext {
+pub fn golden_context() -> Context {
     context(32, 97, 1, Scheme::Bgv)
 }
 
-fn message(context: &WireContext) -> Plaintext {
-    let slots = context.slots();
-    let modulus = slots.modulus().value();
-    Plaintext::new(slots, (0..slots.n() as u64).map(|i| (3 * i + 1) % modulus).collect()).unwrap()
+fn message(context: &Context) -> Plaintext {
+    let modulus = context.modulus();
+    Plaintext::new(context, (0..context.n() as u64).map(|i| (3 * i + 1) % modulus).collect()).unwrap()
 }
 
-/// One value of each kind.
+/// Both sides, and one value of each other kind.
 struct Values {
-    secret: SecretKey,
+    client: Client,
+    server: Server,
     public: PublicKey,
-    keys: EvaluationKeys,
     seeded: CiphertextV1,
     full: CiphertextV1,
 }
 
-fn values(context: &WireContext) -> Values {
-    let mut rng = ChaCha20Rng::from_seed([5; 32]);
-    let rlwe = context.context();
-    let secret = SecretKey::generate(rlwe, &mut rng);
-    let public = PublicKey::generate(&secret, &mut rng);
-    let mut keys = EvaluationKeys::empty(rlwe);
-    keys.add_relinearisation(&secret, 2, &mut rng).unwrap();
-    let m = rlwe.params().m();
-    keys.add_galois(&secret, m - 1, 1, &mut rng).unwrap();
-    let copy: SecretKey = through_bytes(context, &secret);
-    let decryptor = Decryptor::new(context.scheme(), context.slots(), Arc::new(copy));
-    let (ciphertext, seed) = decryptor.encrypt(&message(context), 2, &mut rng).unwrap();
-    let seeded = CiphertextV1::seeded(ciphertext, seed);
-    let encryptor = Encryptor::new(context.scheme(), Arc::new(public.clone()));
-    let full = CiphertextV1::new(encryptor.encrypt(&message(context), &mut rng).unwrap());
-    Values { secret, public, keys, seeded, full }
+impl Values {
+    fn new(context: &Context) -> Self {
+        let conjugation = KeyRequest::none("a test").with_galois([context.m() - 1]).up_to(1);
+        let (client, server) = context.generate_keys_from_seed([&Products, &conjugation], 5).unwrap();
+        let mut rng = ChaCha20Rng::from_seed([5; 32]);
+        let (ciphertext, seed) = client.decryptor().encrypt(&message(context), 2, &mut rng).unwrap();
+        let public = client.public_key();
+        let encryptor = Encryptor::new(context.scheme(), Arc::new(public.clone()));
+        let full = encryptor.encrypt(&message(context), &mut rng).unwrap();
+        let (seeded, full) = (CiphertextV1::seeded(ciphertext, seed), CiphertextV1::new(full));
+        Self { client, server, public, seeded, full }
+    }
+
+    fn secret(&self) -> &SecretKey {
+        self.client.secret_key()
+    }
+
+    fn keys(&self) -> &EvaluationKeys {
+        self.server.engine().keys()
+    }
 }
 
-fn decrypt(context: &WireContext, secret: SecretKey, ciphertext: CiphertextV1) -> Plaintext {
-    let decryptor = Decryptor::new(context.scheme(), context.slots(), Arc::new(secret));
-    decryptor.decrypt(&ciphertext.into_ciphertext()).unwrap()
+fn decrypt(context: &Context, secret: SecretKey, ciphertext: CiphertextV1) -> Plaintext {
+    let client = context.client_from_key(Arc::new(secret)).unwrap();
+    client.decrypt_plaintext(&ciphertext.into_ciphertext()).unwrap()
 }
 
 /// Runs a check on one value of every kind, given as its payload.
-fn for_each_kind(context: &WireContext, check: impl Fn(Kind, &[u8], Again<'_>)) {
+fn for_each_kind(context: &Context, check: impl Fn(Kind, &[u8], Again<'_>)) {
     fn again<T: Wire>(context: &WireContext) -> impl Fn(&[u8]) -> Result<Vec<u8>, Error> + '_ {
         |payload| Ok(to_payload(context, &decode::<_, T>(context, payload)?).to_vec())
     }
-    let values = values(context);
-    check(Kind::SecretKey, &to_payload(context, &values.secret), &again::<SecretKey>(context));
+    let (values, context) = (Values::new(context), context.files());
+    check(Kind::SecretKey, &to_payload(context, values.secret()), &again::<SecretKey>(context));
     check(Kind::PublicKey, &to_payload(context, &values.public), &again::<PublicKey>(context));
-    check(Kind::EvaluationKeys, &to_payload(context, &values.keys), &again::<EvaluationKeys>(context));
+    check(Kind::EvaluationKeys, &to_payload(context, values.keys()), &again::<EvaluationKeys>(context));
     check(Kind::Ciphertext, &to_payload(context, &values.seeded), &again::<CiphertextV1>(context));
     check(Kind::Ciphertext, &to_payload(context, &values.full), &again::<CiphertextV1>(context));
     let query = QueryV1 { schema: [7; 32], ciphertext: values.seeded };
@@ -88,23 +85,24 @@ fn for_each_kind(context: &WireContext, check: impl Fn(Kind, &[u8], Again<'_>)) 
 #[test]
 fn values_come_back_and_work() {
     for (m, p, r) in [(32, 97, 1), (105, 2, 3), (64, 3, 2), (91, 2, 1)] {
-        for scheme in [Scheme::Bgv, Scheme::Bfv] {
+        for scheme in SCHEMES {
             let context = context(m, p, r, scheme);
             for_each_kind(&context, |kind, payload, again| {
                 assert_eq!(again(payload).unwrap(), payload, "{kind} for m = {m}");
             });
-            let made = values(&context);
+            let made = Values::new(&context);
             let expected = message(&context);
             for ciphertext in [&made.seeded, &made.full] {
-                let key = through_bytes(&context, &made.secret);
-                let plain = decrypt(&context, key, through_bytes(&context, ciphertext));
+                let key = through_bytes(context.files(), made.secret());
+                let plain = decrypt(&context, key, through_bytes(context.files(), ciphertext));
                 assert_eq!(plain.coefficients(), expected.coefficients(), "m = {m} {scheme}");
             }
-            let keys: EvaluationKeys = through_bytes(&context, &made.keys);
-            let engine = Engine::new(scheme, context.slots(), Arc::new(keys)).unwrap();
+            let keys: EvaluationKeys = through_bytes(context.files(), made.keys());
+            let server = context.server_from_keys(Arc::new(keys), Vec::new()).unwrap();
+            let engine = server.engine();
             let low = engine.switch_modulus(&made.full.clone().into_ciphertext(), 1).unwrap();
             let conjugate = engine.automorphism(&low, m - 1).unwrap();
-            let plain = decrypt(&context, through_bytes(&context, &made.secret), CiphertextV1::new(conjugate));
+            let plain = decrypt(&context, through_bytes(context.files(), made.secret()), CiphertextV1::new(conjugate));
             let expected = expected.automorphism(m - 1).unwrap();
             assert_eq!(plain.coefficients(), expected.coefficients(), "m = {m} {scheme}");
         }
@@ -114,21 +112,22 @@ fn values_come_back_and_work() {
 #[test]
 fn seeds_halve_ciphertexts_and_keys() {
     let context = context(2048, 12289, 1, Scheme::Bgv);
-    let made = values(&context);
+    let made = Values::new(&context);
     let length = |payload: &[u8]| payload.len() as f64;
-    let (seeded, full) = (to_payload(&context, &made.seeded), to_payload(&context, &made.full));
+    let (seeded, full) = (to_payload(context.files(), &made.seeded), to_payload(context.files(), &made.full));
     assert!(length(&full) / length(&seeded) > 1.9);
-    let n = context.context().ring().n();
-    // b halves only: relinearisation with two digits over 40 + 33 + 45 bits, one Galois key with one over 40 + 45.
+    let n = context.n();
+    // b halves only: relinearisation with two digits over 40 + 33 + 45 bits, one Galois key with
+    // one over 40 + 45.
     let bits = n * (2 * (40 + 33 + 45) + (40 + 45));
-    assert!(to_payload(&context, &made.keys).len() <= bits / 8 + 2 * 42 + 4);
-    assert_eq!(to_payload(&context, &made.secret).len(), n / 4);
+    assert!(to_payload(context.files(), made.keys()).len() <= bits / 8 + 2 * 42 + 4);
+    assert_eq!(to_payload(context.files(), made.secret()).len(), n / 4);
 }
 
 #[test]
 fn damaged_payloads_are_refused_or_canonical() {
     let context = golden_context();
-    for_each_kind(&context, |kind, payload, again| reject_damage(&label(kind, &context), payload, again));
+    for_each_kind(&context, |kind, payload, again| reject_damage(&label(kind, context.files()), payload, again));
 }
 
 #[test]
@@ -150,12 +149,12 @@ fn random_bytes_never_panic() {
 #[test]
 fn impossible_fields_are_named() {
     let context = golden_context();
-    let made = values(&context);
-    let whole = to_payload(&context, &made.full);
+    let made = Values::new(&context);
+    let whole = to_payload(context.files(), &made.full);
     let what = |offset: usize, bytes: &[u8]| {
         let mut payload = whole.to_vec();
         payload[offset..offset + bytes.len()].copy_from_slice(bytes);
-        match decode::<_, CiphertextV1>(&context, &payload) {
+        match decode::<_, CiphertextV1>(context.files(), &payload) {
             Err(Error::Wire(WireError::Malformed { what })) => what,
             other => panic!("{other:?}"),
         }
@@ -179,60 +178,53 @@ fn impossible_fields_are_named() {
 #[test]
 fn other_contexts_are_refused() {
     let own = golden_context();
-    let payload = to_payload(&own, &values(&own).secret);
-    let bytes = seal(&label(Kind::SecretKey, &own), &payload);
+    let payload = to_payload(own.files(), Values::new(&own).secret());
+    let bytes = seal(&label(Kind::SecretKey, own.files()), &payload);
     for other in [context(32, 97, 1, Scheme::Bfv), context(32, 193, 1, Scheme::Bgv), context(64, 193, 1, Scheme::Bgv)] {
-        let got = open(&bytes, &any_key(Kind::SecretKey, &other));
+        let got = open(&bytes, &any_key(Kind::SecretKey, other.files()));
         assert!(matches!(got, Err(WireError::OtherContext { .. })), "{got:?}");
     }
 }
 
 /// The context of the golden files with slots of degree d > 1: m = 21, p = 2, BFV, d = 6.
-fn golden_context_of_degree_6() -> WireContext {
+fn golden_context_of_degree_6() -> Context {
     context(21, 2, 1, Scheme::Bfv)
-}
-
-/// An encryption of 0, 1 in two slots.
-fn two_integers(context: &WireContext, secret: SecretKey) -> (CiphertextV1, Plaintext) {
-    let plaintext = Plaintext::from_integers(context.slots(), &[0, 1]).unwrap();
-    let decryptor = Decryptor::new(context.scheme(), context.slots(), Arc::new(secret));
-    let (ciphertext, seed) = decryptor.encrypt(&plaintext, 1, &mut ChaCha20Rng::from_seed([7; 32])).unwrap();
-    (CiphertextV1::seeded(ciphertext, seed), plaintext)
 }
 
 #[test]
 fn ciphertexts_keep_their_content() {
     let context = golden_context_of_degree_6();
-    let made = values(&context);
-    let (integers, _) = two_integers(&context, through_bytes(&context, &made.secret));
+    let made = Values::new(&context);
+    let integers = CiphertextV1::new(made.client.encrypt(&[0, 1]).unwrap());
     for (ciphertext, content) in [(integers, Content::Integers), (made.full.clone(), Content::Elements)] {
-        assert_eq!(through_bytes(&context, &ciphertext).into_ciphertext().content(), content);
-        let payload = to_payload(&context, &ciphertext);
+        assert_eq!(through_bytes(context.files(), &ciphertext).into_ciphertext().content(), content);
+        let payload = to_payload(context.files(), &ciphertext);
         assert_eq!(payload[1] & 2 != 0, content == Content::Integers);
-        let again =
-            |payload: &[u8]| decode::<_, CiphertextV1>(&context, payload).map(|ct| to_payload(&context, &ct).to_vec());
-        reject_damage(&label(Kind::Ciphertext, &context), &payload, &again);
+        let again = |payload: &[u8]| {
+            decode::<_, CiphertextV1>(context.files(), payload).map(|ct| to_payload(context.files(), &ct).to_vec())
+        };
+        reject_damage(&label(Kind::Ciphertext, context.files()), &payload, &again);
         for unknown in [4, 8, 16, 32, 64, 128] {
             let mut payload = payload.to_vec();
             payload[1] |= unknown;
-            let refused = decode::<_, CiphertextV1>(&context, &payload).err();
+            let refused = decode::<_, CiphertextV1>(context.files(), &payload).err();
             assert_eq!(refused, Some(Error::Wire(WireError::Malformed { what: "ciphertext flags" })));
         }
     }
     // With d = 1 there is nothing to tell.
     let flat = golden_context();
-    let full = values(&flat).full;
-    assert_eq!(to_payload(&flat, &full)[1], 0);
-    assert_eq!(through_bytes(&flat, &full).into_ciphertext().content(), Content::Integers);
+    let full = Values::new(&flat).full;
+    assert_eq!(to_payload(flat.files(), &full)[1], 0);
+    assert_eq!(through_bytes(flat.files(), &full).into_ciphertext().content(), Content::Integers);
 }
 
 /// Written before ciphertexts told their content, and after.
 #[test]
 fn golden_files_with_and_without_content() {
     let context = golden_context_of_degree_6();
-    let secret = || golden::<_, SecretKey>("degree-6-secret-key", &context);
+    let secret = || golden::<_, SecretKey>("degree-6-secret-key", context.files());
     for (name, content) in [("ciphertext-untold", Content::Elements), ("ciphertext-integers", Content::Integers)] {
-        let ciphertext: CiphertextV1 = golden(name, &context);
+        let ciphertext: CiphertextV1 = golden(name, context.files());
         assert_eq!(ciphertext.clone().into_ciphertext().content(), content, "{name}");
         assert_eq!(decrypt(&context, secret(), ciphertext).to_integers().unwrap(), [0, 1], "{name}");
     }
@@ -242,20 +234,25 @@ fn golden_files_with_and_without_content() {
 fn golden_files_of_version_2_stay_readable() {
     let context = golden_context();
     let expected = message(&context);
-    let secret = || golden::<_, SecretKey>("secret-key", &context);
-    let query: QueryV1 = golden("query", &context);
-    let answer: AnswerV1 = golden("answer", &context);
+    let secret = || golden::<_, SecretKey>("secret-key", context.files());
+    let query: QueryV1 = golden("query", context.files());
+    let answer: AnswerV1 = golden("answer", context.files());
     assert_eq!((query.schema, answer.schema), ([7; 32], [9; 32]));
-    let ciphertexts =
-        [golden("ciphertext-seeded", &context), golden("ciphertext", &context), query.ciphertext, answer.ciphertext];
+    let ciphertexts = [
+        golden("ciphertext-seeded", context.files()),
+        golden("ciphertext", context.files()),
+        query.ciphertext,
+        answer.ciphertext,
+    ];
     for ciphertext in ciphertexts {
         assert_eq!(decrypt(&context, secret(), ciphertext).coefficients(), expected.coefficients());
     }
-    let public: PublicKey = golden("public-key", &context);
+    let public: PublicKey = golden("public-key", context.files());
     let encryptor = Encryptor::new(Scheme::Bgv, Arc::new(public));
     let fresh = encryptor.encrypt(&expected, &mut ChaCha20Rng::from_seed([8; 32])).unwrap();
-    let keys: EvaluationKeys = golden("evaluation-keys", &context);
-    let engine = Engine::new(Scheme::Bgv, context.slots(), Arc::new(keys)).unwrap();
+    let keys: EvaluationKeys = golden("evaluation-keys", context.files());
+    let server = context.server_from_keys(Arc::new(keys), Vec::new()).unwrap();
+    let engine = server.engine();
     let square = decrypt(&context, secret(), CiphertextV1::new(engine.square(&fresh).unwrap()));
     assert_eq!(square.coefficients(), expected.multiply(&expected).unwrap().coefficients());
     let low = engine.switch_modulus(&fresh, 1).unwrap();

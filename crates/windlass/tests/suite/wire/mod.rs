@@ -1,4 +1,5 @@
-//! Keys, ciphertexts and messages as bytes: they come back, golden files stay readable, damage is refused.
+//! Keys, ciphertexts and messages as bytes: they come back, golden files stay readable, damage is
+//! refused.
 
 mod approximate;
 mod bootstrap;
