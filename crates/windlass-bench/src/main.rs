@@ -29,10 +29,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Transforms, row operations, the engine over powers of two and over general rings, and the demo,
-    /// with the yardstick beside them.
+    /// Transforms, row operations, the engine over powers of two and over general rings, and the
+    /// demo, with the yardstick beside them.
     Standard(standard::Standard),
-    /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018, with a page and a plot; any ring and strategy.
+    /// Linear maps: Tables 1 to 4 of Halevi–Shoup 2018, with a page and a plot; any ring and
+    /// strategy.
     Linear(linear::Linear),
     /// Bootstrapping of a preset or of any parameters: time and capacity by stage.
     Bootstrap(bootstrap::Bootstrap),

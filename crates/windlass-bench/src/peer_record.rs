@@ -1,5 +1,5 @@
-//! What others needed on the very kind of processor that a bench runs on: a ratio without a yardstick
-//! between.
+//! What others needed on the very kind of processor that a bench runs on: a ratio without a
+//! yardstick between.
 //!
 //! One thread each, built with their fastest options for that processor, in `record/*/peers.jsonl`.
 

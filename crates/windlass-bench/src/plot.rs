@@ -67,7 +67,8 @@ impl Axis {
     }
 }
 
-/// Ticks where one looks for them: at 1, 2 and 5 times powers of ten, or six or so at even distances.
+/// Ticks where one looks for them: at 1, 2 and 5 times powers of ten, or six or so at even
+/// distances.
 fn ticks(range: &Range<f64>, log: bool) -> Vec<f64> {
     if !log {
         let step = step(range.end / 6.0);

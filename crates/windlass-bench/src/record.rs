@@ -1,4 +1,5 @@
-//! The format of all records: one line of JSON for each measurement, what every measurement has in front.
+//! The format of all records: one line of JSON for each measurement, what every measurement has in
+//! front.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -29,7 +30,8 @@ pub struct Record<T> {
     pub of: T,
 }
 
-/// Opens a record for appending, so that one that cannot be written is refused before anything is measured.
+/// Opens a record for appending, so that one that cannot be written is refused before anything is
+/// measured.
 pub fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).open(path).map_err(|error| named(path, &error))
 }

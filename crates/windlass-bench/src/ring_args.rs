@@ -50,7 +50,8 @@ pub struct Moduli {
 }
 
 impl Moduli {
-    /// The parameters for an index, if sizes were given. Their security is computed and printed, not asked for.
+    /// The parameters for an index, if sizes were given. Their security is computed and printed,
+    /// not asked for.
     pub fn spec(&self, m: u64) -> Option<RlweSpec> {
         let primes = &self.primes.as_ref()?.0;
         let group = primes.len().div_ceil(self.key_digits.max(1));

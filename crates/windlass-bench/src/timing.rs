@@ -1,4 +1,5 @@
-//! Timing by alternating rounds: all subjects of a comparison run in turn, so that drift meets them alike.
+//! Timing by alternating rounds: all subjects of a comparison run in turn, so that drift meets them
+//! alike.
 
 use std::time::Instant;
 
@@ -35,7 +36,8 @@ pub fn repeated<'a>(id: impl Into<String>, times: u32, run: impl FnMut() + 'a) -
     Subject { id: id.into(), run: Box::new(run), times }
 }
 
-/// Times all subjects in alternating rounds; each round repeats a subject until it took about a millisecond.
+/// Times all subjects in alternating rounds; each round repeats a subject until it took about a
+/// millisecond.
 pub fn compare(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sample> {
     let repeats: Vec<u32> = subjects.iter_mut().map(|subject| calibrate(&mut subject.run)).collect();
     let mut seconds = vec![Vec::with_capacity(rounds); subjects.len()];
@@ -49,12 +51,14 @@ pub fn compare(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sample> {
     samples(subjects, seconds)
 }
 
-/// Seconds of processor time of this process so far: on a shared machine a better clock than the wall's for one thread.
+/// Seconds of processor time of this process so far: on a shared machine a better clock than the
+/// wall's for one thread.
 pub fn processor_seconds() -> Option<f64> {
     Some(cpu_time::ProcessTime::try_now().ok()?.as_duration().as_secs_f64())
 }
 
-/// As [`compare`], by processor time where there is a clock for it; each round repeats a subject for about five milliseconds.
+/// As [`compare`], by processor time where there is a clock for it; each round repeats a subject
+/// for about five milliseconds.
 pub fn compare_processor(subjects: &mut [Subject<'_>], rounds: usize) -> Vec<Sample> {
     let start = Instant::now();
     let clock = || processor_seconds().unwrap_or_else(|| start.elapsed().as_secs_f64());

@@ -1,5 +1,5 @@
-//! T: one forward transform of 2^15 points by tfhe-ntt at 59 bits, measured beside Windlass. Only built
-//! with the feature `peers`.
+//! T: one forward transform of 2^15 points by tfhe-ntt at 59 bits, measured beside Windlass. Only
+//! built with the feature `peers`.
 
 #[cfg(feature = "peers")]
 mod peer {
@@ -25,9 +25,9 @@ mod peer {
         q
     }
 
-    /// The code path that version 0.7.1 takes for a prime of this size on this machine: IFMA up to 51
-    /// bits where the CPU has it, else AVX-512 or AVX2 with 64-bit integers, one path for all primes up
-    /// to 62 bits.
+    /// The code path that version 0.7.1 takes for a prime of this size on this machine: IFMA up to
+    /// 51 bits where the CPU has it, else AVX-512 or AVX2 with 64-bit integers, one path for all
+    /// primes up to 62 bits.
     pub fn path(bits: u32) -> &'static str {
         #[cfg(target_arch = "x86_64")]
         {
@@ -72,7 +72,8 @@ mod peer {
         Some(compare_processor(&mut [forward(N, BITS)], rounds.max(15))[0].median)
     }
 
-    /// Seconds of T by the clock, the median of some in a row: quick enough to stand beside every run.
+    /// Seconds of T by the clock, the median of some in a row: quick enough to stand beside every
+    /// run.
     pub fn beside() -> Option<f64> {
         static PLAN: OnceLock<Plan> = OnceLock::new();
         let plan = PLAN.get_or_init(|| Plan::try_new(N, prime(N, BITS)).expect("the peer takes this prime"));

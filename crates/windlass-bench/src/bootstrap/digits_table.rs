@@ -1,19 +1,16 @@
 //! Digit removal alone: the rows of Chen–Han 2018, Table 3, by every method.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{ChenHan, DigitRemoval, DigitSpec, HaleviShoup, LeastDegree, Method};
-use windlass::rlwe::{Assurance, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey};
-use windlass::schemes::{Decryptor, Engine, Scheme};
-use windlass::{Error, Plaintext};
-use windlass_ring::kernels::Isa;
-use windlass_ring::slots::SlotRing;
+use windlass::needs::Products;
+use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
+use windlass::{Context, Error, Params, Scheme};
 
-/// (p, e, v), the published seconds of HElib's method and of Chen–Han's, the levels of HElib that these took, and m.
-/// The paper does not say which rings it used.
+/// (p, e, v), the published seconds of HElib's method and of Chen–Han's, the levels of HElib that
+/// these took, and m. The paper does not say which rings it used.
 type Row = (u64, u32, u32, [f64; 2], [u32; 2], u64);
 
 const ROWS: [Row; 6] = [
@@ -28,7 +25,8 @@ const ROWS: [Row; 6] = [
 const METHODS: [Method; 4] =
     [Method::Of(&HaleviShoup), Method::Of(&ChenHan), Method::Of(&LeastDegree), Method::Automatic];
 
-/// Prints depth, products, seconds and bits of capacity for each row and method; every answer is verified.
+/// Prints depth, products, seconds and bits of capacity for each row and method; every answer is
+/// verified.
 pub fn run() -> Result<(), Error> {
     println!(
         "{:<12} {:<14} {:>5} {:>8} {:>9} {:>6} {:>16} {:>16}",
@@ -50,31 +48,24 @@ fn measure((p, e, v, seconds, levels, m): Row) -> Result<(), Error> {
     // A product costs the bits of p^e and about 18 more.
     let bits = ((p as f64).log2() * e as f64 + 18.0).ceil().clamp(31.0, 50.0) as u32;
     let count = deepest + 3;
-    let params = RlweParams::new(&RlweSpec {
+    let spec = RlweSpec {
         m,
         q_prime_bits: vec![bits; count],
         special_prime_bits: vec![50; count.div_ceil(4) + 1],
         digits: 4,
         secret: SecretDistribution::Sparse { weight: 120 },
         assurance: Assurance::Insecure { name: "insecure_digits_table".into() },
-    })?;
-    let slots = Arc::new(SlotRing::new(m, p, e, Isa::best())?);
-    let context = Context::new(params)?;
-    let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-    let mut keys = EvaluationKeys::empty(&context);
-    keys.add_relinearisation(&secret, context.top_level(), &mut rng)?;
-    let engine = Engine::new(Scheme::Bgv, &slots, Arc::new(keys))?;
-    let decryptor = Decryptor::new(Scheme::Bgv, &slots, secret);
-    let values: Vec<u64> = (0..slots.slots()).map(|_| rng.next_u64() % p.pow(e)).collect();
-    let (ct, _) = decryptor.encrypt(&Plaintext::from_integers(&slots, &values)?, context.top_level(), &mut rng)?;
-    let low = Arc::new(SlotRing::new(m, p, e - v, Isa::best())?);
+    };
+    let params = Params::new("insecure_digits_table", Scheme::Bgv, (p, e), None, spec)?;
+    let (client, server) = Context::from_params(params)?.generate_keys_from_seed([&Products], 3)?;
+    let values: Vec<u64> = (0..client.context().slots()).map(|_| rng.next_u64() % p.pow(e)).collect();
+    let ct = client.encrypt(&values)?;
     let wanted: Vec<u64> = values.iter().map(|&x| without_digits(x as i64, p as i64, e, v)).collect();
     for plan in plans {
         let start = Instant::now();
-        let image = plan.apply(&engine, &ct)?;
+        let image = plan.apply(server.engine(), &ct)?;
         let elapsed = start.elapsed().as_secs_f64();
-        let got = Plaintext::new(&low, decryptor.decrypt(&image)?.coefficients().to_vec())?.to_integers()?;
-        assert_eq!(got, wanted, "{}", plan.explain());
+        assert_eq!(client.decrypt(&image)?, wanted, "{}", plan.explain());
         println!(
             "{:<12} {:<14} {:>5} {:>8} {:>9.3} {:>6.0} {:>9} s, {:>2} l. {:>9} s, {:>2} l.",
             format!("({p}, {e}, {v})"),
@@ -82,7 +73,7 @@ fn measure((p, e, v, seconds, levels, m): Row) -> Result<(), Error> {
             plan.depth(),
             plan.products(),
             elapsed,
-            engine.capacity(&ct) - engine.capacity(&image),
+            server.capacity(&ct) - server.capacity(&image),
             seconds[0],
             levels[0],
             seconds[1],

@@ -7,8 +7,8 @@ use crate::record::Record;
 /// One measured preset.
 pub type Measured = Record<Refresh>;
 
-/// One stage of one run: the capacity is that of the first time it comes, the seconds are those of all
-/// times.
+/// One stage of one run: the capacity is that of the first time it comes, the seconds are those of
+/// all times.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StageFigure {
     pub name: String,

@@ -13,13 +13,13 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
-    BootstrapKeys, BootstrapPlan, BootstrapPreset, BootstrapSpec, Bootstrapper, FrontEnd, Mode, Partition, Progress,
-    StageTime, Transform, Unpacking, bootstrap_preset_names, stage_times,
+    BootstrapPlan, BootstrapPreset, BootstrapSpec, Bootstrapper, FrontEnd, Mode, Partition, Progress, StageTime,
+    Transform, Unpacking, bootstrap_preset_names, stage_times,
 };
 use windlass::circuits::Method;
-use windlass::rlwe::{Context, EvaluationKeys, SecretKey};
-use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
-use windlass::{Error, Params, Plaintext};
+use windlass::rlwe::SecretKey;
+use windlass::schemes::{Ciphertext, Decryptor};
+use windlass::{Content, Context, Error, Params, Plaintext, Scheme};
 use windlass_ring::slots::SlotRing;
 
 use crate::process_time::Stopwatch;
@@ -46,10 +46,12 @@ pub struct Bootstrap {
     r: u32,
     #[command(flatten)]
     moduli: Moduli,
-    /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every method.
+    /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every
+    /// method.
     #[arg(long)]
     digits_table: bool,
-    /// How stages of the linear maps are merged, unless given one by one: standard, least-time or most-capacity.
+    /// How stages of the linear maps are merged, unless given one by one: standard, least-time or
+    /// most-capacity.
     #[arg(long, default_value = "standard")]
     partition: Partition,
     /// The elementary stages for powers of two: automatic, radix2 or bruun.
@@ -88,7 +90,8 @@ pub struct Bootstrap {
     /// Seed of keys and messages.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Refresh once more and print for each stage by how many bits the bound on its noise exceeds the noise itself.
+    /// Refresh once more and print for each stage by how many bits the bound on its noise exceeds
+    /// the noise itself.
     #[arg(long)]
     slack: bool,
     /// Only print the plan.
@@ -182,24 +185,28 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Measured
     if args.explain {
         return Ok(None);
     }
-    let mut client = Client::new(args, &plan)?;
-    let key_bytes = client.keys.bytes() + client.own.bytes();
+    let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
+    let context = Context::for_bootstrapping(preset.params.clone().with_scheme(scheme), preset.spec.clone())?;
     let start = Instant::now();
-    let bootstrapper = Bootstrapper::new(Arc::clone(&plan), client.scheme, &client.keys, client.own.clone())?;
+    let (client, server) = context.generate_keys_from_seed([&plan], args.seed)?;
+    let key_seconds = start.elapsed().as_secs_f64();
+    let own: usize = server.bootstrappings().map(|(_, keys)| keys.bytes()).sum();
+    let key_bytes = server.engine().keys().bytes() + own;
+    let content = if args.packed { Content::Elements } else { Content::Integers };
+    let start = Instant::now();
+    let bootstrapper = server.bootstrapper(content)?;
     let table_seconds = start.elapsed().as_secs_f64();
     println!(
-        "plan {plan_seconds:.1} s, keys {:.1} s ({:.2} GB), constants {table_seconds:.1} s",
-        client.seconds,
+        "plan {plan_seconds:.1} s, keys {key_seconds:.1} s ({:.2} GB), constants {table_seconds:.1} s",
         key_bytes as f64 / 1e9
     );
     let slots = plan.message_ring();
     let places = slots.slots() * if args.packed { slots.degree() } else { 1 };
-    let message = client.message(slots, places, args.packed)?;
-    let engine = Engine::new(client.scheme, slots, Arc::clone(&client.keys))?;
-    let decryptor = Decryptor::new(client.scheme, slots, Arc::clone(&client.secret));
-    let (fresh, _) = decryptor.encrypt(&message, plan.params().top_level(), &mut client.rng)?;
+    let message = message(slots, places, args)?;
+    let (engine, decryptor) = (server.engine(), client.decryptor());
+    let fresh = client.encrypt_plaintext(&message)?;
     let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 10.0)?;
-    let runs = (0..args.runs.max(1)).map(|_| one_run(&bootstrapper, &decryptor, &spent, &message));
+    let runs = (0..args.runs.max(1)).map(|_| one_run(bootstrapper, &decryptor, &spent, &message));
     let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
     // On one thread by processor time, which other work beside it disturbs less.
     let seconds = |run: &Run| if args.threads == 1 { run.processor_seconds } else { run.seconds };
@@ -208,21 +215,21 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Measured
     let median = runs.swap_remove(count / 2);
     let typical = seconds(&median);
     if args.slack {
-        print_slack(&plan, &bootstrapper, &client.secret, &spent)?;
+        print_slack(&plan, bootstrapper, client.secret_key(), &spent)?;
     }
     let slot_bits = places as f64 * (slots.modulus().value() as f64).log2();
     let capacity_out = engine.capacity(&median.image);
     let of = Refresh {
         preset: preset.params.name().into(),
         mode: if args.packed { "packed" } else { "thin" }.into(),
-        scheme: client.scheme.to_string(),
+        scheme: scheme.to_string(),
         slots: slots.slots(),
         slot_bits,
         security_bits: preset.params.rlwe().security().bits,
         ephemeral_security_bits: plan.ephemeral_security_bits(),
         failure_bits: preset.spec.failure_bits,
         plan_seconds,
-        key_seconds: client.seconds,
+        key_seconds,
         table_seconds,
         key_bytes,
         stages: median.stages,
@@ -246,36 +253,11 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Measured
     Ok(Some(measured))
 }
 
-/// Who has the secret key.
-struct Client {
-    scheme: Scheme,
-    secret: Arc<SecretKey>,
-    keys: Arc<EvaluationKeys>,
-    own: BootstrapKeys,
-    rng: ChaCha20Rng,
-    /// What making the keys took.
-    seconds: f64,
-}
-
-impl Client {
-    fn new(args: &Bootstrap, plan: &BootstrapPlan) -> Result<Self, Error> {
-        let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
-        let context = Context::new(plan.params().clone())?;
-        let mut rng = ChaCha20Rng::seed_from_u64(args.seed);
-        let start = Instant::now();
-        let secret = Arc::new(SecretKey::generate(&context, &mut rng));
-        let mut keys = EvaluationKeys::empty(&context);
-        plan.add_keys(&mut keys, &secret, &mut rng)?;
-        let own = BootstrapKeys::generate(plan, scheme, &secret, &mut rng)?;
-        Ok(Self { scheme, secret, keys: Arc::new(keys), own, rng, seconds: start.elapsed().as_secs_f64() })
-    }
-
-    /// Random values in all places.
-    fn message(&mut self, slots: &Arc<SlotRing>, places: usize, packed: bool) -> Result<Plaintext, Error> {
-        let modulus = slots.modulus().value();
-        let values: Vec<u64> = (0..places).map(|_| self.rng.next_u64() % modulus).collect();
-        if packed { Plaintext::from_slots(slots, &values) } else { Plaintext::from_integers(slots, &values) }
-    }
+/// Random values in all places.
+fn message(slots: &Arc<SlotRing>, places: usize, args: &Bootstrap) -> Result<Plaintext, Error> {
+    let (mut rng, modulus) = (ChaCha20Rng::seed_from_u64(args.seed), slots.modulus().value());
+    let values: Vec<u64> = (0..places).map(|_| rng.next_u64() % modulus).collect();
+    if args.packed { Plaintext::from_slots(slots, &values) } else { Plaintext::from_integers(slots, &values) }
 }
 
 /// One refresh.

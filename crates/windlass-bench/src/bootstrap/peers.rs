@@ -57,8 +57,8 @@ pub const PEERS: [Peer; 25] = [
     Peer { left: Some(415.0), ..published("paper_ma24_set3_p131071", "thin", MA24, 24.1, Some(23.6)) },
 ];
 
-/// The authors' code for set II ran on our reference machine (2.5 GHz Cascade Lake); general modes are as
-/// published.
+/// The authors' code for set II ran on our reference machine (2.5 GHz Cascade Lake); general modes
+/// are as published.
 pub const MA_SETS: [Peer; 4] = [
     Peer {
         left: Some(597.0),

@@ -4,10 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use windlass::circuits::LinearMap;
-use windlass::rlwe::{Context, RlweParams};
-use windlass::{Error, Plaintext};
-use windlass_kernels::Isa;
-use windlass_ring::slots::{Hypercube, SlotRing};
+use windlass::{Context, Error, Params, Plaintext, Scheme};
+use windlass_ring::slots::SlotRing;
 
 use super::kinds::{Kind, RingSpec};
 
@@ -17,10 +15,8 @@ pub struct Case {
     pub bad: bool,
     /// The name of the moduli.
     pub chain: String,
-    /// The slots.
-    pub slots: Arc<SlotRing>,
-    /// The ring with its moduli.
-    pub context: Arc<Context>,
+    /// The slots and the moduli.
+    pub context: Context,
     dimension: usize,
 }
 
@@ -63,38 +59,41 @@ impl Case {
             (2, 24295, true) => Some(&[53, 42]),
             _ => None,
         };
-        let cube = match generators {
-            Some(generators) => Hypercube::with_generators(m, spec.p, generators),
-            None => Hypercube::automatic(m, spec.p),
-        };
-        let slots = SlotRing::with_hypercube(cube?, spec.r, Isa::best())?;
-        let sizes = slots.hypercube().dimensions().iter().enumerate();
+        let generators = generators.map(<[u64]>::to_vec);
+        let params = Params::new(&spec.chain, Scheme::Bgv, (spec.p, spec.r), generators, spec.rlwe.clone())?;
+        let context = Context::from_params(params)?;
+        let sizes = context.hypercube().dimensions().iter().enumerate();
         let Some((dimension, _)) = sizes.max_by_key(|(_, s)| s.size) else {
             return Err(format!("m = {m}, p = {}: a single slot has no dimension to map along", spec.p).into());
         };
-        let context = Context::new(RlweParams::new(&spec.rlwe)?)?;
-        Ok(Self { bad, chain: spec.chain.clone(), slots: Arc::new(slots), context, dimension })
+        Ok(Self { bad, chain: spec.chain.clone(), context, dimension })
+    }
+
+    /// The slots.
+    pub fn slots(&self) -> &Arc<SlotRing> {
+        self.context.ring()
     }
 
     /// D.
     pub fn size(&self) -> usize {
-        self.slots.hypercube().dimensions()[self.dimension].size
+        self.slots().hypercube().dimensions()[self.dimension].size
     }
 
     /// The automorphism that moves by i along the dimension.
     pub fn step(&self, i: i64) -> u64 {
-        self.slots.hypercube().generator_power(self.dimension, i)
+        self.slots().hypercube().generator_power(self.dimension, i)
     }
 
     /// Whether a good dimension is treated as bad.
     fn starred(&self) -> bool {
-        self.bad && self.slots.hypercube().dimensions()[self.dimension].good
+        self.bad && self.slots().hypercube().dimensions()[self.dimension].good
     }
 
-    /// The kind whose map this one equals, if it has no row of its own: one dimension is all slots, and block maps have all powers of
-    /// Frobenius whether a dimension is good or only treated as bad.
+    /// The kind whose map this one equals, if it has no row of its own: one dimension is all slots,
+    /// and block maps have all powers of Frobenius whether a dimension is good or only treated as
+    /// bad.
     pub fn same_as(&self, kind: Kind) -> Option<&'static str> {
-        let single = self.size() == self.slots.slots();
+        let single = self.size() == self.slots().slots();
         match kind {
             Kind::Full if single => Some("1d"),
             Kind::BlockFull if single => Some("block"),
@@ -105,7 +104,7 @@ impl Case {
 
     /// One line.
     pub fn describe(&self) -> String {
-        let (params, d) = (self.context.params(), self.slots.degree());
+        let (params, d) = (self.context.params().rlwe(), self.slots().degree());
         let kind = match (self.bad, self.starred()) {
             (false, _) => "good",
             (true, false) => "bad",
@@ -115,7 +114,7 @@ impl Case {
             "m = {}, n = {}, p^r = {}, d = {d}, D = {} ({kind}), log2 Q = {:.0}, log2 P = {:.0}, {} digits, {:.0} bits of security",
             params.m(),
             params.n(),
-            self.slots.modulus().value(),
+            self.slots().modulus().value(),
             self.size(),
             params.log2_q(params.top_level()),
             params.log2_p(),
@@ -126,15 +125,15 @@ impl Case {
 
     /// A vector of bits.
     pub fn input(&self) -> Vec<u64> {
-        (0..self.slots.slots() as u64).map(|i| number(i + 7) & 1).collect()
+        (0..self.slots().slots() as u64).map(|i| number(i + 7) & 1).collect()
     }
 
     /// The map.
     ///
-    /// A good dimension is treated as bad by composing all entries that wrap around with Frobenius: it leaves integers alone, and
-    /// takes the place of θ^{−D}, with all its costs.
+    /// A good dimension is treated as bad by composing all entries that wrap around with Frobenius:
+    /// it leaves integers alone, and takes the place of θ^{−D}, with all its costs.
     pub fn map(&self, kind: Kind) -> Result<LinearMap, Error> {
-        let (slots, s) = (&self.slots, self.dimension);
+        let (slots, s) = (self.slots(), self.dimension);
         let modulus = slots.modulus().value();
         let entry = |c: usize, i: usize, k: usize, out: &mut [u64]| residues(modulus, place(c, i, k), out);
         let part = |keep: fn(usize, usize) -> bool| match kind {
@@ -160,14 +159,14 @@ impl Case {
 
     /// The product by the definition: for bits only the first column of each block matters.
     pub fn expected(&self, kind: Kind, input: &[u64]) -> Result<Plaintext, Error> {
-        let (cube, d) = (self.slots.hypercube(), self.slots.degree());
+        let (cube, d) = (self.slots().hypercube(), self.slots().degree());
         let block = matches!(kind, Kind::Block | Kind::BlockFull);
-        let modulus = self.slots.modulus();
+        let modulus = self.slots().modulus();
         let length = if block { d * d } else { d };
         let stride = if block { d } else { 1 };
-        let mut product = vec![0; self.slots.slots() * d];
+        let mut product = vec![0; self.slots().slots() * d];
         let mut lines = HashMap::new();
-        let line: Vec<usize> = (0..self.slots.slots())
+        let line: Vec<usize> = (0..self.slots().slots())
             .map(|slot| {
                 let mut coordinates = cube.coordinates(slot);
                 coordinates.remove(self.dimension);
@@ -177,7 +176,7 @@ impl Case {
             .collect();
         let one_dimension = matches!(kind, Kind::MatMul1D | Kind::Block);
         let mut buffer = vec![0; length];
-        for row in 0..self.slots.slots() {
+        for row in 0..self.slots().slots() {
             for column in (0..input.len()).filter(|&column| input[column] == 1) {
                 let seed = match one_dimension {
                     true if line[row] != line[column] => continue,
@@ -193,6 +192,6 @@ impl Case {
                 }
             }
         }
-        Plaintext::from_slots(&self.slots, &product)
+        Plaintext::from_slots(self.slots(), &product)
     }
 }

@@ -13,7 +13,8 @@ pub struct Column {
     pub spec: PlanSpec,
     /// Whether it is measured on several threads.
     pub threaded: bool,
-    /// Whether it is ours: measured with constants as coefficients rather than left out for want of memory.
+    /// Whether it is ours: measured with constants as coefficients rather than left out for want of
+    /// memory.
     pub ours: bool,
 }
 
@@ -24,7 +25,8 @@ impl Column {
         Self { name: name.into(), spec, threaded: false, ours: false }
     }
 
-    /// The columns of Table 2 or 3: `[key set]/[baby-giant or full][hoisting or not]`, then ours (`+`: sums in base QP).
+    /// The columns of Table 2 or 3: `[key set]/[baby-giant or full][hoisting or not]`, then ours
+    /// (`+`: sums in base QP).
     pub fn of(kind: Kind, size: usize, bad: bool) -> Vec<Self> {
         let babies = Some((size as f64).sqrt().ceil() as usize);
         let column = Self::new;

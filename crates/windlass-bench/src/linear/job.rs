@@ -73,7 +73,8 @@ impl Job<'_> {
     ) -> Result<(), Box<dyn std::error::Error>> {
         let single = pool(1);
         if self.column.threaded {
-            // Once more, so that memory is there: the first time the system hands it out, which a guest may pay dearly for.
+            // Once more, so that memory is there: the first time the system hands it out, which a
+            // guest may pay dearly for.
             drop(single.install(|| self.plan.prepare(self.engine))?);
         }
         let watch = Stopwatch::start();

@@ -1,15 +1,13 @@
 //! The columns of one row: keys, prices, plans that fit into memory, each run and timed.
 
-use std::collections::BTreeSet;
 use std::io;
-use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::circuits::{CostModel, PlanSpec};
-use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
-use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Error, Evaluator, Plaintext};
+use windlass::needs::KeyRequest;
+use windlass::schemes::Ciphertext;
+use windlass::{Client, Error, Evaluator, Plaintext};
 
 use super::case::Case;
 use super::columns::Column;
@@ -44,8 +42,8 @@ pub fn measure(
     let product = Product {
         map: kind.name().into(),
         m: case.context.params().m(),
-        p: case.slots.prime(),
-        r: case.slots.modulus().exponent(),
+        p: case.slots().prime(),
+        r: case.slots().modulus().exponent(),
         size: case.size(),
         bad: case.bad,
         chain: case.chain.clone(),
@@ -53,13 +51,11 @@ pub fn measure(
         ..Product::default()
     };
     let bits = case.input();
-    let (input, expected) = (Plaintext::from_integers(&case.slots, &bits)?, case.expected(kind, &bits)?);
-    let mut rng = ChaCha20Rng::from_seed([7; 32]);
-    let secret = Arc::new(SecretKey::generate(&case.context, &mut rng));
-    let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-    let encrypted = Encryptor::new(Scheme::Bgv, public).encrypt(&input, &mut rng)?;
-    let decryptor = Decryptor::new(Scheme::Bgv, &case.slots, Arc::clone(&secret));
-    let (prices, room) = prices(case, &secret, &encrypted, limits.bytes, &mut rng)?;
+    let (input, expected) = (Plaintext::from_integers(&case.context, &bits)?, case.expected(kind, &bits)?);
+    let (client, _) = case.context.generate_keys_from_seed([], 7)?;
+    let encrypted = client.encryptor().encrypt(&input, &mut ChaCha20Rng::from_seed([7; 32]))?;
+    let decryptor = client.decryptor();
+    let (prices, room) = prices(case, &client, &encrypted, limits.bytes)?;
     let mut left_out = 0;
     for column in columns {
         let spec = PlanSpec { cost: prices, ..column.spec.clone() };
@@ -71,42 +67,29 @@ pub fn measure(
                 continue;
             }
         };
-        let engine = engine(case, &secret, &plan.required_keys(), &mut rng)?;
-        let job = Job { product: product.clone(), column, plan: &plan, engine: &engine };
+        let server = client.generate_server([&plan])?;
+        let job = Job { product: product.clone(), column, plan: &plan, engine: server.engine() };
         job.run(&encrypted, &decryptor, &expected, limits.threads, limits.rounds, keep)?;
     }
     Ok(left_out)
 }
 
-/// An evaluator with keys for these automorphisms.
-fn engine(case: &Case, secret: &SecretKey, elements: &BTreeSet<u64>, rng: &mut ChaCha20Rng) -> Result<Engine, Error> {
-    let mut keys = EvaluationKeys::empty(&case.context);
-    for &t in elements {
-        keys.add_galois(secret, t, case.context.top_level(), rng)?;
-    }
-    Engine::new(Scheme::Bgv, &case.slots, Arc::new(keys))
-}
-
 /// Prices by one thread's processor time, and what keys and constants take.
-fn prices(
-    case: &Case,
-    secret: &SecretKey,
-    encrypted: &Ciphertext,
-    bytes: usize,
-    rng: &mut ChaCha20Rng,
-) -> Result<(CostModel, Room), Error> {
-    let (m, p) = (case.context.params().m(), case.slots.prime());
+fn prices(case: &Case, client: &Client, encrypted: &Ciphertext, bytes: usize) -> Result<(CostModel, Room), Error> {
+    let (m, p) = (case.context.params().m(), case.slots().prime());
     // Powers of Frobenius; where there are fewer than a dozen, steps along the dimension too.
     let frobenius = (1..=12).map(|e| windlass_kernels::arith::pow_mod(p % m, e, m));
     let steps = (1..=12).map(|i| case.step(i));
     let mut elements = first_seen(frobenius.chain(steps).filter(|&t| t != 1));
     elements.truncate(12);
-    let engine = engine(case, secret, &elements.iter().copied().collect(), rng)?;
+    let keys = KeyRequest::none("prices").with_galois(elements.iter().copied());
+    let server = client.generate_server([&keys])?;
+    let engine = server.engine();
     let watch = Stopwatch::start();
     let clock = || watch.processor_seconds();
-    let prices = with_threads(1, || CostModel::measure_by(&engine, encrypted, &elements, &clock))?;
+    let prices = with_threads(1, || CostModel::measure_by(engine, encrypted, &elements, &clock))?;
     println!("# prices in ms: {prices:.3?}");
     let key = engine.keys().bytes() / elements.len().max(1);
-    let (constant, packed) = (engine.constant_bytes(engine.top_level()), case.context.params().n());
+    let (constant, packed) = (engine.constant_bytes(engine.top_level()), case.context.n());
     Ok((prices, Room { bytes, key, constant, packed }))
 }

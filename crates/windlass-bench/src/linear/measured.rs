@@ -86,12 +86,12 @@ pub fn line(record: &Measured) -> String {
     let [m, size] = of.row();
     let id = format!("{}/{m}/{size}/{}/{}", of.map, of.column, record.threads);
     let Product { predicted_s, keys, constants, build_s, convert_s, capacity_bits, .. } = of;
+    // Without the yardstick there is nothing to say.
+    let yardsticks = record.yardsticks.map_or_else(|| "-".into(), |t| format!("{t:.0}"));
     let [key_mb, constant_mb] = [of.key_bytes, of.constant_bytes].map(|bytes| bytes as f64 / 1e6);
     format!(
-        "{id:<34} {:>9.4} {:>9.4} {:>9.0} {predicted_s:>9.4} {keys:>5} {key_mb:>8.1} {constants:>6} \
+        "{id:<34} {:>9.4} {:>9.4} {yardsticks:>9} {predicted_s:>9.4} {keys:>5} {key_mb:>8.1} {constants:>6} \
          {constant_mb:>8.1} {build_s:>7.2} {convert_s:>7.2} {capacity_bits:>5.1}",
-        record.median_s,
-        record.min_s,
-        record.yardsticks.unwrap_or(f64::NAN),
+        record.median_s, record.min_s,
     )
 }

@@ -48,8 +48,8 @@ pub struct Linear {
     /// paper's.
     #[arg(long, value_delimiter = ',')]
     columns: Vec<String>,
-    /// Strategies by name instead of the tables' columns: `baby-giant`, or `baby-giant:27` with that
-    /// many baby steps.
+    /// Strategies by name instead of the tables' columns: `baby-giant`, or `baby-giant:27` with
+    /// that many baby steps.
     #[arg(long, value_delimiter = ',', conflicts_with = "columns")]
     strategy: Vec<String>,
     /// How the automorphisms of --strategy share work.

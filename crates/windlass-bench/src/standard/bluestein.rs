@@ -1,7 +1,9 @@
-//! Bluestein's algorithm on the whole ring: what general rings cost without a transform along each axis (HElib's way).
+//! Bluestein's algorithm on the whole ring: what general rings cost without a transform along each
+//! axis (HElib's way).
 //!
-//! `a(ζ^t) = ξ^{t²}·Σ_i (a_i·ξ^{i²})·ξ^{−(t−i)²}`, ξ² = ζ, m odd: one convolution with a fixed kernel, here by Windlass's own
-//! power-of-two transform of length N ≥ 2m − 1. A negacyclic product will do: what wraps around falls below the indices that are read.
+//! `a(ζ^t) = ξ^{t²}·Σ_i (a_i·ξ^{i²})·ξ^{−(t−i)²}`, ξ² = ζ, m odd: one convolution with a fixed
+//! kernel, here by Windlass's own power-of-two transform of length N ≥ 2m − 1. A negacyclic product
+//! will do: what wraps around falls below the indices that are read.
 
 use std::sync::Arc;
 
@@ -15,7 +17,8 @@ pub struct Bluestein {
     plan: NttPlan,
     /// ξ^{i²}, i < m.
     chirp: Vec<u64>,
-    /// The transformed kernel ξ^{−(j−m+1)²}, j < 2m − 1, divided by nothing: the inverse transform is exact.
+    /// The transformed kernel ξ^{−(j−m+1)²}, j < 2m − 1, divided by nothing: the inverse transform
+    /// is exact.
     kernel: Vec<u64>,
     buffer: Vec<u64>,
 }
@@ -61,7 +64,8 @@ impl Bluestein {
     }
 }
 
-/// Powerful-basis coefficients as coefficients modulo X^m − 1: entry (j_1, .., j_k) at exponent Σ j_i·m/m_i.
+/// Powerful-basis coefficients as coefficients modulo X^m − 1: entry (j_1, .., j_k) at exponent Σ
+/// j_i·m/m_i.
 pub fn unpack(shape: &Shape, row: &[u64]) -> Vec<u64> {
     let mut out = vec![0; shape.m() as usize];
     for (position, &x) in row.iter().enumerate() {

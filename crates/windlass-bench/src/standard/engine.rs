@@ -1,11 +1,9 @@
 //! BGV and BFV at n = 2^15, log2 Q = 550, log2 P = 240; decryption at n = 2^14.
 
-use std::sync::Arc;
-
-use windlass::rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+use windlass::Params;
+use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
 use windlass::schemes::Scheme;
 use windlass_kernels::Isa;
-use windlass_ring::slots::SlotRing;
 
 use super::args::Standard;
 use super::instance::Instance;
@@ -18,18 +16,18 @@ const P: u64 = 65537;
 
 fn instance(scheme: Scheme, m: u64, q: (u32, usize), special: (u32, usize), digits: usize, isa: Isa) -> Instance {
     machine::reset_peak();
-    let params = RlweParams::new(&RlweSpec {
+    let spec = RlweSpec {
         m,
         q_prime_bits: vec![q.0; q.1],
         special_prime_bits: vec![special.0; special.1],
         digits,
         secret: SecretDistribution::Ternary,
         assurance: Assurance::Paper { name: "paper_bench".into() },
-    })
-    .expect("valid parameters");
-    let slots = Arc::new(SlotRing::new(m, P, 1, isa).expect("slots"));
-    let name = format!("n={},Q={:.0},P={:.0},d={digits}", m / 2, params.log2_q(q.1), params.log2_p());
-    Instance::new(&name, scheme, params, slots, isa)
+    };
+    let params = Params::new("paper_bench", scheme, (P, 1), None, spec).expect("valid parameters");
+    let (log2_q, log2_p) = (params.rlwe().log2_q(q.1), params.rlwe().log2_p());
+    let name = format!("n={},Q={log2_q:.0},P={log2_p:.0},d={digits}", m / 2);
+    Instance::new(&name, params, isa)
 }
 
 /// Runs the layer: every instruction set on one thread, the best one on more.
@@ -59,7 +57,7 @@ fn operations(report: &mut Report, scheme: Scheme, isa: Isa, threads: usize) {
 }
 
 fn reach(report: &mut Report, s: &Instance, samples: &[Sample], isa: Isa) {
-    let (scheme, name) = (s.engine.scheme(), isa.name());
+    let (scheme, name) = (s.engine().scheme(), isa.name());
     let seconds = |op: &str| median(samples, &s.id(op, 1));
     let floor = |unit: &str| seconds(unit) * s.transforms() as f64;
     // The figures are set for AVX-512 without IFMA.
@@ -89,7 +87,7 @@ fn reach(report: &mut Report, s: &Instance, samples: &[Sample], isa: Isa) {
     let gain = seconds("rotate-8") / seconds("rotate-8-hoisted");
     report.goals.beside(format!("{scheme} rotation: {name}, gain of hoisting over 8 rotations"), gain);
     if wanted && scheme == Scheme::Bgv {
-        let sizes = s.engine.context().params().key_sizes();
+        let sizes = s.engine().context().params().key_sizes();
         let ratio = sizes.switching_key_disk_unseeded as f64 / sizes.switching_key_disk as f64;
         report.goals.at_least("switching key on disk: times smaller than unseeded", ratio, 2.0);
     }
@@ -101,8 +99,8 @@ fn decoding(report: &mut Report, isa: Isa) {
     report.note(&s.describe());
     let message = s.message(3);
     let fresh = s.encrypt(&message);
-    let middle = s.engine.switch_modulus(&fresh, 3).expect("switches");
-    let low = s.engine.reduce_level(&fresh, 4.0).expect("switches");
+    let middle = s.engine().switch_modulus(&fresh, 3).expect("switches");
+    let low = s.engine().reduce_level(&fresh, 4.0).expect("switches");
     let decode = |ct| s.decryptor.decrypt(ct).expect("within capacity").to_integers().expect("integers");
     let expected = message.to_integers().expect("slots of degree 1");
     let levels = [&fresh, &middle, &low];

@@ -27,8 +27,7 @@ pub fn run(report: &mut Report, args: &Standard) {
 fn operations(report: &mut Report, name: &str, isa: Isa, args: &Standard) {
     machine::reset_peak();
     let params = Params::preset(name, Scheme::Bgv).expect("a preset");
-    let slots = params.slot_ring().expect("slots");
-    let s = Instance::new(&format!("m={}", params.m()), Scheme::Bgv, params.rlwe().clone(), slots, isa);
+    let s = Instance::new(&format!("m={}", params.m()), params.clone(), isa);
     report.note(&s.describe());
     let rounds = if args.quick { 3 } else { 9 };
     let samples = s.measure(1, rounds);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
+use windlass::needs::KeyRequest;
 use windlass::rlwe::switching::{Digits, SwitchingKey, mod_down};
-use windlass::rlwe::{Context, EvaluationKeys, PublicKey, RlweParams, SecretKey};
-use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine, Scheme};
-use windlass::{Evaluator, Plaintext, Switching};
+use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
+use windlass::{Context, Evaluator, Params, Plaintext, Server, Switching};
 use windlass_kernels::Isa;
 use windlass_ring::slots::SlotRing;
 
@@ -20,13 +20,11 @@ use crate::timing::{Sample, Subject, repeated, subject};
 /// Rotations of one hoisted ciphertext.
 pub const ROTATIONS: usize = 8;
 
-/// Everything that one client and one server hold.
+/// A server, and what its client encrypts and decrypts with.
 pub struct Instance {
-    pub engine: Engine,
+    server: Server,
     pub decryptor: Decryptor,
-    pub slots: Arc<SlotRing>,
     encryptor: Encryptor,
-    context: Arc<Context>,
     rotations: Vec<u64>,
     rng: RefCell<ChaCha20Rng>,
     name: String,
@@ -42,36 +40,35 @@ struct Inputs {
 }
 
 impl Instance {
-    /// A relinearisation key, and keys for the first [`ROTATIONS`] rotations along the first dimension.
-    pub fn new(name: &str, scheme: Scheme, params: RlweParams, slots: Arc<SlotRing>, isa: Isa) -> Self {
+    /// A relinearisation key, and keys for the first [`ROTATIONS`] rotations along the first
+    /// dimension.
+    pub fn new(name: &str, params: Params, isa: Isa) -> Self {
         let context = Context::with_isa(params, isa).expect("transforms");
-        let mut rng = ChaCha20Rng::from_seed([5; 32]);
-        let secret = SecretKey::generate(&context, &mut rng);
-        let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-        let mut keys = EvaluationKeys::empty(&context);
-        keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
-        let rotations: Vec<u64> = (1..=ROTATIONS as i64).map(|i| slots.hypercube().generator_power(0, i)).collect();
-        for &t in &rotations {
-            keys.add_galois(&secret, t, context.top_level(), &mut rng).expect("a unit");
-        }
-        Self {
-            engine: Engine::new(scheme, &slots, Arc::new(keys)).expect("one ring"),
-            encryptor: Encryptor::new(scheme, public),
-            decryptor: Decryptor::new(scheme, &slots, Arc::new(secret)),
-            slots,
-            context,
-            rotations,
-            rng: RefCell::new(rng),
-            name: name.into(),
-            isa,
-        }
+        let rotations: Vec<u64> = (1..=ROTATIONS as i64).map(|i| context.hypercube().generator_power(0, i)).collect();
+        let keys = KeyRequest::none("the operations").with_relinearisation().with_galois(rotations.iter().copied());
+        let (client, server) = context.generate_keys_from_seed([&keys], 5).expect("units");
+        let (encryptor, decryptor) = (client.encryptor(), client.decryptor());
+        let rng = RefCell::new(ChaCha20Rng::from_seed([5; 32]));
+        Self { server, decryptor, encryptor, rotations, rng, name: name.into(), isa }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        self.server.engine()
+    }
+
+    fn slots(&self) -> &Arc<SlotRing> {
+        self.server.context().ring()
+    }
+
+    fn context(&self) -> &windlass::rlwe::Context {
+        self.engine().context()
     }
 
     /// A pseudorandom message with full slots.
     pub fn message(&self, seed: u64) -> Plaintext {
-        let count = (self.slots.slots() * self.slots.degree()) as u64;
+        let count = (self.slots().slots() * self.slots().degree()) as u64;
         let values: Vec<u64> = (0..count).map(|j| (j * j + seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20).collect();
-        Plaintext::from_slots(&self.slots, &values).expect("one value for each slot")
+        Plaintext::from_slots(self.slots(), &values).expect("one value for each slot")
     }
 
     pub fn encrypt(&self, message: &Plaintext) -> Ciphertext {
@@ -83,11 +80,11 @@ impl Instance {
     }
 
     pub fn facts(&self) -> Facts {
-        let params = self.context.params();
+        let params = self.context().params();
         Facts {
             log2_q: params.log2_q(params.top_level()),
             log2_p: params.log2_p(),
-            digits: self.context.gadget().groups().len(),
+            digits: self.context().gadget().groups().len(),
             security_bits: (params.security().bits * 10.0).floor() / 10.0,
             peak_mebibytes: machine::peak_mebibytes(),
         }
@@ -98,10 +95,10 @@ impl Instance {
         let facts = self.facts();
         format!(
             "{} {}: m = {}, n = {}, log2 Q = {:.0}, log2 P = {:.0}, {} digits, security {:.1} bits, {}, {}",
-            self.engine.scheme(),
+            self.engine().scheme(),
             self.name,
-            self.context.params().m(),
-            self.context.ring().n(),
+            self.context().params().m(),
+            self.context().ring().n(),
             facts.log2_q,
             facts.log2_p,
             facts.digits,
@@ -112,7 +109,7 @@ impl Instance {
     }
 
     fn key_note(&self) -> String {
-        let sizes = self.context.params().key_sizes();
+        let sizes = self.context().params().key_sizes();
         let megabytes = |bytes: u64| bytes as f64 / 1e6;
         let (memory, disk) = (megabytes(sizes.switching_key_memory), megabytes(sizes.switching_key_disk));
         format!("a switching key {memory:.1} MB in memory and {disk:.1} MB on disk")
@@ -120,24 +117,24 @@ impl Instance {
 
     /// The identifier of an operation.
     pub fn id(&self, op: &str, threads: usize) -> String {
-        let scheme = self.engine.scheme().to_string().to_lowercase();
+        let scheme = self.engine().scheme().to_string().to_lowercase();
         format!("{scheme}/{op}/{}/{}/{threads}", self.name, self.isa.name())
     }
 
     /// Transforms of a rotation: the digits' and both mod-downs'.
     pub fn transforms(&self) -> usize {
-        let (q, p) = (self.context.top_level(), self.context.special().len());
-        let extended: usize = self.context.gadget().groups().iter().map(|group| q + p - group.len()).sum();
+        let (q, p) = (self.context().top_level(), self.context().special().len());
+        let extended: usize = self.context().gadget().groups().iter().map(|group| q + p - group.len()).sum();
         q + extended + 2 * (p + q)
     }
 
     fn relinearisation(&self) -> &Arc<SwitchingKey> {
-        self.engine.keys().relinearisation().expect("a key")
+        self.engine().keys().relinearisation().expect("a key")
     }
 
     /// Results against the plaintext ring, before anything is timed.
     fn verify(&self, inputs: &Inputs) {
-        let (e, Inputs { x, y, a, b }) = (&self.engine, inputs);
+        let (e, Inputs { x, y, a, b }) = (self.engine(), inputs);
         let product = x.multiply(y).expect("one ring");
         assert_eq!(self.decrypt(a), *x);
         assert_eq!(self.decrypt(&e.multiply(a, b).expect("multiplies")), product);
@@ -146,7 +143,7 @@ impl Instance {
             product
         );
         assert_eq!(self.decrypt(&e.add(a, b).expect("adds")), x.add(y).expect("one ring"));
-        assert_eq!(self.decrypt(&e.switch_modulus(a, self.context.top_level() - 1).expect("switches")), *x);
+        assert_eq!(self.decrypt(&e.switch_modulus(a, self.context().top_level() - 1).expect("switches")), *x);
         let hoisted = e.hoist(a).expect("hoists");
         for &t in &self.rotations {
             let image = x.automorphism(t).expect("a unit");
@@ -169,7 +166,7 @@ impl Instance {
     }
 
     fn ciphertext_subjects<'a>(&'a self, inputs: &'a Inputs, threads: usize) -> Vec<Subject<'a>> {
-        let (e, Inputs { y, a, b, .. }) = (&self.engine, inputs);
+        let (e, Inputs { y, a, b, .. }) = (self.engine(), inputs);
         let constant = e.prepare(y).expect("prepares");
         let rotation = self.rotations[0];
         let id = |op: &str| self.id(op, threads);
@@ -182,23 +179,23 @@ impl Instance {
             subject(id("rotate"), move || drop(e.automorphism(a, rotation))),
             repeated(id("rotate-8"), many, || self.rotations.iter().for_each(|&t| drop(e.automorphism(a, t)))),
             repeated(id("rotate-8-hoisted"), many, || self.hoisted_rotations(a)),
-            subject(id("mod-switch"), || drop(e.switch_modulus(a, self.context.top_level() - 1))),
+            subject(id("mod-switch"), || drop(e.switch_modulus(a, self.context().top_level() - 1))),
         ]
     }
 
     /// One decompose-and-extend, then each rotation down to a ciphertext.
     fn hoisted_rotations(&self, a: &Ciphertext) {
-        let hoisted = self.engine.hoist(a).expect("hoists");
+        let hoisted = self.engine().hoist(a).expect("hoists");
         for &t in &self.rotations {
-            let extended = self.engine.hoisted_automorphism(&hoisted, t).expect("rotates");
-            drop(self.engine.mod_down(extended));
+            let extended = self.engine().hoisted_automorphism(&hoisted, t).expect("rotates");
+            drop(self.engine().mod_down(extended));
         }
     }
 
     /// The key switch and its three parts; transforms as the unit of the floor.
     fn switching_subjects<'a>(&'a self, inputs: &'a Inputs, threads: usize) -> Vec<Subject<'a>> {
-        let (context, part) = (&*self.context, &inputs.a.parts()[1]);
-        let (level, id) = (self.context.top_level(), |op: &str| self.id(op, threads));
+        let (context, part) = (self.context(), &inputs.a.parts()[1]);
+        let (level, id) = (self.context().top_level(), |op: &str| self.id(op, threads));
         let digits = Digits::new(context, part, 1);
         let wide = digits.inner_product(context, self.relinearisation()).expect("a key of the top level");
         let mut rows = Some(part.clone().into_coeff());
@@ -227,10 +224,10 @@ impl Instance {
         let id = |op: &str| self.id(op, threads);
         let (x, y, a) = (&inputs.x, &inputs.y, &inputs.a);
         let values = x.to_slots();
-        let low = self.engine.reduce_level(a, 4.0).expect("switches");
+        let low = self.engine().reduce_level(a, 4.0).expect("switches");
         vec![
-            subject(id("encode"), move || drop(Plaintext::from_slots(&self.slots, &values))),
-            subject(id("prepare"), || drop(self.engine.prepare(y))),
+            subject(id("encode"), move || drop(Plaintext::from_slots(self.slots(), &values))),
+            subject(id("prepare"), || drop(self.engine().prepare(y))),
             subject(id("encrypt"), || drop(self.encrypt(x))),
             subject(id("decrypt"), || drop(self.decrypt(a))),
             subject(id("decrypt-lowest-level"), move || drop(self.decrypt(&low))),

@@ -1,7 +1,9 @@
-//! The textbook transform in plain Rust: Harvey's butterflies with Shoup's quotients, radix 2, bit-reversed output.
+//! The textbook transform in plain Rust: Harvey's butterflies with Shoup's quotients, radix 2,
+//! bit-reversed output.
 //!
-//! This is what `tfhe-ntt` does where it finds no vector instructions. Its interface cannot be told to do so on a machine that has them, so
-//! this stands in for it. Harvey, *Faster arithmetic for number-theoretic transforms*, 2014, Algorithm 2; Longa–Naehrig 2016, Algorithm 1.
+//! This is what `tfhe-ntt` does where it finds no vector instructions. Its interface cannot be told
+//! to do so on a machine that has them, so this stands in for it. Harvey, *Faster arithmetic for
+//! number-theoretic transforms*, 2014, Algorithm 2; Longa–Naehrig 2016, Algorithm 1.
 
 use windlass_kernels::Modulus;
 

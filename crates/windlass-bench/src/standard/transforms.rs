@@ -1,4 +1,5 @@
-//! Transforms of one row, on every instruction set, beside the yardstick, the textbook transform and Bluestein's algorithm.
+//! Transforms of one row, on every instruction set, beside the yardstick, the textbook transform
+//! and Bluestein's algorithm.
 
 use std::sync::Arc;
 
@@ -13,7 +14,8 @@ use crate::timing::{Subject, compare_processor, subject};
 
 /// n = 2^13, .., 2^17.
 const POWERS: [u64; 5] = [1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18];
-/// Indices of the papers, and the power-of-two n whose time for a coefficient theirs is compared with.
+/// Indices of the papers, and the power-of-two n whose time for a coefficient theirs is compared
+/// with.
 const GENERAL: [(u64, u64); 5] =
     [(15709, 1 << 14), (18631, 1 << 14), (21845, 1 << 14), (24295, 1 << 14), (49981, 1 << 15)];
 /// Sizes of the peer's primes: IFMA twice, then twice the path that it takes without.

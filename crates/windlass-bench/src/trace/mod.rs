@@ -1,5 +1,5 @@
-//! `windlass-bench trace`: trace-type functions as in Inoue–Suzuki–Yamana 2022, its Tables 2 and 3 and
-//! Figure 1.
+//! `windlass-bench trace`: trace-type functions as in Inoue–Suzuki–Yamana 2022, its Tables 2 and 3
+//! and Figure 1.
 
 mod args;
 mod fma;

@@ -14,12 +14,13 @@ use super::setup::{Setup, TOP};
 use crate::threads::with_threads;
 use crate::timing::{Sample, subject};
 
-/// −log2 of the errors of real parts, its mean and its least value, on entries uniform in (−1/2, 1/2).
+/// −log2 of the errors of real parts, its mean and its least value, on entries uniform in (−1/2,
+/// 1/2).
 fn precision(s: &Setup, k: u32, isa: Isa, results: &mut Results) {
     let count = s.values.len();
     let part = |j: usize, q: usize| (j % q) as f64 / q as f64 - 0.5;
     let values: Vec<Complex64> = (0..count).map(|j| Complex64::new(part(j, 1009), part(j, 997))).collect();
-    let (e, mut rng) = (&s.engine, ChaCha20Rng::from_seed([9; 32]));
+    let (e, mut rng) = (s.engine(), ChaCha20Rng::from_seed([9; 32]));
     let (fresh, _) = s.decryptor.encrypt(&values, 1.0, TOP + 1, &mut rng).expect("encrypts");
     let product = e.rescale(&e.multiply(&fresh, &fresh).expect("a key")).expect("a level");
     let rotated = e.rotate(&fresh, 1).expect("a key");
@@ -45,7 +46,7 @@ pub fn run(args: &Trace, results: &mut Results) {
     let Some(isa) = args.isas().into_iter().last() else { return };
     for k in [1, 5, 10] {
         let s = Setup::new(k, TOP, isa, &BTreeSet::from([5]));
-        let (e, ct) = (&s.engine, &s.ciphertext);
+        let (e, ct) = (s.engine(), &s.ciphertext);
         let count = s.values.len();
         let rotated = e.rotate(ct, 1).expect("a key");
         s.verify("rotate", &rotated, |j| s.values[(j + 1) % count]);

@@ -1,9 +1,11 @@
-//! What others need, in units of T = 0.22 ms (a transform of 2^15 points by tfhe-ntt 0.7.1 on the machine where they were measured: one
-//! thread of a 2.5 GHz Cascade Lake). n = 2^15, Δ = 2^40, L = 9, M = 7.
+//! What others need, in units of T = 0.22 ms (a transform of 2^15 points by tfhe-ntt 0.7.1 on the
+//! machine where they were measured: one thread of a 2.5 GHz Cascade Lake). n = 2^15, Δ = 2^40, L =
+//! 9, M = 7.
 
 const T_MS: f64 = 0.22;
 
-/// k, l, and milliseconds of the authors' code with HEXL at its best h, Lattigo's InnerSum and OpenFHE's EvalSum.
+/// k, l, and milliseconds of the authors' code with HEXL at its best h, Lattigo's InnerSum and
+/// OpenFHE's EvalSum.
 const SUMS: [(u32, usize, f64, f64, f64); 9] = [
     (1, 1, 122.0, 88.0, 135.0),
     (1, 4, 413.0, 318.0, 505.0),
@@ -25,7 +27,8 @@ const LATTIGO: [(&str, [f64; 3]); 5] = [
     ("rescale", [13.0, 13.0, 13.0]),
 ];
 
-/// Mean precision in bits of Lattigo 6.2 at Δ = 2^40, l = 9, secret-key encryption: the mean of −log2 |error| over real parts; OpenFHE's is about 24.
+/// Mean precision in bits of Lattigo 6.2 at Δ = 2^40, l = 9, secret-key encryption: the mean of
+/// −log2 |error| over real parts; OpenFHE's is about 24.
 pub fn precision(name: &str) -> Option<f64> {
     let known = [("fresh", 32.2), ("after a product", 28.9), ("after a rotation", 28.9)];
     known.iter().find(|row| row.0 == name).map(|row| row.1)

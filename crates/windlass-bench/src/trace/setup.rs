@@ -1,12 +1,13 @@
 //! Parameters and keys of the measurements.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::rlwe::{Assurance, EvaluationKeys, SecretDistribution, SecretKey};
-use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Engine};
+use windlass::needs::KeyRequest;
+use windlass::rlwe::{Assurance, SecretDistribution};
+use windlass::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64, Decryptor, Engine};
+use windlass::{Approximate, Context, Server};
 use windlass_kernels::Isa;
 
 /// Rescalings of a fresh ciphertext: L = 9 in the paper, ten primes.
@@ -14,8 +15,9 @@ pub const TOP: usize = 9;
 /// Rotate-and-add steps.
 pub const STEPS: u32 = 7;
 
-/// n = 2^15, Δ = 2^40, log Q = 50 + 9·40, ⌈10/k⌉ digits, k special primes of 60 bits in the paper. Here k of 50, which is as precise
-/// where P stays well above the largest digit (210 and 410 bits); for k = 1, a digit of 50 bits, two of 30.
+/// n = 2^15, Δ = 2^40, log Q = 50 + 9·40, ⌈10/k⌉ digits, k special primes of 60 bits in the paper.
+/// Here k of 50, which is as precise where P stays well above the largest digit (210 and 410 bits);
+/// for k = 1, a digit of 50 bits, two of 30.
 pub fn spec(k: u32) -> CkksSpec {
     let special_prime_bits = if k == 1 { vec![30; 2] } else { vec![50; k as usize] };
     CkksSpec {
@@ -38,34 +40,35 @@ pub fn key_bytes(k: u32, l: usize) -> f64 {
     (digits * 2 * (l + 1 + spec.special_prime_bits.len()) * spec.n * 8) as f64
 }
 
-/// Keys, a ciphertext at level l, and what it holds.
+/// A server, a ciphertext at level l, what it holds and who decrypts it.
 pub struct Setup {
-    pub engine: Engine,
+    server: Server<Approximate>,
     pub decryptor: Decryptor,
     pub values: Vec<Complex64>,
-    pub ciphertext: windlass::schemes::ckks::Ciphertext,
+    pub ciphertext: Ciphertext,
 }
 
 impl Setup {
     /// Keys for the given automorphisms and for relinearisation at level l.
     pub fn new(k: u32, l: usize, isa: Isa, elements: &BTreeSet<u64>) -> Self {
-        let context = CkksContext::with_isa(&spec(k), isa).expect("valid parameters");
+        let context = Context::from_ckks(&CkksContext::with_isa(&spec(k), isa).expect("valid parameters"));
+        let keys = KeyRequest::none("the measurements").with_relinearisation().with_galois(elements.iter().copied());
+        let (client, server) =
+            context.generate_keys_from_seed([&keys.up_to(l + 1)], 8).expect("odd elements are units");
+        let values: Vec<Complex64> =
+            (0..context.slots()).map(|j| Complex64::from_polar(0.9, (j * j % 1009) as f64)).collect();
+        let decryptor = client.decryptor().expect("one context");
         let mut rng = ChaCha20Rng::from_seed([8; 32]);
-        let secret = Arc::new(SecretKey::generate(context.rlwe(), &mut rng));
-        let mut keys = EvaluationKeys::empty(context.rlwe());
-        keys.add_relinearisation(&secret, l + 1, &mut rng).unwrap();
-        for &t in elements {
-            keys.add_galois(&secret, t, l + 1, &mut rng).expect("odd elements are units");
-        }
-        let decryptor = Decryptor::new(&context, secret).expect("one context");
-        let count = context.most_slots();
-        let values: Vec<Complex64> = (0..count).map(|j| Complex64::from_polar(0.9, (j * j % 1009) as f64)).collect();
         let (ciphertext, _) = decryptor.encrypt(&values, 1.0, l + 1, &mut rng).expect("encrypts");
-        Self { engine: Engine::new(&context, Arc::new(keys)).expect("one context"), decryptor, values, ciphertext }
+        Self { server, decryptor, values, ciphertext }
+    }
+
+    pub fn engine(&self) -> &Engine {
+        self.server.engine()
     }
 
     /// Panics unless the ciphertext decrypts to the expected slots within its own bound.
-    pub fn verify(&self, what: &str, ct: &windlass::schemes::ckks::Ciphertext, expected: impl Fn(usize) -> Complex64) {
+    pub fn verify(&self, what: &str, ct: &Ciphertext, expected: impl Fn(usize) -> Complex64) {
         let got = self.decryptor.decrypt(ct).expect("fits");
         let worst = got.iter().enumerate().map(|(j, z)| (z - expected(j)).norm()).fold(0.0, f64::max);
         assert!(worst <= ct.error_bound() && worst < 2f64.powi(-14), "{what}: error {worst:e}");

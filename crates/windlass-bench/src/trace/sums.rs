@@ -34,10 +34,10 @@ fn point(args: &Trace, results: &mut Results, k: u32, l: usize, isa: Isa) {
     let setup = Setup::new(k, l, isa, &elements);
     let window = expected(&setup.values);
     for plan in &plans {
-        let sum = plan.apply(&setup.engine, &setup.ciphertext).expect("all keys are there");
+        let sum = plan.apply(setup.engine(), &setup.ciphertext).expect("all keys are there");
         setup.verify(&format!("k={k} l={l} h={} {}", plan.groups(), isa.name()), &sum, |j| window[j]);
     }
-    let sum = chain.sequential(&setup.engine, &setup.ciphertext).expect("all keys are there");
+    let sum = chain.sequential(setup.engine(), &setup.ciphertext).expect("all keys are there");
     setup.verify("sequential", &sum, |j| window[j]);
     let best = Some(&isa) == args.isas().last();
     for &threads in &args.threads {
@@ -51,7 +51,7 @@ fn point(args: &Trace, results: &mut Results, k: u32, l: usize, isa: Isa) {
 }
 
 fn timed(args: &Trace, setup: &Setup, chain: &TraceChain, plans: &[TracePlan], threads: usize) -> Vec<Sample> {
-    let (engine, ct) = (&setup.engine, &setup.ciphertext);
+    let (engine, ct) = (setup.engine(), &setup.ciphertext);
     let mut subjects: Vec<_> =
         plans.iter().map(|plan| subject(plan.groups().to_string(), move || drop(plan.apply(engine, ct)))).collect();
     subjects.push(subject("0", move || drop(chain.sequential(engine, ct))));
