@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-/// Private lookups in a table: the server multiplies an encrypted selection vector by its table and never learns which
-/// row was asked for.
+use crate::key_file::EncryptionKeyArgs;
+
+/// Private lookups in a table: the server multiplies an encrypted selection vector by its table and
+/// never learns which row was asked for.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, about, long_about = None)]
 pub struct Cli {
@@ -40,9 +42,11 @@ pub enum Command {
     Params(ParamsCommand),
     /// Print the plan of the product for a table: automorphisms, keys, sizes, capacity.
     Explain(ExplainArgs),
-    /// Score every row of a table under encryption with a logistic model, and compare with the scores in the clear.
+    /// Score every row of a table under encryption with a logistic model, and compare with the
+    /// scores in the clear.
     Score(crate::score::ScoreArgs),
-    /// Bootstrapping: give an encrypted vector new capacity. Without a step: keygen, encrypt, apply and decrypt, and check the values.
+    /// Bootstrapping: give an encrypted vector new capacity. Without a step: keygen, encrypt, apply
+    /// and decrypt, and check the values.
     Refresh(crate::refresh::RefreshArgs),
 }
 
@@ -102,12 +106,8 @@ pub struct QueryArgs {
     /// The table's shape.
     #[command(flatten)]
     pub source: SourceArgs,
-    /// The secret key: the query is then half as large.
-    #[arg(long, value_name = "FILE", conflicts_with = "public_key", required_unless_present = "public_key")]
-    pub secret_key: Option<PathBuf>,
-    /// The public key, to ask on behalf of its owner.
-    #[arg(long, value_name = "FILE")]
-    pub public_key: Option<PathBuf>,
+    #[command(flatten)]
+    pub with: EncryptionKeyArgs,
     /// The key value of the row to ask for.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
@@ -172,7 +172,8 @@ pub struct LookupArgs {
     /// and `params search --out` write.
     #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
     pub params: String,
-    /// Keep keys, query and answer in this directory (made if missing) [default: a temporary one, removed at the end].
+    /// Keep keys, query and answer in this directory (made if missing) [default: a temporary one,
+    /// removed at the end].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -228,7 +229,8 @@ pub struct SearchArgs {
     /// Print at most this many [default: 20; 5 with --plan; all with --json].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Plan bootstrapping under the longest chain that the security allows, and print only what that leaves capacity to (a second or two for each).
+    /// Plan bootstrapping under the longest chain that the security allows, and print only what
+    /// that leaves capacity to (a second or two for each).
     #[arg(long)]
     pub plan: bool,
 }
@@ -248,10 +250,12 @@ pub struct PlanArgs {
     /// Bits of security.
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     pub security: u32,
-    /// For circuits of any depth: parameters under which a server can refresh; --depth does not matter then.
+    /// For circuits of any depth: parameters under which a server can refresh; --depth does not
+    /// matter then.
     #[arg(long, alias = "any-depth")]
     pub bootstrap: bool,
-    /// Save the parameters to this file, which ends in .json: commands take it wherever they take the name of a preset.
+    /// Save the parameters to this file, which ends in .json: commands take it wherever they take
+    /// the name of a preset.
     #[arg(long, value_name = "FILE")]
     pub out: Option<std::path::PathBuf>,
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use windlass::lookup::{decode_record, encode_record};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
-use windlass::schemes::{Decryptor, Encryptor, Engine};
+use windlass::schemes::Encryptor;
 use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
 
 use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
+use crate::key_file::KeyFile;
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
@@ -59,7 +60,7 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let files = stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;
     outputs.keep()?;
     let mut report = Report::default();
-    report.line(format!("keys for '{}' ({:.1} bits of security)", session.params.name(), session.security_bits()));
+    report.line(format!("keys for '{}' ({:.1} bits of security)", session.params().name(), session.security_bits()));
     report.field("security_bits", session.security_bits());
     report.bytes(&files);
     report.seconds(stages.seconds());
@@ -67,22 +68,16 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 }
 
 fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
-    let context = session.context();
-    let (required, sizes) = (session.lookup.required_keys()?, session.params.rlwe().key_sizes());
+    let (required, sizes) = (session.lookup.required_keys()?, session.params().rlwe().key_sizes());
     // All keys, and the largest file as it is written.
     let count = required.len() as u64;
     memory::check("the keys", count * (sizes.switching_key_memory + sizes.switching_key_disk))?;
-    let mut rng = os_rng().map_err(windlass::Error::from)?;
-    let secret = SecretKey::generate(context, &mut rng);
-    let public = PublicKey::generate(&secret, &mut rng);
-    let mut keys = EvaluationKeys::of(&secret);
-    for element in required {
-        keys.add_galois(&secret, element, context.top_level(), &mut rng).map_err(windlass::Error::from)?;
-    }
+    let (client, server) = session.context.generate_keys([&session.lookup])?;
+    let files = session.files();
     Ok(vec![
-        (SECRET, write(&outputs.at(SECRET), &session.wire, &secret)?),
-        (PUBLIC, write(&outputs.at(PUBLIC), &session.wire, &public)?),
-        (EVALUATION, write(&outputs.at(EVALUATION), &session.wire, &keys)?),
+        (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
+        (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key())?),
+        (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
     ])
 }
 
@@ -93,9 +88,8 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let row = session.schema.row_of(&args.query)?;
     session.vouch(&args.source, quiet)?;
     claim(&args.out)?;
-    let bytes = stages.run("query", "encrypting the selection", || {
-        make_query(&session, args.secret_key.as_deref(), args.public_key.as_deref(), row, &args.out)
-    })?;
+    let bytes =
+        stages.run("query", "encrypting the selection", || make_query(&session, args.with.file()?, row, &args.out))?;
     let mut report = Report::default();
     report.line("the selection is encrypted");
     report.bytes(&[(QUERY, bytes)]);
@@ -103,24 +97,23 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn make_query(session: &Session, secret: Option<&Path>, public: Option<&Path>, row: usize, out: &Path) -> Result<u64> {
+fn make_query(session: &Session, key: KeyFile<'_>, row: usize, out: &Path) -> Result<u64> {
     let selection = session.lookup.selection(row)?;
     let mut rng = os_rng().map_err(windlass::Error::from)?;
-    let scheme = session.params.scheme();
-    let ciphertext = match (secret, public) {
-        (Some(path), _) => {
-            let (secret, _): (SecretKey, _) = read(path, &session.wire)?;
-            let decryptor = Decryptor::new(scheme, session.wire.slots(), Arc::new(secret));
-            let (ciphertext, seed) = decryptor.encrypt(&selection, session.context().top_level(), &mut rng)?;
+    let (context, files) = (&session.context, session.files());
+    let ciphertext = match key {
+        KeyFile::Secret(path) => {
+            let (secret, _): (SecretKey, _) = read(path, files)?;
+            let client = context.client_from_key(Arc::new(secret))?;
+            let (ciphertext, seed) = client.decryptor().encrypt(&selection, files.context().top_level(), &mut rng)?;
             CiphertextV1::seeded(ciphertext, seed)
         }
-        (None, Some(path)) => {
-            let (public, _): (PublicKey, _) = read(path, &session.wire)?;
-            CiphertextV1::new(Encryptor::new(scheme, Arc::new(public)).encrypt(&selection, &mut rng)?)
+        KeyFile::Public(path) => {
+            let (public, _): (PublicKey, _) = read(path, files)?;
+            CiphertextV1::new(Encryptor::new(context.scheme(), Arc::new(public)).encrypt(&selection, &mut rng)?)
         }
-        (None, None) => return Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
     };
-    write(out, &session.wire, &QueryV1 { schema: session.schema.hash(), ciphertext })
+    write(out, files, &QueryV1 { schema: session.schema.hash(), ciphertext })
 }
 
 /// `windlass answer`.
@@ -162,24 +155,25 @@ fn make_answer(
     out: &Path,
     stages: &mut Stages,
 ) -> Result<Answered> {
-    let (engine, query) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
-        let (message, key): (QueryV1, _) = read(query, &session.wire)?;
+    let (server, query) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
+        let (message, key): (QueryV1, _) = read(query, session.files())?;
         session.check_table(query, &message.schema)?;
-        let keys: EvaluationKeys = read_for(keys, &session.wire, (key, query))?;
-        let engine = Engine::new(session.params.scheme(), session.wire.slots(), Arc::new(keys))?;
-        Ok((engine, message.ciphertext.into_ciphertext()))
+        let keys: EvaluationKeys = read_for(keys, session.files(), (key, query))?;
+        let server = session.context.server_from_keys(Arc::new(keys), Vec::new())?;
+        Ok((server, message.ciphertext.into_ciphertext()))
     })?;
+    let engine = server.engine();
     let (plan, prepared) = stages.run("answer_prepare", "encoding the table", || -> Result<_> {
         let records: Vec<Vec<u8>> = table.rows().iter().map(|row| encode_record(row)).collect();
         let plan = session.lookup.plan(&records)?;
-        let prepared = plan.prepare(&engine)?;
+        let prepared = plan.prepare(engine)?;
         Ok((plan, prepared))
     })?;
-    let product = stages.run("answer_product", "multiplying", || plan.apply(&prepared, &engine, &query))?;
+    let product = stages.run("answer_product", "multiplying", || plan.apply(&prepared, engine, &query))?;
     let capacity = (engine.capacity(&query), engine.capacity(&product));
     let small = engine.reduce_level(&product, ANSWER_CAPACITY)?;
     let message = AnswerV1 { schema: session.schema.hash(), ciphertext: CiphertextV1::new(small) };
-    Ok(Answered { bytes: write(out, &session.wire, &message)?, plan: plan.explain(), capacity })
+    Ok(Answered { bytes: write(out, session.files(), &message)?, plan: plan.explain(), capacity })
 }
 
 /// `windlass decrypt`.
@@ -201,11 +195,11 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
 }
 
 fn read_answer(session: &Session, secret_path: &Path, answer: &Path) -> Result<Vec<String>> {
-    let (secret, key): (SecretKey, _) = read(secret_path, &session.wire)?;
-    let message: AnswerV1 = read_for(answer, &session.wire, (key, secret_path))?;
+    let (secret, key): (SecretKey, _) = read(secret_path, session.files())?;
+    let message: AnswerV1 = read_for(answer, session.files(), (key, secret_path))?;
     session.check_table(answer, &message.schema)?;
-    let decryptor = Decryptor::new(session.params.scheme(), session.wire.slots(), Arc::new(secret));
-    let product = decryptor.decrypt(&message.ciphertext.into_ciphertext())?;
+    let client = session.context.client_from_key(Arc::new(secret))?;
+    let product = client.decrypt_plaintext(&message.ciphertext.into_ciphertext())?;
     let record = session.lookup.record(&product).ok_or(CliError::NotARow)?;
     decode_record(&record, session.schema.columns.len()).ok_or(CliError::NotARow)
 }
@@ -242,7 +236,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     session.schema.write(&at(SCHEMA))?;
     stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;
     stages.run("query", "encrypting the selection", || {
-        make_query(&session, Some(&at(SECRET)), None, number, &at(QUERY))
+        make_query(&session, KeyFile::Secret(&at(SECRET)), number, &at(QUERY))
     })?;
     let made = make_answer(&session, &table, &at(EVALUATION), &at(QUERY), &at(ANSWER), &mut stages)?;
     let row = stages.run("decrypt", "decrypting", || read_answer(&session, &at(SECRET), &at(ANSWER)))?;
@@ -265,7 +259,7 @@ fn lookup_report(session: &Session, made: &Answered, row: &[String], files: &[(&
         schema.record_bytes
     ));
     report.line("");
-    session.params.explain().lines().for_each(|line| report.line(line));
+    session.params().explain().lines().for_each(|line| report.line(line));
     report.line("");
     report.line("plan of the product");
     made.describe(&mut report);
@@ -280,7 +274,7 @@ fn lookup_report(session: &Session, made: &Answered, row: &[String], files: &[(&
     describe_row(session, row, &mut report);
     report.field("verified", true);
     report.field("security_bits", session.security_bits());
-    report.field("parameters", session.params.name());
+    report.field("parameters", session.params().name());
     report
 }
 
@@ -290,15 +284,15 @@ pub fn explain(args: &ExplainArgs, quiet: bool) -> Result<Report> {
     let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
     let plan = stages.run("plan", "planning the product", || session.lookup.shape_plan())?;
     let mut report = Report::default();
-    session.params.explain().lines().for_each(|line| report.line(line));
+    session.params().explain().lines().for_each(|line| report.line(line));
     plan.explain().lines().for_each(|line| report.line(line));
     let keys = plan.required_keys();
-    let bytes = keys.len() as u64 * session.params.rlwe().key_sizes().switching_key_disk;
+    let bytes = keys.len() as u64 * session.params().rlwe().key_sizes().switching_key_disk;
     report.line(format!("evaluation keys: {} of them, {bytes} bytes before they are made", keys.len()));
     report.field("plan", plan.explain());
     report.field("keys", keys.into_iter().collect::<Vec<_>>());
     report.field("evaluation_key_bytes", bytes);
-    report.field("parameters", session.params.name());
+    report.field("parameters", session.params().name());
     report.field("security_bits", session.security_bits());
     Ok(report)
 }

@@ -9,7 +9,8 @@ use crate::error::{CliError, Result};
 use crate::interrupt::{self, Unfinished};
 use crate::stale;
 
-/// Refuses an output file that is there already, before any work is done for it; clears what killed commands left beside it.
+/// Refuses an output file that is there already, before any work is done for it; clears what killed
+/// commands left beside it.
 pub fn claim(file: &Path) -> Result<()> {
     refuse_taken(file)?;
     stale::sweep(file.parent().unwrap_or(Path::new("")));
@@ -25,10 +26,11 @@ fn refuse_taken(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The files that a command makes in one directory. They are made in a staging directory, whose name begins with a dot and ends in `.windlass-part`, and
-/// get their place with [`Outputs::keep`]: a command that fails or is interrupted leaves nothing, and one that is killed leaves the staging
-/// directory at most, which the next command beside it clears away. A new directory appears in one step with all its files; in one that
-/// exists the files appear one after another.
+/// The files that a command makes in one directory. They are made in a staging directory, whose
+/// name begins with a dot and ends in `.windlass-part`, and get their place with [`Outputs::keep`]:
+/// a command that fails or is interrupted leaves nothing, and one that is killed leaves the staging
+/// directory at most, which the next command beside it clears away. A new directory appears in one
+/// step with all its files; in one that exists the files appear one after another.
 #[derive(Debug)]
 pub struct Outputs {
     place: Place,
@@ -82,7 +84,8 @@ impl Outputs {
         Ok(outputs)
     }
 
-    /// Files that nobody wants to keep, in a directory for their owner only among the system's temporary ones.
+    /// Files that nobody wants to keep, in a directory for their owner only among the system's
+    /// temporary ones.
     pub fn temporary() -> Result<Self> {
         let parent = std::env::temp_dir();
         stale::sweep(&parent);
@@ -126,7 +129,8 @@ impl Drop for Outputs {
     }
 }
 
-/// A directory, locked where the system has such locks. Those who look for leftovers hold the lock for a moment: this waits for them.
+/// A directory, locked where the system has such locks. Those who look for leftovers hold the lock
+/// for a moment: this waits for them.
 fn locked(directory: &Path) -> Option<File> {
     File::open(directory).ok().filter(|file| file.lock().is_ok())
 }

@@ -21,8 +21,9 @@ pub enum Unfinished {
     Parent(PathBuf),
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the process; but one that the caller has set to be
-/// ignored (`nohup`, a job in the background of a script) stays so.
+/// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the
+/// process; but one that the caller has set to be ignored (`nohup`, a job in the background of a
+/// script) stays so.
 ///
 /// # Errors
 /// When the system takes no handler, or starts no thread.
@@ -61,13 +62,15 @@ fn end(signal: i32, json: bool) {
     std::process::exit(code);
 }
 
-/// A path that is removed when the command is interrupted, if it is there. It may be gone or renamed by then.
+/// A path that is removed when the command is interrupted, if it is there. It may be gone or
+/// renamed by then.
 pub fn remove_if_interrupted(unfinished: Unfinished) {
     lock().push(unfinished);
 }
 
-/// Nothing is interrupted while the guard lives: for files that get their places one after another, and for errors, which the clearing up of an
-/// interruption may have caused. Where one is under way this waits for its end, which is that of the process.
+/// Nothing is interrupted while the guard lives: for files that get their places one after another,
+/// and for errors, which the clearing up of an interruption may have caused. Where one is under way
+/// this waits for its end, which is that of the process.
 pub fn hold_off() -> impl Drop {
     lock()
 }
@@ -88,7 +91,8 @@ impl Unfinished {
 
 /// Removes a file, or a directory with the files in it.
 fn remove_whole(path: &Path) {
-    // The command goes on writing: a file that appears while the directory is emptied takes another turn.
+    // The command goes on writing: a file that appears while the directory is emptied takes another
+    // turn.
     for _ in 0..100 {
         if fs::remove_dir_all(path).is_ok() || fs::remove_file(path).is_ok() || path.symlink_metadata().is_err() {
             return;

@@ -7,6 +7,7 @@ mod error;
 mod files;
 mod find;
 mod interrupt;
+mod key_file;
 mod memory;
 mod parameters;
 mod plaintext_modulus;
@@ -48,7 +49,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// No core dumps, and no debugger of the same user: secret keys are in memory. Where the system refuses, nothing is lost but that.
+/// No core dumps, and no debugger of the same user: secret keys are in memory. Where the system
+/// refuses, nothing is lost but that.
 #[cfg(target_os = "linux")]
 fn keep_memory_private() {
     use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
@@ -59,7 +61,8 @@ fn keep_memory_private() {
 #[cfg(not(target_os = "linux"))]
 fn keep_memory_private() {}
 
-/// The threads of all parallel work: started here, where a refusal is an error; on their first use it would be a panic.
+/// The threads of all parallel work: started here, where a refusal is an error; on their first use
+/// it would be a panic.
 fn start_threads(threads: Option<usize>) -> Result<()> {
     if threads.is_some_and(|threads| threads == 0 || threads > 1024) {
         return Err(CliError::Usage("--threads takes a number from 1 to 1024".into()));

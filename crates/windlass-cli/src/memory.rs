@@ -2,8 +2,8 @@
 
 use crate::error::{CliError, Result};
 
-/// Refuses work for which the system would not give the memory, now and in one piece: an error before anything is made, where running out later
-/// ends the process. It is given back at once.
+/// Refuses work for which the system would not give the memory, now and in one piece: an error
+/// before anything is made, where running out later ends the process. It is given back at once.
 ///
 /// # Errors
 /// [`CliError::Memory`].

@@ -30,7 +30,8 @@ impl Stages {
         result
     }
 
-    /// Runs a stage of `steps` equal steps, which calls what it is given after each: on a terminal a bar shows how far it is.
+    /// Runs a stage of `steps` equal steps, which calls what it is given after each: on a terminal
+    /// a bar shows how far it is.
     pub fn count<T>(
         &mut self,
         name: &'static str,
@@ -48,8 +49,9 @@ impl Stages {
         result
     }
 
-    /// Runs a stage of named steps, which tells what it is given before each: its name, its number from 0, how many there are. A terminal shows a bar,
-    /// a log one line for each step that begins after [`PATIENCE`].
+    /// Runs a stage of named steps, which tells what it is given before each: its name, its number
+    /// from 0, how many there are. A terminal shows a bar, a log one line for each step that begins
+    /// after [`PATIENCE`].
     pub fn follow<T>(
         &mut self,
         name: &'static str,
@@ -88,7 +90,8 @@ impl Stages {
     }
 }
 
-/// A sign of life for work that takes longer than [`PATIENCE`]: a spinner on a terminal, one line in a log.
+/// A sign of life for work that takes longer than [`PATIENCE`]: a spinner on a terminal, one line
+/// in a log.
 fn with_spinner<T>(message: &str, work: impl FnOnce() -> T) -> T {
     let message = message.to_owned();
     watched(PATIENCE, work, move |finished| match std::io::stderr().is_terminal() {
@@ -123,7 +126,8 @@ fn spin(message: String, finished: &Receiver<()>) {
     bar.finish_and_clear();
 }
 
-/// Runs work; when it takes longer than `patience`, `show` runs beside it, and is told of the end by the channel's.
+/// Runs work; when it takes longer than `patience`, `show` runs beside it, and is told of the end
+/// by the channel's.
 fn watched<T>(patience: Duration, work: impl FnOnce() -> T, show: impl FnOnce(&Receiver<()>) + Send + 'static) -> T {
     let (done, finished) = mpsc::channel::<()>();
     let watcher = std::thread::Builder::new().spawn(move || {

@@ -40,7 +40,8 @@ impl Report {
         self.field("bytes", object);
     }
 
-    /// Prints the text, or with `json` the object. A reader that has gone away (`windlass params list | head -1`) is no error.
+    /// Prints the text, or with `json` the object. A reader that has gone away (`windlass params
+    /// list | head -1`) is no error.
     ///
     /// # Errors
     /// When the text cannot be written, on a full disk for example.
@@ -63,14 +64,15 @@ pub fn print_error(message: &str, exit_code: i32) {
     let _ = writeln!(std::io::stdout(), "{object}");
 }
 
-/// A message on standard error, [`printable`] whatever names and cells are in it. One that cannot be written, after a hang-up for example, is
-/// lost: it is no reason to panic.
+/// A message on standard error, [`printable`] whatever names and cells are in it. One that cannot
+/// be written, after a hang-up for example, is lost: it is no reason to panic.
 pub fn print_message(message: impl std::fmt::Display) {
     let lines: Vec<String> = message.to_string().split('\n').map(printable).collect();
     let _ = writeln!(std::io::stderr(), "windlass: {}", lines.join("\n"));
 }
 
-/// Text of a table on one line of a terminal: line breaks, other control characters and changes of the writing direction are written as escapes.
+/// Text of a table on one line of a terminal: line breaks, other control characters and changes of
+/// the writing direction are written as escapes.
 pub fn printable(text: &str) -> String {
     let harmful = |c: char| c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let escaped = |c: char| if harmful(c) { c.escape_default().to_string() } else { c.to_string() };

@@ -1,7 +1,7 @@
 //! The public shape of a table: what the server publishes so that clients can ask.
 //!
-//! It holds the values of the key column in the order of the rows, because a client must know the number of the row it
-//! wants; it holds no other cell.
+//! It holds the values of the key column in the order of the rows, because a client must know the
+//! number of the row it wants; it holds no other cell.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -167,7 +167,8 @@ impl Schema {
     fn nearest(&self, value: &str) -> Option<&str> {
         let length = value.chars().count();
         let most = length.max(3) / 3;
-        // The distance is at least the difference of the lengths: a value of a megabyte is compared with no short key.
+        // The distance is at least the difference of the lengths: a value of a megabyte is compared
+        // with no short key.
         let similar = self.keys.iter().filter(|key| key.chars().count().abs_diff(length) <= most);
         let (distance, key) = similar.map(|key| (edit_distance(key, value), key)).min()?;
         (distance <= most).then_some(key)

@@ -1,19 +1,21 @@
 //! `windlass score`: a model scores encrypted rows, checked against the scores in the clear.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use clap::Args;
 use rayon::prelude::*;
 use windlass::rlwe::context::os_rng;
-use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
-use windlass::schemes::ckks::{Ciphertext, CkksContext, Decryptor, Encryptor, Engine};
+use windlass::schemes::ckks::Ciphertext;
 use windlass::scoring::{LogisticModel, RowLayout, Scorer, Standardisation, TrainSpec, scoring_spec};
+use windlass::{Approximate, Context, NeedsKeys};
 
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
 use crate::table::Table;
+
+type Client = windlass::Client<Approximate>;
+type Server = windlass::Server<Approximate>;
 
 /// Slots that are asked for.
 const SLOTS: usize = 4096;
@@ -21,7 +23,8 @@ const SLOTS: usize = 4096;
 /// Arguments of `score`.
 #[derive(Debug, Args)]
 pub struct ScoreArgs {
-    /// The table: a CSV file with a header line; all columns but the key and the label are features.
+    /// The table: a CSV file with a header line; all columns but the key and the label are
+    /// features.
     #[arg(long, value_name = "FILE")]
     pub table: PathBuf,
     /// The column that names each row once.
@@ -107,18 +110,19 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let model = stages.run("train", "training in the clear", || train(args, &samples))?;
     let plain = samples.rows.iter().map(|row| model.score(row)).collect::<windlass::Result<Vec<f64>>>()?;
-    let context = stages.run("context", "building transforms", || CkksContext::new(&scoring_spec(SLOTS)?))?;
-    let layout = RowLayout::new(samples.rows[0].len(), context.most_slots())?;
-    let client = stages.run("keygen", "client: making keys", || Client::new(&context, layout))?;
-    let rows = stages
-        .run("encrypt", "client: encrypting rows", || client.encrypt(layout, model.standardisation(), &samples.rows))?;
-    let scorer = Scorer::new(Engine::new(&context, Arc::clone(&client.keys))?, &model, layout)?;
+    let context = stages.run("context", "building transforms", || Context::approximate(&scoring_spec(SLOTS)?))?;
+    let layout = RowLayout::new(samples.rows[0].len(), context.slots())?;
+    let (client, server) = stages.run("keygen", "client: making keys", || make_keys(&context, layout))?;
+    let rows = stages.run("encrypt", "client: encrypting rows", || {
+        encrypt(&client, layout, model.standardisation(), &samples.rows)
+    })?;
+    let scorer = Scorer::new(server.engine().clone(), &model, layout)?;
     let scores =
         stages.count("score", "server: scoring encrypted rows", rows.len(), |tick| scorer.score_all(&rows, tick))?;
     let encrypted =
-        stages.run("decrypt", "client: decrypting scores", || client.decrypt(layout, &scores, samples.rows.len()))?;
+        stages.run("decrypt", "client: decrypting scores", || decrypt(&client, layout, &scores, samples.rows.len()))?;
     let mut report = Report::default();
-    describe(&mut report, &scorer, &client, layout, &rows, &scores);
+    describe(&mut report, &scorer, &server, layout, &rows, &scores);
     compare(&mut report, args, &samples, &plain, &encrypted)?;
     report.seconds(stages.seconds());
     Ok(report)
@@ -135,51 +139,35 @@ fn train(args: &ScoreArgs, samples: &Samples) -> windlass::Result<LogisticModel>
     LogisticModel::train(&rows, &labels, TrainSpec::default())
 }
 
-/// Who owns the rows.
-struct Client {
-    encryptor: Encryptor,
-    decryptor: Decryptor,
-    keys: Arc<EvaluationKeys>,
+/// Both sides, with keys for the level of the products.
+fn make_keys(context: &Context<Approximate>, layout: RowLayout) -> windlass::Result<(Client, Server)> {
+    let ckks = context.ckks();
+    context.generate_keys([&layout.plan(ckks)?.key_request().up_to(ckks.base_level())])
 }
 
-impl Client {
-    fn new(context: &Arc<CkksContext>, layout: RowLayout) -> windlass::Result<Self> {
-        let mut rng = os_rng()?;
-        let secret = Arc::new(SecretKey::generate(context.rlwe(), &mut rng));
-        let public = Arc::new(PublicKey::generate(&secret, &mut rng));
-        let mut keys = EvaluationKeys::of(&secret);
-        for element in Scorer::required_keys(context, layout)? {
-            keys.add_galois(&secret, element, context.base_level(), &mut rng)?;
-        }
-        let (encryptor, decryptor) = (Encryptor::new(context, public)?, Decryptor::new(context, secret)?);
-        Ok(Self { encryptor, decryptor, keys: Arc::new(keys) })
+fn encrypt(
+    client: &Client,
+    layout: RowLayout,
+    standardisation: &Standardisation,
+    rows: &[Vec<f64>],
+) -> windlass::Result<Vec<Ciphertext>> {
+    let (encryptor, mut rng) = (client.encryptor()?, os_rng()?);
+    let mut encrypted = Vec::new();
+    for slots in layout.pack(standardisation, rows)? {
+        encrypted.push(encryptor.encrypt_bounded(&slots, Standardisation::BOUND * 2.0, &mut rng)?);
     }
+    Ok(encrypted)
+}
 
-    fn encrypt(
-        &self,
-        layout: RowLayout,
-        standardisation: &Standardisation,
-        rows: &[Vec<f64>],
-    ) -> windlass::Result<Vec<Ciphertext>> {
-        let mut rng = os_rng()?;
-        let packed = layout.pack(standardisation, rows)?;
-        packed
-            .iter()
-            .map(|slots| self.encryptor.encrypt_bounded(slots, Standardisation::BOUND * 2.0, &mut rng))
-            .collect()
-    }
-
-    fn decrypt(&self, layout: RowLayout, scores: &[Ciphertext], count: usize) -> windlass::Result<Vec<f64>> {
-        let slots =
-            scores.par_iter().map(|ct| self.decryptor.decrypt_real(ct)).collect::<windlass::Result<Vec<_>>>()?;
-        Ok(layout.unpack(&slots, count))
-    }
+fn decrypt(client: &Client, layout: RowLayout, scores: &[Ciphertext], count: usize) -> windlass::Result<Vec<f64>> {
+    let slots = scores.par_iter().map(|ct| client.decrypt(ct)).collect::<windlass::Result<Vec<_>>>()?;
+    Ok(layout.unpack(&slots, count))
 }
 
 fn describe(
     report: &mut Report,
     scorer: &Scorer,
-    client: &Client,
+    server: &Server,
     layout: RowLayout,
     rows: &[Ciphertext],
     scores: &[Ciphertext],
@@ -206,7 +194,7 @@ fn describe(
     report.field("precision_bits", scores[0].precision_bits());
     let bytes = |list: &[Ciphertext]| list.iter().map(|ct| ct.bytes() as u64).sum();
     report.bytes(&[
-        ("evaluation keys", client.keys.bytes() as u64),
+        ("evaluation keys", server.engine().keys().bytes() as u64),
         ("encrypted rows", bytes(rows)),
         ("encrypted scores", bytes(scores)),
     ]);

@@ -1,12 +1,10 @@
 //! What all commands on one table share: its schema, the parameters, the product.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use windlass::Params;
 use windlass::lookup::Lookup;
-use windlass::schemes::Scheme;
 use windlass::wire::{FileContext, KeyId, Wire, WireContext, WireError, hex, load, load_for, save};
+use windlass::{Context, Params, Scheme};
 
 use crate::args::SourceArgs;
 use crate::error::{CliError, Result};
@@ -24,23 +22,19 @@ const DEFAULT_PARAMETERS: &str = "demo";
 pub struct Session {
     /// The public shape of the table.
     pub schema: Schema,
-    /// The parameter set.
-    pub params: Params,
+    /// The parameters with their rings.
+    pub context: Context,
     /// The product.
     pub lookup: Lookup,
-    /// What files must agree with.
-    pub wire: WireContext,
 }
 
 impl Session {
     /// Builds the rings of a schema's parameters.
     pub fn new(schema: Schema) -> Result<Self> {
-        let params = schema.parameters.load()?;
-        let slots = params.slot_ring()?;
+        let context = Context::from_params(schema.parameters.load()?)?;
         let lookup =
-            Lookup::new(&slots, schema.keys.len(), schema.record_bytes).map_err(|error| too_large(error, &schema))?;
-        let wire = WireContext::new(&params.context()?, &slots, params.scheme());
-        Ok(Self { schema, params, lookup, wire })
+            Lookup::new(&context, schema.keys.len(), schema.record_bytes).map_err(|error| too_large(error, &schema))?;
+        Ok(Self { schema, context, lookup })
     }
 
     /// From a schema file, or from a table and the name of its key column.
@@ -68,16 +62,17 @@ impl Session {
         Self::new(Schema::of(table, Parameters::given(parameters)?))
     }
 
-    /// For a client, before it makes keys or a query: a stranger's schema names the parameters, so it is refused below 128 bits unless the client
-    /// accepts that; and the client is told what it gets.
+    /// For a client, before it makes keys or a query: a stranger's schema names the parameters, so
+    /// it is refused below 128 bits unless the client accepts that; and the client is told what it
+    /// gets.
     pub fn vouch(&self, source: &SourceArgs, quiet: bool) -> Result<()> {
         let bits = self.security_bits();
         if let Some(path) = source.schema.as_ref().filter(|_| bits < SECURE_BITS && !source.insecure) {
-            let parameters = self.params.name().to_owned();
+            let parameters = self.params().name().to_owned();
             return Err(CliError::WeakParameters { path: path.clone(), parameters, bits });
         }
         if !quiet {
-            print_message(format_args!("parameters '{}': {bits:.1} bits of security", self.params.name()));
+            print_message(format_args!("parameters '{}': {bits:.1} bits of security", self.params().name()));
         }
         Ok(())
     }
@@ -94,12 +89,17 @@ impl Session {
 
     /// λ in bits, rounded down to a tenth: what is printed is never more than what is claimed.
     pub fn security_bits(&self) -> f64 {
-        rounded_down(self.params.rlwe().security().bits)
+        rounded_down(self.params().rlwe().security().bits)
     }
 
-    /// The context of keys and ciphertexts.
-    pub fn context(&self) -> &Arc<windlass::rlwe::Context> {
-        self.wire.context()
+    /// The parameter set.
+    pub fn params(&self) -> &Params {
+        self.context.params()
+    }
+
+    /// What files must agree with.
+    pub fn files(&self) -> &WireContext {
+        self.context.files()
     }
 }
 

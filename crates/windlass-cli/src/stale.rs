@@ -1,4 +1,5 @@
-//! What killed commands left behind: `.NAME.PID.windlass-part`, a file or a staging directory, perhaps with a secret key in it.
+//! What killed commands left behind: `.NAME.PID.windlass-part`, a file or a staging directory,
+//! perhaps with a secret key in it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::Read as _;
@@ -9,9 +10,10 @@ const BEGINNINGS: [&[u8]; 2] = [b"WINDLASS", b"{\n  \"format\": \"windlass-"];
 
 /// Removes leftovers of commands that no longer run from a directory.
 ///
-/// An entry goes when its name has the form above, it is a file or a directory, no process has that number (where `/proc` tells), nobody holds a
-/// lock on it, and it holds nothing but what this program writes. Nothing else is opened: anyone may put a pipe, which blocks, or a link
-/// in a directory for temporary files.
+/// An entry goes when its name has the form above, it is a file or a directory, no process has that
+/// number (where `/proc` tells), nobody holds a lock on it, and it holds nothing but what this
+/// program writes. Nothing else is opened: anyone may put a pipe, which blocks, or a link in a
+/// directory for temporary files.
 pub fn sweep(directory: &Path) {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     // What cannot be read or removed is left to its owner.
@@ -39,7 +41,8 @@ fn runs(process: u32) -> bool {
     Path::new("/proc/self").exists() && Path::new("/proc").join(process.to_string()).exists()
 }
 
-/// A living command holds a lock on what it writes, also where its process number means nothing: in another container, or on another machine.
+/// A living command holds a lock on what it writes, also where its process number means nothing: in
+/// another container, or on another machine.
 fn is_locked(path: &Path) -> bool {
     match File::open(path).map(|file| file.try_lock()) {
         Ok(Ok(())) => false,

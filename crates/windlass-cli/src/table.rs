@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{CliError, Result};
 
-/// Largest table that is read: more than the cells of any parameter set, so that a wrong file does not fill the memory.
+/// Largest table that is read: more than the cells of any parameter set, so that a wrong file does
+/// not fill the memory.
 const MAX_BYTES: u64 = 1 << 28;
 
 /// A table with a key column that names each row once.
@@ -21,8 +22,8 @@ pub struct Table {
 impl Table {
     /// Reads a CSV file.
     ///
-    /// Errors when it cannot be read, has no rows, rows of different lengths, two columns of one name, no column `key`, or
-    /// a key value twice.
+    /// Errors when it cannot be read, has no rows, rows of different lengths, two columns of one
+    /// name, no column `key`, or a key value twice.
     pub fn read(path: &Path, key: &str) -> Result<Self> {
         let file = std::fs::File::open(path).map_err(|error| CliError::at(path)(error.into()))?;
         let bytes = file.metadata().map_err(|error| CliError::at(path)(error.into()))?.len();
@@ -107,7 +108,8 @@ impl Table {
     }
 }
 
-/// Whether the text ends within a quoted cell. A quotation mark begins one at the start of a cell only; two of them stand for one inside.
+/// Whether the text ends within a quoted cell. A quotation mark begins one at the start of a cell
+/// only; two of them stand for one inside.
 fn ends_in_quotes(text: &[u8]) -> bool {
     enum State {
         Start,

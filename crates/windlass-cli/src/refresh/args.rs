@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use windlass::schemes::Scheme;
 
+use crate::key_file::EncryptionKeyArgs;
+
 /// Arguments of `refresh`.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -24,7 +26,8 @@ pub struct RefreshArgs {
     /// The values to encrypt, separated by commas [default: 0, 1, 2, .. in all slots].
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub values: Vec<u64>,
-    /// Keep keys and ciphertexts in this directory (made if missing) [default: a temporary one, removed at the end].
+    /// Keep keys and ciphertexts in this directory (made if missing) [default: a temporary one,
+    /// removed at the end].
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 }
@@ -97,13 +100,10 @@ pub struct KeygenArgs {
 pub struct EncryptArgs {
     #[command(flatten)]
     pub set: SetArgs,
-    /// The secret key: the ciphertext is then half as large.
-    #[arg(long, value_name = "FILE", conflicts_with = "public_key", required_unless_present = "public_key")]
-    pub secret_key: Option<PathBuf>,
-    /// The public key, to encrypt for its owner.
-    #[arg(long, value_name = "FILE")]
-    pub public_key: Option<PathBuf>,
-    /// The values, separated by commas: integers below p^r for the slots in order (with --packed for the d coefficients of each); the rest is 0.
+    #[command(flatten)]
+    pub with: EncryptionKeyArgs,
+    /// The values, separated by commas: integers below p^r for the slots in order (with --packed
+    /// for the d coefficients of each); the rest is 0.
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub values: Vec<u64>,
     /// Leave at least this many bits of capacity [default: what a refresh needs].
@@ -117,7 +117,8 @@ pub struct EncryptArgs {
 /// Arguments of `refresh apply`.
 #[derive(Debug, Args)]
 pub struct ApplyArgs {
-    /// Without --packed, ciphertext and keys decide: slots that hold elements are bootstrapped packed, integers as the keys allow.
+    /// Without --packed, ciphertext and keys decide: slots that hold elements are bootstrapped
+    /// packed, integers as the keys allow.
     #[command(flatten)]
     pub set: SetArgs,
     /// The client's evaluation keys.

@@ -1,4 +1,5 @@
-//! `windlass refresh`: bootstrapping through files, the server's side with public and evaluation keys only.
+//! `windlass refresh`: bootstrapping through files, the server's side with public and evaluation
+//! keys only.
 
 mod args;
 mod describe;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use windlass::Plaintext;
 use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, Mode, bootstrap_preset_names};
-use windlass::rlwe::{Context, NoiseModel};
-use windlass::schemes::{Ciphertext, Scheme};
+use windlass::rlwe::NoiseModel;
+use windlass::schemes::Ciphertext;
 use windlass::wire::BootstrapContext;
+use windlass::{Context, Plaintext, Scheme};
 
 use super::args::WayArgs;
 use crate::error::{CliError, Result};
@@ -48,36 +48,41 @@ impl Planned {
 /// A planned preset with its transforms.
 pub struct Setup {
     pub planned: Planned,
+    pub context: Context,
+    /// What the files of bootstrapping keys must agree with.
     pub wire: BootstrapContext,
 }
 
 impl Setup {
     /// Builds the transforms.
     pub fn new(planned: Planned, stages: &mut Stages) -> Result<Self> {
-        let wire = stages.run("setup", "building transforms", || -> Result<_> {
-            let context = Context::new(planned.preset.params.rlwe().clone()).map_err(windlass::Error::from)?;
-            Ok(BootstrapContext::new(&planned.plan, &context, planned.scheme))
+        let Planned { preset, scheme, .. } = &planned;
+        let context = stages.run("setup", "building transforms", || {
+            Context::for_bootstrapping(preset.params.clone().with_scheme(*scheme), preset.spec.clone())
         })?;
-        Ok(Self { planned, wire })
+        Ok(Self::over(planned, context))
+    }
+
+    fn over(planned: Planned, context: Context) -> Self {
+        let wire = BootstrapContext::new(&planned.plan, context.files().context(), planned.scheme);
+        Self { planned, context, wire }
     }
 
     /// The same preset, bootstrapped packed.
     pub fn to_packed(&self, stages: &mut Stages) -> Result<Self> {
         let Planned { preset, scheme, .. } = &self.planned;
         let planned = Planned::with_mode(preset.params.name(), Mode::Packed, *scheme, stages)?;
-        let wire = BootstrapContext::new(&planned.plan, self.wire.message().context(), *scheme);
-        Ok(Self { planned, wire })
+        Ok(Self::over(planned, self.context.clone()))
     }
 
     /// p^r.
     pub fn modulus(&self) -> u64 {
-        self.wire.message().slots().modulus().value()
+        self.context.modulus()
     }
 
     /// How many values a ciphertext holds.
     pub fn most_values(&self) -> usize {
-        let slots = self.wire.message().slots();
-        slots.slots() * if self.packed() { slots.degree() } else { 1 }
+        self.context.slots() * if self.packed() { self.context.degree() } else { 1 }
     }
 
     /// Whether slots hold elements of degree d.
@@ -96,7 +101,7 @@ impl Setup {
         }
         let mut all = values.to_vec();
         all.resize(most, 0);
-        let slots = self.wire.message().slots();
+        let slots = &self.context;
         Ok(if self.packed() { Plaintext::from_slots(slots, &all)? } else { Plaintext::from_integers(slots, &all)? })
     }
 

@@ -9,7 +9,7 @@ use windlass::Content;
 use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, stage_times};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
-use windlass::schemes::{Ciphertext, Decryptor, Encryptor, Engine};
+use windlass::schemes::{Ciphertext, Encryptor};
 use windlass::wire::CiphertextV1;
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
@@ -17,6 +17,7 @@ use super::describe::{Refreshed, describe_refresh, describe_values};
 use super::setup::{Planned, Setup};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
+use crate::key_file::KeyFile;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::{file_bytes, read, read_for, write};
@@ -50,33 +51,23 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 }
 
 fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Vec<(&'static str, u64)>> {
-    let (plan, message) = (&setup.planned.plan, setup.wire.message());
-    let context = message.context();
-    let mut rng = os_rng().map_err(windlass::Error::from)?;
-    let required = plan.required_key_levels();
-    let made = stages.count("keygen", "making keys", required.len() + 2, |tick| -> windlass::Result<_> {
-        let secret = Arc::new(SecretKey::generate(context, &mut rng));
-        let public = PublicKey::generate(&secret, &mut rng);
-        let mut evaluation = EvaluationKeys::of(&secret);
-        for (element, level) in required {
-            evaluation.add_galois(&secret, element, level, &mut rng)?;
-            tick();
-        }
-        // What is left of them: the relinearisation key.
-        plan.add_keys(&mut evaluation, &secret, &mut rng)?;
-        tick();
-        let own = BootstrapKeys::generate(plan, setup.planned.scheme, &secret, &mut rng)?;
-        tick();
-        Ok((secret, public, evaluation, own))
-    });
-    let (secret, public, evaluation, own) = made?;
+    let (plan, context) = (&setup.planned.plan, &setup.context);
+    // One for each automorphism, the relinearisation key, and the bootstrapping keys.
+    let count = plan.required_key_levels().len() + 2;
+    let made =
+        stages.count("keygen", "making keys", count, |tick| context.generate_keys_observed([plan], |_, _| tick()));
+    let (client, server) = made?;
     stages.run("keygen_write", "writing keys", || {
-        Ok(vec![
-            (SECRET, write(&outputs.at(SECRET), message, &*secret)?),
-            (PUBLIC, write(&outputs.at(PUBLIC), message, &public)?),
-            (EVALUATION, write(&outputs.at(EVALUATION), message, &evaluation)?),
-            (BOOTSTRAP, write(&outputs.at(BOOTSTRAP), &setup.wire, &own)?),
-        ])
+        let files = context.files();
+        let mut written = vec![
+            (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
+            (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key())?),
+            (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
+        ];
+        for (_, own) in server.bootstrappings() {
+            written.push((BOOTSTRAP, write(&outputs.at(BOOTSTRAP), &setup.wire, own)?));
+        }
+        Ok(written)
     })
 }
 
@@ -85,9 +76,8 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
-    let (secret, public) = (args.secret_key.as_deref(), args.public_key.as_deref());
     let (capacity, bytes) = stages.run("encrypt", "encrypting", || {
-        make_ciphertext(&setup, secret, public, &args.values, args.capacity, &args.out)
+        make_ciphertext(&setup, args.with.file()?, &args.values, args.capacity, &args.out)
     })?;
     let mut report = Report::default();
     report.line(format!("{} values are encrypted, with {capacity:.1} bits of capacity", args.values.len()));
@@ -100,15 +90,14 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
 /// Gives the capacity and the size of the file.
 fn make_ciphertext(
     setup: &Setup,
-    secret: Option<&Path>,
-    public: Option<&Path>,
+    key: KeyFile<'_>,
     values: &[u64],
     capacity: Option<f64>,
     out: &Path,
 ) -> Result<(f64, u64)> {
     let plaintext = setup.plaintext(values)?;
-    let (message, scheme) = (setup.wire.message(), setup.planned.scheme);
-    let top = message.context().top_level();
+    let (context, files) = (&setup.context, setup.context.files());
+    let top = files.context().top_level();
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     // Whether a ciphertext has what was asked for.
     let enough = |ct: &Ciphertext| match capacity {
@@ -119,26 +108,25 @@ fn make_ciphertext(
         let bits = capacity.map_or_else(String::new, |bits| format!(" with {bits} bits of capacity"));
         CliError::Usage(format!("these parameters have no fresh ciphertext{bits}; ask for less with --capacity"))
     };
-    let ciphertext = match (secret, public) {
-        (Some(path), _) => {
-            let (secret, _): (SecretKey, _) = read(path, message)?;
-            let decryptor = Decryptor::new(scheme, message.slots(), Arc::new(secret));
+    let ciphertext = match key {
+        KeyFile::Secret(path) => {
+            let (secret, _): (SecretKey, _) = read(path, files)?;
+            let decryptor = context.client_from_key(Arc::new(secret))?.decryptor();
             let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
             let found = fresh.find(|made| made.as_ref().is_ok_and(|(ct, _)| enough(ct)));
             let (ciphertext, seed) = found.ok_or_else(none)??;
             CiphertextV1::seeded(ciphertext, seed)
         }
-        (None, Some(path)) => {
-            let (public, _): (PublicKey, _) = read(path, message)?;
-            let fresh = Encryptor::new(scheme, Arc::new(public)).encrypt(&plaintext, &mut rng)?;
-            let engine = Engine::new(scheme, message.slots(), Arc::new(EvaluationKeys::empty(message.context())))?;
-            let mut lower = (1..=top).map(|level| engine.switch_modulus(&fresh, level));
+        KeyFile::Public(path) => {
+            let (public, _): (PublicKey, _) = read(path, files)?;
+            let fresh = Encryptor::new(context.scheme(), Arc::new(public)).encrypt(&plaintext, &mut rng)?;
+            let server = context.server_without_keys()?;
+            let mut lower = (1..=top).map(|level| server.engine().switch_modulus(&fresh, level));
             let found = lower.find(|made| made.as_ref().is_ok_and(enough));
             CiphertextV1::new(found.ok_or_else(none)??)
         }
-        (None, None) => return Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
     };
-    let bytes = write(out, message, &ciphertext)?;
+    let bytes = write(out, files, &ciphertext)?;
     Ok((setup.capacity(&ciphertext.into_ciphertext()), bytes))
 }
 
@@ -158,7 +146,7 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
 
 fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &mut Stages) -> Result<Refreshed> {
     let (spent, key): (CiphertextV1, _) =
-        stages.run("load_ciphertext", "reading the ciphertext", || read(input, given.wire.message()))?;
+        stages.run("load_ciphertext", "reading the ciphertext", || read(input, given.context.files()))?;
     let spent = spent.into_ciphertext();
     let elements = spent.content() == Content::Elements;
     let other = if elements && !given.packed() { Some(given.to_packed(stages)?) } else { None };
@@ -166,7 +154,7 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     setup.planned.plan.check(&spent)?;
     let (evaluation, own) = stages.run("load_keys", "reading keys", || -> Result<_> {
         let own: BootstrapKeys = read_for(keys[1], &setup.wire, (key, input))?;
-        let evaluation: EvaluationKeys = read_for(keys[0], setup.wire.message(), (key, input))?;
+        let evaluation: EvaluationKeys = read_for(keys[0], setup.context.files(), (key, input))?;
         Ok((Arc::new(evaluation), own))
     })?;
     let mut bootstrapper = prepare(setup, &evaluation, &own, stages);
@@ -195,7 +183,7 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     })?;
     let capacity = (setup.capacity(&spent), setup.capacity(&refreshed));
     let packed = bootstrapper.plan().spec().mode == Mode::Packed;
-    let bytes = write(out, setup.wire.message(), &CiphertextV1::new(refreshed))?;
+    let bytes = write(out, setup.context.files(), &CiphertextV1::new(refreshed))?;
     Ok(Refreshed { stages: stage_times(&times), capacity, bytes, packed })
 }
 
@@ -231,11 +219,11 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
 }
 
 fn open(setup: &Setup, secret_path: &Path, input: &Path) -> Result<Vec<u64>> {
-    let message = setup.wire.message();
-    let (secret, key): (SecretKey, _) = read(secret_path, message)?;
-    let ciphertext = read_for::<_, CiphertextV1>(input, message, (key, secret_path))?.into_ciphertext();
-    let decryptor = Decryptor::new(setup.planned.scheme, message.slots(), Arc::new(secret));
-    setup.values(&decryptor.decrypt(&ciphertext)?)
+    let files = setup.context.files();
+    let (secret, key): (SecretKey, _) = read(secret_path, files)?;
+    let ciphertext = read_for::<_, CiphertextV1>(input, files, (key, secret_path))?.into_ciphertext();
+    let client = setup.context.client_from_key(Arc::new(secret))?;
+    setup.values(&client.decrypt_plaintext(&ciphertext)?)
 }
 
 fn compare(found: &[u64], wanted: &[u64]) -> Result<()> {
@@ -262,8 +250,9 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let wanted = setup.values(&setup.plaintext(&values)?)?;
     make_keys(&setup, &outputs, &mut stages)?;
     let at = |name: &str| outputs.at(name);
-    stages
-        .run("encrypt", "encrypting", || make_ciphertext(&setup, Some(&at(SECRET)), None, &values, None, &at(SPENT)))?;
+    stages.run("encrypt", "encrypting", || {
+        make_ciphertext(&setup, KeyFile::Secret(&at(SECRET)), &values, None, &at(SPENT))
+    })?;
     let keys = [at(EVALUATION), at(BOOTSTRAP)];
     let made = refresh(&setup, [&keys[0], &keys[1]], &at(SPENT), &at(REFRESHED), &mut stages)?;
     let found = stages.run("decrypt", "decrypting", || open(&setup, &at(SECRET), &at(REFRESHED)))?;

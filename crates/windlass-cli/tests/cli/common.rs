@@ -25,7 +25,8 @@ pub fn succeed(at: &Path, line: &str) -> Value {
     serde_json::from_slice(&output.stdout).expect("one JSON object")
 }
 
-/// Runs a command line that must fail with exit code 2 and nothing on standard output; its message is the result.
+/// Runs a command line that must fail with exit code 2 and nothing on standard output; its message
+/// is the result.
 pub fn fail(at: &Path, line: &str) -> String {
     let output = windlass(at, line.split_whitespace());
     assert_eq!(output.status.code(), Some(2), "windlass {line}");

@@ -102,7 +102,8 @@ fn queries_for_different_rows_look_alike() {
     };
     let (nile, lena, again) = (query("Nile", "a"), query("Lena", "b"), query("Nile", "c"));
     assert_eq!(nile.len(), lena.len());
-    // Everything before the residues is public: container header with the key pair, schema hash, level, factor, noise bound.
+    // Everything before the residues is public: container header with the key pair, schema hash,
+    // level, factor, noise bound.
     assert_eq!(nile[..124], lena[..124]);
     let same = |a: &[u8], b: &[u8]| a.iter().zip(b).filter(|(x, y)| x == y).count() * 100 / a.len();
     assert!(same(&nile[124..], &again[124..]) < 2, "two encryptions of one row share their residues");

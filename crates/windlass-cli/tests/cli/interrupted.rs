@@ -20,7 +20,8 @@ fn start(at: &Path, line: &str) -> std::process::Child {
     command.spawn().unwrap()
 }
 
-/// Kills a command after growing parts of the time that it takes; `check` sees the directory after each.
+/// Kills a command after growing parts of the time that it takes; `check` sees the directory after
+/// each.
 fn kill_at_many_times(line: &str, prepare: impl Fn(&Path), check: impl Fn(&Path)) {
     let whole = {
         let dir = tempfile::tempdir().unwrap();
@@ -96,7 +97,8 @@ fn interrupted_commands_leave_nothing() {
     assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
 }
 
-/// After a hang-up nothing can be written to standard error: messages are lost, and everything else is done.
+/// After a hang-up nothing can be written to standard error: messages are lost, and everything else
+/// is done.
 #[cfg(unix)]
 #[test]
 fn commands_end_as_they_should_without_standard_error() {
@@ -107,7 +109,8 @@ fn commands_end_as_they_should_without_standard_error() {
     assert_eq!(command.stderr(without_reader()).status().unwrap().code(), Some(2));
 }
 
-/// Opening a pipe waits for a writer that never comes; where everyone may write, anyone may leave one.
+/// Opening a pipe waits for a writer that never comes; where everyone may write, anyone may leave
+/// one.
 #[cfg(unix)]
 #[test]
 fn pipes_and_links_among_leftovers_are_not_opened() {

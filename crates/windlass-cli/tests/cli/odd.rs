@@ -1,4 +1,5 @@
-//! Input as the world has it: unusual tables that must work, and arguments, files and outputs that must be refused with cause and cure.
+//! Input as the world has it: unusual tables that must work, and arguments, files and outputs that
+//! must be refused with cause and cure.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What a client need not believe, and what a bad surrounding does: schemas of strangers, terminals, pipes, memory, threads.
+//! What a client need not believe, and what a bad surrounding does: schemas of strangers,
+//! terminals, pipes, memory, threads.
 
 use std::fs;
 use std::path::Path;
@@ -164,7 +165,8 @@ fn limits_on_memory_do_not_panic() {
     assert!(refused.status.code() == Some(2) && message.contains("cannot start threads"), "{message}");
 }
 
-/// The memory of a process with secrets is neither written to a core file nor shown to other processes.
+/// The memory of a process with secrets is neither written to a core file nor shown to other
+/// processes.
 #[test]
 fn core_dumps_are_off() {
     let dir = tempfile::tempdir().unwrap();
