@@ -71,19 +71,26 @@ pub struct SourceArgs {
     pub insecure: bool,
 }
 
-/// Arguments of `schema`.
+/// The table itself, and the parameters.
 #[derive(Debug, Args)]
-pub struct SchemaArgs {
+pub struct TableArgs {
     /// The table: a CSV file with a header line.
     #[arg(long, value_name = "FILE")]
     pub table: PathBuf,
     /// The column that names each row once.
     #[arg(long, value_name = "COLUMN")]
     pub key: String,
-    /// The parameter set, by name (see `windlass params list`) or as a file, which `params plan --out`
-    /// and `params search --out` write.
+    /// The parameter set, by name (see `windlass params list`) or as a file, which `params plan
+    /// --out` and `params search --out` write.
     #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
     pub params: String,
+}
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    #[command(flatten)]
+    pub table: TableArgs,
     /// The schema file to write.
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
@@ -119,15 +126,8 @@ pub struct QueryArgs {
 /// Arguments of `answer`.
 #[derive(Debug, Args)]
 pub struct AnswerArgs {
-    /// The table: a CSV file with a header line.
-    #[arg(long, value_name = "FILE")]
-    pub table: PathBuf,
-    /// The column that names each row once.
-    #[arg(long, value_name = "COLUMN")]
-    pub key: String,
-    /// The parameter set of the schema, by name or as a file.
-    #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
-    pub params: String,
+    #[command(flatten)]
+    pub table: TableArgs,
     /// The client's evaluation keys.
     #[arg(long, value_name = "FILE")]
     pub evaluation_keys: PathBuf,
@@ -159,19 +159,11 @@ pub struct DecryptArgs {
 /// Arguments of `lookup`.
 #[derive(Debug, Args)]
 pub struct LookupArgs {
-    /// The table: a CSV file with a header line.
-    #[arg(long, value_name = "FILE")]
-    pub table: PathBuf,
-    /// The column that names each row once.
-    #[arg(long, value_name = "COLUMN")]
-    pub key: String,
+    #[command(flatten)]
+    pub table: TableArgs,
     /// The key value of the row to ask for.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
     pub query: String,
-    /// The parameter set, by name (see `windlass params list`) or as a file, which `params plan --out`
-    /// and `params search --out` write.
-    #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
-    pub params: String,
     /// Keep keys, query and answer in this directory (made if missing) [default: a temporary one,
     /// removed at the end].
     #[arg(long, value_name = "DIR")]

@@ -9,7 +9,7 @@ use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::Encryptor;
 use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
 
-use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs};
+use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs, TableArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::key_file::KeyFile;
@@ -29,23 +29,29 @@ const ANSWER: &str = "answer.bin";
 /// Bits of capacity that an answer keeps: room for nothing but decryption.
 const ANSWER_CAPACITY: f64 = 4.0;
 
+/// The table with all that is built from it.
+fn open_table(args: &TableArgs, stages: &mut Stages) -> Result<(Table, Session)> {
+    let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
+    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
+    Ok((table, session))
+}
+
 /// `windlass schema`.
 pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     claim(&args.out)?;
     let mut stages = Stages::new(quiet);
-    let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
-    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
+    let (_, session) = open_table(&args.table, &mut stages)?;
     let bytes = session.schema.write(&args.out)?;
     let mut report = Report::default();
     report.line(format!(
         "{} rows, {} columns; parameters {}",
         session.schema.keys.len(),
         session.schema.columns.len(),
-        args.params
+        args.table.params
     ));
     report.field("rows", session.schema.keys.len());
     report.field("columns", session.schema.columns.clone());
-    report.field("parameters", args.params.as_str());
+    report.field("parameters", args.table.params.as_str());
     report.bytes(&[(SCHEMA, bytes)]);
     report.seconds(stages.seconds());
     Ok(report)
@@ -119,8 +125,7 @@ fn make_query(session: &Session, key: KeyFile<'_>, row: usize, out: &Path) -> Re
 /// `windlass answer`.
 pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
-    let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
-    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
+    let (table, session) = open_table(&args.table, &mut stages)?;
     claim(&args.out)?;
     let made = make_answer(&session, &table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;
     let mut report = Report::default();
@@ -224,8 +229,7 @@ fn describe_row(session: &Session, row: &[String], report: &mut Report) {
 /// `windlass lookup`: all stages through files, then a check against the table.
 pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
-    let table = stages.run("table", "reading the table", || Table::read(&args.table, &args.key))?;
-    let session = stages.run("setup", "building rings", || Session::of_table(&table, &args.params))?;
+    let (table, session) = open_table(&args.table, &mut stages)?;
     let number = session.schema.row_of(&args.query)?;
     let names = [SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER];
     let outputs = match &args.out {
