@@ -180,6 +180,19 @@ fn functions_of_slots() {
     assert!(matches!(SlotFunction::from_table(&context, &[0; 258]), Err(Error::ShapeMismatch { .. })));
 }
 
+/// Each key is told once, and those of a bootstrapping together.
+#[test]
+fn keys_are_counted_as_they_are_made() {
+    let context = Context::preset("insecure_boot_256_p257").unwrap();
+    let (rotation, plan) = (LinearMap::rotation(&context, 0, 1).unwrap(), context.bootstrapping().unwrap());
+    let rotation = rotation.plan().unwrap();
+    let needed = rotation.required_keys().union(&plan.required_keys()).count();
+    let mut seen = Vec::new();
+    context.generate_keys_observed([&rotation, &plan], |done, count| seen.push((done, count))).unwrap();
+    let count = needed + 2;
+    assert_eq!(seen, (1..=count).map(|done| (done, count)).collect::<Vec<_>>());
+}
+
 /// The tokens of a program, as its compiler counts them: words, numbers, strings, and marks of one
 /// or two characters.
 fn tokens(program: &str) -> usize {

@@ -60,7 +60,9 @@ fn spare_bits_can_be_spent_to_the_last() {
         let spec = BootstrapSpec { mode, ephemeral_weight: 4, ..BootstrapSpec::default() };
         let toy = toy_with(params(m, primes), (p, 1), spec);
         let (plan, (client, server)) = (&toy.plan, toy.parties(15));
-        let (bootstrapper, engine) = (bootstrapper(&server), server.engine());
+        // One that does not refresh by itself.
+        let bare = toy.context.server_without_keys().unwrap();
+        let (bootstrapper, engine) = (bootstrapper(&server), bare.engine());
         let content = message(plan, 15);
         let top = plan.params().top_level();
         let (mut accepted, mut refused) = (0, 0);

@@ -93,7 +93,7 @@ fn two_slot_orders_of_one_ring_are_kept_apart() {
 /// Many threads that ask for one set get one context; what nobody holds is forgotten.
 #[test]
 fn equal_parameters_are_one_context() {
-    let spec = chain(128, &[50, 49], &[50]);
+    let spec = RlweSpec { digits: 2, ..chain(128, &[50, 49], &[50]) };
     let params = RlweParams::new(&spec).unwrap();
     let make = || Context::with_isa(params.clone(), Isa::Portable).unwrap();
     let contexts: Vec<Arc<Context>> = std::thread::scope(|scope| {
