@@ -56,7 +56,9 @@ pub trait Evaluator: Switching {
     /// `a · b`, relinearised; manages levels by itself.
     fn multiply(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `a²`, relinearised.
-    fn square(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
+    fn square(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext> {
+        self.multiply(a, a)
+    }
     /// `k · a` for an integer `k`, taken modulo `p^r`.
     fn multiply_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext>;
     /// `a / p` where the plaintext of `a` is a multiple of `p`; the result's plaintext modulus is `p^{r−1}`.

@@ -279,10 +279,6 @@ impl Evaluator for Forecast {
         Ok(self.product(a, b))
     }
 
-    fn square(&self, a: &Expected) -> Result<Expected> {
-        Ok(self.product(a, a))
-    }
-
     fn multiply_scalar(&self, a: &Expected, k: i64) -> Result<Expected> {
         let t = self.modulus(a.exponent) as i64;
         let k = k.rem_euclid(t).min(t - k.rem_euclid(t));

@@ -49,6 +49,10 @@ impl Machine for Refreshing<'_> {
         Ok(x)
     }
 
+    fn integers(&self, x: ClearCiphertext) -> ClearCiphertext {
+        x.assume_integers()
+    }
+
     /// p^v·k + (up to the bound), and half of p^v more for p = 2.
     fn front_end(&mut self, ct: ClearCiphertext) -> Result<ClearCiphertext> {
         let plan = &self.0.plan;

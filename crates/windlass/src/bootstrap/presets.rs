@@ -52,18 +52,15 @@ impl BootstrapPreset {
     /// # Errors
     /// [`Error::UnknownPreset`], which lists the names; those of reading a file.
     pub fn named(name: &str, mode: Mode) -> Result<Self> {
-        if name.ends_with(".json") {
-            let params = Params::named_or_file(name, Scheme::Bgv)?;
-            let ephemeral_weight = preset_weight(params.name()).unwrap_or(PLANNED_WEIGHT);
-            return Ok(Self { params, spec: BootstrapSpec { mode, ephemeral_weight, ..BootstrapSpec::default() } });
-        }
-        if !bootstrap_preset_names().any(|known| known == name) {
+        let is_file = name.ends_with(".json");
+        if !is_file && !bootstrap_preset_names().any(|known| known == name) {
             let known = bootstrap_preset_names().collect::<Vec<_>>().join(", ");
             return Err(Error::UnknownPreset { name: name.into(), known });
         }
-        let params = Params::preset(name, Scheme::Bgv)?;
-        let ephemeral_weight = match preset_weight(name) {
+        let params = Params::named_or_file(name, Scheme::Bgv)?;
+        let ephemeral_weight = match preset_weight(params.name()) {
             Some(weight) => weight,
+            None if is_file => PLANNED_WEIGHT,
             None => paper_weight(name, &params)?,
         };
         Ok(Self { params, spec: BootstrapSpec { mode, ephemeral_weight, ..BootstrapSpec::default() } })

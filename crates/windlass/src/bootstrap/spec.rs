@@ -222,9 +222,7 @@ impl DecryptionFormula {
         }
         Ok(Self { prime, message_exponent: r, exponent, removed, bound, cleared, row_square })
     }
-}
 
-impl DecryptionFormula {
     /// log2 of the modulus that the ciphertext is switched to: p^e, or p^ẽ + 1.
     pub(crate) fn log2_switched(&self) -> f64 {
         let digits = if self.cleared == 0 { self.exponent } else { self.removed + self.cleared };

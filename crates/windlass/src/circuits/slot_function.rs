@@ -217,7 +217,7 @@ impl SlotFunction {
 }
 
 /// Refuses slots that are not known to hold integers. Errors: [`Error::NotIntegers`].
-pub(super) fn check_integers<'a, E: Evaluator + 'a>(
+pub(in crate::circuits) fn check_integers<'a, E: Evaluator + 'a>(
     circuit: &str,
     evaluator: &E,
     inputs: impl IntoIterator<Item = &'a E::Ciphertext>,

@@ -308,10 +308,6 @@ impl Evaluator for Clear {
         self.combine(a, b, Plaintext::multiply)
     }
 
-    fn square(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
-        self.multiply(a, a)
-    }
-
     fn multiply_scalar(&self, a: &ClearCiphertext, k: i64) -> Result<ClearCiphertext> {
         self.check("multiply by a scalar", a)?;
         let quotient = self.slots.quotient();

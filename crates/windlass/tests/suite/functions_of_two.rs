@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use windlass::circuits::{Comparison, InnerProduct, Membership, PublicInnerProduct, SlotFunction};
+use windlass::circuits::{
+    Comparison, DigitRemoval, DigitSpec, InnerProduct, Membership, PublicInnerProduct, SlotFunction,
+};
 use windlass::needs::Products;
 use windlass::ring::{kernels::Isa, slots::SlotRing};
 use windlass::schemes::clear::{Clear, ClearCiphertext};
@@ -198,6 +200,20 @@ fn slots_with_elements_are_refused() {
     assert_eq!(client.decrypt(&server.apply(&is_zero, &known).unwrap()).unwrap(), zeros);
     assert_eq!(client.decrypt(&server.apply(&is_zero, &integers).unwrap()).unwrap(), zeros);
     assert_eq!(mock.decrypt(&clear.apply(&is_zero, &of_mock.assume_integers()).unwrap()).unwrap(), zeros);
+}
+
+/// Digits are those of integers: of an element the polynomials make something else.
+#[test]
+fn digits_of_elements_are_refused() {
+    let ring = Arc::new(SlotRing::new(105, 2, 3, Isa::best()).unwrap());
+    let clear = Clear::new(&ring);
+    let removal = DigitRemoval::new(DigitSpec::new(2, 3, 1)).unwrap();
+    let one = vec![1; ring.slots() * ring.degree()];
+    let elements = clear.encrypt(&Plaintext::from_slots(&ring, &one).unwrap()).unwrap();
+    assert!(matches!(removal.apply(&clear, &elements), Err(Error::NotIntegers { .. })));
+    let integers = clear.encrypt(&Plaintext::from_integers(&ring, &[2, 4, 6]).unwrap()).unwrap();
+    let halves = clear.decrypt(&removal.apply(&clear, &integers).unwrap()).to_integers().unwrap();
+    assert_eq!(halves[..4], [1, 2, 3, 0]);
 }
 
 /// Along a bad dimension automorphisms move integers alone.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::removal::{DigitRemoval, Row};
+use crate::circuits::slot_function::check_integers;
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 
@@ -10,8 +11,13 @@ impl DigitRemoval {
     /// `(x − Σ_{i<v} z_i·p^i)/p^v` in every slot, for integers x modulo p^e in the slots: the
     /// plaintext modulus falls from p^e to p^{e−v}.
     ///
-    /// Cost: [`DigitRemoval::products`] ciphertext products. Errors: what the evaluator reports.
+    /// Cost: [`DigitRemoval::products`] ciphertext products.
+    ///
+    /// # Errors
+    /// [`crate::Error::NotIntegers`] for slots that are not known to hold integers; what the
+    /// evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        check_integers("digit removal", evaluator, [x])?;
         let mut values: Vec<Vec<E::Ciphertext>> = Vec::new();
         for row in &self.rows {
             let lent = values.iter().zip(&self.rows).enumerate();
