@@ -66,13 +66,14 @@ impl Engine {
             Ok(refreshed) => refreshed,
             Err(error) => return first.map_err(|_| error),
         };
+        let mut best = first;
         if let Some(fresh) = &refreshed {
-            let second = circuit(&plain, fresh);
-            if self.refresher_for(&second).is_none() {
-                return second;
+            match circuit(&plain, fresh) {
+                Ok(second) if refresher.spare_bits(&second) >= 0.0 => return Ok(second),
+                second => best = better(self, best, second),
             }
         }
-        better(self, first, circuit(self, refreshed.as_ref().unwrap_or(input)))
+        better(self, best, circuit(self, refreshed.as_ref().unwrap_or(input)))
     }
 
     /// The refresher, if the result calls for it: it has no room, or there was none to make it.
