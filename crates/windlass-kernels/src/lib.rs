@@ -13,7 +13,6 @@ pub mod ntt;
 pub mod overflow;
 pub mod reference;
 pub mod rows;
-pub mod rows_fma;
 
 pub use error::KernelError;
 pub use isa::Isa;

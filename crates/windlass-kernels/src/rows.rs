@@ -5,11 +5,11 @@
 
 mod columns;
 mod combine;
+mod fma;
 mod sums;
 
-pub use crate::rows_fma::mul_add_assign;
-pub(crate) use columns::fetch_ahead;
 pub use combine::{MAX_TERMS, dot_scalar};
+pub use fma::mul_add_assign;
 pub use sums::{PairSum, dot, dot_pairs, tensor};
 
 use crate::isa::Isa;

@@ -4,9 +4,9 @@
 //! g_k ≡ 1 mod D_k, ≡ 0 mod the other groups, Σ_k digit_k·g_k ≡ x mod Q, whichever primes of Q are still there.
 
 mod decomposition;
-mod moved;
+mod hoisted;
 mod product;
 
 pub use decomposition::{Decomposition, Gadget};
-pub use moved::{Moved, Weights, weighted_sums};
-pub use product::{Addend, Product};
+pub use hoisted::{Moved, Weights, dot_hoisted, sum_hoisted};
+pub use product::Product;

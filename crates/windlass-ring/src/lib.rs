@@ -4,7 +4,6 @@
 //! its type whether it holds coefficients ([`Coeff`]) or values ([`Eval`]).
 #![forbid(unsafe_code)]
 
-pub mod accumulate;
 mod basis;
 mod buffer;
 pub mod error;

@@ -210,12 +210,6 @@ impl<R: Representation> Poly<R> {
         self.fill(|_, q, x| rows::mul_scalar_assign(isa, q, x, q.reduce(factor(q))));
     }
 
-    /// `self *= factor(index, q)`, row by row.
-    pub fn mul_scalar_rows(&mut self, factor: impl Fn(usize, Modulus) -> u64 + Sync) {
-        let isa = self.ring.isa();
-        self.fill(|index, q, x| rows::mul_scalar_assign(isa, q, x, factor(index, q)));
-    }
-
     /// `factors[row]·row` on the rows of the basis, zero on the other rows of `wide`.
     pub fn embed_times(&self, wide: &Basis, factors: &[u64]) -> Self {
         let isa = self.ring.isa();
@@ -310,7 +304,7 @@ impl Poly<Eval> {
     /// Row by row of `sums` the pair `(Σ x_i[0]·y_i, Σ x_i[1]·y_i)` over the primes of `basis`, which all operands must cover.
     ///
     /// One pass through memory for all sums: what occurs in several is read once for each prime.
-    pub fn pair_sums(ring: &Arc<Ring>, basis: &Basis, sums: &[Vec<([&Self; 2], &Self)>]) -> Vec<[Self; 2]> {
+    pub fn dot_pairs(ring: &Arc<Ring>, basis: &Basis, sums: &[Vec<([&Self; 2], &Self)>]) -> Vec<[Self; 2]> {
         let mut out: Vec<[Self; 2]> =
             sums.iter().map(|_| std::array::from_fn(|_| Self::unspecified(ring, basis))).collect();
         let buffers = out.iter_mut().flatten().map(Self::rows_mut).collect();
@@ -347,12 +341,5 @@ impl Poly<Eval> {
         let mut out = Self::unspecified(&self.ring, &self.basis);
         out.fill(|index, _, x| automorphism.apply(isa, x, self.row_of(index)));
         out
-    }
-
-    /// `self += θ_t(other)`.
-    pub fn add_automorphism_assign(&mut self, other: &Self, automorphism: &Automorphism) {
-        self.check(other);
-        let isa = self.ring.isa();
-        self.fill(|index, q, x| automorphism.add_assign(isa, q, x, other.row_of(index)));
     }
 }

@@ -65,11 +65,6 @@ impl Ring {
         self.isa
     }
 
-    /// Number of primes.
-    pub fn prime_count(&self) -> usize {
-        self.plans.len()
-    }
-
     /// Prime `index`.
     pub fn modulus(&self, index: usize) -> Modulus {
         self.plans[index].modulus()

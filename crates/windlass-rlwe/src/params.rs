@@ -209,11 +209,6 @@ impl RlweParams {
     pub fn key_sizes(&self) -> KeySizes {
         KeySizes::new(self.n(), &self.q_primes, &self.special_primes, self.digits())
     }
-
-    /// Bytes of a ciphertext of two polynomials on disk at a level.
-    pub fn ciphertext_disk_at(&self, level: usize) -> u64 {
-        2 * sizes::packed_bytes(self.n(), &self.q_primes[..level])
-    }
 }
 
 fn out_of_range(what: &'static str, got: usize, range: String) -> RlweError {

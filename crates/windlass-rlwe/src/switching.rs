@@ -10,8 +10,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use rayon::prelude::*;
-use windlass_ring::accumulate::{MovedTerm, sum_of_moved_products};
-use windlass_ring::gadget::{Moved, Product, weighted_sums};
+use windlass_ring::gadget::{self, Moved, Product};
 use windlass_ring::kernels::{Automorphism, Modulus, rows};
 use windlass_ring::{Eval, Poly, sample};
 use zeroize::Zeroizing;
@@ -22,7 +21,7 @@ use crate::key_id::KeyId;
 use crate::keys::{SecretKey, SecretPoly};
 use crate::secret_rng::SecretRng;
 
-pub use windlass_ring::gadget::{Addend, Weights};
+pub use windlass_ring::gadget::Weights;
 pub use windlass_ring::rns::Finish;
 
 /// A key that switches ciphertext components from a secret s' to a secret s at every level up to its own.
@@ -163,6 +162,9 @@ impl SwitchingKey {
     }
 }
 
+/// What an automorphism takes: its key, and how it moves values.
+pub type Move<'a> = (&'a SwitchingKey, Arc<Automorphism>);
+
 /// A polynomial after decompose-and-extend: its gadget digits over Q_l·P.
 #[derive(Debug, Clone)]
 pub struct Digits {
@@ -186,48 +188,56 @@ impl Digits {
     ///
     /// # Errors
     /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of the digits.
-    pub fn inner_product(&self, _: &Context, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
-        self.switch_wide(key, None, None)
-    }
-
-    /// `θ(inner product + addend)` over Q_l·P, the addend joining the first half.
-    ///
-    /// # Errors
-    /// As [`Self::inner_product`].
-    pub fn switch_wide(
-        &self,
-        key: &SwitchingKey,
-        addend: Option<Addend<'_>>,
-        automorphism: Option<&Automorphism>,
-    ) -> Result<[Poly<Eval>; 2], RlweError> {
+    pub fn inner_product(&self, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
         key.check_level(self.level)?;
-        Ok(Product::of_digits(&self.digits, key.halves()).evaluate(addend, automorphism))
+        Ok(Product::of_digits(&self.digits, key.halves()).evaluate())
     }
-}
 
-impl Digits {
-    /// Row by row of `sums` the pair `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of the same automorphisms with constants,
-    /// each key and constant read once ([`windlass_ring::gadget::weighted_sums`]).
+    /// `θ(⟨digits, key⟩ + addend)` over Q_l·P, the addend joining the first half.
     ///
     /// # Errors
     /// As [`Self::inner_product`].
-    pub fn weighted_sums(
+    pub fn hoisted_automorphism(&self, addend: &Poly<Eval>, step: &Move<'_>) -> Result<[Poly<Eval>; 2], RlweError> {
+        Ok(self.moved(addend, std::slice::from_ref(step))?[0].evaluate())
+    }
+
+    /// `Σ_i θ_i(⟨digits, key_i⟩ + addend)` over Q_l·P: what a sum of automorphisms costs between one decomposition and one
+    /// mod-down (Inoue–Suzuki–Yamana 2022, Algorithm 3.1, lines 5 to 17).
+    ///
+    /// # Errors
+    /// As [`Self::inner_product`].
+    pub fn sum_hoisted(
         &self,
         context: &Context,
-        addend: Addend<'_>,
-        keys: &[(&SwitchingKey, Arc<Automorphism>)],
+        addend: &Poly<Eval>,
+        steps: &[Move<'_>],
+    ) -> Result<[Poly<Eval>; 2], RlweError> {
+        let moved = self.moved(addend, steps)?;
+        Ok(gadget::sum_hoisted(context.ring(), &context.wide_basis(self.level), &moved))
+    }
+
+    /// Row by row of `sums` the pair `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of the same automorphisms with
+    /// constants, each key and constant read once ([`gadget::dot_hoisted`]).
+    ///
+    /// # Errors
+    /// As [`Self::inner_product`].
+    pub fn dot_hoisted(
+        &self,
+        context: &Context,
+        addend: &Poly<Eval>,
+        steps: &[Move<'_>],
         sums: &[Weights<'_>],
     ) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
-        keys.iter().try_for_each(|(key, _)| key.check_level(self.level))?;
-        let moved: Vec<Moved<'_>> = keys
-            .iter()
-            .map(|(key, automorphism)| Moved {
-                product: Product::of_digits(&self.digits, key.halves()),
-                addend: Some(addend),
-                automorphism,
-            })
-            .collect();
-        Ok(weighted_sums(context.ring(), &context.wide_basis(self.level), &moved, sums))
+        let moved = self.moved(addend, steps)?;
+        Ok(gadget::dot_hoisted(context.ring(), &context.wide_basis(self.level), &moved, sums))
+    }
+
+    fn moved<'a>(&'a self, addend: &'a Poly<Eval>, steps: &'a [Move<'_>]) -> Result<Vec<Moved<'a>>, RlweError> {
+        let moved = |(key, automorphism): &'a Move<'_>| {
+            key.check_level(self.level)?;
+            Ok(Moved { product: Product::of_digits(&self.digits, key.halves()), addend, automorphism })
+        };
+        steps.iter().map(moved).collect()
     }
 }
 
@@ -261,52 +271,25 @@ pub fn switch(
 ///
 /// # Errors
 /// As [`switch`].
-pub fn switch_wide(
+pub fn extended_automorphism(
     context: &Context,
     x: &Poly<Eval>,
-    key: &SwitchingKey,
-    addend: Option<Addend<'_>>,
-    automorphism: Option<&Automorphism>,
+    addend: &Poly<Eval>,
+    (key, automorphism): &Move<'_>,
 ) -> Result<[Poly<Eval>; 2], RlweError> {
     key.check_level(level_of(context, x))?;
     let digits = context.gadget().decomposition(x, context.special(), 1);
-    Ok(Product::of_decomposition(&digits, key.halves()).evaluate(addend, automorphism))
-}
-
-impl Digits {
-    /// `Σ_i θ_i(y + ⟨digits, key_i⟩)` over Q_l·P, y added to the first component alone: what a sum of automorphisms costs
-    /// between one decomposition and one mod-down (Inoue–Suzuki–Yamana 2022, Algorithm 3.1, lines 5 to 17).
-    ///
-    /// # Errors
-    /// As [`Self::inner_product`].
-    pub fn sum_of_switched(
-        &self,
-        context: &Context,
-        y: &Poly<Eval>,
-        terms: &[(&SwitchingKey, Arc<Automorphism>)],
-    ) -> Result<[Poly<Eval>; 2], RlweError> {
-        if let Some((key, _)) = terms.iter().find(|(key, _)| key.level < self.level) {
-            return Err(RlweError::KeyLevelTooLow { key: key.level, needed: self.level });
-        }
-        let moved: Vec<MovedTerm<'_>> =
-            terms.iter().map(|(key, automorphism)| MovedTerm { b: &key.b, a: &key.a, automorphism }).collect();
-        let wide = context.wide_basis(self.level);
-        Ok(sum_of_moved_products(context.ring(), &wide, &self.digits, y, &moved))
-    }
-}
-
-/// Mod-down: `scale·round(x/P)` over Q_l.
-pub fn mod_down(context: &Context, x: &Poly<Eval>, level: usize, scale: u64) -> Poly<Eval> {
-    x.divide_rounded_times(&context.basis(level), scale)
+    let product = Product::of_decomposition(&digits, key.halves());
+    Ok(Moved { product, addend, automorphism }.evaluate())
 }
 
 /// Mod-down of a pair: `scale·round(x/P)` over Q_l.
-pub fn mod_down_pair(context: &Context, pair: [&Poly<Eval>; 2], level: usize, scale: u64) -> [Poly<Eval>; 2] {
+pub fn mod_down(context: &Context, pair: [&Poly<Eval>; 2], level: usize, scale: u64) -> [Poly<Eval>; 2] {
     Poly::divide_pair(pair, &context.basis(level), scale, &Finish::default())
 }
 
 /// P/divisor modulo the primes of Q_l: what mod-down by `divisor·round(·/P)` undoes without error.
-pub fn extension_factors(context: &Context, level: usize, divisor: u64) -> Vec<u64> {
+fn extension_factors(context: &Context, level: usize, divisor: u64) -> Vec<u64> {
     let ring = context.ring();
     let factor = |index: usize| {
         let q = ring.modulus(index);

@@ -104,7 +104,7 @@ fn inner_products_stay_within_their_bound_and_come_near() {
             for level in [1, 3, 5] {
                 let c = sample::uniform(context.ring(), &context.basis(level), &[seed; 32], level as u32);
                 let digits = Digits::new(&context, &c, 1);
-                let [b, a] = digits.inner_product(&context, keys.galois(element).unwrap()).unwrap();
+                let [b, a] = digits.inner_product(keys.galois(element).unwrap()).unwrap();
                 // θ(b) + θ(a)·s = P·θ(c·s) + θ(Σ digit·e).
                 let mut error = secret.phase(&[b.automorphism(&theta), a.automorphism(&theta)]);
                 let wide = switching::extend(&context, &c, 1);
@@ -182,8 +182,8 @@ fn the_fused_switch_is_its_parts_for_any_number_of_threads() {
         for (level, multiplier) in [(1, 1), (4, 257), (5, 1)] {
             let part = |stream| sample::uniform(context.ring(), &context.basis(level), &[9; 32], stream);
             let (c0, c1) = (part(0), part(1));
-            let wide = Digits::new(&context, &c1, multiplier).inner_product(&context, key).unwrap();
-            let mut expected = wide.map(|half| switching::mod_down(&context, &half, level, multiplier));
+            let wide = Digits::new(&context, &c1, multiplier).inner_product(key).unwrap();
+            let mut expected = switching::mod_down(&context, wide.each_ref(), level, multiplier);
             expected[0].add_assign(&c0);
             let expected = expected.map(|half| half.automorphism(&theta));
             for threads in [1, 2, 3, 4] {

@@ -73,8 +73,8 @@ fn key_switch_noise_is_within_its_bound_and_near_it() {
                 let basis = context.basis(level);
                 let s = Poly::from_signed(context.ring(), &basis, secret.expose_coefficients()).into_eval();
                 let x = sample::uniform(context.ring(), &basis, &[seed ^ 0x55; 32], level as u32);
-                let wide = Digits::new(&context, &x, 1).inner_product(&context, key).unwrap();
-                let pair = wide.map(|half| mod_down(&context, &half, level, 1));
+                let wide = Digits::new(&context, &x, 1).inner_product(key).unwrap();
+                let pair = mod_down(&context, wide.each_ref(), level, 1);
                 let exact = error_bits(&context, &pair, &s, &x.mul(&s).mul(&s));
                 let bound = noise.key_switch(level).bits();
                 assert!(exact <= bound, "m = {m}, seed {seed}, level {level}: noise 2^{exact:.1}, bound 2^{bound:.1}");

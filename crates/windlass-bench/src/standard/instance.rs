@@ -197,17 +197,17 @@ impl Instance {
         let (context, part) = (self.context(), &inputs.a.parts()[1]);
         let (level, id) = (self.context().top_level(), |op: &str| self.id(op, threads));
         let digits = Digits::new(context, part, 1);
-        let wide = digits.inner_product(context, self.relinearisation()).expect("a key of the top level");
+        let wide = digits.inner_product(self.relinearisation()).expect("a key of the top level");
         let mut rows = Some(part.clone().into_coeff());
         let (ring, mut row) = (context.ring(), part.row(0).to_vec());
         vec![
             subject(id("decompose"), move || drop(Digits::new(context, part, 1))),
-            subject(id("inner-product"), move || drop(digits.inner_product(context, self.relinearisation()))),
-            subject(id("mod-down"), move || wide.iter().for_each(|half| drop(mod_down(context, half, level, 1)))),
+            subject(id("inner-product"), move || drop(digits.inner_product(self.relinearisation()))),
+            subject(id("mod-down"), move || drop(mod_down(context, wide.each_ref(), level, 1))),
             subject(id("key-switch"), move || {
                 let digits = Digits::new(context, part, 1);
-                let wide = digits.inner_product(context, self.relinearisation()).expect("a key of the top level");
-                wide.iter().for_each(|half| drop(mod_down(context, half, level, 1)));
+                let wide = digits.inner_product(self.relinearisation()).expect("a key of the top level");
+                drop(mod_down(context, wide.each_ref(), level, 1));
             }),
             // Forward and inverse of every row of Q: twice as many transforms as rows.
             repeated(id("transform-streamed"), 2 * level as u32, move || {

@@ -1,7 +1,7 @@
 //! `c += a·b` on l rows of n residues, fused and as a product and a sum.
 
 use windlass_kernels::modulus::find_primes;
-use windlass_kernels::{Isa, Modulus, rows, rows_fma};
+use windlass_kernels::{Isa, Modulus, rows};
 
 use super::args::Trace;
 use super::results::Results;
@@ -43,7 +43,7 @@ pub fn run(args: &Trace, results: &mut Results) {
 }
 
 fn fused(isa: Isa, c: &mut Rows, a: &Rows, b: &Rows) {
-    c.each([a, b], |q, c, a, b| rows_fma::mul_add_assign(isa, q, c, a, b));
+    c.each([a, b], |q, c, a, b| rows::mul_add_assign(isa, q, c, a, b));
 }
 
 fn separate(isa: Isa, c: &mut Rows, product: &mut Rows, a: &Rows, b: &Rows) {

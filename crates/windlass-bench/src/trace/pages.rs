@@ -22,7 +22,7 @@ pub fn text(results: &Results, folder: &str) -> String {
         let _ = write!(
             out,
             "\n## Fused multiply-add\n\n\
-             Time of a product and a sum in two passes over that of `rows_fma::mul_add_assign`, by bytes of the\n\
+             Time of a product and a sum in two passes over that of `rows::mul_add_assign`, by bytes of the\n\
              three operands (log n = 10..15, l = 1..15, 50-bit primes; medians from one power of two to the\n\
              next), as Figure 1 of the paper; above 1 the fused form is faster.\n\n\
              ![Fused multiply-add]({folder}/fma.svg)\n"

@@ -1,6 +1,5 @@
 //! Σ_k digit_k·(b_k, a_k): the inner product of gadget digits with pairs of polynomials, made row by row.
 
-use windlass_kernels::Automorphism;
 use windlass_kernels::rows::{self, PairSum};
 
 use super::decomposition::Decomposition;
@@ -24,15 +23,6 @@ pub struct Product<'a> {
     halves: [&'a [Poly<Eval>]; 2],
 }
 
-/// `factors[row]·poly` for the rows of `poly`, nothing elsewhere; without factors `poly` itself.
-#[derive(Debug, Clone, Copy)]
-pub struct Addend<'a> {
-    /// The polynomial.
-    pub poly: &'a Poly<Eval>,
-    /// One scalar for each row, or none.
-    pub factors: &'a [u64],
-}
-
 impl<'a> Product<'a> {
     /// The product with digits that are stored. The halves cover the basis of the digits.
     pub fn of_digits(digits: &'a [Poly<Eval>], halves: [&'a [Poly<Eval>]; 2]) -> Self {
@@ -54,7 +44,7 @@ impl<'a> Product<'a> {
     }
 
     /// Rows of scratch memory for digits.
-    pub(super) fn made(&self) -> usize {
+    fn made(&self) -> usize {
         match self.digits {
             Digits::Stored(_) => 0,
             Digits::Made(decomposition) => decomposition.len(),
@@ -62,7 +52,7 @@ impl<'a> Product<'a> {
     }
 
     /// Writes both rows of prime `index`; `scratch` holds the digits that have to be made.
-    pub(super) fn write(&self, index: usize, scratch: Vec<&mut [u64]>, out: [&mut [u64]; 2]) {
+    fn write(&self, index: usize, scratch: Vec<&mut [u64]>, out: [&mut [u64]; 2]) {
         let ring = self.halves[0][0].ring();
         let digits: Vec<&[u64]> = match self.digits {
             Digits::Stored(digits) => digits.iter().map(|digit| digit.row_of(index)).collect(),
@@ -76,26 +66,17 @@ impl<'a> Product<'a> {
         rows::dot_pairs(ring.isa(), ring.modulus(index), &mut sums);
     }
 
-    /// The pair θ(product + addend) over the whole basis, the addend joining the first half.
-    pub fn evaluate(&self, addend: Option<Addend<'_>>, automorphism: Option<&Automorphism>) -> [Poly<Eval>; 2] {
+    /// The pair itself, over the basis of the digits.
+    pub fn evaluate(&self) -> [Poly<Eval>; 2] {
         let ring = self.halves[0][0].ring();
-        let basis = self.basis();
+        self.filled(|index, out| ring.with_scratch(self.made(), |scratch| self.write(index, scratch.split_mut(), out)))
+    }
+
+    /// A pair over the basis of the digits whose rows `write(index, rows)` writes.
+    pub(super) fn filled(&self, write: impl Fn(usize, [&mut [u64]; 2]) + Sync) -> [Poly<Eval>; 2] {
+        let (ring, basis) = (self.halves[0][0].ring(), self.basis());
         let mut out: [Poly<Coeff>; 2] = std::array::from_fn(|_| Poly::unspecified(ring, basis));
-        ring.for_each_rows(out.each_mut().map(Poly::rows_mut), |row, [first, second]| {
-            let index = basis.index(row);
-            ring.with_scratch(self.scratch(), |scratch| match automorphism {
-                None => {
-                    self.write(index, scratch.split_mut().split_off(2), [&mut *first, second]);
-                    add(addend, index, first);
-                }
-                Some(automorphism) => {
-                    self.rows(index, scratch);
-                    add(addend, index, scratch.row_mut(0));
-                    automorphism.apply(ring.isa(), first, scratch.row(0));
-                    automorphism.apply(ring.isa(), second, scratch.row(1));
-                }
-            });
-        });
+        ring.for_each_rows(out.each_mut().map(Poly::rows_mut), |row, out| write(basis.index(row), out));
         out.map(Poly::assume_eval)
     }
 
@@ -116,15 +97,5 @@ impl Rows<2> for Product<'_> {
         let made = split.split_off(2);
         self.write(index, made, split.try_into().expect("two rows beside the digits"));
         [scratch.row(0), scratch.row(1)]
-    }
-}
-
-pub(super) fn add(addend: Option<Addend<'_>>, index: usize, x: &mut [u64]) {
-    let Some(Addend { poly, factors }) = addend else { return };
-    let (isa, q) = (poly.ring().isa(), poly.ring().modulus(index));
-    match (poly.basis().row_of(index), factors) {
-        (None, _) => {}
-        (Some(row), []) => rows::add_assign(isa, q, x, poly.row(row)),
-        (Some(row), factors) => rows::mul_scalar_add_assign(isa, q, x, poly.row(row), factors[row]),
     }
 }

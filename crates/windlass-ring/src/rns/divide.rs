@@ -163,13 +163,6 @@ impl Poly<Eval> {
         quotient
     }
 
-    /// `factor · round(x / D)`: as [`Self::divide_rounded`] with multiplier 1, times a scalar at no extra cost.
-    pub fn divide_rounded_times(&self, keep: &Basis, factor: u64) -> Self {
-        let drop = self.basis().without(keep);
-        let [quotient] = Division::new(self.ring(), keep, &drop, 1, factor).apply(&[self], &Finish::default());
-        quotient
-    }
-
     /// `θ(factor · round(x / D) + addend)` for two polynomials over one basis: as [`Self::divide_rounded`] with multiplier 1, the rest at next to
     /// no cost.
     pub fn divide_pair(pair: [&Self; 2], keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Self; 2] {

@@ -189,13 +189,6 @@ impl GaloisRing {
         (0..degree).map(coefficient).collect()
     }
 
-    /// Σ_j λ_j σ^j(η).
-    pub fn evaluate_linearised(&self, lambda: &[Vec<u64>], eta: &[u64]) -> Vec<u64> {
-        lambda.iter().enumerate().fold(vec![0; self.degree()], |sum, (j, constant)| {
-            self.add(&sum, &self.mul(constant, &self.frobenius(eta, j)))
-        })
-    }
-
     pub(crate) fn trace_table(&self) -> &[u64] {
         &self.traces
     }

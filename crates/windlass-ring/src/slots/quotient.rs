@@ -166,12 +166,6 @@ impl QuotientRing {
         self.reduce_cyclic(cyclic)
     }
 
-    /// a modulo p^r as an element modulo p^{r'} of another ring with the same m and p, by centred lifting or reduction.
-    pub fn lift_to(&self, a: &[u64], target: &QuotientRing) -> Vec<u64> {
-        debug_assert!(self.m() == target.m() && self.modulus.prime() == target.modulus.prime());
-        a.iter().map(|&x| target.modulus.reduce_i64(self.modulus.centred(x))).collect()
-    }
-
     fn zip(&self, a: &[u64], b: &[u64], f: impl Fn(u64, u64) -> u64) -> Vec<u64> {
         assert!(a.len() == self.n() && b.len() == self.n());
         a.iter().zip(b).map(|(&x, &y)| f(x, y)).collect()

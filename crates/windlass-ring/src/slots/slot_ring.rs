@@ -268,15 +268,6 @@ impl SlotRing {
         self.encode_integers(&slots).expect("zeros and ones, one for each slot")
     }
 
-    /// The element with the same constant of E in every slot.
-    ///
-    /// # Errors
-    /// [`RingError::WrongLength`], [`RingError::NotCanonical`].
-    pub fn embed_constant(&self, constant: &[u64]) -> Result<Vec<u64>, RingError> {
-        self.check(constant, self.degree())?;
-        self.encode(&constant.repeat(self.slots()))
-    }
-
     /// `a^{-1}` in R/(p^r), slot by slot.
     ///
     /// # Errors

@@ -151,7 +151,7 @@ impl SeededPair {
         b.add_assign(&error);
         error.zeroize();
         let mut message = Poly::from_signed(ring, wide, message).into_eval();
-        message.mul_scalar_rows(|_, q| scale(q));
+        message.mul_scalar_assign(scale);
         b.add_assign(&message);
         message.zeroize();
         Self { seed, b, a }

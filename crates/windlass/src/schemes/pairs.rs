@@ -7,10 +7,9 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use windlass_ring::kernels::Automorphism;
 use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::switching::{self, Addend, Digits, Finish, SwitchingKey, Weights};
+use windlass_rlwe::switching::{self, Digits, Finish, Move, Weights};
 use windlass_rlwe::{Context, EvaluationKeys, KeyId};
 
 use crate::error::{Error, Result, check_same_keys};
@@ -43,6 +42,8 @@ pub enum Growth {
 #[derive(Debug, Clone)]
 pub struct Hoisted<C> {
     ct: C,
+    /// P times the first part, in the multiples of the key switch: what joins every inner product.
+    addend: Poly<Eval>,
     digits: Digits,
 }
 
@@ -150,8 +151,10 @@ impl<R: Rules> Switching for R {
 
     fn hoist(&self, a: &R::Ciphertext) -> Result<Self::Hoisted> {
         self.check_pair("hoist", a)?;
-        let digits = Digits::new(context(self), &a.parts()[1], self.phase_multiplier(a));
-        Ok(Hoisted { ct: a.clone(), digits })
+        let multiplier = self.phase_multiplier(a);
+        let addend = switching::extend_narrow(context(self), &a.parts()[0], multiplier);
+        let digits = Digits::new(context(self), &a.parts()[1], multiplier);
+        Ok(Hoisted { ct: a.clone(), addend, digits })
     }
 
     fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended> {
@@ -159,11 +162,9 @@ impl<R: Rules> Switching for R {
         if is_identity(self, t) {
             return self.extend(&a.ct);
         }
-        let (key, permutation) = key_and_permutation(self.evaluation_keys(), t)?;
+        let step = key_and_permutation(self.evaluation_keys(), t)?;
         let level = a.digits.level();
-        let factors = switching::extension_factors(context(self), level, self.phase_multiplier(&a.ct));
-        let addend = Addend { poly: &a.ct.parts()[0], factors: &factors };
-        let parts = a.digits.switch_wide(key, Some(addend), Some(&permutation))?;
+        let parts = a.digits.hoisted_automorphism(&a.addend, &step)?;
         let mut ct = a.ct.around(parts.into());
         self.grow(&mut ct, level, Growth::InnerProduct);
         Ok(Extended { ct, level })
@@ -175,9 +176,8 @@ impl<R: Rules> Switching for R {
         let moved: Vec<u64> = elements.iter().copied().filter(|&t| !is_identity(self, t)).collect();
         let mut sum = None;
         if !moved.is_empty() {
-            let first = switching::extend_narrow(context(self), &a.ct.parts()[0], self.phase_multiplier(&a.ct));
-            let terms = keys_and_permutations(self.evaluation_keys(), &moved)?;
-            let parts = a.digits.sum_of_switched(context(self), &first, &terms)?;
+            let steps = keys_and_permutations(self.evaluation_keys(), &moved)?;
+            let parts = a.digits.sum_hoisted(context(self), &a.addend, &steps)?;
             let mut image = a.ct.around(Vec::new());
             self.grow(&mut image, level, Growth::InnerProduct);
             let mut ct = image.around(parts.into());
@@ -207,7 +207,7 @@ impl<R: Rules> Switching for R {
             return self.dot_extended(&images, rows);
         }
         let level = a.digits.level();
-        let keys = keys_and_permutations(self.evaluation_keys(), elements)?;
+        let steps = keys_and_permutations(self.evaluation_keys(), elements)?;
         let mut image = a.ct.around(Vec::new());
         self.grow(&mut image, level, Growth::InnerProduct);
         let mut known = Vec::with_capacity(rows.len());
@@ -216,9 +216,7 @@ impl<R: Rules> Switching for R {
             known.push(row_of(self, level, row.iter().map(|&(_, c)| (&image, c)))?);
             sums.push(row.iter().map(|&(j, c)| (j, c.map(R::values))).collect());
         }
-        let factors = switching::extension_factors(context(self), level, self.phase_multiplier(&a.ct));
-        let addend = Addend { poly: &a.ct.parts()[0], factors: &factors };
-        let pairs = a.digits.weighted_sums(context(self), addend, &keys, &sums)?;
+        let pairs = a.digits.dot_hoisted(context(self), &a.addend, &steps, &sums)?;
         Ok(known.iter().zip(pairs).map(|(ct, pair)| Extended { ct: ct.around(pair.into()), level }).collect())
     }
 
@@ -258,7 +256,7 @@ impl<R: Rules> Switching for R {
             }
         }
         let wide = context(self).wide_basis(level);
-        let mut pairs = Poly::pair_sums(context(self).ring(), &wide, &products).into_iter();
+        let mut pairs = Poly::dot_pairs(context(self).ring(), &wide, &products).into_iter();
         // What comes with the constant 1 is added to the products, or to the first of its kind.
         let finish = |(row, ct): (&MixedRow<'_, R::Constant>, R::Ciphertext)| {
             let product = row.iter().any(|(_, c)| c.is_some()).then(|| pairs.next().expect("one for each row"));
@@ -278,11 +276,10 @@ impl<R: Rules> Switching for R {
         if is_identity(self, t) {
             return Ok(a.clone());
         }
-        let (key, permutation) = key_and_permutation(self.evaluation_keys(), t)?;
+        let step = key_and_permutation(self.evaluation_keys(), t)?;
         // The pair is divided by the multiplier already.
-        let narrowed = switching::mod_down(context(self), &a.ct.parts()[1], a.level, 1);
-        let addend = Addend { poly: &a.ct.parts()[0], factors: &[] };
-        let parts = switching::switch_wide(context(self), &narrowed, key, Some(addend), Some(&permutation))?;
+        let narrowed = a.ct.parts()[1].divide_rounded(&context(self).basis(a.level), 1);
+        let parts = switching::extended_automorphism(context(self), &narrowed, &a.ct.parts()[0], &step)?;
         let mut ct = a.ct.around(parts.into());
         self.grow(&mut ct, a.level, Growth::KeySwitch);
         Ok(Extended { ct, level: a.level })
@@ -299,7 +296,7 @@ impl<R: Rules> Switching for R {
     fn mod_down(&self, a: Self::Extended) -> Result<R::Ciphertext> {
         self.check_pair("mod-down", &a.ct)?;
         let multiplier = self.phase_multiplier(&a.ct);
-        let parts = switching::mod_down_pair(context(self), halves(&a.ct), a.level, multiplier);
+        let parts = switching::mod_down(context(self), halves(&a.ct), a.level, multiplier);
         let mut out = a.ct.around(parts.into());
         self.grow(&mut out, a.level, Growth::Rounding);
         self.accept_pair("mod-down", (&a.ct, a.level), out)
@@ -380,9 +377,6 @@ fn check_extended<R: Rules>(rules: &R, a: &Extended<R::Ciphertext>, b: &Extended
     }
     rules.check_alike(&a.ct, &b.ct)
 }
-
-/// What θ_t takes: its key, and how it moves values.
-type Move<'a> = (&'a SwitchingKey, Arc<Automorphism>);
 
 /// For θ_t, t not 1. Errors: [`Error::MissingGaloisKey`].
 fn key_and_permutation(keys: &EvaluationKeys, t: u64) -> Result<Move<'_>> {

@@ -85,7 +85,7 @@ impl Engine {
     pub(crate) fn times(&self, a: &Ciphertext, poly: &Poly<Eval>, factor: Factor) -> Result<Ciphertext> {
         let ring = self.context.rlwe().ring();
         let basis = a.parts[0].basis();
-        let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], poly)]]);
+        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], poly)]]);
         let parts = parts.into_iter().flatten().collect();
         self.accept("multiply by a constant", a.with_parts(parts, times(&a.info, factor)))
     }

@@ -139,7 +139,7 @@ impl Engine {
         self.check_constant(c, a, a.level())?;
         let basis = a.parts[0].basis();
         let ring = self.context.ring();
-        let parts = Poly::pair_sums(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.poly)]]);
+        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.poly)]]);
         let parts = parts.into_iter().flatten().collect();
         let out = Ciphertext { noise: a.noise * c.norm, content: a.content.max(c.content), ..a.with_parts(parts) };
         self.accept("multiply by a constant", self.capacity(a), out)

@@ -1,7 +1,8 @@
-//! Many sums `Σ_j c_j·θ_j(product_j + addend)` of the same moved products: the baby steps of a linear map, with their constants.
+//! Sums over the automorphisms of one decomposition: `Σ_j θ_j(product_j + addend)`, and many such sums with constants.
 //!
-//! Everything is made prime by prime: the moved products of one prime are written once, and read from cache by all sums. So each key and
-//! each constant is read from memory once, and nothing but the sums is written there.
+//! Everything is made prime by prime, and nothing but the sums leaves the cache. With constants, the moved products of one
+//! prime are written once and read from cache by all sums: the baby steps of a linear map. So each key and each constant is
+//! read from memory once.
 
 use std::sync::Arc;
 
@@ -9,18 +10,20 @@ use rayon::prelude::*;
 use windlass_kernels::Automorphism;
 use windlass_kernels::rows::{self, PairSum};
 
-use super::product::{Addend, Product, add};
+use super::product::Product;
 use crate::basis::Basis;
+use crate::buffer::RowBuffer;
 use crate::poly::{Coeff, Eval, Poly};
 use crate::ring::Ring;
+use crate::rns::Rows;
 
 /// `θ(product + addend)`, the addend joining the first half.
 #[derive(Debug, Clone, Copy)]
 pub struct Moved<'a> {
     /// The inner product of digits with a key.
     pub product: Product<'a>,
-    /// What joins its first half.
-    pub addend: Option<Addend<'a>>,
+    /// What joins its first half; zero modulo the primes that it does not have.
+    pub addend: &'a Poly<Eval>,
     /// θ.
     pub automorphism: &'a Automorphism,
 }
@@ -32,29 +35,56 @@ pub type Weights<'a> = Vec<(usize, Option<&'a Poly<Eval>>)>;
 const COLUMNS: usize = 512;
 
 impl Moved<'_> {
-    fn write(&self, ring: &Ring, index: usize, [first, second]: [&mut [u64]; 2]) {
-        ring.with_scratch(2 + self.product.made(), |scratch| {
-            let mut split = scratch.split_mut();
-            let made = split.split_off(2);
-            let [b, a]: [&mut [u64]; 2] = split.try_into().expect("two rows beside the digits");
-            self.product.write(index, made, [&mut *b, &mut *a]);
-            add(self.addend, index, b);
-            self.automorphism.apply(ring.isa(), first, b);
-            self.automorphism.apply(ring.isa(), second, a);
+    /// Both polynomials over the basis of the product.
+    pub fn evaluate(&self) -> [Poly<Eval>; 2] {
+        self.product.filled(|index, out| self.write(index, out))
+    }
+
+    /// The product and the addend modulo one prime, before θ.
+    fn unmoved<'b>(&self, index: usize, scratch: &'b mut RowBuffer) -> [&'b [u64]; 2] {
+        self.product.rows(index, scratch);
+        if let Some(row) = self.addend.basis().row_of(index) {
+            let ring = self.addend.ring();
+            rows::add_assign(ring.isa(), ring.modulus(index), scratch.row_mut(0), self.addend.row(row));
+        }
+        [scratch.row(0), scratch.row(1)]
+    }
+
+    fn write(&self, index: usize, out: [&mut [u64]; 2]) {
+        let ring = self.addend.ring();
+        ring.with_scratch(self.product.scratch(), |scratch| {
+            for (out, x) in out.into_iter().zip(self.unmoved(index, scratch)) {
+                self.automorphism.apply(ring.isa(), out, x);
+            }
         });
     }
+
+    fn add_to(&self, index: usize, sums: &mut [&mut [u64]; 2]) {
+        let ring = self.addend.ring();
+        ring.with_scratch(self.product.scratch(), |scratch| {
+            for (sum, x) in sums.iter_mut().zip(self.unmoved(index, scratch)) {
+                self.automorphism.add_assign(ring.isa(), ring.modulus(index), sum, x);
+            }
+        });
+    }
+}
+
+/// The pair `Σ moved` over `basis`.
+///
+/// Cost: for each moved product that of its product and two permutations.
+pub fn sum_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>]) -> [Poly<Eval>; 2] {
+    let mut sums = [Poly::zero(ring, basis), Poly::zero(ring, basis)];
+    ring.for_each_rows(sums.each_mut().map(Poly::rows_mut), |row, mut sums| {
+        moved.iter().for_each(|moved| moved.add_to(basis.index(row), &mut sums));
+    });
+    sums
 }
 
 /// Row by row of `sums` the pair `Σ c·moved`, over `basis`. No sum is empty.
 ///
 /// Cost: for each moved product that of its product and two permutations; for each constant two multiply-adds a residue.
 /// Scratch memory: two rows for each moved product.
-pub fn weighted_sums(
-    ring: &Arc<Ring>,
-    basis: &Basis,
-    moved: &[Moved<'_>],
-    sums: &[Weights<'_>],
-) -> Vec<[Poly<Eval>; 2]> {
+pub fn dot_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>], sums: &[Weights<'_>]) -> Vec<[Poly<Eval>; 2]> {
     let mut out: Vec<[Poly<Coeff>; 2]> =
         sums.iter().map(|_| std::array::from_fn(|_| Poly::unspecified(ring, basis))).collect();
     let threads = rayon::current_num_threads();
@@ -64,7 +94,7 @@ pub fn weighted_sums(
             let mut split = inputs.split_mut();
             let write = |(moved, pair): (&Moved<'_>, &mut [&mut [u64]])| {
                 let [first, second] = pair else { unreachable!("rows in pairs") };
-                moved.write(ring, index, [first, second]);
+                moved.write(index, [first, second]);
             };
             if threads > 1 {
                 moved.par_iter().zip(split.par_chunks_mut(2)).for_each(write);
