@@ -1,48 +1,10 @@
 //! What can go wrong in this layer, and what to do about it.
 
-use std::fmt;
-
 use windlass_ring::RingError;
 use windlass_ring::kernels::KernelError;
 
-use crate::key_id::KeyId;
-
-/// A number in a message: whatever integer or real number was given, as it was given.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Number {
-    /// An integer.
-    Integer(i128),
-    /// A real number, perhaps infinite or none.
-    Real(f64),
-}
-
-macro_rules! integers {
-    ($($type:ty),*) => {
-        $(impl From<$type> for Number {
-            fn from(x: $type) -> Self {
-                Self::Integer(x as i128)
-            }
-        })*
-    };
-}
-
-integers!(i32, u32, i64, u64, usize);
-
-impl From<f64> for Number {
-    fn from(x: f64) -> Self {
-        Self::Real(x)
-    }
-}
-
-impl fmt::Display for Number {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Integer(x) => x.fmt(f),
-            Self::Real(x) if *x == 0.0 || (1e-4..1e9).contains(&x.abs()) || !x.is_finite() => x.fmt(f),
-            Self::Real(x) => write!(f, "{x:e}"),
-        }
-    }
-}
+use crate::key_id::OtherKeyPair;
+use crate::limits::OutOfRange;
 
 /// What the tables of security cover.
 fn covered(lowest: usize, highest: usize) -> String {
@@ -140,17 +102,8 @@ pub enum RlweError {
         what: &'static str,
     },
     /// Two key pairs of one context met in one operation.
-    #[error(
-        "{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one"
-    )]
-    OtherKeyPair {
-        /// The operation that was asked for.
-        operation: &'static str,
-        /// The key pair of the keys, or of the left operand.
-        left: KeyId,
-        /// The key pair of the right operand.
-        right: KeyId,
-    },
+    #[error(transparent)]
+    OtherKeyPair(#[from] OtherKeyPair),
     /// A switching key was made for lower levels than the ciphertext has.
     #[error(
         "the switching key serves levels up to {key}, but the ciphertext is at level {needed}: switch the ciphertext down first, or make the key for level {needed}"
@@ -162,13 +115,6 @@ pub enum RlweError {
         needed: usize,
     },
     /// A value of the specification is outside its range.
-    #[error("{what} is {got}, but must be {range}")]
-    OutOfRange {
-        /// Which value.
-        what: &'static str,
-        /// What was given.
-        got: Number,
-        /// What is allowed.
-        range: String,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
 }

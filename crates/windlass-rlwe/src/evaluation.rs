@@ -8,8 +8,9 @@ use windlass_ring::kernels::arith;
 
 use crate::context::Context;
 use crate::error::RlweError;
-use crate::key_id::KeyId;
+use crate::key_id::{KeyId, check_same_keys};
 use crate::keys::{SecretKey, SecretPoly};
+use crate::limits::Limits;
 use crate::switching::{SwitchingKey, square};
 
 /// The keys that a server holds: at most one relinearisation key, and Galois keys by their group element.
@@ -52,10 +53,7 @@ impl EvaluationKeys {
 
     /// Takes the name of the first key; another one is refused.
     fn adopt(&mut self, operation: &'static str, key: KeyId) -> Result<(), RlweError> {
-        match *self.id.get_or_insert(key) {
-            id if id == key => Ok(()),
-            id => Err(RlweError::OtherKeyPair { operation, left: id, right: key }),
-        }
+        Ok(check_same_keys(operation, *self.id.get_or_insert(key), key)?)
     }
 
     /// Makes the relinearisation key (s² to s), usable up to `level`.
@@ -80,11 +78,7 @@ impl EvaluationKeys {
         if !Arc::ptr_eq(secret.context(), &self.context) {
             return Err(RlweError::BadKey { what: "secret key" });
         }
-        let top = self.context.top_level();
-        if level == 0 || level > top {
-            let range = format!("between 1 and {top}");
-            return Err(RlweError::OutOfRange { what: "the level of a key", got: level.into(), range });
-        }
+        Limits::between(1, self.context.top_level()).check("the level of a key", level)?;
         self.adopt("add an evaluation key", secret.key_id())
     }
 

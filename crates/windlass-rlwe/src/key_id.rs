@@ -34,3 +34,20 @@ impl fmt::Debug for KeyId {
         write!(f, "KeyId({self})")
     }
 }
+
+/// Two key pairs of one context met in one operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one")]
+pub struct OtherKeyPair {
+    /// The operation that was asked for.
+    pub operation: &'static str,
+    /// The key pair of the keys, or of the left operand.
+    pub left: KeyId,
+    /// The key pair of the right operand.
+    pub right: KeyId,
+}
+
+/// Errors: [`OtherKeyPair`] unless the names are one.
+pub fn check_same_keys(operation: &'static str, left: KeyId, right: KeyId) -> Result<(), OtherKeyPair> {
+    if left == right { Ok(()) } else { Err(OtherKeyPair { operation, left, right }) }
+}

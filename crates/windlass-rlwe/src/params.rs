@@ -11,6 +11,7 @@ use windlass_ring::kernels::modulus::find_primes;
 use windlass_ring::kernels::{Modulus, Shape};
 
 use crate::error::RlweError;
+use crate::limits::{Limits, OutOfRange};
 use crate::security;
 
 pub use crate::security::{SecretDistribution, SecurityEstimate};
@@ -211,34 +212,18 @@ impl RlweParams {
     }
 }
 
-fn out_of_range(what: &'static str, got: usize, range: String) -> RlweError {
-    RlweError::OutOfRange { what, got: got.into(), range }
-}
-
-fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), RlweError> {
-    let count = spec.q_prime_bits.len();
-    if count == 0 || count + spec.special_prime_bits.len() > RlweParams::MAX_PRIMES {
-        let range = format!("at least 1, and with the special primes at most {}", RlweParams::MAX_PRIMES);
-        return Err(out_of_range("the number of primes of Q", count, range));
+fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), OutOfRange> {
+    let (count, special) = (spec.q_prime_bits.len(), spec.special_prime_bits.len());
+    let primes = Limits::between(1, RlweParams::MAX_PRIMES.saturating_sub(special));
+    primes.with("with the special ones at most 128").check("the number of primes of Q", count)?;
+    Limits::at_least(1).check("the number of special primes", special)?;
+    Limits::between(1, count).with("one for each prime at most").check("the number of digits", spec.digits)?;
+    let size = Limits::between(*RlweParams::PRIME_BITS.start(), *RlweParams::PRIME_BITS.end());
+    for &bits in spec.q_prime_bits.iter().chain(&spec.special_prime_bits) {
+        size.check("the size of a prime in bits", bits)?;
     }
-    if spec.special_prime_bits.is_empty() {
-        return Err(out_of_range("the number of special primes", 0, "at least 1".into()));
-    }
-    if spec.digits == 0 || spec.digits > count {
-        return Err(out_of_range(
-            "the number of digits",
-            spec.digits,
-            format!("in 1..={count}, one for each prime at most"),
-        ));
-    }
-    let mut sizes = spec.q_prime_bits.iter().chain(&spec.special_prime_bits);
-    if let Some(&bits) = sizes.find(|bits| !RlweParams::PRIME_BITS.contains(bits)) {
-        return Err(out_of_range("the size of a prime in bits", bits as usize, "in 25..=50".into()));
-    }
-    if let SecretDistribution::Sparse { weight } = spec.secret
-        && (weight == 0 || weight as usize > n)
-    {
-        return Err(out_of_range("the weight of the sparse secret", weight as usize, format!("in 1..={n}")));
+    if let SecretDistribution::Sparse { weight } = spec.secret {
+        Limits::between(1, n).check("the weight of the sparse secret", weight)?;
     }
     Ok(())
 }

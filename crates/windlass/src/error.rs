@@ -6,7 +6,7 @@ use windlass_ring::slots::Hypercube;
 
 use crate::bootstrap::BootstrapError;
 use crate::wire::WireError;
-use windlass_rlwe::{KeyId, Number, RlweError};
+use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
 
 /// Every failure that a caller of Windlass can meet. Variants carry data, never secrets.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -88,17 +88,8 @@ pub enum Error {
     #[error(transparent)]
     Rlwe(RlweError),
     /// Two key pairs of one context met in one operation.
-    #[error(
-        "{operation}: the values belong to different key pairs ({left} and {right}); use keys and ciphertexts of one"
-    )]
-    OtherKeyPair {
-        /// The operation that was asked for.
-        operation: &'static str,
-        /// The key pair of the keys, or of the left operand.
-        left: KeyId,
-        /// The key pair of the right operand.
-        right: KeyId,
-    },
+    #[error(transparent)]
+    OtherKeyPair(#[from] OtherKeyPair),
     /// Two slot orders of one plaintext ring met in one operation.
     #[error(
         "{operation}: the values have their slots in different orders (generators {left:?} and {right:?}); make all plaintexts, plans and keys from one slot ring"
@@ -157,15 +148,8 @@ pub enum Error {
         got: usize,
     },
     /// An argument is outside the range in which the operation is defined.
-    #[error("{what} is {got}, but must be {range}")]
-    OutOfRange {
-        /// Which argument.
-        what: &'static str,
-        /// Its value.
-        got: Number,
-        /// The values allowed.
-        range: String,
-    },
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
     /// A plan cannot be made in the way that was asked for.
     #[error("the strategy {strategy} cannot evaluate this map: {reason}")]
     Unplannable {
@@ -245,15 +229,10 @@ pub enum Error {
 impl From<RlweError> for Error {
     fn from(error: RlweError) -> Self {
         match error {
-            RlweError::OtherKeyPair { operation, left, right } => Self::OtherKeyPair { operation, left, right },
+            RlweError::OtherKeyPair(error) => Self::OtherKeyPair(error),
             error => Self::Rlwe(error),
         }
     }
-}
-
-/// Errors: [`Error::OtherKeyPair`] unless the names are one.
-pub(crate) fn check_same_keys(operation: &'static str, left: KeyId, right: KeyId) -> Result<()> {
-    if left == right { Ok(()) } else { Err(Error::OtherKeyPair { operation, left, right }) }
 }
 
 /// Errors: [`Error::OtherSlotOrder`] unless the hypercubes are the same.

@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_rlwe::EvaluationKeys;
+use windlass_rlwe::{EvaluationKeys, check_same_keys};
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::EncryptedSecret;
@@ -15,7 +15,7 @@ use super::interpreter::{Circuit, Machine, run};
 use super::keys::BootstrapKeys;
 use super::progress::{Progress, Reports};
 use super::stage::StageName;
-use crate::error::{Result, check_same_keys, check_same_order};
+use crate::error::{Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;

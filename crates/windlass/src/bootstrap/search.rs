@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use windlass_ring::kernels::Shape;
 use windlass_ring::kernels::arith;
-use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution, security};
+use windlass_rlwe::{Assurance, Limits, RlweParams, RlweSpec, SecretDistribution, security};
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
@@ -163,17 +163,14 @@ pub fn search(spec: &SearchSpec) -> Result<Vec<Candidate>> {
 }
 
 fn check(spec: &SearchSpec) -> Result<()> {
-    let refuse = |what, got: u64, range: &str| Err(Error::OutOfRange { what, got: got.into(), range: range.into() });
     if !arith::is_prime(spec.p) {
-        return refuse("the plaintext prime p", spec.p, "a prime");
+        return Err(Limits::only("a prime").refuse("the plaintext prime p", spec.p).into());
     }
     if spec.r == 0 || (spec.p as f64).log2() * f64::from(spec.r) >= 45.0 {
-        return refuse("the exponent r of the plaintext modulus", spec.r.into(), "at least 1, with p^r below 2^45");
+        let limits = Limits::at_least(1).with("with p^r below 2^45");
+        return Err(limits.refuse("the exponent r of the plaintext modulus", spec.r).into());
     }
-    if spec.phi.0 > spec.phi.1 || spec.phi.1 > 1 << 17 {
-        return refuse("the largest phi(m)", spec.phi.1 as u64, "between the least and 2^17");
-    }
-    Ok(())
+    Ok(Limits::between(spec.phi.0, 1 << 17).check("the largest phi(m)", spec.phi.1)?)
 }
 
 /// Whether m suits, cheapest questions first.

@@ -10,6 +10,8 @@ use std::ops::RangeInclusive;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::{PrimePower, SlotRing};
 
+use windlass_rlwe::Limits;
+
 use super::polynomial::{PolynomialPlan, product_of_many};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
@@ -31,10 +33,7 @@ impl Power {
     /// # Errors
     /// [`Error::OutOfRange`] for 0.
     pub fn new(exponent: u64) -> Result<Self> {
-        if exponent == 0 {
-            let range = "at least 1".into();
-            return Err(Error::OutOfRange { what: "the exponent of a power", got: 0.into(), range });
-        }
+        Limits::at_least(1).check("the exponent of a power", exponent)?;
         Ok(Self { exponent })
     }
 
@@ -113,11 +112,8 @@ impl SlotFunction {
     pub fn on_range<T: Integer>(ring: &SlotRing, range: RangeInclusive<i64>, f: impl Fn(i64) -> T) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
         let length = (*range.end() as i128 - *range.start() as i128 + 1).max(0);
-        if length == 0 || length > i128::from(modulus.value()) {
-            let range = format!("between 1 and p = {}", modulus.value());
-            let got = (length.min(i128::from(u64::MAX)) as u64).into();
-            return Err(Error::OutOfRange { what: "the length of the range of arguments", got, range });
-        }
+        let limits = Limits::between(1, modulus.value()).with("the plaintext modulus");
+        limits.check("the length of the range of arguments", length.min(i128::from(u64::MAX)) as u64)?;
         let name = format!("a table over {length} arguments modulo {}", modulus.value());
         let points: Vec<(u64, u64)> = range.map(|x| (x.residue(modulus), f(x).residue(modulus))).collect();
         Ok(Self::of_polynomial(name, modulus, &interpolate(modulus, &points), false))
@@ -160,10 +156,7 @@ impl SlotFunction {
     /// As [`Self::on_range`]; the bound must be below p/2.
     pub fn is_negative(ring: &SlotRing, bound: u64) -> Result<Self> {
         let half = (ring.modulus().value() - 1) / 2;
-        if bound > half {
-            let range = format!("at most (p - 1)/2 = {half}");
-            return Err(Error::OutOfRange { what: "the bound of a comparison", got: bound.into(), range });
-        }
+        Limits::at_most(half).with("which is (p - 1)/2").check("the bound of a comparison", bound)?;
         let function = Self::on_range(ring, -(bound as i64)..=bound as i64, |x| i64::from(x < 0))?;
         Ok(Self { name: format!("a comparison of integers that differ by at most {bound}"), ..function })
     }

@@ -12,6 +12,8 @@ use windlass_ring::slots::SlotRing;
 pub use layout::{Layout, Lines};
 pub use record::{bytes_to_words, decode_record, encode_record, word_bits, word_count, words_to_bytes};
 
+use windlass_rlwe::Limits;
+
 use crate::circuits::linear::{LinearMap, LinearPlan, PlanSpec, Strategy};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
@@ -115,10 +117,7 @@ impl Lookup {
     /// # Errors
     /// [`Error::OutOfRange`] when there is no such row.
     pub fn selection(&self, row: usize) -> Result<Plaintext> {
-        if row >= self.layout.rows() {
-            let range = format!("below {}", self.layout.rows());
-            return Err(Error::OutOfRange { what: "row", got: row.into(), range });
-        }
+        Limits::below(self.layout.rows()).check("row", row)?;
         Plaintext::from_integers(&self.slots, &self.layout.selection(row))
     }
 

@@ -3,7 +3,7 @@
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::PrimePower;
 use windlass_rlwe::security::max_log2_qp;
-use windlass_rlwe::{Assurance, Bound, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Bound, Limits, RlweParams, RlweSpec, SecretDistribution};
 
 use super::set::{Params, best_product};
 use crate::error::{Error, Result};
@@ -59,10 +59,8 @@ impl ParamSpec {
     /// # Errors
     /// [`Error::OutOfRange`] above 44 bits.
     pub fn with_plaintext_bits(bits: u32) -> Result<Self> {
-        if bits > 44 {
-            let range = "at most 44; split larger integers into several plaintext moduli".into();
-            return Err(Error::OutOfRange { what: "plaintext bits", got: bits.into(), range });
-        }
+        let limits = Limits::at_most(44).with("so split larger integers into several plaintext moduli");
+        limits.check("plaintext bits", bits)?;
         if bits <= 16 {
             return Ok(Self::default());
         }
@@ -87,22 +85,17 @@ impl Params {
     /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p, bits that are not finite; [`Error::Ring`] for
     /// p^r not below 2^45; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
-        if spec.security < RlweParams::REQUIRED_SECURITY {
-            let range = "at least 128; smaller sets exist only as presets whose names say insecure or paper".into();
-            return Err(Error::OutOfRange { what: "security", got: spec.security.into(), range });
-        }
+        let secure = Limits::between(RlweParams::REQUIRED_SECURITY, f64::MAX);
+        secure.with("smaller sets being presets whose names say insecure or paper").check("security", spec.security)?;
         if !arith::is_prime(spec.p) {
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: spec.p.into(), range: "a prime".into() });
+            return Err(Limits::only("a prime").refuse("plaintext prime p", spec.p).into());
         }
         PrimePower::new(spec.p, spec.r)?;
-        for (what, bits) in [("capacity", spec.capacity), ("security", spec.security)] {
-            if !bits.is_finite() {
-                return Err(Error::OutOfRange { what, got: bits.into(), range: "a finite number of bits".into() });
-            }
+        if !spec.capacity.is_finite() {
+            return Err(Limits::only("a finite number of bits").refuse("capacity", spec.capacity).into());
         }
         if let Some(m) = spec.m.filter(|&m| m < 3 || m % spec.p == 0) {
-            let range = format!("at least 3, and not divisible by p = {}", spec.p);
-            return Err(Error::OutOfRange { what: "cyclotomic index m", got: m.into(), range });
+            return Err(Limits::at_least(3).with("and not divisible by p").refuse("cyclotomic index m", m).into());
         }
         let mut refusal = format!("no ring has {} slots modulo {}", spec.slots, spec.p);
         for m in candidates(spec) {

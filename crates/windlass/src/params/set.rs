@@ -5,9 +5,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 use windlass_ring::kernels::{Isa, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
-use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, RlweSpec};
+use windlass_rlwe::{Bound, Context, Limits, NoiseModel, RlweParams, RlweSpec};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::schemes::Scheme;
 
 /// A complete parameter set.
@@ -26,8 +26,8 @@ impl Params {
     /// A set from its parts. The hypercube generators are found automatically unless given.
     ///
     /// # Errors
-    /// [`Error::Rlwe`] as of [`RlweParams::new`]; [`Error::OutOfRange`] when p is not a prime, divides m or a prime of the chain, or r is 0;
-    /// [`Error::Ring`] for generators that do not generate.
+    /// [`crate::Error::Rlwe`] as of [`RlweParams::new`]; [`crate::Error::OutOfRange`] when p is not a prime, divides m or a prime of the chain, or r is 0;
+    /// [`crate::Error::Ring`] for generators that do not generate.
     pub fn new(
         name: &str,
         scheme: Scheme,
@@ -36,17 +36,16 @@ impl Params {
         spec: RlweSpec,
     ) -> Result<Self> {
         if !arith::is_prime(p) || spec.m % p == 0 {
-            let range = format!("a prime that does not divide m = {}", spec.m);
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
+            return Err(Limits::only("a prime that does not divide m").refuse("plaintext prime p", p).into());
         }
         if r == 0 || (p as f64).log2() * r as f64 >= 45.0 {
-            let range = "at least 1, with p^r below 2^45".into();
-            return Err(Error::OutOfRange { what: "exponent r of the plaintext modulus", got: r.into(), range });
+            let limits = Limits::at_least(1).with("with p^r below 2^45");
+            return Err(limits.refuse("exponent r of the plaintext modulus", r).into());
         }
         let rlwe = RlweParams::new(&spec)?;
         if rlwe.all_primes().iter().any(|q| q.value() == p) {
-            let range = "different from every prime of the modulus chain".into();
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
+            let limits = Limits::only("different from every prime of the modulus chain");
+            return Err(limits.refuse("plaintext prime p", p).into());
         }
         if let Some(generators) = &generators {
             Hypercube::with_generators(spec.m, p, generators)?;
@@ -112,7 +111,7 @@ impl Params {
     /// Builds the plaintext ring with its slots.
     ///
     /// # Errors
-    /// [`Error::Ring`] when the ring layer refuses.
+    /// [`crate::Error::Ring`] when the ring layer refuses.
     pub fn slot_ring(&self) -> Result<Arc<SlotRing>> {
         self.slot_ring_with_isa(Isa::best())
     }
@@ -132,7 +131,7 @@ impl Params {
     /// Builds the transforms of all primes.
     ///
     /// # Errors
-    /// [`Error::Rlwe`] when a transform cannot be built.
+    /// [`crate::Error::Rlwe`] when a transform cannot be built.
     pub fn context(&self) -> Result<Arc<Context>> {
         Ok(Context::new(self.rlwe.clone())?)
     }

@@ -7,7 +7,7 @@ use rand_core::RngCore;
 use windlass_ring::kernels::arith::{self, Reducer};
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context, KeyId, NoiseModel, PublicKey, SecretKey};
+use windlass_rlwe::{Bound, Context, KeyId, Limits, NoiseModel, PublicKey, SecretKey};
 use zeroize::Zeroize;
 
 use super::engine::{Ciphertext, MARGIN_BITS, centred};
@@ -138,10 +138,7 @@ impl Decryptor {
         rng: &mut impl RngCore,
     ) -> Result<(Ciphertext, [u8; 32])> {
         let context = self.key.context();
-        if level == 0 || level > context.top_level() {
-            let range = format!("between 1 and {}", context.top_level());
-            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
-        }
+        Limits::between(1, context.top_level()).check("level", level)?;
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let t = plaintext.slots().modulus().value();

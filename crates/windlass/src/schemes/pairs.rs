@@ -10,9 +10,9 @@ use rayon::prelude::*;
 use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::switching::{self, Digits, Finish, Move, Weights};
-use windlass_rlwe::{Context, EvaluationKeys, KeyId};
+use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
 
-use crate::error::{Error, Result, check_same_keys};
+use crate::error::{Error, Result};
 use crate::switching::{MixedRow, Switching, no_terms};
 
 /// Polynomials with metadata.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use windlass_rlwe::Limits;
+
 use super::model::{LogisticModel, Standardisation};
 use crate::circuits::{TraceChain, TracePlan, TraceSpec};
 use crate::error::{Error, Result};
@@ -35,10 +37,8 @@ impl RowLayout {
     /// # Errors
     /// [`Error::OutOfRange`] when a row does not fit.
     pub fn new(features: usize, slots: usize) -> Result<Self> {
-        if features == 0 || features.next_power_of_two() > slots {
-            let range = format!("in 1..={slots}");
-            return Err(Error::OutOfRange { what: "the number of features", got: features.into(), range });
-        }
+        let most = if slots == 0 { 0 } else { 1 << slots.ilog2() };
+        Limits::between(1, most).check("the number of features", features)?;
         Ok(Self { features, slots })
     }
 

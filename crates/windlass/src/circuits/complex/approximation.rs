@@ -1,19 +1,19 @@
 //! Polynomials near functions, on an interval.
 
+use windlass_rlwe::Limits;
+
 use super::polynomial::{Polynomial, PowerBasis, check_interval};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 impl Polynomial {
     /// The interpolation of `f` at the degree + 1 Chebyshev points of an interval: within a factor of about 2 + log(degree) of the best
     /// polynomial of that degree.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for an empty interval or a degree above 1023; [`Error::NotFinite`] where f is not.
+    /// [`crate::Error::OutOfRange`] for an empty interval or a degree above 1023; [`crate::Error::NotFinite`] where f is not.
     pub fn interpolate(f: impl Fn(f64) -> f64, low: f64, high: f64, degree: usize) -> Result<Self> {
         check_interval(low, high)?;
-        if degree > 1023 {
-            return Err(Error::OutOfRange { what: "the degree", got: degree.into(), range: "at most 1023".into() });
-        }
+        Limits::at_most(1023).check("the degree", degree)?;
         let count = degree + 1;
         let angle = |j: usize| std::f64::consts::PI * (j as f64 + 0.5) / count as f64;
         let values: Vec<f64> =
@@ -48,11 +48,11 @@ impl Polynomial {
     /// 1/x on an interval that does not hold 0.
     ///
     /// # Errors
-    /// As [`Self::interpolate`]; [`Error::OutOfRange`] when 0 lies in the interval.
+    /// As [`Self::interpolate`]; [`crate::Error::OutOfRange`] when 0 lies in the interval.
     pub fn inverse(low: f64, high: f64, degree: usize) -> Result<Self> {
         if low <= 0.0 && high >= 0.0 {
-            let range = "positive, or the upper end negative".into();
-            return Err(Error::OutOfRange { what: "the lower end of the interval", got: low.into(), range });
+            let limits = Limits::only("positive, or the upper end negative");
+            return Err(limits.refuse("the lower end of the interval", low).into());
         }
         Self::interpolate(|x| 1.0 / x, low, high, degree)
     }
@@ -72,6 +72,7 @@ impl Polynomial {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn approximations_converge() {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use num_complex::Complex64;
-use windlass_rlwe::Number;
+use windlass_rlwe::Limits;
 
 use crate::error::{Error, Result};
 use crate::schemes::ckks::{Ciphertext, Engine};
@@ -127,11 +127,11 @@ pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
     if low.is_finite() && high.is_finite() && low < high {
         return Ok(());
     }
-    let (what, got, range) = match low.is_finite() {
-        false => ("the lower end of the interval", low, "finite".into()),
-        true => ("the upper end of the interval", high, format!("finite and above {}", Number::from(low))),
+    let refusal = match low.is_finite() {
+        false => Limits::only("finite").refuse("the lower end of the interval", low),
+        true => Limits::at_least(low).with("and more, but finite").refuse("the upper end of the interval", high),
     };
-    Err(Error::OutOfRange { what, got: got.into(), range })
+    Err(refusal.into())
 }
 
 impl Engine {

@@ -2,6 +2,8 @@
 
 use num_complex::Complex64;
 
+use windlass_rlwe::Limits;
+
 use crate::circuits::linear::CostModel;
 use crate::circuits::trace::{TraceChain, TracePlan};
 use crate::error::{Error, Result};
@@ -31,10 +33,7 @@ impl Engine {
     /// # Errors
     /// [`Error::OutOfRange`] for a slot that is not there; [`Error::ContextMismatch`] for a plan of another sum; those of products and plans.
     pub fn replicate(&self, total: &TracePlan, ciphertext: &Ciphertext, slot: usize) -> Result<Ciphertext> {
-        if slot >= ciphertext.slots() {
-            let range = format!("less than the number of slots, {}", ciphertext.slots());
-            return Err(Error::OutOfRange { what: "the slot", got: slot.into(), range });
-        }
+        Limits::below(ciphertext.slots()).check("the slot", slot)?;
         self.check_total(total, ciphertext.slots())?;
         let mut mask = vec![Complex64::ZERO; ciphertext.slots()];
         mask[slot] = Complex64::new(1.0, 0.0);

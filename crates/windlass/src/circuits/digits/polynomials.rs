@@ -8,7 +8,9 @@ use std::ops::RangeInclusive;
 
 use windlass_ring::slots::PrimePower;
 
-use crate::error::{Error, Result};
+use windlass_rlwe::Limits;
+
+use crate::error::Result;
 
 /// Polynomials of a larger degree are refused: planning their evaluation would take longer than any
 /// use of it.
@@ -86,7 +88,7 @@ pub(super) fn counterexample(modulus: PrimePower, coefficients: &[i64], from: u3
 /// the sum ends where v_n ≥ c. Odd when the digits are balanced.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for degrees above 2048.
+/// [`crate::Error::OutOfRange`] for degrees above 2048.
 pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: DigitRange) -> Result<Vec<i64>> {
     let (prime, precision) = (modulus.prime(), modulus.exponent());
     let step = prime.pow(from.min(precision)) as i64;
@@ -160,16 +162,14 @@ fn newton_terms(prime: u64, precision: u32, from: u32, digits: DigitRange) -> u6
 
 /// Checks that a polynomial of at most this degree can be planned.
 fn check_degree(degree: u64) -> Result<()> {
-    if degree <= MAX_DEGREE as u64 {
-        return Ok(());
-    }
-    let range = format!("at most {MAX_DEGREE}; bound the digits (local null polynomials) for a large p");
-    Err(Error::OutOfRange { what: "the degree of a digit polynomial", got: degree.into(), range })
+    let limits = Limits::at_most(MAX_DEGREE).with("so bound the digits (local null polynomials) for a large p");
+    Ok(limits.check("the degree of a digit polynomial", degree)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     fn value(modulus: PrimePower, f: &[i64], x: i64) -> u64 {
         f.iter().rev().fold(0u128, |sum, &c| {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn refusals_name_the_degree() {
         let degree = |p, c, from, digits| match least_degree(PrimePower::new(p, c).unwrap(), from, digits) {
-            Err(Error::OutOfRange { got, .. }) => got.to_string(),
+            Err(Error::OutOfRange(refused)) => refused.got.to_string(),
             other => panic!("{other:?}"),
         };
         assert_eq!(degree(65537, 2, 1, DigitRange::all(65537)), "131073");

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use windlass_ring::slots::PrimePower;
 
+use windlass_rlwe::Limits;
+
 use super::method::{DigitMethod, DigitRoute, DigitSpec, DigitStep, Method, Stride};
 use super::papers::DIGIT_METHODS;
 use super::polynomials::{DigitRange, counterexample};
@@ -50,10 +52,8 @@ impl DigitRemoval {
     /// [`Error::Ring`] when p^e is not a supported prime power.
     pub fn new(spec: DigitSpec) -> Result<Self> {
         PrimePower::new(spec.prime, spec.exponent)?;
-        if spec.removed == 0 || spec.removed >= spec.exponent {
-            let range = format!("between 1 and {}, one less than the digits there are", spec.exponent - 1);
-            return Err(Error::OutOfRange { what: "the number of digits to remove", got: spec.removed.into(), range });
-        }
+        let limits = Limits::between(1, spec.exponent - 1).with("one less than the digits there are");
+        limits.check("the number of digits to remove", spec.removed)?;
         match spec.method {
             Method::Of(method) => Self::by(method, spec),
             Method::Automatic => {

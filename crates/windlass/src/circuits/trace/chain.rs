@@ -6,6 +6,8 @@ use std::sync::Arc;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
+use windlass_rlwe::Limits;
+
 use crate::error::{Error, Result, check_same_order};
 use crate::switching::Switching;
 
@@ -33,19 +35,14 @@ impl TraceChain {
     /// # Errors
     /// [`Error::OutOfRange`] for a conductor of 0, a factor of no terms or more than 2^16; [`Error::Ring`] for an element that is no unit.
     pub fn new(conductor: u64, factors: impl IntoIterator<Item = Factor>) -> Result<Self> {
-        if conductor == 0 {
-            return Err(Error::OutOfRange { what: "the conductor", got: 0.into(), range: "at least 1".into() });
-        }
+        Limits::at_least(1).check("the conductor", conductor)?;
         let mut kept = Vec::new();
         for Factor { element, count } in factors {
             let element = element % conductor;
             if arith::gcd(element, conductor) != 1 {
                 return Err(windlass_ring::RingError::NotAnAutomorphism { element, m: conductor }.into());
             }
-            if count == 0 || count > 1 << 16 {
-                let range = "in 1..=65536".into();
-                return Err(Error::OutOfRange { what: "the number of terms", got: count.into(), range });
-            }
+            Limits::between(1, 1 << 16).check("the number of terms", count)?;
             if count > 1 {
                 kept.push(Factor { element, count });
             }
@@ -104,10 +101,8 @@ impl TraceChain {
     /// [`crate::circuits::LinearMap::matmul_1d`] with the all-ones matrix). Errors: [`Error::OutOfRange`] if there is no such dimension.
     pub fn dimension(slots: &SlotRing, dimension: usize) -> Result<Self> {
         let dimensions = slots.hypercube().dimensions();
-        let Some(line) = dimensions.get(dimension) else {
-            let range = format!("less than the number of dimensions, {}", dimensions.len());
-            return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
-        };
+        Limits::below(dimensions.len()).check("the dimension", dimension)?;
+        let line = &dimensions[dimension];
         let chain = Self::powers(slots.m(), line.generator, line.size as u64)?;
         Ok(Self { order: Some(Arc::clone(slots.hypercube())), ..chain })
     }
@@ -244,7 +239,7 @@ mod tests {
     fn malformed_chains_are_refused() {
         assert!(matches!(TraceChain::powers(32, 5, 0), Err(Error::OutOfRange { .. })));
         for empty in [TraceChain::powers(0, 5, 4), TraceChain::window(0, 1, 4), TraceChain::new(0, [])] {
-            assert!(matches!(empty, Err(Error::OutOfRange { what: "the conductor", .. })));
+            assert!(matches!(empty, Err(Error::OutOfRange(refused)) if refused.what == "the conductor"));
         }
         assert!(matches!(TraceChain::doublings(32, &[3, 4]), Err(Error::Ring(_))));
         let other = TraceChain::powers(64, 5, 2).unwrap();

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use windlass_ring::slots::SlotRing;
 
+use windlass_rlwe::Limits;
+
 use super::plan::TracePlan;
 use crate::circuits::linear::{ComplexMap, ComplexSlots, LinearMap};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 
 /// The value of one slot in all slots: a mask, then `total`, a plan of total sums.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a slot that is not there; what the evaluator reports.
+/// [`crate::Error::OutOfRange`] for a slot that is not there; what the evaluator reports.
 pub fn replicate<E: Evaluator>(
     evaluator: &E,
     total: &TracePlan,
@@ -22,10 +24,7 @@ pub fn replicate<E: Evaluator>(
     slot: usize,
 ) -> Result<E::Ciphertext> {
     let slots = evaluator.slots();
-    if slot >= slots.slots() {
-        let range = format!("less than the number of slots, {}", slots.slots());
-        return Err(Error::OutOfRange { what: "the slot", got: slot.into(), range });
-    }
+    Limits::below(slots.slots()).check("the slot", slot)?;
     let mut mask = vec![0; slots.slots()];
     mask[slot] = 1;
     let mask = evaluator.prepare(&Plaintext::from_integers(slots, &mask)?)?;
@@ -53,14 +52,12 @@ pub fn inner_product<E: Evaluator>(
 /// doubling of Halevi–Shoup 2014.
 ///
 /// # Errors
-/// [`Error::OutOfRange`] when there is no such dimension, or for a number of groups outside
+/// [`crate::Error::OutOfRange`] when there is no such dimension, or for a number of groups outside
 /// 1..=⌈log2 D⌉.
 pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) -> Result<Vec<LinearMap>> {
     let dimensions = slots.hypercube().dimensions();
-    let Some(line) = dimensions.get(dimension) else {
-        let range = format!("less than the number of dimensions, {}", dimensions.len());
-        return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
-    };
+    Limits::below(dimensions.len()).check("the dimension", dimension)?;
+    let line = &dimensions[dimension];
     shift_radices(line.size, groups)?
         .into_iter()
         .map(|(stride, radix)| {
@@ -75,7 +72,7 @@ pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) 
 /// [`running_sum_maps`].
 ///
 /// # Errors
-/// [`Error::OutOfRange`] for a number of groups outside 1..=log2(slots).
+/// [`crate::Error::OutOfRange`] for a number of groups outside 1..=log2(slots).
 pub fn complex_running_sum_maps(slots: &ComplexSlots, groups: usize) -> Result<Vec<ComplexMap>> {
     let count = slots.count();
     let map = |(stride, radix): (usize, usize)| {
@@ -92,10 +89,7 @@ pub fn complex_running_sum_maps(slots: &ComplexSlots, groups: usize) -> Result<V
 /// numbers of doublings.
 fn shift_radices(size: usize, groups: usize) -> Result<Vec<(usize, usize)>> {
     let steps = size.next_power_of_two().trailing_zeros() as usize;
-    if groups == 0 || groups > steps.max(1) {
-        let range = format!("in 1..={}", steps.max(1));
-        return Err(Error::OutOfRange { what: "the number of groups", got: groups.into(), range });
-    }
+    Limits::between(1, steps.max(1)).check("the number of groups", groups)?;
     let mut radices = Vec::new();
     let mut done = 0;
     for group in 0..groups {

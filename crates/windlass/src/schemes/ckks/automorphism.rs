@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use num_complex::Complex64;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{EvaluationKeys, KeyId};
+use windlass_rlwe::{EvaluationKeys, KeyId, Limits};
 
 use super::arithmetic::{Factor, added, times};
 use super::ciphertext::Ciphertext;
@@ -45,11 +45,7 @@ impl Engine {
     ///
     /// Cost: one transform for every prime of Q_level·P. Errors: as [`super::Encryptor::encrypt`]; [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
-        let (base, top) = (self.context.base_level(), self.context.top_level());
-        if level < base || level > top {
-            let range = format!("between {base} and {top}");
-            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
-        }
+        self.context.levels().check("level", level)?;
         let basis = self.context.rlwe().wide_basis(level);
         let (poly, factor) = self.encode_measured(values, self.context.scale(level), &basis)?;
         Ok(Constant { poly, level, factor })
@@ -63,11 +59,8 @@ impl Engine {
                 right: "a constant prepared for other parameters".into(),
             });
         }
-        if c.level != level {
-            let range = format!("{}, the level the constant was prepared for", c.level);
-            return Err(Error::OutOfRange { what: "level of the ciphertext", got: level.into(), range });
-        }
-        Ok(())
+        let limits = Limits::between(c.level, c.level).with("the level the constant was prepared for");
+        Ok(limits.check("level of the ciphertext", level)?)
     }
 }
 
@@ -129,10 +122,7 @@ impl Rules for Engine {
     }
 
     fn weigh(&self, ct: &Ciphertext, level: usize, constant: &Constant) -> Result<Ciphertext> {
-        if ct.info.degree != 1 {
-            let range = "1: rescale it first".into();
-            return Err(Error::OutOfRange { what: "degree of a factor", got: ct.info.degree.into(), range });
-        }
+        Limits::at_most(1).with("so rescale it first").check("degree of a factor", ct.info.degree)?;
         self.check_constant(constant, level)?;
         Ok(ct.with_parts(Vec::new(), times(&ct.info, constant.factor)))
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use rand_core::RngCore;
 use windlass_ring::{Eval, Poly, norm};
-use windlass_rlwe::{KeyId, PublicKey, SecretKey};
+use windlass_rlwe::{KeyId, Limits, PublicKey, SecretKey, check_same_keys};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::ciphertext::{Ciphertext, Info};
 use super::context::CkksContext;
 use super::error_model::ErrorModel;
 use super::flooding;
-use crate::error::{Error, Result, check_same_keys};
+use crate::error::{Error, Result};
 
 /// Turns real numbers into complex ones.
 pub fn complex(values: &[f64]) -> Vec<Complex64> {
@@ -143,14 +143,7 @@ impl Decryptor {
         level: usize,
         rng: &mut impl RngCore,
     ) -> Result<(Ciphertext, [u8; 32])> {
-        let (base, top) = (self.context.base_level(), self.context.top_level());
-        if level < base || level > top {
-            return Err(Error::OutOfRange {
-                what: "level",
-                got: level.into(),
-                range: format!("between {base} and {top}"),
-            });
-        }
+        self.context.levels().check("level", level)?;
         self.context.check_values(values, bound)?;
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
@@ -196,9 +189,7 @@ impl Decryptor {
         for (what, got, most) in
             [("security in bits", security_bits, 128), ("the number of decryptions", decryptions, u32::MAX)]
         {
-            if got == 0 || got > most {
-                return Err(Error::OutOfRange { what, got: got.into(), range: format!("in 1..={most}") });
-            }
+            Limits::between(1, most).check(what, got)?;
         }
         let mut coefficients = self.coefficients(ct)?;
         // The l2 norm of the error's coefficients is at most its canonical norm.

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::Isa;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Assurance, Context, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Context, Limits, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution};
 
 use super::embedding::Embedding;
 use super::error_model::ErrorModel;
@@ -68,18 +68,15 @@ impl CkksSpec {
     }
 
     fn check(&self) -> Result<()> {
-        let refuse = |what, got: Number, range: &str| Err(Error::OutOfRange { what, got, range: range.into() });
-        if !self.n.is_power_of_two() || !(4..=1 << 17).contains(&self.n) {
-            return refuse("the ring dimension", self.n.into(), "a power of two from 4 to 2^17");
+        let dimension = Limits::between(4, 1 << 17).with("a power of two");
+        dimension.check("the ring dimension", self.n)?;
+        if !self.n.is_power_of_two() {
+            return Err(dimension.refuse("the ring dimension", self.n).into());
         }
-        if !(25..=50).contains(&self.scale_bits) {
-            return refuse("the scale in bits", self.scale_bits.into(), "in 25..=50");
-        }
+        Limits::between(25, 50).check("the scale in bits", self.scale_bits)?;
         let base: u32 = self.base_prime_bits.iter().sum();
-        if base < self.scale_bits + 2 {
-            return refuse("the size of the base primes in bits", base.into(), "at least two more than the scale's");
-        }
-        Ok(())
+        let limits = Limits::at_least(self.scale_bits + 2).with("two more than the scale's");
+        Ok(limits.check("the size of the base primes in bits", base)?)
     }
 
     /// The parameters of the layer below.
@@ -179,6 +176,11 @@ impl CkksContext {
     /// The level at which nothing can be rescaled any more.
     pub fn base_level(&self) -> usize {
         self.spec.base_prime_bits.len()
+    }
+
+    /// The levels that a ciphertext can have.
+    pub(crate) fn levels(&self) -> Limits {
+        Limits::between(self.base_level(), self.top_level())
     }
 
     /// Δ_level, B ≤ level ≤ L. Panics outside.

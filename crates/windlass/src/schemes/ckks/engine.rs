@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use windlass_rlwe::EvaluationKeys;
+use windlass_rlwe::{EvaluationKeys, check_same_keys};
 
 use super::ciphertext::{Ciphertext, log2_phase};
 use super::context::CkksContext;
-use crate::error::{Error, Result, check_same_keys};
+use crate::error::{Error, Result};
 
 /// Homomorphic evaluation of CKKS with a set of evaluation keys.
 ///
@@ -47,7 +47,7 @@ impl Engine {
 
     pub(crate) fn check(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {
         if Arc::ptr_eq(&ct.context, &self.context) {
-            return check_same_keys(operation, self.keys.key_id().unwrap_or(ct.key), ct.key);
+            return Ok(check_same_keys(operation, self.keys.key_id().unwrap_or(ct.key), ct.key)?);
         }
         let describe = |context: &CkksContext| format!("CKKS {}", context.rlwe().params().id());
         Err(Error::ContextMismatch { operation, left: describe(&self.context), right: describe(&ct.context) })

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use windlass_ring::Poly;
 use windlass_rlwe::switching::Finish;
 
+use windlass_rlwe::{Limits, check_same_keys};
+
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
-use crate::error::{Error, Result, check_same_keys};
+use crate::error::{Error, Result};
 
 impl Engine {
     /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is returned as it is.
@@ -50,10 +52,7 @@ impl Engine {
     pub(crate) fn lowered<'a>(&self, ct: &'a Ciphertext, level: usize) -> Result<Cow<'a, Ciphertext>> {
         let ct = self.rescaled(ct)?;
         let base = self.context.base_level();
-        if level < base || level > ct.level() {
-            let range = format!("between {base} and {}", ct.level());
-            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
-        }
+        Limits::between(base, ct.level()).check("level", level)?;
         if level == ct.level() {
             return Ok(ct);
         }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
 use windlass_ring::{Poly, norm};
-use windlass_rlwe::Bound;
 use windlass_rlwe::switching::{self, Finish};
+use windlass_rlwe::{Bound, Limits, check_same_keys};
 
 use super::{Ciphertext, Constant, Engine, centred};
-use crate::error::{Error, Result, check_same_keys};
+use crate::error::{Error, Result};
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 
@@ -42,11 +42,7 @@ impl Engine {
     }
 
     fn check_level(&self, level: usize) -> Result<()> {
-        let top = self.context.top_level();
-        if (1..=top).contains(&level) {
-            return Ok(());
-        }
-        Err(Error::OutOfRange { what: "level", got: level.into(), range: format!("between 1 and {top}") })
+        Ok(Limits::between(1, self.context.top_level()).check("level", level)?)
     }
 
     /// [`Self::prepared`] for constants that are used in this order.
@@ -156,11 +152,8 @@ impl Engine {
             });
         }
         let prepared = c.poly.basis().len() - self.context.special().len();
-        if prepared < level {
-            let range = format!("at most {prepared}, the level the constant was prepared for");
-            return Err(Error::OutOfRange { what: "level of the ciphertext", got: level.into(), range });
-        }
-        Ok(())
+        let limits = Limits::at_most(prepared).with("the level the constant was prepared for");
+        Ok(limits.check("level of the ciphertext", level)?)
     }
 
     /// `a·b` (`a = b` by reference for a square): switch both to the best level, tensor, relinearise.

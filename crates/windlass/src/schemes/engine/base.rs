@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context, EvaluationKeys, NoiseModel};
+use windlass_rlwe::{Bound, Context, EvaluationKeys, Limits, NoiseModel};
 
 use super::ciphertext::Ciphertext;
 use crate::error::{Error, Result};
@@ -60,8 +60,8 @@ impl Engine {
         }
         let p = slots.prime();
         if context.params().all_primes().iter().any(|q| q.value() == p) {
-            let range = "different from every prime of the modulus chain".into();
-            return Err(Error::OutOfRange { what: "plaintext prime p", got: p.into(), range });
+            let limits = Limits::only("different from every prime of the modulus chain");
+            return Err(limits.refuse("plaintext prime p", p).into());
         }
         let models =
             (1..=slots.modulus().exponent()).map(|r| NoiseModel::new(context.params(), slots.prime().pow(r))).collect();

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context, KeyId};
+use windlass_rlwe::{Bound, Context, KeyId, check_same_keys};
 
-use crate::error::{Error, Result, check_same_keys, check_same_order};
+use crate::error::{Error, Result, check_same_order};
 use crate::plaintext::Content;
 use crate::schemes::Scheme;
 

@@ -1,8 +1,9 @@
 //! Sums of products of ciphertexts, relinearised once.
 
 use super::{Ciphertext, Engine};
-use crate::error::{Result, check_same_keys};
+use crate::error::Result;
 use crate::switching::no_terms;
+use windlass_rlwe::check_same_keys;
 
 impl Engine {
     /// Σ a_i·b_i: all operands at one level, tensor products summed, one relinearisation.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use windlass_ring::kernels::arith;
 
-use windlass_rlwe::Bound;
+use windlass_rlwe::{Bound, Limits, check_same_keys};
 
 use super::{Ciphertext, Engine, centred};
-use crate::error::{Error, Result, check_same_keys};
+use crate::error::{Error, Result};
 
 impl Engine {
     /// Switches to a lower level: ε becomes (ε − δ)/D, D the product of the dropped primes, δ ≡ 0 (mod t).
@@ -16,10 +16,7 @@ impl Engine {
     /// [`Error::OutOfRange`] for level 0 or one above that of the ciphertext, [`Error::CapacityExhausted`] when the rounding noise would not fit.
     pub fn switch_modulus(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
         self.check("modulus switch", ct)?;
-        if level == 0 || level > ct.level() {
-            let range = format!("between 1 and {}", ct.level());
-            return Err(Error::OutOfRange { what: "level", got: level.into(), range });
-        }
+        Limits::between(1, ct.level()).check("level", level)?;
         self.accept("modulus switch", self.capacity(ct), self.switched(ct, level).into_owned())
     }
 

@@ -11,7 +11,7 @@ use windlass::schemes::clear::Clear;
 use windlass::{Error, Evaluator, Plaintext, Switching};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
-use windlass_rlwe::{Context, EvaluationKeys, RlweParams, RlweSpec};
+use windlass_rlwe::{Context, EvaluationKeys, OtherKeyPair, RlweParams, RlweSpec};
 
 use super::{CHAIN, decrypt, encrypt, none, parties, random};
 use crate::fixture::{SCHEMES, approximate, chain, keys};
@@ -27,7 +27,7 @@ fn two_key_pairs_of_one_context_are_kept_apart() {
         let (e, f, bare) = (server.engine(), foreign.engine(), bare.engine());
         let [a, b] = [&own, &other].map(|client| encrypt(client, &random(client, 1)));
         let refuse = |label: &str, got: Error| match got {
-            Error::OtherKeyPair { left, right, .. } => {
+            Error::OtherKeyPair(OtherKeyPair { left, right, .. }) => {
                 assert!(left != right && names.contains(&left) && names.contains(&right), "{label}");
             }
             other => panic!("{label}: {other}"),

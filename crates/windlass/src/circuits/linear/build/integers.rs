@@ -9,7 +9,9 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
 
-use super::units::{check_slot, dimension_size};
+use windlass_rlwe::Limits;
+
+use super::units::dimension_size;
 use crate::circuits::linear::map::{LinearGrid, LinearMap, inverse_mod};
 use crate::error::{Error, Result};
 use crate::integer::Integer;
@@ -30,8 +32,8 @@ impl LinearMap {
         let units: Vec<u64> = (0..count).map(|j| slots.hypercube().evaluation_exponent(j)).collect();
         let mut diagonals: HashMap<u64, Vec<u64>> = HashMap::new();
         for (row, column, value) in entries {
-            check_slot("the row of an entry", row, count)?;
-            check_slot("the column of an entry", column, count)?;
+            Limits::below(count).check("the row of an entry", row)?;
+            Limits::below(count).check("the column of an entry", column)?;
             let value = value.residue(modulus);
             if value != 0 {
                 let t = units[column] * inverse_mod(units[row], m) % m;
@@ -91,8 +93,8 @@ impl LinearMap {
     /// Convolution with a kernel `c` is `toeplitz(slots, &c, &[])`. Errors: [`Error::OutOfRange`]
     /// for lists longer than ℓ.
     pub fn toeplitz<T: Integer>(slots: &Arc<SlotRing>, first_column: &[T], first_row: &[T]) -> Result<Self> {
-        check_length("entries of the first column", first_column.len(), slots.slots())?;
-        check_length("entries of the first row", first_row.len(), slots.slots())?;
+        Limits::at_most(slots.slots()).check("entries of the first column", first_column.len())?;
+        Limits::at_most(slots.slots()).check("entries of the first row", first_row.len())?;
         let (lower, upper) = (first_column.len().saturating_sub(1), first_row.len().saturating_sub(1));
         let modulus = slots.modulus();
         let at = |list: &[T], index: usize| list.get(index).map_or(0, |value| value.residue(modulus));
@@ -109,7 +111,7 @@ impl LinearMap {
     pub fn convolution_1d<T: Integer>(slots: &Arc<SlotRing>, dimension: usize, kernel: &[T]) -> Result<Self> {
         let modulus = slots.modulus();
         let size = dimension_size(slots, dimension)?;
-        check_length("entries of the kernel", kernel.len(), size)?;
+        Limits::at_most(size).check("entries of the kernel", kernel.len())?;
         Self::matmul_1d(slots, dimension, |_, row, column| {
             kernel.get((row + size - column) % size).map_or(0, |value| value.residue(modulus))
         })
@@ -128,10 +130,9 @@ impl LinearMap {
         let mut seen = vec![false; count];
         let mut entries = Vec::with_capacity(count);
         for (row, column) in source.iter().map(|slot| slot.index().unwrap_or(usize::MAX)).enumerate() {
-            check_slot(WHAT, column, count)?;
+            Limits::below(count).check(WHAT, column)?;
             if std::mem::replace(&mut seen[column], true) {
-                let range = "different from every other one".to_owned();
-                return Err(Error::OutOfRange { what: WHAT, got: column.into(), range });
+                return Err(Limits::only("different from every other one").refuse(WHAT, column).into());
             }
             entries.push((row, column, 1));
         }
@@ -155,8 +156,8 @@ impl LinearGrid {
         let mut grid = Self::zero(slots, height.div_ceil(count), width.div_ceil(count))?;
         let mut parts: BTreeMap<(usize, usize), Vec<(usize, usize, T)>> = BTreeMap::new();
         for (row, column, value) in entries {
-            check_slot("the row of an entry", row, height)?;
-            check_slot("the column of an entry", column, width)?;
+            Limits::below(height).check("the row of an entry", row)?;
+            Limits::below(width).check("the column of an entry", column)?;
             parts.entry((row / count, column / count)).or_default().push((row % count, column % count, value));
         }
         for ((row, column), entries) in parts {
@@ -192,9 +193,4 @@ fn check_rectangular<T>(matrix: &[impl AsRef<[T]>]) -> Result<()> {
         Some(row) => Err(Error::ShapeMismatch { what: "a row of the matrix", expected, got: row.as_ref().len() }),
         None => Ok(()),
     }
-}
-
-fn check_length(what: &'static str, got: usize, most: usize) -> Result<()> {
-    let range = || format!("at most {most}");
-    if got <= most { Ok(()) } else { Err(Error::OutOfRange { what, got: got.into(), range: range() }) }
 }

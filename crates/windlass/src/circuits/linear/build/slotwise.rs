@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
 
+use windlass_rlwe::Limits;
+
 use super::blocks::from_blocks;
-use super::units::check_slot;
 use crate::circuits::linear::map::LinearMap;
 use crate::error::Result;
 
@@ -26,7 +27,7 @@ impl LinearMap {
     /// The coefficient of ζ^index of every slot, as an integer: the projection `E → Z_{p^r}` for
     /// index 0 (§8's π). Errors: [`crate::Error::OutOfRange`] unless `index < d`.
     pub fn coefficient(slots: &Arc<SlotRing>, index: usize) -> Result<Self> {
-        check_slot("the index of a coefficient", index, slots.degree())?;
+        Limits::below(slots.degree()).check("the index of a coefficient", index)?;
         Self::slotwise(slots, |_, out| out[index] = 1)
     }
 }

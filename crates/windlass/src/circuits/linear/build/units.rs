@@ -4,8 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 
 use windlass_ring::slots::SlotRing;
 
+use windlass_rlwe::Limits;
+
 use crate::circuits::linear::map::{inverse_mod, power_mod};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// Where the slots are: their units, and the way back.
 pub(super) struct SlotUnits {
@@ -51,13 +53,10 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Errors: [`Error::OutOfRange`] if there is no such dimension.
+    /// Errors: [`crate::Error::OutOfRange`] if there is no such dimension.
     pub(super) fn of(slots: &SlotRing, dimension: usize) -> Result<Self> {
         let dimensions = slots.hypercube().dimensions();
-        if dimension >= dimensions.len() {
-            let range = format!("less than the number of dimensions, {}", dimensions.len());
-            return Err(Error::OutOfRange { what: "the dimension", got: dimension.into(), range });
-        }
+        Limits::below(dimensions.len()).check("the dimension", dimension)?;
         let mut seen: HashMap<Vec<usize>, usize> = HashMap::new();
         let (mut coordinate, mut hypercolumn) = (Vec::new(), Vec::new());
         for j in 0..slots.slots() {
@@ -80,10 +79,4 @@ impl Line {
 pub(super) fn dimension_size(slots: &SlotRing, dimension: usize) -> Result<usize> {
     Line::of(slots, dimension)?;
     Ok(slots.hypercube().dimensions()[dimension].size)
-}
-
-/// Errors: [`Error::OutOfRange`] unless the number is below `count`.
-pub(super) fn check_slot(what: &'static str, got: usize, count: usize) -> Result<()> {
-    let range = || format!("less than {count}");
-    if got < count { Ok(()) } else { Err(Error::OutOfRange { what, got: got.into(), range: range() }) }
 }

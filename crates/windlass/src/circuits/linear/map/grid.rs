@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
 
+use windlass_rlwe::Limits;
+
 use super::linear_map::LinearMap;
 use super::representation::Representation;
 use crate::error::{Error, Result};
@@ -25,9 +27,7 @@ impl<R: Representation> LinearGrid<R> {
     /// The grid of zeros. Errors: [`Error::OutOfRange`] without any row or column.
     pub fn zero(representation: &R, rows: usize, columns: usize) -> Result<Self> {
         for (what, count) in [("the number of outputs", rows), ("the number of inputs", columns)] {
-            if count == 0 {
-                return Err(Error::OutOfRange { what, got: 0.into(), range: "at least 1".to_owned() });
-            }
+            Limits::at_least(1).check(what, count)?;
         }
         Ok(Self { representation: representation.clone(), rows, columns, blocks: BTreeMap::new() })
     }
@@ -42,9 +42,7 @@ impl<R: Representation> LinearGrid<R> {
     pub fn set(&mut self, row: usize, column: usize, map: LinearMap<R>) -> Result<()> {
         let places = [("the row of a block", row, self.rows), ("the column of a block", column, self.columns)];
         for (what, got, count) in places {
-            if got >= count {
-                return Err(Error::OutOfRange { what, got: got.into(), range: format!("less than {count}") });
-            }
+            Limits::below(count).check(what, got)?;
         }
         self.representation.check_same(map.representation(), "LinearGrid::set")?;
         self.blocks.insert((row, column), map);

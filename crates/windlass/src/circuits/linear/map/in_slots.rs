@@ -7,6 +7,8 @@ use rayon::prelude::*;
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
 
+use windlass_rlwe::Limits;
+
 use super::linear_map::LinearMap;
 use super::representation::Representation;
 use crate::error::{Error, Result};
@@ -63,14 +65,11 @@ impl Representation for InSlots {
     }
 
     fn check(&self, constant: &Vec<u64>, _: &'static str) -> Result<()> {
-        let (expected, most) = (self.0.slots() * self.0.degree(), self.0.modulus().value());
+        let (expected, most) = (self.0.slots() * self.0.degree(), self.0.modulus().value() - 1);
         if constant.len() != expected {
             return Err(Error::ShapeMismatch { what: "slot coefficients", expected, got: constant.len() });
         }
-        match constant.iter().find(|&&x| x >= most) {
-            Some(&x) => Err(Error::OutOfRange { what: "a residue", got: x.into(), range: format!("less than {most}") }),
-            None => Ok(()),
-        }
+        Ok(Limits::at_most(most).check("a residue", constant.iter().copied().max().unwrap_or(0))?)
     }
 
     fn zero(&self) -> Vec<u64> {

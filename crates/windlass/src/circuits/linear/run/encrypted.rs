@@ -2,6 +2,8 @@
 
 use rayon::prelude::*;
 
+use windlass_rlwe::Limits;
+
 use super::work::Run;
 use crate::circuits::linear::map::{LinearGrid, inverse_mod};
 use crate::circuits::linear::plan::{LinearPlan, Method};
@@ -92,8 +94,8 @@ impl LinearPlan {
             for column in 0..matrix.columns() {
                 let support = matrix.block(row, column).map_or_else(Vec::new, |map| map.support());
                 if let Some(t) = support.into_iter().find(|&t| self.grid().constant(row, column, t).is_none()) {
-                    let range = "one of those of the plan's map".to_owned();
-                    return Err(Error::OutOfRange { what: "an automorphism of the matrix", got: t.into(), range });
+                    let limits = Limits::only("one of those of the plan's map");
+                    return Err(limits.refuse("an automorphism of the matrix", t).into());
                 }
             }
         }
