@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
+use windlass_rlwe::Limits;
 
 use super::polynomial::product_of_many;
 use super::slot_function::{SlotFunction, check_integers};
@@ -95,10 +96,7 @@ impl Membership {
     /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for an
     /// empty list.
     pub fn new(ring: &SlotRing, count: usize) -> Result<Self> {
-        if count == 0 {
-            let range = "at least 1".into();
-            return Err(Error::OutOfRange { what: "the length of a list", got: 0.into(), range });
-        }
+        Limits::at_least(1).check("the length of a list", count)?;
         Ok(Self { count, is_zero: SlotFunction::is_zero(ring)? })
     }
 
