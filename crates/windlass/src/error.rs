@@ -51,14 +51,6 @@ pub enum Error {
         /// All names.
         known: Vec<String>,
     },
-    /// No preset has this name.
-    #[error("no parameter preset is called {name}; there are {known}")]
-    UnknownPreset {
-        /// The name asked for.
-        name: String,
-        /// All names.
-        known: String,
-    },
     /// The planner found no parameter set.
     #[error(
         "no parameters meet the specification: {reason}; ask for less depth, fewer slots or a smaller plaintext modulus"

@@ -7,8 +7,10 @@ use crate::error::{Error, Result};
 /// Errors: [`Error::UnknownName`], which lists the names.
 pub(crate) fn named<T: Copy>(list: &[(&str, T)], given: &str, what: &'static str) -> Result<T> {
     let found = list.iter().find(|(name, _)| *name == given);
-    found.map(|&(_, value)| value).ok_or_else(|| {
-        let known = list.iter().map(|(name, _)| (*name).to_owned()).collect();
-        Error::UnknownName { what, given: given.to_owned(), known }
-    })
+    found.map(|&(_, value)| value).ok_or_else(|| unknown(list.iter().map(|(name, _)| *name), given, what))
+}
+
+/// The refusal of a name that is none of these.
+pub(crate) fn unknown<'a>(known: impl Iterator<Item = &'a str>, given: &str, what: &'static str) -> Error {
+    Error::UnknownName { what, given: given.to_owned(), known: known.map(str::to_owned).collect() }
 }

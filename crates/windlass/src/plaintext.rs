@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_ring::slots::{PrimePower, SlotRing};
+use windlass_ring::slots::{PrimePower, QuotientRing, SlotRing};
 
 use crate::error::{Error, Result};
 use crate::integer::Integer;
@@ -169,22 +169,12 @@ impl Plaintext {
 
     /// `a + b`. Errors: [`Error::ContextMismatch`].
     pub fn add(&self, other: &Self) -> Result<Self> {
-        other.check_ring(&self.slots, "Plaintext::add")?;
-        Ok(Self::wrap(
-            &self.slots,
-            self.slots.quotient().add(&self.coefficients, &other.coefficients),
-            self.content.max(other.content),
-        ))
+        self.combined(other, "Plaintext::add", QuotientRing::add)
     }
 
     /// `a − b`. Errors: [`Error::ContextMismatch`].
     pub fn sub(&self, other: &Self) -> Result<Self> {
-        other.check_ring(&self.slots, "Plaintext::sub")?;
-        Ok(Self::wrap(
-            &self.slots,
-            self.slots.quotient().sub(&self.coefficients, &other.coefficients),
-            self.content.max(other.content),
-        ))
+        self.combined(other, "Plaintext::sub", QuotientRing::sub)
     }
 
     /// `a · b` in `R/(p^r)`. Errors: [`Error::ContextMismatch`].
@@ -196,11 +186,18 @@ impl Plaintext {
         if other.is_one() {
             return Ok(self.clone());
         }
-        Ok(Self::wrap(
-            &self.slots,
-            self.slots.quotient().mul(&self.coefficients, &other.coefficients),
-            self.content.max(other.content),
-        ))
+        self.combined(other, "Plaintext::multiply", QuotientRing::mul)
+    }
+
+    fn combined(
+        &self,
+        other: &Self,
+        operation: &'static str,
+        f: impl Fn(&QuotientRing, &[u64], &[u64]) -> Vec<u64>,
+    ) -> Result<Self> {
+        other.check_ring(&self.slots, operation)?;
+        let coefficients = f(self.slots.quotient(), &self.coefficients, &other.coefficients);
+        Ok(Self::wrap(&self.slots, coefficients, self.content.max(other.content)))
     }
 
     /// `θ_t(a)`. Errors: [`Error::Ring`] if t is no unit modulo m.

@@ -133,7 +133,7 @@ fn bad_input_is_refused_and_leaves_nothing() {
         assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
         assert!(snapshot(at) == before, "windlass {line} made or changed a file");
     };
-    refused("refresh --preset none", "no parameter preset is called none; there are insecure_boot_105");
+    refused("refresh --preset none", "no parameter preset is called \"none\"; there are insecure_boot_105");
     refused("refresh", "give --preset NAME; there are insecure_boot_105");
     refused(&encrypt("--values 2"), "the value 2 is not below the plaintext modulus 2");
     refused(&encrypt(&format!("--values {}", ["1"; 49].join(","))), "values do not fit");

@@ -1,7 +1,8 @@
 //! Named bootstrapping parameters.
 
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::names::unknown;
 use crate::params::{Params, ephemeral_weight as preset_weight, preset_names};
 use crate::schemes::Scheme;
 
@@ -50,12 +51,11 @@ impl BootstrapPreset {
     /// mode unless `mode` says otherwise.
     ///
     /// # Errors
-    /// [`Error::UnknownPreset`], which lists the names; those of reading a file.
+    /// [`crate::Error::UnknownName`], which lists the names; those of reading a file.
     pub fn named(name: &str, mode: Mode) -> Result<Self> {
         let is_file = name.ends_with(".json");
         if !is_file && !bootstrap_preset_names().any(|known| known == name) {
-            let known = bootstrap_preset_names().collect::<Vec<_>>().join(", ");
-            return Err(Error::UnknownPreset { name: name.into(), known });
+            return Err(unknown(bootstrap_preset_names(), name, "parameter preset"));
         }
         let params = Params::named_or_file(name, Scheme::Bgv)?;
         let ephemeral_weight = match preset_weight(params.name()) {
@@ -70,6 +70,7 @@ impl BootstrapPreset {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Error;
 
     use windlass_rlwe::{Assurance, SecretDistribution, security};
 
@@ -102,7 +103,7 @@ mod tests {
         }
         let weight = |name| BootstrapPreset::named(name, Mode::Thin).unwrap().spec.ephemeral_weight;
         assert_eq!([weight("paper_ma24_set2_p8191"), weight("paper_ma24_set1_p65537")], [24, 26]);
-        assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownPreset { .. })));
+        assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownName { .. })));
     }
 
     /// Weights that a preset refuses: none and more than n under any parameters, too few bits under

@@ -71,11 +71,11 @@ impl Context {
     /// parameters, most of them near 80 bits of security. All others have at least 128.
     ///
     /// # Errors
-    /// [`Error::UnknownPreset`], which lists the names.
+    /// [`Error::UnknownName`], which lists the names.
     pub fn preset(name: &str) -> Result<Self> {
         match BootstrapPreset::named(name, Mode::Thin) {
             Ok(preset) => Self::for_bootstrapping(preset.params, preset.spec),
-            Err(Error::UnknownPreset { .. }) => Self::from_params(Params::preset(name, Scheme::Bgv)?),
+            Err(Error::UnknownName { .. }) => Self::from_params(Params::preset(name, Scheme::Bgv)?),
             Err(other) => Err(other),
         }
     }

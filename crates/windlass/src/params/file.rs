@@ -113,7 +113,7 @@ impl Params {
     /// commands name parameters.
     ///
     /// # Errors
-    /// [`Error::UnknownPreset`]; [`WireError::Io`]; as [`Self::from_json`].
+    /// [`crate::Error::UnknownName`]; [`WireError::Io`]; as [`Self::from_json`].
     pub fn named_or_file(text: &str, scheme: Scheme) -> Result<Self> {
         if !text.ends_with(".json") {
             return Self::preset(text, scheme);

@@ -3,7 +3,8 @@
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
 use super::set::Params;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::names::unknown;
 use crate::schemes::Scheme;
 
 /// A row of the table of presets.
@@ -189,11 +190,10 @@ impl Params {
     /// near 80 bits of security. All others have at least 128.
     ///
     /// # Errors
-    /// [`Error::UnknownPreset`], which lists the names.
+    /// [`crate::Error::UnknownName`], which lists the names.
     pub fn preset(name: &str, scheme: Scheme) -> Result<Self> {
         let Some(preset) = PRESETS.iter().find(|preset| preset.name == name) else {
-            let known = preset_names().collect::<Vec<_>>().join(", ");
-            return Err(Error::UnknownPreset { name: name.into(), known });
+            return Err(unknown(preset_names(), name, "parameter preset"));
         };
         let assurance = match name.split('_').next() {
             Some("insecure") => Assurance::Insecure { name: name.into() },

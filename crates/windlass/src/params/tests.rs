@@ -14,7 +14,7 @@ fn every_preset_is_what_its_name_says() {
         assert!(params.fresh_capacity() > 0.0, "{name}");
         assert!(params.explain().contains(name));
     }
-    assert!(matches!(Params::preset("nope", Scheme::Bgv), Err(Error::UnknownPreset { .. })));
+    assert!(matches!(Params::preset("nope", Scheme::Bgv), Err(Error::UnknownName { .. })));
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
-use windlass_ring::sample;
 use windlass_rlwe::Context;
 
-use super::values::{FileContext, Wire, poly_len, read_parts, write_parts};
+use super::stored::{Payload, Stored};
+use super::values::{FileContext, read_parts};
 use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::ckks::{Ciphertext, CkksContext};
@@ -46,9 +46,6 @@ impl FileContext for ApproximateContext {
     }
 }
 
-/// Bytes before the polynomials.
-const FIELDS: u64 = 32;
-
 /// Version 1 of a CKKS ciphertext.
 ///
 /// | Bytes | Field |
@@ -61,31 +58,7 @@ const FIELDS: u64 = 32;
 /// | 8 | bound on the absolute value of a slot, a double |
 /// | 8 | standard deviation of the error of a slot, a double: the precision; no less than that of a fresh encryption |
 /// | | two polynomials, packed; a seed takes 32 bytes |
-#[derive(Debug, Clone)]
-pub struct ApproximateCiphertextV1 {
-    ciphertext: Ciphertext,
-    seed: Option<[u8; 32]>,
-}
-
-impl ApproximateCiphertextV1 {
-    /// A ciphertext with both polynomials.
-    pub fn new(ciphertext: Ciphertext) -> Self {
-        Self { ciphertext, seed: None }
-    }
-
-    /// A fresh secret-key encryption with the seed of its second polynomial, as [`crate::schemes::ckks::Decryptor::encrypt`] gives it: half the
-    /// size.
-    pub fn seeded(ciphertext: Ciphertext, seed: [u8; 32]) -> Self {
-        let second = &ciphertext.parts()[1];
-        debug_assert!(sample::uniform(second.ring(), second.basis(), &seed, 0) == *second);
-        Self { ciphertext, seed: Some(seed) }
-    }
-
-    /// The ciphertext.
-    pub fn into_ciphertext(self) -> Ciphertext {
-        self.ciphertext
-    }
-}
+pub type ApproximateCiphertextV1 = Stored<Ciphertext>;
 
 /// The fields before the polynomials.
 struct Fields {
@@ -130,56 +103,24 @@ impl Fields {
     }
 }
 
-impl Wire<ApproximateContext> for ApproximateCiphertextV1 {
+impl Payload<ApproximateContext> for Ciphertext {
     const KIND: Kind = Kind::ApproximateCiphertext;
+    const FIELDS: u64 = 32;
 
-    fn key_id(&self) -> Option<KeyId> {
-        Some(self.ciphertext.key_id())
-    }
-
-    fn encode(&self, context: &ApproximateContext, out: &mut FieldWriter) {
-        let ct = &self.ciphertext;
-        out.bytes(&[ct.degree() as u8, u8::from(self.seed.is_some())]);
-        out.u16(ct.level() as u16);
-        out.u32(ct.slots() as u32);
-        out.f64(ct.scale());
-        out.f64(ct.magnitude());
-        out.f64(ct.deviation().max(context.context.fresh_deviation(ct.level())));
-        write_parts(out, ct.parts(), self.seed.as_ref());
+    fn write_fields(&self, context: &ApproximateContext, seeded: bool, out: &mut FieldWriter) {
+        out.bytes(&[self.degree() as u8, u8::from(seeded)]);
+        out.u16(self.level() as u16);
+        out.u32(self.slots() as u32);
+        out.f64(self.scale());
+        out.f64(self.magnitude());
+        out.f64(self.deviation().max(context.context.fresh_deviation(self.level())));
     }
 
     /// Refuses also what states values that do not fit its modulus: [`crate::Error::CapacityExhausted`].
-    fn decode(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
         let head = Fields::read(&context.context, &mut fields)?;
         let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
         let (bounds, shape) = ((head.magnitude, head.deviation), (head.degree, head.slots));
-        let ciphertext = Ciphertext::from_file((&context.context, key), parts, shape, bounds)?;
-        Ok(Self { ciphertext, seed })
-    }
-
-    fn limit(context: &ApproximateContext) -> u64 {
-        let rlwe = context.rlwe();
-        FIELDS + 2 * poly_len(rlwe, &rlwe.basis(rlwe.top_level())) as u64
-    }
-}
-
-/// A ciphertext alone has the form of an [`ApproximateCiphertextV1`] with both polynomials.
-impl Wire<ApproximateContext> for Ciphertext {
-    const KIND: Kind = Kind::ApproximateCiphertext;
-
-    fn key_id(&self) -> Option<KeyId> {
-        Some(self.key_id())
-    }
-
-    fn encode(&self, context: &ApproximateContext, out: &mut FieldWriter) {
-        ApproximateCiphertextV1::new(self.clone()).encode(context, out);
-    }
-
-    fn decode(context: &ApproximateContext, key: KeyId, fields: FieldReader<'_>) -> Result<Self> {
-        Ok(ApproximateCiphertextV1::decode(context, key, fields)?.into_ciphertext())
-    }
-
-    fn limit(context: &ApproximateContext) -> u64 {
-        ApproximateCiphertextV1::limit(context)
+        Ok((Self::from_file((&context.context, key), parts, shape, bounds)?, seed))
     }
 }

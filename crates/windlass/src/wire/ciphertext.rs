@@ -3,17 +3,14 @@
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_ring::{Eval, Poly, sample};
 use windlass_rlwe::Bound;
 
-use super::values::{Wire, WireContext, poly_len, read_parts, scheme_code, write_parts};
+use super::stored::{Payload, Stored};
+use super::values::{WireContext, read_parts, scheme_code};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
-
-/// Bytes before the polynomials.
-const FIELDS: u64 = 24;
 
 /// Version 1 of a ciphertext.
 ///
@@ -30,34 +27,7 @@ const FIELDS: u64 = 24;
 ///
 /// The second flag stands where d > 1 only: slots of degree 1 hold nothing but integers. Files that were written before it was there read as
 /// [`Content::Elements`], about which nothing is claimed: [`Ciphertext::assume_integers`] says what their owner knows.
-#[derive(Debug, Clone)]
-pub struct CiphertextV1 {
-    ciphertext: Ciphertext,
-    seed: Option<[u8; 32]>,
-}
-
-impl CiphertextV1 {
-    /// A ciphertext with all its polynomials.
-    pub fn new(ciphertext: Ciphertext) -> Self {
-        Self { ciphertext, seed: None }
-    }
-
-    /// A fresh secret-key encryption whose second polynomial is expanded from `seed`, as
-    /// [`crate::schemes::Decryptor::encrypt`] gives it: half the size.
-    pub fn seeded(ciphertext: Ciphertext, seed: [u8; 32]) -> Self {
-        debug_assert!(ciphertext.parts().len() == 2 && expand(&ciphertext.parts()[1], &seed) == ciphertext.parts()[1]);
-        Self { ciphertext, seed: Some(seed) }
-    }
-
-    /// The ciphertext.
-    pub fn into_ciphertext(self) -> Ciphertext {
-        self.ciphertext
-    }
-}
-
-fn expand(like: &Poly<Eval>, seed: &[u8; 32]) -> Poly<Eval> {
-    sample::uniform(like.ring(), like.basis(), seed, 0)
-}
+pub type CiphertextV1 = Stored<Ciphertext>;
 
 /// The flags.
 const SEEDED: u8 = 1;
@@ -111,31 +81,26 @@ impl Fields {
     }
 }
 
-impl Wire for CiphertextV1 {
+impl Payload<WireContext> for Ciphertext {
     const KIND: Kind = Kind::Ciphertext;
+    const FIELDS: u64 = 24;
 
-    fn key_id(&self) -> Option<KeyId> {
-        Some(self.ciphertext.key_id())
-    }
-
-    fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
-        let ct = &self.ciphertext;
-        let told = context.slots.degree() > 1 && ct.content() == Content::Integers;
-        let flags = if self.seed.is_some() { SEEDED } else { 0 } | if told { INTEGERS } else { 0 };
-        out.bytes(&[scheme_code(ct.scheme()), flags]);
-        out.u16(ct.level() as u16);
-        out.u16(ct.exponent() as u16);
-        out.u16(ct.parts().len() as u16);
-        out.u64(ct.factor());
+    fn write_fields(&self, context: &WireContext, seeded: bool, out: &mut FieldWriter) {
+        let told = context.slots.degree() > 1 && self.content() == Content::Integers;
+        let flags = if seeded { SEEDED } else { 0 } | if told { INTEGERS } else { 0 };
+        out.bytes(&[scheme_code(self.scheme()), flags]);
+        out.u16(self.level() as u16);
+        out.u16(self.exponent() as u16);
+        out.u16(self.parts().len() as u16);
+        out.u64(self.factor());
         // The noise of zero times a ciphertext is zero: 1 is a bound of it too.
-        out.f64(ct.log2_noise().max(0.0) + 0.0);
-        write_parts(out, ct.parts(), self.seed.as_ref());
+        out.f64(self.log2_noise().max(0.0) + 0.0);
     }
 
-    fn decode(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
+    fn read(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
         let head = Fields::read(context, &mut fields)?;
         let (parts, seed) = read_parts(&context.context, head.level, head.seeded, fields, "ciphertext")?;
-        let ciphertext = Ciphertext {
+        let ciphertext = Self {
             context: Arc::clone(&context.context),
             key,
             hypercube: Arc::clone(context.slots.hypercube()),
@@ -147,31 +112,6 @@ impl Wire for CiphertextV1 {
             noise: Bound::from_bits(head.log2_noise),
             content: head.content,
         };
-        Ok(Self { ciphertext, seed })
-    }
-
-    fn limit(context: &WireContext) -> u64 {
-        FIELDS + 2 * poly_len(&context.context, &context.context.basis(context.context.top_level())) as u64
-    }
-}
-
-/// A ciphertext alone has the form of a [`CiphertextV1`] with all its polynomials.
-impl Wire for Ciphertext {
-    const KIND: Kind = Kind::Ciphertext;
-
-    fn key_id(&self) -> Option<KeyId> {
-        Some(self.key_id())
-    }
-
-    fn encode(&self, context: &WireContext, out: &mut FieldWriter) {
-        CiphertextV1::new(self.clone()).encode(context, out);
-    }
-
-    fn decode(context: &WireContext, key: KeyId, fields: FieldReader<'_>) -> Result<Self> {
-        Ok(CiphertextV1::decode(context, key, fields)?.into_ciphertext())
-    }
-
-    fn limit(context: &WireContext) -> u64 {
-        CiphertextV1::limit(context)
+        Ok((ciphertext, seed))
     }
 }

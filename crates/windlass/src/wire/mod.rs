@@ -15,6 +15,7 @@ mod file;
 mod keys;
 mod kind;
 mod lookup;
+mod stored;
 mod values;
 
 pub use crate::file_sizes::{OVERHEAD, packed_len, residue_bits};
@@ -28,6 +29,7 @@ pub use error::WireError;
 pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new};
 pub use kind::Kind;
 pub use lookup::{AnswerV1, QueryV1};
+pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};
 pub use windlass_rlwe::KeyId;
 

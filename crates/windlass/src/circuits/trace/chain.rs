@@ -50,14 +50,6 @@ impl TraceChain {
         Ok(Self { conductor, order: None, factors: kept })
     }
 
-    /// `Π_i (1 + θ_{k_i})`: M rotate-and-add steps.
-    ///
-    /// # Errors
-    /// As [`Self::new`].
-    pub fn doublings(conductor: u64, elements: &[u64]) -> Result<Self> {
-        Self::new(conductor, elements.iter().map(|&element| Factor { element, count: 2 }))
-    }
-
     /// `Σ_{j<count} θ_g^j`, one factor for each prime of `count`: for a power of two, rotate-and-add by doubling.
     ///
     /// # Errors
@@ -241,7 +233,7 @@ mod tests {
         for empty in [TraceChain::powers(0, 5, 4), TraceChain::window(0, 1, 4), TraceChain::new(0, [])] {
             assert!(matches!(empty, Err(Error::OutOfRange(refused)) if refused.what == "the conductor"));
         }
-        assert!(matches!(TraceChain::doublings(32, &[3, 4]), Err(Error::Ring(_))));
+        assert!(matches!(TraceChain::new(32, [3, 4].map(|element| Factor { element, count: 2 })), Err(Error::Ring(_))));
         let other = TraceChain::powers(64, 5, 2).unwrap();
         assert!(matches!(TraceChain::powers(32, 5, 2).unwrap().then(&other), Err(Error::ContextMismatch { .. })));
     }

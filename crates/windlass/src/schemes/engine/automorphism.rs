@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use windlass_ring::kernels::arith;
 use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, EvaluationKeys, KeyId};
@@ -127,12 +126,5 @@ impl Rules for Engine {
         circuit: &dyn Fn(&Self, &Ciphertext) -> Result<Ciphertext>,
     ) -> Result<Ciphertext> {
         self.circuit_with_room(input, circuit)
-    }
-}
-
-impl Engine {
-    /// θ_t for the rotation by i of a good dimension, and the masked pair of a bad one, is made by the linear maps; this is t = p^i.
-    pub fn frobenius_element(&self, i: u64) -> u64 {
-        arith::pow_mod(self.slots.prime(), i, self.context.params().m())
     }
 }

@@ -8,6 +8,19 @@ use super::row::{Babies, Placement, Row, Split};
 use super::strategy::{MapStrategy, Proposal, Strategy, Support};
 use crate::error::Error;
 
+/// Where a row says nothing else: the fullest axis is split, both sides are reached in one automorphism.
+const ROW: Row = Row {
+    name: "",
+    citation: "",
+    split: Split::Fullest,
+    babies: Babies::Any,
+    inputs: Merged,
+    outputs: Merged,
+    cofactors: &[Joint, PerAxis],
+    placement: Placement::Any,
+    spares_keys: false,
+};
+
 /// Writes the table: a constant of [`Strategy`] for each row, and the list of them.
 macro_rules! table {
     ($($(#[$doc:meta])* $constant:ident = $row:expr;)*) => {
@@ -29,13 +42,10 @@ table! {
     HOISTED = Row {
         name: "hoisted",
         citation: "Halevi–Shoup 2018, §6.1, column F/FH",
-        split: Split::Fullest,
         babies: Babies::Axis,
-        inputs: Merged,
-        outputs: Merged,
         cofactors: &[Merge],
         placement: Placement::Inputs,
-        spares_keys: false,
+        ..ROW
     };
 
     /// Baby-step/giant-step with every baby hoisted from the one input (§6.3, Algorithm 1).
@@ -44,12 +54,8 @@ table! {
         name: "baby-giant",
         citation: "Halevi–Shoup 2018, §6.3, Algorithm 1",
         split: Split::Any,
-        babies: Babies::Any,
-        inputs: Merged,
-        outputs: Merged,
         cofactors: &[Merge],
-        placement: Placement::Any,
-        spares_keys: false,
+        ..ROW
     };
 
     /// Baby-step/giant-step with the cofactors applied to the input first, baby steps hoisted from
@@ -57,13 +63,9 @@ table! {
     BABY_GIANT_INNER = Row {
         name: "baby-giant-inner",
         citation: "Halevi–Shoup 2018, §6.4, Algorithm 2",
-        split: Split::Fullest,
-        babies: Babies::Any,
         inputs: Direct,
-        outputs: Merged,
-        cofactors: &[Joint, PerAxis],
         placement: Placement::Inputs,
-        spares_keys: false,
+        ..ROW
     };
 
     /// Baby-step/giant-step with the cofactors applied last, to sums of giant steps (§6.5,
@@ -71,13 +73,9 @@ table! {
     BABY_GIANT_OUTER = Row {
         name: "baby-giant-outer",
         citation: "Halevi–Shoup 2018, §6.5, Algorithm 3",
-        split: Split::Fullest,
-        babies: Babies::Any,
-        inputs: Merged,
         outputs: Direct,
-        cofactors: &[Joint, PerAxis],
         placement: Placement::Outputs,
-        spares_keys: false,
+        ..ROW
     };
 
     /// All powers of one axis hoisted, all cofactors as outputs (§6.6 and §6.7, Algorithms 4 and 5;
@@ -85,13 +83,11 @@ table! {
     BLOCK = Row {
         name: "block",
         citation: "Halevi–Shoup 2018, §6.6 and §6.7, Algorithms 4 and 5",
-        split: Split::Fullest,
         babies: Babies::Axis,
-        inputs: Merged,
         outputs: Direct,
         cofactors: &[Merge, PerAxis, Iterate],
         placement: Placement::Outputs,
-        spares_keys: false,
+        ..ROW
     };
 
     /// Full multiplication from baby-step/giant-step keys: giant steps hoisted, each decomposed
@@ -99,13 +95,10 @@ table! {
     TWO_LEVEL_HOISTED = Row {
         name: "two-level-hoisted",
         citation: "Halevi–Shoup 2018, §5.1, column B/FH",
-        split: Split::Fullest,
         babies: Babies::Root,
         inputs: TwoLevel,
-        outputs: Merged,
-        cofactors: &[Joint, PerAxis],
         placement: Placement::Inputs,
-        spares_keys: false,
+        ..ROW
     };
 
     /// Iterated baby steps and Horner's rule over the giant steps: keys for θ and θ^g, and one for
@@ -113,13 +106,11 @@ table! {
     HORNER = Row {
         name: "horner",
         citation: "Halevi–Shoup 2018, §4.5",
-        split: Split::Fullest,
-        babies: Babies::Any,
         inputs: Unit,
         outputs: Giant,
         cofactors: &[Joint, PerAxis, Iterate],
-        placement: Placement::Any,
         spares_keys: true,
+        ..ROW
     };
 
     /// Every power of θ by iteration from the one before it: a key for θ alone, and one for each
@@ -127,13 +118,11 @@ table! {
     ITERATION = Row {
         name: "iteration",
         citation: "Halevi–Shoup 2018, §6.1, column M/F",
-        split: Split::Fullest,
         babies: Babies::Axis,
         inputs: Unit,
         outputs: Giant,
         cofactors: &[Joint, Iterate],
-        placement: Placement::Any,
-        spares_keys: false,
+        ..ROW
     };
 
     /// `w^{(s+t)} = θ^t(w^{(s)}) + w^{(t)}` for a sum of powers of one automorphism with one
