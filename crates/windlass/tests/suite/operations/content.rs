@@ -8,22 +8,18 @@ use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
 use windlass::{Content, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
-use windlass_ring::slots::{Hypercube, SlotRing};
+use windlass_ring::slots::SlotRing;
 
 use crate::fixture::{SCHEMES, keys};
 use crate::operations::cases::Inputs;
 use crate::operations::encrypted::parties;
+use crate::operations::turned;
 
 /// Good and bad dimensions, d from 1 to 12.
 fn rings() -> Vec<Arc<SlotRing>> {
     let automatic = [(105, 2, 3), (91, 3, 1), (64, 3, 2), (64, 193, 1), (45, 2, 2)];
-    let given = [(255, 2, 1), (64, 3, 2)].map(|(m, p, r)| {
-        let cube = Hypercube::automatic(m, p).unwrap();
-        let generators: Vec<u64> = cube.dimensions().iter().map(|s| s.generator * p % m).collect();
-        SlotRing::with_hypercube(Hypercube::with_generators(m, p, &generators).unwrap(), r, Isa::best()).unwrap()
-    });
-    let automatic = automatic.map(|(m, p, r)| SlotRing::new(m, p, r, Isa::best()).unwrap());
-    automatic.into_iter().chain(given).map(Arc::new).collect()
+    let automatic = automatic.map(|(m, p, r)| Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap()));
+    automatic.into_iter().chain([(255, 2, 1), (64, 3, 2)].map(turned)).collect()
 }
 
 /// Both ways for every operation, on encryptions of inputs that hold integers or not.

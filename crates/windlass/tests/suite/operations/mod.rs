@@ -49,16 +49,20 @@ fn operations_on_the_mock_for_every_kind_of_ring() {
 
 /// Generators times p have the same sizes, but bad dimensions where the automatic choice found good
 /// ones.
+fn turned((m, p, r): (u64, u64, u32)) -> Arc<SlotRing> {
+    let automatic = Hypercube::automatic(m, p).unwrap();
+    let generators: Vec<u64> = automatic.dimensions().iter().map(|s| s.generator * p % m).collect();
+    let cube = Hypercube::with_generators(m, p, &generators).unwrap();
+    Arc::new(SlotRing::with_hypercube(cube, r, Isa::best()).unwrap())
+}
+
 #[test]
 fn operations_on_the_mock_with_given_generators() {
     let mut bad = 0;
-    for (m, p, r) in [(105, 2, 3), (1023, 2, 1), (255, 2, 2), (64, 3, 2), (91, 3, 2), (84, 5, 1)] {
-        let automatic = Hypercube::automatic(m, p).unwrap();
-        let generators: Vec<u64> = automatic.dimensions().iter().map(|s| s.generator * p % m).collect();
-        let cube = Hypercube::with_generators(m, p, &generators).unwrap();
-        bad += cube.dimensions().iter().filter(|dimension| !dimension.good).count();
-        let ring = Arc::new(SlotRing::with_hypercube(cube, r, Isa::best()).unwrap());
-        check_on_clear(&ring, &format!("m = {m}, p = {p}, r = {r}, generators {generators:?}"));
+    for triple in [(105, 2, 3), (1023, 2, 1), (255, 2, 2), (64, 3, 2), (91, 3, 2), (84, 5, 1)] {
+        let ring = turned(triple);
+        bad += ring.hypercube().dimensions().iter().filter(|dimension| !dimension.good).count();
+        check_on_clear(&ring, &format!("{triple:?} with other generators"));
     }
     assert!(bad >= 3, "{bad} bad dimensions");
 }
