@@ -1,7 +1,7 @@
 //! Scalar number theory on machine integers: primality, factoring, generators, inverses.
 
-/// Largest supported size of a modulus in bits: products of two residues then fit the error-free float
-/// transformation.
+/// Largest supported size of a modulus in bits: products of two residues then fit the error-free
+/// float transformation.
 pub const MAX_MODULUS_BITS: u32 = 50;
 
 /// `a * b mod n`.
@@ -75,7 +75,8 @@ pub fn is_prime(n: u64) -> bool {
     })
 }
 
-/// The factorisation of `n` into `(prime, exponent)`, primes ascending (trial division, then Pollard's rho).
+/// The factorisation of `n` into `(prime, exponent)`, primes ascending (trial division, then
+/// Pollard's rho).
 pub fn factor(n: u64) -> Vec<(u64, u32)> {
     let mut primes = Vec::new();
     let mut rest = n;

@@ -50,8 +50,8 @@ impl IfmaToken {
 
 /// An instruction set that this machine is known to have.
 ///
-/// Values other than `Portable` carry a token that only detection makes, so holding one proves that the features are
-/// there. All give the same bits.
+/// Values other than `Portable` carry a token that only detection makes, so holding one proves that
+/// the features are there. All give the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Isa {
@@ -71,8 +71,8 @@ pub enum Isa {
 impl Isa {
     /// The fastest instruction set of this machine.
     ///
-    /// The environment variable `WINDLASS_ISA` (`portable`, `avx2`, `avx512` or `ifma`), read once, names another; a
-    /// name that this machine does not have is ignored.
+    /// The environment variable `WINDLASS_ISA` (`portable`, `avx2`, `avx512` or `ifma`), read once,
+    /// names another; a name that this machine does not have is ignored.
     pub fn best() -> Self {
         static BEST: OnceLock<Isa> = OnceLock::new();
         *BEST.get_or_init(|| {

@@ -1,8 +1,9 @@
-//! Residue-row kernels: arithmetic on rows of canonical residues modulo a prime of at most 50 bits, and the
-//! number-theoretic transforms of any cyclotomic ring, vectorised.
+//! Residue-row kernels: arithmetic on rows of canonical residues modulo a prime of at most 50 bits,
+//! and the number-theoretic transforms of any cyclotomic ring, vectorised.
 //!
-//! A *row* is a `[u64]` of canonical residues in `[0, q)`. Every public kernel takes and returns canonical rows, so
-//! that all instruction sets give the same bits. This is the only crate of the workspace with `unsafe`.
+//! A *row* is a `[u64]` of canonical residues in `[0, q)`. Every public kernel takes and returns
+//! canonical rows, so that all instruction sets give the same bits. This is the only crate of the
+//! workspace with `unsafe`.
 
 pub mod arith;
 pub mod error;

@@ -10,7 +10,8 @@ pub struct Modulus {
 }
 
 impl Modulus {
-    /// Largest supported size in bits: products of two residues then fit the error-free float transformation.
+    /// Largest supported size in bits: products of two residues then fit the error-free float
+    /// transformation.
     pub const MAX_BITS: u32 = arith::MAX_MODULUS_BITS;
 
     /// Checks that `value` is an odd prime below 2^50.
@@ -97,7 +98,8 @@ impl Modulus {
     }
 }
 
-/// The `count` largest primes of exactly `bits` bits that are 1 modulo `step`, none of them in `skip`.
+/// The `count` largest primes of exactly `bits` bits that are 1 modulo `step`, none of them in
+/// `skip`.
 ///
 /// # Errors
 /// [`KernelError::NotEnoughPrimes`] when there are fewer.

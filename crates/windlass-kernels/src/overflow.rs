@@ -16,7 +16,8 @@ struct RoundedSum<'a, 'b, const DISTANCE: bool> {
     terms: &'a [(&'b [u64], f64)],
 }
 
-/// x + 2^52 as a double has x in its mantissa: an exact conversion without a conversion instruction.
+/// x + 2^52 as a double has x in its mantissa: an exact conversion without a conversion
+/// instruction.
 #[inline(always)]
 fn term(x: u64, inverse: f64) -> f64 {
     (f64::from_bits(x | SHIFT.to_bits()) - SHIFT) * inverse
@@ -70,9 +71,9 @@ fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// `out[j] = round(Σ_i x_i[j] * inverse_i)` for values below 2^50, in plain IEEE arithmetic (product, then sum, in order), so
-/// that every machine gives the same bits. For up to 160 terms in [0, 1) the sum is off by less
-/// than 2^-30.
+/// `out[j] = round(Σ_i x_i[j] * inverse_i)` for values below 2^50, in plain IEEE arithmetic
+/// (product, then sum, in order), so that every machine gives the same bits. For up to 160 terms in
+/// [0, 1) the sum is off by less than 2^-30.
 pub fn rounded_sum(isa: Isa, out: &mut [u64], terms: &[(&[u64], f64)]) {
     check(out, terms);
     dispatch(isa, any_modulus(), RoundedSum::<false> { out, terms });

@@ -3,7 +3,8 @@
 use crate::modulus::Modulus;
 use crate::ntt::{Axis, Shape};
 
-/// Evaluates powerful-basis coefficients at all points of the shape, axis by axis, by the definition.
+/// Evaluates powerful-basis coefficients at all points of the shape, axis by axis, by the
+/// definition.
 ///
 /// `roots[i]` is the root ω_i of order m_i on axis i.
 pub fn forward(shape: &Shape, q: Modulus, roots: &[u64], row: &mut [u64]) {
@@ -50,8 +51,9 @@ fn evaluate(axis: &Axis, q: Modulus, root: u64, column: &[u64]) -> Vec<u64> {
         .collect()
 }
 
-/// The dual basis of 1, X, .., X^{φ−1} under Σ_points: `a_j = (1/m_i) Σ_u b_u (ω^{−j e_u} − correction)`, where reduction modulo
-/// Φ_{ℓ^k}(X) = 1 + Y + .. + Y^{ℓ−1}, Y = X^{ℓ^{k−1}}, subtracts the coefficient of the top block.
+/// The dual basis of 1, X, .., X^{φ−1} under Σ_points: `a_j = (1/m_i) Σ_u b_u (ω^{−j e_u} −
+/// correction)`, where reduction modulo Φ_{ℓ^k}(X) = 1 + Y + .. + Y^{ℓ−1}, Y = X^{ℓ^{k−1}},
+/// subtracts the coefficient of the top block.
 fn interpolate(axis: &Axis, q: Modulus, root: u64, column: &[u64]) -> Vec<u64> {
     let table = powers(q, root, axis.index);
     let scale = q.inv(q.reduce(axis.index));

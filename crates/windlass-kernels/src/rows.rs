@@ -1,7 +1,8 @@
 //! Operations on rows of canonical residues. All slices of one call have the same length.
 //!
-//! Rows are taken eight words at a time by the backend; a ragged end goes through a padded copy. Rows that begin at multiples of
-//! 64 bytes are faster: an unaligned vector of eight words straddles two cache lines.
+//! Rows are taken eight words at a time by the backend; a ragged end goes through a padded copy.
+//! Rows that begin at multiples of 64 bytes are faster: an unaligned vector of eight words
+//! straddles two cache lines.
 
 mod columns;
 mod combine;

@@ -1,4 +1,5 @@
-//! Prints the time to set up, encode and decode the slots of a ring: `slot_times m p [r]`, results verified first.
+//! Prints the time to set up, encode and decode the slots of a ring: `slot_times m p [r]`, results
+//! verified first.
 
 use std::time::Instant;
 

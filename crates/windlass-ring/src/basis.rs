@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-/// A set of primes of a [`crate::Ring`], by index, ascending; the rows of a polynomial follow this order.
+/// A set of primes of a [`crate::Ring`], by index, ascending; the rows of a polynomial follow this
+/// order.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Basis(Arc<[u16]>);
 

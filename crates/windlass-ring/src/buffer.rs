@@ -15,8 +15,8 @@ const ALIAS: usize = 512;
 /// Added to such a distance: nine lines, so that the rows of a sum fall into different sets.
 const SKEW: usize = 9 * LINE;
 
-/// From this many words on, memory is asked for in huge pages of 2 MiB: a key switch goes through thousands of pages of 4 KiB, more than
-/// the translation cache holds.
+/// From this many words on, memory is asked for in huge pages of 2 MiB: a key switch goes through
+/// thousands of pages of 4 KiB, more than the translation cache holds.
 const HUGE: usize = 1 << 18;
 
 /// Where the words are.
@@ -25,7 +25,8 @@ enum Memory {
     Heap(Vec<u64>),
     /// Pages of its own.
     Pages(MmapMut),
-    /// Memory that several buffers read: public constants only, for it cannot be wiped while another buffer reads it.
+    /// Memory that several buffers read: public constants only, for it cannot be wiped while
+    /// another buffer reads it.
     Shared(Arc<Memory>),
 }
 
@@ -76,8 +77,9 @@ impl Default for Memory {
 
 /// `rows` rows of `n` words.
 ///
-/// A vector of eight words that is not aligned straddles two cache lines, and `Vec` aligns to 16 bytes only: so more is allocated and the rows
-/// begin at an offset. What lies between rows is never read.
+/// A vector of eight words that is not aligned straddles two cache lines, and `Vec` aligns to 16
+/// bytes only: so more is allocated and the rows begin at an offset. What lies between rows is
+/// never read.
 #[derive(Default)]
 pub(crate) struct RowBuffer {
     memory: Memory,
@@ -114,7 +116,8 @@ impl RowBuffer {
         Self { memory, offset, stride: Self::stride(n), n, rows }
     }
 
-    /// Rows of unspecified contents in the memory of `self`, if they fit in without wasting more than half of it.
+    /// Rows of unspecified contents in the memory of `self`, if they fit in without wasting more
+    /// than half of it.
     pub fn reshape(&mut self, rows: usize, n: usize) -> bool {
         let needed = Self::words(rows, n);
         let fits = needed <= self.capacity() && self.capacity() <= 2 * needed;
@@ -124,10 +127,11 @@ impl RowBuffer {
         fits
     }
 
-    /// Deals the rows out to `parts` buffers that share this memory: row r of part k is row `r·parts + k`.
+    /// Deals the rows out to `parts` buffers that share this memory: row r of part k is row
+    /// `r·parts + k`.
     ///
-    /// A part that is written to gets memory of its own first. Shared rows are for public constants only: what one part held is wiped no sooner
-    /// than the last part that is wiped.
+    /// A part that is written to gets memory of its own first. Shared rows are for public constants
+    /// only: what one part held is wiped no sooner than the last part that is wiped.
     pub fn deal(self, parts: usize) -> Vec<Self> {
         assert!(parts > 0 && self.rows.is_multiple_of(parts), "as many rows for each part");
         let memory = Arc::new(self.memory);
@@ -193,7 +197,8 @@ impl RowBuffer {
 }
 
 impl Zeroize for RowBuffer {
-    /// Rows of zeros; memory that other buffers read is left to them, and wiped with the last of them.
+    /// Rows of zeros; memory that other buffers read is left to them, and wiped with the last of
+    /// them.
     fn zeroize(&mut self) {
         match self.memory.unshared_mut() {
             Some(words) => words.zeroize(),
@@ -245,7 +250,8 @@ mod tests {
         let mut parts = whole.deal(2);
         parts[0].zeroize();
         assert!(parts[0].iter().flatten().all(|&x| x == 0) && parts[1].iter().flatten().all(|&x| x != 0));
-        // The last part holds the memory alone: no copy is made, and the rows of the other part in it are wiped as well.
+        // The last part holds the memory alone: no copy is made, and the rows of the other part in
+        // it are wiped as well.
         let address = parts[1].row(0).as_ptr();
         parts[1].zeroize();
         assert_eq!(parts[1].row(0).as_ptr(), address);

@@ -1,7 +1,7 @@
 //! Cyclotomic rings R = Z\[X\]/Φ_m in residue number systems, for any m with φ(m) ≤ 2^17.
 //!
-//! Coefficients are held in the powerful basis, values in the order of [`windlass_kernels::Shape`]. A [`Poly`] knows in
-//! its type whether it holds coefficients ([`Coeff`]) or values ([`Eval`]).
+//! Coefficients are held in the powerful basis, values in the order of [`windlass_kernels::Shape`].
+//! A [`Poly`] knows in its type whether it holds coefficients ([`Coeff`]) or values ([`Eval`]).
 #![forbid(unsafe_code)]
 
 mod basis;

@@ -21,10 +21,12 @@ const TOGETHER: usize = 16;
 /// What rounding may add to a norm, relatively, in doubles.
 const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// Relative rounding error of a transform in single precision is below log2(length) times this, in the Euclidean norm of all its values.
+/// Relative rounding error of a transform in single precision is below log2(length) times this, in
+/// the Euclidean norm of all its values.
 const SINGLE_ROUNDING: f64 = 8.0 / (1u64 << 24) as f64;
 
-/// max_t |a(ζ^t)| over t in Z_m^*, for powerful-basis coefficients: one complex Fourier transform along each axis.
+/// max_t |a(ζ^t)| over t in Z_m^*, for powerful-basis coefficients: one complex Fourier transform
+/// along each axis.
 ///
 /// Cost O(n·log n), the same for all a; relative error below 2^{−40}, rounded up.
 pub fn canonical_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
@@ -36,7 +38,8 @@ pub fn canonical_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
     norm
 }
 
-/// The largest of some doubles that are not negative, 0 for none. Time does not depend on them: such doubles are ordered as their bits are.
+/// The largest of some doubles that are not negative, 0 for none. Time does not depend on them:
+/// such doubles are ordered as their bits are.
 pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     let greater = |most: u64, next: f64| {
         let next = next.to_bits();
@@ -45,13 +48,17 @@ pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
     f64::from_bits(values.into_iter().fold(0, greater))
 }
 
-/// Upper bounds of the [`canonical_norm`]s of two elements, by one transform in single precision: a quarter of the price.
+/// Upper bounds of the [`canonical_norm`]s of two elements, by one transform in single precision: a
+/// quarter of the price.
 ///
-/// With z = a + i·b, `2·a(ζ^t) = z(ζ^t) + conj z(ζ^{−t})` and `2i·b(ζ^t) = z(ζ^t) − conj z(ζ^{−t})`.
+/// With z = a + i·b, `2·a(ζ^t) = z(ζ^t) + conj z(ζ^{−t})` and `2i·b(ζ^t) = z(ζ^t) − conj
+/// z(ζ^{−t})`.
 ///
-/// Rounding of z(ζ^t) is below δ = 8·log2(m)·2^{−24}·√m·‖(a, b)‖₂, ‖·‖₂ the Euclidean norm of both coefficient vectors together: the values
-/// at all m-th roots of unity, those that are dropped as well, have the Euclidean norm √m·‖(a, b)‖₂. Each bound is above its norm by at most
-/// 2δ. Only elements whose values are small at the primitive roots and large at others (Σ_j X^j on an odd axis) have a δ that matters.
+/// Rounding of z(ζ^t) is below δ = 8·log2(m)·2^{−24}·√m·‖(a, b)‖₂, ‖·‖₂ the Euclidean norm of both
+/// coefficient vectors together: the values at all m-th roots of unity, those that are dropped as
+/// well, have the Euclidean norm √m·‖(a, b)‖₂. Each bound is above its norm by at most 2δ. Only
+/// elements whose values are small at the primitive roots and large at others (Σ_j X^j on an odd
+/// axis) have a δ that matters.
 pub fn canonical_norm_bounds(shape: &Shape, a: &[i64], b: &[i64]) -> [f64; 2] {
     assert!(a.len() == shape.n() && b.len() == shape.n());
     let mut tensor: Vec<Complex32> = a.iter().zip(b).map(|(&a, &b)| Complex32::new(a as f32, b as f32)).collect();
@@ -78,10 +85,12 @@ fn single_slack(shape: &Shape, a: &[i64], b: &[i64]) -> f64 {
     SINGLE_ROUNDING * m.log2() * (m * square).sqrt()
 }
 
-/// Entry e is `Σ_j a_j·a_{j+e}`, indices modulo the length m: the coefficients of `a(X)·a(1/X)` modulo X^m − 1.
+/// Entry e is `Σ_j a_j·a_{j+e}`, indices modulo the length m: the coefficients of `a(X)·a(1/X)`
+/// modulo X^m − 1.
 ///
-/// By complex Fourier transforms of length m, the second one of |â|²: time and memory accesses depend on m alone, and what depends on a is wiped. Exact while
-/// ‖a‖₂² < 2^40, for rounding adds less than log2(m)·2^{−48}·‖a‖₂². Cost O(m·log m).
+/// By complex Fourier transforms of length m, the second one of |â|²: time and memory accesses
+/// depend on m alone, and what depends on a is wiped. Exact while ‖a‖₂² < 2^40, for rounding adds
+/// less than log2(m)·2^{−48}·‖a‖₂². Cost O(m·log m).
 pub fn autocorrelation(a: &[i64]) -> Zeroizing<Vec<i64>> {
     /// Added to a double below 2^51 it leaves the nearest integer in the low bits.
     const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
@@ -154,7 +163,8 @@ mod tests {
         }
     }
 
-    /// Against sums of integers, for lengths of every kind: prime, a power, composite; and exact for values far above those of sparse secrets.
+    /// Against sums of integers, for lengths of every kind: prime, a power, composite; and exact
+    /// for values far above those of sparse secrets.
     #[test]
     fn autocorrelations_are_exact() {
         for (m, size) in [(1usize, 3), (2, 1), (11, 1), (64, 1000), (105, 1), (1155, 2), (1009, 10_000)] {
@@ -162,7 +172,8 @@ mod tests {
             let direct: Vec<i64> = (0..m).map(|e| (0..m).map(|j| a[j] * a[(j + e) % m]).sum()).collect();
             assert_eq!(*autocorrelation(&a), direct, "m = {m}");
         }
-        // A sparse secret at a size of practice: its square norm, and nothing but what its terms give.
+        // A sparse secret at a size of practice: its square norm, and nothing but what its terms
+        // give.
         let mut a = vec![0; 87381];
         (0..32).for_each(|i| a[i * i * 85] = 1 - 2 * (i as i64 % 2));
         let sums = autocorrelation(&a);
@@ -174,7 +185,8 @@ mod tests {
         assert!(sums[0] == 32 && *sums == direct);
     }
 
-    /// Σ_j X_i^j over the axes with a bit in `subset`, `factor` times: only the values at dropped points are large.
+    /// Σ_j X_i^j over the axes with a bit in `subset`, `factor` times: only the values at dropped
+    /// points are large.
     fn sum_over_axes(shape: &Shape, subset: usize, factor: i64) -> Vec<i64> {
         let inside = |mut place: usize| {
             shape.axes().iter().enumerate().rev().all(|(i, axis)| {

@@ -34,7 +34,8 @@ mod sealed {
     impl Sealed for super::Eval {}
 }
 
-/// An element of R/(Π q_i) over a [`Basis`]: `[basis.len()][n]` canonical residues, row by row, each row aligned to 64 bytes.
+/// An element of R/(Π q_i) over a [`Basis`]: `[basis.len()][n]` canonical residues, row by row,
+/// each row aligned to 64 bytes.
 pub struct Poly<R: Representation> {
     ring: Arc<Ring>,
     basis: Basis,
@@ -92,8 +93,8 @@ impl<R: Representation> Poly<R> {
         poly
     }
 
-    /// The polynomial with the given residues: `[basis.len()][n]`, row-major. `None` when the length is wrong or a residue is not
-    /// canonical.
+    /// The polynomial with the given residues: `[basis.len()][n]`, row-major. `None` when the
+    /// length is wrong or a residue is not canonical.
     pub fn from_rows(ring: &Arc<Ring>, basis: &Basis, data: Vec<u64>) -> Option<Self> {
         let n = ring.n();
         let canonical = data.len() == basis.len() * n
@@ -248,7 +249,8 @@ impl Poly<Coeff> {
         out
     }
 
-    /// Transforms every row, and leaves nothing of it in scratch memory: it may be secret. Cost: one forward transform for each prime.
+    /// Transforms every row, and leaves nothing of it in scratch memory: it may be secret. Cost:
+    /// one forward transform for each prime.
     pub fn into_eval(mut self) -> Poly<Eval> {
         let ring = Arc::clone(&self.ring);
         self.fill(|index, _, x| {
@@ -260,7 +262,8 @@ impl Poly<Coeff> {
 }
 
 impl Poly<Eval> {
-    /// Transforms every row back, as [`Poly::into_eval`]. Cost: one inverse transform for each prime.
+    /// Transforms every row back, as [`Poly::into_eval`]. Cost: one inverse transform for each
+    /// prime.
     pub fn into_coeff(mut self) -> Poly<Coeff> {
         let ring = Arc::clone(&self.ring);
         self.fill(|index, _, x| {
@@ -301,7 +304,8 @@ impl Poly<Eval> {
         out
     }
 
-    /// Row by row of `sums` the pair `(Σ x_i[0]·y_i, Σ x_i[1]·y_i)` over the primes of `basis`, which all operands must cover.
+    /// Row by row of `sums` the pair `(Σ x_i[0]·y_i, Σ x_i[1]·y_i)` over the primes of `basis`,
+    /// which all operands must cover.
     ///
     /// One pass through memory for all sums: what occurs in several is read once for each prime.
     pub fn dot_pairs(ring: &Arc<Ring>, basis: &Basis, sums: &[Vec<([&Self; 2], &Self)>]) -> Vec<[Self; 2]> {
@@ -322,7 +326,8 @@ impl Poly<Eval> {
         out
     }
 
-    /// `factor(q)·(a_0·b_0, a_0·b_1 + a_1·b_0, a_1·b_1)`: the product of two linear polynomials over the ring.
+    /// `factor(q)·(a_0·b_0, a_0·b_1 + a_1·b_0, a_1·b_1)`: the product of two linear polynomials
+    /// over the ring.
     pub fn tensor(a: [&Self; 2], b: [&Self; 2], factor: impl Fn(Modulus) -> u64 + Sync) -> [Self; 3] {
         b.iter().for_each(|b| a[0].check(b));
         a[0].check(a[1]);

@@ -14,7 +14,8 @@ use crate::signed::residues;
 
 /// Z\[X\]/Φ_m with transforms modulo a list of primes.
 ///
-/// Owns the caches that depend on the ring alone: automorphism tables, base converters, spare row buffers.
+/// Owns the caches that depend on the ring alone: automorphism tables, base converters, spare row
+/// buffers.
 #[derive(Debug)]
 pub struct Ring {
     shape: Arc<Shape>,
@@ -75,8 +76,9 @@ impl Ring {
         &self.plans[index]
     }
 
-    /// The values modulo prime `index` of the polynomial with these signed coefficients (powerful basis, n of them), nothing of which
-    /// stays in scratch memory: they may be secret. Cost: one forward transform.
+    /// The values modulo prime `index` of the polynomial with these signed coefficients (powerful
+    /// basis, n of them), nothing of which stays in scratch memory: they may be secret. Cost: one
+    /// forward transform.
     pub fn evaluate_signed(&self, index: usize, coefficients: &[i64], row: &mut [u64]) {
         residues(self.modulus(index), coefficients, row);
         self.plan(index).forward(row);
@@ -116,8 +118,8 @@ impl Ring {
         built
     }
 
-    /// A buffer of `rows` rows with unspecified contents, reused where possible: fresh pages cost more than the
-    /// arithmetic on them.
+    /// A buffer of `rows` rows with unspecified contents, reused where possible: fresh pages cost
+    /// more than the arithmetic on them.
     pub(crate) fn take_buffer(&self, rows: usize) -> RowBuffer {
         let mut spare = self.spare.lock().expect("no panic while holding the pool");
         // The last one returned is the likeliest to be in cache.
@@ -148,7 +150,8 @@ impl Ring {
         self.for_each_rows([data], |row, [x]| f(row, x));
     }
 
-    /// Runs `f(row_number, rows)` on the rows of that number of each buffer, over the current threads.
+    /// Runs `f(row_number, rows)` on the rows of that number of each buffer, over the current
+    /// threads.
     pub(crate) fn for_each_rows<const N: usize>(
         &self,
         data: [&mut RowBuffer; N],

@@ -1,4 +1,5 @@
-//! Random ring elements. What is secret is sampled without branches or memory accesses that depend on it.
+//! Random ring elements. What is secret is sampled without branches or memory accesses that depend
+//! on it.
 
 use std::sync::Arc;
 
@@ -19,8 +20,9 @@ fn uniform_stream(seed: &[u8; 32], stream: u32, index: usize) -> ChaCha20Rng {
     rng
 }
 
-/// A uniform polynomial over `basis`, determined by `seed` and `stream`: each row depends on its own prime index only, so that
-/// a part of the basis can be expanded alone. Public randomness: rejection sampling, variable time.
+/// A uniform polynomial over `basis`, determined by `seed` and `stream`: each row depends on its
+/// own prime index only, so that a part of the basis can be expanded alone. Public randomness:
+/// rejection sampling, variable time.
 pub fn uniform(ring: &Arc<Ring>, basis: &Basis, seed: &[u8; 32], stream: u32) -> Poly<Eval> {
     let mut out = Poly::<Eval>::unspecified(ring, basis);
     out.fill(|index, q, row| uniform_row(index, q, seed, stream, row));
@@ -56,9 +58,10 @@ fn u64_of(rng: &mut impl RngCore) -> u64 {
     rng.next_u64()
 }
 
-/// n coefficients, exactly `weight` of them ±1 at uniform positions, the rest 0. Constant time: the signs are placed first and then
-/// permuted by sorting random tags in a bitonic network, whose exchanges go through [`subtle`]: written with plain masks they were compiled to
-/// branches. Cost O(n·log²n).
+/// n coefficients, exactly `weight` of them ±1 at uniform positions, the rest 0. Constant time: the
+/// signs are placed first and then permuted by sorting random tags in a bitonic network, whose
+/// exchanges go through [`subtle`]: written with plain masks they were compiled to branches. Cost
+/// O(n·log²n).
 pub fn sparse(n: usize, weight: usize, rng: &mut impl RngCore) -> Zeroizing<Vec<i64>> {
     assert!(weight <= n);
     let size = n.next_power_of_two();
@@ -98,7 +101,8 @@ fn bitonic_sort(x: &mut [u64]) {
     }
 }
 
-/// The discrete Gaussian of standard deviation parameter σ on the integers: P(x) ∝ exp(−x²/2σ²), cut where the tail is below 2^{−64}.
+/// The discrete Gaussian of standard deviation parameter σ on the integers: P(x) ∝ exp(−x²/2σ²),
+/// cut where the tail is below 2^{−64}.
 #[derive(Debug, Clone)]
 pub struct Gaussian {
     sigma: f64,
@@ -141,10 +145,11 @@ fn lower(x: u64, y: u64) -> i64 {
     (((x as u128).wrapping_sub(y as u128)) >> 127) as i64
 }
 
-/// An error polynomial: independent Gaussians on the monomials of ⊗ Z\[X_i\]/(X_i^{m_i} − 1) for odd axes and on the powerful basis for
-/// the axis of 2, reduced to the powerful basis (n coefficients). Its canonical embedding has variance σ²·Π m_i (m_i/2 for the axis of 2)
-/// in every component, up to the reduction, which does not change embeddings.
-/// Source: Ducas–Durmus 2012; Lyubashevsky–Peikert–Regev 2013; `docs/math/errors.md` has the argument. Constant time.
+/// An error polynomial: independent Gaussians on the monomials of ⊗ Z\[X_i\]/(X_i^{m_i} − 1) for
+/// odd axes and on the powerful basis for the axis of 2, reduced to the powerful basis (n
+/// coefficients). Its canonical embedding has variance σ²·Π m_i (m_i/2 for the axis of 2) in every
+/// component, up to the reduction, which does not change embeddings. Source: Ducas–Durmus 2012;
+/// Lyubashevsky–Peikert–Regev 2013; `docs/math/errors.md` has the argument. Constant time.
 pub fn error(shape: &Shape, gaussian: &Gaussian, rng: &mut impl RngCore) -> Zeroizing<Vec<i64>> {
     let full = |axis: &windlass_kernels::Axis| if axis.prime == 2 { axis.dim } else { axis.index as usize };
     let mut dims: Vec<usize> = shape.axes().iter().map(full).collect();

@@ -2,12 +2,13 @@
 
 use windlass_kernels::Modulus;
 
-/// Residues of signed coefficients. A function of its own, so that a tool which looks for branches on
-/// secrets can name it.
+/// Residues of signed coefficients. A function of its own, so that a tool which looks for branches
+/// on secrets can name it.
 #[inline(never)]
 pub(crate) fn residues(q: Modulus, coefficients: &[i64], x: &mut [u64]) {
     let (q, reciprocal) = (q.value(), u64::MAX / q.value());
-    // No branch on a coefficient and no division: they may be secret. Whether all are short depends on their distribution alone.
+    // No branch on a coefficient and no division: they may be secret. Whether all are short depends
+    // on their distribution alone.
     let largest = coefficients.iter().fold(0, |all, a| all | a.unsigned_abs());
     if largest < q {
         x.iter_mut().zip(coefficients).for_each(|(x, &a)| *x = (a + (a >> 63 & q as i64)) as u64);

@@ -15,13 +15,16 @@ use crate::ring::Ring;
 const GROUP: usize = 4;
 
 impl Poly<Eval> {
-    /// The values of `count` polynomials with signed coefficients, each with what else is known of it.
+    /// The values of `count` polynomials with signed coefficients, each with what else is known of
+    /// it.
     ///
-    /// `coefficients(range)` gives those of the polynomials with these numbers (n each, in the powerful basis). They lie in memory prime
-    /// by prime, and within a prime in order: sums that take them in this order read one stream, from huge pages where the system has them.
-    /// They share that memory and cannot be wiped one by one: for public constants only.
+    /// `coefficients(range)` gives those of the polynomials with these numbers (n each, in the
+    /// powerful basis). They lie in memory prime by prime, and within a prime in order: sums that
+    /// take them in this order read one stream, from huge pages where the system has them. They
+    /// share that memory and cannot be wiped one by one: for public constants only.
     ///
-    /// Cost: one forward transform for each prime and polynomial, over the current threads. Errors: those of `coefficients`.
+    /// Cost: one forward transform for each prime and polynomial, over the current threads. Errors:
+    /// those of `coefficients`.
     pub fn evaluated_together<T: Send, E: Send>(
         ring: &Arc<Ring>,
         basis: &Basis,
@@ -52,9 +55,11 @@ impl Poly<Eval> {
         Ok(polys.zip(known.into_iter().flatten()).collect())
     }
 
-    /// `count` polynomials whose rows `fill(index, q, rows)` writes, those of one prime at a time, over the current threads.
+    /// `count` polynomials whose rows `fill(index, q, rows)` writes, those of one prime at a time,
+    /// over the current threads.
     ///
-    /// They lie in memory as those of [`Self::evaluated_together`] and share it: for public values only.
+    /// They lie in memory as those of [`Self::evaluated_together`] and share it: for public values
+    /// only.
     pub fn filled_together(
         ring: &Arc<Ring>,
         basis: &Basis,

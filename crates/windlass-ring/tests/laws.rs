@@ -77,7 +77,8 @@ fn automorphisms_are_ring_homomorphisms_and_compose() {
     }
 }
 
-/// Products, sums, automorphisms, rounded divisions and digits: the same bits on every instruction set.
+/// Products, sums, automorphisms, rounded divisions and digits: the same bits on every instruction
+/// set.
 #[test]
 fn instruction_sets_agree() {
     for m in [7, 25, 105, 45, 120, 256, 1023, 4095, 4096] {
@@ -101,7 +102,8 @@ fn instruction_sets_agree() {
 
 #[test]
 fn an_automorphism_moves_monomials() {
-    // θ_t(X) = X^t: for m = 9 and 16 the powerful basis is the power basis, and X^t is a basis element for small t.
+    // θ_t(X) = X^t: for m = 9 and 16 the powerful basis is the power basis, and X^t is a basis
+    // element for small t.
     for (m, t) in [(9u64, 5u64), (16, 3), (16, 7), (25, 13)] {
         let ring = ring(m);
         let basis = Basis::new(0..1);
@@ -129,12 +131,14 @@ fn division_rounds_and_respects_the_multiplier() {
             let product: BigInt = keep.indices().map(|i| BigInt::from(ring.modulus(i).value())).product();
             let bound: BigInt = &divisor * multiplier / 2 + multiplier;
             for (x, y) in integers(&x).iter().zip(integers(&quotient)) {
-                // x − D·y ≡ δ modulo the kept primes, with δ ≡ x mod D, δ ≡ 0 mod multiplier, |δ| ≤ multiplier·D/2.
+                // x − D·y ≡ δ modulo the kept primes, with δ ≡ x mod D, δ ≡ 0 mod multiplier, |δ| ≤
+                // multiplier·D/2.
                 let mut delta = (x - &divisor * &y).mod_floor(&(&product * &divisor));
                 if delta > &product * &divisor / 2 {
                     delta -= &product * &divisor;
                 }
-                // y is known modulo the product of the kept primes only, so δ is known modulo that times D.
+                // y is known modulo the product of the kept primes only, so δ is known modulo that
+                // times D.
                 assert!(delta.magnitude() <= bound.magnitude(), "m = {m}");
                 assert_eq!(delta.mod_floor(&BigInt::from(multiplier)), BigInt::from(0));
             }
@@ -172,7 +176,8 @@ fn digits_recompose() {
                 assert_eq!(digits.len(), groups.len());
                 for (digit, group) in digits.iter().zip(&groups) {
                     let size: BigInt = group.indices().map(|i| BigInt::from(ring.modulus(i).value())).product();
-                    // Small (no wrap-around modulo the wide basis), and x/multiplier modulo its group.
+                    // Small (no wrap-around modulo the wide basis), and x/multiplier modulo its
+                    // group.
                     assert!(integers(digit).iter().all(|c| c.magnitude() < (&size * group.len()).magnitude()));
                     let mut restricted = digit.restrict(group);
                     restricted.mul_scalar_assign(|_| multiplier);

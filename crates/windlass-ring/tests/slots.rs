@@ -1,7 +1,9 @@
-//! Laws of the slots over every kind of m, with p from 2 to 131071 and r up to 3, from the definitions.
+//! Laws of the slots over every kind of m, with p from 2 to 131071 and r up to 3, from the
+//! definitions.
 //!
-//! `slot_i(α) = α(ζ^{1/t(i)})` is checked through its two consequences that determine it: it is a ring homomorphism, and it takes X to
-//! `ζ^{1/t(i)}`. Arithmetic in the Galois ring and Φ_m are computed here, naively.
+//! `slot_i(α) = α(ζ^{1/t(i)})` is checked through its two consequences that determine it: it is a
+//! ring homomorphism, and it takes X to `ζ^{1/t(i)}`. Arithmetic in the Galois ring and Φ_m are
+//! computed here, naively.
 
 use rayon::prelude::*;
 use windlass_kernels::{Isa, arith};
@@ -216,7 +218,8 @@ fn laws_of_slots_for_every_kind_of_ring() {
     });
 }
 
-/// Another set of generators with the same sizes: each times a power of p, so that dimensions turn bad where they can.
+/// Another set of generators with the same sizes: each times a power of p, so that dimensions turn
+/// bad where they can.
 #[test]
 fn laws_of_slots_with_given_generators() {
     let mut bad = 0;

@@ -14,8 +14,8 @@ use crate::secret_rng::SecretRng;
 
 /// The ring over all primes of a parameter set, its bases and its gadget.
 ///
-/// Primes are numbered with the ordinary ones q_0, .., q_{L−1} first and the special ones after. *Level* l means the modulus
-/// Q_l = q_0·..·q_{l−1}.
+/// Primes are numbered with the ordinary ones q_0, .., q_{L−1} first and the special ones after.
+/// *Level* l means the modulus Q_l = q_0·..·q_{l−1}.
 #[derive(Debug)]
 pub struct Context {
     params: RlweParams,
@@ -28,8 +28,8 @@ pub struct Context {
 static CONTEXTS: Registry<(ParamsId, Isa), Context> = Registry::new();
 
 impl Context {
-    /// Builds the transforms of all primes on the fastest instruction set of this machine; equal parameters share one
-    /// context for as long as someone holds it.
+    /// Builds the transforms of all primes on the fastest instruction set of this machine; equal
+    /// parameters share one context for as long as someone holds it.
     ///
     /// # Errors
     /// [`RlweError::Ring`] when a transform cannot be built.

@@ -34,7 +34,8 @@ pub enum RlweError {
         n: usize,
         /// The secret distribution, in words.
         secret: String,
-        /// Least dimension covered; above the largest where the secret is sparser than every one in the tables.
+        /// Least dimension covered; above the largest where the secret is sparser than every one in
+        /// the tables.
         lowest: usize,
         /// Largest dimension covered.
         highest: usize,

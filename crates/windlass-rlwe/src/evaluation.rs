@@ -13,10 +13,11 @@ use crate::keys::{SecretKey, SecretPoly};
 use crate::limits::Limits;
 use crate::switching::{SwitchingKey, square};
 
-/// The keys that a server holds: at most one relinearisation key, and Galois keys by their group element.
+/// The keys that a server holds: at most one relinearisation key, and Galois keys by their group
+/// element.
 ///
-/// The key of θ_t switches from s to θ_t^{-1}(s): a ciphertext is switched first and permuted afterwards, so that hoisted digits are never
-/// permuted, only the two results.
+/// The key of θ_t switches from s to θ_t^{-1}(s): a ciphertext is switched first and permuted
+/// afterwards, so that hoisted digits are never permuted, only the two results.
 #[derive(Debug, Clone)]
 pub struct EvaluationKeys {
     context: Arc<Context>,
@@ -59,8 +60,8 @@ impl EvaluationKeys {
     /// Makes the relinearisation key (s² to s), usable up to `level`.
     ///
     /// # Errors
-    /// [`RlweError::OutOfRange`] for a level that the chain does not have; [`RlweError::BadKey`] for the secret of another context,
-    /// [`RlweError::OtherKeyPair`] for that of another key pair.
+    /// [`RlweError::OutOfRange`] for a level that the chain does not have; [`RlweError::BadKey`]
+    /// for the secret of another context, [`RlweError::OtherKeyPair`] for that of another key pair.
     pub fn add_relinearisation(
         &mut self,
         secret: &SecretKey,
@@ -82,7 +83,8 @@ impl EvaluationKeys {
         self.adopt("add an evaluation key", secret.key_id())
     }
 
-    /// Makes the key of θ_t, usable up to `level`, unless one of at least that level is there. The identity needs none.
+    /// Makes the key of θ_t, usable up to `level`, unless one of at least that level is there. The
+    /// identity needs none.
     ///
     /// # Errors
     /// [`RlweError::Ring`] when t is not invertible modulo m; as [`Self::add_relinearisation`].
@@ -111,7 +113,8 @@ impl EvaluationKeys {
     /// Puts a relinearisation key in place, as read from a file.
     ///
     /// # Errors
-    /// [`RlweError::BadKey`] for a key of another context, [`RlweError::OtherKeyPair`] for one of another key pair.
+    /// [`RlweError::BadKey`] for a key of another context, [`RlweError::OtherKeyPair`] for one of
+    /// another key pair.
     pub fn insert_relinearisation(&mut self, key: SwitchingKey) -> Result<(), RlweError> {
         key.check_context(&self.context)?;
         self.adopt("insert an evaluation key", key.key_id())?;
@@ -122,8 +125,8 @@ impl EvaluationKeys {
     /// Puts a Galois key in place, as read from a file.
     ///
     /// # Errors
-    /// [`RlweError::Ring`] when t is not invertible modulo m; [`RlweError::BadKey`] for a key of another context,
-    /// [`RlweError::OtherKeyPair`] for one of another key pair.
+    /// [`RlweError::Ring`] when t is not invertible modulo m; [`RlweError::BadKey`] for a key of
+    /// another context, [`RlweError::OtherKeyPair`] for one of another key pair.
     pub fn insert_galois(&mut self, element: u64, key: SwitchingKey) -> Result<(), RlweError> {
         key.check_context(&self.context)?;
         self.context.ring().automorphism(element)?;
@@ -153,7 +156,8 @@ impl EvaluationKeys {
     }
 }
 
-/// Which Galois keys to hold for one hypercube dimension (or for Frobenius): Halevi–Shoup 2018, §2.5, §4.3, §4.5.
+/// Which Galois keys to hold for one hypercube dimension (or for Frobenius): Halevi–Shoup 2018,
+/// §2.5, §4.3, §4.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyStrategy {
     /// θ^i for 0 < i < D.
@@ -165,7 +169,8 @@ pub enum KeyStrategy {
 }
 
 impl KeyStrategy {
-    /// The group elements for θ = θ_g of a dimension of size D modulo m, ascending; a bad dimension adds θ^{−D}.
+    /// The group elements for θ = θ_g of a dimension of size D modulo m, ascending; a bad dimension
+    /// adds θ^{−D}.
     pub fn elements(self, generator: u64, size: u64, good: bool, m: u64) -> BTreeSet<u64> {
         let power = |e: u64| arith::pow_mod(generator, e, m);
         let step = (size as f64).sqrt().ceil() as u64;

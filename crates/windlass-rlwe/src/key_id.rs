@@ -4,8 +4,8 @@ use std::fmt;
 
 use rand_core::RngCore;
 
-/// Sixteen random bytes that name a key pair: drawn with the secret key, and carried by every key and ciphertext that
-/// belongs to it, in memory and in files.
+/// Sixteen random bytes that name a key pair: drawn with the secret key, and carried by every key
+/// and ciphertext that belongs to it, in memory and in files.
 ///
 /// Public. Values of one key pair can be told to belong together; nothing else follows from it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -47,8 +47,8 @@ impl std::fmt::Debug for SecretKey {
 }
 
 impl SecretKey {
-    /// A fresh key of the distribution of the parameters, drawn again until its canonical norm is within the stated bound
-    /// (less than one draw in a hundred fails it); then its name.
+    /// A fresh key of the distribution of the parameters, drawn again until its canonical norm is
+    /// within the stated bound (less than one draw in a hundred fails it); then its name.
     pub fn generate(context: &Arc<Context>, rng: &mut impl RngCore) -> Self {
         let params = context.params();
         loop {
@@ -66,7 +66,8 @@ impl SecretKey {
     /// The key with the given name and coefficients (powerful basis).
     ///
     /// # Errors
-    /// [`RlweError::BadSecretKey`] when there are not n of them, all in {−1, 0, 1}, or the norm bound does not hold.
+    /// [`RlweError::BadSecretKey`] when there are not n of them, all in {−1, 0, 1}, or the norm
+    /// bound does not hold.
     pub fn from_coefficients(
         context: &Arc<Context>,
         id: KeyId,
@@ -118,8 +119,9 @@ impl SecretKey {
         phase
     }
 
-    /// A seeded encryption of zero under s at `level`, with plain error: (−a·s + e, a) with `multiplier`·a expanded from `seed` and
-    /// stream 0. A BGV ciphertext is t times such a pair: with multiplier t its own second half is what the seed gives.
+    /// A seeded encryption of zero under s at `level`, with plain error: (−a·s + e, a) with
+    /// `multiplier`·a expanded from `seed` and stream 0. A BGV ciphertext is t times such a pair:
+    /// with multiplier t its own second half is what the seed gives.
     pub fn encrypt_zero(
         &self,
         level: usize,

@@ -9,12 +9,14 @@ use crate::security::SecretDistribution;
 
 pub use bound::{Bound, FailureProbability};
 
-/// σ²-free variance of an embedding of an error polynomial: Π m_i over odd axes, m_i/2 for the axis of 2.
+/// σ²-free variance of an embedding of an error polynomial: Π m_i over odd axes, m_i/2 for the axis
+/// of 2.
 pub fn error_variance_factor(shape: &Shape) -> f64 {
     shape.axes().iter().map(|axis| if axis.prime == 2 { axis.dim as f64 } else { axis.index as f64 }).product()
 }
 
-/// C_m: powerful-basis coefficients are at most C_m times the canonical norm. Π 2(1 − 1/ℓ) over the primes ℓ of odd axes.
+/// C_m: powerful-basis coefficients are at most C_m times the canonical norm. Π 2(1 − 1/ℓ) over the
+/// primes ℓ of odd axes.
 pub fn coefficient_factor(shape: &Shape) -> f64 {
     let factor = |prime: u64| if prime == 2 { 1.0 } else { 2.0 * (1.0 - 1.0 / prime as f64) };
     shape.axes().iter().map(|axis| factor(axis.prime)).product()
@@ -22,7 +24,8 @@ pub fn coefficient_factor(shape: &Shape) -> f64 {
 
 /// Canonical norm of the element whose powerful-basis coefficients are all 1, from above.
 ///
-/// Each axis gives a geometric sum: 1 for a prime axis (the missing term), else at most 1/sin(π/m_i).
+/// Each axis gives a geometric sum: 1 for a prime axis (the missing term), else at most
+/// 1/sin(π/m_i).
 pub fn all_ones_norm(shape: &Shape) -> f64 {
     let axis_norm = |index: u64, exponent: u32, prime: u64| {
         if exponent == 1 && prime != 2 { 1.0 } else { 1.0 / (std::f64::consts::PI / index as f64).sin() }
@@ -30,9 +33,11 @@ pub fn all_ones_norm(shape: &Shape) -> f64 {
     shape.axes().iter().map(|axis| axis_norm(axis.index, axis.exponent, axis.prime)).product()
 }
 
-/// The canonical norm that key generation enforces by drawing again: fewer than one secret in a hundred is rejected.
+/// The canonical norm that key generation enforces by drawing again: fewer than one secret in a
+/// hundred is rejected.
 ///
-/// `sqrt(V·ln(500·n))`, V the sum of the coefficients' variances; never above the sum of their absolute values.
+/// `sqrt(V·ln(500·n))`, V the sum of the coefficients' variances; never above the sum of their
+/// absolute values.
 pub fn secret_norm_bound(shape: &Shape, secret: SecretDistribution) -> f64 {
     let n = shape.n();
     let typical = (secret.total_variance(n) * (500.0 * n as f64).ln()).sqrt();
@@ -44,9 +49,11 @@ pub fn secret_norm_bound(shape: &Shape, secret: SecretDistribution) -> f64 {
     typical.min(sure * (1.0 + 2f64.powi(-39)))
 }
 
-/// Noise bounds of one parameter set and one plaintext modulus t = p^r, in the canonical norm of ε (see the module's page).
+/// Noise bounds of one parameter set and one plaintext modulus t = p^r, in the canonical norm of ε
+/// (see the module's page).
 ///
-/// All methods return bounds on ‖ε‖ that hold but for the stated failure probability of each operation.
+/// All methods return bounds on ‖ε‖ that hold but for the stated failure probability of each
+/// operation.
 #[derive(Debug, Clone)]
 pub struct NoiseModel {
     n: f64,
@@ -94,12 +101,14 @@ impl NoiseModel {
         self.failure
     }
 
-    /// k with P(some embedding of some of `events` elements exceeds k standard deviations) ≤ failure: `sqrt(2·ln2·(f + log2(4n·events)))`.
+    /// k with P(some embedding of some of `events` elements exceeds k standard deviations) ≤
+    /// failure: `sqrt(2·ln2·(f + log2(4n·events)))`.
     pub fn tail_factor(&self, events: u32) -> f64 {
         (2.0 * std::f64::consts::LN_2 * (self.failure.bits() + (4.0 * self.n * events as f64).log2())).sqrt()
     }
 
-    /// Canonical norm of an element with independent sub-Gaussian coefficients whose variances sum to `variance`.
+    /// Canonical norm of an element with independent sub-Gaussian coefficients whose variances sum
+    /// to `variance`.
     pub fn random_element(&self, variance: f64, events: u32) -> Bound {
         Bound::of(self.tail_factor(events) * variance.sqrt())
     }
@@ -119,7 +128,8 @@ impl NoiseModel {
         self.plaintext * Bound::of(self.n / 2.0)
     }
 
-    /// Canonical norm of a plaintext whose centred coefficients are random modulo t: k·t·sqrt(n/12).
+    /// Canonical norm of a plaintext whose centred coefficients are random modulo t:
+    /// k·t·sqrt(n/12).
     pub fn plaintext_random(&self) -> Bound {
         self.plaintext * self.random_element(self.n / 12.0, 1)
     }
@@ -135,10 +145,12 @@ impl NoiseModel {
         self.plaintext_worst() + self.plaintext * self.error(1)
     }
 
-    /// What rounding `parts` ciphertext parts adds: t·k·sqrt(n/12)·(1 + ‖s‖ + .. + ‖s‖^{parts−1}), and no less than n·t/2.
+    /// What rounding `parts` ciphertext parts adds: t·k·sqrt(n/12)·(1 + ‖s‖ + .. + ‖s‖^{parts−1}),
+    /// and no less than n·t/2.
     ///
-    /// Rounding is random because ciphertexts look uniform. The one that does not is (m, 0, ..), a multiple by zero with a plaintext added: its
-    /// first part is known, its coefficients may all be rounded by t/2 towards one embedding, and nothing else is rounded.
+    /// Rounding is random because ciphertexts look uniform. The one that does not is (m, 0, ..), a
+    /// multiple by zero with a plaintext added: its first part is known, its coefficients may all
+    /// be rounded by t/2 towards one embedding, and nothing else is rounded.
     pub fn rounding(&self, parts: u32) -> Bound {
         let one = self.plaintext * self.random_element(self.n / 12.0, parts);
         let random = one * (0..parts).map(|power| self.secret_norm.pow(power)).sum();
@@ -160,14 +172,17 @@ impl NoiseModel {
         a * norm
     }
 
-    /// After switching the modulus of a ciphertext of `parts` parts from 2^{log2_from} to 2^{log2_to}.
+    /// After switching the modulus of a ciphertext of `parts` parts from 2^{log2_from} to
+    /// 2^{log2_to}.
     pub fn modulus_switch(&self, a: Bound, log2_from: f64, log2_to: f64, parts: u32) -> Bound {
         a * Bound::from_bits(log2_to - log2_from) + self.rounding(parts)
     }
 
-    /// ‖Σ digit_k·e_k‖ for a uniform polynomial at `level`: the plain error of the inner product with a key, over Q·P.
+    /// ‖Σ digit_k·e_k‖ for a uniform polynomial at `level`: the plain error of the inner product
+    /// with a key, over Q·P.
     ///
-    /// A digit of g primes and product D is Σ y_i·D/d_i with y_i uniform in [0, d_i): mean g·D/2, variance g·D²/12 a coefficient.
+    /// A digit of g primes and product D is Σ y_i·D/d_i with y_i uniform in [0, d_i): mean g·D/2,
+    /// variance g·D²/12 a coefficient.
     pub fn inner_product(&self, level: usize) -> Bound {
         let active = self.active_groups(level);
         let events = 2 * active.len() as u32;
@@ -189,12 +204,14 @@ impl NoiseModel {
         self.mod_down(self.inner_product(level))
     }
 
-    /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption may fail.
+    /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption
+    /// may fail.
     pub fn capacity(&self, log2_q: f64, a: Bound) -> f64 {
         log2_q - 1.0 - (self.coefficient_factor * a).bits()
     }
 
-    /// Whether decryption under modulus 2^{log2_q} is right for certain (but for the failure probabilities of the bound).
+    /// Whether decryption under modulus 2^{log2_q} is right for certain (but for the failure
+    /// probabilities of the bound).
     pub fn decryptable(&self, log2_q: f64, a: Bound) -> bool {
         // The centred lift of residues is exact up to (1/2 − 2^{−30})·Q.
         self.capacity(log2_q, a) > 1e-8

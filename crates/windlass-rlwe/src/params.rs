@@ -1,4 +1,5 @@
-//! Validated parameters: a ring, a chain of primes, special primes, a secret distribution, and their security.
+//! Validated parameters: a ring, a chain of primes, special primes, a secret distribution, and
+//! their security.
 
 mod sizes;
 
@@ -39,7 +40,8 @@ pub enum Assurance {
 pub struct RlweSpec {
     /// The cyclotomic index m.
     pub m: u64,
-    /// Size in bits of each prime of the ciphertext modulus Q, in the order of the chain (the last is dropped first).
+    /// Size in bits of each prime of the ciphertext modulus Q, in the order of the chain (the last
+    /// is dropped first).
     pub q_prime_bits: Vec<u32>,
     /// Size in bits of each prime of the special modulus P.
     pub special_prime_bits: Vec<u32>,
@@ -63,7 +65,8 @@ impl fmt::Display for ParamsId {
 
 /// A validated parameter set of the RLWE layer; plaintext moduli and schemes come on top.
 ///
-/// The ciphertext modulus at level l is the product of the first l primes of [`Self::q_primes`]; keys live modulo `Q·P`.
+/// The ciphertext modulus at level l is the product of the first l primes of [`Self::q_primes`];
+/// keys live modulo `Q·P`.
 #[derive(Debug, Clone)]
 pub struct RlweParams {
     shape: Arc<Shape>,
@@ -91,17 +94,20 @@ impl RlweParams {
     /// Supported sizes of primes in bits.
     pub const PRIME_BITS: std::ops::RangeInclusive<u32> = 25..=50;
 
-    /// Chooses the primes (the largest of each size that are 1 modulo [`Shape::root_order`], all distinct) and checks the set.
+    /// Chooses the primes (the largest of each size that are 1 modulo [`Shape::root_order`], all
+    /// distinct) and checks the set.
     ///
     /// # Errors
-    /// [`RlweError::Kernel`] for an unsupported m or too few primes of a size; [`RlweError::OutOfRange`] for counts and sizes;
-    /// [`RlweError::SpecialModulusTooSmall`] when P is below a digit; [`RlweError::SecurityOutOfRange`] or
-    /// [`RlweError::Insecure`] when 128 bits are vouched for but not reached.
+    /// [`RlweError::Kernel`] for an unsupported m or too few primes of a size;
+    /// [`RlweError::OutOfRange`] for counts and sizes; [`RlweError::SpecialModulusTooSmall`] when P
+    /// is below a digit; [`RlweError::SecurityOutOfRange`] or [`RlweError::Insecure`] when 128 bits
+    /// are vouched for but not reached.
     pub fn new(spec: &RlweSpec) -> Result<Self, RlweError> {
         let shape = Arc::new(Shape::new(spec.m)?);
         check_counts(spec, shape.n())?;
         let mut taken = Vec::new();
-        // The special primes get the largest of each size, so that P exceeds digits of the same sizes.
+        // The special primes get the largest of each size, so that P exceeds digits of the same
+        // sizes.
         let special_primes = choose_primes(shape.root_order(), &spec.special_prime_bits, &mut taken)?;
         let q_primes = choose_primes(shape.root_order(), &spec.q_prime_bits, &mut taken)?;
         let gadget = Gadget::balanced(q_primes.len(), spec.digits);

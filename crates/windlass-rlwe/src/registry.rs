@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// Values in use, by what determines them: equal keys give the same `Arc`. What nobody holds any more is forgotten.
+/// Values in use, by what determines them: equal keys give the same `Arc`. What nobody holds any
+/// more is forgotten.
 #[derive(Debug)]
 pub struct Registry<K, V>(Mutex<Option<HashMap<K, Weak<V>>>>);
 
@@ -22,8 +23,9 @@ impl<K, V> Registry<K, V> {
 }
 
 impl<K: Eq + Hash, V> Registry<K, V> {
-    /// The value of this key, made by `build` if there is none. Threads that ask for one key at a time get one value,
-    /// even where several of them have built it; nobody waits while another builds.
+    /// The value of this key, made by `build` if there is none. Threads that ask for one key at a
+    /// time get one value, even where several of them have built it; nobody waits while another
+    /// builds.
     ///
     /// # Errors
     /// Those of `build`.

@@ -15,11 +15,13 @@ const BLOCK: usize = 2048;
 
 /// ChaCha20 that forgets: whoever sees its memory afterwards learns nothing of what it gave.
 ///
-/// Each key is used for one block of key stream. The first 32 bytes of the block replace the key at once, the rest is handed out, and bytes
-/// that are handed out are wiped here. What is left is wiped when the generator is dropped. Its state lies on the heap, so that moving it
-/// leaves no copy behind.
+/// Each key is used for one block of key stream. The first 32 bytes of the block replace the key at
+/// once, the rest is handed out, and bytes that are handed out are wiped here. What is left is
+/// wiped when the generator is dropped. Its state lies on the heap, so that moving it leaves no
+/// copy behind.
 ///
-/// Cost: that of ChaCha20, and a key set-up for each 2 KiB. Source: Bernstein, "Fast-key-erasure random-number generators" (2017).
+/// Cost: that of ChaCha20, and a key set-up for each 2 KiB. Source: Bernstein, "Fast-key-erasure
+/// random-number generators" (2017).
 pub struct SecretRng(Box<State>);
 
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -120,7 +122,8 @@ mod tests {
         SecretRng::fork(&mut ChaCha20Rng::from_seed([5; 32]))
     }
 
-    /// Against another implementation of ChaCha20: each block is the stream of its key, which the block before begins with.
+    /// Against another implementation of ChaCha20: each block is the stream of its key, which the
+    /// block before begins with.
     #[test]
     fn the_stream_is_that_of_chacha20_under_changing_keys() {
         let mut key = [0; KEY];

@@ -1,12 +1,16 @@
-//! Hardness estimates: how many bits of security a ring dimension, a modulus and a secret distribution give.
+//! Hardness estimates: how many bits of security a ring dimension, a modulus and a secret
+//! distribution give.
 //!
 //! Facts used (the data files are in `data/security`, their sources in the README there):
-//! - at fixed n a ternary secret has λ·log2(QP) nearly constant, rising slowly with λ: between two rows of the table
-//!   λ ≥ λ_row·x_row/x from the row below is a lower estimate, and below 128 bits a falling correction is applied;
-//! - at a fixed ratio log2(QP)/n, λ rises with n: a point scales to a larger ring with its modulus (a chord in n would lie above, for the limit of log2(QP) is
-//!   convex in n), for sparse secrets less an allowance; and at a fixed modulus it rises too;
-//! - for sparse secrets log λ falls with log log2(QP), by a slope between 0 and −1: chords between neighbouring points less an
-//!   allowance are lower estimates, and a slope of −1.05 beyond the last point; a sparser secret is no harder.
+//! - at fixed n a ternary secret has λ·log2(QP) nearly constant, rising slowly with λ: between two
+//!   rows of the table λ ≥ λ_row·x_row/x from the row below is a lower estimate, and below 128 bits
+//!   a falling correction is applied;
+//! - at a fixed ratio log2(QP)/n, λ rises with n: a point scales to a larger ring with its modulus
+//!   (a chord in n would lie above, for the limit of log2(QP) is convex in n), for sparse secrets
+//!   less an allowance; and at a fixed modulus it rises too;
+//! - for sparse secrets log λ falls with log log2(QP), by a slope between 0 and −1: chords between
+//!   neighbouring points less an allowance are lower estimates, and a slope of −1.05 beyond the
+//!   last point; a sparser secret is no harder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +21,8 @@ use crate::error::RlweError;
 const TERNARY_TABLE: &str = include_str!("../../../data/security/ternary_max_log2_qp.csv");
 const SPARSE_TABLE: &str = include_str!("../../../data/security/sparse.csv");
 
-/// What a chord between two points of a sparse secret's curve, or what a smaller ring has at the same log2(QP)/n, may lie above the curve, in bits.
+/// What a chord between two points of a sparse secret's curve, or what a smaller ring has at the
+/// same log2(QP)/n, may lie above the curve, in bits.
 const CHORD_ALLOWANCE: f64 = 0.5;
 
 /// How the coefficients of the secret key are drawn.
@@ -54,9 +59,11 @@ impl SecretDistribution {
 /// Where an estimate comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EstimateSource {
-    /// Eprint 2024/463, Table 5.2, and lattice-estimator runs for ternary secrets, interpolated downwards.
+    /// Eprint 2024/463, Table 5.2, and lattice-estimator runs for ternary secrets, interpolated
+    /// downwards.
     Tables,
-    /// The table for sparse secrets (primal and dual hybrid attacks with meet in the middle), interpolated downwards.
+    /// The table for sparse secrets (primal and dual hybrid attacks with meet in the middle),
+    /// interpolated downwards.
     SparsePoints,
     /// Below the tables' 128 bits or their last point: scaled from the nearest row.
     Scaled,
@@ -80,7 +87,8 @@ impl fmt::Display for EstimateSource {
 /// A security level in bits, with its source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SecurityEstimate {
-    /// λ: log2 of the estimated cost of the best known classical attack; at most 256 is ever claimed.
+    /// λ: log2 of the estimated cost of the best known classical attack; at most 256 is ever
+    /// claimed.
     pub bits: f64,
     /// Where the figure comes from.
     pub source: EstimateSource,
@@ -147,7 +155,8 @@ pub fn covered_dimensions(secret: SecretDistribution) -> (usize, usize) {
     }
 }
 
-/// λ for ring dimension `n` = φ(m), the base-two logarithm of the largest modulus `QP`, and a secret distribution.
+/// λ for ring dimension `n` = φ(m), the base-two logarithm of the largest modulus `QP`, and a
+/// secret distribution.
 ///
 /// A lower estimate throughout: interpolation rounds down, at most 256 bits are claimed.
 ///
@@ -168,10 +177,12 @@ pub fn security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> Resu
     })
 }
 
-/// λ without a claim: as [`security_bits`] inside the tables, else an indication (for toy sets and papers' sets).
+/// λ without a claim: as [`security_bits`] inside the tables, else an indication (for toy sets and
+/// papers' sets).
 ///
-/// Outside, λ is taken as proportional to n at constant log2(QP)/n from the nearest dimension covered, for a sparse secret from its own
-/// points too, and at most what a search over all secrets costs.
+/// Outside, λ is taken as proportional to n at constant log2(QP)/n from the nearest dimension
+/// covered, for a sparse secret from its own points too, and at most what a search over all secrets
+/// costs.
 pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> SecurityEstimate {
     security_bits(n, log2_qp, secret).unwrap_or_else(|_| {
         let scaled = |(lowest, highest): (usize, usize), bits: &dyn Fn(f64, f64) -> f64| {
@@ -204,7 +215,8 @@ fn least_weight() -> u32 {
 /// The largest log2(QP) for which [`security_bits`] is at least `lambda`.
 ///
 /// # Errors
-/// [`RlweError::SecurityOutOfRange`] as there; [`RlweError::SecurityUnreachable`] when no modulus gives `lambda` bits.
+/// [`RlweError::SecurityOutOfRange`] as there; [`RlweError::SecurityUnreachable`] when no modulus
+/// gives `lambda` bits.
 pub fn max_log2_qp(n: usize, lambda: f64, secret: SecretDistribution) -> Result<f64, RlweError> {
     let reaches = |x: f64| security_bits(n, x, secret).map(|estimate| estimate.bits >= lambda);
     let (mut low, mut high) = (1.0, 16384.0);
@@ -224,7 +236,8 @@ pub fn max_log2_qp(n: usize, lambda: f64, secret: SecretDistribution) -> Result<
     Ok(if (rounded - low).abs() < 1e-6 && reaches(rounded)? { rounded } else { low })
 }
 
-/// The largest log2 QP for λ = `row` at dimension n, from the dimension below by proportion; `None` outside the row.
+/// The largest log2 QP for λ = `row` at dimension n, from the dimension below by proportion; `None`
+/// outside the row.
 fn ternary_limit(row: &[(f64, f64)], n: f64) -> Option<f64> {
     let above = row.iter().position(|&(dimension, _)| dimension > n);
     let (n0, x0) = row[above.unwrap_or(row.len()).checked_sub(1)?];
@@ -240,7 +253,8 @@ fn ternary_bits(n: f64, x: f64) -> SecurityEstimate {
     let mut limits = TERNARY.iter().filter_map(|(&lambda, row)| Some((lambda as f64, ternary_limit(row, n)?)));
     let (base, limit) = limits.next().expect("the dimension is in the table of 128 bits");
     if x > limit {
-        // λ·x falls slowly as x grows: the estimator's points lose 0.1% at 1.46 times the limit; 3% per multiple is taken.
+        // λ·x falls slowly as x grows: the estimator's points lose 0.1% at 1.46 times the limit; 3%
+        // per multiple is taken.
         let correction = (1.0 - 0.03 * (x / limit - 1.0)).max(0.25);
         return SecurityEstimate { bits: base * limit / x * correction, source: EstimateSource::Scaled };
     }
@@ -258,7 +272,8 @@ fn ternary_bits(n: f64, x: f64) -> SecurityEstimate {
     SecurityEstimate { bits: bits.min(cap).min(256.0), source: EstimateSource::Tables }
 }
 
-/// The best of what the curves of smaller rings and weights give, and no more than any point of a larger ring and weight at a smaller modulus.
+/// The best of what the curves of smaller rings and weights give, and no more than any point of a
+/// larger ring and weight at a smaller modulus.
 fn sparse_bits(curves: &SparseCurves, n: f64, x: f64, weight: u32) -> SecurityEstimate {
     let below = curves.iter().filter(|&(&(n0, w0), _)| n0 as f64 <= n && w0 <= weight);
     let best = below
@@ -274,7 +289,8 @@ fn sparse_bits(curves: &SparseCurves, n: f64, x: f64, weight: u32) -> SecurityEs
     SecurityEstimate { bits: points.fold(best.bits, |least, &(_, lambda)| least.min(lambda)), ..best }
 }
 
-/// λ from points `(x, λ)` of one dimension and weight: a lower estimate, or by `chords` alone, which may be too high by the allowance.
+/// λ from points `(x, λ)` of one dimension and weight: a lower estimate, or by `chords` alone,
+/// which may be too high by the allowance.
 fn curve_bits(curve: &[(f64, f64)], x: f64, chords: bool) -> SecurityEstimate {
     let of = |bits, source| SecurityEstimate { bits, source };
     match curve.iter().position(|&(x1, _)| x1 >= x) {

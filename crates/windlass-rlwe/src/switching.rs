@@ -1,10 +1,13 @@
-//! The one key switch: relinearisation, automorphisms, anything that changes the key of a ciphertext.
+//! The one key switch: relinearisation, automorphisms, anything that changes the key of a
+//! ciphertext.
 //!
-//! Hybrid key switching (Han–Ki 2020) in its three reusable parts:
-//! *decompose-and-extend* of one polynomial ([`Digits`], shared by hoisting, Halevi–Shoup 2018 §5), *inner product* with a
-//! [`SwitchingKey`] in base Q·P, and *mod-down* ([`windlass_ring::Poly::divide_rounded`]); [`switch`] does all three row by row. Errors are plain (not
-//! multiples of a plaintext modulus): a phase is switched up to a small additive error, so one key serves BGV, BFV and CKKS. A BGV phase
-//! m + t·e is switched as t·switch(t^{-1}·c): both scalings ride on constants that are multiplied anyway.
+//! Hybrid key switching (Han–Ki 2020) in its three reusable parts: *decompose-and-extend* of one
+//! polynomial ([`Digits`], shared by hoisting, Halevi–Shoup 2018 §5), *inner product* with a
+//! [`SwitchingKey`] in base Q·P, and *mod-down* ([`windlass_ring::Poly::divide_rounded`]);
+//! [`switch`] does all three row by row. Errors are plain (not multiples of a plaintext modulus): a
+//! phase is switched up to a small additive error, so one key serves BGV, BFV and CKKS. A BGV phase
+//! m + t·e is switched as t·switch(t^{-1}·c): both scalings ride on constants that are multiplied
+//! anyway.
 
 use std::sync::Arc;
 
@@ -24,10 +27,12 @@ use crate::secret_rng::SecretRng;
 pub use windlass_ring::gadget::Weights;
 pub use windlass_ring::rns::Finish;
 
-/// A key that switches ciphertext components from a secret s' to a secret s at every level up to its own.
+/// A key that switches ciphertext components from a secret s' to a secret s at every level up to
+/// its own.
 ///
-/// Row k: (b_k, a_k) over Q_level·P with b_k = −a_k·s + e_k + P·g_k·s', g_k the gadget vector (≡ 1 modulo group k, ≡ 0 modulo the others).
-/// `a` is expanded from a 32-byte seed, stream k: only b is stored on disk.
+/// Row k: (b_k, a_k) over Q_level·P with b_k = −a_k·s + e_k + P·g_k·s', g_k the gadget vector (≡ 1
+/// modulo group k, ≡ 0 modulo the others). `a` is expanded from a 32-byte seed, stream k: only b is
+/// stored on disk.
 #[derive(Debug, Clone)]
 pub struct SwitchingKey {
     id: KeyId,
@@ -38,7 +43,8 @@ pub struct SwitchingKey {
 }
 
 impl SwitchingKey {
-    /// The key from `source` to `target` (values over all primes), both made of the secret key `of`, usable up to `level`.
+    /// The key from `source` to `target` (values over all primes), both made of the secret key
+    /// `of`, usable up to `level`.
     pub(crate) fn generate(
         of: &SecretKey,
         source: &Poly<Eval>,
@@ -68,7 +74,8 @@ impl SwitchingKey {
         })
     }
 
-    /// A key whose pairs of rows `fill(digit, index, q, [b, a])` writes. They lie in memory as an inner product reads them: prime by prime.
+    /// A key whose pairs of rows `fill(digit, index, q, [b, a])` writes. They lie in memory as an
+    /// inner product reads them: prime by prime.
     fn filled(
         context: &Context,
         id: KeyId,
@@ -201,8 +208,8 @@ impl Digits {
         Ok(self.moved(addend, std::slice::from_ref(step))?[0].evaluate())
     }
 
-    /// `Σ_i θ_i(⟨digits, key_i⟩ + addend)` over Q_l·P: what a sum of automorphisms costs between one decomposition and one
-    /// mod-down (Inoue–Suzuki–Yamana 2022, Algorithm 3.1, lines 5 to 17).
+    /// `Σ_i θ_i(⟨digits, key_i⟩ + addend)` over Q_l·P: what a sum of automorphisms costs between
+    /// one decomposition and one mod-down (Inoue–Suzuki–Yamana 2022, Algorithm 3.1, lines 5 to 17).
     ///
     /// # Errors
     /// As [`Self::inner_product`].
@@ -216,8 +223,9 @@ impl Digits {
         Ok(gadget::sum_hoisted(context.ring(), &context.wide_basis(self.level), &moved))
     }
 
-    /// Row by row of `sums` the pair `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of the same automorphisms with
-    /// constants, each key and constant read once ([`gadget::dot_hoisted`]).
+    /// Row by row of `sums` the pair `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of
+    /// the same automorphisms with constants, each key and constant read once
+    /// ([`gadget::dot_hoisted`]).
     ///
     /// # Errors
     /// As [`Self::inner_product`].
@@ -250,7 +258,8 @@ fn level_of(context: &Context, x: &Poly<Eval>) -> usize {
 /// One whole key switch of x over Q_l, its digits never stored:
 /// `θ(multiplier·round(Σ digit_k(multiplier^{-1}·x)·(b_k, a_k)/P) + addends)` over Q_l.
 ///
-/// Cost at l primes of Q, k of P, d digits: l + k·2 inverse transforms, (d−1)·l + d·k + 2·l forward ones, the key read once.
+/// Cost at l primes of Q, k of P, d digits: l + k·2 inverse transforms, (d−1)·l + d·k + 2·l forward
+/// ones, the key read once.
 ///
 /// # Errors
 /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of x.
@@ -267,7 +276,8 @@ pub fn switch(
     Ok(Product::of_decomposition(&digits, key.halves()).divide(&context.basis(level), multiplier, finish))
 }
 
-/// A key switch of x over Q_l that stays in base Q_l·P: `θ(Σ digit_k(x)·(b_k, a_k) + addend)`, its digits never stored.
+/// A key switch of x over Q_l that stays in base Q_l·P: `θ(Σ digit_k(x)·(b_k, a_k) + addend)`, its
+/// digits never stored.
 ///
 /// # Errors
 /// As [`switch`].

@@ -1,4 +1,5 @@
-//! Key switches of every strategy and scheme against their bound, in their parts and fused, for any number of threads.
+//! Key switches of every strategy and scheme against their bound, in their parts and fused, for any
+//! number of threads.
 
 use std::sync::Arc;
 
@@ -17,12 +18,14 @@ use windlass_rlwe::{
 
 const SEEDS: u8 = 12;
 
-/// A bound that holds in all but about one of a thousand operations, so that what is seen comes near to it.
+/// A bound that holds in all but about one of a thousand operations, so that what is seen comes
+/// near to it.
 fn model(context: &Context, t: u64) -> NoiseModel {
     NoiseModel::with_failure(context.params(), t, FailureProbability::from_bits(10.0))
 }
 
-/// `special` sets what dominates: P as large as a digit lets the errors of the key through, a larger P leaves rounding.
+/// `special` sets what dominates: P as large as a digit lets the errors of the key through, a
+/// larger P leaves rounding.
 fn context(m: u64, special: Vec<u32>, secret: SecretDistribution) -> Arc<Context> {
     let params = RlweParams::new(&RlweSpec {
         m,
@@ -147,7 +150,8 @@ fn key_switches_of_every_strategy_and_scheme_stay_within_their_bound_and_come_ne
     }
 }
 
-/// What a key switch of a random ciphertext adds to ε: the phase for BGV, t times the phase for BFV.
+/// What a key switch of a random ciphertext adds to ε: the phase for BGV, t times the phase for
+/// BFV.
 fn added(
     context: &Context,
     secret: &SecretKey,
@@ -169,7 +173,8 @@ fn added(
     added
 }
 
-/// One pass over rows gives the bits of the three parts one after another, with any number of threads.
+/// One pass over rows gives the bits of the three parts one after another, with any number of
+/// threads.
 #[test]
 fn the_fused_switch_is_its_parts_for_any_number_of_threads() {
     for m in [105, 128, 60] {

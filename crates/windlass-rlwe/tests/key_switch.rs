@@ -1,4 +1,5 @@
-//! The noise of key switches against its bound, over many seeds, every kind of ring, every level and number of digits.
+//! The noise of key switches against its bound, over many seeds, every kind of ring, every level
+//! and number of digits.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;
@@ -36,7 +37,8 @@ fn error_bits(context: &Context, pair: &[Poly<Eval>; 2], secret: &Poly<Eval>, ex
     canonical_norm(context.params().shape(), &coefficients).log2()
 }
 
-/// The bound on the norm of a secret with one coefficient is met with equality: no draw may fail for ever.
+/// The bound on the norm of a secret with one coefficient is met with equality: no draw may fail
+/// for ever.
 #[test]
 fn keys_of_every_sparse_weight_are_found() {
     for weight in [1, 2, 5] {

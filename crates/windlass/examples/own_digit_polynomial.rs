@@ -1,5 +1,6 @@
-//! A digit polynomial of one's own, beside the published ones: for p = 3 the cube. Every digit −1, 0, 1 is its own cube, and
-//! (d + 3^a·k)³ ≡ d (mod 3^(a+1)), so that each cube knows the digit to one place more.
+//! A digit polynomial of one's own, beside the published ones: for p = 3 the cube. Every digit −1,
+//! 0, 1 is its own cube, and (d + 3^a·k)³ ≡ d (mod 3^(a+1)), so that each cube knows the digit to
+//! one place more.
 
 use std::sync::Arc;
 
@@ -37,7 +38,8 @@ impl DigitMethod for Cubes {
 
 /// Runs with it.
 pub fn main() -> Result<()> {
-    // Two of four digits go, from every residue modulo 81, in slots modulo 3^4; what is left are residues modulo 3^2.
+    // Two of four digits go, from every residue modulo 81, in slots modulo 3^4; what is left are
+    // residues modulo 3^2.
     let ring = |exponent| -> Result<_> { Ok(Arc::new(SlotRing::new(121, 3, exponent, Isa::best())?)) };
     let (whole, left) = (ring(4)?, ring(2)?);
     let clear = Clear::new(&whole);

@@ -1,5 +1,6 @@
-//! A slot transform of one's own, beside the published ones: for powers of two with p ≡ 1 modulo 4 the values of
-//! `Σ_j a_j·Y^j`, Y = X^d, at all slots by one dense matrix, without stages that could be merged otherwise.
+//! A slot transform of one's own, beside the published ones: for powers of two with p ≡ 1 modulo 4
+//! the values of `Σ_j a_j·Y^j`, Y = X^d, at all slots by one dense matrix, without stages that
+//! could be merged otherwise.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use windlass::{Context, Result};
 #[derive(Debug)]
 struct Vandermonde;
 
-/// `factor·ζ^{±u_i·d·j}` in row i and column j, u_i the exponent of slot i; of the inverse in row j and column i.
+/// `factor·ζ^{±u_i·d·j}` in row i and column j, u_i the exponent of slot i; of the inverse in row j
+/// and column i.
 fn matrix(slots: &Arc<SlotRing>, factor: u64, inverse: bool) -> Result<Stages> {
     let (m, d, galois) = (slots.m(), slots.degree() as u64, slots.galois());
     let exponent = |i: usize, j: usize| slots.hypercube().evaluation_exponent(i) * d % m * j as u64 % m;

@@ -94,7 +94,8 @@ pub enum Error {
         /// Those of the value.
         right: Vec<u64>,
     },
-    /// Two values that belong to different contexts (rings, moduli or parameters) met in one operation.
+    /// Two values that belong to different contexts (rings, moduli or parameters) met in one
+    /// operation.
     #[error("{operation}: the values belong to different contexts ({left} and {right})")]
     ContextMismatch {
         /// The operation that was asked for.
@@ -124,7 +125,8 @@ pub enum Error {
         /// The function, in words.
         circuit: String,
     },
-    /// A ciphertext does not decrypt to anything: it holds more noise than the bound that it states.
+    /// A ciphertext does not decrypt to anything: it holds more noise than the bound that it
+    /// states.
     #[error(
         "the ciphertext holds more noise than it states, so it is not an encryption under this key: decrypt with the key it was made under, and check that neither it nor the keys it went through were changed"
     )]

@@ -1,8 +1,8 @@
 //! The one interface between circuits and schemes of exact plaintexts.
 //!
-//! A circuit (a linear map, a polynomial, a bootstrapping stage) is written once over [`Evaluator`] and runs on the exact
-//! mock [`crate::schemes::clear`] and on the BGV/BFV engine alike. Notation as in [`crate::switching`]; `n = φ(m)`, plaintext
-//! ring `R/(p^r)`.
+//! A circuit (a linear map, a polynomial, a bootstrapping stage) is written once over [`Evaluator`]
+//! and runs on the exact mock [`crate::schemes::clear`] and on the BGV/BFV engine alike. Notation
+//! as in [`crate::switching`]; `n = φ(m)`, plaintext ring `R/(p^r)`.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::error::Result;
 use crate::plaintext::{Content, Plaintext};
 use crate::switching::{Switching, no_terms};
 
-/// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`: what exact schemes have beside
-/// [`Switching`], with the same errors.
+/// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`: what exact schemes
+/// have beside [`Switching`], with the same errors.
 pub trait Evaluator: Switching {
     /// The plaintext ring.
     fn slots(&self) -> &Arc<SlotRing>;
@@ -23,17 +23,18 @@ pub trait Evaluator: Switching {
     /// What the slots of a ciphertext are known to hold.
     fn content(&self, a: &Self::Ciphertext) -> Content;
 
-    /// Prepares a constant for [`Switching::multiply_constant`] and [`Switching::dot_extended`] at every level. Cost: one
-    /// transform for every prime of `QP`.
+    /// Prepares a constant for [`Switching::multiply_constant`] and [`Switching::dot_extended`] at
+    /// every level. Cost: one transform for every prime of `QP`.
     fn prepare(&self, constant: &Plaintext) -> Result<Self::Constant> {
         self.prepare_at(constant, self.top_level())
     }
-    /// [`Evaluator::prepare`] for levels up to `level` alone: size and cost are proportional to its primes and the special
-    /// ones. Errors: also [`crate::Error::OutOfRange`] for a level that is none.
+    /// [`Evaluator::prepare`] for levels up to `level` alone: size and cost are proportional to its
+    /// primes and the special ones. Errors: also [`crate::Error::OutOfRange`] for a level that is
+    /// none.
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Self::Constant>;
-    /// [`Evaluator::prepare_at`] of `count` constants, in parallel; `constant(k)` gives number k. A scheme may lay them out
-    /// in memory in this order, which should be that of their use; the default prepares each by itself. Errors: also those of
-    /// `constant`.
+    /// [`Evaluator::prepare_at`] of `count` constants, in parallel; `constant(k)` gives number k. A
+    /// scheme may lay them out in memory in this order, which should be that of their use; the
+    /// default prepares each by itself. Errors: also those of `constant`.
     fn prepare_many(
         &self,
         count: usize,
@@ -61,18 +62,21 @@ pub trait Evaluator: Switching {
     }
     /// `k · a` for an integer `k`, taken modulo `p^r`.
     fn multiply_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext>;
-    /// `a / p` where the plaintext of `a` is a multiple of `p`; the result's plaintext modulus is `p^{r−1}`.
+    /// `a / p` where the plaintext of `a` is a multiple of `p`; the result's plaintext modulus is
+    /// `p^{r−1}`.
     ///
-    /// Errors: [`crate::Error::NotDivisible`] where the scheme can see that the division is not exact, or `r = 1`.
+    /// Errors: [`crate::Error::NotDivisible`] where the scheme can see that the division is not
+    /// exact, or `r = 1`.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
 
-    /// `Σ_i a_i · b_i` for ciphertexts, relinearised. A scheme may relinearise once for the sum. The list must not be empty.
+    /// `Σ_i a_i · b_i` for ciphertexts, relinearised. A scheme may relinearise once for the sum.
+    /// The list must not be empty.
     fn dot_ciphertexts(&self, pairs: &[(&Self::Ciphertext, &Self::Ciphertext)]) -> Result<Self::Ciphertext> {
         let ((a, b), rest) = pairs.split_first().ok_or_else(no_terms)?;
         rest.iter().try_fold(self.multiply(a, b)?, |sum, (a, b)| self.add(&sum, &self.multiply(a, b)?))
     }
-    /// `Σ_i c_i·x_i`, plus `toward` if it is given, for integers c_i. A scheme may choose representatives of the c_i modulo
-    /// p^r that keep the noise small. The list must not be empty.
+    /// `Σ_i c_i·x_i`, plus `toward` if it is given, for integers c_i. A scheme may choose
+    /// representatives of the c_i modulo p^r that keep the noise small. The list must not be empty.
     fn weighted_sum(
         &self,
         terms: &[(&Self::Ciphertext, i64)],

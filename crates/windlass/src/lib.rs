@@ -64,7 +64,8 @@
 //! use windlass::{Context, LinearMap};
 //!
 //! let context = Context::approximate(&CkksSpec::secure(2, 36, 4, 2)?)?;
-//! let turn = LinearMap::matrix(&context.vectors(2)?, |i, k| [[0.6, -0.8], [0.8, 0.6]][i][k].into())?.plan()?;
+//! let rotation = [[0.6, -0.8], [0.8, 0.6]];
+//! let turn = LinearMap::matrix(&context.vectors(2)?, |i, k| rotation[i][k].into())?.plan()?;
 //! let (client, server) = context.generate_keys([&turn, &Products])?;
 //! let turned = server.apply(&turn, &client.encrypt(&[0.5, 0.25])?)?;
 //! let squares = client.decrypt(&server.multiply(&turned, &turned)?)?;
@@ -76,8 +77,8 @@
 //!
 //! [`schemes`] has the engines that clients and servers are made of, with levels, noise bounds and
 //! seeds in the open; [`circuits`] what runs on them; [`bootstrap`] the pipeline as a value;
-//! [`wire`] files; [`lookup`] and [`scoring`] two applications. [`rlwe`] and [`ring`] are the crates
-//! underneath.
+//! [`wire`] files; [`lookup`] and [`scoring`] two applications. [`rlwe`] and [`ring`] are the
+//! crates underneath.
 #![forbid(unsafe_code)]
 
 pub mod bootstrap;

@@ -8,11 +8,13 @@ use windlass_ring::slots::{PrimePower, QuotientRing, SlotRing};
 use crate::error::{Error, Result};
 use crate::integer::Integer;
 
-/// What the slots of a plaintext or ciphertext are known to hold. The larger of two is what a sum or a product holds.
+/// What the slots of a plaintext or ciphertext are known to hold. The larger of two is what a sum
+/// or a product holds.
 ///
-/// Integers in all slots are the elements that Frobenius fixes: a subring, closed under every automorphism and under exact division by p. With slots
-/// of degree d = 1 there is nothing else. Ciphertexts show their content to everyone, so it follows from how a plaintext was made and never from the
-/// values in it.
+/// Integers in all slots are the elements that Frobenius fixes: a subring, closed under every
+/// automorphism and under exact division by p. With slots of degree d = 1 there is nothing else.
+/// Ciphertexts show their content to everyone, so it follows from how a plaintext was made and
+/// never from the values in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Content {
     /// An integer modulo p^r in every slot.
@@ -37,7 +39,8 @@ impl fmt::Display for Content {
     }
 }
 
-/// An element of the plaintext ring `R/(p^r)`: `n` powerful-basis coefficients in `[0, p^r)`, tied to its ring. Cheap to clone.
+/// An element of the plaintext ring `R/(p^r)`: `n` powerful-basis coefficients in `[0, p^r)`, tied
+/// to its ring. Cheap to clone.
 ///
 /// Equality is that of the elements; [`Plaintext::content`] is not compared.
 #[derive(Clone, Debug)]
@@ -48,7 +51,8 @@ pub struct Plaintext {
 }
 
 impl Plaintext {
-    /// Wraps `n` powerful-basis coefficients, each reduced modulo `p^r` first: [`Content::Elements`] if d > 1.
+    /// Wraps `n` powerful-basis coefficients, each reduced modulo `p^r` first:
+    /// [`Content::Elements`] if d > 1.
     ///
     /// Errors: [`Error::ShapeMismatch`] if there are not exactly `n` of them.
     pub fn new(slots: &Arc<SlotRing>, mut coefficients: Vec<u64>) -> Result<Self> {
@@ -79,8 +83,9 @@ impl Plaintext {
         Self::wrap(slots, quotient.constant(quotient.modulus().reduce_i64(value)), Content::Integers)
     }
 
-    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, taken modulo
-    /// `p^r`; zeros follow if there are fewer. [`Content::Elements`] if d > 1, whatever the values are.
+    /// The element with the given slots: `[ℓ][d]` coefficients of elements of `E`, row-major, taken
+    /// modulo `p^r`; zeros follow if there are fewer. [`Content::Elements`] if d > 1, whatever the
+    /// values are.
     ///
     /// Errors: [`Error::ShapeMismatch`] for more than ℓ·d of them.
     pub fn from_slots<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
@@ -89,8 +94,8 @@ impl Plaintext {
         Ok(Self::wrap(slots, slots.encode(&residues)?, Content::Elements))
     }
 
-    /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, taken modulo `p^r`; zeros
-    /// follow if there are fewer.
+    /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, taken modulo
+    /// `p^r`; zeros follow if there are fewer.
     ///
     /// Errors: [`Error::ShapeMismatch`] for more than ℓ of them.
     pub fn from_integers<T: Integer>(slots: &Arc<SlotRing>, values: &[T]) -> Result<Self> {
@@ -115,8 +120,8 @@ impl Plaintext {
 
     /// The same element with [`Content::Integers`] if all its slots are integers: `θ_p(a) = a`.
     ///
-    /// This looks at the values: it is for public constants. A message that is encrypted after it would show whether its slots are integers.
-    /// Cost: linear in m.
+    /// This looks at the values: it is for public constants. A message that is encrypted after it
+    /// would show whether its slots are integers. Cost: linear in m.
     pub fn recognised(self) -> Self {
         let quotient = self.slots.quotient();
         let fixed = || quotient.automorphism(&self.coefficients, self.slots.prime());
@@ -126,7 +131,8 @@ impl Plaintext {
         self
     }
 
-    /// The same element with a content that is known otherwise, or that several secret plaintexts shall show alike.
+    /// The same element with a content that is known otherwise, or that several secret plaintexts
+    /// shall show alike.
     pub(crate) fn declared(self, content: Content) -> Self {
         Self { content: content.min(Content::any(&self.slots)), ..self }
     }

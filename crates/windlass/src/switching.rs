@@ -1,8 +1,9 @@
 //! What every scheme has: sums, products with constants, and the key switch in its reusable parts.
 //!
-//! Linear maps and trace-type functions are written over [`Switching`] and run on BGV, BFV, CKKS, the exact mock and the
-//! forecast of noise alike. [`crate::Evaluator`] adds what needs plaintexts in `R/(p^r)`. Notation: `m` conductor,
-//! automorphisms `θ_t : X ↦ X^t` for `t` in Z_m^*, ciphertext modulus `Q`, special modulus `P`.
+//! Linear maps and trace-type functions are written over [`Switching`] and run on BGV, BFV, CKKS,
+//! the exact mock and the forecast of noise alike. [`crate::Evaluator`] adds what needs plaintexts
+//! in `R/(p^r)`. Notation: `m` conductor, automorphisms `θ_t : X ↦ X^t` for `t` in Z_m^*,
+//! ciphertext modulus `Q`, special modulus `P`.
 
 use std::sync::Arc;
 
@@ -16,11 +17,13 @@ pub type MixedRow<'a, C> = Vec<(usize, Option<&'a C>)>;
 
 /// Sums, products with constants and automorphisms, the key switch in its three reusable parts.
 ///
-/// A sum of many automorphisms pays for each part as seldom as it can: decompose-and-extend once per hoisted ciphertext
-/// (Halevi–Shoup 2018, §5), products with constants and keys in base `QP`, and one mod-down at the end (double hoisting).
+/// A sum of many automorphisms pays for each part as seldom as it can: decompose-and-extend once
+/// per hoisted ciphertext (Halevi–Shoup 2018, §5), products with constants and keys in base `QP`,
+/// and one mod-down at the end (double hoisting).
 ///
-/// All operations return [`Error::ContextMismatch`] for operands of another context, and [`Error::CapacityExhausted`]
-/// where the noise bound leaves no room; those that move slots [`Error::MissingGaloisKey`].
+/// All operations return [`Error::ContextMismatch`] for operands of another context, and
+/// [`Error::CapacityExhausted`] where the noise bound leaves no room; those that move slots
+/// [`Error::MissingGaloisKey`].
 pub trait Switching: Sync {
     /// An encryption of one plaintext.
     type Ciphertext: Clone + Send + Sync;
@@ -34,7 +37,8 @@ pub trait Switching: Sync {
     /// The conductor m: automorphisms are units modulo m.
     fn conductor(&self) -> u64;
 
-    /// The hypercube that numbers the slots; none where rotations are what the conductor alone fixes, as in CKKS.
+    /// The hypercube that numbers the slots; none where rotations are what the conductor alone
+    /// fixes, as in CKKS.
     fn slot_order(&self) -> Option<&Arc<Hypercube>> {
         None
     }
@@ -51,12 +55,13 @@ pub trait Switching: Sync {
     /// `θ_t(a)`.
     fn automorphism(&self, a: &Self::Ciphertext, t: u64) -> Result<Self::Ciphertext>;
 
-    /// Decompose-and-extend of `a`: the dear part of a key switch, shared by any number of automorphisms.
+    /// Decompose-and-extend of `a`: the dear part of a key switch, shared by any number of
+    /// automorphisms.
     fn hoist(&self, a: &Self::Ciphertext) -> Result<Self::Hoisted>;
     /// `θ_t(a)` in base `QP`, for `a` hoisted before.
     fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended>;
-    /// `Σ_t θ_t(a)` in base `QP` over a list that is not empty: one accumulation for all (Inoue–Suzuki–Yamana 2022,
-    /// Algorithm 3.1). The default adds the terms.
+    /// `Σ_t θ_t(a)` in base `QP` over a list that is not empty: one accumulation for all
+    /// (Inoue–Suzuki–Yamana 2022, Algorithm 3.1). The default adds the terms.
     fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
         let Some((&first, rest)) = elements.split_first() else { return Err(no_terms()) };
         let mut sum = self.hoisted_automorphism(a, first)?;
@@ -65,9 +70,9 @@ pub trait Switching: Sync {
         }
         Ok(sum)
     }
-    /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` in base `QP` for one hoisted ciphertext: automorphisms and products in one go.
-    /// `rows` holds pairs (j, constant); no row is empty. The default makes all images, then takes
-    /// [`Switching::dot_extended`].
+    /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` in base `QP` for one hoisted ciphertext: automorphisms
+    /// and products in one go. `rows` holds pairs (j, constant); no row is empty. The default makes
+    /// all images, then takes [`Switching::dot_extended`].
     fn dot_hoisted(
         &self,
         a: &Self::Hoisted,
@@ -81,22 +86,24 @@ pub trait Switching: Sync {
 
     /// `a` times `P` in base `QP`: what [`Switching::hoisted_automorphism`] gives for `t = 1`.
     fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
-    /// Row by row `Σ_i c_i · a_{j_i}` in base `QP`: all rows in one pass through memory. No row is empty.
+    /// Row by row `Σ_i c_i · a_{j_i}` in base `QP`: all rows in one pass through memory. No row is
+    /// empty.
     fn dot_extended(
         &self,
         inputs: &[Self::Extended],
         rows: &[MixedRow<'_, Self::Constant>],
     ) -> Result<Vec<Self::Extended>>;
-    /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch, accumulate in `QP` with the
-    /// first. The identity costs nothing.
+    /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch,
+    /// accumulate in `QP` with the first. The identity costs nothing.
     fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended>;
     /// `a ← a + b` in base `QP`.
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
     /// Divides by `P`, exactly for the plaintext.
     fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext>;
 
-    /// Runs a circuit. A scheme that can refresh may do so, to the input or inside, where the result would be left with
-    /// too little capacity to be refreshed itself; the others just run it.
+    /// Runs a circuit. A scheme that can refresh may do so, to the input or inside, where the
+    /// result would be left with too little capacity to be refreshed itself; the others just run
+    /// it.
     fn run(
         &self,
         input: &Self::Ciphertext,

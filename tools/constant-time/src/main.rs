@@ -3,8 +3,8 @@
 //!
 //! A generator marks all bytes that it gives. What follows from them is followed by memcheck bit by
 //! bit: keys, errors, phases, plaintexts. What is public and follows from the same generator (seeds
-//! of public halves, names of key pairs, ciphertexts) is unmarked here where it can be, and named in
-//! `allowed.supp` where it cannot, together with the decisions that SECURITY.md says are made.
+//! of public halves, names of key pairs, ciphertexts) is unmarked here where it can be, and named
+//! in `allowed.supp` where it cannot, together with the decisions that SECURITY.md says are made.
 #![forbid(unsafe_code)]
 
 use std::sync::Arc;

@@ -39,10 +39,12 @@ impl Form {
     }
 }
 
-/// Arithmetic modulo one prime on vectors of eight residues. A value of the type proves that its instructions exist.
+/// Arithmetic modulo one prime on vectors of eight residues. A value of the type proves that its
+/// instructions exist.
 ///
-/// All methods are to be inlined into [`Lanes::vectorize`], which enables the instructions. So write loops: a call that
-/// stays a call (`std::array::from_fn` and `map` on arrays often do) is compiled without them, and slow.
+/// All methods are to be inlined into [`Lanes::vectorize`], which enables the instructions. So
+/// write loops: a call that stays a call (`std::array::from_fn` and `map` on arrays often do) is
+/// compiled without them, and slow.
 pub(crate) trait Lanes: Copy {
     /// Eight residues in internal form.
     type Vector: Copy;
@@ -57,13 +59,15 @@ pub(crate) trait Lanes: Copy {
     const FORM: Form;
     /// Words that [`Lanes::prepare`] fills.
     const WORDS: usize;
-    /// Whether there are registers for two columns of eight vectors at once, which hides the latency of products.
+    /// Whether there are registers for two columns of eight vectors at once, which hides the
+    /// latency of products.
     const TWO_COLUMNS: bool;
     /// Products that a [`Lanes::Sum`] can hold.
     const TERMS: usize;
     /// Products that a [`Lanes::Combination`] can hold.
     const COMBINED: usize;
-    /// Whether lanes are words that are worked on one after another: code with many values at once then goes lane by lane.
+    /// Whether lanes are words that are worked on one after another: code with many values at once
+    /// then goes lane by lane.
     const ONE_BY_ONE: bool = false;
 
     /// Runs `kernel` with the backend's instructions enabled.
@@ -73,7 +77,8 @@ pub(crate) trait Lanes: Copy {
     fn prepare(self, multiplier: u64) -> [u64; 2];
     /// One prepared multiplier, `words[..WORDS]`, in all lanes.
     fn multiplier(self, words: &[u64]) -> Self::Multiplier;
-    /// A nonzero canonical multiplier as a table of a transform holds it: one word on every backend, since tables compete with rows for cache.
+    /// A nonzero canonical multiplier as a table of a transform holds it: one word on every
+    /// backend, since tables compete with rows for cache.
     fn prepare_root(self, root: u64) -> u64;
     /// One root in all lanes, ready for use: may cost a multiplication.
     fn root(self, word: u64) -> Self::Multiplier;
@@ -99,7 +104,8 @@ pub(crate) trait Lanes: Copy {
     fn sub(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
     /// `x * m`, x up to `limit`; reduced.
     fn mul(self, x: Self::Vector, m: Self::Multiplier) -> Self::Vector;
-    /// [`Lanes::mul`] in place, N at a time: backends with long latencies run all of them through one stage after another.
+    /// [`Lanes::mul`] in place, N at a time: backends with long latencies run all of them through
+    /// one stage after another.
     #[inline(always)]
     fn mul_many<const N: usize>(self, x: &mut [Self::Vector; N], m: &[Self::Multiplier; N]) {
         for i in 0..N {
@@ -124,7 +130,8 @@ pub(crate) trait Lanes: Copy {
     fn coefficient(self, scalar: u64) -> u64;
     /// An empty combination.
     fn combination(self) -> Self::Combination;
-    /// `sum + x * scalar` for words x below 2^50 and the scalar of [`Lanes::coefficient`]: at most `COMBINED` times.
+    /// `sum + x * scalar` for words x below 2^50 and the scalar of [`Lanes::coefficient`]: at most
+    /// `COMBINED` times.
     fn combine(self, sum: Self::Combination, x: &[u64; LANES], coefficient: u64) -> Self::Combination;
     /// The combination modulo q, canonical.
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination);

@@ -1,5 +1,5 @@
-//! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are rounded by adding
-//! and subtracting 1.5·2^52 (as FLINT's fft_small does).
+//! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are
+//! rounded by adding and subtracting 1.5·2^52 (as FLINT's fft_small does).
 
 use super::contract::{Form, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
@@ -75,11 +75,12 @@ impl<O: FloatOps> Float<O> {
         Self { ops, q, modulus: q as f64, inverse: 1.0 / q as f64, fold }
     }
 
-    /// `x * y - round(x * y / q) * q` for |x·y| ≤ 2q²: below (1/2 + |xy|/q · 2^−52)·q in absolute value.
+    /// `x * y - round(x * y / q) * q` for |x·y| ≤ 2q²: below (1/2 + |xy|/q · 2^−52)·q in absolute
+    /// value.
     ///
-    /// high = fl(x·y) and low = x·y − high is exact. The quotient's argument high·fl(1/q) is off by less than
-    /// |xy/q|·2^−52 ≤ 2q·2^-52 < 1/2, and |xy/q| ≤ 2q < 2^51 is within reach of MAGIC. high − k·q = result − low is
-    /// whole and below 2^52, so both last steps are exact.
+    /// high = fl(x·y) and low = x·y − high is exact. The quotient's argument high·fl(1/q) is off by
+    /// less than |xy/q|·2^−52 ≤ 2q·2^-52 < 1/2, and |xy/q| ≤ 2q < 2^51 is within reach of MAGIC.
+    /// high − k·q = result − low is whole and below 2^52, so both last steps are exact.
     #[inline(always)]
     fn product(self, x: O::Reg, y: O::Reg) -> O::Reg {
         let o = self.ops;
@@ -97,7 +98,8 @@ impl<O: FloatOps> Lanes for Float<O> {
     type Sum = (O::Reg, O::Reg);
     type Combination = (O::Reg, O::Reg);
 
-    // Multipliers are centred, |w| ≤ q/2: the product of a value of bound B is below 1/2 + B·2^50·2^−53.
+    // Multipliers are centred, |w| ≤ q/2: the product of a value of bound B is below 1/2 +
+    // B·2^50·2^−53.
     const FORM: Form = Form {
         signed: true,
         limit: Form::ONE * 4,
@@ -109,7 +111,8 @@ impl<O: FloatOps> Lanes for Float<O> {
     };
     const WORDS: usize = 1;
     const TWO_COLUMNS: bool = O::MANY_REGISTERS;
-    // Products below 2^100 on top of 2^103, low parts of at most 2^50 each: eight fill both accumulators.
+    // Products below 2^100 on top of 2^103, low parts of at most 2^50 each: eight fill both
+    // accumulators.
     const TERMS: usize = 8;
     // The low parts, 2^50 each, and a remainder in (−2q, 2q), are whole doubles up to 2^53.
     const COMBINED: usize = 6;
@@ -219,7 +222,8 @@ impl<O: FloatOps> Lanes for Float<O> {
         self.product(x, y)
     }
 
-    // Whole numbers are exact to 8q < 2^53; the quotient is at most 8, and off by little more than 1/2.
+    // Whole numbers are exact to 8q < 2^53; the quotient is at most 8, and off by little more than
+    // 1/2.
     #[inline(always)]
     fn reduce(self, x: O::Reg) -> O::Reg {
         let o = self.ops;
@@ -233,7 +237,8 @@ impl<O: FloatOps> Lanes for Float<O> {
         (self.ops.splat(SUM_START), self.ops.splat(0.0))
     }
 
-    // The high accumulator stays in [2^103, 2^104], so it takes up a multiple of 2^51 that is within 2^50 of x·y.
+    // The high accumulator stays in [2^103, 2^104], so it takes up a multiple of 2^51 that is
+    // within 2^50 of x·y.
     #[inline(always)]
     fn sum_add(self, sum: Self::Sum, x: &[u64; LANES], y: &[u64; LANES]) -> Self::Sum {
         let o = self.ops;
@@ -273,8 +278,9 @@ impl<O: FloatOps> Lanes for Float<O> {
         (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
     }
 
-    // high < 6·2^50·q + 2^53 is a multiple of 2^51 below 2^103, and the quotient, below 2^53, is off by less than 3/2 + 1/2: so the
-    // remainder is in (−2q, 2q), whole, and exact. With the low part it is at most 2^53 in absolute value.
+    // high < 6·2^50·q + 2^53 is a multiple of 2^51 below 2^103, and the quotient, below 2^53, is
+    // off by less than 3/2 + 1/2: so the remainder is in (−2q, 2q), whole, and exact. With the low
+    // part it is at most 2^53 in absolute value.
     #[inline(always)]
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination) {
         let o = self.ops;
@@ -301,7 +307,8 @@ impl<O: FloatOps> Lanes for Float<O> {
 }
 
 impl<O: FloatOps> Float<O> {
-    /// Whole |x| ≤ 2^53 to (−2q, 2q), for any q ≥ 3: the quotient is below 2^53/3 and off by less than 3/2.
+    /// Whole |x| ≤ 2^53 to (−2q, 2q), for any q ≥ 3: the quotient is below 2^53/3 and off by less
+    /// than 3/2.
     #[inline(always)]
     fn reduce_wide(self, x: O::Reg) -> O::Reg {
         let o = self.ops;

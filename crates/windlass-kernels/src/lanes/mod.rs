@@ -1,14 +1,16 @@
 //! Eight residues at a time: the arithmetic that every vectorised algorithm is written over, once.
 //!
-//! A backend holds a residue in an internal form: doubles in (−4q, 4q), or integers in [0, 4q), or in [0, 2^14 q). *Bounds* are stated in
-//! multiples of q; [`Form`] says what a backend takes and gives. In short, for code that must run on every backend:
+//! A backend holds a residue in an internal form: doubles in (−4q, 4q), or integers in [0, 4q), or
+//! in [0, 2^14 q). *Bounds* are stated in multiples of q; [`Form`] says what a backend takes and
+//! gives. In short, for code that must run on every backend:
 //!
 //! - *reduced* values come from `load`, `load_wide`, `mul`, `mul_lanes`, `reduce` and `zero`;
-//! - `add` and `sub` take two reduced values, and what they give goes to `mul`, `reduce`, `store` or `store_raw`;
+//! - `add` and `sub` take two reduced values, and what they give goes to `mul`, `reduce`, `store`
+//!   or `store_raw`;
 //! - longer lazy chains are allowed where `Form` says so.
 //!
-//! Memory between passes of one algorithm may hold the internal form (`load_raw`, `store_raw`); rows at the boundary
-//! of a kernel hold canonical residues.
+//! Memory between passes of one algorithm may hold the internal form (`load_raw`, `store_raw`);
+//! rows at the boundary of a kernel hold canonical residues.
 
 mod contract;
 pub(crate) mod fetch;

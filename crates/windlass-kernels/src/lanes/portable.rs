@@ -102,7 +102,8 @@ impl Lanes for Portable {
         ([words[0]; LANES], [words[1]; LANES])
     }
 
-    // Only the quotient w' = ⌊w·2^64/q⌋: q is odd and w is not 0, so w·2^64/q − 1 < w' < w·2^64/q, w − 1 < w'·q/2^64 < w.
+    // Only the quotient w' = ⌊w·2^64/q⌋: q is odd and w is not 0, so w·2^64/q − 1 < w' < w·2^64/q,
+    // w − 1 < w'·q/2^64 < w.
     fn prepare_root(self, root: u64) -> u64 {
         debug_assert!(root != 0 && root < self.q);
         quotient(root, self.q)

@@ -187,7 +187,8 @@ impl Kernel for Products {
                 put(l.mul(a, scalar));
                 put(l.mul(a, l.root(roots[3])));
                 put(l.mul(a, l.roots(&roots)));
-                // The largest lazy values that every backend takes: sums and differences of reduced values.
+                // The largest lazy values that every backend takes: sums and differences of reduced
+                // values.
                 let (a, b) = (l.reduce(a), l.reduce(b));
                 put(l.mul(l.add(a, b), scalar));
                 put(l.mul(l.sub(a, b), l.roots(&roots)));
@@ -286,7 +287,8 @@ fn full_sums_of_the_largest_words_are_exact() {
     }
 }
 
-/// Full combinations of the words x with the coefficient of a scalar, with and without a residue at first.
+/// Full combinations of the words x with the coefficient of a scalar, with and without a residue at
+/// first.
 #[derive(Clone)]
 struct FullCombinations(Words, u64, u64);
 

@@ -124,9 +124,11 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     };
     const WORDS: usize = 2;
     const TWO_COLUMNS: bool = true;
-    // High words of products below 2^100 are below 2^48: fifteen, and the carry of the low words, fit in 52 bits.
+    // High words of products below 2^100 are below 2^48: fifteen, and the carry of the low words,
+    // fit in 52 bits.
     const TERMS: usize = 15;
-    // After Montgomery's reduction below 2q for what is there at first and q/4 for each product: at most 4q.
+    // After Montgomery's reduction below 2q for what is there at first and q/4 for each product: at
+    // most 4q.
     const COMBINED: usize = 9;
 
     #[inline(always)]
@@ -143,7 +145,8 @@ impl<O: Word52Ops> Lanes for Word52<O> {
         (self.ops.splat(words[0]), self.ops.splat(words[1]))
     }
 
-    // Only the quotient w' = ⌊w·2^52/q⌋: q is odd and w is not 0, so w·2^52/q − 1 < w' < w·2^52/q, w − 1 < w'·q/2^52 < w.
+    // Only the quotient w' = ⌊w·2^52/q⌋: q is odd and w is not 0, so w·2^52/q − 1 < w' < w·2^52/q,
+    // w − 1 < w'·q/2^52 < w.
     fn prepare_root(self, root: u64) -> u64 {
         debug_assert!(root != 0 && root < self.q);
         quotient(root, self.q)
@@ -222,7 +225,8 @@ impl<O: Word52Ops> Lanes for Word52<O> {
         }
     }
 
-    // Barrett: top = ⌊xy/2^{b−1}⌋ < 2^{b+1}; ⌊top·μ/2^52⌋ is at most 5/2 below xy/q, so the remainder is in [0, 4q).
+    // Barrett: top = ⌊xy/2^{b−1}⌋ < 2^{b+1}; ⌊top·μ/2^52⌋ is at most 5/2 below xy/q, so the
+    // remainder is in [0, 4q).
     #[inline(always)]
     fn mul_lanes(self, x: O::Reg, y: O::Reg) -> O::Reg {
         let o = self.ops;
@@ -280,8 +284,8 @@ impl<O: Word52Ops> Lanes for Word52<O> {
         (o.madd_low(sum.0, x, y), o.madd_high(sum.1, x, y))
     }
 
-    // S = low + 2^52·high − m·q with m ≡ low/q mod 2^52 is 0 mod 2^52: S/2^52 = high + ⌊low/2^52⌋ − ⌊m·q/2^52⌋. Each product is
-    // below 2^50·q, so S/2^52 is in (−q, terms·q/4).
+    // S = low + 2^52·high − m·q with m ≡ low/q mod 2^52 is 0 mod 2^52: S/2^52 = high + ⌊low/2^52⌋ −
+    // ⌊m·q/2^52⌋. Each product is below 2^50·q, so S/2^52 is in (−q, terms·q/4).
     #[inline(always)]
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination) {
         let o = self.ops;

@@ -1,7 +1,8 @@
 //! Galois automorphisms θ_t: X ↦ X^t on transformed rows: a permutation of positions.
 //!
-//! On an odd axis θ_t is a cyclic shift, so an innermost odd axis gives long runs of consecutive positions. On the axis of 2, in bit-reversed
-//! order, an aligned group of eight positions comes from an aligned group of eight: one load, one permutation of lanes, one store.
+//! On an odd axis θ_t is a cyclic shift, so an innermost odd axis gives long runs of consecutive
+//! positions. On the axis of 2, in bit-reversed order, an aligned group of eight positions comes
+//! from an aligned group of eight: one load, one permutation of lanes, one store.
 
 use std::collections::HashMap;
 
@@ -23,9 +24,11 @@ pub struct Automorphism {
 /// The permutation in the form that is fastest for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Moves {
-    /// Group g of eight positions comes from group `source`, its lanes in the order `patterns[pattern]`.
+    /// Group g of eight positions comes from group `source`, its lanes in the order
+    /// `patterns[pattern]`.
     Groups { groups: Vec<(u32, u32)>, patterns: Vec<[u64; LANES]> },
-    /// Consecutive positions that come from consecutive positions: (start, source, length), covering all positions in order.
+    /// Consecutive positions that come from consecutive positions: (start, source, length),
+    /// covering all positions in order.
     Runs(Vec<(u32, u32, u32)>),
 }
 

@@ -13,10 +13,11 @@ pub struct Axis {
     pub exponent: u32,
     /// φ(m_i).
     pub dim: usize,
-    /// Evaluation order: position u on this axis holds the value at ω_i^{points\[u\]}, ω_i of order m_i.
+    /// Evaluation order: position u on this axis holds the value at ω_i^{points\[u\]}, ω_i of order
+    /// m_i.
     ///
-    /// Odd axes: powers g^u of the least generator g of (Z/m_i)^*, so that an automorphism is a cyclic shift.
-    /// The axis of 2: 2·bitreverse(u) + 1.
+    /// Odd axes: powers g^u of the least generator g of (Z/m_i)^*, so that an automorphism is a
+    /// cyclic shift. The axis of 2: 2·bitreverse(u) + 1.
     pub points: Vec<u64>,
 }
 

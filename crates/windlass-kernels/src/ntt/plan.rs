@@ -143,8 +143,9 @@ thread_local! {
     static SCRATCH: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Wipes the scratch memory of this thread, in which columns of the row stay that was transformed last. To be called on the thread
-/// that transformed a secret. Cost: a pass through as much memory as the largest transform of this thread used.
+/// Wipes the scratch memory of this thread, in which columns of the row stay that was transformed
+/// last. To be called on the thread that transformed a secret. Cost: a pass through as much memory
+/// as the largest transform of this thread used.
 pub fn wipe_scratch() {
     SCRATCH.with_borrow_mut(|scratch| scratch.fill(Block([0; LANES])));
 }

@@ -5,10 +5,12 @@ use crate::error::KernelError;
 use crate::ntt::axis::Axis;
 use crate::ntt::odd::{AxisDesign, joint_order};
 
-/// Z\[X\]/Φ_m as a tensor of prime-power axes, ordered by ascending φ(m_i): the largest axis is contiguous in memory.
+/// Z\[X\]/Φ_m as a tensor of prime-power axes, ordered by ascending φ(m_i): the largest axis is
+/// contiguous in memory.
 ///
-/// Coefficients: row-major over the axes, entry (j_1, .., j_k) belongs to Π X_i^{j_i}, 0 ≤ j_i < φ(m_i) (the powerful basis).
-/// Values: row-major over the axes, entry (u_1, .., u_k) is the value at X = ζ^t with t ≡ points_i\[u_i\] mod m_i.
+/// Coefficients: row-major over the axes, entry (j_1, .., j_k) belongs to Π X_i^{j_i}, 0 ≤ j_i <
+/// φ(m_i) (the powerful basis). Values: row-major over the axes, entry (u_1, .., u_k) is the value
+/// at X = ζ^t with t ≡ points_i\[u_i\] mod m_i.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     m: u64,
@@ -96,7 +98,8 @@ impl Shape {
         }
     }
 
-    /// Every prime used with this shape must be 1 modulo this number (m and all helper lengths of the transforms).
+    /// Every prime used with this shape must be 1 modulo this number (m and all helper lengths of
+    /// the transforms).
     pub fn root_order(&self) -> u64 {
         self.root_order
     }
@@ -110,7 +113,8 @@ impl Shape {
 /// Above this order of roots there would be too few primes of at most 50 bits.
 const MAX_ROOT_ORDER: u64 = 1 << 34;
 
-/// The cheapest designs of the odd axes, unless they need roots of too large an order, and that order.
+/// The cheapest designs of the odd axes, unless they need roots of too large an order, and that
+/// order.
 fn designs(m: u64, axes: &[Axis]) -> (Vec<Option<AxisDesign>>, u64) {
     let choose = |thrifty: bool| {
         let designs: Vec<_> =

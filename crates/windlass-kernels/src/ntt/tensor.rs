@@ -30,7 +30,8 @@ pub(crate) struct TensorAxis {
 /// Blocks of scratch memory to use where possible: they stay in the first-level cache.
 const SCRATCH: usize = 320;
 
-/// Form of the row in memory before and after: canonical residues, or the stored form of the backend.
+/// Form of the row in memory before and after: canonical residues, or the stored form of the
+/// backend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edges {
     /// Canonical on entry.

@@ -1,6 +1,7 @@
 //! The axis of two on eight columns, where its entries are not neighbours in memory.
 //!
-//! `x^{2h} − r² = (x^h − r)(x^h + r)`: radix-2 steps whose multiplier depends on the block, values in bit-reversed order.
+//! `x^{2h} − r² = (x^h − r)(x^h + r)`: radix-2 steps whose multiplier depends on the block, values
+//! in bit-reversed order.
 
 use crate::lanes::{Form, Lanes};
 use crate::modulus::Modulus;

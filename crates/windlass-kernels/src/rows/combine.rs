@@ -89,8 +89,9 @@ impl Kernel for DotScalar<'_, '_> {
     }
 }
 
-/// `out = Σ_i c_i * x_i`: the inner product of a base conversion. The rows `x_i` may hold any values below 2^50 (they are
-/// residues modulo other primes); the scalars are canonical. At most [`MAX_TERMS`] terms.
+/// `out = Σ_i c_i * x_i`: the inner product of a base conversion. The rows `x_i` may hold any
+/// values below 2^50 (they are residues modulo other primes); the scalars are canonical. At most
+/// [`MAX_TERMS`] terms.
 pub fn dot_scalar(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]) {
     assert!(terms.len() <= MAX_TERMS, "at most {MAX_TERMS} terms");
     assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");

@@ -1,7 +1,7 @@
 //! Fused multiply-add of rows by rows with one reduction.
 //!
-//! Inoue–Suzuki–Yamana 2022, Algorithm 4.1, reduces `x·y + z` once. Several groups of columns are in flight at a time, so that
-//! neither latencies nor a second pass over memory are paid for.
+//! Inoue–Suzuki–Yamana 2022, Algorithm 4.1, reduces `x·y + z` once. Several groups of columns are
+//! in flight at a time, so that neither latencies nor a second pass over memory are paid for.
 
 use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, dispatch};

@@ -1,4 +1,5 @@
-//! Fused sums of products over many rows: one reduction for up to [`Lanes::TERMS`] products, and each operand read once.
+//! Fused sums of products over many rows: one reduction for up to [`Lanes::TERMS`] products, and
+//! each operand read once.
 
 use super::columns::{fetch_ahead, ragged, vectors};
 use crate::isa::Isa;
@@ -14,7 +15,8 @@ const WIDE_PAIR: usize = 2;
 /// Terms that a block takes together.
 const TOGETHER: usize = 4;
 
-/// Columns through which [`dot_pairs`] takes all its sums before it goes on: operands shared between sums stay in cache.
+/// Columns through which [`dot_pairs`] takes all its sums before it goes on: operands shared
+/// between sums stay in cache.
 const BLOCK: usize = 512;
 
 /// One block of each row of a group.
@@ -141,9 +143,10 @@ impl PairSum<'_> {
         [first, second]
     }
 
-    /// Whole blocks: a few terms at a time over all columns of the block, the sums kept in the first-level cache. Each operand is then read
-    /// in a run of one block, which the processor fetches ahead; all terms at once would be more streams than it follows. What comes after
-    /// a group is asked for while the group is taken; `next` is what comes after the last one.
+    /// Whole blocks: a few terms at a time over all columns of the block, the sums kept in the
+    /// first-level cache. Each operand is then read in a run of one block, which the processor
+    /// fetches ahead; all terms at once would be more streams than it follows. What comes after a
+    /// group is asked for while the group is taken; `next` is what comes after the last one.
     #[inline(always)]
     fn whole_block<L: Lanes>(&mut self, l: L, from: usize, next: Option<Group<'_>>) {
         let mut first = [l.sum_zero(); BLOCK / LANES];
@@ -322,7 +325,8 @@ impl Kernel for Tensor<'_> {
     }
 }
 
-/// `out = scalar·(a_0 * b_0, a_0 * b_1 + a_1 * b_0, a_1 * b_1)`: the product of two ciphertexts, `scalar` canonical. One pass.
+/// `out = scalar·(a_0 * b_0, a_0 * b_1 + a_1 * b_0, a_1 * b_1)`: the product of two ciphertexts,
+/// `scalar` canonical. One pass.
 pub fn tensor(isa: Isa, q: Modulus, out: [&mut [u64]; 3], a: [&[u64]; 2], b: [&[u64]; 2], scalar: u64) {
     let length = out[0].len();
     assert!(out.iter().all(|row| row.len() == length), "rows of one length");
@@ -336,8 +340,8 @@ pub fn dot(isa: Isa, q: Modulus, out: &mut [u64], pairs: &[(&[u64], &[u64])]) {
     dispatch(isa, q, Dot { out, pairs });
 }
 
-/// Many [`PairSum`]s in one pass through memory: the inner products of a key switch, or the sums of a linear map. Operands that occur in
-/// several sums are read from memory once.
+/// Many [`PairSum`]s in one pass through memory: the inner products of a key switch, or the sums of
+/// a linear map. Operands that occur in several sums are read from memory once.
 pub fn dot_pairs(isa: Isa, q: Modulus, sums: &mut [PairSum<'_>]) {
     let length = sums.first().map_or(0, |sum| sum.out[0].len());
     assert!(sums.iter().all(|sum| sum.has_one_length(length)), "rows of one length");

@@ -15,7 +15,8 @@ pub struct Gadget {
 }
 
 impl Gadget {
-    /// Cuts the first `primes` primes of a ring into `digits` consecutive groups whose sizes differ by at most one.
+    /// Cuts the first `primes` primes of a ring into `digits` consecutive groups whose sizes differ
+    /// by at most one.
     pub fn balanced(primes: usize, digits: usize) -> Self {
         assert!(digits >= 1 && digits <= primes, "between one digit and one for each prime");
         // Larger groups first: the last ones are the first to be dropped with the level.
@@ -28,7 +29,8 @@ impl Gadget {
         &self.groups
     }
 
-    /// The part of each group that lies in `basis`, empty groups left out (they come last in a chain of prefixes).
+    /// The part of each group that lies in `basis`, empty groups left out (they come last in a
+    /// chain of prefixes).
     pub fn active(&self, basis: &Basis) -> Vec<Basis> {
         self.groups
             .iter()
@@ -39,8 +41,8 @@ impl Gadget {
 
     /// Prepares the digits of `multiplier^{-1}·x`, each over the basis of x joined with `special`.
     ///
-    /// Digit k is only determined up to small multiples of D_k (approximate base conversion): |digit| < |group|·D_k.
-    /// Cost: one inverse transform for each prime of x.
+    /// Digit k is only determined up to small multiples of D_k (approximate base conversion):
+    /// |digit| < |group|·D_k. Cost: one inverse transform for each prime of x.
     pub fn decomposition<'a>(&self, x: &'a Poly<Eval>, special: &Basis, multiplier: u64) -> Decomposition<'a> {
         let ring = Arc::clone(x.ring());
         let wide = x.basis().union(special);
@@ -70,7 +72,8 @@ impl Gadget {
     }
 }
 
-/// A polynomial ready to be cut into digits. The digits are made row by row, so that a row can be used while it is in cache.
+/// A polynomial ready to be cut into digits. The digits are made row by row, so that a row can be
+/// used while it is in cache.
 #[derive(Debug)]
 pub struct Decomposition<'a> {
     x: &'a Poly<Eval>,
@@ -109,7 +112,8 @@ impl Decomposition<'_> {
         row
     }
 
-    /// Writes the row of digit `k` modulo prime `index`: outside its group a conversion and a forward transform, inside it x itself.
+    /// Writes the row of digit `k` modulo prime `index`: outside its group a conversion and a
+    /// forward transform, inside it x itself.
     fn write_row(&self, k: usize, index: usize, row: &mut [u64]) {
         let ring = self.x.ring();
         let (q, group) = (ring.modulus(index), &self.groups[k]);
@@ -123,7 +127,8 @@ impl Decomposition<'_> {
         ring.plan(index).forward(row);
     }
 
-    /// The digits, to be used more than once. Cost: for each digit one forward transform for each prime outside its group.
+    /// The digits, to be used more than once. Cost: for each digit one forward transform for each
+    /// prime outside its group.
     pub fn digits(&self) -> Vec<Poly<Eval>> {
         let ring = self.x.ring();
         let mut digits: Vec<_> = (0..self.len()).map(|_| Poly::<Coeff>::unspecified(ring, &self.wide)).collect();

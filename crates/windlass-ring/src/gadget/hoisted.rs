@@ -1,8 +1,9 @@
-//! Sums over the automorphisms of one decomposition: `Σ_j θ_j(product_j + addend)`, and many such sums with constants.
+//! Sums over the automorphisms of one decomposition: `Σ_j θ_j(product_j + addend)`, and many such
+//! sums with constants.
 //!
-//! Everything is made prime by prime, and nothing but the sums leaves the cache. With constants, the moved products of one
-//! prime are written once and read from cache by all sums: the baby steps of a linear map. So each key and each constant is
-//! read from memory once.
+//! Everything is made prime by prime, and nothing but the sums leaves the cache. With constants,
+//! the moved products of one prime are written once and read from cache by all sums: the baby steps
+//! of a linear map. So each key and each constant is read from memory once.
 
 use std::sync::Arc;
 
@@ -31,7 +32,8 @@ pub struct Moved<'a> {
 /// One sum: pairs of (number of a moved product, constant); `None` stands for 1.
 pub type Weights<'a> = Vec<(usize, Option<&'a Poly<Eval>>)>;
 
-/// Columns that one task takes where several threads share a row: a multiple of what the kernel takes through all sums at a time.
+/// Columns that one task takes where several threads share a row: a multiple of what the kernel
+/// takes through all sums at a time.
 const COLUMNS: usize = 512;
 
 impl Moved<'_> {
@@ -82,8 +84,8 @@ pub fn sum_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>]) -> [Pol
 
 /// Row by row of `sums` the pair `Σ c·moved`, over `basis`. No sum is empty.
 ///
-/// Cost: for each moved product that of its product and two permutations; for each constant two multiply-adds a residue.
-/// Scratch memory: two rows for each moved product.
+/// Cost: for each moved product that of its product and two permutations; for each constant two
+/// multiply-adds a residue. Scratch memory: two rows for each moved product.
 pub fn dot_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>], sums: &[Weights<'_>]) -> Vec<[Poly<Eval>; 2]> {
     let mut out: Vec<[Poly<Coeff>; 2]> =
         sums.iter().map(|_| std::array::from_fn(|_| Poly::unspecified(ring, basis))).collect();

@@ -1,4 +1,5 @@
-//! Σ_k digit_k·(b_k, a_k): the inner product of gadget digits with pairs of polynomials, made row by row.
+//! Σ_k digit_k·(b_k, a_k): the inner product of gadget digits with pairs of polynomials, made row
+//! by row.
 
 use windlass_kernels::rows::{self, PairSum};
 
@@ -80,7 +81,8 @@ impl<'a> Product<'a> {
         out.map(Poly::assume_eval)
     }
 
-    /// `θ(factor · round(product / D) + addends)` over `keep`, D the product of the other primes of the basis.
+    /// `θ(factor · round(product / D) + addends)` over `keep`, D the product of the other primes of
+    /// the basis.
     pub fn divide(&self, keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Poly<Eval>; 2] {
         let drop = self.basis().without(keep);
         Division::new(self.halves[0][0].ring(), keep, &drop, 1, factor).apply(self, finish)

@@ -1,8 +1,10 @@
-//! Base conversion: from residues modulo the primes of one basis to residues modulo the primes of another.
+//! Base conversion: from residues modulo the primes of one basis to residues modulo the primes of
+//! another.
 //!
-//! With B = Π b_i and y_i = x·(B/b_i)^{-1} mod b_i, the integer x mod B is Σ y_i·(B/b_i) − u·B. The *approximate* conversion
-//! leaves u out (result x + u·B with 0 ≤ u < |B|); the *exact* one computes u = round(Σ y_i/b_i) in floating point, which
-//! gives the representative in (−B/2, B/2) (Halevi–Polyakov–Shoup 2018). Cost: |B|·|C| multiply-adds a coefficient.
+//! With B = Π b_i and y_i = x·(B/b_i)^{-1} mod b_i, the integer x mod B is Σ y_i·(B/b_i) − u·B. The
+//! *approximate* conversion leaves u out (result x + u·B with 0 ≤ u < |B|); the *exact* one
+//! computes u = round(Σ y_i/b_i) in floating point, which gives the representative in (−B/2, B/2)
+//! (Halevi–Polyakov–Shoup 2018). Cost: |B|·|C| multiply-adds a coefficient.
 
 use windlass_kernels::{Isa, Modulus, overflow, rows};
 
@@ -10,7 +12,8 @@ use crate::basis::Basis;
 
 /// Constants of the conversion x ↦ multiplier·\[multiplier^{-1}·x\]_B from basis B to basis C.
 ///
-/// A multiplier other than 1 gives the residue that is 0 modulo it: the correction of a plaintext-exact division.
+/// A multiplier other than 1 gives the residue that is 0 modulo it: the correction of a
+/// plaintext-exact division.
 #[derive(Debug)]
 pub struct BaseConverter {
     isa: Isa,
@@ -66,7 +69,8 @@ impl BaseConverter {
         }
     }
 
-    /// (B/b)^{-1}/multiplier mod b for prime `index` of B: what makes the weighed coefficients y of those of x.
+    /// (B/b)^{-1}/multiplier mod b for prime `index` of B: what makes the weighed coefficients y of
+    /// those of x.
     pub(crate) fn weight(&self, index: usize) -> u64 {
         self.weights[self.from.row_of(index).expect("a prime of the source basis")]
     }
@@ -76,9 +80,11 @@ impl BaseConverter {
         self.quotients[self.to.row_of(index).expect("a prime of the target basis")]
     }
 
-    /// One row of the conversion: residues modulo prime `index` of the target basis, from the weighed rows.
+    /// One row of the conversion: residues modulo prime `index` of the target basis, from the
+    /// weighed rows.
     ///
-    /// With one row for each source prime the conversion is approximate; with the row of [`Self::excess`] after them it is exact (centred).
+    /// With one row for each source prime the conversion is approximate; with the row of
+    /// [`Self::excess`] after them it is exact (centred).
     pub(crate) fn convert_row(&self, weighed: &[&[u64]], index: usize, row: &mut [u64]) {
         let sources = self.from.len();
         assert!(weighed.len() == sources || weighed.len() == sources + 1, "a row for each source prime");

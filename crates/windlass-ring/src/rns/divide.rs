@@ -70,8 +70,9 @@ impl Division {
         }
     }
 
-    /// Divides N polynomials. Each row is made, converted, transformed, combined and permuted while it is in cache, and all
-    /// transforms modulo one prime follow each other, so that its tables are read once.
+    /// Divides N polynomials. Each row is made, converted, transformed, combined and permuted while
+    /// it is in cache, and all transforms modulo one prime follow each other, so that its tables
+    /// are read once.
     pub fn apply<const N: usize>(&self, source: &impl Rows<N>, finish: &Finish<'_, N>) -> [Poly<Eval>; N] {
         let residues = self.residues(source);
         let mut excess = self.ring.take_buffer(N);
@@ -152,8 +153,9 @@ fn all_rows(poly: &Poly<Coeff>) -> Vec<&[u64]> {
 }
 
 impl Poly<Eval> {
-    /// `multiplier · round(multiplier^{-1}·x / D)` modulo the primes of `keep`, D the product of the other primes of the
-    /// basis: x minus the residue δ ≡ x mod D, δ ≡ 0 mod multiplier, |δ| ≤ multiplier·D/2, divided by D.
+    /// `multiplier · round(multiplier^{-1}·x / D)` modulo the primes of `keep`, D the product of
+    /// the other primes of the basis: x minus the residue δ ≡ x mod D, δ ≡ 0 mod multiplier, |δ| ≤
+    /// multiplier·D/2, divided by D.
     ///
     /// Multiplier 1 is the plain rounded division. The multiplier must be invertible modulo D.
     /// Cost: |D| inverse and |keep| forward transforms, (|D|+1)·|keep| multiply-adds a coefficient.
@@ -163,8 +165,8 @@ impl Poly<Eval> {
         quotient
     }
 
-    /// `θ(factor · round(x / D) + addend)` for two polynomials over one basis: as [`Self::divide_rounded`] with multiplier 1, the rest at next to
-    /// no cost.
+    /// `θ(factor · round(x / D) + addend)` for two polynomials over one basis: as
+    /// [`Self::divide_rounded`] with multiplier 1, the rest at next to no cost.
     pub fn divide_pair(pair: [&Self; 2], keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Self; 2] {
         assert_eq!(pair[0].basis(), pair[1].basis(), "polynomials over one basis");
         let drop = pair[0].basis().without(keep);

@@ -67,8 +67,8 @@ impl IntegerLift {
     /// memory accesses do not depend on them.
     ///
     /// With w_i = x·(Π/q_i)^{−1} mod q_i, the fractional part of Σ_i w_i/q_i is x/Π, and what is
-    /// rounded away says how often Π is to be subtracted from Σ_i w_i·(Π/q_i). All of it is done for
-    /// a few columns at a time, which stay near the processor.
+    /// rounded away says how often Π is to be subtracted from Σ_i w_i·(Π/q_i). All of it is done
+    /// for a few columns at a time, which stay near the processor.
     pub fn centred_mod(&self, poly: &Poly<Coeff>, t: u64) -> (Vec<u64>, f64) {
         assert_eq!(poly.basis(), &self.basis);
         let (ring, n, count) = (poly.ring(), poly.ring().n(), self.basis.len());
@@ -77,7 +77,8 @@ impl IntegerLift {
         let modulo_t = |x: &BigUint| (x % t).iter_u64_digits().next().unwrap_or(0);
         let cofactors: Vec<u64> = self.cofactors.iter().map(modulo_t).collect();
         let (reducer, wrap) = (Reducer::new(t), (t - modulo_t(&self.product)) % t);
-        // What is lifted is a phase, which with its ciphertext determines the secret: wiped after use.
+        // What is lifted is a phase, which with its ciphertext determines the secret: wiped after
+        // use.
         let mut weighed = Zeroizing::new(vec![0; COLUMNS * count]);
         let mut excess = Zeroizing::new(vec![0; COLUMNS]);
         let (mut residues, mut largest) = (Vec::with_capacity(n), 0.0);
@@ -101,10 +102,12 @@ impl IntegerLift {
     }
 }
 
-/// The centred coefficients in floating point, each off by less than 2^{−50} of itself. Time and memory accesses do not depend on them.
+/// The centred coefficients in floating point, each off by less than 2^{−50} of itself. Time and
+/// memory accesses do not depend on them.
 ///
-/// In balanced mixed radix: x = Σ u_i·(q_0·..·q_{i−1}) with |u_i| < q_i/2, in which the last digit that is not zero dominates all others, so
-/// that rounding stays small against x. Cost O(n·k²) for k primes.
+/// In balanced mixed radix: x = Σ u_i·(q_0·..·q_{i−1}) with |u_i| < q_i/2, in which the last digit
+/// that is not zero dominates all others, so that rounding stays small against x. Cost O(n·k²) for
+/// k primes.
 pub fn centred_floats(poly: &Poly<Coeff>) -> Zeroizing<Vec<f64>> {
     let primes: Vec<Modulus> = poly.basis().indices().map(|index| poly.ring().modulus(index)).collect();
     let radix: Vec<Radix> = (0..primes.len()).map(|i| Radix::new(&primes[..=i])).collect();

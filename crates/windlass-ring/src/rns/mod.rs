@@ -1,4 +1,5 @@
-//! Residue number systems: changing the basis of a polynomial, dividing by part of the basis, integers in and out.
+//! Residue number systems: changing the basis of a polynomial, dividing by part of the basis,
+//! integers in and out.
 
 mod convert;
 mod divide;

@@ -1,4 +1,5 @@
-//! Exact products of polynomials modulo p^r: negacyclic transforms modulo one to three 50-bit primes, then Chinese remainders.
+//! Exact products of polynomials modulo p^r: negacyclic transforms modulo one to three 50-bit
+//! primes, then Chinese remainders.
 
 use std::sync::OnceLock;
 
@@ -116,8 +117,8 @@ impl Convolver {
         Prepared { log, images }
     }
 
-    /// The first `len` coefficients of `Σ a_i·b_i mod (x^N + 1)` of one or two products, N the length that all b_i are
-    /// prepared for.
+    /// The first `len` coefficients of `Σ a_i·b_i mod (x^N + 1)` of one or two products, N the
+    /// length that all b_i are prepared for.
     pub fn mul_prepared(&self, terms: &[(&[u64], &Prepared)], len: usize) -> Vec<u64> {
         let log = terms[0].1.log;
         debug_assert!(terms.len() <= 2 && terms.iter().all(|(_, b)| b.log == log));

@@ -76,7 +76,8 @@ impl Divisor {
         let reversed: Vec<u64> = a.iter().rev().take(length).copied().collect();
         let mut quotient = convolver.mul_prepared(&[(&reversed, &transforms.inverse)], length);
         quotient.reverse();
-        // The rest has at most `degree` coefficients, so it may be computed modulo x^N + 1 for any N ≥ degree.
+        // The rest has at most `degree` coefficients, so it may be computed modulo x^N + 1 for any
+        // N ≥ degree.
         let product = convolver.mul_prepared(&[(&quotient, &transforms.short)], degree);
         let rest = wrapped(convolver.modulus(), a, transforms.short.log());
         product.iter().zip(rest).map(|(&x, a)| convolver.modulus().sub(a, x)).collect()
@@ -103,7 +104,8 @@ impl Divisor {
     fn schoolbook(&self, modulus: PrimePower, a: &[u64]) -> Vec<u64> {
         let degree = self.degree();
         let mut rest = a.to_vec();
-        // Every entry takes at most `degree` < 48 products: below 2^64 without reduction when p^r < 2^29.
+        // Every entry takes at most `degree` < 48 products: below 2^64 without reduction when p^r <
+        // 2^29.
         let lazy = modulus.value() >> 29 == 0;
         for top in (degree..rest.len()).rev() {
             let factor = modulus.neg(modulus.reduce(rest[top]));

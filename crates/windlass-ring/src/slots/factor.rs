@@ -1,9 +1,10 @@
 //! One irreducible factor of Φ_m modulo p^r, from a primitive idempotent.
 //!
-//! In F_p\[x\]/(x^m − 1) the primitive idempotent of the slot of ζ has the coefficients `Tr(ζ^{−u})/m`: a sequence whose
-//! least linear recurrence is a factor of Φ_m. The idempotent is found by splitting the idempotent of all primitive
-//! roots with random elements constant on the orbits of p (whose slots are integers modulo p): Cantor–Zassenhaus
-//! without a single division. The factor is then lifted by Newton's iteration on divisors of x^m − 1.
+//! In F_p\[x\]/(x^m − 1) the primitive idempotent of the slot of ζ has the coefficients
+//! `Tr(ζ^{−u})/m`: a sequence whose least linear recurrence is a factor of Φ_m. The idempotent is
+//! found by splitting the idempotent of all primitive roots with random elements constant on the
+//! orbits of p (whose slots are integers modulo p): Cantor–Zassenhaus without a single division.
+//! The factor is then lifted by Newton's iteration on divisors of x^m − 1.
 
 use windlass_kernels::arith;
 
@@ -71,8 +72,8 @@ fn one_factor_uninflated(m: u64, p: PrimePower, degree: usize) -> Vec<u64> {
 
 /// Lifts a monic factor of x^m − 1 from modulo p to modulo p^r.
 ///
-/// `f ← f + (x^m − 1)·f'·x/m mod f` doubles the precision: with x^m − 1 = f·g modulo p^k the correction δ must satisfy
-/// δ·g ≡ x^m − 1, and 1/g ≡ f'/(m·x^{m−1}) ≡ f'·x/m modulo (f, p^k).
+/// `f ← f + (x^m − 1)·f'·x/m mod f` doubles the precision: with x^m − 1 = f·g modulo p^k the
+/// correction δ must satisfy δ·g ≡ x^m − 1, and 1/g ≡ f'/(m·x^{m−1}) ≡ f'·x/m modulo (f, p^k).
 pub(crate) fn lift_factor(convolver: &Convolver, m: u64, factor: &[u64]) -> Vec<u64> {
     let modulus = convolver.modulus();
     let inverse = modulus.inv(modulus.reduce(m)).expect("p does not divide m");
@@ -122,7 +123,8 @@ fn root_of_unity(m: u64, p: u64) -> u64 {
         .expect("the units modulo a prime are cyclic")
 }
 
-/// The idempotent that is 1 at primitive m-th roots of unity and 0 at the others: Ramanujan's sums c_m(u)/m.
+/// The idempotent that is 1 at primitive m-th roots of unity and 0 at the others: Ramanujan's sums
+/// c_m(u)/m.
 fn primitive_part(m: u64, p: PrimePower) -> Vec<u64> {
     let inverse = p.inv(p.reduce(m)).expect("p does not divide m");
     let sum = |u: u64| {
@@ -138,7 +140,8 @@ fn primitive_part(m: u64, p: PrimePower) -> Vec<u64> {
     (0..m).map(|u| *by_divisor.entry(arith::gcd(u, m)).or_insert_with(|| p.mul(sum(u), inverse))).collect()
 }
 
-/// The part of an idempotent on the slots where a random integer is (p = 2) odd or (p odd) a square.
+/// The part of an idempotent on the slots where a random integer is (p = 2) odd or (p odd) a
+/// square.
 fn split(convolver: &Convolver, idempotent: &[u64], random: &mut Random) -> Vec<u64> {
     let p = convolver.modulus();
     let element = random.constant_on_orbits(p, idempotent.len());
@@ -168,8 +171,8 @@ fn is_primitive_factor(convolver: &Convolver, m: u64, factor: &[u64]) -> bool {
     is_one(m) && arith::factor(m).iter().all(|&(q, _)| !is_one(m / q))
 }
 
-/// The characteristic polynomial, reversed into monic form, of the shortest recurrence of a sequence over F_p
-/// (Berlekamp–Massey): f with Σ_j f_j s_{u+j} = 0.
+/// The characteristic polynomial, reversed into monic form, of the shortest recurrence of a
+/// sequence over F_p (Berlekamp–Massey): f with Σ_j f_j s_{u+j} = 0.
 pub(crate) fn recurrence(p: PrimePower, sequence: &[u64]) -> Vec<u64> {
     let (mut current, mut previous) = (vec![1u64], vec![1u64]);
     let (mut length, mut shift, mut last) = (0, 1, 1);

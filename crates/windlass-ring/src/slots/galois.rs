@@ -6,7 +6,8 @@ use super::factor::{derivative, lift_factor, one_factor};
 use super::prime_power::PrimePower;
 use crate::error::RingError;
 
-/// GR(p^r; d) = Z_{p^r}\[x\]/F_1 with ζ = x of order m. Elements are `[d]` canonical coefficients of 1, ζ, .., ζ^{d−1}.
+/// GR(p^r; d) = Z_{p^r}\[x\]/F_1 with ζ = x of order m. Elements are `[d]` canonical coefficients
+/// of 1, ζ, .., ζ^{d−1}.
 #[derive(Debug)]
 pub struct GaloisRing {
     m: u64,
@@ -167,14 +168,16 @@ impl GaloisRing {
         value * value * self.degree() as u128 <= 1 << 64
     }
 
-    /// The v with Tr(v·ζ^j) = t_j: the dual basis of ζ^j is b_j/F'(ζ) with Σ_j b_j x^j = F(x)/(x − ζ) (Euler).
+    /// The v with Tr(v·ζ^j) = t_j: the dual basis of ζ^j is b_j/F'(ζ) with Σ_j b_j x^j = F(x)/(x −
+    /// ζ) (Euler).
     pub fn from_dual(&self, t: &[u64]) -> Vec<u64> {
         let sum = dual_numerator(&self.convolver, t, self.divisor.coefficients());
         self.mul(&sum, &self.different_inverse)
     }
 
-    /// λ_0, .., λ_{d−1} with M(η) = Σ_j λ_j σ^j(η) for the Z_{p^r}-linear map M with M(ζ^i) = `images[i]`
-    /// (Halevi–Shoup 2018, §2.4): λ_j = Σ_i M(ζ^i)·σ^j(ζ^i*), ζ^i* the dual basis. d² products in E.
+    /// λ_0, .., λ_{d−1} with M(η) = Σ_j λ_j σ^j(η) for the Z_{p^r}-linear map M with M(ζ^i) =
+    /// `images[i]` (Halevi–Shoup 2018, §2.4): λ_j = Σ_i M(ζ^i)·σ^j(ζ^i*), ζ^i* the dual basis. d²
+    /// products in E.
     pub fn linearised_polynomial(&self, images: &[Vec<u64>]) -> Vec<Vec<u64>> {
         let degree = self.degree();
         assert!(images.len() == degree && images.iter().all(|image| image.len() == degree));

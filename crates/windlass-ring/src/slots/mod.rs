@@ -1,4 +1,5 @@
-//! Slots: the decomposition of R/(p^r) into ℓ copies of a Galois ring, and the hypercube that indexes them.
+//! Slots: the decomposition of R/(p^r) into ℓ copies of a Galois ring, and the hypercube that
+//! indexes them.
 
 mod convolution;
 mod division;

@@ -1,4 +1,5 @@
-//! Negacyclic transforms of any length 2^k up to 2^21 modulo one 50-bit prime, by the vector kernels.
+//! Negacyclic transforms of any length 2^k up to 2^21 modulo one 50-bit prime, by the vector
+//! kernels.
 
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use windlass_kernels::{Isa, Modulus, NttPlan, Shape, arith, rows};
 /// Largest k of a kernel.
 const KERNEL_LOG: u32 = 17;
 
-/// The transform modulo x^{2^k} + 1. The order of the values is its own: they are only multiplied place by place.
+/// The transform modulo x^{2^k} + 1. The order of the values is its own: they are only multiplied
+/// place by place.
 #[derive(Debug)]
 pub(crate) struct Negacyclic {
     modulus: Modulus,

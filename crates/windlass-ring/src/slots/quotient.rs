@@ -8,7 +8,8 @@ use super::convolution::Convolver;
 use super::prime_power::PrimePower;
 use crate::error::RingError;
 
-/// R/(p^r), R = Z\[X\]/Φ_m. Elements are `[n]` canonical residues in [0, p^r), powerful basis, in the order of [`Shape`].
+/// R/(p^r), R = Z\[X\]/Φ_m. Elements are `[n]` canonical residues in [0, p^r), powerful basis, in
+/// the order of [`Shape`].
 #[derive(Debug)]
 pub struct QuotientRing {
     shape: Arc<Shape>,
@@ -25,8 +26,8 @@ impl QuotientRing {
     /// Builds the ring.
     ///
     /// # Errors
-    /// [`RingError::Kernel`] for an unsupported m, [`RingError::BadPrimePower`] for p not prime, r = 0 or p^r ≥ 2^45,
-    /// [`RingError::PrimeDividesIndex`] when p divides m.
+    /// [`RingError::Kernel`] for an unsupported m, [`RingError::BadPrimePower`] for p not prime,
+    /// r = 0 or p^r ≥ 2^45, [`RingError::PrimeDividesIndex`] when p divides m.
     pub fn new(m: u64, p: u64, r: u32, isa: Isa) -> Result<Self, RingError> {
         let shape = Arc::new(Shape::new(m)?);
         let modulus = PrimePower::new(p, r)?;
@@ -203,7 +204,8 @@ impl QuotientRing {
         tensor
     }
 
-    /// `a·Ψ mod (x^m − 1)` for Ψ = (x^m − 1)/Φ_m: `[m]` coefficients, exact when a·Ψ has degree below 2m.
+    /// `a·Ψ mod (x^m − 1)` for Ψ = (x^m − 1)/Φ_m: `[m]` coefficients, exact when a·Ψ has degree
+    /// below 2m.
     fn times_complement(&self, mut a: Vec<u64>) -> Vec<u64> {
         let m = self.m() as usize;
         a.resize(2 * m, 0);
@@ -229,7 +231,8 @@ impl QuotientRing {
         (factors, divisors)
     }
 
-    /// `a/Φ_m'(X)`: 1/Φ_m' = X·Ψ/m, as m·X^{m−1} = Φ_m'·Ψ modulo Φ_m. Power basis in, powerful basis out.
+    /// `a/Φ_m'(X)`: 1/Φ_m' = X·Ψ/m, as m·X^{m−1} = Φ_m'·Ψ modulo Φ_m. Power basis in, powerful
+    /// basis out.
     pub(crate) fn divide_by_different(&self, a: Vec<u64>) -> Vec<u64> {
         let inverse = self.modulus.inv(self.modulus.reduce(self.m())).expect("p does not divide m");
         let mut cyclic = self.times_complement(a);

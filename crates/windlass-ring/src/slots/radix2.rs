@@ -1,11 +1,13 @@
-//! The slots of power-of-two rings with p ≡ 1 mod 4: F_1 = x^d − ζ_0, so that a transform modulo p^r does it all.
+//! The slots of power-of-two rings with p ≡ 1 mod 4: F_1 = x^d − ζ_0, so that a transform modulo
+//! p^r does it all.
 
 use windlass_kernels::arith;
 
 use super::prime_power::PrimePower;
 
-/// α = Σ_{i<d} X^i α_i(X^d), so with ζ_0 = ζ^d in Z_{p^r}, of order m_0 = m/d, `α(ζ^h) = Σ_i ζ^{hi} α_i(ζ_0^h)`: d negacyclic
-/// transforms of length m_0/2, whose values land at ζ^{hi mod d} with a factor ζ_0^{⌊hi/d⌋}.
+/// α = Σ_{i<d} X^i α_i(X^d), so with ζ_0 = ζ^d in Z_{p^r}, of order m_0 = m/d, `α(ζ^h) = Σ_i ζ^{hi}
+/// α_i(ζ_0^h)`: d negacyclic transforms of length m_0/2, whose values land at ζ^{hi mod d} with a
+/// factor ζ_0^{⌊hi/d⌋}.
 #[derive(Debug)]
 pub(crate) struct RadixTwo {
     modulus: PrimePower,
@@ -21,7 +23,8 @@ pub(crate) struct RadixTwo {
 }
 
 impl RadixTwo {
-    /// `zeta` is ζ_0, of order m_0 = m/d modulo p^r; `points` are the exponents h of the slots modulo m.
+    /// `zeta` is ζ_0, of order m_0 = m/d modulo p^r; `points` are the exponents h of the slots
+    /// modulo m.
     pub fn new(modulus: PrimePower, m: u64, degree: usize, zeta: u64, points: &[u64]) -> Self {
         let (order, value) = (m / degree as u64, modulus.value());
         let log = order.trailing_zeros();
@@ -88,7 +91,8 @@ impl RadixTwo {
         if y >= q { y - q } else { y }
     }
 
-    /// Values stay below 4·p^r < 2^47. Block i of a level of `count` blocks lies below X^n + 1: root number count + i.
+    /// Values stay below 4·p^r < 2^47. Block i of a level of `count` blocks lies below X^n + 1:
+    /// root number count + i.
     fn forward(&self, x: &mut [u64]) {
         let (q, twice) = (self.modulus.value(), 2 * self.modulus.value());
         let (mut half, mut count) = (x.len() / 2, 1);
@@ -144,7 +148,8 @@ fn with_quotient(w: u64, q: u64) -> (u64, u64) {
     (w, (((w as u128) << 64) / q as u128) as u64)
 }
 
-/// Entry i is root^{rev(i)}, rev the bit reversal on max_log − 1 bits: the twiddle of block i at every level.
+/// Entry i is root^{rev(i)}, rev the bit reversal on max_log − 1 bits: the twiddle of block i at
+/// every level.
 fn bit_reversed_powers(root: u64, max_log: u32, q: u64) -> Vec<(u64, u64)> {
     let bits = max_log - 1;
     let mut table = vec![(0, 0); 1 << bits];

@@ -18,7 +18,8 @@ use crate::error::RingError;
 
 /// R/(p^r) with its ℓ slots in one Galois ring E = GR(p^r; d), indexed by a [`Hypercube`].
 ///
-/// Slot i of α is `α(ζ^{1/t(i)})`, in the basis 1, ζ, .., ζ^{d−1} of E. Immutable: share it in an `Arc`.
+/// Slot i of α is `α(ζ^{1/t(i)})`, in the basis 1, ζ, .., ζ^{d−1} of E. Immutable: share it in an
+/// `Arc`.
 pub struct SlotRing {
     quotient: QuotientRing,
     galois: GaloisRing,
@@ -68,7 +69,8 @@ impl SlotRing {
         Self::from_rings(hypercube, quotient, galois)
     }
 
-    /// The same ring, hypercube and roots modulo p^exponent: slots of this one reduce to, or lift to, slots of that one.
+    /// The same ring, hypercube and roots modulo p^exponent: slots of this one reduce to, or lift
+    /// to, slots of that one.
     ///
     /// # Errors
     /// [`RingError::BadPrimePower`].
@@ -77,7 +79,8 @@ impl SlotRing {
         Self::from_rings(Arc::clone(&self.hypercube), quotient, self.galois.with_exponent(exponent)?)
     }
 
-    /// This ring modulo p^exponent, 1 ≤ exponent ≤ r, the same for everyone who asks: [`Self::with_exponent`] once.
+    /// This ring modulo p^exponent, 1 ≤ exponent ≤ r, the same for everyone who asks:
+    /// [`Self::with_exponent`] once.
     ///
     /// # Errors
     /// [`RingError::BadPrimePower`] for another exponent.
@@ -160,7 +163,8 @@ impl SlotRing {
         self.galois.degree()
     }
 
-    /// The factor F of Φ_m modulo p^r that belongs to a slot: `[d + 1]` coefficients from the constant term up.
+    /// The factor F of Φ_m modulo p^r that belongs to a slot: `[d + 1]` coefficients from the
+    /// constant term up.
     pub fn factor(&self, slot: usize) -> Vec<u64> {
         match &self.method {
             Method::Tree(tree) => tree.factors()[slot].coefficients().to_vec(),
@@ -209,7 +213,8 @@ impl SlotRing {
         })
     }
 
-    /// From Tr(v·ζ^{hk}), k < d, of each slot value v: Lagrange interpolation in the dual bases (only Φ_m' is divided by).
+    /// From Tr(v·ζ^{hk}), k < d, of each slot value v: Lagrange interpolation in the dual bases
+    /// (only Φ_m' is divided by).
     fn interpolate(&self, tree: &FactorTree, traces: impl Fn(usize) -> Vec<u64> + Sync) -> Vec<u64> {
         let convolver = self.quotient.convolver();
         let numerator =
@@ -253,7 +258,8 @@ impl SlotRing {
                 .collect(),
             Method::Tree(tree) => {
                 let rests = tree.remainders(self.quotient.convolver(), &self.quotient.to_power_basis(a));
-                // A residue modulo F_h is an integer exactly when the slot is: no change of basis is needed then.
+                // A residue modulo F_h is an integer exactly when the slot is: no change of basis
+                // is needed then.
                 let entry = |(slot, rest): (usize, &Vec<u64>)| {
                     integer(slot, rest).or_else(|_| integer(slot, &self.galois.substitute(rest, self.points[slot])))
                 };
@@ -292,7 +298,8 @@ impl SlotRing {
     }
 }
 
-/// The minimal polynomial of ζ^h: the shortest recurrence of the traces of its powers modulo p, lifted.
+/// The minimal polynomial of ζ^h: the shortest recurrence of the traces of its powers modulo p,
+/// lifted.
 fn factor(quotient: &QuotientRing, galois: &GaloisRing, h: u64) -> Result<Divisor, RingError> {
     let (m, field) = (quotient.m(), quotient.modulus().with_exponent(1)?);
     let trace = |u: u64| field.reduce(galois.trace_table()[(h * u % m) as usize]);

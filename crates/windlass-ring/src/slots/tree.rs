@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::convolution::{Convolver, log_of};
 use super::division::Divisor;
 
-/// The product tree of the factors F_1, .., F_ℓ: layer 0 the factors, each next layer products of pairs, down to two nodes. Their
-/// product Φ_m is never divided by.
+/// The product tree of the factors F_1, .., F_ℓ: layer 0 the factors, each next layer products of
+/// pairs, down to two nodes. Their product Φ_m is never divided by.
 #[derive(Debug)]
 pub(crate) struct FactorTree {
     layers: Vec<Vec<Divisor>>,

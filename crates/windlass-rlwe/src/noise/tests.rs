@@ -88,7 +88,8 @@ fn coefficients_are_bounded_by_the_canonical_norm() {
     for m in [64, 9, 15, 105, 60, 77] {
         let shape = Shape::new(m).unwrap();
         let factor = coefficient_factor(&shape);
-        // The element dual to coefficient 0 on each axis comes close to the bound: θ(1 − X^{..}) shapes, and random ones.
+        // The element dual to coefficient 0 on each axis comes close to the bound: θ(1 − X^{..})
+        // shapes, and random ones.
         for _ in 0..20 {
             let a: Vec<i64> = (0..shape.n()).map(|_| (rng.next_u32() % 3) as i64 - 1).collect();
             let largest = a.iter().map(|x| x.abs()).max().unwrap() as f64;

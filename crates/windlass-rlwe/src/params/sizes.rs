@@ -3,8 +3,9 @@
 use serde::Serialize;
 use windlass_ring::kernels::Modulus;
 
-/// Predicted sizes in bytes. In memory a residue takes eight bytes; on disk exactly the bits of its prime, and uniform
-/// halves of keys are replaced by a 32-byte seed. Headers of files (some hundred bytes) are not counted.
+/// Predicted sizes in bytes. In memory a residue takes eight bytes; on disk exactly the bits of its
+/// prime, and uniform halves of keys are replaced by a 32-byte seed. Headers of files (some hundred
+/// bytes) are not counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct KeySizes {
     /// A fresh ciphertext in memory: two polynomials modulo Q.
@@ -15,7 +16,8 @@ pub struct KeySizes {
     pub public_key_memory: u64,
     /// The public encryption key on disk, its uniform half as a seed.
     pub public_key_disk: u64,
-    /// One key-switching key (relinearisation or one automorphism) in memory: both halves of each digit modulo QP.
+    /// One key-switching key (relinearisation or one automorphism) in memory: both halves of each
+    /// digit modulo QP.
     pub switching_key_memory: u64,
     /// One key-switching key on disk with both halves written out.
     pub switching_key_disk_unseeded: u64,

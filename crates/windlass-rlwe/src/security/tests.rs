@@ -15,7 +15,8 @@ fn the_tables_rows_are_met_and_one_bit_more_is_not() {
     }
 }
 
-/// Points that the estimates are not built from (ternary) or are (sparse): never overstated, and not far below.
+/// Points that the estimates are not built from (ternary) or are (sparse): never overstated, and
+/// not far below.
 #[test]
 fn no_point_of_the_estimator_is_overstated() {
     let mut seen = 0;
@@ -31,7 +32,8 @@ fn no_point_of_the_estimator_is_overstated() {
     assert_eq!(seen, 25);
 }
 
-/// Every row of the sparse table is met, and neither more weight, a larger ring nor a smaller modulus ever costs bits.
+/// Every row of the sparse table is met, and neither more weight, a larger ring nor a smaller
+/// modulus ever costs bits.
 #[test]
 fn the_sparse_table_is_met_and_monotone() {
     let mut seen = 0;
@@ -53,7 +55,8 @@ fn the_sparse_table_is_met_and_monotone() {
     assert_eq!(seen, 1490);
 }
 
-/// Points of the same search between the table's rows, from below and from above the sizes there: never overstated.
+/// Points of the same search between the table's rows, from below and from above the sizes there:
+/// never overstated.
 #[test]
 fn points_between_the_rows_are_not_overstated() {
     for (n, x, weight, lambda) in [
@@ -159,7 +162,8 @@ fn ternary_points_left_out_are_not_overstated() {
     assert_eq!(seen, 21);
 }
 
-/// The same for sparse secrets: a point left out of its curve, and a dimension left out of the table.
+/// The same for sparse secrets: a point left out of its curve, and a dimension left out of the
+/// table.
 #[test]
 fn sparse_points_left_out_are_not_overstated() {
     let (mut worst, mut seen) = ([f64::NEG_INFINITY; 2], 0);

@@ -1,5 +1,5 @@
-//! Linear maps on encrypted vectors, five ways: `cargo run --release --example linear [name]`, name one of matrix-vector, convolution,
-//! permutation, inner-products, lookup; all without it.
+//! Linear maps on encrypted vectors, five ways: `cargo run --release --example linear [name]`, name
+//! one of matrix-vector, convolution, permutation, inner-products, lookup; all without it.
 
 mod convolution;
 mod inner_products;

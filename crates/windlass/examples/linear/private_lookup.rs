@@ -1,4 +1,5 @@
-//! A private lookup over several ciphertexts: the query is longer than one, and the server never learns which entry was read.
+//! A private lookup over several ciphertexts: the query is longer than one, and the server never
+//! learns which entry was read.
 
 use windlass::circuits::{LinearGrid, LinearPlan, PlanSpec};
 use windlass::{Client, Result};

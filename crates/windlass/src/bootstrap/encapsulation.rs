@@ -157,7 +157,8 @@ impl SeededPair {
         Self { seed, b, a }
     }
 
-    /// Rebuilds it from the seed of a, and b. `None` when b is not over these primes of the context.
+    /// Rebuilds it from the seed of a, and b. `None` when b is not over these primes of the
+    /// context.
     fn from_parts(context: &Context, wide: &Basis, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
         if !Arc::ptr_eq(b.ring(), context.ring()) || b.basis() != wide {
             return None;

@@ -117,7 +117,8 @@ pub(super) trait Machine {
     /// [`Step::FrontEnd`].
     fn front_end(&mut self, x: Ct<Self>) -> Result<Ct<Self>>;
 
-    /// A ciphertext that is about to lose digits: trace, unpacking and splitting end in the integers.
+    /// A ciphertext that is about to lose digits: trace, unpacking and splitting end in the
+    /// integers.
     fn integers(&self, x: Ct<Self>) -> Ct<Self> {
         x
     }

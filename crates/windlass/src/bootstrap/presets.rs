@@ -15,8 +15,8 @@ pub struct BootstrapPreset {
     pub spec: BootstrapSpec,
 }
 
-/// The weight of the ephemeral secret of sets that were planned: the largest whose digits a polynomial of degree 61 and
-/// depth 6 removes in powers of two.
+/// The weight of the ephemeral secret of sets that were planned: the largest whose digits a
+/// polynomial of degree 61 and depth 6 removes in powers of two.
 pub const PLANNED_WEIGHT: u32 = 30;
 
 /// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for
@@ -47,8 +47,8 @@ pub fn bootstrap_preset_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl BootstrapPreset {
-    /// A preset by name, or the set in a `.json` file ([`Params::named_or_file`]); a paper's set is bootstrapped in thin
-    /// mode unless `mode` says otherwise.
+    /// A preset by name, or the set in a `.json` file ([`Params::named_or_file`]); a paper's set is
+    /// bootstrapped in thin mode unless `mode` says otherwise.
     ///
     /// # Errors
     /// [`crate::Error::UnknownName`], which lists the names; those of reading a file.

@@ -71,13 +71,15 @@ pub struct Candidate {
     pub log2_qp: f64,
     /// e: digits are removed modulo p^e.
     pub exponent: u32,
-    /// What the linear maps of one bootstrapping cost, estimated: in transforms of one row of 2^15 coefficients.
+    /// What the linear maps of one bootstrapping cost, estimated: in transforms of one row of 2^15
+    /// coefficients.
     pub cost: f64,
 }
 
 impl Candidate {
-    /// Plans bootstrapping under the longest chain of 50-bit primes with the security that was asked for: with three digits of key switching if that
-    /// leaves capacity, else with four or five, whose chains are longer and slower, where they gain enough.
+    /// Plans bootstrapping under the longest chain of 50-bit primes with the security that was
+    /// asked for: with three digits of key switching if that leaves capacity, else with four or
+    /// five, whose chains are longer and slower, where they gain enough.
     ///
     /// Cost: that of one to three plans, seconds.
     ///
@@ -111,7 +113,8 @@ impl Candidate {
         planned
     }
 
-    /// One plan: how many ordinary primes and special ones, how many digits; and the weight of the ephemeral key.
+    /// One plan: how many ordinary primes and special ones, how many digits; and the weight of the
+    /// ephemeral key.
     fn plan_with(
         &self,
         spec: &SearchSpec,
@@ -134,7 +137,8 @@ impl Candidate {
         BootstrapPlan::new(&params, (spec.p, spec.r), spec_of_plan)
     }
 
-    /// The cost shared among the slots (thin) or all coefficients (packed), in thousandths of a transform.
+    /// The cost shared among the slots (thin) or all coefficients (packed), in thousandths of a
+    /// transform.
     pub fn amortised_cost(&self, packed: bool) -> f64 {
         1000.0 * self.cost / if packed { self.n } else { self.slots } as f64
     }
@@ -142,9 +146,11 @@ impl Candidate {
 
 /// All suitable m, the cheapest for each slot first.
 ///
-/// m is odd, no prime power and not divisible by p: m = m_1·m_2·.. with prime powers m_s, but that m_1 may be a product of two, such that p has the same
-/// order d modulo m_1 and modulo m, and Z_{m_1}^*/⟨p⟩ is cyclic. The other dimensions are good then, the first may be bad. Where several factors can
-/// be the first, the candidate has the one that the evaluation maps of [`crate::bootstrap`] take.
+/// m is odd, no prime power and not divisible by p: m = m_1·m_2·.. with prime powers m_s, but that
+/// m_1 may be a product of two, such that p has the same order d modulo m_1 and modulo m, and
+/// Z_{m_1}^*/⟨p⟩ is cyclic. The other dimensions are good then, the first may be bad. Where several
+/// factors can be the first, the candidate has the one that the evaluation maps of
+/// [`crate::bootstrap`] take.
 ///
 /// Cost: seconds for the range of the default, on all threads.
 ///
@@ -205,8 +211,8 @@ fn candidate(spec: &SearchSpec, m: u64) -> Option<Candidate> {
     describe(spec, m, n, degree, first, &powers)
 }
 
-/// Whether G/⟨p⟩ is cyclic for G = Z_{m_1}^* with one or two cyclic factors: for every prime q that divides the orders of both and that of the
-/// quotient, p must not be a q-th power in G.
+/// Whether G/⟨p⟩ is cyclic for G = Z_{m_1}^* with one or two cyclic factors: for every prime q that
+/// divides the orders of both and that of the quotient, p must not be a q-th power in G.
 fn has_cyclic_quotient(p: u64, first: &[usize], powers: &[(u64, u64)], totients: &[u64], degree: u64) -> bool {
     let &[i, j] = first else { return true };
     let size = totients[i] * totients[j] / degree;
@@ -245,8 +251,9 @@ fn describe(
 /// The work of a transform of 2^15 coefficients, in the units of [`transform_work`].
 const REFERENCE: f64 = 32768.0 * 15.0 * 2.0;
 
-/// Work for each coefficient of a transform along all axes: the prime factors of ℓ − 1 for each axis of ℓ^k points, each counting itself when a
-/// codelet does it and four times its logarithm when a longer transform does, and ℓ for each further power.
+/// Work for each coefficient of a transform along all axes: the prime factors of ℓ − 1 for each
+/// axis of ℓ^k points, each counting itself when a codelet does it and four times its logarithm
+/// when a longer transform does, and ℓ for each further power.
 fn transform_work(powers: &[(u64, u64)]) -> f64 {
     let one = |q: u64| (q as f64).min(4.0 * (q as f64).log2());
     let axis = |&(power, prime): &(u64, u64)| {
@@ -257,8 +264,8 @@ fn transform_work(powers: &[(u64, u64)]) -> f64 {
     powers.iter().map(axis).sum()
 }
 
-/// The linear maps in transforms of one row: to the slots at the top of the chain, to the coefficients at its foot, and the trace (thin) or unpacking
-/// and repacking (packed).
+/// The linear maps in transforms of one row: to the slots at the top of the chain, to the
+/// coefficients at its foot, and the trace (thin) or unpacking and repacking (packed).
 fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDimension]) -> f64 {
     let primes = ((log2_qp / 50.0) as usize).max(4);
     let special = primes.div_ceil(4);
@@ -290,7 +297,8 @@ mod tests {
         search(&SearchSpec { p, ..spec }).unwrap()
     }
 
-    /// The tables of the paper: m, d, slots; and the first factor, where the paper took a single one. (Where it took two, a third has order d as well.)
+    /// The tables of the paper: m, d, slots; and the first factor, where the paper took a single
+    /// one. (Where it took two, a third has order d as well.)
     #[test]
     fn the_indices_of_2015_are_found() {
         let rows: [(u64, u64, u64, usize, Option<u64>, &[usize]); 8] = [
@@ -306,7 +314,8 @@ mod tests {
         for (p, phi) in [(2, SearchSpec::default().phi), (17, (39_000, 41_000)), (127, (46_000, 47_000))] {
             let all = found(p, SearchSpec { phi, ..SearchSpec::default() });
             if p == 2 {
-                // "we processed all potential m's between 16,000 and 64,000. Among these, there were a total of 377 useful m's with 15,000 ≤ φ(m) ≤ 60,016".
+                // "we processed all potential m's between 16,000 and 64,000. Among these, there
+                // were a total of 377 useful m's with 15,000 ≤ φ(m) ≤ 60,016".
                 assert_eq!(all.iter().filter(|candidate| (16_000..=64_000).contains(&candidate.m)).count(), 377);
                 assert_eq!(all.iter().map(|candidate| candidate.n).max(), Some(60_016));
             }

@@ -93,8 +93,8 @@ impl Membership {
     /// In lists of `count` values.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for an
-    /// empty list.
+    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for
+    /// an empty list.
     pub fn new(ring: &SlotRing, count: usize) -> Result<Self> {
         Limits::at_least(1).check("the length of a list", count)?;
         Ok(Self { count, is_zero: SlotFunction::is_zero(ring)? })

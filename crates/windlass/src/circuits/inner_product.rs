@@ -57,8 +57,8 @@ impl InnerProduct {
     /// `Σ_j a_j·b_j` in every slot.
     ///
     /// # Errors
-    /// [`crate::Error::NotIntegers`] for slots with elements where the ring has bad dimensions; what
-    /// the evaluator reports.
+    /// [`crate::Error::NotIntegers`] for slots with elements where the ring has bad dimensions;
+    /// what the evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, a: &E::Ciphertext, b: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.total.check(evaluator, [a, b])?;
         let product = evaluator.multiply(a, b)?;

@@ -1,4 +1,5 @@
-//! Circuits, written once over [`crate::Evaluator`]: each runs on the exact mock and on every scheme.
+//! Circuits, written once over [`crate::Evaluator`]: each runs on the exact mock and on every
+//! scheme.
 
 mod comparison;
 pub mod complex;

@@ -11,10 +11,11 @@ use crate::plaintext::Plaintext;
 
 /// A way to evaluate `f(x) = Σ_e c_e·x^e` with integer coefficients.
 ///
-/// With a block length k, `f` is split at `x^{k·2^j}` from the top: `f = q·x^{k·2^j} + r`, down to pieces of degree at most k,
-/// which are sums of small powers with scalar factors (Paterson–Stockmeyer). Only the powers that occur are made, so an odd or
-/// even polynomial needs half of them. Among all k the plan takes one of the least multiplicative depth,
-/// `⌈log2 deg f⌉`, and of those one with the fewest ciphertext products.
+/// With a block length k, `f` is split at `x^{k·2^j}` from the top: `f = q·x^{k·2^j} + r`, down to
+/// pieces of degree at most k, which are sums of small powers with scalar factors
+/// (Paterson–Stockmeyer). Only the powers that occur are made, so an odd or even polynomial needs
+/// half of them. Among all k the plan takes one of the least multiplicative depth, `⌈log2 deg f⌉`,
+/// and of those one with the fewest ciphertext products.
 #[derive(Debug, Clone)]
 pub struct PolynomialPlan {
     powers: BTreeSet<usize>,
@@ -35,17 +36,20 @@ enum Piece {
 impl PolynomialPlan {
     /// Plans the evaluation of the polynomial with these coefficients, lowest first.
     ///
-    /// Coefficients count modulo the plaintext modulus of the evaluator: pass them centred, as small as they come, since
-    /// the noise grows with their size. Cost: about deg f splits for each of deg f block lengths, 8·√deg f beyond degree 1024.
+    /// Coefficients count modulo the plaintext modulus of the evaluator: pass them centred, as
+    /// small as they come, since the noise grows with their size. Cost: about deg f splits for each
+    /// of deg f block lengths, 8·√deg f beyond degree 1024.
     pub fn new(coefficients: &[i64]) -> Self {
         Self::sharing(coefficients, &BTreeSet::new())
     }
 
-    /// As [`Self::new`], for an argument of which the powers `made` are at hand already: they cost nothing.
+    /// As [`Self::new`], for an argument of which the powers `made` are at hand already: they cost
+    /// nothing.
     pub(crate) fn sharing(coefficients: &[i64], made: &BTreeSet<usize>) -> Self {
         let terms: Vec<(usize, i64)> = coefficients.iter().copied().enumerate().filter(|&(_, c)| c != 0).collect();
         let degree = terms.last().map_or(0, |&(e, _)| e);
-        // Blocks much longer than √degree never pay; of short polynomials all are tried, since few terms may lie anywhere.
+        // Blocks much longer than √degree never pay; of short polynomials all are tried, since few
+        // terms may lie anywhere.
         let longest = if degree <= 1024 { degree.max(1) } else { 8 * degree.isqrt() };
         (1..=longest)
             .map(|block| Self::with_block(&terms, degree, block, made))
@@ -263,7 +267,8 @@ fn log2_ceil(e: usize) -> usize {
     e.max(1).next_power_of_two().trailing_zeros() as usize
 }
 
-/// Two exponents with sum e that keep `x^e` at its least depth: the largest power of two below e, and the rest.
+/// Two exponents with sum e that keep `x^e` at its least depth: the largest power of two below e,
+/// and the rest.
 fn halves(e: usize) -> (usize, usize) {
     let high = e.next_power_of_two() / 2;
     (high, e - high)

@@ -86,8 +86,8 @@ impl SlotFunction {
     /// Cost: an interpolation of about p·log p steps where p − 1 has small factors.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::ShapeMismatch`] for
-    /// more than p values.
+    /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::ShapeMismatch`]
+    /// for more than p values.
     pub fn from_table<T: Integer>(ring: &SlotRing, values: &[T]) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
         let p = modulus.value();
@@ -149,8 +149,8 @@ impl SlotFunction {
         Ok(Self::of_polynomial(name, modulus, &with_roots(modulus, &residues), true))
     }
 
-    /// 1 where `−bound ≤ x < 0` and 0 where `0 ≤ x ≤ bound`: the comparison `a < b` of integers that
-    /// differ by no more than the bound is this function of `a − b`.
+    /// 1 where `−bound ≤ x < 0` and 0 where `0 ≤ x ≤ bound`: the comparison `a < b` of integers
+    /// that differ by no more than the bound is this function of `a − b`.
     ///
     /// # Errors
     /// As [`Self::on_range`]; the bound must be below p/2.

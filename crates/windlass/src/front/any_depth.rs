@@ -7,17 +7,19 @@ use crate::bootstrap::{BootstrapSpec, PLANNED_WEIGHT};
 use crate::error::{Error, Result};
 use crate::params::{ParamSpec, Params, ephemeral_weight, preset_names};
 
-/// A shape of parameters for powers of two: log2 n, (bits, count) of the primes of Q and of P, digits.
+/// A shape of parameters for powers of two: log2 n, (bits, count) of the primes of Q and of P,
+/// digits.
 type Shape = (u32, &'static [(u32, usize)], (u32, usize), usize);
 
 /// Those of the presets: with p^e up to 16 bits, and above.
 const SHAPES: [Shape; 2] = [(15, &[(50, 5), (40, 10)], (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
 
 impl Context {
-    /// The first parameter set, by ring dimension, under which a server can refresh ciphertexts with
-    /// integers in their slots, so that circuits of any depth run: the presets with the plaintext
-    /// modulus asked for, then powers of two with chains like theirs. `depth` and `linear_maps` of
-    /// the specification do not matter; `capacity` is what a refresh is to leave for computing.
+    /// The first parameter set, by ring dimension, under which a server can refresh ciphertexts
+    /// with integers in their slots, so that circuits of any depth run: the presets with the
+    /// plaintext modulus asked for, then powers of two with chains like theirs. `depth` and
+    /// `linear_maps` of the specification do not matter; `capacity` is what a refresh is to leave
+    /// for computing.
     ///
     /// Cost: planning a bootstrapping for each set that is tried, seconds.
     ///

@@ -20,8 +20,8 @@ pub trait Circuit<E: Switching + 'static>: NeedsKeys {
     type Prepared: Send + Sync + 'static;
 
     /// A number that no other circuit has, and the level that constants for this input are prepared
-    /// for: by both a server finds what it prepared before. `None` for circuits that have nothing to
-    /// prepare.
+    /// for: by both a server finds what it prepared before. `None` for circuits that have nothing
+    /// to prepare.
     ///
     /// # Errors
     /// What the evaluator reports of the input.

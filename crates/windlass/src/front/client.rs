@@ -158,13 +158,15 @@ impl Client<Approximate> {
         Ok(self.with_rng(|rng| decryptor.encrypt(&padded, bound, top, rng))?.0)
     }
 
-    /// The real parts of the slots, each with an error of about 2^−[`ckks::Ciphertext::precision_bits`].
+    /// The real parts of the slots, each with an error of about
+    /// 2^−[`ckks::Ciphertext::precision_bits`].
     ///
     /// The errors depend on the secret key: values that leave your hands go through
     /// [`Self::decrypt_public`].
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] when the values may have overflowed; [`Error::ContextMismatch`].
+    /// [`Error::CapacityExhausted`] when the values may have overflowed;
+    /// [`Error::ContextMismatch`].
     pub fn decrypt(&self, ciphertext: &ckks::Ciphertext) -> Result<Vec<f64>> {
         self.decryptor()?.decrypt_real(ciphertext)
     }

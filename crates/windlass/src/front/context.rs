@@ -138,7 +138,8 @@ impl Context {
     }
 
     /// What operations cost on this machine, in milliseconds, and how large keys and constants are:
-    /// for `plan.explain_at(&context.prices())`, or to plan by ([`crate::circuits::PlanSpec::cost`]).
+    /// for `plan.explain_at(&context.prices())`, or to plan by
+    /// ([`crate::circuits::PlanSpec::cost`]).
     ///
     /// Cost: some transforms of one row.
     pub fn prices(&self) -> CostModel {

@@ -94,7 +94,8 @@ files!(Exact, WireContext);
 files!(Approximate, ApproximateContext);
 
 impl Context {
-    /// The server with the keys in these bytes: those of bootstrappings in the order of their plans.
+    /// The server with the keys in these bytes: those of bootstrappings in the order of their
+    /// plans.
     ///
     /// # Errors
     /// As [`Self::from_bytes`]; [`crate::Error::ShapeMismatch`] unless there are bytes for each

@@ -71,7 +71,8 @@ impl Refresh<Ciphertext> for Refreshers {
         self.bootstrapper(ct.content())?.refresh(ct)
     }
 
-    /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo p^{r−1}.
+    /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo
+    /// p^{r−1}.
     fn spare_bits(&self, ct: &Ciphertext) -> f64 {
         let bootstrapper = self.bootstrapper(ct.content()).ok();
         let fitting = bootstrapper.filter(|own| own.plan().formula().message_exponent == ct.exponent());

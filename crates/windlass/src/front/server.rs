@@ -52,8 +52,8 @@ impl<F: Family> Server<F> {
         &self.engine
     }
 
-    /// Runs a circuit on a ciphertext, a pair or whatever it takes. Its constants are converted at the first call and kept for the next ones,
-    /// until [`Self::forget`].
+    /// Runs a circuit on a ciphertext, a pair or whatever it takes. Its constants are converted at
+    /// the first call and kept for the next ones, until [`Self::forget`].
     ///
     /// # Errors
     /// [`Error::MissingKeys`] before any work, with all that are missing and who needs them; what

@@ -1,17 +1,19 @@
 //! Where the cells of a table go among the slots.
 //!
-//! A table of R rows and W words is the matrix M with column j = row j. The client sends the unit vector of its row, the
-//! server multiplies by M. Laid out naively, M has about R + W non-zero diagonals along a hypercube dimension of size D.
-//! But the client may send copies of its unit vector, and may add slots after decryption; so each *copy* of the vector
-//! occupies a segment of `ρ + τ − 1` positions of a line (a hypercolumn) and meets `τ` diagonals:
+//! A table of R rows and W words is the matrix M with column j = row j. The client sends the unit
+//! vector of its row, the server multiplies by M. Laid out naively, M has about R + W non-zero
+//! diagonals along a hypercube dimension of size D. But the client may send copies of its unit
+//! vector, and may add slots after decryption; so each *copy* of the vector occupies a segment of
+//! `ρ + τ − 1` positions of a line (a hypercolumn) and meets `τ` diagonals:
 //!
 //! ```text
 //! out[s] = Σ_{0 ≤ t < τ} κ_t[s] · v[s − t],    κ_t[s] = M[τ·u + (s mod τ)][ρ·b + s − t]
 //! ```
 //!
-//! for positions s of the segment that serves row block b (rows ρ·b to ρ·b + ρ − 1) and word block u (words τ·u to
-//! τ·u + τ − 1). Every cell of M appears exactly once. Word τ·u + w of the answer is the sum of the slots s ≡ w (mod τ) of
-//! the segments of word block u. The product then takes τ ≈ R·W/slots diagonals, not R + W, and needs keys for those only.
+//! for positions s of the segment that serves row block b (rows ρ·b to ρ·b + ρ − 1) and word block
+//! u (words τ·u to τ·u + τ − 1). Every cell of M appears exactly once. Word τ·u + w of the answer
+//! is the sum of the slots s ≡ w (mod τ) of the segments of word block u. The product then takes τ
+//! ≈ R·W/slots diagonals, not R + W, and needs keys for those only.
 
 /// Slots arranged in lines: the hypercolumns of one hypercube dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +22,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of equal length; `lines[h][c]` is the slot at position c of line h, and the lines cover all slots once.
+    /// Lines of equal length; `lines[h][c]` is the slot at position c of line h, and the lines
+    /// cover all slots once.
     ///
     /// Panics when the lines are not of equal length.
     pub fn new(lines: Vec<Vec<usize>>) -> Self {
@@ -50,7 +53,8 @@ pub struct Layout {
     diagonals: usize,
 }
 
-/// A copy of the selection vector: the segment of positions `start..` of a line, and the blocks it serves.
+/// A copy of the selection vector: the segment of positions `start..` of a line, and the blocks it
+/// serves.
 #[derive(Clone, Copy)]
 struct Copy {
     line: usize,
@@ -60,7 +64,8 @@ struct Copy {
 }
 
 impl Layout {
-    /// The layout with the fewest diagonals; `None` when the table does not fit, or has no rows or words.
+    /// The layout with the fewest diagonals; `None` when the table does not fit, or has no rows or
+    /// words.
     ///
     /// Cost: O(D·W) trials at most.
     pub fn new(lines: Lines, rows: usize, words: usize) -> Option<Self> {
@@ -182,7 +187,8 @@ mod tests {
         ((row * 7919 + word * 104_729 + 13) % 65_537) as u64
     }
 
-    /// Multiplies by the diagonals with a cyclic rotation of each line: what the server does, in the clear.
+    /// Multiplies by the diagonals with a cyclic rotation of each line: what the server does, in
+    /// the clear.
     fn multiply(layout: &Layout, selection: &[u64]) -> Vec<u64> {
         let mut out = vec![0; selection.len()];
         let size = layout.lines.size();

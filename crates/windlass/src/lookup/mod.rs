@@ -1,5 +1,5 @@
-//! Private lookup in a table: the server multiplies an encrypted selection vector by its table (the application of
-//! Halevi–Shoup 2018, §1) and never learns which row was asked for.
+//! Private lookup in a table: the server multiplies an encrypted selection vector by its table (the
+//! application of Halevi–Shoup 2018, §1) and never learns which row was asked for.
 
 mod layout;
 mod record;
@@ -18,11 +18,13 @@ use crate::circuits::linear::{LinearMap, LinearPlan, PlanSpec, Strategy};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 
-/// The product of a selection vector with a table of a given public shape: rows, and bytes of the longest row.
+/// The product of a selection vector with a table of a given public shape: rows, and bytes of the
+/// longest row.
 ///
-/// It is the linear map Σ_t κ_t·θ_{g^t}, g the generator of the largest hypercube dimension: no product wraps around a hypercolumn, so one
-/// automorphism serves each diagonal in good and bad dimensions alike (2018, Eq. (3)). Evaluated by baby steps and giant steps with
-/// ⌈√τ⌉ babies: fewest keys, which are what a client sends most of.
+/// It is the linear map Σ_t κ_t·θ_{g^t}, g the generator of the largest hypercube dimension: no
+/// product wraps around a hypercolumn, so one automorphism serves each diagonal in good and bad
+/// dimensions alike (2018, Eq. (3)). Evaluated by baby steps and giant steps with ⌈√τ⌉ babies:
+/// fewest keys, which are what a client sends most of.
 #[derive(Debug, Clone)]
 pub struct Lookup {
     slots: Arc<SlotRing>,
@@ -66,7 +68,8 @@ impl Lookup {
         PlanSpec::with_strategy(Strategy::BABY_GIANT.with_babies(babies))
     }
 
-    /// The plan for a table of this shape without zero diagonals: its keys serve every table of the shape.
+    /// The plan for a table of this shape without zero diagonals: its keys serve every table of the
+    /// shape.
     ///
     /// # Errors
     /// What planning reports.
@@ -87,7 +90,8 @@ impl Lookup {
     /// The plan of the product with a table, given the encoded rows.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] when the number of rows or the length of one differs from the shape.
+    /// [`Error::ShapeMismatch`] when the number of rows or the length of one differs from the
+    /// shape.
     pub fn plan(&self, records: &[Vec<u8>]) -> Result<LinearPlan> {
         let (expected, got) = (self.layout.rows(), records.len());
         if got != expected {
@@ -107,7 +111,8 @@ impl Lookup {
             |t| Plaintext::from_integers(&self.slots, &self.layout.diagonal(t, |row, word| words[row][word]));
         let terms =
             (0..self.layout.diagonals()).map(|t| Ok((self.element(t), diagonal(t)?))).collect::<Result<Vec<_>>>()?;
-        // A table may have diagonals that are zero: its plan must still make do with the keys of the shape.
+        // A table may have diagonals that are zero: its plan must still make do with the keys of
+        // the shape.
         let spec = PlanSpec { keys: Some(self.required_keys()?), ..self.spec() };
         LinearPlan::new(&LinearMap::from_terms(&self.slots, terms)?, &spec)
     }

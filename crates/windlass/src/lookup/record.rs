@@ -24,7 +24,8 @@ pub fn encode_record<S: AsRef<str>>(fields: &[S]) -> Vec<u8> {
     out
 }
 
-/// The `count` fields of a row. `None` when the bytes are not `count` fields of UTF-8 followed by zeros.
+/// The `count` fields of a row. `None` when the bytes are not `count` fields of UTF-8 followed by
+/// zeros.
 pub fn decode_record(bytes: &[u8], count: usize) -> Option<Vec<String>> {
     let mut rest = bytes;
     let mut fields = Vec::with_capacity(count);
@@ -68,7 +69,8 @@ pub fn bytes_to_words(bytes: &[u8], bits: u32) -> Vec<u64> {
     words
 }
 
-/// Undoes [`bytes_to_words`]. `None` when there are not [`word_count`] words, one does not fit `bits` bits or the padding is not zero.
+/// Undoes [`bytes_to_words`]. `None` when there are not [`word_count`] words, one does not fit
+/// `bits` bits or the padding is not zero.
 pub fn words_to_bytes(words: &[u64], bits: u32, length: usize) -> Option<Vec<u8>> {
     if words.len() != word_count(length, bits) {
         return None;

@@ -44,7 +44,8 @@ pub struct ParamsDescription {
     pub special_primes: usize,
     /// Number of digits of a key switch.
     pub digits: usize,
-    /// Bits of capacity of a fresh public-key encryption brought to each level; the first entry is level 1. Negative: not decryptable there.
+    /// Bits of capacity of a fresh public-key encryption brought to each level; the first entry is
+    /// level 1. Negative: not decryptable there.
     pub capacity_by_level: Vec<f64>,
     /// Multiplications in sequence.
     pub depth: u32,
@@ -89,7 +90,8 @@ impl Params {
         }
     }
 
-    /// A page about the set: security and its source, moduli, slots, capacity, sizes of keys before they are made.
+    /// A page about the set: security and its source, moduli, slots, capacity, sizes of keys before
+    /// they are made.
     pub fn explain(&self) -> String {
         let d = self.describe();
         let assurance = match self.rlwe().assurance() {

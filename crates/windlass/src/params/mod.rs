@@ -1,4 +1,5 @@
-//! Parameters as a user meets them: a plaintext ring, a scheme, and an RLWE parameter set that is secure or says that it is not.
+//! Parameters as a user meets them: a plaintext ring, a scheme, and an RLWE parameter set that is
+//! secure or says that it is not.
 
 mod description;
 mod file;

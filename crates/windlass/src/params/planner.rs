@@ -53,8 +53,9 @@ impl Default for ParamSpec {
 }
 
 impl ParamSpec {
-    /// The default with the least prime p ≥ 2^bits that gives every power-of-two ring up to m = 2^17 slots of degree 1 (p ≡ 1 mod 2^17; p = 65537
-    /// up to 16 bits, which does so up to m = 2^16).
+    /// The default with the least prime p ≥ 2^bits that gives every power-of-two ring up to m =
+    /// 2^17 slots of degree 1 (p ≡ 1 mod 2^17; p = 65537 up to 16 bits, which does so up to m =
+    /// 2^16).
     ///
     /// # Errors
     /// [`Error::OutOfRange`] above 44 bits.
@@ -77,13 +78,16 @@ const MAX_CHAIN: usize = 60;
 const PRIME_SIZES: [u32; 8] = [50, 45, 40, 36, 33, 30, 28, 25];
 
 impl Params {
-    /// The set of least dimension that meets the specification; among those, the one with the fewest digits.
+    /// The set of least dimension that meets the specification; among those, the one with the
+    /// fewest digits.
     ///
-    /// Powers of two in which p splits completely are tried first, then all powers of two and odd m with many slots in between.
+    /// Powers of two in which p splits completely are tried first, then all powers of two and odd m
+    /// with many slots in between.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p, bits that are not finite; [`Error::Ring`] for
-    /// p^r not below 2^45; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
+    /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p,
+    /// bits that are not finite; [`Error::Ring`] for p^r not below 2^45; [`Error::NoParameters`]
+    /// when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         let secure = Limits::between(RlweParams::REQUIRED_SECURITY, f64::MAX);
         secure.with("smaller sets being presets whose names say insecure or paper").check("security", spec.security)?;
@@ -112,8 +116,9 @@ fn slots(m: u64, p: u64) -> usize {
     (arith::totient(m) / arith::multiplicative_order(p, m)) as usize
 }
 
-/// Rings with enough slots. First the powers of two in which p splits completely (all slots of degree 1), by ascending dimension; then, where
-/// there are none that do, all powers of two and one odd m in each eighth of an octave, the one with most slots, by ascending dimension.
+/// Rings with enough slots. First the powers of two in which p splits completely (all slots of
+/// degree 1), by ascending dimension; then, where there are none that do, all powers of two and one
+/// odd m in each eighth of an octave, the one with most slots, by ascending dimension.
 fn candidates(spec: &ParamSpec) -> Box<dyn Iterator<Item = u64> + '_> {
     let fits = |m: u64| m % spec.p != 0 && m % 4 != 2 && slots(m, spec.p) >= spec.slots;
     if let Some(m) = spec.m {
@@ -139,7 +144,8 @@ fn smooth(m: u64) -> bool {
     arith::factor(m).iter().all(|&(p, e)| e <= 2 && arith::factor(p - 1).iter().all(|&(q, _)| q <= 31) && p > 3)
 }
 
-/// Tries chains of growing length over one ring; the error says why the longest secure one does not do.
+/// Tries chains of growing length over one ring; the error says why the longest secure one does not
+/// do.
 fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
     let n = arith::totient(m) as usize;
     let budget = max_log2_qp(n, spec.security, SecretDistribution::Ternary).map_err(|e| e.to_string())?;
@@ -152,7 +158,8 @@ fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
         for digits in [1, 2, 3, 4, 6, 8].into_iter().filter(|&digits| digits <= count) {
             for bits in PRIME_SIZES {
                 let chain = Chain::new(count, bits, digits);
-                // Primes fall short of their size by little: chains far above the budget need not be built, nor hopeless ones.
+                // Primes fall short of their size by little: chains far above the budget need not
+                // be built, nor hopeless ones.
                 if chain.bits() as f64 > budget + 4.0 || ((count as u32 * bits) as f64) < least {
                     continue;
                 }
@@ -176,7 +183,8 @@ fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
     Err(refusal)
 }
 
-/// A chain of primes of one size, with the special primes that its digits need (and room for the noise of the switch).
+/// A chain of primes of one size, with the special primes that its digits need (and room for the
+/// noise of the switch).
 #[derive(Clone, Copy)]
 struct Chain {
     count: usize,
@@ -218,10 +226,12 @@ impl Chain {
     }
 }
 
-/// A lower bound on log2 Q for the specification at m, which needs no chain; `None` when the ring has no primes of 50 bits.
+/// A lower bound on log2 Q for the specification at m, which needs no chain; `None` when the ring
+/// has no primes of 50 bits.
 ///
-/// A fresh ciphertext has capacity log2 Q − log2 ε up to a constant. Switching never adds to it, a product takes log2 ε ≥ log2 ρ from it, ρ the
-/// rounding noise, and a linear map the size of its constants.
+/// A fresh ciphertext has capacity log2 Q − log2 ε up to a constant. Switching never adds to it, a
+/// product takes log2 ε ≥ log2 ρ from it, ρ the rounding noise, and a linear map the size of its
+/// constants.
 fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
     let toy = RlweSpec {
         m,
@@ -239,8 +249,8 @@ fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
     Some(fixed + spec.capacity + noise.fresh_public().bits() + map + rounding * spec.depth as f64)
 }
 
-/// Why a set does not do; `None` when a fresh ciphertext survives the linear maps and multiplications with the capacity asked for, by the
-/// noise bounds that the engine keeps.
+/// Why a set does not do; `None` when a fresh ciphertext survives the linear maps and
+/// multiplications with the capacity asked for, by the noise bounds that the engine keeps.
 fn shortfall(spec: &ParamSpec, params: &Params) -> Option<String> {
     let (rlwe, noise) = (params.rlwe(), params.noise());
     let (mut level, mut bound) = (rlwe.top_level(), noise.fresh_public());

@@ -42,14 +42,16 @@ const fn toy(name: &'static str, m: u64, p: u64, r: u32) -> Preset {
 /// Primes of Q.
 type Chain = &'static [(u32, usize)];
 
-/// A bootstrapping set of the papers: QP of about the bits that HElib 2.3 gives it, in more digits and so with more of them for Q, and its weight of 120.
-/// Where there are enough primes of 30 bits, they lie where digits are removed: a product modulo 2^8 costs about 25 bits of capacity. A digit some bits
-/// below P makes the error of a key switch no larger than that of rounding.
+/// A bootstrapping set of the papers: QP of about the bits that HElib 2.3 gives it, in more digits
+/// and so with more of them for Q, and its weight of 120. Where there are enough primes of 30 bits,
+/// they lie where digits are removed: a product modulo 2^8 costs about 25 bits of capacity. A digit
+/// some bits below P makes the error of a key switch no larger than that of rounding.
 const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chain, special: usize, digits: usize) -> Preset {
     Preset { name, m, p, r, generators: &[], q, special: (50, special), digits, weight: 120, ephemeral_weight: 0 }
 }
 
-/// A set of Halevi–Shoup 2018, Tables 1 to 4: about 400 bits of Q, a dense key as HElib measures it, and the hypercube of the table.
+/// A set of Halevi–Shoup 2018, Tables 1 to 4: about 400 bits of Q, a dense key as HElib measures
+/// it, and the hypercube of the table.
 const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Preset {
     Preset {
         name,
@@ -65,8 +67,9 @@ const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Prese
     }
 }
 
-/// A set of Chen–Han 2018, Tables 4 and 5: log2 Q about 558 or 806 as published, weight 128. SEAL switched keys without special primes;
-/// ours come on top, so that λ is below the published figure. The lower primes have 50 bits, the others what a product modulo p^{r+1} costs.
+/// A set of Chen–Han 2018, Tables 4 and 5: log2 Q about 558 or 806 as published, weight 128. SEAL
+/// switched keys without special primes; ours come on top, so that λ is below the published figure.
+/// The lower primes have 50 bits, the others what a product modulo p^{r+1} costs.
 const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chain) -> Preset {
     let (special, digits) = if n == 16384 { (3, 5) } else { (5, 4) };
     Preset {
@@ -83,7 +86,8 @@ const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chain) -> Prese
     }
 }
 
-/// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 at most, weight 120. Primes as in [`chen_han`].
+/// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 at most, weight 120. Primes as in
+/// [`chen_han`].
 const fn ma(name: &'static str, p: u64, q: Chain) -> Preset {
     Preset {
         name,
@@ -104,7 +108,8 @@ const fn secure(name: &'static str, m: u64, q: Chain, special: (u32, usize), dig
     Preset { name, m, p: 65537, r: 1, generators: &[], q, special, digits, weight: 0, ephemeral_weight: 0 }
 }
 
-/// For n = 2^15 and plaintext moduli p² of 14 to 16 bits: a product costs about 40 bits of capacity.
+/// For n = 2^15 and plaintext moduli p² of 14 to 16 bits: a product costs about 40 bits of
+/// capacity.
 const SMALL_T: Chain = &[(50, 5), (40, 10)];
 
 /// For n near 2^14.5 and plaintext modulus 2: the ephemeral key meets the first prime, a product
@@ -186,8 +191,8 @@ pub fn ephemeral_weight(name: &str) -> Option<u32> {
 }
 
 impl Params {
-    /// A preset by name, for one scheme. Names with `insecure` are for tests; names with `paper` repeat published sets, most of them
-    /// near 80 bits of security. All others have at least 128.
+    /// A preset by name, for one scheme. Names with `insecure` are for tests; names with `paper`
+    /// repeat published sets, most of them near 80 bits of security. All others have at least 128.
     ///
     /// # Errors
     /// [`crate::Error::UnknownName`], which lists the names.

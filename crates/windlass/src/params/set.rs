@@ -26,8 +26,9 @@ impl Params {
     /// A set from its parts. The hypercube generators are found automatically unless given.
     ///
     /// # Errors
-    /// [`crate::Error::Rlwe`] as of [`RlweParams::new`]; [`crate::Error::OutOfRange`] when p is not a prime, divides m or a prime of the chain, or r is 0;
-    /// [`crate::Error::Ring`] for generators that do not generate.
+    /// [`crate::Error::Rlwe`] as of [`RlweParams::new`]; [`crate::Error::OutOfRange`] when p is not
+    /// a prime, divides m or a prime of the chain, or r is 0; [`crate::Error::Ring`] for generators
+    /// that do not generate.
     pub fn new(
         name: &str,
         scheme: Scheme,
@@ -136,7 +137,8 @@ impl Params {
         Ok(Context::new(self.rlwe.clone())?)
     }
 
-    /// A SHA-256 hash over everything that files must agree on: the RLWE set, scheme, plaintext modulus and generators.
+    /// A SHA-256 hash over everything that files must agree on: the RLWE set, scheme, plaintext
+    /// modulus and generators.
     pub fn id(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(b"windlass parameters 1\n");
@@ -159,7 +161,8 @@ impl Params {
         noise.capacity(self.rlwe.log2_q(self.rlwe.top_level()), noise.fresh_public())
     }
 
-    /// The number of multiplications in sequence that [`crate::schemes::Engine`] can do on a fresh ciphertext.
+    /// The number of multiplications in sequence that [`crate::schemes::Engine`] can do on a fresh
+    /// ciphertext.
     pub fn depth(&self) -> u32 {
         let noise = self.noise();
         let (mut level, mut bound, mut depth) = (self.rlwe.top_level(), noise.fresh_public(), 0);
@@ -170,8 +173,8 @@ impl Params {
     }
 }
 
-/// The level and noise of the product of two ciphertexts with this noise, at the level that the engine chooses: the lowest within half a bit of
-/// the greatest capacity. `None` when none is left.
+/// The level and noise of the product of two ciphertexts with this noise, at the level that the
+/// engine chooses: the lowest within half a bit of the greatest capacity. `None` when none is left.
 pub(super) fn best_product(rlwe: &RlweParams, noise: &NoiseModel, top: usize, bound: Bound) -> Option<(usize, Bound)> {
     let product = |level: usize| {
         let switched =

@@ -139,7 +139,8 @@ mod properties {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// Whatever is planned is secure by the tables and does what was asked; what cannot be planned is refused with a reason.
+        /// Whatever is planned is secure by the tables and does what was asked; what cannot be
+        /// planned is refused with a reason.
         #[test]
         fn plans_always_validate(
             p in prop::sample::select(vec![2u64, 3, 17, 257, 8191, 65537]),

@@ -1,7 +1,8 @@
 //! An exact mock of a scheme, without encryption.
 //!
-//! Circuits run on it at full size before they run on ciphertexts. It counts the operations, so that tests can hold a plan
-//! to what it promised, and it can be given a set of keys, so that a missing one is an error here too.
+//! Circuits run on it at full size before they run on ciphertexts. It counts the operations, so
+//! that tests can hold a plan to what it promised, and it can be given a set of keys, so that a
+//! missing one is an error here too.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -73,7 +74,8 @@ impl ClearCiphertext {
         self.plaintext.lowered(self.exponent)
     }
 
-    /// What its slots are known to hold: what the operations on ciphertexts can tell, not what the mock could see.
+    /// What its slots are known to hold: what the operations on ciphertexts can tell, not what the
+    /// mock could see.
     pub fn content(&self) -> Content {
         self.plaintext.content()
     }

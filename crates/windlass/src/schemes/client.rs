@@ -16,7 +16,8 @@ use crate::plaintext::Plaintext;
 use crate::schemes::Scheme;
 use windlass_ring::slots::SlotRing;
 
-/// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by t in BFV form.
+/// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by
+/// t in BFV form.
 fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64, level: usize) -> Poly<Eval> {
     let t = plaintext.slots().modulus().value();
     let mut lifted: Vec<i64> =
@@ -29,7 +30,8 @@ fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64
     message
 }
 
-/// The factor of a fresh ciphertext at `level`: 1 for BGV; −Q mod t for BFV, whose phase is then round(Q·m/t) + e.
+/// The factor of a fresh ciphertext at `level`: 1 for BGV; −Q mod t for BFV, whose phase is then
+/// round(Q·m/t) + e.
 fn fresh_factor(context: &Context, scheme: Scheme, t: u64, level: usize) -> u64 {
     match scheme {
         Scheme::Bgv => 1 % t,
@@ -100,7 +102,8 @@ impl Encryptor {
     /// A fresh encryption at the top level.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::CapacityExhausted`] for a modulus without room for p^r.
+    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::CapacityExhausted`]
+    /// for a modulus without room for p^r.
     pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl RngCore) -> Result<Ciphertext> {
         let context = self.key.context();
         // The bound must not depend on the message: it covers every one.
@@ -126,11 +129,12 @@ impl Decryptor {
         Self { scheme, key, slots: Arc::clone(slots), noise }
     }
 
-    /// A fresh secret-key encryption at `level`, and the seed from which its second part is expanded: half the size on the wire.
+    /// A fresh secret-key encryption at `level`, and the seed from which its second part is
+    /// expanded: half the size on the wire.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::OutOfRange`] for a level outside the chain,
-    /// [`Error::CapacityExhausted`] for one without room for p^r.
+    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::OutOfRange`] for a
+    /// level outside the chain, [`Error::CapacityExhausted`] for one without room for p^r.
     pub fn encrypt(
         &self,
         plaintext: &Plaintext,
@@ -149,12 +153,14 @@ impl Decryptor {
         Ok((fresh((context, self.key.key_id()), self.scheme, plaintext, zero, noise)?, seed))
     }
 
-    /// The message, in the ring modulo p^e for a ciphertext of exponent e: lower than r after exact divisions by p. The lower ring is made once,
-    /// when it is first needed ([`SlotRing::lower`]).
+    /// The message, in the ring modulo p^e for a ciphertext of exponent e: lower than r after exact
+    /// divisions by p. The lower ring is made once, when it is first needed ([`SlotRing::lower`]).
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer; [`Error::NotDecryptable`] when the noise is
-    /// seen to exceed its bound (another key, a ciphertext changed on its way, an inexact division by p); [`Error::ContextMismatch`]; [`Error::OtherKeyPair`]; [`Error::OtherSlotOrder`].
+    /// [`Error::CapacityExhausted`] when the noise bound no longer guarantees the right answer;
+    /// [`Error::NotDecryptable`] when the noise is seen to exceed its bound (another key, a
+    /// ciphertext changed on its way, an inexact division by p); [`Error::ContextMismatch`];
+    /// [`Error::OtherKeyPair`]; [`Error::OtherSlotOrder`].
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Plaintext> {
         self.check(ct)?;
         let capacity = self.noise.capacity(self.key.context().log2_modulus(ct.level()), ct.noise);
@@ -166,7 +172,8 @@ impl Decryptor {
         let lift = IntegerLift::new(epsilon.ring(), epsilon.basis());
         let (mut residues, fraction) = lift.centred_mod(&epsilon, t);
         epsilon.zeroize();
-        // The bound says |ε| ≤ 2^{−1−capacity}·Q, coefficient by coefficient; fractions are off by less than 2^{−40}.
+        // The bound says |ε| ≤ 2^{−1−capacity}·Q, coefficient by coefficient; fractions are off by
+        // less than 2^{−40}.
         if fraction > (-1.0 - capacity).exp2() * 1.001 + 2f64.powi(-39) {
             residues.zeroize();
             return Err(Error::NotDecryptable);
@@ -178,8 +185,9 @@ impl Decryptor {
 
     /// log2 of the largest powerful-basis coefficient of ε in the ciphertext.
     ///
-    /// The value depends on the secret key and on the message: published, or used to answer queries, it is a decryption oracle (IND-CPA-D). For tests
-    /// and experiments on keys of your own.
+    /// The value depends on the secret key and on the message: published, or used to answer
+    /// queries, it is a decryption oracle (IND-CPA-D). For tests and experiments on keys of your
+    /// own.
     ///
     /// # Errors
     /// [`Error::ContextMismatch`].
@@ -206,7 +214,8 @@ impl Decryptor {
 }
 
 impl Ciphertext {
-    /// The same message, noise and level in the form of the other scheme: one scalar multiplication, no noise.
+    /// The same message, noise and level in the form of the other scheme: one scalar
+    /// multiplication, no noise.
     pub fn to_scheme(&self, scheme: Scheme) -> Self {
         let mut out = self.clone();
         let t = self.prime.pow(self.exponent);

@@ -1,8 +1,8 @@
 //! Key switches of ciphertexts, once for all schemes over RLWE.
 //!
-//! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error, and what it holds. Here the
-//! polynomials are decomposed, moved, summed and divided; what happens to the metadata a scheme says by its [`Rules`]. Whatever
-//! has rules is [`Switching`].
+//! A ciphertext of BGV, BFV or CKKS is a pair of polynomials with metadata: what bounds its error,
+//! and what it holds. Here the polynomials are decomposed, moved, summed and divided; what happens
+//! to the metadata a scheme says by its [`Rules`]. Whatever has rules is [`Switching`].
 
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ pub struct Hoisted<C> {
 
 /// P times a ciphertext, over Q_level·P.
 ///
-/// For BGV the pair is held divided by t, so that mod-down is a plain rounding; the t returns with [`Switching::mod_down`].
+/// For BGV the pair is held divided by t, so that mod-down is a plain rounding; the t returns with
+/// [`Switching::mod_down`].
 #[derive(Debug, Clone)]
 pub struct Extended<C> {
     /// The parts are over the wide basis; the metadata is that of the pair divided by P.
@@ -80,7 +81,8 @@ pub trait Rules: Sync {
     fn grow(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
     /// The metadata of a sum, in place of that of its first term.
     fn absorb(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
-    /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a constant that does not fit.
+    /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a
+    /// constant that does not fit.
     fn weigh(&self, ct: &Self::Ciphertext, level: usize, constant: &Self::Constant) -> Result<Self::Ciphertext>;
     /// The values of a constant.
     fn values(constant: &Self::Constant) -> &Poly<Eval>;
@@ -97,7 +99,8 @@ pub trait Rules: Sync {
     fn zero(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `c · a`.
     fn times_constant(&self, a: &Self::Ciphertext, c: &Self::Constant) -> Result<Self::Ciphertext>;
-    /// An operation, and again on refreshed operands where its result has too little room; only schemes that can refresh do.
+    /// An operation, and again on refreshed operands where its result has too little room; only
+    /// schemes that can refresh do.
     fn with_room(
         &self,
         operands: &[&Self::Ciphertext],

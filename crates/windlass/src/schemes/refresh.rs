@@ -5,15 +5,18 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-/// Something that gives a ciphertext new capacity: circuits that run out of it can refresh by themselves.
+/// Something that gives a ciphertext new capacity: circuits that run out of it can refresh by
+/// themselves.
 pub trait Refresh<C>: Send + Sync {
     /// The same message with more capacity.
     fn refresh(&self, ciphertext: &C) -> Result<C>;
 
-    /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit where there is no noise.
+    /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit
+    /// where there is no noise.
     fn spare_bits(&self, ciphertext: &C) -> f64;
 
-    /// The ciphertext as it is when `bits` may be spent on it, else refreshed: a circuit that says so before each step never runs out.
+    /// The ciphertext as it is when `bits` may be spent on it, else refreshed: a circuit that says
+    /// so before each step never runs out.
     ///
     /// # Errors
     /// Those of [`Refresh::refresh`].

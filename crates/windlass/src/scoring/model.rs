@@ -16,7 +16,8 @@ impl Standardisation {
     /// Means and standard deviations of rows of equal length.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for rows of different lengths or none; [`Error::NotFinite`] for a value that is no number (by column).
+    /// [`Error::ShapeMismatch`] for rows of different lengths or none; [`Error::NotFinite`] for a
+    /// value that is no number (by column).
     pub fn of(rows: &[Vec<f64>]) -> Result<Self> {
         let Some(first) = rows.first() else {
             return Err(Error::ShapeMismatch { what: "rows", expected: 1, got: 0 });
@@ -53,8 +54,8 @@ impl Standardisation {
     }
 }
 
-/// Mean and standard deviation (1 where all values are equal), of values divided by a power of two near the largest: neither sums nor squares
-/// overflow or vanish.
+/// Mean and standard deviation (1 where all values are equal), of values divided by a power of two
+/// near the largest: neither sums nor squares overflow or vanish.
 fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let largest = values.clone().fold(0.0f64, |largest, x| largest.max(x.abs()));
     if largest == 0.0 {
@@ -99,7 +100,8 @@ impl LogisticModel {
     /// The maximum of the penalised likelihood, by Newton's method. Deterministic.
     ///
     /// # Errors
-    /// As [`Standardisation::of`]; [`Error::ShapeMismatch`] when there is not one label for each row.
+    /// As [`Standardisation::of`]; [`Error::ShapeMismatch`] when there is not one label for each
+    /// row.
     pub fn train(rows: &[Vec<f64>], labels: &[bool], spec: TrainSpec) -> Result<Self> {
         if rows.len() != labels.len() {
             return Err(Error::ShapeMismatch { what: "labels", expected: rows.len(), got: labels.len() });

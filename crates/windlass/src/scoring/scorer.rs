@@ -104,7 +104,8 @@ impl Scorer {
     /// Prepares the weights for rows laid out in `layout`.
     ///
     /// # Errors
-    /// [`Error::ShapeMismatch`] for a model of another number of features; [`Error::MissingGaloisKey`] when keys are missing.
+    /// [`Error::ShapeMismatch`] for a model of another number of features;
+    /// [`Error::MissingGaloisKey`] when keys are missing.
     pub fn new(engine: Engine, model: &LogisticModel, layout: RowLayout) -> Result<Self> {
         if model.weights().len() != layout.features {
             let (expected, got) = (layout.features, model.weights().len());
@@ -135,7 +136,8 @@ impl Scorer {
         &self.plan
     }
 
-    /// w·x + b of every row of a ciphertext, in the first slot of its field; the other slots hold other sums of the same rows.
+    /// w·x + b of every row of a ciphertext, in the first slot of its field; the other slots hold
+    /// other sums of the same rows.
     ///
     /// # Errors
     /// What the evaluator reports.

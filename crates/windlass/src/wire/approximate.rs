@@ -11,7 +11,8 @@ use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::ckks::{Ciphertext, CkksContext};
 
-/// What files of CKKS must agree with: ring, moduli, and the scales of the levels. Keys have the same wire form as in BGV and BFV.
+/// What files of CKKS must agree with: ring, moduli, and the scales of the levels. Keys have the
+/// same wire form as in BGV and BFV.
 #[derive(Debug, Clone)]
 pub struct ApproximateContext {
     context: Arc<CkksContext>,
@@ -116,7 +117,8 @@ impl Payload<ApproximateContext> for Ciphertext {
         out.f64(self.deviation().max(context.context.fresh_deviation(self.level())));
     }
 
-    /// Refuses also what states values that do not fit its modulus: [`crate::Error::CapacityExhausted`].
+    /// Refuses also what states values that do not fit its modulus:
+    /// [`crate::Error::CapacityExhausted`].
     fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
         let head = Fields::read(&context.context, &mut fields)?;
         let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;

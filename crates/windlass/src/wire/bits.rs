@@ -1,5 +1,5 @@
-//! Payloads as sequences of fields: little-endian integers, byte strings, and residues packed to the bit length of
-//! their modulus.
+//! Payloads as sequences of fields: little-endian integers, byte strings, and residues packed to
+//! the bit length of their modulus.
 
 use super::error::WireError;
 use crate::file_sizes::{packed_len, residue_bits};
@@ -46,7 +46,8 @@ impl FieldWriter {
         self.u64(value.to_bits());
     }
 
-    /// Appends residues in `[0, modulus)`, least significant bit first, padded with zero bits to a byte.
+    /// Appends residues in `[0, modulus)`, least significant bit first, padded with zero bits to a
+    /// byte.
     pub fn residues(&mut self, row: &[u64], modulus: u64) {
         let width = residue_bits(modulus);
         let (mut pending, mut filled) = (0u128, 0);
@@ -118,7 +119,8 @@ impl<'a> FieldReader<'a> {
     /// Fills `row` with packed residues.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] when bytes are missing, a residue is not below `modulus`, or a padding bit is set.
+    /// [`WireError::Malformed`] when bytes are missing, a residue is not below `modulus`, or a
+    /// padding bit is set.
     pub fn residues(&mut self, row: &mut [u64], modulus: u64, what: &'static str) -> Result<(), WireError> {
         let width = residue_bits(modulus);
         let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };

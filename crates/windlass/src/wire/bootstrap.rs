@@ -12,10 +12,12 @@ use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::Result;
 use crate::schemes::Scheme;
 
-/// What bootstrapping keys must agree with: the context of the ciphertexts they refresh, and of the plan the modulus at which a ciphertext meets
-/// the ephemeral key, that key's weight and norm, and the modulus p^e of the digits.
+/// What bootstrapping keys must agree with: the context of the ciphertexts they refresh, and of the
+/// plan the modulus at which a ciphertext meets the ephemeral key, that key's weight and norm, and
+/// the modulus p^e of the digits.
 ///
-/// Galois and relinearisation keys are files of [`Self::message`]: plans that differ in their stages share them as far as they go.
+/// Galois and relinearisation keys are files of [`Self::message`]: plans that differ in their
+/// stages share them as far as they go.
 #[derive(Debug, Clone)]
 pub struct BootstrapContext {
     message: WireContext,
@@ -74,8 +76,8 @@ impl Wire<BootstrapContext> for BootstrapKeys {
         Some(BootstrapKeys::key_id(self))
     }
 
-    /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in. Then the encrypted ephemeral secret, its seed and its b
-    /// over Q·P.
+    /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in. Then the encrypted
+    /// ephemeral secret, its seed and its b over Q·P.
     fn encode(&self, _: &BootstrapContext, out: &mut FieldWriter) {
         let (seed, b) = self.encapsulation_parts();
         out.bytes(seed);

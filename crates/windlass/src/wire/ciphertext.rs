@@ -25,8 +25,9 @@ use crate::schemes::Ciphertext;
 /// | 8 | log2 of the noise bound, a double |
 /// | | polynomials, packed; a seed takes 32 bytes |
 ///
-/// The second flag stands where d > 1 only: slots of degree 1 hold nothing but integers. Files that were written before it was there read as
-/// [`Content::Elements`], about which nothing is claimed: [`Ciphertext::assume_integers`] says what their owner knows.
+/// The second flag stands where d > 1 only: slots of degree 1 hold nothing but integers. Files that
+/// were written before it was there read as [`Content::Elements`], about which nothing is claimed:
+/// [`Ciphertext::assume_integers`] says what their owner knows.
 pub type CiphertextV1 = Stored<Ciphertext>;
 
 /// The flags.

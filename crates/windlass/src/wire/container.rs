@@ -20,7 +20,8 @@ use crate::hex::hex;
 /// The hash that names a parameter set.
 pub type ContextHash = [u8; 32];
 
-/// The format version that this build writes and reads. Version 1 had no key pair in its header and was never released.
+/// The format version that this build writes and reads. Version 1 had no key pair in its header and
+/// was never released.
 pub const VERSION: u16 = 2;
 
 pub(super) const MAGIC: [u8; 8] = *b"WINDLASS";

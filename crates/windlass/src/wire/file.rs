@@ -23,17 +23,20 @@ pub(super) fn access_of(kind: Kind) -> Access {
     if kind == Kind::SecretKey { Access::Owner } else { Access::Public }
 }
 
-/// Writes a container to a new file and gives its size in bytes. Secret keys are readable by their owner only.
+/// Writes a container to a new file and gives its size in bytes. Secret keys are readable by their
+/// owner only.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
+/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// behind.
 pub fn write_file(path: &Path, label: &Label, payload: &[u8]) -> Result<u64, WireError> {
     let bytes = Zeroizing::new(seal(label, payload));
     write_new(path, &bytes, access_of(label.kind))?;
     Ok(bytes.len() as u64)
 }
 
-/// The key pair and the payload of the container in a file. The header is checked before memory is taken for the rest.
+/// The key pair and the payload of the container in a file. The header is checked before memory is
+/// taken for the rest.
 ///
 /// # Errors
 /// As [`super::open`], and [`WireError::Io`].
@@ -63,10 +66,12 @@ pub fn read_file(path: &Path, expected: &Expected) -> Result<(KeyId, Zeroizing<V
     Ok((key, bytes))
 }
 
-/// Writes a new file: under a temporary name in the same directory first, then under its own name in one step.
+/// Writes a new file: under a temporary name in the same directory first, then under its own name
+/// in one step.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind.
+/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// behind.
 pub fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), WireError> {
     if path.symlink_metadata().is_ok() {
         return Err(std::io::Error::from(std::io::ErrorKind::AlreadyExists).into());
@@ -93,7 +98,8 @@ fn write_temporary(path: &Path, bytes: &[u8], access: Access) -> std::io::Result
     options.write(true).create_new(true);
     restrict(&mut options, access);
     let mut file = options.open(path)?;
-    // A sign of life for those who clear away what killed writers left; without it the number of the process is one.
+    // A sign of life for those who clear away what killed writers left; without it the number of
+    // the process is one.
     let _ = file.lock();
     file.write_all(bytes)?;
     file.sync_all()
@@ -108,8 +114,8 @@ fn restrict(options: &mut OpenOptions, access: Access) {
 #[cfg(not(unix))]
 fn restrict(_: &mut OpenOptions, _: Access) {}
 
-/// Moves a file to a name that must be free. A hard link fails if the name is taken, where a rename would replace it; file systems
-/// without hard links get the rename.
+/// Moves a file to a name that must be free. A hard link fails if the name is taken, where a rename
+/// would replace it; file systems without hard links get the rename.
 ///
 /// # Errors
 /// Those of the file system; `AlreadyExists` when the name is taken, and then nothing is moved.

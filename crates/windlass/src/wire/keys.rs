@@ -78,8 +78,8 @@ impl<C: FileContext> Wire<C> for EvaluationKeys {
         EvaluationKeys::key_id(self)
     }
 
-    /// The number of keys (4 bytes), then for each its element (8 bytes; 0 for relinearisation, first), level (2 bytes),
-    /// seed, and b halves. Elements increase.
+    /// The number of keys (4 bytes), then for each its element (8 bytes; 0 for relinearisation,
+    /// first), level (2 bytes), seed, and b halves. Elements increase.
     fn encode(&self, _: &C, out: &mut FieldWriter) {
         let galois: Vec<u64> = self.galois_elements().collect();
         out.u32((galois.len() + usize::from(self.relinearisation().is_some())) as u32);

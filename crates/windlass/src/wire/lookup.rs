@@ -1,4 +1,5 @@
-//! The messages of a lookup: a ciphertext, and the hash of the public schema of the table that it is for.
+//! The messages of a lookup: a ciphertext, and the hash of the public schema of the table that it
+//! is for.
 
 use super::values::{Wire, WireContext};
 use super::{CiphertextV1, FieldReader, FieldWriter, KeyId, Kind};

@@ -1,9 +1,12 @@
-//! Durable bytes: containers that name their format version, kind, parameters and key pair, and carry a checksum.
+//! Durable bytes: containers that name their format version, kind, parameters and key pair, and
+//! carry a checksum.
 //!
-//! Every reader takes the parameters that the bytes must belong to (and the key pair, where it is known) and a size limit that follows from
-//! them, and refuses anything else with a [`WireError`] before it takes memory: wrong magic, version, kind, context or key pair, missing or
-//! trailing bytes, a wrong checksum, residues that are not canonical. Variants are append-only; golden files in `tests/golden/`
-//! pin the bytes of each version. The checksum finds accidents; it does not authenticate.
+//! Every reader takes the parameters that the bytes must belong to (and the key pair, where it is
+//! known) and a size limit that follows from them, and refuses anything else with a [`WireError`]
+//! before it takes memory: wrong magic, version, kind, context or key pair, missing or trailing
+//! bytes, a wrong checksum, residues that are not canonical. Variants are append-only; golden files
+//! in `tests/golden/` pin the bytes of each version. The checksum finds accidents; it does not
+//! authenticate.
 
 mod approximate;
 mod bits;

@@ -1,4 +1,5 @@
-//! Ciphertexts of every scheme on the wire: fields, then two polynomials, the second of which may be a seed.
+//! Ciphertexts of every scheme on the wire: fields, then two polynomials, the second of which may
+//! be a seed.
 
 use windlass_ring::sample;
 
@@ -7,7 +8,8 @@ use super::{FieldReader, FieldWriter, KeyId, Kind};
 use crate::error::Result;
 use crate::schemes::pairs::Pair;
 
-/// A ciphertext, and the seed of its second polynomial where it is a fresh secret-key encryption: half the size.
+/// A ciphertext, and the seed of its second polynomial where it is a fresh secret-key encryption:
+/// half the size.
 #[derive(Debug, Clone)]
 pub struct Stored<C> {
     ciphertext: C,
@@ -21,7 +23,8 @@ impl<C: Pair> Stored<C> {
     }
 
     /// A fresh secret-key encryption whose second polynomial is expanded from `seed`, as
-    /// [`crate::schemes::Decryptor::encrypt`] and [`crate::schemes::ckks::Decryptor::encrypt`] give it.
+    /// [`crate::schemes::Decryptor::encrypt`] and [`crate::schemes::ckks::Decryptor::encrypt`] give
+    /// it.
     pub fn seeded(ciphertext: C, seed: [u8; 32]) -> Self {
         let second = &ciphertext.parts()[1];
         debug_assert!(sample::uniform(second.ring(), second.basis(), &seed, 0) == *second);

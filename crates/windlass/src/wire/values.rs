@@ -1,4 +1,5 @@
-//! Values on the wire: plain data under version 1, turned into library values only against a given context.
+//! Values on the wire: plain data under version 1, turned into library values only against a given
+//! context.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -122,11 +123,12 @@ pub fn to_payload<C: FileContext, T: Wire<C>>(context: &C, value: &T) -> Zeroizi
     Zeroizing::new(out.finish())
 }
 
-/// Writes a value, with the name of its key pair, to a new file and gives the file's size in bytes. Secret keys are readable by their owner only.
+/// Writes a value, with the name of its key pair, to a new file and gives the file's size in bytes.
+/// Secret keys are readable by their owner only.
 ///
 /// # Errors
-/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left behind. [`WireError::NoKeyPair`] for a
-/// set of no keys.
+/// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
+/// behind. [`WireError::NoKeyPair`] for a set of no keys.
 pub fn save<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<u64, WireError> {
     let bytes = to_bytes(context, value)?;
     write_new(path, &bytes, access_of(T::KIND))?;
@@ -158,7 +160,8 @@ pub fn from_bytes<C: FileContext, T: Wire<C>>(context: &C, bytes: &[u8]) -> Resu
 /// Reads a value, and the name of the key pair that it belongs to, from a file.
 ///
 /// # Errors
-/// Every [`WireError`]: nothing of a file is used that is not whole and does not belong to this context.
+/// Every [`WireError`]: nothing of a file is used that is not whole and does not belong to this
+/// context.
 pub fn load<C: FileContext, T: Wire<C>>(path: &Path, context: &C) -> Result<(T, KeyId)> {
     read(path, context, None)
 }
@@ -184,7 +187,8 @@ pub(super) fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
     }
 }
 
-/// The polynomials of a ciphertext, the second as the seed that it is expanded from if there is one.
+/// The polynomials of a ciphertext, the second as the seed that it is expanded from if there is
+/// one.
 pub(super) fn write_parts(out: &mut FieldWriter, parts: &[Poly<Eval>], seed: Option<&[u8; 32]>) {
     write_poly(out, &parts[0]);
     match seed {

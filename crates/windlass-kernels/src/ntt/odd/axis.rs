@@ -1,8 +1,9 @@
 //! The transform of one odd prime-power axis on eight columns.
 //!
-//! With ℓ^k the index, B = ℓ^{k−1}, j = j_1·B + j_0 and e ≡ g^u mod ℓ, e = g^u + ℓt, the value at ω^e is
-//! `Σ_{j_0} (ω^ℓ)^{t j_0} · ω^{g^u j_0} · Σ_{j_1} a_j (ω^B)^{g^u j_1}`: a Rader convolution of length ℓ − 1 for each j_0, twiddles,
-//! and a transform of length B for each u. For a prime there is only the first step.
+//! With ℓ^k the index, B = ℓ^{k−1}, j = j_1·B + j_0 and e ≡ g^u mod ℓ, e = g^u + ℓt, the value at
+//! ω^e is `Σ_{j_0} (ω^ℓ)^{t j_0} · ω^{g^u j_0} · Σ_{j_1} a_j (ω^B)^{g^u j_1}`: a Rader convolution
+//! of length ℓ − 1 for each j_0, twiddles, and a transform of length B for each u. For a prime
+//! there is only the first step.
 
 use super::build::{Builder, Constants, Direction, Place};
 use super::design::{Design, Factor, factors, joint_order};
@@ -49,7 +50,8 @@ pub(crate) struct OddAxis {
 }
 
 impl OddAxis {
-    /// Builds the tables for the root ω of order `axis.index`; the entries of a column are `distance` apart.
+    /// Builds the tables for the root ω of order `axis.index`; the entries of a column are
+    /// `distance` apart.
     pub fn new(
         axis: &Axis,
         design: &AxisDesign,
@@ -99,7 +101,8 @@ impl OddAxis {
         if direction == Direction::Forward { &self.values } else { &self.coefficients }
     }
 
-    /// Positions that are to be subtracted from entry j of the result: entry j modulo their number; none going forward.
+    /// Positions that are to be subtracted from entry j of the result: entry j modulo their number;
+    /// none going forward.
     pub fn corrections(&self, direction: Direction) -> &[usize] {
         if direction == Direction::Forward { &[] } else { &self.top }
     }
@@ -232,8 +235,8 @@ impl TailIndex {
     }
 }
 
-/// Where entries of a column lie in scratch memory: position of the convolution times B, plus position of the tail; then
-/// the B constant coefficients of the convolutions.
+/// Where entries of a column lie in scratch memory: position of the convolution times B, plus
+/// position of the tail; then the B constant coefficients of the convolutions.
 struct Layout<'a> {
     convolution: &'a Design,
     block: usize,

@@ -23,7 +23,8 @@ impl Direction {
     }
 }
 
-/// Transforms of equal kind that are done together: position i of each is at `start + i * unit`, `unit` of them side by side.
+/// Transforms of equal kind that are done together: position i of each is at `start + i * unit`,
+/// `unit` of them side by side.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     /// First positions.
@@ -32,7 +33,8 @@ pub(super) struct Place<'a> {
     pub unit: usize,
 }
 
-/// Constant coefficients of convolutions, and the factor that multiplies the sum of all coefficients.
+/// Constant coefficients of convolutions, and the factor that multiplies the sum of all
+/// coefficients.
 pub(super) struct Constants<'a> {
     /// Where they are, for each start of a [`Place`].
     pub positions: &'a [usize],
@@ -63,7 +65,8 @@ impl Builder<'_> {
         constants.into_iter().flat_map(|c| (self.prepare)(c)).collect()
     }
 
-    /// Roots for the factors of a transform; factors of one prime use powers of one root. `given` is the first one.
+    /// Roots for the factors of a transform; factors of one prime use powers of one root. `given`
+    /// is the first one.
     pub(super) fn rooted<'f>(&self, factors: &'f [Factor], given: Option<u64>) -> Result<Vec<Rooted<'f>>, KernelError> {
         let mut rooted: Vec<Rooted> = Vec::with_capacity(factors.len());
         for factor in factors {
@@ -163,7 +166,8 @@ impl Builder<'_> {
         }
     }
 
-    /// Steps for `y_u = x_0 + Σ_a x_a kernel[(u − a) mod N]`, and `factor · (x_0 + Σ_a x_a)` in place of x_0.
+    /// Steps for `y_u = x_0 + Σ_a x_a kernel[(u − a) mod N]`, and `factor · (x_0 + Σ_a x_a)` in
+    /// place of x_0.
     pub(super) fn convolution(
         &self,
         design: &Design,
@@ -229,7 +233,8 @@ impl Builder<'_> {
         spectrum.into_iter().map(|x| q.mul(x, scale)).collect()
     }
 
-    /// Rader's kernel for a prime p and root w: `X_{g^b} − x_0 = Σ_a x_{g^−a} w^{g^{b−a}}`, or its inverse.
+    /// Rader's kernel for a prime p and root w: `X_{g^b} − x_0 = Σ_a x_{g^−a} w^{g^{b−a}}`, or its
+    /// inverse.
     fn rader_kernel(&self, p: usize, w: u64, direction: Direction) -> Vec<u64> {
         let q = self.q;
         let generator = arith::least_generator(p as u64);
@@ -245,7 +250,8 @@ impl Builder<'_> {
 /// Twiddles that follow a small transform, in rows.
 struct Twiddles {
     table: Vec<u64>,
-    /// Number of blocks and of groups that have rows of their own; rows of block 0 or group 0 may be trivial.
+    /// Number of blocks and of groups that have rows of their own; rows of block 0 or group 0 may
+    /// be trivial.
     blocks: usize,
     groups: usize,
     /// The first block and the first group with a row.
@@ -299,7 +305,8 @@ fn is_continued(previous: &Factor, factor: &Factor) -> bool {
 /// The index within the rest of the group at each of its positions.
 fn rest_inputs(factor: &Factor) -> Vec<usize> {
     match &factor.rader {
-        // Codelets that are cut further keep natural order; primes without one are mixed radix in their own order.
+        // Codelets that are cut further keep natural order; primes without one are mixed radix in
+        // their own order.
         None => (0..factor.rest).collect(),
         Some(_) => {
             let mut inputs = vec![0];

@@ -1,4 +1,5 @@
-//! What the small transforms compute on: a vector of a backend, or one lane after another where there are no vectors.
+//! What the small transforms compute on: a vector of a backend, or one lane after another where
+//! there are no vectors.
 
 use crate::lanes::portable::Portable;
 use crate::lanes::{Form, LANES, Lanes};
@@ -110,8 +111,9 @@ impl<L: Lanes> Cell for Vectors<L> {
     }
 }
 
-/// One of the eight columns, in the internal form and with the prepared multipliers of [`Portable`]. Eight columns side by
-/// side would be eight times the code and would not fit in registers.
+/// One of the eight columns, in the internal form and with the prepared multipliers of
+/// [`Portable`]. Eight columns side by side would be eight times the code and would not fit in
+/// registers.
 #[derive(Clone, Copy)]
 pub(super) struct OneLane {
     q: u64,

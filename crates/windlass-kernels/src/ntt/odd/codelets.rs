@@ -1,8 +1,9 @@
 //! Transforms of small fixed length in registers: `X_k = Σ_j x_j w^{jk}`, natural order in and out.
 //!
-//! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even and odd parts of the
-//! Winograd forms), and mixed radix with twiddles for 8 and 16. The lengths 6 and 10 are products of coprime lengths
-//! without twiddles; their index is the pair of residues, row-major.
+//! Multiplications are few: 1 for 3, 1 for 4, 5 for 5, 8 for 7 points (the rational and the even
+//! and odd parts of the Winograd forms), and mixed radix with twiddles for 8 and 16. The lengths 6
+//! and 10 are products of coprime lengths without twiddles; their index is the pair of residues,
+//! row-major.
 
 use super::cell::Cell;
 use super::lazy::{Arithmetic, Lazy};
@@ -12,7 +13,8 @@ use crate::modulus::Modulus;
 pub(super) trait Codelet<const R: usize> {
     /// Whether it is ever the leaf of a convolution, which has an even number of points.
     const LEAF: bool;
-    /// Whether twiddles ever follow: not where the length is a product of coprime factors, nor for a lone factor of 2.
+    /// Whether twiddles ever follow: not where the length is a product of coprime factors, nor for
+    /// a lone factor of 2.
     const TWIDDLED: bool;
 
     /// `table` holds the constants of [`constants`], prepared.
@@ -245,7 +247,8 @@ impl Codelet<16> for Sixteen {
     const LEAF: bool = true;
     const TWIDDLED: bool = true;
 
-    // Written out: the compiler drops the bounds only after it has unrolled a loop, and this one is too long for that.
+    // Written out: the compiler drops the bounds only after it has unrolled a loop, and this one is
+    // too long for that.
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 16]) -> [Lazy<C::Value>; 16] {
         let c = [

@@ -1,9 +1,10 @@
 //! How a cyclic convolution of fixed length with a fixed kernel is cut into small transforms.
 //!
-//! A cyclic convolution of length N is diagonal after a transform over Z_N. Coprime factors of N separate without
-//! twiddles (Good–Thomas), powers of one prime are cut with twiddles (Cooley–Tukey), and a prime without a codelet is
-//! itself done by a convolution of length p − 1 (Rader). As only the convolution counts, the order of positions is
-//! ours to choose at each level, and every step works in place.
+//! A cyclic convolution of length N is diagonal after a transform over Z_N. Coprime factors of N
+//! separate without twiddles (Good–Thomas), powers of one prime are cut with twiddles
+//! (Cooley–Tukey), and a prime without a codelet is itself done by a convolution of length p − 1
+//! (Rader). As only the convolution counts, the order of positions is ours to choose at each level,
+//! and every step works in place.
 
 use super::codelets;
 use crate::arith;
@@ -22,7 +23,8 @@ pub(super) struct Factor {
     pub len: usize,
     /// Product of the lengths of the factors after it.
     pub stride: usize,
-    /// Product of the lengths after it that belong to the same prime: with more than one, twiddles follow.
+    /// Product of the lengths after it that belong to the same prime: with more than one, twiddles
+    /// follow.
     pub rest: usize,
     /// `stride / rest`.
     pub inner: usize,
@@ -55,7 +57,8 @@ pub(super) struct Design {
     pub operations: (usize, usize),
 }
 
-/// The least common multiple of two orders; `u64::MAX`, which no prime has roots of, where it does not fit a word.
+/// The least common multiple of two orders; `u64::MAX`, which no prime has roots of, where it does
+/// not fit a word.
 pub(in crate::ntt) fn joint_order(a: u64, b: u64) -> u64 {
     if a == u64::MAX || b == u64::MAX {
         return u64::MAX;
@@ -77,7 +80,8 @@ fn has_codelet(len: usize) -> bool {
     codelets::LENGTHS.contains(&len)
 }
 
-/// Residues modulo 2·p at the positions (j mod 2, j mod p), and the frequencies that the codelet puts there.
+/// Residues modulo 2·p at the positions (j mod 2, j mod p), and the frequencies that the codelet
+/// puts there.
 fn pair_order(p: usize) -> (Vec<usize>, Vec<usize>) {
     let find = |a: usize, b: usize| (0..2 * p).find(|j| j % 2 == a && j % p == b % p).expect("2 and p are coprime");
     let input = (0..2 * p).map(|i| find(i / p, i % p)).collect();
@@ -159,7 +163,8 @@ pub(super) fn factors(size: usize) -> Vec<Factor> {
     factors
 }
 
-/// The index (residue modulo the product of the lengths) at each position, by Chinese remaindering of the groups.
+/// The index (residue modulo the product of the lengths) at each position, by Chinese remaindering
+/// of the groups.
 fn indices(factors: &[Factor], size: usize) -> Vec<usize> {
     let mut result = vec![0; size];
     let mut at = 0;
@@ -219,7 +224,8 @@ impl Design {
         if exact.cost <= padded.cost && exact.order < 1 << 34 { exact } else { padded }
     }
 
-    /// With padding to a power of two: the smallest order of roots for rings whose other plans would need too large ones.
+    /// With padding to a power of two: the smallest order of roots for rings whose other plans
+    /// would need too large ones.
     pub fn thrifty(len: usize) -> Self {
         Self::over(len, if len.is_power_of_two() { len } else { (2 * len - 1).next_power_of_two() })
     }
@@ -236,7 +242,8 @@ fn rough_cost(size: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// Rader convolutions behind Rader convolutions may need roots of an order above 2^64: such designs are not taken.
+    /// Rader convolutions behind Rader convolutions may need roots of an order above 2^64: such
+    /// designs are not taken.
     #[test]
     fn orders_beyond_a_word_are_left_aside() {
         for prime in [34549, 65267, 103613] {

@@ -1,12 +1,13 @@
-//! Values with the bound they are known to satisfy, so that reductions happen exactly where a backend needs them.
+//! Values with the bound they are known to satisfy, so that reductions happen exactly where a
+//! backend needs them.
 //!
 //! The bounds are constants after inlining: no test of a bound is left in the compiled code.
 
 use super::cell::Cell;
 use crate::lanes::Form;
 
-/// Bounds are the same whatever the data, so asserting them in the tests of this crate is enough; elsewhere it would only
-/// multiply the build time.
+/// Bounds are the same whatever the data, so asserting them in the tests of this crate is enough;
+/// elsewhere it would only multiply the build time.
 macro_rules! assert_bound {
     ($condition:expr) => {
         #[cfg(test)]
@@ -27,7 +28,8 @@ pub(super) struct Arithmetic<C: Cell> {
     pub cell: C,
 }
 
-/// Bound of the values that wait in memory between two steps: one reduced value (or product), no sums.
+/// Bound of the values that wait in memory between two steps: one reduced value (or product), no
+/// sums.
 pub(super) const fn stored<C: Cell>() -> u32 {
     if C::FORM.signed { Form::ONE } else { C::FORM.reduced }
 }

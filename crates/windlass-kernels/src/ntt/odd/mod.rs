@@ -1,4 +1,5 @@
-//! Axes of odd prime-power index: Rader's convolution, cut into small transforms, on eight columns at once.
+//! Axes of odd prime-power index: Rader's convolution, cut into small transforms, on eight columns
+//! at once.
 
 mod axis;
 mod build;

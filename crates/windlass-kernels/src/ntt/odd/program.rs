@@ -1,8 +1,9 @@
 //! A transform of an axis as a flat list of steps over scratch memory.
 //!
-//! A convolution becomes its stages, the leaf (last factor, products, last factor again) and the stages back; a stage of
-//! a prime without a codelet becomes the steps of its own convolution, done for all columns together. So each step
-//! does nothing but one small transform in many places, and each small transform is compiled once for a backend.
+//! A convolution becomes its stages, the leaf (last factor, products, last factor again) and the
+//! stages back; a stage of a prime without a codelet becomes the steps of its own convolution, done
+//! for all columns together. So each step does nothing but one small transform in many places, and
+//! each small transform is compiled once for a backend.
 
 use crate::lanes::LANES;
 
@@ -23,8 +24,8 @@ pub(super) struct Run {
     pub kernel: u32,
     /// Row of the twiddles that the results are multiplied by, or [`NONE`].
     pub twiddle: u32,
-    /// Position of the first constant coefficient, or [`NONE`]: the leaf adds it to all results and leaves there
-    /// `factor · (constant + Σ x)`.
+    /// Position of the first constant coefficient, or [`NONE`]: the leaf adds it to all results and
+    /// leaves there `factor · (constant + Σ x)`.
     pub constant: u32,
 }
 
@@ -59,7 +60,8 @@ pub(super) struct Step {
     pub deferred: usize,
     /// What the last step subtracts.
     pub correction: Correction,
-    /// A copy between the row and scratch memory, not needed when all entries are in scratch memory.
+    /// A copy between the row and scratch memory, not needed when all entries are in scratch
+    /// memory.
     pub edge: bool,
 }
 
@@ -85,13 +87,14 @@ pub(super) struct Links<'a> {
     pub sources: &'a [usize],
     /// Position of each entry after it.
     pub targets: &'a [usize],
-    /// Consecutive positions to be subtracted from the results: the one that is congruent modulo their number.
+    /// Consecutive positions to be subtracted from the results: the one that is congruent modulo
+    /// their number.
     pub top: &'a [usize],
 }
 
 impl Step {
-    /// Positions of all points and constants of a run: point j of the transform `k` is item `k(R + 1) + j`, its
-    /// constant item `k(R + 1) + R`.
+    /// Positions of all points and constants of a run: point j of the transform `k` is item
+    /// `k(R + 1) + j`, its constant item `k(R + 1) + R`.
     fn positions(&self, run: &Run) -> Vec<Option<usize>> {
         let mut positions = Vec::with_capacity(self.batch * (self.len + 1));
         for k in 0..self.batch {

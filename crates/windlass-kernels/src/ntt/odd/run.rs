@@ -70,8 +70,8 @@ pub(crate) fn run<L: Lanes>(lanes: L, q: Modulus, axis: &OddAxis, direction: Dir
     }
 }
 
-/// The loop `for j in first..R { .. }` written out, R ≤ 16: so that arrays become registers and bounds constants at once,
-/// whatever the compiler thinks of unrolling.
+/// The loop `for j in first..R { .. }` written out, R ≤ 16: so that arrays become registers and
+/// bounds constants at once, whatever the compiler thinks of unrolling.
 macro_rules! each {
     ($j:ident in $first:literal..$end:ident $body:block) => {
         each!(@ $j, $first, $end, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
@@ -137,7 +137,8 @@ impl<K: Codelet<R>, const R: usize> Kernel for StepKernel<'_, '_, K, R> {
 
 /// One small transform: where its points are.
 struct Points<'a> {
-    /// Offsets in the row to read and to write, then that of the constant; empty for scratch memory.
+    /// Offsets in the row to read and to write, then that of the constant; empty for scratch
+    /// memory.
     input: &'a [u32],
     output: &'a [u32],
     /// Position of the first point, in blocks, and of the constant.
@@ -220,7 +221,8 @@ fn transform<C: Cell, K: Codelet<R>, const R: usize>(
     put::<C, K, R>(a, step, run, points, memory, y, total);
 }
 
-/// One or two transforms; between them the products with the kernel, and what happens to the constant.
+/// One or two transforms; between them the products with the kernel, and what happens to the
+/// constant.
 #[inline(always)]
 fn leaf<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
@@ -256,7 +258,8 @@ fn leaf<C: Cell, K: Codelet<R>, const R: usize>(
     }
 }
 
-/// Multiplies the results of a small transform by their twiddles, and gives scratch memory values of the stored form.
+/// Multiplies the results of a small transform by their twiddles, and gives scratch memory values
+/// of the stored form.
 #[inline(always)]
 fn finish<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,

@@ -1,28 +1,30 @@
-//! Radix-2^r butterflies on C columns of vectors in registers, side by side so that their latencies overlap. Bounds are
-//! known when the code is compiled: after inlining, every comparison of bounds is a constant and only the reductions
-//! that are needed remain.
+//! Radix-2^r butterflies on C columns of vectors in registers, side by side so that their latencies
+//! overlap. Bounds are known when the code is compiled: after inlining, every comparison of bounds
+//! is a constant and only the reductions that are needed remain.
 
 use crate::lanes::{Form, Lanes};
 
-/// Bound of the values in memory between two forward passes. A form that has room for all 17 layers never reduces: its
-/// bound here is that after the last layer.
+/// Bound of the values in memory between two forward passes. A form that has room for all 17 layers
+/// never reduces: its bound here is that after the last layer.
 pub(super) const fn forward_carry(form: &Form) -> u32 {
     let unreduced = Form::ONE + 17 * form.subtrahend;
     if unreduced <= form.limit { unreduced } else { form.limit }
 }
 
-/// Bound of the values in memory between two inverse passes: after three layers a sum is eight times as large.
+/// Bound of the values in memory between two inverse passes: after three layers a sum is eight
+/// times as large.
 pub(super) const fn inverse_carry(form: &Form) -> u32 {
     let eighth = form.subtrahend / 8;
     let least = if form.signed { 2 * Form::ONE } else { form.reduced };
     if eighth > least { eighth } else { least }
 }
 
-/// Butterflies whose products go through their stages together ([`Lanes::mul_many`]): enough to hide the latency of a
-/// stage, few enough to stay in registers.
+/// Butterflies whose products go through their stages together ([`Lanes::mul_many`]): enough to
+/// hide the latency of a stage, few enough to stay in registers.
 const GROUP: usize = 4;
 
-/// Butterfly t of a layer on columns of R vectors, column by column: its column, its node, its two vectors.
+/// Butterfly t of a layer on columns of R vectors, column by column: its column, its node, its two
+/// vectors.
 #[inline(always)]
 const fn butterfly<const R: usize>(t: usize, half: usize) -> (usize, usize, usize, usize) {
     let (column, t) = (t / (R / 2), t % (R / 2));
@@ -30,8 +32,8 @@ const fn butterfly<const R: usize>(t: usize, half: usize) -> (usize, usize, usiz
     (column, node, 2 * half * node + j, 2 * half * node + half + j)
 }
 
-/// log2(R) forward layers; `multiplier(c, i)` is the i-th of column c. All inputs of bound `bound`; gives the bound of
-/// the outputs.
+/// log2(R) forward layers; `multiplier(c, i)` is the i-th of column c. All inputs of bound `bound`;
+/// gives the bound of the outputs.
 #[inline(always)]
 pub(super) fn forward<L: Lanes, const R: usize, const C: usize>(
     l: L,
@@ -52,7 +54,8 @@ pub(super) fn forward<L: Lanes, const R: usize, const C: usize>(
     forward_layer(l, x, &multiplier, R / 2, 1, bound)
 }
 
-/// `(x, y) ↦ (x + w·y, x − w·y)` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes − 1 + i`.
+/// `(x, y) ↦ (x + w·y, x − w·y)` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes
+/// − 1 + i`.
 #[inline(always)]
 fn forward_layer<L: Lanes, const R: usize, const C: usize>(
     l: L,
@@ -118,7 +121,8 @@ struct Schedule {
 
 const MAX_RADIX: usize = 16;
 
-/// Reduces only where a bound demands it. `canonical`: the inputs are, else they have bound [`inverse_carry`].
+/// Reduces only where a bound demands it. `canonical`: the inputs are, else they have bound
+/// [`inverse_carry`].
 const fn schedule(form: &Form, radix: usize, canonical: bool) -> Schedule {
     let mut bounds = [if canonical { Form::ONE } else { inverse_carry(form) }; MAX_RADIX];
     let mut schedule = Schedule { before: [[false; MAX_RADIX]; 4], after: [false; MAX_RADIX] };
@@ -153,13 +157,14 @@ const fn schedule(form: &Form, radix: usize, canonical: bool) -> Schedule {
     schedule
 }
 
-/// Whether the sum a + b and the difference b − a of values of bounds a and b can be formed and multiplied.
+/// Whether the sum a + b and the difference b − a of values of bounds a and b can be formed and
+/// multiplied.
 const fn fits(form: &Form, a: u32, b: u32) -> bool {
     a + b <= form.limit && form.difference(b, a) <= form.limit && a <= form.subtrahend
 }
 
-/// log2(R) inverse layers; `multiplier(c, i)` is the i-th of column c. With a scale the results are the last of the
-/// transform, else their bounds are at most [`inverse_carry`].
+/// log2(R) inverse layers; `multiplier(c, i)` is the i-th of column c. With a scale the results are
+/// the last of the transform, else their bounds are at most [`inverse_carry`].
 #[inline(always)]
 pub(super) fn inverse<L: Lanes, const R: usize, const C: usize, const CANONICAL: bool>(
     l: L,
@@ -190,7 +195,8 @@ pub(super) fn inverse<L: Lanes, const R: usize, const C: usize, const CANONICAL:
     }
 }
 
-/// Reduces the vectors so marked. A loop of its own, so that the compiler unrolls it and drops the tests.
+/// Reduces the vectors so marked. A loop of its own, so that the compiler unrolls it and drops the
+/// tests.
 #[inline(always)]
 fn reduce_some<L: Lanes, const R: usize, const C: usize>(
     l: L,
@@ -206,7 +212,8 @@ fn reduce_some<L: Lanes, const R: usize, const C: usize>(
     }
 }
 
-/// `(x, y) ↦ (x + y, w·(y − x))` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes − 1 + i`.
+/// `(x, y) ↦ (x + y, w·(y − x))` in `nodes` nodes of `2·half` vectors; node i has multiplier `nodes
+/// − 1 + i`.
 #[inline(always)]
 fn inverse_layer<L: Lanes, const R: usize, const C: usize>(
     l: L,

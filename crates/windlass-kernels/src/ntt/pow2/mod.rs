@@ -1,9 +1,9 @@
 //! The negacyclic transform of length 2^k: Z_q\[X\]/(X^n + 1), n = 2^k.
 //!
-//! Layer l splits each of its 2^l nodes, residues modulo X^{2t} − w², into residues modulo X^t − w and X^t + w. Passes of
-//! up to four layers keep a column of vectors in registers; the last six layers are one pass over 64 residues around
-//! an 8×8 transposition. Nodes are visited depth first, so that blocks of 2^12 residues stay in the first-level
-//! cache.
+//! Layer l splits each of its 2^l nodes, residues modulo X^{2t} − w², into residues modulo X^t − w
+//! and X^t + w. Passes of up to four layers keep a column of vectors in registers; the last six
+//! layers are one pass over 64 residues around an 8×8 transposition. Nodes are visited depth first,
+//! so that blocks of 2^12 residues stay in the first-level cache.
 
 mod butterfly;
 mod passes;

@@ -14,7 +14,8 @@ fn spread<L: Lanes, const R: usize>(l: L, lines: &[Line]) -> [L::Multiplier; R] 
     table
 }
 
-/// The place of root i of a node in the table of the opposite node, where the roots of a layer stand in reverse order.
+/// The place of root i of a node in the table of the opposite node, where the roots of a layer
+/// stand in reverse order.
 #[inline(always)]
 const fn opposite(i: usize) -> usize {
     3 * ((1 << (i + 1).ilog2()) - 1) - i
@@ -28,7 +29,8 @@ fn parts<const R: usize>(node: &mut [Words]) -> ([&mut [Words]; R], usize) {
     (std::array::from_fn(|_| rest.next().expect("a node has R parts")), stride)
 }
 
-/// log2(R) layers of one node, forward. `canonical`: the node holds canonical residues, else internal form.
+/// log2(R) layers of one node, forward. `canonical`: the node holds canonical residues, else
+/// internal form.
 #[inline(always)]
 pub(super) fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], canonical: bool) {
     let (mut parts, stride) = parts::<R>(node);
@@ -70,7 +72,8 @@ fn forward_columns<L: Lanes, const R: usize, const C: usize>(
     }
 }
 
-/// log2(R) layers of one node, inverse, with the roots of the opposite node. After the last layers the results are canonical.
+/// log2(R) layers of one node, inverse, with the roots of the opposite node. After the last layers
+/// the results are canonical.
 #[inline(always)]
 pub(super) fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], last: Option<&Last>) {
     let (mut parts, stride) = parts::<R>(node);
@@ -150,7 +153,8 @@ fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &
         }
     }
     let bound = if canonical { Form::ONE } else { butterfly::forward_carry(&L::FORM) };
-    // Where there are no vectors, finding the roots anew for every butterfly would not be optimised away.
+    // Where there are no vectors, finding the roots anew for every butterfly would not be optimised
+    // away.
     let mut roots = [[l.root(0); LANES - 1]; C];
     if L::ONE_BY_ONE {
         for c in 0..C {
@@ -181,8 +185,8 @@ fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &
     }
 }
 
-/// The first six layers of the inverse, 64 canonical residues at a time, with the tails of the opposite nodes. After the last layers the
-/// results are canonical.
+/// The first six layers of the inverse, 64 canonical residues at a time, with the tails of the
+/// opposite nodes. After the last layers the results are canonical.
 #[inline(always)]
 pub(super) fn inverse_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], last: Option<&Last>) {
     let (nodes, _) = block.as_chunks_mut::<LANES>();
@@ -199,7 +203,8 @@ pub(super) fn inverse_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], 
     }
 }
 
-/// Vectors are taken in reverse order, so that lane j holds the eight residues that are opposite to lane j of the roots.
+/// Vectors are taken in reverse order, so that lane j holds the eight residues that are opposite to
+/// lane j of the roots.
 #[inline(always)]
 fn inverse_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &[Tail; C], last: Option<&Last>) {
     let mut x = [[l.zero(); LANES]; C];

@@ -1,8 +1,9 @@
 //! The root table, in the order in which the passes read it.
 //!
-//! One table serves both directions. Node i of layer l has the root w_{l,i} = ψ^e, e = n·(2·bitreverse_l(i) + 1)/2^{l+1}, and the
-//! node at the other end of the layer, 2^l − 1 − i, has ψ^{n − e} = −w_{l,i}^{-1}. So the inverse goes through the table backwards, and the
-//! sign is in the order of its subtractions.
+//! One table serves both directions. Node i of layer l has the root w_{l,i} = ψ^e, e =
+//! n·(2·bitreverse_l(i) + 1)/2^{l+1}, and the node at the other end of the layer, 2^l − 1 − i, has
+//! ψ^{n − e} = −w_{l,i}^{-1}. So the inverse goes through the table backwards, and the sign is in
+//! the order of its subtractions.
 
 use crate::lanes::{Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
@@ -22,7 +23,8 @@ pub(super) struct Pass {
     pub layer: u32,
     /// Number of layers.
     pub log_radix: u32,
-    /// The 2^log_radix − 1 roots of each node, padded to whole lines: one of its first layer, two of its second, ...
+    /// The 2^log_radix − 1 roots of each node, padded to whole lines: one of its first layer, two
+    /// of its second, ...
     roots: Vec<Line>,
 }
 
@@ -119,7 +121,8 @@ impl Kernel for Build {
     }
 }
 
-/// Entry 2^l + i is the multiplier root^bitreverse(2^l + i) of node i in layer l, bits reversed within log_n.
+/// Entry 2^l + i is the multiplier root^bitreverse(2^l + i) of node i in layer l, bits reversed
+/// within log_n.
 pub(super) fn roots(log_n: u32, modulus: Modulus, root: u64) -> Vec<u64> {
     let n = 1usize << log_n;
     let mut table = vec![1; n];
@@ -137,7 +140,8 @@ fn subtree<L: Lanes>(l: L, roots: &[u64], layer: u32, node: usize, depth: u32) -
     (0..depth).flat_map(|d| &roots[below(d)..][..1 << d]).map(|&root| l.prepare_root(root)).collect()
 }
 
-/// The roots of eight neighbouring nodes, a lane for each, and their descendants, three layers in all.
+/// The roots of eight neighbouring nodes, a lane for each, and their descendants, three layers in
+/// all.
 fn vectors<L: Lanes>(l: L, roots: &[u64], layer: u32, eight: usize) -> [Line; LANES - 1] {
     let trees: [Vec<u64>; LANES] = std::array::from_fn(|lane| subtree(l, roots, layer, eight * LANES + lane, 3));
     std::array::from_fn(|i| Line(std::array::from_fn(|lane| trees[lane][i])))

@@ -26,8 +26,8 @@ impl Transform {
     /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3
     /// mod 4; three diagonals a stage.
     pub const RADIX2: Self = Self::published(&Radix2);
-    /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a stage,
-    /// and in packed mode d constants to unpack, not d².
+    /// Powers of two and p ≡ 3 mod 4: trinomials split over Z_{p^r}; six or seven diagonals a
+    /// stage, and in packed mode d constants to unpack, not d².
     pub const BRUUN: Self = Self::published(&Bruun);
 
     /// All of them.

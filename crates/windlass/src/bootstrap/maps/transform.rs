@@ -32,9 +32,9 @@ impl Stages {
 
 /// A way to split the maps between slots and coefficients into elementary stages.
 ///
-/// Thin maps are for integers in the slots; those of packed mode for all elements, with coefficients
-/// taken apart and put together by a [`Packing`]. The published ones are the constants of
-/// [`super::Transform`]; one of your own becomes a [`super::Transform`] by
+/// Thin maps are for integers in the slots; those of packed mode for all elements, with
+/// coefficients taken apart and put together by a [`Packing`]. The published ones are the constants
+/// of [`super::Transform`]; one of your own becomes a [`super::Transform`] by
 /// [`super::Transform::own`], and is checked on random plaintexts before a plan is made with it.
 pub trait SlotTransform: fmt::Debug + Send + Sync {
     /// The name that it is chosen by.
@@ -90,7 +90,8 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
         Err(thin_alone(self.name()))
     }
 
-    /// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these coefficients.
+    /// From slots `Σ_i c_i·ε_i` (ε of [`Packing::repacked`]) to the element with these
+    /// coefficients.
     ///
     /// # Errors
     /// As [`Self::packed_stage_count`].

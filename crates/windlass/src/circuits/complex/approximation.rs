@@ -6,11 +6,12 @@ use super::polynomial::{Polynomial, PowerBasis, check_interval};
 use crate::error::Result;
 
 impl Polynomial {
-    /// The interpolation of `f` at the degree + 1 Chebyshev points of an interval: within a factor of about 2 + log(degree) of the best
-    /// polynomial of that degree.
+    /// The interpolation of `f` at the degree + 1 Chebyshev points of an interval: within a factor
+    /// of about 2 + log(degree) of the best polynomial of that degree.
     ///
     /// # Errors
-    /// [`crate::Error::OutOfRange`] for an empty interval or a degree above 1023; [`crate::Error::NotFinite`] where f is not.
+    /// [`crate::Error::OutOfRange`] for an empty interval or a degree above 1023;
+    /// [`crate::Error::NotFinite`] where f is not.
     pub fn interpolate(f: impl Fn(f64) -> f64, low: f64, high: f64, degree: usize) -> Result<Self> {
         check_interval(low, high)?;
         Limits::at_most(1023).check("the degree", degree)?;
@@ -23,7 +24,8 @@ impl Polynomial {
             sum * if k == 0 { 1.0 } else { 2.0 } / count as f64
         };
         let mut coefficients: Vec<f64> = (0..count).map(coefficient).collect();
-        // Coefficients at rounding error would cost products: those of odd or even functions vanish.
+        // Coefficients at rounding error would cost products: those of odd or even functions
+        // vanish.
         let largest = coefficients.iter().fold(0.0, |a: f64, c| a.max(c.abs()));
         coefficients.iter_mut().filter(|c| c.abs() < largest * 1e-14).for_each(|c| *c = 0.0);
         Self::chebyshev(&coefficients, low, high)
@@ -57,7 +59,8 @@ impl Polynomial {
         Self::interpolate(|x| 1.0 / x, low, high, degree)
     }
 
-    /// The largest distance from `f` at 16 points for each degree (of the interval, or of −1..1 for monomials).
+    /// The largest distance from `f` at 16 points for each degree (of the interval, or of −1..1 for
+    /// monomials).
     pub fn distance(&self, f: impl Fn(f64) -> f64) -> f64 {
         let (low, high) = match self.basis() {
             PowerBasis::Chebyshev { low, high } => (low, high),

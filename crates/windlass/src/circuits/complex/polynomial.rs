@@ -1,4 +1,5 @@
-//! Polynomials of a ciphertext, in monomials or Chebyshev polynomials (Paterson–Stockmeyer with a power basis of either kind).
+//! Polynomials of a ciphertext, in monomials or Chebyshev polynomials (Paterson–Stockmeyer with a
+//! power basis of either kind).
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,8 @@ impl Polynomial {
     /// Σ c_k·x^k, lowest first.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] for a coefficient that is none; [`Error::ShapeMismatch`] when there is none at all.
+    /// [`Error::NotFinite`] for a coefficient that is none; [`Error::ShapeMismatch`] when there is
+    /// none at all.
     pub fn monomial(coefficients: &[f64]) -> Result<Self> {
         Self::new(coefficients, PowerBasis::Monomial)
     }
@@ -73,7 +75,8 @@ impl Polynomial {
         self.coefficients.len() - 1
     }
 
-    /// The number of rescalings that [`Engine::evaluate`] uses, the one of its result (of degree 2) included.
+    /// The number of rescalings that [`Engine::evaluate`] uses, the one of its result (of degree 2)
+    /// included.
     pub fn depth(&self) -> usize {
         let affine = match self.basis {
             PowerBasis::Chebyshev { low, high } => usize::from((low, high) != (-1.0, 1.0)),
@@ -135,9 +138,11 @@ pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
 }
 
 impl Engine {
-    /// `p(x)` on every slot. In the Chebyshev basis the slots must be real numbers of the interval: outside it the polynomial grows fast.
+    /// `p(x)` on every slot. In the Chebyshev basis the slots must be real numbers of the interval:
+    /// outside it the polynomial grows fast.
     ///
-    /// Cost: about 2√degree products; depth as [`Polynomial::depth`]. Errors: [`Error::LevelsExhausted`], and those of products.
+    /// Cost: about 2√degree products; depth as [`Polynomial::depth`]. Errors:
+    /// [`Error::LevelsExhausted`], and those of products.
     pub fn evaluate(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
         let x = self.argument(p, x)?;
         if p.degree() == 0 {

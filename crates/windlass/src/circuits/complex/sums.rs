@@ -19,7 +19,8 @@ impl CkksContext {
         TraceChain::window(2 * self.spec().n as u64, 1, slots as u64)
     }
 
-    /// Predicted prices of operations at a level (brought into 1 to [`Self::top_level`]), for [`crate::circuits::TraceSpec`] and [`crate::circuits::PlanSpec`].
+    /// Predicted prices of operations at a level (brought into 1 to [`Self::top_level`]), for
+    /// [`crate::circuits::TraceSpec`] and [`crate::circuits::PlanSpec`].
     pub fn cost_model(&self, level: usize) -> CostModel {
         let level = level.clamp(1, self.top_level());
         let basis = self.rlwe().basis(level);
@@ -28,10 +29,12 @@ impl CkksContext {
 }
 
 impl Engine {
-    /// The value of one slot in all slots: a mask, then `total`, a plan of [`CkksContext::total_sums`] over the ciphertext's slots.
+    /// The value of one slot in all slots: a mask, then `total`, a plan of
+    /// [`CkksContext::total_sums`] over the ciphertext's slots.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a slot that is not there; [`Error::ContextMismatch`] for a plan of another sum; those of products and plans.
+    /// [`Error::OutOfRange`] for a slot that is not there; [`Error::ContextMismatch`] for a plan of
+    /// another sum; those of products and plans.
     pub fn replicate(&self, total: &TracePlan, ciphertext: &Ciphertext, slot: usize) -> Result<Ciphertext> {
         Limits::below(ciphertext.slots()).check("the slot", slot)?;
         self.check_total(total, ciphertext.slots())?;

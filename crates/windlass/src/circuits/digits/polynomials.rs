@@ -144,8 +144,9 @@ fn evaluate_newton(modulus: PrimePower, newton: &[u64], digits: DigitRange, step
         .fold(0, |sum, (n, &c)| modulus.add(c, modulus.mul(sum, modulus.reduce_i64(x - digits.element(n, step)))))
 }
 
-/// The number of terms of Newton's form modulo p^c. Round k of the digits meets each digit k times before, at the distances p^from·j, j ≤ k, so that
-/// v_n = k·from + v_p(k!) for n in that round: the sum ends with the first round in which this is c.
+/// The number of terms of Newton's form modulo p^c. Round k of the digits meets each digit k times
+/// before, at the distances p^from·j, j ≤ k, so that v_n = k·from + v_p(k!) for n in that round:
+/// the sum ends with the first round in which this is c.
 fn newton_terms(prime: u64, precision: u32, from: u32, digits: DigitRange) -> u64 {
     let (mut round, mut valuation) = (0u64, 0u64);
     while valuation < u64::from(precision) {

@@ -20,7 +20,8 @@ pub struct Factor {
     pub count: u64,
 }
 
-/// `Π_i Σ_{j<c_i} θ_{t_i}^j` modulo a conductor m. The empty chain is the identity. Factors commute: Z_m^* is abelian.
+/// `Π_i Σ_{j<c_i} θ_{t_i}^j` modulo a conductor m. The empty chain is the identity. Factors
+/// commute: Z_m^* is abelian.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceChain {
     conductor: u64,
@@ -33,7 +34,8 @@ impl TraceChain {
     /// The product of the given sums; factors with one term are left out.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a conductor of 0, a factor of no terms or more than 2^16; [`Error::Ring`] for an element that is no unit.
+    /// [`Error::OutOfRange`] for a conductor of 0, a factor of no terms or more than 2^16;
+    /// [`Error::Ring`] for an element that is no unit.
     pub fn new(conductor: u64, factors: impl IntoIterator<Item = Factor>) -> Result<Self> {
         Limits::at_least(1).check("the conductor", conductor)?;
         let mut kept = Vec::new();
@@ -50,7 +52,8 @@ impl TraceChain {
         Ok(Self { conductor, order: None, factors: kept })
     }
 
-    /// `Σ_{j<count} θ_g^j`, one factor for each prime of `count`: for a power of two, rotate-and-add by doubling.
+    /// `Σ_{j<count} θ_g^j`, one factor for each prime of `count`: for a power of two,
+    /// rotate-and-add by doubling.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -70,7 +73,8 @@ impl TraceChain {
     /// This chain, then another: the product of both.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for chains of different conductors, [`Error::OtherSlotOrder`] for dimensions of different hypercubes.
+    /// [`Error::ContextMismatch`] for chains of different conductors, [`Error::OtherSlotOrder`] for
+    /// dimensions of different hypercubes.
     pub fn then(mut self, other: &Self) -> Result<Self> {
         if self.conductor != other.conductor {
             return Err(Error::ContextMismatch {
@@ -89,8 +93,9 @@ impl TraceChain {
 
     /// Sums along a dimension of size D: every slot becomes the sum of its hypercolumn.
     ///
-    /// In a good dimension for slots of any kind; in a bad one for slots in Z_{p^r}, on which Frobenius acts trivially (else
-    /// [`crate::circuits::LinearMap::matmul_1d`] with the all-ones matrix). Errors: [`Error::OutOfRange`] if there is no such dimension.
+    /// In a good dimension for slots of any kind; in a bad one for slots in Z_{p^r}, on which
+    /// Frobenius acts trivially (else [`crate::circuits::LinearMap::matmul_1d`] with the all-ones
+    /// matrix). Errors: [`Error::OutOfRange`] if there is no such dimension.
     pub fn dimension(slots: &SlotRing, dimension: usize) -> Result<Self> {
         let dimensions = slots.hypercube().dimensions();
         Limits::below(dimensions.len()).check("the dimension", dimension)?;
@@ -129,9 +134,10 @@ impl TraceChain {
         Self::powers(slots.m(), slots.prime(), slots.degree() as u64)
     }
 
-    /// Sums of `count` consecutive slots in a power-of-two ring whose rotation by one is θ_5 (CKKS): slot j becomes
-    /// `Σ_{i<count} x_{j + i·stride}`. With stride 1 and all slots: total sums. Over a matrix of C columns, row-major: row sums (in the
-    /// first column) with stride 1 and count C, column sums with stride C and the number of rows.
+    /// Sums of `count` consecutive slots in a power-of-two ring whose rotation by one is θ_5
+    /// (CKKS): slot j becomes `Σ_{i<count} x_{j + i·stride}`. With stride 1 and all slots: total
+    /// sums. Over a matrix of C columns, row-major: row sums (in the first column) with stride 1
+    /// and count C, column sums with stride C and the number of rows.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -168,8 +174,9 @@ impl TraceChain {
         products
     }
 
-    /// The sum over all terms applied one factor after the other, one key switch for each term beyond the first: the reference, and the
-    /// way with the fewest keys. `Σ_{j<c} θ^j v` is taken by Horner's rule.
+    /// The sum over all terms applied one factor after the other, one key switch for each term
+    /// beyond the first: the reference, and the way with the fewest keys. `Σ_{j<c} θ^j v` is taken
+    /// by Horner's rule.
     ///
     /// # Errors
     /// [`Error::MissingGaloisKey`], and what the evaluator reports.

@@ -49,11 +49,13 @@ impl TraceSpec {
 /// Groups of more products than this are not considered.
 const LARGEST_GROUP: u64 = 1 << 10;
 
-/// A chain with its factors cut into groups: each is one hoisted sum, accumulated in base `QP`, with one mod-down.
+/// A chain with its factors cut into groups: each is one hoisted sum, accumulated in base `QP`,
+/// with one mod-down.
 #[derive(Debug, Clone)]
 pub struct TracePlan {
     chain: TraceChain,
-    /// For each group the elements to sum, the identity left out, with repetitions, and how often the identity occurs.
+    /// For each group the elements to sum, the identity left out, with repetitions, and how often
+    /// the identity occurs.
     groups: Vec<Group>,
     count: OperationCount,
     prices: CostModel,
@@ -87,11 +89,12 @@ impl Group {
 type Cut = (f64, Vec<usize>);
 
 impl TracePlan {
-    /// Cuts the chain into groups of neighbouring factors, the best by the objective (dynamic programming over the cuts).
+    /// Cuts the chain into groups of neighbouring factors, the best by the objective (dynamic
+    /// programming over the cuts).
     ///
     /// # Errors
-    /// [`Error::Unplannable`] when the number of groups is 0 or above the number of factors, or no cut meets the limit on keys;
-    /// [`Error::MissingGaloisKey`] when the given keys allow no cut.
+    /// [`Error::Unplannable`] when the number of groups is 0 or above the number of factors, or no
+    /// cut meets the limit on keys; [`Error::MissingGaloisKey`] when the given keys allow no cut.
     pub fn new(chain: &TraceChain, spec: &TraceSpec) -> Result<Self> {
         let factors = chain.factors().len();
         if let Some(groups) = spec.groups
@@ -164,8 +167,8 @@ impl TracePlan {
         self.explain_at(&self.prices)
     }
 
-    /// As [`Self::explain`], with times and sizes by other prices: in seconds or milliseconds, and in
-    /// bytes, where these know them (`context.prices()`, [`CostModel::measure`]).
+    /// As [`Self::explain`], with times and sizes by other prices: in seconds or milliseconds, and
+    /// in bytes, where these know them (`context.prices()`, [`CostModel::measure`]).
     pub fn explain_at(&self, prices: &CostModel) -> String {
         let mut text = format!(
             "trace-type function on m = {}: {} factors in {} groups\n",
@@ -188,7 +191,9 @@ impl TracePlan {
 
     /// Evaluates the chain.
     ///
-    /// Cost: what [`Self::count`] says. Errors: [`Error::ContextMismatch`], [`Error::OtherSlotOrder`] and [`Error::MissingGaloisKey`] before any work is done, and what the evaluator reports.
+    /// Cost: what [`Self::count`] says. Errors: [`Error::ContextMismatch`],
+    /// [`Error::OtherSlotOrder`] and [`Error::MissingGaloisKey`] before any work is done, and what
+    /// the evaluator reports.
     pub fn apply<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.chain.check("TracePlan::apply", evaluator)?;
         if let Some(element) = self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
@@ -262,7 +267,8 @@ fn group_value(chain: &TraceChain, spec: &TraceSpec, factors: std::ops::Range<us
     })
 }
 
-/// What a group of several factors may multiply out to. A search looks at groups of every size; who asks for a number of groups gets larger ones.
+/// What a group of several factors may multiply out to. A search looks at groups of every size; who
+/// asks for a number of groups gets larger ones.
 fn largest_group(spec: &TraceSpec) -> u64 {
     if spec.groups.is_some() { 64 * LARGEST_GROUP } else { LARGEST_GROUP }
 }

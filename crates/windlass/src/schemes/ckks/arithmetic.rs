@@ -51,7 +51,8 @@ impl Engine {
         Ok(out)
     }
 
-    /// `a + values` for public values; a shorter vector is repeated. Errors: as [`super::Encryptor::encrypt`].
+    /// `a + values` for public values; a shorter vector is repeated. Errors: as
+    /// [`super::Encryptor::encrypt`].
     pub fn add_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         self.check("add a constant", a)?;
         let (message, Factor { slots, magnitude, rounding }) =
@@ -62,7 +63,8 @@ impl Engine {
         self.accept("add a constant", sum)
     }
 
-    /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2. Errors: as [`super::Encryptor::encrypt`].
+    /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2.
+    /// Errors: as [`super::Encryptor::encrypt`].
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
         let (poly, factor) = self.encode_measured(values, self.context.scale(a.level()), a.parts[0].basis())?;
@@ -109,8 +111,8 @@ impl Engine {
         Ok(a.with_parts(parts, a.info))
     }
 
-    /// `c·a` for a complex number: an integer costs nothing, anything else makes a product of degree 2.
-    /// Errors: [`Error::NotFinite`], [`Error::ValueTooLarge`].
+    /// `c·a` for a complex number: an integer costs nothing, anything else makes a product of
+    /// degree 2. Errors: [`Error::NotFinite`], [`Error::ValueTooLarge`].
     pub fn multiply_scalar(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check("multiply by a number", a)?;
         let magnitude = self.measure(&[c])?;

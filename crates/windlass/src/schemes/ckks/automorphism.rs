@@ -41,9 +41,11 @@ impl Engine {
         Switching::automorphism(self, a, self.context.conjugation_element())
     }
 
-    /// Slots prepared for multiplication at one level: [`Switching::multiply_constant`] and linear maps.
+    /// Slots prepared for multiplication at one level: [`Switching::multiply_constant`] and linear
+    /// maps.
     ///
-    /// Cost: one transform for every prime of Q_level·P. Errors: as [`super::Encryptor::encrypt`]; [`Error::OutOfRange`] for the level.
+    /// Cost: one transform for every prime of Q_level·P. Errors: as [`super::Encryptor::encrypt`];
+    /// [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
         self.context.levels().check("level", level)?;
         let basis = self.context.rlwe().wide_basis(level);

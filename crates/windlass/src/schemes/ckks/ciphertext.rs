@@ -11,9 +11,10 @@ use crate::error::{Error, Result};
 
 /// An encryption of a vector of complex numbers.
 ///
-/// Its phase is Δ·m + ε, Δ = Δ_level for a ciphertext of degree 1 and Δ_level² for a product that has not been rescaled yet (degree 2).
-/// It carries a public bound on the absolute value of every slot of m, and an estimate of the standard deviation of the slots of ε/Δ, from
-/// above. Both depend on the circuit alone, never on what is encrypted.
+/// Its phase is Δ·m + ε, Δ = Δ_level for a ciphertext of degree 1 and Δ_level² for a product that
+/// has not been rescaled yet (degree 2). It carries a public bound on the absolute value of every
+/// slot of m, and an estimate of the standard deviation of the slots of ε/Δ, from above. Both
+/// depend on the circuit alone, never on what is encrypted.
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
     pub(crate) context: Arc<CkksContext>,
@@ -81,8 +82,9 @@ impl Ciphertext {
         self.info.deviation
     }
 
-    /// The estimated bits of precision: −log2 of the largest error among the s slots, as expected: deviation·max(√(1 + ln s), (ln s + 3/2)/2),
-    /// for Gaussian errors and for products of two, such as a rounding times the secret.
+    /// The estimated bits of precision: −log2 of the largest error among the s slots, as expected:
+    /// deviation·max(√(1 + ln s), (ln s + 3/2)/2), for Gaussian errors and for products of two,
+    /// such as a rounding times the secret.
     pub fn precision_bits(&self) -> f64 {
         let log = (self.info.slots as f64).ln();
         -(self.info.deviation * (1.0 + log).sqrt().max((log + 1.5) / 2.0)).log2()
@@ -93,9 +95,10 @@ impl Ciphertext {
         self.info.deviation * ErrorModel::BOUND_FACTOR
     }
 
-    /// The same ciphertext with a smaller bound on its slots, which the caller knows from elsewhere (the sine of anything is at most 1).
-    /// Decryption refuses values above it; in a circuit a bound that does not hold makes precision estimates wrong and lets values overflow. NaN and negative numbers bound nothing: they change
-    /// nothing.
+    /// The same ciphertext with a smaller bound on its slots, which the caller knows from elsewhere
+    /// (the sine of anything is at most 1). Decryption refuses values above it; in a circuit a
+    /// bound that does not hold makes precision estimates wrong and lets values overflow. NaN and
+    /// negative numbers bound nothing: they change nothing.
     pub fn with_magnitude(mut self, magnitude: f64) -> Self {
         if magnitude >= 0.0 {
             self.info.magnitude = self.info.magnitude.min(magnitude);
@@ -113,7 +116,8 @@ impl Ciphertext {
         self.parts.iter().map(|part| part.bytes()).sum()
     }
 
-    /// A ciphertext as a file states it: degree and slots, bounds on slots and their error, all checked one by one before.
+    /// A ciphertext as a file states it: degree and slots, bounds on slots and their error, all
+    /// checked one by one before.
     ///
     /// # Errors
     /// [`Error::CapacityExhausted`] when values within the bounds do not fit the modulus.
@@ -141,7 +145,8 @@ impl Ciphertext {
     }
 }
 
-/// log2(Δ·(magnitude + error bound) + 1): coefficients are at most the canonical norm in a power-of-two ring.
+/// log2(Δ·(magnitude + error bound) + 1): coefficients are at most the canonical norm in a
+/// power-of-two ring.
 pub(crate) fn log2_phase(context: &CkksContext, level: usize, info: &Info) -> f64 {
     let slot = info.magnitude + ErrorModel::BOUND_FACTOR * info.deviation;
     context.scale(level).log2() * info.degree as f64 + (slot + 1e-300).log2()

@@ -68,18 +68,22 @@ impl Encryptor {
         Ok(Self { context: Arc::clone(context), key })
     }
 
-    /// A fresh encryption at the top level of values with |z| ≤ 1; any number of them that divides n/2.
+    /// A fresh encryption at the top level of values with |z| ≤ 1; any number of them that divides
+    /// n/2.
     ///
     /// # Errors
-    /// [`Error::SlotCount`]; [`Error::NotFinite`] for NaN and infinities; [`Error::ValueTooLarge`] for |z| > 1.
+    /// [`Error::SlotCount`]; [`Error::NotFinite`] for NaN and infinities; [`Error::ValueTooLarge`]
+    /// for |z| > 1.
     pub fn encrypt(&self, values: &[Complex64], rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.encrypt_bounded(values, 1.0, rng)
     }
 
-    /// As [`Self::encrypt`] for values with |z| ≤ `bound`. The bound becomes public: it must not depend on the values.
+    /// As [`Self::encrypt`] for values with |z| ≤ `bound`. The bound becomes public: it must not
+    /// depend on the values.
     ///
     /// # Errors
-    /// As there; [`Error::ValueTooLarge`] also when the bound at this scale does not fit the modulus.
+    /// As there; [`Error::ValueTooLarge`] also when the bound at this scale does not fit the
+    /// modulus.
     pub fn encrypt_bounded(&self, values: &[Complex64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.context.check_values(values, bound)?;
         fresh(
@@ -156,11 +160,13 @@ impl Decryptor {
 
     /// The slots, with their error: as many as the ciphertext has.
     ///
-    /// The error depends on the secret key: values that leave the hands of the key's owner go through [`Self::decrypt_public`].
+    /// The error depends on the secret key: values that leave the hands of the key's owner go
+    /// through [`Self::decrypt_public`].
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`]; [`Error::CapacityExhausted`] when the values may have overflowed the modulus; [`Error::NotDecryptable`] when
-    /// a slot is seen to exceed the bound that the ciphertext states (another key, a ciphertext changed on its way, a bound set too low).
+    /// [`Error::ContextMismatch`]; [`Error::CapacityExhausted`] when the values may have overflowed
+    /// the modulus; [`Error::NotDecryptable`] when a slot is seen to exceed the bound that the
+    /// ciphertext states (another key, a ciphertext changed on its way, a bound set too low).
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Vec<Complex64>> {
         Ok(self.context.embedding().to_slots(&self.coefficients(ct)?))
     }
@@ -173,12 +179,14 @@ impl Decryptor {
         Ok(self.decrypt(ct)?.iter().map(|z| z.re).collect())
     }
 
-    /// The slots with noise that hides the error of the ciphertext (Li–Micciancio 2021; Li–Micciancio–Schultz–Sorrell 2022): to every
-    /// coefficient a Gaussian of deviation `√(12·decryptions)·2^{κ/2}·B`, B the bound on the error, and no less than that of a fresh encryption.
+    /// The slots with noise that hides the error of the ciphertext (Li–Micciancio 2021;
+    /// Li–Micciancio–Schultz–Sorrell 2022): to every coefficient a Gaussian of deviation
+    /// `√(12·decryptions)·2^{κ/2}·B`, B the bound on the error, and no less than that of a fresh
+    /// encryption.
     ///
     /// # Errors
-    /// As [`Self::decrypt`]; [`Error::OutOfRange`] for κ outside 1..=128 or no decryptions; [`Error::PrecisionExhausted`] when less than
-    /// one bit of the values would be left.
+    /// As [`Self::decrypt`]; [`Error::OutOfRange`] for κ outside 1..=128 or no decryptions;
+    /// [`Error::PrecisionExhausted`] when less than one bit of the values would be left.
     pub fn decrypt_public(
         &self,
         ct: &Ciphertext,
@@ -230,8 +238,9 @@ impl Decryptor {
         Ok(Zeroizing::new(all.iter().step_by(gap).copied().collect()))
     }
 
-    /// Refuses a phase that is larger than the ciphertext says: every slot of the whole ring is at most the stated magnitude and error together.
-    /// Under another key a phase is uniform, and its slots are about √n times its largest coefficient.
+    /// Refuses a phase that is larger than the ciphertext says: every slot of the whole ring is at
+    /// most the stated magnitude and error together. Under another key a phase is uniform, and its
+    /// slots are about √n times its largest coefficient.
     fn check_size(&self, ct: &Ciphertext, coefficients: &[f64]) -> Result<()> {
         let mut slots = self.context.embedding().to_slots(coefficients);
         let largest = norm::largest(slots.iter().map(|z| z.norm_sqr())).sqrt();

@@ -19,7 +19,8 @@ pub struct CkksSpec {
     pub scale_bits: u32,
     /// How many rescalings there are room for.
     pub depth: usize,
-    /// Sizes in bits of the primes that no rescaling drops. Their product bounds Δ times the values.
+    /// Sizes in bits of the primes that no rescaling drops. Their product bounds Δ times the
+    /// values.
     pub base_prime_bits: Vec<u32>,
     /// Sizes in bits of the special primes.
     pub special_prime_bits: Vec<u32>,
@@ -32,8 +33,9 @@ pub struct CkksSpec {
 }
 
 impl CkksSpec {
-    /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and at least `slots` slots, in which values
-    /// may grow to 2^value_bits. Of all numbers of digits the least that fits.
+    /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and
+    /// at least `slots` slots, in which values may grow to 2^value_bits. Of all numbers of digits
+    /// the least that fits.
     ///
     /// # Errors
     /// [`Error::NoParameters`] when no ring of the tables does.
@@ -104,9 +106,10 @@ fn special_for(base: &[u32], scale_bits: u32, group: usize) -> Vec<u32> {
 
 /// What all CKKS keys, plaintexts and ciphertexts of one parameter set share.
 ///
-/// *Level* l is the number of primes. Every level has one scale: Δ_B = 2^scale_bits at the lowest level B and
-/// `Δ_l = √(Δ_{l−1}·q_l)` above, q_l the prime that a rescaling from level l drops. A product of two ciphertexts at level l has scale
-/// Δ_l² and after its rescaling exactly Δ_{l−1}; so scales never have to be compared. The recursion contracts: all Δ_l stay near the q_l.
+/// *Level* l is the number of primes. Every level has one scale: Δ_B = 2^scale_bits at the lowest
+/// level B and `Δ_l = √(Δ_{l−1}·q_l)` above, q_l the prime that a rescaling from level l drops. A
+/// product of two ciphertexts at level l has scale Δ_l² and after its rescaling exactly Δ_{l−1}; so
+/// scales never have to be compared. The recursion contracts: all Δ_l stay near the q_l.
 #[derive(Debug)]
 pub struct CkksContext {
     rlwe: Arc<Context>,
@@ -122,11 +125,12 @@ pub struct CkksContext {
 static CONTEXTS: Registry<(ParamsId, Isa, u32, usize), CkksContext> = Registry::new();
 
 impl CkksContext {
-    /// Validates a specification and builds the transforms on the fastest instruction set; equal specifications share one
-    /// context for as long as someone holds it.
+    /// Validates a specification and builds the transforms on the fastest instruction set; equal
+    /// specifications share one context for as long as someone holds it.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for n, Δ or the base; [`Error::Rlwe`] for what the layer below refuses, insecure sets among them.
+    /// [`Error::OutOfRange`] for n, Δ or the base; [`Error::Rlwe`] for what the layer below
+    /// refuses, insecure sets among them.
     pub fn new(spec: &CkksSpec) -> Result<Arc<Self>> {
         Self::with_isa(spec, Isa::best())
     }
@@ -188,7 +192,8 @@ impl CkksContext {
         self.scales[level - self.base_level()]
     }
 
-    /// The deviation of a slot of a fresh encryption at a level: files of ciphertexts state no less, and publication hides no less.
+    /// The deviation of a slot of a fresh encryption at a level: files of ciphertexts state no
+    /// less, and publication hides no less.
     pub(crate) fn fresh_deviation(&self, level: usize) -> f64 {
         self.errors.fresh_secret() / self.scale(level)
     }

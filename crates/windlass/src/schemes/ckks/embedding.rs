@@ -1,7 +1,9 @@
-//! The canonical embedding of a power-of-two ring on s slots, as fast Fourier transforms in double precision.
+//! The canonical embedding of a power-of-two ring on s slots, as fast Fourier transforms in double
+//! precision.
 //!
-//! Slot j of `a ∈ R[X]/(X^{2s} + 1)` is `a(ξ^{5^j})`, `ξ = exp(iπ/2s)`: the order in which `θ_5` is a rotation by one. A vector of s
-//! slots lives in the subring of `X^{n/2s}`, so that all n/2 slots of the large ring hold it n/2s times over.
+//! Slot j of `a ∈ R[X]/(X^{2s} + 1)` is `a(ξ^{5^j})`, `ξ = exp(iπ/2s)`: the order in which `θ_5` is
+//! a rotation by one. A vector of s slots lives in the subring of `X^{n/2s}`, so that all n/2 slots
+//! of the large ring hold it n/2s times over.
 
 use num_complex::Complex64;
 
@@ -78,7 +80,8 @@ impl Embedding {
     }
 }
 
-/// exp(i·angle·j), by symmetry from arguments in the first eighth, where sine and cosine are most exact.
+/// exp(i·angle·j), by symmetry from arguments in the first eighth, where sine and cosine are most
+/// exact.
 fn eighths(j: usize, full: usize, angle: f64) -> Complex64 {
     let quarter = full / 4;
     let (turns, rest) = (j / quarter, j % quarter);

@@ -36,7 +36,8 @@ impl CkksContext {
         poly
     }
 
-    /// As [`Self::encode`] for public values: also the deviation of a slot that rounding leaves, measured, in units of the values.
+    /// As [`Self::encode`] for public values: also the deviation of a slot that rounding leaves,
+    /// measured, in units of the values.
     ///
     /// Cost: one more complex transform.
     pub(crate) fn encode_public(&self, values: &[Complex64], scale: f64, basis: &Basis) -> (Poly<Eval>, f64) {
@@ -78,7 +79,8 @@ impl CkksContext {
         poly.into_eval()
     }
 
-    /// All n coefficients of a phase below 2^bits in absolute value, centred. Time and memory accesses do not depend on them.
+    /// All n coefficients of a phase below 2^bits in absolute value, centred. Time and memory
+    /// accesses do not depend on them.
     pub(crate) fn centred(&self, phase: &Poly<Eval>, bits: f64) -> Zeroizing<Vec<f64>> {
         let level = phase.basis().len();
         // As many primes as hold the phase.

@@ -10,9 +10,10 @@ use crate::error::{Error, Result};
 
 /// Homomorphic evaluation of CKKS with a set of evaluation keys.
 ///
-/// Scales and levels look after themselves: operands of different depth are brought together, products are rescaled when they are used.
-/// Operations return [`Error::ContextMismatch`] for operands of another context, [`Error::LevelsExhausted`] where a rescaling has no prime
-/// left, and [`Error::CapacityExhausted`] where the bound on the values would not fit the modulus.
+/// Scales and levels look after themselves: operands of different depth are brought together,
+/// products are rescaled when they are used. Operations return [`Error::ContextMismatch`] for
+/// operands of another context, [`Error::LevelsExhausted`] where a rescaling has no prime left, and
+/// [`Error::CapacityExhausted`] where the bound on the values would not fit the modulus.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) context: Arc<CkksContext>,

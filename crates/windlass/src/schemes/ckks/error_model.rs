@@ -12,14 +12,16 @@ pub(crate) struct ErrorModel {
     /// Sum of the variances of the secret's coefficients.
     secret: f64,
     all_ones: f64,
-    /// For each digit: log2 of its product relative to P, and its primes, by level: filled from the gadget.
+    /// For each digit: log2 of its product relative to P, and its primes, by level: filled from the
+    /// gadget.
     groups: Vec<Vec<f64>>,
     log2_p: f64,
 }
 
 impl ErrorModel {
-    /// A product of two complex Gaussians of deviation 1 exceeds t with probability about √(πt)·exp(−2t); a Gaussian times an
-    /// embedding of the secret (at most 4.3 deviations, enforced at key generation) exceeds 64 less often still.
+    /// A product of two complex Gaussians of deviation 1 exceeds t with probability about
+    /// √(πt)·exp(−2t); a Gaussian times an embedding of the secret (at most 4.3 deviations,
+    /// enforced at key generation) exceeds 64 less often still.
     pub(crate) const BOUND_FACTOR: f64 = 64.0;
 
     pub(crate) fn new(params: &RlweParams) -> Self {
@@ -44,27 +46,30 @@ impl ErrorModel {
         self.n.sqrt() * self.sigma
     }
 
-    /// Rounding `count` coefficients of a polynomial that others may have chosen: at most 1/2 each, all towards one slot.
+    /// Rounding `count` coefficients of a polynomial that others may have chosen: at most 1/2 each,
+    /// all towards one slot.
     pub(crate) fn encoding(&self, count: usize) -> f64 {
         (count as f64 / 12.0).sqrt().max(count as f64 / 2.0 / Self::BOUND_FACTOR)
     }
 
-    /// An error that is known: its mean square over all slots, and more where its largest slot would exceed the bound.
+    /// An error that is known: its mean square over all slots, and more where its largest slot
+    /// would exceed the bound.
     pub(crate) fn known(slots: &[Complex64]) -> f64 {
         let squares = slots.iter().map(|z| z.norm_sqr());
         let largest = squares.clone().fold(0.0, f64::max).sqrt();
         (squares.sum::<f64>() / slots.len() as f64).sqrt().max(largest / Self::BOUND_FACTOR)
     }
 
-    /// Rounding both parts of a ciphertext. The second is random or zero; where it is zero the first is known, and may round towards one slot.
+    /// Rounding both parts of a ciphertext. The second is random or zero; where it is zero the
+    /// first is known, and may round towards one slot.
     pub(crate) fn rounding(&self) -> f64 {
         (self.n / 12.0 * (1.0 + self.secret)).sqrt().max(self.encoding(self.n as usize))
     }
 
     /// The inner product of a key switch at `level`, divided by P.
     ///
-    /// A digit of g primes and product D has coefficients of mean g·D/2 and variance g·D²/12; the mean is a multiple of the all-ones
-    /// polynomial, whose norm is taken at its largest slot.
+    /// A digit of g primes and product D has coefficients of mean g·D/2 and variance g·D²/12; the
+    /// mean is a multiple of the all-ones polynomial, whose norm is taken at its largest slot.
     pub(crate) fn inner_product(&self, level: usize) -> f64 {
         let mut left = level;
         let mut variance = 0.0;

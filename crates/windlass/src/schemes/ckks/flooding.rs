@@ -8,7 +8,8 @@ fn uniform(rng: &mut impl RngCore) -> f64 {
     ((rng.next_u64() >> 11) + 1) as f64 * 2f64.powi(-53)
 }
 
-/// Adds an independent Gaussian to every value (Box–Muller, with the sum of two pairs: the low bits of one alone lie on few points).
+/// Adds an independent Gaussian to every value (Box–Muller, with the sum of two pairs: the low bits
+/// of one alone lie on few points).
 pub(super) fn add_gaussian(values: &mut [f64], deviation: f64, rng: &mut impl RngCore) {
     let share = deviation * std::f64::consts::FRAC_1_SQRT_2;
     for value in values {

@@ -12,7 +12,8 @@ use super::engine::Engine;
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is returned as it is.
+    /// Brings a product to degree 1: divides by the last prime. A ciphertext of degree 1 is
+    /// returned as it is.
     ///
     /// Cost: two inverse and 2(l−1) forward transforms. Errors: [`Error::LevelsExhausted`].
     pub fn rescale(&self, ct: &Ciphertext) -> Result<Ciphertext> {
@@ -42,8 +43,8 @@ impl Engine {
 
     /// The same message at a lower level and degree 1, at exactly the scale of that level.
     ///
-    /// Cost: a rescaling when levels are dropped. Errors: [`Error::OutOfRange`] for a level above that of the ciphertext (after its own
-    /// rescaling) or below the base.
+    /// Cost: a rescaling when levels are dropped. Errors: [`Error::OutOfRange`] for a level above
+    /// that of the ciphertext (after its own rescaling) or below the base.
     pub fn lower(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
         self.lowered(ct, level).map(Cow::into_owned)
     }
@@ -71,8 +72,8 @@ impl Engine {
         ct.with_parts(ct.parts.iter().map(|part| part.restrict(&basis)).collect(), ct.info)
     }
 
-    /// The phase times the integer nearest to a large factor: the scale is what it was meant to be up to half of one part in `factor`,
-    /// which is counted as an error of the message.
+    /// The phase times the integer nearest to a large factor: the scale is what it was meant to be
+    /// up to half of one part in `factor`, which is counted as an error of the message.
     fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
         let integer = factor.round();
         ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));

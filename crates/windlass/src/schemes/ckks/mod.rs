@@ -1,8 +1,9 @@
-//! CKKS: approximate arithmetic on encrypted complex vectors (Cheon–Kim–Kim–Song 2017), in full RNS, on the same keys and key switch as the
-//! exact schemes.
+//! CKKS: approximate arithmetic on encrypted complex vectors (Cheon–Kim–Kim–Song 2017), in full
+//! RNS, on the same keys and key switch as the exact schemes.
 //!
-//! Nothing about scales or levels is left to the caller: see [`CkksContext`] for why they always fit. Every ciphertext carries a bound on
-//! its values and an estimate of its error; see [`Ciphertext::precision_bits`].
+//! Nothing about scales or levels is left to the caller: see [`CkksContext`] for why they always
+//! fit. Every ciphertext carries a bound on its values and an estimate of its error; see
+//! [`Ciphertext::precision_bits`].
 
 mod arithmetic;
 mod automorphism;

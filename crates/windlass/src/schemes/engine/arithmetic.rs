@@ -156,7 +156,8 @@ impl Engine {
         Ok(limits.check("level of the ciphertext", level)?)
     }
 
-    /// `a·b` (`a = b` by reference for a square): switch both to the best level, tensor, relinearise.
+    /// `a·b` (`a = b` by reference for a square): switch both to the best level, tensor,
+    /// relinearise.
     pub(super) fn product(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.check("multiply", a)?;
         self.check("multiply", b)?;

@@ -27,7 +27,8 @@ pub struct Engine {
     pub(super) refresher: Option<Refresher<Ciphertext>>,
 }
 
-/// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact canonical norm of its centred lift.
+/// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact
+/// canonical norm of its centred lift.
 #[derive(Debug, Clone)]
 pub struct Constant {
     pub(crate) poly: Poly<Eval>,
@@ -47,8 +48,8 @@ impl Engine {
     /// An evaluator over `keys`, for plaintexts of `slots`.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] when the plaintext ring has another m than the keys; [`Error::OutOfRange`] when p is a prime of the
-    /// modulus chain.
+    /// [`Error::ContextMismatch`] when the plaintext ring has another m than the keys;
+    /// [`Error::OutOfRange`] when p is a prime of the modulus chain.
     pub fn new(scheme: Scheme, slots: &Arc<SlotRing>, keys: Arc<EvaluationKeys>) -> Result<Self> {
         let context = Arc::clone(keys.context());
         if slots.m() != context.params().m() {
@@ -101,7 +102,8 @@ impl Engine {
         }
     }
 
-    /// The bits of capacity left: log2 of how much ε may still grow before decryption could fail. Negative when it may fail now.
+    /// The bits of capacity left: log2 of how much ε may still grow before decryption could fail.
+    /// Negative when it may fail now.
     pub fn capacity(&self, ct: &Ciphertext) -> f64 {
         self.capacity_at(ct.level(), ct.noise)
     }

@@ -12,9 +12,10 @@ use crate::schemes::Scheme;
 
 /// An encryption of an element of R/(p^r).
 ///
-/// With phase φ = Σ parts\[i\]·s^i mod Q_level, let ε = φ for BGV and ε = t·φ mod Q_level for BFV, t = p^r. Then
-/// ε ≡ factor·message (mod t), and every canonical embedding of ε is below `noise` in absolute value. So BGV and BFV differ by one scalar;
-/// all bookkeeping is that of ε (Alperin-Sheriff–Peikert 2013, §3.2).
+/// With phase φ = Σ parts\[i\]·s^i mod Q_level, let ε = φ for BGV and ε = t·φ mod Q_level for BFV,
+/// t = p^r. Then ε ≡ factor·message (mod t), and every canonical embedding of ε is below `noise` in
+/// absolute value. So BGV and BFV differ by one scalar; all bookkeeping is that of ε
+/// (Alperin-Sheriff–Peikert 2013, §3.2).
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
     pub(crate) context: Arc<Context>,
@@ -25,7 +26,8 @@ pub struct Ciphertext {
     pub(crate) parts: Vec<Poly<Eval>>,
     /// p.
     pub(crate) prime: u64,
-    /// r: the plaintext modulus is p^r (smaller than that of the context after an exact division by p).
+    /// r: the plaintext modulus is p^r (smaller than that of the context after an exact division by
+    /// p).
     pub(crate) exponent: u32,
     /// A unit modulo p^r.
     pub(crate) factor: u64,
@@ -59,7 +61,8 @@ impl Ciphertext {
         self.exponent
     }
 
-    /// log2 of the bound on the canonical norm of ε (message and noise together), as described at the type.
+    /// log2 of the bound on the canonical norm of ε (message and noise together), as described at
+    /// the type.
     pub fn log2_noise(&self) -> f64 {
         self.noise.bits()
     }
@@ -79,8 +82,10 @@ impl Ciphertext {
         self.content
     }
 
-    /// The same ciphertext with [`Content::Integers`]: the caller's promise that there is an integer in every slot, as after a trace or another map into
-    /// the integers. Nothing checks it; thin bootstrapping of a ciphertext for which it does not hold loses all but the constant coefficients.
+    /// The same ciphertext with [`Content::Integers`]: the caller's promise that there is an
+    /// integer in every slot, as after a trace or another map into the integers. Nothing checks it;
+    /// thin bootstrapping of a ciphertext for which it does not hold loses all but the constant
+    /// coefficients.
     pub fn assume_integers(self) -> Self {
         Self { content: Content::Integers, ..self }
     }
@@ -90,8 +95,8 @@ impl Ciphertext {
         self.parts.iter().map(|part| part.bytes()).sum()
     }
 
-    /// Refuses a ciphertext of another context, scheme or prime, of a plaintext modulus above that of `slots`, in another slot order,
-    /// or of another key pair than `key` where that is known.
+    /// Refuses a ciphertext of another context, scheme or prime, of a plaintext modulus above that
+    /// of `slots`, in another slot order, or of another key pair than `key` where that is known.
     pub(crate) fn check(
         &self,
         operation: &'static str,

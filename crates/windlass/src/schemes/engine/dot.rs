@@ -8,7 +8,8 @@ use windlass_rlwe::check_same_keys;
 impl Engine {
     /// Σ a_i·b_i: all operands at one level, tensor products summed, one relinearisation.
     ///
-    /// Operands that do not fit together (different plaintext moduli or factors) are multiplied and added one by one.
+    /// Operands that do not fit together (different plaintext moduli or factors) are multiplied and
+    /// added one by one.
     pub(super) fn dot_products(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
         let Some((&(a, b), rest)) = pairs.split_first() else { return Err(no_terms()) };
         for ct in pairs.iter().flat_map(|(a, b)| [a, b]) {

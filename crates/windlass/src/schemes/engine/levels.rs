@@ -10,10 +10,12 @@ use super::{Ciphertext, Engine, centred};
 use crate::error::{Error, Result};
 
 impl Engine {
-    /// Switches to a lower level: ε becomes (ε − δ)/D, D the product of the dropped primes, δ ≡ 0 (mod t).
+    /// Switches to a lower level: ε becomes (ε − δ)/D, D the product of the dropped primes, δ ≡ 0
+    /// (mod t).
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for level 0 or one above that of the ciphertext, [`Error::CapacityExhausted`] when the rounding noise would not fit.
+    /// [`Error::OutOfRange`] for level 0 or one above that of the ciphertext,
+    /// [`Error::CapacityExhausted`] when the rounding noise would not fit.
     pub fn switch_modulus(&self, ct: &Ciphertext, level: usize) -> Result<Ciphertext> {
         self.check("modulus switch", ct)?;
         Limits::between(1, ct.level()).check("level", level)?;
@@ -47,7 +49,8 @@ impl Engine {
         })
     }
 
-    /// The level at which the product of two ciphertexts has the greatest capacity; the lowest such level.
+    /// The level at which the product of two ciphertexts has the greatest capacity; the lowest such
+    /// level.
     pub(crate) fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
         let top = a.level().min(b.level());
         let model = self.noise(a.exponent);
@@ -59,7 +62,8 @@ impl Engine {
         (1..=top).find(|&level| capacity(level) >= best - 0.5).expect("the best level is among them")
     }
 
-    /// The lowest level that keeps at least `bits` of capacity (and all but half a bit of what there is, if that is less).
+    /// The lowest level that keeps at least `bits` of capacity (and all but half a bit of what
+    /// there is, if that is less).
     ///
     /// # Errors
     /// As [`Self::switch_modulus`].
@@ -106,7 +110,8 @@ impl Engine {
         Summand { factor: arith::mul_mod(ct.factor, inverse, t), noise: ct.noise * Bound::from_bits(to - from) }
     }
 
-    /// ε and the factor times a unit x, then switched: at the higher level the multiplication may cost no more than what the switch takes away.
+    /// ε and the factor times a unit x, then switched: at the higher level the multiplication may
+    /// cost no more than what the switch takes away.
     pub(super) fn scaled_and_switched<'a>(&self, ct: &'a Ciphertext, x: i64, level: usize) -> Cow<'a, Ciphertext> {
         if x == 1 {
             return self.switched(ct, level);
@@ -144,8 +149,9 @@ pub(crate) fn aligned(t: u64, a: &Summand, b: &Summand) -> (i64, i64) {
     small_ratio(arith::mul_mod(a.factor, inverse, t), t, a.noise, b.noise)
 }
 
-/// (x, y), both units modulo the prime power t, with y ≡ ratio·x (mod t), that keep |x|·a + |y|·b small: the convergents of Euclid's algorithm and
-/// their neighbours are tried. For equal a and b and a prime t both are near √t; when one summand is much noisier, its multiplier is 1.
+/// (x, y), both units modulo the prime power t, with y ≡ ratio·x (mod t), that keep |x|·a + |y|·b
+/// small: the convergents of Euclid's algorithm and their neighbours are tried. For equal a and b
+/// and a prime t both are near √t; when one summand is much noisier, its multiplier is 1.
 fn small_ratio(ratio: u64, t: u64, a: Bound, b: Bound) -> (i64, i64) {
     let (mut r0, mut r1) = (t as i64, ratio as i64);
     let (mut t0, mut t1) = (0i64, 1i64);
@@ -153,7 +159,8 @@ fn small_ratio(ratio: u64, t: u64, a: Bound, b: Bound) -> (i64, i64) {
         |(x, y): (i64, i64)| (a * Bound::of(x.unsigned_abs() as f64) + b * Bound::of(y.unsigned_abs() as f64)).bits();
     let mut best: (i64, i64) = (1, centred(ratio, t));
     while r1 != 0 {
-        // Modulo a prime power a convergent may share the prime; then one of its neighbours in the lattice does not.
+        // Modulo a prime power a convergent may share the prime; then one of its neighbours in the
+        // lattice does not.
         for k in -1..=1 {
             let (x, y) = (t1 + k * t0, r1 + k * r0);
             let unit = arith::gcd(x.unsigned_abs(), t) == 1 && arith::gcd(y.unsigned_abs(), t) == 1;
@@ -183,7 +190,8 @@ mod tests {
                 let (x_noisy, y_noisy) = small_ratio(ratio, t, Bound::from_bits(100.0), Bound::ONE);
                 assert_eq!(arith::mul_mod(ratio, modulo(x_noisy), t), modulo(y_noisy));
                 assert_eq!(x_noisy.abs(), 1);
-                // A prime power may have no small units in the lattice: 547·12 ≡ 3 modulo 3^8, and nothing near it is a unit.
+                // A prime power may have no small units in the lattice: 547·12 ≡ 3 modulo 3^8, and
+                // nothing near it is a unit.
                 let bound = if arith::is_prime(t) { 2.0 * (t as f64).sqrt() } else { t as f64 / 2.0 };
                 assert!(x.abs().max(y.abs()) as f64 <= bound, "{ratio} mod {t}: {x}, {y}");
             }

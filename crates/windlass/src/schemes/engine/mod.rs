@@ -1,7 +1,8 @@
 //! The engine of BGV and BFV: levels, multiplication and key switching, once for both.
 //!
-//! A scheme supplies one scalar: `Engine::multiplier`, the t by which a BGV phase is a multiple of a BFV one. Rounded division of a phase
-//! then becomes `multiplier·round(x/multiplier/D)`, exact for the plaintext.
+//! A scheme supplies one scalar: `Engine::multiplier`, the t by which a BGV phase is a multiple of
+//! a BFV one. Rounded division of a phase then becomes `multiplier·round(x/multiplier/D)`, exact
+//! for the plaintext.
 
 mod arithmetic;
 mod automorphism;

@@ -3,8 +3,8 @@
 //! An engine that was given a refresher promises that what comes out of an operation can still be
 //! refreshed. So it looks at the noise bound of the result. Where that leaves too little, it
 //! refreshes the operands and works again: the one operation that was done in vain costs a
-//! hundredth of a bootstrapping. A refresh that fails takes nothing away: what came out before it is
-//! the result, and its own error comes only where there was none.
+//! hundredth of a bootstrapping. A refresh that fails takes nothing away: what came out before it
+//! is the result, and its own error comes only where there was none.
 
 use std::sync::Arc;
 

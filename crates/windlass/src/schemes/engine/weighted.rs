@@ -8,8 +8,8 @@ use super::{Ciphertext, Engine, centred};
 use crate::error::Result;
 use crate::switching::no_terms;
 
-/// The factor of a sum `Σ c_i·x_i` and the weights for it: k_i ≡ c_i·F/f_i, centred, for the F among the candidates with the least noise; `toward` is a
-/// summand that comes on top.
+/// The factor of a sum `Σ c_i·x_i` and the weights for it: k_i ≡ c_i·F/f_i, centred, for the F
+/// among the candidates with the least noise; `toward` is a summand that comes on top.
 pub(crate) fn weights(t: u64, terms: &[(Summand, i64)], toward: Option<Summand>) -> (u64, Vec<i64>) {
     let weigh = |factor: u64| -> Vec<i64> {
         let weight = |(x, c): &(Summand, i64)| {

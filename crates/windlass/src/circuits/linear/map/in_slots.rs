@@ -136,8 +136,8 @@ impl LinearMap<InSlots> {
         Self::from_terms(&InSlots(Arc::clone(slots)), terms).expect("slots of residues, and units")
     }
 
-    /// The E-linear map with this matrix: `entry(row, column)` gives the coefficients of an element of
-    /// E, taken modulo p^r; zeros follow if there are fewer than d, so that none are 0.
+    /// The E-linear map with this matrix: `entry(row, column)` gives the coefficients of an element
+    /// of E, taken modulo p^r; zeros follow if there are fewer than d, so that none are 0.
     ///
     /// Cost: a constant of all slots for each automorphism; of sparse matrices few.
     ///

@@ -33,8 +33,8 @@ impl<R: Plannable> LinearPlan<R> {
         self.explain_at(&self.spec().cost)
     }
 
-    /// As [`Self::explain`], with times and sizes by other prices: in seconds or milliseconds, and in
-    /// bytes, where these know them (`context.prices()`, [`CostModel::measure`]).
+    /// As [`Self::explain`], with times and sizes by other prices: in seconds or milliseconds, and
+    /// in bytes, where these know them (`context.prices()`, [`CostModel::measure`]).
     pub fn explain_at(&self, prices: &CostModel) -> String {
         let mut text = String::new();
         self.write(prices, &mut text).expect("writing to a string cannot fail");

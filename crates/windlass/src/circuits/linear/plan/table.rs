@@ -8,7 +8,8 @@ use super::row::{Babies, Placement, Row, Split};
 use super::strategy::{MapStrategy, Proposal, Strategy, Support};
 use crate::error::Error;
 
-/// Where a row says nothing else: the fullest axis is split, both sides are reached in one automorphism.
+/// Where a row says nothing else: the fullest axis is split, both sides are reached in one
+/// automorphism.
 const ROW: Row = Row {
     name: "",
     citation: "",

@@ -2,8 +2,8 @@
 //!
 //! `Σ_o θ_o( Σ_i κ'_{oi}·θ_i(v) )` in three phases, with one mod-down at the end.
 //!
-//! *Inputs*: the tree of inputs is walked level by level, beginning with v. A node from which others
-//! hang is decomposed once; each child is an inner product with a key, left in base `QP`.
+//! *Inputs*: the tree of inputs is walked level by level, beginning with v. A node from which
+//! others hang is decomposed once; each child is an inner product with a key, left in base `QP`.
 //!
 //! *Products*: inputs are taken in batches, and every sum takes what it needs from a batch in one
 //! fused accumulation, so that each constant goes through memory once. Children from which nothing
@@ -96,7 +96,8 @@ impl<'a, E: Switching> Column<'a, E> {
     /// From the inputs of one depth to those of the next.
     fn descend(&mut self, level: Level<E>, sums: &mut Sums<E>) -> Result<Level<E>> {
         let mut next = Level::empty();
-        // What hangs from a link of a chain needs no mod-down of the link's first half: giant steps.
+        // What hangs from a link of a chain needs no mod-down of the link's first half: giant
+        // steps.
         let step = |(parent, image): &(usize, E::Extended)| {
             let child = self.children(*parent)[0];
             let step = self.run.layout.inputs.nodes()[child].step;
@@ -105,7 +106,8 @@ impl<'a, E: Switching> Column<'a, E> {
         let moved: Vec<(usize, E::Extended)> = level.chained.par_iter().map(step).collect::<Result<_>>()?;
         self.wait(level.chained.into_iter(), sums)?;
         self.place(moved, &mut next, sums)?;
-        // Children of one decomposition: those from which nothing hangs are multiplied as they are made.
+        // Children of one decomposition: those from which nothing hangs are multiplied as they are
+        // made.
         for (&parent, source) in &level.hoisted {
             let children = self.children(parent);
             let (inner, leaves): (Vec<usize>, Vec<usize>) = children.into_iter().partition(|&i| self.parents[i]);
