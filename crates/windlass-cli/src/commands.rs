@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass::Evaluator;
 use windlass::lookup::{decode_record, encode_record};
 use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
@@ -171,6 +172,8 @@ fn make_answer(
     let (plan, prepared) = stages.run("answer_prepare", "encoding the table", || -> Result<_> {
         let records: Vec<Vec<u8>> = table.rows().iter().map(|row| encode_record(row)).collect();
         let plan = session.lookup.plan(&records)?;
+        let each = engine.constant_bytes(engine.top_level());
+        memory::check("the constants of the table", (plan.constants() * each) as u64)?;
         let prepared = plan.prepare(engine)?;
         Ok((plan, prepared))
     })?;

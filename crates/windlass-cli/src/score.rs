@@ -10,6 +10,7 @@ use windlass::scoring::{LogisticModel, RowLayout, Scorer, Standardisation, Train
 use windlass::{Approximate, Context, NeedsKeys};
 
 use crate::error::{CliError, Result};
+use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
 use crate::table::Table;
@@ -112,6 +113,7 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
     let plain = samples.rows.iter().map(|row| model.score(row)).collect::<windlass::Result<Vec<f64>>>()?;
     let context = stages.run("context", "building transforms", || Context::approximate(&scoring_spec(SLOTS)?))?;
     let layout = RowLayout::new(samples.rows[0].len(), context.slots())?;
+    check_memory(&context, layout, samples.rows.len())?;
     let (client, server) = stages.run("keygen", "client: making keys", || make_keys(&context, layout))?;
     let rows = stages.run("encrypt", "client: encrypting rows", || {
         encrypt(&client, layout, model.standardisation(), &samples.rows)
@@ -137,6 +139,15 @@ fn train(args: &ScoreArgs, samples: &Samples) -> windlass::Result<LogisticModel>
     let rows: Vec<Vec<f64>> = used().map(|row| samples.rows[row].clone()).collect();
     let labels: Vec<bool> = used().map(|row| samples.labels[row]).collect();
     LogisticModel::train(&rows, &labels, TrainSpec::default())
+}
+
+/// What all keys, encrypted rows and scores take together is known before any is made.
+fn check_memory(context: &Context<Approximate>, layout: RowLayout, rows: usize) -> Result<()> {
+    let sizes = context.ckks().rlwe().params().key_sizes();
+    let keys = layout.plan(context.ckks())?.required_keys().len() as u64;
+    let ciphertexts = 2 * rows.div_ceil(layout.rows()) as u64;
+    let bytes = keys * sizes.switching_key_memory + ciphertexts * sizes.ciphertext_memory;
+    memory::check("the keys and the encrypted rows", bytes)
 }
 
 /// Both sides, with keys for the level of the products.

@@ -18,6 +18,7 @@ use super::setup::{Planned, Setup};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::key_file::KeyFile;
+use crate::memory;
 use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::{file_bytes, read, read_for, write};
@@ -52,6 +53,9 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 
 fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Vec<(&'static str, u64)>> {
     let (plan, context) = (&setup.planned.plan, &setup.context);
+    let sizes = plan.key_bytes();
+    // All keys, and the largest file as it is written.
+    memory::check("the keys", sizes.evaluation_memory + sizes.evaluation.max(sizes.bootstrap))?;
     // One for each automorphism, the relinearisation key, and the bootstrapping keys.
     let count = plan.required_key_levels().len() + 2;
     let made =
