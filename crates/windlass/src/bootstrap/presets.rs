@@ -15,7 +15,7 @@ pub struct BootstrapPreset {
     pub spec: BootstrapSpec,
 }
 
-/// The weight of the ephemeral secret of sets that were planned: the largest whose digits a
+/// The weight of the ephemeral secret of sets that do not say one: the largest whose digits a
 /// polynomial of degree 61 and depth 6 removes in powers of two.
 pub const PLANNED_WEIGHT: u32 = 30;
 
@@ -58,7 +58,7 @@ impl BootstrapPreset {
             return Err(unknown(bootstrap_preset_names(), name, "parameter preset"));
         }
         let params = Params::named_or_file(name, Scheme::Bgv)?;
-        let ephemeral_weight = match preset_weight(params.name()) {
+        let ephemeral_weight = match params.ephemeral_weight() {
             Some(weight) => weight,
             None if is_file => PLANNED_WEIGHT,
             None => paper_weight(name, &params)?,

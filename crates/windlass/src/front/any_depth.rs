@@ -3,9 +3,9 @@
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
 use super::context::Context;
-use crate::bootstrap::{BootstrapSpec, PLANNED_WEIGHT};
+use crate::bootstrap::PLANNED_WEIGHT;
 use crate::error::{Error, Result};
-use crate::params::{ParamSpec, Params, ephemeral_weight, preset_names};
+use crate::params::{ParamSpec, Params, preset_names};
 
 /// A shape of parameters for powers of two: log2 n, (bits, count) of the primes of Q and of P,
 /// digits.
@@ -31,8 +31,8 @@ impl Context {
             "no set that bootstraps has the plaintext modulus {}^{}, {} slots and {} bits of security",
             spec.p, spec.r, spec.slots, spec.security
         );
-        for (params, weight) in candidates(spec) {
-            match refreshing(params, weight, spec) {
+        for params in candidates(spec) {
+            match refreshing(params, spec) {
                 Ok(context) => return Ok(context),
                 Err(error) => reason = error.to_string(),
             }
@@ -42,8 +42,8 @@ impl Context {
 }
 
 /// The context of one candidate, if it carries a bootstrapping.
-fn refreshing(params: Params, ephemeral_weight: u32, spec: &ParamSpec) -> Result<Context> {
-    let context = Context::for_bootstrapping(params, BootstrapSpec { ephemeral_weight, ..BootstrapSpec::default() })?;
+fn refreshing(params: Params, spec: &ParamSpec) -> Result<Context> {
+    let context = Context::from_params(params)?;
     let plan = context.bootstrapping()?;
     let left_bits = plan.output_bits() - plan.least_input_bits();
     if left_bits < spec.capacity {
@@ -53,21 +53,20 @@ fn refreshing(params: Params, ephemeral_weight: u32, spec: &ParamSpec) -> Result
     Ok(context)
 }
 
-/// The sets to try with the weights of their ephemeral secrets, smaller rings first.
-fn candidates(spec: &ParamSpec) -> Vec<(Params, u32)> {
-    let presets = preset_names().filter(|name| !name.starts_with("insecure")).filter_map(|name| {
-        let weight = ephemeral_weight(name)?;
-        Some((Params::preset(name, spec.scheme).ok()?, weight))
-    });
-    let planned = SHAPES.iter().filter_map(|shape| Some((power_of_two(spec, shape)?, PLANNED_WEIGHT)));
+/// The sets to try, smaller rings first.
+fn candidates(spec: &ParamSpec) -> Vec<Params> {
+    let presets = preset_names()
+        .filter(|name| !name.starts_with("insecure"))
+        .filter_map(|name| Params::preset(name, spec.scheme).ok().filter(|params| params.ephemeral_weight().is_some()));
+    let planned = SHAPES.iter().filter_map(|shape| power_of_two(spec, shape));
     let fits = |params: &Params| {
         (params.p(), params.r()) == (spec.p, spec.r)
             && spec.m.is_none_or(|m| m == params.m())
             && params.slot_count() >= spec.slots
             && params.rlwe().security().bits >= spec.security
     };
-    let mut list: Vec<(Params, u32)> = presets.chain(planned).filter(|(params, _)| fits(params)).collect();
-    list.sort_by_key(|(params, _)| params.rlwe().n());
+    let mut list: Vec<Params> = presets.chain(planned).filter(fits).collect();
+    list.sort_by_key(|params| params.rlwe().n());
     list
 }
 
@@ -83,5 +82,5 @@ fn power_of_two(spec: &ParamSpec, &(log_n, q, special, digits): &Shape) -> Optio
         assurance: Assurance::Secure,
     };
     let name = format!("planned_boot_n{}_p{}_r{}", m / 2, spec.p, spec.r);
-    Params::new(&name, spec.scheme, (spec.p, spec.r), None, rlwe).ok()
+    Some(Params::new(&name, spec.scheme, (spec.p, spec.r), None, rlwe).ok()?.with_ephemeral_weight(PLANNED_WEIGHT))
 }

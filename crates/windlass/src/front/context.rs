@@ -8,12 +8,12 @@ use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::Context as RlweContext;
 
-use super::family::{Approximate, Exact, Family, Mock};
+use super::family::{Approximate, BOOTSTRAPPING, Exact, Family, Mock};
 use super::setting::{ApproximateSetting, ExactSetting};
-use crate::bootstrap::maps::evaluation_ring;
+use crate::bootstrap::maps::evaluation_hypercube;
 use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode};
 use crate::circuits::linear::{ComplexSlots, CostModel};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_order};
 use crate::params::{ParamSpec, Params};
 use crate::schemes::Scheme;
 use crate::schemes::ckks::{CkksContext, CkksSpec};
@@ -89,15 +89,17 @@ impl Context {
         Self::from_params(Params::plan(spec)?)
     }
 
-    /// The parameters in a file that [`Params::to_json`] wrote.
+    /// The parameters in a file that [`Params::to_json`] wrote. A set that was made for
+    /// bootstrapping gives a context that bootstraps.
     ///
     /// # Errors
-    /// As [`Params::from_json`].
+    /// As [`Params::from_json`] and [`Self::from_params`].
     pub fn from_file(path: &str, scheme: Scheme) -> Result<Self> {
         Self::from_params(Params::named_or_file(path, scheme)?)
     }
 
-    /// A context of parameters that were made otherwise.
+    /// A context of parameters that were made otherwise; as [`Self::for_bootstrapping`] where they
+    /// have the weight of an ephemeral secret ([`Params::with_ephemeral_weight`]).
     ///
     /// # Errors
     /// What building the slots or the transforms reports.
@@ -110,10 +112,15 @@ impl Context {
     /// # Errors
     /// As there.
     pub fn with_isa(params: Params, isa: Isa) -> Result<Self> {
+        if let Some(ephemeral_weight) = params.ephemeral_weight() {
+            return Self::in_bootstrapping_order(
+                params,
+                BootstrapSpec { ephemeral_weight, ..BootstrapSpec::default() },
+                isa,
+            );
+        }
         let slots = params.slot_ring_with_isa(isa)?;
-        let rlwe = RlweContext::with_isa(params.rlwe().clone(), isa)?;
-        let files = WireContext::new(&rlwe, &slots, params.scheme());
-        Ok(Self::of(ExactSetting { params, files, bootstrapping: None }))
+        Self::over(params, &slots, isa, None)
     }
 
     /// A context whose slots stand in the order that bootstrapping needs.
@@ -121,9 +128,20 @@ impl Context {
     /// # Errors
     /// As [`Self::from_params`]; [`Error::Unplannable`] for an m without evaluation maps.
     pub fn for_bootstrapping(params: Params, spec: BootstrapSpec) -> Result<Self> {
-        let slots = evaluation_ring(params.m(), params.p(), params.r())?;
-        let files = WireContext::new(&params.context()?, &slots, params.scheme());
-        Ok(Self::of(ExactSetting { params, files, bootstrapping: Some(spec) }))
+        let params = params.with_ephemeral_weight(spec.ephemeral_weight);
+        Self::in_bootstrapping_order(params, spec, Isa::best())
+    }
+
+    fn in_bootstrapping_order(params: Params, spec: BootstrapSpec, isa: Isa) -> Result<Self> {
+        let order = evaluation_hypercube(params.m(), params.p())?;
+        let slots = SlotRing::with_hypercube(order, params.r(), isa)?;
+        Self::over(params, &Arc::new(slots), isa, Some(spec))
+    }
+
+    fn over(params: Params, slots: &Arc<SlotRing>, isa: Isa, bootstrapping: Option<BootstrapSpec>) -> Result<Self> {
+        let rlwe = RlweContext::with_isa(params.rlwe().clone(), isa)?;
+        let files = WireContext::new(&rlwe, slots, params.scheme());
+        Ok(Self::of(ExactSetting { params, files, bootstrapping }))
     }
 
     /// The same parameters for the other scheme.
@@ -155,7 +173,8 @@ impl Context {
     /// and the server can refresh.
     ///
     /// # Errors
-    /// [`Error::Bootstrap`] when the parameters do not carry a bootstrapping.
+    /// [`Error::Bootstrap`] when the parameters do not carry a bootstrapping;
+    /// [`Error::OtherSlotOrder`] for slots in another order than [`Self::for_bootstrapping`] gives.
     pub fn bootstrapping(&self) -> Result<Arc<BootstrapPlan>> {
         self.bootstrapping_with(self.setting().bootstrapping.clone().unwrap_or_default())
     }
@@ -166,6 +185,8 @@ impl Context {
     /// As [`Self::bootstrapping`].
     pub fn bootstrapping_with(&self, spec: BootstrapSpec) -> Result<Arc<BootstrapPlan>> {
         let params = self.params();
+        let order = Arc::new(evaluation_hypercube(params.m(), params.p())?);
+        check_same_order(BOOTSTRAPPING, self.ring().hypercube(), &order)?;
         Ok(Arc::new(BootstrapPlan::new(params.rlwe(), (params.p(), params.r()), spec)?))
     }
 }

@@ -9,11 +9,14 @@ use super::needs::KeyRequests;
 use super::refreshers::{MockRefreshers, Refreshers};
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_order};
 use crate::schemes::clear::Clear;
 use crate::schemes::{Ciphertext, Engine, Refresh, ckks};
 use crate::switching::Switching;
 use crate::wire::WireContext;
+
+/// What is refused where slots stand in another order than bootstrapping needs.
+pub(super) const BOOTSTRAPPING: &str = "bootstrapping, which needs a context from Context::for_bootstrapping";
 
 mod sealed {
     pub trait Sealed {}
@@ -88,6 +91,7 @@ impl Family for Exact {
         rng: &mut SecretRng,
         made: &mut dyn FnMut(),
     ) -> Result<(Engine, Arc<Refreshers>)> {
+        check_orders(&setting.files, &requests.bootstrapping)?;
         let scheme = setting.files.scheme();
         let keys = Arc::new(evaluation_keys(setting.files.context(), secret, requests, rng, made)?);
         let mut own = Vec::with_capacity(requests.bootstrapping.len());
@@ -99,12 +103,21 @@ impl Family for Exact {
     }
 }
 
+/// Refuses bootstrappings of slots in another order, before any key is made. Errors:
+/// [`Error::OtherSlotOrder`].
+fn check_orders<'a>(files: &WireContext, plans: impl IntoIterator<Item = &'a Arc<BootstrapPlan>>) -> Result<()> {
+    let own = files.slots();
+    let mut same_ring = plans.into_iter().map(|plan| plan.message_ring()).filter(|ring| ring.m() == own.m());
+    same_ring.try_for_each(|ring| check_same_order(BOOTSTRAPPING, own.hypercube(), ring.hypercube()))
+}
+
 /// An engine over these keys, which refreshes with the bootstrappings.
 pub(super) fn exact_keys(
     files: &WireContext,
     keys: Arc<EvaluationKeys>,
     bootstrappings: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
 ) -> Result<(Engine, Arc<Refreshers>)> {
+    check_orders(files, bootstrappings.iter().map(|(plan, _)| plan))?;
     let refreshers = Arc::new(Refreshers::new(files.scheme(), &keys, bootstrappings));
     let engine = Engine::new(files.scheme(), files.slots(), keys)?;
     if refreshers.is_empty() {
@@ -161,8 +174,10 @@ impl Family for Mock {
         (): &(),
         requests: &KeyRequests,
         _: &mut SecretRng,
-        _: &mut dyn FnMut(),
+        made: &mut dyn FnMut(),
     ) -> Result<(Clear, MockRefreshers)> {
+        check_orders(&setting.files, &requests.bootstrapping)?;
+        (0..requests.count()).for_each(|_| made());
         let clear = Clear::with_keys(setting.files.slots(), requests.galois.keys().copied());
         let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
         Ok((clear, MockRefreshers::new(&requests.bootstrapping)?))

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
 use super::Params;
+use super::presets::ephemeral_weight;
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 use crate::wire::WireError;
@@ -13,11 +14,12 @@ use crate::wire::WireError;
 /// The longest file that is read: generous for a chain of a thousand primes.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Version 1 of a parameter file, in JSON. It holds what the set is made from and nothing that
-/// follows from it: primes are found again, λ is computed again.
+/// A parameter file, in JSON. It holds what the set is made from and nothing that follows from it:
+/// primes are found again, λ is computed again, and so is the order of slots that bootstrapping
+/// needs. Version 2 has the weight of the ephemeral secret, version 1 has not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ParamsV1 {
+struct ParamsFile {
     windlass_parameters: u32,
     name: String,
     scheme: String,
@@ -32,6 +34,9 @@ struct ParamsV1 {
     /// The weight of a sparse secret; a uniform ternary one has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     secret_weight: Option<u32>,
+    /// The weight of the ephemeral secret of a set that is made for bootstrapping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ephemeral_weight: Option<u32>,
     /// "secure", "insecure" or "paper".
     assurance: String,
 }
@@ -44,8 +49,8 @@ impl Params {
     /// The set as JSON.
     pub fn to_json(&self) -> String {
         let spec = self.spec();
-        let file = ParamsV1 {
-            windlass_parameters: 1,
+        let file = ParamsFile {
+            windlass_parameters: 1 + u32::from(self.ephemeral_weight.is_some()),
             name: self.name().into(),
             scheme: self.scheme().to_string(),
             p: self.p(),
@@ -59,6 +64,7 @@ impl Params {
                 SecretDistribution::Ternary => None,
                 SecretDistribution::Sparse { weight } => Some(weight),
             },
+            ephemeral_weight: self.ephemeral_weight,
             assurance: match spec.assurance {
                 Assurance::Secure => "secure",
                 Assurance::Insecure { .. } => "insecure",
@@ -78,10 +84,13 @@ impl Params {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
         }
-        let file: ParamsV1 = serde_json::from_str(text).map_err(|_| malformed("parameter file"))?;
-        if file.windlass_parameters != 1 {
-            return Err(malformed("version of a parameter file"));
-        }
+        let file: ParamsFile = serde_json::from_str(text).map_err(|_| malformed("parameter file"))?;
+        // The presets' own weights stand for those that version 1 could not name.
+        let ephemeral_weight = match (file.windlass_parameters, file.ephemeral_weight) {
+            (1, None) => ephemeral_weight(&file.name),
+            (2, Some(weight)) => Some(weight),
+            _ => return Err(malformed("version of a parameter file")),
+        };
         let scheme = match file.scheme.as_str() {
             "BGV" => Scheme::Bgv,
             "BFV" => Scheme::Bfv,
@@ -106,7 +115,8 @@ impl Params {
             secret,
             assurance,
         };
-        Self::new(&file.name, scheme, (file.p, file.r), file.generators, spec)
+        let params = Self::new(&file.name, scheme, (file.p, file.r), file.generators, spec)?;
+        Ok(Self { ephemeral_weight, ..params })
     }
 
     /// A preset by name, or the set in a file where the text ends in `.json`: the one way in which
@@ -140,6 +150,7 @@ mod tests {
                 let back = Params::from_json(&params.to_json()).unwrap();
                 assert_eq!((back.id(), back.name(), back.scheme()), (params.id(), name, scheme));
                 assert_eq!(back.rlwe().assurance(), params.rlwe().assurance());
+                assert_eq!(back.ephemeral_weight(), params.ephemeral_weight());
             }
         }
     }
@@ -151,7 +162,12 @@ mod tests {
         for end in (0..good.len()).step_by(7) {
             refused(&good[..end]);
         }
-        refused(&good.replace("\"windlass_parameters\": 1", "\"windlass_parameters\": 2"));
+        // Version 2 has a weight, version 1 has none, and there is no third.
+        for (version, weight) in [("2", ""), ("1", "\"ephemeral_weight\": 30, "), ("3", "\"ephemeral_weight\": 30, ")] {
+            let text =
+                good.replace("\"windlass_parameters\": 1", &format!("{weight}\"windlass_parameters\": {version}"));
+            refused(&text);
+        }
         refused(&good.replace("\"digits\"", "\"extra\": 1, \"digits\""));
         refused(&good.replace("65537", "65536"));
         // Fewer coefficients under the same modulus: not secure any more, whatever the file says.

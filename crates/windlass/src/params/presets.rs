@@ -218,6 +218,7 @@ impl Params {
             assurance,
         };
         let generators = (!preset.generators.is_empty()).then(|| preset.generators.to_vec());
-        Self::new(name, scheme, (preset.p, preset.r), generators, spec)
+        let params = Self::new(name, scheme, (preset.p, preset.r), generators, spec)?;
+        Ok(Self { ephemeral_weight: ephemeral_weight(name), ..params })
     }
 }

@@ -18,6 +18,7 @@ pub struct Params {
     pub(super) p: u64,
     pub(super) r: u32,
     pub(super) generators: Option<Vec<u64>>,
+    pub(super) ephemeral_weight: Option<u32>,
     pub(super) spec: RlweSpec,
     pub(super) rlwe: RlweParams,
 }
@@ -51,12 +52,23 @@ impl Params {
         if let Some(generators) = &generators {
             Hypercube::with_generators(spec.m, p, generators)?;
         }
-        Ok(Self { name: name.into(), scheme, p, r, generators, spec, rlwe })
+        Ok(Self { name: name.into(), scheme, p, r, generators, ephemeral_weight: None, spec, rlwe })
     }
 
     /// The same set for another scheme.
     pub fn with_scheme(self, scheme: Scheme) -> Self {
         Self { scheme, ..self }
+    }
+
+    /// The same set, made for bootstrapping with an ephemeral secret of this Hamming weight:
+    /// contexts of it have their slots in the order that bootstrapping needs.
+    pub fn with_ephemeral_weight(self, weight: u32) -> Self {
+        Self { ephemeral_weight: Some(weight), ..self }
+    }
+
+    /// The weight of the ephemeral secret, if the set was made for bootstrapping.
+    pub fn ephemeral_weight(&self) -> Option<u32> {
+        self.ephemeral_weight
     }
 
     /// The name of the set.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use windlass::needs::Products;
 use windlass::schemes::ckks::CkksSpec;
 
-use windlass::{Context, Error, LinearMap, ParamSpec, Plaintext, Scheme};
+use windlass::bootstrap::{BootstrapPreset, BootstrapSpec, Mode};
+use windlass::{Context, Error, LinearMap, ParamSpec, Params, Plaintext, Scheme};
 
 use windlass::circuits::{PolynomialPlan, Power, SlotFunction};
 
@@ -263,6 +264,50 @@ fn everything_public_goes_through_bytes() {
     assert_eq!(client.decrypt(&server.apply(&more, &query).unwrap()).unwrap(), rotated(&context, 5, &[5, 6, 7]));
     let (_, stranger) = context.generate_keys_from_seed([&more], 8).unwrap();
     assert!(stranger.apply(&more, &query).is_err());
+}
+
+/// A set that was saved for bootstrapping is one after it was read, under both schemes.
+#[test]
+fn parameters_from_files_bootstrap() {
+    let dir = tempfile::tempdir().unwrap();
+    let save = |name: &str, params: &Params| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, params.to_json()).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let preset = Params::preset("insecure_boot_256_p257", Scheme::Bgv).unwrap();
+    // The same set with a name of its own, as planners write it; and with a weight of its own.
+    let own = Params::new("insecure_own", Scheme::Bgv, (257, 1), None, preset.spec().clone()).unwrap();
+    let context = Context::for_bootstrapping(own.clone(), BootstrapSpec { ephemeral_weight: 9, ..Default::default() });
+    for (path, weight) in [(save("preset.json", &preset), 8), (save("own.json", context.unwrap().params()), 9)] {
+        for scheme in [Scheme::Bgv, Scheme::Bfv] {
+            let context = Context::from_file(&path, scheme).unwrap();
+            let plan = context.bootstrapping().unwrap();
+            assert_eq!((plan.spec().ephemeral_weight, context.scheme()), (weight, scheme));
+            let (client, server) = context.generate_keys_from_seed([&plan], 11).unwrap();
+            let refreshed = server.refresh(&client.encrypt(&[5, 6, 7]).unwrap()).unwrap();
+            assert_eq!(client.decrypt(&refreshed).unwrap()[..4], [5, 6, 7, 0]);
+        }
+        let preset = BootstrapPreset::named(&path, Mode::Packed).unwrap();
+        assert_eq!((preset.spec.ephemeral_weight, preset.spec.mode), (weight, Mode::Packed));
+    }
+}
+
+/// Where the slots stand in another order, no plan and no key is made.
+#[test]
+fn contexts_in_another_slot_order_do_not_bootstrap() {
+    let preset = Params::preset("insecure_boot_256_p257", Scheme::Bgv).unwrap();
+    let own = Params::new("insecure_own", Scheme::Bgv, (257, 1), None, preset.spec().clone()).unwrap();
+    let context = Context::from_params(own).unwrap();
+    let refused = context.bootstrapping().unwrap_err();
+    assert!(matches!(&refused, Error::OtherSlotOrder { left, right, .. } if left != right), "{refused}");
+    assert!(refused.to_string().contains("Context::for_bootstrapping"), "{refused}");
+    let plan = Context::from_params(preset).unwrap().bootstrapping().unwrap();
+    let mut made = 0;
+    let refused = context.generate_keys_observed([&Products, &plan], |_, _| made += 1).unwrap_err();
+    assert!(matches!(refused, Error::OtherSlotOrder { .. }) && made == 0, "{refused}");
+    let refused = context.mock().generate_keys([&plan]).unwrap_err();
+    assert!(matches!(refused, Error::OtherSlotOrder { .. }), "{refused}");
 }
 
 /// Parameters for any depth are found by what a user knows, without a preset's name.
