@@ -145,9 +145,9 @@ pub enum Error {
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
     /// A plan cannot be made in the way that was asked for.
-    #[error("the strategy {strategy} cannot evaluate this map: {reason}")]
+    #[error("{strategy} cannot be planned here: {reason}")]
     Unplannable {
-        /// The strategy asked for.
+        /// The strategy or method asked for.
         strategy: String,
         /// Why it does not fit.
         reason: String,
@@ -169,7 +169,7 @@ pub enum Error {
         exponent: u32,
     },
     /// A value to encode is NaN or infinite.
-    #[error("value {index} is not a finite number")]
+    #[error("the value at index {index} is not a finite number")]
     NotFinite {
         /// Its position.
         index: usize,
@@ -187,7 +187,9 @@ pub enum Error {
         bound_bits: f64,
     },
     /// A vector has a length that does not divide the number of slots.
-    #[error("a vector of {got} values cannot be packed: the length must divide {most}, the number of slots")]
+    #[error(
+        "a vector of {got} values cannot be packed: the length must be a power of two of at most {most}, the number of slots"
+    )]
     SlotCount {
         /// The length.
         got: usize,

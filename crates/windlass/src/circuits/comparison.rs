@@ -94,9 +94,9 @@ impl Membership {
     ///
     /// # Errors
     /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for
-    /// an empty list.
+    /// an empty list, and for more than 2^20 values.
     pub fn new(ring: &SlotRing, count: usize) -> Result<Self> {
-        Limits::at_least(1).check("the length of a list", count)?;
+        Limits::between(1, 1 << 20).check("the length of a list", count)?;
         Ok(Self { count, is_zero: SlotFunction::is_zero(ring)? })
     }
 

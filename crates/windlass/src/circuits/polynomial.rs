@@ -263,7 +263,7 @@ fn add_scalar<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, c: i64) -> Result<
 }
 
 /// `⌈log2 e⌉`, the least depth of `x^e`.
-fn log2_ceil(e: usize) -> usize {
+pub(super) fn log2_ceil(e: usize) -> usize {
     e.max(1).next_power_of_two().trailing_zeros() as usize
 }
 

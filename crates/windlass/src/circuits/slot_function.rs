@@ -12,7 +12,7 @@ use windlass_ring::slots::{PrimePower, SlotRing};
 
 use windlass_rlwe::Limits;
 
-use super::polynomial::{PolynomialPlan, product_of_many};
+use super::polynomial::{PolynomialPlan, log2_ceil};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
@@ -21,7 +21,9 @@ use crate::plaintext::{Content, Plaintext};
 /// `x^e` in the least depth, ⌈log2 e⌉.
 ///
 /// The squares `x^{2^i}` are made one after the other, and those that the binary digits of e name
-/// are multiplied in a balanced tree: ⌊log2 e⌋ squares and one product for each further digit.
+/// are multiplied up on the way, the lowest first: what is multiplied up below `x^{2^i}` has depth i
+/// at most, so that each product adds one level. ⌊log2 e⌋ squares and one product for each further
+/// digit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Power {
     exponent: u64,
@@ -47,24 +49,47 @@ impl Power {
         (self.exponent.ilog2() + self.exponent.count_ones() - 1) as usize
     }
 
+    /// Products in sequence, ⌈log2 e⌉.
+    pub fn depth(&self) -> usize {
+        log2_ceil(self.exponent as usize)
+    }
+
     /// `x^e`.
     ///
     /// # Errors
     /// What the evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let mut factors = Vec::new();
-        let mut square = x.clone();
+        self.raise(x, |a| evaluator.square(a), |a, b| evaluator.multiply(a, b))
+    }
+
+    fn raise<C: Clone>(
+        &self,
+        x: &C,
+        square: impl Fn(&C) -> Result<C>,
+        multiply: impl Fn(&C, &C) -> Result<C>,
+    ) -> Result<C> {
+        let mut current = x.clone();
+        let mut product: Option<C> = None;
         for digit in 0..=self.exponent.ilog2() {
             if digit > 0 {
-                square = evaluator.square(&square)?;
+                current = square(&current)?;
             }
             if self.exponent >> digit & 1 == 1 {
-                factors.push(square.clone());
+                product = Some(match product {
+                    Some(product) => multiply(&product, &current)?,
+                    None => current.clone(),
+                });
             }
         }
-        product_of_many(evaluator, &factors)
+        Ok(product.expect("a power is at least the first"))
     }
 }
+
+/// The largest degree of a table: that of all residues modulo a prime of 17 bits.
+const MAX_DEGREE: usize = 1 << 17;
+
+/// The longest range or list that is interpolated or multiplied out in quadratic time.
+const MAX_POINTS: usize = 1 << 12;
 
 /// A function of the integer in each slot, modulo a prime p.
 ///
@@ -95,6 +120,7 @@ impl SlotFunction {
             let (what, expected) = ("values of a table (at most)", p as usize);
             return Err(Error::ShapeMismatch { what, expected, got: values.len() });
         }
+        check_table(modulus)?;
         let mut residues: Vec<u64> = values.iter().map(|value| value.residue(modulus)).collect();
         residues.resize(p as usize, 0);
         let name = format!("a table over all residues modulo {p}");
@@ -104,19 +130,30 @@ impl SlotFunction {
     /// The function with `f(x)` at every x of a range, and anything elsewhere: for arguments that
     /// are known to lie there. The degree is below the length of the range.
     ///
-    /// Cost: quadratic in the length of the range.
+    /// Cost: quadratic in the length of the range, up to 2^12; longer ones are tables over all
+    /// residues, 0 outside the range.
     ///
     /// # Errors
     /// [`Error::Unplannable`] for a plaintext modulus that is no prime; [`Error::OutOfRange`] for a
-    /// range that is empty or longer than p.
+    /// range that is empty, longer than p, or longer than 2^12 for p above 2^17.
     pub fn on_range<T: Integer>(ring: &SlotRing, range: RangeInclusive<i64>, f: impl Fn(i64) -> T) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
-        let length = (*range.end() as i128 - *range.start() as i128 + 1).max(0);
-        let limits = Limits::between(1, modulus.value()).with("the plaintext modulus");
-        limits.check("the length of the range of arguments", length.min(i128::from(u64::MAX)) as u64)?;
+        let length = (*range.end() as i128 - *range.start() as i128 + 1).clamp(0, i128::from(u64::MAX)) as u64;
+        let limits = match modulus.value() as usize <= MAX_DEGREE {
+            true => Limits::between(1, modulus.value()).with("the plaintext modulus"),
+            false => Limits::between(1, MAX_POINTS).with("for a plaintext modulus above 2^17"),
+        };
+        limits.check("the length of the range of arguments", length)?;
         let name = format!("a table over {length} arguments modulo {}", modulus.value());
-        let points: Vec<(u64, u64)> = range.map(|x| (x.residue(modulus), f(x).residue(modulus))).collect();
-        Ok(Self::of_polynomial(name, modulus, &interpolate(modulus, &points), false))
+        let points = range.map(|x| (x.residue(modulus), f(x).residue(modulus)));
+        let coefficients = if length as usize <= MAX_POINTS {
+            interpolate(modulus, &points.collect::<Vec<_>>())
+        } else {
+            let mut values = vec![0; modulus.value() as usize];
+            points.for_each(|(x, value)| values[x as usize] = value);
+            interpolate_everywhere(modulus, &values)
+        };
+        Ok(Self::of_polynomial(name, modulus, &coefficients, false))
     }
 
     /// 1 where the slot is 0, and 0 elsewhere: `1 − x^{p−1}`. Two ciphertexts are equal where their
@@ -131,21 +168,24 @@ impl SlotFunction {
 
     /// 1 where the slot is one of the listed integers, and 0 elsewhere: `1 − (Π (x − v))^{p−1}`.
     ///
+    /// Lists of 2√p integers and more are a table over all residues, of less degree than the power.
+    ///
     /// # Errors
-    /// As [`Self::is_zero`].
+    /// As [`Self::is_zero`]; [`Error::OutOfRange`] for more than 2^12 different integers where p is
+    /// above 2^17.
     pub fn contains<T: Integer>(ring: &SlotRing, list: &[T]) -> Result<Self> {
         let modulus = prime_modulus(ring)?;
         let mut residues: Vec<u64> = list.iter().map(|value| value.residue(modulus)).collect();
         residues.sort_unstable();
         residues.dedup();
         let name = format!("membership in a list of {} modulo {}", residues.len(), modulus.value());
-        // An indicator of long lists has a smaller degree than its power would have.
-        let direct = residues.len() as u64 >= 2 * (modulus.value() as f64).sqrt() as u64;
-        if direct {
+        let long = residues.len() as u64 >= 2 * (modulus.value() as f64).sqrt() as u64;
+        if long && check_table(modulus).is_ok() {
             let holds = |x: u64| u64::from(residues.binary_search(&x).is_ok());
             let values: Vec<u64> = (0..modulus.value()).map(holds).collect();
             return Ok(Self::of_polynomial(name, modulus, &interpolate_everywhere(modulus, &values), false));
         }
+        Limits::at_most(MAX_POINTS).check("the number of different integers in a list", residues.len())?;
         Ok(Self::of_polynomial(name, modulus, &with_roots(modulus, &residues), true))
     }
 
@@ -178,8 +218,7 @@ impl SlotFunction {
 
     /// Products in sequence.
     pub fn depth(&self) -> usize {
-        let power = self.power().map_or(0, |power| power.exponent().next_power_of_two().ilog2() as usize);
-        self.polynomial.depth() + power
+        self.polynomial.depth() + self.power().map_or(0, |power| power.depth())
     }
 
     fn power(&self) -> Option<Power> {
@@ -229,6 +268,12 @@ fn prime_modulus(ring: &SlotRing) -> Result<PrimePower> {
     }
     let reason = format!("modulo {}^{} most functions are no polynomials", modulus.prime(), modulus.exponent());
     Err(Error::Unplannable { strategy: "interpolation".into(), reason })
+}
+
+/// Refuses tables over all residues where these are too many.
+fn check_table(modulus: PrimePower) -> Result<()> {
+    let limits = Limits::at_most(MAX_DEGREE).with("for a table over all residues");
+    Ok(limits.check("the plaintext modulus", modulus.value())?)
 }
 
 /// Π (X − v), lowest coefficient first.
@@ -324,7 +369,10 @@ fn primitive_root(p: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::schemes::clear::Clear;
 
     fn value(modulus: PrimePower, polynomial: &[u64], x: u64) -> u64 {
         polynomial.iter().rev().fold(0, |sum, &c| modulus.add(modulus.mul(sum, x), c))
@@ -345,6 +393,43 @@ mod tests {
             let few = interpolate(modulus, &points[..points.len().min(4)]);
             assert!(few.len() <= 4 && points.iter().take(4).all(|&(x, y)| value(modulus, &few, x) == y));
         }
+    }
+
+    #[test]
+    fn powers_have_the_depth_and_the_products_that_they_state() {
+        for exponent in (1..1200).chain([65_535, 65_536, 131_070]) {
+            let power = Power::new(exponent).unwrap();
+            let products = std::cell::Cell::new(0);
+            let count = |depth| {
+                products.set(products.get() + 1);
+                Ok(depth + 1)
+            };
+            let depth = power.raise(&0usize, |a| count(*a), |a, b| count(*a.max(b))).unwrap();
+            assert_eq!((depth, products.get()), (power.depth(), power.products()), "x^{exponent}");
+        }
+    }
+
+    #[test]
+    fn what_would_take_forever_is_refused() {
+        let p = (1u64 << 40..).find(|&p| p % 64 == 1 && arith::is_prime(p)).unwrap();
+        let ring = SlotRing::new(64, p, 1, windlass_ring::kernels::Isa::Portable).unwrap();
+        assert!(matches!(SlotFunction::from_table(&ring, &[0, 1]), Err(Error::OutOfRange(_))));
+        assert!(matches!(SlotFunction::on_range(&ring, 0..=1 << 30, |x| x), Err(Error::OutOfRange(_))));
+        assert!(matches!(SlotFunction::on_range(&ring, i64::MIN..=i64::MAX, |x| x), Err(Error::OutOfRange(_))));
+        assert!(matches!(SlotFunction::is_negative(&ring, 1 << 20), Err(Error::OutOfRange(_))));
+        let list: Vec<u64> = (0..5000).collect();
+        assert!(matches!(SlotFunction::contains(&ring, &list), Err(Error::OutOfRange(_))));
+        assert!(SlotFunction::contains(&ring, &list[..20]).is_ok() && SlotFunction::is_zero(&ring).is_ok());
+    }
+
+    #[test]
+    fn long_ranges_are_tables() {
+        let ring = Arc::new(SlotRing::new(16, 8209, 1, windlass_ring::kernels::Isa::Portable).unwrap());
+        let square = SlotFunction::on_range(&ring, -2500..=2500, |x| x * x).unwrap();
+        let clear = Clear::new(&ring);
+        let x = clear.encrypt(&Plaintext::from_integers(&ring, &[-2500, 1234]).unwrap()).unwrap();
+        let values = square.apply(&clear, &x).unwrap().plaintext().to_integers().unwrap();
+        assert_eq!(values[..2], [2500 * 2500 % 8209, 1234 * 1234 % 8209]);
     }
 
     #[test]

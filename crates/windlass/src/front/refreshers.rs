@@ -42,22 +42,49 @@ impl Refreshers {
         self.list.is_empty()
     }
 
-    /// The bootstrapping for slots of this content: a thin one costs less and keeps integers only.
-    fn choose(&self, content: Content) -> Result<&Refresher> {
+    /// The bootstrapping for slots of this content, modulo p to this exponent.
+    pub(crate) fn bootstrapper(&self, content: Content, exponent: u32) -> Result<&Bootstrapper> {
         let plans = self.list.iter().map(|refresher| &*refresher.plan);
-        Ok(&self.list[choose(plans, content)?])
+        let refresher = &self.list[choose(plans, (content, exponent))?];
+        let ready = refresher.ready.get_or_init(|| by_threads_of_its_own(|| self.make(refresher)));
+        ready.as_ref().map_err(Error::clone)
     }
 
-    pub(crate) fn bootstrapper(&self, content: Content) -> Result<&Bootstrapper> {
-        let refresher = self.choose(content)?;
-        let make = || Bootstrapper::new(Arc::clone(&refresher.plan), self.scheme, &self.keys, refresher.keys.clone());
-        refresher.ready.get_or_init(make).as_ref().map_err(Error::clone)
+    fn make(&self, refresher: &Refresher) -> Result<Bootstrapper> {
+        Bootstrapper::new(Arc::clone(&refresher.plan), self.scheme, &self.keys, refresher.keys.clone())
     }
 }
 
-/// The place of the plan that keeps slots of this content.
-fn choose<'a>(plans: impl Iterator<Item = &'a BootstrapPlan> + Clone, content: Content) -> Result<usize> {
-    let place = |mode| plans.clone().position(|plan| plan.spec().mode == mode);
+/// Runs parallel work that others wait for. The caller may be a task of a pool: were the work done
+/// there, the caller would take up other tasks while it waits, and one of them may be a task that
+/// waits for this work. Threads of its own know no other tasks.
+fn by_threads_of_its_own<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    let threads = rayon::current_num_threads();
+    let install = || match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
+        Ok(pool) => Ok(pool.install(work)),
+        Err(_) => Err(work),
+    };
+    let done = std::thread::scope(|scope| scope.spawn(install).join());
+    match done {
+        Ok(Ok(made)) => made,
+        // No threads to be had: then there are few that could wait for each other.
+        Ok(Err(work)) => work(),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// The place of the plan that keeps slots of this content, modulo p to this exponent: a thin one
+/// costs less and keeps integers only. Where none has the exponent, any of the mode stands for them:
+/// it says what it refuses.
+fn choose<'a>(
+    plans: impl Iterator<Item = &'a BootstrapPlan> + Clone,
+    (content, exponent): (Content, u32),
+) -> Result<usize> {
+    let place = |mode| {
+        let of_mode = plans.clone().enumerate().filter(move |(_, plan)| plan.spec().mode == mode);
+        let fitting = of_mode.clone().find(|(_, plan)| plan.formula().message_exponent == exponent);
+        fitting.or(of_mode.clone().next()).map(|(at, _)| at)
+    };
     let thin = place(Mode::Thin);
     match (content, thin, place(Mode::Packed)) {
         (Content::Integers, Some(at), _) | (_, _, Some(at)) => Ok(at),
@@ -68,13 +95,13 @@ fn choose<'a>(plans: impl Iterator<Item = &'a BootstrapPlan> + Clone, content: C
 
 impl Refresh<Ciphertext> for Refreshers {
     fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
-        self.bootstrapper(ct.content())?.refresh(ct)
+        self.bootstrapper(ct.content(), ct.exponent())?.refresh(ct)
     }
 
     /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo
     /// p^{r−1}.
     fn spare_bits(&self, ct: &Ciphertext) -> f64 {
-        let bootstrapper = self.bootstrapper(ct.content()).ok();
+        let bootstrapper = self.bootstrapper(ct.content(), ct.exponent()).ok();
         let fitting = bootstrapper.filter(|own| own.plan().formula().message_exponent == ct.exponent());
         fitting.map_or(f64::INFINITY, |own| own.spare_bits(ct))
     }
@@ -98,7 +125,7 @@ impl MockRefreshers {
 
 impl Refresh<ClearCiphertext> for MockRefreshers {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
-        let at = choose(self.list.iter().map(|(plan, _)| &**plan), ct.content())?;
+        let at = choose(self.list.iter().map(|(plan, _)| &**plan), (ct.content(), ct.exponent()))?;
         self.list[at].1.refresh(ct)
     }
 

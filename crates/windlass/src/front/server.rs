@@ -11,6 +11,8 @@ use super::context::Context;
 use super::family::{Approximate, Exact, Family};
 use super::needs::{NeedsKeys, Products};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
+use crate::circuits::LinearPlan;
+use crate::circuits::linear::{Plannable, Prepares};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
@@ -62,6 +64,39 @@ impl<F: Family> Server<F> {
         self.check_keys(circuit)?;
         let prepared = self.prepared(circuit, input)?;
         circuit.run(&prepared, &self.engine, input)
+    }
+
+    /// Runs the plan of a grid ([`LinearPlan::for_grid`]) on as many ciphertexts as it has columns,
+    /// of one level in CKKS; there is one result for each of its rows. Constants are kept as those
+    /// of [`Self::apply`]. Each output is refreshed by the operations that follow, not here.
+    ///
+    /// # Errors
+    /// As [`Self::apply`]; [`Error::ShapeMismatch`] for another number of ciphertexts.
+    pub fn apply_grid<R: Plannable + 'static>(
+        &self,
+        plan: &LinearPlan<R>,
+        inputs: &[CiphertextOf<F>],
+    ) -> Result<Vec<CiphertextOf<F>>>
+    where
+        F::Engine: Prepares<R> + 'static,
+        LinearPlan<R>: NeedsKeys,
+    {
+        self.check_keys(plan)?;
+        let mut highest: Option<(usize, &CiphertextOf<F>)> = None;
+        for input in inputs {
+            let level = self.engine.level_for(input)?;
+            if highest.is_none_or(|(most, _)| most < level) {
+                highest = Some((level, input));
+            }
+        }
+        let Some((_, input)) = highest else {
+            return Err(Error::ShapeMismatch {
+                what: "ciphertexts for the plan",
+                expected: plan.grid().columns(),
+                got: 0,
+            });
+        };
+        plan.apply_grid(&*self.prepared(plan, input)?, &self.engine, inputs)
     }
 
     /// Converts the constants of a circuit for inputs like this one, as the first [`Self::apply`]
@@ -227,7 +262,7 @@ impl Server {
     /// # Errors
     /// As [`Self::refresh`].
     pub fn bootstrapper(&self, content: Content) -> Result<&Bootstrapper> {
-        self.refreshers.bootstrapper(content)
+        self.refreshers.bootstrapper(content, self.context.ring().modulus().exponent())
     }
 
     /// As [`Self::refresh`], telling what comes next before each stage; `Break` stops it.
@@ -239,7 +274,7 @@ impl Server {
         a: &Ciphertext,
         observe: impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
-        self.bootstrapper(a.content())?.refresh_with(a, observe)
+        self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with(a, observe)
     }
 
     /// log2 of how much the noise of a ciphertext may still grow.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use windlass::circuits::{
     Comparison, DigitRemoval, DigitSpec, InnerProduct, Membership, PublicInnerProduct, SlotFunction,
 };
@@ -166,6 +167,23 @@ fn they_refresh_by_themselves() {
         assert_eq!(decrypt(image)[..4], [1, 0, 1, 1], "{scheme}");
         assert_eq!(decrypt(server.apply(&member, (&x, &list)).unwrap())[..4], [1, 1, 0, 1], "{scheme}");
         assert_eq!(decrypt(server.apply(&inner, (&x, &y)).unwrap())[0], (9 + 256 + 49) % 257, "{scheme}");
+    }
+}
+
+/// The bootstrapping is made ready once, whoever comes first, by tasks that all wait for it.
+#[test]
+fn first_refreshes_may_come_from_many_tasks_at_once() {
+    let context = Context::preset("insecure_boot_256_p257").unwrap();
+    let bootstrapping = context.bootstrapping().unwrap();
+    for threads in [2, 4] {
+        let (client, server) = context.generate_keys_from_seed([&bootstrapping], 35).unwrap();
+        let fresh = client.encrypt(&[3, 256, 7]).unwrap();
+        let spent = server.engine().reduce_level(&fresh, bootstrapping.least_input_bits() + 4.0).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let squares: Vec<_> = pool.install(|| (0..8).into_par_iter().map(|_| server.square(&spent)).collect());
+        for square in squares {
+            assert_eq!(client.decrypt(&square.unwrap()).unwrap()[..3], [9, 1, 49]);
+        }
     }
 }
 

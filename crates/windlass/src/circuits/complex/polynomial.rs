@@ -132,7 +132,7 @@ pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
     }
     let refusal = match low.is_finite() {
         false => Limits::only("finite").refuse("the lower end of the interval", low),
-        true => Limits::at_least(low).with("and more, but finite").refuse("the upper end of the interval", high),
+        true => Limits::at_least(low).with("exclusive, and finite").refuse("the upper end of the interval", high),
     };
     Err(refusal.into())
 }

@@ -56,9 +56,10 @@ impl TraceChain {
     /// rotate-and-add by doubling.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// As [`Self::new`]; [`Error::OutOfRange`] for more than 2^32 terms.
     pub fn powers(conductor: u64, generator: u64, count: u64) -> Result<Self> {
-        if count == 0 || conductor == 0 {
+        Limits::between(1, 1u64 << 32).check("the number of terms", count)?;
+        if conductor == 0 {
             return Self::new(conductor, [Factor { element: generator, count }]);
         }
         let mut stride = 1;

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::Isa;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Assurance, Context, Limits, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Context, Limits, Number, ParamsId, Registry, RlweParams, RlweSpec, SecretDistribution};
 
 use super::embedding::Embedding;
 use super::error_model::ErrorModel;
@@ -32,19 +32,37 @@ pub struct CkksSpec {
     pub assurance: Assurance,
 }
 
+/// Scales are the size of primes.
+const SCALE_BITS: Limits =
+    Limits { least: Some(Number::Natural(25)), most: Some(Number::Natural(50)), note: "the sizes of primes" };
+
+/// More rescalings than any secure ring has primes for.
+const MAX_DEPTH: usize = 200;
+
+/// Larger values than any secure ring has primes for.
+const MAX_VALUE_BITS: u32 = 4096;
+
+/// The rings that the tables of hardness reach.
+const LOG_DIMENSIONS: std::ops::RangeInclusive<u32> = 11..=16;
+
 impl CkksSpec {
     /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and
     /// at least `slots` slots, in which values may grow to 2^value_bits. Of all numbers of digits
     /// the least that fits.
     ///
     /// # Errors
-    /// [`Error::NoParameters`] when no ring of the tables does.
+    /// [`Error::OutOfRange`] for a number that no parameters have; [`Error::NoParameters`] when no
+    /// ring of the tables does.
     pub fn secure(depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> Result<Self> {
+        SCALE_BITS.check("the scale in bits", scale_bits)?;
+        Limits::at_most(MAX_DEPTH).check("the number of rescalings", depth)?;
+        Limits::at_most(MAX_VALUE_BITS).check("the size of values in bits", value_bits)?;
+        Limits::between(1, 1 << (LOG_DIMENSIONS.end() - 1)).check("the number of slots", slots)?;
         let base = scale_bits + value_bits + 1;
         let base_prime_bits = vec![base.div_ceil(base.div_ceil(50)).max(25); base.div_ceil(50) as usize];
         let primes = depth + base_prime_bits.len();
         let mut reason = String::from("no ring dimension was tried");
-        for log_n in 11..=16 {
+        for log_n in LOG_DIMENSIONS {
             let n = 1usize << log_n;
             if n < 2 * slots {
                 continue;
@@ -75,8 +93,9 @@ impl CkksSpec {
         if !self.n.is_power_of_two() {
             return Err(dimension.refuse("the ring dimension", self.n).into());
         }
-        Limits::between(25, 50).check("the scale in bits", self.scale_bits)?;
-        let base: u32 = self.base_prime_bits.iter().sum();
+        SCALE_BITS.check("the scale in bits", self.scale_bits)?;
+        Limits::at_most(MAX_DEPTH).check("the number of rescalings", self.depth)?;
+        let base: u64 = self.base_prime_bits.iter().copied().map(u64::from).sum();
         let limits = Limits::at_least(self.scale_bits + 2).with("two more than the scale's");
         Ok(limits.check("the size of the base primes in bits", base)?)
     }
@@ -219,12 +238,15 @@ impl CkksContext {
 
     /// X^{n/2}, which is i in every slot, over all primes.
     pub(crate) fn imaginary(&self) -> &Poly<Eval> {
-        self.imaginary.get_or_init(|| {
-            let mut monomial = vec![0; self.spec.n];
-            monomial[self.spec.n / 2] = 1;
-            let basis = self.rlwe.wide_basis(self.top_level());
-            Poly::from_signed(self.rlwe.ring(), &basis, &monomial).into_eval()
-        })
+        if let Some(made) = self.imaginary.get() {
+            return made;
+        }
+        let mut monomial = vec![0; self.spec.n];
+        monomial[self.spec.n / 2] = 1;
+        let basis = self.rlwe.wide_basis(self.top_level());
+        // Made outside of the lock: a thread that transforms rows may take up a task that comes here.
+        let made = Poly::from_signed(self.rlwe.ring(), &basis, &monomial).into_eval();
+        self.imaginary.get_or_init(|| made)
     }
 
     pub(crate) fn check_slots(&self, count: usize) -> Result<()> {

@@ -107,6 +107,19 @@ fn parameters_that_make_no_sense() {
         assert!(matches!(refuse(spec.clone()), Error::OutOfRange { .. }), "{spec:?}");
     }
     assert!(matches!(CkksSpec::secure(100, 50, 9, 1), Err(Error::NoParameters { .. })));
+    for (depth, scale_bits, value_bits, slots) in [
+        (2, 36, 4, 1 << 63),
+        (2, 36, 4, 0),
+        (2, u32::MAX, 0, 2),
+        (2, 36, u32::MAX, 2),
+        (usize::MAX, 36, 4, 2),
+        (100_000, 36, 4, 2),
+    ] {
+        let refused = CkksSpec::secure(depth, scale_bits, value_bits, slots);
+        assert!(matches!(refused, Err(Error::OutOfRange(_))), "{refused:?}");
+    }
+    let endless = CkksSpec { depth: usize::MAX, ..CkksSpec::secure(1, 36, 4, 2).unwrap() };
+    assert!(matches!(CkksContext::new(&endless), Err(Error::OutOfRange(_))));
     let spec = CkksSpec::secure(3, 35, 9, 1000).unwrap();
     assert!(spec.n >= 2000 && spec.n <= 1 << 13, "{spec:?}");
     assert!(CkksContext::new(&spec).unwrap().rlwe().params().security().bits >= 128.0);
@@ -117,10 +130,19 @@ fn parameters_that_make_no_sense() {
 fn messages_show_what_was_given() {
     let refusal = |refused: Result<Polynomial, Error>| refused.unwrap_err().to_string();
     let end = |low, high| refusal(Polynomial::exponential(low, high, 3));
-    assert_eq!(end(0.25, -0.5), "the upper end of the interval is -0.5, but must be finite and above 0.25");
-    assert_eq!(end(1e300, 1.5), "the upper end of the interval is 1.5, but must be finite and above 1e300");
+    assert_eq!(
+        end(0.25, -0.5),
+        "the upper end of the interval is -0.5, but must be at least 0.25, exclusive, and finite"
+    );
+    assert_eq!(
+        end(1e300, 1.5),
+        "the upper end of the interval is 1.5, but must be at least 1e300, exclusive, and finite"
+    );
     assert_eq!(end(f64::NAN, 1.0), "the lower end of the interval is NaN, but must be finite");
-    assert_eq!(end(0.0, f64::INFINITY), "the upper end of the interval is inf, but must be finite and above 0");
+    assert_eq!(
+        end(0.0, f64::INFINITY),
+        "the upper end of the interval is inf, but must be at least 0, exclusive, and finite"
+    );
     let inverse = refusal(Polynomial::inverse(-0.75, 2.0, 3));
     assert!(inverse.starts_with("the lower end of the interval is -0.75, but must be positive"), "{inverse}");
     let (_, server) = parties(&spec(256, 40, 1), &[]);

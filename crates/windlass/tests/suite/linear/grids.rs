@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass::circuits::{HoistMode, LinearGrid, LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::schemes::clear::Clear;
-use windlass::{Content, Error, Plaintext};
+use windlass::{Content, Context, Error, Plaintext};
 use windlass_ring::slots::SlotRing;
 
 use super::common::*;
@@ -51,6 +51,25 @@ fn matrices_over_several_ciphertexts() {
             }
         }
     }
+}
+
+#[test]
+fn servers_run_grids() {
+    let context = Context::preset("insecure_toy_256").unwrap();
+    let (matrix, x, y) = problem(context.ring(), 2 * context.slots() + 1, context.slots() + 3);
+    let plan = LinearPlan::for_grid(&LinearGrid::from_dense(&context, &matrix).unwrap(), &PlanSpec::default()).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&plan], 36).unwrap();
+    let inputs: Vec<_> = x.iter().map(|x| client.encrypt_plaintext(x).unwrap()).collect();
+    for _ in 0..2 {
+        let outputs = server.apply_grid(&plan, &inputs).unwrap();
+        let decrypted: Vec<_> = outputs.iter().map(|y| client.decrypt_plaintext(y).unwrap()).collect();
+        assert_eq!(decrypted, y);
+    }
+    for few in [&inputs[..0], &inputs[..1]] {
+        assert!(matches!(server.apply_grid(&plan, few), Err(Error::ShapeMismatch { expected: 2, .. })));
+    }
+    let without = context.generate_keys_from_seed([], 37).unwrap().1;
+    assert!(matches!(without.apply_grid(&plan, &inputs), Err(Error::MissingKeys { .. })));
 }
 
 #[test]
