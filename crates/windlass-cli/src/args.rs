@@ -225,6 +225,13 @@ pub struct SearchArgs {
     /// that leaves capacity to (a second or two for each).
     #[arg(long)]
     pub plan: bool,
+    /// Consider this index m alone.
+    #[arg(long, value_name = "M")]
+    pub m: Option<u64>,
+    /// Save the parameters of the first that --plan prints to this file, which ends in .json:
+    /// `refresh --preset` and whatever takes parameters take it.
+    #[arg(long, value_name = "FILE", requires = "plan")]
+    pub out: Option<PathBuf>,
 }
 
 /// Arguments of `params plan`.

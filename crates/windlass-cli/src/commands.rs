@@ -113,7 +113,7 @@ fn make_query(session: &Session, key: KeyFile<'_>, row: usize, out: &Path) -> Re
             let (secret, _): (SecretKey, _) = read(path, files)?;
             let client = context.client_from_key(Arc::new(secret))?;
             let (ciphertext, seed) = client.decryptor().encrypt(&selection, files.context().top_level(), &mut rng)?;
-            CiphertextV1::seeded(ciphertext, seed)
+            CiphertextV1::seeded(ciphertext, seed)?
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;

@@ -3,7 +3,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use windlass::wire::{WireError, move_new, temporary_name};
+use windlass::Params;
+use windlass::wire::{Access, WireError, move_new, temporary_name, write_new};
 
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Unfinished};
@@ -16,6 +17,21 @@ pub fn claim(file: &Path) -> Result<()> {
     stale::sweep(file.parent().unwrap_or(Path::new("")));
     interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(file)));
     Ok(())
+}
+
+/// Refuses a file for parameters that is there already, or that no command would take for one.
+pub fn claim_parameters(file: &Path) -> Result<()> {
+    if file.extension().is_none_or(|extension| extension != "json") {
+        let name = file.display();
+        return Err(CliError::Usage(format!("{name}: the name of a file of parameters ends in .json")));
+    }
+    claim(file)
+}
+
+/// Writes parameters to a new file.
+pub fn save_parameters(params: &Params, file: &Path) -> Result<()> {
+    let json = params.to_json() + "\n";
+    write_new(file, json.as_bytes(), Access::Public).map_err(CliError::at(file))
 }
 
 fn refuse_taken(file: &Path) -> Result<()> {

@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use windlass::bootstrap::{Candidate, CandidateDimension, SearchSpec, search};
+use windlass::bootstrap::{BootstrapPreset, Candidate, CandidateDimension, SearchSpec, search};
 
 use crate::args::SearchArgs;
-use crate::error::Result;
+use crate::error::{CliError, Result};
+use crate::files::{claim_parameters, save_parameters};
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
@@ -19,6 +20,7 @@ struct Outlook {
     left: f64,
     seconds: f64,
     security: f64,
+    preset: BootstrapPreset,
 }
 
 /// Searches, plans if asked to, and prints.
@@ -33,8 +35,12 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         security: f64::from(args.security),
         packed: args.packed,
     };
+    if let Some(path) = &args.out {
+        claim_parameters(path)?;
+    }
     let mut stages = Stages::new(quiet);
-    let all = stages.run("search", "searching", || search(&spec))?;
+    let mut all = stages.run("search", "searching", || search(&spec))?;
+    all.retain(|one| args.m.is_none_or(|m| one.m == m));
     let everything = if quiet { usize::MAX } else { SHOWN };
     let limit = args.limit.unwrap_or(if args.plan { SHOWN_PLANNED } else { everything });
     let rows: Vec<(&Candidate, Option<Outlook>)> = match args.plan {
@@ -65,6 +71,12 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         "candidates",
         rows.iter().map(|(one, outlook)| object(one, outlook.as_ref(), args.packed)).collect::<Vec<_>>(),
     );
+    if let Some(path) = &args.out {
+        let first = rows.first().and_then(|(_, outlook)| outlook.as_ref());
+        let nothing = || CliError::Usage("bootstrapping leaves capacity to no such m: there is nothing to save".into());
+        save_parameters(&first.ok_or_else(nothing)?.preset.params, path)?;
+        report.line(format!("saved to {}", path.display()));
+    }
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -77,7 +89,8 @@ fn planned<'a>(spec: &SearchSpec, all: &'a [Candidate], limit: usize) -> Vec<(&'
             let plan = one.plan(spec).ok()?;
             let seconds = plan.estimated_seconds().ok()?;
             let security = rounded_down(plan.params().security().bits);
-            Some((one, Some(Outlook { left: plan.output_bits(), seconds, security })))
+            let preset = BootstrapPreset::of_plan(&plan).ok()?;
+            Some((one, Some(Outlook { left: plan.output_bits(), seconds, security, preset })))
         };
         rows.extend(few.par_iter().filter_map(outlook).collect::<Vec<_>>());
         if rows.len() >= limit {

@@ -1,12 +1,11 @@
 //! `windlass params`.
 
 use windlass::schemes::Scheme;
-use windlass::wire::{Access, write_new};
 use windlass::{Context, ParamSpec, Params};
 
 use crate::args::{ParamsCommand, PlanArgs};
-use crate::error::{CliError, Result};
-use crate::files::claim;
+use crate::error::Result;
+use crate::files::{claim_parameters, save_parameters};
 use crate::find;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
@@ -26,7 +25,7 @@ pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
 fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     let spec = specification(args)?;
     if let Some(path) = &args.out {
-        claim(path)?;
+        claim_parameters(path)?;
     }
     let mut stages = Stages::new(quiet);
     let (params, mut report) = if args.bootstrap {
@@ -42,8 +41,7 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         (params, report)
     };
     if let Some(path) = &args.out {
-        let json = params.to_json() + "\n";
-        write_new(path, json.as_bytes(), Access::Public).map_err(CliError::at(path))?;
+        save_parameters(&params, path)?;
         report.line(format!("saved to {}", path.display()));
     }
     Ok(report)

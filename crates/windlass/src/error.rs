@@ -22,16 +22,21 @@ pub enum Error {
     },
     /// A circuit needs keys that the server does not hold. Nothing was computed.
     #[error(
-        "{needed_by} needs {}; name it when the keys are made: context.generate_keys([&circuit, ..])",
-        missing_keys(galois, *relinearisation)
+        "{needed_by} needs {} for ciphertexts of level {level}; name it when the keys are made: context.generate_keys([&circuit, ..])",
+        missing_keys(galois, *relinearisation, *bootstrappings)
     )]
     MissingKeys {
         /// The circuit that needs them.
         needed_by: String,
-        /// The exponents t of the automorphisms X ↦ X^t without a Galois key.
+        /// The exponents t of the automorphisms X ↦ X^t without a Galois key for this level.
         galois: Vec<u64>,
-        /// Whether the relinearisation key is missing.
+        /// Whether the relinearisation key for this level is missing.
         relinearisation: bool,
+        /// How many bootstrappings have no keys.
+        bootstrappings: usize,
+        /// The level that the keys must serve: no higher than that of the input. The server may
+        /// hold keys for lower ones.
+        level: usize,
     },
     /// A refresh was asked for, and the keys were made for no bootstrapping.
     #[error(
@@ -244,7 +249,7 @@ pub(crate) fn check_same_order(operation: &'static str, left: &Arc<Hypercube>, r
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The keys that are missing, in words; long lists are cut short.
-fn missing_keys(galois: &[u64], relinearisation: bool) -> String {
+fn missing_keys(galois: &[u64], relinearisation: bool, bootstrappings: usize) -> String {
     const SHOWN: usize = 6;
     let mut parts = Vec::new();
     if relinearisation {
@@ -254,6 +259,9 @@ fn missing_keys(galois: &[u64], relinearisation: bool) -> String {
         let shown: Vec<String> = galois.iter().take(SHOWN).map(u64::to_string).collect();
         let rest = if galois.len() > SHOWN { format!(", .. ({} in all)", galois.len()) } else { String::new() };
         parts.push(format!("Galois keys for X -> X^t with t = {}{rest}", shown.join(", ")));
+    }
+    if bootstrappings > 0 {
+        parts.push(format!("the keys of {bootstrappings} bootstrapping(s)"));
     }
     parts.join(" and ")
 }

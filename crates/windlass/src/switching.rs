@@ -43,6 +43,11 @@ pub trait Switching: Sync {
         None
     }
 
+    /// The level of a ciphertext: keys and constants for it are enough. A mock may have but one.
+    fn level_of(&self, _: &Self::Ciphertext) -> usize {
+        1
+    }
+
     /// `a + b`.
     fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `0 · a`.

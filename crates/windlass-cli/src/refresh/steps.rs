@@ -119,7 +119,7 @@ fn make_ciphertext(
             let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
             let found = fresh.find(|made| made.as_ref().is_ok_and(|(ct, _)| enough(ct)));
             let (ciphertext, seed) = found.ok_or_else(none)??;
-            CiphertextV1::seeded(ciphertext, seed)
+            CiphertextV1::seeded(ciphertext, seed)?
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;

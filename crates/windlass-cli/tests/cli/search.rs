@@ -2,6 +2,9 @@
 
 use crate::common::{fail, succeed, windlass};
 
+/// A search that plans.
+const PLANNED: &str = "params search --least 16384 --most 16384 --slots 1000 --plan";
+
 #[test]
 fn the_search_ranks_and_describes() {
     let dir = tempfile::tempdir().unwrap();
@@ -17,10 +20,7 @@ fn the_search_ranks_and_describes() {
     let packed = succeed(dir.path(), "params search --least 17000 --most 24000 --packed --limit 3");
     assert_eq!(packed["candidates"].as_array().unwrap().len(), 3);
     // With plans: 21845 is left with nothing at 128 bits, and with something at 60.
-    let planned = |bits: u32| {
-        let line = format!("params search --least 16384 --most 16384 --slots 1000 --plan --security {bits}");
-        succeed(dir.path(), &line)["candidates"].clone()
-    };
+    let planned = |bits: u32| succeed(dir.path(), &format!("{PLANNED} --security {bits}"))["candidates"].clone();
     assert_eq!(planned(128), serde_json::json!([]));
     let one = &planned(60)[0];
     assert_eq!((&one["m"], one["output_bits"].as_f64().unwrap() > 50.0), (&21845.into(), true), "{one}");
@@ -28,6 +28,30 @@ fn the_search_ranks_and_describes() {
     let text = windlass(dir.path(), "params search --modulus 17 --least 40000 --most 40000".split(' ')).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains(" 45551 ") && text.contains("log2 QP"), "{text}");
+}
+
+/// What was searched for is a set that bootstraps, with the weight that it was planned with.
+#[test]
+fn what_was_found_is_a_preset_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let found = succeed(dir.path(), &format!("{PLANNED} --security 60 --m 21845 --out found.json"));
+    assert_eq!((&found["found"], &found["candidates"][0]["m"]), (&1.into(), &21845.into()));
+    let text = std::fs::read_to_string(dir.path().join("found.json")).unwrap();
+    let set: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!((32..=64).contains(&set["ephemeral_weight"].as_u64().unwrap()), "{text}");
+    assert_eq!(succeed(dir.path(), "params show found.json")["m"], 21845);
+    let page = succeed(dir.path(), "refresh --preset found.json --explain");
+    assert_eq!((&page["preset"], &page["slots"]), (&"insecure_boot_m21845_p2_r1".into(), &1024.into()), "{page}");
+    for (line, wanted) in [
+        (format!("{PLANNED} --security 60 --out found.json"), "exists"),
+        (format!("{PLANNED} --security 60 --out found"), ".json"),
+        (format!("{PLANNED} --out none.json"), "nothing to save"),
+        ("params search --out none.json".to_owned(), "--plan"),
+    ] {
+        let message = fail(dir.path(), &line);
+        assert!(message.contains(wanted), "{line}: {message}");
+    }
+    assert!(!dir.path().join("none.json").exists());
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! Named bootstrapping parameters.
 
+use windlass_ring::kernels::Modulus;
+use windlass_rlwe::{Assurance, RlweSpec};
+
+use super::bootstrap_plan::BootstrapPlan;
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
 use crate::error::Result;
 use crate::names::unknown;
@@ -67,14 +71,42 @@ impl BootstrapPreset {
     }
 }
 
+impl BootstrapPreset {
+    /// The parameters and the way of a plan, as a set that can be saved ([`Params::to_json`]). Its
+    /// name says m, p and r.
+    ///
+    /// # Errors
+    /// None for a plan whose primes are the largest of their sizes, as [`RlweSpec`] chooses them.
+    pub fn of_plan(plan: &BootstrapPlan) -> Result<Self> {
+        let (rlwe, formula) = (plan.params(), plan.formula());
+        let (m, p, r) = (rlwe.m(), formula.prime, formula.message_exponent);
+        let mark = match rlwe.assurance() {
+            Assurance::Secure => "",
+            Assurance::Insecure { .. } => "insecure_",
+            Assurance::Paper { .. } => "paper_",
+        };
+        let sizes = |primes: &[Modulus]| primes.iter().map(|q| q.value().ilog2() + 1).collect();
+        let set = RlweSpec {
+            m,
+            q_prime_bits: sizes(rlwe.q_primes()),
+            special_prime_bits: sizes(rlwe.special_primes()),
+            digits: rlwe.digits(),
+            secret: rlwe.secret(),
+            assurance: rlwe.assurance().clone(),
+        };
+        let params = Params::new(&format!("{mark}boot_m{m}_p{p}_r{r}"), Scheme::Bgv, (p, r), None, set)?;
+        let spec = plan.spec().clone();
+        Ok(Self { params: params.with_ephemeral_weight(spec.ephemeral_weight), spec })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Error;
 
-    use windlass_rlwe::{Assurance, SecretDistribution, security};
+    use windlass_rlwe::{SecretDistribution, security};
 
-    use super::super::bootstrap_plan::BootstrapPlan;
     use super::super::encapsulation::InputModulus;
     use super::super::error::BootstrapError;
     use super::super::safety;

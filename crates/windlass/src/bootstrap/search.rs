@@ -292,6 +292,8 @@ fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bootstrap::BootstrapPreset;
+    use crate::params::Params;
 
     fn found(p: u64, spec: SearchSpec) -> Vec<Candidate> {
         search(&SearchSpec { p, ..spec }).unwrap()
@@ -372,6 +374,10 @@ mod tests {
         let params = plan.params();
         assert!(params.security().bits >= 64.0 && one.log2_qp - params.log2_qp() < 51.0, "{}", params.log2_qp());
         assert!(plan.output_bits() > plan.least_input_bits());
+        // As a set it is the same one, with its own weight.
+        let set = BootstrapPreset::of_plan(&plan).unwrap().params;
+        let back = Params::from_json(&set.to_json()).unwrap();
+        assert_eq!((back.rlwe().id(), back.ephemeral_weight()), (params.id(), Some(plan.spec().ephemeral_weight)));
         // At 128 bits this ring is too small.
         let spec = SearchSpec { phi: (18_000, 18_000), ..SearchSpec::default() };
         let one = search(&spec).unwrap().into_iter().find(|one| one.m == 18631).unwrap();

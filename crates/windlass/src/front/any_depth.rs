@@ -24,9 +24,11 @@ impl Context {
     /// Cost: planning a bootstrapping for each set that is tried, seconds.
     ///
     /// # Errors
-    /// [`Error::NoParameters`] with what the last set lacked; for other moduli `windlass params
+    /// [`Error::OutOfRange`] and [`Error::Ring`] as of [`Params::plan`], with less than 128 bits of
+    /// security among them; [`Error::NoParameters`] with what the last set lacked; for other moduli `windlass params
     /// search` finds composite rings.
     pub fn plan_any_depth(spec: &ParamSpec) -> Result<Self> {
+        spec.check()?;
         let mut reason = format!(
             "no set that bootstraps has the plaintext modulus {}^{}, {} slots and {} bits of security",
             spec.p, spec.r, spec.slots, spec.security

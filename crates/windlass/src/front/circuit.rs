@@ -1,5 +1,6 @@
 //! What a server runs.
 
+use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{
     Comparison, InnerProduct, LinearPlan, Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct,
@@ -7,6 +8,7 @@ use crate::circuits::{
 };
 use crate::error::Result;
 use crate::evaluator::Evaluator;
+use crate::schemes::ckks;
 use crate::switching::Switching;
 
 use super::needs::NeedsKeys;
@@ -18,6 +20,9 @@ pub trait Circuit<E: Switching + 'static>: NeedsKeys {
 
     /// What can be made ready once for any number of inputs: converted constants.
     type Prepared: Send + Sync + 'static;
+
+    /// The level of the input: no key is used at a higher one, unless the input is refreshed.
+    fn level(&self, evaluator: &E, input: Self::Input<'_>) -> usize;
 
     /// A number that no other circuit has, and the level that constants for this input are prepared
     /// for: by both a server finds what it prepared before. `None` for circuits that have nothing
@@ -50,6 +55,10 @@ where
     type Input<'a> = &'a E::Ciphertext;
     type Prepared = PreparedPlan<E, R>;
 
+    fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
+        evaluator.level_of(input)
+    }
+
     fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
         Ok(Some((self.number(), evaluator.level_for(input)?)))
     }
@@ -66,6 +75,10 @@ where
 impl<E: Evaluator + 'static> Circuit<E> for PublicInnerProduct {
     type Input<'a> = &'a E::Ciphertext;
     type Prepared = PreparedPlan<E>;
+
+    fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
+        evaluator.level_of(input)
+    }
 
     fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
         self.weights().place(evaluator, input)
@@ -87,6 +100,10 @@ macro_rules! of_one {
             type Input<'a> = &'a E::Ciphertext;
             type Prepared = ();
 
+            fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
+                evaluator.level_of(input)
+            }
+
             fn prepare(&self, _: &E, _: usize) -> Result<()> {
                 Ok(())
             }
@@ -103,10 +120,16 @@ of_one!(PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, Tr
 /// Circuits of two inputs that have nothing to prepare; what follows the meeting of both they run
 /// by themselves.
 macro_rules! of_two {
-    ($($circuit:ty: $second:ty),*) => {
+    ($($circuit:ty: $second:ty, $level:expr;)*) => {
         $(impl<E: Evaluator + 'static> Circuit<E> for $circuit {
             type Input<'a> = (&'a E::Ciphertext, &'a $second);
             type Prepared = ();
+
+            // Where both meet they have the lower level of the two.
+            fn level(&self, evaluator: &E, (a, b): Self::Input<'_>) -> usize {
+                let of_second: fn(&E, &$second) -> usize = $level;
+                evaluator.level_of(a).min(of_second(evaluator, b))
+            }
 
             fn prepare(&self, _: &E, _: usize) -> Result<()> {
                 Ok(())
@@ -119,4 +142,27 @@ macro_rules! of_two {
     };
 }
 
-of_two!(Comparison: E::Ciphertext, InnerProduct: E::Ciphertext, Membership: [E::Ciphertext]);
+of_two!(
+    Comparison: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
+    InnerProduct: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
+    Membership: [E::Ciphertext], |evaluator, list| {
+        list.iter().map(|b| evaluator.level_of(b)).max().unwrap_or(0)
+    };
+);
+
+impl Circuit<ckks::Engine> for Polynomial {
+    type Input<'a> = &'a ckks::Ciphertext;
+    type Prepared = ();
+
+    fn level(&self, _: &ckks::Engine, input: &ckks::Ciphertext) -> usize {
+        input.level()
+    }
+
+    fn prepare(&self, _: &ckks::Engine, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, (): &(), evaluator: &ckks::Engine, input: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
+        evaluator.evaluate(self, input)
+    }
+}

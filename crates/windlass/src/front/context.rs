@@ -9,6 +9,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::Context as RlweContext;
 
 use super::family::{Approximate, BOOTSTRAPPING, Exact, Family, Mock};
+use super::needs::KeyRequest;
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::maps::evaluation_hypercube;
 use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode};
@@ -269,6 +270,25 @@ impl Context<Approximate> {
     /// [`Error::SlotCount`] for a count that does not divide n/2.
     pub fn vectors(&self, count: usize) -> Result<ComplexSlots> {
         ComplexSlots::new(self.ckks(), count)
+    }
+
+    /// The key that [`crate::Server::rotate`] by this amount needs, for ciphertexts of `slots`
+    /// slots: name it when keys are made.
+    ///
+    /// # Errors
+    /// [`Error::SlotCount`] for slots that do not divide n/2.
+    pub fn rotation(&self, slots: usize, amount: i64) -> Result<KeyRequest> {
+        let most = self.slots();
+        if slots == 0 || most % slots != 0 {
+            return Err(Error::SlotCount { got: slots, most });
+        }
+        let element = self.ckks().rotation_element(amount.rem_euclid(slots as i64));
+        Ok(KeyRequest::none(format!("a rotation by {amount}")).with_galois([element]))
+    }
+
+    /// The key that [`crate::Server::conjugate`] needs: name it when keys are made.
+    pub fn conjugation(&self) -> KeyRequest {
+        KeyRequest::none("a conjugation").with_galois([self.ckks().conjugation_element()])
     }
 
     /// The most slots of a ciphertext, n/2.

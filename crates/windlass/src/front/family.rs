@@ -5,11 +5,12 @@ use std::sync::Arc;
 use windlass_rlwe::SecretRng;
 use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey};
 
-use super::needs::KeyRequests;
+use super::needs::{KeyRequests, same_bootstrapping};
 use super::refreshers::{MockRefreshers, Refreshers};
 use super::setting::{ApproximateSetting, ExactSetting};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::{Error, Result, check_same_order};
+use crate::evaluator::Evaluator;
 use crate::schemes::clear::Clear;
 use crate::schemes::{Ciphertext, Engine, Refresh, ckks};
 use crate::switching::Switching;
@@ -35,8 +36,15 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     /// What a server refreshes with.
     type Refreshers: Send + Sync;
 
-    /// Whether products of ciphertexts can be made.
-    fn has_relinearisation_key(engine: &Self::Engine) -> bool;
+    /// The highest level that the relinearisation key serves, if there is one.
+    fn relinearisation_level(engine: &Self::Engine) -> Option<usize>;
+
+    /// The highest level that the Galois key of θ_t serves, if there is one; the identity needs
+    /// none.
+    fn galois_level(engine: &Self::Engine, t: u64) -> Option<usize>;
+
+    /// Whether there are keys for this bootstrapping.
+    fn bootstraps(refreshers: &Self::Refreshers, plan: &Arc<BootstrapPlan>) -> bool;
 
     /// A fresh secret.
     #[doc(hidden)]
@@ -76,8 +84,16 @@ impl Family for Exact {
     type Engine = Engine;
     type Refreshers = Arc<Refreshers>;
 
-    fn has_relinearisation_key(engine: &Engine) -> bool {
-        engine.keys().relinearisation().is_some()
+    fn relinearisation_level(engine: &Engine) -> Option<usize> {
+        engine.keys().relinearisation().map(|key| key.level())
+    }
+
+    fn galois_level(engine: &Engine, t: u64) -> Option<usize> {
+        galois_level(engine.keys(), t)
+    }
+
+    fn bootstraps(refreshers: &Arc<Refreshers>, plan: &Arc<BootstrapPlan>) -> bool {
+        refreshers.plans_and_keys().any(|(own, _)| same_bootstrapping(own, plan))
     }
 
     fn generate_secret(setting: &ExactSetting, rng: &mut SecretRng) -> Arc<SecretKey> {
@@ -132,8 +148,16 @@ impl Family for Approximate {
     type Engine = ckks::Engine;
     type Refreshers = ();
 
-    fn has_relinearisation_key(engine: &ckks::Engine) -> bool {
-        engine.keys().relinearisation().is_some()
+    fn relinearisation_level(engine: &ckks::Engine) -> Option<usize> {
+        engine.keys().relinearisation().map(|key| key.level())
+    }
+
+    fn galois_level(engine: &ckks::Engine, t: u64) -> Option<usize> {
+        galois_level(engine.keys(), t)
+    }
+
+    fn bootstraps((): &(), _: &Arc<BootstrapPlan>) -> bool {
+        false
     }
 
     fn generate_secret(setting: &ApproximateSetting, rng: &mut SecretRng) -> Arc<SecretKey> {
@@ -163,8 +187,16 @@ impl Family for Mock {
     type Engine = Clear;
     type Refreshers = MockRefreshers;
 
-    fn has_relinearisation_key(engine: &Clear) -> bool {
-        engine.has_relinearisation_key()
+    fn relinearisation_level(engine: &Clear) -> Option<usize> {
+        engine.has_relinearisation_key().then_some(engine.top_level())
+    }
+
+    fn galois_level(engine: &Clear, t: u64) -> Option<usize> {
+        engine.has_key(t).then_some(engine.top_level())
+    }
+
+    fn bootstraps(refreshers: &MockRefreshers, plan: &Arc<BootstrapPlan>) -> bool {
+        refreshers.plans().any(|own| same_bootstrapping(own, plan))
     }
 
     fn generate_secret(_: &ExactSetting, _: &mut SecretRng) {}
@@ -181,6 +213,15 @@ impl Family for Mock {
         let clear = Clear::with_keys(setting.files.slots(), requests.galois.keys().copied());
         let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
         Ok((clear, MockRefreshers::new(&requests.bootstrapping)?))
+    }
+}
+
+/// The level of the Galois key of θ_t; the top for the identity.
+fn galois_level(keys: &EvaluationKeys, t: u64) -> Option<usize> {
+    let context = keys.context();
+    match t % context.params().m() {
+        1 => Some(context.top_level()),
+        t => keys.galois(t).map(|key| key.level()),
     }
 }
 

@@ -19,13 +19,22 @@ use crate::wire::{self, ApproximateContext, BootstrapContext, Wire, WireContext}
 
 /// What exact and approximate contexts, clients and servers do alike.
 macro_rules! files {
-    ($family:ty, $files:ty) => {
+    ($family:ty, $files:ty, $program:literal) => {
         impl Context<$family> {
-            /// A ciphertext or a public key in the bytes of its file.
+            /// A ciphertext or public keys in the bytes of its file. A secret key does not compile
+            /// here: its bytes would stay in memory, and [`Client::secret_to_bytes`] wipes them.
+            ///
+            /// ```compile_fail
+            #[doc = $program]
+            /// let (client, _) = context.generate_keys([])?;
+            /// context.to_bytes(&**client.secret_key())?;
+            /// # Ok::<(), windlass::Error>(())
+            /// ```
             ///
             /// # Errors
             /// [`wire::WireError::NoKeyPair`] for a set of no keys.
             pub fn to_bytes<T: Wire<$files>>(&self, value: &T) -> Result<Vec<u8>> {
+                const { assert!(!T::KIND.is_secret(), "secret keys go through Client::secret_to_bytes") };
                 Ok(wire::to_bytes(self.files(), value)?.to_vec())
             }
 
@@ -90,8 +99,12 @@ macro_rules! files {
     };
 }
 
-files!(Exact, WireContext);
-files!(Approximate, ApproximateContext);
+files!(Exact, WireContext, r#"let context = windlass::Context::preset("insecure_toy_256")?;"#);
+files!(
+    Approximate,
+    ApproximateContext,
+    "let spec = windlass::schemes::ckks::CkksSpec::secure(2, 40, 4, 64)?;\nlet context = windlass::Context::approximate(&spec)?;"
+);
 
 impl Context {
     /// The server with the keys in these bytes: those of bootstrappings in the order of their

@@ -5,6 +5,7 @@
 //! circuits need ([`NeedsKeys`]) and no others.
 
 mod any_depth;
+mod approximate;
 mod circuit;
 mod client;
 mod context;

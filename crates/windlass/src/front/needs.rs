@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::bootstrap::BootstrapPlan;
+use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Plannable;
 use crate::circuits::{
     Comparison, DigitRemoval, InnerProduct, LinearPlan, Membership, PolynomialPlan, Power, PublicInnerProduct,
@@ -127,6 +128,13 @@ impl NeedsKeys for PolynomialPlan {
     }
 }
 
+impl NeedsKeys for Polynomial {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a polynomial of degree {}", self.degree());
+        with_products(name, self.degree().saturating_sub(1))
+    }
+}
+
 impl NeedsKeys for Power {
     fn key_request(&self) -> KeyRequest {
         let name = format!("a power with exponent {}", self.exponent());
@@ -199,6 +207,13 @@ impl NeedsKeys for Arc<BootstrapPlan> {
     }
 }
 
+/// Whether the keys of one plan serve the other: the same way to bootstrap under the same
+/// parameters.
+pub(super) fn same_bootstrapping(a: &Arc<BootstrapPlan>, b: &Arc<BootstrapPlan>) -> bool {
+    let place = |plan: &BootstrapPlan| (plan.params().id(), plan.message_ring().modulus());
+    Arc::ptr_eq(a, b) || (place(a) == place(b) && a.spec() == b.spec())
+}
+
 /// The union of requests: every key for the highest level that anyone asked for.
 #[derive(Debug, Clone, Default)]
 pub struct KeyRequests {
@@ -216,7 +231,11 @@ impl KeyRequests {
                 *highest = level.max(*highest);
             }
             all.relinearisation = all.relinearisation.max(request.relinearisation);
-            all.bootstrapping.extend(request.bootstrapping);
+            for plan in request.bootstrapping {
+                if !all.bootstrapping.iter().any(|own| same_bootstrapping(own, &plan)) {
+                    all.bootstrapping.push(plan);
+                }
+            }
         }
         all
     }

@@ -121,6 +121,10 @@ impl MockRefreshers {
             |plan: &Arc<BootstrapPlan>| Ok((Arc::clone(plan), ClearBootstrapper::new(Arc::clone(plan), Self::SEED)?));
         Ok(Self { list: plans.iter().map(one).collect::<Result<_>>()? })
     }
+
+    pub(crate) fn plans(&self) -> impl Iterator<Item = &Arc<BootstrapPlan>> {
+        self.list.iter().map(|(plan, _)| plan)
+    }
 }
 
 impl Refresh<ClearCiphertext> for MockRefreshers {

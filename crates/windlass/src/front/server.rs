@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::circuit::Circuit;
 use super::context::Context;
-use super::family::{Approximate, Exact, Family};
-use super::needs::{NeedsKeys, Products};
+use super::family::{Exact, Family};
+use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
 use crate::circuits::LinearPlan;
 use crate::circuits::linear::{Plannable, Prepares};
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
 use crate::plaintext::{Content, Plaintext};
-use crate::schemes::{Ciphertext, Refresh, ckks};
+use crate::schemes::{Ciphertext, Refresh};
 use crate::switching::Switching;
 
 /// Constants that were prepared, by the number of their circuit and their level.
@@ -61,7 +61,7 @@ impl<F: Family> Server<F> {
     /// [`Error::MissingKeys`] before any work, with all that are missing and who needs them; what
     /// the circuit reports.
     pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<CiphertextOf<F>> {
-        self.check_keys(circuit)?;
+        self.check_keys(circuit, circuit.level(&self.engine, input))?;
         let prepared = self.prepared(circuit, input)?;
         circuit.run(&prepared, &self.engine, input)
     }
@@ -81,7 +81,7 @@ impl<F: Family> Server<F> {
         F::Engine: Prepares<R> + 'static,
         LinearPlan<R>: NeedsKeys,
     {
-        self.check_keys(plan)?;
+        self.check_keys(plan, inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0))?;
         let mut highest: Option<(usize, &CiphertextOf<F>)> = None;
         for input in inputs {
             let level = self.engine.level_for(input)?;
@@ -105,6 +105,7 @@ impl<F: Family> Server<F> {
     /// # Errors
     /// As there.
     pub fn prepare<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<()> {
+        self.check_keys(circuit, circuit.level(&self.engine, input))?;
         self.prepared(circuit, input).map(drop)
     }
 
@@ -131,15 +132,25 @@ impl<F: Family> Server<F> {
         Ok(prepared)
     }
 
-    /// Refuses a circuit for which keys are missing.
-    fn check_keys(&self, circuit: &impl NeedsKeys) -> Result<()> {
-        let request = circuit.key_request();
-        let galois: Vec<u64> = request.galois.keys().copied().filter(|&t| !self.engine.has_key(t)).collect();
-        let relinearisation = request.relinearisation.is_some() && !F::has_relinearisation_key(&self.engine);
-        if galois.is_empty() && !relinearisation {
+    /// Refuses a circuit for which keys are missing, or serve lower levels alone than an input of
+    /// this level needs.
+    pub(super) fn check_keys(&self, circuit: &impl NeedsKeys, level: usize) -> Result<()> {
+        let KeyRequest { needed_by, galois, relinearisation, bootstrapping } = circuit.key_request();
+        let too_low = |needed: KeyLevel, held: Option<usize>| held.is_none_or(|held| held < needed.in_chain(level));
+        let missing = |&(t, needed): &(u64, KeyLevel)| too_low(needed, F::galois_level(&self.engine, t));
+        let galois: Vec<u64> = galois.into_iter().filter(missing).map(|(t, _)| t).collect();
+        let relinearisation =
+            relinearisation.is_some_and(|needed| too_low(needed, F::relinearisation_level(&self.engine)));
+        let bootstrappings = bootstrapping.iter().filter(|plan| !F::bootstraps(&self.refreshers, plan)).count();
+        if galois.is_empty() && !relinearisation && bootstrappings == 0 {
             return Ok(());
         }
-        Err(Error::MissingKeys { needed_by: request.needed_by, galois, relinearisation })
+        Err(Error::MissingKeys { needed_by, galois, relinearisation, bootstrappings, level })
+    }
+
+    /// The level at which two ciphertexts meet.
+    fn level_of_both(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> usize {
+        self.engine.level_of(a).min(self.engine.level_of(b))
     }
 }
 
@@ -169,7 +180,7 @@ where
     /// # Errors
     /// As [`Self::add`]; [`Error::MissingKeys`] without a relinearisation key ([`Products`]).
     pub fn multiply(&self, a: &CiphertextOf<F>, b: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
-        self.check_keys(&Products)?;
+        self.check_keys(&Products, self.level_of_both(a, b))?;
         self.engine.multiply(a, b)
     }
 
@@ -178,7 +189,7 @@ where
     /// # Errors
     /// As [`Self::multiply`].
     pub fn square(&self, a: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
-        self.check_keys(&Products)?;
+        self.check_keys(&Products, self.engine.level_of(a))?;
         self.engine.square(a)
     }
 
@@ -187,7 +198,10 @@ where
     /// # Errors
     /// As [`Self::multiply`]; [`Error::ShapeMismatch`] for none.
     pub fn product(&self, factors: &[CiphertextOf<F>]) -> Result<CiphertextOf<F>> {
-        self.check_keys(&Products)?;
+        // No two of them meet above the second highest level.
+        let mut levels: Vec<usize> = factors.iter().map(|factor| self.engine.level_of(factor)).collect();
+        levels.sort_unstable_by(|a, b| b.cmp(a));
+        self.check_keys(&Products, levels.get(1).or(levels.first()).copied().unwrap_or(0))?;
         crate::circuits::product_of_many(&self.engine, factors)
     }
 
@@ -196,7 +210,8 @@ where
     /// # Errors
     /// As [`Self::product`].
     pub fn sum_of_products(&self, pairs: &[(&CiphertextOf<F>, &CiphertextOf<F>)]) -> Result<CiphertextOf<F>> {
-        self.check_keys(&Products)?;
+        let level = pairs.iter().map(|(a, b)| self.level_of_both(a, b)).max().unwrap_or(0);
+        self.check_keys(&Products, level)?;
         self.engine.dot_ciphertexts(pairs)
     }
 
@@ -223,8 +238,11 @@ where
     /// # Errors
     /// As [`Self::add_integers`].
     pub fn multiply_integers<T: Integer>(&self, a: &CiphertextOf<F>, values: &[T]) -> Result<CiphertextOf<F>> {
-        let constant = self.engine.prepare(&Plaintext::from_integers(self.engine.slots(), values)?)?;
-        self.engine.multiply_constant(a, &constant)
+        let values = Plaintext::from_integers(self.engine.slots(), values)?;
+        self.engine.run(a, &|engine, a| {
+            let constant = engine.prepare_at(&values, engine.level_of(a))?;
+            engine.multiply_constant(a, &constant)
+        })
     }
 
     /// `value · a` for a public integer.
@@ -280,32 +298,5 @@ impl Server {
     /// log2 of how much the noise of a ciphertext may still grow.
     pub fn capacity(&self, a: &Ciphertext) -> f64 {
         self.engine.capacity(a)
-    }
-}
-
-impl Server<Approximate> {
-    /// `a + b`, slot by slot; the shorter vector is repeated.
-    ///
-    /// # Errors
-    /// As [`ckks::Engine::add`].
-    pub fn add(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.engine.add(a, b)
-    }
-
-    /// `a − b`, slot by slot; the shorter vector is repeated.
-    ///
-    /// # Errors
-    /// As [`ckks::Engine::sub`].
-    pub fn sub(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.engine.sub(a, b)
-    }
-
-    /// `a · b`, slot by slot.
-    ///
-    /// # Errors
-    /// As [`ckks::Engine::multiply`]; [`Error::MissingKeys`] without a relinearisation key.
-    pub fn multiply(&self, a: &ckks::Ciphertext, b: &ckks::Ciphertext) -> Result<ckks::Ciphertext> {
-        self.check_keys(&Products)?;
-        self.engine.multiply(a, b)
     }
 }

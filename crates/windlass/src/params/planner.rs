@@ -89,18 +89,7 @@ impl Params {
     /// bits that are not finite; [`Error::Ring`] for p^r not below 2^45; [`Error::NoParameters`]
     /// when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
-        let secure = Limits::between(RlweParams::REQUIRED_SECURITY, f64::MAX);
-        secure.with("smaller sets being presets whose names say insecure or paper").check("security", spec.security)?;
-        if !arith::is_prime(spec.p) {
-            return Err(Limits::only("a prime").refuse("plaintext prime p", spec.p).into());
-        }
-        PrimePower::new(spec.p, spec.r)?;
-        if !spec.capacity.is_finite() {
-            return Err(Limits::only("a finite number of bits").refuse("capacity", spec.capacity).into());
-        }
-        if let Some(m) = spec.m.filter(|&m| m < 3 || m % spec.p == 0) {
-            return Err(Limits::at_least(3).with("and not divisible by p").refuse("cyclotomic index m", m).into());
-        }
+        spec.check()?;
         let mut refusal = format!("no ring has {} slots modulo {}", spec.slots, spec.p);
         for m in candidates(spec) {
             match plan_ring(spec, m) {
@@ -109,6 +98,26 @@ impl Params {
             }
         }
         Err(Error::NoParameters { reason: refusal })
+    }
+}
+
+impl ParamSpec {
+    /// Refuses what no set can have. Errors: [`Error::OutOfRange`], [`Error::Ring`] as of
+    /// [`Params::plan`].
+    pub(crate) fn check(&self) -> Result<()> {
+        let secure = Limits::between(RlweParams::REQUIRED_SECURITY, f64::MAX);
+        secure.with("smaller sets being presets whose names say insecure or paper").check("security", self.security)?;
+        if !arith::is_prime(self.p) {
+            return Err(Limits::only("a prime").refuse("plaintext prime p", self.p).into());
+        }
+        PrimePower::new(self.p, self.r)?;
+        if !self.capacity.is_finite() {
+            return Err(Limits::only("a finite number of bits").refuse("capacity", self.capacity).into());
+        }
+        if let Some(m) = self.m.filter(|&m| m < 3 || m % self.p == 0) {
+            return Err(Limits::at_least(3).with("and not divisible by p").refuse("cyclotomic index m", m).into());
+        }
+        Ok(())
     }
 }
 

@@ -132,6 +132,10 @@ impl<R: Rules> Switching for R {
         self.order()
     }
 
+    fn level_of(&self, a: &R::Ciphertext) -> usize {
+        level(a)
+    }
+
     fn add(&self, a: &R::Ciphertext, b: &R::Ciphertext) -> Result<R::Ciphertext> {
         self.with_room(&[a, b], |x| self.sum(x[0], x[1]))
     }

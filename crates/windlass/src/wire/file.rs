@@ -20,7 +20,7 @@ pub enum Access {
 
 /// Who may read a new file of this kind: a secret key its owner only.
 pub(super) fn access_of(kind: Kind) -> Access {
-    if kind == Kind::SecretKey { Access::Owner } else { Access::Public }
+    if kind.is_secret() { Access::Owner } else { Access::Public }
 }
 
 /// Writes a container to a new file and gives its size in bytes. Secret keys are readable by their

@@ -36,6 +36,11 @@ impl Kind {
         (Self::ApproximateCiphertext, 8, "a CKKS ciphertext"),
     ];
 
+    /// Whether only its owner may have it.
+    pub const fn is_secret(self) -> bool {
+        matches!(self, Self::SecretKey)
+    }
+
     /// Its code in a header.
     pub(super) fn code(self) -> u16 {
         Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or(0, |(_, code, _)| *code)

@@ -4,7 +4,7 @@
 use windlass_ring::sample;
 
 use super::values::{FileContext, Wire, poly_len, write_parts};
-use super::{FieldReader, FieldWriter, KeyId, Kind};
+use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::pairs::Pair;
 
@@ -25,10 +25,17 @@ impl<C: Pair> Stored<C> {
     /// A fresh secret-key encryption whose second polynomial is expanded from `seed`, as
     /// [`crate::schemes::Decryptor::encrypt`] and [`crate::schemes::ckks::Decryptor::encrypt`] give
     /// it.
-    pub fn seeded(ciphertext: C, seed: [u8; 32]) -> Self {
+    ///
+    /// Cost: the expansion of the seed.
+    ///
+    /// # Errors
+    /// [`WireError::Malformed`] for a seed that is not that of this ciphertext.
+    pub fn seeded(ciphertext: C, seed: [u8; 32]) -> Result<Self> {
         let second = &ciphertext.parts()[1];
-        debug_assert!(sample::uniform(second.ring(), second.basis(), &seed, 0) == *second);
-        Self { ciphertext, seed: Some(seed) }
+        if sample::uniform(second.ring(), second.basis(), &seed, 0) != *second {
+            return Err(WireError::Malformed { what: "seed, which is not that of the ciphertext" }.into());
+        }
+        Ok(Self { ciphertext, seed: Some(seed) })
     }
 
     /// The ciphertext.

@@ -132,7 +132,7 @@ fn servers_without_their_keys_say_who_needs_them() {
         (server.apply(&member, (&x, &pair)), "list of 2"),
         (server.sum_of_products(&[(&x, &x)]), "product"),
     ] {
-        let Err(Error::MissingKeys { needed_by, galois, relinearisation }) = refused else { panic!("{refused:?}") };
+        let Err(Error::MissingKeys { needed_by, galois, relinearisation, .. }) = refused else { panic!("{refused:?}") };
         assert!(needed_by.contains(who) && galois.is_empty() && relinearisation, "{needed_by}");
     }
     let (_, server) = context.mock().generate_keys([&Products]).unwrap();

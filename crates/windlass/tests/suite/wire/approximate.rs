@@ -38,7 +38,7 @@ fn values(context: &Context<Approximate>) -> Values {
     let full = client.encryptor().unwrap().encrypt(&message(), &mut rng).unwrap();
     let product = server.multiply(&full, &full).unwrap();
     assert_eq!(product.degree(), 2);
-    let seeded = ApproximateCiphertextV1::seeded(fresh, seed);
+    let seeded = ApproximateCiphertextV1::seeded(fresh, seed).unwrap();
     let ciphertexts = [seeded, ApproximateCiphertextV1::new(full), ApproximateCiphertextV1::new(product)];
     Values { client, server, ciphertexts }
 }

@@ -47,7 +47,9 @@ impl Values {
         let public = client.public_key();
         let encryptor = Encryptor::new(context.scheme(), Arc::new(public.clone()));
         let full = encryptor.encrypt(&message(context), &mut rng).unwrap();
-        let (seeded, full) = (CiphertextV1::seeded(ciphertext, seed), CiphertextV1::new(full));
+        // A seed of another ciphertext would be read back as another ciphertext.
+        assert!(matches!(CiphertextV1::seeded(full.clone(), seed), Err(Error::Wire(WireError::Malformed { .. }))));
+        let (seeded, full) = (CiphertextV1::seeded(ciphertext, seed).unwrap(), CiphertextV1::new(full));
         Self { client, server, public, seeded, full }
     }
 
