@@ -60,8 +60,10 @@ fn fresh(
     }
     let level = zero[0].basis().len();
     let log2_modulus = context.log2_modulus(level);
-    if model.capacity(log2_modulus, noise) <= MARGIN_BITS {
-        let (needed_bits, left_bits) = (noise.bits(), log2_modulus - 1.0);
+    let capacity = model.capacity(log2_modulus, noise);
+    if capacity <= MARGIN_BITS {
+        let left_bits = log2_modulus - 1.0;
+        let needed_bits = left_bits - capacity;
         return Err(Error::CapacityExhausted { operation: "encrypt", needed_bits, left_bits });
     }
     let factor = fresh_factor(context, scheme, t, level);

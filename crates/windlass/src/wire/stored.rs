@@ -8,6 +8,9 @@ use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::pairs::Pair;
 
+/// Bytes of a seed.
+const SEED: usize = 32;
+
 /// A ciphertext, and the seed of its second polynomial where it is a fresh secret-key encryption:
 /// half the size.
 #[derive(Debug, Clone)]
@@ -77,7 +80,9 @@ impl<X: FileContext, C: Payload<X>> Wire<X> for Stored<C> {
 
     fn limit(context: &X) -> u64 {
         let rlwe = context.rlwe();
-        C::FIELDS + 2 * poly_len(rlwe, &rlwe.basis(rlwe.top_level())) as u64
+        let part = poly_len(rlwe, &rlwe.basis(rlwe.top_level()));
+        // In the smallest rings a seed is longer than the polynomial that it stands for.
+        C::FIELDS + (part + part.max(SEED)) as u64
     }
 }
 

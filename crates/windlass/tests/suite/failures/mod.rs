@@ -187,6 +187,25 @@ fn plaintext_moduli_and_schemes_of_one_context_are_kept_apart() {
     }
 }
 
+/// Over composite m too, where coefficients may be larger than the norm that is bounded.
+#[test]
+fn a_refused_encryption_needs_more_than_is_left() {
+    let mut refused = 0;
+    for bits in 28..=45 {
+        let (own, _) = parties((105, 101, 3), Scheme::Bgv, &[bits, 45, 45], &none());
+        let x = random(&own, 1);
+        match own.decryptor().encrypt(&x, 1, &mut ChaCha20Rng::from_seed([9; 32])) {
+            Ok((ct, _)) => assert_eq!(decrypt(&own, &ct), x),
+            Err(Error::CapacityExhausted { needed_bits, left_bits, .. }) => {
+                assert!(left_bits <= needed_bits, "{bits} bits: {needed_bits} of {left_bits}");
+                refused += 1;
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+    assert!((1..18).contains(&refused), "{refused} of 18 sizes");
+}
+
 /// A modulus without room for p^r is refused at encryption, with finite numbers; a noiseless zero
 /// drags no sum down.
 #[test]

@@ -126,6 +126,23 @@ fn seeds_halve_ciphertexts_and_keys() {
     assert_eq!(to_payload(context.files(), made.secret()).len(), n / 4);
 }
 
+/// In the smallest rings a seed is longer than the polynomial that it stands for.
+#[test]
+fn seeded_ciphertexts_of_the_smallest_rings_come_back() {
+    let assurance = Assurance::Insecure { name: "insecure_wire_test".into() };
+    for (m, p) in [(3, 7), (4, 5), (8, 17), (9, 37)] {
+        let spec = RlweSpec { digits: 1, assurance: assurance.clone(), ..chain(m, &[40], &[45]) };
+        let params = Params::new("insecure_wire_test", Scheme::Bgv, (p, 1), None, spec).unwrap();
+        let context = Context::from_params(params).unwrap();
+        let (client, _) = context.generate_keys_from_seed([&Products], 5).unwrap();
+        let mut rng = ChaCha20Rng::from_seed([5; 32]);
+        let (ciphertext, seed) = client.decryptor().encrypt(&message(&context), 1, &mut rng).unwrap();
+        let bytes = context.to_bytes(&CiphertextV1::seeded(ciphertext, seed).unwrap()).unwrap();
+        let back: CiphertextV1 = context.from_bytes(&bytes).unwrap();
+        assert_eq!(client.decrypt_plaintext(&back.into_ciphertext()).unwrap(), message(&context), "m = {m}");
+    }
+}
+
 #[test]
 fn damaged_payloads_are_refused_or_canonical() {
     let context = golden_context();
