@@ -50,7 +50,8 @@ bench: setup
 	$(CARGO) build --release --locked --package windlass-cli
 	$(CARGO) run --release --locked --package windlass-bench --features peers -- standard
 
-# One full-size bootstrapping of each family, decrypted and compared: up to 5 GB.
+# One full-size bootstrapping of each family, decrypted and compared: up to 5 GB. Then 20 minutes of random
+# circuits; the seed is printed.
 nightly: setup constant-time
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
 	$(CARGO) build --release --locked --package windlass-bench
@@ -58,6 +59,7 @@ nightly: setup constant-time
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --bfv
 	target/release/windlass-bench bootstrap --threads 4 --preset boot_n32768_p257 --bfv
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_ma24_set2_p8191
+	target/release/windlass-bench hammer --minutes 20 --threads 4
 
 # Every secret is marked as undefined memory; memcheck reports branches and addresses that depend on one.
 MEMCHECK = valgrind --quiet --error-exitcode=1 --error-limit=no --suppressions=tools/constant-time/allowed.supp

@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod goals;
+mod hammer;
 mod linear;
 mod machine;
 mod page;
@@ -40,6 +41,9 @@ enum Command {
     /// Trace-type functions: sums of slots for every unrolling, operations of CKKS, fused
     /// multiply-add.
     Trace(trace::Trace),
+    /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic; exit
+    /// code 1 if anything is wrong.
+    Hammer(hammer::Hammer),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +52,10 @@ fn main() -> ExitCode {
         Command::Linear(args) => linear::run(&args),
         Command::Bootstrap(args) => bootstrap::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Hammer(args) => match hammer::run(&args) {
+            Ok(false) => return ExitCode::FAILURE,
+            outcome => outcome.map(drop),
+        },
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,196 @@
+//! Whole circuits as operations: maps, polynomials, functions, inner products, sums of many.
+
+use windlass::circuits::{product_of_many, sum_of_many};
+use windlass::schemes::Ciphertext;
+use windlass::{Error, Evaluator};
+
+use super::oracle::Values;
+use super::plans::Function;
+use super::world::{Expected, Value, World};
+
+impl World {
+    /// Generous bits for a circuit of this depth with integer weights.
+    fn deep_bits(&self, depth: usize) -> f64 {
+        (depth + 1) as f64 * (self.setting.product_bits() + (self.setting.oracle.t as f64).log2())
+    }
+
+    pub fn linear(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        let map = &self.plans.maps[self.dice.index(self.plans.maps.len())];
+        self.judge.operation(&map.name);
+        let outcome = self.server.apply(&map.plan, &a.ct);
+        let slots = map.image(&self.setting.oracle, &a.slots);
+        let mut expected = self.expected(slots, &[&a], 2.0 * self.setting.product_bits());
+        expected.integers &= map.keeps_integers;
+        self.settle(outcome, expected);
+        Ok(())
+    }
+
+    pub fn polynomial(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        let (oracle, (coefficients, plan)) = (&self.setting.oracle, &self.plans.polynomial);
+        if self.dice.once_in(2) {
+            self.judge.operation(format!("polynomial {coefficients:?}"));
+            let outcome = self.server.apply(plan, &a.ct);
+            let slots = oracle.polynomial(&a.slots, coefficients);
+            let expected = self.expected(slots, &[&a], self.deep_bits(plan.depth()));
+            self.settle(outcome, expected);
+        } else {
+            let exponent = self.plans.power.exponent();
+            self.judge.operation(format!("power {exponent}"));
+            let outcome = self.server.apply(&self.plans.power, &a.ct);
+            let slots = oracle.power(&a.slots, exponent);
+            let expected = self.expected(slots, &[&a], self.deep_bits(exponent.ilog2() as usize + 1));
+            self.settle(outcome, expected);
+        }
+        Ok(())
+    }
+
+    /// One to four values of one modulus.
+    fn several(&mut self) -> Vec<Value> {
+        let first = self.any();
+        let mut list = vec![first];
+        for _ in 0..self.dice.below(4) {
+            let next = self.partner(&list[0]);
+            list.push(next);
+        }
+        list
+    }
+
+    pub fn many(&mut self) -> Result<(), Error> {
+        let list = self.several();
+        let (oracle, engine) = (&self.setting.oracle, self.server.engine());
+        let ciphertexts: Vec<Ciphertext> = list.iter().map(|value| value.ct.clone()).collect();
+        let operands: Vec<&Value> = list.iter().collect();
+        let fold = |f: &dyn Fn(&Values, &Values) -> Values| {
+            list[1..].iter().fold(list[0].slots.clone(), |sum, value| f(&sum, &value.slots))
+        };
+        let (name, outcome, slots, depth) = match self.dice.below(4) {
+            0 => ("sum of many", sum_of_many(engine, &ciphertexts), fold(&|a, b| oracle.add(a, b)), 0),
+            1 => ("product of many", product_of_many(engine, &ciphertexts), fold(&|a, b| oracle.mul(a, b)), 2),
+            2 => {
+                let pairs: Vec<(&Ciphertext, &Ciphertext)> = ciphertexts.iter().zip(ciphertexts.iter().rev()).collect();
+                let products: Vec<Values> =
+                    list.iter().zip(list.iter().rev()).map(|(a, b)| oracle.mul(&a.slots, &b.slots)).collect();
+                let sum = products.iter().fold(oracle.constant(0), |sum, product| oracle.add(&sum, product));
+                ("sum of products", self.server.sum_of_products(&pairs), sum, 1)
+            }
+            _ => {
+                let weights: Vec<i64> = list.iter().map(|_| self.dice.within(-20, 20)).collect();
+                let toward = self.dice.once_in(2).then(|| &list[0]);
+                let terms: Vec<(&Ciphertext, i64)> = ciphertexts.iter().zip(weights.iter().copied()).collect();
+                let scaled = list.iter().zip(&weights).map(|(value, &k)| oracle.scale(&value.slots, k));
+                let start = toward.map_or(oracle.constant(0), |value| value.slots.clone());
+                let sum = scaled.fold(start, |sum, term| oracle.add(&sum, &term));
+                ("weighted sum", engine.weighted_sum(&terms, toward.map(|value| &value.ct)), sum, 0)
+            }
+        };
+        self.judge.operation(format!("{name} ({})", list.len()));
+        let expected = self.expected(slots, &operands, self.deep_bits(depth));
+        self.settle(outcome, expected);
+        Ok(())
+    }
+
+    /// Inner products of two ciphertexts or with public weights. Where dimensions are bad they are
+    /// for integers alone.
+    pub fn inner_product(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        let b = self.partner(&a);
+        let oracle = &self.setting.oracle;
+        let (operands, outcome, slots) = if self.dice.once_in(2) {
+            self.judge.operation("inner product");
+            let outcome = self.server.apply(&self.plans.inner, (&a.ct, &b.ct));
+            (vec![&a, &b], outcome, oracle.total(&oracle.mul(&a.slots, &b.slots)))
+        } else {
+            self.judge.operation("inner product with public weights");
+            let weights = oracle.of_integers(&self.plans.weights);
+            let outcome = self.server.apply(&self.plans.public, &a.ct);
+            (vec![&a], outcome, oracle.total(&oracle.mul(&a.slots, &weights)))
+        };
+        let elements = operands.iter().any(|value| !value.integers);
+        if let (Err(Error::NotIntegers { .. }), true) = (&outcome, elements) {
+            let good = self.setting.context.ring().hypercube().dimensions().iter().all(|line| line.good);
+            self.judge.refusal(!good, "an inner product of elements with good dimensions");
+            return Ok(());
+        }
+        let expected = self.expected(slots, &operands, self.deep_bits(2));
+        self.settle(outcome, expected);
+        Ok(())
+    }
+
+    /// A function of slots where the modulus is prime: on values that it is defined for.
+    pub fn function(&mut self) -> Result<(), Error> {
+        if self.plans.functions.is_empty() {
+            return self.polynomial();
+        }
+        let p = self.setting.p as i64;
+        let at = self.dice.index(self.plans.functions.len());
+        let bound = match &self.plans.functions[at] {
+            Function::Table(..) | Function::Equal(_) => p / 2,
+            Function::Negative(bound, _) | Function::Less(bound, _) => *bound as i64,
+        };
+        let count = self.setting.oracle.slots();
+        let lowest: Vec<i64> = (0..count).map(|_| self.dice.within(-p, p)).collect();
+        let differences: Vec<i64> = (0..count).map(|_| self.dice.within(-bound, bound)).collect();
+        let function = &self.plans.functions[at];
+        let oracle = &self.setting.oracle;
+        let residues = |values: &[i64]| -> Vec<u64> { values.iter().map(|x| x.rem_euclid(p) as u64).collect() };
+        let sums: Vec<i64> = lowest.iter().zip(&differences).map(|(a, b)| a + b).collect();
+        let [first, second] = match function {
+            Function::Table(..) | Function::Negative(..) => [residues(&differences), residues(&lowest)],
+            Function::Equal(_) | Function::Less(..) => [residues(&sums), residues(&lowest)],
+        };
+        let encrypt = |values: &[u64]| self.client.encrypt(values);
+        let (a, b) = match (encrypt(&first), encrypt(&second)) {
+            (Ok(a), Ok(b)) => (a, b),
+            (Err(error), _) | (_, Err(error)) => {
+                let room = self.floor(self.server.engine().context().top_level());
+                self.refused(&error, room, 10.0);
+                return Ok(());
+            }
+        };
+        let (name, outcome, image): (&str, _, Vec<u64>) = match function {
+            Function::Table(table, f) => {
+                let image = first.iter().map(|&x| table[x as usize]).collect();
+                ("a table", self.server.apply(f, &a), image)
+            }
+            Function::Negative(_, f) => {
+                let image = differences.iter().map(|&x| u64::from(x < 0)).collect();
+                ("is negative", self.server.apply(f, &a), image)
+            }
+            Function::Equal(f) => {
+                let image = differences.iter().map(|&x| u64::from(x % p == 0)).collect();
+                ("equals", self.server.apply(f, (&a, &b)), image)
+            }
+            Function::Less(_, f) => {
+                let image = differences.iter().map(|&x| u64::from(x < 0)).collect();
+                ("is less", self.server.apply(f, (&a, &b)), image)
+            }
+        };
+        self.judge.operation(name);
+        let value = Value { slots: oracle.of_integers(&first), ct: a, exponent: 1, integers: true };
+        let cost = self.deep_bits(function.depth() + 1);
+        let expected = Expected { exponent: 1, ..self.expected(oracle.of_integers(&image), &[&value], cost) };
+        self.settle(outcome, expected);
+        Ok(())
+    }
+}
+
+impl World {
+    /// A bootstrapping, which here is for integers.
+    pub fn refresh(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        let Some(plan) = self.plans.bootstrapping.clone() else { return Ok(()) };
+        self.judge.operation("refresh");
+        let outcome = self.server.refresh(&a.ct);
+        if outcome.is_err() && a.ct.content() != windlass::Content::Integers {
+            self.judge.refusal(true, "");
+            return Ok(());
+        }
+        self.judge.counts.refreshes += 1;
+        let mut expected = self.expected(a.slots.clone(), &[&a], plan.least_input_bits() + 8.0);
+        expected.room = self.server.engine().capacity(&a.ct);
+        self.settle(outcome, expected);
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! A circuit of exact integers: random operations on a handful of ciphertexts.
+
+use windlass::{Context, Error, Scheme};
+
+use super::dice::Dice;
+use super::judge::Judge;
+use super::plans::Plans;
+use super::setting::{Setting, Size};
+use super::world::World;
+
+/// Presets on which a refresh takes little.
+const BOOTSTRAPPING: [&str; 2] = ["insecure_boot_105", "insecure_boot_256_p257"];
+
+/// Runs one circuit; what it finds is with the judge.
+pub fn run(mut dice: Dice, mut judge: Judge, size: Size, off_by_one: bool) -> Judge {
+    let setting = Setting::draw(&mut dice, size, &mut judge);
+    judge.note(setting.describe());
+    let plans = match Plans::draw(&mut dice, &setting, None) {
+        Ok(plans) => plans,
+        Err(error) => {
+            judge.refusal(false, format!("plans: {error}"));
+            return judge;
+        }
+    };
+    let steps = if size == Size::Tiny { 6 } else { 12 + dice.index(30) };
+    work(dice, judge, (setting, plans), steps, off_by_one)
+}
+
+/// Runs one circuit on a server that refreshes, by itself and when it is asked to.
+pub fn run_refreshing(mut dice: Dice, mut judge: Judge) -> Judge {
+    let name = dice.pick(&BOOTSTRAPPING);
+    let scheme = dice.pick(&[Scheme::Bgv, Scheme::Bfv]);
+    judge.note(format!("{name} as {scheme}"));
+    let made = Context::preset(name).and_then(|context| {
+        let setting = Setting::around(context.with_scheme(scheme)?);
+        let bootstrapping = setting.context.bootstrapping()?;
+        let plans = Plans::draw(&mut dice, &setting, Some(bootstrapping))?;
+        Ok((setting, plans))
+    });
+    match made {
+        Ok(made) => work(dice, judge, made, 24, false),
+        Err(error) => {
+            judge.refusal(false, format!("bootstrapping: {error}"));
+            judge
+        }
+    }
+}
+
+fn work(dice: Dice, judge: Judge, (setting, plans): (Setting, Plans), steps: usize, off_by_one: bool) -> Judge {
+    let spare = judge.clone();
+    let mut world = match World::new(dice, judge, setting, plans) {
+        Ok(world) => world,
+        Err(error) => {
+            let mut judge = spare;
+            judge.refusal(false, format!("keys: {error}"));
+            return judge;
+        }
+    };
+    world.off_by_one = off_by_one;
+    for _ in 0..steps {
+        if let Err(error) = step(&mut world) {
+            world.judge.refusal(false, format!("{error}"));
+        }
+    }
+    for value in world.values.clone() {
+        world.judge.note("at the end");
+        world.check_decryption(&value);
+    }
+    world.judge
+}
+
+fn step(world: &mut World) -> Result<(), Error> {
+    if world.values.len() < 2 {
+        return world.fresh();
+    }
+    if world.plans.bootstrapping.is_some() && world.dice.once_in(4) {
+        return world.refresh();
+    }
+    match world.dice.below(40) {
+        0..=3 => world.fresh(),
+        4..=7 => world.sum(),
+        8..=9 => world.scaled(),
+        10..=12 => world.with_plain(),
+        13..=17 => world.product(),
+        18..=19 => world.automorphism(),
+        20..=24 => world.linear(),
+        25..=26 => world.polynomial(),
+        27 => world.function(),
+        28..=30 => world.many(),
+        31 => world.inner_product(),
+        32..=33 => world.level(),
+        34 => world.other_scheme(),
+        35 => world.division(),
+        36..=37 => world.file(),
+        38 => world.seeded_file(),
+        _ => world.mixtures(),
+    }
+}

@@ -1,0 +1,112 @@
+//! The circuits that a server is made for: maps, polynomials, functions of slots, inner products.
+
+use std::sync::Arc;
+
+use windlass::bootstrap::BootstrapPlan;
+use windlass::circuits::{Comparison, InnerProduct, PolynomialPlan, Power, PublicInnerProduct, SlotFunction};
+use windlass::needs::KeyRequest;
+use windlass::{Error, NeedsKeys};
+
+use super::dice::Dice;
+use super::maps::{Map, unit};
+use super::setting::Setting;
+
+/// What is made before the keys are.
+pub struct Plans {
+    /// Automorphisms with keys.
+    pub units: Vec<u64>,
+    pub maps: Vec<Map>,
+    pub polynomial: (Vec<i64>, PolynomialPlan),
+    pub power: Power,
+    pub functions: Vec<Function>,
+    pub inner: InnerProduct,
+    pub weights: Vec<u64>,
+    pub public: PublicInnerProduct,
+    pub bootstrapping: Option<Arc<BootstrapPlan>>,
+}
+
+/// A function of the integers in slots.
+pub enum Function {
+    /// Its values at 0, .., p − 1.
+    Table(Vec<u64>, SlotFunction),
+    /// 1 where the slot is negative, up to this bound.
+    Negative(u64, SlotFunction),
+    /// 1 where two are equal.
+    Equal(Comparison),
+    /// 1 where the first is less, for differences up to this bound.
+    Less(u64, Comparison),
+}
+
+impl Function {
+    pub fn depth(&self) -> usize {
+        match self {
+            Self::Table(_, function) | Self::Negative(_, function) => function.depth(),
+            Self::Equal(comparison) | Self::Less(_, comparison) => comparison.depth(),
+        }
+    }
+}
+
+impl Plans {
+    /// For a setting.
+    pub fn draw(dice: &mut Dice, setting: &Setting, bootstrapping: Option<Arc<BootstrapPlan>>) -> Result<Self, Error> {
+        let (ring, oracle) = (setting.context.ring(), &setting.oracle);
+        let units = (0..2).map(|_| unit(dice, ring.m())).collect();
+        let maps = (0..1 + dice.index(3)).map(|_| Map::draw(dice, oracle, ring)).collect::<Result<_, _>>()?;
+        let degree = dice.index(10);
+        let largest = dice.pick(&[1, 5, (oracle.t / 2) as i64]);
+        let coefficients: Vec<i64> = (0..=degree).map(|_| dice.within(-largest, largest)).collect();
+        let polynomial = PolynomialPlan::new(&coefficients);
+        let weights = dice.residues(oracle.slots(), oracle.t);
+        Ok(Self {
+            units,
+            maps,
+            polynomial: (coefficients, polynomial),
+            power: Power::new(1 + dice.below(12))?,
+            functions: functions(dice, setting)?,
+            inner: InnerProduct::new(ring)?,
+            public: PublicInnerProduct::new(ring, &weights)?,
+            weights,
+            bootstrapping,
+        })
+    }
+
+    /// The keys for all of them.
+    pub fn key_request(&self) -> KeyRequest {
+        let mut request =
+            KeyRequest::none("a random circuit").with_relinearisation().with_galois(self.units.iter().copied());
+        let mut take = |circuit: &dyn NeedsKeys| {
+            let KeyRequest { galois, bootstrapping, .. } = circuit.key_request();
+            for (unit, level) in galois {
+                let highest = request.galois.entry(unit).or_insert(level);
+                *highest = level.max(*highest);
+            }
+            request.bootstrapping.extend(bootstrapping);
+        };
+        self.maps.iter().for_each(|map| take(&map.plan));
+        take(&self.inner);
+        take(&self.public);
+        self.bootstrapping.iter().for_each(|plan| take(plan));
+        request
+    }
+}
+
+/// Functions exist where the modulus is prime; tables where it is small.
+fn functions(dice: &mut Dice, setting: &Setting) -> Result<Vec<Function>, Error> {
+    let (ring, p) = (setting.context.ring(), setting.p);
+    let mut functions = Vec::new();
+    if setting.r > 1 {
+        return Ok(functions);
+    }
+    functions.push(Function::Equal(Comparison::equals(ring)?));
+    if p <= 41 {
+        let values: Vec<u64> = (0..p).map(|_| dice.below(p)).collect();
+        let function = SlotFunction::from_table(ring, &values)?;
+        functions.push(Function::Table(values, function));
+    }
+    if p > 2 {
+        let bound = 1 + dice.below(((p - 1) / 2).min(6));
+        functions.push(Function::Negative(bound, SlotFunction::is_negative(ring, bound)?));
+        functions.push(Function::Less(bound, Comparison::is_less(ring, bound)?));
+    }
+    Ok(functions)
+}

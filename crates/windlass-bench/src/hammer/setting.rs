@@ -1,0 +1,151 @@
+//! A ring, a chain of primes and a hypercube, at random; all without security, and named so.
+
+use windlass::rlwe::{Assurance, RlweError, RlweSpec, SecretDistribution};
+use windlass::{Context, Error, Params, Scheme};
+
+use super::dice::Dice;
+use super::judge::Judge;
+use super::oracle::{Oracle, gcd};
+
+/// Powers of two, primes, prime powers, products of two and three.
+const SMALL: [u64; 30] = [
+    8, 16, 32, 7, 11, 13, 17, 31, 9, 25, 27, 49, 12, 15, 20, 21, 24, 28, 33, 35, 36, 40, 45, 48, 56, 60, 63, 75, 84, 51,
+];
+const LARGE: [u64; 22] =
+    [64, 128, 256, 512, 73, 89, 127, 151, 81, 121, 125, 343, 91, 105, 117, 140, 165, 195, 217, 231, 255, 315];
+
+const PRIMES: [u64; 24] =
+    [2, 2, 2, 3, 3, 5, 7, 11, 13, 17, 31, 41, 97, 127, 193, 241, 257, 337, 673, 769, 3329, 4093, 7681, 8191];
+
+/// What a circuit of exact integers runs under.
+pub struct Setting {
+    pub context: Context,
+    pub oracle: Oracle,
+    pub p: u64,
+    pub r: u32,
+}
+
+/// How large the ring of a circuit may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Size {
+    Tiny,
+    Any,
+}
+
+impl Setting {
+    /// Draws until the parameters can be: what is refused must be refused for a reason of its own.
+    pub fn draw(dice: &mut Dice, size: Size, judge: &mut Judge) -> Self {
+        loop {
+            let params = match params(dice, size) {
+                Ok(params) => params,
+                Err(Error::Rlwe(RlweError::SpecialModulusTooSmall { .. } | RlweError::Kernel(_)))
+                | Err(Error::OutOfRange(_)) => {
+                    judge.counts.impossible_sets += 1;
+                    continue;
+                }
+                Err(error) => {
+                    judge.refusal(false, format!("parameters: {error}"));
+                    continue;
+                }
+            };
+            match Context::from_params(params) {
+                Ok(context) => return Self::around(context),
+                Err(error) => judge.refusal(false, format!("context: {error}")),
+            }
+        }
+    }
+
+    /// The oracle of a context.
+    pub fn around(context: Context) -> Self {
+        let ring = context.ring();
+        let (p, t) = (ring.prime(), ring.modulus().value());
+        let generators: Vec<u64> = ring.hypercube().dimensions().iter().map(|line| line.generator).collect();
+        let factor = ring.galois().defining_polynomial();
+        let oracle = Oracle::new(ring.m(), (p, t), factor, &generators).expect("a factor of Φ_m and generators");
+        let r = ring.modulus().exponent();
+        Self { context, oracle, p, r }
+    }
+
+    /// In one line.
+    pub fn describe(&self) -> String {
+        let params = self.context.params();
+        let spec = params.spec();
+        let sizes: Vec<usize> = self.oracle.lines().iter().map(|line| line.size).collect();
+        format!(
+            "{} m = {}, p = {}, r = {}, d = {}, dimensions {sizes:?}, Q {:?}, P {:?}, {} digits, {}",
+            params.scheme(),
+            params.m(),
+            self.p,
+            self.r,
+            self.oracle.d,
+            spec.q_prime_bits,
+            spec.special_prime_bits,
+            spec.digits,
+            spec.secret
+        )
+    }
+
+    /// Bits of noise that a product with something of this ring may cost, generously.
+    pub fn product_bits(&self) -> f64 {
+        let n = self.context.ring().n() as f64;
+        2.0 * (self.oracle.t as f64).log2() + 2.0 * n.log2() + 30.0
+    }
+}
+
+fn params(dice: &mut Dice, size: Size) -> Result<Params, Error> {
+    let m = if size == Size::Any && dice.once_in(4) { dice.pick(&LARGE) } else { dice.pick(&SMALL) };
+    let p = loop {
+        let p = dice.pick(&PRIMES);
+        if m % p != 0 {
+            break p;
+        }
+    };
+    // Moduli above 2^24 leave nothing to compute with.
+    let most = (1..=3).rev().find(|&r| p.pow(r) < 1 << 24).unwrap_or(1);
+    let r = 1 + dice.below(most.into()) as u32;
+    let primes = 1 + dice.index(if size == Size::Any { 9 } else { 6 });
+    let bits = |dice: &mut Dice| if dice.once_in(4) { dice.within(28, 50) } else { dice.within(44, 50) } as u32;
+    let special = 1 + dice.index(3);
+    let n = (1..m).filter(|&x| gcd(x, m) == 1).count();
+    let secret = match dice.below(3) {
+        0 => SecretDistribution::Sparse { weight: 1 + dice.below(n as u64) as u32 },
+        _ => SecretDistribution::Ternary,
+    };
+    let spec = RlweSpec {
+        m,
+        q_prime_bits: (0..primes).map(|_| bits(dice)).collect(),
+        special_prime_bits: vec![50; special],
+        digits: (primes.div_ceil(special) + dice.index(2)).min(primes),
+        secret,
+        assurance: Assurance::Insecure { name: "insecure_hammer".into() },
+    };
+    let scheme = dice.pick(&[Scheme::Bgv, Scheme::Bfv]);
+    let generators = dice.once_in(2).then(|| generators(dice, m, p));
+    Params::new("insecure_hammer", scheme, (p, r), generators, spec)
+}
+
+/// Random generators of the units modulo m and p, which makes bad dimensions.
+fn generators(dice: &mut Dice, m: u64, p: u64) -> Vec<u64> {
+    let units: Vec<u64> = (1..m).filter(|&x| gcd(x, m) == 1).collect();
+    let mut group = vec![1 % m];
+    let mut close = |with: u64| {
+        let known = group.clone();
+        let mut x = with % m;
+        while !known.contains(&x) {
+            group.extend(known.iter().map(|y| x * y % m));
+            x = x * with % m;
+        }
+        group.len()
+    };
+    let mut size = close(p);
+    let mut generators = Vec::new();
+    while size < units.len() {
+        let candidate = dice.pick(&units);
+        let larger = close(candidate);
+        if larger > size {
+            generators.push(candidate);
+            size = larger;
+        }
+    }
+    generators
+}
