@@ -37,7 +37,10 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         (context.params().clone(), report)
     } else {
         let params = stages.run("plan", "choosing parameters", || Params::plan(&spec))?;
-        let report = describe(&params);
+        let mut report = describe(&params);
+        report.line(
+            "for this depth and no more; --bootstrap plans for circuits of any depth, which refresh by themselves",
+        );
         (params, report)
     };
     if let Some(path) = &args.out {

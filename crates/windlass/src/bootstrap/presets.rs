@@ -5,7 +5,7 @@ use windlass_rlwe::{Assurance, RlweSpec};
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::names::unknown;
 use crate::params::{Params, ephemeral_weight as preset_weight, preset_names};
 use crate::schemes::Scheme;
@@ -55,9 +55,16 @@ impl BootstrapPreset {
     /// bootstrapped in thin mode unless `mode` says otherwise.
     ///
     /// # Errors
-    /// [`crate::Error::UnknownName`], which lists the names; those of reading a file.
+    /// [`crate::Error::UnknownName`], which lists the names; [`crate::Error::Unplannable`] for a
+    /// preset that cannot bootstrap; those of reading a file.
     pub fn named(name: &str, mode: Mode) -> Result<Self> {
         let is_file = name.ends_with(".json");
+        let cannot = preset_names().any(|known| known == name) && !bootstrap_preset_names().any(|known| known == name);
+        if cannot {
+            let strategy = format!("a bootstrapping under the parameters '{name}'");
+            let reason = "they leave no room for one; take a preset whose name begins with boot".to_owned();
+            return Err(Error::Unplannable { strategy, reason });
+        }
         if !is_file && !bootstrap_preset_names().any(|known| known == name) {
             return Err(unknown(bootstrap_preset_names(), name, "parameter preset"));
         }
@@ -103,7 +110,6 @@ impl BootstrapPreset {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Error;
 
     use windlass_rlwe::{SecretDistribution, security};
 
@@ -136,6 +142,8 @@ mod tests {
         let weight = |name| BootstrapPreset::named(name, Mode::Thin).unwrap().spec.ephemeral_weight;
         assert_eq!([weight("paper_ma24_set2_p8191"), weight("paper_ma24_set1_p65537")], [24, 26]);
         assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownName { .. })));
+        let refused = BootstrapPreset::named("demo", Mode::Thin).unwrap_err().to_string();
+        assert!(refused.contains("'demo' cannot be planned here: they leave no room"), "{refused}");
     }
 
     /// Weights that a preset refuses: none and more than n under any parameters, too few bits under

@@ -76,7 +76,9 @@ impl Context {
     pub fn preset(name: &str) -> Result<Self> {
         match BootstrapPreset::named(name, Mode::Thin) {
             Ok(preset) => Self::for_bootstrapping(preset.params, preset.spec),
-            Err(Error::UnknownName { .. }) => Self::from_params(Params::preset(name, Scheme::Bgv)?),
+            Err(Error::UnknownName { .. } | Error::Unplannable { .. }) => {
+                Self::from_params(Params::preset(name, Scheme::Bgv)?)
+            }
             Err(other) => Err(other),
         }
     }
