@@ -179,15 +179,13 @@ pub enum Error {
         /// Its position.
         index: usize,
     },
-    /// A value is larger than the bound that was stated or the scale allows.
+    /// A value, perhaps a secret one, is larger than the bound that was stated or the scale allows.
     #[error(
-        "value {index} has magnitude 2^{bits:.1}, above the bound 2^{bound_bits:.1}; state a larger bound, or choose a smaller scale or more base primes"
+        "value {index} is above the bound 2^{bound_bits:.1}; state a larger bound, or choose a smaller scale or more base primes"
     )]
     ValueTooLarge {
         /// Its position.
         index: usize,
-        /// log2 of its magnitude.
-        bits: f64,
         /// log2 of the bound.
         bound_bits: f64,
     },

@@ -123,7 +123,7 @@ impl Engine {
         let scale = self.context.scale(a.level());
         let [re, im] = [c.re, c.im].map(|x| (x * scale).round_ties_even());
         if re.abs().max(im.abs()) >= 2f64.powi(62) {
-            return Err(Error::ValueTooLarge { index: 0, bits: magnitude.log2(), bound_bits: 62.0 - scale.log2() });
+            return Err(Error::ValueTooLarge { index: 0, bound_bits: 62.0 - scale.log2() });
         }
         let mut parts = a.parts.clone();
         parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(re as i64)));
@@ -179,7 +179,7 @@ impl Engine {
             return Ok(largest);
         }
         let index = values.iter().position(|z| !z.norm().is_finite()).unwrap_or(0);
-        Err(Error::ValueTooLarge { index, bits: f64::INFINITY, bound_bits: f64::MAX.log2() })
+        Err(Error::ValueTooLarge { index, bound_bits: f64::MAX.log2() })
     }
 }
 

@@ -42,7 +42,7 @@ fn fresh(
     let level = zero[0].basis().len();
     let limit = most(context, level);
     if !bound.is_finite() || bound > limit {
-        return Err(Error::ValueTooLarge { index: 0, bits: bound.log2(), bound_bits: limit.log2() });
+        return Err(Error::ValueTooLarge { index: 0, bound_bits: limit.log2() });
     }
     context.check_values(values, bound)?;
     let scale = context.scale(level);

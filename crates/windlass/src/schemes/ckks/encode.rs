@@ -20,7 +20,7 @@ impl CkksContext {
                 return Err(Error::NotFinite { index });
             }
             if z.norm() > bound {
-                return Err(Error::ValueTooLarge { index, bits: z.norm().log2(), bound_bits: bound.log2() });
+                return Err(Error::ValueTooLarge { index, bound_bits: bound.log2() });
             }
         }
         Ok(())

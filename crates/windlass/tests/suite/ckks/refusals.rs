@@ -33,6 +33,9 @@ fn values_that_cannot_be_encoded() {
     }
     let large = vec![Complex64::new(0.0, 2.0); 4];
     assert!(matches!(encryptor.encrypt(&large, rng), Err(Error::ValueTooLarge { index: 0, .. })));
+    // What is told of a message does not depend on its values.
+    let larger = vec![Complex64::new(0.0, 77.0); 4];
+    assert_eq!(encryptor.encrypt(&large, rng).unwrap_err(), encryptor.encrypt(&larger, rng).unwrap_err());
     assert!(encryptor.encrypt_bounded(&large, 2.0, rng).is_ok());
     let beyond = encryptor.encrypt_bounded(&large, 2f64.powi(60), rng);
     assert!(matches!(beyond, Err(Error::ValueTooLarge { .. })), "{beyond:?}");
