@@ -93,11 +93,46 @@ impl BootstrapPlan {
         cost_at(self.params(), level).automorphism + 4.0 * level as f64
     }
 
+    /// Taking one ciphertext apart, and putting it together; monomials come back without a key
+    /// switch.
     fn price_apart(&self, parts: &Parts) -> f64 {
-        let cost = cost_at(self.params(), self.schedule.level(parts.apart));
+        let [cost, cost_together] =
+            [parts.apart, parts.together].map(|stage| cost_at(self.params(), self.schedule.level(stage)));
         match &parts.by {
-            Separation::Constants(plans) => plans[0].count().price(&cost),
+            Separation::Constants(plans) => {
+                let [apart, together] = &**plans;
+                apart.count().price(&cost) + together.count().price(&cost_together)
+            }
             by @ Separation::Monomials(_) => by.times() as f64 * cost.automorphism,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+
+    use super::*;
+    use crate::bootstrap::{BootstrapSpec, Mode, Unpacking};
+
+    #[test]
+    fn repacking_is_paid_for() {
+        let params = RlweParams::new(&RlweSpec {
+            m: 105,
+            q_prime_bits: vec![50; 14],
+            special_prime_bits: vec![50; 5],
+            digits: 3,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+        });
+        let (mode, unpacking) = (Mode::Packed, Unpacking::Constants);
+        let spec = BootstrapSpec { mode, unpacking, ephemeral_weight: 6, ..BootstrapSpec::default() };
+        let plan = BootstrapPlan::new(&params.unwrap(), (2, 1), spec).unwrap();
+        let steps = &plan.pipeline.steps;
+        let parts = steps.iter().find_map(|step| if let Step::Parts(parts) = step { Some(parts) } else { None });
+        let parts = parts.expect("elements come apart");
+        let Separation::Constants(plans) = &parts.by else { panic!("by constants") };
+        let cost = cost_at(plan.params(), plan.schedule.level(parts.apart));
+        assert!(plan.price_apart(parts) > plans[0].count().price(&cost));
     }
 }

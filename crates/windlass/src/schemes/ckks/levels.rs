@@ -29,15 +29,29 @@ impl Engine {
         self.divided("rescale", ct, Info { degree: 1, ..ct.info }).map(Cow::Owned)
     }
 
+    /// The level of [`Self::rescaled`], without its work.
+    pub(crate) fn rescaled_level(&self, ct: &Ciphertext) -> Result<usize> {
+        self.check("rescale", ct)?;
+        match ct.info.degree {
+            1 => Ok(ct.level()),
+            _ => self.level_below("rescale", ct),
+        }
+    }
+
+    /// The level after one division. Errors: [`Error::LevelsExhausted`].
+    fn level_below(&self, operation: &'static str, ct: &Ciphertext) -> Result<usize> {
+        if ct.level() > self.context.base_level() {
+            return Ok(ct.level() - 1);
+        }
+        Err(Error::LevelsExhausted { operation, depth: self.context.spec().depth })
+    }
+
     /// Divides by the last prime; `info` without the error of the rounding.
     fn divided(&self, operation: &'static str, ct: &Ciphertext, info: Info) -> Result<Ciphertext> {
-        let level = ct.level();
-        if level <= self.context.base_level() {
-            return Err(Error::LevelsExhausted { operation, depth: self.context.spec().depth });
-        }
-        let keep = self.context.rlwe().basis(level - 1);
+        let level = self.level_below(operation, ct)?;
+        let keep = self.context.rlwe().basis(level);
         let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Finish::default()).into();
-        let rounding = self.context.errors().rounding() / self.context.scale(level - 1);
+        let rounding = self.context.errors().rounding() / self.context.scale(level);
         self.accept(operation, ct.with_parts(parts, Info { deviation: info.deviation + rounding, ..info }))
     }
 

@@ -145,6 +145,27 @@ fn encrypted_matrices() {
     }
 }
 
+#[test]
+fn matrices_of_another_shape_are_refused_with_it() {
+    let ring = ring(31, 2, 1);
+    let grid = |rows: usize, columns: usize| {
+        let mut grid = LinearGrid::zero(&ring, rows, columns).unwrap();
+        for place in 0..rows * columns {
+            grid.set(place / columns, place % columns, LinearMap::identity(&ring)).unwrap();
+        }
+        grid
+    };
+    let plan = LinearPlan::for_grid(&grid(2, 3), &PlanSpec::default()).unwrap();
+    let clear = Clear::new(&ring);
+    let refused = |rows, columns| plan.encrypt_matrix::<Clear>(&grid(rows, columns), |c| clear.encrypt(c)).err();
+    for (rows, columns, wanted) in [(3, 2, (2, 3)), (3, 3, (2, 3)), (2, 2, (3, 2))] {
+        let error = refused(rows, columns);
+        let Some(Error::ShapeMismatch { expected, got, .. }) = error else { panic!("{error:?}") };
+        assert_eq!((expected, got), wanted);
+    }
+    assert!(refused(2, 3).is_none());
+}
+
 /// What ciphertexts say of their slots does not show which diagonals of a matrix are zero or hold
 /// integers.
 #[test]

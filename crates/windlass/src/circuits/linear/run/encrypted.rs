@@ -53,10 +53,13 @@ impl LinearPlan {
         mut encrypt: impl FnMut(&Plaintext) -> Result<E::Ciphertext>,
     ) -> Result<EncryptedMatrix<E>> {
         crate::plaintext::check_same_ring(self.grid().slots(), matrix.slots(), "LinearPlan::encrypt_matrix")?;
-        let shape = |grid: &LinearGrid| grid.rows() * grid.columns();
-        if (matrix.rows(), matrix.columns()) != (self.grid().rows(), self.grid().columns()) {
-            let (expected, got) = (shape(self.grid()), shape(matrix));
-            return Err(Error::ShapeMismatch { what: "blocks of the matrix", expected, got });
+        for (what, expected, got) in [
+            ("rows of the matrix, in blocks,", self.grid().rows(), matrix.rows()),
+            ("columns of the matrix, in blocks,", self.grid().columns(), matrix.columns()),
+        ] {
+            if expected != got {
+                return Err(Error::ShapeMismatch { what, expected, got });
+            }
         }
         let Method::Sums { layout, schedule } = self.method() else { return Err(self.no_matrix()) };
         self.check_pattern(matrix)?;

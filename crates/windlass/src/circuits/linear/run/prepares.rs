@@ -101,7 +101,7 @@ impl Prepares<ComplexSlots> for ckks::Engine {
 
     /// That of the ciphertext, once it is no product of degree 2 any more.
     fn level_for(&self, ciphertext: &ckks::Ciphertext) -> Result<usize> {
-        Ok(self.rescaled(ciphertext)?.level())
+        self.rescaled_level(ciphertext)
     }
 
     /// One above the level is lowered.
