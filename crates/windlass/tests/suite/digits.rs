@@ -219,3 +219,23 @@ fn squares_of_squares_save_a_step() {
     let spec = DigitSpec { method: Method::Of(&HaleviShoup), ..DigitSpec::new(2, 7, 6) };
     assert_eq!(DigitRemoval::new(spec).unwrap().products(), 17);
 }
+
+/// A bound above what digits can be is none, and ranges of digits are the caller's.
+#[test]
+fn bounds_and_digits_beyond_their_base() {
+    let spec = DigitSpec { method: Method::Of(&LocalNull), ..DigitSpec::new(7, 3, 2) };
+    let plan = |bound| DigitRemoval::new(DigitSpec { bound: Some(bound), ..spec }).unwrap().explain();
+    let all = plan((7 * 7 - 1) / 2);
+    for bound in [25, 1 << 62, 1 << 63, u64::MAX - 1, u64::MAX] {
+        assert_eq!(plan(bound), all, "{bound}");
+    }
+    let step = DigitStep { prime: 7, from: 1, to: 2, digits: -3..=3, occurring: -3..=3, is_square: false };
+    assert!(step.least_degree(&(-3..=3)).is_ok() && step.least_degree(&(0..=6)).is_ok());
+    #[expect(clippy::reversed_empty_ranges, reason = "no digits")]
+    let ranges = [1..=0, 3..=-3, -3..=4, 0..=7, 7..=8, i64::MIN..=0, 0..=i64::MAX, i64::MIN..=i64::MAX];
+    for digits in ranges {
+        assert!(matches!(step.least_degree(&digits), Err(Error::OutOfRange(_))), "{digits:?}");
+    }
+    let unknown = DigitStep { from: 0, ..step };
+    assert!(matches!(unknown.least_degree(&(-3..=3)), Err(Error::OutOfRange(_))));
+}

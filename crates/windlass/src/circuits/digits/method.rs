@@ -4,8 +4,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 
 use windlass_ring::slots::PrimePower;
+use windlass_rlwe::Limits;
 
-use super::polynomials::least_degree;
+use super::polynomials::{DigitRange, least_degree};
 use crate::error::Result;
 
 /// A way to make digits precise: by which polynomials, and from which precision to which.
@@ -76,10 +77,14 @@ impl DigitStep {
     /// The polynomial of least degree that takes every argument with one of these digits to it.
     ///
     /// # Errors
-    /// [`crate::Error::OutOfRange`] for degrees above 2048.
+    /// [`crate::Error::OutOfRange`] for degrees above 2048, an empty range, digits that are not
+    /// below p or not distinct modulo p, and an argument that knows none of its digits;
+    /// [`crate::Error::Ring`] when p^to is not a supported prime power.
     pub fn least_degree(&self, digits: &RangeInclusive<i64>) -> Result<DigitPolynomial> {
-        let modulus = PrimePower::new(self.prime, self.to)?;
-        Ok(DigitPolynomial { coefficients: least_degree(modulus, self.from, digits.into())?, precision: self.to })
+        let (modulus, digits) = (PrimePower::new(self.prime, self.to)?, DigitRange::from(digits));
+        Limits::at_least(1).check("the precision of the argument", self.from)?;
+        digits.check(self.prime)?;
+        Ok(DigitPolynomial { coefficients: least_degree(modulus, self.from, digits)?, precision: self.to })
     }
 
     /// X² for p = 2 and one more bit; two where the argument is a square itself: (b + 2n)^4 ≡ b

@@ -32,8 +32,17 @@ impl DigitRange {
 
     /// The balanced digits of absolute value at most `bound`, for odd p.
     pub fn up_to(bound: u64, prime: u64) -> Self {
-        let bound = (bound as i64).min(Self::all(prime).high);
+        let bound = i64::try_from(bound).unwrap_or(i64::MAX).min(Self::all(prime).high);
         Self { low: -bound, high: bound }
+    }
+
+    /// Refuses ranges of no digits, and digits that are not below p or not distinct modulo p.
+    pub fn check(self, prime: u64) -> Result<()> {
+        let most = prime as i64 - 1;
+        Limits::between(-most, most).with("digits to base p").check("the lowest digit", self.low)?;
+        let most = most.min(self.low + most);
+        let limits = Limits::between(self.low, most).with("with the lowest distinct modulo p");
+        Ok(limits.check("the highest digit", self.high)?)
     }
 
     /// From the lowest to the highest.

@@ -215,7 +215,7 @@ impl DigitSpec {
         let occurring = match self.bound {
             Some(bound) if self.prime != 2 && j + 1 == self.removed => {
                 let unit = self.prime.pow(j);
-                DigitRange::up_to((bound + (unit - 1) / 2) / unit, self.prime)
+                DigitRange::up_to(bound.saturating_add((unit - 1) / 2) / unit, self.prime)
             }
             _ => all,
         };
