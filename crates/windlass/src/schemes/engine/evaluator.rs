@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Ciphertext, Constant, Engine};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
-use crate::plaintext::{Content, Plaintext};
+use crate::plaintext::Plaintext;
 use crate::schemes::pairs::Rules;
 use windlass_ring::slots::SlotRing;
 
@@ -16,10 +16,6 @@ impl Evaluator for Engine {
 
     fn top_level(&self) -> usize {
         self.context.top_level()
-    }
-
-    fn content(&self, a: &Ciphertext) -> Content {
-        a.content
     }
 
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Constant> {
@@ -48,11 +44,11 @@ impl Evaluator for Engine {
     }
 
     fn add_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext> {
-        self.add_or_sub_plain(a, b, false)
+        self.with_room(&[a], |x| self.add_or_sub_plain(x[0], b, false))
     }
 
     fn sub_plain(&self, a: &Ciphertext, b: &Plaintext) -> Result<Ciphertext> {
-        self.add_or_sub_plain(a, b, true)
+        self.with_room(&[a], |x| self.add_or_sub_plain(x[0], b, true))
     }
 
     fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {

@@ -2,8 +2,8 @@
 //!
 //! An engine that was given a refresher promises that what comes out of an operation can still be
 //! refreshed. So it looks at the noise bound of the result. Where that leaves too little, it
-//! refreshes the operands and works again: the one operation that was done in vain costs a
-//! hundredth of a bootstrapping. A refresh that fails takes nothing away: what came out before it
+//! refreshes the operands and works again: an operation that was done in vain costs a hundredth of
+//! a bootstrapping. A refresh that fails takes nothing away: what came out before it
 //! is the result, and its own error comes only where there was none.
 
 use std::sync::Arc;
@@ -24,7 +24,8 @@ impl Engine {
         Self { refresher: None, ..self.clone() }
     }
 
-    /// One operation, and again with its poorest operand refreshed while its result has no room.
+    /// One operation, and again with its poorest operand refreshed while its result has no room. An
+    /// operand that cannot be refreshed, or gains nothing by it, stays as it is.
     pub(super) fn with_refreshed(
         &self,
         operands: &[&Ciphertext],
@@ -32,18 +33,22 @@ impl Engine {
     ) -> Result<Ciphertext> {
         let mut best = operation(operands);
         let mut refreshed: Vec<Option<Ciphertext>> = vec![None; operands.len()];
+        let mut tried = vec![false; operands.len()];
         while let Some(refresher) = self.refresher_for(&best) {
-            let Some(poorest) = self.poorest(operands, &refreshed) else { break };
+            let Some(poorest) = self.poorest(operands, &tried) else { break };
             let new = match self.gain(refresher, operands[poorest]) {
-                Ok(Some(new)) => new,
-                Ok(None) => break,
+                Ok(new) => new,
                 Err(error) => return best.map_err(|_| error),
             };
             // A square has one operand twice.
             for (place, operand) in operands.iter().enumerate() {
                 if std::ptr::eq(*operand, operands[poorest]) {
-                    refreshed[place] = Some(new.clone());
+                    tried[place] = true;
+                    refreshed[place].clone_from(&new);
                 }
+            }
+            if new.is_none() {
+                continue;
             }
             let now: Vec<&Ciphertext> =
                 operands.iter().zip(&refreshed).map(|(old, new)| new.as_ref().unwrap_or(old)).collect();
@@ -87,9 +92,9 @@ impl Engine {
         short.then_some(refresher)
     }
 
-    /// The place of the operand with the least capacity among those that are not refreshed yet.
-    fn poorest(&self, operands: &[&Ciphertext], refreshed: &[Option<Ciphertext>]) -> Option<usize> {
-        let open = (0..operands.len()).filter(|&place| refreshed[place].is_none());
+    /// The place of the operand with the least capacity among those that were not tried yet.
+    fn poorest(&self, operands: &[&Ciphertext], tried: &[bool]) -> Option<usize> {
+        let open = (0..operands.len()).filter(|&place| !tried[place]);
         open.min_by(|&a, &b| self.capacity(operands[a]).total_cmp(&self.capacity(operands[b])))
     }
 
