@@ -157,6 +157,18 @@ impl RlweParams {
         self.q_primes.iter().chain(&self.special_primes).copied().collect()
     }
 
+    /// Refuses a plaintext prime that is a prime of the chain, modulo which it has no inverse.
+    ///
+    /// # Errors
+    /// [`OutOfRange`].
+    pub fn check_plaintext_prime(&self, p: u64) -> Result<(), OutOfRange> {
+        if self.q_primes.iter().chain(&self.special_primes).any(|q| q.value() == p) {
+            let limits = Limits::only("different from every prime of the modulus chain");
+            return Err(limits.refuse("plaintext prime p", p));
+        }
+        Ok(())
+    }
+
     /// The number of primes of Q: the level of a fresh ciphertext.
     pub fn top_level(&self) -> usize {
         self.q_primes.len()

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
 
 use crate::error::Result;
-use crate::plaintext::{Content, Plaintext};
+use crate::plaintext::Plaintext;
 use crate::switching::{Switching, no_terms};
 
 /// Homomorphic operations on ciphertexts that encrypt elements of `R/(p^r)`: what exact schemes
@@ -20,8 +20,6 @@ pub trait Evaluator: Switching {
     fn slots(&self) -> &Arc<SlotRing>;
     /// The level of fresh ciphertexts; a mock may have but one.
     fn top_level(&self) -> usize;
-    /// What the slots of a ciphertext are known to hold.
-    fn content(&self, a: &Self::Ciphertext) -> Content;
 
     /// Prepares a constant for [`Switching::multiply_constant`] and [`Switching::dot_extended`] at
     /// every level. Cost: one transform for every prime of `QP`.

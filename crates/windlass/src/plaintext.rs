@@ -218,6 +218,16 @@ impl Plaintext {
     pub(crate) fn check_ring(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
         check_same_ring(slots, &self.slots, operation)
     }
+
+    /// Refuses an operation with a ring of which this element's is not a quotient: the same m, p
+    /// and slot order, and no higher power of p.
+    pub(crate) fn check_ring_or_lower(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
+        let lower = self.slots.modulus().exponent() <= slots.modulus().exponent();
+        if lower && same_order(&self.slots, slots) {
+            return Ok(());
+        }
+        Err(other_rings(slots, &self.slots, operation))
+    }
 }
 
 impl PartialEq for Plaintext {
@@ -228,21 +238,26 @@ impl PartialEq for Plaintext {
 
 /// Whether two slot rings have the same m, p^r and hypercube.
 fn same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>) -> bool {
-    let one_order = || Arc::ptr_eq(a.hypercube(), b.hypercube()) || a.hypercube() == b.hypercube();
-    Arc::ptr_eq(a, b) || (a.modulus() == b.modulus() && one_order())
+    Arc::ptr_eq(a, b) || (a.modulus() == b.modulus() && same_order(a, b))
+}
+
+/// Whether two slot rings have the same m, p and hypercube.
+fn same_order(a: &SlotRing, b: &SlotRing) -> bool {
+    Arc::ptr_eq(a.hypercube(), b.hypercube()) || a.hypercube() == b.hypercube()
 }
 
 /// Errors: [`Error::ContextMismatch`] unless the rings are the same.
 pub(crate) fn check_same_ring(a: &Arc<SlotRing>, b: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
-    if same_ring(a, b) {
-        return Ok(());
-    }
+    if same_ring(a, b) { Ok(()) } else { Err(other_rings(a, b, operation)) }
+}
+
+fn other_rings(a: &SlotRing, b: &SlotRing, operation: &'static str) -> Error {
     let name = |ring: &SlotRing| {
         let generators: Vec<u64> = ring.hypercube().dimensions().iter().map(|s| s.generator).collect();
         let modulus = ring.modulus().value();
         format!("m = {}, plaintext modulus {modulus}, generators {generators:?}", ring.m())
     };
-    Err(Error::ContextMismatch { operation, left: name(a), right: name(b) })
+    Error::ContextMismatch { operation, left: name(a), right: name(b) }
 }
 
 /// The residues of at most `places` values, and zeros for the places that are left.

@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use windlass_ring::slots::Hypercube;
+use windlass_rlwe::Limits;
 
 use crate::error::{Error, Result};
+use crate::plaintext::Content;
 
 /// What one sum takes: pairs of (number of an input, constant), `None` standing for the constant 1.
 pub type MixedRow<'a, C> = Vec<(usize, Option<&'a C>)>;
@@ -48,6 +50,12 @@ pub trait Switching: Sync {
         1
     }
 
+    /// What the slots of a ciphertext are known to hold; any elements where a scheme keeps no
+    /// account of it.
+    fn content(&self, _: &Self::Ciphertext) -> Content {
+        Content::Elements
+    }
+
     /// `a + b`.
     fn add(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `0 · a`.
@@ -77,7 +85,8 @@ pub trait Switching: Sync {
     }
     /// Row by row `Σ_i c_i · θ_{t_{j_i}}(a)` in base `QP` for one hoisted ciphertext: automorphisms
     /// and products in one go. `rows` holds pairs (j, constant); no row is empty. The default makes
-    /// all images, then takes [`Switching::dot_extended`].
+    /// all images, then takes [`Switching::dot_extended`]. Errors: also [`Error::OutOfRange`] for a
+    /// j that is none.
     fn dot_hoisted(
         &self,
         a: &Self::Hoisted,
@@ -92,7 +101,7 @@ pub trait Switching: Sync {
     /// `a` times `P` in base `QP`: what [`Switching::hoisted_automorphism`] gives for `t = 1`.
     fn extend(&self, a: &Self::Ciphertext) -> Result<Self::Extended>;
     /// Row by row `Σ_i c_i · a_{j_i}` in base `QP`: all rows in one pass through memory. No row is
-    /// empty.
+    /// empty. Errors: also [`Error::OutOfRange`] for a j that is none.
     fn dot_extended(
         &self,
         inputs: &[Self::Extended],
@@ -116,6 +125,12 @@ pub trait Switching: Sync {
     ) -> Result<Self::Ciphertext> {
         circuit(self, input)
     }
+}
+
+/// Refuses rows that name an input which is not there.
+pub(crate) fn check_rows<C>(inputs: usize, rows: &[MixedRow<'_, C>]) -> Result<()> {
+    let limits = Limits::below(inputs).with("as many as there are inputs");
+    rows.iter().flatten().try_for_each(|&(j, _)| Ok(limits.check("the number of an input of a sum", j)?))
 }
 
 /// The refusal of an empty sum.

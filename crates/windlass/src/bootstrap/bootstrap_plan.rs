@@ -139,12 +139,18 @@ impl BootstrapPlan {
     /// [`BootstrapError::WrongPlaintextModulus`], [`BootstrapError::NotIntegers`],
     /// [`BootstrapError::CapacityTooLow`].
     pub fn check(&self, ct: &Ciphertext) -> Result<()> {
-        let (expected, found) = (self.formula().message_exponent, ct.exponent());
-        if found != expected {
-            return Err(BootstrapError::WrongPlaintextModulus { expected, found }.into());
-        }
+        self.check_exponent(ct.exponent())?;
         self.check_content(ct.content)?;
         self.pipeline.check_input(&self.schedule, ct.level(), ct.noise)
+    }
+
+    /// Refuses another plaintext modulus p^found.
+    pub(super) fn check_exponent(&self, found: u32) -> Result<()> {
+        let expected = self.formula().message_exponent;
+        if found == expected {
+            return Ok(());
+        }
+        Err(BootstrapError::WrongPlaintextModulus { expected, found }.into())
     }
 
     /// Refuses slots that thin bootstrapping would not keep.

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::{Summand, aligned, weights};
-use crate::switching::{MixedRow, Switching, no_terms};
+use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 
 /// An evaluator whose ciphertexts are noise bounds: the engine's arithmetic of bounds and levels,
 /// without ciphertexts or keys.
@@ -157,6 +157,11 @@ impl Switching for Forecast {
         self.slots.m()
     }
 
+    /// Bounds know nothing of slots, so nothing is refused for them.
+    fn content(&self, _: &Expected) -> Content {
+        Content::Integers
+    }
+
     fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
         let level = a.level.min(b.level);
         let t = self.modulus(a.exponent);
@@ -198,6 +203,7 @@ impl Switching for Forecast {
     }
 
     fn dot_extended(&self, inputs: &[Expected], rows: &[MixedRow<'_, Bound>]) -> Result<Vec<Expected>> {
+        check_rows(inputs.len(), rows)?;
         let one = Bound::of(1.0);
         let sum = |row: &MixedRow<'_, Bound>| {
             let &(first, _) = row.first().ok_or_else(no_terms)?;
@@ -228,11 +234,6 @@ impl Evaluator for Forecast {
 
     fn top_level(&self) -> usize {
         self.params.top_level()
-    }
-
-    /// Bounds know nothing of slots, so nothing is refused for them.
-    fn content(&self, _: &Expected) -> Content {
-        Content::Integers
     }
 
     fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Bound> {

@@ -7,9 +7,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
 use super::bootstrap_plan::BootstrapPlan;
+use super::error::BootstrapError;
 use super::interpreter::{Circuit, Machine, run};
 use super::stage::StageName;
-use crate::error::Result;
+use crate::error::{Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 use crate::schemes::Refresh;
@@ -32,6 +33,22 @@ impl ClearBootstrapper {
         let level = both[0].top_level();
         let circuit = Circuit::new(both, &plan.pipeline.steps, &|_| level)?;
         Ok(Self { plan, circuit, rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)) })
+    }
+}
+
+impl ClearBootstrapper {
+    /// Refuses what a bootstrapper of ciphertexts refuses, bounds on noise apart; else the input as
+    /// an element of the ring of messages.
+    fn checked(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
+        let (plan, plaintext) = (&self.plan, ct.plaintext());
+        let [ours, theirs] = [plan.message_ring(), plaintext.slots()];
+        if (ours.m(), ours.prime()) != (theirs.m(), theirs.prime()) {
+            return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
+        }
+        check_same_order("refresh", ours.hypercube(), theirs.hypercube())?;
+        plan.check_exponent(ct.exponent())?;
+        plan.check_content(ct.content())?;
+        self.circuit.message.encrypt(&plaintext)
     }
 }
 
@@ -76,8 +93,8 @@ impl Machine for Refreshing<'_> {
 
 impl Refresh<ClearCiphertext> for ClearBootstrapper {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
-        self.plan.check_content(ct.content())?;
-        let refreshed = run(&mut Refreshing(self), &self.plan.pipeline.steps, ct.clone())?;
+        let input = self.checked(ct)?;
+        let refreshed = run(&mut Refreshing(self), &self.plan.pipeline.steps, input)?;
         Ok(refreshed.declared(ct.content()))
     }
 

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
 use crate::plaintext::{Content, Plaintext};
+use crate::switching::Switching;
 
 /// `x^e` in the least depth, ⌈log2 e⌉.
 ///
@@ -249,7 +250,7 @@ impl SlotFunction {
 }
 
 /// Refuses slots that are not known to hold integers. Errors: [`Error::NotIntegers`].
-pub(in crate::circuits) fn check_integers<'a, E: Evaluator + 'a>(
+pub(in crate::circuits) fn check_integers<'a, E: Switching + 'a>(
     circuit: &str,
     evaluator: &E,
     inputs: impl IntoIterator<Item = &'a E::Ciphertext>,

@@ -45,10 +45,7 @@ impl Params {
             return Err(limits.refuse("exponent r of the plaintext modulus", r).into());
         }
         let rlwe = RlweParams::new(&spec)?;
-        if rlwe.all_primes().iter().any(|q| q.value() == p) {
-            let limits = Limits::only("different from every prime of the modulus chain");
-            return Err(limits.refuse("plaintext prime p", p).into());
-        }
+        rlwe.check_plaintext_prime(p)?;
         if let Some(generators) = &generators {
             Hypercube::with_generators(spec.m, p, generators)?;
         }

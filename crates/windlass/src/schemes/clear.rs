@@ -15,7 +15,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
-use crate::switching::{MixedRow, Switching, no_terms};
+use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 
 /// The mock scheme over one plaintext ring.
 #[derive(Debug)]
@@ -162,9 +162,15 @@ impl Clear {
         &self,
         a: &ClearCiphertext,
         b: &ClearCiphertext,
+        name: &'static str,
         operation: impl Fn(&Plaintext, &Plaintext) -> Result<Plaintext>,
     ) -> Result<ClearCiphertext> {
-        self.wrap(operation(&a.plaintext, &b.plaintext)?, a.exponent.min(b.exponent))
+        self.check(name, a)?;
+        if a.exponent != b.exponent {
+            let describe = |x: &ClearCiphertext| format!("plaintext modulus {}^{}", self.slots.prime(), x.exponent);
+            return Err(Error::ContextMismatch { operation: name, left: describe(a), right: describe(b) });
+        }
+        self.wrap(operation(&a.plaintext, &b.plaintext)?, a.exponent)
     }
 
     fn moved(&self, a: &ClearCiphertext, t: u64, counter: &AtomicUsize) -> Result<ClearCiphertext> {
@@ -197,8 +203,12 @@ impl Switching for Clear {
         Some(self.slots.hypercube())
     }
 
+    fn content(&self, a: &ClearCiphertext) -> Content {
+        a.content()
+    }
+
     fn add(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
-        self.combine(a, b, Plaintext::add)
+        self.combine(a, b, "add", Plaintext::add)
     }
 
     fn zero_like(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -206,6 +216,7 @@ impl Switching for Clear {
     }
 
     fn multiply_constant(&self, a: &ClearCiphertext, c: &Plaintext) -> Result<ClearCiphertext> {
+        self.check("multiply by a constant", a)?;
         count(&self.counters.constant_products, 1);
         self.wrap(a.plaintext.multiply(c)?, a.exponent)
     }
@@ -230,6 +241,7 @@ impl Switching for Clear {
     }
 
     fn extend(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.check("extend", a)?;
         Ok(a.clone())
     }
 
@@ -238,6 +250,8 @@ impl Switching for Clear {
         inputs: &[ClearCiphertext],
         rows: &[MixedRow<'_, Plaintext>],
     ) -> Result<Vec<ClearCiphertext>> {
+        inputs.iter().try_for_each(|x| self.check("sum of products", x))?;
+        check_rows(inputs.len(), rows)?;
         let term = |&(j, constant): &(usize, Option<&Plaintext>)| match constant {
             Some(constant) => self.multiply_constant(&inputs[j], constant),
             None => Ok(inputs[j].clone()),
@@ -259,6 +273,7 @@ impl Switching for Clear {
     }
 
     fn mod_down(&self, a: ClearCiphertext) -> Result<ClearCiphertext> {
+        self.check("mod-down", &a)?;
         count(&self.counters.mod_downs, 1);
         Ok(a)
     }
@@ -273,10 +288,6 @@ impl Evaluator for Clear {
         1
     }
 
-    fn content(&self, a: &ClearCiphertext) -> Content {
-        a.content()
-    }
-
     fn prepare_at(&self, constant: &Plaintext, _: usize) -> Result<Plaintext> {
         constant.check_ring(&self.slots, "Clear::prepare")?;
         Ok(constant.clone())
@@ -287,7 +298,7 @@ impl Evaluator for Clear {
     }
 
     fn sub(&self, a: &ClearCiphertext, b: &ClearCiphertext) -> Result<ClearCiphertext> {
-        self.combine(a, b, Plaintext::sub)
+        self.combine(a, b, "subtract", Plaintext::sub)
     }
 
     fn negate(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
@@ -295,10 +306,12 @@ impl Evaluator for Clear {
     }
 
     fn add_plain(&self, a: &ClearCiphertext, b: &Plaintext) -> Result<ClearCiphertext> {
+        self.check("add plaintext", a)?;
         self.wrap(a.plaintext.add(b)?, a.exponent)
     }
 
     fn sub_plain(&self, a: &ClearCiphertext, b: &Plaintext) -> Result<ClearCiphertext> {
+        self.check("add plaintext", a)?;
         self.wrap(a.plaintext.sub(b)?, a.exponent)
     }
 
@@ -307,7 +320,7 @@ impl Evaluator for Clear {
             return Err(Error::MissingRelinearisationKey);
         }
         count(&self.counters.products, 1);
-        self.combine(a, b, Plaintext::multiply)
+        self.combine(a, b, "multiply", Plaintext::multiply)
     }
 
     fn multiply_scalar(&self, a: &ClearCiphertext, k: i64) -> Result<ClearCiphertext> {

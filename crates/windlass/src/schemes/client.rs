@@ -42,6 +42,19 @@ fn fresh_factor(context: &Context, scheme: Scheme, t: u64, level: usize) -> u64 
     }
 }
 
+/// Refuses plaintexts that keys of this context cannot encrypt, before anything is sampled.
+fn check_plaintext(context: &Context, plaintext: &Plaintext) -> Result<()> {
+    let (slots, params) = (plaintext.slots(), context.params());
+    if slots.m() != params.m() {
+        return Err(Error::ContextMismatch {
+            operation: "encrypt",
+            left: format!("keys for m = {}", params.m()),
+            right: format!("a plaintext for m = {}", slots.m()),
+        });
+    }
+    Ok(params.check_plaintext_prime(slots.prime())?)
+}
+
 fn fresh(
     (context, key): (&Arc<Context>, KeyId),
     scheme: Scheme,
@@ -51,13 +64,6 @@ fn fresh(
 ) -> Result<Ciphertext> {
     let slots = plaintext.slots();
     let t = slots.modulus().value();
-    if slots.m() != context.params().m() {
-        return Err(Error::ContextMismatch {
-            operation: "encrypt",
-            left: format!("keys for m = {}", context.params().m()),
-            right: format!("a plaintext for m = {}", slots.m()),
-        });
-    }
     let level = zero[0].basis().len();
     let log2_modulus = context.log2_modulus(level);
     let capacity = model.capacity(log2_modulus, noise);
@@ -89,6 +95,9 @@ fn fresh(
 }
 
 /// Encrypts under a public key.
+///
+/// A key serves every plaintext modulus and slot order of its m, so a plaintext brings its own. The
+/// ciphertext says which they are, and who works with others refuses it.
 #[derive(Debug, Clone)]
 pub struct Encryptor {
     scheme: Scheme,
@@ -104,10 +113,12 @@ impl Encryptor {
     /// A fresh encryption at the top level.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::CapacityExhausted`]
-    /// for a modulus without room for p^r.
+    /// [`Error::ContextMismatch`] for a plaintext of another m than the key's;
+    /// [`Error::OutOfRange`] for a plaintext prime that is one of the modulus chain;
+    /// [`Error::CapacityExhausted`] for a modulus without room for p^r.
     pub fn encrypt(&self, plaintext: &Plaintext, rng: &mut impl RngCore) -> Result<Ciphertext> {
         let context = self.key.context();
+        check_plaintext(context, plaintext)?;
         // The bound must not depend on the message: it covers every one.
         let model = NoiseModel::new(context.params(), plaintext.slots().modulus().value());
         let noise = (&model, model.fresh_public());
@@ -131,12 +142,14 @@ impl Decryptor {
         Self { scheme, key, slots: Arc::clone(slots), noise }
     }
 
-    /// A fresh secret-key encryption at `level`, and the seed from which its second part is
-    /// expanded: half the size on the wire.
+    /// A fresh secret-key encryption at `level` of an element of the plaintext ring, modulo p^r or
+    /// a lower power of p, and the seed from which its second part is expanded: half the size on
+    /// the wire.
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`] for a plaintext over another ring; [`Error::OutOfRange`] for a
-    /// level outside the chain, [`Error::CapacityExhausted`] for one without room for p^r.
+    /// [`Error::ContextMismatch`] for a plaintext of another ring or slot order;
+    /// [`Error::OutOfRange`] for a level outside the chain or a plaintext prime that is one of the
+    /// chain; [`Error::CapacityExhausted`] for a level without room for p^r.
     pub fn encrypt(
         &self,
         plaintext: &Plaintext,
@@ -144,6 +157,8 @@ impl Decryptor {
         rng: &mut impl RngCore,
     ) -> Result<(Ciphertext, [u8; 32])> {
         let context = self.key.context();
+        check_plaintext(context, plaintext)?;
+        plaintext.check_ring_or_lower(&self.slots, "encrypt")?;
         Limits::between(1, context.top_level()).check("level", level)?;
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);

@@ -13,7 +13,8 @@ use windlass_rlwe::switching::{self, Digits, Finish, Move, Weights};
 use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
 
 use crate::error::{Error, Result};
-use crate::switching::{MixedRow, Switching, no_terms};
+use crate::plaintext::Content;
+use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 
 /// Polynomials with metadata.
 pub trait Pair: Clone + Send + Sync {
@@ -70,6 +71,10 @@ pub trait Rules: Sync {
     /// As [`Switching::slot_order`].
     fn order(&self) -> Option<&Arc<Hypercube>> {
         None
+    }
+    /// As [`Switching::content`].
+    fn content_of(&self, _: &Self::Ciphertext) -> Content {
+        Content::Elements
     }
     /// Refuses a ciphertext of another context or key pair.
     fn check_pair(&self, operation: &'static str, ct: &Self::Ciphertext) -> Result<()>;
@@ -134,6 +139,10 @@ impl<R: Rules> Switching for R {
 
     fn level_of(&self, a: &R::Ciphertext) -> usize {
         level(a)
+    }
+
+    fn content(&self, a: &R::Ciphertext) -> Content {
+        self.content_of(a)
     }
 
     fn add(&self, a: &R::Ciphertext, b: &R::Ciphertext) -> Result<R::Ciphertext> {
@@ -208,6 +217,7 @@ impl<R: Rules> Switching for R {
         rows: &[MixedRow<'_, R::Constant>],
     ) -> Result<Vec<Self::Extended>> {
         self.check_pair("sum of products", &a.ct)?;
+        check_rows(elements.len(), rows)?;
         if elements.iter().any(|&t| is_identity(self, t)) {
             let image = |&t: &u64| self.hoisted_automorphism(a, t);
             let images: Vec<Self::Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
@@ -247,6 +257,7 @@ impl<R: Rules> Switching for R {
             self.check_pair("sum of products", &x.ct)?;
             check_extended(self, first, x)?;
         }
+        check_rows(inputs.len(), rows)?;
         let level = first.level;
         let mut known = Vec::with_capacity(rows.len());
         let mut products = Vec::with_capacity(rows.len());

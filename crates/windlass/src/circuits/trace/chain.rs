@@ -8,6 +8,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 
 use windlass_rlwe::Limits;
 
+use crate::circuits::slot_function::check_integers;
 use crate::error::{Error, Result, check_same_order};
 use crate::switching::Switching;
 
@@ -27,6 +28,9 @@ pub struct TraceChain {
     conductor: u64,
     /// The order of the slots that it sums along, where its automorphisms depend on one.
     order: Option<Arc<Hypercube>>,
+    /// Whether it sums along a bad dimension, where its automorphisms come back to the first slot
+    /// by a power of Frobenius.
+    needs_integers: bool,
     factors: Vec<Factor>,
 }
 
@@ -49,7 +53,7 @@ impl TraceChain {
                 kept.push(Factor { element, count });
             }
         }
-        Ok(Self { conductor, order: None, factors: kept })
+        Ok(Self { conductor, order: None, needs_integers: false, factors: kept })
     }
 
     /// `Σ_{j<count} θ_g^j`, one factor for each prime of `count`: for a power of two,
@@ -88,6 +92,7 @@ impl TraceChain {
             check_same_order("TraceChain::then", ours, theirs)?;
         }
         self.order = self.order.or_else(|| other.order.clone());
+        self.needs_integers |= other.needs_integers;
         self.factors.extend_from_slice(&other.factors);
         Ok(self)
     }
@@ -95,18 +100,34 @@ impl TraceChain {
     /// Sums along a dimension of size D: every slot becomes the sum of its hypercolumn.
     ///
     /// In a good dimension for slots of any kind; in a bad one for slots in Z_{p^r}, on which
-    /// Frobenius acts trivially (else [`crate::circuits::LinearMap::matmul_1d`] with the all-ones
-    /// matrix). Errors: [`Error::OutOfRange`] if there is no such dimension.
+    /// Frobenius acts trivially: see [`Self::needs_integers`] (else
+    /// [`crate::circuits::LinearMap::matmul_1d`] with the all-ones matrix). Errors:
+    /// [`Error::OutOfRange`] if there is no such dimension.
     pub fn dimension(slots: &SlotRing, dimension: usize) -> Result<Self> {
         let dimensions = slots.hypercube().dimensions();
         Limits::below(dimensions.len()).check("the dimension", dimension)?;
         let line = &dimensions[dimension];
         let chain = Self::powers(slots.m(), line.generator, line.size as u64)?;
-        Ok(Self { order: Some(Arc::clone(slots.hypercube())), ..chain })
+        Ok(Self { order: Some(Arc::clone(slots.hypercube())), needs_integers: !line.good, ..chain })
     }
 
-    /// Refuses an evaluator of another ring, or with another slot order where that matters.
-    pub(super) fn check<E: Switching>(&self, operation: &'static str, evaluator: &E) -> Result<()> {
+    /// Refuses an evaluator of another ring, or with another slot order where that matters, and a
+    /// ciphertext that is not known to hold integers where the sum is one of integers alone.
+    pub(super) fn check<E: Switching>(
+        &self,
+        operation: &'static str,
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+    ) -> Result<()> {
+        self.check_order(operation, evaluator)?;
+        if self.needs_integers {
+            check_integers("a sum along a bad dimension", evaluator, [ciphertext])
+        } else {
+            Ok(())
+        }
+    }
+
+    fn check_order<E: Switching>(&self, operation: &'static str, evaluator: &E) -> Result<()> {
         if self.conductor != evaluator.conductor() {
             let [left, right] = [self.conductor, evaluator.conductor()].map(|m| format!("m = {m}"));
             return Err(Error::ContextMismatch { operation, left, right });
@@ -149,6 +170,12 @@ impl TraceChain {
         Self::powers(conductor, arith::pow_mod(5, stride, conductor), count)
     }
 
+    /// Whether it sums slots only where they hold integers: along a bad dimension of the hypercube.
+    /// [`Error::NotIntegers`] refuses others.
+    pub fn needs_integers(&self) -> bool {
+        self.needs_integers
+    }
+
     /// m.
     pub fn conductor(&self) -> u64 {
         self.conductor
@@ -180,8 +207,9 @@ impl TraceChain {
     /// by Horner's rule.
     ///
     /// # Errors
-    /// [`Error::MissingGaloisKey`], and what the evaluator reports.
+    /// As [`super::TracePlan::apply`].
     pub fn sequential<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
+        self.check("TraceChain::sequential", evaluator, ciphertext)?;
         let mut value: Option<E::Ciphertext> = None;
         for factor in &self.factors {
             let start = value.as_ref().unwrap_or(ciphertext);

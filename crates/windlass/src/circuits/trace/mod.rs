@@ -1,7 +1,7 @@
 //! Trace-type functions: sums of a ciphertext over automorphisms.
 //!
 //! Total and partial sums of slots, sums along a dimension or over the rows and columns of a
-//! matrix, inner products, replication and the field trace are all products of sums `Σ_{j<c}
+//! matrix, replication and the field trace are all products of sums `Σ_{j<c}
 //! θ_t^j`: a [`TraceChain`]. The classical way applies the factors one after the other, one key
 //! switch each ([`TraceChain::sequential`], Halevi–Shoup 2014). *Unrolled* into h groups, each
 //! group is one sum over all products of its factors: hoisted once, accumulated in base `QP`, one
@@ -16,4 +16,4 @@ mod sums;
 
 pub use chain::{Factor, TraceChain};
 pub use plan::{Objective, TracePlan, TraceSpec};
-pub use sums::{complex_running_sum_maps, inner_product, replicate, running_sum_maps};
+pub use sums::{complex_running_sum_maps, replicate, running_sum_maps};

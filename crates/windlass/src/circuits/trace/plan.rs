@@ -189,16 +189,27 @@ impl TracePlan {
         text
     }
 
+    /// Everything that can be refused before any work is done.
+    pub(super) fn check<E: Switching>(
+        &self,
+        operation: &'static str,
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+    ) -> Result<()> {
+        self.chain.check(operation, evaluator, ciphertext)?;
+        match self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
+            Some(element) => Err(missing_key(element)),
+            None => Ok(()),
+        }
+    }
+
     /// Evaluates the chain.
     ///
     /// Cost: what [`Self::count`] says. Errors: [`Error::ContextMismatch`],
-    /// [`Error::OtherSlotOrder`] and [`Error::MissingGaloisKey`] before any work is done, and what
-    /// the evaluator reports.
+    /// [`Error::OtherSlotOrder`], [`Error::NotIntegers`] (see [`TraceChain::needs_integers`]) and
+    /// [`Error::MissingGaloisKey`] before any work is done, and what the evaluator reports.
     pub fn apply<E: Switching>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.chain.check("TracePlan::apply", evaluator)?;
-        if let Some(element) = self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
-            return Err(missing_key(element));
-        }
+        self.check("TracePlan::apply", evaluator, ciphertext)?;
         let mut value: Option<E::Ciphertext> = None;
         for group in &self.groups {
             value = Some(group.apply(evaluator, value.as_ref().unwrap_or(ciphertext))?);

@@ -7,16 +7,18 @@ use windlass_ring::slots::SlotRing;
 
 use windlass_rlwe::Limits;
 
+use super::chain::TraceChain;
 use super::plan::TracePlan;
 use crate::circuits::linear::{ComplexMap, ComplexSlots, LinearMap};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::Plaintext;
 
-/// The value of one slot in all slots: a mask, then `total`, a plan of total sums.
+/// The value of one slot in all slots: a mask, then `total`, a plan of [`TraceChain::total`].
 ///
 /// # Errors
-/// [`crate::Error::OutOfRange`] for a slot that is not there; what the evaluator reports.
+/// [`Error::OutOfRange`] for a slot that is not there; [`Error::ContextMismatch`] for a plan of
+/// another sum; those of [`TracePlan::apply`] before any work is done; what the evaluator reports.
 pub fn replicate<E: Evaluator>(
     evaluator: &E,
     total: &TracePlan,
@@ -25,23 +27,15 @@ pub fn replicate<E: Evaluator>(
 ) -> Result<E::Ciphertext> {
     let slots = evaluator.slots();
     Limits::below(slots.slots()).check("the slot", slot)?;
+    if *total.chain() != TraceChain::total(slots)? {
+        let (left, right) = ("TraceChain::total of the evaluator's slots".into(), "a plan of another sum".into());
+        return Err(Error::ContextMismatch { operation: "replicate", left, right });
+    }
+    total.check("replicate", evaluator, ciphertext)?;
     let mut mask = vec![0; slots.slots()];
     mask[slot] = 1;
     let mask = evaluator.prepare(&Plaintext::from_integers(slots, &mask)?)?;
     total.apply(evaluator, &evaluator.multiply_constant(ciphertext, &mask)?)
-}
-
-/// `Σ_j a_j·b_j` in every slot: a product, then `total`, a plan of total sums.
-///
-/// # Errors
-/// What the evaluator reports.
-pub fn inner_product<E: Evaluator>(
-    evaluator: &E,
-    total: &TracePlan,
-    a: &E::Ciphertext,
-    b: &E::Ciphertext,
-) -> Result<E::Ciphertext> {
-    total.apply(evaluator, &evaluator.multiply(a, b)?)
 }
 
 /// Running sums along a dimension of size D, slot i becoming `Σ_{k≤i} x_k`, as a product of
@@ -52,7 +46,7 @@ pub fn inner_product<E: Evaluator>(
 /// doubling of Halevi–Shoup 2014.
 ///
 /// # Errors
-/// [`crate::Error::OutOfRange`] when there is no such dimension, or for a number of groups outside
+/// [`Error::OutOfRange`] when there is no such dimension, or for a number of groups outside
 /// 1..=⌈log2 D⌉.
 pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) -> Result<Vec<LinearMap>> {
     let dimensions = slots.hypercube().dimensions();
@@ -72,7 +66,7 @@ pub fn running_sum_maps(slots: &Arc<SlotRing>, dimension: usize, groups: usize) 
 /// [`running_sum_maps`].
 ///
 /// # Errors
-/// [`crate::Error::OutOfRange`] for a number of groups outside 1..=log2(slots).
+/// [`Error::OutOfRange`] for a number of groups outside 1..=log2(slots).
 pub fn complex_running_sum_maps(slots: &ComplexSlots, groups: usize) -> Result<Vec<ComplexMap>> {
     let count = slots.count();
     let map = |(stride, radix): (usize, usize)| {

@@ -4,12 +4,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_ring::{Poly, norm};
+use windlass_ring::{Eval, Poly, norm};
 use windlass_rlwe::switching::{self, Finish};
 use windlass_rlwe::{Bound, Limits, check_same_keys};
 
 use super::{Ciphertext, Constant, Engine, centred};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, check_same_order};
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 
@@ -38,7 +38,12 @@ impl Engine {
         let modulus = self.slots.modulus();
         let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
         let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
-        Ok(Constant { poly, modulus, norm, content: plaintext.content() })
+        Ok(self.constant(poly, norm, plaintext.content()))
+    }
+
+    fn constant(&self, poly: Poly<Eval>, norm: Bound, content: Content) -> Constant {
+        let (hypercube, modulus) = (Arc::clone(self.slots.hypercube()), self.slots.modulus());
+        Constant { poly, hypercube, modulus, norm, content }
     }
 
     fn check_level(&self, level: usize) -> Result<()> {
@@ -74,8 +79,7 @@ impl Engine {
         };
         let basis = self.context.wide_basis(level);
         let evaluated = Poly::evaluated_together(ring, &basis, count, lift)?;
-        let constant = |(poly, (norm, content))| Constant { poly, modulus, norm, content };
-        Ok(evaluated.into_iter().map(constant).collect())
+        Ok(evaluated.into_iter().map(|(poly, (norm, content))| self.constant(poly, norm, content)).collect())
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
@@ -141,7 +145,8 @@ impl Engine {
         self.accept("multiply by a constant", self.capacity(a), out)
     }
 
-    /// `level` is that of `ct`, whose parts may be over a wider basis.
+    /// Refuses a constant of another context, plaintext modulus or slot order, or one that was
+    /// prepared for lower levels. `level` is that of `ct`, whose parts may be over a wider basis.
     pub(super) fn check_constant(&self, c: &Constant, ct: &Ciphertext, level: usize) -> Result<()> {
         let fits = c.modulus.prime() == ct.prime && c.modulus.exponent() >= ct.exponent;
         if !fits || !Arc::ptr_eq(c.poly.ring(), self.context.ring()) {
@@ -151,6 +156,7 @@ impl Engine {
                 right: format!("a constant of other parameters, or modulo {}", c.modulus.value()),
             });
         }
+        check_same_order("multiply by a constant", self.slots.hypercube(), &c.hypercube)?;
         let prepared = c.poly.basis().len() - self.context.special().len();
         let limits = Limits::at_most(prepared).with("the level the constant was prepared for");
         Ok(limits.check("level of the ciphertext", level)?)

@@ -8,6 +8,7 @@ use windlass_rlwe::{Bound, EvaluationKeys, KeyId};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
+use crate::plaintext::Content;
 use crate::schemes::pairs::{self, Growth, Pair, Rules};
 
 /// A ciphertext after decompose-and-extend of its second part.
@@ -44,6 +45,10 @@ impl Rules for Engine {
 
     fn order(&self) -> Option<&Arc<Hypercube>> {
         Some(self.slots.hypercube())
+    }
+
+    fn content_of(&self, a: &Ciphertext) -> Content {
+        a.content
     }
 
     fn check_pair(&self, operation: &'static str, ct: &Ciphertext) -> Result<()> {

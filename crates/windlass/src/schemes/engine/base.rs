@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context, EvaluationKeys, Limits, NoiseModel};
+use windlass_rlwe::{Bound, Context, EvaluationKeys, NoiseModel};
 
 use super::ciphertext::Ciphertext;
 use crate::error::{Error, Result};
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 use crate::schemes::refresh::Refresher;
-use windlass_ring::slots::{PrimePower, SlotRing};
+use windlass_ring::slots::{Hypercube, PrimePower, SlotRing};
 
 /// What the centred lift of residues needs: it is exact up to (1/2 − 2^{−30})·Q.
 pub(crate) const MARGIN_BITS: f64 = 1e-8;
@@ -32,6 +32,8 @@ pub struct Engine {
 #[derive(Debug, Clone)]
 pub struct Constant {
     pub(crate) poly: Poly<Eval>,
+    /// The order of the slots.
+    pub(crate) hypercube: Arc<Hypercube>,
     pub(crate) modulus: PrimePower,
     pub(crate) norm: Bound,
     pub(crate) content: Content,
@@ -59,11 +61,7 @@ impl Engine {
                 right: format!("slots for m = {}", slots.m()),
             });
         }
-        let p = slots.prime();
-        if context.params().all_primes().iter().any(|q| q.value() == p) {
-            let limits = Limits::only("different from every prime of the modulus chain");
-            return Err(limits.refuse("plaintext prime p", p).into());
-        }
+        context.params().check_plaintext_prime(slots.prime())?;
         let models =
             (1..=slots.modulus().exponent()).map(|r| NoiseModel::new(context.params(), slots.prime().pow(r))).collect();
         Ok(Self { context, slots: Arc::clone(slots), scheme, models, keys, refresher: None })

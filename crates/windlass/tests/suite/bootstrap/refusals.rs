@@ -3,6 +3,8 @@
 use super::*;
 use windlass::bootstrap::BootstrapPreset;
 use windlass::needs::Products;
+use windlass_ring::kernels::Isa;
+use windlass_ring::slots::{Hypercube, SlotRing};
 
 #[test]
 fn transforms_that_a_ring_lacks_are_refused() {
@@ -143,4 +145,32 @@ fn likely_failures_are_refused_under_secure_parameters() {
     for got in [1.0, 40.0, 128.0] {
         assert_eq!(refused("insecure_boot_105", got), None);
     }
+}
+
+/// As the bootstrapper of ciphertexts, which a program on the mock stands for.
+#[test]
+fn the_mock_refuses_what_is_not_of_its_plan() {
+    let spec = BootstrapSpec { ephemeral_weight: 4, ..BootstrapSpec::default() };
+    let plan = Arc::new(plan(params(64, 20), (17, 2), spec).unwrap());
+    let (ring, mock) = (plan.message_ring(), ClearBootstrapper::new(Arc::clone(&plan), 1).unwrap());
+    let clear = Clear::new(ring);
+    let low = clear.divide_by_p(&clear.encrypt(&Plaintext::scalar(ring, 17)).unwrap()).unwrap();
+    let refused = BootstrapError::WrongPlaintextModulus { expected: 2, found: 1 };
+    assert_eq!(mock.refresh(&low).err(), Some(Error::Bootstrap(refused)));
+    let inverse = |g: u64| (1..64).find(|h| g * h % 64 == 1).unwrap();
+    let generators: Vec<u64> = ring.hypercube().dimensions().iter().map(|line| inverse(line.generator)).collect();
+    let turned = Hypercube::with_generators(64, 17, &generators).unwrap();
+    assert_ne!(turned, **ring.hypercube());
+    let turned = Arc::new(SlotRing::with_hypercube(turned, 2, Isa::best()).unwrap());
+    let x = Clear::new(&turned).encrypt(&Plaintext::one(&turned)).unwrap();
+    assert!(matches!(mock.refresh(&x).err(), Some(Error::OtherSlotOrder { .. })));
+    let other = Arc::new(SlotRing::new(64, 7, 2, Isa::best()).unwrap());
+    let x = Clear::new(&other).encrypt(&Plaintext::one(&other)).unwrap();
+    let refused = BootstrapError::WrongContext { what: "the ciphertext" };
+    assert_eq!(mock.refresh(&x).err(), Some(Error::Bootstrap(refused)));
+    // A lower exponent of another ring is that of the plan.
+    let three = Arc::new(SlotRing::with_hypercube(Hypercube::clone(ring.hypercube()), 3, Isa::best()).unwrap());
+    let wide = Clear::new(&three);
+    let quotient = wide.divide_by_p(&wide.encrypt(&Plaintext::scalar(&three, 3 * 17)).unwrap()).unwrap();
+    assert_eq!(mock.refresh(&quotient).unwrap().plaintext(), Plaintext::scalar(ring, 3));
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
+use windlass::circuits::{LinearMap, TraceChain, TracePlan, TraceSpec};
+use windlass::schemes::Engine;
 use windlass::schemes::ckks::{CkksContext, CkksSpec};
 use windlass::schemes::clear::Clear;
 use windlass::{Error, Evaluator, Plaintext, Switching};
@@ -13,7 +14,7 @@ use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_rlwe::{Context, EvaluationKeys, OtherKeyPair, RlweParams, RlweSpec};
 
-use super::{CHAIN, decrypt, encrypt, none, parties, random};
+use super::{CHAIN, decrypt, encrypt, mismatch, none, parties, random};
 use crate::fixture::{SCHEMES, approximate, chain, keys};
 
 #[test]
@@ -81,6 +82,19 @@ fn two_slot_orders_of_one_ring_are_kept_apart() {
         refuse("add", engine.add(&a, &a).unwrap_err());
         refuse("negate", engine.negate(&a).unwrap_err());
         refuse("hoist", engine.hoist(&a).map(drop).unwrap_err());
+        // An engine of that order, with the same keys: what it prepares is for its own.
+        let other = Engine::new(scheme, &turned, Arc::clone(engine.keys())).unwrap();
+        let constant = other.prepare(&x).unwrap();
+        let ours_encrypted = encrypt(&own, &Plaintext::one(context));
+        refuse("constant", engine.multiply_constant(&ours_encrypted, &constant).unwrap_err());
+        let wide = engine.extend(&ours_encrypted).unwrap();
+        let sum = engine.dot_extended(&[wide], &[vec![(0, Some(&constant))]]);
+        refuse("constant in base QP", sum.map(drop).unwrap_err());
+        let plan = LinearMap::diagonal(&random(&own, 2)).plan().unwrap();
+        let prepared = plan.prepare(engine).unwrap();
+        assert!(plan.apply(&prepared, engine, &ours_encrypted).is_ok());
+        mismatch("constants of a plan", plan.apply(&prepared, &other, &a));
+        mismatch("encrypt", own.encrypt_plaintext(&x));
         let chain = TraceChain::dimension(&turned, 0).unwrap();
         let plan = TracePlan::new(&chain, &TraceSpec::default()).unwrap();
         let (own_text, clear) = (random(&own, 1), Clear::new(context));

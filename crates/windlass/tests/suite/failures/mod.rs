@@ -10,9 +10,12 @@ use rand_core::SeedableRng;
 use rayon::prelude::*;
 use windlass::circuits::{LinearMap, LinearPlan, PlanSpec};
 use windlass::needs::KeyRequest;
-use windlass::schemes::{Ciphertext, Engine, Scheme};
+use windlass::schemes::clear::Clear;
+use windlass::schemes::{Ciphertext, Decryptor, Engine, Scheme};
 use windlass::wire::{CiphertextV1, FieldReader, Wire, to_payload};
 use windlass::{Client, Content, Error, Evaluator, Plaintext, Result, Server, Switching};
+use windlass_ring::kernels::Isa;
+use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{RlweError, SecretKey};
 use zeroize::Zeroizing;
 
@@ -137,6 +140,7 @@ fn values_of_other_contexts_are_refused_by_every_operation() {
                 mismatch("add plaintext", e.add_plain(&a, &y));
                 mismatch("subtract plaintext", e.sub_plain(&a, &y));
                 mismatch("prepare", e.prepare(&y));
+                mismatch("encrypt", own.encrypt_plaintext(&y));
             }
         }
         let (other, _) = parties((105, 17, 1), scheme, &CHAIN, &none());
@@ -175,6 +179,7 @@ fn plaintext_moduli_and_schemes_of_one_context_are_kept_apart() {
             mismatch(label, engine.automorphism(&a, 63));
             mismatch(label, engine.add_plain(&a, constant));
             mismatch(label, client.decrypt_plaintext(&a));
+            mismatch(label, client.encrypt_plaintext(&random(&own, 1)));
         }
         mismatch("constant", engine.multiply_constant(&a, &other.prepare(&three).unwrap()));
         mismatch("constant of a lower exponent", engine.multiply_constant(&a, &low.prepare(&low_three).unwrap()));
@@ -376,4 +381,74 @@ fn noiseless_ciphertexts_go_on() {
             assert!(is_zero(&e.reduce_level(&zero, 4.0).unwrap()));
         }
     }
+}
+
+/// Modulo a prime of the chain the plaintext prime has no inverse.
+#[test]
+fn plaintext_primes_of_the_chain_are_refused() {
+    for scheme in SCHEMES {
+        let (client, server) = parties((64, 17, 1), scheme, &[50, 40, 45], &none());
+        let p = server.engine().context().params().q_primes()[1].value();
+        let ring = Arc::new(SlotRing::new(64, p, 1, Isa::best()).unwrap());
+        let (one, mut rng) = (Plaintext::one(&ring), ChaCha20Rng::from_seed([9; 32]));
+        let decryptor = Decryptor::new(scheme, &ring, Arc::clone(client.secret_key()));
+        let refused = [
+            client.encryptor().encrypt(&one, &mut rng).err(),
+            decryptor.encrypt(&one, 2, &mut rng).err(),
+            Engine::new(scheme, &ring, Arc::clone(server.engine().keys())).err(),
+        ];
+        for error in refused {
+            let Some(Error::OutOfRange(refused)) = error else { panic!("{error:?}") };
+            assert_eq!(refused.what, "plaintext prime p");
+        }
+    }
+}
+
+/// Rows of sums come from the caller.
+#[test]
+fn sums_over_inputs_that_are_not_there_are_refused() {
+    for scheme in SCHEMES {
+        let (client, server) = parties((64, 17, 1), scheme, &CHAIN, &keys([63]));
+        let x = Plaintext::one(client.context());
+        let clear = Clear::new(client.context());
+        sums_of_one_input(server.engine(), &encrypt(&client, &x), 63);
+        sums_of_one_input(&clear, &clear.encrypt(&x).unwrap(), 63);
+    }
+}
+
+fn sums_of_one_input<E: Switching>(evaluator: &E, a: &E::Ciphertext, t: u64) {
+    let (wide, hoisted) = ([evaluator.extend(a).unwrap()], evaluator.hoist(a).unwrap());
+    for (j, fits) in [(0, true), (1, false), (usize::MAX, false)] {
+        let rows = [vec![(0, None)], vec![(j, None)]];
+        let sums = [evaluator.dot_extended(&wide, &rows), evaluator.dot_hoisted(&hoisted, &[t], &rows)];
+        for sum in sums {
+            assert_eq!(sum.is_ok(), fits, "input {j}");
+            assert!(fits || matches!(sum.err(), Some(Error::OutOfRange(_))), "input {j}");
+        }
+    }
+}
+
+/// What the engine refuses, the mock refuses.
+#[test]
+fn the_mock_is_no_laxer_than_the_engine() {
+    let (client, server) = parties((64, 193, 2), Scheme::Bgv, &CHAIN, &keys([]));
+    let (ring, engine) = (client.context().ring(), server.engine());
+    let clear = Clear::new(ring);
+    let multiple = Plaintext::scalar(ring, 193);
+    let (of_mock, ct) = (clear.encrypt(&multiple).unwrap(), encrypt(&client, &multiple));
+    let (low_of_mock, low) = (clear.divide_by_p(&of_mock).unwrap(), engine.divide_by_p(&ct).unwrap());
+    let both = |of_mock: Result<()>, of_engine: Result<()>| {
+        mismatch("the mock", of_mock);
+        mismatch("the engine", of_engine);
+    };
+    both(clear.add(&of_mock, &low_of_mock).map(drop), engine.add(&ct, &low).map(drop));
+    both(clear.sub(&low_of_mock, &of_mock).map(drop), engine.sub(&low, &ct).map(drop));
+    both(clear.multiply(&of_mock, &low_of_mock).map(drop), engine.multiply(&ct, &low).map(drop));
+    // Values of another ring.
+    let other = Clear::new(&SlotRing::new(64, 17, 2, Isa::best()).map(Arc::new).unwrap());
+    mismatch("extend", other.extend(&of_mock));
+    mismatch("add", other.add(&of_mock, &of_mock));
+    mismatch("mod-down", other.mod_down(of_mock.clone()));
+    mismatch("constant", other.multiply_constant(&of_mock, &multiple));
+    mismatch("sum", other.dot_extended(&[of_mock], &[vec![(0, None)]]));
 }

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use windlass::circuits::trace::{TraceChain, TracePlan, TraceSpec, inner_product, replicate, running_sum_maps};
-use windlass::circuits::{LinearPlan, PlanSpec};
+use windlass::circuits::trace::{TraceChain, TracePlan, TraceSpec, replicate, running_sum_maps};
+use windlass::circuits::{InnerProduct, LinearPlan, PlanSpec};
 use windlass::ring::kernels::Isa;
 use windlass::ring::slots::SlotRing;
 use windlass::rlwe::RlweSpec;
 use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::{Error, Plaintext};
+use windlass::{Content, Error, Plaintext};
 
-use crate::fixture::{chain, context, keys};
+use crate::fixture::{chain, context, keys, random};
 
 fn slots(m: u64, p: u64, r: u32) -> Arc<SlotRing> {
     Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap())
@@ -137,7 +137,8 @@ fn encrypted_sums_in_both_schemes() {
             assert_eq!(client.decrypt(&sum).unwrap(), expected, "{scheme}, m = {m}: {}", plan.explain());
         }
         let squares: u64 = x.iter().map(|x| x * x).sum::<u64>() % p;
-        let product = inner_product(engine, &plans[0], &ct, &ct).unwrap();
+        let inner = InnerProduct::with_spec(&context, &TraceSpec::with_groups(1)).unwrap();
+        let product = inner.apply(engine, &ct, &ct).unwrap();
         assert_eq!(client.decrypt(&product).unwrap(), vec![squares; x.len()]);
         let copies = replicate(engine, &plans[0], &ct, 3).unwrap();
         assert_eq!(client.decrypt(&copies).unwrap(), vec![x[3]; x.len()]);
@@ -145,5 +146,30 @@ fn encrypted_sums_in_both_schemes() {
         let bare = context.server_without_keys().unwrap();
         assert!(matches!(plans[0].apply(bare.engine(), &ct), Err(Error::MissingGaloisKey { .. })));
         assert!(bare.add(&ct, &ct).is_ok());
+    }
+}
+
+/// Along a bad dimension automorphisms sum integers alone, and one slot comes to all others by a
+/// total sum alone.
+#[test]
+fn sums_of_elements_and_other_sums_are_refused() {
+    for (m, p, good) in [(64, 17, false), (127, 2, true)] {
+        let slots = slots(m, p, 1);
+        let clear = Clear::new(&slots);
+        let chain = TraceChain::total(&slots).unwrap();
+        assert_eq!(chain.needs_integers(), !good, "m = {m}");
+        let plan = TracePlan::new(&chain, &TraceSpec::default()).unwrap();
+        let encrypt = |content| clear.encrypt(&random(&slots, content, 3)).unwrap();
+        let [elements, integers] = [Content::Elements, Content::Integers].map(encrypt);
+        for result in
+            [plan.apply(&clear, &elements), chain.sequential(&clear, &elements), replicate(&clear, &plan, &elements, 1)]
+        {
+            assert_eq!(matches!(result, Err(Error::NotIntegers { .. })), !good, "m = {m}: {result:?}");
+        }
+        assert_eq!(clear.counts().constant_products, usize::from(good), "refused before any work");
+        assert!(replicate(&clear, &plan, &integers, 1).is_ok());
+        let trace = TracePlan::new(&TraceChain::field_trace(&slots).unwrap(), &TraceSpec::default()).unwrap();
+        assert!(trace.apply(&clear, &elements).is_ok());
+        assert!(matches!(replicate(&clear, &trace, &integers, 1), Err(Error::ContextMismatch { .. })));
     }
 }

@@ -17,8 +17,10 @@ impl<R: Plannable> LinearPlan<R> {
     /// first, and its image is a product of degree 2.
     ///
     /// Cost: what [`LinearPlan::count`] says. Errors: [`Error::ContextMismatch`] for the constants
-    /// of another plan, [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a
-    /// grid with several inputs or outputs, and what the evaluator reports.
+    /// of another plan or an evaluator of another plaintext ring or slot order,
+    /// [`Error::OtherSlotOrder`] for constants of an engine of another one,
+    /// [`Error::MissingGaloisKey`], [`Error::ShapeMismatch`] for the plan of a grid with several
+    /// inputs or outputs, and what the evaluator reports.
     pub fn apply<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,
@@ -51,8 +53,9 @@ impl<R: Plannable> LinearPlan<R> {
         ciphertexts: &[E::Ciphertext],
     ) -> Result<Vec<E::Ciphertext>> {
         prepared.check(self.number())?;
-        self.check(evaluator, ciphertexts)?;
         let representation = self.grid().representation();
+        evaluator.check_constants(representation, "LinearPlan::apply")?;
+        self.check(evaluator, ciphertexts)?;
         let at_level = |ct| evaluator.at_level(representation, ct, prepared.level);
         let lowered: Vec<Cow<'_, E::Ciphertext>> = ciphertexts.iter().map(at_level).collect::<Result<_>>()?;
         let inputs: Vec<&E::Ciphertext> = lowered.iter().map(Cow::as_ref).collect();
