@@ -50,6 +50,12 @@ pub trait Switching: Sync {
         1
     }
 
+    /// Refuses a ciphertext of another context, scheme, key pair or slot order. Operations do so by
+    /// themselves; this is for circuits that may come without any, such as the identity.
+    fn check_input(&self, _operation: &'static str, _: &Self::Ciphertext) -> Result<()> {
+        Ok(())
+    }
+
     /// What the slots of a ciphertext are known to hold; any elements where a scheme keeps no
     /// account of it.
     fn content(&self, _: &Self::Ciphertext) -> Content {

@@ -203,6 +203,10 @@ impl Switching for Clear {
         Some(self.slots.hypercube())
     }
 
+    fn check_input(&self, operation: &'static str, a: &ClearCiphertext) -> Result<()> {
+        self.check(operation, a)
+    }
+
     fn content(&self, a: &ClearCiphertext) -> Content {
         a.content()
     }

@@ -141,6 +141,10 @@ impl<R: Rules> Switching for R {
         level(a)
     }
 
+    fn check_input(&self, operation: &'static str, a: &R::Ciphertext) -> Result<()> {
+        self.check_pair(operation, a)
+    }
+
     fn content(&self, a: &R::Ciphertext) -> Content {
         self.content_of(a)
     }

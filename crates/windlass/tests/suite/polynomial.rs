@@ -52,7 +52,9 @@ fn sums_products_and_exact_division() {
     assert!(matches!(sum_of_many(&clear, &[]), Err(Error::ShapeMismatch { .. })));
     let half = clear.divide_by_p(&encrypt(24)).unwrap();
     assert_eq!((clear.decrypt(&half).to_integers().unwrap(), half.exponent()), (vec![12; ring.slots()], 5));
-    // 12 + 20 = 32 = 0 modulo the smaller modulus 2^5.
-    assert!(clear.decrypt(&clear.add(&half, &encrypt(20)).unwrap()).is_zero());
+    // 12 + 20 = 32 = 0 modulo the smaller modulus 2^5; what is modulo 2^6 is refused, as on engines.
+    let other = clear.divide_by_p(&encrypt(40)).unwrap();
+    assert!(clear.decrypt(&clear.add(&half, &other).unwrap()).is_zero());
+    assert!(matches!(clear.add(&half, &encrypt(20)), Err(Error::ContextMismatch { .. })));
     assert!(matches!(clear.divide_by_p(&encrypt(3)), Err(Error::NotDivisible { prime: 2, .. })));
 }

@@ -46,6 +46,10 @@ fn two_key_pairs_of_one_context_are_kept_apart() {
         let mut sum = bare.extend(&a).unwrap();
         let foreign = bare.extend(&b).unwrap();
         refuse("no keys, base QP", bare.add_extended_assign(&mut sum, &foreign).unwrap_err());
+        let identity = LinearMap::rotation(own.context(), 0, 0).unwrap().plan().unwrap();
+        assert_eq!(identity.required_keys().len(), 0);
+        assert_eq!(own.decrypt(&server.apply(&identity, &a).unwrap()), own.decrypt(&a));
+        refuse("a map without keys", server.apply(&identity, &b).unwrap_err());
         refuse("decrypt", own.decrypt(&b).unwrap_err());
         // Below the front door: a set of keys takes none of another pair.
         let mut keys = EvaluationKeys::clone(e.keys());

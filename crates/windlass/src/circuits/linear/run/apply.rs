@@ -80,12 +80,14 @@ impl<R: Plannable> LinearPlan<R> {
         }
     }
 
-    /// Refuses before any work is done if a key or a ciphertext is missing.
+    /// Refuses before any work is done if a key or a ciphertext is missing, or a ciphertext is of
+    /// another context or key pair.
     pub(super) fn check<E: Switching>(&self, evaluator: &E, ciphertexts: &[E::Ciphertext]) -> Result<()> {
         if ciphertexts.len() != self.grid().columns() {
             let (expected, got) = (self.grid().columns(), ciphertexts.len());
             return Err(Error::ShapeMismatch { what: "ciphertexts for the plan", expected, got });
         }
+        ciphertexts.iter().try_for_each(|input| evaluator.check_input("linear map", input))?;
         match self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
             Some(element) => Err(missing_key(element)),
             None => Ok(()),
