@@ -29,7 +29,7 @@ use crate::plaintext::Plaintext;
 /// ```
 #[derive(Debug, Clone)]
 pub struct InnerProduct {
-    total: Total,
+    total: TracePlan,
 }
 
 impl InnerProduct {
@@ -46,12 +46,12 @@ impl InnerProduct {
     /// # Errors
     /// As [`TracePlan::new`].
     pub fn with_spec(ring: &SlotRing, spec: &TraceSpec) -> Result<Self> {
-        Ok(Self { total: Total::new(ring, spec)? })
+        Ok(Self { total: plan_total(ring, spec)? })
     }
 
     /// The sum of all slots.
     pub fn total(&self) -> &TracePlan {
-        &self.total.plan
+        &self.total
     }
 
     /// `Σ_j a_j·b_j` in every slot.
@@ -60,9 +60,9 @@ impl InnerProduct {
     /// [`crate::Error::NotIntegers`] for slots with elements where the ring has bad dimensions;
     /// what the evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, a: &E::Ciphertext, b: &E::Ciphertext) -> Result<E::Ciphertext> {
-        self.total.check(evaluator, [a, b])?;
+        check_inputs(&self.total, evaluator, [a, b])?;
         let product = evaluator.multiply(a, b)?;
-        evaluator.run(&product, &|evaluator, product| self.total.plan.apply(evaluator, product))
+        evaluator.run(&product, &|evaluator, product| self.total.apply(evaluator, product))
     }
 }
 
@@ -70,7 +70,7 @@ impl InnerProduct {
 #[derive(Debug, Clone)]
 pub struct PublicInnerProduct {
     weights: LinearPlan,
-    total: Total,
+    total: TracePlan,
 }
 
 impl PublicInnerProduct {
@@ -80,7 +80,7 @@ impl PublicInnerProduct {
     /// [`crate::Error::ShapeMismatch`] for more integers than slots; as [`TracePlan::new`].
     pub fn new<T: Integer>(ring: &Arc<SlotRing>, weights: &[T]) -> Result<Self> {
         let weights = LinearMap::diagonal(&Plaintext::from_integers(ring, weights)?).plan()?;
-        Ok(Self { weights, total: Total::new(ring, &TraceSpec::default())? })
+        Ok(Self { weights, total: plan_total(ring, &TraceSpec::default())? })
     }
 
     /// The products with the vector: a map without automorphisms, which needs no keys.
@@ -90,7 +90,7 @@ impl PublicInnerProduct {
 
     /// The sum of all slots.
     pub fn total(&self) -> &TracePlan {
-        &self.total.plan
+        &self.total
     }
 
     /// `Σ_j w_j·x_j` in every slot, with what [`LinearPlan::prepare`] made of [`Self::weights`].
@@ -103,30 +103,21 @@ impl PublicInnerProduct {
         evaluator: &E,
         x: &E::Ciphertext,
     ) -> Result<E::Ciphertext> {
-        self.total.check(evaluator, [x])?;
-        self.total.plan.apply(evaluator, &self.weights.apply(prepared, evaluator, x)?)
+        check_inputs(&self.total, evaluator, [x])?;
+        self.total.apply(evaluator, &self.weights.apply(prepared, evaluator, x)?)
     }
 }
 
-/// The sum of all slots, which is that of their automorphisms in bad dimensions too where they hold
-/// integers.
-#[derive(Debug, Clone)]
-struct Total {
-    plan: TracePlan,
-    all_good: bool,
+/// The plan of the sum of all slots.
+fn plan_total(ring: &SlotRing, spec: &TraceSpec) -> Result<TracePlan> {
+    TracePlan::new(&TraceChain::total(ring)?, spec)
 }
 
-impl Total {
-    fn new(ring: &SlotRing, spec: &TraceSpec) -> Result<Self> {
-        let all_good = ring.hypercube().dimensions().iter().all(|dimension| dimension.good);
-        Ok(Self { plan: TracePlan::new(&TraceChain::total(ring)?, spec)?, all_good })
-    }
-
-    fn check<'a, E: Evaluator + 'a>(
-        &self,
-        evaluator: &E,
-        inputs: impl IntoIterator<Item = &'a E::Ciphertext>,
-    ) -> Result<()> {
-        if self.all_good { Ok(()) } else { check_integers("an inner product", evaluator, inputs) }
-    }
+/// Refuses, before the products are made, elements where the sum is one of integers alone.
+fn check_inputs<'a, E: Evaluator + 'a>(
+    total: &TracePlan,
+    evaluator: &E,
+    inputs: impl IntoIterator<Item = &'a E::Ciphertext>,
+) -> Result<()> {
+    if total.chain().needs_integers() { check_integers("an inner product", evaluator, inputs) } else { Ok(()) }
 }

@@ -10,6 +10,7 @@ mod failing_refresh;
 mod failures;
 mod fixture;
 mod front_door;
+mod front_door_keys;
 mod functions_of_two;
 mod linear;
 mod operations;
