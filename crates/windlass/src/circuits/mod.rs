@@ -5,6 +5,7 @@ mod comparison;
 pub mod complex;
 pub mod digits;
 mod inner_product;
+mod interpolation;
 pub mod linear;
 pub mod polynomial;
 pub mod slot_function;
