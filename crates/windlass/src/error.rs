@@ -217,6 +217,22 @@ pub enum Error {
         /// Bits that would be left, relative to the bound on the values.
         left_bits: f64,
     },
+    /// The caller asked to stop.
+    #[error("{operation} was cancelled")]
+    Cancelled {
+        /// What was under way.
+        operation: &'static str,
+    },
+    /// The system would not give the memory that is known to be needed.
+    #[error(
+        "{what} take {bytes} bytes of memory, which the system does not give; use smaller parameters or fewer of them"
+    )]
+    OutOfMemory {
+        /// What needs it.
+        what: &'static str,
+        /// How much.
+        bytes: u64,
+    },
     /// Bytes or a file were refused.
     #[error(transparent)]
     Wire(#[from] WireError),

@@ -53,9 +53,15 @@ impl<F: Family> Client<F> {
         &self.context
     }
 
-    /// Lends the generator. A panic elsewhere cannot leave it in a state that repeats itself.
-    pub(super) fn with_rng<T>(&self, work: impl FnOnce(&mut SecretRng) -> T) -> T {
-        work(&mut self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+    /// The secret.
+    pub(super) fn secret(&self) -> &F::Secret {
+        &self.secret
+    }
+
+    /// A generator of the caller's own, so that many threads encrypt at once. A panic elsewhere
+    /// cannot leave the one that it comes from in a state that repeats itself.
+    pub(super) fn fork_rng(&self) -> SecretRng {
+        SecretRng::fork(&mut *self.rng.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -67,7 +73,7 @@ impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
 
     /// A fresh public key, for others to encrypt with.
     pub fn public_key(&self) -> PublicKey {
-        self.with_rng(|rng| PublicKey::generate(&self.secret, rng))
+        PublicKey::generate(&self.secret, &mut self.fork_rng())
     }
 }
 
@@ -94,7 +100,7 @@ impl Client {
     /// [`Error::ContextMismatch`] for an element of another ring.
     pub fn encrypt_plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let top = self.secret.context().top_level();
-        Ok(self.with_rng(|rng| self.decryptor().encrypt(plaintext, top, rng))?.0)
+        Ok(self.decryptor().encrypt(plaintext, top, &mut self.fork_rng())?.0)
     }
 
     /// The integers in the slots, each in [0, p^e), p^e the plaintext modulus of the ciphertext.
@@ -155,7 +161,7 @@ impl Client<Approximate> {
             padded.resize(values.len().next_power_of_two(), Complex64::ZERO);
         }
         let (decryptor, top) = (self.decryptor()?, self.secret.context().top_level());
-        Ok(self.with_rng(|rng| decryptor.encrypt(&padded, bound, top, rng))?.0)
+        Ok(decryptor.encrypt(&padded, bound, top, &mut self.fork_rng())?.0)
     }
 
     /// The real parts of the slots, each with an error of about
@@ -185,7 +191,7 @@ impl Client<Approximate> {
     /// As [`ckks::Decryptor::decrypt_public`].
     pub fn decrypt_public(&self, ciphertext: &ckks::Ciphertext, publication: Publication) -> Result<Published> {
         let decryptor = self.decryptor()?;
-        self.with_rng(|rng| decryptor.decrypt_public(ciphertext, publication, rng))
+        decryptor.decrypt_public(ciphertext, publication, &mut self.fork_rng())
     }
 
     /// What others encrypt with, over a fresh public key.

@@ -50,14 +50,14 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     #[doc(hidden)]
     fn generate_secret(setting: &Self::Setting, rng: &mut SecretRng) -> Self::Secret;
 
-    /// The keys that were asked for, ready for work; `made` is called after each.
+    /// The keys that were asked for, ready for work; `made` is called after each and may end it.
     #[doc(hidden)]
     fn generate(
         setting: &Self::Setting,
         secret: &Self::Secret,
         requests: &KeyRequests,
         rng: &mut SecretRng,
-        made: &mut dyn FnMut(),
+        made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Self::Engine, Self::Refreshers)>;
 }
 
@@ -105,7 +105,7 @@ impl Family for Exact {
         secret: &Arc<SecretKey>,
         requests: &KeyRequests,
         rng: &mut SecretRng,
-        made: &mut dyn FnMut(),
+        made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Engine, Arc<Refreshers>)> {
         check_orders(&setting.files, &requests.bootstrapping)?;
         let scheme = setting.files.scheme();
@@ -113,7 +113,7 @@ impl Family for Exact {
         let mut own = Vec::with_capacity(requests.bootstrapping.len());
         for plan in &requests.bootstrapping {
             own.push((Arc::clone(plan), BootstrapKeys::generate(plan, scheme, secret, rng)?));
-            made();
+            made()?;
         }
         exact_keys(&setting.files, keys, own)
     }
@@ -169,7 +169,7 @@ impl Family for Approximate {
         secret: &Arc<SecretKey>,
         requests: &KeyRequests,
         rng: &mut SecretRng,
-        made: &mut dyn FnMut(),
+        made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(ckks::Engine, ())> {
         if !requests.bootstrapping.is_empty() {
             let refused = "a bootstrapping of exact integers".to_owned();
@@ -206,10 +206,10 @@ impl Family for Mock {
         (): &(),
         requests: &KeyRequests,
         _: &mut SecretRng,
-        made: &mut dyn FnMut(),
+        made: &mut dyn FnMut() -> Result<()>,
     ) -> Result<(Clear, MockRefreshers)> {
         check_orders(&setting.files, &requests.bootstrapping)?;
-        (0..requests.count()).for_each(|_| made());
+        (0..requests.count()).try_for_each(|_| made())?;
         let clear = Clear::with_keys(setting.files.slots(), requests.galois.keys().copied());
         let clear = if requests.relinearisation.is_some() { clear } else { clear.without_relinearisation() };
         Ok((clear, MockRefreshers::new(&requests.bootstrapping)?))
@@ -231,17 +231,17 @@ fn evaluation_keys(
     secret: &SecretKey,
     requests: &KeyRequests,
     rng: &mut SecretRng,
-    made: &mut dyn FnMut(),
+    made: &mut dyn FnMut() -> Result<()>,
 ) -> Result<EvaluationKeys> {
     let top = context.top_level();
     let mut keys = EvaluationKeys::of(secret);
     if let Some(level) = requests.relinearisation {
         keys.add_relinearisation(secret, level.in_chain(top), rng)?;
-        made();
+        made()?;
     }
     for (&element, &level) in &requests.galois {
         keys.add_galois(secret, element, level.in_chain(top), rng)?;
-        made();
+        made()?;
     }
     Ok(keys)
 }

@@ -1,5 +1,6 @@
 //! From a context to its two roles: keys for the circuits that were named.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
@@ -9,7 +10,7 @@ use windlass_rlwe::{Context as RlweContext, EvaluationKeys, SecretKey, SecretRng
 
 use super::client::Client;
 use super::context::Context;
-use super::family::{Approximate, Exact, Family, exact_keys};
+use super::family::{Approximate, Family, exact_keys};
 use super::needs::{KeyRequests, NeedsKeys};
 use super::server::Server;
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
@@ -39,7 +40,23 @@ impl<F: Family> Context<F> {
         needs: [&dyn NeedsKeys; N],
         mut observe: impl FnMut(usize, usize),
     ) -> Result<(Client<F>, Server<F>)> {
-        self.generate_keys_with(&needs, SecretRng::from_os()?, &mut observe)
+        self.generate_keys_for(&needs, |done, count| {
+            observe(done, count);
+            ControlFlow::Continue(())
+        })
+    }
+
+    /// As [`Self::generate_keys`] for a list of any length; `Break` stops after the key that was
+    /// told.
+    ///
+    /// # Errors
+    /// As there; [`Error::Cancelled`].
+    pub fn generate_keys_for(
+        &self,
+        needs: &[&dyn NeedsKeys],
+        mut observe: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<(Client<F>, Server<F>)> {
+        self.generate_keys_with(needs, SecretRng::from_os()?, &mut observe)
     }
 
     /// As [`Self::generate_keys`] with all randomness expanded from `seed`: for tests. Whoever
@@ -53,37 +70,61 @@ impl<F: Family> Context<F> {
         seed: u64,
     ) -> Result<(Client<F>, Server<F>)> {
         let rng = SecretRng::fork(&mut ChaCha20Rng::seed_from_u64(seed));
-        self.generate_keys_with(&needs, rng, &mut |_, _| ())
+        self.generate_keys_with(&needs, rng, &mut |_, _| ControlFlow::Continue(()))
     }
 
     fn generate_keys_with(
         &self,
         needs: &[&dyn NeedsKeys],
         mut rng: SecretRng,
-        observe: &mut dyn FnMut(usize, usize),
+        observe: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<(Client<F>, Server<F>)> {
-        let requests = KeyRequests::of(needs);
-        let (count, mut done) = (requests.count(), 0);
-        let mut made = || {
-            done += 1;
-            observe(done, count);
-        };
         let secret = F::generate_secret(self.setting(), &mut rng);
-        let keys = F::generate(self.setting(), &secret, &requests, &mut rng, &mut made)?;
-        Ok((Client::new(self.clone(), secret, rng), Server::new(self.clone(), keys)))
+        let server = make_server(self, &secret, needs, &mut rng, observe)?;
+        Ok((Client::new(self.clone(), secret, rng), server))
     }
 }
 
-impl Client {
+/// A server with the keys that are needed; `observe` hears of each key, and may stop after it.
+fn make_server<F: Family>(
+    context: &Context<F>,
+    secret: &F::Secret,
+    needs: &[&dyn NeedsKeys],
+    rng: &mut SecretRng,
+    observe: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Server<F>> {
+    let requests = KeyRequests::of(needs);
+    let (count, mut done) = (requests.count(), 0);
+    let mut made = || {
+        done += 1;
+        match observe(done, count) {
+            ControlFlow::Break(()) if done < count => Err(Error::Cancelled { operation: "key generation" }),
+            _ => Ok(()),
+        }
+    };
+    let keys = F::generate(context.setting(), secret, &requests, rng, &mut made)?;
+    Ok(Server::new(context.clone(), keys))
+}
+
+impl<F: Family> Client<F> {
     /// A further server for this client's key pair, with the keys that these circuits need.
     ///
     /// # Errors
     /// As [`Context::generate_keys`].
-    pub fn generate_server<const N: usize>(&self, needs: [&dyn NeedsKeys; N]) -> Result<Server> {
-        let requests = KeyRequests::of(&needs);
-        let (context, secret) = (self.context(), self.secret_key());
-        let keys = self.with_rng(|rng| Exact::generate(context.setting(), secret, &requests, rng, &mut || ()))?;
-        Ok(Server::new(context.clone(), keys))
+    pub fn generate_server<const N: usize>(&self, needs: [&dyn NeedsKeys; N]) -> Result<Server<F>> {
+        self.generate_server_for(&needs, |_, _| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::generate_server`], told of each key as [`Context::generate_keys_for`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn generate_server_for(
+        &self,
+        needs: &[&dyn NeedsKeys],
+        mut observe: impl FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Server<F>> {
+        make_server(self.context(), self.secret(), needs, &mut self.fork_rng(), &mut observe)
     }
 }
 

@@ -14,6 +14,7 @@ mod embedding;
 mod encode;
 mod engine;
 mod error_model;
+mod file;
 mod flooding;
 mod levels;
 

@@ -1,10 +1,13 @@
 //! Maps on complex slots from rotations, conjugations and matrices.
 
+use std::collections::BTreeMap;
+
 use num_complex::Complex64;
 use rayon::prelude::*;
+use windlass_rlwe::Limits;
 
-use crate::circuits::linear::map::{ComplexMap, ComplexSlots};
-use crate::error::Result;
+use crate::circuits::linear::map::{ComplexMap, ComplexSlots, LinearGrid};
+use crate::error::{Error, Result};
 
 impl ComplexMap {
     /// One term: rotation by `amount` (slot j takes slot j + amount), then conjugation if asked
@@ -35,5 +38,59 @@ impl ComplexMap {
         let diagonals: Vec<Vec<Complex64>> = (0..count).into_par_iter().map(diagonal).collect();
         let terms = diagonals.into_iter().enumerate().map(|(r, constant)| (slots.turn(r as i64, false), constant));
         Self::from_terms(slots, terms)
+    }
+
+    /// The s × s matrix with the given entries `(row, column, value)` and zeros elsewhere; values
+    /// at the same place are added. Only the rotations that some entry needs appear in the map.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a row or column that is no slot; [`Error::NotFinite`].
+    pub fn sparse_matrix(
+        slots: &ComplexSlots,
+        entries: impl IntoIterator<Item = (usize, usize, Complex64)>,
+    ) -> Result<Self> {
+        let count = slots.count();
+        let mut diagonals: BTreeMap<usize, Vec<Complex64>> = BTreeMap::new();
+        for (row, column, value) in entries {
+            Limits::below(count).check("the row of an entry", row)?;
+            Limits::below(count).check("the column of an entry", column)?;
+            if value != Complex64::ZERO {
+                let rotation = (column + count - row) % count;
+                diagonals.entry(rotation).or_insert_with(|| vec![Complex64::ZERO; count])[row] += value;
+            }
+        }
+        let terms = diagonals.into_iter().map(|(rotation, constant)| (slots.turn(rotation as i64, false), constant));
+        Self::from_terms(slots, terms)
+    }
+}
+
+impl LinearGrid<ComplexSlots> {
+    /// A matrix of any size by its entries `(row, column, value)`: entry `i` of a vector is slot
+    /// `i mod s` of ciphertext `⌊i/s⌋`, s the number of slots.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for an entry outside `height × width`, or an empty matrix;
+    /// [`Error::NotFinite`].
+    pub fn sparse_matrix(
+        slots: &ComplexSlots,
+        height: usize,
+        width: usize,
+        entries: impl IntoIterator<Item = (usize, usize, Complex64)>,
+    ) -> Result<Self> {
+        let count = slots.count();
+        let mut grid = Self::zero(slots, height.div_ceil(count), width.div_ceil(count))?;
+        let mut parts: BTreeMap<(usize, usize), Vec<(usize, usize, Complex64)>> = BTreeMap::new();
+        for (index, (row, column, value)) in entries.into_iter().enumerate() {
+            Limits::below(height).check("the row of an entry", row)?;
+            Limits::below(width).check("the column of an entry", column)?;
+            if !value.is_finite() {
+                return Err(Error::NotFinite { index });
+            }
+            parts.entry((row / count, column / count)).or_default().push((row % count, column % count, value));
+        }
+        for ((row, column), entries) in parts {
+            grid.set(row, column, ComplexMap::sparse_matrix(slots, entries)?)?;
+        }
+        Ok(grid)
     }
 }
