@@ -41,6 +41,19 @@ impl FieldWriter {
         self.bytes(&value.to_le_bytes());
     }
 
+    /// Room for the length of what follows, 64 bits, and where it stands: for
+    /// [`Self::fill_length`].
+    pub(super) fn placeholder(&mut self) -> usize {
+        self.u64(0);
+        self.bytes.len()
+    }
+
+    /// Writes the length of what was appended since a [`Self::placeholder`] into it.
+    pub(super) fn fill_length(&mut self, start: usize) {
+        let length = (self.bytes.len() - start) as u64;
+        self.bytes[start - 8..start].copy_from_slice(&length.to_le_bytes());
+    }
+
     /// Appends a double, bit by bit.
     pub fn f64(&mut self, value: f64) {
         self.u64(value.to_bits());

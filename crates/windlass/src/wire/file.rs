@@ -35,6 +35,9 @@ pub fn write_file(path: &Path, label: &Label, payload: &[u8]) -> Result<u64, Wir
     Ok(bytes.len() as u64)
 }
 
+/// Memory that is taken for a pipe before anything has come out of it: no secret key is longer.
+const BELIEVED: u64 = 1 << 24;
+
 /// The key pair and the payload of the container in a file. The header is checked before memory is
 /// taken for the rest.
 ///
@@ -53,11 +56,13 @@ pub fn read_file(path: &Path, expected: &Expected) -> Result<(KeyId, Zeroizing<V
         check_length(total, kind.len())?;
     }
     let mut bytes = Zeroizing::new(Vec::new());
-    let reserved = bytes.try_reserve_exact(total as usize + 1);
+    // A pipe's header may promise anything: what is long is believed as it comes.
+    let promised = if kind.is_file() { total } else { total.min(BELIEVED) };
+    let reserved = bytes.try_reserve_exact(usize::try_from(promised).unwrap_or(usize::MAX).saturating_add(1));
     reserved.map_err(|_| WireError::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
     bytes.extend_from_slice(&header);
     // Pipes tell their length at their end only: a byte more shows that there is more.
-    file.take(total + 1 - HEADER_BYTES as u64).read_to_end(&mut bytes)?;
+    file.take(total.saturating_add(1) - HEADER_BYTES as u64).read_to_end(&mut bytes)?;
     check_length(total, bytes.len() as u64)?;
     let (key, _) = open(&bytes, expected)?;
     // The payload moves to the front: a second copy of gigabytes of keys would be a waste.

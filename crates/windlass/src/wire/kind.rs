@@ -22,10 +22,12 @@ pub enum Kind {
     BootstrapKeys,
     /// One ciphertext of CKKS.
     ApproximateCiphertext,
+    /// Ciphertexts of any scheme that encrypt an array together.
+    CiphertextList,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Self, u16, &'static str); 8] = [
+    pub(super) const ALL: [(Self, u16, &'static str); 9] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -34,6 +36,7 @@ impl Kind {
         (Self::Answer, 6, "an answer"),
         (Self::BootstrapKeys, 7, "bootstrapping keys"),
         (Self::ApproximateCiphertext, 8, "a CKKS ciphertext"),
+        (Self::CiphertextList, 9, "a list of ciphertexts"),
     ];
 
     /// Whether only its owner may have it.

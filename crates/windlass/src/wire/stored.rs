@@ -42,6 +42,11 @@ impl<C: Pair> Stored<C> {
     }
 
     /// The ciphertext.
+    pub fn ciphertext(&self) -> &C {
+        &self.ciphertext
+    }
+
+    /// The ciphertext.
     pub fn into_ciphertext(self) -> C {
         self.ciphertext
     }

@@ -111,9 +111,12 @@ pub trait Wire<C: FileContext = WireContext>: Sized {
     fn limit(context: &C) -> u64;
 }
 
-/// Room for all of a secret key at once: growing would leave copies of it behind.
+/// Room for all of a secret key at once, or of a ciphertext: growing would leave copies of it
+/// behind. What may be longer grows as it is written.
 fn room<C: FileContext, T: Wire<C>>(context: &C) -> usize {
-    T::limit(context).min(1 << 24) as usize
+    const LONGEST: u64 = 1 << 24;
+    let limit = T::limit(context);
+    if limit <= LONGEST { limit as usize } else { 0 }
 }
 
 /// The payload of a value.

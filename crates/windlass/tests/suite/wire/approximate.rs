@@ -20,6 +20,11 @@ fn context(scale_bits: u32) -> Context<Approximate> {
     Context::approximate(&spec).unwrap()
 }
 
+/// The context of the golden files.
+pub fn golden_context() -> Context<Approximate> {
+    context(40)
+}
+
 fn message() -> Vec<Complex64> {
     (0..4).map(|i| Complex64::new(0.5 - 0.25 * i as f64, 0.125 * i as f64)).collect()
 }
@@ -56,7 +61,7 @@ fn squares() -> Vec<Complex64> {
 
 #[test]
 fn ciphertexts_and_keys_come_back_and_work() {
-    let context = context(40);
+    let context = golden_context();
     let made = values(&context);
     let [seeded, full, product] =
         made.ciphertexts.clone().map(|ct| through_bytes(context.files(), &ct).into_ciphertext());
@@ -85,7 +90,7 @@ fn ciphertexts_and_keys_come_back_and_work() {
 
 #[test]
 fn damaged_payloads_are_refused_or_canonical() {
-    let context = context(40);
+    let context = golden_context();
     for ciphertext in &values(&context).ciphertexts {
         let payload = to_payload(context.files(), ciphertext);
         let again = |payload: &[u8]| {
@@ -98,7 +103,7 @@ fn damaged_payloads_are_refused_or_canonical() {
 
 #[test]
 fn impossible_fields_are_named() {
-    let context = context(40);
+    let context = golden_context();
     let whole = to_payload(context.files(), &values(&context).ciphertexts[1]);
     let refusal = |offset: usize, bytes: &[u8]| {
         let mut payload = whole.to_vec();
@@ -141,7 +146,7 @@ fn impossible_fields_are_named() {
 /// publication is flooded.
 #[test]
 fn nothing_turns_flooding_off() {
-    let context = context(40);
+    let context = golden_context();
     let made = values(&context);
     let engine = made.server.engine();
     let zero = engine.multiply_integer(&made.ciphertexts[1].clone().into_ciphertext(), 0).unwrap();
@@ -170,7 +175,7 @@ fn other_contexts_are_refused() {
 
 #[test]
 fn golden_files_of_version_2_stay_readable() {
-    let context = context(40);
+    let context = golden_context();
     let secret = || golden::<_, SecretKey>("ckks-secret-key", context.files());
     for name in ["ckks-ciphertext-seeded", "ckks-ciphertext"] {
         let ciphertext: ApproximateCiphertextV1 = golden(name, context.files());

@@ -6,3 +6,4 @@ mod bootstrap;
 mod common;
 mod exact;
 mod key_pairs;
+mod lists;
