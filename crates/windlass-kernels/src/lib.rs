@@ -3,12 +3,13 @@
 //!
 //! A *row* is a `[u64]` of canonical residues in `[0, q)`. Every public kernel takes and returns
 //! canonical rows, so that all instruction sets give the same bits. This is the only crate of the
-//! workspace with `unsafe`.
+//! workspace with `unsafe`: in its vector instructions, and in the one call that maps a file.
 
 pub mod arith;
 pub mod error;
 pub mod isa;
 mod lanes;
+pub mod mapping;
 pub mod modulus;
 pub mod ntt;
 pub mod overflow;
@@ -17,5 +18,6 @@ pub mod rows;
 
 pub use error::KernelError;
 pub use isa::Isa;
+pub use mapping::Mapping;
 pub use modulus::Modulus;
 pub use ntt::{Automorphism, Axis, NttPlan, Shape};

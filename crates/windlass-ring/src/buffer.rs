@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use memmap2::MmapMut;
+use windlass_kernels::Mapping;
 use zeroize::Zeroize;
 
 /// Words in a cache line, and in a vector of the kernels.
@@ -25,6 +26,8 @@ enum Memory {
     Heap(Vec<u64>),
     /// Pages of its own.
     Pages(MmapMut),
+    /// A file that other processes may read too: never written, never handed on as spare memory.
+    Mapped(Arc<Mapping>),
     /// Memory that several buffers read: public constants only, for it cannot be wiped while
     /// another buffer reads it.
     Shared(Arc<Memory>),
@@ -47,26 +50,33 @@ impl Memory {
         match self {
             Self::Heap(words) => words,
             Self::Pages(pages) => bytemuck::cast_slice(pages),
+            Self::Mapped(file) => whole_words(file.bytes()),
             Self::Shared(memory) => memory.words(),
         }
     }
 
-    /// Not for shared memory: [`RowBuffer::own`] comes first.
+    /// Not for memory of others: [`RowBuffer::own`] comes first.
     fn words_mut(&mut self) -> &mut [u64] {
         match self {
             Self::Heap(words) => words,
             Self::Pages(pages) => bytemuck::cast_slice_mut(pages),
-            Self::Shared(_) => unreachable!("shared memory is not written"),
+            Self::Mapped(_) | Self::Shared(_) => unreachable!("memory of others is not written"),
         }
     }
 
-    /// The words, unless another buffer reads them.
+    /// The words, unless another buffer or process reads them.
     fn unshared_mut(&mut self) -> Option<&mut [u64]> {
         match self {
+            Self::Mapped(_) => None,
             Self::Shared(memory) => Arc::get_mut(memory)?.unshared_mut(),
             memory => Some(memory.words_mut()),
         }
     }
+}
+
+/// The words of some bytes that begin at a word, without what is left over at the end.
+fn whole_words(bytes: &[u8]) -> &[u64] {
+    bytemuck::cast_slice(&bytes[..bytes.len() / size_of::<u64>() * size_of::<u64>()])
 }
 
 impl Default for Memory {
@@ -97,8 +107,8 @@ impl fmt::Debug for RowBuffer {
 }
 
 impl RowBuffer {
-    /// Distance of rows of n words.
-    fn stride(n: usize) -> usize {
+    /// Distance of rows of n words, in memory and in files: part of their format.
+    pub fn stride(n: usize) -> usize {
         let stride = n.next_multiple_of(LINE);
         if stride % ALIAS == 0 { stride + SKEW } else { stride }
     }
@@ -113,6 +123,16 @@ impl RowBuffer {
         let memory = Memory::new(Self::words(rows, n));
         // There is room for a shift by up to a line.
         let offset = memory.words().as_ptr().align_offset(LINE * size_of::<u64>()).min(LINE);
+        Self { memory, offset, stride: Self::stride(n), n, rows }
+    }
+
+    /// Rows that lie in a file, the first of them at word `offset`, which is a multiple of a line.
+    pub fn mapped(file: &Arc<Mapping>, offset: usize, rows: usize, n: usize) -> Self {
+        let memory = Memory::Mapped(Arc::clone(file));
+        assert!(
+            offset.is_multiple_of(LINE) && offset + rows * Self::stride(n) <= memory.words().len(),
+            "rows of the file"
+        );
         Self { memory, offset, stride: Self::stride(n), n, rows }
     }
 
@@ -145,19 +165,19 @@ impl RowBuffer {
         (0..parts).map(part).collect()
     }
 
-    /// Moves the rows into memory of their own, where it is shared.
+    /// Moves the rows into memory of their own, where others read it.
     fn own(&mut self) {
-        if matches!(self.memory, Memory::Shared(_)) {
+        if matches!(self.memory, Memory::Mapped(_) | Memory::Shared(_)) {
             let mut copy = Self::new(self.rows, self.n);
             (0..self.rows).for_each(|row| copy.row_mut(row).copy_from_slice(self.row(row)));
             *self = copy;
         }
     }
 
-    /// Words held, used or not; none if they are shared.
+    /// Words held, used or not; none if others read them.
     pub fn capacity(&self) -> usize {
         match &self.memory {
-            Memory::Shared(_) => 0,
+            Memory::Mapped(_) | Memory::Shared(_) => 0,
             memory => memory.words().len(),
         }
     }

@@ -15,10 +15,12 @@ pub mod rns;
 pub mod sample;
 mod signed;
 pub mod slots;
+mod stored;
 mod together;
 
 pub use basis::Basis;
 pub use error::RingError;
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use ring::Ring;
+pub use stored::Stored;
 pub use windlass_kernels as kernels;

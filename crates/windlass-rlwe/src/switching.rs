@@ -84,20 +84,60 @@ impl SwitchingKey {
         digits: usize,
         fill: impl Fn(usize, usize, Modulus, [&mut [u64]; 2]) + Sync,
     ) -> Self {
-        let mut polys =
-            Poly::filled_together(context.ring(), &context.wide_basis(level), 2 * digits, |index, q, rows| {
-                rows.chunks_exact_mut(2).enumerate().for_each(|(k, pair)| {
-                    let [b, a] = pair else { unreachable!("chunks of two") };
-                    fill(k, index, q, [b, a]);
-                });
-            })
-            .into_iter();
-        let (mut b, mut a) = (Vec::with_capacity(digits), Vec::with_capacity(digits));
-        while let (Some(x), Some(y)) = (polys.next(), polys.next()) {
+        let wide = context.wide_basis(level);
+        let pairs = Poly::filled_together(context.ring(), &wide, 2 * digits, |index, q, rows| {
+            rows.chunks_exact_mut(2).enumerate().for_each(|(k, pair)| {
+                let [b, a] = pair else { unreachable!("chunks of two") };
+                fill(k, index, q, [b, a]);
+            });
+        });
+        Self::of_pairs(id, level, seed, pairs)
+    }
+
+    fn of_pairs(id: KeyId, level: usize, seed: [u8; 32], pairs: Vec<Poly<Eval>>) -> Self {
+        let (mut b, mut a) = (Vec::with_capacity(pairs.len() / 2), Vec::with_capacity(pairs.len() / 2));
+        let mut pairs = pairs.into_iter();
+        while let (Some(x), Some(y)) = (pairs.next(), pairs.next()) {
             b.push(x);
             a.push(y);
         }
         Self { id, level, seed, b, a }
+    }
+
+    /// The number of digits of keys for `level`: of pairs (b_k, a_k). The level is one of the
+    /// chain.
+    pub fn digits(context: &Context, level: usize) -> usize {
+        context.gadget().active(&context.basis(level)).len()
+    }
+
+    /// A key of the pair `id` whose halves b_0, a_0, b_1, a_1, .. are given as they shall lie in
+    /// memory; a key that a file holds ready for use. That the a halves come from the seed is
+    /// taken on trust.
+    ///
+    /// # Errors
+    /// As [`Self::from_parts`].
+    pub fn from_pairs(
+        context: &Context,
+        id: KeyId,
+        level: usize,
+        seed: [u8; 32],
+        pairs: Vec<Poly<Eval>>,
+    ) -> Result<Self, RlweError> {
+        Self::check_halves(context, level, 2, &pairs)?;
+        Ok(Self::of_pairs(id, level, seed, pairs))
+    }
+
+    /// Errors: [`RlweError::BadKey`] unless there are `each` polynomials of the level for each
+    /// digit.
+    fn check_halves(context: &Context, level: usize, each: usize, halves: &[Poly<Eval>]) -> Result<(), RlweError> {
+        let bad = Err(RlweError::BadKey { what: "switching key" });
+        if level == 0 || level > context.top_level() {
+            return bad;
+        }
+        let wide = context.wide_basis(level);
+        let fits = |poly: &Poly<Eval>| Arc::ptr_eq(poly.ring(), context.ring()) && poly.basis() == &wide;
+        let complete = halves.len() == each * Self::digits(context, level) && halves.iter().all(fits);
+        if complete { Ok(()) } else { bad }
     }
 
     /// Rebuilds a key of the pair `id` from its seed and its b halves.
@@ -111,16 +151,7 @@ impl SwitchingKey {
         seed: [u8; 32],
         b: Vec<Poly<Eval>>,
     ) -> Result<Self, RlweError> {
-        let bad = Err(RlweError::BadKey { what: "switching key" });
-        if level == 0 || level > context.top_level() {
-            return bad;
-        }
-        let wide = context.wide_basis(level);
-        let groups = context.gadget().active(&context.basis(level));
-        let fits = |poly: &Poly<Eval>| Arc::ptr_eq(poly.ring(), context.ring()) && poly.basis() == &wide;
-        if b.len() != groups.len() || !b.iter().all(fits) {
-            return bad;
-        }
+        Self::check_halves(context, level, 1, &b)?;
         Ok(Self::filled(context, id, level, seed, b.len(), |k, index, q, [low, high]| {
             low.copy_from_slice(b[k].row_of(index));
             sample::uniform_row(index, q, &seed, k as u32, high);
@@ -150,6 +181,11 @@ impl SwitchingKey {
     /// The b halves, `[digits]`, each over Q_level·P.
     pub fn b(&self) -> &[Poly<Eval>] {
         &self.b
+    }
+
+    /// All halves b_0, a_0, b_1, a_1, .., as they lie in memory.
+    pub fn pairs(&self) -> impl Iterator<Item = &Poly<Eval>> {
+        self.b.iter().zip(&self.a).flat_map(|(b, a)| [b, a])
     }
 
     fn halves(&self) -> [&[Poly<Eval>]; 2] {
