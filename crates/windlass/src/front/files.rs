@@ -119,13 +119,19 @@ impl Context {
         bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
     ) -> Result<Server> {
         let keys: EvaluationKeys = self.from_bytes(evaluation)?;
-        let mut own = Vec::with_capacity(bootstrappings.len());
-        for (plan, bytes) in bootstrappings {
+        self.server_from_keys(Arc::new(keys), self.bootstrap_keys_from_bytes(bootstrappings)?)
+    }
+
+    /// The keys of bootstrappings in the bytes of their files.
+    pub(super) fn bootstrap_keys_from_bytes(
+        &self,
+        bootstrappings: &[(Arc<BootstrapPlan>, &[u8])],
+    ) -> Result<Vec<(Arc<BootstrapPlan>, BootstrapKeys)>> {
+        let read = |(plan, bytes): &(Arc<BootstrapPlan>, &[u8])| {
             let files = BootstrapContext::new(plan, self.files().context(), self.scheme());
-            let keys: BootstrapKeys = wire::from_bytes(&files, bytes)?;
-            own.push((Arc::clone(plan), keys));
-        }
-        self.server_from_keys(Arc::new(keys), own)
+            Ok((Arc::clone(plan), wire::from_bytes(&files, bytes)?))
+        };
+        bootstrappings.iter().map(read).collect()
     }
 }
 

@@ -16,6 +16,11 @@ impl FieldWriter {
         Self { bytes: Vec::with_capacity(capacity) }
     }
 
+    /// Bytes written.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
     /// The payload.
     pub fn finish(self) -> Vec<u8> {
         self.bytes
@@ -99,6 +104,11 @@ impl<'a> FieldReader<'a> {
         let (field, rest) = self.rest.split_at_checked(count).ok_or(WireError::Malformed { what })?;
         self.rest = rest;
         Ok(field)
+    }
+
+    /// All that is left.
+    pub(super) fn rest(self) -> &'a [u8] {
+        self.rest
     }
 
     /// The next `N` bytes. Errors as [`Self::bytes`].

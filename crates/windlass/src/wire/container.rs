@@ -9,8 +9,12 @@
 //! | 44 | 16 | [`KeyId`]: the key pair that the contents belong to |
 //! | 60 | 8 | payload length L, little-endian |
 //! | 68 | L | payload |
-//! | 68 + L | 32 | SHA-256 of everything before |
+//! | 68 + L | 32 | checksum of everything before |
+//!
+//! The checksum is SHA-256; of files that are mapped ([`Kind::is_mapped`]) it is SHA-256 of the
+//! SHA-256 of each MiB, which all threads compute together.
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::{FieldWriter, KeyId, Kind, WireError};
@@ -27,8 +31,12 @@ pub const VERSION: u16 = 2;
 pub(super) const MAGIC: [u8; 8] = *b"WINDLASS";
 const HEADER: usize = OVERHEAD - TRAILER;
 const TRAILER: usize = 32;
+/// Bytes that a file which is mapped is summed up by.
+pub(super) const CHUNK: usize = 1 << 20;
 /// Where the payload length stands.
 const LENGTH: std::ops::Range<usize> = 60..68;
+/// Where the kind stands.
+const KIND: std::ops::Range<usize> = 10..12;
 
 /// What a header says of its payload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,10 +85,25 @@ pub(super) fn begin(label: &Label, capacity: usize) -> FieldWriter {
 pub(super) fn finish(out: FieldWriter) -> Vec<u8> {
     let mut bytes = out.finish();
     let length = (bytes.len() - HEADER) as u64;
-    bytes[LENGTH].copy_from_slice(&length.to_le_bytes());
-    let checksum = Sha256::digest(&bytes);
-    bytes.extend_from_slice(&checksum);
+    set_length(&mut bytes, length);
+    let trailer = checksum(&bytes);
+    bytes.extend_from_slice(&trailer);
     bytes
+}
+
+/// Writes the length of the payload into a header.
+pub(super) fn set_length(header: &mut [u8], length: u64) {
+    header[LENGTH].copy_from_slice(&length.to_le_bytes());
+}
+
+/// The checksum of a header and its payload.
+fn checksum(bytes: &[u8]) -> [u8; TRAILER] {
+    let mapped = bytes.get(KIND).and_then(|code| Some(u16::from_le_bytes(code.try_into().ok()?)));
+    if !mapped.and_then(Kind::from_code).is_some_and(Kind::is_mapped) {
+        return Sha256::digest(bytes).into();
+    }
+    let digests: Vec<[u8; 32]> = bytes.par_chunks(CHUNK).map(|chunk| Sha256::digest(chunk).into()).collect();
+    Sha256::digest(digests.as_flattened()).into()
 }
 
 /// The payload of a container and its key pair, if it is whole and what was expected.
@@ -96,8 +119,8 @@ pub fn open<'a>(bytes: &'a [u8], expected: &Expected) -> Result<(KeyId, &'a [u8]
     };
     let (key, total) = check_header(header, expected)?;
     check_length(total, bytes.len() as u64)?;
-    let (body, checksum) = bytes.split_at(bytes.len() - TRAILER);
-    if Sha256::digest(body).as_slice() != checksum {
+    let (body, trailer) = bytes.split_at(bytes.len() - TRAILER);
+    if checksum(body) != trailer {
         return Err(WireError::Corrupt);
     }
     Ok((key, &body[HEADER..]))

@@ -55,6 +55,17 @@ pub enum WireError {
         /// The key pair of the other files.
         expected: KeyId,
     },
+    /// Constants that were prepared for another linear plan, or for another factoring of the same
+    /// map.
+    #[error(
+        "holds the constants of another plan: {found}..., expected {expected}...; make the plan of the same map, with the same specification, as the one that was saved"
+    )]
+    OtherPlan {
+        /// First bytes of the fingerprint in the file, in hexadecimal.
+        found: String,
+        /// First bytes of the fingerprint of the plan in use, in hexadecimal.
+        expected: String,
+    },
     /// A set of no keys belongs to no key pair, so no file can name it.
     #[error("there are no keys to save: a set of evaluation keys takes the key pair of its first key")]
     NoKeyPair,
@@ -109,6 +120,7 @@ impl From<io::Error> for WireError {
         let message = match error.kind() {
             io::ErrorKind::AlreadyExists => "already exists; remove it or choose another name".to_owned(),
             io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+            io::ErrorKind::WouldBlock => "is being written; try again when that is done".to_owned(),
             _ => error.to_string(),
         };
         Self::Io { kind: error.kind(), message }

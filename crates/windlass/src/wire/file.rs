@@ -16,11 +16,18 @@ pub enum Access {
     Owner,
     /// Everybody that the system's defaults allow.
     Public,
+    /// As `Public`, to be read only (mode 0444): what is mapped must not change.
+    Fixed,
 }
 
-/// Who may read a new file of this kind: a secret key its owner only.
+/// Who may do what with a new file of this kind: a secret key is for its owner only, and nobody
+/// writes to what others may have mapped.
 pub(super) fn access_of(kind: Kind) -> Access {
-    if kind.is_secret() { Access::Owner } else { Access::Public }
+    match kind {
+        _ if kind.is_secret() => Access::Owner,
+        _ if kind.is_mapped() => Access::Fixed,
+        _ => Access::Public,
+    }
 }
 
 /// Writes a container to a new file and gives its size in bytes. Secret keys are readable by their
@@ -78,11 +85,20 @@ pub fn read_file(path: &Path, expected: &Expected) -> Result<(KeyId, Zeroizing<V
 /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left
 /// behind.
 pub fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), WireError> {
+    write_new_with(path, access, |file| file.write_all(bytes))
+}
+
+/// As [`write_new`], with contents that `write` writes piece by piece.
+pub(super) fn write_new_with(
+    path: &Path,
+    access: Access,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> Result<(), WireError> {
     if path.symlink_metadata().is_ok() {
         return Err(std::io::Error::from(std::io::ErrorKind::AlreadyExists).into());
     }
     let temporary = temporary_name(path);
-    let written = write_temporary(&temporary, bytes, access).and_then(|()| move_new(&temporary, path));
+    let written = write_temporary(&temporary, access, write).and_then(|()| move_new(&temporary, path));
     if written.is_err() {
         // The first error is the one to report; the file may not exist at all.
         let _ = fs::remove_file(&temporary);
@@ -98,7 +114,11 @@ pub fn temporary_name(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn write_temporary(path: &Path, bytes: &[u8], access: Access) -> std::io::Result<()> {
+fn write_temporary(
+    path: &Path,
+    access: Access,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     restrict(&mut options, access);
@@ -106,14 +126,18 @@ fn write_temporary(path: &Path, bytes: &[u8], access: Access) -> std::io::Result
     // A sign of life for those who clear away what killed writers left; without it the number of
     // the process is one.
     let _ = file.lock();
-    file.write_all(bytes)?;
+    write(&mut file)?;
     file.sync_all()
 }
 
 #[cfg(unix)]
 fn restrict(options: &mut OpenOptions, access: Access) {
     use std::os::unix::fs::OpenOptionsExt;
-    options.mode(if access == Access::Owner { 0o600 } else { 0o666 });
+    options.mode(match access {
+        Access::Owner => 0o600,
+        Access::Public => 0o666,
+        Access::Fixed => 0o444,
+    });
 }
 
 #[cfg(not(unix))]

@@ -1,5 +1,7 @@
 //! Keys on the wire: secret coefficients at two bits each, uniform halves as seeds.
 
+use std::sync::Arc;
+
 use windlass_rlwe::Context;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::{PublicKey, SecretKey};
@@ -69,7 +71,7 @@ impl<C: FileContext> Wire<C> for PublicKey {
 }
 
 /// Bytes of a switching key before its polynomials: element, level, seed.
-const KEY_FIELDS: usize = 8 + 2 + 32;
+pub(super) const KEY_FIELDS: usize = 8 + 2 + 32;
 
 impl<C: FileContext> Wire<C> for EvaluationKeys {
     const KIND: Kind = Kind::EvaluationKeys;
@@ -81,32 +83,23 @@ impl<C: FileContext> Wire<C> for EvaluationKeys {
     /// The number of keys (4 bytes), then for each its element (8 bytes; 0 for relinearisation,
     /// first), level (2 bytes), seed, and b halves. Elements increase.
     fn encode(&self, _: &C, out: &mut FieldWriter) {
-        let galois: Vec<u64> = self.galois_elements().collect();
-        out.u32((galois.len() + usize::from(self.relinearisation().is_some())) as u32);
-        if let Some(key) = self.relinearisation() {
-            write_key(out, 0, key);
-        }
-        for element in galois {
-            let key = self.galois(element).expect("the element was listed");
-            write_key(out, element, key);
+        let keys = in_order(self);
+        out.u32(keys.len() as u32);
+        for (element, key) in keys {
+            write_fields(out, element, key);
+            key.b().iter().for_each(|digit| write_poly(out, digit));
         }
     }
 
     fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
-        let count = fields.u32("number of evaluation keys")?;
-        let mut keys = Self::of_pair(context.rlwe(), key);
-        let mut last = None;
-        for _ in 0..count {
-            let (element, switching) = read_key(context.rlwe(), key, &mut fields)?;
-            if last.is_some_and(|last| element <= last) || element == 1 {
-                return Err(WireError::Malformed { what: "order of the evaluation keys" }.into());
-            }
-            match element {
-                0 => keys.insert_relinearisation(switching)?,
-                _ => keys.insert_galois(element, switching)?,
-            }
-            last = Some(element);
-        }
+        let rlwe = context.rlwe();
+        let keys = read_keys(rlwe, key, &mut fields, |&Fields { level, seed, .. }, fields| {
+            let basis = rlwe.wide_basis(level);
+            let b = (0..SwitchingKey::digits(rlwe, level))
+                .map(|_| read_poly(rlwe, &basis, fields, "evaluation key"))
+                .collect::<Result<Vec<_>, WireError>>()?;
+            Ok(SwitchingKey::from_parts(rlwe, key, level, seed, b)?)
+        })?;
         fields.finish("evaluation keys")?;
         Ok(keys)
     }
@@ -121,24 +114,57 @@ impl<C: FileContext> Wire<C> for EvaluationKeys {
     }
 }
 
-fn write_key(out: &mut FieldWriter, element: u64, key: &SwitchingKey) {
+/// The keys with their elements, 0 for relinearisation, in increasing order.
+pub(super) fn in_order(keys: &EvaluationKeys) -> Vec<(u64, &SwitchingKey)> {
+    let galois = keys.galois_elements().filter_map(|element| Some((element, &**keys.galois(element)?)));
+    keys.relinearisation().map(|key| (0, &**key)).into_iter().chain(galois).collect()
+}
+
+/// What stands before the polynomials of a key.
+pub(super) struct Fields {
+    element: u64,
+    pub level: usize,
+    pub seed: [u8; 32],
+}
+
+pub(super) fn write_fields(out: &mut FieldWriter, element: u64, key: &SwitchingKey) {
     out.u64(element);
     out.u16(key.level() as u16);
     out.bytes(key.seed());
-    key.b().iter().for_each(|digit| write_poly(out, digit));
 }
 
-fn read_key(context: &Context, key: KeyId, fields: &mut FieldReader<'_>) -> Result<(u64, SwitchingKey)> {
-    let element = fields.u64("automorphism of an evaluation key")?;
-    let level = usize::from(fields.u16("level of an evaluation key")?);
-    if level == 0 || level > context.top_level() || element >= context.params().m() {
-        return Err(WireError::Malformed { what: "level or automorphism of an evaluation key" }.into());
+impl Fields {
+    fn read(context: &Context, fields: &mut FieldReader<'_>) -> Result<Self, WireError> {
+        let element = fields.u64("automorphism of an evaluation key")?;
+        let level = usize::from(fields.u16("level of an evaluation key")?);
+        if level == 0 || level > context.top_level() || element >= context.params().m() {
+            return Err(WireError::Malformed { what: "level or automorphism of an evaluation key" });
+        }
+        Ok(Self { element, level, seed: fields.array("seed of an evaluation key")? })
     }
-    let seed = fields.array("seed of an evaluation key")?;
-    let basis = context.wide_basis(level);
-    let digits = context.gadget().active(&context.basis(level)).len();
-    let b = (0..digits)
-        .map(|_| read_poly(context, &basis, fields, "evaluation key"))
-        .collect::<Result<Vec<_>, WireError>>()?;
-    Ok((element, SwitchingKey::from_parts(context, key, level, seed, b)?))
+}
+
+/// Reads the number of keys, and for each its fields; `switching(fields, reader)` gives the key.
+pub(super) fn read_keys<'a>(
+    context: &Arc<Context>,
+    key: KeyId,
+    reader: &mut FieldReader<'a>,
+    mut switching: impl FnMut(&Fields, &mut FieldReader<'a>) -> Result<SwitchingKey>,
+) -> Result<EvaluationKeys> {
+    let count = reader.u32("number of evaluation keys")?;
+    let mut keys = EvaluationKeys::of_pair(context, key);
+    let mut last = None;
+    for _ in 0..count {
+        let fields = Fields::read(context, reader)?;
+        let (element, switching) = (fields.element, switching(&fields, reader)?);
+        if last.is_some_and(|last| element <= last) || element == 1 {
+            return Err(WireError::Malformed { what: "order of the evaluation keys" }.into());
+        }
+        match element {
+            0 => keys.insert_relinearisation(switching)?,
+            _ => keys.insert_galois(element, switching)?,
+        }
+        last = Some(element);
+    }
+    Ok(keys)
 }

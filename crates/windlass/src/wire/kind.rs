@@ -24,10 +24,14 @@ pub enum Kind {
     ApproximateCiphertext,
     /// Ciphertexts of any scheme that encrypt an array together.
     CiphertextList,
+    /// Relinearisation and Galois keys as they lie in memory.
+    ReadyKeys,
+    /// The constants of a linear plan as they lie in memory.
+    PreparedConstants,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Self, u16, &'static str); 9] = [
+    pub(super) const ALL: [(Self, u16, &'static str); 11] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -37,11 +41,18 @@ impl Kind {
         (Self::BootstrapKeys, 7, "bootstrapping keys"),
         (Self::ApproximateCiphertext, 8, "a CKKS ciphertext"),
         (Self::CiphertextList, 9, "a list of ciphertexts"),
+        (Self::ReadyKeys, 10, "evaluation keys, ready for use"),
+        (Self::PreparedConstants, 11, "prepared constants of a linear plan"),
     ];
 
     /// Whether only its owner may have it.
     pub const fn is_secret(self) -> bool {
         matches!(self, Self::SecretKey)
+    }
+
+    /// Whether its residues lie in the file as in memory, so that it can be mapped.
+    pub const fn is_mapped(self) -> bool {
+        matches!(self, Self::ReadyKeys | Self::PreparedConstants)
     }
 
     /// Its code in a header.

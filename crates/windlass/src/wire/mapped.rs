@@ -68,7 +68,7 @@ impl Body<'_> {
     }
 
     /// The container in bytes.
-    pub fn to_bytes(self, label: &Label) -> Vec<u8> {
+    pub fn sealed(self, label: &Label) -> Vec<u8> {
         let mut out = begin(label, self.len() as usize + TRAILER_BYTES);
         self.append(&mut out);
         finish(out)

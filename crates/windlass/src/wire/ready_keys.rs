@@ -65,7 +65,7 @@ impl ReadyKeys {
     /// # Errors
     /// [`WireError::NoKeyPair`] for a set of no keys.
     pub fn to_bytes<C: FileContext>(&self, context: &C) -> Result<Vec<u8>, WireError> {
-        Ok(self.body().to_bytes(&self.label(context)?))
+        Ok(self.body().sealed(&self.label(context)?))
     }
 
     fn label<C: FileContext>(&self, context: &C) -> Result<Label, WireError> {

@@ -7,3 +7,4 @@ mod common;
 mod exact;
 mod key_pairs;
 mod lists;
+mod ready_keys;
