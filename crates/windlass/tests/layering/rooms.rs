@@ -22,6 +22,7 @@ const ROOMS: [Room; 10] = [
             "names.rs",
             "integer.rs",
             "main_result.rs",
+            "memory.rs",
         ],
     ),
     ("plaintext", &["plaintext"]),
