@@ -179,7 +179,12 @@ impl Context {
     /// [`Error::Bootstrap`] when the parameters do not carry a bootstrapping;
     /// [`Error::OtherSlotOrder`] for slots in another order than [`Self::for_bootstrapping`] gives.
     pub fn bootstrapping(&self) -> Result<Arc<BootstrapPlan>> {
-        self.bootstrapping_with(self.setting().bootstrapping.clone().unwrap_or_default())
+        self.bootstrapping_with(self.bootstrapping_spec())
+    }
+
+    /// How [`Self::bootstrapping`] bootstraps: as the preset says, where there is one.
+    pub fn bootstrapping_spec(&self) -> BootstrapSpec {
+        self.setting().bootstrapping.clone().unwrap_or_default()
     }
 
     /// A plan to bootstrap in a way of one's own.

@@ -1,0 +1,517 @@
+//! Encrypted arrays.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pyo3::basic::CompareOp;
+use pyo3::prelude::*;
+use pyo3::types::{PySlice, PyTuple};
+use windlass::Result;
+use windlass::schemes::{Ciphertext, ckks};
+
+use crate::context::{Kind, PyContext, Setting};
+use crate::error::plain;
+use crate::layout::Layout;
+use crate::numbers::Numbers;
+use crate::operators::{self, Operand};
+use crate::runtime::{long, quick, stopped};
+use crate::server::{Handle, PyServer, ServerKind};
+
+/// Ciphertexts of one scheme, row by row.
+pub enum Parts {
+    /// BGV or BFV.
+    Exact(Vec<Ciphertext>),
+    /// CKKS.
+    Approximate(Vec<ckks::Ciphertext>),
+}
+
+impl Parts {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Exact(list) => list.len(),
+            Self::Approximate(list) => list.len(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Exact(list) => list.iter().map(Ciphertext::bytes).sum(),
+            Self::Approximate(list) => list.iter().map(ckks::Ciphertext::bytes).sum(),
+        }
+    }
+
+    /// Those of some rows.
+    fn rows(&self, chunks: usize, rows: &[usize]) -> Self {
+        let places = rows.iter().flat_map(|row| row * chunks..(row + 1) * chunks);
+        match self {
+            Self::Exact(list) => Self::Exact(places.map(|place| list[place].clone()).collect()),
+            Self::Approximate(list) => Self::Approximate(places.map(|place| list[place].clone()).collect()),
+        }
+    }
+}
+
+/// An encrypted array.
+///
+/// Made by :meth:`Client.encrypt`. Bound to a server (:meth:`Server.receive`) it computes as NumPy
+/// arrays do: ``+ - *`` with ciphertexts, arrays and numbers, ``**`` with a positive integer, ``@``,
+/// ``x.sum()``, ``x.roll(k)``, ``x.refresh()``, indexing of rows.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> context = wl.Context.preset("insecure_toy_256")
+/// >>> client, server = context.generate_keys(context.products())
+/// >>> x = server.receive(client.encrypt([1, 2, 3]))
+/// >>> client.decrypt(x * x - 2 * x + [10, 20, 30])
+/// array([ 9, 20, 33])
+#[pyclass(frozen, weakref, name = "Ciphertext", module = "windlass")]
+pub struct PyCiphertext {
+    pub setting: Arc<Setting>,
+    pub parts: Arc<Parts>,
+    pub layout: Layout,
+    pub numbers: Numbers,
+    /// Whether entries are elements of slots of higher degree, d coefficients each.
+    pub elements: bool,
+    /// Whether slots beyond the entries hold zeros.
+    pub clean: bool,
+    pub server: Option<Arc<Handle>>,
+}
+
+impl PyCiphertext {
+    /// A fresh encryption.
+    pub fn fresh(setting: &Arc<Setting>, parts: Parts, layout: Layout, numbers: Numbers, elements: bool) -> Self {
+        Self {
+            setting: Arc::clone(setting),
+            parts: Arc::new(parts),
+            layout,
+            numbers,
+            elements,
+            clean: true,
+            server: None,
+        }
+    }
+
+    /// What was computed from this one.
+    pub fn result(&self, parts: Parts, layout: Layout, numbers: Numbers, clean: bool) -> Self {
+        let (setting, server) = (Arc::clone(&self.setting), self.server.clone());
+        Self { setting, parts: Arc::new(parts), layout, numbers, elements: self.elements, clean, server }
+    }
+
+    /// The same ciphertext with a server.
+    pub fn bound(&self, server: &Arc<Handle>) -> Self {
+        Self { server: Some(Arc::clone(server)), ..self.copied() }
+    }
+
+    /// The same array.
+    pub fn copied(&self) -> Self {
+        let (setting, parts) = (Arc::clone(&self.setting), Arc::clone(&self.parts));
+        Self { setting, parts, layout: self.layout.clone(), server: self.server.clone(), ..*self }
+    }
+
+    /// Ciphertexts of a row.
+    pub fn chunks(&self) -> usize {
+        self.layout.chunks(self.setting.slots())
+    }
+
+    pub fn check_context(&self, py: Python<'_>, setting: &Arc<Setting>, operation: &str) -> PyResult<()> {
+        if Arc::ptr_eq(&self.setting, setting) || self.setting.same(setting) {
+            return Ok(());
+        }
+        let message = format!(
+            "{operation}: the ciphertext belongs to another context ({}, not {})",
+            self.setting.in_words(),
+            setting.in_words()
+        );
+        Err(plain(py, "OtherContext", message))
+    }
+
+    /// The server that computes.
+    pub fn server(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
+        let message =
+            "this ciphertext is not bound to a server, which holds the keys to compute with: x = server.receive(x)";
+        self.server.as_ref().ok_or_else(|| plain(py, "NotBound", message))?.open(py)
+    }
+
+    pub fn from_bytes(
+        py: Python<'_>,
+        setting: &Arc<Setting>,
+        parts: &[&[u8]],
+        shape: Vec<usize>,
+        numbers: Numbers,
+        (length, elements, clean): (usize, bool, bool),
+    ) -> PyResult<Self> {
+        let malformed = |what: &str| plain(py, "FileError", format!("malformed ciphertext: {what}"));
+        let count = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
+        let rows = count
+            .filter(|_| length > 0)
+            .map(|count| count / length)
+            .filter(|&rows| rows > 0 && Some(rows * length) == count);
+        let rows = rows.ok_or_else(|| malformed("shape"))?;
+        let layout = Layout { dims: shape, rows, length };
+        if layout.rows.checked_mul(layout.chunks(setting.slots())) != Some(parts.len()) {
+            return Err(malformed("number of parts"));
+        }
+        if (elements && !setting.is_exact())
+            || setting.is_exact() != matches!(numbers, Numbers::Signed | Numbers::Unsigned)
+        {
+            return Err(malformed("dtype"));
+        }
+        let parts = quick(py, || read_parts(setting, parts))?;
+        Ok(Self { clean, ..Self::fresh(setting, parts, layout, numbers, elements) })
+    }
+
+    pub fn load(py: Python<'_>, setting: &Arc<Setting>, path: PathBuf) -> PyResult<Self> {
+        let parts = quick(py, || {
+            Ok(match &setting.kind {
+                Kind::Exact(context) => Parts::Exact(vec![context.load(&path)?]),
+                Kind::Approximate(context) => Parts::Approximate(vec![context.load(&path)?]),
+            })
+        })?;
+        let numbers = if setting.is_exact() { Numbers::Signed } else { Numbers::Real };
+        let layout = Layout::of_shape(&[setting.slots()]);
+        Ok(Self { clean: true, ..Self::fresh(setting, parts, layout, numbers, false) })
+    }
+
+    /// Each ciphertext in the bytes of its file.
+    fn to_bytes(&self) -> Result<Vec<Vec<u8>>> {
+        match (&self.setting.kind, &*self.parts) {
+            (Kind::Exact(context), Parts::Exact(list)) => list.iter().map(|ct| context.to_bytes(ct)).collect(),
+            (Kind::Approximate(context), Parts::Approximate(list)) => {
+                list.iter().map(|ct| context.to_bytes(ct)).collect()
+            }
+            _ => unreachable!("contexts and ciphertexts are of one kind"),
+        }
+    }
+}
+
+fn read_parts(setting: &Setting, parts: &[&[u8]]) -> Result<Parts> {
+    Ok(match &setting.kind {
+        Kind::Exact(context) => {
+            Parts::Exact(parts.iter().map(|bytes| context.from_bytes(bytes)).collect::<Result<_>>()?)
+        }
+        Kind::Approximate(context) => {
+            Parts::Approximate(parts.iter().map(|bytes| context.from_bytes(bytes)).collect::<Result<_>>()?)
+        }
+    })
+}
+
+#[pymethods]
+impl PyCiphertext {
+    /// NumPy leaves operators with arrays to this class.
+    #[classattr]
+    #[pyo3(name = "__array_ufunc__")]
+    fn array_ufunc() -> Option<bool> {
+        None
+    }
+
+    /// The shape of the array; elements of slots count as one entry.
+    #[getter]
+    fn shape<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        PyTuple::new(py, &self.layout.dims)
+    }
+
+    /// The number of dimensions.
+    #[getter]
+    fn ndim(&self) -> usize {
+        self.layout.dims.len()
+    }
+
+    /// The number of entries.
+    #[getter]
+    fn size(&self) -> usize {
+        self.layout.count()
+    }
+
+    /// The dtype that decryption gives.
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::numbers::numpy(py)?.getattr("dtype")?.call1((self.numbers.dtype(),))
+    }
+
+    /// Whether entries are elements of slots of higher degree, d coefficients each.
+    #[getter]
+    fn elements(&self) -> bool {
+        self.elements
+    }
+
+    /// How many ciphertexts it takes.
+    #[getter]
+    fn ciphertexts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Bytes in memory.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.parts.bytes()
+    }
+
+    /// The lowest level of its ciphertexts: the number of primes of their modulus.
+    #[getter]
+    fn level(&self) -> usize {
+        match &*self.parts {
+            Parts::Exact(list) => list.iter().map(Ciphertext::level).min().unwrap_or(0),
+            Parts::Approximate(list) => list.iter().map(ckks::Ciphertext::level).min().unwrap_or(0),
+        }
+    }
+
+    /// Bits by which the noise may still grow; for CKKS the bits of precision that are left after
+    /// the point of the values' bound.
+    #[getter]
+    fn capacity(&self, py: Python<'_>) -> PyResult<f64> {
+        let capacity = |list: &[Ciphertext], server: &windlass::Server| {
+            list.iter().map(|ct| server.capacity(ct)).fold(f64::INFINITY, f64::min)
+        };
+        match (&*self.parts, &self.server) {
+            (Parts::Approximate(_), _) => Ok(self.precision_bits().unwrap_or(0.0)),
+            (Parts::Exact(list), Some(handle)) => match &*handle.open(py)? {
+                ServerKind::Exact(server) => Ok(capacity(list, server)),
+                ServerKind::Approximate(_) => Ok(0.0),
+            },
+            (Parts::Exact(list), None) => quick(py, || match ServerKind::without_keys(&self.setting)? {
+                ServerKind::Exact(server) => Ok(capacity(list, &server)),
+                ServerKind::Approximate(_) => Ok(0.0),
+            }),
+        }
+    }
+
+    /// CKKS alone: an estimate of -log2 of the error of each number.
+    #[getter]
+    fn precision_bits(&self) -> Option<f64> {
+        match &*self.parts {
+            Parts::Exact(_) => None,
+            Parts::Approximate(list) => {
+                Some(list.iter().map(ckks::Ciphertext::precision_bits).fold(f64::INFINITY, f64::min))
+            }
+        }
+    }
+
+    /// CKKS alone: rescalings that are left, which is to say products in sequence.
+    #[getter]
+    fn depth_left(&self) -> Option<usize> {
+        match &*self.parts {
+            Parts::Exact(_) => None,
+            Parts::Approximate(list) => list.iter().map(ckks::Ciphertext::depth_left).min(),
+        }
+    }
+
+    /// The context.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext { setting: Arc::clone(&self.setting) }
+    }
+
+    /// The server that it is bound to, if any.
+    #[getter]
+    fn server_(&self) -> Option<PyServer> {
+        self.server.as_ref().map(|handle| PyServer { handle: Arc::clone(handle) })
+    }
+
+    /// The sum over the last dimension. Name ``context.sum(length)`` when keys are made.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///     With one entry for each row.
+    ///
+    /// Raises
+    /// ------
+    /// MissingGaloisKey
+    fn sum(&self, py: Python<'_>) -> PyResult<Self> {
+        operators::sum(py, self)
+    }
+
+    /// Entries shifted cyclically along the last dimension, as ``numpy.roll``. Name
+    /// ``context.roll(length, shift)`` when keys are made.
+    ///
+    /// Raises
+    /// ------
+    /// MissingGaloisKey
+    fn roll(&self, py: Python<'_>, shift: i64) -> PyResult<Self> {
+        operators::roll(py, self, shift)
+    }
+
+    /// The same array with new capacity. Name ``context.bootstrapping()`` when keys are made.
+    ///
+    /// Parameters
+    /// ----------
+    /// progress : bool or callable, optional
+    ///
+    /// Raises
+    /// ------
+    /// MissingBootstrappingKeys
+    /// BootstrapError
+    #[pyo3(signature = (*, progress=None))]
+    fn refresh(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let (server, parts) = (self.server(py)?, Arc::clone(&self.parts));
+        let refreshed = long(py, progress, "refresh", move |ticker| {
+            let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
+                return Err(windlass::Error::MissingBootstrappingKeys);
+            };
+            let mut out = Vec::with_capacity(list.len());
+            for (number, ct) in list.iter().enumerate() {
+                let told = server.refresh_with(ct, |stage| {
+                    ticker.tell(number * stage.count + stage.number, list.len() * stage.count)
+                });
+                out.push(told?);
+                if ticker.go_on().is_break() {
+                    return Err(stopped("refresh"));
+                }
+            }
+            Ok(Parts::Exact(out))
+        })?;
+        Ok(self.result(refreshed, self.layout.clone(), self.numbers, self.clean))
+    }
+
+    /// Writes it to a new file, which the command line reads as well.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Bytes written.
+    ///
+    /// Raises
+    /// ------
+    /// ShapeError
+    ///     For an array of several ciphertexts.
+    /// FileExists
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        if self.parts.len() != 1 {
+            return Err(plain(py, "ShapeError", "a file holds one ciphertext"));
+        }
+        quick(py, || match (&self.setting.kind, &*self.parts) {
+            (Kind::Exact(context), Parts::Exact(list)) => context.save(&path, &list[0]),
+            (Kind::Approximate(context), Parts::Approximate(list)) => context.save(&path, &list[0]),
+            _ => unreachable!("contexts and ciphertexts are of one kind"),
+        })
+    }
+
+    fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::add(self, Operand::of(self, other)?)
+    }
+
+    fn __radd__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::add(self, Operand::of(self, other)?)
+    }
+
+    fn __sub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::subtract(self, Operand::of(self, other)?)
+    }
+
+    fn __rsub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::add(&operators::negate(other.py(), self)?, Operand::of(self, other)?)
+    }
+
+    fn __mul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::multiply(self, Operand::of(self, other)?)
+    }
+
+    fn __rmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::multiply(self, Operand::of(self, other)?)
+    }
+
+    fn __truediv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::divide(self, other)
+    }
+
+    fn __neg__(&self, py: Python<'_>) -> PyResult<Self> {
+        operators::negate(py, self)
+    }
+
+    fn __pos__(&self) -> Self {
+        self.copied()
+    }
+
+    fn __pow__(&self, exponent: &Bound<'_, PyAny>, modulo: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        operators::power(self, exponent, modulo)
+    }
+
+    fn __matmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::matmul(self, other)
+    }
+
+    fn __rmatmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        operators::matmul_from_left(self, other)
+    }
+
+    fn __getitem__(&self, index: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = index.py();
+        let refuse = || {
+            plain(
+                py,
+                "ShapeError",
+                "rows alone can be taken from an encrypted array (x[2], x[1:5]): entries of a row lie in one ciphertext; take them with a matrix, or decrypt first",
+            )
+        };
+        let (Some((&outer, inner)), true) = (self.layout.dims.split_first(), self.layout.dims.len() > 1) else {
+            return Err(refuse());
+        };
+        let (chosen, dims) = if let Ok(slice) = index.cast::<PySlice>() {
+            let range = slice.indices(outer as isize)?;
+            let chosen: Vec<usize> =
+                (0..range.slicelength).map(|k| (range.start + k as isize * range.step) as usize).collect();
+            let mut dims = self.layout.dims.clone();
+            dims[0] = chosen.len();
+            (chosen, dims)
+        } else {
+            let row: isize = index.extract().map_err(|_| refuse())?;
+            let place = if row < 0 { row + outer as isize } else { row };
+            if place < 0 || place >= outer as isize {
+                return Err(pyo3::exceptions::PyIndexError::new_err(format!("row {row} of {outer}")));
+            }
+            (vec![place as usize], inner.to_vec())
+        };
+        if chosen.is_empty() {
+            return Err(plain(py, "ShapeError", "an encrypted array has at least one row"));
+        }
+        let each = self.layout.rows / outer;
+        let rows: Vec<usize> = chosen.iter().flat_map(|&place| place * each..(place + 1) * each).collect();
+        let layout = Layout { dims, rows: rows.len(), length: self.layout.length };
+        Ok(self.result(self.parts.rows(self.chunks(), &rows), layout, self.numbers, self.clean))
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.layout.dims.first().copied().ok_or_else(|| plain(py, "ShapeError", "an encrypted number has no length"))
+    }
+
+    fn __richcmp__(&self, other: &Bound<'_, PyAny>, _operator: CompareOp) -> PyResult<bool> {
+        let message = "what is encrypted cannot be compared in the open: context.equal() and context.less(bound) give encrypted zeros and ones; use `a is b` for the same object";
+        Err(plain(other.py(), "EncryptedComparison", message))
+    }
+
+    fn __hash__(slf: &Bound<'_, Self>) -> usize {
+        slf.as_ptr() as usize >> 4
+    }
+
+    fn __bool__(&self, py: Python<'_>) -> PyResult<bool> {
+        Err(plain(py, "EncryptedComparison", "what is encrypted is neither true nor false"))
+    }
+
+    fn __repr__(&self) -> String {
+        let bound = if self.server.is_some() { "" } else { ", not bound to a server" };
+        format!(
+            "<windlass.Ciphertext, shape {}, {}, {}, {} ciphertext(s) of level {}{bound}>",
+            self.layout.in_words(),
+            self.numbers.dtype(),
+            self.setting.in_words(),
+            self.parts.len(),
+            self.level()
+        )
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
+    fn __reduce_ex__<'py>(&self, py: Python<'py>, protocol: u32) -> PyResult<Bound<'py, PyTuple>> {
+        let bytes = quick(py, || self.to_bytes())?;
+        let parts =
+            bytes.into_iter().map(|bytes| crate::pickle::buffer(py, bytes, protocol)).collect::<PyResult<Vec<_>>>()?;
+        let flags = (self.layout.length, self.elements, self.clean);
+        crate::pickle::reduce(
+            py,
+            "restore_ciphertext",
+            (self.setting.state.clone(), parts, self.layout.dims.clone(), self.numbers.dtype(), flags),
+        )
+    }
+}

@@ -1,0 +1,291 @@
+//! Functions of the numbers in slots.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rayon::prelude::*;
+use windlass::circuits::{Comparison, Polynomial, PolynomialPlan, Power, SlotFunction, TracePlan};
+use windlass::needs::KeyRequest;
+use windlass::{NeedsKeys, Result};
+
+use crate::ciphertext::{Parts, PyCiphertext};
+use crate::context::{Kind, Setting, sum_body};
+use crate::error::plain;
+use crate::runtime::{long, stopped};
+use crate::server::ServerKind;
+
+/// By what another process makes the same circuit.
+#[derive(Clone)]
+pub enum Recipe {
+    Polynomial(Vec<i64>),
+    RealPolynomial { coefficients: Vec<f64>, interval: Option<(f64, f64)> },
+    Table { values: Vec<i64>, start: i64 },
+    Power(u64),
+    Equal,
+    Less { bound: u64 },
+    Sum { length: usize },
+}
+
+impl Recipe {
+    /// A name, integers and reals.
+    fn parts(&self) -> (&'static str, Vec<i64>, Vec<f64>) {
+        match self {
+            Self::Polynomial(coefficients) => ("polynomial", coefficients.clone(), Vec::new()),
+            Self::RealPolynomial { coefficients, interval: None } => {
+                ("real polynomial", Vec::new(), coefficients.clone())
+            }
+            Self::RealPolynomial { coefficients, interval: Some((low, high)) } => {
+                let all = [*low, *high].into_iter().chain(coefficients.iter().copied());
+                ("chebyshev polynomial", Vec::new(), all.collect())
+            }
+            Self::Table { values, start } => {
+                ("table", [*start].into_iter().chain(values.iter().copied()).collect(), Vec::new())
+            }
+            Self::Power(exponent) => ("power", vec![*exponent as i64], Vec::new()),
+            Self::Equal => ("equal", Vec::new(), Vec::new()),
+            Self::Less { bound } => ("less", vec![*bound as i64], Vec::new()),
+            Self::Sum { length } => ("sum", vec![*length as i64], Vec::new()),
+        }
+    }
+
+    /// The recipe of these parts.
+    pub fn from_parts(name: &str, integers: Vec<i64>, reals: Vec<f64>) -> Option<Self> {
+        Some(match (name, integers.as_slice(), reals.as_slice()) {
+            ("polynomial", _, []) => Self::Polynomial(integers),
+            ("real polynomial", [], _) => Self::RealPolynomial { coefficients: reals, interval: None },
+            ("chebyshev polynomial", [], [low, high, rest @ ..]) => {
+                Self::RealPolynomial { coefficients: rest.to_vec(), interval: Some((*low, *high)) }
+            }
+            ("table", [start, values @ ..], []) => Self::Table { values: values.to_vec(), start: *start },
+            ("power", [exponent], []) => Self::Power(*exponent as u64),
+            ("equal", [], []) => Self::Equal,
+            ("less", [bound], []) => Self::Less { bound: *bound as u64 },
+            ("sum", [length], []) => Self::Sum { length: usize::try_from(*length).ok()? },
+            _ => return None,
+        })
+    }
+}
+
+/// A circuit of the library.
+pub enum Body {
+    Polynomial(PolynomialPlan),
+    RealPolynomial(Polynomial),
+    Function(SlotFunction),
+    Power(Power),
+    Comparison(Comparison),
+    Sum(Arc<TracePlan>),
+}
+
+impl Body {
+    fn needs(&self) -> &dyn NeedsKeys {
+        match self {
+            Self::Polynomial(own) => own,
+            Self::RealPolynomial(own) => own,
+            Self::Function(own) => own,
+            Self::Power(own) => own,
+            Self::Comparison(own) => own,
+            Self::Sum(own) => &**own,
+        }
+    }
+}
+
+/// A function of encrypted numbers: a polynomial, a table, a power, a comparison, a sum.
+///
+/// Made by methods of :class:`Context`; called with encrypted arrays.
+#[pyclass(frozen, weakref, name = "Circuit", module = "windlass")]
+pub struct PyCircuit {
+    pub setting: Arc<Setting>,
+    recipe: Recipe,
+    body: Arc<Body>,
+}
+
+impl PyCircuit {
+    /// Makes the circuit of a recipe.
+    pub fn make(py: Python<'_>, setting: &Arc<Setting>, recipe: Recipe) -> PyResult<Self> {
+        let wrong_scheme = match (&recipe, setting.is_exact()) {
+            (Recipe::RealPolynomial { .. }, true) => Some("polynomials with real coefficients are for CKKS"),
+            (
+                Recipe::Polynomial(_) | Recipe::Table { .. } | Recipe::Power(_) | Recipe::Equal | Recipe::Less { .. },
+                false,
+            ) => Some("functions of integers are for BGV and BFV; use a polynomial that approximates them"),
+            _ => None,
+        };
+        if let Some(message) = wrong_scheme {
+            return Err(plain(py, "ParameterError", message));
+        }
+        let (own, how) = (Arc::clone(setting), recipe.clone());
+        let body = long(py, None, "planning", move |_| make_body(&own, &how))?;
+        Ok(Self { setting: Arc::clone(setting), recipe, body: Arc::new(body) })
+    }
+
+    pub fn key_request(&self) -> KeyRequest {
+        self.body.needs().key_request()
+    }
+
+    /// Whether 0 goes to 0.
+    fn keeps_zero(&self) -> bool {
+        match &self.recipe {
+            Recipe::Polynomial(coefficients) => coefficients.first().is_none_or(|&c| c == 0),
+            Recipe::RealPolynomial { coefficients, interval: None } => coefficients.first().is_none_or(|&c| c == 0.0),
+            Recipe::Table { values, start } => {
+                usize::try_from(-start).ok().and_then(|zero| values.get(zero)).is_some_and(|&value| value == 0)
+            }
+            Recipe::Power(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The function of one array.
+    pub fn apply_one(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyCiphertext> {
+        x.check_context(py, &self.setting, "function")?;
+        if let Body::Sum(plan) = &*self.body {
+            return crate::operators::total(py, x, plan);
+        }
+        let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));
+        let values = long(py, progress, "function", move |ticker| {
+            let count = parts.len();
+            let step = || if ticker.tick(count).is_break() { Err(stopped("function")) } else { Ok(()) };
+            Ok(match (&*server, &*parts) {
+                (ServerKind::Exact(s), Parts::Exact(list)) => Parts::Exact(
+                    list.par_iter()
+                        .map(|ct| {
+                            let value = match &*body {
+                                Body::Polynomial(own) => s.apply(own, ct),
+                                Body::Function(own) => s.apply(own, ct),
+                                Body::Power(own) => s.apply(own, ct),
+                                _ => unreachable!("checked before"),
+                            }?;
+                            step().map(|()| value)
+                        })
+                        .collect::<Result<_>>()?,
+                ),
+                (ServerKind::Approximate(s), Parts::Approximate(list)) => Parts::Approximate(
+                    list.par_iter()
+                        .map(|ct| {
+                            let Body::RealPolynomial(own) = &*body else { unreachable!("checked before") };
+                            let value = s.apply(own, ct)?;
+                            step().map(|()| value)
+                        })
+                        .collect::<Result<_>>()?,
+                ),
+                _ => unreachable!("contexts are the same"),
+            })
+        })?;
+        Ok(x.result(values, x.layout.clone(), x.numbers, x.clean && self.keeps_zero()))
+    }
+
+    /// The function of two arrays of one shape.
+    fn apply_two(&self, py: Python<'_>, x: &PyCiphertext, y: &PyCiphertext) -> PyResult<PyCiphertext> {
+        for own in [x, y] {
+            own.check_context(py, &self.setting, "comparison")?;
+        }
+        if x.layout != y.layout {
+            let message = format!(
+                "arrays of shapes {} and {} cannot be compared entry by entry",
+                x.layout.in_words(),
+                y.layout.in_words()
+            );
+            return Err(plain(py, "ShapeError", message));
+        }
+        let server = if x.server.is_some() { x.server(py)? } else { y.server(py)? };
+        let (a, b, body) = (Arc::clone(&x.parts), Arc::clone(&y.parts), Arc::clone(&self.body));
+        let values = long(py, None, "comparison", move |_| match (&*server, &*a, &*b, &*body) {
+            (ServerKind::Exact(s), Parts::Exact(a), Parts::Exact(b), Body::Comparison(own)) => {
+                let pairs = a.par_iter().zip(b);
+                Ok(Parts::Exact(pairs.map(|(a, b)| s.apply(own, (a, b))).collect::<Result<_>>()?))
+            }
+            _ => unreachable!("comparisons are of exact contexts"),
+        })?;
+        let base = if x.server.is_some() { x } else { y };
+        Ok(base.result(values, x.layout.clone(), x.numbers, false))
+    }
+}
+
+fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
+    if let Recipe::Sum { length } = recipe {
+        return sum_body(setting, *length);
+    }
+    if let Recipe::RealPolynomial { coefficients, interval } = recipe {
+        return Ok(Body::RealPolynomial(match interval {
+            None => Polynomial::monomial(coefficients)?,
+            Some((low, high)) => Polynomial::chebyshev(coefficients, *low, *high)?,
+        }));
+    }
+    let Kind::Exact(context) = &setting.kind else { unreachable!("checked before") };
+    Ok(match recipe {
+        Recipe::Polynomial(coefficients) => Body::Polynomial(PolynomialPlan::new(coefficients)),
+        Recipe::Table { values, start } => {
+            let end = start.saturating_add(values.len() as i64 - 1);
+            let value = |x: i64| values[(x - start) as usize];
+            Body::Function(SlotFunction::on_range(context, *start..=end, value)?)
+        }
+        Recipe::Power(exponent) => Body::Power(Power::new(*exponent)?),
+        Recipe::Equal => Body::Comparison(Comparison::equals(context)?),
+        Recipe::Less { bound } => Body::Comparison(Comparison::is_less(context, *bound)?),
+        Recipe::Sum { .. } | Recipe::RealPolynomial { .. } => unreachable!("made above"),
+    })
+}
+
+#[pymethods]
+impl PyCircuit {
+    /// The automorphisms that need Galois keys, increasing.
+    #[getter]
+    fn required_keys(&self) -> Vec<u64> {
+        self.key_request().galois.keys().copied().collect()
+    }
+
+    /// Whether it needs the relinearisation key.
+    #[getter]
+    fn relinearisation(&self) -> bool {
+        self.key_request().relinearisation.is_some()
+    }
+
+    /// The function of one encrypted array, or of two for comparisons.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///
+    /// Raises
+    /// ------
+    /// MissingRelinearisationKey, MissingGaloisKey
+    ///     Before any work.
+    /// CapacityExhausted
+    #[pyo3(signature = (x, y=None, *, progress=None))]
+    fn __call__(
+        &self,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        y: Option<&PyCiphertext>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyCiphertext> {
+        let two = matches!(&*self.body, Body::Comparison(_));
+        match (two, y) {
+            (true, Some(y)) => self.apply_two(py, x, y),
+            (false, None) => self.apply_one(py, x, progress),
+            (true, None) => Err(plain(py, "ShapeError", "a comparison takes two encrypted arrays")),
+            (false, Some(_)) => Err(plain(py, "ShapeError", "this function takes one encrypted array")),
+        }
+    }
+
+    /// The context.
+    #[getter]
+    fn context(&self) -> crate::context::PyContext {
+        crate::context::PyContext { setting: Arc::clone(&self.setting) }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.Circuit, {}, {}>", self.key_request().needed_by, self.setting.in_words())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let (name, integers, reals) = self.recipe.parts();
+        crate::pickle::reduce(py, "restore_circuit", (self.setting.state.clone(), name, integers, reals))
+    }
+}

@@ -1,0 +1,465 @@
+//! Clients: encryption and decryption of arrays.
+
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use num_complex::Complex64;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rayon::prelude::*;
+use windlass::rlwe::context::os_rng;
+use windlass::schemes::{Ciphertext, Encryptor, ckks};
+use windlass::{Approximate, NeedsKeys, Plaintext, Result};
+
+use crate::ciphertext::{Parts, PyCiphertext};
+use crate::context::{Kind, PublicKey, Setting, encryptor};
+use crate::error::{plain, raise};
+use crate::layout::Layout;
+use crate::needs::requests;
+use crate::numbers::{Numbers, Slice, Values, complex_to_numpy, integers_to_numpy, layout_of, values};
+use crate::runtime::{long, quick};
+use crate::server::{PyServer, ServerKind};
+
+/// A client of the library.
+pub enum ClientKind {
+    /// BGV or BFV.
+    Exact(windlass::Client),
+    /// CKKS.
+    Approximate(windlass::Client<Approximate>),
+}
+
+/// A public-key encryptor of the library.
+pub enum EncryptorKind {
+    /// BGV or BFV.
+    Exact(Encryptor),
+    /// CKKS.
+    Approximate(ckks::Encryptor),
+}
+
+/// Whatever encrypts one ciphertext.
+trait Encrypts: Sync {
+    fn plaintext(&self, setting: &Setting, plaintext: &Plaintext) -> Result<Ciphertext>;
+    fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext>;
+}
+
+impl Encrypts for ClientKind {
+    fn plaintext(&self, _: &Setting, plaintext: &Plaintext) -> Result<Ciphertext> {
+        match self {
+            Self::Exact(client) => client.encrypt_plaintext(plaintext),
+            Self::Approximate(_) => unreachable!("contexts and clients are of one kind"),
+        }
+    }
+
+    fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
+        match self {
+            Self::Approximate(client) => client.encrypt_complex(values, bound),
+            Self::Exact(_) => unreachable!("contexts and clients are of one kind"),
+        }
+    }
+}
+
+impl Encrypts for EncryptorKind {
+    fn plaintext(&self, _: &Setting, plaintext: &Plaintext) -> Result<Ciphertext> {
+        match self {
+            Self::Exact(encryptor) => encryptor.encrypt(plaintext, &mut os_rng()?),
+            Self::Approximate(_) => unreachable!("contexts and encryptors are of one kind"),
+        }
+    }
+
+    fn complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
+        match self {
+            Self::Approximate(encryptor) => encryptor.encrypt_bounded(values, bound, &mut os_rng()?),
+            Self::Exact(_) => unreachable!("contexts and encryptors are of one kind"),
+        }
+    }
+}
+
+/// All ciphertexts of an array, in parallel.
+fn encrypt_all(
+    by: &dyn Encrypts,
+    setting: &Setting,
+    slice: Slice<'_>,
+    layout: &Layout,
+    bound: f64,
+    elements: bool,
+) -> Result<Parts> {
+    let packed = setting.slots();
+    let chunks = layout.chunks(packed);
+    let degree = if elements { setting.degree() } else { 1 };
+    let range = |part: usize| {
+        let entries = layout.entries(part % chunks, packed);
+        let start = (part / chunks) * layout.length;
+        (start + entries.start) * degree..(start + entries.end) * degree
+    };
+    let count = layout.rows * chunks;
+    match &setting.kind {
+        Kind::Exact(context) => {
+            let one = |part: usize| {
+                let range = range(part);
+                let ring = context.ring();
+                let plaintext = match (slice, elements) {
+                    (Slice::Signed(list), false) => Plaintext::from_integers(ring, &list[range]),
+                    (Slice::Unsigned(list), false) => Plaintext::from_integers(ring, &list[range]),
+                    (Slice::Signed(list), true) => Plaintext::from_slots(ring, &list[range]),
+                    (Slice::Unsigned(list), true) => Plaintext::from_slots(ring, &list[range]),
+                    _ => unreachable!("exact contexts take integers"),
+                }?;
+                by.plaintext(setting, &plaintext)
+            };
+            if count == 1 {
+                return Ok(Parts::Exact(vec![one(0)?]));
+            }
+            Ok(Parts::Exact((0..count).into_par_iter().map(one).collect::<Result<_>>()?))
+        }
+        Kind::Approximate(_) => {
+            let one = |part: usize| {
+                let range = range(part);
+                let mut list = match slice {
+                    Slice::Real(list) => ckks::complex(&list[range]),
+                    Slice::Complex(list) => list[range].to_vec(),
+                    _ => unreachable!("approximate contexts take real and complex numbers"),
+                };
+                list.resize(packed, Complex64::ZERO);
+                by.complex(&list, bound)
+            };
+            if count == 1 {
+                return Ok(Parts::Approximate(vec![one(0)?]));
+            }
+            Ok(Parts::Approximate((0..count).into_par_iter().map(one).collect::<Result<_>>()?))
+        }
+    }
+}
+
+/// Checks an array and encrypts it.
+fn encrypt(
+    py: Python<'_>,
+    by: &dyn Encrypts,
+    setting: &Arc<Setting>,
+    given: &Bound<'_, PyAny>,
+    bound: f64,
+    elements: bool,
+) -> PyResult<PyCiphertext> {
+    let array: Values<'_> = values(given, setting.is_exact())?;
+    array.check(py, "encrypt", setting.modulus())?;
+    let mut shape = array.shape();
+    if elements {
+        let degree = setting.degree();
+        let Some((&last, leading)) = shape.split_last().filter(|_| shape.len() > 1) else {
+            return Err(plain(py, "ShapeError", "elements=True takes arrays of shape (..., slots, d)"));
+        };
+        if last != degree || !setting.is_exact() {
+            let message = format!(
+                "elements=True: the last dimension is {last}, and slots of this context have {degree} coefficients"
+            );
+            return Err(plain(py, "ShapeError", message));
+        }
+        shape = leading;
+    }
+    let layout = layout_of(py, shape)?;
+    let needed = (layout.rows * layout.chunks(setting.slots())) as u64;
+    let each = setting.rlwe().key_sizes().ciphertext_memory;
+    if needed > 1 {
+        crate::runtime::check_memory(py, "the ciphertexts", needed.saturating_mul(each))?;
+    }
+    let slice = array.slice()?;
+    let parts = quick(py, || encrypt_all(by, setting, slice, &layout, bound, elements))?;
+    Ok(PyCiphertext::fresh(setting, parts, layout, array.numbers(), elements))
+}
+
+/// The side that holds the secret key: it encrypts and decrypts.
+///
+/// Made by :meth:`Context.generate_keys` or :meth:`Context.load_client`. It cannot be pickled; its
+/// secret key is saved by name.
+#[pyclass(frozen, weakref, name = "Client", module = "windlass")]
+pub struct PyClient {
+    setting: Arc<Setting>,
+    kind: Arc<ClientKind>,
+}
+
+impl PyClient {
+    pub fn new(setting: &Arc<Setting>, kind: ClientKind) -> Self {
+        Self { setting: Arc::clone(setting), kind: Arc::new(kind) }
+    }
+}
+
+#[pymethods]
+impl PyClient {
+    /// Encrypts an array.
+    ///
+    /// Parameters
+    /// ----------
+    /// values : array_like
+    ///     Integers (of any integer dtype, in the range of the modulus) or, for CKKS, real or complex
+    ///     numbers. The last dimension is packed into slots; rows that are longer than a ciphertext
+    ///     take several.
+    /// bound : float
+    ///     CKKS alone: a public bound on the absolute values, which must not depend on them.
+    /// elements : bool
+    ///     Values are of shape (..., slots, d): the coefficients of elements of slots of degree d.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///     Of the same shape; decryption gives int64, uint64, float64 or complex128 as `values` had
+    ///     signed integers, unsigned integers, real or complex numbers.
+    ///
+    /// Raises
+    /// ------
+    /// ValueRangeError
+    ///     With ``index`` and ``value``, for a number outside of the plaintext space.
+    /// DTypeError, ShapeError
+    ///     For what is no array of numbers.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.decrypt(client.encrypt([[1, -2], [3, 4]]))
+    /// array([[ 1, -2],
+    ///        [ 3,  4]])
+    #[pyo3(signature = (values, *, bound=1.0, elements=false))]
+    fn encrypt(&self, py: Python<'_>, values: &Bound<'_, PyAny>, bound: f64, elements: bool) -> PyResult<PyCiphertext> {
+        encrypt(py, &*self.kind, &self.setting, values, bound, elements)
+    }
+
+    /// The array in a ciphertext.
+    ///
+    /// Parameters
+    /// ----------
+    /// ciphertext : Ciphertext
+    /// dtype : {"int64", "uint64", "float64", "complex128"}, optional
+    ///     Another one than that of the ciphertext: the same residues as signed or unsigned integers,
+    ///     real parts or complex numbers.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray
+    ///     Of the ciphertext's shape. For CKKS each number has an error of about
+    ///     ``2**-ciphertext.precision_bits``, which depends on the secret key: do not publish it.
+    ///
+    /// Raises
+    /// ------
+    /// CapacityExhausted, OtherKeyPair
+    ///     Instead of a wrong answer.
+    #[pyo3(signature = (ciphertext, *, dtype=None))]
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: &PyCiphertext,
+        dtype: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        ciphertext.check_context(py, &self.setting, "decrypt")?;
+        let numbers = match dtype {
+            None => ciphertext.numbers,
+            Some(dtype) => {
+                let name: String =
+                    crate::numbers::numpy(py)?.getattr("dtype")?.call1((dtype,))?.getattr("name")?.extract()?;
+                let exact = self.setting.is_exact();
+                Numbers::named(&name)
+                    .filter(|numbers| exact == matches!(numbers, Numbers::Signed | Numbers::Unsigned))
+                    .ok_or_else(|| {
+                        let known = if exact { "int64 and uint64" } else { "float64 and complex128" };
+                        plain(py, "DTypeError", format!("decryption gives {known} here, not {name}"))
+                    })?
+            }
+        };
+        let (parts, layout) = (&ciphertext.parts, &ciphertext.layout);
+        let mut dims = layout.dims.clone();
+        let packed = self.setting.slots();
+        let chunks = layout.chunks(packed);
+        match (&*self.kind, &**parts) {
+            (ClientKind::Exact(client), Parts::Exact(list)) => {
+                let degree = if ciphertext.elements { self.setting.degree() } else { 1 };
+                let residues = quick(py, || {
+                    let one = |(part, ct): (usize, &Ciphertext)| {
+                        let mut values =
+                            if ciphertext.elements { client.decrypt_elements(ct)? } else { client.decrypt(ct)? };
+                        values.truncate(layout.entries(part % chunks, packed).len() * degree);
+                        Ok(values)
+                    };
+                    joined(list, one)
+                })?;
+                if ciphertext.elements {
+                    dims.push(degree);
+                }
+                let modulus = self.setting.modulus().unwrap_or(2);
+                integers_to_numpy(py, residues, modulus, numbers, &dims)
+            }
+            (ClientKind::Approximate(client), Parts::Approximate(list)) => {
+                let values = quick(py, || {
+                    let one = |(part, ct): (usize, &ckks::Ciphertext)| {
+                        let mut values = client.decrypt_complex(ct)?;
+                        values.truncate(layout.entries(part % chunks, packed).len());
+                        Ok(values)
+                    };
+                    joined(list, one)
+                })?;
+                complex_to_numpy(py, values, numbers, &dims)
+            }
+            _ => Err(plain(py, "OtherContext", "decrypt: the ciphertext is of another scheme")),
+        }
+    }
+
+    /// A further server for this key pair, with the keys that the circuits need.
+    ///
+    /// Parameters
+    /// ----------
+    /// *circuits : Linear, Circuit, Bootstrapping or Keys
+    /// progress : bool or callable, optional
+    ///
+    /// Returns
+    /// -------
+    /// Server
+    #[pyo3(signature = (*circuits, progress=None))]
+    fn generate_server(
+        &self,
+        py: Python<'_>,
+        circuits: &Bound<'_, PyTuple>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyServer> {
+        let requests = requests(py, &self.setting, circuits)?;
+        let client = Arc::clone(&self.kind);
+        let server = long(py, progress, "keys", move |ticker| {
+            let needs: Vec<&dyn NeedsKeys> = requests.iter().map(|request| request as &dyn NeedsKeys).collect();
+            let mut observe = |done, count| -> ControlFlow<()> { ticker.tell(done, count) };
+            Ok(match &*client {
+                ClientKind::Exact(client) => ServerKind::Exact(client.generate_server_for(&needs, &mut observe)?),
+                ClientKind::Approximate(client) => {
+                    ServerKind::Approximate(client.generate_server_for(&needs, &mut observe)?)
+                }
+            })
+        })?;
+        Ok(PyServer::new(&self.setting, server))
+    }
+
+    /// What others encrypt with, over a fresh public key.
+    ///
+    /// Returns
+    /// -------
+    /// Encryptor
+    fn encryptor(&self, py: Python<'_>) -> PyResult<PyEncryptor> {
+        let key = quick(py, || {
+            Ok(match &*self.kind {
+                ClientKind::Exact(client) => client.public_key(),
+                ClientKind::Approximate(client) => client.public_key(),
+            })
+        })?;
+        PyEncryptor::of_key(py, &self.setting, key)
+    }
+
+    /// Writes the secret key to a new file that its owner alone may read (mode 0600).
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Bytes written.
+    ///
+    /// Raises
+    /// ------
+    /// FileExists
+    ///     When the file is there already; then it stays as it is.
+    fn save_secret(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        quick(py, || match &*self.kind {
+            ClientKind::Exact(client) => client.save_secret(&path),
+            ClientKind::Approximate(client) => client.save_secret(&path),
+        })
+    }
+
+    /// The context.
+    #[getter]
+    fn context(&self) -> crate::context::PyContext {
+        crate::context::PyContext { setting: Arc::clone(&self.setting) }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.Client, {}>", self.setting.in_words())
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
+        let message = "a client holds a secret key, which is not pickled: save it by name with client.save_secret(path), and load it with context.load_client(path)";
+        Err(plain(py, "SecretNotPickled", message))
+    }
+}
+
+/// The numbers of all ciphertexts, one after the other.
+fn joined<C: Sync, T: Send>(list: &[C], one: impl Fn((usize, &C)) -> Result<Vec<T>> + Sync + Send) -> Result<Vec<T>> {
+    if let [only] = list {
+        return one((0, only));
+    }
+    let all = list.par_iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// A public key: whoever has it encrypts for its client, and can read nothing.
+#[pyclass(frozen, weakref, name = "Encryptor", module = "windlass")]
+pub struct PyEncryptor {
+    setting: Arc<Setting>,
+    kind: EncryptorKind,
+    /// The key in the bytes of its file.
+    bytes: Vec<u8>,
+}
+
+impl PyEncryptor {
+    pub fn of_key(py: Python<'_>, setting: &Arc<Setting>, key: PublicKey) -> PyResult<Self> {
+        let made = || {
+            let bytes = match &setting.kind {
+                Kind::Exact(context) => context.to_bytes(&key)?,
+                Kind::Approximate(context) => context.to_bytes(&key)?,
+            };
+            Ok((bytes, encryptor(setting, key)?))
+        };
+        let (bytes, kind) = made().map_err(|error| raise(py, error))?;
+        Ok(Self { setting: Arc::clone(setting), kind, bytes })
+    }
+
+    pub fn from_bytes(py: Python<'_>, setting: &Arc<Setting>, bytes: &[u8]) -> PyResult<Self> {
+        let key = quick(py, || match &setting.kind {
+            Kind::Exact(context) => context.from_bytes(bytes),
+            Kind::Approximate(context) => context.from_bytes(bytes),
+        })?;
+        Self::of_key(py, setting, key)
+    }
+}
+
+#[pymethods]
+impl PyEncryptor {
+    /// Encrypts an array; as :meth:`Client.encrypt`.
+    #[pyo3(signature = (values, *, bound=1.0, elements=false))]
+    fn encrypt(&self, py: Python<'_>, values: &Bound<'_, PyAny>, bound: f64, elements: bool) -> PyResult<PyCiphertext> {
+        encrypt(py, &self.kind, &self.setting, values, bound, elements)
+    }
+
+    /// Writes the public key to a new file.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        windlass::wire::write_new(&path, &self.bytes, windlass::wire::Access::Public)
+            .map_err(|error| raise(py, error.into()))?;
+        Ok(self.bytes.len() as u64)
+    }
+
+    /// The context.
+    #[getter]
+    fn context(&self) -> crate::context::PyContext {
+        crate::context::PyContext { setting: Arc::clone(&self.setting) }
+    }
+
+    /// Bytes of its file.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.Encryptor, {}>", self.setting.in_words())
+    }
+
+    fn __reduce_ex__<'py>(&self, py: Python<'py>, protocol: u32) -> PyResult<Bound<'py, PyTuple>> {
+        let bytes = crate::pickle::buffer(py, self.bytes.clone(), protocol)?;
+        crate::pickle::reduce(py, "restore_encryptor", (self.setting.state.clone(), bytes))
+    }
+}

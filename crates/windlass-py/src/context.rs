@@ -1,0 +1,1095 @@
+//! Contexts: parameters, plans, keys.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use windlass::bootstrap::{BootstrapSpec, Mode};
+use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
+use windlass::needs::KeyRequest;
+use windlass::params::preset_names;
+use windlass::rlwe::{KeySizes, RlweParams};
+use windlass::schemes::ckks::CkksSpec;
+use windlass::{Approximate, Error, NeedsKeys, ParamSpec, Params, Result, Scheme};
+
+use crate::bootstrapping::PyBootstrapping;
+use crate::ciphertext::PyCiphertext;
+use crate::circuit::{Body, PyCircuit, Recipe};
+use crate::client::{ClientKind, EncryptorKind, PyClient, PyEncryptor};
+use crate::error::{plain, raise};
+use crate::linear::{LinearInner, LinearSpec, Matrix, PyLinear};
+use crate::needs::{PyKeys, requests};
+use crate::numbers::{Slice, prime_power, values};
+use crate::runtime::{check_memory, long, quick};
+use crate::server::{PyServer, ServerKind};
+
+/// A context of the library.
+pub enum Kind {
+    /// BGV or BFV.
+    Exact(windlass::Context),
+    /// CKKS.
+    Approximate(windlass::Context<Approximate>),
+}
+
+/// What all Python objects of one context share.
+pub struct Setting {
+    pub kind: Kind,
+    /// By what another process makes the same one.
+    pub state: String,
+    sums: Mutex<HashMap<usize, Arc<TracePlan>>>,
+    rolls: Mutex<HashMap<(usize, i64), Arc<LinearInner>>>,
+}
+
+/// Contexts in use by their state: transforms and slots are made once.
+static CONTEXTS: LazyLock<Mutex<HashMap<String, Weak<Setting>>>> = LazyLock::new(Mutex::default);
+
+impl Setting {
+    fn new(kind: Kind, state: String) -> Arc<Self> {
+        let setting = Arc::new(Self { kind, state: state.clone(), sums: Mutex::default(), rolls: Mutex::default() });
+        let mut known = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|_, setting| setting.strong_count() > 0);
+        known.insert(state, Arc::downgrade(&setting));
+        setting
+    }
+
+    fn of_params(context: windlass::Context) -> Arc<Self> {
+        let state = state(&[("parameters", context.params().to_json())]);
+        Self::new(Kind::Exact(context), state)
+    }
+
+    /// The context of this state, which another process may have written: everything is checked
+    /// again.
+    pub fn from_state(text: &str) -> Result<Arc<Self>> {
+        let known = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner).get(text).and_then(Weak::upgrade);
+        if let Some(setting) = known {
+            return Ok(setting);
+        }
+        let fields: serde_json::Value = serde_json::from_str(text).map_err(|_| malformed())?;
+        let field = |name: &str| fields.get(name).and_then(serde_json::Value::as_str);
+        let kind = match (field("preset"), field("parameters"), field("ckks")) {
+            (Some(preset), None, None) => {
+                let scheme = field("scheme").and_then(scheme_named).ok_or_else(malformed)?;
+                Kind::Exact(windlass::Context::preset(preset)?.with_scheme(scheme)?)
+            }
+            (None, Some(json), None) => Kind::Exact(windlass::Context::from_params(Params::from_json(json)?)?),
+            (None, None, Some(json)) => Kind::Approximate(windlass::Context::approximate(&CkksSpec::from_json(json)?)?),
+            _ => return Err(malformed()),
+        };
+        Ok(Self::new(kind, text.to_owned()))
+    }
+
+    /// The plaintext modulus of exact contexts.
+    pub fn modulus(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Exact(context) => Some(context.modulus()),
+            Kind::Approximate(_) => None,
+        }
+    }
+
+    /// Whether it computes with integers.
+    pub fn is_exact(&self) -> bool {
+        matches!(self.kind, Kind::Exact(_))
+    }
+
+    /// The degree of a slot.
+    pub fn degree(&self) -> usize {
+        match &self.kind {
+            Kind::Exact(context) => context.ring().degree(),
+            Kind::Approximate(_) => 1,
+        }
+    }
+
+    /// The slots of every ciphertext.
+    pub fn slots(&self) -> usize {
+        match &self.kind {
+            Kind::Exact(context) => context.slots(),
+            Kind::Approximate(context) => context.slots(),
+        }
+    }
+
+    /// The RLWE parameters.
+    pub fn rlwe(&self) -> &RlweParams {
+        match &self.kind {
+            Kind::Exact(context) => context.params().rlwe(),
+            Kind::Approximate(context) => context.ckks().rlwe().params(),
+        }
+    }
+
+    fn sizes(&self) -> KeySizes {
+        self.rlwe().key_sizes()
+    }
+
+    /// What names the context in messages.
+    pub fn in_words(&self) -> String {
+        match &self.kind {
+            Kind::Exact(context) => format!("{} {}", context.scheme(), context.params().name()),
+            Kind::Approximate(context) => format!("CKKS n = {}", context.ckks().spec().n),
+        }
+    }
+
+    /// Whether files of the one are files of the other.
+    pub fn same(&self, other: &Self) -> bool {
+        use windlass::wire::FileContext;
+        match (&self.kind, &other.kind) {
+            (Kind::Exact(a), Kind::Exact(b)) => a.files().hash() == b.files().hash(),
+            (Kind::Approximate(a), Kind::Approximate(b)) => a.files().hash() == b.files().hash(),
+            _ => false,
+        }
+    }
+
+    /// The plan that adds the slots of a ciphertext with vectors of this length.
+    pub fn sum(&self, length: usize) -> Result<Arc<TracePlan>> {
+        // Exact plans add all slots, approximate ones as many as the vector may fill.
+        let packed = if self.is_exact() { self.slots() } else { length.max(1).next_power_of_two().min(self.slots()) };
+        if let Some(plan) = self.sums.lock().unwrap_or_else(PoisonError::into_inner).get(&packed) {
+            return Ok(Arc::clone(plan));
+        }
+        let chain = match &self.kind {
+            Kind::Exact(context) => TraceChain::total(context.ring())?,
+            Kind::Approximate(context) => TraceChain::window(2 * context.ckks().spec().n as u64, 1, packed as u64)?,
+        };
+        let plan = Arc::new(TracePlan::new(&chain, &TraceSpec::default())?);
+        self.sums.lock().unwrap_or_else(PoisonError::into_inner).insert(packed, Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    /// The plan of the cyclic shift of vectors of a length.
+    pub fn roll(self: &Arc<Self>, length: usize, shift: i64) -> Result<Arc<LinearInner>> {
+        let place = (length, shift.rem_euclid(length.max(1) as i64));
+        if let Some(plan) = self.rolls.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
+            return Ok(Arc::clone(plan));
+        }
+        let plan =
+            Arc::new(LinearInner::new(self, Matrix::Roll { length, shift: place.1 as usize }, LinearSpec::default())?);
+        self.rolls.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Arc::clone(&plan));
+        Ok(plan)
+    }
+}
+
+fn malformed() -> Error {
+    windlass::wire::WireError::Malformed { what: "context" }.into()
+}
+
+fn state(fields: &[(&str, String)]) -> String {
+    let object: serde_json::Map<String, serde_json::Value> =
+        fields.iter().map(|(name, text)| ((*name).to_owned(), text.clone().into())).collect();
+    serde_json::Value::from(object).to_string()
+}
+
+fn scheme_named(name: &str) -> Option<Scheme> {
+    match name {
+        "BGV" => Some(Scheme::Bgv),
+        "BFV" => Some(Scheme::Bfv),
+        _ => None,
+    }
+}
+
+/// BGV or BFV by name.
+pub fn scheme(py: Python<'_>, name: &str) -> PyResult<Scheme> {
+    scheme_named(name).ok_or_else(|| {
+        plain(
+            py,
+            "ParameterError",
+            format!(
+                "no scheme is called {name:?}; there are \"BGV\" and \"BFV\", and Context.approximate(...) for CKKS"
+            ),
+        )
+    })
+}
+
+/// JSON text as Python objects.
+fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    PyModule::import(py, "json")?.call_method1("loads", (text,))
+}
+
+/// What client and server agree on: scheme, parameters, slots.
+///
+/// Made by :meth:`plan`, :meth:`preset`, :meth:`approximate` or :meth:`from_file`; cheap to copy and
+/// to pickle. ``print(context)`` says the security with its source, the slots, the capacity and the
+/// size of every key before any is made.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> context = wl.Context.plan(modulus=65537, depth=1)
+/// >>> context.security >= 128
+/// True
+#[pyclass(frozen, weakref, name = "Context", module = "windlass")]
+pub struct PyContext {
+    pub setting: Arc<Setting>,
+}
+
+impl PyContext {
+    fn exact(&self, py: Python<'_>, what: &str) -> PyResult<&windlass::Context> {
+        match &self.setting.kind {
+            Kind::Exact(context) => Ok(context),
+            Kind::Approximate(_) => Err(plain(
+                py,
+                "ParameterError",
+                format!("{what} is for contexts of integers (BGV and BFV), and this one is CKKS"),
+            )),
+        }
+    }
+}
+
+#[pymethods]
+impl PyContext {
+    /// The smallest parameters that can do what is asked for.
+    ///
+    /// Parameters
+    /// ----------
+    /// modulus : int
+    ///     The plaintext modulus, a power of a prime below 2**45: integers are computed modulo it.
+    /// depth : int
+    ///     Multiplications of ciphertexts in sequence.
+    /// slots : int
+    ///     At least so many numbers in a ciphertext.
+    /// scheme : str
+    ///     ``"BGV"`` or ``"BFV"``.
+    /// linear_maps : int
+    ///     Products with plaintext matrices or vectors in sequence, beside the multiplications.
+    /// capacity : float
+    ///     Bits of capacity that are to be left after them.
+    /// security : float
+    ///     Bits, at least 128.
+    /// m : int, optional
+    ///     The cyclotomic index, if it is to be a certain one.
+    /// unlimited : bool
+    ///     Parameters that bootstrap, for circuits of any depth; ``depth`` does not matter then.
+    /// max_key_bytes : int, optional
+    ///     The most memory that one switching key may take.
+    ///
+    /// Returns
+    /// -------
+    /// Context
+    ///
+    /// Raises
+    /// ------
+    /// NoParameters
+    ///     With what the last candidate lacked.
+    /// ParameterError
+    ///     For a modulus that is no power of a prime, security below 128 and the like.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> wl.Context.plan(modulus=2**8, depth=2, scheme="BFV").modulus
+    /// 256
+    #[staticmethod]
+    #[pyo3(signature = (*, modulus=65537, depth=1, slots=1, scheme="BGV", linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None))]
+    fn plan(
+        py: Python<'_>,
+        modulus: u64,
+        depth: u32,
+        slots: usize,
+        scheme: &str,
+        linear_maps: u32,
+        capacity: f64,
+        security: f64,
+        m: Option<u64>,
+        unlimited: bool,
+        max_key_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        let (p, r) = prime_power(py, modulus)?;
+        let scheme = self::scheme(py, scheme)?;
+        let max_switching_key_bytes = max_key_bytes;
+        let spec =
+            ParamSpec { scheme, p, r, slots, m, depth, linear_maps, capacity, security, max_switching_key_bytes };
+        let setting = long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| {
+            let plan = if unlimited { windlass::Context::plan_any_depth } else { windlass::Context::plan };
+            plan(&spec).map(Setting::of_params)
+        })?;
+        Ok(Self { setting })
+    }
+
+    /// A named parameter set; :func:`windlass.presets` lists them.
+    ///
+    /// Parameters
+    /// ----------
+    /// name : str
+    ///     Sets with ``insecure`` in their name are for tests; those with ``paper`` repeat published
+    ///     parameters, most of them near 80 bits of security. All others have at least 128.
+    /// scheme : str
+    ///     ``"BGV"`` or ``"BFV"``.
+    ///
+    /// Raises
+    /// ------
+    /// UnknownName
+    ///     Whose ``known`` are all names.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> wl.Context.preset("insecure_toy_256").slots
+    /// 128
+    #[staticmethod]
+    #[pyo3(signature = (name, *, scheme="BGV"))]
+    fn preset(py: Python<'_>, name: String, scheme: &str) -> PyResult<Self> {
+        let chosen = self::scheme(py, scheme)?;
+        let state = state(&[("preset", name), ("scheme", scheme.to_owned())]);
+        Ok(Self { setting: quick(py, || Setting::from_state(&state))? }).inspect(|_| {
+            let _ = chosen;
+        })
+    }
+
+    /// Parameters for real and complex numbers (CKKS), with 128 bits of security.
+    ///
+    /// Parameters
+    /// ----------
+    /// depth : int
+    ///     Products in sequence, with ciphertexts, matrices or vectors.
+    /// scale_bits : int
+    ///     log2 of the scale, 25 to 50: numbers keep about ``scale_bits - 15`` bits after the point.
+    /// value_bits : int
+    ///     Values may grow to 2**value_bits.
+    /// slots : int
+    ///     At least so many numbers in a ciphertext.
+    ///
+    /// Raises
+    /// ------
+    /// NoParameters
+    ///     When no ring of the security tables does.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> wl.Context.approximate(depth=2).scheme
+    /// 'CKKS'
+    #[staticmethod]
+    #[pyo3(signature = (*, depth=2, scale_bits=40, value_bits=8, slots=1))]
+    fn approximate(py: Python<'_>, depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> PyResult<Self> {
+        let setting = quick(py, || {
+            let spec = CkksSpec::secure(depth, scale_bits, value_bits, slots)?;
+            Setting::from_state(&state(&[("ckks", spec.to_json())]))
+        })?;
+        Ok(Self { setting })
+    }
+
+    /// The parameters in a file that :meth:`save` or ``windlass params plan --out`` wrote.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     A file of JSON.
+    ///
+    /// Raises
+    /// ------
+    /// FileError
+    ///     For text that holds no parameters.
+    /// InsecureParameters
+    ///     For a set that calls itself secure and is not.
+    #[staticmethod]
+    fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let text =
+            std::fs::read_to_string(&path).map_err(|error| raise(py, windlass::wire::WireError::from(error).into()))?;
+        let setting = quick(py, || {
+            let field = if text.contains("windlass_ckks_parameters") { "ckks" } else { "parameters" };
+            Setting::from_state(&state(&[(field, text)]))
+        })?;
+        Ok(Self { setting })
+    }
+
+    /// Writes the parameters to a new file of JSON, which the command line reads as well.
+    ///
+    /// Raises
+    /// ------
+    /// FileExists
+    ///     When the file is there already; then it stays as it is.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let json = self.parameters_json();
+        windlass::wire::write_new(&path, json.as_bytes(), windlass::wire::Access::Public)
+            .map_err(|error| raise(py, error.into()))
+    }
+
+    /// The parameters as JSON.
+    fn parameters_json(&self) -> String {
+        match &self.setting.kind {
+            Kind::Exact(context) => context.params().to_json(),
+            Kind::Approximate(context) => context.ckks().spec().to_json(),
+        }
+    }
+
+    /// Everything that is known of the parameters: sizes, moduli, security.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if let Kind::Exact(context) = &self.setting.kind {
+            return loads(py, &serde_json::to_string(&context.params().describe()).unwrap_or_default());
+        }
+        let rlwe = self.setting.rlwe();
+        let dict = PyDict::new(py);
+        dict.set_item("scheme", "CKKS")?;
+        dict.set_item("n", rlwe.n())?;
+        dict.set_item("slots", self.slots())?;
+        dict.set_item("security_bits", self.security())?;
+        dict.set_item("log2_q", self.log2_q())?;
+        dict.set_item("log2_p", rlwe.log2_p())?;
+        dict.set_item("digits", rlwe.digits())?;
+        dict.set_item("sizes", self.sizes(py)?)?;
+        Ok(dict.into_any())
+    }
+
+    /// ``"BGV"``, ``"BFV"`` or ``"CKKS"``.
+    #[getter]
+    fn scheme(&self) -> String {
+        match &self.setting.kind {
+            Kind::Exact(context) => context.scheme().to_string(),
+            Kind::Approximate(_) => "CKKS".into(),
+        }
+    }
+
+    /// The most numbers in one ciphertext.
+    #[getter]
+    fn slots(&self) -> usize {
+        self.setting.slots()
+    }
+
+    /// The degree d of a slot: its elements are polynomials of d coefficients.
+    #[getter]
+    fn slot_degree(&self) -> usize {
+        self.setting.degree()
+    }
+
+    /// The plaintext modulus; None for CKKS.
+    #[getter]
+    fn modulus(&self) -> Option<u64> {
+        self.setting.modulus()
+    }
+
+    /// Estimated classical security in bits, a lower estimate.
+    #[getter]
+    fn security(&self) -> f64 {
+        self.setting.rlwe().security().bits
+    }
+
+    /// The ring dimension n.
+    #[getter]
+    fn ring_dimension(&self) -> usize {
+        self.setting.rlwe().n()
+    }
+
+    /// The cyclotomic index m.
+    #[getter]
+    fn m(&self) -> u64 {
+        self.setting.rlwe().m()
+    }
+
+    /// log2 of the ciphertext modulus Q.
+    #[getter]
+    fn log2_q(&self) -> f64 {
+        let rlwe = self.setting.rlwe();
+        rlwe.log2_q(rlwe.top_level())
+    }
+
+    /// log2 of the modulus QP that security depends on.
+    #[getter]
+    fn log2_qp(&self) -> f64 {
+        self.setting.rlwe().log2_qp()
+    }
+
+    /// Multiplications in sequence on a fresh ciphertext.
+    #[getter]
+    fn depth(&self) -> usize {
+        match &self.setting.kind {
+            Kind::Exact(context) => context.params().depth() as usize,
+            Kind::Approximate(context) => context.ckks().spec().depth,
+        }
+    }
+
+    /// Predicted sizes of keys and ciphertexts in bytes, in memory and on disk.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        loads(py, &serde_json::to_string(&self.setting.sizes()).unwrap_or_default())
+    }
+
+    /// A matrix, ready to be multiplied by encrypted vectors.
+    ///
+    /// Parameters
+    /// ----------
+    /// matrix : array_like, shape (outputs, inputs)
+    ///     Integers, or real or complex numbers for CKKS. Zero diagonals cost nothing; matrices
+    ///     larger than a ciphertext become grids.
+    /// bias : array_like, shape (outputs,), optional
+    ///     Added to the product.
+    /// strategy : str
+    ///     ``"automatic"`` takes the cheapest; the algorithms of Halevi and Shoup (2018) have names,
+    ///     which the error for an unknown one lists.
+    /// max_keys : int, optional
+    ///     The most keys that it may need, where that matters more than time.
+    /// keys : sequence of int, optional
+    ///     The automorphisms that have keys already: others are not used.
+    ///
+    /// Returns
+    /// -------
+    /// Linear
+    ///
+    /// Raises
+    /// ------
+    /// ShapeError, ValueRangeError, DTypeError
+    ///     For matrices that are none.
+    /// NoParameters
+    ///     For a strategy that does not fit the matrix or the keys.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> layer = context.linear(np.array([[1, 2], [3, 4]]))
+    /// >>> client, server = context.generate_keys(layer)
+    /// >>> client.decrypt(layer @ server.receive(client.encrypt([5, 6])))
+    /// array([17, 39])
+    #[pyo3(signature = (matrix, bias=None, *, strategy="automatic", max_keys=None, keys=None))]
+    fn linear(
+        &self,
+        py: Python<'_>,
+        matrix: &Bound<'_, PyAny>,
+        bias: Option<&Bound<'_, PyAny>>,
+        strategy: &str,
+        max_keys: Option<usize>,
+        keys: Option<Vec<u64>>,
+    ) -> PyResult<PyLinear> {
+        let (strategy, context) = (strategy.to_owned(), Arc::clone(&self.setting));
+        let spec = LinearSpec { strategy, max_keys, keys };
+        PyLinear::make(py, &context, matrix, bias, spec)
+    }
+
+    /// A cyclic shift of vectors, as ``numpy.roll``; name it when keys are made, and
+    /// ``x.roll(shift)`` works.
+    ///
+    /// Parameters
+    /// ----------
+    /// length : int
+    ///     Entries of the vectors.
+    /// shift : int
+    ///     Places by which entries are shifted.
+    ///
+    /// Returns
+    /// -------
+    /// Linear
+    fn roll(&self, py: Python<'_>, length: usize, shift: i64) -> PyResult<PyLinear> {
+        if length == 0 {
+            return Err(plain(py, "ShapeError", "vectors without entries have no shift"));
+        }
+        let setting = Arc::clone(&self.setting);
+        Ok(PyLinear { inner: long(py, None, "planning", move |_| setting.roll(length, shift))? })
+    }
+
+    /// The sum of a vector's entries; name it when keys are made, and ``x.sum()`` works.
+    ///
+    /// Parameters
+    /// ----------
+    /// length : int, optional
+    ///     Entries of the vectors; of any number for exact contexts.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    #[pyo3(signature = (length=None))]
+    fn sum(&self, py: Python<'_>, length: Option<usize>) -> PyResult<PyCircuit> {
+        let length = length.unwrap_or_else(|| self.slots());
+        let recipe = Recipe::Sum { length };
+        PyCircuit::make(py, &self.setting, recipe)
+    }
+
+    /// What products of ciphertexts, squares and powers need: the relinearisation key.
+    ///
+    /// Returns
+    /// -------
+    /// Keys
+    fn products(&self) -> PyKeys {
+        PyKeys::new(&self.setting, vec![windlass::needs::Products.key_request()])
+    }
+
+    /// What ``x @ y`` needs for two encrypted vectors of a length: products and sums.
+    ///
+    /// Parameters
+    /// ----------
+    /// length : int
+    ///     Entries of the vectors.
+    ///
+    /// Returns
+    /// -------
+    /// Keys
+    fn inner_product(&self, py: Python<'_>, length: usize) -> PyResult<PyKeys> {
+        let sum = quick(py, || self.setting.sum(length))?;
+        Ok(PyKeys::new(&self.setting, vec![windlass::needs::Products.key_request(), sum.key_request()]))
+    }
+
+    /// Galois keys for automorphisms of one's own choice, and the relinearisation key if asked for.
+    ///
+    /// Parameters
+    /// ----------
+    /// elements : sequence of int
+    ///     The exponents t of the automorphisms X -> X**t.
+    /// relinearisation : bool
+    ///
+    /// Returns
+    /// -------
+    /// Keys
+    #[pyo3(signature = (elements, *, relinearisation=false))]
+    fn keys(&self, elements: Vec<u64>, relinearisation: bool) -> PyKeys {
+        let request = KeyRequest::none("keys that were asked for").with_galois(elements);
+        let request = if relinearisation { request.with_relinearisation() } else { request };
+        PyKeys::new(&self.setting, vec![request])
+    }
+
+    /// A polynomial of the slots.
+    ///
+    /// Parameters
+    /// ----------
+    /// coefficients : sequence of int or of float
+    ///     Lowest first.
+    /// interval : (float, float), optional
+    ///     CKKS alone: the coefficients are those of Chebyshev polynomials on this interval.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> cubic = context.polynomial([1, 0, 0, 2])  # 1 + 2 x^3
+    /// >>> client, server = context.generate_keys(cubic)
+    /// >>> client.decrypt(cubic(server.receive(client.encrypt([1, 2, 3]))))
+    /// array([ 3, 17, 55])
+    #[pyo3(signature = (coefficients, *, interval=None))]
+    fn polynomial(
+        &self,
+        py: Python<'_>,
+        coefficients: &Bound<'_, PyAny>,
+        interval: Option<(f64, f64)>,
+    ) -> PyResult<PyCircuit> {
+        let given = values(coefficients, self.setting.is_exact())?;
+        given.check(py, "coefficients", None)?;
+        let recipe = match given.slice()? {
+            Slice::Signed(list) => Recipe::Polynomial(list.to_vec()),
+            Slice::Unsigned(list) => {
+                Recipe::Polynomial(list.iter().map(|&c| (c % self.modulus().unwrap_or(u64::MAX)) as i64).collect())
+            }
+            Slice::Real(list) => Recipe::RealPolynomial { coefficients: list.to_vec(), interval },
+            Slice::Complex(_) => return Err(plain(py, "DTypeError", "polynomials have real coefficients")),
+        };
+        PyCircuit::make(py, &self.setting, recipe)
+    }
+
+    /// Any function of the integers in slots, as a polynomial; the modulus must be a prime.
+    ///
+    /// Parameters
+    /// ----------
+    /// table : sequence of int
+    ///     The values at ``start``, ``start + 1``, ...; what lies outside is not computed rightly
+    ///     unless the table is of all residues.
+    /// start : int
+    ///     The first argument.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> absolute = context.table([abs(x) for x in range(-5, 6)], start=-5)
+    /// >>> client, server = context.generate_keys(absolute)
+    /// >>> client.decrypt(absolute(server.receive(client.encrypt([-3, 0, 4]))))
+    /// array([3, 0, 4])
+    #[pyo3(signature = (table, *, start=0))]
+    fn table(&self, py: Python<'_>, table: Vec<i64>, start: i64) -> PyResult<PyCircuit> {
+        self.exact(py, "a table")?;
+        PyCircuit::make(py, &self.setting, Recipe::Table { values: table, start })
+    }
+
+    /// x to a power, slot by slot.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    fn power(&self, py: Python<'_>, exponent: u64) -> PyResult<PyCircuit> {
+        PyCircuit::make(py, &self.setting, Recipe::Power(exponent))
+    }
+
+    /// Whether two encrypted vectors are equal, slot by slot: 1 or 0; the modulus must be a prime.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///     Called with two ciphertexts.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> equal = context.equal()
+    /// >>> client, server = context.generate_keys(equal)
+    /// >>> a, b = (server.receive(client.encrypt(v)) for v in ([1, 2, 3], [1, 0, 3]))
+    /// >>> client.decrypt(equal(a, b))
+    /// array([1, 0, 1])
+    fn equal(&self, py: Python<'_>) -> PyResult<PyCircuit> {
+        self.exact(py, "a comparison")?;
+        PyCircuit::make(py, &self.setting, Recipe::Equal)
+    }
+
+    /// Whether a < b, slot by slot, for integers that differ by less than ``bound``: 1 or 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// bound : int
+    ///     Above every ``abs(a - b)``; the smaller it is, the faster.
+    ///
+    /// Returns
+    /// -------
+    /// Circuit
+    ///     Called with two ciphertexts.
+    fn less(&self, py: Python<'_>, bound: u64) -> PyResult<PyCircuit> {
+        self.exact(py, "a comparison")?;
+        PyCircuit::make(py, &self.setting, Recipe::Less { bound })
+    }
+
+    /// A way to refresh spent ciphertexts; name it when keys are made, and servers refresh by
+    /// themselves.
+    ///
+    /// Parameters
+    /// ----------
+    /// packed : bool
+    ///     Keep any elements of slots of higher degree, not integers alone: takes longer.
+    /// digits, unpacking, transform, partition, front_end : str
+    ///     How, by name; the error for an unknown name lists those that there are.
+    ///
+    /// Returns
+    /// -------
+    /// Bootstrapping
+    ///
+    /// Raises
+    /// ------
+    /// BootstrapError
+    ///     When the parameters do not carry a bootstrapping: use a preset whose name begins with
+    ///     ``boot``, or ``Context.plan(unlimited=True)``.
+    #[pyo3(signature = (*, packed=false, digits=None, unpacking=None, transform=None, partition=None, front_end=None))]
+    fn bootstrapping(
+        &self,
+        py: Python<'_>,
+        packed: bool,
+        digits: Option<&str>,
+        unpacking: Option<&str>,
+        transform: Option<&str>,
+        partition: Option<&str>,
+        front_end: Option<&str>,
+    ) -> PyResult<PyBootstrapping> {
+        self.exact(py, "bootstrapping")?;
+        let names = [digits, unpacking, transform, partition, front_end].map(|name| name.map(str::to_owned));
+        PyBootstrapping::make(py, &self.setting, packed, names)
+    }
+
+    /// A client with a fresh secret key, and a server with the keys that the circuits need and no
+    /// others.
+    ///
+    /// Parameters
+    /// ----------
+    /// *circuits : Linear, Circuit, Bootstrapping or Keys
+    ///     Everything that the server shall run.
+    /// progress : bool or callable, optional
+    ///     ``False`` for no bar; a callable is called with (done, count).
+    ///
+    /// Returns
+    /// -------
+    /// (Client, Server)
+    ///
+    /// Raises
+    /// ------
+    /// OutOfMemory
+    ///     Before anything is made, where the system does not give what the keys will take.
+    #[pyo3(signature = (*circuits, progress=None))]
+    fn generate_keys(
+        &self,
+        py: Python<'_>,
+        circuits: &Bound<'_, PyTuple>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(PyClient, PyServer)> {
+        let requests = requests(py, &self.setting, circuits)?;
+        let each = self.setting.sizes().switching_key_memory;
+        let mut elements: Vec<u64> = requests.iter().flat_map(|request| request.galois.keys().copied()).collect();
+        elements.sort_unstable();
+        elements.dedup();
+        check_memory(py, "the evaluation keys", each.saturating_mul(elements.len() as u64 + 1))?;
+        let setting = Arc::clone(&self.setting);
+        let (client, server) = long(py, progress, "keys", move |ticker| {
+            let needs: Vec<&dyn NeedsKeys> = requests.iter().map(|request| request as &dyn NeedsKeys).collect();
+            let mut observe = |done, count| -> ControlFlow<()> { ticker.tell(done, count) };
+            Ok(match &setting.kind {
+                Kind::Exact(context) => {
+                    let (client, server) = context.generate_keys_for(&needs, &mut observe)?;
+                    (ClientKind::Exact(client), ServerKind::Exact(server))
+                }
+                Kind::Approximate(context) => {
+                    let (client, server) = context.generate_keys_for(&needs, &mut observe)?;
+                    (ClientKind::Approximate(client), ServerKind::Approximate(server))
+                }
+            })
+        })?;
+        Ok((PyClient::new(&self.setting, client), PyServer::new(&self.setting, server)))
+    }
+
+    /// The client with the secret key in a file that :meth:`Client.save_secret` or the command line
+    /// wrote.
+    ///
+    /// Raises
+    /// ------
+    /// FileError, OtherContext
+    ///     For a file that is none of this context.
+    fn load_client(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyClient> {
+        let client = quick(py, || {
+            Ok(match &self.setting.kind {
+                Kind::Exact(context) => ClientKind::Exact(context.load_client(&path)?),
+                Kind::Approximate(context) => ClientKind::Approximate(context.load_client(&path)?),
+            })
+        })?;
+        Ok(PyClient::new(&self.setting, client))
+    }
+
+    /// What encrypts with the public key in a file.
+    fn load_encryptor(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyEncryptor> {
+        let key = quick(py, || {
+            Ok(match &self.setting.kind {
+                Kind::Exact(context) => context.load(&path)?,
+                Kind::Approximate(context) => context.load(&path)?,
+            })
+        })?;
+        PyEncryptor::of_key(py, &self.setting, key)
+    }
+
+    /// The server with the evaluation keys in a file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///     What :meth:`Server.save` or the command line wrote.
+    /// bootstrapping : Bootstrapping, optional
+    ///     The way to refresh that ``bootstrap_keys`` are for.
+    /// bootstrap_keys : str or os.PathLike, optional
+    ///     The file of its keys.
+    ///
+    /// Returns
+    /// -------
+    /// Server
+    #[pyo3(signature = (path, *, bootstrapping=None, bootstrap_keys=None))]
+    fn load_server(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        bootstrapping: Option<&PyBootstrapping>,
+        bootstrap_keys: Option<PathBuf>,
+    ) -> PyResult<PyServer> {
+        PyServer::load(py, &self.setting, path, bootstrapping, bootstrap_keys)
+    }
+
+    /// A server without keys: it adds, and multiplies by public numbers.
+    fn server_without_keys(&self, py: Python<'_>) -> PyResult<PyServer> {
+        let server = quick(py, || ServerKind::without_keys(&self.setting))?;
+        Ok(PyServer::new(&self.setting, server))
+    }
+
+    /// The encrypted array in a file that :meth:`Ciphertext.save` or the command line wrote.
+    ///
+    /// Raises
+    /// ------
+    /// FileError, OtherContext
+    ///     For a file that is none of this context.
+    fn load_ciphertext(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyCiphertext> {
+        PyCiphertext::load(py, &self.setting, path)
+    }
+
+    /// Milliseconds of a price that plans state, and bytes: what operations cost on this machine.
+    ///
+    /// Returns
+    /// -------
+    /// dict
+    ///     In milliseconds: ``hoist``, ``hoisted_automorphism``, ``giant_step``, ``constant_product``,
+    ///     ``mod_down``, ``automorphism``; in bytes ``key_bytes``, ``constant_bytes``.
+    fn prices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let prices = quick(py, || Ok(self.setting.prices()))?;
+        let unit = prices.milliseconds.unwrap_or(1.0);
+        let dict = PyDict::new(py);
+        let operations = [
+            ("hoist", prices.hoist),
+            ("hoisted_automorphism", prices.hoisted_automorphism),
+            ("giant_step", prices.extended_automorphism),
+            ("constant_product", prices.multiply_constant),
+            ("mod_down", prices.mod_down),
+            ("automorphism", prices.automorphism),
+        ];
+        for (name, price) in operations {
+            dict.set_item(name, price * unit)?;
+        }
+        dict.set_item("key_bytes", prices.key_bytes)?;
+        dict.set_item("constant_bytes", prices.constant_bytes)?;
+        Ok(dict)
+    }
+
+    /// A picture of the parameters; needs matplotlib.
+    ///
+    /// Returns
+    /// -------
+    /// matplotlib.figure.Figure
+    fn plot<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        PyModule::import(slf.py(), "windlass.plots")?.call_method1("context", (slf,))
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<windlass.Context {}, {} slots, {:.0} bits of security>",
+            self.setting.in_words(),
+            self.slots(),
+            self.security().floor()
+        )
+    }
+
+    fn __str__(&self) -> String {
+        match &self.setting.kind {
+            Kind::Exact(context) => context.to_string(),
+            Kind::Approximate(context) => context.to_string(),
+        }
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.str()?,))?.extract()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| self.setting.same(&other.get().setting))
+    }
+
+    fn __hash__(&self) -> u64 {
+        use windlass::wire::FileContext;
+        let hash = match &self.setting.kind {
+            Kind::Exact(context) => context.files().hash(),
+            Kind::Approximate(context) => context.files().hash(),
+        };
+        hash.iter().take(8).fold(0, |sum, &byte| (sum << 8) | u64::from(byte))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        crate::pickle::reduce(py, "restore_context", (self.setting.state.clone(),))
+    }
+}
+
+impl Setting {
+    /// What operations cost on this machine.
+    pub fn prices(&self) -> windlass::circuits::CostModel {
+        match &self.kind {
+            Kind::Exact(context) => context.prices(),
+            Kind::Approximate(context) => context.prices(),
+        }
+    }
+
+    /// How to bootstrap, by names.
+    pub fn bootstrap_spec(&self, packed: bool, names: &[Option<String>; 5]) -> Result<BootstrapSpec> {
+        let Kind::Exact(context) = &self.kind else { return Err(malformed()) };
+        let own = context.bootstrapping_spec();
+        let [digits, unpacking, transform, partition, front_end] = names;
+        Ok(BootstrapSpec {
+            mode: if packed { Mode::Packed } else { Mode::Thin },
+            digits: digits.as_ref().map_or(Ok(own.digits), |name| name.parse())?,
+            unpacking: unpacking.as_ref().map_or(Ok(own.unpacking), |name| name.parse())?,
+            transform: transform.as_ref().map_or(Ok(own.transform), |name| name.parse())?,
+            partition: partition.as_ref().map_or(Ok(own.partition), |name| name.parse())?,
+            front_end: front_end.as_ref().map_or(Ok(own.front_end), |name| name.parse())?,
+            ..own
+        })
+    }
+}
+
+/// The names of all parameter sets.
+///
+/// Returns
+/// -------
+/// list of str
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> "demo" in wl.presets()
+/// True
+#[pyfunction]
+pub fn presets() -> Vec<&'static str> {
+    preset_names().collect()
+}
+
+/// What is known of a named parameter set, without making a context of it.
+///
+/// Returns
+/// -------
+/// dict
+///     As :meth:`Context.describe`.
+#[pyfunction]
+#[pyo3(signature = (name, *, scheme="BGV"))]
+pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyResult<Bound<'py, PyAny>> {
+    let params = Params::preset(name, self::scheme(py, scheme)?).map_err(|error| raise(py, error))?;
+    loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
+}
+
+/// What :meth:`Context.plan` would choose, without making a context of it.
+///
+/// Parameters
+/// ----------
+/// modulus, depth, slots, scheme, linear_maps, capacity, security, m
+///     As of :meth:`Context.plan`.
+///
+/// Returns
+/// -------
+/// dict
+///     As :meth:`Context.describe`.
+///
+/// Raises
+/// ------
+/// NoParameters
+///     With what the last candidate lacked.
+#[pyfunction]
+#[pyo3(signature = (*, modulus=65537, depth=1, slots=1, scheme="BGV", linear_maps=1, capacity=0.0, security=128.0, m=None))]
+pub fn plan_parameters<'py>(
+    py: Python<'py>,
+    modulus: u64,
+    depth: u32,
+    slots: usize,
+    scheme: &str,
+    linear_maps: u32,
+    capacity: f64,
+    security: f64,
+    m: Option<u64>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (p, r) = prime_power(py, modulus)?;
+    let scheme = self::scheme(py, scheme)?;
+    let spec =
+        ParamSpec { scheme, p, r, slots, m, depth, linear_maps, capacity, security, max_switching_key_bytes: None };
+    let params = quick(py, || Params::plan(&spec))?;
+    loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
+}
+
+/// The circuit bodies that contexts make by themselves.
+pub fn sum_body(setting: &Setting, length: usize) -> Result<Body> {
+    Ok(Body::Sum(setting.sum(length)?))
+}
+
+/// What a key of the encryptor needs.
+pub type PublicKey = windlass::rlwe::PublicKey;
+
+/// The encryptor over a public key.
+pub fn encryptor(setting: &Setting, key: PublicKey) -> Result<EncryptorKind> {
+    let key = Arc::new(key);
+    Ok(match &setting.kind {
+        Kind::Exact(context) => EncryptorKind::Exact(windlass::schemes::Encryptor::new(context.scheme(), key)),
+        Kind::Approximate(context) => {
+            EncryptorKind::Approximate(windlass::schemes::ckks::Encryptor::new(context.ckks(), key)?)
+        }
+    })
+}

@@ -1,0 +1,119 @@
+//! Errors of the library as exceptions of `windlass.errors`, with their data as attributes.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+use windlass::rlwe::RlweError;
+use windlass::wire::WireError;
+use windlass::{Error, wire};
+
+static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+
+/// The exception of a class of `windlass.errors`; `data` fills its attributes.
+pub fn exception<'py>(
+    py: Python<'py>,
+    class: &str,
+    message: String,
+    data: impl FnOnce(&Bound<'py, PyDict>) -> PyResult<()>,
+) -> PyErr {
+    let make = || {
+        let errors = ERRORS.get_or_try_init(py, || PyModule::import(py, "windlass.errors").map(Bound::unbind))?;
+        let attributes = PyDict::new(py);
+        data(&attributes)?;
+        errors.bind(py).getattr(class)?.call((message,), Some(&attributes))
+    };
+    make().map_or_else(|error: PyErr| error, PyErr::from_value)
+}
+
+/// An exception without attributes.
+pub fn plain(py: Python<'_>, class: &str, message: impl Into<String>) -> PyErr {
+    exception(py, class, message.into(), |_| Ok(()))
+}
+
+/// The words of a message as they are in Python.
+fn in_python(message: &str) -> String {
+    message
+        .replace("context.generate_keys([&circuit, ..])", "context.generate_keys(circuit, ...)")
+        .replace(
+            "give the plan of context.bootstrapping() to context.generate_keys",
+            "name context.bootstrapping() when the keys are made: context.generate_keys(bootstrapping, ...)",
+        )
+        .replace(", or say assume_integers() where all slots are known to hold them", "")
+}
+
+/// The exception for an error of the library.
+pub fn raise(py: Python<'_>, error: Error) -> PyErr {
+    let message = in_python(&error.to_string());
+    match error {
+        Error::MissingKeys { needed_by, galois, relinearisation, bootstrappings, level } => {
+            let class = match (galois.is_empty(), relinearisation) {
+                (false, _) => "MissingGaloisKey",
+                (true, true) => "MissingRelinearisationKey",
+                (true, false) => "MissingBootstrappingKeys",
+            };
+            exception(py, class, message, |data| {
+                data.set_item("needed_by", needed_by)?;
+                data.set_item("elements", galois)?;
+                data.set_item("relinearisation", relinearisation)?;
+                data.set_item("bootstrappings", bootstrappings)?;
+                data.set_item("level", level)
+            })
+        }
+        Error::MissingGaloisKey { element, .. } => {
+            exception(py, "MissingGaloisKey", message, |data| data.set_item("elements", vec![element]))
+        }
+        Error::MissingBootstrappingKeys => plain(py, "MissingBootstrappingKeys", message),
+        Error::MissingRelinearisationKey => plain(py, "MissingRelinearisationKey", message),
+        Error::UnknownName { given, known, .. } => exception(py, "UnknownName", message, |data| {
+            data.set_item("given", given)?;
+            data.set_item("known", known)
+        }),
+        Error::Rlwe(RlweError::Insecure { bits, required, max_log2_qp, .. }) => {
+            exception(py, "InsecureParameters", message, |data| {
+                data.set_item("bits", bits)?;
+                data.set_item("required", required)?;
+                data.set_item("max_log2_qp", max_log2_qp)
+            })
+        }
+        Error::NoParameters { .. } | Error::Unplannable { .. } | Error::TableTooLarge { .. } => {
+            plain(py, "NoParameters", message)
+        }
+        Error::OtherKeyPair(_) | Error::NotDecryptable => plain(py, "OtherKeyPair", message),
+        Error::ContextMismatch { .. } | Error::OtherSlotOrder { .. } => plain(py, "OtherContext", message),
+        Error::CapacityExhausted { needed_bits, left_bits, .. } => {
+            exception(py, "CapacityExhausted", message, |data| {
+                data.set_item("needed_bits", needed_bits)?;
+                data.set_item("left_bits", left_bits)
+            })
+        }
+        Error::LevelsExhausted { .. } | Error::PrecisionExhausted { .. } => plain(py, "CapacityExhausted", message),
+        Error::ShapeMismatch { expected, got, .. } => exception(py, "ShapeError", message, |data| {
+            data.set_item("expected", expected)?;
+            data.set_item("got", got)
+        }),
+        Error::NotFinite { index } | Error::ValueTooLarge { index, .. } => {
+            exception(py, "ValueRangeError", message, |data| data.set_item("index", index))
+        }
+        Error::OutOfMemory { bytes, .. } => exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes)),
+        Error::Wire(error) => raise_wire(py, &error),
+        Error::Bootstrap(_) => plain(py, "BootstrapError", message),
+        Error::NotIntegers { .. } => plain(py, "NotIntegers", message),
+        Error::Ring(_) | Error::Rlwe(_) | Error::OutOfRange(_) | Error::SlotCount { .. } => {
+            plain(py, "ParameterError", message)
+        }
+        _ => plain(py, "WindlassError", message),
+    }
+}
+
+/// The exception for bytes or a file that were refused.
+fn raise_wire(py: Python<'_>, error: &wire::WireError) -> PyErr {
+    let message = error.to_string();
+    match error {
+        WireError::Io { kind: std::io::ErrorKind::NotFound, .. } => plain(py, "MissingFile", message),
+        WireError::Io { kind: std::io::ErrorKind::AlreadyExists, .. } => plain(py, "FileExists", message),
+        WireError::Io { kind: std::io::ErrorKind::OutOfMemory, .. } => plain(py, "OutOfMemory", message),
+        WireError::OtherContext { .. } => plain(py, "OtherContext", message),
+        WireError::OtherKeyPair { .. } => plain(py, "OtherKeyPair", message),
+        _ => plain(py, "FileError", message),
+    }
+}

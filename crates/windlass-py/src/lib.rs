@@ -1,0 +1,58 @@
+//! The extension module of the Python package `windlass`.
+//!
+//! It converts: NumPy arrays into slots and back, errors into exceptions, values into pickles, long
+//! calls into calls that can be interrupted. What is computed is computed by the crate `windlass`.
+#![deny(unsafe_code)]
+
+mod bootstrapping;
+mod ciphertext;
+mod circuit;
+mod client;
+mod context;
+mod error;
+mod layout;
+mod linear;
+mod needs;
+mod numbers;
+mod operators;
+mod pickle;
+mod progress;
+mod runtime;
+mod server;
+
+use pyo3::prelude::*;
+
+/// The compiled half of the package `windlass`.
+#[pymodule]
+mod _windlass {
+    #[pymodule_export]
+    use super::bootstrapping::PyBootstrapping;
+    #[pymodule_export]
+    use super::ciphertext::PyCiphertext;
+    #[pymodule_export]
+    use super::circuit::PyCircuit;
+    #[pymodule_export]
+    use super::client::{PyClient, PyEncryptor};
+    #[pymodule_export]
+    use super::context::{PyContext, plan_parameters, preset_parameters, presets};
+    #[pymodule_export]
+    use super::linear::PyLinear;
+    #[pymodule_export]
+    use super::needs::PyKeys;
+    #[pymodule_export]
+    use super::pickle::{
+        restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor, restore_keys,
+        restore_linear, restore_server,
+    };
+    #[pymodule_export]
+    use super::runtime::{set_threads, threads};
+    #[pymodule_export]
+    use super::server::PyServer;
+
+    use super::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

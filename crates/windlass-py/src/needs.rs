@@ -1,0 +1,107 @@
+//! What needs keys.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use windlass::needs::KeyRequest;
+
+use crate::bootstrapping::PyBootstrapping;
+use crate::circuit::PyCircuit;
+use crate::context::Setting;
+use crate::error::plain;
+use crate::linear::PyLinear;
+
+/// Keys by themselves, to be named in :meth:`Context.generate_keys`.
+#[pyclass(frozen, name = "Keys", module = "windlass")]
+pub struct PyKeys {
+    pub setting: Arc<Setting>,
+    pub requests: Vec<KeyRequest>,
+}
+
+impl PyKeys {
+    pub fn new(setting: &Arc<Setting>, requests: Vec<KeyRequest>) -> Self {
+        Self { setting: Arc::clone(setting), requests }
+    }
+}
+
+#[pymethods]
+impl PyKeys {
+    /// The automorphisms that need Galois keys, increasing.
+    #[getter]
+    fn required_keys(&self) -> Vec<u64> {
+        let mut all: Vec<u64> = self.requests.iter().flat_map(|request| request.galois.keys().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Whether the relinearisation key is among them.
+    #[getter]
+    fn relinearisation(&self) -> bool {
+        self.requests.iter().any(|request| request.relinearisation.is_some())
+    }
+
+    fn __repr__(&self) -> String {
+        let names: Vec<&str> = self.requests.iter().map(|request| request.needed_by.as_str()).collect();
+        format!("<windlass.Keys for {}>", names.join(" and "))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        crate::pickle::reduce(
+            py,
+            "restore_keys",
+            (self.setting.state.clone(), self.required_keys(), self.relinearisation()),
+        )
+    }
+}
+
+/// What all circuits of a list need; lists may hold lists.
+pub fn requests(py: Python<'_>, setting: &Arc<Setting>, circuits: &Bound<'_, PyTuple>) -> PyResult<Vec<KeyRequest>> {
+    let mut all = Vec::new();
+    for circuit in circuits.iter() {
+        if let Ok(list) = circuit.cast::<PyList>() {
+            all.extend(requests(py, setting, &list.to_tuple())?);
+        } else if let Ok(tuple) = circuit.cast::<PyTuple>() {
+            all.extend(requests(py, setting, tuple)?);
+        } else {
+            let (own, needs) = needs_of(&circuit)?;
+            if !own.same(setting) {
+                let message = format!(
+                    "{} was made for another context ({}, not {})",
+                    circuit.repr()?,
+                    own.in_words(),
+                    setting.in_words()
+                );
+                return Err(plain(py, "OtherContext", message));
+            }
+            all.extend(needs);
+        }
+    }
+    Ok(all)
+}
+
+fn needs_of(circuit: &Bound<'_, PyAny>) -> PyResult<(Arc<Setting>, Vec<KeyRequest>)> {
+    if let Ok(linear) = circuit.cast::<PyLinear>() {
+        let inner = &linear.get().inner;
+        return Ok((Arc::clone(&inner.setting), vec![inner.key_request()]));
+    }
+    if let Ok(own) = circuit.cast::<PyCircuit>() {
+        return Ok((Arc::clone(&own.get().setting), vec![own.get().key_request()]));
+    }
+    if let Ok(own) = circuit.cast::<PyBootstrapping>() {
+        return Ok((Arc::clone(&own.get().setting), vec![own.get().key_request()]));
+    }
+    if let Ok(own) = circuit.cast::<PyKeys>() {
+        return Ok((Arc::clone(&own.get().setting), own.get().requests.clone()));
+    }
+    // What is built of these in Python says which of them it needs.
+    if let Ok(parts) = circuit.getattr("__windlass_needs__") {
+        return needs_of(&parts.call0()?);
+    }
+    let message = format!(
+        "{} needs no keys: name what context.linear, context.polynomial, context.bootstrapping and the like made",
+        circuit.repr()?
+    );
+    Err(plain(circuit.py(), "DTypeError", message))
+}

@@ -1,0 +1,495 @@
+//! Operators of encrypted arrays.
+//!
+//! Slots beyond the entries of a row hold zeros, unless an operation puts something there: then the
+//! array is not *clean*, and sums mask those slots first.
+
+use std::sync::Arc;
+
+use num_complex::Complex64;
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use rayon::prelude::*;
+use windlass::circuits::TracePlan;
+use windlass::schemes::ckks::complex;
+use windlass::{Evaluator, Result};
+
+use crate::ciphertext::{Parts, PyCiphertext};
+use crate::circuit::{PyCircuit, Recipe};
+use crate::error::plain;
+use crate::layout::Layout;
+use crate::linear::{LinearSpec, PyLinear};
+use crate::numbers::{Numbers, Slice, Values, numpy, values};
+use crate::runtime::{long, quick};
+use crate::server::ServerKind;
+
+/// The right side of an operator.
+pub enum Operand<'py> {
+    /// An encrypted array of the same shape, or one row for all.
+    Encrypted(Bound<'py, PyCiphertext>),
+    /// A number.
+    Number(Values<'py>),
+    /// An array, broadcast to the shape.
+    Array(Values<'py>),
+}
+
+impl<'py> Operand<'py> {
+    /// Anything that NumPy would take, checked.
+    pub fn of(left: &PyCiphertext, given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        if let Ok(other) = given.cast::<PyCiphertext>() {
+            other.get().check_context(py, &left.setting, "operator")?;
+            return Ok(Self::Encrypted(other.clone()));
+        }
+        let array = values(given, left.setting.is_exact())?;
+        array.check(py, "operand", left.setting.modulus())?;
+        if array.shape().is_empty() {
+            return Ok(Self::Number(array));
+        }
+        if array.shape() == left.layout.dims {
+            return Ok(Self::Array(array));
+        }
+        let spread = numpy(py)?.getattr("broadcast_to")?.call1((given, left.layout.dims.clone()));
+        let spread = spread.map_err(|_| {
+            let message =
+                format!("an array of shape {:?} does not broadcast to {}", array.shape(), left.layout.in_words());
+            plain(py, "ShapeError", message)
+        })?;
+        Ok(Self::Array(values(&spread, left.setting.is_exact())?))
+    }
+}
+
+/// Applies `one` to each, in parallel where there are several.
+fn each<C: Sync, D: Send>(list: &[C], one: impl Fn(&C) -> Result<D> + Sync + Send) -> Result<Vec<D>> {
+    match list {
+        [only] => Ok(vec![one(only)?]),
+        _ => list.par_iter().map(one).collect(),
+    }
+}
+
+/// Applies `one` to each with its number.
+fn numbered<C: Sync, D: Send>(list: &[C], one: impl Fn(usize, &C) -> Result<D> + Sync + Send) -> Result<Vec<D>> {
+    match list {
+        [only] => Ok(vec![one(0, only)?]),
+        _ => list.par_iter().enumerate().map(|(number, ct)| one(number, ct)).collect(),
+    }
+}
+
+/// What two encrypted arrays have in common: shapes, server; one row stands for all.
+fn paired<'a>(
+    py: Python<'_>,
+    a: &'a PyCiphertext,
+    b: &'a PyCiphertext,
+) -> PyResult<(Arc<ServerKind>, Layout, usize, usize)> {
+    let same = a.layout.length == b.layout.length
+        && (a.layout.dims == b.layout.dims || a.layout.rows == 1 || b.layout.rows == 1);
+    if !same || a.elements != b.elements {
+        let message = format!(
+            "encrypted arrays of shapes {} and {} do not go together: shapes must be equal, or one of them a single row",
+            a.layout.in_words(),
+            b.layout.in_words()
+        );
+        return Err(plain(py, "ShapeError", message));
+    }
+    let server = if a.server.is_some() { a.server(py)? } else { b.server(py)? };
+    let layout = if a.layout.rows >= b.layout.rows && a.layout.dims.len() >= b.layout.dims.len() {
+        &a.layout
+    } else {
+        &b.layout
+    };
+    Ok((server, layout.clone(), a.parts.len(), b.parts.len()))
+}
+
+/// The result with the server of whichever has one.
+fn result_of(a: &PyCiphertext, b: &PyCiphertext, parts: Parts, layout: Layout, clean: bool) -> PyCiphertext {
+    let base = if a.server.is_some() { a } else { b };
+    base.result(parts, layout, a.numbers.joined(b.numbers), clean)
+}
+
+/// An operation of two ciphertexts on all pairs.
+macro_rules! on_pairs {
+    ($py:expr, $a:expr, $b:expr, $method:ident, $clean:expr) => {{
+        let (a, b): (&PyCiphertext, &PyCiphertext) = ($a, $b);
+        let (server, layout, of_a, of_b) = paired($py, a, b)?;
+        let count = of_a.max(of_b);
+        let places: Vec<(usize, usize)> = (0..count).map(|k| (k % of_a, k % of_b)).collect();
+        let parts = quick($py, || {
+            Ok(match (&*server, &*a.parts, &*b.parts) {
+                (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
+                    Parts::Exact(each(&places, |&(i, k)| s.$method(&x[i], &y[k]))?)
+                }
+                (ServerKind::Approximate(s), Parts::Approximate(x), Parts::Approximate(y)) => {
+                    Parts::Approximate(each(&places, |&(i, k)| s.$method(&x[i], &y[k]))?)
+                }
+                _ => unreachable!("contexts are the same"),
+            })
+        })?;
+        Ok(result_of(a, b, parts, layout, $clean))
+    }};
+}
+
+/// `a + b`.
+pub fn add(a: &PyCiphertext, b: Operand<'_>) -> PyResult<PyCiphertext> {
+    match b {
+        Operand::Encrypted(b) => on_pairs!(b.py(), a, b.get(), add, a.clean && b.get().clean),
+        Operand::Number(values) => shifted(a, &values, true, 1.0),
+        Operand::Array(values) => shifted(a, &values, false, 1.0),
+    }
+}
+
+/// `a - b`.
+pub fn subtract(a: &PyCiphertext, b: Operand<'_>) -> PyResult<PyCiphertext> {
+    match b {
+        Operand::Encrypted(b) => on_pairs!(b.py(), a, b.get(), sub, a.clean && b.get().clean),
+        Operand::Number(values) => shifted(a, &values, true, -1.0),
+        Operand::Array(values) => shifted(a, &values, false, -1.0),
+    }
+}
+
+/// `a * b`, entry by entry.
+pub fn multiply(a: &PyCiphertext, b: Operand<'_>) -> PyResult<PyCiphertext> {
+    match b {
+        Operand::Encrypted(b) if std::ptr::eq(a, b.get()) => square(b.py(), a),
+        Operand::Encrypted(b) => on_pairs!(b.py(), a, b.get(), multiply, a.clean || b.get().clean),
+        Operand::Number(values) => scaled(a, &values),
+        Operand::Array(values) => weighted(a, &values),
+    }
+}
+
+fn square(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let server = a.server(py)?;
+    let parts = quick(py, || {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(x, |x| s.square(x))?),
+            (ServerKind::Approximate(s), Parts::Approximate(x)) => Parts::Approximate(each(x, |x| s.square(x))?),
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(parts, a.layout.clone(), a.numbers, a.clean))
+}
+
+/// `−a`.
+pub fn negate(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let server = a.server(py)?;
+    let parts = quick(py, || {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(x, |x| s.engine().negate(x))?),
+            (ServerKind::Approximate(s), Parts::Approximate(x)) => Parts::Approximate(each(x, |x| s.negate(x))?),
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    let numbers = if a.numbers == Numbers::Unsigned { Numbers::Signed } else { a.numbers };
+    Ok(a.result(parts, a.layout.clone(), numbers, a.clean))
+}
+
+/// The public numbers of one ciphertext, as the library takes them.
+enum Chunk {
+    Integers(Vec<i64>),
+    Complex(Vec<Complex64>),
+}
+
+/// The numbers that ciphertext `part` meets; `same` repeats one number. Zeros follow the entries.
+fn chunk(a: &PyCiphertext, slice: Slice<'_>, part: usize, same: bool, sign: f64) -> Chunk {
+    let (slots, chunks) = (a.setting.slots(), a.chunks());
+    let entries = a.layout.entries(part % chunks, slots);
+    let start = (part / chunks) * a.layout.length;
+    let range = if same { 0..1 } else { start + entries.start..start + entries.end };
+    let count = entries.len();
+    let integer = if sign < 0.0 { -1 } else { 1 };
+    match slice {
+        Slice::Signed(list) => Chunk::Integers(filled(list[range].iter().map(|&x| integer * x), count, count)),
+        Slice::Unsigned(list) => Chunk::Integers(filled(list[range].iter().map(|&x| integer * x as i64), count, count)),
+        Slice::Real(list) => Chunk::Complex(filled(complex(&list[range]).into_iter().map(|z| z * sign), count, slots)),
+        Slice::Complex(list) => Chunk::Complex(filled(list[range].iter().map(|z| z * sign), count, slots)),
+    }
+}
+
+/// The values, the last repeated up to `count` of them, zeros up to `length`.
+fn filled<T: Copy + Default>(values: impl Iterator<Item = T>, count: usize, length: usize) -> Vec<T> {
+    let mut list: Vec<T> = values.collect();
+    let last = list.last().copied().unwrap_or_default();
+    list.resize(count, last);
+    list.resize(length, T::default());
+    list
+}
+
+fn refuse_elements(py: Python<'_>, a: &PyCiphertext) -> PyResult<()> {
+    if a.elements {
+        return Err(plain(
+            py,
+            "NotIntegers",
+            "arrays of elements (elements=True) meet encrypted arrays alone: encrypt the other operand with elements=True",
+        ));
+    }
+    Ok(())
+}
+
+fn python<'py>(values: &Values<'py>) -> Python<'py> {
+    match values {
+        Values::Signed(array) => array.py(),
+        Values::Unsigned(array) => array.py(),
+        Values::Real(array) => array.py(),
+        Values::Complex(array) => array.py(),
+    }
+}
+
+/// `a ± values`, on the entries alone.
+fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyResult<PyCiphertext> {
+    let py = python(values);
+    refuse_elements(py, a)?;
+    let (server, slice) = (a.server(py)?, values.slice()?);
+    let parts = quick(py, || {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => {
+                Parts::Exact(numbered(list, |part, ct| match chunk(a, slice, part, same, sign) {
+                    Chunk::Integers(values) => s.add_integers(ct, &values),
+                    Chunk::Complex(_) => unreachable!("exact contexts take integers"),
+                })?)
+            }
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
+                Parts::Approximate(numbered(list, |part, ct| match chunk(a, slice, part, same, sign) {
+                    Chunk::Complex(values) => s.engine().add_plain(ct, &values),
+                    Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
+                })?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    let signed = sign < 0.0 && a.numbers == Numbers::Unsigned;
+    let numbers = if signed { Numbers::Signed } else { a.numbers.joined(meant(values, same)) };
+    Ok(a.result(parts, a.layout.clone(), numbers, a.clean))
+}
+
+/// What public numbers make of the dtype: a single integer that is not negative leaves it.
+fn meant(values: &Values<'_>, same: bool) -> Numbers {
+    match values.slice() {
+        Ok(Slice::Signed(list)) if same && list.first().is_some_and(|&x| x >= 0) => Numbers::Unsigned,
+        _ => values.numbers(),
+    }
+}
+
+/// `number · a`.
+fn scaled(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
+    let py = python(values);
+    let (server, slice) = (a.server(py)?, values.slice()?);
+    let parts = quick(py, || {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => Parts::Exact(each(list, |ct| match slice {
+                Slice::Signed(number) => s.multiply_integer(ct, number[0]),
+                Slice::Unsigned(number) => s.multiply_integer(ct, number[0]),
+                _ => unreachable!("exact contexts take integers"),
+            })?),
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
+                Parts::Approximate(each(list, |ct| match slice {
+                    Slice::Real(number) => s.multiply_real(ct, number[0]),
+                    Slice::Complex(number) => s.engine().multiply_scalar(ct, number[0]),
+                    _ => unreachable!("approximate contexts take complex numbers"),
+                })?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(parts, a.layout.clone(), a.numbers.joined(meant(values, true)), a.clean))
+}
+
+/// `values · a`, entry by entry: what lies beyond the entries becomes zero.
+fn weighted(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
+    let py = python(values);
+    refuse_elements(py, a)?;
+    let (server, slice) = (a.server(py)?, values.slice()?);
+    let parts = quick(py, || {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => {
+                Parts::Exact(numbered(list, |part, ct| match chunk(a, slice, part, false, 1.0) {
+                    Chunk::Integers(values) => s.multiply_integers(ct, &values),
+                    Chunk::Complex(_) => unreachable!("exact contexts take integers"),
+                })?)
+            }
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
+                Parts::Approximate(numbered(list, |part, ct| match chunk(a, slice, part, false, 1.0) {
+                    Chunk::Complex(values) => s.engine().multiply_plain(ct, &values),
+                    Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
+                })?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(parts, a.layout.clone(), a.numbers.joined(values.numbers()), true))
+}
+
+/// `a / number`.
+pub fn divide(a: &PyCiphertext, number: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+    let py = number.py();
+    if a.setting.is_exact() {
+        return Err(plain(
+            py,
+            "DTypeError",
+            "integers modulo q have no division: multiply by an inverse, pow(k, -1, q), or use wl.Context.approximate(...)",
+        ));
+    }
+    if number.cast::<PyCiphertext>().is_ok() {
+        return Err(plain(
+            py,
+            "DTypeError",
+            "division by an encrypted number: multiply by a polynomial that approximates 1/x on the range of the numbers",
+        ));
+    }
+    let inverse = numpy(py)?.getattr("divide")?.call1((1.0, number))?;
+    multiply(a, Operand::of(a, &inverse)?)
+}
+
+/// `a ** exponent`.
+pub fn power(
+    a: &PyCiphertext,
+    exponent: &Bound<'_, PyAny>,
+    modulo: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyCiphertext> {
+    let py = exponent.py();
+    if modulo.is_some() {
+        return Err(plain(py, "ParameterError", "pow with a modulus: integers are computed modulo the context's own"));
+    }
+    let exponent: u64 = exponent
+        .extract()
+        .ok()
+        .filter(|&k| k > 0 && !exponent.is_instance_of::<PyBool>())
+        .ok_or_else(|| plain(py, "ParameterError", "the exponent of an encrypted number is a positive integer"))?;
+    if exponent == 2 {
+        return square(py, a);
+    }
+    let server = a.server(py)?;
+    if let ServerKind::Exact(_) = &*server {
+        let own = PyCircuit::make(py, &a.setting, Recipe::Power(exponent))?;
+        return own.apply_one(py, a, None);
+    }
+    if exponent == 1 {
+        return Ok(a.copied());
+    }
+    let degree = usize::try_from(exponent).ok().filter(|&degree| degree <= 1 << 16);
+    let degree = degree.ok_or_else(|| plain(py, "ParameterError", "the exponent is above 2^16"))?;
+    let mut coefficients = vec![0.0; degree + 1];
+    coefficients[degree] = 1.0;
+    PyCircuit::make(py, &a.setting, Recipe::RealPolynomial { coefficients, interval: None })?.apply_one(py, a, None)
+}
+
+/// The sums of rows.
+pub fn sum(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let plan = quick(py, || a.setting.sum(a.layout.length))?;
+    total(py, a, &plan)
+}
+
+/// The sums of rows by a plan. Chunks are added first, and slots beyond the entries masked where
+/// they may hold anything.
+pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResult<PyCiphertext> {
+    if a.elements {
+        return Err(plain(py, "NotIntegers", "sums are of integers; take them of elements with a linear map"));
+    }
+    let masked;
+    let a = if a.clean {
+        a
+    } else {
+        let ones = numpy(py)?
+            .getattr("ones")?
+            .call1((a.layout.dims.clone(), if a.setting.is_exact() { "int64" } else { "float64" }))?;
+        masked = multiply(a, Operand::of(a, &ones)?)?;
+        &masked
+    };
+    let (server, parts, plan, chunks) = (a.server(py)?, Arc::clone(&a.parts), Arc::clone(plan), a.chunks());
+    let sums = long(py, None, "sum", move |_| {
+        Ok(match (&*server, &*parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => {
+                let rows: Vec<_> = list.chunks(chunks).collect();
+                Parts::Exact(each(&rows, |row| {
+                    let (first, rest) = row.split_first().expect("rows have ciphertexts");
+                    let joined = rest.iter().try_fold(first.clone(), |sum, ct| s.add(&sum, ct))?;
+                    s.apply(&*plan, &joined)
+                })?)
+            }
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
+                let rows: Vec<_> = list.chunks(chunks).collect();
+                Parts::Approximate(each(&rows, |row| {
+                    let (first, rest) = row.split_first().expect("rows have ciphertexts");
+                    let joined = rest.iter().try_fold(first.clone(), |sum, ct| s.add(&sum, ct))?;
+                    s.apply(&*plan, &joined)
+                })?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(sums, a.layout.summed(), a.numbers, false))
+}
+
+/// Entries shifted cyclically.
+pub fn roll(py: Python<'_>, a: &PyCiphertext, shift: i64) -> PyResult<PyCiphertext> {
+    let (setting, length) = (Arc::clone(&a.setting), a.layout.length);
+    let inner = long(py, None, "planning", move |_| setting.roll(length, shift))?;
+    inner.apply(py, a, None)
+}
+
+/// The sum of the products of two ciphertexts' entries.
+fn inner_product(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let (server, layout, of_a, of_b) = paired(py, a, b)?;
+    let plan = quick(py, || a.setting.sum(layout.length))?;
+    if !a.setting.is_exact() || (!a.clean && !b.clean) {
+        let products: PyResult<PyCiphertext> = on_pairs!(py, a, b, multiply, a.clean || b.clean);
+        return total(py, &products?, &plan);
+    }
+    let (x, y, chunks, count) = (Arc::clone(&a.parts), Arc::clone(&b.parts), a.chunks(), of_a.max(of_b));
+    let own = Arc::clone(&server);
+    // Relinearised once for all ciphertexts of a row.
+    let sums = long(py, None, "inner product", move |_| match (&*own, &*x, &*y) {
+        (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
+            let places: Vec<usize> = (0..count).step_by(chunks).collect();
+            Ok(Parts::Exact(each(&places, |&start| {
+                let pairs: Vec<_> = (start..start + chunks).map(|k| (&x[k % of_a], &y[k % of_b])).collect();
+                s.apply(&*plan, &s.sum_of_products(&pairs)?)
+            })?))
+        }
+        _ => unreachable!("contexts are exact here"),
+    })?;
+    Ok(result_of(a, b, sums, layout.summed(), false))
+}
+
+/// `a @ other`.
+pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+    let py = other.py();
+    if let Ok(b) = other.cast::<PyCiphertext>() {
+        b.get().check_context(py, &a.setting, "@")?;
+        return inner_product(py, a, b.get());
+    }
+    let array = values(other, a.setting.is_exact())?;
+    match array.shape() {
+        [length] if *length == a.layout.length => {
+            array.check(py, "operand", a.setting.modulus())?;
+            sum(py, &multiply(a, Operand::of(a, other)?)?)
+        }
+        [length, _] if *length == a.layout.length => {
+            let transposed = other_as_array(other)?.getattr("T")?;
+            PyLinear::make(py, &a.setting, &transposed, None, LinearSpec::default())?.inner.apply(py, a, None)
+        }
+        shape => Err(no_product(py, &a.layout.dims, shape)),
+    }
+}
+
+/// `other @ a`.
+pub fn matmul_from_left(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+    let py = other.py();
+    let array = values(other, a.setting.is_exact())?;
+    match array.shape() {
+        [length] if *length == a.layout.length && a.layout.rows == 1 => matmul(a, other),
+        [_, length] if *length == a.layout.length && a.layout.dims.len() == 1 => {
+            PyLinear::make(py, &a.setting, other, None, LinearSpec::default())?.inner.apply(py, a, None)
+        }
+        shape => Err(no_product(py, shape, &a.layout.dims)),
+    }
+}
+
+fn other_as_array<'py>(other: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    numpy(other.py())?.getattr("asarray")?.call1((other,))
+}
+
+fn no_product(py: Python<'_>, left: &[usize], right: &[usize]) -> PyErr {
+    plain(
+        py,
+        "ShapeError",
+        format!("shapes {left:?} and {right:?} have no product with @: layer(x) applies a matrix to every row of x"),
+    )
+}

@@ -1,0 +1,239 @@
+//! Where work runs: threads, signals, forks, panics.
+//!
+//! All work runs inside a pool of this module, never in rayon's global one: a forked process has
+//! none of its parent's threads, and finds a pool of its own here. With one thread every Python
+//! thread computes by itself, so that two of them keep two cores busy.
+
+use std::cell::{Cell, RefCell};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use windlass::{Error, Result};
+
+use crate::error::{exception, plain, raise};
+use crate::progress::{Bar, Ticker};
+
+/// How often a waiting thread looks for signals.
+const POLL: Duration = Duration::from_millis(20);
+
+/// Threads that were asked for; 0 before anybody did.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+/// A pool, and the process that it belongs to.
+struct Owned {
+    process: u32,
+    threads: usize,
+    pool: ThreadPool,
+}
+
+static POOL: RwLock<Option<Arc<Owned>>> = RwLock::new(None);
+
+thread_local! {
+    /// The pool that consists of this thread.
+    static ALONE: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
+    /// Whether this is the thread that gets signals.
+    static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// The number of threads that one call computes with.
+///
+/// Returns
+/// -------
+/// int
+///     What :func:`set_threads` said; before that ``WINDLASS_THREADS``, ``RAYON_NUM_THREADS`` or the
+///     number of cores.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> wl.threads() >= 1
+/// True
+#[pyfunction]
+pub fn threads() -> usize {
+    let chosen = THREADS.load(Ordering::Relaxed);
+    if chosen > 0 {
+        return chosen;
+    }
+    let named = ["WINDLASS_THREADS", "RAYON_NUM_THREADS"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok()?.parse().ok().filter(|&threads| threads > 0));
+    let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let threads = named.unwrap_or_else(cores);
+    THREADS.store(threads, Ordering::Relaxed);
+    threads
+}
+
+/// Sets the number of threads that one call computes with.
+///
+/// With one, every Python thread computes by itself: best where Python threads or processes share
+/// the work. With more, calls share one pool.
+///
+/// Parameters
+/// ----------
+/// count : int
+///     At least 1.
+///
+/// Raises
+/// ------
+/// ParameterError
+///     For 0.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> before = wl.threads()
+/// >>> wl.set_threads(1)
+/// >>> wl.threads()
+/// 1
+/// >>> wl.set_threads(before)
+#[pyfunction]
+pub fn set_threads(py: Python<'_>, count: usize) -> PyResult<()> {
+    if count == 0 || count > 1 << 12 {
+        return Err(plain(
+            py,
+            "ParameterError",
+            format!("the number of threads is {count}, and must be from 1 to 4096"),
+        ));
+    }
+    THREADS.store(count, Ordering::Relaxed);
+    Ok(())
+}
+
+/// The shared pool; a new one after a fork, or when another number of threads was asked for.
+fn shared() -> Arc<Owned> {
+    let (process, threads) = (std::process::id(), threads());
+    let fits = |owned: &&Arc<Owned>| owned.process == process && owned.threads == threads;
+    if let Some(owned) = POOL.read().unwrap_or_else(PoisonError::into_inner).as_ref().filter(fits) {
+        return Arc::clone(owned);
+    }
+    let mut place = POOL.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(owned) = place.as_ref().filter(fits) {
+        return Arc::clone(owned);
+    }
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("the system gives threads");
+    let owned = Arc::new(Owned { process, threads, pool });
+    let former = place.replace(Arc::clone(&owned));
+    // The threads of a pool from before a fork are not there: it could not be dropped.
+    if let Some(former) = former.filter(|former| former.process != process) {
+        std::mem::forget(former);
+    }
+    owned
+}
+
+/// Leaves the shared pool to the work that it is at, so that the next call gets another one.
+fn abandon() {
+    POOL.write().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+/// The pool of the calling thread alone.
+fn alone() -> Arc<ThreadPool> {
+    ALONE.with_borrow_mut(|place| {
+        let make = || {
+            let own = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+            // A thread of somebody else's pool cannot be one of ours as well.
+            let pool = own.or_else(|_| ThreadPoolBuilder::new().num_threads(1).build());
+            Arc::new(pool.expect("the system gives threads"))
+        };
+        Arc::clone(place.get_or_insert_with(make))
+    })
+}
+
+/// Runs work on the threads that were asked for, and waits for it.
+fn install<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if threads() == 1 { alone().install(work) } else { shared().pool.install(work) }
+}
+
+/// What a panic of ours becomes: an exception, and not the end of the process.
+fn panicked(py: Python<'_>, panic: Box<dyn std::any::Any + Send>) -> PyErr {
+    let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let said = said.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+    plain(py, "InternalError", format!("a bug of Windlass, please report it: {said}"))
+}
+
+/// Runs work of microseconds to milliseconds without the interpreter's lock.
+pub fn quick<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    match py.detach(|| catch_unwind(AssertUnwindSafe(|| install(work)))) {
+        Ok(done) => done.map_err(|error| raise(py, error)),
+        Err(panic) => Err(panicked(py, panic)),
+    }
+}
+
+/// Runs work that may take long: signals are looked for meanwhile, and progress is shown.
+///
+/// An interrupt asks the work to stop at its next step and does not wait for that.
+pub fn long<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<&Bound<'_, PyAny>>,
+    label: &str,
+    work: impl FnOnce(&Arc<Ticker>) -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let ticker = Arc::new(Ticker::default());
+    let mut bar = Bar::new(py, progress, label)?;
+    if bar.is_none() && !is_main_thread(py)? {
+        return quick(py, || work(&ticker));
+    }
+    let (sender, mut receiver) = channel();
+    let own = Arc::clone(&ticker);
+    let job = move || {
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&own))));
+    };
+    let pool = shared();
+    pool.pool.spawn(job);
+    let outcome = loop {
+        let waited = py.detach(move || (receiver.recv_timeout(POLL), receiver));
+        receiver = waited.1;
+        match waited.0 {
+            Ok(Ok(done)) => break done.map_err(|error| raise(py, error)),
+            Ok(Err(panic)) => break Err(panicked(py, panic)),
+            Err(RecvTimeoutError::Disconnected) => {
+                break Err(plain(py, "InternalError", "work ended without a result"));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let shown = bar.as_mut().map_or(Ok(()), |bar| bar.show(py, &ticker));
+        if let Err(interrupt) = shown.and_then(|()| py.check_signals()) {
+            ticker.stop();
+            abandon();
+            break Err(interrupt);
+        }
+    };
+    if let Some(bar) = &mut bar {
+        if outcome.is_ok() {
+            bar.show(py, &ticker)?;
+        }
+        bar.close(py);
+    }
+    outcome
+}
+
+/// The error of work that was asked to stop.
+pub fn stopped(operation: &'static str) -> Error {
+    Error::Cancelled { operation }
+}
+
+fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
+    if let Some(known) = IS_MAIN.get() {
+        return Ok(known);
+    }
+    let threading = PyModule::import(py, "threading")?;
+    let main = threading.call_method0("main_thread")?;
+    let is_main = threading.call_method0("current_thread")?.is(&main);
+    IS_MAIN.set(Some(is_main));
+    Ok(is_main)
+}
+
+/// Refuses sizes that can be foreseen and that the system does not give.
+pub fn check_memory(py: Python<'_>, what: &'static str, bytes: u64) -> PyResult<()> {
+    windlass::check_memory(what, bytes).map_err(|error| match error {
+        Error::OutOfMemory { bytes, .. } => {
+            let message = format!("{what} take {bytes} bytes of memory, which the system does not give");
+            exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes))
+        }
+        other => raise(py, other),
+    })
+}

@@ -1,0 +1,277 @@
+//! Servers: evaluation keys, and the circuits that run with them.
+
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use windlass::bootstrap::{BootstrapKeys, BootstrapPlan};
+use windlass::rlwe::EvaluationKeys;
+use windlass::wire::{self, BootstrapContext};
+use windlass::{Approximate, Result};
+
+use crate::bootstrapping::PyBootstrapping;
+use crate::ciphertext::PyCiphertext;
+use crate::context::{Kind, PyContext, Setting};
+use crate::error::plain;
+use crate::runtime::{long, quick};
+
+/// A server of the library.
+pub enum ServerKind {
+    /// BGV or BFV.
+    Exact(windlass::Server),
+    /// CKKS.
+    Approximate(windlass::Server<Approximate>),
+}
+
+impl ServerKind {
+    /// A server that holds no keys.
+    pub fn without_keys(setting: &Setting) -> Result<Self> {
+        Ok(match &setting.kind {
+            Kind::Exact(context) => Self::Exact(context.server_without_keys()?),
+            Kind::Approximate(context) => {
+                let keys = EvaluationKeys::empty(context.ckks().rlwe());
+                Self::Approximate(context.server_from_keys(Arc::new(keys))?)
+            }
+        })
+    }
+
+    /// The evaluation keys.
+    pub fn keys(&self) -> &Arc<EvaluationKeys> {
+        match self {
+            Self::Exact(server) => server.engine().keys(),
+            Self::Approximate(server) => server.engine().keys(),
+        }
+    }
+}
+
+/// What ciphertexts hold of their server. It is empty after `close`.
+pub struct Handle {
+    pub setting: Arc<Setting>,
+    kind: RwLock<Option<Arc<ServerKind>>>,
+    /// How the servers of these keys refresh.
+    pub bootstrappings: Vec<PyBootstrapping>,
+}
+
+impl Handle {
+    /// The server, unless it was closed.
+    pub fn open(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
+        let kind = self.kind.read().unwrap_or_else(PoisonError::into_inner);
+        kind.clone()
+            .ok_or_else(|| plain(py, "ServerClosed", "the server was closed, and its keys are gone: load them again"))
+    }
+}
+
+/// The side that computes: it holds evaluation keys, and nothing secret.
+///
+/// Made by :meth:`Context.generate_keys` or :meth:`Context.load_server`. As a context manager it gives
+/// the memory of its keys back at the end.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> context = wl.Context.preset("insecure_toy_256")
+/// >>> client, server = context.generate_keys(context.products())
+/// >>> with server:
+/// ...     x = server.receive(client.encrypt([3, 4]))
+/// ...     client.decrypt(x * x + 1)
+/// array([10, 17])
+#[pyclass(frozen, weakref, name = "Server", module = "windlass")]
+pub struct PyServer {
+    pub handle: Arc<Handle>,
+}
+
+impl PyServer {
+    pub fn new(setting: &Arc<Setting>, kind: ServerKind) -> Self {
+        let bootstrappings = match &kind {
+            ServerKind::Exact(server) => {
+                server.bootstrappings().map(|(plan, _)| PyBootstrapping::of_plan(setting, plan)).collect()
+            }
+            ServerKind::Approximate(_) => Vec::new(),
+        };
+        let kind = RwLock::new(Some(Arc::new(kind)));
+        Self { handle: Arc::new(Handle { setting: Arc::clone(setting), kind, bootstrappings }) }
+    }
+
+    pub fn load(
+        py: Python<'_>,
+        setting: &Arc<Setting>,
+        path: PathBuf,
+        bootstrapping: Option<&PyBootstrapping>,
+        bootstrap_keys: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let bootstrapping = match (bootstrapping, bootstrap_keys) {
+            (None, None) => None,
+            (Some(own), Some(path)) => Some((Arc::clone(&own.plan), path)),
+            _ => {
+                return Err(plain(
+                    py,
+                    "ParameterError",
+                    "bootstrapping and bootstrap_keys go together: the way to refresh, and the file of its keys",
+                ));
+            }
+        };
+        let own = Arc::clone(setting);
+        let kind = long(py, None, "reading keys", move |_| match &own.kind {
+            Kind::Exact(context) => {
+                let keys: EvaluationKeys = context.load(&path)?;
+                let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
+                if let Some((plan, path)) = bootstrapping {
+                    let files = BootstrapContext::new(&plan, context.files().context(), context.scheme());
+                    let (keys, _) = wire::load(&path, &files)?;
+                    list.push((plan, keys));
+                }
+                Ok(ServerKind::Exact(context.server_from_keys(Arc::new(keys), list)?))
+            }
+            Kind::Approximate(context) => {
+                let keys: EvaluationKeys = context.load(&path)?;
+                Ok(ServerKind::Approximate(context.server_from_keys(Arc::new(keys))?))
+            }
+        })?;
+        Ok(Self::new(setting, kind))
+    }
+}
+
+#[pymethods]
+impl PyServer {
+    /// A ciphertext to compute with: bound to this server, so that operators work.
+    ///
+    /// Parameters
+    /// ----------
+    /// ciphertext : Ciphertext
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///
+    /// Raises
+    /// ------
+    /// OtherContext
+    ///     For a ciphertext of another context.
+    fn receive(&self, py: Python<'_>, ciphertext: &PyCiphertext) -> PyResult<PyCiphertext> {
+        ciphertext.check_context(py, &self.handle.setting, "receive")?;
+        self.handle.open(py)?;
+        Ok(ciphertext.bound(&self.handle))
+    }
+
+    /// Writes the evaluation keys to a new file.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Bytes written.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        let (kind, setting) = (self.handle.open(py)?, Arc::clone(&self.handle.setting));
+        long(py, None, "writing keys", move |_| match &setting.kind {
+            Kind::Exact(context) => context.save(&path, &**kind.keys()),
+            Kind::Approximate(context) => context.save(&path, &**kind.keys()),
+        })
+    }
+
+    /// Writes the keys of the bootstrapping to a new file.
+    ///
+    /// Raises
+    /// ------
+    /// MissingBootstrappingKeys
+    ///     When there are none.
+    fn save_bootstrap_keys(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        let kind = self.handle.open(py)?;
+        let ServerKind::Exact(server) = &*kind else {
+            return Err(plain(py, "MissingBootstrappingKeys", "CKKS servers do not bootstrap"));
+        };
+        quick(py, || {
+            let (plan, keys) = server.bootstrappings().next().ok_or(windlass::Error::MissingBootstrappingKeys)?;
+            let files = BootstrapContext::new(plan, server.context().files().context(), server.context().scheme());
+            Ok(wire::save(&path, &files, keys)?)
+        })
+    }
+
+    /// The automorphisms that there are Galois keys for, increasing.
+    #[getter]
+    fn galois_elements(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
+        Ok(self.handle.open(py)?.keys().galois_elements().collect())
+    }
+
+    /// Whether there is a relinearisation key.
+    #[getter]
+    fn relinearisation(&self, py: Python<'_>) -> PyResult<bool> {
+        Ok(self.handle.open(py)?.keys().relinearisation().is_some())
+    }
+
+    /// Bytes of all keys in memory.
+    #[getter]
+    fn nbytes(&self, py: Python<'_>) -> PyResult<usize> {
+        let kind = self.handle.open(py)?;
+        let bootstrap = match &*kind {
+            ServerKind::Exact(server) => server.bootstrappings().map(|(_, keys)| keys.bytes()).sum(),
+            ServerKind::Approximate(_) => 0,
+        };
+        Ok(kind.keys().bytes() + bootstrap)
+    }
+
+    /// Gives the memory of converted constants back; they are converted again when they are used.
+    fn forget(&self, py: Python<'_>) -> PyResult<()> {
+        match &*self.handle.open(py)? {
+            ServerKind::Exact(server) => server.forget(),
+            ServerKind::Approximate(server) => server.forget(),
+        }
+        Ok(())
+    }
+
+    /// Gives the memory of the keys back; the server cannot be used any more.
+    fn close(&self) {
+        self.handle.kind.write().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_error))]
+    fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
+        self.close();
+    }
+
+    /// The ways to refresh that there are keys for.
+    #[getter]
+    fn bootstrappings(&self) -> Vec<PyBootstrapping> {
+        self.handle.bootstrappings.clone()
+    }
+
+    /// The context.
+    #[getter]
+    fn context(&self) -> PyContext {
+        PyContext { setting: Arc::clone(&self.handle.setting) }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let Ok(kind) = self.handle.open(py) else { return "<windlass.Server, closed>".into() };
+        let keys = kind.keys();
+        let relinearisation = if keys.relinearisation().is_some() { ", relinearisation" } else { "" };
+        let refreshes = if self.handle.bootstrappings.is_empty() { "" } else { ", refreshes" };
+        format!(
+            "<windlass.Server, {}, {} Galois keys{relinearisation}{refreshes}, {} bytes>",
+            self.handle.setting.in_words(),
+            keys.galois_elements().count(),
+            keys.bytes()
+        )
+    }
+
+    fn __reduce_ex__<'py>(&self, py: Python<'py>, protocol: u32) -> PyResult<Bound<'py, PyTuple>> {
+        let kind = self.handle.open(py)?;
+        let (evaluation, own) = quick(py, || {
+            if kind.keys().key_id().is_none() {
+                return Ok((Vec::new(), Vec::new()));
+            }
+            match &*kind {
+                ServerKind::Exact(server) => server.to_bytes(),
+                ServerKind::Approximate(server) => Ok((server.to_bytes()?, Vec::new())),
+            }
+        })?;
+        let evaluation = crate::pickle::buffer(py, evaluation, protocol)?;
+        let own =
+            own.into_iter().map(|bytes| crate::pickle::buffer(py, bytes, protocol)).collect::<PyResult<Vec<_>>>()?;
+        let ways = self.handle.bootstrappings.clone();
+        crate::pickle::reduce(py, "restore_server", (self.handle.setting.state.clone(), evaluation, own, ways))
+    }
+}

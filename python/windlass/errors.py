@@ -1,0 +1,158 @@
+"""What can go wrong: one small hierarchy under :class:`WindlassError`, with the data as attributes."""
+
+from __future__ import annotations
+
+
+class WindlassError(Exception):
+    """Every error of this package; what it is about stands in attributes of its subclasses."""
+
+    def __init__(self, message: str = "", **data: object) -> None:
+        super().__init__(message)
+        for name, value in data.items():
+            setattr(self, name, value)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (type(self), self.args[0] if self.args else "", dict(self.__dict__))
+
+
+def _restore(cls: type[WindlassError], message: str, data: dict[str, object]) -> WindlassError:
+    return cls(message, **data)
+
+
+class ParameterError(WindlassError, ValueError):
+    """A parameter, or a number that should be one, is outside of what is possible."""
+
+
+class NoParameters(ParameterError):
+    """Nothing can be planned as it was asked for; the message says what was lacking."""
+
+
+class InsecureParameters(ParameterError):
+    """Parameters below 128 bits of security that are not called insecure."""
+
+    bits: float
+    """Their security."""
+    required: float
+    """What is required."""
+    max_log2_qp: float
+    """The largest log2 QP that would do in this ring."""
+
+
+class UnknownName(ParameterError):
+    """A choice that is written by name has another name."""
+
+    given: str
+    """The name given."""
+    known: list[str]
+    """All names."""
+
+
+class ShapeError(WindlassError, ValueError):
+    """An array has the wrong shape."""
+
+    expected: int
+    got: int
+
+
+class DTypeError(WindlassError, TypeError):
+    """An array, or an argument, is of the wrong type."""
+
+
+class ValueRangeError(WindlassError, ValueError):
+    """A number is outside of the plaintext space, or is not finite."""
+
+    index: int
+    """Its place in the array, row by row."""
+    value: str
+    """The number."""
+
+
+class NotIntegers(WindlassError, ValueError):
+    """A function of integers was asked of slots that hold elements of higher degree."""
+
+
+class EncryptedComparison(WindlassError, TypeError):
+    """What is encrypted was compared in the open."""
+
+
+class NotBound(WindlassError, TypeError):
+    """A ciphertext without a server was computed with."""
+
+
+class ServerClosed(WindlassError, ValueError):
+    """A server was used after it gave its keys back."""
+
+
+class MissingKeys(WindlassError, LookupError):
+    """A circuit needs keys that the server does not hold; nothing was computed."""
+
+    needed_by: str = ""
+    """Who needs them."""
+    elements: list[int] = []  # noqa: RUF012 - of each instance where there are any
+    """The automorphisms X -> X**t whose Galois keys are missing."""
+    relinearisation: bool = False
+    """Whether the relinearisation key is missing."""
+    bootstrappings: int = 0
+    """How many bootstrappings have no keys."""
+    level: int = 0
+    """The level that the keys must serve."""
+
+
+class MissingGaloisKey(MissingKeys):
+    """Galois keys are missing."""
+
+
+class MissingRelinearisationKey(MissingKeys):
+    """The relinearisation key is missing: products of ciphertexts need it."""
+
+
+class MissingBootstrappingKeys(MissingKeys):
+    """The keys of a bootstrapping are missing."""
+
+
+class CapacityExhausted(WindlassError, ArithmeticError):
+    """The noise leaves too little room for the operation to be exact."""
+
+    needed_bits: float
+    """log2 of the noise growth that the operation needs room for."""
+    left_bits: float
+    """log2 of the room that is left."""
+
+
+class OtherContext(WindlassError, ValueError):
+    """Values of two contexts met."""
+
+
+class OtherKeyPair(WindlassError, ValueError):
+    """Values of two key pairs met, or a ciphertext is none under this key."""
+
+
+class BootstrapError(WindlassError):
+    """A bootstrapping was refused."""
+
+
+class FileError(WindlassError, OSError):
+    """Bytes or a file were refused: nothing of them was used."""
+
+
+class MissingFile(FileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class FileExists(FileError, FileExistsError):
+    """There is a file of this name already; it stays as it is."""
+
+
+class SecretNotPickled(WindlassError, TypeError):
+    """A secret key was to be pickled."""
+
+
+class OutOfMemory(WindlassError, MemoryError):
+    """The system does not give the memory that is known to be needed."""
+
+    bytes: int
+    """How much."""
+
+
+class InternalError(WindlassError, RuntimeError):
+    """A bug of this package."""
