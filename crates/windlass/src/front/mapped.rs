@@ -7,14 +7,17 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass_ring::slots::SlotRing;
+
 use super::context::Context;
-use super::family::{Approximate, Exact};
+use super::family::{Approximate, Exact, Family};
 use super::server::Server;
 use crate::bootstrap::BootstrapPlan;
+use crate::circuits::linear::{ComplexSlots, LinearPlan, PreparedPlan};
 use crate::error::Result;
 #[cfg(doc)]
 use crate::wire;
-use crate::wire::ReadyKeys;
+use crate::wire::{FileContext, PlanFiles, ReadyKeys};
 
 /// What servers of exact integers and of approximate numbers do alike.
 macro_rules! ready_keys {
@@ -130,5 +133,103 @@ impl Context<Approximate> {
     /// As [`Self::map_server`].
     pub fn server_from_ready_bytes(&self, ready: &[u8]) -> Result<Server<Approximate>> {
         self.server_from_keys(self.from_bytes::<ReadyKeys>(ready)?.0)
+    }
+}
+
+/// Constants of plans, kept by servers as those that [`Server::apply`] converts.
+macro_rules! prepared {
+    ($family:ty, $representation:ty) => {
+        impl Server<$family> {
+            /// Maps the constants of a plan from a file that another server with equal parameters
+            /// saved, for [`Server::apply`] and [`Server::apply_grid`] to use until
+            /// [`Server::forget`]. Processes that map one file share one copy of it in memory.
+            ///
+            /// The plan is made here again: from the same map, with the same specification. The
+            /// file is checked once, now, and may be removed afterwards, but not written to or
+            /// cut. Cost: two passes through the file and one of SHA-256 through the constants of
+            /// the plan, over the current threads.
+            ///
+            /// # Errors
+            /// Every [`wire::WireError`], and nothing of the file is used;
+            /// [`wire::WireError::OtherPlan`] for the constants of another map or factoring.
+            pub fn map_prepared(&self, plan: &LinearPlan<$representation>, path: impl AsRef<Path>) -> Result<()> {
+                self.keep_constants(plan, self.plan_files(plan).map(path.as_ref())?);
+                Ok(())
+            }
+
+            /// As [`Self::map_prepared`], from the bytes of such a file, which are copied.
+            ///
+            /// # Errors
+            /// As there.
+            pub fn prepared_from_bytes(&self, plan: &LinearPlan<$representation>, bytes: &[u8]) -> Result<()> {
+                self.keep_constants(plan, self.plan_files(plan).from_bytes(bytes)?);
+                Ok(())
+            }
+
+            fn plan_files<'a>(
+                &'a self,
+                plan: &'a LinearPlan<$representation>,
+            ) -> PlanFiles<'a, impl FileContext, <$family as Family>::Engine, $representation> {
+                PlanFiles::new(self.context().files(), self.engine(), plan)
+            }
+
+            fn keep_constants(
+                &self,
+                plan: &LinearPlan<$representation>,
+                constants: PreparedPlan<<$family as Family>::Engine, $representation>,
+            ) {
+                self.keep((plan.number(), constants.level()), &Arc::new(constants));
+            }
+        }
+    };
+}
+
+prepared!(Exact, Arc<SlotRing>);
+prepared!(Approximate, ComplexSlots);
+
+impl Server {
+    /// Writes the constants of a plan, converted for ciphertexts of every level, to a new file that
+    /// can be mapped ([`Self::map_prepared`]), and gives its size in bytes: 8·(l + k)·n for each
+    /// constant over l + k primes. What is not converted yet is converted, and kept. A plan that
+    /// holds its constants as coefficients ([`crate::circuits::ConstantForm`]) has a file without
+    /// any.
+    ///
+    /// # Errors
+    /// [`wire::WireError::Io`] when the file is there already or cannot be written; then nothing is
+    /// left behind. As [`LinearPlan::prepare`].
+    pub fn save_prepared(&self, plan: &LinearPlan, path: impl AsRef<Path>) -> Result<u64> {
+        self.plan_files(plan).save(path.as_ref(), &*self.prepared_at(plan, self.place(plan))?)
+    }
+
+    /// The bytes that [`Self::save_prepared`] writes.
+    ///
+    /// # Errors
+    /// As [`LinearPlan::prepare`].
+    pub fn prepared_to_bytes(&self, plan: &LinearPlan) -> Result<Vec<u8>> {
+        self.plan_files(plan).to_bytes(&*self.prepared_at(plan, self.place(plan))?)
+    }
+
+    fn place(&self, plan: &LinearPlan) -> (u64, usize) {
+        (plan.number(), self.context().params().rlwe().top_level())
+    }
+}
+
+impl Server<Approximate> {
+    /// As [`Server::<Exact>::save_prepared`], for ciphertexts that meet the constants at one level:
+    /// those of a higher one are lowered, and [`Server::apply`] uses the constants for inputs of
+    /// this level alone.
+    ///
+    /// # Errors
+    /// As there; [`crate::Error::OutOfRange`] for a level that is none.
+    pub fn save_prepared(&self, plan: &LinearPlan<ComplexSlots>, level: usize, path: impl AsRef<Path>) -> Result<u64> {
+        self.plan_files(plan).save(path.as_ref(), &*self.prepared_at(plan, (plan.number(), level))?)
+    }
+
+    /// The bytes that [`Self::save_prepared`] writes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepared_to_bytes(&self, plan: &LinearPlan<ComplexSlots>, level: usize) -> Result<Vec<u8>> {
+        self.plan_files(plan).to_bytes(&*self.prepared_at(plan, (plan.number(), level))?)
     }
 }

@@ -122,14 +122,29 @@ impl<F: Family> Server<F> {
         let Some(place) = circuit.place(&self.engine, input)? else {
             return Ok(Arc::new(circuit.prepare(&self.engine, 0)?));
         };
+        self.prepared_at(circuit, place)
+    }
+
+    /// The constants of a circuit with this number, for a level: those that are kept, or new ones,
+    /// which are kept from now on.
+    pub(super) fn prepared_at<C: Circuit<F::Engine>>(
+        &self,
+        circuit: &C,
+        place: (u64, usize),
+    ) -> Result<Arc<C::Prepared>> {
         let known = self.lock().get(&place).cloned();
         if let Some(Ok(prepared)) = known.map(Arc::downcast) {
             return Ok(prepared);
         }
         // Two threads may both come here: the work is done twice, the result is the same.
         let prepared = Arc::new(circuit.prepare(&self.engine, place.1)?);
-        self.lock().insert(place, Arc::clone(&prepared) as Arc<dyn Any + Send + Sync>);
+        self.keep(place, &prepared);
         Ok(prepared)
+    }
+
+    /// Keeps the constants of a circuit, in place of those that were kept.
+    pub(super) fn keep<P: Send + Sync + 'static>(&self, place: (u64, usize), prepared: &Arc<P>) {
+        self.lock().insert(place, Arc::clone(prepared) as Arc<dyn Any + Send + Sync>);
     }
 
     /// Refuses a circuit for which keys are missing, or serve lower levels alone than an input of

@@ -20,6 +20,7 @@ mod kind;
 mod list;
 mod lookup;
 mod mapped;
+mod prepared;
 mod ready_keys;
 mod stored;
 mod values;
@@ -36,6 +37,7 @@ pub use file::{Access, move_new, read_file, temporary_name, write_file, write_ne
 pub use kind::Kind;
 pub use list::{CiphertextList, NumberKind};
 pub use lookup::{AnswerV1, QueryV1};
+pub use prepared::{PlanFiles, StoresConstants};
 pub use ready_keys::ReadyKeys;
 pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};

@@ -21,6 +21,18 @@ pub struct Constant {
     pub(crate) factor: Factor,
 }
 
+impl Constant {
+    /// The slots in a file: how many, their largest absolute value, their rounding error.
+    pub(crate) fn from_file(poly: Poly<Eval>, level: usize, (slots, magnitude, rounding): (usize, f64, f64)) -> Self {
+        Self { poly, level, factor: Factor { slots, magnitude, rounding } }
+    }
+
+    /// What [`Self::from_file`] takes beside values and level.
+    pub(crate) fn fields(&self) -> (usize, f64, f64) {
+        (self.factor.slots, self.factor.magnitude, self.factor.rounding)
+    }
+}
+
 /// A ciphertext after decompose-and-extend of its second part.
 pub type Hoisted = pairs::Hoisted<Ciphertext>;
 

@@ -41,7 +41,8 @@ impl Engine {
         Ok(self.constant(poly, norm, plaintext.content()))
     }
 
-    fn constant(&self, poly: Poly<Eval>, norm: Bound, content: Content) -> Constant {
+    /// A constant with these values over Q_level·P.
+    pub(crate) fn constant(&self, poly: Poly<Eval>, norm: Bound, content: Content) -> Constant {
         let (hypercube, modulus) = (Arc::clone(self.slots.hypercube()), self.slots.modulus());
         Constant { poly, hypercube, modulus, norm, content }
     }

@@ -32,7 +32,8 @@ impl Evaluator for Engine {
     }
 
     fn constant_bytes(&self, level: usize) -> usize {
-        8 * self.context.wide_basis(level).len() * self.context.params().n()
+        let rows = level.min(self.context.top_level()) + self.context.special().len();
+        8 * rows * self.context.params().n()
     }
 
     fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {

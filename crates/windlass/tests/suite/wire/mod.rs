@@ -7,4 +7,5 @@ mod common;
 mod exact;
 mod key_pairs;
 mod lists;
+mod prepared;
 mod ready_keys;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use num_complex::Complex64;
+use sha2::{Digest, Sha256};
 
 use super::axes::{Axes, Axis, inverse_mod};
 use super::linear_map::LinearMap;
@@ -161,6 +162,15 @@ impl Plannable for ComplexSlots {
 
     fn unpack(&self, packed: &Vec<Complex64>) -> Result<Vec<Complex64>> {
         Ok(packed.clone())
+    }
+
+    fn digest(&self, constant: &Vec<Complex64>) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for z in constant {
+            hash.update(z.re.to_le_bytes());
+            hash.update(z.im.to_le_bytes());
+        }
+        hash.finalize().into()
     }
 
     fn packed_bytes(&self, packed: &Vec<Complex64>) -> usize {

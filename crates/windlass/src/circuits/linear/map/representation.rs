@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{RingError, norm};
 
@@ -82,6 +83,8 @@ pub trait Plannable: Representation {
     fn pack(&self, constant: Self::Constant) -> Self::Packed;
     /// The constant again.
     fn unpack(&self, packed: &Self::Packed) -> Result<Self::Constant>;
+    /// SHA-256 of a constant as it is packed: the same in every process.
+    fn digest(&self, constant: &Self::Constant) -> [u8; 32];
     /// Bytes of a packed constant.
     fn packed_bytes(&self, packed: &Self::Packed) -> usize;
 
@@ -179,6 +182,17 @@ impl Plannable for Arc<SlotRing> {
             PackedPlaintext::Words(constant) => return Ok(constant.clone()),
         };
         Ok(Plaintext::new(self, coefficients)?.declared(*content))
+    }
+
+    fn digest(&self, constant: &Plaintext) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update([u8::from(constant.content() == Content::Integers)]);
+        match self.pack(constant.clone()) {
+            PackedPlaintext::Bytes(list, _) => hash.update(list),
+            PackedPlaintext::Shorts(list, _) => list.iter().for_each(|c| hash.update(c.to_le_bytes())),
+            PackedPlaintext::Words(words) => words.coefficients().iter().for_each(|c| hash.update(c.to_le_bytes())),
+        }
+        hash.finalize().into()
     }
 
     fn packed_bytes(&self, packed: &PackedPlaintext) -> usize {

@@ -10,6 +10,7 @@ mod cost;
 mod doubling;
 mod explain;
 mod factoring;
+mod fingerprint;
 mod layout;
 mod linear_plan;
 mod row;

@@ -53,7 +53,7 @@ pub(super) enum Factor {
 impl<E: Switching, R: Plannable> PreparedPlan<E, R> {
     /// Errors: [`Error::ContextMismatch`] unless these are the constants of the plan with this
     /// number.
-    pub(super) fn check(&self, plan: u64) -> Result<()> {
+    pub(crate) fn check(&self, plan: u64) -> Result<()> {
         if self.plan == plan {
             return Ok(());
         }
@@ -64,6 +64,11 @@ impl<E: Switching, R: Plannable> PreparedPlan<E, R> {
     /// Bytes of all constants.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The constants that are ready for products, in the order of their first use.
+    pub(crate) fn ready(&self) -> &[E::Constant] {
+        &self.ready
     }
 
     /// How many constants are held.
@@ -95,23 +100,61 @@ impl<R: Plannable> LinearPlan<R> {
     pub fn prepare_at<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
         let representation = self.grid().representation();
         evaluator.check_constants(representation, "LinearPlan::prepare")?;
-        let (sources, each, spec) = (self.sources(), evaluator.bytes_of_constant(level), self.spec());
-        let expand = match spec.constants {
+        let sources = self.sources();
+        let ready = match self.holds_ready(evaluator, level) {
+            true => evaluator.prepare_constants(sources.len(), level, &|k| self.moved_constant(&sources[k]))?,
+            false => Vec::new(),
+        };
+        self.assembled(evaluator, level, &sources, ready)
+    }
+
+    /// Whether constants are held ready for products, and not as coefficients.
+    pub(crate) fn holds_ready<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> bool {
+        match self.spec().constants {
             ConstantForm::Evaluation => true,
             ConstantForm::Coefficients => false,
-            ConstantForm::Automatic => sources.len() * each <= spec.constant_bytes,
-        };
-        let make = |source: &Source<'_, R>| match source.back {
-            1 => Ok(source.constant.clone()),
-            back => representation.automorphism(source.constant, back),
-        };
-        let (mut ready, mut packed) = (Vec::new(), Vec::new());
-        if expand {
-            ready = evaluator.prepare_constants(sources.len(), level, &|k| make(&sources[k]))?;
-        } else {
-            let pack = |source: &Source<'_, R>| Ok(representation.pack(make(source)?));
-            packed = sources.par_iter().map(pack).collect::<Result<_>>()?;
+            ConstantForm::Automatic => {
+                self.constants() * evaluator.bytes_of_constant(level) <= self.spec().constant_bytes
+            }
         }
+    }
+
+    /// [`LinearPlan::prepare_at`] with constants that are ready already: all of them, or none where
+    /// they are not held so. Errors: as there.
+    pub(crate) fn prepared_from<E: Prepares<R>>(
+        &self,
+        evaluator: &E,
+        level: usize,
+        ready: Vec<E::Constant>,
+    ) -> Result<PreparedPlan<E, R>> {
+        evaluator.check_constants(self.grid().representation(), "LinearPlan::prepare")?;
+        self.assembled(evaluator, level, &self.sources(), ready)
+    }
+
+    /// The constant that a product is with.
+    fn moved_constant(&self, source: &Source<'_, R>) -> Result<R::Constant> {
+        match source.back {
+            1 => Ok(source.constant.clone()),
+            back => self.grid().representation().automorphism(source.constant, back),
+        }
+    }
+
+    /// Puts constants in their places; those that are not ready are packed.
+    fn assembled<E: Prepares<R>>(
+        &self,
+        evaluator: &E,
+        level: usize,
+        sources: &[Source<'_, R>],
+        ready: Vec<E::Constant>,
+    ) -> Result<PreparedPlan<E, R>> {
+        let (representation, expand) = (self.grid().representation(), ready.len() == sources.len());
+        let packed: Vec<R::Packed> = match expand {
+            true => Vec::new(),
+            false => {
+                let pack = |source| Ok(representation.pack(self.moved_constant(source)?));
+                sources.par_iter().map(pack).collect::<Result<_>>()?
+            }
+        };
         let mut sums = self.sums_of_ones();
         for (number, source) in sources.iter().enumerate() {
             for &(sum, position) in &source.uses {
@@ -120,7 +163,7 @@ impl<R: Plannable> LinearPlan<R> {
             }
         }
         let packed_bytes: usize = packed.iter().map(|packed| representation.packed_bytes(packed)).sum();
-        let bytes = ready.len() * each + packed_bytes;
+        let bytes = ready.len() * evaluator.bytes_of_constant(level) + packed_bytes;
         Ok(PreparedPlan { plan: self.number(), level, sums, ready, packed, bytes })
     }
 

@@ -129,6 +129,6 @@ impl Prepares<ComplexSlots> for ckks::Engine {
 
     fn bytes_of_constant(&self, level: usize) -> usize {
         let rlwe = self.context().rlwe();
-        8 * rlwe.wide_basis(level).len() * rlwe.params().n()
+        8 * (level.min(rlwe.top_level()) + rlwe.special().len()) * rlwe.params().n()
     }
 }
