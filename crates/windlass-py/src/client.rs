@@ -306,7 +306,7 @@ impl PyClient {
     ///
     /// Parameters
     /// ----------
-    /// *circuits : Linear, Circuit, Bootstrapping or Keys
+    /// *circuits : LinearPlan, Circuit, Bootstrapping or Keys
     /// progress : bool or callable, optional
     ///
     /// Returns

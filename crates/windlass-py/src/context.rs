@@ -359,7 +359,7 @@ impl PyContext {
     /// >>> wl.Context.approximate(depth=2).scheme
     /// 'CKKS'
     #[staticmethod]
-    #[pyo3(signature = (*, depth=2, scale_bits=40, value_bits=8, slots=1))]
+    #[pyo3(signature = (*, depth=2, scale_bits=40, value_bits=16, slots=1))]
     fn approximate(py: Python<'_>, depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> PyResult<Self> {
         let setting = quick(py, || {
             let spec = CkksSpec::secure(depth, scale_bits, value_bits, slots)?;
@@ -529,7 +529,7 @@ impl PyContext {
     ///
     /// Returns
     /// -------
-    /// Linear
+    /// LinearPlan
     ///
     /// Raises
     /// ------
@@ -573,7 +573,7 @@ impl PyContext {
     ///
     /// Returns
     /// -------
-    /// Linear
+    /// LinearPlan
     fn roll(&self, py: Python<'_>, length: usize, shift: i64) -> PyResult<PyLinear> {
         if length == 0 {
             return Err(plain(py, "ShapeError", "vectors without entries have no shift"));
@@ -796,7 +796,7 @@ impl PyContext {
     ///
     /// Parameters
     /// ----------
-    /// *circuits : Linear, Circuit, Bootstrapping or Keys
+    /// *circuits : LinearPlan, Circuit, Bootstrapping or Keys
     ///     Everything that the server shall run.
     /// progress : bool or callable, optional
     ///     ``False`` for no bar; a callable is called with (done, count).

@@ -213,7 +213,7 @@ fn rows_of<C: Sync + Send>(
 /// encrypted array.
 ///
 /// Made by :meth:`Context.linear`; pickled by its entries, and planned again as it was.
-#[pyclass(frozen, weakref, name = "Linear", module = "windlass")]
+#[pyclass(frozen, weakref, name = "LinearPlan", module = "windlass")]
 pub struct PyLinear {
     pub inner: Arc<LinearInner>,
 }
@@ -446,7 +446,7 @@ impl PyLinear {
     fn __repr__(&self) -> String {
         let (rows, columns) = self.shape();
         format!(
-            "<windlass.Linear ({rows}, {columns}), {}, {} keys, {}>",
+            "<windlass.LinearPlan ({rows}, {columns}), {}, {} keys, {}>",
             self.strategy(),
             self.required_keys().len(),
             self.inner.setting.in_words()
