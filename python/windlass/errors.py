@@ -156,3 +156,25 @@ class OutOfMemory(WindlassError, MemoryError):
 
 class InternalError(WindlassError, RuntimeError):
     """A bug of this package."""
+
+
+class MissingPackage(WindlassError, ImportError):
+    """An optional package is not installed; the message says how to install it."""
+
+    package: str
+    """The package."""
+    extra: str
+    """The extra of Windlass that brings it."""
+
+
+def missing_package(package: str, extra: str) -> MissingPackage:
+    """What is raised where ``import package`` fails.
+
+    Examples
+    --------
+    >>> from windlass.errors import missing_package
+    >>> print(missing_package("matplotlib", "plot"))
+    this needs matplotlib, which is not installed: pip install windlass[plot]
+    """
+    message = f"this needs {package}, which is not installed: pip install windlass[{extra}]"
+    return MissingPackage(message, package=package, extra=extra)
