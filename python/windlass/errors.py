@@ -1,4 +1,4 @@
-"""What can go wrong: one small hierarchy under :class:`WindlassError`, with the data as attributes."""
+"""What can go wrong: one small hierarchy under `WindlassError`, with the data as attributes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,10 @@ class UnknownName(ParameterError):
 class ShapeError(WindlassError, ValueError):
     """An array has the wrong shape."""
 
-    expected: int
-    got: int
+    expected: int | None = None
+    """How many entries it should have, where one number says that."""
+    got: int | None = None
+    """How many it has."""
 
 
 class DTypeError(WindlassError, TypeError):
@@ -61,9 +63,9 @@ class DTypeError(WindlassError, TypeError):
 class ValueRangeError(WindlassError, ValueError):
     """A number is outside of the plaintext space, or is not finite."""
 
-    index: int
+    index: int = 0
     """Its place in the array, row by row."""
-    value: str
+    value: str | None = None
     """The number."""
 
 
@@ -113,9 +115,9 @@ class MissingBootstrappingKeys(MissingKeys):
 class CapacityExhausted(WindlassError, ArithmeticError):
     """The noise leaves too little room for the operation to be exact."""
 
-    needed_bits: float
-    """log2 of the noise growth that the operation needs room for."""
-    left_bits: float
+    needed_bits: float | None = None
+    """log2 of the noise growth that the operation needs room for, where that is what was lacking."""
+    left_bits: float | None = None
     """log2 of the room that is left."""
 
 
@@ -150,8 +152,8 @@ class SecretNotPickled(WindlassError, TypeError):
 class OutOfMemory(WindlassError, MemoryError):
     """The system does not give the memory that is known to be needed."""
 
-    bytes: int
-    """How much."""
+    bytes: int | None = None
+    """How much, where it is known."""
 
 
 class InternalError(WindlassError, RuntimeError):
