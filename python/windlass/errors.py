@@ -116,7 +116,7 @@ class CapacityExhausted(WindlassError, ArithmeticError):
     """The noise leaves too little room for the operation to be exact."""
 
     needed_bits: float | None = None
-    """log2 of the noise growth that the operation needs room for, where that is what was lacking."""
+    """log2 of the noise growth that the operation needs room for, if that was lacking."""
     left_bits: float | None = None
     """log2 of the room that is left."""
 
