@@ -1,0 +1,102 @@
+"""Every program that a reader meets runs: the tutorials, the pages for Python and the README."""
+
+from __future__ import annotations
+
+import asyncio
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import windlass as wl
+
+ROOT = Path(__file__).resolve().parents[2]
+TUTORIALS = ROOT / "docs" / "tutorials"
+PAGES = ROOT / "docs" / "python"
+
+# Ray has tests of its own, which bound its time and clean up after it.
+NOTEBOOKS = sorted(path for path in TUTORIALS.glob("*.ipynb") if path.stem != "ray")
+
+
+def test_the_tutorials_are_there() -> None:
+    expected = {"deep-circuit", "first-product", "private-lookup", "researchers", "scoring"}
+    assert expected <= {path.stem for path in NOTEBOOKS}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_hold_no_outputs(path: Path) -> None:
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            assert cell["outputs"] == []
+            assert cell["execution_count"] is None
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_notebooks_run(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    if path.stem == "scoring":
+        pytest.importorskip("sklearn")
+    monkeypatch.delenv("WINDLASS_TUTORIALS", raising=False)
+    if sys.platform == "win32":  # pragma: no cover
+        asyncio.set_event_loop_policy(asyncio.WindowsSelectorEventLoopPolicy())
+    notebook: Any = nbformat.read(path, as_version=4)
+    client = nbclient.NotebookClient(
+        notebook,
+        timeout=300,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(tmp_path)}},
+    )
+    client.execute()
+    outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+    assert outputs
+    assert not [out for out in outputs if out.output_type == "error"]
+
+
+def programs(path: Path) -> list[str]:
+    """The Python programs of a page that are not sessions with a prompt."""
+    text = path.read_text(encoding="utf-8")
+    return [
+        code for code in re.findall(r"```python\n(.*?)```", text, flags=re.S) if ">>>" not in code
+    ]
+
+
+def test_the_program_of_the_readme_runs() -> None:
+    [program] = programs(ROOT / "README.md")
+    assert "context.linear" in program
+    # A process of its own: what the program needs, it imports.
+    environment = {**os.environ, "PYTHONWARNINGS": "error"}
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300, env=environment)
+
+
+PAGES_WITH_PROGRAMS = [
+    path for path in sorted(PAGES.glob("*.md")) if path.stem not in {"peers", "ray"}
+]
+
+
+def test_the_pages_are_there() -> None:
+    assert "index" in [path.stem for path in PAGES_WITH_PROGRAMS]
+
+
+@pytest.mark.parametrize("path", PAGES_WITH_PROGRAMS, ids=lambda path: path.stem)
+def test_pages_say_what_happens(
+    path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = path.read_text(encoding="utf-8")
+    # The fence that ends a program is no output.
+    text = text.replace("```", "\n")
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    test = doctest.DocTestParser().get_doctest(text, {"wl": wl}, path.name, str(path), 0)
+    assert test.examples
+    runner = doctest.DocTestRunner(optionflags=flags, verbose=False)
+    problems: list[str] = []
+    runner.run(test, out=problems.append)
+    assert not runner.failures, "".join(problems)
