@@ -53,8 +53,17 @@ pub fn reset_peak() {
 
 /// The largest resident size since [`reset_peak`].
 pub fn peak_mebibytes() -> f64 {
+    mebibytes("VmHWM:")
+}
+
+/// The resident memory that no file holds.
+pub fn own_mebibytes() -> f64 {
+    mebibytes("RssAnon:")
+}
+
+fn mebibytes(field: &str) -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak =
-        status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<f64>().ok());
-    peak.unwrap_or(0.0) / 1024.0
+    let value =
+        status.lines().find_map(|line| line.strip_prefix(field)?.split_whitespace().next()?.parse::<f64>().ok());
+    value.unwrap_or(0.0) / 1024.0
 }

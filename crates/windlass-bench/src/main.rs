@@ -5,6 +5,7 @@ mod goals;
 mod hammer;
 mod linear;
 mod machine;
+mod mapped;
 mod page;
 mod peer_record;
 mod plot;
@@ -41,6 +42,8 @@ enum Command {
     /// Trace-type functions: sums of slots for every unrolling, operations of CKKS, fused
     /// multiply-add.
     Trace(trace::Trace),
+    /// Keys and constants from files that are read or mapped: seconds, memory, a map with each.
+    Mapped(mapped::Mapped),
     /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic; exit
     /// code 1 if anything is wrong.
     Hammer(hammer::Hammer),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Linear(args) => linear::run(&args),
         Command::Bootstrap(args) => bootstrap::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Mapped(args) => mapped::run(&args),
         Command::Hammer(args) => match hammer::run(&args) {
             Ok(false) => return ExitCode::FAILURE,
             outcome => outcome.map(drop),

@@ -19,7 +19,7 @@ use crate::error::Result;
 /// The fields are the number of keys (4 bytes), then for each its element (8 bytes; 0 for
 /// relinearisation, first), level (2 bytes) and seed (32 bytes); elements increase. One block for
 /// each key follows: its halves b_0, a_0, b_1, a_1, .. over Q_level·P. A file takes 16·d·(l + k)·n
-/// bytes for each key of d digits over l + k primes, about three times an [`EvaluationKeys`] file,
+/// bytes for each key of d digits over l + k primes, two to three times an [`EvaluationKeys`] file,
 /// and nothing has to be expanded or unpacked.
 #[derive(Debug, Clone)]
 pub struct ReadyKeys(pub Arc<EvaluationKeys>);
