@@ -76,7 +76,7 @@ def bits() -> World:
 def reals() -> World:
     """CKKS."""
     context = wl.Context.approximate(depth=3)
-    sums = [context.sum(length) for length in (1, 7, 100, context.slots)]
+    sums = [context.sum(length) for length in (1, 7, 100, 4096, context.slots)]
     return make(context, context.products(), sums, context.roll(7, 2), context.roll(7, -1))
 
 
