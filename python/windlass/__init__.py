@@ -13,6 +13,7 @@ A *context* is what client and server agree on, a *client* holds the secret key,
 keys that the named circuits need and no others.
 """
 
+from windlass import plots
 from windlass._windlass import (
     Bootstrapping,
     Ciphertext,
@@ -59,6 +60,7 @@ from windlass.errors import (
     ValueRangeError,
     WindlassError,
 )
+from windlass.models import Linear, Logistic
 
 __all__ = [
     "BootstrapError",
@@ -76,7 +78,9 @@ __all__ = [
     "InsecureParameters",
     "InternalError",
     "Keys",
+    "Linear",
     "LinearPlan",
+    "Logistic",
     "MissingBootstrappingKeys",
     "MissingFile",
     "MissingGaloisKey",
@@ -99,6 +103,7 @@ __all__ = [
     "WindlassError",
     "__version__",
     "plan_parameters",
+    "plots",
     "preset_parameters",
     "presets",
     "set_threads",
