@@ -277,7 +277,7 @@ def test_errors_are_pickled_with_their_data() -> None:
                 back: Any = pickle.loads(pickle.dumps(error, protocol=protocol))
                 assert type(back) is kind
                 assert str(back) == "what went wrong"
-                assert (back.index, back.elements) == (3, [1, 2])
+                assert (vars(back)["index"], vars(back)["elements"]) == (3, [1, 2])
 
 
 # Bytes that are not right.

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import windlass as wl
 
 ROOT = Path(__file__).resolve().parents[2]
