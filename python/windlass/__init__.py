@@ -60,6 +60,7 @@ from windlass.errors import (
     ValueRangeError,
     WindlassError,
 )
+from windlass.explore import Front, explore
 from windlass.models import Linear, Logistic
 
 __all__ = [
@@ -75,6 +76,7 @@ __all__ = [
     "Encryptor",
     "FileError",
     "FileExists",
+    "Front",
     "InsecureParameters",
     "InternalError",
     "Keys",
@@ -102,6 +104,7 @@ __all__ = [
     "ValueRangeError",
     "WindlassError",
     "__version__",
+    "explore",
     "plan_parameters",
     "plots",
     "preset_parameters",
