@@ -117,11 +117,13 @@ pub enum CliError {
         /// The most similar key, where one is similar.
         nearest: Option<String>,
     },
-    /// A schema file that is none.
-    #[error("{}: not a lookup schema: {}", path.display(), printable(reason))]
-    NotASchema {
+    /// A schema or a model that is none.
+    #[error("{}: not {what}: {}", path.display(), printable(reason))]
+    NotOfFormat {
         /// The file.
         path: PathBuf,
+        /// What it should be.
+        what: &'static str,
         /// Why.
         reason: String,
     },
@@ -164,6 +166,46 @@ pub enum CliError {
         column: String,
         /// What stands there.
         value: String,
+    },
+    /// A feature beyond what the model is for.
+    #[error(
+        "{}: row {row} has '{}' in column '{}', beyond the bound of {bound} on standardised features; state a larger 'bound', or 'means' and 'scales', in the model",
+        path.display(), shortened(value), shortened(column)
+    )]
+    LargeFeature {
+        /// The table.
+        path: PathBuf,
+        /// The row, counted from 1 after the header.
+        row: usize,
+        /// The column.
+        column: String,
+        /// What stands there.
+        value: String,
+        /// The bound.
+        bound: f64,
+    },
+    /// A table with another number of features than the model.
+    #[error(
+        "{}: {found} columns are features, where the model takes {wanted}; leave columns out with --skip, or name the model's with 'features'",
+        path.display()
+    )]
+    OtherFeatures {
+        /// The table.
+        path: PathBuf,
+        /// Its features.
+        found: usize,
+        /// Those of the model.
+        wanted: usize,
+    },
+    /// A file that was made for another model than the server has.
+    #[error("{}: made for another model than {}: {reason}", path.display(), model.display())]
+    OtherModel {
+        /// The file.
+        path: PathBuf,
+        /// The model.
+        model: PathBuf,
+        /// What does not fit.
+        reason: String,
     },
     /// Keys of thin bootstrapping for a ciphertext that it would not keep.
     #[error(

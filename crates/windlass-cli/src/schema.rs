@@ -102,7 +102,8 @@ impl Schema {
 
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self> {
-        let not_a_schema = |reason: String| CliError::NotASchema { path: path.into(), reason };
+        let not_a_schema =
+            |reason: String| CliError::NotOfFormat { path: path.into(), what: "a lookup schema", reason };
         let file = std::fs::File::open(path).map_err(|error| CliError::at(path)(error.into()))?;
         let mut text = Vec::new();
         file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(|error| CliError::at(path)(error.into()))?;
@@ -241,7 +242,7 @@ mod tests {
         for text in ["", "{}", "zone,country", &String::from_utf8(schema().to_bytes()).unwrap().replace(": 1,", ": 2,")]
         {
             std::fs::write(&path, text).unwrap();
-            assert!(matches!(Schema::read(&path), Err(CliError::NotASchema { .. })), "{text}");
+            assert!(matches!(Schema::read(&path), Err(CliError::NotOfFormat { .. })), "{text}");
         }
     }
 

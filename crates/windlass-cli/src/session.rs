@@ -13,7 +13,7 @@ use crate::schema::{Parameters, Schema};
 use crate::table::Table;
 
 /// Below this many bits a schema's parameters are refused.
-const SECURE_BITS: f64 = 128.0;
+pub const SECURE_BITS: f64 = 128.0;
 
 /// The name of the parameter set that is used unless another is asked for.
 const DEFAULT_PARAMETERS: &str = "demo";

@@ -10,32 +10,21 @@ use crate::error::{CliError, Result};
 /// not fill the memory.
 const MAX_BYTES: u64 = 1 << 28;
 
-/// A table with a key column that names each row once.
+/// A CSV file with a header line.
 #[derive(Debug)]
-pub struct Table {
+pub struct Cells {
     path: PathBuf,
     columns: Vec<String>,
-    key: usize,
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl Cells {
     /// Reads a CSV file.
     ///
-    /// Errors when it cannot be read, has no rows, rows of different lengths, two columns of one
-    /// name, no column `key`, or a key value twice.
-    pub fn read(path: &Path, key: &str) -> Result<Self> {
-        let file = std::fs::File::open(path).map_err(|error| CliError::at(path)(error.into()))?;
-        let bytes = file.metadata().map_err(|error| CliError::at(path)(error.into()))?.len();
-        if bytes > MAX_BYTES {
-            return Err(CliError::LargeFile { path: path.into(), bytes, most: MAX_BYTES });
-        }
-        // Pipes and devices have no length beforehand.
-        let mut text = Vec::new();
-        file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(|error| CliError::at(path)(error.into()))?;
-        if text.len() as u64 > MAX_BYTES {
-            return Err(CliError::LargeFile { path: path.into(), bytes: text.len() as u64, most: MAX_BYTES });
-        }
+    /// Errors when it cannot be read, has no rows, rows of different lengths, or two columns of one
+    /// name.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = read_text(path)?;
         let refuse = |reason: &str| Err(CliError::NotATable { path: path.into(), reason: reason.to_owned() });
         if text.iter().all(u8::is_ascii_whitespace) {
             return refuse("the file is empty; a table begins with a line of column names");
@@ -46,7 +35,10 @@ impl Table {
         let mut reader = csv::Reader::from_reader(&text[..]);
         let not_a_table = |error: csv::Error| CliError::NotATable { path: path.into(), reason: error.to_string() };
         let columns: Vec<String> = reader.headers().map_err(not_a_table)?.iter().map(str::to_owned).collect();
-        let key_index = Self::find_key(path, &columns, key)?;
+        let mut seen = HashSet::with_capacity(columns.len());
+        if let Some(column) = columns.iter().find(|column| !seen.insert(*column)) {
+            return Err(CliError::DuplicateColumn { path: path.into(), column: column.clone() });
+        }
         let rows = reader
             .records()
             .map(|record| Ok(record.map_err(not_a_table)?.iter().map(str::to_owned).collect()))
@@ -54,30 +46,91 @@ impl Table {
         if rows.is_empty() {
             return Err(CliError::EmptyTable { path: path.into() });
         }
-        let table = Self { path: path.into(), columns, key: key_index, rows };
+        Ok(Self { path: path.into(), columns, rows })
+    }
+
+    /// Names of the columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// The rows, one string for each column.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
+    /// The number of a column.
+    ///
+    /// Errors when there is none of that name.
+    pub fn column(&self, name: &str) -> Result<usize> {
+        self.columns.iter().position(|column| column == name).ok_or_else(|| CliError::UnknownColumn {
+            path: self.path.clone(),
+            column: name.to_owned(),
+            columns: self.columns.clone(),
+        })
+    }
+
+    /// The finite number in a cell.
+    ///
+    /// Errors when there is another text.
+    pub fn number(&self, row: usize, column: usize) -> Result<f64> {
+        let text = &self.rows[row][column];
+        let value = text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
+        value.ok_or_else(|| CliError::NotANumber {
+            path: self.path.clone(),
+            row: row + 1,
+            column: self.columns[column].clone(),
+            value: text.clone(),
+        })
+    }
+}
+
+/// The bytes of a file of at most [`MAX_BYTES`].
+pub fn read_text(path: &Path) -> Result<Vec<u8>> {
+    let file = std::fs::File::open(path).map_err(|error| CliError::at(path)(error.into()))?;
+    let bytes = file.metadata().map_err(|error| CliError::at(path)(error.into()))?.len();
+    if bytes > MAX_BYTES {
+        return Err(CliError::LargeFile { path: path.into(), bytes, most: MAX_BYTES });
+    }
+    // Pipes and devices have no length beforehand.
+    let mut text = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut text).map_err(|error| CliError::at(path)(error.into()))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(CliError::LargeFile { path: path.into(), bytes: text.len() as u64, most: MAX_BYTES });
+    }
+    Ok(text)
+}
+
+/// A table with a key column that names each row once.
+#[derive(Debug)]
+pub struct Table {
+    cells: Cells,
+    key: usize,
+}
+
+impl Table {
+    /// Reads a CSV file.
+    ///
+    /// Errors as [`Cells::read`], and when there is no column `key` or a key value twice.
+    pub fn read(path: &Path, key: &str) -> Result<Self> {
+        Self::of(Cells::read(path)?, key)
+    }
+
+    /// A table of cells that were read. Errors as [`Self::read`].
+    pub fn of(cells: Cells, key: &str) -> Result<Self> {
+        let key = cells.column(key)?;
+        let table = Self { cells, key };
         table.check_keys()?;
         Ok(table)
     }
 
-    fn find_key(path: &Path, columns: &[String], key: &str) -> Result<usize> {
-        let mut seen = HashSet::with_capacity(columns.len());
-        if let Some(column) = columns.iter().find(|column| !seen.insert(*column)) {
-            return Err(CliError::DuplicateColumn { path: path.into(), column: column.clone() });
-        }
-        columns.iter().position(|column| column == key).ok_or_else(|| CliError::UnknownColumn {
-            path: path.into(),
-            column: key.to_owned(),
-            columns: columns.to_vec(),
-        })
-    }
-
     fn check_keys(&self) -> Result<()> {
-        let mut seen = HashMap::with_capacity(self.rows.len());
+        let mut seen = HashMap::with_capacity(self.rows().len());
         for (index, key) in self.keys().enumerate() {
             if let Some(first) = seen.insert(key, index) {
                 return Err(CliError::DuplicateKey {
-                    path: self.path.clone(),
-                    column: self.columns[self.key].clone(),
+                    path: self.cells.path.clone(),
+                    column: self.key_column().to_owned(),
                     value: key.to_owned(),
                     first: first + 1,
                     second: index + 1,
@@ -87,24 +140,29 @@ impl Table {
         Ok(())
     }
 
+    /// Everything in it.
+    pub fn into_cells(self) -> Cells {
+        self.cells
+    }
+
     /// Names of the columns.
     pub fn columns(&self) -> &[String] {
-        &self.columns
+        &self.cells.columns
     }
 
     /// Name of the key column.
     pub fn key_column(&self) -> &str {
-        &self.columns[self.key]
+        &self.cells.columns[self.key]
     }
 
     /// The rows, one string for each column.
     pub fn rows(&self) -> &[Vec<String>] {
-        &self.rows
+        &self.cells.rows
     }
 
     /// The values of the key column, by row.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(|row| row[self.key].as_str())
+        self.cells.rows.iter().map(|row| row[self.key].as_str())
     }
 }
 

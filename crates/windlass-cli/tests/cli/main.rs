@@ -8,6 +8,7 @@ mod odd;
 mod refresh;
 mod refusals;
 mod score;
+mod score_steps;
 mod search;
 #[cfg(target_os = "linux")]
 mod trust;

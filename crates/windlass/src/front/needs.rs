@@ -15,6 +15,7 @@ use crate::circuits::{
     SlotFunction, TracePlan,
 };
 use crate::lookup::Lookup;
+use crate::scoring::Scoring;
 
 /// Up to which level a key must serve.
 ///
@@ -192,6 +193,15 @@ impl NeedsKeys for Lookup {
         let name = format!("a lookup in {} rows", self.layout().rows());
         let keys = self.required_keys().expect("a layout that exists can be planned");
         KeyRequest::none(name).with_galois(keys)
+    }
+}
+
+impl NeedsKeys for Scoring {
+    fn key_request(&self) -> KeyRequest {
+        let map = KeyRequest::none("").with_galois(self.map().required_keys());
+        let sum = KeyRequest::none("").with_galois(self.sum().required_keys()).up_to(self.sum_level());
+        let KeyRequests { galois, .. } = KeyRequests::of(&[&map, &sum]);
+        KeyRequest { galois, ..KeyRequest::none(format!("scores of {} features", self.layout().features())) }
     }
 }
 

@@ -1,12 +1,52 @@
 //! Private scoring: a server applies its linear model to encrypted rows and learns neither the rows
 //! nor the scores.
 //!
-//! Rows of f features, standardised and clipped by public constants, lie side by side in the slots
-//! of CKKS ciphertexts, each in a field of f rounded up to a power of two. A score is one product
-//! with the weights and one trace-type sum over the field.
+//! Rows of any number of features, standardised by public constants, lie side by side in the slots
+//! of CKKS ciphertexts, or one row in several ([`RowLayout`]). One linear map meets the features
+//! with the weights of all classes, one trace-type sum collects each class, and a product with zeros
+//! and ones leaves nothing but the scores.
+//!
+//! ```
+//! use windlass::Context;
+//! use windlass::schemes::ckks::complex;
+//! use windlass::scoring::{LinearModel, Scorer, Scoring, Standardisation, scoring_spec};
+//! use windlass::wire::Stored;
+//!
+//! // The server's model: two classes, three features.
+//! let plain = Standardisation::none(3, 4.0)?;
+//! let weights = vec![vec![0.5, -1.0, 0.25], vec![-2.0, 1.0, 0.0]];
+//! let model = LinearModel::new(plain, weights, vec![0.125, -1.0])?;
+//! // What both sides agree on.
+//! let context = Context::approximate(&scoring_spec(model.classes())?)?;
+//! let scoring = Scoring::of(context.ckks(), &model)?;
+//! // The client.
+//! let (client, server) = context.generate_keys([&scoring])?;
+//! let rows = vec![vec![1.0, 2.0, 3.0], vec![-0.5, 0.0, 4.0]];
+//! let encrypt = |slots: &[f64], bound| {
+//!     Ok(Stored::new(client.encrypt_complex(&complex(slots), bound)?))
+//! };
+//! let encrypted = scoring.encrypt(&rows, encrypt)?;
+//! // The server.
+//! let scores = Scorer::new(&scoring, &model, server.engine().clone())?.score(&encrypted, || ())?;
+//! // The client.
+//! let scores = scoring.decrypt(&scores, |ct| client.decrypt(ct))?;
+//! for (row, found) in rows.iter().zip(scores) {
+//!     let plain = model.scores(row)?;
+//!     assert!(plain.iter().zip(found).all(|(a, b)| (a - b).abs() < 1e-3));
+//! }
+//! # Ok::<(), windlass::Error>(())
+//! ```
 
+mod layout;
 mod model;
 mod scorer;
+mod setting;
+mod standardisation;
+mod training;
 
-pub use model::{LogisticModel, Standardisation, TrainSpec};
-pub use scorer::{RowLayout, Scorer, scoring_spec};
+pub use layout::{MOST_CLASSES, MOST_FEATURES, RowLayout};
+pub use model::{LinearModel, decision};
+pub use scorer::Scorer;
+pub use setting::{Scoring, scoring_spec};
+pub use standardisation::Standardisation;
+pub use training::TrainSpec;

@@ -66,7 +66,8 @@ impl NumberKind {
 /// let bytes = context.to_bytes(&list)?;
 ///
 /// let list: CiphertextList<Ciphertext> = context.from_bytes(&bytes)?;
-/// let slots = list.ciphertexts().map(|part| client.decrypt(part)).collect::<windlass::Result<Vec<_>>>()?;
+/// let slots = list.ciphertexts().map(|part| client.decrypt(part));
+/// let slots = slots.collect::<windlass::Result<Vec<_>>>()?;
 /// assert_eq!(list.assemble(slots)?, [row]);
 /// # Ok::<(), windlass::Error>(())
 /// ```

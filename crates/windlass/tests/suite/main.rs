@@ -18,6 +18,7 @@ mod own_parts;
 mod planned;
 mod polynomial;
 mod properties;
+mod scoring;
 mod threads;
 mod trace;
 mod wire;

@@ -87,7 +87,8 @@ impl CkksSpec {
         Err(Error::NoParameters { reason })
     }
 
-    fn check(&self) -> Result<()> {
+    /// What can be refused without any work.
+    pub(super) fn check(&self) -> Result<()> {
         let dimension = Limits::between(4, 1 << 17).with("a power of two");
         dimension.check("the ring dimension", self.n)?;
         if !self.n.is_power_of_two() {

@@ -64,11 +64,12 @@ impl CkksSpec {
         serde_json::to_string_pretty(&file).expect("strings and numbers have a JSON form")
     }
 
-    /// The specification that [`Self::to_json`] wrote. Contexts check it: a set that calls itself
+    /// The specification that [`Self::to_json`] wrote. Contexts check more: a set that calls itself
     /// secure is refused below 128 bits.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] for other text, [`WireError::TooLarge`] for a long one.
+    /// [`WireError::Malformed`] for other text, [`WireError::TooLarge`] for a long one;
+    /// [`Error::OutOfRange`] for sizes that no parameters have.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
@@ -83,7 +84,7 @@ impl CkksSpec {
             ("paper", Some(name)) => Assurance::Paper { name },
             _ => return Err(malformed("assurance of CKKS parameters")),
         };
-        Ok(Self {
+        let spec = Self {
             n: file.n,
             scale_bits: file.scale_bits,
             depth: file.depth,
@@ -95,7 +96,9 @@ impl CkksSpec {
                 Some(weight) => SecretDistribution::Sparse { weight },
             },
             assurance,
-        })
+        };
+        spec.check()?;
+        Ok(spec)
     }
 }
 

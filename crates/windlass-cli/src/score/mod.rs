@@ -1,0 +1,27 @@
+//! `windlass score`: a linear model scores encrypted rows, all at once or step by step through
+//! files.
+
+mod args;
+mod features;
+mod model_file;
+mod schema;
+mod steps;
+mod whole;
+
+pub use args::ScoreArgs;
+
+use crate::error::Result;
+use crate::report::Report;
+use args::Step;
+
+/// `windlass score`.
+pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
+    match &args.step {
+        Some(Step::Schema(step)) => steps::schema(step, quiet),
+        Some(Step::Keygen(step)) => steps::keygen(step, quiet),
+        Some(Step::Encrypt(step)) => steps::encrypt(step, quiet),
+        Some(Step::Apply(step)) => steps::apply(step, quiet),
+        Some(Step::Decrypt(step)) => steps::decrypt(step, quiet),
+        None => whole::run(args, quiet),
+    }
+}

@@ -1,0 +1,141 @@
+//! Models that were made elsewhere.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use windlass::scoring::{LinearModel, Standardisation};
+
+use crate::error::{CliError, Result};
+use crate::table::{Cells, read_text};
+
+/// The column of the bias in a CSV file.
+const BIAS: &str = "bias";
+
+/// A model with the names that its file gives.
+#[derive(Debug)]
+pub struct Model {
+    /// Weights and standardisation.
+    pub linear: LinearModel,
+    /// Names of the feature columns.
+    pub columns: Option<Vec<String>>,
+    /// Names of the classes: two where there is one score.
+    pub classes: Option<Vec<String>>,
+}
+
+/// One or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany<T> {
+    One(T),
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    fn into_vec(self) -> Vec<T> {
+        match self {
+            Self::One(one) => vec![one],
+            Self::Many(many) => many,
+        }
+    }
+}
+
+/// A model as JSON.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ModelJson {
+    weights: OneOrMany<Vec<f64>>,
+    #[serde(default)]
+    bias: Option<OneOrMany<f64>>,
+    means: Option<Vec<f64>>,
+    scales: Option<Vec<f64>>,
+    bound: Option<f64>,
+    classes: Option<Vec<String>>,
+    features: Option<Vec<String>>,
+}
+
+impl Model {
+    /// Reads a model file: JSON where the name ends in `.json`, else CSV.
+    pub fn read(path: &Path) -> Result<Self> {
+        match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+            true => Self::from_json(path),
+            false => Self::from_csv(path),
+        }
+    }
+
+    fn from_json(path: &Path) -> Result<Self> {
+        let not_a_model = |reason: String| CliError::NotOfFormat { path: path.into(), what: "a model", reason };
+        let json: ModelJson =
+            serde_json::from_slice(&read_text(path)?).map_err(|error| not_a_model(error.to_string()))?;
+        let weights = json.weights.into_vec();
+        let Some(features) = weights.first().map(Vec::len) else {
+            return Err(not_a_model("it has no weights".into()));
+        };
+        let bound = json.bound.unwrap_or(Standardisation::BOUND);
+        let (means, scales) = (json.means, json.scales);
+        let standardisation = standardisation(features, means, scales, bound, false);
+        let biases = json.bias.map_or_else(|| vec![0.0; weights.len()], OneOrMany::into_vec);
+        let linear = standardisation.and_then(|made| LinearModel::new(made, weights, biases));
+        let linear = linear.map_err(|error| not_a_model(error.to_string()))?;
+        let model = Self { linear, columns: json.features, classes: json.classes };
+        let (features, classes) = (model.linear.features(), model.linear.classes());
+        check_names(features, classes, model.columns.as_deref(), model.classes.as_deref()).map_err(not_a_model)?;
+        Ok(model)
+    }
+
+    fn from_csv(path: &Path) -> Result<Self> {
+        let not_a_model = |reason: String| CliError::NotOfFormat { path: path.into(), what: "a model", reason };
+        let cells = Cells::read(path)?;
+        let bias = cells.column(BIAS)?;
+        if cells.rows().len() != 1 {
+            let rows = cells.rows().len();
+            return Err(not_a_model(format!("it has {rows} rows of weights, where one is read; use JSON for several")));
+        }
+        let columns: Vec<usize> = (0..cells.columns().len()).filter(|&column| column != bias).collect();
+        let weights = columns.iter().map(|&column| cells.number(0, column)).collect::<Result<Vec<_>>>()?;
+        let plain = Standardisation::none(weights.len(), Standardisation::BOUND);
+        let bias = cells.number(0, bias)?;
+        let linear = plain.and_then(|plain| LinearModel::new(plain, vec![weights], vec![bias]));
+        let linear = linear.map_err(|error| not_a_model(error.to_string()))?;
+        let columns = columns.iter().map(|&column| cells.columns()[column].clone()).collect();
+        Ok(Self { linear, columns: Some(columns), classes: None })
+    }
+}
+
+/// Constants of which either or both may be left out.
+pub fn standardisation(
+    features: usize,
+    means: Option<Vec<f64>>,
+    scales: Option<Vec<f64>>,
+    bound: f64,
+    clips: bool,
+) -> windlass::Result<Standardisation> {
+    // Checks the number of features before memory is taken for as many.
+    let none = Standardisation::none(features, bound)?;
+    let means = means.unwrap_or_else(|| none.means().to_vec());
+    let scales = scales.unwrap_or_else(|| none.scales().to_vec());
+    if means.len() != features {
+        return Err(windlass::Error::ShapeMismatch { what: "means", expected: features, got: means.len() });
+    }
+    Standardisation::new(means, scales, bound, clips)
+}
+
+/// Names, where there are any, must be as many as what they name, and different.
+pub fn check_names(
+    features: usize,
+    classes: usize,
+    columns: Option<&[String]>,
+    names: Option<&[String]>,
+) -> std::result::Result<(), String> {
+    let wanted = [("features", features, columns), ("classes", classes.max(2), names)];
+    for (what, count, names) in wanted {
+        let Some(names) = names else { continue };
+        if names.len() != count {
+            return Err(format!("it names {} {what}, and has {count}", names.len()));
+        }
+        let distinct: std::collections::HashSet<&String> = names.iter().collect();
+        if distinct.len() != count {
+            return Err(format!("two of its {what} have the same name"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! The public shape of a model: what the server publishes so that clients can ask.
+//!
+//! It holds the number of features and classes, their names where the model has any, the constants
+//! that bring features to one size, the unit of the scores, and the parameters; it holds no weight.
+//! The unit is a power of two near the largest score that the weights allow.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use windlass::rlwe::RlweParams;
+use windlass::schemes::ckks::CkksSpec;
+use windlass::scoring::{Scoring, scoring_spec};
+use windlass::wire::{Access, write_new};
+use windlass::{Approximate, Context};
+
+use super::args::SourceArgs;
+use super::model_file::{Model, check_names, standardisation};
+use crate::error::{CliError, Result};
+use crate::report::{print_message, rounded_down};
+use crate::session::SECURE_BITS;
+use crate::table::read_text;
+
+const FORMAT: &str = "windlass-scoring-schema";
+const VERSION: u32 = 1;
+const WHAT: &str = "a scoring schema";
+
+/// The public shape of a model.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    format: String,
+    version: u32,
+    /// The parameters, written out. Whoever wrote the schema chose them.
+    parameters: Value,
+    features: usize,
+    scores: usize,
+    unit: f64,
+    bound: f64,
+    clips: bool,
+    /// Names of the feature columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columns: Option<Vec<String>>,
+    /// Names of the classes: two where there is one score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classes: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    means: Option<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    scales: Option<Vec<f64>>,
+}
+
+/// A shape with everything that is built from it.
+pub struct Setting {
+    /// The parameters with their transforms.
+    pub context: Context<Approximate>,
+    /// Layout and plans.
+    pub scoring: Scoring,
+}
+
+impl Setting {
+    /// The setting of a model, under parameters that are chosen for it.
+    pub fn of(model: &Model) -> Result<Self> {
+        let context = Context::approximate(&scoring_spec(model.linear.classes())?)?;
+        let scoring = Scoring::of(context.ckks(), &model.linear)?;
+        Ok(Self { context, scoring })
+    }
+
+    /// λ in bits, rounded down to a tenth.
+    pub fn security_bits(&self) -> f64 {
+        rounded_down(self.context.ckks().rlwe().params().security().bits)
+    }
+}
+
+impl Schema {
+    /// The schema of a model in its setting.
+    pub fn of(model: &Model, setting: &Setting) -> Self {
+        let made = setting.scoring.standardisation();
+        let parameters = setting.context.ckks().spec().to_json();
+        let unless = |plain: f64, values: &[f64]| values.iter().any(|&x| x != plain).then(|| values.to_vec());
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            parameters: serde_json::from_str(&parameters).expect("parameters are written as JSON"),
+            features: made.features(),
+            scores: model.linear.classes(),
+            unit: setting.scoring.unit(),
+            bound: made.bound(),
+            clips: made.clips(),
+            columns: model.columns.clone(),
+            classes: model.classes.clone(),
+            means: unless(0.0, made.means()),
+            scales: unless(1.0, made.scales()),
+        }
+    }
+
+    /// Writes the schema to a new file and gives its size.
+    pub fn write(&self, path: &Path) -> Result<u64> {
+        let mut text = serde_json::to_vec_pretty(self).expect("strings and finite numbers always serialise");
+        text.push(b'\n');
+        write_new(path, &text, Access::Public).map_err(CliError::at(path))?;
+        Ok(text.len() as u64)
+    }
+
+    /// Reads a schema file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let refuse = |reason: String| CliError::NotOfFormat { path: path.into(), what: WHAT, reason };
+        let schema: Self = serde_json::from_slice(&read_text(path)?).map_err(|error| refuse(error.to_string()))?;
+        if schema.format != FORMAT || schema.version != VERSION {
+            return Err(refuse(format!("format '{}' version {}", schema.format, schema.version)));
+        }
+        check_names(schema.features, schema.scores, schema.columns.as_deref(), schema.classes.as_deref())
+            .map_err(refuse)?;
+        Ok(schema)
+    }
+
+    /// Builds what the schema says, every promise of it checked.
+    pub fn build(&self, path: &Path) -> Result<Setting> {
+        let (means, scales) = (self.means.clone(), self.scales.clone());
+        let standardisation = standardisation(self.features, means, scales, self.bound, self.clips);
+        let standardisation = standardisation.map_err(refused(path))?;
+        let context = Context::approximate(&self.spec(path)?).map_err(refused(path))?;
+        let scoring = Scoring::new(context.ckks(), standardisation, self.scores, self.unit);
+        Ok(Setting { scoring: scoring.map_err(refused(path))?, context })
+    }
+
+    fn spec(&self, path: &Path) -> Result<CkksSpec> {
+        CkksSpec::from_json(&self.parameters.to_string()).map_err(refused(path))
+    }
+
+    /// For a client, before it makes keys or encrypts: a stranger's schema names the parameters, so
+    /// it is refused below 128 bits unless the client accepts that, before anything is built; and
+    /// the client is told what it gets.
+    pub fn vouched(source: &SourceArgs, quiet: bool) -> Result<(Self, Setting)> {
+        let path = &source.schema;
+        let schema = Self::read(path)?;
+        let params = RlweParams::new(&schema.spec(path)?.to_rlwe());
+        let params = params.map_err(|error| refused(path)(error.into()))?;
+        let bits = rounded_down(params.security().bits);
+        let name = format!("CKKS, n = {}", params.n());
+        if bits < SECURE_BITS && !source.insecure {
+            return Err(CliError::WeakParameters { path: path.clone(), parameters: name, bits });
+        }
+        if !quiet {
+            print_message(format_args!("parameters '{name}': {bits:.1} bits of security"));
+        }
+        let setting = schema.build(path)?;
+        Ok((schema, setting))
+    }
+}
+
+/// Names the schema of which something is refused.
+fn refused(path: &Path) -> impl FnOnce(windlass::Error) -> CliError {
+    |error| CliError::NotOfFormat { path: path.into(), what: WHAT, reason: error.to_string() }
+}

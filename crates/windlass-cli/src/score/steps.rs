@@ -1,0 +1,278 @@
+//! The steps, each a process of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::NeedsKeys;
+use windlass::rlwe::context::os_rng;
+use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
+use windlass::schemes::ckks::{Ciphertext, Encryptor, complex};
+use windlass::scoring::{Scorer, decision};
+use windlass::wire::{Access, CiphertextList, Stored, write_new};
+
+use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, SchemaArgs};
+use super::features::Features;
+use super::model_file::Model;
+use super::schema::{Schema, Setting};
+use crate::error::{CliError, Result};
+use crate::files::{Outputs, claim};
+use crate::key_file::KeyFile;
+use crate::memory;
+use crate::progress::Stages;
+use crate::report::{Report, printable};
+use crate::session::{read, read_for, write};
+
+const SECRET: &str = "secret.key";
+const PUBLIC: &str = "public.key";
+const EVALUATION: &str = "evaluation.keys";
+
+/// Ciphertexts of a file.
+type List = CiphertextList<Ciphertext>;
+
+/// `windlass score schema`.
+pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let model = stages.run("model", "reading the model", || Model::read(&args.model.weights))?;
+    let setting = stages.run("setup", "building transforms", || Setting::of(&model))?;
+    let bytes = Schema::of(&model, &setting).write(&args.out)?;
+    let mut report = Report::default();
+    describe_shape(&mut report, &setting);
+    report.bytes(&[("schema.json", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// What both sides agree on.
+pub fn describe_shape(report: &mut Report, setting: &Setting) {
+    let (layout, scoring) = (setting.scoring.layout(), &setting.scoring);
+    let params = setting.context.ckks().rlwe().params();
+    report.line(format!(
+        "CKKS, n = {}, log2 QP = {:.0}, {:.1} bits of security",
+        params.n(),
+        params.log2_qp(),
+        setting.security_bits(),
+    ));
+    report.line(match layout.parts() {
+        1 => format!("{} features, {} in a ciphertext of rows", layout.features(), layout.rows()),
+        parts => format!("{} features, {parts} ciphertexts for each row", layout.features()),
+    });
+    let keys = scoring.key_request().galois.len();
+    report.line(format!("{} scores for each row, with {keys} keys", layout.classes()));
+    report.field("security_bits", setting.security_bits());
+    report.field("features", layout.features());
+    report.field("scores", layout.classes());
+    report.field("rows_in_a_ciphertext", layout.rows());
+    report.field("ciphertexts_for_a_row", layout.parts());
+    report.field("keys", keys);
+}
+
+/// `windlass score keygen`.
+pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let (_, setting) = stages.run("setup", "building transforms", || Schema::vouched(&args.source, quiet))?;
+    let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
+    let files = stages.run("keygen", "making keys", || make_keys(&setting, &outputs))?;
+    outputs.keep()?;
+    let mut report = Report::default();
+    let bits = setting.security_bits();
+    report.line(format!(
+        "keys for scores of {} features ({bits:.1} bits of security)",
+        setting.scoring.layout().features()
+    ));
+    report.field("security_bits", bits);
+    report.bytes(&files);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// What the keys take together, and the largest file as it is written.
+pub fn check_keys(setting: &Setting) -> Result<()> {
+    let sizes = setting.context.ckks().rlwe().params().key_sizes();
+    let count = setting.scoring.key_request().galois.len() as u64;
+    memory::check("the keys", count * (sizes.switching_key_memory + sizes.switching_key_disk))
+}
+
+fn make_keys(setting: &Setting, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
+    check_keys(setting)?;
+    let (client, server) = setting.context.generate_keys([&setting.scoring])?;
+    let files = setting.context.files();
+    Ok(vec![
+        (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
+        (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key())?),
+        (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
+    ])
+}
+
+/// `windlass score encrypt`.
+pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let (schema, setting) = stages.run("setup", "building transforms", || Schema::vouched(&args.source, quiet))?;
+    let rows = stages.run("table", "reading the table", || {
+        Features::read(&args.rows.table, &args.rows.columns, schema.columns.as_deref())
+    })?;
+    rows.check(setting.scoring.standardisation())?;
+    let list = stages.run("encrypt", "encrypting rows", || encrypt_rows(&setting, &rows, args.with.file()?))?;
+    let bytes = stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &list))?;
+    let mut report = Report::default();
+    report.line(format!("{} rows are encrypted in {} ciphertexts", rows.rows.len(), list.len()));
+    report.field("rows", rows.rows.len());
+    report.field("ciphertexts", list.len());
+    report.bytes(&[("encrypted rows", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn encrypt_rows(setting: &Setting, rows: &Features, key: KeyFile<'_>) -> Result<List> {
+    check_rows(setting, rows.rows.len())?;
+    let (context, files, scoring) = (&setting.context, setting.context.files(), &setting.scoring);
+    let mut rng = os_rng().map_err(windlass::Error::from)?;
+    Ok(match key {
+        KeyFile::Secret(path) => {
+            let (secret, _): (SecretKey, _) = read(path, files)?;
+            let decryptor = context.client_from_key(Arc::new(secret))?.decryptor()?;
+            let top = context.ckks().top_level();
+            scoring.encrypt(&rows.rows, |slots, bound| {
+                let (ciphertext, seed) = decryptor.encrypt(&complex(slots), bound, top, &mut rng)?;
+                Stored::seeded(ciphertext, seed)
+            })?
+        }
+        KeyFile::Public(path) => {
+            let (public, _): (PublicKey, _) = read(path, files)?;
+            let encryptor = Encryptor::new(context.ckks(), Arc::new(public))?;
+            scoring.encrypt(&rows.rows, |slots, bound| {
+                Ok(Stored::new(encryptor.encrypt_bounded(&complex(slots), bound, &mut rng)?))
+            })?
+        }
+    })
+}
+
+/// What encrypted rows and scores take together is known before any is made.
+pub fn check_rows(setting: &Setting, rows: usize) -> Result<()> {
+    let each = setting.context.ckks().rlwe().params().key_sizes().ciphertext_memory;
+    let ciphertexts = 2 * setting.scoring.layout().ciphertexts(rows) as u64;
+    memory::check("the encrypted rows", ciphertexts.saturating_mul(each))
+}
+
+/// `windlass score apply`.
+pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let model = stages.run("model", "reading the model", || Model::read(&args.model.weights))?;
+    let setting = stages.run("setup", "building transforms", || Schema::read(&args.schema)?.build(&args.schema))?;
+    let (rows, server) = stages.run("load", "reading keys and rows", || -> Result<_> {
+        let files = setting.context.files();
+        let (rows, key): (List, _) = read(&args.input, files)?;
+        let keys: EvaluationKeys = read_for(&args.evaluation_keys, files, (key, &args.input))?;
+        Ok((rows, setting.context.server_from_keys(Arc::new(keys))?))
+    })?;
+    let scorer = stages.run("prepare", "converting weights", || {
+        memory_of_weights(&setting)?;
+        let made = Scorer::new(&setting.scoring, &model.linear, server.engine().clone());
+        made.map_err(|error| other_model(args, &args.schema, error))
+    })?;
+    let layout = setting.scoring.layout();
+    let groups = rows.len() / layout.parts();
+    let scores = stages.count("score", "scoring encrypted rows", groups, |tick| scorer.score(&rows, tick));
+    let scores = scores.map_err(|error| other_model(args, &args.input, error))?;
+    let precision = lowest_precision(&scores) - setting.scoring.unit().log2();
+    let bytes =
+        stages.run("write", "writing encrypted scores", || write(&args.out, setting.context.files(), &scores))?;
+    let mut report = Report::default();
+    report.line(format!("{} ciphertexts of scores; estimated precision {precision:.1} bits", scores.len()));
+    report.field("ciphertexts", scores.len());
+    report.field("precision_bits", precision);
+    report.bytes(&[("encrypted scores", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// The fewest bits after the point that a score has, in units.
+pub fn lowest_precision(scores: &List) -> f64 {
+    scores.ciphertexts().map(Ciphertext::precision_bits).fold(f64::INFINITY, f64::min)
+}
+
+/// What the prepared weights take is known before they are made.
+pub fn memory_of_weights(setting: &Setting) -> Result<()> {
+    let (scoring, ring) = (&setting.scoring, setting.context.ckks().rlwe().params());
+    // Words for each prime of Q and P, and the slots that they are made from.
+    let primes = ring.q_primes().len() + ring.special_primes().len();
+    let each = (primes * ring.n() * 8 + scoring.layout().slots() * 16) as u64;
+    let count = scoring.map().grid().support().len() as u64 * scoring.layout().parts() as u64;
+    memory::check("the prepared weights", count.saturating_mul(each))
+}
+
+/// Names the file that a refusal is about: the model and whatever was made for another one.
+fn other_model(args: &ApplyArgs, other: &Path, error: windlass::Error) -> CliError {
+    let path = match error {
+        windlass::Error::ShapeMismatch { .. } | windlass::Error::ValueTooLarge { .. } => other,
+        windlass::Error::MissingGaloisKey { .. } => &args.evaluation_keys,
+        other => return other.into(),
+    };
+    CliError::OtherModel { path: path.into(), model: args.model.weights.clone(), reason: error.to_string() }
+}
+
+/// `windlass score decrypt`.
+pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
+    if let Some(out) = &args.out {
+        claim(out)?;
+    }
+    let mut stages = Stages::new(quiet);
+    let (schema, setting) = stages.run("setup", "building transforms", || -> Result<_> {
+        let schema = Schema::read(&args.schema)?;
+        let setting = schema.build(&args.schema)?;
+        Ok((schema, setting))
+    })?;
+    let scores = stages.run("decrypt", "decrypting", || open(&setting, &args.secret_key, &args.input))?;
+    let decisions: Vec<String> = scores.iter().map(|row| name(&schema, decision(row))).collect();
+    let mut report = Report::default();
+    report.field("rows", scores.len());
+    let table = as_csv(&schema, &scores, &decisions)?;
+    match &args.out {
+        Some(out) => {
+            write_new(out, table.as_bytes(), Access::Public).map_err(CliError::at(out))?;
+            report.line(format!("the scores of {} rows are in {}", scores.len(), out.display()));
+        }
+        None => table.lines().for_each(|line| report.line(printable(line))),
+    }
+    if args.out.is_none() {
+        report.field("scores", scores);
+        report.field("decisions", decisions);
+    }
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn open(setting: &Setting, secret_path: &Path, input: &Path) -> Result<Vec<Vec<f64>>> {
+    let files = setting.context.files();
+    let (secret, key): (SecretKey, _) = read(secret_path, files)?;
+    let list: List = read_for(input, files, (key, secret_path))?;
+    let client = setting.context.client_from_key(Arc::new(secret))?;
+    Ok(setting.scoring.decrypt(&list, |ct| client.decrypt(ct))?)
+}
+
+/// What a class is called.
+fn name(schema: &Schema, class: usize) -> String {
+    schema.classes.as_ref().map_or_else(|| class.to_string(), |names| names[class].clone())
+}
+
+/// One line for each row: its number from 1, its scores, what they say.
+fn as_csv(schema: &Schema, scores: &[Vec<f64>], decisions: &[String]) -> Result<String> {
+    let unwritten = |error: csv::Error| CliError::Usage(format!("the scores make no CSV: {error}"));
+    let classes = scores.first().map_or(0, Vec::len);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let heads = match classes {
+        1 => vec!["score".to_owned()],
+        _ => (0..classes).map(|class| format!("score of {}", name(schema, class))).collect(),
+    };
+    let header = std::iter::once("row".to_owned()).chain(heads).chain(["class".to_owned()]);
+    writer.write_record(header).map_err(unwritten)?;
+    for (number, (scores, decision)) in scores.iter().zip(decisions).enumerate() {
+        let cells = scores.iter().map(f64::to_string);
+        let cells = std::iter::once((number + 1).to_string()).chain(cells).chain([decision.clone()]);
+        writer.write_record(cells).map_err(unwritten)?;
+    }
+    let bytes = writer.into_inner().expect("memory takes every byte");
+    Ok(String::from_utf8(bytes).expect("cells are text"))
+}

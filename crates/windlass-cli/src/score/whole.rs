@@ -1,0 +1,218 @@
+//! All steps in one process, compared with the scores in the clear.
+
+use rayon::prelude::*;
+use windlass::rlwe::context::os_rng;
+use windlass::schemes::ckks::{Ciphertext, complex};
+use windlass::scoring::{LinearModel, Scorer, TrainSpec, decision};
+use windlass::wire::{CiphertextList, Stored};
+
+use super::args::ScoreArgs;
+use super::features::Features;
+use super::model_file::Model;
+use super::schema::Setting;
+use super::steps::{check_keys, check_rows, describe_shape, lowest_precision, memory_of_weights};
+use crate::error::{CliError, Result};
+use crate::progress::Stages;
+use crate::report::Report;
+
+/// Rows held out of the training unless another number is asked for.
+const HOLD_OUT: usize = 3;
+
+/// The rows, the model, and what is known of the rows' classes.
+struct Task {
+    rows: Features,
+    model: LinearModel,
+    /// The class of each row, as [`decision`] numbers them.
+    labels: Option<Vec<Option<usize>>>,
+    /// Every row of this number is held out.
+    hold_out: Option<usize>,
+}
+
+/// `windlass score`.
+pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let task = match &args.weights {
+        Some(path) => given(args, stages.run("model", "reading the model", || Model::read(path))?)?,
+        None => trained(args, &mut stages)?,
+    };
+    let Task { rows, model, .. } = &task;
+    rows.check(model.standardisation())?;
+    let plain = rows.rows.par_iter().map(|row| model.scores(row)).collect::<windlass::Result<Vec<_>>>()?;
+    let setting = stages.run("context", "building transforms", || {
+        Setting::of(&Model { linear: model.clone(), columns: None, classes: None })
+    })?;
+    check_keys(&setting)?;
+    check_rows(&setting, rows.rows.len())?;
+    memory_of_weights(&setting)?;
+    let (context, scoring) = (&setting.context, &setting.scoring);
+    let (client, server) = stages.run("keygen", "client: making keys", || context.generate_keys([scoring]))?;
+    let encrypted = stages.run("encrypt", "client: encrypting rows", || {
+        let (encryptor, mut rng) = (client.encryptor()?, os_rng()?);
+        scoring.encrypt(&rows.rows, |slots, bound| {
+            Ok(Stored::new(encryptor.encrypt_bounded(&complex(slots), bound, &mut rng)?))
+        })
+    })?;
+    let scorer =
+        stages.run("prepare", "server: converting weights", || Scorer::new(scoring, model, server.engine().clone()))?;
+    let groups = encrypted.len() / scoring.layout().parts();
+    let scores =
+        stages.count("score", "server: scoring encrypted rows", groups, |tick| scorer.score(&encrypted, tick))?;
+    let found =
+        stages.run("decrypt", "client: decrypting scores", || scoring.decrypt(&scores, |ct| client.decrypt(ct)))?;
+    let mut report = Report::default();
+    describe(&mut report, &setting, &encrypted, &scores);
+    let bytes = |list: &CiphertextList<Ciphertext>| list.ciphertexts().map(|ct| ct.bytes() as u64).sum();
+    report.bytes(&[
+        ("evaluation keys", server.engine().keys().bytes() as u64),
+        ("encrypted rows", bytes(&encrypted)),
+        ("encrypted scores", bytes(&scores)),
+    ]);
+    let error = scores.ciphertexts().map(Ciphertext::error_bound).fold(0.0, f64::max) * scoring.unit();
+    compare(&mut report, &task, &plain, &found, error)?;
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn read_rows(args: &ScoreArgs, names: Option<&[String]>) -> Result<Features> {
+    let Some(table) = &args.rows.table else {
+        return Err(CliError::Usage("give --table FILE, or a step: see 'windlass score --help'".into()));
+    };
+    Features::read(table, &args.rows.columns, names)
+}
+
+/// A model from elsewhere.
+fn given(args: &ScoreArgs, model: Model) -> Result<Task> {
+    let rows = read_rows(args, model.columns.as_deref())?;
+    let labels = match (&args.rows.columns.label, &args.positive) {
+        (None, _) => None,
+        (Some(label), Some(positive)) if model.linear.classes() == 1 => {
+            Some(rows.column(label)?.iter().map(|value| Some(usize::from(value == positive))).collect())
+        }
+        (Some(label), None) => {
+            let count = model.linear.classes().max(2);
+            let names = model.classes.unwrap_or_else(|| (0..count).map(|class| class.to_string()).collect());
+            let class = |value: &&str| names.iter().position(|name| name == value);
+            Some(rows.column(label)?.iter().map(class).collect())
+        }
+        (Some(_), Some(_)) => {
+            let several = "--positive is for models of one score; this one has several classes";
+            return Err(CliError::Usage(several.into()));
+        }
+    };
+    Ok(Task { rows, model: model.linear, labels, hold_out: None })
+}
+
+/// A model that is trained on part of the table.
+fn trained(args: &ScoreArgs, stages: &mut Stages) -> Result<Task> {
+    let hold_out = args.hold_out.unwrap_or(HOLD_OUT);
+    if hold_out < 2 {
+        return Err(CliError::Usage("--hold-out takes a number from 2".into()));
+    }
+    let (Some(label), Some(positive)) = (&args.rows.columns.label, &args.positive) else {
+        let either = "a model is trained with --label COLUMN and --positive VALUE; \
+                      one that was made elsewhere comes with --weights FILE";
+        return Err(CliError::Usage(either.into()));
+    };
+    let rows = read_rows(args, None)?;
+    let labels: Vec<bool> = rows.column(label)?.iter().map(|value| value == positive).collect();
+    let count = labels.len();
+    if labels.iter().all(|&x| x) || !labels.iter().any(|&x| x) {
+        return Err(CliError::Usage(format!(
+            "{}: column '{label}' must hold '{positive}' in some rows and not in others",
+            rows.path().display()
+        )));
+    }
+    if count < hold_out {
+        return Err(CliError::Usage(format!(
+            "--hold-out {hold_out} holds out none of {count} rows; take a smaller number"
+        )));
+    }
+    let used: Vec<usize> = (0..count).filter(|&row| !held_out(hold_out, row)).collect();
+    if ![false, true].iter().all(|&label| used.iter().any(|&row| labels[row] == label)) {
+        return Err(CliError::Usage(format!(
+            "without the rows that --hold-out {hold_out} keeps back, '{positive}' is in all rows \
+             of column '{label}' or in none; take another number"
+        )));
+    }
+    let model = stages.run("train", "training in the clear", || {
+        let (rows, labels): (Vec<Vec<f64>>, Vec<bool>) =
+            used.iter().map(|&row| (rows.rows[row].clone(), labels[row])).unzip();
+        LinearModel::train_logistic(&rows, &labels, TrainSpec::default())
+    })?;
+    let labels = Some(labels.into_iter().map(|label| Some(usize::from(label))).collect());
+    Ok(Task { rows, model, labels, hold_out: Some(hold_out) })
+}
+
+fn held_out(every: usize, row: usize) -> bool {
+    row % every == every - 1
+}
+
+fn describe(
+    report: &mut Report,
+    setting: &Setting,
+    rows: &CiphertextList<Ciphertext>,
+    scores: &CiphertextList<Ciphertext>,
+) {
+    describe_shape(report, setting);
+    let sum = setting.scoring.sum();
+    let precision = lowest_precision(scores) - setting.scoring.unit().log2();
+    report.line(format!(
+        "{} ciphertexts of rows; sums in {} groups; estimated precision {precision:.1} bits",
+        rows.len(),
+        sum.groups(),
+    ));
+    report.field("ciphertexts", rows.len());
+    report.field("groups", sum.groups());
+    report.field("precision_bits", precision);
+}
+
+/// By how much a decision is clear.
+fn margin(scores: &[f64]) -> f64 {
+    let best = decision(scores);
+    match scores {
+        [score] => score.abs(),
+        _ => {
+            let others = scores.iter().enumerate().filter(|(class, _)| *class != best);
+            others.map(|(_, score)| scores[best] - score).fold(f64::INFINITY, f64::min)
+        }
+    }
+}
+
+fn compare(report: &mut Report, task: &Task, plain: &[Vec<f64>], found: &[Vec<f64>], error: f64) -> Result<()> {
+    let pairs = || plain.iter().flatten().zip(found.iter().flatten());
+    let difference = pairs().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let differ: Vec<usize> = (0..plain.len()).filter(|&row| decision(&plain[row]) != decision(&found[row])).collect();
+    if let Some(labels) = &task.labels {
+        accuracies(report, task, labels, [plain, found]);
+    }
+    let decisions = differ.len();
+    report.line(format!(
+        "{} rows, {decisions} decisions differ; largest difference of scores {difference:.2e}",
+        plain.len()
+    ));
+    report.field("rows", plain.len());
+    report.field("disagreements", decisions);
+    report.field("largest_difference", difference);
+    // Two scores that are equal but for the error decide nothing.
+    let wrong = differ.iter().filter(|&&row| margin(&plain[row]) > 2.0 * error).count();
+    if wrong > 0 { Err(CliError::ScoresDiffer { rows: wrong }) } else { Ok(()) }
+}
+
+fn accuracies(report: &mut Report, task: &Task, labels: &[Option<usize>], [plain, found]: [&[Vec<f64>]; 2]) {
+    let accuracy = |scores: &[Vec<f64>], keep: &dyn Fn(usize) -> bool| {
+        let kept: Vec<usize> = (0..scores.len()).filter(|&row| keep(row)).collect();
+        let right = kept.iter().filter(|&&row| Some(decision(&scores[row])) == labels[row]).count();
+        right as f64 / kept.len().max(1) as f64
+    };
+    let mut line = |name: &str, keep: &dyn Fn(usize) -> bool| {
+        let (clear, hidden) = (accuracy(plain, keep), accuracy(found, keep));
+        let label = format!("{}:", name.replace('_', " "));
+        report.line(format!("accuracy, {label:<9} {clear:.4} in the clear, {hidden:.4} encrypted"));
+        report.field(&format!("accuracy_plain_{name}"), clear);
+        report.field(&format!("accuracy_encrypted_{name}"), hidden);
+    };
+    line("all", &|_| true);
+    if let Some(every) = task.hold_out {
+        line("held_out", &|row| held_out(every, row));
+    }
+}

@@ -1,0 +1,233 @@
+//! What both sides of a scoring agree on, and the client's part of it.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use windlass_rlwe::Limits;
+
+use super::layout::RowLayout;
+use super::model::LinearModel;
+use super::standardisation::Standardisation;
+use crate::circuits::linear::{ComplexSlots, LinearGrid, PlanSpec, Strategy};
+use crate::circuits::{LinearMap, LinearPlan, TracePlan};
+use crate::error::{Error, Result};
+use crate::schemes::ckks::{Ciphertext, CkksContext, CkksSpec, Complex64};
+use crate::wire::{CiphertextList, NumberKind, Stored};
+
+/// Bits of the scale.
+const SCALE_BITS: u32 = 36;
+
+/// Bits of room for scores: with the scale and a sign they fill one prime of 50 bits.
+const VALUE_BITS: u32 = 13;
+
+/// Scores are encrypted in units that make the largest possible one half of what there is room for.
+const LARGEST: f64 = (1u64 << (VALUE_BITS - 1)) as f64;
+
+/// Rescalings: one after the weights, one after what hides all but the scores.
+const DEPTH: usize = 2;
+
+/// Parameters with 128 bits of security for the scores of this many classes, in the smallest ring:
+/// scale 2^36, two products one after the other.
+///
+/// # Errors
+/// [`Error::OutOfRange`] for no class or more than the largest ring has slots.
+pub fn scoring_spec(classes: usize) -> Result<CkksSpec> {
+    CkksSpec::secure(DEPTH, SCALE_BITS, VALUE_BITS, classes)
+}
+
+/// What stands for a weight of zero: it is encoded as zero, and yet the map keeps all diagonals that
+/// its shape has, so that the plan and its keys are those of the shape.
+const VANISHING: f64 = 1e-300;
+
+/// Units of scores are powers of two; these are far from the ends of the range of doubles.
+const UNIT_EXPONENTS: std::ops::RangeInclusive<f64> = -960.0..=1020.0;
+
+/// What both sides agree on: the shape of the model, the constants that bring features to one size,
+/// and the unit of the scores. The weights are no part of it.
+#[derive(Debug, Clone)]
+pub struct Scoring {
+    slots: ComplexSlots,
+    standardisation: Standardisation,
+    layout: RowLayout,
+    unit: f64,
+    map: LinearPlan<ComplexSlots>,
+    sum: TracePlan,
+}
+
+impl Scoring {
+    /// The shape of a model with these features and `classes` scores, each encrypted divided by
+    /// `unit`.
+    ///
+    /// Cost: the plan of a linear map with as many diagonals as classes, rounded up to a power of
+    /// two.
+    ///
+    /// # Errors
+    /// As [`RowLayout::new`]; [`Error::OutOfRange`] for a unit that is no power of two or too near
+    /// an end of the range of doubles, and for parameters with less than two rescalings.
+    pub fn new(
+        context: &Arc<CkksContext>,
+        standardisation: Standardisation,
+        classes: usize,
+        unit: f64,
+    ) -> Result<Self> {
+        let depth = context.top_level() - context.base_level();
+        Limits::at_least(DEPTH).check("the number of rescalings", depth)?;
+        let (least, most) = (UNIT_EXPONENTS.start().exp2(), UNIT_EXPONENTS.end().exp2());
+        let units = Limits::between(least, most).with("a power of two");
+        units.check("the unit of the scores", unit)?;
+        if unit.log2().fract() != 0.0 {
+            return Err(units.refuse("the unit of the scores", unit).into());
+        }
+        let layout = RowLayout::new(standardisation.features(), classes, context.most_slots())?;
+        let slots = ComplexSlots::new(context, layout.slots())?;
+        let sum = layout.sum(2 * context.spec().n as u64)?;
+        // Without weights that are zero: its keys serve every model of the shape.
+        let entries = layout.entries(0).map(|(row, column, ..)| (row, column, Complex64::ONE));
+        let map = LinearMap::sparse_matrix(&slots, entries)?;
+        let babies = (map.support().len() as f64).sqrt().ceil() as usize;
+        let map = LinearPlan::new(&map, &PlanSpec::with_strategy(Strategy::BABY_GIANT.with_babies(babies)))?;
+        Ok(Self { slots, standardisation, layout, unit, map, sum })
+    }
+
+    /// The shape of a model, with the unit that suits its largest score.
+    ///
+    /// # Errors
+    /// As [`Self::new`]; [`Error::ValueTooLarge`] for weights whose scores overflow.
+    pub fn of(context: &Arc<CkksContext>, model: &LinearModel) -> Result<Self> {
+        let largest = model.largest_score();
+        if !largest.is_finite() {
+            return Err(Error::ValueTooLarge { index: 0, bound_bits: f64::MAX.log2() });
+        }
+        let (least, most) = (*UNIT_EXPONENTS.start(), *UNIT_EXPONENTS.end());
+        let exponent = if largest == 0.0 { 0.0 } else { (largest / LARGEST).log2().ceil().clamp(least, most) };
+        Self::new(context, model.standardisation().clone(), model.classes(), exponent.exp2())
+    }
+
+    /// The context of the ciphertexts.
+    pub fn context(&self) -> &Arc<CkksContext> {
+        self.slots.context()
+    }
+
+    /// The constants of the features.
+    pub fn standardisation(&self) -> &Standardisation {
+        &self.standardisation
+    }
+
+    /// Where rows and scores lie.
+    pub fn layout(&self) -> RowLayout {
+        self.layout
+    }
+
+    /// What scores are divided by: a power of two.
+    pub fn unit(&self) -> f64 {
+        self.unit
+    }
+
+    /// The map that meets one ciphertext of features with all classes, for weights that are not
+    /// zero.
+    pub fn map(&self) -> &LinearPlan<ComplexSlots> {
+        &self.map
+    }
+
+    /// The sums over the features of each class.
+    pub fn sum(&self) -> &TracePlan {
+        &self.sum
+    }
+
+    /// The level of the sum.
+    pub fn sum_level(&self) -> usize {
+        self.context().top_level() - 1
+    }
+
+    /// The maps of a model, one for each ciphertext of a row, with a plan that makes do with the
+    /// keys of the shape.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for a model of another shape; [`Error::ValueTooLarge`] for one whose
+    /// scores need a larger unit.
+    pub(super) fn plan(&self, model: &LinearModel) -> Result<LinearPlan<ComplexSlots>> {
+        let shape = [
+            ("features", self.layout.features(), model.features()),
+            ("classes", self.layout.classes(), model.classes()),
+        ];
+        for (what, expected, got) in shape {
+            if expected != got {
+                return Err(Error::ShapeMismatch { what, expected, got });
+            }
+        }
+        let largest = self.unit * LARGEST;
+        if model.largest_score() > largest {
+            return Err(Error::ValueTooLarge { index: 0, bound_bits: largest.log2() });
+        }
+        let mut grid = LinearGrid::zero(&self.slots, 1, self.layout.parts())?;
+        for part in 0..self.layout.parts() {
+            let weight = |class: usize, k: usize| match model.weights()[class][k] / self.unit {
+                0.0 => VANISHING,
+                weight => weight,
+            };
+            let entries = self.layout.entries(part);
+            let entries = entries.map(|(row, column, class, k)| (row, column, weight(class, k).into()));
+            grid.set(0, part, LinearMap::sparse_matrix(&self.slots, entries)?)?;
+        }
+        let spec = PlanSpec { keys: Some(self.map.required_keys()), ..self.map.spec().clone() };
+        LinearPlan::for_grid(&grid, &spec)
+    }
+
+    /// Rows of raw features, encrypted: `encrypt` gets the slots of each ciphertext and the public
+    /// bound on them, one ciphertext after another.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for no rows, or one of another length; [`Error::NotFinite`] and
+    /// [`Error::ValueTooLarge`] as [`Standardisation::apply`], by the position in the array of all
+    /// rows; what `encrypt` reports.
+    pub fn encrypt(
+        &self,
+        rows: &[Vec<f64>],
+        mut encrypt: impl FnMut(&[f64], f64) -> Result<Stored<Ciphertext>>,
+    ) -> Result<CiphertextList<Ciphertext>> {
+        if rows.is_empty() {
+            return Err(Error::ShapeMismatch { what: "rows", expected: 1, got: 0 });
+        }
+        let standardise = |(number, row): (usize, &Vec<f64>)| {
+            self.standardisation.apply(row).map_err(|error| self.in_array(error, number))
+        };
+        let standardised = rows.iter().enumerate().map(standardise).collect::<Result<Vec<_>>>()?;
+        let bound = self.standardisation.bound();
+        let mut ciphertexts = Vec::with_capacity(self.layout.ciphertexts(rows.len()));
+        for slots in self.layout.pack(&standardised) {
+            ciphertexts.push(encrypt(&slots, bound)?);
+        }
+        CiphertextList::new(self.layout.query_shape(rows.len()), NumberKind::Real, ciphertexts)
+    }
+
+    /// The error of a row, by the position in the array of all rows.
+    fn in_array(&self, error: Error, row: usize) -> Error {
+        let start = row * self.layout.features();
+        match error {
+            Error::NotFinite { index } => Error::NotFinite { index: start + index },
+            Error::ValueTooLarge { index, bound_bits } => Error::ValueTooLarge { index: start + index, bound_bits },
+            other => other,
+        }
+    }
+
+    /// The scores `[rows][classes]` in a list that [`super::Scorer::score`] made; `decrypt` gives
+    /// the slots of a ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::ShapeMismatch`] for a list of another shape; what `decrypt` reports.
+    pub fn decrypt(
+        &self,
+        scores: &CiphertextList<Ciphertext>,
+        decrypt: impl Fn(&Ciphertext) -> Result<Vec<f64>> + Sync,
+    ) -> Result<Vec<Vec<f64>>> {
+        if self.layout.scored_rows(scores.shape()).is_none() {
+            let (expected, got) = (self.layout.answer_shape(1)[1], scores.shape()[1] as usize);
+            return Err(Error::ShapeMismatch { what: "columns of a list of scores", expected, got });
+        }
+        let ciphertexts: Vec<&Ciphertext> = scores.ciphertexts().collect();
+        let slots = ciphertexts.into_par_iter().map(&decrypt).collect::<Result<Vec<_>>>()?;
+        let mut rows = self.layout.unpack(&scores.assemble(slots)?);
+        rows.iter_mut().flatten().for_each(|score| *score *= self.unit);
+        Ok(rows)
+    }
+}
