@@ -7,12 +7,13 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint unit docs bench nightly constant-time clean
+.PHONY: help demo test setup format lint unit docs bench nightly constant-time clean site
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
 	@echo "make test      format, lints, tests, documentation"
 	@echo "make bench     the standard benchmark (not a test)"
+	@echo "make site      the documentation as a site, in target/site/html"
 	@echo "make nightly   slow full-size runs, and constant-time"
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
 	@echo "make clean     remove what the build and the demo wrote"
@@ -45,6 +46,17 @@ unit: setup
 
 docs: setup
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+# The package is built and installed into an environment of its own, where the notebooks run.
+SITE_PYTHON ?= target/site/env/bin/python
+
+site: export NO_MKDOCS_2_WARNING = 1
+site: $(SITE_PYTHON)
+	$(SITE_PYTHON) -m mkdocs build --strict
+
+target/site/env/bin/python: setup
+	python3 -m venv target/site/env
+	$@ -m pip install --quiet --requirement docs/site/requirements.txt '.[explore,learn,plot]'
 
 bench: setup
 	$(CARGO) build --release --locked --package windlass-cli
