@@ -60,6 +60,7 @@ def _signature(node: Function, name: str, *, method: bool) -> str:
     short = f"{name}({', '.join(parts)}){returns}"
     if len(short) > 88:
         short = f"{name}(\n{''.join(f'    {one},{chr(10)}' for one in parts)}){returns}"
+    short = re.sub(r"-> _Own\w*", "-> Self", short)
     return re.sub(ALIAS, r"\1", short).replace("'", '"')
 
 
@@ -174,7 +175,7 @@ def _class(node: ast.ClassDef, doc: dict[str, str | None], page: str) -> list[st
     for one in shown:
         if one in properties or one in operators or "overload" in _decorators(one):
             continue
-        prefix = f"{node.name}." if "staticmethod" in _decorators(one) else ""
+        prefix = f"{node.name}." if _decorators(one) & {"staticmethod", "classmethod"} else ""
         lines += [f"## {one.name}", "", "```python"]
         lines += [_signature(one, prefix + one.name, method=True), "```", ""]
         lines += markdown(doc.get(one.name), page)
@@ -254,6 +255,13 @@ def _module(name: str, tree: ast.Module, page: str) -> list[str]:
             for part in one.body:
                 if isinstance(part, ast.FunctionDef):
                     doc[part.name] = ast.get_docstring(part)
+            for part in one.body:
+                if (
+                    isinstance(part, ast.FunctionDef)
+                    and part.name == "__init__"
+                    and name != "errors"
+                ):
+                    lines += ["```python", _signature(part, one.name, method=True), "```", ""]
             lines += markdown(doc.pop(""), page) + _attributes(one, page)
             own = _class(one, doc, page)[2:]
             lines += [re.sub(r"^## ", "### ", line) for line in own]
@@ -279,7 +287,9 @@ def _learn_names(
                 NAMES[f"{name}.{part.name}"] = f"{name.lower()}.md#{anchor}"
     for name, tree in modules.items():
         for one in _public(tree):
-            NAMES.setdefault(one.name, f"{name}.md#{one.name.lower()}")
+            # Functions have names that are words as well: those are links with their module alone.
+            label = one.name if isinstance(one, ast.ClassDef) else f"{name}.{one.name}"
+            NAMES.setdefault(label, f"{name}.md#{one.name.lower()}")
 
 
 def build() -> dict[str, str]:
@@ -320,7 +330,8 @@ def build() -> dict[str, str]:
         pages[f"{name}.md"] = "\n".join(_module(name, tree, f"{name}.md"))
 
     public = [name for name in package.__all__ if not name.startswith("_")]
-    lost = [name for name in public if name not in NAMES and name not in modules]
+    known = {label.rsplit(".", 1)[-1] for label in NAMES} | set(modules)
+    lost = [name for name in public if name not in known]
     silent = [name for name in public if not (getattr(package, name).__doc__ or "").strip()]
     if lost or silent:
         raise ValueError(f"on no page of the reference: {lost}; without a docstring: {silent}")
