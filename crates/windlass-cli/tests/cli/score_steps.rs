@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+#[cfg(unix)]
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -346,4 +348,27 @@ fn crafted_schemas_are_refused_before_any_key() {
     weak["digits"] = json!(1);
     weak["special_prime_bits"] = json!([50, 50]);
     refused(&[("parameters", weak)], "--insecure", "the number of rescalings");
+}
+
+/// The commands of the page on scoring, as a reader would paste them.
+#[cfg(unix)]
+#[test]
+fn the_page_on_scoring_runs() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scoring.md");
+    let page = fs::read_to_string(page).unwrap();
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let script: String = blocks.collect();
+    assert!(script.matches("windlass score").count() >= 6);
+    let dir = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap().to_path_buf();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&others))).unwrap();
+    let run =
+        Command::new("sh").current_dir(dir.path()).env("PATH", path).args(["-e", "-c", &script]).output().unwrap();
+    let shown = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let scores = fs::read_to_string(dir.path().join("scores.csv")).unwrap();
+    let classes: Vec<&str> = scores.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+    assert_eq!(classes, ["setosa", "versicolor", "virginica"], "{scores}");
+    assert!(shown.contains(&scores) && shown.contains("3 rows, 0 decisions differ"), "{shown}");
 }
