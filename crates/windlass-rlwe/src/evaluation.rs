@@ -150,7 +150,7 @@ impl EvaluationKeys {
         self.galois.keys().copied()
     }
 
-    /// Bytes in memory of all keys.
+    /// Bytes in memory of all keys, those in mapped files included.
     pub fn bytes(&self) -> usize {
         self.relinearisation.iter().chain(self.galois.values()).map(|key| key.bytes()).sum()
     }

@@ -6,7 +6,7 @@ use windlass::bootstrap::{BootstrapKeys, BootstrapSpec, Mode};
 use windlass::rlwe::{Assurance, EvaluationKeys, RlweSpec, SecretKey};
 use windlass::schemes::Scheme;
 use windlass::wire::{BootstrapContext, Kind, Wire, WireError, open, seal, to_payload};
-use windlass::{Client, Context, Params};
+use windlass::{Client, Context, Error, Params};
 
 use crate::fixture::chain;
 use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes};
@@ -51,6 +51,24 @@ fn keys_come_back_and_work() {
         let (client, keys) = keys(&context);
         check(&context, &client, through_bytes(&files(&context), &keys));
     }
+}
+
+/// Evaluation keys are mapped, bootstrapping keys packed: refreshes are the same, bit by bit.
+#[test]
+fn servers_with_mapped_keys_refresh() {
+    let context = context(4, Mode::Thin, Scheme::Bgv);
+    let plan = context.bootstrapping().unwrap();
+    let (client, server) = context.generate_keys_from_seed([&plan], 5).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys.ready");
+    server.save_ready_keys(&path).unwrap();
+    let packed = &server.to_bytes().unwrap().1[0];
+    let mapped = context.map_server_with(&path, &[(Arc::clone(&plan), packed)]).unwrap();
+    let fresh = client.encrypt(&[1]).unwrap();
+    let spent = server.engine().reduce_level(&fresh, plan.least_input_bits() + 10.0).unwrap();
+    assert_eq!(mapped.refresh(&spent).unwrap().parts(), server.refresh(&spent).unwrap().parts());
+    let without = context.map_server(&path).unwrap();
+    assert!(matches!(without.refresh(&spent), Err(Error::MissingBootstrappingKeys)));
 }
 
 #[test]
