@@ -27,7 +27,7 @@ def _entries(folder: str, pattern: str, first: list[str] | None = None) -> list[
     """The pages of a folder by title, those named first in front."""
     paths = sorted((DOCS / folder).glob(pattern))
     order = {name: place for place, name in enumerate(first or [])}
-    paths.sort(key=lambda path: order.get(path.stem, len(order)))
+    paths.sort(key=lambda path: (order.get(path.stem, len(order)), path.stem.lower()))
     return [{_title(path): path.relative_to(DOCS).with_suffix(".md").as_posix()} for path in paths]
 
 

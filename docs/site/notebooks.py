@@ -12,7 +12,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-NEEDS = {"ray": "ray", "scoring": "sklearn"}
+NEEDS = {
+    "deep-circuit": "matplotlib",
+    "ray": "ray",
+    "researchers": "matplotlib",
+    "scoring": "sklearn",
+}
 """Packages without which a notebook is shown and not run."""
 
 

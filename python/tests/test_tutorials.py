@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import doctest
+import importlib
 import json
 import os
 import re
@@ -22,6 +23,7 @@ PAGES = ROOT / "docs" / "python"
 
 # Ray has tests of its own, which bound its time and clean up after it.
 NOTEBOOKS = sorted(path for path in TUTORIALS.glob("*.ipynb") if path.stem != "ray")
+NEEDS = {"deep-circuit": ["matplotlib"], "researchers": ["matplotlib"], "scoring": ["sklearn"]}
 
 
 def test_the_tutorials_are_there() -> None:
@@ -43,8 +45,8 @@ def test_notebooks_hold_no_outputs(path: Path) -> None:
 def test_notebooks_run(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
-    if path.stem == "scoring":
-        pytest.importorskip("sklearn")
+    for package in NEEDS.get(path.stem, []):
+        pytest.importorskip(package)
     monkeypatch.delenv("WINDLASS_TUTORIALS", raising=False)
     if sys.platform == "win32":  # pragma: no cover
         asyncio.set_event_loop_policy(asyncio.WindowsSelectorEventLoopPolicy())
@@ -101,3 +103,37 @@ def test_pages_say_what_happens(
     problems: list[str] = []
     runner.run(test, out=problems.append)
     assert not runner.failures, "".join(problems)
+
+
+WRITTEN = [
+    *ROOT.glob("*.md"),
+    *(ROOT / "docs").rglob("*.md"),
+    *TUTORIALS.glob("*.ipynb"),
+]
+
+
+@pytest.mark.parametrize("path", sorted(WRITTEN), ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        cells = [cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"]
+        text = "\n".join("".join(cell["source"]) for cell in cells)
+    text = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
+    targets = re.findall(r"(?<!`)\]\(([^()\s#]+)(?:#[^()\s]*)?\)", text)
+    missing = [
+        target
+        for target in targets
+        if "://" not in target and not (path.parent / target).resolve().exists()
+    ]
+    assert not missing
+
+
+def test_everything_public_is_in_the_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs" / "site"))
+    pages = importlib.import_module("reference").build()
+    assert {"context.md", "ciphertext.md", "errors.md", "functions.md", "index.md"} <= set(pages)
+    assert "## generate_keys" in pages["context.md"]
+    assert "OutOfMemory" in pages["errors.md"]
+    # Words of the extension, which the stubs do not have.
+    assert wl.Context.__doc__ is not None
+    assert wl.Context.__doc__.split("\n")[0] in pages["context.md"]
