@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,10 @@ class _Bar:
     """A bar of tqdm that comes after a second, and goes with the work."""
 
     def __init__(self, label: str) -> None:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():
+            # Notebooks without widgets get the bar as text.
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
 
         self._bar: Any = tqdm(desc=label, total=None, delay=_DELAY, leave=False)
 

@@ -1,5 +1,6 @@
 //! Files as memory: mapped read-only, so that any number of processes share one copy.
 
+use std::fmt;
 use std::fs::{File, TryLockError};
 use std::io;
 
@@ -10,11 +11,24 @@ use memmap2::Mmap;
 /// Nothing is read before it is looked at; the system takes pages back when it needs them. The file
 /// may be removed while it is mapped; it may not be written to or cut, and a lock shared by all who
 /// map it asks writers to stay away, on systems that have such locks.
-#[derive(Debug)]
-pub struct Mapping {
-    memory: Mmap,
-    /// Holds the lock, until the memory is gone.
-    _file: File,
+///
+/// Memory that somebody else shares between processes serves as well: [`Mapping::of_memory`].
+pub struct Mapping(Source);
+
+/// Where the bytes are.
+enum Source {
+    File {
+        memory: Mmap,
+        /// Holds the lock, until the memory is gone.
+        _file: File,
+    },
+    Memory(Box<dyn AsRef<[u8]> + Send + Sync>),
+}
+
+impl fmt::Debug for Mapping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mapping").field("bytes", &self.bytes().len()).finish_non_exhaustive()
+    }
 }
 
 impl Mapping {
@@ -40,12 +54,21 @@ impl Mapping {
         // they lead nowhere, since no kernel uses a residue as an index, a length or a condition of
         // a loop.
         let memory = unsafe { Mmap::map(&file)? };
-        Ok(Self { memory, _file: file })
+        Ok(Self(Source::File { memory, _file: file }))
     }
 
-    /// The bytes of the file; the first is aligned to a page.
+    /// Memory of somebody else, such as an object store's: it stays as it is for as long as its
+    /// owner is held here.
+    pub fn of_memory(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        Self(Source::Memory(Box::new(owner)))
+    }
+
+    /// The bytes; those of a file are aligned to a page.
     pub fn bytes(&self) -> &[u8] {
-        &self.memory
+        match &self.0 {
+            Source::File { memory, .. } => memory,
+            Source::Memory(owner) => (**owner).as_ref(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use windlass::NeedsKeys;
-use windlass::bootstrap::{BootstrapPlan, Mode};
+use windlass::bootstrap::{BootstrapError, BootstrapPlan, Mode};
 use windlass::needs::KeyRequest;
 
 use crate::context::{Kind, Setting};
@@ -42,7 +42,13 @@ impl PyBootstrapping {
         let plan = long(py, None, "planning", move |_| {
             let spec = own.bootstrap_spec(packed, &how)?;
             match &own.kind {
-                Kind::Exact(context) => context.bootstrapping_with(spec),
+                Kind::Exact(context) => context.bootstrapping_with(spec).map_err(|error| match error {
+                    windlass::Error::OtherSlotOrder { .. } => {
+                        let what = "these parameters are not made for it: take a preset whose name begins with boot, or Context.plan(unlimited=True)";
+                        BootstrapError::Unsupported { what: what.into() }.into()
+                    }
+                    other => other,
+                }),
                 Kind::Approximate(_) => Err(windlass::Error::MissingBootstrappingKeys),
             }
         })?;
@@ -113,6 +119,12 @@ impl PyBootstrapping {
     fn estimated_seconds(&self, py: Python<'_>) -> PyResult<f64> {
         let plan = Arc::clone(&self.plan);
         long(py, None, "pricing", move |_| plan.estimated_seconds())
+    }
+
+    /// The context.
+    #[getter]
+    fn context(&self) -> crate::context::PyContext {
+        crate::context::PyContext { setting: Arc::clone(&self.setting) }
     }
 
     /// A picture of capacity along the stages; needs matplotlib.

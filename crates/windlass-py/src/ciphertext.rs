@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::basic::CompareOp;
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
-use pyo3::types::{PySlice, PyTuple};
-use windlass::Result;
+use pyo3::types::{PyBool, PyDict, PySlice, PyTuple};
 use windlass::schemes::{Ciphertext, ckks};
+use windlass::wire::{CiphertextList, Kind as Kinds, NumberKind, Stored, WireError};
+use windlass::{Error, Result};
 
 use crate::context::{Kind, PyContext, Setting};
-use crate::error::plain;
+use crate::error::{of_file, plain};
 use crate::layout::Layout;
 use crate::numbers::Numbers;
 use crate::operators::{self, Operand};
@@ -41,7 +43,7 @@ impl Parts {
     }
 
     /// Those of some rows.
-    fn rows(&self, chunks: usize, rows: &[usize]) -> Self {
+    pub fn rows(&self, chunks: usize, rows: &[usize]) -> Self {
         let places = rows.iter().flat_map(|row| row * chunks..(row + 1) * chunks);
         match self {
             Self::Exact(list) => Self::Exact(places.map(|place| list[place].clone()).collect()),
@@ -98,7 +100,7 @@ impl PyCiphertext {
     }
 
     /// The same ciphertext with a server.
-    pub fn bound(&self, server: &Arc<Handle>) -> Self {
+    pub fn bound_to(&self, server: &Arc<Handle>) -> Self {
         Self { server: Some(Arc::clone(server)), ..self.copied() }
     }
 
@@ -141,13 +143,7 @@ impl PyCiphertext {
         (length, elements, clean): (usize, bool, bool),
     ) -> PyResult<Self> {
         let malformed = |what: &str| plain(py, "FileError", format!("malformed ciphertext: {what}"));
-        let count = shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
-        let rows = count
-            .filter(|_| length > 0)
-            .map(|count| count / length)
-            .filter(|&rows| rows > 0 && Some(rows * length) == count);
-        let rows = rows.ok_or_else(|| malformed("shape"))?;
-        let layout = Layout { dims: shape, rows, length };
+        let layout = Layout::with_vectors(shape, length).ok_or_else(|| malformed("shape"))?;
         if layout.rows.checked_mul(layout.chunks(setting.slots())) != Some(parts.len()) {
             return Err(malformed("number of parts"));
         }
@@ -161,15 +157,49 @@ impl PyCiphertext {
     }
 
     pub fn load(py: Python<'_>, setting: &Arc<Setting>, path: PathBuf) -> PyResult<Self> {
-        let parts = quick(py, || {
+        let read = quick(py, || {
             Ok(match &setting.kind {
-                Kind::Exact(context) => Parts::Exact(vec![context.load(&path)?]),
-                Kind::Approximate(context) => Parts::Approximate(vec![context.load(&path)?]),
+                Kind::Exact(context) => {
+                    let (found, list) =
+                        whole(context.load::<CiphertextList<Ciphertext>>(&path), || context.load(&path))?;
+                    (found, Parts::Exact(list))
+                }
+                Kind::Approximate(context) => {
+                    let list = whole(context.load::<CiphertextList<ckks::Ciphertext>>(&path), || context.load(&path))?;
+                    (list.0, Parts::Approximate(list.1))
+                }
             })
-        })?;
-        let numbers = if setting.is_exact() { Numbers::Signed } else { Numbers::Real };
-        let layout = Layout::of_shape(&[setting.slots()]);
-        Ok(Self { clean: true, ..Self::fresh(setting, parts, layout, numbers, false) })
+        });
+        let (found, parts) = read.map_err(|error| of_file(py, error, &path))?;
+        let (shape, kind) = found.unwrap_or(([1, setting.slots() as u64], NumberKind::Elements));
+        let numbers = match (kind, setting.is_exact()) {
+            (NumberKind::Unsigned, true) => Numbers::Unsigned,
+            (NumberKind::Complex, false) => Numbers::Complex,
+            (_, true) => Numbers::Signed,
+            (_, false) => Numbers::Real,
+        };
+        let [rows, length] = shape.map(|size| size as usize);
+        let layout = if rows == 1 { Layout::of_shape(&[length]) } else { Layout::of_shape(&[rows, length]) };
+        if layout.rows * layout.chunks(setting.slots()) != parts.len() {
+            return Err(plain(
+                py,
+                "FileError",
+                format!("{}: malformed list of ciphertexts: its shape", path.display()),
+            ));
+        }
+        // Nothing is known of slots beyond the entries.
+        let clean = length.is_multiple_of(setting.slots());
+        Ok(Self { clean, ..Self::fresh(setting, parts, layout, numbers, false) })
+    }
+
+    /// What files of arrays say the numbers are.
+    fn number_kind(&self) -> NumberKind {
+        match self.numbers {
+            Numbers::Signed => NumberKind::Signed,
+            Numbers::Unsigned => NumberKind::Unsigned,
+            Numbers::Real => NumberKind::Real,
+            Numbers::Complex => NumberKind::Complex,
+        }
     }
 
     /// Each ciphertext in the bytes of its file.
@@ -181,6 +211,50 @@ impl PyCiphertext {
             }
             _ => unreachable!("contexts and ciphertexts are of one kind"),
         }
+    }
+}
+
+/// What a file of an array says of it, and its ciphertexts.
+type Found<C> = (Option<([u64; 2], NumberKind)>, Vec<C>);
+
+/// The list in a file, or the one ciphertext.
+fn whole<C: Clone>(list: Result<CiphertextList<C>>, single: impl FnOnce() -> Result<C>) -> Result<Found<C>>
+where
+    CiphertextList<C>: Listed<C>,
+{
+    match list {
+        Ok(list) => Ok((Some(list.description()), list.ciphertexts())),
+        Err(Error::Wire(WireError::WrongKind {
+            found: Some(Kinds::Ciphertext | Kinds::ApproximateCiphertext),
+            ..
+        })) => Ok((None, vec![single()?])),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is taken from a list of ciphertexts of either scheme.
+trait Listed<C> {
+    fn description(&self) -> ([u64; 2], NumberKind);
+    fn ciphertexts(self) -> Vec<C>;
+}
+
+impl Listed<Ciphertext> for CiphertextList<Ciphertext> {
+    fn description(&self) -> ([u64; 2], NumberKind) {
+        (self.shape(), self.numbers())
+    }
+
+    fn ciphertexts(self) -> Vec<Ciphertext> {
+        self.into_ciphertexts()
+    }
+}
+
+impl Listed<ckks::Ciphertext> for CiphertextList<ckks::Ciphertext> {
+    fn description(&self) -> ([u64; 2], NumberKind) {
+        (self.shape(), self.numbers())
+    }
+
+    fn ciphertexts(self) -> Vec<ckks::Ciphertext> {
+        self.into_ciphertexts()
     }
 }
 
@@ -302,8 +376,8 @@ impl PyCiphertext {
     }
 
     /// The server that it is bound to, if any.
-    #[getter]
-    fn server_(&self) -> Option<PyServer> {
+    #[getter(server)]
+    fn own_server(&self) -> Option<PyServer> {
         self.server.as_ref().map(|handle| PyServer { handle: Arc::clone(handle) })
     }
 
@@ -365,6 +439,13 @@ impl PyCiphertext {
 
     /// Writes it to a new file, which the command line reads as well.
     ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    /// single : bool
+    ///     The file of one ciphertext, without shape and dtype, as ``windlass refresh`` takes it;
+    ///     otherwise that of an array of up to two dimensions.
+    ///
     /// Returns
     /// -------
     /// int
@@ -373,17 +454,40 @@ impl PyCiphertext {
     /// Raises
     /// ------
     /// ShapeError
-    ///     For an array of several ciphertexts.
+    ///     For arrays that such files do not hold; pickles hold all.
     /// FileExists
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        if self.parts.len() != 1 {
-            return Err(plain(py, "ShapeError", "a file holds one ciphertext"));
+    ///     When the file is there already; then it stays as it is.
+    #[pyo3(signature = (path, *, single=false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, single: bool) -> PyResult<u64> {
+        if single && self.parts.len() != 1 {
+            return Err(plain(
+                py,
+                "ShapeError",
+                format!("a file with single=True holds one ciphertext, and this array takes {}", self.parts.len()),
+            ));
         }
-        quick(py, || match (&self.setting.kind, &*self.parts) {
-            (Kind::Exact(context), Parts::Exact(list)) => context.save(&path, &list[0]),
-            (Kind::Approximate(context), Parts::Approximate(list)) => context.save(&path, &list[0]),
+        if !single && (!self.layout.is_packed() || self.layout.dims.len() > 2 || self.elements) {
+            return Err(plain(
+                py,
+                "ShapeError",
+                "files hold vectors of numbers and lists of them: pickle arrays of other shapes, of elements, and of sums",
+            ));
+        }
+        let shape = [self.layout.rows, self.layout.length];
+        let written = quick(py, || match (&self.setting.kind, &*self.parts) {
+            (Kind::Exact(context), Parts::Exact(list)) if single => context.save(&path, &list[0]),
+            (Kind::Approximate(context), Parts::Approximate(list)) if single => context.save(&path, &list[0]),
+            (Kind::Exact(context), Parts::Exact(list)) => {
+                let stored = list.iter().cloned().map(Stored::new).collect();
+                context.save(&path, &CiphertextList::new(shape, self.number_kind(), stored)?)
+            }
+            (Kind::Approximate(context), Parts::Approximate(list)) => {
+                let stored = list.iter().cloned().map(Stored::new).collect();
+                context.save(&path, &CiphertextList::new(shape, self.number_kind(), stored)?)
+            }
             _ => unreachable!("contexts and ciphertexts are of one kind"),
-        })
+        });
+        written.map_err(|error| of_file(py, error, &path))
     }
 
     fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -443,21 +547,25 @@ impl PyCiphertext {
                 "rows alone can be taken from an encrypted array (x[2], x[1:5]): entries of a row lie in one ciphertext; take them with a matrix, or decrypt first",
             )
         };
-        let (Some((&outer, inner)), true) = (self.layout.dims.split_first(), self.layout.dims.len() > 1) else {
+        let dims = &self.layout.dims;
+        let least = if self.layout.is_packed() { 2 } else { 1 };
+        let (Some((&outer, inner)), true) = (dims.split_first(), dims.len() >= least) else {
             return Err(refuse());
         };
         let (chosen, dims) = if let Ok(slice) = index.cast::<PySlice>() {
             let range = slice.indices(outer as isize)?;
-            let chosen: Vec<usize> =
-                (0..range.slicelength).map(|k| (range.start + k as isize * range.step) as usize).collect();
-            let mut dims = self.layout.dims.clone();
-            dims[0] = chosen.len();
+            let place = |k: usize| (range.start + k as isize * range.step) as usize;
+            let chosen: Vec<usize> = (0..range.slicelength).map(place).collect();
+            let dims: Vec<usize> = [chosen.len()].into_iter().chain(inner.iter().copied()).collect();
             (chosen, dims)
         } else {
+            if index.is_instance_of::<PyBool>() {
+                return Err(refuse());
+            }
             let row: isize = index.extract().map_err(|_| refuse())?;
             let place = if row < 0 { row + outer as isize } else { row };
             if place < 0 || place >= outer as isize {
-                return Err(pyo3::exceptions::PyIndexError::new_err(format!("row {row} of {outer}")));
+                return Err(PyIndexError::new_err(format!("row {row} of {outer}")));
             }
             (vec![place as usize], inner.to_vec())
         };
@@ -468,6 +576,49 @@ impl PyCiphertext {
         let rows: Vec<usize> = chosen.iter().flat_map(|&place| place * each..(place + 1) * each).collect();
         let layout = Layout { dims, rows: rows.len(), length: self.layout.length };
         Ok(self.result(self.parts.rows(self.chunks(), &rows), layout, self.numbers, self.clean))
+    }
+
+    /// NumPy must not make an array of objects of it.
+    #[pyo3(signature = (*_arguments, **_options))]
+    fn __array__(
+        &self,
+        py: Python<'_>,
+        _arguments: &Bound<'_, PyTuple>,
+        _options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let message = "this array is encrypted: NumPy's functions cannot read it; client.decrypt(x) first, or use + - * @ **, x.sum() and x.roll(k)";
+        Err(plain(py, "DTypeError", message))
+    }
+
+    /// CKKS alone: the same array, of which the caller knows that no absolute value is above a
+    /// bound. Operations keep a worst-case bound of their own, which grows with every product.
+    ///
+    /// Parameters
+    /// ----------
+    /// bound : float
+    ///     Positive. Results are wrong if a value is larger.
+    fn assume_bound(&self, py: Python<'_>, bound: f64) -> PyResult<Self> {
+        let Parts::Approximate(list) = &*self.parts else {
+            return Err(plain(
+                py,
+                "ParameterError",
+                "bounds on values are for CKKS: integers are computed modulo the plaintext modulus",
+            ));
+        };
+        if !(bound.is_finite() && bound > 0.0) {
+            return Err(plain(py, "ParameterError", format!("the bound {bound} is no positive finite number")));
+        }
+        let parts = Parts::Approximate(list.iter().map(|ct| ct.clone().with_magnitude(bound)).collect());
+        Ok(self.result(parts, self.layout.clone(), self.numbers, self.clean))
+    }
+
+    /// CKKS alone: a bound on the absolute values.
+    #[getter]
+    fn bound(&self) -> Option<f64> {
+        match &*self.parts {
+            Parts::Exact(_) => None,
+            Parts::Approximate(list) => Some(list.iter().map(ckks::Ciphertext::magnitude).fold(0.0, f64::max)),
+        }
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {

@@ -144,7 +144,18 @@ impl PyCircuit {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyCiphertext> {
         x.check_context(py, &self.setting, "function")?;
-        if let Body::Sum(plan) = &*self.body {
+        if let (Body::Sum(plan), Recipe::Sum { length }) = (&*self.body, &self.recipe) {
+            if !x.layout.is_packed() {
+                return crate::operators::sum(py, x);
+            }
+            let most = if self.setting.is_exact() { usize::MAX } else { length.next_power_of_two() };
+            if x.layout.length.min(self.setting.slots()) > most {
+                let message = format!(
+                    "this sum is for vectors of up to {most} entries, not {}: context.sum({})",
+                    x.layout.length, x.layout.length
+                );
+                return Err(plain(py, "ShapeError", message));
+            }
             return crate::operators::total(py, x, plan);
         }
         let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));

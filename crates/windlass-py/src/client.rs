@@ -14,11 +14,12 @@ use windlass::{Approximate, NeedsKeys, Plaintext, Result};
 
 use crate::ciphertext::{Parts, PyCiphertext};
 use crate::context::{Kind, PublicKey, Setting, encryptor};
-use crate::error::{plain, raise};
+use crate::error::{of_file, plain, raise};
 use crate::layout::Layout;
 use crate::needs::requests;
 use crate::numbers::{Numbers, Slice, Values, complex_to_numpy, integers_to_numpy, layout_of, values};
-use crate::runtime::{long, quick};
+use crate::progress::Ticker;
+use crate::runtime::{by_parts, long, quick};
 use crate::server::{PyServer, ServerKind};
 
 /// A client of the library.
@@ -77,6 +78,7 @@ impl Encrypts for EncryptorKind {
 
 /// All ciphertexts of an array, in parallel.
 fn encrypt_all(
+    ticker: &Ticker,
     by: &dyn Encrypts,
     setting: &Setting,
     slice: Slice<'_>,
@@ -96,6 +98,7 @@ fn encrypt_all(
     match &setting.kind {
         Kind::Exact(context) => {
             let one = |part: usize| {
+                ticker.check("encrypt")?;
                 let range = range(part);
                 let ring = context.ring();
                 let plaintext = match (slice, elements) {
@@ -114,6 +117,7 @@ fn encrypt_all(
         }
         Kind::Approximate(_) => {
             let one = |part: usize| {
+                ticker.check("encrypt")?;
                 let range = range(part);
                 let mut list = match slice {
                     Slice::Real(list) => ckks::complex(&list[range]),
@@ -142,6 +146,7 @@ fn encrypt(
 ) -> PyResult<PyCiphertext> {
     let array: Values<'_> = values(given, setting.is_exact())?;
     array.check(py, "encrypt", setting.modulus())?;
+    array.check_bound(py, bound)?;
     let mut shape = array.shape();
     if elements {
         let degree = setting.degree();
@@ -163,7 +168,8 @@ fn encrypt(
         crate::runtime::check_memory(py, "the ciphertexts", needed.saturating_mul(each))?;
     }
     let slice = array.slice()?;
-    let parts = quick(py, || encrypt_all(by, setting, slice, &layout, bound, elements))?;
+    let parts =
+        by_parts(py, needed as usize, |ticker| encrypt_all(ticker, by, setting, slice, &layout, bound, elements))?;
     Ok(PyCiphertext::fresh(setting, parts, layout, array.numbers(), elements))
 }
 
@@ -272,8 +278,9 @@ impl PyClient {
         match (&*self.kind, &**parts) {
             (ClientKind::Exact(client), Parts::Exact(list)) => {
                 let degree = if ciphertext.elements { self.setting.degree() } else { 1 };
-                let residues = quick(py, || {
+                let residues = by_parts(py, list.len(), |ticker| {
                     let one = |(part, ct): (usize, &Ciphertext)| {
+                        ticker.check("decrypt")?;
                         let mut values =
                             if ciphertext.elements { client.decrypt_elements(ct)? } else { client.decrypt(ct)? };
                         values.truncate(layout.entries(part % chunks, packed).len() * degree);
@@ -288,8 +295,9 @@ impl PyClient {
                 integers_to_numpy(py, residues, modulus, numbers, &dims)
             }
             (ClientKind::Approximate(client), Parts::Approximate(list)) => {
-                let values = quick(py, || {
+                let values = by_parts(py, list.len(), |ticker| {
                     let one = |(part, ct): (usize, &ckks::Ciphertext)| {
+                        ticker.check("decrypt")?;
                         let mut values = client.decrypt_complex(ct)?;
                         values.truncate(layout.entries(part % chunks, packed).len());
                         Ok(values)
@@ -369,6 +377,7 @@ impl PyClient {
             ClientKind::Exact(client) => client.save_secret(&path),
             ClientKind::Approximate(client) => client.save_secret(&path),
         })
+        .map_err(|error| of_file(py, error, &path))
     }
 
     /// The context.
@@ -438,7 +447,7 @@ impl PyEncryptor {
     /// Writes the public key to a new file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         windlass::wire::write_new(&path, &self.bytes, windlass::wire::Access::Public)
-            .map_err(|error| raise(py, error.into()))?;
+            .map_err(|error| of_file(py, raise(py, error.into()), &path))?;
         Ok(self.bytes.len() as u64)
     }
 

@@ -19,12 +19,13 @@ use crate::bootstrapping::PyBootstrapping;
 use crate::ciphertext::PyCiphertext;
 use crate::circuit::{Body, PyCircuit, Recipe};
 use crate::client::{ClientKind, EncryptorKind, PyClient, PyEncryptor};
-use crate::error::{plain, raise};
+use crate::error::{of_file, plain, raise};
+use crate::layout::in_words;
 use crate::linear::{LinearInner, LinearSpec, Matrix, PyLinear};
 use crate::needs::{PyKeys, requests};
-use crate::numbers::{Slice, prime_power, values};
+use crate::numbers::{Natural, Slice, integers, prime_power, values};
 use crate::runtime::{check_memory, long, quick};
-use crate::server::{PyServer, ServerKind};
+use crate::server::{Keys, PyServer, ServerKind};
 
 /// A context of the library.
 pub enum Kind {
@@ -279,25 +280,22 @@ impl PyContext {
     /// >>> wl.Context.plan(modulus=2**8, depth=2, scheme="BFV").modulus
     /// 256
     #[staticmethod]
-    #[pyo3(signature = (*, modulus=65537, depth=1, slots=1, scheme="BGV", linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None))]
+    #[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None)")]
     fn plan(
         py: Python<'_>,
-        modulus: u64,
-        depth: u32,
-        slots: usize,
+        modulus: Natural,
+        depth: Natural,
+        slots: Natural,
         scheme: &str,
-        linear_maps: u32,
+        linear_maps: Natural,
         capacity: f64,
         security: f64,
-        m: Option<u64>,
+        m: Option<Natural>,
         unlimited: bool,
-        max_key_bytes: Option<u64>,
+        max_key_bytes: Option<Natural>,
     ) -> PyResult<Self> {
-        let (p, r) = prime_power(py, modulus)?;
-        let scheme = self::scheme(py, scheme)?;
-        let max_switching_key_bytes = max_key_bytes;
-        let spec =
-            ParamSpec { scheme, p, r, slots, m, depth, linear_maps, capacity, security, max_switching_key_bytes };
+        let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
+        let spec = asked.spec(py)?;
         let setting = long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| {
             let plan = if unlimited { windlass::Context::plan_any_depth } else { windlass::Context::plan };
             plan(&spec).map(Setting::of_params)
@@ -359,10 +357,16 @@ impl PyContext {
     /// >>> wl.Context.approximate(depth=2).scheme
     /// 'CKKS'
     #[staticmethod]
-    #[pyo3(signature = (*, depth=2, scale_bits=40, value_bits=16, slots=1))]
-    fn approximate(py: Python<'_>, depth: usize, scale_bits: u32, value_bits: u32, slots: usize) -> PyResult<Self> {
+    #[pyo3(signature = (*, depth=Natural(2), scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1)), text_signature = "(*, depth=2, scale_bits=40, value_bits=16, slots=1)")]
+    fn approximate(
+        py: Python<'_>,
+        depth: Natural,
+        scale_bits: Natural,
+        value_bits: Natural,
+        slots: Natural,
+    ) -> PyResult<Self> {
         let setting = quick(py, || {
-            let spec = CkksSpec::secure(depth, scale_bits, value_bits, slots)?;
+            let spec = secure(depth, scale_bits, value_bits, slots)?;
             Setting::from_state(&state(&[("ckks", spec.to_json())]))
         })?;
         Ok(Self { setting })
@@ -401,7 +405,7 @@ impl PyContext {
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.parameters_json();
         windlass::wire::write_new(&path, json.as_bytes(), windlass::wire::Access::Public)
-            .map_err(|error| raise(py, error.into()))
+            .map_err(|error| of_file(py, raise(py, error.into()), &path))
     }
 
     /// The parameters as JSON.
@@ -421,17 +425,8 @@ impl PyContext {
         if let Kind::Exact(context) = &self.setting.kind {
             return loads(py, &serde_json::to_string(&context.params().describe()).unwrap_or_default());
         }
-        let rlwe = self.setting.rlwe();
-        let dict = PyDict::new(py);
-        dict.set_item("scheme", "CKKS")?;
-        dict.set_item("n", rlwe.n())?;
-        dict.set_item("slots", self.slots())?;
-        dict.set_item("security_bits", self.security())?;
-        dict.set_item("log2_q", self.log2_q())?;
-        dict.set_item("log2_p", rlwe.log2_p())?;
-        dict.set_item("digits", rlwe.digits())?;
-        dict.set_item("sizes", self.sizes(py)?)?;
-        Ok(dict.into_any())
+        let Kind::Approximate(context) = &self.setting.kind else { unreachable!("exact contexts are above") };
+        Ok(describe_approximate(py, context.ckks().spec(), self.setting.rlwe())?.into_any())
     }
 
     /// ``"BGV"``, ``"BFV"`` or ``"CKKS"``.
@@ -553,9 +548,11 @@ impl PyContext {
         matrix: &Bound<'_, PyAny>,
         bias: Option<&Bound<'_, PyAny>>,
         strategy: &str,
-        max_keys: Option<usize>,
-        keys: Option<Vec<u64>>,
+        max_keys: Option<Natural>,
+        keys: Option<Vec<Natural>>,
     ) -> PyResult<PyLinear> {
+        let max_keys = max_keys.map(|most| most.0 as usize);
+        let keys = keys.map(|keys| keys.into_iter().map(|key| key.0).collect());
         let (strategy, context) = (strategy.to_owned(), Arc::clone(&self.setting));
         let spec = LinearSpec { strategy, max_keys, keys };
         PyLinear::make(py, &context, matrix, bias, spec)
@@ -574,7 +571,8 @@ impl PyContext {
     /// Returns
     /// -------
     /// LinearPlan
-    fn roll(&self, py: Python<'_>, length: usize, shift: i64) -> PyResult<PyLinear> {
+    fn roll(&self, py: Python<'_>, length: Natural, shift: i64) -> PyResult<PyLinear> {
+        let length = length.0 as usize;
         if length == 0 {
             return Err(plain(py, "ShapeError", "vectors without entries have no shift"));
         }
@@ -593,8 +591,8 @@ impl PyContext {
     /// -------
     /// Circuit
     #[pyo3(signature = (length=None))]
-    fn sum(&self, py: Python<'_>, length: Option<usize>) -> PyResult<PyCircuit> {
-        let length = length.unwrap_or_else(|| self.slots());
+    fn sum(&self, py: Python<'_>, length: Option<Natural>) -> PyResult<PyCircuit> {
+        let length = length.map_or_else(|| self.slots(), |length| length.0 as usize);
         let recipe = Recipe::Sum { length };
         PyCircuit::make(py, &self.setting, recipe)
     }
@@ -618,8 +616,8 @@ impl PyContext {
     /// Returns
     /// -------
     /// Keys
-    fn inner_product(&self, py: Python<'_>, length: usize) -> PyResult<PyKeys> {
-        let sum = quick(py, || self.setting.sum(length))?;
+    fn inner_product(&self, py: Python<'_>, length: Natural) -> PyResult<PyKeys> {
+        let sum = quick(py, || self.setting.sum(length.0 as usize))?;
         Ok(PyKeys::new(&self.setting, vec![windlass::needs::Products.key_request(), sum.key_request()]))
     }
 
@@ -635,7 +633,8 @@ impl PyContext {
     /// -------
     /// Keys
     #[pyo3(signature = (elements, *, relinearisation=false))]
-    fn keys(&self, elements: Vec<u64>, relinearisation: bool) -> PyKeys {
+    fn keys(&self, elements: Vec<Natural>, relinearisation: bool) -> PyKeys {
+        let elements = elements.into_iter().map(|element| element.0);
         let request = KeyRequest::none("keys that were asked for").with_galois(elements);
         let request = if relinearisation { request.with_relinearisation() } else { request };
         PyKeys::new(&self.setting, vec![request])
@@ -670,6 +669,11 @@ impl PyContext {
         interval: Option<(f64, f64)>,
     ) -> PyResult<PyCircuit> {
         let given = values(coefficients, self.setting.is_exact())?;
+        if given.shape().len() != 1 {
+            let message =
+                format!("coefficients are a list of numbers, not an array of shape {}", in_words(given.shape()));
+            return Err(plain(py, "ShapeError", message));
+        }
         given.check(py, "coefficients", None)?;
         let recipe = match given.slice()? {
             Slice::Signed(list) => Recipe::Polynomial(list.to_vec()),
@@ -705,9 +709,9 @@ impl PyContext {
     /// >>> client.decrypt(absolute(server.receive(client.encrypt([-3, 0, 4]))))
     /// array([3, 0, 4])
     #[pyo3(signature = (table, *, start=0))]
-    fn table(&self, py: Python<'_>, table: Vec<i64>, start: i64) -> PyResult<PyCircuit> {
+    fn table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, start: i64) -> PyResult<PyCircuit> {
         self.exact(py, "a table")?;
-        PyCircuit::make(py, &self.setting, Recipe::Table { values: table, start })
+        PyCircuit::make(py, &self.setting, Recipe::Table { values: integers(table, "table")?, start })
     }
 
     /// x to a power, slot by slot.
@@ -715,8 +719,8 @@ impl PyContext {
     /// Returns
     /// -------
     /// Circuit
-    fn power(&self, py: Python<'_>, exponent: u64) -> PyResult<PyCircuit> {
-        PyCircuit::make(py, &self.setting, Recipe::Power(exponent))
+    fn power(&self, py: Python<'_>, exponent: Natural) -> PyResult<PyCircuit> {
+        PyCircuit::make(py, &self.setting, Recipe::Power(exponent.0))
     }
 
     /// Whether two encrypted vectors are equal, slot by slot: 1 or 0; the modulus must be a prime.
@@ -751,9 +755,9 @@ impl PyContext {
     /// -------
     /// Circuit
     ///     Called with two ciphertexts.
-    fn less(&self, py: Python<'_>, bound: u64) -> PyResult<PyCircuit> {
+    fn less(&self, py: Python<'_>, bound: Natural) -> PyResult<PyCircuit> {
         self.exact(py, "a comparison")?;
-        PyCircuit::make(py, &self.setting, Recipe::Less { bound })
+        PyCircuit::make(py, &self.setting, Recipe::Less { bound: bound.0 })
     }
 
     /// A way to refresh spent ciphertexts; name it when keys are made, and servers refresh by
@@ -853,7 +857,8 @@ impl PyContext {
                 Kind::Exact(context) => ClientKind::Exact(context.load_client(&path)?),
                 Kind::Approximate(context) => ClientKind::Approximate(context.load_client(&path)?),
             })
-        })?;
+        })
+        .map_err(|error| of_file(py, error, &path))?;
         Ok(PyClient::new(&self.setting, client))
     }
 
@@ -864,7 +869,8 @@ impl PyContext {
                 Kind::Exact(context) => context.load(&path)?,
                 Kind::Approximate(context) => context.load(&path)?,
             })
-        })?;
+        })
+        .map_err(|error| of_file(py, error, &path))?;
         PyEncryptor::of_key(py, &self.setting, key)
     }
 
@@ -891,6 +897,61 @@ impl PyContext {
         bootstrap_keys: Option<PathBuf>,
     ) -> PyResult<PyServer> {
         PyServer::load(py, &self.setting, path, bootstrapping, bootstrap_keys)
+    }
+
+    /// The server with the keys of a file that ``server.save(path, ready=True)`` wrote, used where
+    /// they lie: processes that map one file share one copy of it in memory.
+    ///
+    /// The file is checked once, now. It may be removed afterwards, but not written to or cut.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    /// bootstrapping, bootstrap_keys
+    ///     As of :meth:`load_server`.
+    ///
+    /// Returns
+    /// -------
+    /// Server
+    ///
+    /// Raises
+    /// ------
+    /// FileError, OtherContext
+    ///     And nothing of the file is used.
+    #[pyo3(signature = (path, *, bootstrapping=None, bootstrap_keys=None))]
+    fn map_server(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        bootstrapping: Option<&PyBootstrapping>,
+        bootstrap_keys: Option<PathBuf>,
+    ) -> PyResult<PyServer> {
+        PyServer::share(py, &self.setting, Keys::File(path), bootstrapping, bootstrap_keys)
+    }
+
+    /// The server with the keys in a buffer that :meth:`Server.ready_bytes` gave: used in place where
+    /// nobody may write to it and it is aligned to 64 bytes (as in Ray's object store), copied
+    /// otherwise.
+    ///
+    /// Parameters
+    /// ----------
+    /// buffer : bytes-like
+    /// bootstrapping, bootstrap_keys
+    ///     As of :meth:`load_server`.
+    ///
+    /// Returns
+    /// -------
+    /// Server
+    #[pyo3(signature = (buffer, *, bootstrapping=None, bootstrap_keys=None))]
+    fn server_from_ready(
+        &self,
+        py: Python<'_>,
+        buffer: &Bound<'_, PyAny>,
+        bootstrapping: Option<&PyBootstrapping>,
+        bootstrap_keys: Option<PathBuf>,
+    ) -> PyResult<PyServer> {
+        let keys = Keys::Memory(crate::prepared::memory(buffer)?);
+        PyServer::share(py, &self.setting, keys, bootstrapping, bootstrap_keys)
     }
 
     /// A server without keys: it adds, and multiplies by public numbers.
@@ -1055,24 +1116,119 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 /// NoParameters
 ///     With what the last candidate lacked.
 #[pyfunction]
-#[pyo3(signature = (*, modulus=65537, depth=1, slots=1, scheme="BGV", linear_maps=1, capacity=0.0, security=128.0, m=None))]
+#[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None)")]
 pub fn plan_parameters<'py>(
     py: Python<'py>,
-    modulus: u64,
-    depth: u32,
-    slots: usize,
+    modulus: Natural,
+    depth: Natural,
+    slots: Natural,
     scheme: &str,
-    linear_maps: u32,
+    linear_maps: Natural,
     capacity: f64,
     security: f64,
-    m: Option<u64>,
+    m: Option<Natural>,
+    unlimited: bool,
+    max_key_bytes: Option<Natural>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (p, r) = prime_power(py, modulus)?;
-    let scheme = self::scheme(py, scheme)?;
-    let spec =
-        ParamSpec { scheme, p, r, slots, m, depth, linear_maps, capacity, security, max_switching_key_bytes: None };
-    let params = quick(py, || Params::plan(&spec))?;
+    let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
+    let spec = asked.spec(py)?;
+    let params = long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| {
+        if unlimited {
+            return Ok(windlass::Context::plan_any_depth(&spec)?.params().clone());
+        }
+        Params::plan(&spec)
+    })?;
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
+}
+
+/// What :meth:`Context.approximate` would choose, without making a context of it.
+///
+/// Parameters
+/// ----------
+/// depth, scale_bits, value_bits, slots
+///     As of :meth:`Context.approximate`.
+///
+/// Returns
+/// -------
+/// dict
+///     As :meth:`Context.describe`.
+#[pyfunction]
+#[pyo3(signature = (*, depth=Natural(2), scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1)), text_signature = "(*, depth=2, scale_bits=40, value_bits=16, slots=1)")]
+pub fn approximate_parameters<'py>(
+    py: Python<'py>,
+    depth: Natural,
+    scale_bits: Natural,
+    value_bits: Natural,
+    slots: Natural,
+) -> PyResult<Bound<'py, PyDict>> {
+    let spec = secure(depth, scale_bits, value_bits, slots).map_err(|error| raise(py, error))?;
+    let rlwe = RlweParams::new(&spec.to_rlwe()).map_err(|error| raise(py, error.into()))?;
+    describe_approximate(py, &spec, &rlwe)
+}
+
+/// A specification with 128 bits of security.
+fn secure(depth: Natural, scale_bits: Natural, value_bits: Natural, slots: Natural) -> Result<CkksSpec> {
+    let bits = |bits: Natural| u32::try_from(bits.0).unwrap_or(u32::MAX);
+    CkksSpec::secure(depth.0 as usize, bits(scale_bits), bits(value_bits), slots.0 as usize)
+}
+
+/// What is known of CKKS parameters.
+fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlweParams) -> PyResult<Bound<'py, PyDict>> {
+    let security = rlwe.security();
+    let dict = PyDict::new(py);
+    dict.set_item("scheme", "CKKS")?;
+    dict.set_item("m", rlwe.m())?;
+    dict.set_item("n", rlwe.n())?;
+    dict.set_item("slots", rlwe.n() / 2)?;
+    dict.set_item("slot_degree", 1)?;
+    dict.set_item("security_bits", security.bits)?;
+    dict.set_item("security_source", security.to_string())?;
+    dict.set_item("secure", security.bits >= RlweParams::REQUIRED_SECURITY)?;
+    dict.set_item("log2_q", rlwe.log2_q(rlwe.top_level()))?;
+    dict.set_item("log2_p", rlwe.log2_p())?;
+    dict.set_item("log2_qp", rlwe.log2_qp())?;
+    dict.set_item("levels", rlwe.top_level())?;
+    dict.set_item("special_primes", rlwe.special_primes().len())?;
+    dict.set_item("digits", rlwe.digits())?;
+    dict.set_item("depth", spec.depth)?;
+    dict.set_item("scale_bits", spec.scale_bits)?;
+    dict.set_item("sizes", loads(py, &serde_json::to_string(&rlwe.key_sizes()).unwrap_or_default())?)?;
+    Ok(dict)
+}
+
+/// What parameters are asked for, as Python says it.
+struct Asked<'a> {
+    modulus: Natural,
+    depth: Natural,
+    slots: Natural,
+    scheme: &'a str,
+    linear_maps: Natural,
+    capacity: f64,
+    security: f64,
+    m: Option<Natural>,
+    max_key_bytes: Option<Natural>,
+}
+
+impl Asked<'_> {
+    fn spec(&self, py: Python<'_>) -> PyResult<ParamSpec> {
+        let (p, r) = prime_power(py, self.modulus.0)?;
+        let count = |name: &str, given: Natural| {
+            u32::try_from(given.0)
+                .map_err(|_| plain(py, "ParameterError", format!("{name} is {}, and must be below 2^32", given.0)))
+        };
+        Ok(ParamSpec {
+            scheme: scheme(py, self.scheme)?,
+            p,
+            r,
+            slots: self.slots.0 as usize,
+            m: self.m.map(|m| m.0),
+            depth: count("depth", self.depth)?,
+            linear_maps: count("linear_maps", self.linear_maps)?,
+            capacity: self.capacity,
+            security: self.security,
+            max_switching_key_bytes: self.max_key_bytes.map(|bytes| bytes.0),
+        })
+    }
 }
 
 /// The circuit bodies that contexts make by themselves.

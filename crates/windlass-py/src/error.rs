@@ -105,6 +105,21 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     }
 }
 
+/// The same error with the name of the file that it is about.
+pub fn of_file(py: Python<'_>, error: PyErr, path: &std::path::Path) -> PyErr {
+    let named = || {
+        let class = ERRORS.get(py).ok_or_else(|| plain(py, "InternalError", ""))?.bind(py).getattr("FileError")?;
+        if !error.value(py).is_instance(&class)? {
+            return Ok::<_, PyErr>(error.clone_ref(py));
+        }
+        let message = format!("{}: {}", path.display(), error.value(py).str()?);
+        let own = error.get_type(py).call1((message,))?;
+        own.setattr("filename", path)?;
+        Ok(PyErr::from_value(own))
+    };
+    named().unwrap_or_else(|other| other)
+}
+
 /// The exception for bytes or a file that were refused.
 fn raise_wire(py: Python<'_>, error: &wire::WireError) -> PyErr {
     let message = error.to_string();

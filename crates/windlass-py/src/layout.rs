@@ -7,9 +7,9 @@ use std::ops::Range;
 pub struct Layout {
     /// What NumPy calls the shape, without the coefficients of slots of higher degree.
     pub dims: Vec<usize>,
-    /// The product of all dimensions but the last that is packed.
+    /// Vectors, each in ciphertexts of its own.
     pub rows: usize,
-    /// Entries of a row.
+    /// Entries of a vector.
     pub length: usize,
 }
 
@@ -23,20 +23,51 @@ impl Layout {
         Self { dims: dims.to_vec(), rows, length }
     }
 
+    /// An array each of whose entries lies in a ciphertext of its own.
+    pub fn scattered(dims: &[usize]) -> Self {
+        Self { dims: dims.to_vec(), rows: dims.iter().product(), length: 1 }
+    }
+
+    /// The array of this shape with vectors of this length, if there is one.
+    pub fn with_vectors(dims: Vec<usize>, length: usize) -> Option<Self> {
+        let count = dims.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim))?;
+        let rows = if length == 1 { count } else { count.checked_div(length)? };
+        let packed = dims.last().is_none_or(|&last| last == length);
+        (rows > 0 && rows * length == count && (packed || length == 1)).then_some(Self { dims, rows, length })
+    }
+
+    /// Whether the last dimension is packed into slots.
+    pub fn is_packed(&self) -> bool {
+        self.dims.last().is_none_or(|&last| last == self.length)
+    }
+
     /// The same rows with another number of entries.
     pub fn with_length(&self, length: usize) -> Self {
         let mut dims = self.dims.clone();
-        match dims.last_mut() {
-            Some(last) => *last = length,
-            None => dims.push(length),
+        if let Some(last) = dims.last_mut() {
+            *last = length;
         }
         Self { dims, rows: self.rows, length }
     }
 
-    /// One entry for each row, the last dimension gone.
+    /// The last dimension gone, each entry in a ciphertext of its own.
     pub fn summed(&self) -> Self {
-        let dims = self.dims.split_last().map_or(Vec::new(), |(_, leading)| leading.to_vec());
-        Self { dims, rows: self.rows, length: 1 }
+        Self::scattered(self.dims.split_last().map_or(&[], |(_, leading)| leading))
+    }
+
+    /// What both broadcast to, where the vectors are of one length and one of them is a single row.
+    pub fn joined(&self, other: &Self) -> Option<Self> {
+        if self == other {
+            return Some(self.clone());
+        }
+        let fits = self.length == other.length && self.is_packed() == other.is_packed();
+        if !fits || (self.rows != 1 && other.rows != 1) {
+            return None;
+        }
+        let (many, one) = if self.rows == 1 { (other, self) } else { (self, other) };
+        let missing = one.dims.len().saturating_sub(many.dims.len());
+        let dims: Vec<usize> = std::iter::repeat_n(1, missing).chain(many.dims.iter().copied()).collect();
+        Some(Self { dims, rows: many.rows, length: many.length })
     }
 
     /// Ciphertexts of one row where each holds `slots` entries.
@@ -56,7 +87,12 @@ impl Layout {
 
     /// The shape in Python's notation.
     pub fn in_words(&self) -> String {
-        let dims: Vec<String> = self.dims.iter().map(usize::to_string).collect();
-        if dims.len() == 1 { format!("({},)", dims[0]) } else { format!("({})", dims.join(", ")) }
+        in_words(&self.dims)
     }
+}
+
+/// A shape in Python's notation.
+pub fn in_words(dims: &[usize]) -> String {
+    let list: Vec<String> = dims.iter().map(usize::to_string).collect();
+    if list.len() == 1 { format!("({},)", list[0]) } else { format!("({})", list.join(", ")) }
 }

@@ -16,9 +16,11 @@ mod needs;
 mod numbers;
 mod operators;
 mod pickle;
+mod prepared;
 mod progress;
 mod runtime;
 mod server;
+mod shared;
 
 use pyo3::prelude::*;
 
@@ -34,7 +36,7 @@ mod _windlass {
     #[pymodule_export]
     use super::client::{PyClient, PyEncryptor};
     #[pymodule_export]
-    use super::context::{PyContext, plan_parameters, preset_parameters, presets};
+    use super::context::{PyContext, approximate_parameters, plan_parameters, preset_parameters, presets};
     #[pymodule_export]
     use super::linear::PyLinear;
     #[pymodule_export]
@@ -44,6 +46,8 @@ mod _windlass {
         restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor, restore_keys,
         restore_linear, restore_server,
     };
+    #[pymodule_export]
+    use super::prepared::{PyPrepared, restore_prepared};
     #[pymodule_export]
     use super::runtime::{set_threads, threads};
     #[pymodule_export]

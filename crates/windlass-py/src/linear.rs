@@ -1,20 +1,24 @@
 //! Matrices.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use num_complex::Complex64;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use rayon::prelude::*;
+use windlass::circuits::linear::Prepares;
 use windlass::circuits::{ComplexSlots, LinearGrid, LinearPlan, PlanSpec};
 use windlass::needs::KeyRequest;
-use windlass::{NeedsKeys, Result};
+use windlass::ring::kernels::Mapping;
+use windlass::{Error, NeedsKeys, Result};
 
 use crate::ciphertext::{Parts, PyCiphertext};
 use crate::context::{Kind, Setting};
 use crate::error::plain;
 use crate::numbers::{Numbers, Slice, values};
 use crate::operators::{self, Operand};
+use crate::prepared::PyPrepared;
 use crate::runtime::{long, stopped};
 use crate::server::{PyServer, ServerKind};
 
@@ -152,7 +156,7 @@ impl LinearInner {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyCiphertext> {
         x.check_context(py, &self.setting, "matrix product")?;
-        if x.layout.length != self.matrix.columns() {
+        if x.layout.length != self.matrix.columns() || !x.layout.is_packed() || x.layout.dims.is_empty() {
             let (rows, columns) = (self.matrix.rows(), self.matrix.columns());
             let message = format!(
                 "a matrix of shape ({rows}, {columns}) does not multiply vectors of {} entries",
@@ -193,6 +197,34 @@ impl LinearInner {
             Some((bias, _)) => operators::add(&product, Operand::of(&product, bias.bind(py))?),
         }
     }
+}
+
+impl LinearInner {
+    /// Constants in memory, for the next products of a server.
+    pub fn share_prepared(&self, kind: &ServerKind, memory: Arc<Mapping>) -> Result<()> {
+        match (kind, &self.plan) {
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.share_prepared(plan, memory),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.share_prepared(plan, memory),
+            _ => Err(other_scheme()),
+        }
+    }
+}
+
+/// The level that constants are to meet: of no account for exact contexts, whose constants serve all.
+fn level_of(py: Python<'_>, inner: &LinearInner, like: Option<&PyCiphertext>) -> PyResult<usize> {
+    let Kind::Approximate(context) = &inner.setting.kind else { return Ok(0) };
+    let Some(like) = like else { return Ok(context.ckks().top_level()) };
+    like.check_context(py, &inner.setting, "prepare")?;
+    let (server, parts) = (like.server(py)?, Arc::clone(&like.parts));
+    crate::runtime::quick(py, || match (&*server, &*parts) {
+        (ServerKind::Approximate(s), Parts::Approximate(list)) => s.engine().level_for(&list[0]),
+        _ => Err(other_scheme()),
+    })
+}
+
+fn other_scheme() -> Error {
+    let (left, right) = ("a matrix".to_owned(), "a server of another scheme".to_owned());
+    Error::ContextMismatch { operation: "constants", left, right }
 }
 
 /// The products of all rows, one after the other in memory; the first by itself, since it converts
@@ -359,30 +391,101 @@ impl PyLinear {
         Ok(dict)
     }
 
-    /// Converts the constants for a server and inputs like this one, as the first product would.
+    /// Converts the constants for a server, as the first product would.
     ///
     /// Parameters
     /// ----------
     /// server : Server
-    /// like : Ciphertext
-    ///     One that it will be applied to.
+    /// like : Ciphertext, optional
+    ///     CKKS alone: a ciphertext of the level that they shall meet; without one the highest.
     /// progress : bool or callable, optional
-    #[pyo3(signature = (server, like, *, progress=None))]
+    #[pyo3(signature = (server, like=None, *, progress=None))]
     fn prepare(
         &self,
         py: Python<'_>,
         server: &PyServer,
-        like: &PyCiphertext,
+        like: Option<&PyCiphertext>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        like.check_context(py, &self.inner.setting, "prepare")?;
-        let (kind, parts, own) = (server.handle.open(py)?, Arc::clone(&like.parts), Arc::clone(&self.inner));
-        long(py, progress, "constants", move |_| match (&*kind, &*parts, &own.plan) {
-            (ServerKind::Exact(s), Parts::Exact(list), Plan::Exact(plan)) => s.prepare(plan, &list[0]),
-            (ServerKind::Approximate(s), Parts::Approximate(list), Plan::Approximate(plan)) => {
-                s.prepare(plan, &list[0])
-            }
-            _ => unreachable!("contexts are the same"),
+        let (inner, kind, level) = (Arc::clone(&self.inner), server.handle.open(py)?, level_of(py, &self.inner, like)?);
+        long(py, progress, "constants", move |_| match (&*kind, &inner.plan) {
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.prepare_at(plan, s.context().params().rlwe().top_level()),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.prepare_at(plan, level),
+            _ => Err(other_scheme()),
+        })
+    }
+
+    /// The constants, converted for a server's products: to be pickled, or saved.
+    ///
+    /// Parameters
+    /// ----------
+    /// server : Server
+    ///     One of the context; its own constants are used if it has them.
+    /// like : Ciphertext, optional
+    ///     CKKS alone: a ciphertext of the level that they shall meet; without one the highest.
+    ///
+    /// Returns
+    /// -------
+    /// PreparedPlan
+    #[pyo3(signature = (server, like=None))]
+    fn prepared(&self, py: Python<'_>, server: &PyServer, like: Option<&PyCiphertext>) -> PyResult<PyPrepared> {
+        let (inner, kind, level) = (Arc::clone(&self.inner), server.handle.open(py)?, level_of(py, &self.inner, like)?);
+        let bytes = long(py, None, "constants", move |_| match (&*kind, &inner.plan) {
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.prepared_to_bytes(plan),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.prepared_to_bytes(plan, level),
+            _ => Err(other_scheme()),
+        })?;
+        Ok(PyPrepared { inner: Arc::clone(&self.inner), bytes: Arc::new(Mapping::of_memory(bytes)) })
+    }
+
+    /// Writes the constants, converted, to a new file that processes can map.
+    ///
+    /// Parameters
+    /// ----------
+    /// server : Server
+    /// path : str or os.PathLike
+    /// like : Ciphertext, optional
+    ///     As of :meth:`prepared`.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Bytes written.
+    #[pyo3(signature = (server, path, *, like=None))]
+    fn save_prepared(
+        &self,
+        py: Python<'_>,
+        server: &PyServer,
+        path: PathBuf,
+        like: Option<&PyCiphertext>,
+    ) -> PyResult<u64> {
+        let (inner, kind, level) = (Arc::clone(&self.inner), server.handle.open(py)?, level_of(py, &self.inner, like)?);
+        long(py, None, "constants", move |_| match (&*kind, &inner.plan) {
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.save_prepared(plan, &path),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.save_prepared(plan, level, &path),
+            _ => Err(other_scheme()),
+        })
+    }
+
+    /// Maps the constants in a file that :meth:`save_prepared` wrote: processes that map one file
+    /// share one copy of it in memory. It may be removed afterwards, but not written to.
+    ///
+    /// Parameters
+    /// ----------
+    /// server : Server
+    ///     Which uses them in its next products with this matrix.
+    /// path : str or os.PathLike
+    ///
+    /// Raises
+    /// ------
+    /// FileError, OtherContext
+    ///     For a file that is not whole or belongs to another context or matrix.
+    fn map_prepared(&self, py: Python<'_>, server: &PyServer, path: PathBuf) -> PyResult<()> {
+        let (inner, kind) = (Arc::clone(&self.inner), server.handle.open(py)?);
+        long(py, None, "constants", move |_| match (&*kind, &inner.plan) {
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.map_prepared(plan, &path),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.map_prepared(plan, &path),
+            _ => Err(other_scheme()),
         })
     }
 

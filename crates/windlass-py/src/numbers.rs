@@ -2,12 +2,14 @@
 
 use num_complex::Complex64;
 use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::Borrowed;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBool;
 use windlass::ring::kernels::arith;
 
 use crate::error::{exception, plain};
-use crate::layout::Layout;
+use crate::layout::{Layout, in_words};
 
 /// What the numbers of an encrypted array are: the dtype that decryption gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,7 +89,7 @@ fn dtype_error(py: Python<'_>, message: String) -> PyErr {
 
 /// The array in row-major order with elements of this type; the same array if it is so already.
 fn converted<'py>(array: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
-    numpy(array.py())?.getattr("require")?.call1((array, dtype, "C"))
+    numpy(array.py())?.getattr("require")?.call1((array, dtype, ["C", "A"]))
 }
 
 /// Anything that NumPy makes an array of. Integers for exact contexts, numbers of any kind for
@@ -101,17 +103,29 @@ pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'p
     if exact {
         if let Ok(array) = given.extract::<PyReadonlyArrayDyn<'py, i64>>()
             && array.is_c_contiguous()
+            && array.as_slice().is_ok()
         {
             return Ok(Values::Signed(array));
         }
     } else if let Ok(array) = given.extract::<PyReadonlyArrayDyn<'py, f64>>()
         && array.is_c_contiguous()
+        && array.as_slice().is_ok()
     {
         return Ok(Values::Real(array));
+    }
+    if PyModule::import(py, "numpy.ma")?.getattr("isMaskedArray")?.call1((given,))?.is_truthy()? {
+        return Err(dtype_error(
+            py,
+            "a masked array: say what stands for the masked numbers, as in x.filled(0)".into(),
+        ));
     }
     let array = numpy(py)?.getattr("asarray")?.call1((given,))?;
     let untyped = array.cast::<PyUntypedArray>().map_err(PyErr::from)?;
     let name = untyped.dtype().to_string();
+    if untyped.shape().contains(&0) {
+        let message = format!("an array of shape {} has no numbers", in_words(untyped.shape()));
+        return Err(plain(py, "ShapeError", message));
+    }
     let read = |dtype| converted(&array, dtype);
     Ok(match (untyped.dtype().kind(), exact) {
         (b'b' | b'i', true) => Values::Signed(read("int64")?.extract()?),
@@ -130,6 +144,29 @@ pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'p
 }
 
 impl Values<'_> {
+    /// Refuses numbers above a stated bound.
+    pub fn check_bound(&self, py: Python<'_>, bound: f64) -> PyResult<()> {
+        if !(bound.is_finite() && bound > 0.0) {
+            let message = format!("the bound {bound} on absolute values is no positive finite number");
+            return Err(plain(py, "ParameterError", message));
+        }
+        let above = match self.slice()? {
+            Slice::Real(list) => list.iter().position(|x| x.abs() > bound).map(|at| (at, list[at].to_string())),
+            Slice::Complex(list) => list.iter().position(|z| z.norm() > bound).map(|at| (at, list[at].to_string())),
+            _ => None,
+        };
+        above.map_or(Ok(()), |(index, value)| {
+            let place = position(index, self.shape());
+            let message = format!(
+                "encrypt: the value {value} at {place} is above the bound {bound}: state a larger one (encrypt(x, bound=...)), which must not depend on the values"
+            );
+            Err(exception(py, "ValueRangeError", message, |data| {
+                data.set_item("index", index)?;
+                data.set_item("value", value)
+            }))
+        })
+    }
+
     /// The shape.
     pub fn shape(&self) -> &[usize] {
         match self {
@@ -227,6 +264,42 @@ fn position(index: usize, shape: &[usize]) -> String {
         .collect();
     parts.reverse();
     format!("index ({})", parts.join(", "))
+}
+
+/// A whole number that is not negative, as an argument.
+#[derive(Debug, Clone, Copy)]
+pub struct Natural(pub u64);
+
+impl<'py> FromPyObject<'_, 'py> for Natural {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        if given.is_instance_of::<PyBool>() {
+            return Err(dtype_error(py, format!("a whole number is expected, not {}", given.repr()?)));
+        }
+        let index = PyModule::import(py, "operator")?.getattr("index")?.call1((given,));
+        let index =
+            index.map_err(|_| dtype_error(py, format!("a whole number is expected, not {}", given.get_type())))?;
+        index.extract().map(Self).map_err(|_| {
+            plain(py, "ParameterError", format!("{index} is not in [0, 2^64), as the number that is expected here"))
+        })
+    }
+}
+
+/// Integers of any size below 2^63, in one dimension.
+pub fn integers(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> {
+    let array = values(given, true)?;
+    if array.shape().len() != 1 {
+        let message =
+            format!("{what}: a list of integers is expected, not an array of shape {}", in_words(array.shape()));
+        return Err(plain(given.py(), "ShapeError", message));
+    }
+    Ok(match array.slice()? {
+        Slice::Signed(list) => list.to_vec(),
+        Slice::Unsigned(list) => list.iter().map(|&x| x as i64).collect(),
+        _ => unreachable!("integers were asked for"),
+    })
 }
 
 /// A residue modulo q as the integer around 0.

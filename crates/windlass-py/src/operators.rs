@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use num_complex::Complex64;
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
 use rayon::prelude::*;
 use windlass::circuits::TracePlan;
 use windlass::schemes::ckks::complex;
@@ -16,10 +15,11 @@ use windlass::{Evaluator, Result};
 use crate::ciphertext::{Parts, PyCiphertext};
 use crate::circuit::{PyCircuit, Recipe};
 use crate::error::plain;
-use crate::layout::Layout;
+use crate::layout::{Layout, in_words};
 use crate::linear::{LinearSpec, PyLinear};
-use crate::numbers::{Numbers, Slice, Values, numpy, values};
-use crate::runtime::{long, quick};
+use crate::numbers::{Natural, Numbers, Slice, Values, numpy, values};
+use crate::progress::Ticker;
+use crate::runtime::{by_parts, long, quick};
 use crate::server::ServerKind;
 
 /// The right side of an operator.
@@ -59,44 +59,33 @@ impl<'py> Operand<'py> {
 }
 
 /// Applies `one` to each, in parallel where there are several.
-fn each<C: Sync, D: Send>(list: &[C], one: impl Fn(&C) -> Result<D> + Sync + Send) -> Result<Vec<D>> {
-    match list {
-        [only] => Ok(vec![one(only)?]),
-        _ => list.par_iter().map(one).collect(),
-    }
+fn each<C: Sync, D: Send>(ticker: &Ticker, list: &[C], one: impl Fn(&C) -> Result<D> + Sync + Send) -> Result<Vec<D>> {
+    numbered(ticker, list, |_, ct| one(ct))
 }
 
 /// Applies `one` to each with its number.
-fn numbered<C: Sync, D: Send>(list: &[C], one: impl Fn(usize, &C) -> Result<D> + Sync + Send) -> Result<Vec<D>> {
-    match list {
-        [only] => Ok(vec![one(0, only)?]),
-        _ => list.par_iter().enumerate().map(|(number, ct)| one(number, ct)).collect(),
+fn numbered<C: Sync, D: Send>(
+    ticker: &Ticker,
+    list: &[C],
+    one: impl Fn(usize, &C) -> Result<D> + Sync + Send,
+) -> Result<Vec<D>> {
+    if let [only] = list {
+        return Ok(vec![one(0, only)?]);
     }
+    let checked = |(number, ct)| ticker.check("the operation").and_then(|()| one(number, ct));
+    list.par_iter().enumerate().map(checked).collect()
 }
 
-/// What two encrypted arrays have in common: shapes, server; one row stands for all.
-fn paired<'a>(
-    py: Python<'_>,
-    a: &'a PyCiphertext,
-    b: &'a PyCiphertext,
-) -> PyResult<(Arc<ServerKind>, Layout, usize, usize)> {
-    let same = a.layout.length == b.layout.length
-        && (a.layout.dims == b.layout.dims || a.layout.rows == 1 || b.layout.rows == 1);
-    if !same || a.elements != b.elements {
-        let message = format!(
-            "encrypted arrays of shapes {} and {} do not go together: shapes must be equal, or one of them a single row",
-            a.layout.in_words(),
-            b.layout.in_words()
-        );
-        return Err(plain(py, "ShapeError", message));
-    }
+/// What two encrypted arrays have in common: server and shape; one row stands for all.
+fn paired(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<(Arc<ServerKind>, Layout)> {
+    let joined = a.layout.joined(&b.layout).filter(|_| a.elements == b.elements);
+    let layout = joined.ok_or_else(|| {
+        let scattered = if a.layout.is_packed() == b.layout.is_packed() { "" } else { "; the entries of a sum lie in ciphertexts of their own, those of an encrypted vector in one" };
+        let message = format!("encrypted arrays of shapes {} and {} do not go together: shapes must be equal, or one of them a single row{scattered}", a.layout.in_words(), b.layout.in_words());
+        plain(py, "ShapeError", message)
+    })?;
     let server = if a.server.is_some() { a.server(py)? } else { b.server(py)? };
-    let layout = if a.layout.rows >= b.layout.rows && a.layout.dims.len() >= b.layout.dims.len() {
-        &a.layout
-    } else {
-        &b.layout
-    };
-    Ok((server, layout.clone(), a.parts.len(), b.parts.len()))
+    Ok((server, layout))
 }
 
 /// The result with the server of whichever has one.
@@ -109,16 +98,17 @@ fn result_of(a: &PyCiphertext, b: &PyCiphertext, parts: Parts, layout: Layout, c
 macro_rules! on_pairs {
     ($py:expr, $a:expr, $b:expr, $method:ident, $clean:expr) => {{
         let (a, b): (&PyCiphertext, &PyCiphertext) = ($a, $b);
-        let (server, layout, of_a, of_b) = paired($py, a, b)?;
+        let (server, layout) = paired($py, a, b)?;
+        let (of_a, of_b) = (a.parts.len(), b.parts.len());
         let count = of_a.max(of_b);
         let places: Vec<(usize, usize)> = (0..count).map(|k| (k % of_a, k % of_b)).collect();
-        let parts = quick($py, || {
+        let parts = by_parts($py, count, |ticker| {
             Ok(match (&*server, &*a.parts, &*b.parts) {
                 (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
-                    Parts::Exact(each(&places, |&(i, k)| s.$method(&x[i], &y[k]))?)
+                    Parts::Exact(each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?)
                 }
                 (ServerKind::Approximate(s), Parts::Approximate(x), Parts::Approximate(y)) => {
-                    Parts::Approximate(each(&places, |&(i, k)| s.$method(&x[i], &y[k]))?)
+                    Parts::Approximate(each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?)
                 }
                 _ => unreachable!("contexts are the same"),
             })
@@ -157,10 +147,12 @@ pub fn multiply(a: &PyCiphertext, b: Operand<'_>) -> PyResult<PyCiphertext> {
 
 fn square(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
     let server = a.server(py)?;
-    let parts = quick(py, || {
+    let parts = by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(x, |x| s.square(x))?),
-            (ServerKind::Approximate(s), Parts::Approximate(x)) => Parts::Approximate(each(x, |x| s.square(x))?),
+            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(ticker, x, |x| s.square(x))?),
+            (ServerKind::Approximate(s), Parts::Approximate(x)) => {
+                Parts::Approximate(each(ticker, x, |x| s.square(x))?)
+            }
             _ => unreachable!("contexts are the same"),
         })
     })?;
@@ -170,10 +162,12 @@ fn square(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
 /// `−a`.
 pub fn negate(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
     let server = a.server(py)?;
-    let parts = quick(py, || {
+    let parts = by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(x, |x| s.engine().negate(x))?),
-            (ServerKind::Approximate(s), Parts::Approximate(x)) => Parts::Approximate(each(x, |x| s.negate(x))?),
+            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(ticker, x, |x| s.engine().negate(x))?),
+            (ServerKind::Approximate(s), Parts::Approximate(x)) => {
+                Parts::Approximate(each(ticker, x, |x| s.negate(x))?)
+            }
             _ => unreachable!("contexts are the same"),
         })
     })?;
@@ -237,16 +231,16 @@ fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyRe
     let py = python(values);
     refuse_elements(py, a)?;
     let (server, slice) = (a.server(py)?, values.slice()?);
-    let parts = quick(py, || {
+    let parts = by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {
             (ServerKind::Exact(s), Parts::Exact(list)) => {
-                Parts::Exact(numbered(list, |part, ct| match chunk(a, slice, part, same, sign) {
+                Parts::Exact(numbered(ticker, list, |part, ct| match chunk(a, slice, part, same, sign) {
                     Chunk::Integers(values) => s.add_integers(ct, &values),
                     Chunk::Complex(_) => unreachable!("exact contexts take integers"),
                 })?)
             }
             (ServerKind::Approximate(s), Parts::Approximate(list)) => {
-                Parts::Approximate(numbered(list, |part, ct| match chunk(a, slice, part, same, sign) {
+                Parts::Approximate(numbered(ticker, list, |part, ct| match chunk(a, slice, part, same, sign) {
                     Chunk::Complex(values) => s.engine().add_plain(ct, &values),
                     Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
                 })?)
@@ -271,15 +265,15 @@ fn meant(values: &Values<'_>, same: bool) -> Numbers {
 fn scaled(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
     let py = python(values);
     let (server, slice) = (a.server(py)?, values.slice()?);
-    let parts = quick(py, || {
+    let parts = by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(list)) => Parts::Exact(each(list, |ct| match slice {
+            (ServerKind::Exact(s), Parts::Exact(list)) => Parts::Exact(each(ticker, list, |ct| match slice {
                 Slice::Signed(number) => s.multiply_integer(ct, number[0]),
                 Slice::Unsigned(number) => s.multiply_integer(ct, number[0]),
                 _ => unreachable!("exact contexts take integers"),
             })?),
             (ServerKind::Approximate(s), Parts::Approximate(list)) => {
-                Parts::Approximate(each(list, |ct| match slice {
+                Parts::Approximate(each(ticker, list, |ct| match slice {
                     Slice::Real(number) => s.multiply_real(ct, number[0]),
                     Slice::Complex(number) => s.engine().multiply_scalar(ct, number[0]),
                     _ => unreachable!("approximate contexts take complex numbers"),
@@ -296,16 +290,16 @@ fn weighted(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
     let py = python(values);
     refuse_elements(py, a)?;
     let (server, slice) = (a.server(py)?, values.slice()?);
-    let parts = quick(py, || {
+    let parts = by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {
             (ServerKind::Exact(s), Parts::Exact(list)) => {
-                Parts::Exact(numbered(list, |part, ct| match chunk(a, slice, part, false, 1.0) {
+                Parts::Exact(numbered(ticker, list, |part, ct| match chunk(a, slice, part, false, 1.0) {
                     Chunk::Integers(values) => s.multiply_integers(ct, &values),
                     Chunk::Complex(_) => unreachable!("exact contexts take integers"),
                 })?)
             }
             (ServerKind::Approximate(s), Parts::Approximate(list)) => {
-                Parts::Approximate(numbered(list, |part, ct| match chunk(a, slice, part, false, 1.0) {
+                Parts::Approximate(numbered(ticker, list, |part, ct| match chunk(a, slice, part, false, 1.0) {
                     Chunk::Complex(values) => s.engine().multiply_plain(ct, &values),
                     Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
                 })?)
@@ -347,10 +341,11 @@ pub fn power(
     if modulo.is_some() {
         return Err(plain(py, "ParameterError", "pow with a modulus: integers are computed modulo the context's own"));
     }
-    let exponent: u64 = exponent
-        .extract()
+    let exponent = exponent
+        .extract::<Natural>()
+        .map(|exponent| exponent.0)
         .ok()
-        .filter(|&k| k > 0 && !exponent.is_instance_of::<PyBool>())
+        .filter(|&k| k > 0)
         .ok_or_else(|| plain(py, "ParameterError", "the exponent of an encrypted number is a positive integer"))?;
     if exponent == 2 {
         return square(py, a);
@@ -372,8 +367,34 @@ pub fn power(
 
 /// The sums of rows.
 pub fn sum(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    if !a.layout.is_packed() {
+        return added(py, a);
+    }
     let plan = quick(py, || a.setting.sum(a.layout.length))?;
     total(py, a, &plan)
+}
+
+/// Sums of entries that lie in ciphertexts of their own, over the last dimension.
+fn added(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let (server, each_sum) = (a.server(py)?, a.layout.dims.last().copied().unwrap_or(1));
+    let parts = quick(py, || {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => {
+                Parts::Exact(list.chunks(each_sum).map(|row| joined(row, |a, b| s.add(a, b))).collect::<Result<_>>()?)
+            }
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => Parts::Approximate(
+                list.chunks(each_sum).map(|row| joined(row, |a, b| s.add(a, b))).collect::<Result<_>>()?,
+            ),
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(parts, a.layout.summed(), a.numbers, a.clean))
+}
+
+/// All of them added.
+fn joined<C: Clone>(list: &[C], add: impl Fn(&C, &C) -> Result<C>) -> Result<C> {
+    let (first, rest) = list.split_first().expect("rows have ciphertexts");
+    rest.iter().try_fold(first.clone(), |sum, ct| add(&sum, ct))
 }
 
 /// The sums of rows by a plan. Chunks are added first, and slots beyond the entries masked where
@@ -393,23 +414,15 @@ pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResul
         &masked
     };
     let (server, parts, plan, chunks) = (a.server(py)?, Arc::clone(&a.parts), Arc::clone(plan), a.chunks());
-    let sums = long(py, None, "sum", move |_| {
+    let sums = long(py, None, "sum", move |ticker| {
         Ok(match (&*server, &*parts) {
             (ServerKind::Exact(s), Parts::Exact(list)) => {
                 let rows: Vec<_> = list.chunks(chunks).collect();
-                Parts::Exact(each(&rows, |row| {
-                    let (first, rest) = row.split_first().expect("rows have ciphertexts");
-                    let joined = rest.iter().try_fold(first.clone(), |sum, ct| s.add(&sum, ct))?;
-                    s.apply(&*plan, &joined)
-                })?)
+                Parts::Exact(each(ticker, &rows, |row| s.apply(&*plan, &joined(row, |a, b| s.add(a, b))?))?)
             }
             (ServerKind::Approximate(s), Parts::Approximate(list)) => {
                 let rows: Vec<_> = list.chunks(chunks).collect();
-                Parts::Approximate(each(&rows, |row| {
-                    let (first, rest) = row.split_first().expect("rows have ciphertexts");
-                    let joined = rest.iter().try_fold(first.clone(), |sum, ct| s.add(&sum, ct))?;
-                    s.apply(&*plan, &joined)
-                })?)
+                Parts::Approximate(each(ticker, &rows, |row| s.apply(&*plan, &joined(row, |a, b| s.add(a, b))?))?)
             }
             _ => unreachable!("contexts are the same"),
         })
@@ -419,14 +432,26 @@ pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResul
 
 /// Entries shifted cyclically.
 pub fn roll(py: Python<'_>, a: &PyCiphertext, shift: i64) -> PyResult<PyCiphertext> {
+    if a.layout.length == 1 {
+        return Ok(turned(a, shift));
+    }
     let (setting, length) = (Arc::clone(&a.setting), a.layout.length);
     let inner = long(py, None, "planning", move |_| setting.roll(length, shift))?;
     inner.apply(py, a, None)
 }
 
+/// Entries that lie in ciphertexts of their own, shifted cyclically along the last dimension.
+fn turned(a: &PyCiphertext, shift: i64) -> PyCiphertext {
+    let size = if a.layout.is_packed() { 1 } else { a.layout.dims.last().copied().unwrap_or(1) };
+    let shift = shift.rem_euclid(size as i64) as usize;
+    let places: Vec<usize> = (0..a.parts.len()).map(|k| k / size * size + (k % size + size - shift) % size).collect();
+    a.result(a.parts.rows(1, &places), a.layout.clone(), a.numbers, a.clean)
+}
+
 /// The sum of the products of two ciphertexts' entries.
 fn inner_product(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<PyCiphertext> {
-    let (server, layout, of_a, of_b) = paired(py, a, b)?;
+    let (server, layout) = paired(py, a, b)?;
+    let (of_a, of_b) = (a.parts.len(), b.parts.len());
     let plan = quick(py, || a.setting.sum(layout.length))?;
     if !a.setting.is_exact() || (!a.clean && !b.clean) {
         let products: PyResult<PyCiphertext> = on_pairs!(py, a, b, multiply, a.clean || b.clean);
@@ -435,10 +460,10 @@ fn inner_product(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult
     let (x, y, chunks, count) = (Arc::clone(&a.parts), Arc::clone(&b.parts), a.chunks(), of_a.max(of_b));
     let own = Arc::clone(&server);
     // Relinearised once for all ciphertexts of a row.
-    let sums = long(py, None, "inner product", move |_| match (&*own, &*x, &*y) {
+    let sums = long(py, None, "inner product", move |ticker| match (&*own, &*x, &*y) {
         (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
             let places: Vec<usize> = (0..count).step_by(chunks).collect();
-            Ok(Parts::Exact(each(&places, |&start| {
+            Ok(Parts::Exact(each(ticker, &places, |&start| {
                 let pairs: Vec<_> = (start..start + chunks).map(|k| (&x[k % of_a], &y[k % of_b])).collect();
                 s.apply(&*plan, &s.sum_of_products(&pairs)?)
             })?))
@@ -452,10 +477,17 @@ fn inner_product(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult
 pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
     let py = other.py();
     if let Ok(b) = other.cast::<PyCiphertext>() {
-        b.get().check_context(py, &a.setting, "@")?;
-        return inner_product(py, a, b.get());
+        let b = b.get();
+        b.check_context(py, &a.setting, "@")?;
+        if b.layout.dims.len() != 1 || !a.layout.is_packed() || !b.layout.is_packed() {
+            return Err(no_product(py, &a.layout.dims, &b.layout.dims));
+        }
+        return inner_product(py, a, b);
     }
     let array = values(other, a.setting.is_exact())?;
+    if !a.layout.is_packed() || a.layout.dims.is_empty() {
+        return Err(no_product(py, &a.layout.dims, array.shape()));
+    }
     match array.shape() {
         [length] if *length == a.layout.length => {
             array.check(py, "operand", a.setting.modulus())?;
@@ -473,9 +505,12 @@ pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCipherte
 pub fn matmul_from_left(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
     let py = other.py();
     let array = values(other, a.setting.is_exact())?;
+    if !a.layout.is_packed() || a.layout.dims.len() != 1 {
+        return Err(no_product(py, array.shape(), &a.layout.dims));
+    }
     match array.shape() {
-        [length] if *length == a.layout.length && a.layout.rows == 1 => matmul(a, other),
-        [_, length] if *length == a.layout.length && a.layout.dims.len() == 1 => {
+        [length] if *length == a.layout.length => matmul(a, other),
+        [_, length] if *length == a.layout.length => {
             PyLinear::make(py, &a.setting, other, None, LinearSpec::default())?.inner.apply(py, a, None)
         }
         shape => Err(no_product(py, shape, &a.layout.dims)),
@@ -490,6 +525,10 @@ fn no_product(py: Python<'_>, left: &[usize], right: &[usize]) -> PyErr {
     plain(
         py,
         "ShapeError",
-        format!("shapes {left:?} and {right:?} have no product with @: layer(x) applies a matrix to every row of x"),
+        format!(
+            "shapes {} and {} have no product with @: the last dimension must be packed and the sizes must agree; layer(x) applies a matrix to every row of x",
+            in_words(left),
+            in_words(right)
+        ),
     )
 }

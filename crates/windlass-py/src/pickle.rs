@@ -58,6 +58,11 @@ impl<'py> Bytes<'py> {
         Ok(Self(array.extract().map_err(|_| refused())?))
     }
 
+    /// The array itself.
+    pub fn array(&self) -> Bound<'py, PyArray1<u8>> {
+        (*self.0).clone()
+    }
+
     pub fn slice(&self) -> PyResult<&[u8]> {
         Ok(self.0.as_slice()?)
     }

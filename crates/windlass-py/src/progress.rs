@@ -34,6 +34,14 @@ impl Ticker {
         if self.stopped.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
+    /// An error where it was asked to stop: before each of many parts.
+    pub fn check(&self, operation: &'static str) -> windlass::Result<()> {
+        match self.go_on() {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(windlass::Error::Cancelled { operation }),
+        }
+    }
+
     /// Asks the work to stop at its next step.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);

@@ -16,6 +16,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use windlass::{Error, Result};
 
 use crate::error::{exception, plain, raise};
+use crate::numbers::Natural;
 use crate::progress::{Bar, Ticker};
 
 /// How often a waiting thread looks for signals.
@@ -92,7 +93,8 @@ pub fn threads() -> usize {
 /// 1
 /// >>> wl.set_threads(before)
 #[pyfunction]
-pub fn set_threads(py: Python<'_>, count: usize) -> PyResult<()> {
+pub fn set_threads(py: Python<'_>, count: Natural) -> PyResult<()> {
+    let count = count.0 as usize;
     if count == 0 || count > 1 << 12 {
         return Err(plain(
             py,
@@ -210,6 +212,34 @@ pub fn long<T: Send + 'static>(
     }
     outcome
 }
+
+/// Runs work on so many ciphertexts, which looks at the ticker before each: where they are many, an
+/// interrupt stops it there.
+pub fn by_parts<T: Send>(py: Python<'_>, count: usize, work: impl FnOnce(&Ticker) -> Result<T> + Send) -> PyResult<T> {
+    let ticker = Ticker::default();
+    if count <= FEW || !is_main_thread(py)? {
+        return quick(py, || work(&ticker));
+    }
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| catch_unwind(AssertUnwindSafe(|| install(|| work(&ticker)))));
+        let mut interrupt = None;
+        while !worker.is_finished() {
+            py.detach(|| std::thread::sleep(POLL));
+            if let Err(error) = py.check_signals() {
+                ticker.stop();
+                interrupt = Some(error);
+            }
+        }
+        match (interrupt, py.detach(|| worker.join())) {
+            (Some(interrupt), _) => Err(interrupt),
+            (None, Ok(Ok(done))) => done.map_err(|error| raise(py, error)),
+            (None, Ok(Err(panic)) | Err(panic)) => Err(panicked(py, panic)),
+        }
+    })
+}
+
+/// Up to so many ciphertexts nobody waits long.
+const FEW: usize = 8;
 
 /// The error of work that was asked to stop.
 pub fn stopped(operation: &'static str) -> Error {

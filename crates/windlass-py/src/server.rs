@@ -1,19 +1,21 @@
 //! Servers: evaluation keys, and the circuits that run with them.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use windlass::bootstrap::{BootstrapKeys, BootstrapPlan};
+use windlass::ring::kernels::Mapping;
 use windlass::rlwe::EvaluationKeys;
-use windlass::wire::{self, BootstrapContext};
+use windlass::wire::{self, BootstrapContext, WireError};
 use windlass::{Approximate, Result};
 
 use crate::bootstrapping::PyBootstrapping;
 use crate::ciphertext::PyCiphertext;
 use crate::context::{Kind, PyContext, Setting};
-use crate::error::plain;
+use crate::error::{of_file, plain};
 use crate::runtime::{long, quick};
 
 /// A server of the library.
@@ -62,6 +64,28 @@ impl Handle {
     }
 }
 
+/// Where keys ready for use lie.
+pub enum Keys {
+    File(PathBuf),
+    Memory(Mapping),
+}
+
+/// A way to refresh with the file of its keys.
+fn together(
+    py: Python<'_>,
+    bootstrapping: Option<&PyBootstrapping>,
+    bootstrap_keys: Option<PathBuf>,
+) -> PyResult<Option<(Arc<BootstrapPlan>, PathBuf)>> {
+    match (bootstrapping, bootstrap_keys) {
+        (None, None) => Ok(None),
+        (Some(own), Some(path)) => Ok(Some((Arc::clone(&own.plan), path))),
+        _ => {
+            let message = "bootstrapping and bootstrap_keys go together: the way to refresh, and the file of its keys";
+            Err(plain(py, "ParameterError", message))
+        }
+    }
+}
+
 /// The side that computes: it holds evaluation keys, and nothing secret.
 ///
 /// Made by :meth:`Context.generate_keys` or :meth:`Context.load_server`. As a context manager it gives
@@ -93,6 +117,37 @@ impl PyServer {
         Self { handle: Arc::new(Handle { setting: Arc::clone(setting), kind, bootstrappings }) }
     }
 
+    /// The server with keys in memory that processes share.
+    pub fn share(
+        py: Python<'_>,
+        setting: &Arc<Setting>,
+        keys: Keys,
+        bootstrapping: Option<&PyBootstrapping>,
+        bootstrap_keys: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let bootstrapping = together(py, bootstrapping, bootstrap_keys)?;
+        let own = Arc::clone(setting);
+        let path = match &keys {
+            Keys::File(path) => path.clone(),
+            Keys::Memory(_) => PathBuf::from("keys"),
+        };
+        let kind = long(py, None, "reading keys", move |_| {
+            let memory = Arc::new(match keys {
+                Keys::File(path) => Mapping::of(File::open(path).map_err(WireError::from)?).map_err(WireError::from)?,
+                Keys::Memory(memory) => memory,
+            });
+            let plan_bytes = bootstrapping.map(|(plan, path)| Ok::<_, WireError>((plan, std::fs::read(path)?)));
+            let plan_bytes = plan_bytes.transpose()?;
+            let list: Vec<_> = plan_bytes.iter().map(|(plan, bytes)| (Arc::clone(plan), bytes.as_slice())).collect();
+            Ok(match &own.kind {
+                Kind::Exact(context) => ServerKind::Exact(context.share_server(memory, &list)?),
+                Kind::Approximate(context) => ServerKind::Approximate(context.share_server(memory)?),
+            })
+        })
+        .map_err(|error| of_file(py, error, &path))?;
+        Ok(Self::new(setting, kind))
+    }
+
     pub fn load(
         py: Python<'_>,
         setting: &Arc<Setting>,
@@ -100,18 +155,9 @@ impl PyServer {
         bootstrapping: Option<&PyBootstrapping>,
         bootstrap_keys: Option<PathBuf>,
     ) -> PyResult<Self> {
-        let bootstrapping = match (bootstrapping, bootstrap_keys) {
-            (None, None) => None,
-            (Some(own), Some(path)) => Some((Arc::clone(&own.plan), path)),
-            _ => {
-                return Err(plain(
-                    py,
-                    "ParameterError",
-                    "bootstrapping and bootstrap_keys go together: the way to refresh, and the file of its keys",
-                ));
-            }
-        };
+        let bootstrapping = together(py, bootstrapping, bootstrap_keys)?;
         let own = Arc::clone(setting);
+        let named = path.clone();
         let kind = long(py, None, "reading keys", move |_| match &own.kind {
             Kind::Exact(context) => {
                 let keys: EvaluationKeys = context.load(&path)?;
@@ -127,7 +173,8 @@ impl PyServer {
                 let keys: EvaluationKeys = context.load(&path)?;
                 Ok(ServerKind::Approximate(context.server_from_keys(Arc::new(keys))?))
             }
-        })?;
+        })
+        .map_err(|error| of_file(py, error, &named))?;
         Ok(Self::new(setting, kind))
     }
 }
@@ -151,21 +198,52 @@ impl PyServer {
     fn receive(&self, py: Python<'_>, ciphertext: &PyCiphertext) -> PyResult<PyCiphertext> {
         ciphertext.check_context(py, &self.handle.setting, "receive")?;
         self.handle.open(py)?;
-        Ok(ciphertext.bound(&self.handle))
+        Ok(ciphertext.bound_to(&self.handle))
     }
 
     /// Writes the evaluation keys to a new file.
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    /// ready : bool
+    ///     As they lie in memory: a file three times as large, which :meth:`Context.map_server` opens
+    ///     at once, and of which any number of processes share one copy.
     ///
     /// Returns
     /// -------
     /// int
     ///     Bytes written.
-    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+    ///
+    /// Raises
+    /// ------
+    /// FileExists
+    ///     When the file is there already; then it stays as it is.
+    #[pyo3(signature = (path, *, ready=false))]
+    fn save(&self, py: Python<'_>, path: PathBuf, ready: bool) -> PyResult<u64> {
         let (kind, setting) = (self.handle.open(py)?, Arc::clone(&self.handle.setting));
-        long(py, None, "writing keys", move |_| match &setting.kind {
-            Kind::Exact(context) => context.save(&path, &**kind.keys()),
-            Kind::Approximate(context) => context.save(&path, &**kind.keys()),
-        })
+        let named = path.clone();
+        let written = long(py, None, "writing keys", move |_| match (&setting.kind, &*kind) {
+            (_, ServerKind::Exact(server)) if ready => server.save_ready_keys(&path),
+            (_, ServerKind::Approximate(server)) if ready => server.save_ready_keys(&path),
+            (Kind::Exact(context), _) => context.save(&path, &**kind.keys()),
+            (Kind::Approximate(context), _) => context.save(&path, &**kind.keys()),
+        });
+        written.map_err(|error| of_file(py, error, &named))
+    }
+
+    /// The bytes of the file that ``save(path, ready=True)`` writes: for object stores.
+    ///
+    /// Returns
+    /// -------
+    /// numpy.ndarray, uint8
+    fn ready_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let kind = self.handle.open(py)?;
+        let bytes = long(py, None, "keys", move |_| match &*kind {
+            ServerKind::Exact(server) => server.ready_keys_to_bytes(),
+            ServerKind::Approximate(server) => server.ready_keys_to_bytes(),
+        })?;
+        Ok(numpy::PyArray1::from_vec(py, bytes).into_any())
     }
 
     /// Writes the keys of the bootstrapping to a new file.
@@ -184,6 +262,7 @@ impl PyServer {
             let files = BootstrapContext::new(plan, server.context().files().context(), server.context().scheme());
             Ok(wire::save(&path, &files, keys)?)
         })
+        .map_err(|error| of_file(py, error, &path))
     }
 
     /// The automorphisms that there are Galois keys for, increasing.

@@ -87,7 +87,7 @@ impl Poly<Eval> {
         }
         let wrap = |data| Self::wrap(ring, basis.clone(), data);
         match stored {
-            Stored::Mapped(file) if cfg!(target_endian = "little") && offset.is_multiple_of(Self::STORED_ALIGNMENT) => {
+            Stored::Mapped(file) if cfg!(target_endian = "little") && is_aligned(&file.bytes()[offset..]) => {
                 let data = RowBuffer::mapped(file, offset / WORD, basis.len() * count, ring.n());
                 Some(data.deal(count).into_iter().map(wrap).collect())
             }
@@ -103,6 +103,11 @@ impl Poly<Eval> {
             }
         }
     }
+}
+
+/// Whether rows can be used where they lie: files are aligned, memory of others may not be.
+fn is_aligned(stored: &[u8]) -> bool {
+    (stored.as_ptr() as usize).is_multiple_of(Poly::<Eval>::STORED_ALIGNMENT)
 }
 
 /// Whether these are n residues below q, and zeros.

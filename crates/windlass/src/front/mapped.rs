@@ -8,6 +8,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass_ring::kernels::Mapping;
 use windlass_ring::slots::SlotRing;
 
 use super::context::Context;
@@ -110,6 +111,16 @@ impl Context {
         self.server_from_ready_keys(self.from_bytes(ready)?, bootstrappings)
     }
 
+    /// As [`Self::map_server_with`], of a file whose bytes lie in memory that processes share, such
+    /// as an object store's: keys are used there if it is aligned to 64 bytes, and copied
+    /// otherwise.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn share_server(&self, ready: Arc<Mapping>, bootstrappings: &[(Arc<BootstrapPlan>, &[u8])]) -> Result<Server> {
+        self.server_from_ready_keys(ReadyKeys::share(ready, self.files())?, bootstrappings)
+    }
+
     fn server_from_ready_keys(
         &self,
         keys: ReadyKeys,
@@ -128,6 +139,14 @@ impl Context<Approximate> {
         self.server_from_keys(ReadyKeys::map(path.as_ref(), self.files())?.0)
     }
 
+    /// As [`Context::<Exact>::share_server`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn share_server(&self, ready: Arc<Mapping>) -> Result<Server<Approximate>> {
+        self.server_from_keys(ReadyKeys::share(ready, self.files())?.0)
+    }
+
     /// The server with the keys in the bytes of such a file, which are copied.
     ///
     /// # Errors
@@ -141,6 +160,15 @@ impl Context<Approximate> {
 macro_rules! prepared {
     ($family:ty, $representation:ty) => {
         impl Server<$family> {
+            /// Converts the constants of a plan for ciphertexts up to a level (CKKS: of this
+            /// level), before any is there.
+            ///
+            /// # Errors
+            /// As [`LinearPlan::prepare_at`].
+            pub fn prepare_at(&self, plan: &LinearPlan<$representation>, level: usize) -> Result<()> {
+                self.prepared_at(plan, (plan.number(), level)).map(drop)
+            }
+
             /// Maps the constants of a plan from a file that another server with equal parameters
             /// saved, for [`Server::apply`] and [`Server::apply_grid`] to use until
             /// [`Server::forget`]. Processes that map one file share one copy of it in memory.
@@ -155,6 +183,16 @@ macro_rules! prepared {
             /// [`wire::WireError::OtherPlan`] for the constants of another map or factoring.
             pub fn map_prepared(&self, plan: &LinearPlan<$representation>, path: impl AsRef<Path>) -> Result<()> {
                 self.keep_constants(plan, self.plan_files(plan).map(path.as_ref())?);
+                Ok(())
+            }
+
+            /// As [`Self::map_prepared`], of a file whose bytes lie in memory that processes share:
+            /// constants are used there if it is aligned to 64 bytes, and copied otherwise.
+            ///
+            /// # Errors
+            /// As there.
+            pub fn share_prepared(&self, plan: &LinearPlan<$representation>, memory: Arc<Mapping>) -> Result<()> {
+                self.keep_constants(plan, self.plan_files(plan).share(memory)?);
                 Ok(())
             }
 

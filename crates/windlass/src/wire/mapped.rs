@@ -134,6 +134,15 @@ pub(super) fn map(path: &Path, expected: &Expected) -> Result<(KeyId, Arc<Mappin
     Ok((key, file))
 }
 
+/// A container in memory of somebody else, if it is whole and what was expected; gives its key pair
+/// too.
+///
+/// Errors: as [`open`].
+pub(super) fn share(memory: Arc<Mapping>, expected: &Expected) -> Result<(KeyId, Arc<Mapping>), WireError> {
+    let (key, _) = open(memory.bytes(), expected)?;
+    Ok((key, memory))
+}
+
 /// A payload as it is read: first its fields, then its blocks in order.
 pub(super) struct Blocks<'a> {
     stored: Stored<'a>,

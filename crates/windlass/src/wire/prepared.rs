@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use windlass_ring::kernels::Mapping;
 use windlass_ring::slots::SlotRing;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, Limits};
@@ -102,6 +103,16 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
     /// As [`super::load`]; [`WireError::OtherPlan`].
     pub fn map(&self, path: &Path) -> Result<PreparedPlan<E, R>> {
         let (_, file) = mapped::map(path, &self.expected())?;
+        self.read(mapped::of_file(&file)?)
+    }
+
+    /// As [`Self::map`], of a file whose bytes lie in memory that processes share: they are used
+    /// there if they are aligned to 64 bytes, and copied otherwise.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn share(&self, memory: Arc<Mapping>) -> Result<PreparedPlan<E, R>> {
+        let (_, file) = mapped::share(memory, &self.expected())?;
         self.read(mapped::of_file(&file)?)
     }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass_ring::Poly;
+use windlass_ring::kernels::Mapping;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::switching::SwitchingKey;
 
@@ -82,10 +83,23 @@ impl ReadyKeys {
     /// # Errors
     /// As [`super::load`].
     pub fn map<C: FileContext>(path: &Path, context: &C) -> Result<Self> {
-        let limit = <Self as Wire<C>>::limit(context);
-        let expected = Expected { kind: Kind::ReadyKeys, context: *context.hash(), key: None, limit };
-        let (key, file) = mapped::map(path, &expected)?;
+        let (key, file) = mapped::map(path, &Self::expected(context))?;
         Self::read(context, key, mapped::of_file(&file)?)
+    }
+
+    /// As [`Self::map`], of a file whose bytes lie in memory that processes share: they are used
+    /// there if they are aligned to 64 bytes, and copied otherwise.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn share<C: FileContext>(memory: Arc<Mapping>, context: &C) -> Result<Self> {
+        let (key, file) = mapped::share(memory, &Self::expected(context))?;
+        Self::read(context, key, mapped::of_file(&file)?)
+    }
+
+    fn expected<C: FileContext>(context: &C) -> Expected {
+        let limit = <Self as Wire<C>>::limit(context);
+        Expected { kind: Kind::ReadyKeys, context: *context.hash(), key: None, limit }
     }
 }
 

@@ -1,0 +1,86 @@
+//! Converted constants of matrices, to be moved between processes.
+
+use std::sync::Arc;
+
+use numpy::PyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use windlass::ring::kernels::Mapping;
+
+use crate::linear::{LinearInner, PyLinear};
+use crate::pickle::Bytes;
+use crate::runtime::long;
+use crate::server::PyServer;
+
+/// A planned matrix with its constants converted: what takes the time of a first product.
+///
+/// Made by :meth:`LinearPlan.prepared`. Its pickle holds the constants as they lie in memory: with
+/// protocol 5 out of band, and read in place where the buffer cannot be written to.
+#[pyclass(frozen, weakref, name = "PreparedPlan", module = "windlass")]
+pub struct PyPrepared {
+    pub inner: Arc<LinearInner>,
+    pub bytes: Arc<Mapping>,
+}
+
+#[pymethods]
+impl PyPrepared {
+    /// The planned matrix.
+    #[getter]
+    fn plan(&self) -> PyLinear {
+        PyLinear { inner: Arc::clone(&self.inner) }
+    }
+
+    /// Bytes of the constants.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.bytes.bytes().len()
+    }
+
+    /// Gives the constants to a server, which uses them in its next products with this matrix.
+    ///
+    /// Parameters
+    /// ----------
+    /// server : Server
+    ///     Of the same context.
+    ///
+    /// Returns
+    /// -------
+    /// LinearPlan
+    ///     The planned matrix that they are for.
+    ///
+    /// Raises
+    /// ------
+    /// FileError, OtherContext
+    ///     For constants that are not whole or belong to another context or matrix.
+    fn install(&self, py: Python<'_>, server: &PyServer) -> PyResult<PyLinear> {
+        let (inner, bytes, kind) = (Arc::clone(&self.inner), Arc::clone(&self.bytes), server.handle.open(py)?);
+        long(py, None, "constants", move |_| inner.share_prepared(&kind, bytes))?;
+        Ok(self.plan())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.PreparedPlan, {} bytes of constants>", self.nbytes())
+    }
+
+    fn __reduce_ex__<'py>(&self, py: Python<'py>, protocol: u32) -> PyResult<Bound<'py, PyTuple>> {
+        let bytes = crate::pickle::buffer(py, self.bytes.bytes().to_vec(), protocol)?;
+        let plan = Py::new(py, self.plan())?;
+        crate::pickle::reduce(py, "restore_prepared", (plan, bytes))
+    }
+}
+
+/// The constants of a pickle; they are checked when a server gets them.
+#[pyfunction]
+pub fn restore_prepared(plan: &PyLinear, constants: &Bound<'_, PyAny>) -> PyResult<PyPrepared> {
+    Ok(PyPrepared { inner: Arc::clone(&plan.inner), bytes: Arc::new(memory(constants)?) })
+}
+
+/// The memory of anything with a buffer: in place where nobody may write to it, else a copy.
+pub fn memory(given: &Bound<'_, PyAny>) -> PyResult<Mapping> {
+    let bytes = Bytes::of(given)?;
+    let array: Bound<'_, PyArray1<u8>> = bytes.array();
+    Ok(match crate::shared::SharedBytes::of(&array) {
+        Some(shared) => Mapping::of_memory(shared),
+        None => Mapping::of_memory(bytes.slice()?.to_vec()),
+    })
+}
