@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` shows a private lookup, `make test` checks everything.
-# Both need only rustup's stable Rust, make and gcc (a linker); they set up the rest.
+# Both need only rustup's stable Rust, make, gcc (a linker) and Python 3.10 with pip; they set up the rest.
 
 CARGO ?= cargo
 TABLE ?= data/zones.csv
@@ -7,11 +7,12 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint unit docs bench nightly constant-time clean site
+.PHONY: help demo test setup format lint unit docs python wheel site bench nightly constant-time clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
-	@echo "make test      format, lints, tests, documentation"
+	@echo "make test      format, lints, tests, documentation, of Rust and of Python"
+	@echo "make wheel     the Python package as a file, for any Linux since 2018"
 	@echo "make bench     the standard benchmark (not a test)"
 	@echo "make site      the documentation as a site, in target/site/html"
 	@echo "make nightly   slow full-size runs, and constant-time"
@@ -29,7 +30,7 @@ demo: setup
 	@rm -rf demo-out
 	@$(CARGO) run --release --locked --quiet --package windlass-cli -- lookup --table "$(TABLE)" --key "$(KEY)" --query "$(QUERY)" --out demo-out
 
-test: setup format lint unit docs
+test: setup format lint unit docs python
 
 format: setup
 	$(CARGO) fmt --all -- --check
@@ -57,6 +58,34 @@ site: $(SITE_PYTHON)
 target/site/env/bin/python: setup
 	python3 -m venv target/site/env
 	$@ -m pip install --quiet --requirement docs/site/requirements.txt '.[explore,learn,plot]'
+
+# The package is tested as it is installed: from its wheel, in an environment of its own. The command line
+# is there for the files that both read.
+PYTHON ?= python3
+VENV = target/python
+IN_VENV = . $(VENV)/bin/activate &&
+
+$(VENV)/made: python/requirements-test.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or newer is needed" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(IN_VENV) pip install --quiet --disable-pip-version-check -r python/requirements-test.txt
+	@touch $@
+
+python: export CARGO_INCREMENTAL = 0
+python: setup $(VENV)/made
+	$(IN_VENV) ruff check . && ruff format --check .
+	rm -rf target/test-wheels
+	$(CARGO) build --locked --package windlass-cli
+	$(IN_VENV) maturin build --quiet --profile dev --locked --out target/test-wheels
+	$(IN_VENV) pip install --quiet --disable-pip-version-check --force-reinstall --no-deps target/test-wheels/*.whl
+	$(IN_VENV) mypy python/windlass python/tests
+	$(IN_VENV) python -m mypy.stubtest windlass._windlass --allowlist python/tests/stubtest-allowlist.txt
+	$(IN_VENV) WINDLASS_CLI=$(CURDIR)/target/debug/windlass pytest --import-mode=importlib
+
+# The linker of zig links against the C library of old systems.
+wheel: setup $(VENV)/made
+	$(IN_VENV) pip install --quiet --disable-pip-version-check ziglang
+	$(IN_VENV) maturin build --release --locked --zig --compatibility manylinux_2_28 --out target/wheels
 
 bench: setup
 	$(CARGO) build --release --locked --package windlass-cli

@@ -86,7 +86,7 @@ impl PyBootstrapping {
         self.plan.least_input_bits()
     }
 
-    /// Bits of capacity that a refreshed ciphertext has, of which ``least_input_bits`` are kept for
+    /// Bits of capacity that a refreshed ciphertext has at least, of which ``least_input_bits`` are kept for
     /// the next refresh.
     #[getter]
     fn output_bits(&self) -> f64 {

@@ -258,6 +258,11 @@ impl Listed<ckks::Ciphertext> for CiphertextList<ckks::Ciphertext> {
     }
 }
 
+/// Rescalings that are left, but for the one that a product waits for.
+fn products_left(ct: &ckks::Ciphertext) -> usize {
+    ct.depth_left().saturating_sub(usize::from(ct.degree() > 1))
+}
+
 fn read_parts(setting: &Setting, parts: &[&[u8]]) -> Result<Parts> {
     Ok(match &setting.kind {
         Kind::Exact(context) => {
@@ -360,12 +365,12 @@ impl PyCiphertext {
         }
     }
 
-    /// CKKS alone: rescalings that are left, which is to say products in sequence.
+    /// CKKS alone: products in sequence that are left.
     #[getter]
     fn depth_left(&self) -> Option<usize> {
         match &*self.parts {
             Parts::Exact(_) => None,
-            Parts::Approximate(list) => list.iter().map(ckks::Ciphertext::depth_left).min(),
+            Parts::Approximate(list) => list.iter().map(products_left).min(),
         }
     }
 

@@ -7,7 +7,8 @@ use pyo3::types::PyTuple;
 use rayon::prelude::*;
 use windlass::circuits::{Comparison, Polynomial, PolynomialPlan, Power, SlotFunction, TracePlan};
 use windlass::needs::KeyRequest;
-use windlass::{NeedsKeys, Result};
+use windlass::rlwe::Limits;
+use windlass::{Error, NeedsKeys, Result};
 
 use crate::ciphertext::{Parts, PyCiphertext};
 use crate::context::{Kind, Setting, sum_body};
@@ -128,9 +129,11 @@ impl PyCircuit {
         match &self.recipe {
             Recipe::Polynomial(coefficients) => coefficients.first().is_none_or(|&c| c == 0),
             Recipe::RealPolynomial { coefficients, interval: None } => coefficients.first().is_none_or(|&c| c == 0.0),
-            Recipe::Table { values, start } => {
-                usize::try_from(-start).ok().and_then(|zero| values.get(zero)).is_some_and(|&value| value == 0)
-            }
+            Recipe::Table { values, start } => start
+                .checked_neg()
+                .and_then(|zero| usize::try_from(zero).ok())
+                .and_then(|zero| values.get(zero))
+                .is_some_and(|&value| value == 0),
             Recipe::Power(_) => true,
             _ => false,
         }
@@ -232,7 +235,12 @@ fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
     Ok(match recipe {
         Recipe::Polynomial(coefficients) => Body::Polynomial(PolynomialPlan::new(coefficients)),
         Recipe::Table { values, start } => {
-            let end = start.saturating_add(values.len() as i64 - 1);
+            if values.is_empty() {
+                return Err(Error::ShapeMismatch { what: "values of a table", expected: 1, got: 0 });
+            }
+            let end = start.checked_add(values.len() as i64 - 1).ok_or(Error::OutOfRange(
+                Limits::only("such that all arguments are below 2^63").refuse("the first argument of a table", *start),
+            ))?;
             let value = |x: i64| values[(x - start) as usize];
             Body::Function(SlotFunction::on_range(context, *start..=end, value)?)
         }

@@ -576,6 +576,7 @@ impl PyContext {
         if length == 0 {
             return Err(plain(py, "ShapeError", "vectors without entries have no shift"));
         }
+        check_shift(py, &self.setting, length)?;
         let setting = Arc::clone(&self.setting);
         Ok(PyLinear { inner: long(py, None, "planning", move |_| setting.roll(length, shift))? })
     }
@@ -711,7 +712,8 @@ impl PyContext {
     #[pyo3(signature = (table, *, start=0))]
     fn table(&self, py: Python<'_>, table: &Bound<'_, PyAny>, start: i64) -> PyResult<PyCircuit> {
         self.exact(py, "a table")?;
-        PyCircuit::make(py, &self.setting, Recipe::Table { values: integers(table, "table")?, start })
+        let values = integers(table, "table")?;
+        PyCircuit::make(py, &self.setting, Recipe::Table { values, start })
     }
 
     /// x to a power, slot by slot.
@@ -1194,6 +1196,15 @@ fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlweParams
     dict.set_item("scale_bits", spec.scale_bits)?;
     dict.set_item("sizes", loads(py, &serde_json::to_string(&rlwe.key_sizes()).unwrap_or_default())?)?;
     Ok(dict)
+}
+
+/// Refuses shifts of vectors that nobody has: two diagonals for each ciphertext.
+pub fn check_shift(py: Python<'_>, setting: &Setting, length: usize) -> PyResult<()> {
+    check_memory(
+        py,
+        "the diagonals of the shift",
+        (length as u64).saturating_mul(if setting.is_exact() { 64 } else { 128 }),
+    )
 }
 
 /// What parameters are asked for, as Python says it.

@@ -19,7 +19,7 @@ use crate::error::plain;
 use crate::numbers::{Numbers, Slice, values};
 use crate::operators::{self, Operand};
 use crate::prepared::PyPrepared;
-use crate::runtime::{long, stopped};
+use crate::runtime::{check_memory, long, stopped};
 use crate::server::{PyServer, ServerKind};
 
 /// The entries of a matrix, row by row.
@@ -271,6 +271,7 @@ impl PyLinear {
             }
         };
         array.check(py, "matrix", setting.modulus())?;
+        check_size(py, setting, rows, columns)?;
         let numbers = array.numbers();
         let entries = match array.slice()? {
             Slice::Signed(list) => Matrix::Integers { rows, columns, entries: list.to_vec(), numbers },
@@ -306,6 +307,18 @@ impl PyLinear {
         inner.bias = own;
         Ok(Self { inner: Arc::new(inner) })
     }
+}
+
+/// Refuses matrices whose diagonals would not find room: for each ciphertext of the grid no more than
+/// rows and columns together, and no more than slots.
+pub fn check_size(py: Python<'_>, setting: &Setting, rows: usize, columns: usize) -> PyResult<()> {
+    let slots = setting.slots() as u64;
+    let blocks = (rows as u64).div_ceil(slots).saturating_mul((columns as u64).div_ceil(slots));
+    let diagonals = (rows as u64).min(slots).saturating_add((columns as u64).min(slots)).min(slots);
+    let each = if setting.is_exact() { 8 } else { 16 };
+    let entries = (rows as u64).saturating_mul(columns as u64);
+    let bytes = blocks.saturating_mul(diagonals).saturating_mul(slots).saturating_add(entries).saturating_mul(each);
+    check_memory(py, "the diagonals of the matrix", bytes)
 }
 
 #[pymethods]

@@ -10,6 +10,7 @@ use windlass::ring::kernels::arith;
 
 use crate::error::{exception, plain};
 use crate::layout::{Layout, in_words};
+use crate::runtime::check_memory;
 
 /// What the numbers of an encrypted array are: the dtype that decryption gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +120,9 @@ pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'p
             "a masked array: say what stands for the masked numbers, as in x.filled(0)".into(),
         ));
     }
+    if let Ok(length) = given.len() {
+        check_memory(py, "the numbers of the array", (length as u64).saturating_mul(8))?;
+    }
     let array = numpy(py)?.getattr("asarray")?.call1((given,))?;
     let untyped = array.cast::<PyUntypedArray>().map_err(PyErr::from)?;
     let name = untyped.dtype().to_string();
@@ -126,7 +130,11 @@ pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'p
         let message = format!("an array of shape {} has no numbers", in_words(untyped.shape()));
         return Err(plain(py, "ShapeError", message));
     }
-    let read = |dtype| converted(&array, dtype);
+    let count = untyped.shape().iter().fold(1u64, |product, &dim| product.saturating_mul(dim as u64));
+    let read = |dtype: &str| {
+        check_memory(py, "the numbers of the array", count.saturating_mul(if dtype == "complex128" { 16 } else { 8 }))?;
+        converted(&array, dtype)
+    };
     Ok(match (untyped.dtype().kind(), exact) {
         (b'b' | b'i', true) => Values::Signed(read("int64")?.extract()?),
         (b'u', true) => Values::Unsigned(read("uint64")?.extract()?),

@@ -166,6 +166,7 @@ pub fn restore_linear(
         if length == 0 || shift >= length {
             return Err(plain(py, "FileError", "malformed shift"));
         }
+        crate::context::check_shift(py, &setting, length)?;
         return Ok(PyLinear { inner: quick(py, || setting.roll(length, shift as i64))? });
     }
     let (strategy, max_keys, keys) = spec;

@@ -83,6 +83,8 @@ pub fn threads() -> usize {
 /// ------
 /// ParameterError
 ///     For 0.
+/// OutOfMemory
+///     Where the system does not give as many.
 ///
 /// Examples
 /// --------
@@ -102,29 +104,41 @@ pub fn set_threads(py: Python<'_>, count: Natural) -> PyResult<()> {
             format!("the number of threads is {count}, and must be from 1 to 4096"),
         ));
     }
-    THREADS.store(count, Ordering::Relaxed);
+    let before = THREADS.swap(count, Ordering::Relaxed);
+    // Now rather than in the middle of something else.
+    if count > 1
+        && let Err(error) = shared()
+    {
+        THREADS.store(before, Ordering::Relaxed);
+        return Err(raise(py, error));
+    }
     Ok(())
 }
 
 /// The shared pool; a new one after a fork, or when another number of threads was asked for.
-fn shared() -> Arc<Owned> {
+fn shared() -> Result<Arc<Owned>> {
     let (process, threads) = (std::process::id(), threads());
     let fits = |owned: &&Arc<Owned>| owned.process == process && owned.threads == threads;
     if let Some(owned) = POOL.read().unwrap_or_else(PoisonError::into_inner).as_ref().filter(fits) {
-        return Arc::clone(owned);
+        return Ok(Arc::clone(owned));
     }
     let mut place = POOL.write().unwrap_or_else(PoisonError::into_inner);
     if let Some(owned) = place.as_ref().filter(fits) {
-        return Arc::clone(owned);
+        return Ok(Arc::clone(owned));
     }
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("the system gives threads");
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().map_err(|_| no_threads(threads))?;
     let owned = Arc::new(Owned { process, threads, pool });
     let former = place.replace(Arc::clone(&owned));
     // The threads of a pool from before a fork are not there: it could not be dropped.
     if let Some(former) = former.filter(|former| former.process != process) {
         std::mem::forget(former);
     }
-    owned
+    Ok(owned)
+}
+
+/// The error where the system gives no more threads. Each takes a stack of 2 MiB.
+fn no_threads(threads: usize) -> Error {
+    Error::OutOfMemory { what: "the threads that were asked for", bytes: (threads as u64) << 21 }
 }
 
 /// Leaves the shared pool to the work that it is at, so that the next call gets another one.
@@ -133,21 +147,24 @@ fn abandon() {
 }
 
 /// The pool of the calling thread alone.
-fn alone() -> Arc<ThreadPool> {
+fn alone() -> Result<Arc<ThreadPool>> {
     ALONE.with_borrow_mut(|place| {
+        if let Some(own) = place {
+            return Ok(Arc::clone(own));
+        }
         let make = || {
             let own = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
             // A thread of somebody else's pool cannot be one of ours as well.
             let pool = own.or_else(|_| ThreadPoolBuilder::new().num_threads(1).build());
-            Arc::new(pool.expect("the system gives threads"))
+            pool.map(Arc::new).map_err(|_| no_threads(1))
         };
-        Arc::clone(place.get_or_insert_with(make))
+        Ok(Arc::clone(place.insert(make()?)))
     })
 }
 
 /// Runs work on the threads that were asked for, and waits for it.
-fn install<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    if threads() == 1 { alone().install(work) } else { shared().pool.install(work) }
+fn install<T: Send>(work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    if threads() == 1 { alone()?.install(work) } else { shared()?.pool.install(work) }
 }
 
 /// What a panic of ours becomes: an exception, and not the end of the process.
@@ -184,7 +201,7 @@ pub fn long<T: Send + 'static>(
     let job = move || {
         let _ = sender.send(catch_unwind(AssertUnwindSafe(|| work(&own))));
     };
-    let pool = shared();
+    let pool = shared().map_err(|error| raise(py, error))?;
     pool.pool.spawn(job);
     let outcome = loop {
         let waited = py.detach(move || (receiver.recv_timeout(POLL), receiver));
@@ -259,6 +276,9 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
 
 /// Refuses sizes that can be foreseen and that the system does not give.
 pub fn check_memory(py: Python<'_>, what: &'static str, bytes: u64) -> PyResult<()> {
+    if bytes < 1 << 20 {
+        return Ok(());
+    }
     windlass::check_memory(what, bytes).map_err(|error| match error {
         Error::OutOfMemory { bytes, .. } => {
             let message = format!("{what} take {bytes} bytes of memory, which the system does not give");
