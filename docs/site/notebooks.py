@@ -35,7 +35,7 @@ def run(path: Path, cache: Path) -> Any:
     nbformat.NotebookNode
         Without outputs where WINDLASS_SITE_RUN is 0, or a package that it needs is missing.
     """
-    import windlass
+    from windlass import _windlass
 
     nbformat: Any = importlib.import_module("nbformat")
     notebook: Any = nbformat.read(path, as_version=4)
@@ -43,7 +43,8 @@ def run(path: Path, cache: Path) -> Any:
     missing = need is not None and importlib.util.find_spec(need) is None
     if missing or os.environ.get("WINDLASS_SITE_RUN") == "0":
         return notebook
-    key = hashlib.sha256(path.read_bytes() + windlass.__version__.encode()).hexdigest()[:16]
+    # Another build of the package may print something else.
+    key = hashlib.sha256(path.read_bytes() + Path(_windlass.__file__).read_bytes()).hexdigest()[:16]
     kept = cache / f"{path.stem}-{key}.json"
     if kept.exists():
         return nbformat.reads(kept.read_text(encoding="utf-8"), as_version=4)
