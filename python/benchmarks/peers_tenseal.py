@@ -12,7 +12,7 @@ from typing import Any
 import peers_common as common
 import tenseal as ts
 
-RUNS = 3
+RUNS = 2
 CKKS = {"poly_modulus_degree": 8192, "coeff_mod_bit_sizes": [60, 40, 60], "n_threads": 1}
 
 

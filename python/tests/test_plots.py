@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import windlass as wl
 
 pytest.importorskip("matplotlib")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -247,7 +246,7 @@ def _row(context: Context, bootstrapping: bool) -> dict[str, Any]:
     sizes, known = context.sizes(), context.describe()
     keys, refresh, capacity, scale = 1, None, None, None
     if context.scheme == "CKKS":
-        scale = int(json.loads(context.parameters_json())["scale_bits"])
+        scale = int(known["scale_bits"])
         name = f"ckks_n{context.ring_dimension}_s{scale}_d{context.depth}"
     else:
         name = str(known["name"])
@@ -317,6 +316,14 @@ def _presets(
     return found
 
 
+def _plans(modulus: int, scheme: _Scheme, bootstrapping: bool, depth: int) -> list[_Series]:
+    """Plan for each level of security, the lowest first."""
+    options: dict[str, Any] = {"modulus": modulus, "scheme": scheme}
+    if bootstrapping:
+        return [_planned(unlimited=True, **options)]
+    return [_planned(depth=depth, security=bits, **options) for bits in _SECURITIES]
+
+
 def explore(
     *,
     modulus: int | None = 65537,
@@ -377,29 +384,18 @@ def explore(
     128
 
     """
-    if modulus is None and bootstrapping:
-        raise ParameterError("CKKS contexts do not bootstrap: give a modulus")
-    series: list[_Series] = []
     if modulus is None:
-        series = [_approximate(depth, scale) for scale in _SCALES]
+        if bootstrapping:
+            raise ParameterError("CKKS contexts do not bootstrap: give a modulus")
+        named, plans = [], [_approximate(depth, scale) for scale in _SCALES]
     else:
         known = presets() if names is None else names
-        series = _presets(
-            known,
-            modulus,
-            scheme,
-            bootstrapping=bootstrapping,
-            insecure=insecure,
-            depth=depth,
-            slots=slots,
-        )
-        options: dict[str, Any] = {"modulus": modulus, "scheme": scheme}
+        wanted = {"bootstrapping": bootstrapping, "insecure": insecure}
+        named = _presets(known, modulus, scheme, depth=depth, slots=slots, **wanted)
+        plans = _plans(modulus, scheme, bootstrapping, depth)
         if insecure or names is not None:
-            pass
-        elif bootstrapping:
-            series.append(_planned(unlimited=True, **options))
-        else:
-            series += [_planned(depth=depth, security=bits, **options) for bits in _SECURITIES]
+            plans = []
+    series = named + plans
     rows: dict[str, tuple[dict[str, Any], _Make]] = {}
     refused: WindlassError | None = None
     tell = callback(progress, "exploring")
@@ -410,8 +406,8 @@ def explore(
                 _follow(one, slots, bootstrapping, rows)
             except WindlassError as error:
                 refused = refused or error
-                # What is refused from the start is refused with more security as well.
-                if len(rows) == before:
+                # A plan that is refused from the start is refused with more security as well.
+                if len(rows) == before and done >= len(named):
                     break
             if tell is not None:
                 tell(done + 1, len(series))

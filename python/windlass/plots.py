@@ -7,7 +7,6 @@ own. Each gives a ``matplotlib.figure.Figure`` and leaves the state of ``pyplot`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from io import BytesIO
@@ -167,7 +166,7 @@ def context(context: Context) -> Figure:
         capacity.set_ylabel("bits of capacity")
     else:
         # A rescaling takes one scale from the modulus.
-        scale = float(json.loads(context.parameters_json())["scale_bits"])
+        scale = float(parameters["scale_bits"])
         left = [context.log2_q - k * scale for k in range(context.depth + 1)]
         capacity.bar(range(len(left)), left, color=_BLUE, width=0.62)
         capacity.set_xticks(range(len(left)))
