@@ -127,8 +127,8 @@ class _Parts(NamedTuple):
 
     def ciphertext(self) -> wl.Ciphertext:
         """The array; its bytes are checked as those of a file."""
-        restore = wl._windlass.restore_ciphertext
-        return cast(wl.Ciphertext, restore(*self))
+        state, parts, shape, dtype, flags = self
+        return wl._windlass.restore_ciphertext(state, cast(Any, parts), shape, dtype, flags)
 
     @property
     def nbytes(self) -> int:
@@ -214,7 +214,6 @@ class _WindlassWorker:
         self._names: dict[int, str] = {}
         self._shelf: _Shelf | None = None
         self._adder = context.server_without_keys()
-        self._like: wl.Ciphertext | None = None
         self._products = 0
         self._sums = 0
         self._received = 0
@@ -265,7 +264,8 @@ class _WindlassWorker:
             # Memory of the object store, which the server uses where it lies.
             given = ray.get(keys.place[0])
             if not isinstance(given, wl.Server):
-                given = self._context.server_from_ready(given)
+                context: Any = self._context
+                given = context.server_from_ready(given)
             self._shelf = _Shelf(keys.name, given)
         return self._shelf
 
@@ -273,7 +273,7 @@ class _WindlassWorker:
         shelf, plan = self._serve(keys), self._plan(k)
         if k not in shelf.prepared:
             if self._options.directory is None or not self._map(shelf.server, plan, k):
-                self._convert(shelf.server, plan)
+                plan.prepare(shelf.server, progress=False)
             shelf.prepared.add(k)
         return plan, shelf.server
 
@@ -291,18 +291,6 @@ class _WindlassWorker:
             warnings.warn(f"{path} is not used: {error}", RuntimeWarning, stacklevel=2)
             return False
         return True
-
-    def _convert(self, server: wl.Server, plan: wl.LinearPlan) -> None:
-        """Converts constants for ciphertexts as clients send them: for one of nobody's key.
-
-        Those of approximate numbers are converted by the first product: its input says their level.
-        """
-        if self._context.modulus is None:
-            return
-        if self._like is None:
-            nobody, _ = self._context.generate_keys(progress=False)
-            self._like = nobody.encrypt([0])
-        plan.prepare(server, self._like, progress=False)
 
     @_line("products")
     def prepare(self, keys: _Keys, k: int) -> float:
@@ -646,9 +634,7 @@ class ShardedLinear:
             )
         self._finish()
         some = bool(server.galois_elements) or server.relinearisation
-        reference = ray.put(
-            server.ready_bytes() if some and hasattr(server, "ready_bytes") else server
-        )
+        reference = ray.put(server.ready_bytes() if some else server)
         self._keys = _Keys(secrets.token_hex(8), [reference])
         self._start("constants")
         return self
