@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -463,3 +465,31 @@ def test_workers_end_with_close() -> None:
         time.sleep(0.05)
     assert not Path(f"/proc/{pid}").exists()
     sharded.close()
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_page_says_what_happens() -> None:
+    text = (ROOT / "docs" / "python" / "ray.md").read_text(encoding="utf-8").replace("```", "\n")
+    test = doctest.DocTestParser().get_doctest(text, {}, "ray.md", "ray.md", 0)
+    assert len(test.examples) > 20
+    problems: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    runner.run(test, out=problems.append)
+    assert not runner.failures, "".join(problems)
+
+
+def test_the_tutorial_runs() -> None:
+    notebook = json.loads((ROOT / "docs" / "tutorials" / "ray.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert len(cells) > 5
+    names: dict[str, Any] = {}
+    for cell in cells:
+        assert cell["outputs"] == []
+        assert cell["execution_count"] is None
+        code = "".join(cell["source"])
+        if "ray.shutdown" in code:
+            continue  # the cluster here is for other tests as well
+        exec(compile(code, cell["id"], "exec"), names)
+    assert names["sharded"]._workers == [], "it ends its workers"

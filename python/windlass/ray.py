@@ -63,6 +63,7 @@ __all__ = [
 ]
 
 _Array = NDArray[Any]
+_Place = tuple[int, int]
 _PATIENCE = 20.0
 """Seconds without any step after which the user hears of workers that have no place."""
 _Method = TypeVar("_Method", bound=Callable[..., Any])
@@ -102,6 +103,8 @@ class Worker(NamedTuple):
     """Sums of two partial results since then."""
     received: int
     """Bytes of ciphertexts that it was given since then by others."""
+    cpu: float
+    """Seconds of CPU time that its process has used."""
     rss: int
     """Bytes of memory that the process uses, shared ones as well; 0 where there is no /proc."""
     pss: int
@@ -148,8 +151,8 @@ class _Keys:
 class _Block:
     """A block of the matrix, its entries in the object store."""
 
-    row: int
-    column: int
+    place: _Place
+    """(row, column) among the blocks."""
     start: tuple[int, int]
     """(row, column) of its first entry in the matrix."""
     columns: int
@@ -174,7 +177,7 @@ class _Shelf:
 
     name: str
     server: wl.Server
-    prepared: set[int] = field(default_factory=set)
+    prepared: set[_Place] = field(default_factory=set)
 
 
 def _memory() -> dict[str, int]:
@@ -187,13 +190,6 @@ def _memory() -> dict[str, int]:
     return {name.rstrip(":"): 1024 * int(size) for name, size, *_ in words}
 
 
-def _replaced() -> bool:
-    """Whether this process stands for one that ended."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Ray calls a function here that it calls deprecated
-        return bool(ray.get_runtime_context().was_current_actor_reconstructed)
-
-
 def _line(name: str) -> Callable[[_Method], _Method]:
     """Where calls of a method wait: sums do not wait for products."""
     return cast(Callable[[_Method], _Method], ray.method(concurrency_group=name))
@@ -203,30 +199,26 @@ class _WindlassWorker:
     """One worker: some blocks, their constants, and one server."""
 
     def __init__(
-        self, number: int, context: wl.Context, blocks: list[_Block], options: _Options
+        self, number: int, context: wl.Context, places: list[_Place], options: _Options
     ) -> None:
         wl.set_threads(1)
         self._number = number
         self._context = context
-        self._blocks = blocks
+        self._places = places
         self._options = options
-        self._plans: dict[int, wl.LinearPlan] = {}
-        self._names: dict[int, str] = {}
+        self._plans: dict[_Place, wl.LinearPlan] = {}
+        self._names: dict[_Place, str] = {}
         self._shelf: _Shelf | None = None
         self._adder = context.server_without_keys()
         self._products = 0
         self._sums = 0
         self._received = 0
-        # A replaced worker plans at once; constants follow with the first query, which has the
-        # keys with it.
-        if _replaced():
-            for k in range(len(blocks)):
-                self._plan(k)
 
-    def _plan(self, k: int) -> wl.LinearPlan:
-        if k in self._plans:
-            return self._plans[k]
-        block, options = self._blocks[k], self._options
+    def _plan(self, block: _Block) -> wl.LinearPlan:
+        place = block.place
+        if place in self._plans:
+            return self._plans[place]
+        options = self._options
         entries = cast(_Array, ray.get(block.entries[0]))
         try:
             plan = self._context.linear(
@@ -246,15 +238,15 @@ class _WindlassWorker:
             name.update(self._context.parameters_json().encode())
             name.update(self._context.scheme.encode())
             name.update(np.ascontiguousarray(entries).data)
-            self._names[k] = name.hexdigest()[:40]
-        self._plans[k] = plan
+            self._names[place] = name.hexdigest()[:40]
+        self._plans[place] = plan
         return plan
 
     @_line("products")
-    def plan(self, k: int) -> tuple[list[int], str, int, float]:
+    def plan(self, block: _Block) -> tuple[list[int], str, int, float]:
         """Plans a block; gives its keys, its algorithm, its constants and the seconds it took."""
         start = time.perf_counter()
-        plan = self._plan(k)
+        plan = self._plan(block)
         constants = int(plan.operations()["constants"])
         return plan.required_keys, plan.strategy, constants, time.perf_counter() - start
 
@@ -269,17 +261,17 @@ class _WindlassWorker:
             self._shelf = _Shelf(keys.name, given)
         return self._shelf
 
-    def _prepare(self, keys: _Keys, k: int) -> tuple[wl.LinearPlan, wl.Server]:
-        shelf, plan = self._serve(keys), self._plan(k)
-        if k not in shelf.prepared:
-            if self._options.directory is None or not self._map(shelf.server, plan, k):
+    def _prepare(self, keys: _Keys, block: _Block) -> tuple[wl.LinearPlan, wl.Server]:
+        shelf, plan, place = self._serve(keys), self._plan(block), block.place
+        if place not in shelf.prepared:
+            if self._options.directory is None or not self._map(shelf.server, plan, place):
                 plan.prepare(shelf.server, progress=False)
-            shelf.prepared.add(k)
+            shelf.prepared.add(place)
         return plan, shelf.server
 
-    def _map(self, server: wl.Server, plan: wl.LinearPlan, k: int) -> bool:
+    def _map(self, server: wl.Server, plan: wl.LinearPlan, place: _Place) -> bool:
         """Maps the constants of a block from its file, which is made where there is none."""
-        path = Path(cast(str, self._options.directory)) / f"{self._names[k]}.prepared"
+        path = Path(cast(str, self._options.directory)) / f"{self._names[place]}.prepared"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
@@ -293,18 +285,18 @@ class _WindlassWorker:
         return True
 
     @_line("products")
-    def prepare(self, keys: _Keys, k: int) -> float:
+    def prepare(self, keys: _Keys, block: _Block) -> float:
         """Converts the constants of a block, or maps them; gives the seconds it took."""
         start = time.perf_counter()
-        self._prepare(keys, k)
+        self._prepare(keys, block)
         return time.perf_counter() - start
 
     @_line("products")
-    def multiply(self, keys: _Keys, blocks: list[int], *inputs: _Parts) -> _Parts:
+    def multiply(self, keys: _Keys, blocks: list[_Block], *inputs: _Parts) -> _Parts:
         """The sum of the products of blocks of one row with their inputs."""
         total: wl.Ciphertext | None = None
-        for k, part in zip(blocks, inputs, strict=True):
-            plan, server = self._prepare(keys, k)
+        for block, part in zip(blocks, inputs, strict=True):
+            plan, server = self._prepare(keys, block)
             product = plan(server.receive(part.ciphertext()), progress=False)
             total = product if total is None else total + product
             self._products += 1
@@ -329,10 +321,11 @@ class _WindlassWorker:
             number=self._number,
             node=ray.get_runtime_context().get_node_id(),
             pid=os.getpid(),
-            blocks=[(block.row, block.column) for block in self._blocks],
+            blocks=self._places,
             products=self._products,
             sums=self._sums,
             received=self._received,
+            cpu=time.process_time(),
             rss=memory.get("Rss", 0),
             pss=memory.get("Pss", 0),
             private=private,
@@ -508,7 +501,8 @@ class ShardedLinear:
             scheduling_strategy="SPREAD",
         )
         self._workers = [
-            actor.remote(k, context, self._own[k], options) for k in range(len(self._own))
+            actor.remote(k, context, [block.place for block in blocks], options)
+            for k, blocks in enumerate(self._own)
         ]
         self._keys: _Keys | None = None
         self._needs: list[int] | None = None
@@ -523,21 +517,20 @@ class ShardedLinear:
         part = None
         if bias is not None and j == 0:
             part = np.pad(bias[top:bottom], (0, height - (bottom - top)))
-        return _Block(i, j, (top, left), entries.shape[1], [ray.put(own)], part)
+        return _Block((i, j), (top, left), entries.shape[1], [ray.put(own)], part)
 
     # Work that takes long: one list of jobs at a time.
 
     def _start(self, what: str) -> None:
         self._what = what
-        self._jobs: dict[Any, tuple[int, int]] = {}
+        self._jobs: dict[Any, tuple[int, _Block]] = {}
         for number, (worker, blocks) in enumerate(zip(self._workers, self._own, strict=True)):
-            for k in range(len(blocks)):
-                job = (
-                    worker.plan.remote(k)
-                    if what == "plan"
-                    else worker.prepare.remote(self._keys, k)
-                )
-                self._jobs[job] = (number, k)
+            for block in blocks:
+                if what == "plan":
+                    job = worker.plan.remote(block)
+                else:
+                    job = worker.prepare.remote(self._keys, block)
+                self._jobs[job] = (number, block)
         self._count = len(self._jobs)
 
     def progress(self) -> Iterator[Progress]:
@@ -562,13 +555,12 @@ class ShardedLinear:
                 self._warn()
                 continue
             job = ready[0]
-            number, k = self._jobs[job]
+            number, block = self._jobs[job]
             value = _get(job)
             del self._jobs[job]
             seconds = value
             if self._what == "plan":
-                block = self._own[number][k]
-                self._facts[block.row, block.column] = value
+                self._facts[block.place] = value
                 seconds = value[3]
             done = self._count - len(self._jobs)
             yield Progress(done, self._count, self._what, number, seconds)
@@ -745,9 +737,9 @@ class ShardedLinear:
         inputs, lead = self._cut(x)
         partial: dict[int, list[tuple[int, Any]]] = {i: [] for i in range(self._rows.count)}
         for number, blocks in enumerate(self._own):
-            for i in sorted({block.row for block in blocks}):
-                mine = [k for k, block in enumerate(blocks) if block.row == i]
-                parts = [inputs[blocks[k].column] for k in mine]
+            for i in sorted({block.place[0] for block in blocks}):
+                mine = [block for block in blocks if block.place[0] == i]
+                parts = [inputs[block.place[1]] for block in mine]
                 product = self._workers[number].multiply.remote(self._keys, mine, *parts)
                 partial[i].append((number, product))
         return _Pending([self._sum(partial[i]) for i in range(self._rows.count)], lead)
@@ -849,9 +841,9 @@ class ShardedLinear:
         ]
         for number, blocks in enumerate(self._own):
             for block in blocks:
-                own, strategy, constants, seconds = self._facts[block.row, block.column]
+                own, strategy, constants, seconds = self._facts[block.place]
                 lines.append(
-                    f"  worker {number}: block ({block.row}, {block.column}), {strategy}, "
+                    f"  worker {number}: block {block.place}, {strategy}, "
                     f"{len(own)} keys, {constants} constants, planned in {seconds:.2f} s"
                 )
         return "\n".join(lines)
