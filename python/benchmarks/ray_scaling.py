@@ -8,6 +8,7 @@ best of each counts, since other work on the machine only ever adds time; the lo
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -172,12 +173,8 @@ def measure_kill(
     return all_figures
 
 
-def main() -> None:
-    """Measures, and prints JSON."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="seconds instead of minutes")
-    parser.add_argument("--rounds", type=int, default=12, help="runs of which the best counts")
-    arguments = parser.parse_args()
+def measure(small: bool, most: int) -> dict[str, Any]:
+    """Everything."""
     os.environ.update(QUIET)
     import ray
 
@@ -189,8 +186,8 @@ def main() -> None:
         logging_level="error",
     )
     try:
-        rows, columns, blocks = (16, 64, (1, 4)) if arguments.small else (256, 1024, (1, 4))
-        rounds = 2 if arguments.small else arguments.rounds
+        rows, columns, blocks = (16, 64, (1, 4)) if small else (256, 1024, (1, 4))
+        rounds = 2 if small else most
         context = wl.Context.plan(modulus=65537, depth=1)
         W = np.random.default_rng(1).integers(-9, 10, (rows, columns))
         scaling, one, client, server = measure_scaling(context, W, blocks, rounds)
@@ -199,7 +196,7 @@ def main() -> None:
         from windlass.ray import ShardedLinear
 
         kills: dict[str, Any] = {}
-        repeats = 1 if arguments.small else 2
+        repeats = 1 if small else 2
         with tempfile.TemporaryDirectory() as directory:
             for name, place in (("converted_again", None), ("constants_mapped", directory)):
                 with ShardedLinear(
@@ -208,9 +205,9 @@ def main() -> None:
                     sharded.serve(server)
                     kills[name] = measure_kill(sharded, client, W, repeats)
                     kills[name + "_facts"] = sharded.explain().splitlines()[1:]
-        result = {
+        return {
             "command": "python python/benchmarks/ray_scaling.py"
-            + (" --small" if arguments.small else f" --rounds {rounds}"),
+            + (" --small" if small else f" --rounds {rounds}"),
             "cores": os.cpu_count(),
             "ray": ray.__version__,
             "context": repr(context),
@@ -222,9 +219,20 @@ def main() -> None:
             "keys_on_a_node": [measure_keys(context, elements, n) for n in (1, 2, 4)],
             "killed": kills,
         }
-        print(json.dumps(result, indent=2))
     finally:
         ray.shutdown()
+
+
+def main() -> None:
+    """Measures, and prints JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--small", action="store_true", help="seconds instead of minutes")
+    parser.add_argument("--rounds", type=int, default=12, help="runs of which the best counts")
+    arguments = parser.parse_args()
+    # What Ray says of workers that end goes elsewhere.
+    with contextlib.redirect_stdout(sys.stderr):
+        result = measure(arguments.small, arguments.rounds)
+    print(json.dumps(result, indent=2))
 
 
 if __name__ == "__main__":

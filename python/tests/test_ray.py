@@ -288,6 +288,7 @@ def test_a_worker_that_may_not_be_replaced() -> None:
             sharded(query)
 
 
+@pytest.mark.skipif("WINDLASS_NIGHTLY" not in os.environ, reason="starts two nodes more: nightly")
 def test_a_machine_that_is_lost(cluster: Any) -> None:
     from windlass.ray import ShardedLinear
 
@@ -470,12 +471,20 @@ def test_workers_end_with_close() -> None:
 ROOT = Path(__file__).resolve().parents[2]
 
 
+class WithoutRay(doctest.OutputChecker):
+    """What a program prints, without what Ray says of its workers in between."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        lines = [line for line in got.splitlines(keepends=True) if "(raylet)" not in line]
+        return super().check_output(want, "".join(lines), optionflags)
+
+
 def test_the_page_says_what_happens() -> None:
     text = (ROOT / "docs" / "python" / "ray.md").read_text(encoding="utf-8").replace("```", "\n")
     test = doctest.DocTestParser().get_doctest(text, {}, "ray.md", "ray.md", 0)
     assert len(test.examples) > 20
     problems: list[str] = []
-    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS, verbose=False)
+    runner = doctest.DocTestRunner(checker=WithoutRay(), verbose=False)
     runner.run(test, out=problems.append)
     assert not runner.failures, "".join(problems)
 
