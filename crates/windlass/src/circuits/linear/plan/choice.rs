@@ -1,14 +1,15 @@
 //! Choosing among the ways that a strategy proposes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::bounds::Bounds;
 use super::cost::OperationCount;
 use super::doubling::Doubling;
 use super::layout::Layout;
 use super::schedule::Schedule;
 use super::spec::{ConstantForm, PlanSpec};
-use super::strategy::Support;
-use crate::circuits::linear::map::{LinearGrid, Plannable};
+use super::strategy::{Proposal, Support};
+use crate::circuits::linear::map::{Axes, LinearGrid, Plannable};
 use crate::error::{Error, Result};
 
 /// What a plan does.
@@ -31,16 +32,16 @@ impl Method {
 }
 
 /// A method with what it takes.
-pub(super) struct Chosen {
+pub(in crate::circuits) struct Chosen {
     pub method: Method,
     pub count: OperationCount,
     pub price: f64,
 }
 
-/// The cheapest method so far, and the cheapest that was refused.
+/// The cheapest method so far, the first proposed of equal ones, and the cheapest that was refused.
 #[derive(Default)]
 struct Choice {
-    best: Option<Chosen>,
+    best: Option<(usize, Chosen)>,
     refused: Option<(f64, Refusal)>,
 }
 
@@ -56,33 +57,86 @@ enum Refusal {
 /// factoring of the map.
 pub(super) fn choose<R: Plannable>(grid: &LinearGrid<R>, spec: &PlanSpec) -> Result<Chosen> {
     let representation = grid.representation();
-    let (m, axes, elements) = (representation.conductor(), representation.axes(), grid.support());
-    let support = Support { m, axes: &axes, elements: &elements, keys: spec.keys.as_ref() };
-    let (blocks, ones) = (grid.supports(), grid.constants().filter(|one| representation.is_one(one)).count());
-    let unplannable = |reason: String| Error::Unplannable { strategy: spec.strategy.to_string(), reason };
-    let mut choice = Choice::default();
-    for proposal in spec.strategy.proposals(&support) {
-        if let Some(layout) = Layout::of(&proposal, &support).map_err(unplannable)? {
-            let schedule = Schedule::new((grid.rows(), grid.columns()), &blocks, &layout);
-            let count = schedule.count(&layout, ones, spec.hoisting);
-            let keys = layout.keys();
-            choice.offer(spec, count, || Method::Sums { layout, schedule }, &keys);
-        } else if let Some(doubling) = Doubling::of(&axes, grid) {
-            let (count, keys) = (doubling.count(spec.hoisting), doubling.keys());
-            choice.offer(spec, count, || Method::Doubling(doubling), &keys);
+    let ones = grid.constants().filter(|one| representation.is_one(one)).count();
+    let axes = representation.axes();
+    let doubling = Doubling::of(&axes, grid);
+    let pattern =
+        Pattern { shape: (grid.rows(), grid.columns()), axes: &axes, blocks: &grid.supports(), ones, doubling };
+    pattern.choose(representation.conductor(), spec)
+}
+
+/// All that a choice depends on: which automorphisms occur where, not with which constants.
+pub(in crate::circuits) struct Pattern<'a> {
+    /// Rows and columns of the grid.
+    pub shape: (usize, usize),
+    pub axes: &'a Axes,
+    /// The automorphisms of each block, by (row, column).
+    pub blocks: &'a BTreeMap<(usize, usize), BTreeSet<u64>>,
+    /// How many constants are 1.
+    pub ones: usize,
+    /// What repeated doubling comes to, if the map has this form.
+    pub doubling: Option<Doubling>,
+}
+
+impl Pattern<'_> {
+    /// As [`choose`].
+    pub fn choose(&self, m: u64, spec: &PlanSpec) -> Result<Chosen> {
+        let elements: Vec<u64> =
+            self.blocks.values().flatten().copied().collect::<BTreeSet<u64>>().into_iter().collect();
+        let support = Support { m, axes: self.axes, elements: &elements, keys: spec.keys.as_ref() };
+        let unplannable = |reason: String| Error::Unplannable { strategy: spec.strategy.to_string(), reason };
+        let mut choice = Choice::default();
+        for (least, number, proposal) in self.by_bounds(&support, spec).map_err(unplannable)? {
+            if choice.best.as_ref().is_some_and(|(_, best)| least > best.price) {
+                break;
+            }
+            if let Some(layout) = Layout::of(&proposal, &support).map_err(unplannable)? {
+                let schedule = Schedule::new(self.shape, self.blocks, &layout);
+                let count = schedule.count(&layout, self.ones, spec.hoisting);
+                let keys = layout.keys();
+                choice.offer(spec, number, count, || Method::Sums { layout, schedule }, &keys);
+            } else if let Some(doubling) = self.doubling.clone() {
+                let (count, keys) = (doubling.count(spec.hoisting), doubling.keys());
+                choice.offer(spec, number, count, || Method::Doubling(doubling), &keys);
+            }
         }
+        choice.settle().map_err(|refusal| match refusal {
+            Some(Refusal::MissingKey(element)) => missing_key(element),
+            Some(Refusal::TooManyKeys(needed)) => {
+                unplannable(format!("the cheapest way needs {needed} keys; ask for strategy horner, or allow more"))
+            }
+            None => unplannable("it has no way to evaluate a map of this form".into()),
+        })
     }
-    choice.settle().map_err(|refusal| match refusal {
-        Some(Refusal::MissingKey(element)) => missing_key(element),
-        Some(Refusal::TooManyKeys(needed)) => {
-            unplannable(format!("the cheapest way needs {needed} keys; ask for strategy horner, or allow more"))
+
+    /// The strategy's proposals with their numbers, those that may be cheapest first. Errors: a
+    /// rule that does not fit the axes.
+    fn by_bounds(&self, support: &Support<'_>, spec: &PlanSpec) -> Result<Vec<(f64, usize, Proposal)>, String> {
+        let products = self.blocks.values().map(BTreeSet::len).sum::<usize>() - self.ones;
+        let bounds = Bounds::new(support, spec, products);
+        let mut list = Vec::new();
+        for (number, proposal) in spec.strategy.proposals(support).into_iter().enumerate() {
+            if let Proposal::Rule(rule) = &proposal
+                && !rule.fits(support.axes)
+            {
+                return Err(format!("its rule {rule:?} does not fit the axes"));
+            }
+            list.push((bounds.least(&proposal), number, proposal));
         }
-        None => unplannable("it has no way to evaluate a map of this form".into()),
-    })
+        list.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        Ok(list)
+    }
 }
 
 impl Choice {
-    fn offer(&mut self, spec: &PlanSpec, count: OperationCount, method: impl FnOnce() -> Method, keys: &BTreeSet<u64>) {
+    fn offer(
+        &mut self,
+        spec: &PlanSpec,
+        number: usize,
+        count: OperationCount,
+        method: impl FnOnce() -> Method,
+        keys: &BTreeSet<u64>,
+    ) {
         let expanded = if spec.constants == ConstantForm::Coefficients { count.constant_products } else { 0 };
         let price = count.price(&spec.cost) + expanded as f64 * spec.cost.prepare;
         let missing = spec.keys.as_ref().and_then(|given| keys.difference(given).next().copied());
@@ -92,15 +146,19 @@ impl Choice {
             Some(refusal) if self.refused.as_ref().is_none_or(|(least, _)| price < *least) => {
                 self.refused = Some((price, refusal));
             }
-            None if self.best.as_ref().is_none_or(|best| price < best.price) => {
-                self.best = Some(Chosen { method: method(), count, price });
+            None if self
+                .best
+                .as_ref()
+                .is_none_or(|(known, best)| price < best.price || (price == best.price && number < *known)) =>
+            {
+                self.best = Some((number, Chosen { method: method(), count, price }));
             }
             _ => {}
         }
     }
 
     fn settle(self) -> std::result::Result<Chosen, Option<Refusal>> {
-        self.best.ok_or(self.refused.map(|(_, refusal)| refusal))
+        self.best.map(|(_, best)| best).ok_or(self.refused.map(|(_, refusal)| refusal))
     }
 }
 

@@ -24,13 +24,12 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// What a proposal comes to; `None` for repeated doubling, which has no layout. Errors: what is
-    /// wrong with the proposal.
+    /// What a proposal comes to, a rule that fits the axes or routes; `None` for repeated doubling,
+    /// which has no layout. Errors: what is wrong with the proposal.
     pub fn of(proposal: &Proposal, support: &Support<'_>) -> Result<Option<Self>, String> {
         let (axes, elements) = (support.axes, support.elements);
         match proposal {
             Proposal::Doubling => Ok(None),
-            Proposal::Rule(rule) if !rule.fits(axes) => Err(format!("its rule {rule:?} does not fit the axes")),
             Proposal::Rule(rule) => Self::by_routes(support, elements.iter().map(|&t| rule.route(axes, t))).map(Some),
             Proposal::Routes(routes) if routes.len() != elements.len() => {
                 Err(format!("it gives {} routes to {} automorphisms", routes.len(), elements.len()))

@@ -5,6 +5,7 @@
 //! becomes a [`LinearPlan`]. Strategies are rows of a table; anyone can add his own by
 //! [`MapStrategy`].
 
+mod bounds;
 mod choice;
 mod cost;
 mod doubling;
