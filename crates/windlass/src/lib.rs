@@ -103,7 +103,7 @@ pub mod wire;
 pub use circuits::LinearMap;
 pub use error::{Error, Result};
 pub use evaluator::Evaluator;
-pub use front::{Approximate, Circuit, Client, Context, Exact, Mock, NeedsKeys, Server, needs};
+pub use front::{Approximate, Circuit, Client, Context, Exact, GridCircuit, Mock, NeedsKeys, Server, needs};
 pub use integer::Integer;
 pub use main_result::{MainError, MainResult};
 pub use memory::check_memory;

@@ -7,6 +7,7 @@ pub mod digits;
 mod inner_product;
 mod interpolation;
 pub mod linear;
+pub mod matrix;
 pub mod polynomial;
 pub mod slot_function;
 pub mod trace;
@@ -22,6 +23,7 @@ pub use linear::{
     ComplexMap, ComplexSlots, ConstantForm, CostModel, EncryptedMatrix, HoistMode, LinearGrid, LinearMap, LinearPlan,
     MapStrategy, PlanSpec, PreparedPlan, Strategy,
 };
+pub use matrix::{Folding, MatrixPlan, MatrixSpec};
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};
 pub use slot_function::{Power, SlotFunction};
 pub use trace::{TraceChain, TracePlan, TraceSpec};

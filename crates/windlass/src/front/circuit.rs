@@ -3,8 +3,8 @@
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{
-    Comparison, InnerProduct, LinearPlan, Membership, PolynomialPlan, Power, PreparedPlan, PublicInnerProduct,
-    SlotFunction, TracePlan,
+    Comparison, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power, PreparedPlan,
+    PublicInnerProduct, SlotFunction, TracePlan,
 };
 use crate::error::Result;
 use crate::evaluator::Evaluator;
@@ -48,29 +48,66 @@ pub trait Circuit<E: Switching + 'static>: NeedsKeys {
     fn run(&self, prepared: &Self::Prepared, evaluator: &E, input: Self::Input<'_>) -> Result<E::Ciphertext>;
 }
 
-impl<R: Plannable + 'static, E: Prepares<R> + 'static> Circuit<E> for LinearPlan<R>
-where
-    Self: NeedsKeys,
-{
-    type Input<'a> = &'a E::Ciphertext;
-    type Prepared = PreparedPlan<E, R>;
+/// A circuit of several ciphertexts in and out, beside its form with one of each.
+pub trait GridCircuit<E: Switching + 'static>: for<'a> Circuit<E, Input<'a> = &'a E::Ciphertext> {
+    /// The number of ciphertexts that go in.
+    fn inputs(&self) -> usize;
 
-    fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
-        evaluator.level_of(input)
-    }
-
-    fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
-        Ok(Some((self.number(), evaluator.level_for(input)?)))
-    }
-
-    fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
-        self.prepare_at(evaluator, level)
-    }
-
-    fn run(&self, prepared: &PreparedPlan<E, R>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
-        evaluator.run(input, &|evaluator, x| self.apply(prepared, evaluator, x))
-    }
+    /// The outputs.
+    ///
+    /// # Errors
+    /// What the evaluator reports; [`crate::Error::ShapeMismatch`] for another number of inputs.
+    fn run_grid(
+        &self,
+        prepared: &Self::Prepared,
+        evaluator: &E,
+        inputs: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>>;
 }
+
+/// Plans with constants that are tied to them by a number.
+macro_rules! of_plans {
+    ($($plan:ident: $products:expr;)*) => {
+        $(impl<R: Plannable + 'static, E: Prepares<R> + 'static> Circuit<E> for $plan<R> {
+            type Input<'a> = &'a E::Ciphertext;
+            type Prepared = PreparedPlan<E, R>;
+
+            fn level(&self, evaluator: &E, input: &E::Ciphertext) -> usize {
+                evaluator.level_of(input)
+            }
+
+            fn place(&self, evaluator: &E, input: &E::Ciphertext) -> Result<Option<(u64, usize)>> {
+                Ok(Some((self.number(), evaluator.level_for(input)?)))
+            }
+
+            fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
+                self.prepare_at(evaluator, level)
+            }
+
+            fn run(&self, prepared: &PreparedPlan<E, R>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {
+                evaluator.run(input, &|evaluator, x| self.apply(prepared, evaluator, x))
+            }
+        }
+
+        impl<R: Plannable + 'static, E: Prepares<R> + 'static> GridCircuit<E> for $plan<R> {
+            fn inputs(&self) -> usize {
+                let products: fn(&Self) -> &LinearPlan<R> = $products;
+                products(self).grid().columns()
+            }
+
+            fn run_grid(
+                &self,
+                prepared: &PreparedPlan<E, R>,
+                evaluator: &E,
+                inputs: &[E::Ciphertext],
+            ) -> Result<Vec<E::Ciphertext>> {
+                self.apply_grid(prepared, evaluator, inputs)
+            }
+        })*
+    };
+}
+
+of_plans!(LinearPlan: |plan| plan; MatrixPlan: MatrixPlan::products;);
 
 impl<E: Evaluator + 'static> Circuit<E> for PublicInnerProduct {
     type Input<'a> = &'a E::Ciphertext;

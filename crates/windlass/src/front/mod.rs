@@ -18,7 +18,7 @@ mod refreshers;
 mod server;
 mod setting;
 
-pub use circuit::Circuit;
+pub use circuit::{Circuit, GridCircuit};
 pub use client::Client;
 pub use context::Context;
 pub use family::{Approximate, Exact, Family, Mock};

@@ -11,8 +11,8 @@ use crate::bootstrap::BootstrapPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Plannable;
 use crate::circuits::{
-    Comparison, DigitRemoval, InnerProduct, LinearPlan, Membership, PolynomialPlan, Power, PublicInnerProduct,
-    SlotFunction, TracePlan,
+    Comparison, DigitRemoval, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power,
+    PublicInnerProduct, SlotFunction, TracePlan,
 };
 use crate::lookup::Lookup;
 use crate::scoring::Scoring;
@@ -111,6 +111,13 @@ impl NeedsKeys for Products {
 impl<R: Plannable> NeedsKeys for LinearPlan<R> {
     fn key_request(&self) -> KeyRequest {
         let name = format!("a linear map on {}", self.grid().representation().describe());
+        KeyRequest::none(name).with_galois(self.required_keys())
+    }
+}
+
+impl<R: Plannable> NeedsKeys for MatrixPlan<R> {
+    fn key_request(&self) -> KeyRequest {
+        let name = format!("a matrix of {} rows and {} columns", self.rows(), self.columns());
         KeyRequest::none(name).with_galois(self.required_keys())
     }
 }

@@ -6,13 +6,11 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::circuit::Circuit;
+use super::circuit::{Circuit, GridCircuit};
 use super::context::Context;
 use super::family::{Exact, Family};
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
-use crate::circuits::LinearPlan;
-use crate::circuits::linear::{Plannable, Prepares};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
@@ -66,37 +64,30 @@ impl<F: Family> Server<F> {
         circuit.run(&prepared, &self.engine, input)
     }
 
-    /// Runs the plan of a grid ([`LinearPlan::for_grid`]) on as many ciphertexts as it has columns,
-    /// of one level in CKKS; there is one result for each of its rows. Constants are kept as those
-    /// of [`Self::apply`]. Each output is refreshed by the operations that follow, not here.
+    /// Runs the plan of a grid ([`crate::circuits::LinearPlan::for_grid`]) or of a matrix
+    /// ([`crate::circuits::MatrixPlan`]) on as many ciphertexts as it has columns, of one level in
+    /// CKKS; there is one result for each of its rows. Constants are kept as those of
+    /// [`Self::apply`]. Each output is refreshed by the operations that follow, not here.
     ///
     /// # Errors
     /// As [`Self::apply`]; [`Error::ShapeMismatch`] for another number of ciphertexts.
-    pub fn apply_grid<R: Plannable + 'static>(
+    pub fn apply_grid<C: GridCircuit<F::Engine>>(
         &self,
-        plan: &LinearPlan<R>,
+        plan: &C,
         inputs: &[CiphertextOf<F>],
-    ) -> Result<Vec<CiphertextOf<F>>>
-    where
-        F::Engine: Prepares<R> + 'static,
-        LinearPlan<R>: NeedsKeys,
-    {
+    ) -> Result<Vec<CiphertextOf<F>>> {
         self.check_keys(plan, inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0))?;
         let mut highest: Option<(usize, &CiphertextOf<F>)> = None;
         for input in inputs {
-            let level = self.engine.level_for(input)?;
+            let level = plan.place(&self.engine, input)?.map_or(0, |(_, level)| level);
             if highest.is_none_or(|(most, _)| most < level) {
                 highest = Some((level, input));
             }
         }
         let Some((_, input)) = highest else {
-            return Err(Error::ShapeMismatch {
-                what: "ciphertexts for the plan",
-                expected: plan.grid().columns(),
-                got: 0,
-            });
+            return Err(Error::ShapeMismatch { what: "ciphertexts for the plan", expected: plan.inputs(), got: 0 });
         };
-        plan.apply_grid(&*self.prepared(plan, input)?, &self.engine, inputs)
+        plan.run_grid(&*self.prepared(plan, input)?, &self.engine, inputs)
     }
 
     /// Converts the constants of a circuit for inputs like this one, as the first [`Self::apply`]

@@ -111,6 +111,20 @@ impl TraceChain {
         Ok(Self { order: Some(Arc::clone(slots.hypercube())), needs_integers: !line.good, ..chain })
     }
 
+    /// Sums at a distance along a dimension: the slot with coordinate e becomes `Σ_{i<count}` of
+    /// those with coordinates e + i·stride, as long as these lie on the line. What becomes of slots
+    /// from which the sum runs over the end is the same sum taken cyclically in a good dimension,
+    /// and nothing of use in a bad one.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if there is no such dimension, or for no terms.
+    pub fn window_along(slots: &SlotRing, dimension: usize, stride: usize, count: usize) -> Result<Self> {
+        let cube = slots.hypercube();
+        Limits::below(cube.dimensions().len()).check("the dimension", dimension)?;
+        let chain = Self::powers(slots.m(), cube.generator_power(dimension, -(stride as i64)), count as u64)?;
+        Ok(Self { order: Some(Arc::clone(cube)), ..chain })
+    }
+
     /// Refuses an evaluator of another ring, or with another slot order where that matters, and a
     /// ciphertext that is not known to hold integers where the sum is one of integers alone.
     pub(super) fn check<E: Switching>(

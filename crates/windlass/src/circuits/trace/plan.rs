@@ -190,7 +190,7 @@ impl TracePlan {
     }
 
     /// Everything that can be refused before any work is done.
-    pub(super) fn check<E: Switching>(
+    pub(in crate::circuits) fn check<E: Switching>(
         &self,
         operation: &'static str,
         evaluator: &E,

@@ -8,3 +8,4 @@ mod full_size;
 mod grids;
 mod matmul;
 mod modes;
+mod thin;

@@ -12,7 +12,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::Limits;
 
 use super::units::dimension_size;
-use crate::circuits::linear::map::{LinearGrid, LinearMap, inverse_mod};
+use crate::circuits::linear::map::{LinearGrid, LinearMap};
 use crate::error::{Error, Result};
 use crate::integer::Integer;
 use crate::plaintext::Plaintext;
@@ -29,14 +29,15 @@ impl LinearMap {
         entries: impl IntoIterator<Item = (usize, usize, T)>,
     ) -> Result<Self> {
         let (m, count, modulus) = (slots.m(), slots.slots(), slots.modulus());
-        let units: Vec<u64> = (0..count).map(|j| slots.hypercube().evaluation_exponent(j)).collect();
+        let cube = slots.hypercube();
+        let units: Vec<u64> = (0..count).map(|j| cube.evaluation_exponent(j)).collect();
         let mut diagonals: HashMap<u64, Vec<u64>> = HashMap::new();
         for (row, column, value) in entries {
             Limits::below(count).check("the row of an entry", row)?;
             Limits::below(count).check("the column of an entry", column)?;
             let value = value.residue(modulus);
             if value != 0 {
-                let t = units[column] * inverse_mod(units[row], m) % m;
+                let t = units[column] * cube.element(row) % m;
                 let diagonal = diagonals.entry(t).or_insert_with(|| vec![0; count]);
                 diagonal[row] = modulus.add(diagonal[row], value);
             }
@@ -172,25 +173,26 @@ impl LinearGrid {
     /// Errors: [`Error::ShapeMismatch`] for rows of different lengths, [`Error::OutOfRange`] for an
     /// empty matrix.
     pub fn from_dense<T: Integer>(slots: &Arc<SlotRing>, matrix: &[impl AsRef<[T]>]) -> Result<Self> {
-        check_rectangular(matrix)?;
-        let width = matrix.first().map_or(0, |row| row.as_ref().len());
+        let width = check_rectangular(matrix)?;
         Self::from_sparse(slots, matrix.len(), width, dense_entries(matrix))
     }
 }
 
 /// The entries of a dense matrix, row by row.
-fn dense_entries<T: Integer>(matrix: &[impl AsRef<[T]>]) -> impl Iterator<Item = (usize, usize, T)> {
+pub(in crate::circuits) fn dense_entries<T: Copy + 'static>(
+    matrix: &[impl AsRef<[T]>],
+) -> impl Iterator<Item = (usize, usize, T)> {
     matrix
         .iter()
         .enumerate()
         .flat_map(|(row, values)| values.as_ref().iter().enumerate().map(move |(column, &value)| (row, column, value)))
 }
 
-/// Errors: [`Error::ShapeMismatch`].
-fn check_rectangular<T>(matrix: &[impl AsRef<[T]>]) -> Result<()> {
+/// The number of columns. Errors: [`Error::ShapeMismatch`] for rows of different lengths.
+pub(in crate::circuits) fn check_rectangular<T>(matrix: &[impl AsRef<[T]>]) -> Result<usize> {
     let expected = matrix.first().map_or(0, |row| row.as_ref().len());
     match matrix.iter().find(|row| row.as_ref().len() != expected) {
         Some(row) => Err(Error::ShapeMismatch { what: "a row of the matrix", expected, got: row.as_ref().len() }),
-        None => Ok(()),
+        None => Ok(expected),
     }
 }

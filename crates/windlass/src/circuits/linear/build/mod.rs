@@ -13,3 +13,5 @@ mod inverse;
 mod matmul;
 mod slotwise;
 mod units;
+
+pub(in crate::circuits) use integers::{check_rectangular, dense_entries};

@@ -29,6 +29,7 @@ pub use linear_plan::LinearPlan;
 pub use spec::{ConstantForm, HoistMode, PlanSpec};
 pub use strategy::{MapStrategy, Proposal, Strategy, Support};
 
+pub(in crate::circuits) use choice::Pattern;
 pub(crate) use choice::{Method, missing_key};
 pub(crate) use doubling::{Addend, Doubling};
 pub(crate) use layout::{BATCH, Layout, batch_size};

@@ -1,0 +1,208 @@
+//! Plans: a matrix with the cheapest way to multiply by it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use windlass_ring::slots::SlotRing;
+
+use crate::circuits::linear::{CostModel, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares};
+use crate::circuits::trace::TracePlan;
+use crate::error::Result;
+use crate::switching::Switching;
+
+/// Whether a matrix is folded: its entries laid in blocks of few slots, which are added after the
+/// products.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Folding {
+    /// Where that costs less.
+    #[default]
+    Automatic,
+    /// Never: slots beyond the rows become 0.
+    Never,
+    /// Always, or no plan at all.
+    Always,
+}
+
+/// What the plan of a matrix may use and what it should prefer.
+#[derive(Debug, Clone, Default)]
+pub struct MatrixSpec {
+    /// For the products, and as far as keys and prices go for the sums.
+    pub linear: PlanSpec,
+    /// Whether to fold.
+    pub folding: Folding,
+}
+
+impl MatrixSpec {
+    /// The cheapest plan of this folding.
+    pub fn with_folding(folding: Folding) -> Self {
+        Self { folding, ..Self::default() }
+    }
+}
+
+/// The product of an R × C matrix with an encrypted vector: row i in slot i.
+///
+/// Either direct, one [`LinearPlan`], where slots beyond the rows become 0; or *folded*: products
+/// with w ≥ R diagonals instead of R + C − 1, then a sum over about (R + C)/w blocks by a
+/// [`TracePlan`] (Juvekar, Vaikuntanathan, Chandrakasan, "Gazelle", 2018, §4.2). The slots beyond
+/// the rows of a folded matrix hold parts of other sums, nothing to be relied on: who needs zeros
+/// there multiplies by a mask, or plans with [`Folding::Never`]. Vectors longer than the slots are
+/// several ciphertexts, as a [`crate::circuits::LinearGrid`] has them.
+///
+/// ```
+/// use windlass::Context;
+/// use windlass::circuits::{MatrixPlan, MatrixSpec};
+///
+/// let context = Context::preset("insecure_toy_256")?; // p = 257, 128 slots; a toy
+/// let matrix = vec![vec![1; 100]; 2]; // 2 rows: 101 diagonals, or a few and a sum
+/// let plan = MatrixPlan::from_dense(&context, &matrix, &MatrixSpec::default())?;
+/// assert!(plan.sum().is_some());
+/// let (client, server) = context.generate_keys([&plan])?;
+/// let answer = server.apply(&plan, &client.encrypt(&[2; 100])?)?;
+/// assert_eq!(client.decrypt(&answer)?[..2], [200, 200]);
+/// # Ok::<(), windlass::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MatrixPlan<R: Plannable = Arc<SlotRing>> {
+    products: LinearPlan<R>,
+    sum: Option<TracePlan>,
+    rows: usize,
+    columns: usize,
+}
+
+impl<R: Plannable> MatrixPlan<R> {
+    pub(super) fn new(products: LinearPlan<R>, sum: Option<TracePlan>, (rows, columns): (usize, usize)) -> Self {
+        Self { products, sum, rows, columns }
+    }
+
+    /// The products with the diagonals.
+    pub fn products(&self) -> &LinearPlan<R> {
+        &self.products
+    }
+
+    /// The sum of the blocks that follows them, if the matrix is folded.
+    pub fn sum(&self) -> Option<&TracePlan> {
+        self.sum.as_ref()
+    }
+
+    /// R: the length of the result, whose slots beyond hold nothing to be relied on.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// C: the length of the vector.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The automorphisms that need keys: with just these the plan runs.
+    pub fn required_keys(&self) -> BTreeSet<u64> {
+        let mut keys = self.products.required_keys();
+        keys.extend(self.sum.iter().flat_map(TracePlan::required_keys));
+        keys
+    }
+
+    /// How often each operation is used.
+    pub fn count(&self) -> OperationCount {
+        let (mut count, sum) = (self.products.count(), self.sum.as_ref().map(TracePlan::count).unwrap_or_default());
+        count.hoists += sum.hoists;
+        count.hoisted_automorphisms += sum.hoisted_automorphisms;
+        count.mod_downs += sum.mod_downs;
+        count.keys = self.required_keys().len();
+        count
+    }
+
+    /// The predicted time, in the unit of the prices.
+    pub fn price(&self) -> f64 {
+        self.products.price() + self.sum.as_ref().map_or(0.0, TracePlan::price)
+    }
+
+    /// The plan in words, by the prices that chose it. See [`Self::explain_at`].
+    pub fn explain(&self) -> String {
+        self.explain_at(&self.products.spec().cost)
+    }
+
+    /// As [`Self::explain`], with times and sizes by other prices: `context.prices()`,
+    /// [`CostModel::measure`].
+    pub fn explain_at(&self, prices: &CostModel) -> String {
+        let way = match &self.sum {
+            None => "direct".to_owned(),
+            Some(sum) => {
+                let blocks: u64 = sum.chain().factors().iter().map(|factor| factor.count).product();
+                format!("folded, {blocks} blocks to add")
+            }
+        };
+        let sum = self.sum.as_ref().map_or(String::new(), |sum| format!("\n{}", sum.explain_at(prices)));
+        let (rows, columns) = (self.rows, self.columns);
+        format!("matrix of {rows} x {columns}, {way}\n{}{sum}", self.products.explain_at(prices))
+    }
+
+    /// By this number, which only its copies share, constants are tied to the plan.
+    pub fn number(&self) -> u64 {
+        self.products.number()
+    }
+
+    /// Converts the constants: see [`LinearPlan::prepare`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare<E: Prepares<R>>(&self, evaluator: &E) -> Result<PreparedPlan<E, R>> {
+        self.products.prepare(evaluator)
+    }
+
+    /// Converts the constants for ciphertexts of levels up to `level` alone: see
+    /// [`LinearPlan::prepare_at`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare_at<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
+        self.products.prepare_at(evaluator, level)
+    }
+
+    /// The product with one encrypted vector.
+    ///
+    /// Cost: what [`Self::count`] says. Errors: those of [`LinearPlan::apply`] and of
+    /// [`TracePlan::apply`], the latter before any work is done too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+    ) -> Result<E::Ciphertext> {
+        self.check_sum(evaluator, ciphertext)?;
+        self.add_blocks(evaluator, self.products.apply(prepared, evaluator, ciphertext)?)
+    }
+
+    /// The product with a vector of several ciphertexts: see [`LinearPlan::apply_grid`].
+    ///
+    /// # Errors
+    /// As [`Self::apply`]; [`crate::Error::ShapeMismatch`] for another number of ciphertexts.
+    pub fn apply_grid<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        ciphertexts: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>> {
+        if let Some(first) = ciphertexts.first() {
+            self.check_sum(evaluator, first)?;
+        }
+        let outputs = self.products.apply_grid(prepared, evaluator, ciphertexts)?;
+        outputs.into_iter().map(|output| self.add_blocks(evaluator, output)).collect()
+    }
+
+    fn check_sum<E: Switching>(&self, evaluator: &E, input: &E::Ciphertext) -> Result<()> {
+        match &self.sum {
+            Some(sum) => sum.check("MatrixPlan::apply", evaluator, input),
+            None => Ok(()),
+        }
+    }
+
+    fn add_blocks<E: Switching>(&self, evaluator: &E, products: E::Ciphertext) -> Result<E::Ciphertext> {
+        match &self.sum {
+            Some(sum) => sum.apply(evaluator, &products),
+            None => Ok(products),
+        }
+    }
+}
