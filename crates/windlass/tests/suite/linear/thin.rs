@@ -67,9 +67,13 @@ fn a_layer_of_ten_neurons_at_full_size() {
     let distance = folded.constant_products as u64 / 2;
     assert!(distance >= 5 && distance * blocks >= 5 + 392 - 1, "{distance} x {blocks}");
     assert_eq!(folded.hoisted_automorphisms, plan.products().count().hoisted_automorphisms + sum.hoisted_automorphisms);
-    // Nothing is gained for a square.
-    let (square, ..) = problem(&ring, 300, 300);
-    assert!(MatrixPlan::from_dense(&ring, &square, &MatrixSpec::default()).unwrap().sum().is_none());
+    // Halves of a square's diagonals are joined by one more automorphism; nothing is gained for a
+    // band.
+    let (square, ..) = problem(&ring, 64, 64);
+    let halved = MatrixPlan::from_dense(&ring, &square, &MatrixSpec::default()).unwrap();
+    assert_eq!((halved.count().constant_products, halved.sum().unwrap().count().hoisted_automorphisms), (64, 1));
+    let band = (0..300).flat_map(|i| [(i, i, 1), (i, i + 2, 1)]);
+    assert!(MatrixPlan::from_sparse(&ring, 300, 302, band, &MatrixSpec::default()).unwrap().sum().is_none());
 }
 
 #[test]
