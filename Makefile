@@ -56,7 +56,7 @@ site: $(SITE_PYTHON)
 	$(SITE_PYTHON) -m mkdocs build --strict
 
 target/site/env/bin/python: setup
-	python3 -m venv target/site/env
+	$(PYTHON) -m venv target/site/env
 	$@ -m pip install --quiet --requirement docs/site/requirements.txt '.[explore,learn,plot]'
 
 # The package is tested as it is installed: from its wheel, in an environment of its own. The command line
