@@ -130,7 +130,6 @@ def test_without_keys(toy: World) -> None:
         toy.client.encrypt([1]).refresh()
 
 
-@pytest.mark.xfail(strict=True, raises=wl.OtherContext, reason="the error is of another class")
 def test_parameters_that_carry_no_bootstrapping(toy: World) -> None:
     with pytest.raises(wl.BootstrapError):
         toy.context.bootstrapping()

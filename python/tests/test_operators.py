@@ -422,9 +422,10 @@ def test_tables(rng: np.random.Generator) -> None:
     values = rng.integers(-128, 129, (2, 130))
     expect(world, table(world.encrypt(values)), whole[values + 128])
     expect(world, part(world.encrypt([-1, 0, 1, 0])), [5, -7, 9, -7])
-    for bad in ([], [0] * 258):
-        with pytest.raises(wl.ParameterError):
-            context.table(bad)
+    with pytest.raises(wl.ParameterError):
+        context.table([0] * 258)
+    with pytest.raises(wl.ShapeError):
+        context.table([])
     with pytest.raises(wl.WindlassError):
         wl.Context.preset("insecure_toy_1023").power(0)
 

@@ -125,7 +125,6 @@ def test_sums_mask_what_lies_beyond(rng: np.random.Generator) -> None:
         world.encrypt(np.ones(1000)).sum()
 
 
-@pytest.mark.xfail(strict=True, reason="the plan of a shorter sum adds its own slots alone")
 def test_a_sum_for_shorter_vectors_is_refused_or_right(reals: World) -> None:
     try:
         total = reals.context.sum(7)(reals.encrypt(np.full(100, 0.5)))
@@ -229,7 +228,6 @@ def test_depth_is_what_was_asked_for() -> None:
             x * x
 
 
-@pytest.mark.xfail(strict=True, reason="a rescaling that is due is counted as if it were left")
 def test_depth_left_counts_products(reals: World) -> None:
     x = reals.encrypt([0.9])
     for left in range(reals.context.depth, -1, -1):
