@@ -76,7 +76,7 @@ def outcome(work: Callable[[], Any]) -> str:
         return f"gives {type(work()).__name__}"
     except Exception as error:
         words = " ".join(str(error).split())
-        return f"{type(error).__name__}: {words[:160]}"
+        return f"{type(error).__name__}: {words[:240]}"
 
 
 def pickles(value: object) -> str:

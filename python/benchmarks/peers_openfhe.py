@@ -87,7 +87,9 @@ def main() -> None:
     pair = context.KeyGen()
     encrypt = lambda: context.Encrypt(pair.publicKey, context.MakeCKKSPackedPlaintext(x))  # noqa: E731
     query = encrypt()
+    context.EvalRotateKeyGen(pair.secretKey, [1])
     missing = common.outcome(lambda: context.EvalRotate(query, 3))
+    context.ClearEvalAutomorphismKeys()
     _, sum_keys = common.once(lambda: context.EvalSumKeyGen(pair.secretKey))
     rows = [context.MakeCKKSPackedPlaintext(row) for row in weights]
     inner = lambda: [context.EvalInnerProduct(query, row, LENGTH) for row in rows]  # noqa: E731

@@ -16,12 +16,14 @@ import peers_common as common
 import windlass as wl
 
 RUNS = 9
+PRECISION = 20
+"""Bits after the point, which make the scale 2^40, as that of the others."""
 
 
 def program(weights: Any, x: Any) -> Any:
     """Multiply an encrypted vector by a matrix: the whole program."""
     model = wl.Linear(weights)
-    context = model.context()
+    context = model.context(precision_bits=PRECISION)
     layer = model.on(context)
     client, server = context.generate_keys(layer, progress=False)
     query = client.encrypt(x)
@@ -36,7 +38,7 @@ def main() -> None:
     error = common.verified(program(weights, x), expected)
     wl.set_threads(1)
     model = wl.Linear(weights)
-    context, parameters = common.once(model.context)
+    context, parameters = common.once(lambda: model.context(precision_bits=PRECISION))
     layer, plan = common.once(lambda: model.on(context))
     (client, server), keys = common.once(lambda: context.generate_keys(layer, progress=False))
     query = client.encrypt(x)

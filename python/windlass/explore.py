@@ -180,6 +180,8 @@ class Front(Sequence[dict[str, Any]]):
         own = plots.figure(
             7.5, 4.4, f"parameter sets by their rows; {self.dominated} dominated ones left out"
         )
+        from matplotlib.ticker import LogLocator, NullFormatter
+
         axes = own.subplots()
         slots = np.array(self.column("slots"), dtype=float)
         area = 30 + 110 * np.log2(slots / slots.min() + 1) / np.log2(slots.max() / slots.min() + 1)
@@ -191,6 +193,11 @@ class Front(Sequence[dict[str, Any]]):
             axes.annotate(str(number), place, xytext=(7, 4), textcoords="offset points", fontsize=8)
         axes.set_xscale("log")
         axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_minor_formatter(NullFormatter())
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_major_formatter(plots.bytes_tick)
         axes.margins(0.1)
         axes.set_xlabel(f"milliseconds of a {'refresh' if refreshes else 'product'}, one thread")
         axes.set_ylabel("bytes of keys")

@@ -87,7 +87,16 @@ def _bytes(count: float) -> str:
     return f"{count:.3g} GB"
 
 
-def _tick(value: float, _place: int) -> str:
+def bytes_tick(value: float, _place: int) -> str:
+    """Write bytes beside an axis.
+
+    Examples
+    --------
+    >>> from windlass.plots import bytes_tick
+    >>> bytes_tick(2_500_000, 0)
+    '2.5 MB'
+
+    """
     return _bytes(value) if value else "0"
 
 
@@ -180,7 +189,7 @@ def context(context: Context) -> Figure:
     names = ["ciphertext", "public key", "switching key"]
     counts = [float(bytes_of[f"{name.replace(' ', '_')}_disk"]) for name in names]
     _bars(sizes, names, counts, [_bytes(count) for count in counts])
-    sizes.xaxis.set_major_formatter(_tick)
+    sizes.xaxis.set_major_formatter(bytes_tick)
     sizes.locator_params(axis="x", nbins=3)
 
     own_prices = context.prices()

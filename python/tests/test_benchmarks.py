@@ -1,0 +1,26 @@
+"""Benchmarks run, at small size."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parent.parent / "benchmarks"
+
+
+@pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks lie in the repository")
+def test_product() -> None:
+    command = [sys.executable, str(SCRIPTS / "product.py")]
+    options = ["--runs", "2", "--features", "20", "--outputs", "3"]
+    done = subprocess.run([*command, *options], check=True, capture_output=True, text=True)
+    report = json.loads(done.stdout)
+    assert report["shape"] == [3, 20]
+    assert report["lines"]["CKKS"] <= 10
+    for scheme in ("CKKS", "BGV"):
+        own = report["1 thread"][scheme]
+        assert own["seconds"]["product"]["least"] > 0
+        assert own["bytes"]["query"] > 0
