@@ -15,6 +15,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ def check(sharded: Any, client: wl.Client, answer: wl.Ciphertext, wanted: NDArra
 
 def measure_scaling(
     context: wl.Context, W: NDArray[Any], blocks: tuple[int, int], rounds: int
-) -> tuple[dict[str, Any], Any, wl.Client, wl.Server]:
+) -> dict[str, Any]:
     """One query and a stream of queries, with one worker and with two."""
     from windlass.ray import ShardedLinear
 
@@ -60,12 +61,14 @@ def measure_scaling(
     one = {n: float("inf") for n in teams}
     many, local = dict(one), float("inf")
     loads = [load()]
-    for _ in range(rounds):
+    for turn in range(rounds):
         for n, team in teams.items():
             start = time.perf_counter()
             answer = team(queries[1])
             one[n] = min(one[n], time.perf_counter() - start)
             check(team, client, answer, X[1] @ W.T)
+            if turn % 4:
+                continue
             start = time.perf_counter()
             answers = list(team.stream(queries, in_flight=4))
             many[n] = min(many[n], (time.perf_counter() - start) / len(queries))
@@ -106,13 +109,54 @@ def measure_scaling(
             "received_by_workers": received,
         },
     }
-    teams[2].close()
-    return figures, teams[1], client, server
+    for team in teams.values():
+        team.close()
+    return figures
 
 
 def part_bytes(x: wl.Ciphertext) -> int:
     """Bytes of one ciphertext of an array."""
     return int(np.frombuffer(x.__reduce_ex__(5)[1][1][0], np.uint8).nbytes)
+
+
+def measure_overhead(context: wl.Context, columns: int, blocks: int) -> dict[str, Any]:
+    """What a query costs beside its products, each the best of 200: seconds."""
+    import ray
+
+    from windlass.ray import ShardedLinear, _Parts
+
+    class Echo:
+        def echo(self, x: int) -> int:
+            return x
+
+    def best(work: Callable[[], object]) -> float:
+        times = []
+        for _ in range(200):
+            start = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - start)
+        return round(min(times), 6)
+
+    # A matrix without constants to speak of: its queries and answers are those of any other.
+    W = np.zeros((1, columns), dtype=np.int64)
+    W[0, 0] = 1
+    with ShardedLinear(context, W, blocks=(1, blocks), workers=1) as sharded:
+        client, server = context.generate_keys(sharded, context.products(), progress=False)
+        x = client.encrypt(sharded.split(np.arange(columns)))
+        answer = server.receive(x[0])
+        parts = _Parts.of(answer)
+
+        def add() -> _Parts:
+            left, right = (server.receive(part.ciphertext()) for part in (parts, parts))
+            return _Parts.of(left + right)
+
+        echo: Any = ray.remote(num_cpus=0)(Echo).remote()
+        return {
+            "cut_and_put": best(lambda: sharded._cut(x)),
+            "read_answer": best(parts.ciphertext),
+            "sum": best(add),
+            "call": best(lambda: ray.get(echo.echo.remote(1))),
+        }
 
 
 def measure_keys(context: wl.Context, elements: list[int], workers: int) -> dict[str, Any]:
@@ -148,33 +192,48 @@ def measure_keys(context: wl.Context, elements: list[int], workers: int) -> dict
 
 
 def measure_kill(
-    sharded: Any, client: wl.Client, W: NDArray[Any], repeats: int
-) -> list[dict[str, float]]:
+    context: wl.Context,
+    W: NDArray[Any],
+    blocks: tuple[int, int],
+    directory: str | None,
+    repeats: int,
+) -> dict[str, Any]:
     """Seconds from a killed worker, in the middle of a query, to the right answer."""
+    from windlass.ray import ShardedLinear
+
     x = np.random.default_rng(3).integers(-9, 10, W.shape[1])
-    query = client.encrypt(sharded.split(x))
-    all_figures = []
-    for _ in range(repeats):
-        start = time.perf_counter()
+    times = []
+    with ShardedLinear(context, W, blocks=blocks, workers=2, directory=directory) as sharded:
+        client, server = context.generate_keys(sharded, progress=False)
+        planned = sharded.explain().splitlines()[1:]
+        constants = [step.seconds for step in sharded.serve(server).progress()]
+        query = client.encrypt(sharded.split(x))
         check(sharded, client, sharded(query), x @ W.T)
-        usual = time.perf_counter() - start
-        victim = sharded.workers()[0].pid
-        stream = sharded.stream([query] * 2, in_flight=2)
-        next(stream)  # the second is at work now
-        os.kill(victim, signal.SIGKILL)
-        start = time.perf_counter()
-        check(sharded, client, next(stream), x @ W.T)
-        # Whether it was in time for that query or not: the next one needs the new worker.
-        check(sharded, client, sharded(query), x @ W.T)
-        seconds = time.perf_counter() - start
-        if sharded.workers()[0].pid == victim:
-            sys.exit("the worker was not replaced: nothing is measured")
-        all_figures.append({"seconds": round(seconds, 2), "usual": round(usual, 3), "load": load()})
-    return all_figures
+        for _ in range(repeats):
+            start = time.perf_counter()
+            check(sharded, client, sharded(query), x @ W.T)
+            usual = time.perf_counter() - start
+            victim = sharded.workers()[0].pid
+            stream = sharded.stream([query] * 2, in_flight=2)
+            next(stream)  # the second is at work now
+            os.kill(victim, signal.SIGKILL)
+            start = time.perf_counter()
+            check(sharded, client, next(stream), x @ W.T)
+            # Whether it was in time for that query or not: the next one needs the new worker.
+            check(sharded, client, sharded(query), x @ W.T)
+            seconds = time.perf_counter() - start
+            if sharded.workers()[0].pid == victim:
+                sys.exit("the worker was not replaced: nothing is measured")
+            times.append({"seconds": round(seconds, 2), "usual": round(usual, 3), "load": load()})
+    return {
+        "times": times,
+        "constants_seconds": [round(seconds, 2) for seconds in constants],
+        "blocks": planned,
+    }
 
 
-def measure(small: bool, most: int) -> dict[str, Any]:
-    """Everything."""
+def measure(small: bool, most: int, part: str) -> dict[str, Any]:
+    """Everything, or one part of it."""
     os.environ.update(QUIET)
     import ray
 
@@ -186,39 +245,35 @@ def measure(small: bool, most: int) -> dict[str, Any]:
         logging_level="error",
     )
     try:
-        rows, columns, blocks = (16, 64, (1, 4)) if small else (256, 1024, (1, 4))
+        rows, columns, blocks = (16, 64, (1, 2)) if small else (256, 512, (1, 2))
         rounds = 2 if small else most
         context = wl.Context.plan(modulus=65537, depth=1)
         W = np.random.default_rng(1).integers(-9, 10, (rows, columns))
-        scaling, one, client, server = measure_scaling(context, W, blocks, rounds)
-        one.close()
-        elements = server.galois_elements
-        from windlass.ray import ShardedLinear
-
-        kills: dict[str, Any] = {}
-        repeats = 1 if small else 2
-        with tempfile.TemporaryDirectory() as directory:
-            for name, place in (("converted_again", None), ("constants_mapped", directory)):
-                with ShardedLinear(
-                    context, W, blocks=blocks, workers=2, directory=place
-                ) as sharded:
-                    sharded.serve(server)
-                    kills[name] = measure_kill(sharded, client, W, repeats)
-                    kills[name + "_facts"] = sharded.explain().splitlines()[1:]
-        return {
-            "command": "python python/benchmarks/ray_scaling.py"
-            + (" --small" if small else f" --rounds {rounds}"),
+        result: dict[str, Any] = {
+            "command": " ".join(["python python/benchmarks/ray_scaling.py", *sys.argv[1:]]),
             "cores": os.cpu_count(),
             "ray": ray.__version__,
             "context": repr(context),
             "matrix": [rows, columns],
             "blocks": list(blocks),
-            "keys": len(elements),
-            "bytes_of_keys": server.nbytes,
-            "scaling": scaling,
-            "keys_on_a_node": [measure_keys(context, elements, n) for n in (1, 2, 4)],
-            "killed": kills,
         }
+        if part in ("all", "scaling"):
+            result["scaling"] = measure_scaling(context, W, blocks, rounds)
+        if part in ("all", "overhead"):
+            result["overhead_seconds"] = measure_overhead(context, columns, blocks[1])
+        if part in ("all", "keys"):
+            elements = context.linear(W[:, : columns // blocks[1]]).required_keys
+            teams = [measure_keys(context, elements, n) for n in (1, 2, 4)]
+            result["keys_on_a_node"] = teams
+        if part in ("all", "killed"):
+            with tempfile.TemporaryDirectory() as directory:
+                result["killed"] = {
+                    "converted_again": measure_kill(context, W, blocks, None, 1 if small else 2),
+                    "constants_mapped": measure_kill(
+                        context, W, blocks, directory, 1 if small else 2
+                    ),
+                }
+        return result
     finally:
         ray.shutdown()
 
@@ -228,10 +283,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--small", action="store_true", help="seconds instead of minutes")
     parser.add_argument("--rounds", type=int, default=12, help="runs of which the best counts")
+    parser.add_argument(
+        "--part", choices=["all", "scaling", "overhead", "keys", "killed"], default="all"
+    )
     arguments = parser.parse_args()
     # What Ray says of workers that end goes elsewhere.
     with contextlib.redirect_stdout(sys.stderr):
-        result = measure(arguments.small, arguments.rounds)
+        result = measure(arguments.small, arguments.rounds, arguments.part)
     print(json.dumps(result, indent=2))
 
 
