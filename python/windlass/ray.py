@@ -256,8 +256,7 @@ class _WindlassWorker:
             # Memory of the object store, which the server uses where it lies.
             given = ray.get(keys.place[0])
             if not isinstance(given, wl.Server):
-                context: Any = self._context
-                given = context.server_from_ready(given)
+                given = self._context.server_from_ready(given)
             self._shelf = _Shelf(keys.name, given)
         return self._shelf
 
@@ -421,8 +420,7 @@ class ShardedLinear:
         As of :meth:`windlass.Context.linear`.
     directory : str or os.PathLike, optional
         A directory of each machine's own disk, where converted constants are kept as files: workers
-        map them, so that workers with the same block share one copy, and a replaced worker does not
-        convert again.
+        map them, so that workers with the same block share one copy in memory.
     cpus_per_worker : float
         What a worker takes of the CPUs that Ray counts; it computes with one thread.
     restarts : int
