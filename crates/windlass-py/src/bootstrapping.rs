@@ -8,9 +8,9 @@ use windlass::NeedsKeys;
 use windlass::bootstrap::{BootstrapError, BootstrapPlan, Mode};
 use windlass::needs::KeyRequest;
 
-use crate::context::{Kind, Setting};
 use crate::error::{plain, raise};
 use crate::runtime::long;
+use crate::setting::{Kind, PyContext, Setting};
 
 /// A way to refresh spent ciphertexts: stages, keys, prices.
 ///
@@ -123,8 +123,8 @@ impl PyBootstrapping {
 
     /// The context.
     #[getter]
-    fn context(&self) -> crate::context::PyContext {
-        crate::context::PyContext { setting: Arc::clone(&self.setting) }
+    fn context(&self) -> PyContext {
+        PyContext { setting: Arc::clone(&self.setting) }
     }
 
     /// A picture of capacity along the stages; needs matplotlib.

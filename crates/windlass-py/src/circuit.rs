@@ -10,11 +10,12 @@ use windlass::needs::KeyRequest;
 use windlass::rlwe::Limits;
 use windlass::{Error, NeedsKeys, Result};
 
-use crate::ciphertext::{Parts, PyCiphertext};
-use crate::context::{Kind, Setting, sum_body};
+use crate::array::{Parts, PyCiphertext};
 use crate::error::plain;
+use crate::handle::ServerKind;
 use crate::runtime::{long, stopped};
-use crate::server::ServerKind;
+use crate::setting::{Kind, PyContext, Setting};
+use crate::sums;
 
 /// By what another process makes the same circuit.
 #[derive(Clone)]
@@ -149,7 +150,7 @@ impl PyCircuit {
         x.check_context(py, &self.setting, "function")?;
         if let (Body::Sum(plan), Recipe::Sum { length }) = (&*self.body, &self.recipe) {
             if !x.layout.is_packed() {
-                return crate::operators::sum(py, x);
+                return sums::sum(py, x);
             }
             let most = if self.setting.is_exact() { usize::MAX } else { length.next_power_of_two() };
             if x.layout.length.min(self.setting.slots()) > most {
@@ -159,7 +160,7 @@ impl PyCircuit {
                 );
                 return Err(plain(py, "ShapeError", message));
             }
-            return crate::operators::total(py, x, plan);
+            return sums::total(py, x, plan);
         }
         let (server, parts, body) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(&self.body));
         let values = long(py, progress, "function", move |ticker| {
@@ -223,7 +224,7 @@ impl PyCircuit {
 
 fn make_body(setting: &Setting, recipe: &Recipe) -> Result<Body> {
     if let Recipe::Sum { length } = recipe {
-        return sum_body(setting, *length);
+        return Ok(Body::Sum(setting.sum(*length)?));
     }
     if let Recipe::RealPolynomial { coefficients, interval } = recipe {
         return Ok(Body::RealPolynomial(match interval {
@@ -295,8 +296,8 @@ impl PyCircuit {
 
     /// The context.
     #[getter]
-    fn context(&self) -> crate::context::PyContext {
-        crate::context::PyContext { setting: Arc::clone(&self.setting) }
+    fn context(&self) -> PyContext {
+        PyContext { setting: Arc::clone(&self.setting) }
     }
 
     fn __repr__(&self) -> String {

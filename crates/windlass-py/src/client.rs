@@ -12,15 +12,16 @@ use windlass::rlwe::context::os_rng;
 use windlass::schemes::{Ciphertext, Encryptor, ckks};
 use windlass::{Approximate, NeedsKeys, Plaintext, Result};
 
-use crate::ciphertext::{Parts, PyCiphertext};
-use crate::context::{Kind, PublicKey, Setting, encryptor};
+use crate::array::{Parts, PyCiphertext};
 use crate::error::{of_file, plain, raise};
+use crate::handle::ServerKind;
 use crate::layout::Layout;
 use crate::needs::requests;
 use crate::numbers::{Numbers, Slice, Values, complex_to_numpy, integers_to_numpy, layout_of, values};
 use crate::progress::Ticker;
 use crate::runtime::{by_parts, long, quick};
-use crate::server::{PyServer, ServerKind};
+use crate::server::PyServer;
+use crate::setting::{Kind, PyContext, Setting};
 
 /// A client of the library.
 pub enum ClientKind {
@@ -165,7 +166,7 @@ fn encrypt(
     let needed = (layout.rows * layout.chunks(setting.slots())) as u64;
     let each = setting.rlwe().key_sizes().ciphertext_memory;
     if needed > 1 {
-        crate::runtime::check_memory(py, "the ciphertexts", needed.saturating_mul(each))?;
+        crate::memory::check_memory(py, "the ciphertexts", needed.saturating_mul(each))?;
     }
     let slice = array.slice()?;
     let parts =
@@ -382,8 +383,8 @@ impl PyClient {
 
     /// The context.
     #[getter]
-    fn context(&self) -> crate::context::PyContext {
-        crate::context::PyContext { setting: Arc::clone(&self.setting) }
+    fn context(&self) -> PyContext {
+        PyContext { setting: Arc::clone(&self.setting) }
     }
 
     fn __repr__(&self) -> String {
@@ -453,8 +454,8 @@ impl PyEncryptor {
 
     /// The context.
     #[getter]
-    fn context(&self) -> crate::context::PyContext {
-        crate::context::PyContext { setting: Arc::clone(&self.setting) }
+    fn context(&self) -> PyContext {
+        PyContext { setting: Arc::clone(&self.setting) }
     }
 
     /// Bytes of its file.
@@ -471,4 +472,18 @@ impl PyEncryptor {
         let bytes = crate::pickle::buffer(py, self.bytes.clone(), protocol)?;
         crate::pickle::reduce(py, "restore_encryptor", (self.setting.state.clone(), bytes))
     }
+}
+
+/// What a key of the encryptor needs.
+type PublicKey = windlass::rlwe::PublicKey;
+
+/// The encryptor over a public key.
+fn encryptor(setting: &Setting, key: PublicKey) -> Result<EncryptorKind> {
+    let key = Arc::new(key);
+    Ok(match &setting.kind {
+        Kind::Exact(context) => EncryptorKind::Exact(windlass::schemes::Encryptor::new(context.scheme(), key)),
+        Kind::Approximate(context) => {
+            EncryptorKind::Approximate(windlass::schemes::ckks::Encryptor::new(context.ckks(), key)?)
+        }
+    })
 }

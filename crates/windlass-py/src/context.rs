@@ -1,192 +1,32 @@
 //! Contexts: parameters, plans, keys.
 
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use windlass::bootstrap::{BootstrapSpec, Mode};
-use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
 use windlass::needs::KeyRequest;
 use windlass::params::preset_names;
-use windlass::rlwe::{KeySizes, RlweParams};
+use windlass::rlwe::RlweParams;
 use windlass::schemes::ckks::CkksSpec;
-use windlass::{Approximate, Error, NeedsKeys, ParamSpec, Params, Result, Scheme};
+use windlass::{NeedsKeys, ParamSpec, Params, Result, Scheme};
 
+use crate::array::PyCiphertext;
 use crate::bootstrapping::PyBootstrapping;
-use crate::ciphertext::PyCiphertext;
-use crate::circuit::{Body, PyCircuit, Recipe};
-use crate::client::{ClientKind, EncryptorKind, PyClient, PyEncryptor};
+use crate::circuit::{PyCircuit, Recipe};
+use crate::client::{ClientKind, PyClient, PyEncryptor};
 use crate::error::{of_file, plain, raise};
+use crate::handle::ServerKind;
 use crate::layout::in_words;
-use crate::linear::{LinearInner, LinearSpec, Matrix, PyLinear};
+use crate::matrix::{LinearInner, LinearSpec, PyLinear};
+use crate::memory::check_memory;
+use crate::natural::Natural;
 use crate::needs::{PyKeys, requests};
-use crate::numbers::{Natural, Slice, integers, prime_power, values};
-use crate::runtime::{check_memory, long, quick};
-use crate::server::{Keys, PyServer, ServerKind};
-
-/// A context of the library.
-pub enum Kind {
-    /// BGV or BFV.
-    Exact(windlass::Context),
-    /// CKKS.
-    Approximate(windlass::Context<Approximate>),
-}
-
-/// What all Python objects of one context share.
-pub struct Setting {
-    pub kind: Kind,
-    /// By what another process makes the same one.
-    pub state: String,
-    sums: Mutex<HashMap<usize, Arc<TracePlan>>>,
-    rolls: Mutex<HashMap<(usize, i64), Arc<LinearInner>>>,
-}
-
-/// Contexts in use by their state: transforms and slots are made once.
-static CONTEXTS: LazyLock<Mutex<HashMap<String, Weak<Setting>>>> = LazyLock::new(Mutex::default);
-
-impl Setting {
-    fn new(kind: Kind, state: String) -> Arc<Self> {
-        let setting = Arc::new(Self { kind, state: state.clone(), sums: Mutex::default(), rolls: Mutex::default() });
-        let mut known = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|_, setting| setting.strong_count() > 0);
-        known.insert(state, Arc::downgrade(&setting));
-        setting
-    }
-
-    fn of_params(context: windlass::Context) -> Arc<Self> {
-        let state = state(&[("parameters", context.params().to_json())]);
-        Self::new(Kind::Exact(context), state)
-    }
-
-    /// The context of this state, which another process may have written: everything is checked
-    /// again.
-    pub fn from_state(text: &str) -> Result<Arc<Self>> {
-        let known = CONTEXTS.lock().unwrap_or_else(PoisonError::into_inner).get(text).and_then(Weak::upgrade);
-        if let Some(setting) = known {
-            return Ok(setting);
-        }
-        let fields: serde_json::Value = serde_json::from_str(text).map_err(|_| malformed())?;
-        let field = |name: &str| fields.get(name).and_then(serde_json::Value::as_str);
-        let kind = match (field("preset"), field("parameters"), field("ckks")) {
-            (Some(preset), None, None) => {
-                let scheme = field("scheme").and_then(scheme_named).ok_or_else(malformed)?;
-                Kind::Exact(windlass::Context::preset(preset)?.with_scheme(scheme)?)
-            }
-            (None, Some(json), None) => Kind::Exact(windlass::Context::from_params(Params::from_json(json)?)?),
-            (None, None, Some(json)) => Kind::Approximate(windlass::Context::approximate(&CkksSpec::from_json(json)?)?),
-            _ => return Err(malformed()),
-        };
-        Ok(Self::new(kind, text.to_owned()))
-    }
-
-    /// The plaintext modulus of exact contexts.
-    pub fn modulus(&self) -> Option<u64> {
-        match &self.kind {
-            Kind::Exact(context) => Some(context.modulus()),
-            Kind::Approximate(_) => None,
-        }
-    }
-
-    /// Whether it computes with integers.
-    pub fn is_exact(&self) -> bool {
-        matches!(self.kind, Kind::Exact(_))
-    }
-
-    /// The degree of a slot.
-    pub fn degree(&self) -> usize {
-        match &self.kind {
-            Kind::Exact(context) => context.ring().degree(),
-            Kind::Approximate(_) => 1,
-        }
-    }
-
-    /// The slots of every ciphertext.
-    pub fn slots(&self) -> usize {
-        match &self.kind {
-            Kind::Exact(context) => context.slots(),
-            Kind::Approximate(context) => context.slots(),
-        }
-    }
-
-    /// The RLWE parameters.
-    pub fn rlwe(&self) -> &RlweParams {
-        match &self.kind {
-            Kind::Exact(context) => context.params().rlwe(),
-            Kind::Approximate(context) => context.ckks().rlwe().params(),
-        }
-    }
-
-    fn sizes(&self) -> KeySizes {
-        self.rlwe().key_sizes()
-    }
-
-    /// What names the context in messages.
-    pub fn in_words(&self) -> String {
-        match &self.kind {
-            Kind::Exact(context) => format!("{} {}", context.scheme(), context.params().name()),
-            Kind::Approximate(context) => format!("CKKS n = {}", context.ckks().spec().n),
-        }
-    }
-
-    /// Whether files of the one are files of the other.
-    pub fn same(&self, other: &Self) -> bool {
-        use windlass::wire::FileContext;
-        match (&self.kind, &other.kind) {
-            (Kind::Exact(a), Kind::Exact(b)) => a.files().hash() == b.files().hash(),
-            (Kind::Approximate(a), Kind::Approximate(b)) => a.files().hash() == b.files().hash(),
-            _ => false,
-        }
-    }
-
-    /// The plan that adds the slots of a ciphertext with vectors of this length.
-    pub fn sum(&self, length: usize) -> Result<Arc<TracePlan>> {
-        // Exact plans add all slots, approximate ones as many as the vector may fill.
-        let packed = if self.is_exact() { self.slots() } else { length.max(1).next_power_of_two().min(self.slots()) };
-        if let Some(plan) = self.sums.lock().unwrap_or_else(PoisonError::into_inner).get(&packed) {
-            return Ok(Arc::clone(plan));
-        }
-        let chain = match &self.kind {
-            Kind::Exact(context) => TraceChain::total(context.ring())?,
-            Kind::Approximate(context) => TraceChain::window(2 * context.ckks().spec().n as u64, 1, packed as u64)?,
-        };
-        let plan = Arc::new(TracePlan::new(&chain, &TraceSpec::default())?);
-        self.sums.lock().unwrap_or_else(PoisonError::into_inner).insert(packed, Arc::clone(&plan));
-        Ok(plan)
-    }
-
-    /// The plan of the cyclic shift of vectors of a length.
-    pub fn roll(self: &Arc<Self>, length: usize, shift: i64) -> Result<Arc<LinearInner>> {
-        let place = (length, shift.rem_euclid(length.max(1) as i64));
-        if let Some(plan) = self.rolls.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
-            return Ok(Arc::clone(plan));
-        }
-        let plan =
-            Arc::new(LinearInner::new(self, Matrix::Roll { length, shift: place.1 as usize }, LinearSpec::default())?);
-        self.rolls.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Arc::clone(&plan));
-        Ok(plan)
-    }
-}
-
-fn malformed() -> Error {
-    windlass::wire::WireError::Malformed { what: "context" }.into()
-}
-
-fn state(fields: &[(&str, String)]) -> String {
-    let object: serde_json::Map<String, serde_json::Value> =
-        fields.iter().map(|(name, text)| ((*name).to_owned(), text.clone().into())).collect();
-    serde_json::Value::from(object).to_string()
-}
-
-fn scheme_named(name: &str) -> Option<Scheme> {
-    match name {
-        "BGV" => Some(Scheme::Bgv),
-        "BFV" => Some(Scheme::Bfv),
-        _ => None,
-    }
-}
+use crate::numbers::{Slice, integers, prime_power, values};
+use crate::runtime::{long, quick};
+use crate::server::{Keys, PyServer};
+use crate::setting::{Kind, PyContext, Setting, scheme_named, state};
 
 /// BGV or BFV by name.
 pub fn scheme(py: Python<'_>, name: &str) -> PyResult<Scheme> {
@@ -204,23 +44,6 @@ pub fn scheme(py: Python<'_>, name: &str) -> PyResult<Scheme> {
 /// JSON text as Python objects.
 fn loads<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
     PyModule::import(py, "json")?.call_method1("loads", (text,))
-}
-
-/// What client and server agree on: scheme, parameters, slots.
-///
-/// Made by :meth:`plan`, :meth:`preset`, :meth:`approximate` or :meth:`from_file`; cheap to copy and
-/// to pickle. ``print(context)`` says the security with its source, the slots, the capacity and the
-/// size of every key before any is made.
-///
-/// Examples
-/// --------
-/// >>> import windlass as wl
-/// >>> context = wl.Context.plan(modulus=65537, depth=1)
-/// >>> context.security >= 128
-/// True
-#[pyclass(frozen, weakref, name = "Context", module = "windlass")]
-pub struct PyContext {
-    pub setting: Arc<Setting>,
 }
 
 impl PyContext {
@@ -521,6 +344,9 @@ impl PyContext {
     ///     The most keys that it may need, where that matters more than time.
     /// keys : sequence of int, optional
     ///     The automorphisms that have keys already: others are not used.
+    /// folding : {"automatic", "never", "always"}
+    ///     Whether a matrix with few rows is laid in blocks whose products are added afterwards: far
+    ///     fewer diagonals and keys. A named strategy means no folding.
     ///
     /// Returns
     /// -------
@@ -541,7 +367,7 @@ impl PyContext {
     /// >>> client, server = context.generate_keys(layer)
     /// >>> client.decrypt(layer @ server.receive(client.encrypt([5, 6])))
     /// array([17, 39])
-    #[pyo3(signature = (matrix, bias=None, *, strategy="automatic", max_keys=None, keys=None))]
+    #[pyo3(signature = (matrix, bias=None, *, strategy="automatic", max_keys=None, keys=None, folding="automatic"))]
     fn linear(
         &self,
         py: Python<'_>,
@@ -550,11 +376,12 @@ impl PyContext {
         strategy: &str,
         max_keys: Option<Natural>,
         keys: Option<Vec<Natural>>,
+        folding: &str,
     ) -> PyResult<PyLinear> {
         let max_keys = max_keys.map(|most| most.0 as usize);
         let keys = keys.map(|keys| keys.into_iter().map(|key| key.0).collect());
-        let (strategy, context) = (strategy.to_owned(), Arc::clone(&self.setting));
-        let spec = LinearSpec { strategy, max_keys, keys };
+        let (strategy, folding, context) = (strategy.to_owned(), folding.to_owned(), Arc::clone(&self.setting));
+        let spec = LinearSpec { strategy, max_keys, keys, folding };
         PyLinear::make(py, &context, matrix, bias, spec)
     }
 
@@ -576,9 +403,9 @@ impl PyContext {
         if length == 0 {
             return Err(plain(py, "ShapeError", "vectors without entries have no shift"));
         }
-        check_shift(py, &self.setting, length)?;
+        crate::matrix::check_shift(py, &self.setting, length)?;
         let setting = Arc::clone(&self.setting);
-        Ok(PyLinear { inner: long(py, None, "planning", move |_| setting.roll(length, shift))? })
+        Ok(PyLinear { inner: long(py, None, "planning", move |_| LinearInner::roll(&setting, length, shift))? })
     }
 
     /// The sum of a vector's entries; name it when keys are made, and ``x.sum()`` works.
@@ -1046,32 +873,6 @@ impl PyContext {
     }
 }
 
-impl Setting {
-    /// What operations cost on this machine.
-    pub fn prices(&self) -> windlass::circuits::CostModel {
-        match &self.kind {
-            Kind::Exact(context) => context.prices(),
-            Kind::Approximate(context) => context.prices(),
-        }
-    }
-
-    /// How to bootstrap, by names.
-    pub fn bootstrap_spec(&self, packed: bool, names: &[Option<String>; 5]) -> Result<BootstrapSpec> {
-        let Kind::Exact(context) = &self.kind else { return Err(malformed()) };
-        let own = context.bootstrapping_spec();
-        let [digits, unpacking, transform, partition, front_end] = names;
-        Ok(BootstrapSpec {
-            mode: if packed { Mode::Packed } else { Mode::Thin },
-            digits: digits.as_ref().map_or(Ok(own.digits), |name| name.parse())?,
-            unpacking: unpacking.as_ref().map_or(Ok(own.unpacking), |name| name.parse())?,
-            transform: transform.as_ref().map_or(Ok(own.transform), |name| name.parse())?,
-            partition: partition.as_ref().map_or(Ok(own.partition), |name| name.parse())?,
-            front_end: front_end.as_ref().map_or(Ok(own.front_end), |name| name.parse())?,
-            ..own
-        })
-    }
-}
-
 /// The names of all parameter sets.
 ///
 /// Returns
@@ -1198,15 +999,6 @@ fn describe_approximate<'py>(py: Python<'py>, spec: &CkksSpec, rlwe: &RlweParams
     Ok(dict)
 }
 
-/// Refuses shifts of vectors that nobody has: two diagonals for each ciphertext.
-pub fn check_shift(py: Python<'_>, setting: &Setting, length: usize) -> PyResult<()> {
-    check_memory(
-        py,
-        "the diagonals of the shift",
-        (length as u64).saturating_mul(if setting.is_exact() { 64 } else { 128 }),
-    )
-}
-
 /// What parameters are asked for, as Python says it.
 struct Asked<'a> {
     modulus: Natural,
@@ -1240,23 +1032,4 @@ impl Asked<'_> {
             max_switching_key_bytes: self.max_key_bytes.map(|bytes| bytes.0),
         })
     }
-}
-
-/// The circuit bodies that contexts make by themselves.
-pub fn sum_body(setting: &Setting, length: usize) -> Result<Body> {
-    Ok(Body::Sum(setting.sum(length)?))
-}
-
-/// What a key of the encryptor needs.
-pub type PublicKey = windlass::rlwe::PublicKey;
-
-/// The encryptor over a public key.
-pub fn encryptor(setting: &Setting, key: PublicKey) -> Result<EncryptorKind> {
-    let key = Arc::new(key);
-    Ok(match &setting.kind {
-        Kind::Exact(context) => EncryptorKind::Exact(windlass::schemes::Encryptor::new(context.scheme(), key)),
-        Kind::Approximate(context) => {
-            EncryptorKind::Approximate(windlass::schemes::ckks::Encryptor::new(context.ckks(), key)?)
-        }
-    })
 }

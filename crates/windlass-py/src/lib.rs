@@ -4,23 +4,32 @@
 //! calls into calls that can be interrupted. What is computed is computed by the crate `windlass`.
 #![deny(unsafe_code)]
 
+mod array;
 mod bootstrapping;
 mod ciphertext;
 mod circuit;
 mod client;
 mod context;
+mod elementwise;
 mod error;
+mod handle;
 mod layout;
 mod linear;
+mod matrix;
+mod memory;
+mod natural;
 mod needs;
 mod numbers;
 mod operators;
 mod pickle;
 mod prepared;
 mod progress;
+mod restore;
 mod runtime;
 mod server;
+mod setting;
 mod shared;
+mod sums;
 
 use pyo3::prelude::*;
 
@@ -28,30 +37,32 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _windlass {
     #[pymodule_export]
-    use super::bootstrapping::PyBootstrapping;
+    use super::array::PyCiphertext;
     #[pymodule_export]
-    use super::ciphertext::PyCiphertext;
+    use super::bootstrapping::PyBootstrapping;
     #[pymodule_export]
     use super::circuit::PyCircuit;
     #[pymodule_export]
     use super::client::{PyClient, PyEncryptor};
     #[pymodule_export]
-    use super::context::{PyContext, approximate_parameters, plan_parameters, preset_parameters, presets};
+    use super::context::{approximate_parameters, plan_parameters, preset_parameters, presets};
     #[pymodule_export]
-    use super::linear::PyLinear;
+    use super::matrix::PyLinear;
     #[pymodule_export]
     use super::needs::PyKeys;
     #[pymodule_export]
-    use super::pickle::{
+    use super::prepared::{PyPrepared, restore_prepared};
+    #[pymodule_export]
+    use super::restore::{
         restore_bootstrapping, restore_ciphertext, restore_circuit, restore_context, restore_encryptor, restore_keys,
         restore_linear, restore_server,
     };
     #[pymodule_export]
-    use super::prepared::{PyPrepared, restore_prepared};
-    #[pymodule_export]
     use super::runtime::{set_threads, threads};
     #[pymodule_export]
     use super::server::PyServer;
+    #[pymodule_export]
+    use super::setting::PyContext;
 
     use super::*;
 

@@ -8,9 +8,9 @@ use windlass::needs::KeyRequest;
 
 use crate::bootstrapping::PyBootstrapping;
 use crate::circuit::PyCircuit;
-use crate::context::Setting;
 use crate::error::plain;
-use crate::linear::PyLinear;
+use crate::matrix::PyLinear;
+use crate::setting::Setting;
 
 /// Keys by themselves, to be named in :meth:`Context.generate_keys`.
 #[pyclass(frozen, name = "Keys", module = "windlass")]

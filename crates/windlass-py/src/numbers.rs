@@ -2,15 +2,13 @@
 
 use num_complex::Complex64;
 use numpy::{PyArray1, PyArrayDescrMethods, PyReadonlyArrayDyn, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::Borrowed;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyBool;
 use windlass::ring::kernels::arith;
 
 use crate::error::{exception, plain};
 use crate::layout::{Layout, in_words};
-use crate::runtime::check_memory;
+use crate::memory::check_memory;
 
 /// What the numbers of an encrypted array are: the dtype that decryption gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,9 +95,6 @@ fn converted<'py>(array: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Bound<'py,
 /// approximate ones.
 pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'py>> {
     let py = given.py();
-    if given.is_instance_of::<crate::ciphertext::PyCiphertext>() {
-        return Err(dtype_error(py, "this is encrypted already: an array of plain numbers is expected here".into()));
-    }
     // What is right already takes no detour.
     if exact {
         if let Ok(array) = given.extract::<PyReadonlyArrayDyn<'py, i64>>()
@@ -272,27 +267,6 @@ fn position(index: usize, shape: &[usize]) -> String {
         .collect();
     parts.reverse();
     format!("index ({})", parts.join(", "))
-}
-
-/// A whole number that is not negative, as an argument.
-#[derive(Debug, Clone, Copy)]
-pub struct Natural(pub u64);
-
-impl<'py> FromPyObject<'_, 'py> for Natural {
-    type Error = PyErr;
-
-    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let py = given.py();
-        if given.is_instance_of::<PyBool>() {
-            return Err(dtype_error(py, format!("a whole number is expected, not {}", given.repr()?)));
-        }
-        let index = PyModule::import(py, "operator")?.getattr("index")?.call1((given,));
-        let index =
-            index.map_err(|_| dtype_error(py, format!("a whole number is expected, not {}", given.get_type())))?;
-        index.extract().map(Self).map_err(|_| {
-            plain(py, "ParameterError", format!("{index} is not in [0, 2^64), as the number that is expected here"))
-        })
-    }
 }
 
 /// Integers of any size below 2^63, in one dimension.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use windlass::ring::kernels::Mapping;
 
-use crate::linear::{LinearInner, PyLinear};
+use crate::matrix::{LinearInner, PyLinear};
 use crate::pickle::Bytes;
 use crate::runtime::long;
 use crate::server::PyServer;

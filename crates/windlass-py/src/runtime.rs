@@ -15,8 +15,8 @@ use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use windlass::{Error, Result};
 
-use crate::error::{exception, plain, raise};
-use crate::numbers::Natural;
+use crate::error::{plain, raise};
+use crate::natural::Natural;
 use crate::progress::{Bar, Ticker};
 
 /// How often a waiting thread looks for signals.
@@ -272,18 +272,4 @@ fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
     let is_main = threading.call_method0("current_thread")?.is(&main);
     IS_MAIN.set(Some(is_main));
     Ok(is_main)
-}
-
-/// Refuses sizes that can be foreseen and that the system does not give.
-pub fn check_memory(py: Python<'_>, what: &'static str, bytes: u64) -> PyResult<()> {
-    if bytes < 1 << 20 {
-        return Ok(());
-    }
-    windlass::check_memory(what, bytes).map_err(|error| match error {
-        Error::OutOfMemory { bytes, .. } => {
-            let message = format!("{what} take {bytes} bytes of memory, which the system does not give");
-            exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes))
-        }
-        other => raise(py, other),
-    })
 }

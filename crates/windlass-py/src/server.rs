@@ -10,59 +10,13 @@ use windlass::bootstrap::{BootstrapKeys, BootstrapPlan};
 use windlass::ring::kernels::Mapping;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{self, BootstrapContext, WireError};
-use windlass::{Approximate, Result};
 
+use crate::array::PyCiphertext;
 use crate::bootstrapping::PyBootstrapping;
-use crate::ciphertext::PyCiphertext;
-use crate::context::{Kind, PyContext, Setting};
 use crate::error::{of_file, plain};
+use crate::handle::{Handle, ServerKind};
 use crate::runtime::{long, quick};
-
-/// A server of the library.
-pub enum ServerKind {
-    /// BGV or BFV.
-    Exact(windlass::Server),
-    /// CKKS.
-    Approximate(windlass::Server<Approximate>),
-}
-
-impl ServerKind {
-    /// A server that holds no keys.
-    pub fn without_keys(setting: &Setting) -> Result<Self> {
-        Ok(match &setting.kind {
-            Kind::Exact(context) => Self::Exact(context.server_without_keys()?),
-            Kind::Approximate(context) => {
-                let keys = EvaluationKeys::empty(context.ckks().rlwe());
-                Self::Approximate(context.server_from_keys(Arc::new(keys))?)
-            }
-        })
-    }
-
-    /// The evaluation keys.
-    pub fn keys(&self) -> &Arc<EvaluationKeys> {
-        match self {
-            Self::Exact(server) => server.engine().keys(),
-            Self::Approximate(server) => server.engine().keys(),
-        }
-    }
-}
-
-/// What ciphertexts hold of their server. It is empty after `close`.
-pub struct Handle {
-    pub setting: Arc<Setting>,
-    kind: RwLock<Option<Arc<ServerKind>>>,
-    /// How the servers of these keys refresh.
-    pub bootstrappings: Vec<PyBootstrapping>,
-}
-
-impl Handle {
-    /// The server, unless it was closed.
-    pub fn open(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
-        let kind = self.kind.read().unwrap_or_else(PoisonError::into_inner);
-        kind.clone()
-            .ok_or_else(|| plain(py, "ServerClosed", "the server was closed, and its keys are gone: load them again"))
-    }
-}
+use crate::setting::{Kind, PyContext, Setting};
 
 /// Where keys ready for use lie.
 pub enum Keys {

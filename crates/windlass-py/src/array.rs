@@ -1,0 +1,128 @@
+//! Encrypted arrays.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use windlass::schemes::{Ciphertext, ckks};
+
+use crate::error::plain;
+use crate::handle::{Handle, ServerKind};
+use crate::layout::Layout;
+use crate::numbers::Numbers;
+use crate::setting::Setting;
+
+/// Ciphertexts of one scheme, row by row.
+pub enum Parts {
+    /// BGV or BFV.
+    Exact(Vec<Ciphertext>),
+    /// CKKS.
+    Approximate(Vec<ckks::Ciphertext>),
+}
+
+impl Parts {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Exact(list) => list.len(),
+            Self::Approximate(list) => list.len(),
+        }
+    }
+
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Exact(list) => list.iter().map(Ciphertext::bytes).sum(),
+            Self::Approximate(list) => list.iter().map(ckks::Ciphertext::bytes).sum(),
+        }
+    }
+
+    /// Those of some rows.
+    pub fn rows(&self, chunks: usize, rows: &[usize]) -> Self {
+        let places = rows.iter().flat_map(|row| row * chunks..(row + 1) * chunks);
+        match self {
+            Self::Exact(list) => Self::Exact(places.map(|place| list[place].clone()).collect()),
+            Self::Approximate(list) => Self::Approximate(places.map(|place| list[place].clone()).collect()),
+        }
+    }
+}
+
+/// An encrypted array.
+///
+/// Made by :meth:`Client.encrypt`. Bound to a server (:meth:`Server.receive`) it computes as NumPy
+/// arrays do: ``+ - *`` with ciphertexts, arrays and numbers, ``**`` with a positive integer, ``@``,
+/// ``x.sum()``, ``x.roll(k)``, ``x.refresh()``, indexing of rows.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> context = wl.Context.preset("insecure_toy_256")
+/// >>> client, server = context.generate_keys(context.products())
+/// >>> x = server.receive(client.encrypt([1, 2, 3]))
+/// >>> client.decrypt(x * x - 2 * x + [10, 20, 30])
+/// array([ 9, 20, 33])
+#[pyclass(frozen, weakref, name = "Ciphertext", module = "windlass")]
+pub struct PyCiphertext {
+    pub setting: Arc<Setting>,
+    pub parts: Arc<Parts>,
+    pub layout: Layout,
+    pub numbers: Numbers,
+    /// Whether entries are elements of slots of higher degree, d coefficients each.
+    pub elements: bool,
+    /// Whether slots beyond the entries hold zeros.
+    pub clean: bool,
+    pub server: Option<Arc<Handle>>,
+}
+
+impl PyCiphertext {
+    /// A fresh encryption.
+    pub fn fresh(setting: &Arc<Setting>, parts: Parts, layout: Layout, numbers: Numbers, elements: bool) -> Self {
+        Self {
+            setting: Arc::clone(setting),
+            parts: Arc::new(parts),
+            layout,
+            numbers,
+            elements,
+            clean: true,
+            server: None,
+        }
+    }
+
+    /// What was computed from this one.
+    pub fn result(&self, parts: Parts, layout: Layout, numbers: Numbers, clean: bool) -> Self {
+        let (setting, server) = (Arc::clone(&self.setting), self.server.clone());
+        Self { setting, parts: Arc::new(parts), layout, numbers, elements: self.elements, clean, server }
+    }
+
+    /// The same ciphertext with a server.
+    pub fn bound_to(&self, server: &Arc<Handle>) -> Self {
+        Self { server: Some(Arc::clone(server)), ..self.copied() }
+    }
+
+    /// The same array.
+    pub fn copied(&self) -> Self {
+        let (setting, parts) = (Arc::clone(&self.setting), Arc::clone(&self.parts));
+        Self { setting, parts, layout: self.layout.clone(), server: self.server.clone(), ..*self }
+    }
+
+    /// Ciphertexts of a row.
+    pub fn chunks(&self) -> usize {
+        self.layout.chunks(self.setting.slots())
+    }
+
+    pub fn check_context(&self, py: Python<'_>, setting: &Arc<Setting>, operation: &str) -> PyResult<()> {
+        if Arc::ptr_eq(&self.setting, setting) || self.setting.same(setting) {
+            return Ok(());
+        }
+        let message = format!(
+            "{operation}: the ciphertext belongs to another context ({}, not {})",
+            self.setting.in_words(),
+            setting.in_words()
+        );
+        Err(plain(py, "OtherContext", message))
+    }
+
+    /// The server that computes.
+    pub fn server(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
+        let message =
+            "this ciphertext is not bound to a server, which holds the keys to compute with: x = server.receive(x)";
+        self.server.as_ref().ok_or_else(|| plain(py, "NotBound", message))?.open(py)
+    }
+}

@@ -1,0 +1,338 @@
+//! Operators of encrypted arrays, entry by entry.
+//!
+//! Slots beyond the entries of a row hold zeros, unless an operation puts something there: then the
+//! array is not *clean*, and sums mask those slots first.
+
+use std::sync::Arc;
+
+use num_complex::Complex64;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use windlass::schemes::ckks::complex;
+use windlass::{Evaluator, Result};
+
+use crate::array::{Parts, PyCiphertext};
+use crate::error::plain;
+use crate::handle::ServerKind;
+use crate::layout::Layout;
+use crate::numbers::{Numbers, Slice, Values, numpy, values};
+use crate::progress::Ticker;
+use crate::runtime::by_parts;
+
+/// The right side of an operator.
+pub enum Operand<'py> {
+    /// An encrypted array of the same shape, or one row for all.
+    Encrypted(Bound<'py, PyCiphertext>),
+    /// A number.
+    Number(Values<'py>),
+    /// An array, broadcast to the shape.
+    Array(Values<'py>),
+}
+
+impl<'py> Operand<'py> {
+    /// Anything that NumPy would take, checked.
+    pub fn of(left: &PyCiphertext, given: &Bound<'py, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        if let Ok(other) = given.cast::<PyCiphertext>() {
+            other.get().check_context(py, &left.setting, "operator")?;
+            return Ok(Self::Encrypted(other.clone()));
+        }
+        let array = values(given, left.setting.is_exact())?;
+        array.check(py, "operand", left.setting.modulus())?;
+        if array.shape().is_empty() {
+            return Ok(Self::Number(array));
+        }
+        if array.shape() == left.layout.dims {
+            return Ok(Self::Array(array));
+        }
+        let spread = numpy(py)?.getattr("broadcast_to")?.call1((given, left.layout.dims.clone()));
+        let spread = spread.map_err(|_| {
+            let message =
+                format!("an array of shape {:?} does not broadcast to {}", array.shape(), left.layout.in_words());
+            plain(py, "ShapeError", message)
+        })?;
+        Ok(Self::Array(values(&spread, left.setting.is_exact())?))
+    }
+}
+
+/// Applies `one` to each, in parallel where there are several.
+pub fn each<C: Sync, D: Send>(
+    ticker: &Ticker,
+    list: &[C],
+    one: impl Fn(&C) -> Result<D> + Sync + Send,
+) -> Result<Vec<D>> {
+    numbered(ticker, list, |_, ct| one(ct))
+}
+
+/// Applies `one` to each with its number.
+fn numbered<C: Sync, D: Send>(
+    ticker: &Ticker,
+    list: &[C],
+    one: impl Fn(usize, &C) -> Result<D> + Sync + Send,
+) -> Result<Vec<D>> {
+    if let [only] = list {
+        return Ok(vec![one(0, only)?]);
+    }
+    let checked = |(number, ct)| ticker.check("the operation").and_then(|()| one(number, ct));
+    list.par_iter().enumerate().map(checked).collect()
+}
+
+/// What two encrypted arrays have in common: server and shape; one row stands for all.
+pub fn paired(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<(Arc<ServerKind>, Layout)> {
+    let joined = a.layout.joined(&b.layout).filter(|_| a.elements == b.elements);
+    let layout = joined.ok_or_else(|| {
+        let scattered = if a.layout.is_packed() == b.layout.is_packed() { "" } else { "; the entries of a sum lie in ciphertexts of their own, those of an encrypted vector in one" };
+        let message = format!("encrypted arrays of shapes {} and {} do not go together: shapes must be equal, or one of them a single row{scattered}", a.layout.in_words(), b.layout.in_words());
+        plain(py, "ShapeError", message)
+    })?;
+    let server = if a.server.is_some() { a.server(py)? } else { b.server(py)? };
+    Ok((server, layout))
+}
+
+/// The result with the server of whichever has one.
+pub fn result_of(a: &PyCiphertext, b: &PyCiphertext, parts: Parts, layout: Layout, clean: bool) -> PyCiphertext {
+    let base = if a.server.is_some() { a } else { b };
+    base.result(parts, layout, a.numbers.joined(b.numbers), clean)
+}
+
+/// An operation of two ciphertexts on all pairs.
+macro_rules! on_pairs {
+    ($py:expr, $a:expr, $b:expr, $method:ident, $clean:expr) => {{
+        let (a, b): (&PyCiphertext, &PyCiphertext) = ($a, $b);
+        let (server, layout) = paired($py, a, b)?;
+        let (of_a, of_b) = (a.parts.len(), b.parts.len());
+        let count = of_a.max(of_b);
+        let places: Vec<(usize, usize)> = (0..count).map(|k| (k % of_a, k % of_b)).collect();
+        let parts = by_parts($py, count, |ticker| {
+            Ok(match (&*server, &*a.parts, &*b.parts) {
+                (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
+                    Parts::Exact(each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?)
+                }
+                (ServerKind::Approximate(s), Parts::Approximate(x), Parts::Approximate(y)) => {
+                    Parts::Approximate(each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?)
+                }
+                _ => unreachable!("contexts are the same"),
+            })
+        })?;
+        Ok(result_of(a, b, parts, layout, $clean))
+    }};
+}
+
+/// `a + b`.
+pub fn add(a: &PyCiphertext, b: Operand<'_>) -> PyResult<PyCiphertext> {
+    match b {
+        Operand::Encrypted(b) => on_pairs!(b.py(), a, b.get(), add, a.clean && b.get().clean),
+        Operand::Number(values) => shifted(a, &values, true, 1.0),
+        Operand::Array(values) => shifted(a, &values, false, 1.0),
+    }
+}
+
+/// `a - b`.
+pub fn subtract(a: &PyCiphertext, b: Operand<'_>) -> PyResult<PyCiphertext> {
+    match b {
+        Operand::Encrypted(b) => on_pairs!(b.py(), a, b.get(), sub, a.clean && b.get().clean),
+        Operand::Number(values) => shifted(a, &values, true, -1.0),
+        Operand::Array(values) => shifted(a, &values, false, -1.0),
+    }
+}
+
+/// `a * b`, entry by entry.
+pub fn multiply(a: &PyCiphertext, b: Operand<'_>) -> PyResult<PyCiphertext> {
+    match b {
+        Operand::Encrypted(b) if std::ptr::eq(a, b.get()) => square(b.py(), a),
+        Operand::Encrypted(b) => multiply_pairs(b.py(), a, b.get()),
+        Operand::Number(values) => scaled(a, &values),
+        Operand::Array(values) => weighted(a, &values),
+    }
+}
+
+/// `a * b` of encrypted arrays, entry by entry.
+pub fn multiply_pairs(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<PyCiphertext> {
+    on_pairs!(py, a, b, multiply, a.clean || b.clean)
+}
+
+pub fn square(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let server = a.server(py)?;
+    let parts = by_parts(py, a.parts.len(), |ticker| {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(ticker, x, |x| s.square(x))?),
+            (ServerKind::Approximate(s), Parts::Approximate(x)) => {
+                Parts::Approximate(each(ticker, x, |x| s.square(x))?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(parts, a.layout.clone(), a.numbers, a.clean))
+}
+
+/// `−a`.
+pub fn negate(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let server = a.server(py)?;
+    let parts = by_parts(py, a.parts.len(), |ticker| {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(x)) => Parts::Exact(each(ticker, x, |x| s.engine().negate(x))?),
+            (ServerKind::Approximate(s), Parts::Approximate(x)) => {
+                Parts::Approximate(each(ticker, x, |x| s.negate(x))?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    let numbers = if a.numbers == Numbers::Unsigned { Numbers::Signed } else { a.numbers };
+    Ok(a.result(parts, a.layout.clone(), numbers, a.clean))
+}
+
+/// The public numbers of one ciphertext, as the library takes them.
+enum Chunk {
+    Integers(Vec<i64>),
+    Complex(Vec<Complex64>),
+}
+
+/// The numbers that ciphertext `part` meets; `same` repeats one number. Zeros follow the entries.
+fn chunk(a: &PyCiphertext, slice: Slice<'_>, part: usize, same: bool, sign: f64) -> Chunk {
+    let (slots, chunks) = (a.setting.slots(), a.chunks());
+    let entries = a.layout.entries(part % chunks, slots);
+    let start = (part / chunks) * a.layout.length;
+    let range = if same { 0..1 } else { start + entries.start..start + entries.end };
+    let count = entries.len();
+    let integer = if sign < 0.0 { -1 } else { 1 };
+    match slice {
+        Slice::Signed(list) => Chunk::Integers(filled(list[range].iter().map(|&x| integer * x), count, count)),
+        Slice::Unsigned(list) => Chunk::Integers(filled(list[range].iter().map(|&x| integer * x as i64), count, count)),
+        Slice::Real(list) => Chunk::Complex(filled(complex(&list[range]).into_iter().map(|z| z * sign), count, slots)),
+        Slice::Complex(list) => Chunk::Complex(filled(list[range].iter().map(|z| z * sign), count, slots)),
+    }
+}
+
+/// The values, the last repeated up to `count` of them, zeros up to `length`.
+fn filled<T: Copy + Default>(values: impl Iterator<Item = T>, count: usize, length: usize) -> Vec<T> {
+    let mut list: Vec<T> = values.collect();
+    let last = list.last().copied().unwrap_or_default();
+    list.resize(count, last);
+    list.resize(length, T::default());
+    list
+}
+
+fn refuse_elements(py: Python<'_>, a: &PyCiphertext) -> PyResult<()> {
+    if a.elements {
+        return Err(plain(
+            py,
+            "NotIntegers",
+            "arrays of elements (elements=True) meet encrypted arrays alone: encrypt the other operand with elements=True",
+        ));
+    }
+    Ok(())
+}
+
+fn python<'py>(values: &Values<'py>) -> Python<'py> {
+    match values {
+        Values::Signed(array) => array.py(),
+        Values::Unsigned(array) => array.py(),
+        Values::Real(array) => array.py(),
+        Values::Complex(array) => array.py(),
+    }
+}
+
+/// `a ± values`, on the entries alone.
+fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyResult<PyCiphertext> {
+    let py = python(values);
+    refuse_elements(py, a)?;
+    let (server, slice) = (a.server(py)?, values.slice()?);
+    let parts = by_parts(py, a.parts.len(), |ticker| {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => {
+                Parts::Exact(numbered(ticker, list, |part, ct| match chunk(a, slice, part, same, sign) {
+                    Chunk::Integers(values) => s.add_integers(ct, &values),
+                    Chunk::Complex(_) => unreachable!("exact contexts take integers"),
+                })?)
+            }
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
+                Parts::Approximate(numbered(ticker, list, |part, ct| match chunk(a, slice, part, same, sign) {
+                    Chunk::Complex(values) => s.engine().add_plain(ct, &values),
+                    Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
+                })?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    let signed = sign < 0.0 && a.numbers == Numbers::Unsigned;
+    let numbers = if signed { Numbers::Signed } else { a.numbers.joined(meant(values, same)) };
+    Ok(a.result(parts, a.layout.clone(), numbers, a.clean))
+}
+
+/// What public numbers make of the dtype: a single integer that is not negative leaves it.
+fn meant(values: &Values<'_>, same: bool) -> Numbers {
+    match values.slice() {
+        Ok(Slice::Signed(list)) if same && list.first().is_some_and(|&x| x >= 0) => Numbers::Unsigned,
+        _ => values.numbers(),
+    }
+}
+
+/// `number · a`.
+fn scaled(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
+    let py = python(values);
+    let (server, slice) = (a.server(py)?, values.slice()?);
+    let parts = by_parts(py, a.parts.len(), |ticker| {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => Parts::Exact(each(ticker, list, |ct| match slice {
+                Slice::Signed(number) => s.multiply_integer(ct, number[0]),
+                Slice::Unsigned(number) => s.multiply_integer(ct, number[0]),
+                _ => unreachable!("exact contexts take integers"),
+            })?),
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
+                Parts::Approximate(each(ticker, list, |ct| match slice {
+                    Slice::Real(number) => s.multiply_real(ct, number[0]),
+                    Slice::Complex(number) => s.engine().multiply_scalar(ct, number[0]),
+                    _ => unreachable!("approximate contexts take complex numbers"),
+                })?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(parts, a.layout.clone(), a.numbers.joined(meant(values, true)), a.clean))
+}
+
+/// `values · a`, entry by entry: what lies beyond the entries becomes zero.
+fn weighted(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
+    let py = python(values);
+    refuse_elements(py, a)?;
+    let (server, slice) = (a.server(py)?, values.slice()?);
+    let parts = by_parts(py, a.parts.len(), |ticker| {
+        Ok(match (&*server, &*a.parts) {
+            (ServerKind::Exact(s), Parts::Exact(list)) => {
+                Parts::Exact(numbered(ticker, list, |part, ct| match chunk(a, slice, part, false, 1.0) {
+                    Chunk::Integers(values) => s.multiply_integers(ct, &values),
+                    Chunk::Complex(_) => unreachable!("exact contexts take integers"),
+                })?)
+            }
+            (ServerKind::Approximate(s), Parts::Approximate(list)) => {
+                Parts::Approximate(numbered(ticker, list, |part, ct| match chunk(a, slice, part, false, 1.0) {
+                    Chunk::Complex(values) => s.engine().multiply_plain(ct, &values),
+                    Chunk::Integers(_) => unreachable!("approximate contexts take complex numbers"),
+                })?)
+            }
+            _ => unreachable!("contexts are the same"),
+        })
+    })?;
+    Ok(a.result(parts, a.layout.clone(), a.numbers.joined(values.numbers()), true))
+}
+
+/// `a / number`.
+pub fn divide(a: &PyCiphertext, number: &Bound<'_, PyAny>) -> PyResult<PyCiphertext> {
+    let py = number.py();
+    if a.setting.is_exact() {
+        return Err(plain(
+            py,
+            "DTypeError",
+            "integers modulo q have no division: multiply by an inverse, pow(k, -1, q), or use wl.Context.approximate(...)",
+        ));
+    }
+    if number.cast::<PyCiphertext>().is_ok() {
+        return Err(plain(
+            py,
+            "DTypeError",
+            "division by an encrypted number: multiply by a polynomial that approximates 1/x on the range of the numbers",
+        ));
+    }
+    let inverse = numpy(py)?.getattr("divide")?.call1((1.0, number))?;
+    multiply(a, Operand::of(a, &inverse)?)
+}

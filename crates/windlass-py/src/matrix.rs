@@ -1,0 +1,354 @@
+//! Planned matrices.
+
+use std::sync::Arc;
+
+use num_complex::Complex64;
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use windlass::circuits::linear::Prepares;
+use windlass::circuits::{ComplexSlots, Folding, MatrixPlan, MatrixSpec, PlanSpec};
+use windlass::needs::KeyRequest;
+use windlass::ring::kernels::Mapping;
+use windlass::{Error, NeedsKeys, Result};
+
+use crate::array::{Parts, PyCiphertext};
+use crate::elementwise::{self, Operand};
+use crate::error::plain;
+use crate::handle::ServerKind;
+use crate::memory::check_memory;
+use crate::numbers::{Numbers, Slice, values};
+use crate::runtime::{long, stopped};
+use crate::setting::{Kind, Setting};
+
+/// Whatever is asked of the plan of either kind.
+macro_rules! on_plan {
+    ($inner:expr, |$plan:ident| $body:expr) => {
+        match &$inner.plan {
+            $crate::matrix::Plan::Exact($plan) => $body,
+            $crate::matrix::Plan::Approximate($plan) => $body,
+        }
+    };
+}
+
+pub(crate) use on_plan;
+
+/// The entries of a matrix, row by row.
+pub enum Matrix {
+    /// Integers.
+    Integers { rows: usize, columns: usize, entries: Vec<i64>, numbers: Numbers },
+    /// Real or complex numbers.
+    Complex { rows: usize, columns: usize, entries: Vec<Complex64>, numbers: Numbers },
+    /// The permutation of a cyclic shift.
+    Roll { length: usize, shift: usize },
+}
+
+/// What a plan may use.
+#[derive(Clone)]
+pub struct LinearSpec {
+    pub strategy: String,
+    pub max_keys: Option<usize>,
+    pub keys: Option<Vec<u64>>,
+    /// Whether matrices with few rows are folded: automatic, never or always.
+    pub folding: String,
+}
+
+impl Default for LinearSpec {
+    fn default() -> Self {
+        Self { strategy: "automatic".into(), max_keys: None, keys: None, folding: "automatic".into() }
+    }
+}
+
+/// A plan of either kind.
+pub enum Plan {
+    Exact(MatrixPlan),
+    Approximate(MatrixPlan<ComplexSlots>),
+}
+
+/// A matrix with its plan.
+pub struct LinearInner {
+    pub setting: Arc<Setting>,
+    pub matrix: Matrix,
+    pub spec: LinearSpec,
+    pub plan: Plan,
+    /// The bias as it was given, and its numbers.
+    pub bias: Option<(Py<PyAny>, Numbers)>,
+}
+
+impl Matrix {
+    pub fn rows(&self) -> usize {
+        match self {
+            Self::Integers { rows, .. } | Self::Complex { rows, .. } => *rows,
+            Self::Roll { length, .. } => *length,
+        }
+    }
+
+    pub fn columns(&self) -> usize {
+        match self {
+            Self::Integers { columns, .. } | Self::Complex { columns, .. } => *columns,
+            Self::Roll { length, .. } => *length,
+        }
+    }
+
+    /// (row, column) of the ones of a cyclic shift: entry i goes to i + shift.
+    fn shifts(length: usize, shift: usize) -> impl Iterator<Item = (usize, usize)> {
+        (0..length).map(move |row| (row, (row + length - shift) % length))
+    }
+}
+
+impl LinearInner {
+    /// Plans a matrix.
+    pub fn new(setting: &Arc<Setting>, matrix: Matrix, spec: LinearSpec) -> Result<Self> {
+        let folding = match (spec.folding.as_str(), spec.strategy.as_str()) {
+            // Who names an algorithm means just that.
+            ("automatic", "automatic") => Folding::Automatic,
+            ("automatic" | "never", _) => Folding::Never,
+            ("always", _) => Folding::Always,
+            (given, _) => {
+                let known = ["automatic", "never", "always"].map(str::to_owned).to_vec();
+                return Err(Error::UnknownName { what: "folding", given: given.to_owned(), known });
+            }
+        };
+        let linear = PlanSpec {
+            strategy: spec.strategy.parse()?,
+            max_keys: spec.max_keys,
+            keys: spec.keys.as_ref().map(|keys| keys.iter().copied().collect()),
+            ..PlanSpec::default()
+        };
+        let how = MatrixSpec { linear, folding };
+        let plan = match &setting.kind {
+            Kind::Exact(context) => Plan::Exact(match &matrix {
+                Matrix::Integers { columns, entries, .. } => {
+                    let rows: Vec<&[i64]> = entries.chunks(*columns).collect();
+                    MatrixPlan::from_dense(context.ring(), &rows, &how)?
+                }
+                Matrix::Roll { length, shift } => {
+                    let ones = Matrix::shifts(*length, *shift).map(|(row, column)| (row, column, 1));
+                    MatrixPlan::from_sparse(context.ring(), *length, *length, ones, &how)?
+                }
+                Matrix::Complex { .. } => unreachable!("exact contexts take integers"),
+            }),
+            Kind::Approximate(context) => {
+                let slots = context.vectors(context.slots())?;
+                let (rows, columns) = (matrix.rows(), matrix.columns());
+                Plan::Approximate(match &matrix {
+                    Matrix::Complex { columns: width, entries, .. } => {
+                        let entries = entries.iter().enumerate().map(|(k, &z)| (k / width, k % width, z));
+                        MatrixPlan::sparse_matrix(&slots, rows, columns, entries, &how)?
+                    }
+                    Matrix::Roll { length, shift } => {
+                        let ones = Matrix::shifts(*length, *shift).map(|(row, column)| (row, column, Complex64::ONE));
+                        MatrixPlan::sparse_matrix(&slots, rows, columns, ones, &how)?
+                    }
+                    Matrix::Integers { .. } => unreachable!("approximate contexts take complex numbers"),
+                })
+            }
+        };
+        Ok(Self { setting: Arc::clone(setting), matrix, spec, plan, bias: None })
+    }
+
+    /// The plan of the cyclic shift of vectors of a length, made once.
+    pub fn roll(setting: &Arc<Setting>, length: usize, shift: i64) -> Result<Arc<Self>> {
+        let shift = shift.rem_euclid(length.max(1) as i64) as usize;
+        // Slots beyond the entries are to stay zeros.
+        let spec = LinearSpec { folding: "never".into(), ..LinearSpec::default() };
+        let make = || Ok(Arc::new(Self::new(setting, Matrix::Roll { length, shift }, spec)?));
+        setting.shift((length, shift), make)
+    }
+
+    /// Whether slots beyond the rows hold parts of other sums.
+    pub fn is_folded(&self) -> bool {
+        on_plan!(self, |plan| plan.sum().is_some())
+    }
+
+    pub fn key_request(&self) -> KeyRequest {
+        on_plan!(self, |plan| plan.key_request())
+    }
+
+    fn numbers(&self) -> Option<Numbers> {
+        match &self.matrix {
+            Matrix::Integers { numbers, .. } | Matrix::Complex { numbers, .. } => Some(*numbers),
+            Matrix::Roll { .. } => None,
+        }
+    }
+
+    /// The product with every row of an encrypted array.
+    pub fn apply(
+        self: &Arc<Self>,
+        py: Python<'_>,
+        x: &PyCiphertext,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyCiphertext> {
+        x.check_context(py, &self.setting, "matrix product")?;
+        if x.layout.length != self.matrix.columns() || !x.layout.is_packed() || x.layout.dims.is_empty() {
+            let (rows, columns) = (self.matrix.rows(), self.matrix.columns());
+            let message = format!(
+                "a matrix of shape ({rows}, {columns}) does not multiply vectors of {} entries",
+                x.layout.length
+            );
+            return Err(plain(py, "ShapeError", message));
+        }
+        let (server, parts, own, chunks) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(self), x.chunks());
+        let products = long(py, progress, "matrix product", move |ticker| {
+            let count = parts.len() / chunks;
+            let step = || if ticker.tick(count).is_break() { Err(stopped("matrix product")) } else { Ok(()) };
+            Ok(match (&*server, &*parts, &own.plan) {
+                (ServerKind::Exact(s), Parts::Exact(list), Plan::Exact(plan)) => {
+                    Parts::Exact(rows_of(list, chunks, |row| {
+                        let product = match row {
+                            [only] if plan.products().grid().rows() == 1 => vec![s.apply(plan, only)?],
+                            _ => s.apply_grid(plan, row)?,
+                        };
+                        step().map(|()| product)
+                    })?)
+                }
+                (ServerKind::Approximate(s), Parts::Approximate(list), Plan::Approximate(plan)) => {
+                    Parts::Approximate(rows_of(list, chunks, |row| {
+                        let product = match row {
+                            [only] if plan.products().grid().rows() == 1 => vec![s.apply(plan, only)?],
+                            _ => s.apply_grid(plan, row)?,
+                        };
+                        step().map(|()| product)
+                    })?)
+                }
+                _ => unreachable!("contexts are the same"),
+            })
+        })?;
+        let numbers = self.numbers().map_or(x.numbers, |numbers| x.numbers.joined(numbers));
+        let product = x.result(products, x.layout.with_length(self.matrix.rows()), numbers, !self.is_folded());
+        match &self.bias {
+            None => Ok(product),
+            Some((bias, _)) => elementwise::add(&product, Operand::of(&product, bias.bind(py))?),
+        }
+    }
+}
+
+impl LinearInner {
+    /// Constants in memory, for the next products of a server.
+    pub fn share_prepared(&self, kind: &ServerKind, memory: Arc<Mapping>) -> Result<()> {
+        match (kind, &self.plan) {
+            (ServerKind::Exact(s), Plan::Exact(plan)) => s.share_prepared(plan.products(), memory),
+            (ServerKind::Approximate(s), Plan::Approximate(plan)) => s.share_prepared(plan.products(), memory),
+            _ => Err(other_scheme()),
+        }
+    }
+}
+
+/// The level that constants are to meet: of no account for exact contexts, whose constants serve all.
+pub fn level_of(py: Python<'_>, inner: &LinearInner, like: Option<&PyCiphertext>) -> PyResult<usize> {
+    let Kind::Approximate(context) = &inner.setting.kind else { return Ok(0) };
+    let Some(like) = like else { return Ok(context.ckks().top_level()) };
+    like.check_context(py, &inner.setting, "prepare")?;
+    let (server, parts) = (like.server(py)?, Arc::clone(&like.parts));
+    crate::runtime::quick(py, || match (&*server, &*parts) {
+        (ServerKind::Approximate(s), Parts::Approximate(list)) => s.engine().level_for(&list[0]),
+        _ => Err(other_scheme()),
+    })
+}
+
+pub fn other_scheme() -> Error {
+    let (left, right) = ("a matrix".to_owned(), "a server of another scheme".to_owned());
+    Error::ContextMismatch { operation: "constants", left, right }
+}
+
+/// The products of all rows, one after the other in memory; the first by itself, since it converts
+/// the constants that the others use.
+fn rows_of<C: Sync + Send>(
+    list: &[C],
+    chunks: usize,
+    one: impl Fn(&[C]) -> Result<Vec<C>> + Sync + Send,
+) -> Result<Vec<C>> {
+    let Some((first, rest)) = list.split_at_checked(chunks) else { return Ok(Vec::new()) };
+    let mut all = one(first)?;
+    let rest: Vec<Vec<C>> = rest.par_chunks(chunks).map(&one).collect::<Result<_>>()?;
+    all.extend(rest.into_iter().flatten());
+    Ok(all)
+}
+
+/// A matrix, planned: ``layer @ x`` multiplies an encrypted vector, ``layer(x)`` every row of an
+/// encrypted array.
+///
+/// Made by :meth:`Context.linear`; pickled by its entries, and planned again as it was.
+#[pyclass(frozen, weakref, name = "LinearPlan", module = "windlass")]
+pub struct PyLinear {
+    pub inner: Arc<LinearInner>,
+}
+
+impl PyLinear {
+    /// Checks a matrix and plans it.
+    pub fn make(
+        py: Python<'_>,
+        setting: &Arc<Setting>,
+        matrix: &Bound<'_, PyAny>,
+        bias: Option<&Bound<'_, PyAny>>,
+        spec: LinearSpec,
+    ) -> PyResult<Self> {
+        let array = values(matrix, setting.is_exact())?;
+        let (rows, columns) = match array.shape() {
+            [rows, columns] if *rows > 0 && *columns > 0 => (*rows, *columns),
+            shape => {
+                return Err(plain(
+                    py,
+                    "ShapeError",
+                    format!("a matrix has the shape (outputs, inputs), with at least one of each, and not {shape:?}"),
+                ));
+            }
+        };
+        array.check(py, "matrix", setting.modulus())?;
+        check_size(py, setting, rows, columns)?;
+        let numbers = array.numbers();
+        let entries = match array.slice()? {
+            Slice::Signed(list) => Matrix::Integers { rows, columns, entries: list.to_vec(), numbers },
+            Slice::Unsigned(list) => {
+                Matrix::Integers { rows, columns, entries: list.iter().map(|&x| x as i64).collect(), numbers }
+            }
+            Slice::Real(list) => {
+                Matrix::Complex { rows, columns, entries: windlass::schemes::ckks::complex(list), numbers }
+            }
+            Slice::Complex(list) => Matrix::Complex { rows, columns, entries: list.to_vec(), numbers },
+        };
+        let own = match bias {
+            None => None,
+            Some(bias) => {
+                let array = values(bias, setting.is_exact())?;
+                if array.shape() != [rows] {
+                    return Err(plain(
+                        py,
+                        "ShapeError",
+                        format!(
+                            "the bias of a matrix with {rows} rows has the shape ({rows},), and not {:?}",
+                            array.shape()
+                        ),
+                    ));
+                }
+                array.check(py, "bias", setting.modulus())?;
+                // A copy: what the caller does with the array later changes nothing here.
+                Some((crate::numbers::numpy(py)?.getattr("array")?.call1((bias,))?.unbind(), array.numbers()))
+            }
+        };
+        let setting = Arc::clone(setting);
+        let mut inner = long(py, None, "planning", move |_| LinearInner::new(&setting, entries, spec))?;
+        inner.bias = own;
+        Ok(Self { inner: Arc::new(inner) })
+    }
+}
+
+/// Refuses matrices whose diagonals would not find room: for each ciphertext of the grid no more than
+/// rows and columns together, and no more than slots.
+pub fn check_size(py: Python<'_>, setting: &Setting, rows: usize, columns: usize) -> PyResult<()> {
+    let slots = setting.slots() as u64;
+    let blocks = (rows as u64).div_ceil(slots).saturating_mul((columns as u64).div_ceil(slots));
+    let diagonals = (rows as u64).min(slots).saturating_add((columns as u64).min(slots)).min(slots);
+    let each = if setting.is_exact() { 8 } else { 16 };
+    let entries = (rows as u64).saturating_mul(columns as u64);
+    let bytes = blocks.saturating_mul(diagonals).saturating_mul(slots).saturating_add(entries).saturating_mul(each);
+    check_memory(py, "the diagonals of the matrix", bytes)
+}
+
+/// Refuses shifts of vectors that nobody has: two diagonals for each ciphertext.
+pub fn check_shift(py: Python<'_>, setting: &Setting, length: usize) -> PyResult<()> {
+    check_memory(
+        py,
+        "the diagonals of the shift",
+        (length as u64).saturating_mul(if setting.is_exact() { 64 } else { 128 }),
+    )
+}
