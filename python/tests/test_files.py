@@ -109,9 +109,16 @@ def test_files_that_are_not_there(toy: World, tmp_path: Path) -> None:
 
 
 def test_errors_name_the_file(toy: World, tmp_path: Path) -> None:
-    for load in loads(toy.context):
-        with pytest.raises(wl.MissingFile, match="nothing"):
+    for load in loads(toy.context)[:-1]:
+        with pytest.raises(wl.MissingFile, match=r"nothing: no such file") as caught:
             load(tmp_path / "nothing")
+        assert str(caught.value.filename) == str(tmp_path / "nothing")
+
+
+@pytest.mark.xfail(strict=True, reason="the message does not name the file")
+def test_errors_of_parameters_name_the_file(tmp_path: Path) -> None:
+    with pytest.raises(wl.MissingFile, match=r"nothing: no such file"):
+        wl.Context.from_file(tmp_path / "nothing")
 
 
 @pytest.mark.parametrize("text", [b"", b"\0", b"windlass", b"{}", os.urandom(1000), b"\xff" * 5000])

@@ -136,6 +136,10 @@ class BootstrapError(WindlassError):
 class FileError(WindlassError, OSError):
     """Bytes or a file were refused: nothing of them was used."""
 
+    def __str__(self) -> str:
+        # That of OSError, once it has a filename, says errno and strerror in place of the message.
+        return str(self.args[0]) if self.args else ""
+
 
 class MissingFile(FileError, FileNotFoundError):
     """There is no such file."""
