@@ -232,7 +232,7 @@ def measure_kill(
     }
 
 
-def measure(small: bool, most: int, part: str) -> dict[str, Any]:
+def measure(small: bool, most: int, part: str, cuts: int) -> dict[str, Any]:
     """Everything, or one part of it."""
     os.environ.update(QUIET)
     import ray
@@ -245,7 +245,8 @@ def measure(small: bool, most: int, part: str) -> dict[str, Any]:
         logging_level="error",
     )
     try:
-        rows, columns, blocks = (16, 64, (1, 2)) if small else (256, 512, (1, 2))
+        width = 32 if small else 256
+        rows, columns, blocks = width // 2 if small else width, cuts * width, (1, cuts)
         rounds = 2 if small else most
         context = wl.Context.plan(modulus=65537, depth=1)
         W = np.random.default_rng(1).integers(-9, 10, (rows, columns))
@@ -286,10 +287,11 @@ def main() -> None:
     parser.add_argument(
         "--part", choices=["all", "scaling", "overhead", "keys", "killed"], default="all"
     )
+    parser.add_argument("--blocks", type=int, default=2, help="of 256 x 256, in one row")
     arguments = parser.parse_args()
     # What Ray says of workers that end goes elsewhere.
     with contextlib.redirect_stdout(sys.stderr):
-        result = measure(arguments.small, arguments.rounds, arguments.part)
+        result = measure(arguments.small, arguments.rounds, arguments.part, arguments.blocks)
     print(json.dumps(result, indent=2))
 
 
