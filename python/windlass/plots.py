@@ -287,7 +287,7 @@ def linear(plan: LinearPlan) -> Figure:
     _plain(diagonals)
 
     automorphisms.set_title(_count(len(keys), "key"), fontsize=10)
-    rows = [("in the matrix", used, _BLUE), ("with a key", keys, _ORANGE)]
+    rows = [("with a constant", used, _BLUE), ("with a key", keys, _ORANGE)]
     for place, (_, elements, colour) in enumerate(rows):
         thin = 0.5 if len(elements) > 100 else 1.2
         low, high = place - 0.35, place + 0.35
