@@ -137,7 +137,6 @@ def test_another_context(toy: World, wide: World, reals: World, bits: World) -> 
                 use()
 
 
-@pytest.mark.xfail(strict=True, reason="exact plans do not look at the ciphertext")
 def test_prepare_looks_at_its_ciphertext(toy: World, wide: World) -> None:
     with pytest.raises(wl.OtherContext):
         toy.context.linear([[1, 1]]).prepare(toy.server, wide.encrypt([1, 0]))
@@ -530,7 +529,6 @@ def test_coefficients_of_wrong_shapes(toy: World, coefficients: Any) -> None:
         toy.context.polynomial(coefficients)
 
 
-@pytest.mark.xfail(strict=True, reason="the way for int64 takes them before they are looked at")
 def test_masked_arrays(toy: World) -> None:
     masked = np.ma.masked_array([1, 2, 3], mask=[False, True, False])
     with pytest.raises(wl.DTypeError):

@@ -115,7 +115,6 @@ def test_errors_name_the_file(toy: World, tmp_path: Path) -> None:
         assert str(caught.value.filename) == str(tmp_path / "nothing")
 
 
-@pytest.mark.xfail(strict=True, reason="the message does not name the file")
 def test_errors_of_parameters_name_the_file(tmp_path: Path) -> None:
     with pytest.raises(wl.MissingFile, match=r"nothing: no such file"):
         wl.Context.from_file(tmp_path / "nothing")

@@ -338,7 +338,6 @@ def test_forks_after_use(script: Script, threads: str) -> None:
 
 
 @UNIX
-@pytest.mark.xfail(strict=True, reason="the generator of a client is copied by a fork")
 def test_forked_processes_share_no_randomness(script: Script) -> None:
     done = script(FORKED, "0", "idle", "randomness")
     assert done.returncode == 0, done.stdout + done.stderr

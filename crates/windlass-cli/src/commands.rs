@@ -83,7 +83,7 @@ fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, 
     let files = session.files();
     Ok(vec![
         (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
-        (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key())?),
+        (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
         (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
     ])
 }

@@ -100,6 +100,13 @@ impl PyBootstrapping {
     /// list of dict
     ///     With ``name``, ``level``, ``before`` and ``after`` (bits of capacity), ``work``, ``keys``
     ///     and ``times``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> way = wl.Context.preset("insecure_boot_256_p257").bootstrapping()
+    /// >>> way.stages()[-1]["name"]
+    /// 'digit removal'
     fn stages<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let one = |stage: &windlass::bootstrap::Stage| {
             let dict = PyDict::new(py);

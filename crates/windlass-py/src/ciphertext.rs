@@ -286,6 +286,14 @@ impl PyCiphertext {
     /// Raises
     /// ------
     /// MissingGaloisKey
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.sum())
+    /// >>> client.decrypt(server.receive(client.encrypt([[1, 2], [3, 4]])).sum())
+    /// array([3, 7])
     fn sum(&self, py: Python<'_>) -> PyResult<Self> {
         sums::sum(py, self)
     }
@@ -296,6 +304,14 @@ impl PyCiphertext {
     /// Raises
     /// ------
     /// MissingGaloisKey
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.roll(4, 1))
+    /// >>> client.decrypt(server.receive(client.encrypt([1, 2, 3, 4])).roll(1))
+    /// array([4, 1, 2, 3])
     fn roll(&self, py: Python<'_>, shift: i64) -> PyResult<Self> {
         operators::roll(py, self, shift)
     }
@@ -310,6 +326,15 @@ impl PyCiphertext {
     /// ------
     /// MissingBootstrappingKeys
     /// BootstrapError
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_boot_256_p257")
+    /// >>> client, server = context.generate_keys(context.bootstrapping())
+    /// >>> x = server.receive(client.encrypt([2, 3]))
+    /// >>> client.decrypt(x.refresh())
+    /// array([2, 3])
     #[pyo3(signature = (*, progress=None))]
     fn refresh(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let (server, parts) = (self.server(py)?, Arc::clone(&self.parts));
@@ -352,6 +377,18 @@ impl PyCiphertext {
     ///     For arrays that such files do not hold; pickles hold all.
     /// FileExists
     ///     When the file is there already; then it stays as it is.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.bin"
+    /// >>> client, server = context.generate_keys()
+    /// >>> _ = client.encrypt([[1, 2], [3, 4]]).save(path)
+    /// >>> client.decrypt(context.load_ciphertext(path))
+    /// array([[1, 2],
+    ///        [3, 4]])
     #[pyo3(signature = (path, *, single=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, single: bool) -> PyResult<u64> {
         if single && self.parts.len() != 1 {
@@ -492,6 +529,15 @@ impl PyCiphertext {
     /// ----------
     /// bound : float
     ///     Positive. Results are wrong if a value is larger.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.approximate(depth=1)
+    /// >>> client, server = context.generate_keys()
+    /// >>> x = server.receive(client.encrypt([0.5])) * 8
+    /// >>> x.assume_bound(4.0).bound
+    /// 4.0
     fn assume_bound(&self, py: Python<'_>, bound: f64) -> PyResult<Self> {
         let Parts::Approximate(list) = &*self.parts else {
             return Err(plain(

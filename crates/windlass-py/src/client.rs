@@ -250,6 +250,14 @@ impl PyClient {
     /// ------
     /// CapacityExhausted, OtherKeyPair
     ///     Instead of a wrong answer.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.decrypt(client.encrypt([-1, 2]), dtype="uint64")
+    /// array([256,   2], dtype=uint64)
     #[pyo3(signature = (ciphertext, *, dtype=None))]
     fn decrypt<'py>(
         &self,
@@ -321,6 +329,14 @@ impl PyClient {
     /// Returns
     /// -------
     /// Server
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.generate_server(context.products()).relinearisation
+    /// True
     #[pyo3(signature = (*circuits, progress=None))]
     fn generate_server(
         &self,
@@ -348,11 +364,19 @@ impl PyClient {
     /// Returns
     /// -------
     /// Encryptor
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.decrypt(client.encryptor().encrypt([1, 2]))
+    /// array([1, 2])
     fn encryptor(&self, py: Python<'_>) -> PyResult<PyEncryptor> {
         let key = quick(py, || {
             Ok(match &*self.kind {
-                ClientKind::Exact(client) => client.public_key(),
-                ClientKind::Approximate(client) => client.public_key(),
+                ClientKind::Exact(client) => client.public_key()?,
+                ClientKind::Approximate(client) => client.public_key()?,
             })
         })?;
         PyEncryptor::of_key(py, &self.setting, key)
@@ -373,6 +397,17 @@ impl PyClient {
     /// ------
     /// FileExists
     ///     When the file is there already; then it stays as it is.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "secret.key"
+    /// >>> client, server = context.generate_keys()
+    /// >>> _ = client.save_secret(path)
+    /// >>> context.load_client(path).decrypt(client.encrypt([1, 2]))
+    /// array([1, 2])
     fn save_secret(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
         quick(py, || match &*self.kind {
             ClientKind::Exact(client) => client.save_secret(&path),

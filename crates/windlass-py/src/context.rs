@@ -208,6 +208,16 @@ impl PyContext {
     ///     For text that holds no parameters.
     /// InsecureParameters
     ///     For a set that calls itself secure and is not.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "parameters.json"
+    /// >>> context.save(path)
+    /// >>> wl.Context.from_file(path).slots
+    /// 128
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let text =
@@ -215,7 +225,8 @@ impl PyContext {
         let setting = quick(py, || {
             let field = if text.contains("windlass_ckks_parameters") { "ckks" } else { "parameters" };
             Setting::from_state(&state(&[(field, text)]))
-        })?;
+        })
+        .map_err(|error| of_file(py, error, &path))?;
         Ok(Self { setting })
     }
 
@@ -225,6 +236,16 @@ impl PyContext {
     /// ------
     /// FileExists
     ///     When the file is there already; then it stays as it is.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "parameters.json"
+    /// >>> context.save(path)
+    /// >>> wl.Context.from_file(path).slots
+    /// 128
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let json = self.parameters_json();
         windlass::wire::write_new(&path, json.as_bytes(), windlass::wire::Access::Public)
@@ -244,6 +265,13 @@ impl PyContext {
     /// Returns
     /// -------
     /// dict
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> context.describe()["m"]
+    /// 256
     fn describe<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         if let Kind::Exact(context) = &self.setting.kind {
             return loads(py, &serde_json::to_string(&context.params().describe()).unwrap_or_default());
@@ -324,6 +352,13 @@ impl PyContext {
     /// Returns
     /// -------
     /// dict
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> context.sizes()["ciphertext_memory"] > 0
+    /// True
     fn sizes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         loads(py, &serde_json::to_string(&self.setting.sizes()).unwrap_or_default())
     }
@@ -398,6 +433,14 @@ impl PyContext {
     /// Returns
     /// -------
     /// LinearPlan
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.roll(4, 1))
+    /// >>> client.decrypt(server.receive(client.encrypt([1, 2, 3, 4])).roll(1))
+    /// array([4, 1, 2, 3])
     fn roll(&self, py: Python<'_>, length: Natural, shift: i64) -> PyResult<PyLinear> {
         let length = length.0 as usize;
         if length == 0 {
@@ -418,6 +461,14 @@ impl PyContext {
     /// Returns
     /// -------
     /// Circuit
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.sum())
+    /// >>> client.decrypt(server.receive(client.encrypt([[1, 2], [3, 4]])).sum())
+    /// array([3, 7])
     #[pyo3(signature = (length=None))]
     fn sum(&self, py: Python<'_>, length: Option<Natural>) -> PyResult<PyCircuit> {
         let length = length.map_or_else(|| self.slots(), |length| length.0 as usize);
@@ -430,6 +481,15 @@ impl PyContext {
     /// Returns
     /// -------
     /// Keys
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> x = server.receive(client.encrypt([3, 4]))
+    /// >>> client.decrypt(x * x)
+    /// array([ 9, 16])
     fn products(&self) -> PyKeys {
         PyKeys::new(&self.setting, vec![windlass::needs::Products.key_request()])
     }
@@ -444,6 +504,15 @@ impl PyContext {
     /// Returns
     /// -------
     /// Keys
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.inner_product(3))
+    /// >>> x, y = (server.receive(client.encrypt(v)) for v in ([1, 2, 3], [4, 5, 6]))
+    /// >>> int(client.decrypt(x @ y))
+    /// 32
     fn inner_product(&self, py: Python<'_>, length: Natural) -> PyResult<PyKeys> {
         let sum = quick(py, || self.setting.sum(length.0 as usize))?;
         Ok(PyKeys::new(&self.setting, vec![windlass::needs::Products.key_request(), sum.key_request()]))
@@ -460,6 +529,14 @@ impl PyContext {
     /// Returns
     /// -------
     /// Keys
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.keys([3, 9]))
+    /// >>> server.galois_elements
+    /// [3, 9]
     #[pyo3(signature = (elements, *, relinearisation=false))]
     fn keys(&self, elements: Vec<Natural>, relinearisation: bool) -> PyKeys {
         let elements = elements.into_iter().map(|element| element.0);
@@ -548,6 +625,15 @@ impl PyContext {
     /// Returns
     /// -------
     /// Circuit
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> cube = context.power(3)
+    /// >>> client, server = context.generate_keys(cube)
+    /// >>> client.decrypt(cube(server.receive(client.encrypt([2, -3]))))
+    /// array([  8, -27])
     fn power(&self, py: Python<'_>, exponent: Natural) -> PyResult<PyCircuit> {
         PyCircuit::make(py, &self.setting, Recipe::Power(exponent.0))
     }
@@ -584,6 +670,16 @@ impl PyContext {
     /// -------
     /// Circuit
     ///     Called with two ciphertexts.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> less = context.less(10)
+    /// >>> client, server = context.generate_keys(less)
+    /// >>> a, b = (server.receive(client.encrypt(v)) for v in ([1, 5, 3], [2, 2, 3]))
+    /// >>> client.decrypt(less(a, b))
+    /// array([1, 0, 0])
     fn less(&self, py: Python<'_>, bound: Natural) -> PyResult<PyCircuit> {
         self.exact(py, "a comparison")?;
         PyCircuit::make(py, &self.setting, Recipe::Less { bound: bound.0 })
@@ -608,6 +704,15 @@ impl PyContext {
     /// BootstrapError
     ///     When the parameters do not carry a bootstrapping: use a preset whose name begins with
     ///     ``boot``, or ``Context.plan(unlimited=True)``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_boot_256_p257")
+    /// >>> client, server = context.generate_keys(context.bootstrapping())
+    /// >>> x = server.receive(client.encrypt([2, 3]))
+    /// >>> client.decrypt(x.refresh())
+    /// array([2, 3])
     #[pyo3(signature = (*, packed=false, digits=None, unpacking=None, transform=None, partition=None, front_end=None))]
     fn bootstrapping(
         &self,
@@ -642,6 +747,15 @@ impl PyContext {
     /// ------
     /// OutOfMemory
     ///     Before anything is made, where the system does not give what the keys will take.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> x = server.receive(client.encrypt([3, 4]))
+    /// >>> client.decrypt(x * x)
+    /// array([ 9, 16])
     #[pyo3(signature = (*circuits, progress=None))]
     fn generate_keys(
         &self,
@@ -680,6 +794,17 @@ impl PyContext {
     /// ------
     /// FileError, OtherContext
     ///     For a file that is none of this context.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "secret.key"
+    /// >>> client, server = context.generate_keys()
+    /// >>> _ = client.save_secret(path)
+    /// >>> context.load_client(path).decrypt(client.encrypt([1, 2]))
+    /// array([1, 2])
     fn load_client(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyClient> {
         let client = quick(py, || {
             Ok(match &self.setting.kind {
@@ -692,6 +817,17 @@ impl PyContext {
     }
 
     /// What encrypts with the public key in a file.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "public.key"
+    /// >>> client, server = context.generate_keys()
+    /// >>> _ = client.encryptor().save(path)
+    /// >>> client.decrypt(context.load_encryptor(path).encrypt([1, 2]))
+    /// array([1, 2])
     fn load_encryptor(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyEncryptor> {
         let key = quick(py, || {
             Ok(match &self.setting.kind {
@@ -717,6 +853,18 @@ impl PyContext {
     /// Returns
     /// -------
     /// Server
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "evaluation.keys"
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> _ = server.save(path)
+    /// >>> x = context.load_server(path).receive(client.encrypt([3, 4]))
+    /// >>> client.decrypt(x * x)
+    /// array([ 9, 16])
     #[pyo3(signature = (path, *, bootstrapping=None, bootstrap_keys=None))]
     fn load_server(
         &self,
@@ -747,6 +895,18 @@ impl PyContext {
     /// ------
     /// FileError, OtherContext
     ///     And nothing of the file is used.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "evaluation.keys"
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> _ = server.save(path, ready=True)
+    /// >>> x = context.map_server(path).receive(client.encrypt([3, 4]))
+    /// >>> client.decrypt(x * x)
+    /// array([ 9, 16])
     #[pyo3(signature = (path, *, bootstrapping=None, bootstrap_keys=None))]
     fn map_server(
         &self,
@@ -771,6 +931,16 @@ impl PyContext {
     /// Returns
     /// -------
     /// Server
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> other = context.server_from_ready(server.ready_bytes())
+    /// >>> x = other.receive(client.encrypt([3, 4]))
+    /// >>> client.decrypt(x * x)
+    /// array([ 9, 16])
     #[pyo3(signature = (buffer, *, bootstrapping=None, bootstrap_keys=None))]
     fn server_from_ready(
         &self,
@@ -784,6 +954,14 @@ impl PyContext {
     }
 
     /// A server without keys: it adds, and multiplies by public numbers.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, _ = context.generate_keys()
+    /// >>> client.decrypt(3 * context.server_without_keys().receive(client.encrypt([1, 2])))
+    /// array([3, 6])
     fn server_without_keys(&self, py: Python<'_>) -> PyResult<PyServer> {
         let server = quick(py, || ServerKind::without_keys(&self.setting))?;
         Ok(PyServer::new(&self.setting, server))
@@ -795,6 +973,18 @@ impl PyContext {
     /// ------
     /// FileError, OtherContext
     ///     For a file that is none of this context.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "x.bin"
+    /// >>> client, server = context.generate_keys()
+    /// >>> _ = client.encrypt([[1, 2], [3, 4]]).save(path)
+    /// >>> client.decrypt(context.load_ciphertext(path))
+    /// array([[1, 2],
+    ///        [3, 4]])
     fn load_ciphertext(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyCiphertext> {
         PyCiphertext::load(py, &self.setting, path)
     }
@@ -806,6 +996,13 @@ impl PyContext {
     /// dict
     ///     In milliseconds: ``hoist``, ``hoisted_automorphism``, ``giant_step``, ``constant_product``,
     ///     ``mod_down``, ``automorphism``; in bytes ``key_bytes``, ``constant_bytes``.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> context.prices()["automorphism"] > 0
+    /// True
     fn prices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let prices = quick(py, || Ok(self.setting.prices()))?;
         let unit = prices.milliseconds.unwrap_or(1.0);
@@ -895,6 +1092,12 @@ pub fn presets() -> Vec<&'static str> {
 /// -------
 /// dict
 ///     As :meth:`Context.describe`.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> wl.preset_parameters("insecure_toy_256")["slots"]
+/// 128
 #[pyfunction]
 #[pyo3(signature = (name, *, scheme="BGV"))]
 pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -918,6 +1121,12 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 /// ------
 /// NoParameters
 ///     With what the last candidate lacked.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> wl.plan_parameters(modulus=257, depth=1)["security_bits"] >= 128
+/// True
 #[pyfunction]
 #[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None)")]
 pub fn plan_parameters<'py>(
@@ -955,6 +1164,12 @@ pub fn plan_parameters<'py>(
 /// -------
 /// dict
 ///     As :meth:`Context.describe`.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> wl.approximate_parameters(depth=1)["slots"]
+/// 4096
 #[pyfunction]
 #[pyo3(signature = (*, depth=Natural(2), scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1)), text_signature = "(*, depth=2, scale_bits=40, value_bits=16, slots=1)")]
 pub fn approximate_parameters<'py>(

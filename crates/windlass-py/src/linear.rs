@@ -42,6 +42,14 @@ impl PyLinear {
     }
 
     /// How it will be computed, in how much time, with which keys: on this machine.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> layer = context.linear([[1, 2], [3, 4]])
+    /// >>> layer.explain().splitlines()[0]
+    /// 'matrix of 2 x 2, direct'
     fn explain(&self) -> String {
         let prices = self.inner.setting.prices();
         on_plan!(self.inner, |plan| plan.explain_at(&prices))
@@ -89,6 +97,14 @@ impl PyLinear {
     /// Returns
     /// -------
     /// dict
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> layer = context.linear([[1, 2], [3, 4]])
+    /// >>> layer.operations()["keys"] == len(layer.required_keys)
+    /// True
     fn operations<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let count = on_plan!(self.inner, |plan| plan.count());
         let dict = PyDict::new(py);
@@ -115,6 +131,16 @@ impl PyLinear {
     /// like : Ciphertext, optional
     ///     CKKS alone: a ciphertext of the level that they shall meet; without one the highest.
     /// progress : bool or callable, optional
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> layer = context.linear([[1, 2], [3, 4]])
+    /// >>> client, server = context.generate_keys(layer)
+    /// >>> layer.prepare(server)
+    /// >>> client.decrypt(layer @ server.receive(client.encrypt([1, 1])))
+    /// array([3, 7])
     #[pyo3(signature = (server, like=None, *, progress=None))]
     fn prepare(
         &self,
@@ -145,6 +171,16 @@ impl PyLinear {
     /// Returns
     /// -------
     /// PreparedPlan
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> layer = context.linear([[1, 2], [3, 4]])
+    /// >>> client, server = context.generate_keys(layer)
+    /// >>> plan = layer.prepared(server).install(server)
+    /// >>> client.decrypt(plan @ server.receive(client.encrypt([1, 1])))
+    /// array([3, 7])
     #[pyo3(signature = (server, like=None))]
     fn prepared(&self, py: Python<'_>, server: &PyServer, like: Option<&PyCiphertext>) -> PyResult<PyPrepared> {
         let (inner, kind, level) = (Arc::clone(&self.inner), server.handle.open(py)?, level_of(py, &self.inner, like)?);
@@ -246,6 +282,16 @@ impl PyLinear {
     /// -------
     /// Ciphertext
     ///     Of shape (..., outputs).
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> layer = context.linear([[1, 2], [3, 4]])
+    /// >>> client, server = context.generate_keys(layer)
+    /// >>> client.decrypt(layer(server.receive(client.encrypt([[1, 0], [0, 1]]))))
+    /// array([[1, 3],
+    ///        [2, 4]])
     #[pyo3(signature = (x, *, progress=None))]
     fn __call__(
         &self,

@@ -235,9 +235,11 @@ impl LinearInner {
 
 /// The level that constants are to meet: of no account for exact contexts, whose constants serve all.
 pub fn level_of(py: Python<'_>, inner: &LinearInner, like: Option<&PyCiphertext>) -> PyResult<usize> {
+    if let Some(like) = like {
+        like.check_context(py, &inner.setting, "prepare")?;
+    }
     let Kind::Approximate(context) = &inner.setting.kind else { return Ok(0) };
     let Some(like) = like else { return Ok(context.ckks().top_level()) };
-    like.check_context(py, &inner.setting, "prepare")?;
     let (server, parts) = (like.server(py)?, Arc::clone(&like.parts));
     crate::runtime::quick(py, || match (&*server, &*parts) {
         (ServerKind::Approximate(s), Parts::Approximate(list)) => s.engine().level_for(&list[0]),

@@ -95,8 +95,10 @@ fn converted<'py>(array: &Bound<'py, PyAny>, dtype: &str) -> PyResult<Bound<'py,
 /// approximate ones.
 pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'py>> {
     let py = given.py();
-    // What is right already takes no detour.
-    if exact {
+    // What is right already takes no detour. Masked arrays are arrays too, and are refused below.
+    if !given.is_exact_instance_of::<PyUntypedArray>() {
+        // Conversions follow.
+    } else if exact {
         if let Ok(array) = given.extract::<PyReadonlyArrayDyn<'py, i64>>()
             && array.is_c_contiguous()
             && array.as_slice().is_ok()

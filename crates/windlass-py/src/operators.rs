@@ -104,6 +104,13 @@ pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCipherte
         }
         return inner_product(py, a, b);
     }
+    if other.is_instance_of::<PyLinear>() {
+        return Err(plain(
+            py,
+            "DTypeError",
+            "a planned matrix stands on the left: layer @ x, or layer(x) for every row of x",
+        ));
+    }
     let array = values(other, a.setting.is_exact())?;
     if !a.layout.is_packed() || a.layout.dims.is_empty() {
         return Err(no_product(py, &a.layout.dims, array.shape()));

@@ -52,6 +52,16 @@ impl PyPrepared {
     /// ------
     /// FileError, OtherContext
     ///     For constants that are not whole or belong to another context or matrix.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> layer = context.linear([[1, 2], [3, 4]])
+    /// >>> client, server = context.generate_keys(layer)
+    /// >>> plan = layer.prepared(server).install(server)
+    /// >>> client.decrypt(plan @ server.receive(client.encrypt([1, 1])))
+    /// array([3, 7])
     fn install(&self, py: Python<'_>, server: &PyServer) -> PyResult<PyLinear> {
         let (inner, bytes, kind) = (Arc::clone(&self.inner), Arc::clone(&self.bytes), server.handle.open(py)?);
         long(py, None, "constants", move |_| inner.share_prepared(&kind, bytes))?;

@@ -149,6 +149,14 @@ impl PyServer {
     /// ------
     /// OtherContext
     ///     For a ciphertext of another context.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys()
+    /// >>> client.decrypt(server.receive(client.encrypt([1, 2])) + 1)
+    /// array([2, 3])
     fn receive(&self, py: Python<'_>, ciphertext: &PyCiphertext) -> PyResult<PyCiphertext> {
         ciphertext.check_context(py, &self.handle.setting, "receive")?;
         self.handle.open(py)?;
@@ -173,6 +181,18 @@ impl PyServer {
     /// ------
     /// FileExists
     ///     When the file is there already; then it stays as it is.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> import pathlib, tempfile
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "evaluation.keys"
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> _ = server.save(path)
+    /// >>> x = context.load_server(path).receive(client.encrypt([3, 4]))
+    /// >>> client.decrypt(x * x)
+    /// array([ 9, 16])
     #[pyo3(signature = (path, *, ready=false))]
     fn save(&self, py: Python<'_>, path: PathBuf, ready: bool) -> PyResult<u64> {
         let (kind, setting) = (self.handle.open(py)?, Arc::clone(&self.handle.setting));
@@ -191,6 +211,16 @@ impl PyServer {
     /// Returns
     /// -------
     /// numpy.ndarray, uint8
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> context = wl.Context.preset("insecure_toy_256")
+    /// >>> client, server = context.generate_keys(context.products())
+    /// >>> other = context.server_from_ready(server.ready_bytes())
+    /// >>> x = other.receive(client.encrypt([3, 4]))
+    /// >>> client.decrypt(x * x)
+    /// array([ 9, 16])
     fn ready_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let kind = self.handle.open(py)?;
         let bytes = long(py, None, "keys", move |_| match &*kind {

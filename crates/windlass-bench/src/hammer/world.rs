@@ -56,7 +56,7 @@ impl World {
     pub fn new(mut dice: Dice, judge: Judge, setting: Setting, plans: Plans) -> Result<Self, Error> {
         let keys = plans.key_request();
         let (client, server) = setting.context.generate_keys_from_seed([&keys], dice.word())?;
-        let (encryptor, decryptor) = (client.encryptor(), client.decryptor());
+        let (encryptor, decryptor) = (client.encryptor()?, client.decryptor());
         let scheme = if setting.context.scheme() == Scheme::Bgv { Scheme::Bfv } else { Scheme::Bgv };
         let ring = setting.context.ring();
         let engine = Engine::new(scheme, ring, server.engine().keys().clone())?;

@@ -53,7 +53,7 @@ pub fn measure(
     let bits = case.input();
     let (input, expected) = (Plaintext::from_integers(&case.context, &bits)?, case.expected(kind, &bits)?);
     let (client, _) = case.context.generate_keys_from_seed([], 7)?;
-    let encrypted = client.encryptor().encrypt(&input, &mut ChaCha20Rng::from_seed([7; 32]))?;
+    let encrypted = client.encryptor()?.encrypt(&input, &mut ChaCha20Rng::from_seed([7; 32]))?;
     let decryptor = client.decryptor();
     let (prices, room) = prices(case, &client, &encrypted, limits.bytes)?;
     let mut left_out = 0;

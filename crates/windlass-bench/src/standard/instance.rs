@@ -47,7 +47,7 @@ impl Instance {
         let rotations: Vec<u64> = (1..=ROTATIONS as i64).map(|i| context.hypercube().generator_power(0, i)).collect();
         let keys = KeyRequest::none("the operations").with_relinearisation().with_galois(rotations.iter().copied());
         let (client, server) = context.generate_keys_from_seed([&keys], 5).expect("units");
-        let (encryptor, decryptor) = (client.encryptor(), client.decryptor());
+        let (encryptor, decryptor) = (client.encryptor().expect("entropy"), client.decryptor());
         let rng = RefCell::new(ChaCha20Rng::from_seed([5; 32]));
         Self { server, decryptor, encryptor, rotations, rng, name: name.into(), isa }
     }

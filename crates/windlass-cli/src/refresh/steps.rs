@@ -65,7 +65,7 @@ fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Ve
         let files = context.files();
         let mut written = vec![
             (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
-            (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key())?),
+            (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
             (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
         ];
         for (_, own) in server.bootstrappings() {

@@ -99,7 +99,7 @@ fn make_keys(setting: &Setting, outputs: &Outputs) -> Result<Vec<(&'static str, 
     let files = setting.context.files();
     Ok(vec![
         (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
-        (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key())?),
+        (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
         (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
     ])
 }

@@ -34,7 +34,14 @@ use crate::schemes::{Ciphertext, Decryptor, Encryptor};
 pub struct Client<F: Family = Exact> {
     context: Context<F>,
     secret: F::Secret,
-    rng: Mutex<SecretRng>,
+    rng: Mutex<OwnRng>,
+}
+
+/// A generator, and the process that it belongs to: a fork copies it, and two processes must not
+/// draw the same.
+struct OwnRng {
+    process: u32,
+    rng: SecretRng,
 }
 
 impl<F: Family> fmt::Debug for Client<F> {
@@ -45,7 +52,7 @@ impl<F: Family> fmt::Debug for Client<F> {
 
 impl<F: Family> Client<F> {
     pub(crate) fn new(context: Context<F>, secret: F::Secret, rng: SecretRng) -> Self {
-        Self { context, secret, rng: Mutex::new(rng) }
+        Self { context, secret, rng: Mutex::new(OwnRng { process: std::process::id(), rng }) }
     }
 
     /// The context.
@@ -59,9 +66,18 @@ impl<F: Family> Client<F> {
     }
 
     /// A generator of the caller's own, so that many threads encrypt at once. A panic elsewhere
-    /// cannot leave the one that it comes from in a state that repeats itself.
-    pub(super) fn fork_rng(&self) -> SecretRng {
-        SecretRng::fork(&mut *self.rng.lock().unwrap_or_else(PoisonError::into_inner))
+    /// cannot leave the one that it comes from in a state that repeats itself; a forked process
+    /// starts anew.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] in a forked process without entropy.
+    pub(super) fn fork_rng(&self) -> Result<SecretRng> {
+        let mut own = self.rng.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if own.process != process {
+            *own = OwnRng { process, rng: SecretRng::from_os()? };
+        }
+        Ok(SecretRng::fork(&mut own.rng))
     }
 }
 
@@ -72,8 +88,11 @@ impl<F: Family<Secret = Arc<SecretKey>>> Client<F> {
     }
 
     /// A fresh public key, for others to encrypt with.
-    pub fn public_key(&self) -> PublicKey {
-        PublicKey::generate(&self.secret, &mut self.fork_rng())
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] in a forked process without entropy.
+    pub fn public_key(&self) -> Result<PublicKey> {
+        Ok(PublicKey::generate(&self.secret, &mut self.fork_rng()?))
     }
 }
 
@@ -100,7 +119,7 @@ impl Client {
     /// [`Error::ContextMismatch`] for an element of another ring.
     pub fn encrypt_plaintext(&self, plaintext: &Plaintext) -> Result<Ciphertext> {
         let top = self.secret.context().top_level();
-        Ok(self.decryptor().encrypt(plaintext, top, &mut self.fork_rng())?.0)
+        Ok(self.decryptor().encrypt(plaintext, top, &mut self.fork_rng()?)?.0)
     }
 
     /// The integers in the slots, each in [0, p^e), p^e the plaintext modulus of the ciphertext.
@@ -129,8 +148,11 @@ impl Client {
     }
 
     /// What others encrypt with, over a fresh public key.
-    pub fn encryptor(&self) -> Encryptor {
-        Encryptor::new(self.context.scheme(), Arc::new(self.public_key()))
+    ///
+    /// # Errors
+    /// As [`Self::public_key`].
+    pub fn encryptor(&self) -> Result<Encryptor> {
+        Ok(Encryptor::new(self.context.scheme(), Arc::new(self.public_key()?)))
     }
 
     /// The layer below, for who wants levels and seeds.
@@ -161,7 +183,7 @@ impl Client<Approximate> {
             padded.resize(values.len().next_power_of_two(), Complex64::ZERO);
         }
         let (decryptor, top) = (self.decryptor()?, self.secret.context().top_level());
-        Ok(decryptor.encrypt(&padded, bound, top, &mut self.fork_rng())?.0)
+        Ok(decryptor.encrypt(&padded, bound, top, &mut self.fork_rng()?)?.0)
     }
 
     /// The real parts of the slots, each with an error of about
@@ -191,7 +213,7 @@ impl Client<Approximate> {
     /// As [`ckks::Decryptor::decrypt_public`].
     pub fn decrypt_public(&self, ciphertext: &ckks::Ciphertext, publication: Publication) -> Result<Published> {
         let decryptor = self.decryptor()?;
-        decryptor.decrypt_public(ciphertext, publication, &mut self.fork_rng())
+        decryptor.decrypt_public(ciphertext, publication, &mut self.fork_rng()?)
     }
 
     /// What others encrypt with, over a fresh public key.
@@ -199,7 +221,7 @@ impl Client<Approximate> {
     /// # Errors
     /// None for a client that a context made.
     pub fn encryptor(&self) -> Result<ckks::Encryptor> {
-        ckks::Encryptor::new(self.context.ckks(), Arc::new(self.public_key()))
+        ckks::Encryptor::new(self.context.ckks(), Arc::new(self.public_key()?))
     }
 
     /// The layer below, for who wants levels and seeds.

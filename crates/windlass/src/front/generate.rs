@@ -124,7 +124,7 @@ impl<F: Family> Client<F> {
         needs: &[&dyn NeedsKeys],
         mut observe: impl FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Server<F>> {
-        make_server(self.context(), self.secret(), needs, &mut self.fork_rng(), &mut observe)
+        make_server(self.context(), self.secret(), needs, &mut self.fork_rng()?, &mut observe)
     }
 }
 

@@ -27,7 +27,7 @@ fn setup(m: u64, p: u64, r: u32, scheme: Scheme, secret: SecretDistribution) -> 
     let spec = RlweSpec { secret, ..chain(m, &[50, 45, 40, 45, 50, 45], &[50, 50]) };
     let context = context(scheme, (p, r), spec);
     let (client, server) = context.generate_keys_from_seed([&keys(automorphisms(m))], m).unwrap();
-    Setup { encryptor: client.encryptor(), client, server, rng: ChaCha20Rng::from_seed([m as u8; 32]) }
+    Setup { encryptor: client.encryptor().unwrap(), client, server, rng: ChaCha20Rng::from_seed([m as u8; 32]) }
 }
 
 fn automorphisms(m: u64) -> Vec<u64> {

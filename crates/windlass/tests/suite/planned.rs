@@ -19,7 +19,7 @@ fn rng() -> ChaCha20Rng {
 fn squares(depth: u32, scheme: Scheme) {
     let context = Context::plan(&ParamSpec { scheme, depth, ..ParamSpec::default() }).unwrap();
     let (client, server) = context.generate_keys_from_seed([&Products], 3).unwrap();
-    let mut ct = client.encryptor().encrypt(&Plaintext::scalar(&context, 3), &mut rng()).unwrap();
+    let mut ct = client.encryptor().unwrap().encrypt(&Plaintext::scalar(&context, 3), &mut rng()).unwrap();
     let (mut expected, mut done) = (3u64, 0);
     loop {
         match server.square(&ct) {
@@ -61,7 +61,7 @@ fn planned_linear_maps_and_capacity_are_reached() {
         let (client, server) = context.generate_keys_from_seed([&plan, &Products], 3).unwrap();
         let values: Vec<u64> = (0..context.slots() as u64).map(|j| j * j + 1).collect();
         let mut expected = Plaintext::from_integers(&context, &values).unwrap();
-        let mut ct = client.encryptor().encrypt(&expected, &mut rng()).unwrap();
+        let mut ct = client.encryptor().unwrap().encrypt(&expected, &mut rng()).unwrap();
         for _ in 0..linear_maps {
             ct = server.apply(&plan, &ct).unwrap();
             expected = map.apply(&expected).unwrap();
@@ -100,6 +100,6 @@ fn stated_sizes_are_real() {
             "{}: seeds halve keys",
             params.name()
         );
-        assert_eq!(to_payload(files, &client.public_key()).len() as u64, sizes.public_key_disk);
+        assert_eq!(to_payload(files, &client.public_key().unwrap()).len() as u64, sizes.public_key_disk);
     }
 }

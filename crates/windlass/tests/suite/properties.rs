@@ -167,7 +167,7 @@ proptest! {
         let files = client.context().files();
         let message = Plaintext::new(files.slots(), words(seed, files.slots().n())).unwrap();
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let full = client.encryptor().encrypt(&message, &mut rng).unwrap();
+        let full = client.encryptor().unwrap().encrypt(&message, &mut rng).unwrap();
         let (fresh, half) = client.decryptor().encrypt(&message, 1 + seed as usize % 3, &mut rng).unwrap();
         let payloads = [CiphertextV1::new(full), CiphertextV1::seeded(fresh, half).unwrap()].map(|ct| to_payload(files, &ct));
         for payload in &payloads {

@@ -37,7 +37,7 @@ fn check(ring: &Arc<SlotRing>, label: &str) {
         let (client, server) = parties(ring, scheme, &keys(inputs.keys()));
         // With the public key, and with the secret key at a lower level.
         let mut rng = ChaCha20Rng::from_seed([7; 32]);
-        let a = client.encryptor().encrypt(&inputs.plaintext(&inputs.x), &mut rng).unwrap();
+        let a = client.encryptor().unwrap().encrypt(&inputs.plaintext(&inputs.x), &mut rng).unwrap();
         let (b, _) = client.decryptor().encrypt(&inputs.plaintext(&inputs.y), 6, &mut rng).unwrap();
         let cases = inputs.run(server.engine(), &a, &b).unwrap_or_else(|e| panic!("{label}: {e}"));
         for case in &cases {

@@ -80,7 +80,7 @@ fn ciphertexts_and_keys_come_back_and_work() {
     check(&context, secret(), &full, &message());
     check(&context, secret(), &product, &squares());
     let keys: EvaluationKeys = through_bytes(context.files(), &**made.server.engine().keys());
-    let public: PublicKey = through_bytes(context.files(), &made.client.public_key());
+    let public: PublicKey = through_bytes(context.files(), &made.client.public_key().unwrap());
     let encryptor = Encryptor::new(context.ckks(), Arc::new(public)).unwrap();
     let fresh = encryptor.encrypt(&message(), &mut ChaCha20Rng::from_seed([6; 32])).unwrap();
     let server = context.server_from_keys(Arc::new(keys)).unwrap();

@@ -44,7 +44,7 @@ impl Values {
         let (client, server) = context.generate_keys_from_seed([&Products, &conjugation], 5).unwrap();
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
         let (ciphertext, seed) = client.decryptor().encrypt(&message(context), 2, &mut rng).unwrap();
-        let public = client.public_key();
+        let public = client.public_key().unwrap();
         let encryptor = Encryptor::new(context.scheme(), Arc::new(public.clone()));
         let full = encryptor.encrypt(&message(context), &mut rng).unwrap();
         // A seed of another ciphertext would be read back as another ciphertext.

@@ -15,7 +15,7 @@ fn files_of_another_key_pair_are_refused() {
     assert_ne!(names[0], names[1]);
     let at = |name: &str| dir.path().join(name);
     client.save_secret(at("secret.key")).unwrap();
-    context.save(at("public.key"), &client.public_key()).unwrap();
+    context.save(at("public.key"), &client.public_key().unwrap()).unwrap();
     let files = context.files();
     let (back, key): (SecretKey, KeyId) = load(&at("secret.key"), files).unwrap();
     assert_eq!((key, back.key_id()), (names[0], names[0]));
