@@ -381,7 +381,9 @@ impl PyContext {
     ///     The automorphisms that have keys already: others are not used.
     /// folding : {"automatic", "never", "always"}
     ///     Whether a matrix with few rows is laid in blocks whose products are added afterwards: far
-    ///     fewer diagonals and keys. A named strategy means no folding.
+    ///     fewer diagonals and keys. A named strategy means no folding. The slots of a folded product
+    ///     beyond the outputs hold parts of its sums: whoever decrypts can see them, so take
+    ///     ``"never"`` (or multiply by ones) where the matrix is to stay private.
     ///
     /// Returns
     /// -------
