@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import windlass as wl
 
@@ -40,23 +41,25 @@ def python_side() -> dict[str, dict[str, float]]:
     """Time the same operations as the example in Rust."""
     matrix = np.array([[(7 * i + 3 * k) % 41 - 20 for k in range(784)] for i in range(10)])
     features = 5 * np.arange(784) % 16
-    figures = {}
-    for log_n in (13, 14, 15):
-        context = wl.Context.plan(modulus=65537, depth=1, m=2 << log_n)
-        layer = context.linear(matrix)
-        client, server = context.generate_keys(layer, progress=False)
-        query = client.encrypt(features)
-        x = server.receive(query)
-        if not np.array_equal(client.decrypt(layer @ x), matrix @ features):
-            raise SystemExit("the product is wrong")
-        full = np.arange(context.slots) % 1000
-        figures[str(1 << log_n)] = {
-            "encrypt": median(41, lambda: client.encrypt(full)),
-            "decrypt": median(41, lambda: client.decrypt(query)),
-            "add": median(201, lambda: x + x),
-            "product": median(21, lambda: layer @ x),
-        }
-    return figures
+    return {str(1 << log_n): one_ring(log_n, matrix, features) for log_n in (13, 14, 15)}
+
+
+def one_ring(log_n: int, matrix: NDArray[Any], features: NDArray[Any]) -> dict[str, float]:
+    """Time the operations at one ring dimension."""
+    context = wl.Context.plan(modulus=65537, depth=1, m=2 << log_n)
+    layer = context.linear(matrix)
+    client, server = context.generate_keys(layer, progress=False)
+    query = client.encrypt(features)
+    x = server.receive(query)
+    if not np.array_equal(client.decrypt(layer @ x), matrix @ features):
+        raise SystemExit("the product is wrong")
+    full = np.arange(context.slots) % 1000
+    return {
+        "encrypt": median(41, lambda: client.encrypt(full)),
+        "decrypt": median(41, lambda: client.decrypt(query)),
+        "add": median(201, lambda: x + x),
+        "product": median(21, lambda: layer @ x),
+    }
 
 
 def least(rounds: list[dict[str, dict[str, float]]]) -> dict[str, dict[str, float]]:
