@@ -63,7 +63,7 @@ target/site/env/bin/python: setup
 # is there for the files that both read.
 PYTHON ?= python3
 VENV = target/python
-IN_VENV = . $(VENV)/bin/activate &&
+IN_VENV = . $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)/activate &&
 
 $(VENV)/made: python/requirements-test.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or newer is needed" >&2; exit 1; }
