@@ -304,6 +304,21 @@ impl PyCircuit {
         format!("<windlass.Circuit, {}, {}>", self.key_request().needed_by, self.setting.in_words())
     }
 
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            let other = other.get();
+            self.setting.same(&other.setting) && self.recipe.parts() == other.recipe.parts()
+        })
+    }
+
+    fn __hash__(&self) -> usize {
+        self.recipe.parts().0.len()
+    }
+
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let (name, integers, reals) = self.recipe.parts();
         crate::pickle::reduce(py, "restore_circuit", (self.setting.state.clone(), name, integers, reals))

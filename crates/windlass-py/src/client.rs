@@ -426,6 +426,10 @@ impl PyClient {
         format!("<windlass.Client, {}>", self.setting.in_words())
     }
 
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
     fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
         let message = "a client holds a secret key, which is not pickled: save it by name with client.save_secret(path), and load it with context.load_client(path)";
         Err(plain(py, "SecretNotPickled", message))
@@ -501,6 +505,10 @@ impl PyEncryptor {
 
     fn __repr__(&self) -> String {
         format!("<windlass.Encryptor, {}>", self.setting.in_words())
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
     }
 
     fn __reduce_ex__<'py>(&self, py: Python<'py>, protocol: u32) -> PyResult<Bound<'py, PyTuple>> {

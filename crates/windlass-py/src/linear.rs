@@ -324,6 +324,27 @@ impl PyLinear {
         PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.get().explain(),))?.extract()
     }
 
+    fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let Ok(other) = other.cast::<Self>() else { return Ok(false) };
+        let other = &other.get().inner;
+        if !self.inner.setting.same(&other.setting)
+            || self.inner.matrix != other.matrix
+            || self.inner.spec != other.spec
+        {
+            return Ok(false);
+        }
+        let same = crate::numbers::numpy(py)?.getattr("array_equal")?;
+        match (&self.inner.bias, &other.bias) {
+            (None, None) => Ok(true),
+            (Some((own, _)), Some((others, _))) => same.call1((own, others))?.extract(),
+            _ => Ok(false),
+        }
+    }
+
+    fn __hash__(&self) -> usize {
+        self.inner.matrix.rows() + (self.inner.matrix.columns() << 20)
+    }
+
     fn __reduce_ex__<'py>(&self, py: Python<'py>, _protocol: u32) -> PyResult<Bound<'py, PyTuple>> {
         let inner = &self.inner;
         let (roll, matrix) = match &inner.matrix {

@@ -33,6 +33,7 @@ macro_rules! on_plan {
 pub(crate) use on_plan;
 
 /// The entries of a matrix, row by row.
+#[derive(PartialEq)]
 pub enum Matrix {
     /// Integers.
     Integers { rows: usize, columns: usize, entries: Vec<i64>, numbers: Numbers },
@@ -43,7 +44,7 @@ pub enum Matrix {
 }
 
 /// What a plan may use.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct LinearSpec {
     pub strategy: String,
     pub max_keys: Option<usize>,

@@ -47,6 +47,23 @@ impl PyKeys {
         format!("<windlass.Keys for {}>", names.join(" and "))
     }
 
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Self>().is_ok_and(|other| {
+            let other = other.get();
+            let same =
+                self.required_keys() == other.required_keys() && self.relinearisation() == other.relinearisation();
+            same && self.setting.same(&other.setting)
+        })
+    }
+
+    fn __hash__(&self) -> usize {
+        self.required_keys().len()
+    }
+
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         crate::pickle::reduce(
             py,

@@ -72,6 +72,10 @@ impl PyPrepared {
         format!("<windlass.PreparedPlan, {} bytes of constants>", self.nbytes())
     }
 
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
     fn __reduce_ex__<'py>(&self, py: Python<'py>, protocol: u32) -> PyResult<Bound<'py, PyTuple>> {
         let bytes = crate::pickle::buffer(py, self.bytes.bytes().to_vec(), protocol)?;
         let plan = Py::new(py, self.plan())?;
