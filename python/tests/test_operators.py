@@ -347,8 +347,14 @@ def test_strategies(rng: np.random.Generator, strategy: str) -> None:
 
 def test_what_a_plan_says(rng: np.random.Generator) -> None:
     context = wl.Context.preset("insecure_toy_256")
-    layer = context.linear(rng.integers(1, 10, (20, 30)))
+    matrix = rng.integers(1, 10, (20, 30))
+    layer = context.linear(matrix, folding="never")
     assert layer.grid == (1, 1)
+    assert not layer.folded
+    assert context.linear(matrix, folding="always").folded
+    assert len(context.linear(matrix, folding="always").diagonals) < len(layer.diagonals)
+    with pytest.raises(wl.UnknownName):
+        context.linear(matrix, folding="sometimes")
     assert context.linear(rng.integers(-9, 10, (200, 300))).grid == (2, 3)
     assert 30 <= len(layer.diagonals) <= 128
     assert context.linear(np.eye(20, dtype=int)).diagonals == [1]
@@ -361,7 +367,7 @@ def test_what_a_plan_says(rng: np.random.Generator) -> None:
     assert len(few.required_keys) <= 3
     with pytest.raises(wl.NoParameters, match="keys"):
         context.linear(layer.matrix, max_keys=1)
-    again = context.linear(layer.matrix, keys=layer.required_keys)
+    again = context.linear(layer.matrix, keys=layer.required_keys, folding="never")
     assert set(again.required_keys) <= set(layer.required_keys)
     assert "keys" in layer.explain()
 

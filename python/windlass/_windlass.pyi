@@ -449,7 +449,7 @@ def restore_ciphertext(
 def restore_linear(
     state: str,
     matrix: tuple[ArrayLike | None, ArrayLike | None],
-    spec: tuple[str, int | None, Sequence[int] | None],
+    spec: tuple[str, int | None, Sequence[int] | None, str],
     roll: tuple[int, int] | None,
 ) -> LinearPlan: ...
 def restore_prepared(plan: LinearPlan, constants: Buffer) -> PreparedPlan: ...
