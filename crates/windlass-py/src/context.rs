@@ -220,8 +220,8 @@ impl PyContext {
     /// 128
     #[staticmethod]
     fn from_file(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let text =
-            std::fs::read_to_string(&path).map_err(|error| raise(py, windlass::wire::WireError::from(error).into()))?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| of_file(py, raise(py, windlass::wire::WireError::from(error).into()), &path))?;
         let setting = quick(py, || {
             let field = if text.contains("windlass_ckks_parameters") { "ckks" } else { "parameters" };
             Setting::from_state(&state(&[(field, text)]))
