@@ -24,7 +24,7 @@ def program(weights: Any, x: Any) -> Any:
     """Multiply an encrypted vector by a matrix: the whole program."""
     model = wl.Linear(weights)
     context = model.context(precision_bits=PRECISION)
-    layer = model.on(context)
+    layer = model.on(context, folding="automatic")
     client, server = context.generate_keys(layer, progress=False)
     query = client.encrypt(x)
     answer = layer(server.receive(query), progress=False)
@@ -39,7 +39,7 @@ def main() -> None:
     wl.set_threads(1)
     model = wl.Linear(weights)
     context, parameters = common.once(lambda: model.context(precision_bits=PRECISION))
-    layer, plan = common.once(lambda: model.on(context))
+    layer, plan = common.once(lambda: model.on(context, folding="automatic"))
     (client, server), keys = common.once(lambda: context.generate_keys(layer, progress=False))
     query = client.encrypt(x)
     received = server.receive(query)

@@ -29,7 +29,7 @@ def real(weights: Any, bias: Any, x: Any) -> Any:
     """Multiply an encrypted vector by real weights: the whole program."""
     model = wl.Linear(weights, bias)
     context = model.context()
-    layer = model.on(context)
+    layer = model.on(context, folding="automatic")
     client, server = context.generate_keys(layer)
     query = client.encrypt(x)
     answer = layer @ server.receive(query)
@@ -89,7 +89,7 @@ def steps(scheme: str, weights: Any, bias: Any, x: Any, runs: int) -> dict[str, 
     if scheme == "CKKS":
         model = wl.Linear(weights, bias)
         context, chosen = once(model.context)
-        layer, planned = once(lambda: model.on(context))
+        layer, planned = once(lambda: model.on(context, folding="automatic"))
     else:
         context, chosen = once(lambda: wl.Context.plan(modulus=65537, depth=1))
         layer, planned = once(lambda: context.linear(weights, bias))

@@ -301,3 +301,15 @@ class TestScikitLearn:
         clipped = make_pipeline(MinMaxScaler(clip=True), LinearRegression()).fit(rows, rows[:, 0])
         with pytest.raises(wl.DTypeError, match="clips"):
             wl.Linear.from_sklearn(clipped)
+
+
+def test_models_whose_weights_mean_something_else_are_refused() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    svm = pytest.importorskip("sklearn.svm")
+    rng = np.random.default_rng(5)
+    rows = rng.normal(size=(60, 4))
+    counts = rng.poisson(2.0, 60)
+    with pytest.raises(wl.DTypeError, match="does not score"):
+        wl.Linear.from_sklearn(linear_model.PoissonRegressor().fit(rows, counts))
+    with pytest.raises(wl.DTypeError, match="does not score"):
+        wl.Logistic.from_sklearn(svm.SVC(kernel="linear").fit(rows, counts % 3))

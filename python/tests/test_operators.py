@@ -526,3 +526,15 @@ def test_what_has_no_meaning(toy: World) -> None:
     for index in (0, slice(None)):
         with pytest.raises(TypeError):
             x[index] = 1
+
+
+def test_sums_of_single_numbers(toy: World) -> None:
+    x = toy.encrypt([1, 2, 3])
+    total = x.sum()
+    assert toy.client.decrypt(total.sum()) == 6
+    assert toy.client.decrypt(total.sum().sum()) == 6
+    rows = toy.encrypt([[1, 2], [3, 4], [5, 6]]).sum()
+    assert toy.client.decrypt(rows[0].sum()) == 3
+    assert toy.client.decrypt(rows.sum().sum()) == 21
+    assert toy.client.decrypt((toy.encrypt(5) + 1).sum()) == 6
+    assert toy.client.decrypt((toy.encrypt([[5], [7]]) + 1).sum()).tolist() == [6, 8]

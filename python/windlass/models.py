@@ -546,4 +546,21 @@ def _folded(model: object) -> tuple[NDArray[Any], NDArray[Any], object]:
         weights = weights * factor
     if weights.ndim == 2 and bias.ndim == 0:
         bias = np.full(weights.shape[0], float(bias))
+    _check_scores(model, weights, bias)
     return weights, bias, final
+
+
+def _check_scores(model: Any, weights: NDArray[Any], bias: NDArray[Any]) -> None:
+    """Refuse a model whose own scores are not these weights' scores, whatever its class."""
+    own_scores = getattr(model, "decision_function", None) or getattr(model, "predict", None)
+    if own_scores is None:
+        return
+    rows = np.random.default_rng(0).normal(size=(16, weights.shape[-1]))
+    own = np.asarray(own_scores(rows), dtype=float)
+    scores = rows @ np.atleast_2d(weights).T + bias
+    if own.size != scores.size or not np.allclose(own.reshape(scores.shape), scores, 1e-6, 1e-6):
+        message = (
+            f"{type(model).__name__} does not score rows as weights @ x + bias: its coef_ means "
+            "something else (a link, pairs of classes, a centring of its own)"
+        )
+        raise DTypeError(message)

@@ -8,6 +8,7 @@ use windlass::schemes::{Ciphertext, ckks};
 use crate::error::plain;
 use crate::handle::{Handle, ServerKind};
 use crate::layout::Layout;
+use crate::memory::check_memory;
 use crate::numbers::Numbers;
 use crate::setting::Setting;
 
@@ -119,10 +120,14 @@ impl PyCiphertext {
         Err(plain(py, "OtherContext", message))
     }
 
-    /// The server that computes.
+    /// The server that computes. Refuses arrays of many ciphertexts where the system has no memory
+    /// for another one.
     pub fn server(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
         let message =
             "this ciphertext is not bound to a server, which holds the keys to compute with: x = server.receive(x)";
+        if self.parts.len() > 8 {
+            check_memory(py, "the ciphertexts of the result", self.parts.bytes() as u64)?;
+        }
         self.server.as_ref().ok_or_else(|| plain(py, "NotBound", message))?.open(py)
     }
 }

@@ -16,7 +16,7 @@ use crate::array::{Parts, PyCiphertext};
 use crate::error::{of_file, plain, raise};
 use crate::handle::ServerKind;
 use crate::layout::Layout;
-use crate::needs::requests;
+use crate::needs::{check_keys, requests};
 use crate::numbers::{Numbers, Slice, Values, complex_to_numpy, integers_to_numpy, layout_of, values};
 use crate::progress::Ticker;
 use crate::runtime::{by_parts, long, quick};
@@ -345,6 +345,7 @@ impl PyClient {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyServer> {
         let requests = requests(py, &self.setting, circuits)?;
+        check_keys(py, &self.setting, &requests)?;
         let client = Arc::clone(&self.kind);
         let server = long(py, progress, "keys", move |ticker| {
             let needs: Vec<&dyn NeedsKeys> = requests.iter().map(|request| request as &dyn NeedsKeys).collect();

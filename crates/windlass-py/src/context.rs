@@ -20,9 +20,8 @@ use crate::error::{of_file, plain, raise};
 use crate::handle::ServerKind;
 use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear};
-use crate::memory::check_memory;
 use crate::natural::Natural;
-use crate::needs::{PyKeys, requests};
+use crate::needs::{PyKeys, check_keys, requests};
 use crate::numbers::{Slice, integers, prime_power, values};
 use crate::runtime::{long, quick};
 use crate::server::{Keys, PyServer};
@@ -149,11 +148,9 @@ impl PyContext {
     #[staticmethod]
     #[pyo3(signature = (name, *, scheme="BGV"))]
     fn preset(py: Python<'_>, name: String, scheme: &str) -> PyResult<Self> {
-        let chosen = self::scheme(py, scheme)?;
+        self::scheme(py, scheme)?;
         let state = state(&[("preset", name), ("scheme", scheme.to_owned())]);
-        Ok(Self { setting: quick(py, || Setting::from_state(&state))? }).inspect(|_| {
-            let _ = chosen;
-        })
+        Ok(Self { setting: quick(py, || Setting::from_state(&state))? })
     }
 
     /// Parameters for real and complex numbers (CKKS), with 128 bits of security.
@@ -582,6 +579,10 @@ impl PyContext {
             return Err(plain(py, "ShapeError", message));
         }
         given.check(py, "coefficients", None)?;
+        if interval.is_some() && self.setting.is_exact() {
+            let message = "an interval is for CKKS: coefficients of integers are those of powers";
+            return Err(plain(py, "ParameterError", message));
+        }
         let recipe = match given.slice()? {
             Slice::Signed(list) => Recipe::Polynomial(list.to_vec()),
             Slice::Unsigned(list) => {
@@ -766,11 +767,7 @@ impl PyContext {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<(PyClient, PyServer)> {
         let requests = requests(py, &self.setting, circuits)?;
-        let each = self.setting.sizes().switching_key_memory;
-        let mut elements: Vec<u64> = requests.iter().flat_map(|request| request.galois.keys().copied()).collect();
-        elements.sort_unstable();
-        elements.dedup();
-        check_memory(py, "the evaluation keys", each.saturating_mul(elements.len() as u64 + 1))?;
+        check_keys(py, &self.setting, &requests)?;
         let setting = Arc::clone(&self.setting);
         let (client, server) = long(py, progress, "keys", move |ticker| {
             let needs: Vec<&dyn NeedsKeys> = requests.iter().map(|request| request as &dyn NeedsKeys).collect();

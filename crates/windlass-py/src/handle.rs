@@ -50,8 +50,8 @@ pub struct Handle {
 impl Handle {
     /// The server, unless it was closed.
     pub fn open(&self, py: Python<'_>) -> PyResult<Arc<ServerKind>> {
-        let kind = self.kind.read().unwrap_or_else(PoisonError::into_inner);
-        kind.clone()
-            .ok_or_else(|| plain(py, "ServerClosed", "the server was closed, and its keys are gone: load them again"))
+        // The lock is given back before Python runs again.
+        let kind = self.kind.read().unwrap_or_else(PoisonError::into_inner).clone();
+        kind.ok_or_else(|| plain(py, "ServerClosed", "the server was closed, and its keys are gone: load them again"))
     }
 }

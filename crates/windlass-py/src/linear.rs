@@ -13,9 +13,16 @@ use crate::handle::ServerKind;
 use crate::matrix::{Matrix, Plan, PyLinear, level_of, on_plan, other_scheme};
 use crate::numbers::Numbers;
 use crate::prepared::PyPrepared;
-use crate::runtime::long;
+use crate::runtime::{long, quick};
 use crate::server::PyServer;
 use crate::setting::PyContext;
+
+impl PyLinear {
+    /// The dtype of a matrix that was not given.
+    fn dtype(&self) -> &'static str {
+        if self.inner.setting.is_exact() { "int64" } else { "float64" }
+    }
+}
 
 #[pymethods]
 impl PyLinear {
@@ -32,7 +39,7 @@ impl PyLinear {
     /// numpy.ndarray, shape (outputs, inputs)
     #[getter]
     fn matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        matrix_to_numpy(py, &self.inner.matrix)
+        matrix_to_numpy(py, &self.inner.matrix, self.dtype())
     }
 
     /// What is added to the product, if anything is.
@@ -50,9 +57,11 @@ impl PyLinear {
     /// >>> layer = context.linear([[1, 2], [3, 4]])
     /// >>> layer.explain().splitlines()[0]
     /// 'matrix of 2 x 2, direct'
-    fn explain(&self) -> String {
-        let prices = self.inner.setting.prices();
-        on_plan!(self.inner, |plan| plan.explain_at(&prices))
+    fn explain(&self, py: Python<'_>) -> PyResult<String> {
+        quick(py, || {
+            let prices = self.inner.setting.prices();
+            Ok(on_plan!(self.inner, |plan| plan.explain_at(&prices)))
+        })
     }
 
     /// The name of the algorithm.
@@ -321,7 +330,7 @@ impl PyLinear {
     }
 
     fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
-        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.get().explain(),))?.extract()
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.get().explain(slf.py())?,))?.extract()
     }
 
     fn __eq__(&self, py: Python<'_>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -349,7 +358,7 @@ impl PyLinear {
         let inner = &self.inner;
         let (roll, matrix) = match &inner.matrix {
             Matrix::Roll { length, shift } => (Some((*length, *shift)), py.None().into_bound(py)),
-            matrix => (None, matrix_to_numpy(py, matrix)?),
+            matrix => (None, matrix_to_numpy(py, matrix, self.dtype())?),
         };
         let spec =
             (inner.spec.strategy.clone(), inner.spec.max_keys, inner.spec.keys.clone(), inner.spec.folding.clone());
@@ -357,7 +366,7 @@ impl PyLinear {
     }
 }
 
-fn matrix_to_numpy<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py, PyAny>> {
+fn matrix_to_numpy<'py>(py: Python<'py>, matrix: &Matrix, dtype: &str) -> PyResult<Bound<'py, PyAny>> {
     let array = match matrix {
         Matrix::Integers { entries, numbers: Numbers::Unsigned, .. } => {
             numpy::PyArray1::from_vec(py, entries.iter().map(|&x| x as u64).collect()).into_any()
@@ -370,7 +379,7 @@ fn matrix_to_numpy<'py>(py: Python<'py>, matrix: &Matrix) -> PyResult<Bound<'py,
             numpy::PyArray1::from_vec(py, entries.iter().map(|z| z.re).collect()).into_any()
         }
         Matrix::Roll { length, shift } => {
-            let eye = crate::numbers::numpy(py)?.getattr("eye")?.call1((*length,))?;
+            let eye = crate::numbers::numpy(py)?.getattr("eye")?.call1((*length, py.None(), 0, dtype))?;
             return crate::numbers::numpy(py)?.getattr("roll")?.call1((eye, *shift, 0));
         }
     };

@@ -1,5 +1,6 @@
 //! What needs keys.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
@@ -10,6 +11,7 @@ use crate::bootstrapping::PyBootstrapping;
 use crate::circuit::PyCircuit;
 use crate::error::plain;
 use crate::matrix::PyLinear;
+use crate::memory::check_memory;
 use crate::setting::Setting;
 
 /// Keys by themselves, to be named in :meth:`Context.generate_keys`.
@@ -96,6 +98,13 @@ pub fn requests(py: Python<'_>, setting: &Arc<Setting>, circuits: &Bound<'_, PyT
         }
     }
     Ok(all)
+}
+
+/// Refuses keys that the system has no memory for.
+pub fn check_keys(py: Python<'_>, setting: &Setting, requests: &[KeyRequest]) -> PyResult<()> {
+    let elements: BTreeSet<u64> = requests.iter().flat_map(|request| request.galois.keys().copied()).collect();
+    let each = setting.sizes().switching_key_memory;
+    check_memory(py, "the evaluation keys", each.saturating_mul(elements.len() as u64 + 1))
 }
 
 fn needs_of(circuit: &Bound<'_, PyAny>) -> PyResult<(Arc<Setting>, Vec<KeyRequest>)> {

@@ -281,7 +281,13 @@ pub fn integers(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<i64>> {
     }
     Ok(match array.slice()? {
         Slice::Signed(list) => list.to_vec(),
-        Slice::Unsigned(list) => list.iter().map(|&x| x as i64).collect(),
+        Slice::Unsigned(list) => {
+            if let Some(index) = list.iter().position(|&x| x > i64::MAX as u64) {
+                let message = format!("{what}: the value {} at index {index} is not below 2^63", list[index]);
+                return Err(exception(given.py(), "ValueRangeError", message, |data| data.set_item("index", index)));
+            }
+            list.iter().map(|&x| x as i64).collect()
+        }
         _ => unreachable!("integers were asked for"),
     })
 }

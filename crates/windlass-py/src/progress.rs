@@ -1,7 +1,6 @@
 //! How far long work is, from the threads that do it to the thread that shows it.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
@@ -53,34 +52,64 @@ impl Ticker {
     }
 }
 
-/// A bar on the screen, or whatever the caller gave instead.
+/// A bar on the screen, or whatever the caller gave instead. A bar is made when there is something
+/// to wait for.
 pub struct Bar {
-    callback: Py<PyAny>,
+    label: String,
+    /// Whether there is to be one at all.
+    wanted: bool,
+    /// Whether the caller gave a function, or asked for a bar.
+    asked: bool,
+    callback: Option<Py<PyAny>>,
     shown: (usize, usize),
 }
 
 impl Bar {
     /// What `progress=` says: `False` is none, `None` and `True` a bar of tqdm, anything else is
     /// called with (done, count).
-    pub fn new(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, label: &str) -> PyResult<Option<Self>> {
-        let made = PyModule::import(py, "windlass._progress")?.getattr("callback")?.call1((progress, label))?;
-        Ok((!made.is_none()).then(|| Self { callback: made.unbind(), shown: (0, 0) }))
+    pub fn new(progress: Option<&Bound<'_, PyAny>>, label: &str) -> PyResult<Self> {
+        let flag = progress.and_then(|progress| progress.extract::<bool>().ok());
+        let own = progress.filter(|progress| flag.is_none() && !progress.is_none());
+        let callback = own.map(|own| make(own.py(), Some(own), label)).transpose()?.flatten();
+        let (wanted, asked) = (flag != Some(false), flag == Some(true) || callback.is_some());
+        Ok(Self { label: label.to_owned(), wanted, asked, callback, shown: (0, 0) })
+    }
+
+    /// Whether the caller gave a function, or asked for a bar.
+    pub fn is_asked(&self) -> bool {
+        self.asked
     }
 
     /// Shows the state if it is new.
-    pub fn show(&mut self, py: Python<'_>, ticker: &Arc<Ticker>) -> PyResult<()> {
+    pub fn show(&mut self, py: Python<'_>, ticker: &Ticker) -> PyResult<()> {
+        if !self.wanted {
+            return Ok(());
+        }
+        if self.callback.is_none() {
+            self.callback = make(py, None, &self.label)?;
+        }
         let state = ticker.state();
-        if state != self.shown {
+        if let Some(callback) = self.callback.as_ref().filter(|_| state != self.shown) {
             self.shown = state;
-            self.callback.call1(py, state)?;
+            callback.call1(py, state)?;
         }
         Ok(())
     }
 
-    /// Takes the bar away.
-    pub fn close(&self, py: Python<'_>) {
-        if let Ok(close) = self.callback.getattr(py, "close") {
-            let _ = close.call0(py);
+    /// Shows the end of work that went well, and takes the bar away.
+    pub fn close(mut self, py: Python<'_>, ticker: &Ticker, well: bool) -> PyResult<()> {
+        if self.callback.is_none() {
+            return Ok(());
         }
+        let shown = if well { self.show(py, ticker) } else { Ok(()) };
+        if let Some(close) = self.callback.and_then(|callback| callback.getattr(py, "close").ok()) {
+            close.call0(py)?;
+        }
+        shown
     }
+}
+
+fn make(py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, label: &str) -> PyResult<Option<Py<PyAny>>> {
+    let made = PyModule::import(py, "windlass._progress")?.getattr("callback")?.call1((progress, label))?;
+    Ok((!made.is_none()).then(|| made.unbind()))
 }

@@ -37,8 +37,8 @@ static POOL: RwLock<Option<Arc<Owned>>> = RwLock::new(None);
 thread_local! {
     /// The pool that consists of this thread.
     static ALONE: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
-    /// Whether this is the thread that gets signals.
-    static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+    /// Whether this is the thread that gets signals, in a process.
+    static IS_MAIN: Cell<Option<(u32, bool)>> = const { Cell::new(None) };
 }
 
 /// The number of threads that one call computes with.
@@ -192,8 +192,8 @@ pub fn long<T: Send + 'static>(
     work: impl FnOnce(&Arc<Ticker>) -> Result<T> + Send + 'static,
 ) -> PyResult<T> {
     let ticker = Arc::new(Ticker::default());
-    let mut bar = Bar::new(py, progress, label)?;
-    if bar.is_none() && !is_main_thread(py)? {
+    let mut bar = Bar::new(progress, label)?;
+    if !bar.is_asked() && !is_main_thread(py)? {
         return quick(py, || work(&ticker));
     }
     let (sender, mut receiver) = channel();
@@ -214,20 +214,14 @@ pub fn long<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        let shown = bar.as_mut().map_or(Ok(()), |bar| bar.show(py, &ticker));
-        if let Err(interrupt) = shown.and_then(|()| py.check_signals()) {
+        if let Err(interrupt) = bar.show(py, &ticker).and_then(|()| py.check_signals()) {
             ticker.stop();
             abandon();
             break Err(interrupt);
         }
     };
-    if let Some(bar) = &mut bar {
-        if outcome.is_ok() {
-            bar.show(py, &ticker)?;
-        }
-        bar.close(py);
-    }
-    outcome
+    let closed = bar.close(py, &ticker, outcome.is_ok());
+    outcome.and_then(|done| closed.map(|()| done))
 }
 
 /// Runs work on so many ciphertexts, which looks at the ticker before each: where they are many, an
@@ -238,10 +232,20 @@ pub fn by_parts<T: Send>(py: Python<'_>, count: usize, work: impl FnOnce(&Ticker
         return quick(py, || work(&ticker));
     }
     std::thread::scope(|scope| {
-        let worker = scope.spawn(|| catch_unwind(AssertUnwindSafe(|| install(|| work(&ticker)))));
+        let (sender, mut receiver) = channel::<()>();
+        let ticker = &ticker;
+        let worker = scope.spawn(move || {
+            let done = catch_unwind(AssertUnwindSafe(|| shared()?.pool.install(|| work(ticker))));
+            drop(sender);
+            done
+        });
         let mut interrupt = None;
-        while !worker.is_finished() {
-            py.detach(|| std::thread::sleep(POLL));
+        loop {
+            let waited = py.detach(move || (receiver.recv_timeout(POLL), receiver));
+            receiver = waited.1;
+            if waited.0 == Err(RecvTimeoutError::Disconnected) {
+                break;
+            }
             if let Err(error) = py.check_signals() {
                 ticker.stop();
                 interrupt = Some(error);
@@ -264,12 +268,13 @@ pub fn stopped(operation: &'static str) -> Error {
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
-    if let Some(known) = IS_MAIN.get() {
+    let process = std::process::id();
+    if let Some((_, known)) = IS_MAIN.get().filter(|(known, _)| *known == process) {
         return Ok(known);
     }
     let threading = PyModule::import(py, "threading")?;
     let main = threading.call_method0("main_thread")?;
     let is_main = threading.call_method0("current_thread")?.is(&main);
-    IS_MAIN.set(Some(is_main));
+    IS_MAIN.set(Some((process, is_main)));
     Ok(is_main)
 }

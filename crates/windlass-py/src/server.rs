@@ -9,7 +9,7 @@ use pyo3::types::PyTuple;
 use windlass::bootstrap::{BootstrapKeys, BootstrapPlan};
 use windlass::ring::kernels::Mapping;
 use windlass::rlwe::EvaluationKeys;
-use windlass::wire::{self, BootstrapContext, WireError};
+use windlass::wire::{self, BootstrapContext, ReadyKeys, WireError};
 
 use crate::array::PyCiphertext;
 use crate::bootstrapping::PyBootstrapping;
@@ -82,23 +82,28 @@ impl PyServer {
         let bootstrapping = together(py, bootstrapping, bootstrap_keys)?;
         let own = Arc::clone(setting);
         let path = match &keys {
-            Keys::File(path) => path.clone(),
-            Keys::Memory(_) => PathBuf::from("keys"),
+            Keys::File(path) => Some(path.clone()),
+            Keys::Memory(_) => None,
         };
         let kind = long(py, None, "reading keys", move |_| {
             let memory = Arc::new(match keys {
                 Keys::File(path) => Mapping::of(File::open(path).map_err(WireError::from)?).map_err(WireError::from)?,
                 Keys::Memory(memory) => memory,
             });
-            let plan_bytes = bootstrapping.map(|(plan, path)| Ok::<_, WireError>((plan, std::fs::read(path)?)));
-            let plan_bytes = plan_bytes.transpose()?;
-            let list: Vec<_> = plan_bytes.iter().map(|(plan, bytes)| (Arc::clone(plan), bytes.as_slice())).collect();
             Ok(match &own.kind {
-                Kind::Exact(context) => ServerKind::Exact(context.share_server(memory, &list)?),
+                Kind::Exact(context) => {
+                    let mut list: Vec<(Arc<BootstrapPlan>, BootstrapKeys)> = Vec::new();
+                    if let Some((plan, path)) = bootstrapping {
+                        let files = BootstrapContext::new(&plan, context.files().context(), context.scheme());
+                        list.push((plan, wire::load(&path, &files)?.0));
+                    }
+                    let keys = ReadyKeys::share(memory, context.files())?;
+                    ServerKind::Exact(context.server_from_keys(keys.0, list)?)
+                }
                 Kind::Approximate(context) => ServerKind::Approximate(context.share_server(memory)?),
             })
         })
-        .map_err(|error| of_file(py, error, &path))?;
+        .map_err(|error| path.map_or_else(|| error.clone_ref(py), |path| of_file(py, error.clone_ref(py), &path)))?;
         Ok(Self::new(setting, kind))
     }
 
@@ -282,8 +287,9 @@ impl PyServer {
     }
 
     /// Gives the memory of the keys back; the server cannot be used any more.
-    fn close(&self) {
-        self.handle.kind.write().unwrap_or_else(PoisonError::into_inner).take();
+    fn close(&self, py: Python<'_>) {
+        let kind = self.handle.kind.write().unwrap_or_else(PoisonError::into_inner).take();
+        py.detach(|| drop(kind));
     }
 
     fn __enter__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
@@ -292,7 +298,7 @@ impl PyServer {
 
     #[pyo3(signature = (*_error))]
     fn __exit__(&self, _error: &Bound<'_, PyTuple>) {
-        self.close();
+        self.close(_error.py());
     }
 
     /// The ways to refresh that there are keys for.

@@ -13,11 +13,12 @@ pub struct SharedBytes {
 }
 
 impl SharedBytes {
-    /// The bytes of an array, unless somebody may write to them.
+    /// The bytes of an array, unless somebody may write to them: the object that owns the memory
+    /// must be one that nobody writes to, not a view alone.
     pub fn of(array: &Bound<'_, PyArray1<u8>>) -> Option<Self> {
-        let writeable = array.getattr("flags").and_then(|flags| flags.getattr("writeable"));
-        let fixed = writeable.and_then(|flag| flag.extract::<bool>()).is_ok_and(|writeable| !writeable);
-        if !fixed || !array.is_contiguous() {
+        let judge = PyModule::import(array.py(), "windlass._memory").and_then(|module| module.getattr("is_fixed"));
+        let fixed = judge.and_then(|judge| judge.call1((array,))?.extract::<bool>());
+        if !fixed.is_ok_and(|fixed| fixed) || !array.is_contiguous() {
             return None;
         }
         Some(Self { _owner: array.clone().unbind(), start: array.data() as usize, length: array.len() })
@@ -31,11 +32,12 @@ impl AsRef<[u8]> for SharedBytes {
             return &[];
         }
         // SAFETY: `start` and `length` are those of a contiguous array of bytes that `_owner` keeps
-        // alive, and with it the buffer that it views. The array is marked as not writeable; arrays
-        // and buffers of which Python says so are not written to by Python code. Whoever does so
-        // all the same, from another process that shares the memory, changes residues: results are
-        // wrong then, and nothing else, since no kernel uses a residue as an index, a length or a
-        // condition of a loop.
+        // alive, and with it the object that owns the memory: `bytes`, a read-only mapping of a
+        // file, or a read-only buffer of an object store (`windlass._memory.is_fixed`). Python code
+        // cannot write to any of them. On trust remains what mappings of files trust too
+        // (`windlass_kernels::Mapping`): that no other process writes to the memory that it shares.
+        // One that does changes residues: results are wrong then, and nothing else, since no kernel
+        // uses a residue as an index, a length or a condition of a loop.
         unsafe { std::slice::from_raw_parts(self.start as *const u8, self.length) }
     }
 }

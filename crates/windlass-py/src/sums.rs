@@ -51,6 +51,11 @@ pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResul
     if a.elements {
         return Err(plain(py, "NotIntegers", "sums are of integers; take them of elements with a linear map"));
     }
+    if a.layout.length == 1 {
+        // One entry for each row: the row's sum is the entry.
+        let layout = if a.layout.dims.is_empty() { a.layout.clone() } else { a.layout.summed() };
+        return Ok(PyCiphertext { layout, ..a.copied() });
+    }
     let masked;
     let a = if a.clean {
         a
