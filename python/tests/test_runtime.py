@@ -142,6 +142,8 @@ def test_other_threads_run_meanwhile(toy: World, reals: World, name: str) -> Non
 
 INTERRUPTED = """
 import os, signal, sys, threading, time
+# Shells start what runs in the background without it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np
 import windlass as wl
 

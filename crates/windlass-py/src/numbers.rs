@@ -341,9 +341,9 @@ fn shaped<'py>(array: Bound<'py, PyAny>, dims: &[usize]) -> PyResult<Bound<'py, 
 
 /// p and r of a modulus p^r.
 pub fn prime_power(py: Python<'_>, modulus: u64) -> PyResult<(u64, u32)> {
-    for r in 1..=44u32 {
+    for r in 1..=63u32 {
         let near = (modulus as f64).powf(1.0 / f64::from(r)).round() as u64;
-        for p in near.saturating_sub(1)..=near + 1 {
+        for p in near.saturating_sub(1)..=near.saturating_add(1) {
             if p >= 2 && p.checked_pow(r) == Some(modulus) && arith::is_prime(p) {
                 return Ok((p, r));
             }
