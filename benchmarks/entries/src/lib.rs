@@ -1,0 +1,13 @@
+//! Entries of Windlass in the benchmark suite of HomomorphicEncryption.org.
+//!
+//! A harness, which stays outside this repository, calls the stages of an entry as programs of
+//! their own and times them. Here each entry is one program, which is called by the names of its
+//! stages ([`stage`]). `docs/benchmarks.md` says how to run them.
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod files;
+pub mod stage;
+pub mod zn;
+
+pub use error::{EntryError, Result};
