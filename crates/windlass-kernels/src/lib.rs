@@ -15,6 +15,7 @@ pub mod ntt;
 pub mod overflow;
 pub mod reference;
 pub mod rows;
+pub mod scan;
 
 pub use error::KernelError;
 pub use isa::Isa;

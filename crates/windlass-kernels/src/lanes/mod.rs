@@ -14,12 +14,17 @@
 
 mod contract;
 pub(crate) mod fetch;
+pub(crate) mod narrow;
 pub(crate) mod portable;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
+mod avx2_narrow;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod avx512_narrow;
 #[cfg(any(target_arch = "x86_64", test))]
 pub(crate) mod float;
 #[cfg(target_arch = "x86_64")]
@@ -27,6 +32,8 @@ mod ifma;
 #[cfg(any(target_arch = "x86_64", test))]
 pub(crate) mod word52;
 
+#[cfg(test)]
+mod narrow_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -46,5 +53,20 @@ pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output 
         Isa::Avx512(token) => float::Float::new(avx512::Avx512(token), q).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Ifma(token) => word52::Word52::new(ifma::Ifma(token), q).vectorize(kernel),
+    }
+}
+
+/// Runs a kernel of sums of 32-bit residues on the backend of `isa`.
+#[inline]
+pub(crate) fn dispatch_narrow<K: narrow::NarrowKernel>(isa: Isa, kernel: K) -> K::Output {
+    use narrow::Narrow;
+    match isa {
+        Isa::Portable => narrow::Portable.vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2(token) => avx2_narrow::Avx2(token).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512(token) => avx512_narrow::Avx512(token).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Ifma(token) => avx512_narrow::Avx512(token.avx512()).vectorize(kernel),
     }
 }

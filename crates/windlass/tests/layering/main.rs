@@ -13,14 +13,15 @@ use std::path::{Path, PathBuf};
 use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
-const LAYERS: [(&str, &[&str]); 7] = [
+const LAYERS: [(&str, &[&str]); 8] = [
     ("windlass-kernels", &[]),
     ("windlass-ring", &["windlass_kernels"]),
     ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
     ("windlass", &["windlass_kernels", "windlass_ring", "windlass_rlwe"]),
-    ("windlass-cli", &["windlass"]),
-    ("windlass-py", &["windlass"]),
-    ("windlass-bench", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
+    ("windlass-retrieval", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
+    ("windlass-cli", &["windlass", "windlass_retrieval"]),
+    ("windlass-py", &["windlass", "windlass_retrieval"]),
+    ("windlass-bench", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass", "windlass_retrieval"]),
 ];
 
 /// Words that belong to schemes; an identifier of the ring with one as a part is in the wrong

@@ -1,0 +1,98 @@
+//! Answers: ciphertexts at the smallest modulus that decrypts, of which only what is asked for is
+//! sent.
+//!
+//! Both halves are rounded to fractions of Q: the second to 2^w parts, the first to fewer, and only
+//! the coefficients of the record. What rounding the second half leaves is multiplied by s, the
+//! other is not.
+
+use windlass_ring::Poly;
+use windlass_rlwe::KeyId;
+use windlass_rlwe::keys::SecretKey;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::bounds::{ACCEPTED, answer_bits, first_bits};
+use crate::bytes::centred;
+use crate::error::{Error, Result};
+use crate::setting::{N, Pair, Setting};
+use crate::shape::Shape;
+
+/// The answer to one selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// c_0, the coefficients that are asked for, in units of Q/2^{first bits}.
+    pub(crate) first: Vec<u64>,
+    /// c_1 in units of Q/2^{answer bits}.
+    pub(crate) second: Vec<u64>,
+}
+
+impl Part {
+    /// Switches a ciphertext to the smallest modulus, keeping `sent` coefficients of its first
+    /// half.
+    pub fn new(setting: &Setting, message_bits: u32, sent: usize, ciphertext: Pair) -> Self {
+        let [first, second] = ciphertext.map(|part| setting.integers(&part.into_coeff()));
+        let round = |x: &u64, bits: u32| {
+            let scaled = ((u128::from(*x) << bits) + u128::from(setting.modulus() / 2)) / u128::from(setting.modulus());
+            scaled as u64 & ((1 << bits) - 1)
+        };
+        Self {
+            first: first[..sent].iter().map(|x| round(x, first_bits(message_bits))).collect(),
+            second: second.iter().map(|x| round(x, answer_bits(message_bits))).collect(),
+        }
+    }
+
+    /// The messages modulo 2^{message bits}, centred.
+    ///
+    /// # Errors
+    /// [`Error::NotDecryptable`] when a coefficient is further from any message than the bound of
+    /// the error allows: under another key almost every answer has one.
+    pub fn decrypt(&self, setting: &Setting, message_bits: u32, secret: &SecretKey) -> Result<Zeroizing<Vec<i64>>> {
+        let bits = answer_bits(message_bits);
+        let lift = bits - first_bits(message_bits);
+        let mut first = vec![0; N];
+        first.iter_mut().zip(&self.first).for_each(|(out, &x)| *out = (x << lift) as i64);
+        let second: Vec<i64> = self.second.iter().map(|&x| centred(x, bits)).collect();
+        let ring = setting.context().ring();
+        let parts = [first, second].map(|part| Poly::from_signed(ring, setting.basis(), &part).into_eval());
+        // |c_0 + c_1·s| < n·2^w < Q/2: the integer itself.
+        let mut phase = secret.phase(&parts).into_coeff();
+        let integers = Zeroizing::new(setting.integers(&phase));
+        phase.zeroize();
+        let (spacing, half) = (bits - message_bits, 1i64 << (bits - message_bits - 1));
+        let accepted = (ACCEPTED * half as f64) as i64;
+        let mut within = true;
+        let message = |&x: &u64| {
+            let x = x as i64;
+            let x = x - (setting.modulus() as i64 & -((x > setting.modulus() as i64 / 2) as i64));
+            let rounded = (x + half) >> spacing;
+            let rest = x - (rounded << spacing);
+            within &= (-accepted..=accepted).contains(&rest);
+            centred(rounded as u64, message_bits)
+        };
+        let messages = Zeroizing::new(integers[..self.first.len()].iter().map(message).collect());
+        if within { Ok(messages) } else { Err(Error::NotDecryptable) }
+    }
+}
+
+/// The answer to a query: one part for each selection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub(crate) key: KeyId,
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Answer {
+    /// The key pair.
+    pub fn key_id(&self) -> KeyId {
+        self.key
+    }
+
+    /// One part for each selection.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+/// Coefficients of an answer's first half.
+pub(crate) fn sent(shape: &Shape) -> usize {
+    shape.sent_coefficients()
+}

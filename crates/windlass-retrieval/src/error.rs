@@ -1,0 +1,128 @@
+//! What can go wrong.
+
+use std::path::PathBuf;
+
+use windlass::wire::WireError;
+use windlass_rlwe::{OtherKeyPair, OutOfRange, RlweError};
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why something was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A number that is not allowed.
+    #[error(transparent)]
+    OutOfRange(#[from] OutOfRange),
+    /// The table has no rows.
+    #[error("the table has no rows: give at least one")]
+    Empty,
+    /// A row is longer than the rows of its table.
+    #[error("row {row} has {bytes} bytes, the rows of this table at most {most}: make the table anew for longer rows")]
+    RowTooLong {
+        /// Its number.
+        row: usize,
+        /// Its bytes.
+        bytes: usize,
+        /// Bytes of the table's rows.
+        most: usize,
+    },
+    /// An entry does not fit a bin of a table of keywords.
+    #[error("the entry of key '{key}' takes {bytes} bytes, a bin of this table holds {most}")]
+    EntryTooLong {
+        /// The key, as far as it can be printed.
+        key: String,
+        /// Bytes of the entry.
+        bytes: usize,
+        /// Bytes of a bin.
+        most: usize,
+    },
+    /// Two entries of one key.
+    #[error("the key '{key}' occurs twice: keys name one row each")]
+    DuplicateKey {
+        /// The key, as far as it can be printed.
+        key: String,
+    },
+    /// The bins are too full for a new entry.
+    #[error("no place for the key '{key}' is left: make the table anew, with room for more rows")]
+    Full {
+        /// The key, as far as it can be printed.
+        key: String,
+    },
+    /// Nothing fits the limits that were given.
+    #[error("no plan for {rows} rows of {bytes} bytes: {reason}")]
+    NoPlan {
+        /// Rows of the table.
+        rows: usize,
+        /// Bytes of the longest.
+        bytes: usize,
+        /// What stands in the way.
+        reason: String,
+    },
+    /// A key that the server needs is missing.
+    #[error("the evaluation keys lack {what}: make them for this table's schema")]
+    MissingKey {
+        /// Which.
+        what: &'static str,
+    },
+    /// Values of two key pairs, or of a foreign one.
+    #[error(transparent)]
+    OtherKeyPair(#[from] OtherKeyPair),
+    /// A value of another table, or of another version of its schema.
+    #[error("{what} belongs to another table: make it for the schema of this one")]
+    OtherTable {
+        /// What was given.
+        what: &'static str,
+    },
+    /// A value that does not have the form that the schema asks for.
+    #[error("{what} has {got} where {expected} are expected")]
+    Mismatch {
+        /// What was given.
+        what: &'static str,
+        /// What it has.
+        got: usize,
+        /// What it should have.
+        expected: usize,
+    },
+    /// The answer does not decrypt to anything under this key.
+    #[error("the answer does not decrypt under this key: use the key that the query was made with")]
+    NotDecryptable,
+    /// A decrypted row is not one that a table writes.
+    #[error("the answer decrypts to bytes that no table of this schema holds")]
+    BadRow,
+    /// Memory that is not there.
+    #[error("{what} takes {bytes} bytes of memory, which the system does not give: make the table in a directory")]
+    OutOfMemory {
+        /// For what.
+        what: &'static str,
+        /// How much.
+        bytes: u64,
+    },
+    /// The RLWE layer refused.
+    #[error(transparent)]
+    Rlwe(#[from] RlweError),
+    /// Bytes or a file were refused.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// The library refused.
+    #[error(transparent)]
+    Library(#[from] windlass::Error),
+    /// A file of a table is not what its manifest says.
+    #[error("{path}: {reason}", path = path.display())]
+    BadFile {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Someone asked to stop.
+    #[error("stopped; what was finished is kept, and the same command goes on from there")]
+    Cancelled,
+}
+
+/// Bytes in a message: as text where they are, and never more than a few.
+pub(crate) fn printable(bytes: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(bytes).chars().take(40).collect();
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

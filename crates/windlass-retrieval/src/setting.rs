@@ -1,0 +1,210 @@
+//! Rings, moduli and keys of retrieval.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use windlass_kernels::Modulus;
+use windlass_ring::{Basis, Coeff, Eval, Poly};
+use windlass_rlwe::context::Context;
+use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+
+use crate::error::Result;
+
+/// Both parts of a ciphertext, phase c_0 + c_1·s, over the two primes of Q.
+pub type Pair = [Poly<Eval>; 2];
+
+/// The moduli of a table, all at n = 4096 and at least 128 bits of security.
+///
+/// Q is the product of two primes below 2^31, so that residues of a prepared table take 32 bits and
+/// products of them 62; P, one prime of about 2^40, serves key switching alone. log2(QP) ≤ 106 for
+/// ternary secrets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Moduli {
+    /// Q of 60 bits, P of 44: most bits of a table in each coefficient.
+    Wide,
+    /// Q of 52 bits, P of 36: the smallest keys, queries and answers.
+    Compact,
+}
+
+impl Moduli {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Wide, Self::Compact];
+
+    /// Bits of each prime of Q.
+    pub fn prime_bits(self) -> u32 {
+        match self {
+            Self::Wide => 30,
+            Self::Compact => 26,
+        }
+    }
+
+    /// Bits of P.
+    pub fn special_bits(self) -> u32 {
+        match self {
+            Self::Wide => 44,
+            Self::Compact => 36,
+        }
+    }
+
+    /// The parameters of the RLWE layer.
+    ///
+    /// # Errors
+    /// None for the sets of this build; those of [`RlweParams::new`].
+    pub fn params(self) -> Result<RlweParams> {
+        Ok(RlweParams::new(&RlweSpec {
+            m: 2 * N as u64,
+            q_prime_bits: vec![self.prime_bits(); PRIMES],
+            special_prime_bits: vec![self.special_bits()],
+            digits: PRIMES,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Secure,
+        })?)
+    }
+}
+
+/// The ring dimension n.
+pub const N: usize = 4096;
+
+/// The number of primes of Q.
+pub const PRIMES: usize = 2;
+
+/// A ring with its moduli, and what retrieval computes with beside them.
+#[derive(Debug)]
+pub struct Setting {
+    moduli: Moduli,
+    context: Arc<Context>,
+    basis: Basis,
+    product: u64,
+    /// q_0^{-1} mod q_1, and ⌊that·2^32/q_1⌋.
+    inverse: [u64; 2],
+    /// X^{−2^j} for j < log2 n.
+    shifts: Vec<Poly<Eval>>,
+}
+
+impl Setting {
+    /// The setting of a choice of moduli.
+    ///
+    /// # Errors
+    /// As [`Moduli::params`].
+    pub fn new(moduli: Moduli) -> Result<Arc<Self>> {
+        let context = Context::new(moduli.params()?)?;
+        let basis = context.basis(PRIMES);
+        let ring = context.ring();
+        let [q0, q1] = [0, 1].map(|index| ring.modulus(index));
+        let inverse = q1.inv(q1.reduce(q0.value()));
+        let shifts = (0..N.ilog2()).map(|j| {
+            let mut monomial = vec![0; N];
+            // X^{−k} = −X^{n−k}.
+            monomial[N - (1 << j)] = -1;
+            Poly::from_signed(ring, &basis, &monomial).into_eval()
+        });
+        Ok(Arc::new(Self {
+            moduli,
+            product: q0.value() * q1.value(),
+            inverse: [inverse, (inverse << 32) / q1.value()],
+            shifts: shifts.collect(),
+            basis,
+            context,
+        }))
+    }
+
+    /// Which moduli.
+    pub fn moduli(&self) -> Moduli {
+        self.moduli
+    }
+
+    /// The RLWE context.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// The primes of Q.
+    pub fn basis(&self) -> &Basis {
+        &self.basis
+    }
+
+    /// Prime `index` of Q.
+    pub fn prime(&self, index: usize) -> Modulus {
+        self.context.ring().modulus(index)
+    }
+
+    /// Q.
+    pub fn modulus(&self) -> u64 {
+        self.product
+    }
+
+    /// log2 Q.
+    pub fn log2_modulus(&self) -> f64 {
+        (self.product as f64).log2()
+    }
+
+    /// X^{−2^j}.
+    pub(crate) fn shift(&self, j: u32) -> &Poly<Eval> {
+        &self.shifts[j as usize]
+    }
+
+    /// The polynomial X^{−k}, k < n.
+    pub(crate) fn monomial(&self, k: usize) -> Poly<Eval> {
+        let mut coefficients = vec![0; N];
+        coefficients[(N - k) % N] = if k == 0 { 1 } else { -1 };
+        Poly::from_signed(self.context.ring(), &self.basis, &coefficients).into_eval()
+    }
+
+    /// The coefficients of a polynomial as integers in [0, Q). No branch depends on them.
+    pub(crate) fn integers(&self, poly: &Poly<Coeff>) -> Vec<u64> {
+        let (q0, q1) = (self.prime(0).value(), self.prime(1).value());
+        let [inverse, quotient] = self.inverse;
+        let below = |x: u64, q: u64| x.wrapping_sub(q & ((x >= q) as u64).wrapping_neg());
+        let compose = |(&x, &y): (&u64, &u64)| {
+            // (y − x)·q_0^{-1} mod q_1, x < q_0 < 2·q_1 (the primes have one size).
+            let difference = y + q1 - below(x, q1);
+            let high = (difference * quotient) >> 32;
+            let rest = (difference * inverse).wrapping_sub(high * q1);
+            x + q0 * below(below(rest, q1), q1)
+        };
+        poly.row(0).iter().zip(poly.row(1)).map(compose).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_moduli_are_secure() {
+        for moduli in Moduli::ALL {
+            let params = moduli.params().unwrap();
+            assert!(params.security().bits >= 128.0 && params.log2_qp() <= 106.0, "{moduli:?}");
+        }
+    }
+
+    #[test]
+    fn integers_are_those_of_the_residues() {
+        for moduli in Moduli::ALL {
+            let setting = Setting::new(moduli).unwrap();
+            let (q, ring) = (setting.modulus(), setting.context().ring());
+            let wanted: Vec<u64> = (0..N as u64)
+                .map(|j| if j < 8 { q - 1 - j } else { j.wrapping_mul(0x9e37_79b9_7f4a_7c15) % q })
+                .collect();
+            let rows = [0, 1].iter().flat_map(|&index| {
+                let prime = setting.prime(index);
+                wanted.iter().map(move |&x| prime.reduce(x))
+            });
+            let poly = Poly::from_rows(ring, setting.basis(), rows.collect()).unwrap();
+            assert_eq!(setting.integers(&poly), wanted);
+        }
+    }
+
+    #[test]
+    fn monomials_shift_down() {
+        let setting = Setting::new(Moduli::Compact).unwrap();
+        let one = setting.monomial(0);
+        let mut back = setting.monomial(5);
+        // X^{−5}·X^{−(n−5)} = X^{−n} = −1.
+        back.mul_assign(&setting.monomial(N - 5));
+        back.neg_assign();
+        assert!(back == one);
+        assert!(setting.shift(3) == &setting.monomial(8));
+    }
+}

@@ -1,0 +1,221 @@
+//! Prepared polynomials in memory, and the scan over them.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use windlass_kernels::Mapping;
+use windlass_kernels::scan::{self, Sums, Two, WIDTH};
+use windlass_ring::Poly;
+
+use crate::error::{Error, Result};
+use crate::setting::{N, PRIMES, Pair, Setting};
+
+/// Blocks of eight evaluation points, for all primes.
+pub const BLOCKS: usize = PRIMES * N / WIDTH;
+
+/// Bytes that tables and queries are aligned to.
+const ALIGNMENT: usize = 64;
+
+/// Words of 32 bits, aligned.
+#[derive(Debug)]
+struct Words {
+    words: Vec<i32>,
+    /// Where the first aligned word is.
+    start: usize,
+}
+
+impl Words {
+    /// Zeros.
+    fn new(what: &'static str, count: usize) -> Result<Self> {
+        let bytes = (count as u64).saturating_mul(4);
+        let padded = count.checked_add(ALIGNMENT / 4).ok_or(Error::OutOfMemory { what, bytes })?;
+        let mut words: Vec<i32> = Vec::new();
+        words.try_reserve_exact(padded).map_err(|_| Error::OutOfMemory { what, bytes })?;
+        words.resize(padded, 0);
+        let start = words.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT / 4);
+        Ok(Self { words, start })
+    }
+
+    fn twos(&self) -> &[Two] {
+        let words = &self.words[self.start..];
+        bytemuck::cast_slice(&words[..words.len() / WIDTH / 2 * WIDTH * 2])
+    }
+
+    fn twos_mut(&mut self) -> &mut [Two] {
+        let words = &mut self.words[self.start..];
+        let whole = words.len() / WIDTH / 2 * WIDTH * 2;
+        bytemuck::cast_slice_mut(&mut words[..whole])
+    }
+}
+
+/// Where the words of a segment are.
+#[derive(Debug)]
+enum Place {
+    Memory(Words),
+    /// In a file that is mapped, from this byte on.
+    File(Arc<Mapping>, usize),
+}
+
+/// Some columns of a table, in pairs: `[block][pair][row]`, a block being eight evaluation points
+/// modulo one prime.
+#[derive(Debug)]
+pub struct Segment {
+    rows: usize,
+    pairs: usize,
+    place: Place,
+}
+
+impl Segment {
+    /// Zeros for `pairs` pairs of columns of `rows` rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn zeros(rows: usize, pairs: usize) -> Result<Self> {
+        let words = Words::new("a piece of the prepared table", Self::length(rows, pairs) * 2 * WIDTH)?;
+        Ok(Self { rows, pairs, place: Place::Memory(words) })
+    }
+
+    /// The segment in a mapped file, from byte `offset` on, a multiple of 64. None when the bytes
+    /// are not there.
+    pub fn mapped(rows: usize, pairs: usize, file: Arc<Mapping>, offset: usize) -> Option<Self> {
+        let length = Self::length(rows, pairs).checked_mul(size_of::<Two>())?;
+        let fits = offset % ALIGNMENT == 0 && file.bytes().len().checked_sub(offset)? >= length;
+        fits.then_some(Self { rows, pairs, place: Place::File(file, offset) })
+    }
+
+    fn length(rows: usize, pairs: usize) -> usize {
+        BLOCKS * pairs * rows
+    }
+
+    /// Bytes of a segment.
+    pub fn bytes_of(rows: usize, pairs: usize) -> u64 {
+        (Self::length(rows, pairs) * size_of::<Two>()) as u64
+    }
+
+    /// Pairs of columns.
+    pub fn pairs(&self) -> usize {
+        self.pairs
+    }
+
+    /// The words: `[block][pair][row]`.
+    pub fn twos(&self) -> &[Two] {
+        let all = match &self.place {
+            Place::Memory(words) => words.twos(),
+            Place::File(file, offset) => {
+                let bytes = &file.bytes()[*offset..];
+                let whole = bytes.len() / size_of::<Two>() * size_of::<Two>();
+                bytemuck::cast_slice(&bytes[..whole])
+            }
+        };
+        &all[..Self::length(self.rows, self.pairs)]
+    }
+
+    /// Puts the polynomial with these coefficients into a row of a column of this segment.
+    ///
+    /// Cost: one transform for each prime.
+    pub fn put(&mut self, setting: &Setting, row: usize, column: usize, coefficients: &[i64], scratch: &mut [u64]) {
+        let (rows, pairs) = (self.rows, self.pairs);
+        let Place::Memory(words) = &mut self.place else { panic!("a segment in a file is never written to") };
+        let twos = words.twos_mut();
+        for index in 0..PRIMES {
+            setting.context().ring().evaluate_signed(index, coefficients, scratch);
+            let q = setting.prime(index);
+            for (block, values) in scratch.chunks_exact(WIDTH).enumerate() {
+                let block = index * (N / WIDTH) + block;
+                let place = &mut twos[(block * pairs + column / 2) * rows + row][column % 2];
+                for (word, &value) in place.iter_mut().zip(values) {
+                    *word = scan::table_word(q, value);
+                }
+            }
+        }
+    }
+
+    /// The coefficients of a polynomial that was put here, each below q_0/2 in absolute value.
+    pub fn get(&self, setting: &Setting, row: usize, column: usize) -> Vec<i64> {
+        let (twos, q) = (self.twos(), setting.prime(0));
+        let mut values: Vec<u64> = Vec::with_capacity(N);
+        for block in 0..N / WIDTH {
+            let place = &twos[(block * self.pairs + column / 2) * self.rows + row][column % 2];
+            values.extend(place.iter().map(|&word| scan::residue_of(q, word)));
+        }
+        setting.context().ring().plan(0).inverse(&mut values);
+        let half = q.value() / 2;
+        values.iter().map(|&x| if x > half { x as i64 - q.value() as i64 } else { x as i64 }).collect()
+    }
+}
+
+/// A query as the scan reads it: `[block][row]`, both parts of each row's ciphertext.
+#[derive(Debug)]
+pub struct Tile {
+    rows: usize,
+    words: Words,
+}
+
+impl Tile {
+    /// The ciphertexts of the rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn new(setting: &Setting, rows: &[Pair]) -> Result<Self> {
+        let count = rows.len();
+        let mut words = Words::new("a query", BLOCKS * count * 2 * WIDTH)?;
+        words.twos_mut()[..BLOCKS * count].par_chunks_mut(count).enumerate().for_each(|(block, twos)| {
+            let (index, from) = (block / (N / WIDTH), block % (N / WIDTH) * WIDTH);
+            let q = setting.prime(index);
+            for (two, row) in twos.iter_mut().zip(rows) {
+                for (words, part) in two.iter_mut().zip(row) {
+                    for (word, &value) in words.iter_mut().zip(&part.row(index)[from..from + WIDTH]) {
+                        *word = scan::table_word(q, value);
+                    }
+                }
+            }
+        });
+        Ok(Self { rows: count, words })
+    }
+
+    fn block(&self, block: usize) -> &[Two] {
+        &self.words.twos()[block * self.rows..(block + 1) * self.rows]
+    }
+}
+
+/// For every query the ciphertexts Σ_row table(row, column)·query(row) of the first `columns`
+/// columns.
+///
+/// Cost: one pass through the table for all queries; R·n/4 vector products of two primes, two parts
+/// each, for a column and a query.
+pub fn scan_all(setting: &Setting, segments: &[&Segment], columns: usize, queries: &[Tile]) -> Vec<Vec<Pair>> {
+    let Some(first) = queries.first() else { return Vec::new() };
+    let pairs: usize = segments.iter().map(|segment| segment.pairs).sum();
+    let isa = setting.context().ring().isa();
+    let blocks: Vec<Vec<Sums>> = (0..BLOCKS)
+        .into_par_iter()
+        .map(|block| {
+            let q = setting.prime(block / (N / WIDTH));
+            let near: Vec<&[Two]> = queries.iter().map(|query| query.block(block)).collect();
+            let mut sums = vec![Sums::default(); pairs * queries.len()];
+            let mut rest = &mut sums[..];
+            for segment in segments {
+                let length = segment.pairs * first.rows;
+                let table = &segment.twos()[block * length..(block + 1) * length];
+                let (out, after) = rest.split_at_mut(segment.pairs * queries.len());
+                scan::scan(isa, q, first.rows, table, &near, out);
+                rest = after;
+            }
+            sums
+        })
+        .collect();
+    let column = |query: usize, column: usize| gather(setting, &blocks, queries.len(), query, column);
+    (0..queries.len()).map(|query| (0..columns).into_par_iter().map(|c| column(query, c)).collect()).collect()
+}
+
+/// The ciphertext of one column for one query, the factor of the scan taken back.
+fn gather(setting: &Setting, blocks: &[Vec<Sums>], queries: usize, query: usize, column: usize) -> Pair {
+    [0, 1].map(|part| {
+        let place = column / 2 * queries + query;
+        let values = blocks.iter().flat_map(|sums| sums[place][column % 2][part]).map(u64::from);
+        let poly = Poly::from_rows(setting.context().ring(), setting.basis(), values.collect());
+        let mut poly = poly.expect("sums are canonical");
+        poly.mul_scalar_assign(scan::query_factor);
+        poly
+    })
+}
