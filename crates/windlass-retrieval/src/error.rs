@@ -91,6 +91,18 @@ pub enum Error {
     /// A decrypted row is not one that a table writes.
     #[error("the answer decrypts to bytes that no table of this schema holds")]
     BadRow,
+    /// A table that is asked in another way.
+    #[error("the rows of this table are asked for by {by}")]
+    WrongQuestion {
+        /// In which way it is asked.
+        by: &'static str,
+    },
+    /// A schema that is none, or one that no table has.
+    #[error("not the schema of a table: {reason}")]
+    BadSchema {
+        /// What is wrong.
+        reason: String,
+    },
     /// Memory that is not there.
     #[error("{what} takes {bytes} bytes of memory, which the system does not give: make the table in a directory")]
     OutOfMemory {

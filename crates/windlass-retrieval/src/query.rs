@@ -15,6 +15,9 @@ use crate::selector::bits_of;
 use crate::setting::{N, PRIMES, Pair, Setting};
 use crate::shape::{Shape, index_bits};
 
+/// Most rows that one query asks for.
+pub const MOST_ROWS: usize = 1024;
+
 /// One thing that a client asks for. Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selection {
@@ -100,7 +103,7 @@ impl Query {
     }
 
     /// Encrypts `values` modulo 2^{message bits} as the coefficients that a table's rows meet.
-    pub(crate) fn of_values(
+    pub fn of_values(
         setting: &Setting,
         shape: &Shape,
         secret: &SecretKey,

@@ -74,7 +74,7 @@ impl Shape {
     /// within its bound.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`].
+    /// [`crate::Error::OutOfRange`].
     pub fn check(&self, setting: &Setting) -> Result<()> {
         Limits::between(1, 24).check("the bits of a message", self.message_bits)?;
         Limits::between(1, N).check("the rows of a table", self.rows)?;

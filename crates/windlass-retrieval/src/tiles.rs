@@ -110,6 +110,23 @@ impl Segment {
         &all[..Self::length(self.rows, self.pairs)]
     }
 
+    /// The words as bytes of a file.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self.twos())
+    }
+
+    /// A copy in memory.
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub(crate) fn copy(&self) -> Result<Self> {
+        let mut copy = Self::zeros(self.rows, self.pairs)?;
+        if let Place::Memory(words) = &mut copy.place {
+            words.twos_mut()[..self.twos().len()].copy_from_slice(self.twos());
+        }
+        Ok(copy)
+    }
+
     /// Puts the polynomial with these coefficients into a row of a column of this segment.
     ///
     /// Cost: one transform for each prime.

@@ -28,10 +28,14 @@ pub enum Kind {
     ReadyKeys,
     /// The constants of a linear plan as they lie in memory.
     PreparedConstants,
+    /// The encrypted question to a table of any size.
+    TableQuery,
+    /// The encrypted answer of such a table.
+    TableAnswer,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Self, u16, &'static str); 11] = [
+    pub(super) const ALL: [(Self, u16, &'static str); 13] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -43,6 +47,8 @@ impl Kind {
         (Self::CiphertextList, 9, "a list of ciphertexts"),
         (Self::ReadyKeys, 10, "evaluation keys, ready for use"),
         (Self::PreparedConstants, 11, "prepared constants of a linear plan"),
+        (Self::TableQuery, 12, "a query to a table"),
+        (Self::TableAnswer, 13, "an answer of a table"),
     ];
 
     /// Whether only its owner may have it.

@@ -1,0 +1,283 @@
+//! Changes of tables in directories: rows added, replaced and removed by preparing the pieces that
+//! they lie in again.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use crate::bytes::pack;
+use crate::error::{Error, Result, printable};
+use crate::keywords::{BIN, Entry, Keywords, bin_bytes, read_bin, write_bin};
+use crate::query::Selection;
+use crate::rows::Rows;
+use crate::schema::Contents;
+use crate::segment_file;
+use crate::setting::{N, Setting};
+use crate::shape::Shape;
+use crate::store::{Manifest, SCHEMA, Writing, label, manifest_path, remove_unnamed, segment_name};
+use crate::table::{Observer, Table, pairs_of_segment};
+
+/// A change of rows by number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowChange {
+    /// The row of that number becomes another; the number after the last adds one.
+    Set(usize, Vec<u8>),
+    /// The row of that number becomes empty (zeros, where all rows have one length).
+    Clear(usize),
+}
+
+/// A change of rows by key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyChange {
+    /// The row of a key, whether it was there or not.
+    Set(Vec<u8>, Vec<u8>),
+    /// The key is not there any more.
+    Remove(Vec<u8>),
+}
+
+/// Polynomials of a table while they change.
+struct Changing<'a> {
+    table: &'a Table,
+    /// Coefficients of what was looked at.
+    polynomials: BTreeMap<usize, Vec<i64>>,
+    changed: BTreeSet<usize>,
+}
+
+impl Changing<'_> {
+    fn shape(&self) -> &Shape {
+        &self.table.schema.shape
+    }
+
+    fn polynomial(&mut self, number: usize) -> &mut Vec<i64> {
+        let table = self.table;
+        self.polynomials.entry(number).or_insert_with(|| {
+            let (segment, column, row) = place(&table.schema.shape, number);
+            table.segments[segment].get(&table.setting, row, column)
+        })
+    }
+}
+
+/// The piece, the column in it and the row of a polynomial.
+fn place(shape: &Shape, number: usize) -> (usize, usize, usize) {
+    let (column, row) = (number / shape.rows, number % shape.rows);
+    let columns = 2 * pairs_of_segment(shape);
+    (column / columns, column % columns, row)
+}
+
+impl Table {
+    /// Changes rows by number: all of the changes, or none.
+    ///
+    /// # Errors
+    /// [`Error::RowTooLong`]; [`Error::OutOfRange`] for a row beyond the room of the table;
+    /// [`Error::WrongQuestion`], [`Error::BadFile`].
+    pub fn change_rows(dir: &Path, changes: &[RowChange], observer: &Observer<'_>) -> Result<Self> {
+        change(dir, observer, |changing| {
+            let Contents::Rows(mut rows) = changing.table.schema.contents.clone() else {
+                return Err(Error::WrongQuestion { by: "key" });
+            };
+            for change in changes {
+                apply_row(changing, &mut rows, change)?;
+            }
+            Ok(Contents::Rows(rows))
+        })
+    }
+
+    /// Changes rows by key: all of the changes, or none.
+    ///
+    /// # Errors
+    /// [`Error::EntryTooLong`], [`Error::Full`]; [`Error::WrongQuestion`], [`Error::BadFile`].
+    pub fn change_keys(dir: &Path, changes: &[KeyChange], observer: &Observer<'_>) -> Result<Self> {
+        change(dir, observer, |changing| {
+            let Contents::Keywords(mut keywords) = changing.table.schema.contents.clone() else {
+                return Err(Error::WrongQuestion { by: "number" });
+            };
+            let mut bins = OpenBins { changing, keywords: &keywords.clone(), bins: HashMap::new() };
+            for change in changes {
+                let (key, row) = match change {
+                    KeyChange::Set(key, row) => (key, Some(row)),
+                    KeyChange::Remove(key) => (key, None),
+                };
+                if bins.remove(key)? {
+                    keywords.count -= 1;
+                }
+                if let Some(row) = row {
+                    bins.insert(key, row)?;
+                    keywords.count += 1;
+                }
+            }
+            bins.close();
+            Ok(Contents::Keywords(keywords))
+        })
+    }
+}
+
+fn apply_row(changing: &mut Changing<'_>, rows: &mut Rows, change: &RowChange) -> Result<()> {
+    let (number, row) = match change {
+        RowChange::Set(number, row) => (*number, row.clone()),
+        RowChange::Clear(number) => (*number, if rows.fixed { vec![0; rows.bytes] } else { Vec::new() }),
+    };
+    let room = rows.capacity(changing.shape());
+    let end = if matches!(change, RowChange::Set(..)) { rows.count + 1 } else { rows.count };
+    windlass_rlwe::Limits::below(room.min(end)).check("row", number)?;
+    let stored = rows.stored(number, &row)?;
+    let shape = changing.shape().clone();
+    for (Selection { polynomial, record }, bytes) in rows.records(&shape, number) {
+        let from = record * shape.record_coefficients;
+        let coefficients = &mut changing.polynomial(polynomial)[from..from + shape.record_coefficients];
+        pack(&stored[bytes], shape.message_bits, coefficients);
+        changing.changed.insert(polynomial);
+    }
+    rows.count = rows.count.max(number + 1);
+    Ok(())
+}
+
+/// Bins that were read, and what is in them now.
+struct OpenBins<'a, 'b> {
+    changing: &'a mut Changing<'b>,
+    keywords: &'a Keywords,
+    bins: HashMap<usize, Vec<Entry>>,
+}
+
+impl OpenBins<'_, '_> {
+    fn bin(&mut self, number: usize) -> Result<&mut Vec<Entry>> {
+        if !self.bins.contains_key(&number) {
+            let bits = self.changing.shape().message_bits;
+            let entries = read_bin(self.changing.polynomial(number), bits).ok_or(Error::BadRow)?;
+            self.bins.insert(number, entries);
+        }
+        Ok(self.bins.get_mut(&number).expect("just put there"))
+    }
+
+    fn bins_of(&self, tag: u64) -> Vec<usize> {
+        self.keywords.bins(self.changing.shape(), tag)
+    }
+
+    fn free(&mut self, number: usize) -> Result<usize> {
+        let room = bin_bytes(self.changing.shape().message_bits) - BIN;
+        Ok(room.saturating_sub(self.bin(number)?.iter().map(Entry::bytes).sum()))
+    }
+
+    /// Takes out all fragments of a key; whether it was there.
+    fn remove(&mut self, key: &[u8]) -> Result<bool> {
+        let mut found = false;
+        for fragment in 0..self.keywords.fragments {
+            let tag = self.keywords.tag(key, fragment);
+            for number in self.bins_of(tag) {
+                let bin = self.bin(number)?;
+                if let Some(index) = bin.iter().position(|entry| entry.tag == tag) {
+                    bin.swap_remove(index);
+                    self.changing.changed.insert(number);
+                    found = true;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn insert(&mut self, key: &[u8], row: &[u8]) -> Result<()> {
+        for entry in self.keywords.entries(key, row)? {
+            if !self.insert_entry(entry)? {
+                return Err(Error::Full { key: printable(key) });
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`crate::keywords::Bins::insert`], on bins that are read when they are needed.
+    fn insert_entry(&mut self, entry: Entry) -> Result<bool> {
+        const MOST_MOVES: usize = 200;
+        let mut homeless = vec![entry];
+        for turn in 0..MOST_MOVES {
+            let Some(entry) = homeless.pop() else { return Ok(true) };
+            let bins = self.bins_of(entry.tag);
+            let mut target = None;
+            for &number in &bins {
+                let free = self.free(number)?;
+                if free >= entry.bytes() && target.is_none_or(|(_, most)| free > most) {
+                    target = Some((number, free));
+                }
+            }
+            if let Some((number, _)) = target {
+                self.bin(number)?.push(entry);
+                self.changing.changed.insert(number);
+                continue;
+            }
+            if bins.len() == 1 {
+                return Ok(false);
+            }
+            let number = bins[turn % 2];
+            while self.free(number)? < entry.bytes() {
+                let bin = self.bin(number)?;
+                if bin.is_empty() {
+                    return Ok(false);
+                }
+                let moved = bin.swap_remove((entry.tag as usize).wrapping_add(turn) % bin.len());
+                homeless.push(moved);
+            }
+            self.bin(number)?.push(entry);
+            self.changing.changed.insert(number);
+        }
+        Ok(homeless.is_empty())
+    }
+
+    /// Writes the bins back into their polynomials.
+    fn close(self) {
+        let bits = self.changing.shape().message_bits;
+        for (number, entries) in self.bins {
+            let coefficients = self.changing.polynomial(number);
+            coefficients.fill(0);
+            write_bin(entries.iter(), bits, coefficients);
+        }
+    }
+}
+
+/// A new version of a table, `edit` giving what its schema says of its contents.
+fn change(
+    dir: &Path,
+    observer: &Observer<'_>,
+    edit: impl FnOnce(&mut Changing<'_>) -> Result<Contents>,
+) -> Result<Table> {
+    let _writing = Writing::begin(dir)?;
+    let path = manifest_path(dir);
+    let mut manifest = Manifest::read(&path)?;
+    remove_unnamed(dir, &manifest);
+    let table = Table::open(dir, false)?;
+    let mut changing = Changing { table: &table, polynomials: BTreeMap::new(), changed: BTreeSet::new() };
+    let contents = edit(&mut changing)?;
+    let Changing { polynomials, changed, .. } = changing;
+    manifest.revision += 1;
+    manifest.schema.contents = contents;
+    write_changed(dir, &table, &mut manifest, &polynomials, &changed, observer)?;
+    // From here on readers see the new version.
+    manifest.write(&path)?;
+    remove_unnamed(dir, &manifest);
+    crate::store::replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
+    Table::open(dir, false)
+}
+
+/// Prepares the pieces anew in which a polynomial changed.
+fn write_changed(
+    dir: &Path,
+    table: &Table,
+    manifest: &mut Manifest,
+    polynomials: &BTreeMap<usize, Vec<i64>>,
+    changed: &BTreeSet<usize>,
+    observer: &Observer<'_>,
+) -> Result<()> {
+    let (shape, setting): (&Shape, &Setting) = (&table.schema.shape, &table.setting);
+    let touched: BTreeSet<usize> = changed.iter().map(|&number| place(shape, number).0).collect();
+    let (hash, mut scratch) = (table.schema.hash(), vec![0; N]);
+    for (done, &index) in touched.iter().enumerate() {
+        let mut segment = table.segments[index].copy()?;
+        for &number in changed.iter().filter(|&&number| place(shape, number).0 == index) {
+            let (_, column, row) = place(shape, number);
+            segment.put(setting, row, column, &polynomials[&number], &mut scratch);
+        }
+        let name = segment_name(index, manifest.revision);
+        segment_file::write(&dir.join(&name), &label(&table.schema, hash, index), &segment)?;
+        manifest.segments[index] = name;
+        if observer(done + 1, touched.len()).is_break() {
+            return Err(Error::Cancelled);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,399 @@
+//! Choosing the layout of a table: everything is stated before anything is made.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use crate::bounds::{Errors, FAILURE_BITS};
+use crate::bytes::coefficients_of;
+use crate::error::{Error, Result};
+use crate::keywords::{BIN, ENTRY, Keywords, bin_bytes};
+use crate::rows::Rows;
+use crate::schema::{Contents, Schema};
+use crate::selector::SelectorGadget;
+use crate::setting::{Moduli, N, Setting};
+use crate::shape::{Shape, Sizes};
+
+/// What a plan must keep to; None is no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wish {
+    /// Most bytes of a client's evaluation keys.
+    pub keys: Option<u64>,
+    /// Most bytes of the query for one row.
+    pub query: Option<u64>,
+    /// Most bytes of the answer for one row.
+    pub answer: Option<u64>,
+    /// Rows that there shall be room for, where that are more than there are.
+    pub room: Option<usize>,
+}
+
+/// What rows are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowStatistics {
+    /// How many.
+    pub count: usize,
+    /// Bytes of the longest.
+    pub longest: usize,
+    /// Whether all have that length.
+    pub fixed: bool,
+    /// Bytes of all.
+    pub total: u64,
+}
+
+impl RowStatistics {
+    /// Those of some rows.
+    ///
+    /// # Errors
+    /// [`Error::Empty`].
+    pub fn of<R: AsRef<[u8]>>(rows: &[R]) -> Result<Self> {
+        let lengths = || rows.iter().map(|row| row.as_ref().len());
+        let longest = lengths().max().ok_or(Error::Empty)?;
+        let fixed = longest > 0 && lengths().all(|length| length == longest);
+        Ok(Self { count: rows.len(), longest, fixed, total: lengths().map(|length| length as u64).sum() })
+    }
+}
+
+/// A layout, with what it takes.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The layout and what is in it.
+    pub schema: Schema,
+    /// Sizes of everything.
+    pub sizes: Sizes,
+    /// Bytes of the query for one row, and of its answer.
+    pub traffic: [u64; 2],
+    /// What it takes on one core of the machine of the record.
+    pub seconds: Seconds,
+    /// Bytes of all rows.
+    pub data: u64,
+}
+
+/// Seconds on one core of the machine whose rates are built in: an AMD EPYC with AVX2.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Seconds {
+    /// Preparing the table.
+    pub prepare: f64,
+    /// Answering a query for one row.
+    pub answer: f64,
+}
+
+/// Seconds of a key switch of an expansion, its part of the tile included.
+const SWITCH: f64 = 0.28e-3;
+/// Seconds of an external product: transforms of the ciphertext, and of each digit.
+const PRODUCT: [f64; 2] = [0.11e-3, 0.085e-3];
+/// Bytes of prepared table that a scan reads in a second, for one selection and for each that
+/// follows.
+const SCAN: [f64; 2] = [11e9, 25e9];
+/// Bytes of data that are prepared in a second.
+const PREPARE: f64 = 110e6;
+
+impl Shape {
+    /// Seconds that a query of `selections` selections takes to answer.
+    pub fn seconds(&self, sizes: &Sizes, selections: usize) -> f64 {
+        let times = selections as f64;
+        let levels = self.levels();
+        let switches = self.selection_coefficients() + (self.gadget.digits * levels) as usize - 1;
+        let products = self.columns - 1 + crate::shape::index_bits(self.records) as usize;
+        let product = PRODUCT[0] + PRODUCT[1] * f64::from(self.gadget.digits);
+        let scan = sizes.prepared as f64 * (1.0 / SCAN[0] + (times - 1.0) / SCAN[1]);
+        times * (switches as f64 * SWITCH + products as f64 * product + 0.3e-3) + scan
+    }
+}
+
+/// The layouts that are tried.
+fn candidates() -> impl Iterator<Item = (Moduli, u32, usize)> {
+    let rows = (0..=11).flat_map(|bits| [1usize << bits, 3 << bits]).filter(|&rows| rows <= N / 2);
+    let rows: Vec<usize> = rows.collect();
+    Moduli::ALL.into_iter().flat_map(move |moduli| {
+        let rows = rows.clone();
+        (2..=4).flat_map(move |digits| rows.clone().into_iter().map(move |rows| (moduli, digits, rows)))
+    })
+}
+
+/// The fewest columns of `rows` rows that hold `polynomials(bits)` polynomials, with the message
+/// bits that they allow.
+fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(usize, usize, usize)>) -> Option<Shape> {
+    let mut shape = start.clone();
+    // More columns take more selectors, which may take a bit, which may take more columns: each
+    // round has no more bits than the last.
+    let (mut bits, mut gadget) = errors.message_bits(shape.depth(), shape.rows, 1, start.gadget.digits)?;
+    loop {
+        let (count, record_coefficients, records) = polynomials(bits)?;
+        let columns = count.div_ceil(shape.rows);
+        shape = Shape { message_bits: bits, record_coefficients, records, columns, gadget, ..shape };
+        if shape.selections * shape.selection_coefficients() > N {
+            return None;
+        }
+        let levels = shape.levels();
+        let (allowed, best) = errors.message_bits(shape.depth(), shape.rows, levels, start.gadget.digits)?;
+        if allowed >= bits {
+            shape.gadget = best;
+            let largest = 2f64.powi(bits as i32 - 1);
+            return errors.fits(shape.depth(), shape.rows, largest, levels, best, bits).then_some(shape);
+        }
+        (bits, gadget) = (allowed, best);
+    }
+}
+
+/// The best of what fits the wish: the fastest to answer, its memory counted with a second for
+/// every 64 GB.
+fn best(plans: impl Iterator<Item = Plan>, wish: &Wish) -> Option<Plan> {
+    let within = |size: u64, most: Option<u64>| most.is_none_or(|most| size <= most);
+    plans
+        .filter(|plan| within(plan.sizes.keys, wish.keys))
+        .filter(|plan| within(plan.traffic[0], wish.query) && within(plan.traffic[1], wish.answer))
+        .min_by(|a, b| a.price().total_cmp(&b.price()))
+}
+
+impl Plan {
+    fn new(setting: &Setting, schema: Schema, data: u64) -> Self {
+        let sizes = schema.shape.sizes(setting);
+        let selections = schema.selections() as u64;
+        let ciphertexts = selections.div_ceil(schema.shape.selections as u64);
+        let carried = (schema.shape.polynomials() * N * schema.shape.message_bits as usize / 8) as f64;
+        let seconds = Seconds { prepare: carried / PREPARE, answer: schema.shape.seconds(&sizes, selections as usize) };
+        Self { traffic: [ciphertexts * sizes.query, selections * sizes.answer], schema, sizes, seconds, data }
+    }
+
+    fn price(&self) -> f64 {
+        self.seconds.answer + self.sizes.prepared as f64 / 64e9
+    }
+
+    /// The layout of rows that are asked for by their number.
+    ///
+    /// # Errors
+    /// [`Error::Empty`]; [`Error::NoPlan`] when nothing fits the wish.
+    pub fn rows(rows: RowStatistics, wish: &Wish) -> Result<Self> {
+        if rows.count == 0 {
+            return Err(Error::Empty);
+        }
+        let settings = settings()?;
+        let room = rows.count.max(wish.room.unwrap_or(0));
+        let plans = candidates().filter_map(|(moduli, digits, height)| {
+            let (setting, errors) = &settings[moduli as usize];
+            let start = blank(moduli, height, digits, 1);
+            let mut contents = Rows { count: rows.count, bytes: rows.longest.max(1), fixed: rows.fixed, pieces: 1 };
+            let shape = settle(errors, &start, |bits| {
+                let most = N * bits as usize / 8;
+                let pieces = contents.stored_bytes().div_ceil(most);
+                let record = coefficients_of(contents.stored_bytes().div_ceil(pieces), bits);
+                let records = N / record;
+                Some(((room.checked_mul(pieces)?).div_ceil(records), record, records))
+            })?;
+            contents.pieces = contents.stored_bytes().div_ceil(bin_bytes(shape.message_bits));
+            let schema = Schema::new(shape, Contents::Rows(contents));
+            Some(Self::new(setting, schema, rows.total))
+        });
+        best(plans, wish).ok_or_else(|| no_plan(rows, wish))
+    }
+
+    /// The layout of rows that are asked for by a key, hashed with `seed`. `slack` is how many
+    /// times the bins that should do there shall be.
+    ///
+    /// # Errors
+    /// As [`Plan::rows`].
+    pub fn keywords(rows: RowStatistics, seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
+        if rows.count == 0 {
+            return Err(Error::Empty);
+        }
+        let settings = settings()?;
+        let grown = rows.count.max(wish.room.unwrap_or(0)) as f64 / rows.count as f64;
+        let plans = candidates().flat_map(|candidate| [1, 2].map(|choices| (candidate, choices)));
+        let plans = plans.filter_map(|((moduli, digits, height), choices)| {
+            let (setting, errors) = &settings[moduli as usize];
+            let start = blank(moduli, height, digits, choices);
+            let contents = |bits: u32| Keywords::of(rows, bits, choices, seed);
+            let shape = settle(errors, &start, |bits| {
+                let bins = contents(bits)?.bins_for(rows, bits, grown)?;
+                Some((((bins as f64 * slack).ceil() as usize).max(choices), N, 1))
+            })?;
+            let schema = Schema::new(shape.clone(), Contents::Keywords(contents(shape.message_bits)?));
+            Some(Self::new(setting, schema, rows.total))
+        });
+        best(plans, wish).ok_or_else(|| no_plan(rows, wish))
+    }
+
+    /// A page of text: layout, security, sizes, seconds.
+    pub fn explain(&self) -> String {
+        let shape = &self.schema.shape;
+        let mut out = String::new();
+        let selections = self.schema.selections();
+        let params = shape.moduli.params().ok();
+        let lambda = params.map_or(0.0, |params| params.security().bits);
+        let _ = writeln!(
+            out,
+            "table         {} rows x {} columns of polynomials, {} bits in each of {N} coefficients",
+            shape.rows, shape.columns, shape.message_bits
+        );
+        let what = match &self.schema.contents {
+            Contents::Rows(rows) => {
+                format!("{} rows of up to {} bytes, {} in a polynomial", rows.count, rows.bytes, shape.records)
+            }
+            Contents::Keywords(keywords) => format!(
+                "{} keys in bins of {} bytes, {} bins for a key, {} fragments",
+                keywords.count,
+                bin_bytes(shape.message_bits),
+                keywords.choices,
+                keywords.fragments
+            ),
+        };
+        let _ = writeln!(out, "rows          {what}");
+        let _ = writeln!(
+            out,
+            "parameters    n = {N}, log2 Q = {}, {lambda:.0} bits of security; wrong with probability at most 2^-{}",
+            2 * shape.moduli.prime_bits(),
+            FAILURE_BITS - (selections as f64).log2().ceil()
+        );
+        let _ = writeln!(
+            out,
+            "query         {selections} selections, expanded in {} steps; selectors of {} digits of {} bits",
+            shape.depth(),
+            shape.gadget.digits,
+            shape.gadget.base_bits
+        );
+        let _ = writeln!(
+            out,
+            "sizes         keys {} (once), query {}, answer {}, prepared table {}",
+            size(self.sizes.keys),
+            size(self.traffic[0]),
+            size(self.traffic[1]),
+            size(self.sizes.prepared)
+        );
+        let _ = writeln!(
+            out,
+            "time          prepare {:.1} s, answer {:.3} s on one core of the machine of the record",
+            self.seconds.prepare, self.seconds.answer
+        );
+        out
+    }
+}
+
+impl Keywords {
+    /// What keys are like in bins of polynomials of these bits.
+    fn of(rows: RowStatistics, bits: u32, choices: usize, seed: &str) -> Option<Self> {
+        let room = bin_bytes(bits).checked_sub(BIN + ENTRY)?;
+        // A fragment of a quarter of a bin leaves little of it empty.
+        let fragment_bytes = if rows.longest <= room / 4 { rows.longest } else { (room / 4).max(1) };
+        let fragments = rows.longest.div_ceil(fragment_bytes.max(1)).max(1);
+        (fragments <= crate::query::MOST_ROWS).then(|| Self {
+            count: rows.count,
+            choices,
+            fragments,
+            fragment_bytes: fragment_bytes.max(1),
+            seed: seed.to_owned(),
+        })
+    }
+
+    /// Bins that should do for rows `grown` times as many.
+    fn bins_for(&self, rows: RowStatistics, bits: u32, grown: f64) -> Option<usize> {
+        let room = bin_bytes(bits).checked_sub(BIN)? as f64;
+        let entries = rows.count as f64
+            * grown
+            * (rows.total as f64 / rows.count as f64 / self.fragment_bytes as f64).ceil().max(1.0);
+        let total = rows.total as f64 * grown + entries * ENTRY as f64;
+        let entry = (total / entries).max((ENTRY + self.fragment_bytes.min(rows.longest)) as f64 / 2.0);
+        let bins = if self.choices == 1 {
+            // The fullest of Poisson bins: six standard deviations above the mean.
+            let most = room / entry;
+            let mean = most + 18.0 - (36.0 * most + 324.0).sqrt();
+            if mean < 1.0 {
+                return None;
+            }
+            entries / mean
+        } else {
+            // Beside what moves cannot fill, half an entry is left over in each bin.
+            let usable = 0.94 * (room - entry / 2.0);
+            if usable <= entry {
+                return None;
+            }
+            total / usable
+        };
+        Some(bins.ceil() as usize)
+    }
+}
+
+/// A shape that is still to be settled.
+fn blank(moduli: Moduli, rows: usize, digits: u32, selections: usize) -> Shape {
+    Shape {
+        moduli,
+        message_bits: 1,
+        rows,
+        columns: 1,
+        record_coefficients: N,
+        records: 1,
+        selections,
+        gadget: SelectorGadget { digits, base_bits: 1 },
+    }
+}
+
+fn settings() -> Result<Vec<(std::sync::Arc<Setting>, Errors)>> {
+    let of = |moduli| {
+        let setting = Setting::new(moduli)?;
+        let errors = Errors::of(&setting);
+        Ok((setting, errors))
+    };
+    Moduli::ALL.into_iter().map(of).collect()
+}
+
+fn no_plan(rows: RowStatistics, wish: &Wish) -> Error {
+    let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
+    let reason = if limited {
+        "no layout keeps to all limits of sizes: allow larger keys, queries or answers"
+    } else {
+        "it is larger than any layout; cut it into several tables"
+    };
+    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason: reason.to_owned() }
+}
+
+/// Bytes in words.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "KB")];
+    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
+        None => format!("{bytes} bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::setting_of;
+
+    fn statistics(count: usize, longest: usize, fixed: bool) -> RowStatistics {
+        RowStatistics { count, longest, fixed, total: (count * longest) as u64 }
+    }
+
+    #[test]
+    fn plans_keep_their_promises() {
+        for (count, longest, fixed) in [
+            (1, 1, true),
+            (3, 0, false),
+            (1 << 20, 1024, true),
+            (1 << 22, 256, true),
+            (1000, 20_000, false),
+            (1 << 20, 100, false),
+        ] {
+            let rows = statistics(count, longest, fixed && longest > 0);
+            for plan in [Plan::rows(rows, &Wish::default()), Plan::keywords(rows, "5eed", 1.0, &Wish::default())] {
+                let plan = plan.unwrap();
+                let (read, setting) = Schema::from_json(&plan.schema.to_json()).unwrap();
+                assert_eq!(read, plan.schema);
+                setting_of(&read.shape).unwrap();
+                assert_eq!(read.shape.sizes(&setting), plan.sizes);
+                println!("{count} x {longest}\n{}", plan.explain());
+            }
+        }
+    }
+
+    #[test]
+    fn limits_of_sizes_are_kept_or_refused() {
+        let rows = statistics(100_000, 2, true);
+        let wish = Wish { keys: Some(681_000), query: Some(28_000), answer: Some(23_000), room: None };
+        let plan = Plan::keywords(rows, "5eed", 1.0, &wish).unwrap();
+        println!("{}", plan.explain());
+        assert!(plan.sizes.keys <= 681_000 && plan.traffic[0] <= 28_000 && plan.traffic[1] <= 23_000);
+        let wish = Wish { keys: Some(1000), ..wish };
+        assert!(matches!(Plan::keywords(rows, "5eed", 1.0, &wish), Err(Error::NoPlan { .. })));
+        assert!(matches!(Plan::rows(statistics(0, 0, false), &wish), Err(Error::Empty)));
+    }
+}

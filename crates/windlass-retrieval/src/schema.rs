@@ -1,0 +1,105 @@
+//! The public description of a table: what a server publishes so that clients can ask.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use windlass_rlwe::Limits;
+
+use crate::error::{Error, Result};
+use crate::keywords::Keywords;
+use crate::query::MOST_ROWS;
+use crate::rows::Rows;
+use crate::setting::Setting;
+use crate::shape::{Shape, setting_of};
+
+const FORMAT: &str = "windlass-table-schema";
+const VERSION: u32 = 1;
+
+/// What a table holds, and how what is asked for is found in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Contents {
+    /// Rows by their number.
+    Rows(Rows),
+    /// Rows by a key.
+    Keywords(Keywords),
+}
+
+/// The public description of a table. It holds no row and no key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Schema {
+    format: String,
+    version: u32,
+    /// The layout.
+    pub shape: Shape,
+    /// What is in it.
+    pub contents: Contents,
+    /// Names of the fields of a row, where rows are encoded fields.
+    pub fields: Vec<String>,
+    /// The field that names a row, where there is one.
+    pub key: Option<String>,
+}
+
+impl Schema {
+    /// The schema of rows of bytes.
+    pub fn new(shape: Shape, contents: Contents) -> Self {
+        Self { format: FORMAT.to_owned(), version: VERSION, shape, contents, fields: Vec::new(), key: None }
+    }
+
+    /// Reads a schema and checks all of it: whoever wrote it may have written anything.
+    ///
+    /// # Errors
+    /// [`Error::BadSchema`], or what is wrong with its numbers.
+    pub fn from_json(text: &[u8]) -> Result<(Self, Arc<Setting>)> {
+        let schema: Self =
+            serde_json::from_slice(text).map_err(|error| Error::BadSchema { reason: error.to_string() })?;
+        if schema.format != FORMAT || schema.version != VERSION {
+            let reason = format!("format '{}' version {}", schema.format, schema.version);
+            return Err(Error::BadSchema { reason });
+        }
+        let setting = setting_of(&schema.shape)?;
+        match &schema.contents {
+            Contents::Rows(rows) => rows.check(&schema.shape)?,
+            Contents::Keywords(keywords) => keywords.check(&schema.shape)?,
+        }
+        Ok((schema, setting))
+    }
+
+    /// The schema as text.
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut text = serde_json::to_vec_pretty(self).expect("strings and integers always serialise");
+        text.push(b'\n');
+        text
+    }
+
+    /// What queries and answers are checked against: it does not change when rows do.
+    pub fn hash(&self) -> [u8; 32] {
+        let layout = match &self.contents {
+            Contents::Rows(rows) => rows.layout(),
+            Contents::Keywords(keywords) => keywords.layout(),
+        };
+        let mut more = layout;
+        for field in self.fields.iter().chain(&self.key) {
+            more.extend((field.len() as u64).to_le_bytes());
+            more.extend(field.as_bytes());
+        }
+        self.shape.hash(&more)
+    }
+
+    /// Selections that ask for one row: every row is asked for by as many.
+    pub fn selections(&self) -> usize {
+        match &self.contents {
+            Contents::Rows(rows) => rows.pieces,
+            Contents::Keywords(keywords) => keywords.choices * keywords.fragments,
+        }
+    }
+
+    /// Refuses more rows in one query than a query may ask for.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`].
+    pub(crate) fn check_count(&self, rows: usize) -> Result<()> {
+        Ok(Limits::between(1, MOST_ROWS).check("the number of rows in one query", rows)?)
+    }
+}

@@ -1,0 +1,120 @@
+//! Pieces of prepared tables in files: as they lie in memory, so that they are mapped.
+//!
+//! | Offset | Bytes | Field |
+//! |---|---|---|
+//! | 0 | 8 | magic `WLSEGMNT` |
+//! | 8 | 4 | format version, little-endian |
+//! | 12 | 4 | number of the piece |
+//! | 16 | 4 | rows |
+//! | 20 | 4 | pairs of columns |
+//! | 24 | 32 | hash of the table's schema |
+//! | 56 | 8 | zeros |
+//! | 64 | L | words of 32 bits, little-endian: `[block][pair][row]` |
+//! | 64 + L | 32 | SHA-256 of the SHA-256 of each MiB before |
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+use windlass::wire::{move_new, temporary_name};
+use windlass_kernels::Mapping;
+
+use crate::error::{Error, Result};
+use crate::tiles::Segment;
+
+const MAGIC: &[u8; 8] = b"WLSEGMNT";
+const VERSION: u32 = 1;
+const HEADER: usize = 64;
+const TRAILER: usize = 32;
+const CHUNK: usize = 1 << 20;
+
+/// What a piece's file must say of itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Label {
+    pub index: usize,
+    pub rows: usize,
+    pub pairs: usize,
+    pub schema: [u8; 32],
+}
+
+impl Label {
+    fn header(&self) -> [u8; HEADER] {
+        let mut header = [0; HEADER];
+        header[..8].copy_from_slice(MAGIC);
+        let numbers = [VERSION, self.index as u32, self.rows as u32, self.pairs as u32];
+        for (place, number) in header[8..24].chunks_exact_mut(4).zip(numbers) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+        header[24..56].copy_from_slice(&self.schema);
+        header
+    }
+}
+
+/// SHA-256 of the SHA-256 of each MiB, the header being a piece of its own.
+fn checksum(header: &[u8], data: &[u8]) -> [u8; TRAILER] {
+    let mut digests: Vec<[u8; 32]> = vec![Sha256::digest(header).into()];
+    digests.par_extend(data.par_chunks(CHUNK).map(|chunk| -> [u8; 32] { Sha256::digest(chunk).into() }));
+    Sha256::digest(digests.as_flattened()).into()
+}
+
+fn refused(path: &Path, reason: impl Into<String>) -> Error {
+    Error::BadFile { path: path.to_owned(), reason: reason.into() }
+}
+
+/// Writes a piece to a new file: whole, or not at all.
+///
+/// # Errors
+/// [`Error::BadFile`] with the system's words.
+pub(crate) fn write(path: &Path, label: &Label, segment: &Segment) -> Result<()> {
+    let failed = |error: std::io::Error| refused(path, error.to_string());
+    let (header, data) = (label.header(), segment.bytes());
+    let temporary = temporary_name(path);
+    let written = (|| {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
+        file.write_all(&header)?;
+        file.write_all(data)?;
+        file.write_all(&checksum(&header, data))?;
+        file.sync_all()?;
+        read_only(&file)?;
+        move_new(&temporary, path)
+    })();
+    if written.is_err() {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(failed)
+}
+
+/// Nobody writes to what others may have mapped.
+fn read_only(file: &File) -> std::io::Result<()> {
+    let mut permissions = file.metadata()?.permissions();
+    permissions.set_readonly(true);
+    file.set_permissions(permissions)
+}
+
+/// Maps a piece, after a check of its header, length and (if `verify`) checksum.
+///
+/// # Errors
+/// [`Error::BadFile`].
+pub(crate) fn open(path: &Path, label: &Label, verify: bool) -> Result<Segment> {
+    let mapping = File::open(path).and_then(Mapping::of).map_err(|error| refused(path, error.to_string()))?;
+    let bytes = mapping.bytes();
+    let length = Segment::bytes_of(label.rows, label.pairs) as usize;
+    if bytes.len() != HEADER + length + TRAILER {
+        let expected = HEADER + length + TRAILER;
+        return Err(refused(path, format!("{} bytes instead of {expected}: prepare the table again", bytes.len())));
+    }
+    let (header, rest) = bytes.split_at(HEADER);
+    if header != label.header() {
+        return Err(refused(path, "not this piece of this table: prepare the table again"));
+    }
+    let (data, trailer) = rest.split_at(length);
+    if verify && trailer != checksum(header, data) {
+        return Err(refused(path, "corrupt, its checksum does not match: prepare the table again"));
+    }
+    let segment = Segment::mapped(label.rows, label.pairs, Arc::new(mapping), HEADER);
+    segment.ok_or_else(|| refused(path, "cut short: prepare the table again"))
+}

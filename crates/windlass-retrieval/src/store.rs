@@ -1,0 +1,269 @@
+//! Tables in directories: prepared piece by piece, mapped, changed under the eyes of readers.
+//!
+//! `table.json` names the pieces of the current version and is replaced in one step; pieces are
+//! never written to. So a reader sees one version or the next. While a table is first prepared
+//! there is `building.json` instead, and what is finished is not made again by the next run.
+
+use std::fs::{self, File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicUsize;
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use windlass::wire::hex;
+
+use crate::error::{Error, Result};
+use crate::schema::Schema;
+use crate::segment_file::{self, Label};
+use crate::table::{ByKey, ByNumber, Observer, Source, Table, make_segment, report, segments_of};
+
+const MANIFEST: &str = "table.json";
+const BUILDING: &str = "building.json";
+/// The public description, for clients.
+pub const SCHEMA: &str = "schema.json";
+const LOCK: &str = "lock";
+const PART: &str = ".windlass-part";
+
+/// The current version of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Manifest {
+    /// Counts versions.
+    pub revision: u64,
+    pub schema: Schema,
+    /// A hash of the rows that the table was first made of, in hexadecimal.
+    pub source: String,
+    /// Names of the pieces, in order.
+    pub segments: Vec<String>,
+}
+
+impl Manifest {
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = fs::read(path).map_err(|error| bad(path, error.to_string()))?;
+        let manifest: Self = serde_json::from_slice(&text).map_err(|error| bad(path, error.to_string()))?;
+        let plain = |name: &String| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
+        if !manifest.segments.iter().all(plain) {
+            return Err(bad(path, "it names pieces outside its directory"));
+        }
+        Ok(manifest)
+    }
+
+    /// Replaces the file in one step.
+    pub fn write(&self, path: &Path) -> Result<()> {
+        replace(path, &serde_json::to_vec_pretty(self).expect("strings and numbers always serialise"))
+    }
+}
+
+fn bad(path: &Path, reason: impl Into<String>) -> Error {
+    Error::BadFile { path: path.to_owned(), reason: reason.into() }
+}
+
+/// Puts a file with this content in place of what is there, in one step.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let temporary = windlass::wire::temporary_name(path);
+    let written = (|| {
+        use std::io::Write;
+        let mut file = File::create(&temporary)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written.map_err(|error| bad(path, error.to_string()))
+}
+
+/// Holds a directory against other writers.
+#[derive(Debug)]
+pub(crate) struct Writing {
+    _lock: File,
+}
+
+impl Writing {
+    /// Locks the directory, and clears away what killed writers left half done.
+    pub fn begin(dir: &Path) -> Result<Self> {
+        let path = dir.join(LOCK);
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(|error| bad(&path, error.to_string()))?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(bad(dir, "another process is writing to this table")),
+            // File systems without locks are written to all the same.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        for entry in fs::read_dir(dir).map_err(|error| bad(dir, error.to_string()))?.flatten() {
+            if entry.file_name().to_string_lossy().ends_with(PART) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(Self { _lock: file })
+    }
+}
+
+/// The name of a piece of a version.
+pub(crate) fn segment_name(index: usize, revision: u64) -> String {
+    format!("{index:05}-{revision:06}.segment")
+}
+
+/// The label of piece `index`.
+pub(crate) fn label(schema: &Schema, hash: [u8; 32], index: usize) -> Label {
+    Label { index, rows: schema.shape.rows, pairs: segments_of(&schema.shape)[index], schema: hash }
+}
+
+/// The hash that tells whether a directory was begun with the same rows.
+fn source_of<'a>(schema: &Schema, rows: impl Iterator<Item = [&'a [u8]; 2]>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(b"windlass table source 1\n");
+    hash.update(serde_json::to_vec(&schema.fields).expect("strings always serialise"));
+    for part in rows.flatten() {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hex(&hash.finalize())
+}
+
+impl Table {
+    /// Prepares rows by number in a directory and opens the table. What an earlier run with the
+    /// same rows finished is kept, and so is its plan.
+    ///
+    /// # Errors
+    /// As [`Self::of_rows`]; [`Error::BadFile`] for a directory that cannot be written, or holds
+    /// another table.
+    pub fn create_rows<R: AsRef<[u8]> + Sync>(
+        dir: &Path,
+        schema: &Schema,
+        rows: &[R],
+        observer: &Observer<'_>,
+    ) -> Result<Self> {
+        let source = source_of(schema, rows.iter().map(|row| [row.as_ref(), &[]]));
+        create(dir, schema, source, &ByNumber(rows), observer)
+    }
+
+    /// Prepares rows by key in a directory and opens the table.
+    ///
+    /// # Errors
+    /// As [`Self::of_keywords`] and [`Self::create_rows`].
+    pub fn create_keywords<K, R>(dir: &Path, schema: &Schema, rows: &[(K, R)], observer: &Observer<'_>) -> Result<Self>
+    where
+        K: AsRef<[u8]> + Sync,
+        R: AsRef<[u8]> + Sync,
+    {
+        let source = source_of(schema, rows.iter().map(|(key, row)| [key.as_ref(), row.as_ref()]));
+        create(dir, schema, source, &ByKey(rows), observer)
+    }
+
+    /// Opens a table: its pieces are mapped, and their checksums computed if `verify`.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] when something is missing or not what the table says.
+    pub fn open(dir: &Path, verify: bool) -> Result<Self> {
+        let manifest = dir.join(MANIFEST);
+        if !manifest.exists() && dir.join(BUILDING).exists() {
+            return Err(bad(dir, "the table is not finished: prepare it again, which goes on where it stopped"));
+        }
+        // A writer may replace pieces between the reading of the manifest and that of the pieces.
+        const TRIES: usize = 5;
+        let mut read = Manifest::read(&manifest)?;
+        for _ in 0..TRIES {
+            match open_version(dir, &read, verify) {
+                Ok(table) => return Ok(table),
+                Err(error) => {
+                    let now = Manifest::read(&manifest)?;
+                    if now.revision == read.revision {
+                        return Err(error);
+                    }
+                    read = now;
+                }
+            }
+        }
+        open_version(dir, &read, verify)
+    }
+
+    /// The number of a directory's current version: it grows with every change.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`].
+    pub fn revision(dir: &Path) -> Result<u64> {
+        Ok(Manifest::read(&dir.join(MANIFEST))?.revision)
+    }
+}
+
+fn open_version(dir: &Path, manifest: &Manifest, verify: bool) -> Result<Table> {
+    let (schema, setting) = Schema::from_json(&manifest.schema.to_json())?;
+    let sizes = segments_of(&schema.shape);
+    if sizes.len() != manifest.segments.len() {
+        return Err(bad(&dir.join(MANIFEST), "it names another number of pieces than the layout has"));
+    }
+    let hash = schema.hash();
+    let open =
+        |(index, name): (usize, &String)| segment_file::open(&dir.join(name), &label(&schema, hash, index), verify);
+    let segments = manifest.segments.par_iter().enumerate().map(open).collect::<Result<_>>()?;
+    Ok(Table { schema, setting, segments })
+}
+
+/// Makes what is missing of a table.
+fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, observer: &Observer<'_>) -> Result<Table> {
+    fs::create_dir_all(dir).map_err(|error| bad(dir, error.to_string()))?;
+    let writing = Writing::begin(dir)?;
+    let (building, finished) = (dir.join(BUILDING), dir.join(MANIFEST));
+    if finished.exists() {
+        let there = Manifest::read(&finished)?;
+        if there.source != source || there.revision != 0 {
+            return Err(bad(dir, "holds another table: choose another directory, or change the rows of this one"));
+        }
+        drop(writing);
+        return Table::open(dir, true);
+    }
+    let begun = if building.exists() { Some(Manifest::read(&building)?) } else { None };
+    let manifest = match begun {
+        Some(begun) if begun.source == source => begun,
+        Some(_) => return Err(bad(dir, "holds the beginning of another table: choose another directory")),
+        None => {
+            let count = segments_of(&schema.shape).len();
+            let segments = (0..count).map(|index| segment_name(index, 0)).collect();
+            let manifest = Manifest { revision: 0, schema: schema.clone(), source, segments };
+            manifest.write(&building)?;
+            manifest
+        }
+    };
+    make_pieces(dir, &manifest, rows, observer)?;
+    replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
+    manifest.write(&finished)?;
+    fs::remove_file(&building).map_err(|error| bad(&building, error.to_string()))?;
+    drop(writing);
+    Table::open(dir, false)
+}
+
+/// Prepares the pieces that are not there yet, side by side.
+fn make_pieces(dir: &Path, manifest: &Manifest, rows: &impl Source, observer: &Observer<'_>) -> Result<()> {
+    let (schema, setting) = Schema::from_json(&manifest.schema.to_json())?;
+    let (hash, fill) = (schema.hash(), rows.filler(&schema)?);
+    let done = AtomicUsize::new(0);
+    manifest.segments.par_iter().enumerate().try_for_each(|(index, name)| {
+        let (path, label) = (dir.join(name), label(&schema, hash, index));
+        // A piece is moved into place when it is whole; one that was damaged since is made again.
+        if segment_file::open(&path, &label, true).is_err() {
+            let _ = fs::remove_file(&path);
+            segment_file::write(&path, &label, &make_segment(&setting, &schema.shape, index, &*fill)?)?;
+        }
+        report(&done, manifest.segments.len(), observer)
+    })
+}
+
+/// The files of a directory that no version names any more.
+pub(crate) fn remove_unnamed(dir: &Path, manifest: &Manifest) {
+    let Ok(entries) = fs::read_dir(dir) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".segment") && !manifest.segments.contains(&name) {
+            // Whoever has it mapped keeps it; on systems where that forbids removal it stays.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The places of a directory's files.
+pub(crate) fn manifest_path(dir: &Path) -> PathBuf {
+    dir.join(MANIFEST)
+}

@@ -1,0 +1,237 @@
+//! Prepared tables: made from rows, in memory or in a directory, and asked.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use windlass_rlwe::evaluation::EvaluationKeys;
+
+use crate::answer::Answer;
+use crate::error::{Error, Result, printable};
+use crate::evaluate::answer;
+use crate::keywords::{Bins, Entry, bin_bytes, write_bin};
+use crate::plan::Plan;
+use crate::query::Query;
+use crate::schema::{Contents, Schema};
+use crate::setting::{N, Setting};
+use crate::shape::{Shape, setting_of};
+use crate::tiles::Segment;
+
+/// Told how many of how many pieces are done; breaking stops the work.
+pub type Observer<'a> = dyn Fn(usize, usize) -> ControlFlow<()> + Sync + 'a;
+
+/// Nobody who looks.
+pub fn unobserved(_: usize, _: usize) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// Where the polynomials of a table come from.
+pub(crate) trait Source {
+    /// What fills them, under a schema.
+    fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>>;
+}
+
+/// Rows by number.
+pub(crate) struct ByNumber<'a, R>(pub &'a [R]);
+
+/// Rows by key.
+pub(crate) struct ByKey<'a, K, R>(pub &'a [(K, R)]);
+
+/// Writes the coefficients of the polynomial of that number.
+pub(crate) type Fill<'a> = dyn Fn(usize, &mut [i64]) -> Result<()> + Sync + 'a;
+
+/// Bytes of a piece of a prepared table, about: what is prepared at once, and again after a change.
+const SEGMENT_BYTES: u64 = 64 << 20;
+
+/// Pairs of columns in a piece.
+pub(crate) fn pairs_of_segment(shape: &Shape) -> usize {
+    (SEGMENT_BYTES / Segment::bytes_of(shape.rows, 1)).clamp(1, 1 << 16) as usize
+}
+
+/// The pairs of columns of each piece.
+pub(crate) fn segments_of(shape: &Shape) -> Vec<usize> {
+    let (pairs, most) = (shape.columns.div_ceil(2), pairs_of_segment(shape));
+    (0..pairs).step_by(most).map(|from| most.min(pairs - from)).collect()
+}
+
+/// A prepared table.
+#[derive(Debug)]
+pub struct Table {
+    pub(crate) schema: Schema,
+    pub(crate) setting: Arc<Setting>,
+    pub(crate) segments: Vec<Segment>,
+}
+
+impl Table {
+    /// Prepares rows by number in memory.
+    ///
+    /// # Errors
+    /// [`Error::RowTooLong`], [`Error::OutOfMemory`]; [`Error::Cancelled`] when the observer
+    /// breaks.
+    pub fn of_rows<R: AsRef<[u8]> + Sync>(plan: &Plan, rows: &[R], observer: &Observer<'_>) -> Result<Self> {
+        let setting = setting_of(&plan.schema.shape)?;
+        Self::fill(&plan.schema, &setting, &*ByNumber(rows).filler(&plan.schema)?, observer)
+    }
+
+    /// Prepares rows by key in memory.
+    ///
+    /// # Errors
+    /// As [`Self::of_rows`]; [`Error::DuplicateKey`]; [`Error::Full`] when the bins do not take all
+    /// entries: plan with more slack, or another seed.
+    pub fn of_keywords<K, R>(plan: &Plan, rows: &[(K, R)], observer: &Observer<'_>) -> Result<Self>
+    where
+        K: AsRef<[u8]> + Sync,
+        R: AsRef<[u8]> + Sync,
+    {
+        let setting = setting_of(&plan.schema.shape)?;
+        Self::fill(&plan.schema, &setting, &*ByKey(rows).filler(&plan.schema)?, observer)
+    }
+
+    fn fill(schema: &Schema, setting: &Arc<Setting>, fill: &Fill<'_>, observer: &Observer<'_>) -> Result<Self> {
+        let sizes = segments_of(&schema.shape);
+        let done = AtomicUsize::new(0);
+        let make = |index: usize| {
+            let segment = make_segment(setting, &schema.shape, index, fill)?;
+            report(&done, sizes.len(), observer)?;
+            Ok(segment)
+        };
+        let segments = (0..sizes.len()).into_par_iter().map(make).collect::<Result<_>>()?;
+        Ok(Self { schema: schema.clone(), setting: Arc::clone(setting), segments })
+    }
+
+    /// The public description.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The ring and the moduli.
+    pub fn setting(&self) -> &Arc<Setting> {
+        &self.setting
+    }
+
+    /// The answer to a query, with the keys of its client.
+    ///
+    /// # Errors
+    /// As [`Self::answer_all`].
+    pub fn answer(&self, keys: &EvaluationKeys, query: &Query) -> Result<Answer> {
+        Ok(self.answer_all(&[(keys, query)])?.remove(0))
+    }
+
+    /// The answers to queries of any number of clients, in one pass through the table for every
+    /// sixteen rows that are asked for.
+    ///
+    /// # Errors
+    /// [`Error::MissingKey`], [`Error::OtherKeyPair`]; [`Error::OtherTable`] for a query or keys of
+    /// other moduli; [`Error::OutOfMemory`].
+    pub fn answer_all(&self, queries: &[(&EvaluationKeys, &Query)]) -> Result<Vec<Answer>> {
+        for (keys, query) in queries {
+            if !Arc::ptr_eq(keys.context(), self.setting.context()) {
+                return Err(Error::OtherTable { what: "the set of evaluation keys" });
+            }
+            let foreign = |part: &crate::query::Seeded| !Arc::ptr_eq(part.first.ring(), self.setting.context().ring());
+            if query.ciphertexts.iter().any(foreign) {
+                return Err(Error::OtherTable { what: "the query" });
+            }
+        }
+        let segments: Vec<&Segment> = self.segments.iter().collect();
+        answer(&self.setting, &self.schema.shape, &segments, queries)
+    }
+}
+
+/// Counts a piece as done; an error when the observer breaks.
+pub(crate) fn report(done: &AtomicUsize, total: usize, observer: &Observer<'_>) -> Result<()> {
+    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+    if observer(done, total).is_break() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// Piece `index` of a table.
+pub(crate) fn make_segment(setting: &Setting, shape: &Shape, index: usize, fill: &Fill<'_>) -> Result<Segment> {
+    let first = index * pairs_of_segment(shape) * 2;
+    let pairs = segments_of(shape)[index];
+    let mut segment = Segment::zeros(shape.rows, pairs)?;
+    let (mut coefficients, mut scratch) = (vec![0; N], vec![0; N]);
+    for column in 0..(2 * pairs).min(shape.columns - first) {
+        for row in 0..shape.rows {
+            fill((first + column) * shape.rows + row, &mut coefficients)?;
+            if coefficients.iter().any(|&x| x != 0) {
+                segment.put(setting, row, column, &coefficients, &mut scratch);
+            }
+        }
+    }
+    Ok(segment)
+}
+
+impl<R: AsRef<[u8]> + Sync> Source for ByNumber<'_, R> {
+    fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>> {
+        let rows = self.0;
+        let Contents::Rows(layout) = &schema.contents else { return Err(Error::WrongQuestion { by: "key" }) };
+        if rows.len() != layout.count {
+            return Err(Error::Mismatch { what: "the table", got: rows.len(), expected: layout.count });
+        }
+        Ok(Box::new(move |polynomial, out| layout.fill(&schema.shape, rows, polynomial, out)))
+    }
+}
+
+impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
+    fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>> {
+        let rows = self.0;
+        let Contents::Keywords(layout) = &schema.contents else { return Err(Error::WrongQuestion { by: "number" }) };
+        if rows.len() != layout.count {
+            return Err(Error::Mismatch { what: "the table", got: rows.len(), expected: layout.count });
+        }
+        // An entry is a row and a fragment of it; values are cut out when a bin is written.
+        let (shape, mut entries) = (&schema.shape, Vec::with_capacity(rows.len()));
+        for (number, (key, row)) in rows.iter().enumerate() {
+            let (key, row) = (key.as_ref(), row.as_ref());
+            let most = layout.fragments * layout.fragment_bytes;
+            if row.len() > most {
+                return Err(Error::EntryTooLong { key: printable(key), bytes: row.len(), most });
+            }
+            for fragment in 0..row.len().div_ceil(layout.fragment_bytes).max(1) {
+                entries.push((layout.tag(key, fragment), number as u32, fragment as u32));
+            }
+        }
+        refuse_duplicates(rows, &entries)?;
+        let value = move |entry: u32| {
+            let (_, number, fragment) = entries[entry as usize];
+            let row = rows[number as usize].1.as_ref();
+            let from = fragment as usize * layout.fragment_bytes;
+            let end = row.len().min(from + layout.fragment_bytes);
+            (entries[entry as usize].0, &row[from..end], end < row.len(), number)
+        };
+        let places = |entry: u32| {
+            let (tag, value, ..) = value(entry);
+            (layout.bins(shape, tag), crate::keywords::ENTRY + value.len())
+        };
+        let mut bins = Bins::new(shape.polynomials(), bin_bytes(shape.message_bits));
+        let count =
+            rows.iter().map(|(_, row)| row.as_ref().len().div_ceil(layout.fragment_bytes).max(1)).sum::<usize>();
+        for entry in 0..count as u32 {
+            if !bins.insert(entry, &places) {
+                return Err(Error::Full { key: printable(rows[value(entry).3 as usize].0.as_ref()) });
+            }
+        }
+        let bins = bins.entries;
+        Ok(Box::new(move |polynomial, out| {
+            let entry = |&entry: &u32| {
+                let (tag, value, more, _) = value(entry);
+                Entry { tag, more, value: value.to_vec() }
+            };
+            let entries: Vec<Entry> = bins[polynomial].iter().map(entry).collect();
+            write_bin(entries.iter(), shape.message_bits, out);
+            Ok(())
+        }))
+    }
+}
+
+/// Two entries of one tag are a key that occurs twice (or, once in 2^{64} pairs, two keys that this
+/// seed does not tell apart).
+fn refuse_duplicates<K: AsRef<[u8]>, R>(rows: &[(K, R)], entries: &[(u64, u32, u32)]) -> Result<()> {
+    let mut tags: Vec<(u64, u32)> = entries.iter().map(|&(tag, row, _)| (tag, row)).collect();
+    tags.par_sort_unstable();
+    match tags.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        None => Ok(()),
+        Some(pair) => Err(Error::DuplicateKey { key: printable(rows[pair[1].1 as usize].0.as_ref()) }),
+    }
+}

@@ -1,0 +1,263 @@
+//! Tables against maps: whatever is in them is found, by number and by key, in memory and in
+//! directories, before and after changes.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+use windlass::wire::{from_bytes, to_bytes};
+use windlass_retrieval::*;
+use windlass_rlwe::evaluation::EvaluationKeys;
+
+/// Asks a table as a client elsewhere does: everything passes as bytes.
+struct Asker {
+    client: Client,
+    keys: EvaluationKeys,
+}
+
+impl Asker {
+    fn of(table: &Table) -> Self {
+        let (schema, setting) = Schema::from_json(&table.schema().to_json()).unwrap();
+        let client = Client::new(schema, &setting).unwrap();
+        let context = KeyContext::new(&setting);
+        let bytes = to_bytes(&context, &client.evaluation_keys().unwrap()).unwrap();
+        assert!(bytes.len() as u64 <= client.schema().shape.sizes(&setting).keys + 1000);
+        Self { keys: from_bytes(&context, &bytes).unwrap(), client }
+    }
+
+    fn exchange(&self, table: &Table, query: &Query) -> Answer {
+        let context = TableContext::new(table.setting(), table.schema());
+        let query: Query = from_bytes(&context, &to_bytes(&context, query).unwrap()).unwrap();
+        let answer = table.answer(&self.keys, &query).unwrap();
+        from_bytes(&context, &to_bytes(&context, &answer).unwrap()).unwrap()
+    }
+
+    fn rows(&self, table: &Table, rows: &[usize]) -> Vec<Vec<u8>> {
+        let query = self.client.query_rows(rows).unwrap();
+        self.client.rows(&self.exchange(table, &query), rows.len()).unwrap()
+    }
+
+    fn keys(&self, table: &Table, keys: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
+        let query = self.client.query_keys(keys).unwrap();
+        self.client.rows_of_keys(&self.exchange(table, &query), keys).unwrap()
+    }
+}
+
+/// Rows that differ in length, with empty ones and long ones among them.
+fn rows(lengths: &[usize]) -> Vec<Vec<u8>> {
+    lengths.iter().enumerate().map(|(i, &length)| (0..length).map(|j| (i * 31 + j * 7) as u8).collect()).collect()
+}
+
+fn plan_of(rows: &[Vec<u8>]) -> Plan {
+    Plan::rows(RowStatistics::of(rows).unwrap(), &Wish::default()).unwrap()
+}
+
+fn keyed(rows: &[Vec<u8>]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    rows.iter().enumerate().map(|(i, row)| (format!("key {i}").into_bytes(), row.clone())).collect()
+}
+
+fn plan_of_keys(rows: &[(Vec<u8>, Vec<u8>)], room: usize) -> Plan {
+    let values: Vec<&Vec<u8>> = rows.iter().map(|(_, row)| row).collect();
+    let wish = Wish { room: Some(room), ..Wish::default() };
+    Plan::keywords(RowStatistics::of(&values).unwrap(), "00ff", 1.1, &wish).unwrap()
+}
+
+#[test]
+fn rows_of_every_length_are_found_by_number() {
+    for lengths in [&[0, 0][..], &[1], &[5, 0, 300, 17, 1], &[64; 200], &[20_000, 3, 0]] {
+        let rows = rows(lengths);
+        let table = Table::of_rows(&plan_of(&rows), &rows, &unobserved).unwrap();
+        let wanted: Vec<usize> = (0..rows.len()).step_by(rows.len().div_ceil(4)).chain([rows.len() - 1]).collect();
+        let found = Asker::of(&table).rows(&table, &wanted);
+        for (row, found) in wanted.iter().zip(found) {
+            assert_eq!(found, rows[*row], "row {row} of {lengths:?}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_found_by_key_and_absence_is_told_apart_from_empty_rows() {
+    for lengths in [&[0, 9][..], &[2; 3000], &[1000; 60], &[9000, 30_000, 5, 0, 700]] {
+        let rows = keyed(&rows(lengths));
+        let table = Table::of_keywords(&plan_of_keys(&rows, 0), &rows, &unobserved).unwrap();
+        let asker = Asker::of(&table);
+        let last = rows.len() - 1;
+        let wanted = [&rows[0].0[..], b"nobody", &rows[last].0, b"", &rows[last / 2].0];
+        let found = asker.keys(&table, &wanted);
+        assert_eq!(
+            found,
+            [Some(rows[0].1.clone()), None, Some(rows[last].1.clone()), None, Some(rows[last / 2].1.clone())]
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let some = rows(&[5, 6]);
+    let table = Table::of_rows(&plan_of(&some), &some, &unobserved).unwrap();
+    let asker = Asker::of(&table);
+    assert!(matches!(asker.client.query_rows(&[2]), Err(Error::OutOfRange(_))));
+    assert!(matches!(asker.client.query_rows(&[]), Err(Error::OutOfRange(_))));
+    assert!(matches!(asker.client.query_keys(&[b"key"]), Err(Error::WrongQuestion { .. })));
+    assert!(matches!(RowStatistics::of::<Vec<u8>>(&[]), Err(Error::Empty)));
+    let twice = [(b"a", b"1"), (b"b", b"2"), (b"a", b"3")];
+    let values: Vec<Vec<u8>> = twice.iter().map(|(_, row)| row.to_vec()).collect();
+    let plan = Plan::keywords(RowStatistics::of(&values).unwrap(), "00", 1.0, &Wish::default()).unwrap();
+    assert!(matches!(Table::of_keywords(&plan, &twice, &unobserved), Err(Error::DuplicateKey { key }) if key == "a"));
+    let stopped = Table::of_rows(&plan_of(&some), &some, &|_, _| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(Error::Cancelled)));
+    // Another client's keys, and the query of another table.
+    let (query, other) = (asker.client.query_rows(&[0]).unwrap(), Asker::of(&table));
+    assert!(matches!(table.answer(&other.keys, &query), Err(Error::OtherKeyPair(_))));
+    let answer = table.answer(&asker.keys, &query).unwrap();
+    assert!(matches!(other.client.rows(&answer, 1), Err(Error::OtherKeyPair(_))));
+    assert!(matches!(asker.client.rows(&answer, 2), Err(Error::Mismatch { .. })));
+    let longer = rows(&[5, 7]);
+    let elsewhere = Table::of_rows(&plan_of(&longer), &longer, &unobserved).unwrap();
+    let bytes = to_bytes(&TableContext::new(table.setting(), table.schema()), &query).unwrap();
+    assert!(from_bytes::<_, Query>(&TableContext::new(elsewhere.setting(), elsewhere.schema()), &bytes).is_err());
+    for end in [0, 50, 99, bytes.len() - 1] {
+        assert!(from_bytes::<_, Query>(&TableContext::new(table.setting(), table.schema()), &bytes[..end]).is_err());
+    }
+}
+
+#[test]
+fn schemas_that_nobody_makes_are_refused() {
+    let some = keyed(&rows(&[5, 6]));
+    let schema = String::from_utf8(plan_of_keys(&some, 0).schema.to_json()).unwrap();
+    assert!(Schema::from_json(schema.as_bytes()).is_ok());
+    for (from, to) in [
+        ("\"rows\": 2", "\"rows\": 0"),
+        ("\"rows\": 2", "\"rows\": 5000"),
+        ("\"rows\": 2", "\"rows\": 99999999999999999999"),
+        ("\"columns\": 1", "\"columns\": 18446744073709551615"),
+        ("\"message_bits\": 18", "\"message_bits\": 24"),
+        ("\"message_bits\": 18", "\"message_bits\": 0"),
+        ("\"record_coefficients\": 4096", "\"record_coefficients\": 0"),
+        ("\"fragments\": 1", "\"fragments\": 0"),
+        ("\"fragment_bytes\": 6", "\"fragment_bytes\": 60000"),
+        ("\"digits\": 2", "\"digits\": 0"),
+        ("\"base_bits\": 1", "\"base_bits\": 64"),
+        ("\"selections\": 1", "\"selections\": 0"),
+        ("\"version\": 1", "\"version\": 2"),
+        ("windlass-table-schema", "windlass"),
+    ] {
+        let other = schema.replacen(from, to, 1);
+        assert_ne!(other, schema, "{from} is in it");
+        assert!(Schema::from_json(other.as_bytes()).is_err(), "{to}");
+    }
+}
+
+/// A table in several pieces, quick to make: few rows of polynomials, many columns.
+fn directory_of(dir: &Path, rows: &[Vec<u8>]) -> Table {
+    Table::create_rows(dir, &plan_of(rows).schema, rows, &unobserved).unwrap()
+}
+
+#[test]
+fn tables_in_directories_resume_and_detect_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = dir.path().join("table");
+    // 40 megabytes of rows: several pieces.
+    let rows = rows(&vec![8000; 5000]);
+    let plan = plan_of(&rows);
+    let calls = AtomicUsize::new(0);
+    let stop = |_: usize, total: usize| {
+        assert!(total > 2);
+        if calls.fetch_add(1, Ordering::Relaxed) >= 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
+    assert!(matches!(Table::create_rows(&place, &plan.schema, &rows, &stop), Err(Error::Cancelled)));
+    assert!(matches!(Table::open(&place, true), Err(Error::BadFile { .. })), "not finished");
+    let segments = || {
+        let names = std::fs::read_dir(&place).unwrap().flatten().map(|entry| entry.path());
+        let mut names: Vec<_> = names.filter(|path| path.extension().is_some_and(|end| end == "segment")).collect();
+        names.sort();
+        names
+    };
+    let kept: Vec<_> =
+        segments().iter().map(|path| (path.clone(), path.metadata().unwrap().modified().unwrap())).collect();
+    assert!(!kept.is_empty());
+    let other = vec![vec![1; 8000]; 5000];
+    assert!(matches!(Table::create_rows(&place, &plan.schema, &other, &unobserved), Err(Error::BadFile { .. })));
+    let table = directory_of(&place, &rows);
+    assert!(kept.iter().all(|(path, time)| path.metadata().unwrap().modified().unwrap() == *time), "made once");
+    assert_eq!(Asker::of(&table).rows(&table, &[4999, 0]), [rows[4999].clone(), rows[0].clone()]);
+    drop(table);
+    // The same rows again: the table is there.
+    directory_of(&place, &rows);
+    let victim = &segments()[1];
+    let whole = std::fs::read(victim).unwrap();
+    let damage = |bytes: &[u8]| {
+        std::fs::remove_file(victim).unwrap();
+        std::fs::write(victim, bytes).unwrap();
+        Table::open(&place, true).map(|_| ())
+    };
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    for bytes in [&flipped[..], &whole[..whole.len() - 1], &[], &whole[..64], &[&whole[..], b"x"].concat()] {
+        assert!(matches!(damage(bytes), Err(Error::BadFile { .. })));
+    }
+    damage(&whole).unwrap();
+    std::fs::write(place.join("table.json"), b"{").unwrap();
+    assert!(matches!(Table::open(&place, true), Err(Error::BadFile { .. })));
+}
+
+#[test]
+fn readers_keep_their_version_while_rows_change() {
+    let dir = tempfile::tempdir().unwrap();
+    let some = rows(&[10, 0, 40, 40]);
+    let wish = Wish { room: Some(8), ..Wish::default() };
+    let plan = Plan::rows(RowStatistics::of(&some).unwrap(), &wish).unwrap();
+    let before = Table::create_rows(dir.path(), &plan.schema, &some, &unobserved).unwrap();
+    let asker = Asker::of(&before);
+    let changes = [RowChange::Set(4, b"new".to_vec()), RowChange::Set(0, b"other".to_vec()), RowChange::Clear(2)];
+    let after = Table::change_rows(dir.path(), &changes, &unobserved).unwrap();
+    assert_eq!(asker.rows(&before, &[0, 2]), [some[0].clone(), some[2].clone()]);
+    // Old clients may ask for old rows; the new one is for who reads the new schema.
+    assert_eq!(asker.rows(&after, &[0, 1, 2, 3]), [b"other".to_vec(), vec![], vec![], some[3].clone()]);
+    assert_eq!(Asker::of(&after).rows(&after, &[4]), [b"new".to_vec()]);
+    assert_eq!(Table::revision(dir.path()).unwrap(), 1);
+    for refused in [RowChange::Set(99, vec![]), RowChange::Clear(5), RowChange::Set(0, vec![0; 41])] {
+        assert!(Table::change_rows(dir.path(), &[RowChange::Clear(0), refused], &unobserved).is_err());
+    }
+    let again = Table::open(dir.path(), true).unwrap();
+    assert_eq!(asker.rows(&again, &[0]), [b"other".to_vec()], "all of the changes or none");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6))]
+
+    #[test]
+    fn keyed_tables_are_maps(
+        rows in prop::collection::btree_map(prop::collection::vec(any::<u8>(), 0..12), prop::collection::vec(any::<u8>(), 0..3000), 1..30),
+        set in prop::collection::btree_map(prop::collection::vec(any::<u8>(), 0..2), prop::collection::vec(any::<u8>(), 0..500), 0..8),
+        removed in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let list: Vec<(Vec<u8>, Vec<u8>)> = rows.clone().into_iter().collect();
+        let plan = plan_of_keys(&list, 60);
+        let mut table = Table::create_keywords(dir.path(), &plan.schema, &list, &unobserved).unwrap();
+        let asker = Asker::of(&table);
+        let mut map: BTreeMap<Vec<u8>, Vec<u8>> = rows;
+        let most = list.iter().map(|(_, row)| row.len()).max().unwrap();
+        let mut changes = Vec::new();
+        for index in removed {
+            let key = index.get(&list).0.clone();
+            map.remove(&key);
+            changes.push(KeyChange::Remove(key));
+        }
+        for (key, mut row) in set {
+            row.truncate(most);
+            map.insert(key.clone(), row.clone());
+            changes.push(KeyChange::Set(key, row));
+        }
+        if !changes.is_empty() {
+            table = Table::change_keys(dir.path(), &changes, &unobserved).unwrap();
+        }
+        let asked: Vec<&[u8]> = list.iter().map(|(key, _)| &key[..]).take(6).chain([&b"\x01"[..], b"absent"]).collect();
+        for (key, found) in asked.iter().zip(asker.keys(&table, &asked)) {
+            prop_assert_eq!(found.as_ref(), map.get(*key));
+        }
+    }
+}
