@@ -42,6 +42,9 @@ pub enum Command {
     Params(ParamsCommand),
     /// Print the plan of the product for a table: automorphisms, keys, sizes, capacity.
     Explain(ExplainArgs),
+    /// The steps of lookups in tables of any size: no key is published, rows may change.
+    #[command(subcommand)]
+    Table(crate::tables::TableCommand),
     /// Score every row of a table under encryption with a logistic model, and compare with the
     /// scores in the clear.
     Score(crate::score::ScoreArgs),

@@ -267,6 +267,17 @@ pub enum CliError {
         /// How much.
         bytes: u64,
     },
+    /// A schema of a table of any size whose numbers are wrong.
+    #[error("{}: {source}", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: windlass_retrieval::Error,
+    },
+    /// The retrieval of tables of any size refused.
+    #[error(transparent)]
+    Retrieval(#[from] windlass_retrieval::Error),
     /// A combination of options that means nothing.
     #[error("{0}")]
     Usage(String),

@@ -19,6 +19,7 @@ mod score;
 mod session;
 mod stale;
 mod table;
+mod tables;
 
 use std::process::ExitCode;
 
@@ -83,6 +84,7 @@ fn run(cli: &Cli) -> Result<Report> {
         Command::Decrypt(args) => commands::decrypt(args, cli.json),
         Command::Lookup(args) => commands::lookup(args, cli.json),
         Command::Params(command) => parameters::run(command, cli.json),
+        Command::Table(command) => tables::run(command, cli.json),
         Command::Explain(args) => commands::explain(args, cli.json),
         Command::Score(args) => score::run(args, cli.json),
         Command::Refresh(args) => refresh::run(args, cli.json),

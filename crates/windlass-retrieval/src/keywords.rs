@@ -9,9 +9,12 @@
 //! A key that is not there has no tag in its bins, which only the client sees; another key's tag is
 //! taken for it with probability entries/2^64.
 
+use rand_core::RngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use windlass::wire::hex;
 use windlass_rlwe::Limits;
+use windlass_rlwe::context::os_rng;
 
 use crate::bytes::{pack, unpack};
 use crate::error::{Error, Result, printable};
@@ -42,6 +45,16 @@ pub struct Keywords {
     pub fragment_bytes: usize,
     /// What keys are hashed with, in hexadecimal.
     pub seed: String,
+}
+
+/// A fresh seed for the keys of a table.
+///
+/// # Errors
+/// [`Error::Rlwe`] without randomness from the operating system.
+pub fn fresh_seed() -> Result<String> {
+    let mut bytes = [0; 16];
+    os_rng()?.fill_bytes(&mut bytes);
+    Ok(hex(&bytes))
 }
 
 /// Bytes that a bin holds, entries and their number.

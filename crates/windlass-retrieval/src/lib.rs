@@ -33,7 +33,7 @@ pub use change::{KeyChange, RowChange};
 pub use client::Client;
 pub use error::{Error, Result};
 pub use evaluate::{TOGETHER, answer, answer_all};
-pub use keywords::Keywords;
+pub use keywords::{Keywords, fresh_seed};
 pub use plan::{Plan, RowStatistics, Seconds, Wish, size};
 pub use query::{MOST_ROWS, Query, Selection, evaluation_keys};
 pub use rows::Rows;

@@ -11,4 +11,5 @@ mod score;
 mod score_steps;
 mod search;
 #[cfg(target_os = "linux")]
+mod tables;
 mod trust;

@@ -1,0 +1,167 @@
+//! The steps of a client, and what it prints.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::lookup::decode_record;
+use windlass::rlwe::SecretKey;
+use windlass::wire::WireError;
+use windlass_retrieval::{Answer, Client, KeyContext, Query, Schema, Setting, TableContext, size};
+
+use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
+use crate::error::{CliError, Result};
+use crate::files::{Outputs, claim};
+use crate::progress::Stages;
+use crate::report::{Report, printable};
+use crate::session::{read, read_for, write};
+
+pub const SECRET: &str = "secret.key";
+pub const EVALUATION: &str = "evaluation.keys";
+
+/// Longest schema that is read.
+const SCHEMA_BYTES: u64 = 1 << 20;
+
+/// A schema file, all of it checked.
+pub fn open_schema(path: &Path) -> Result<(Schema, Arc<Setting>)> {
+    use std::io::Read;
+    let failed = |error: std::io::Error| CliError::at(path)(WireError::from(error));
+    let mut text = Vec::new();
+    std::fs::File::open(path).map_err(failed)?.take(SCHEMA_BYTES).read_to_end(&mut text).map_err(failed)?;
+    Schema::from_json(&text).map_err(|error| match error {
+        windlass_retrieval::Error::BadSchema { reason } => {
+            CliError::NotOfFormat { path: path.into(), what: "the schema of a table", reason }
+        }
+        error => CliError::Table { path: path.into(), source: error },
+    })
+}
+
+/// `windlass table keygen`.
+pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
+    let bits = setting.context().params().security().bits;
+    if !quiet {
+        crate::report::print_message(format_args!(
+            "parameters of {bits:.1} bits of security; keys of {}",
+            size(schema.shape.sizes(&setting).keys)
+        ));
+    }
+    let outputs = Outputs::claim_in(&args.out, &[SECRET, EVALUATION])?;
+    let files = stages.run("keygen", "making keys", || make_keys(schema, &setting, &outputs))?;
+    outputs.keep()?;
+    let mut report = Report::default();
+    report.line(format!("keys of {bits:.1} bits of security"));
+    report.field("security_bits", bits);
+    report.bytes(&files);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// Makes the keys of a client.
+pub fn make_keys(schema: Schema, setting: &Arc<Setting>, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
+    let client = Client::new(schema, setting)?;
+    let context = KeyContext::new(setting);
+    let keys = client.evaluation_keys()?;
+    let mut files = vec![(SECRET, write(&outputs.at(SECRET), &context, client.secret())?)];
+    files.push((EVALUATION, write(&outputs.at(EVALUATION), &context, &keys)?));
+    Ok(files)
+}
+
+/// A client with the secret key of a file.
+fn client_of(schema: Schema, setting: &Arc<Setting>, secret: &Path) -> Result<Client> {
+    let (secret, _): (SecretKey, _) = read(secret, &KeyContext::new(setting))?;
+    Ok(Client::with_secret(schema, setting, secret)?)
+}
+
+/// The query for the rows that are wanted.
+fn ask(client: &Client, wanted: &WantedArgs) -> Result<Query> {
+    Ok(if wanted.keys.is_empty() { client.query_rows(&wanted.rows) } else { client.query_keys(&wanted.keys) }?)
+}
+
+/// `windlass table query`.
+pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
+    let bytes = stages.run("query", "encrypting the question", || {
+        make_query(schema, &setting, &args.secret_key, &args.wanted, &args.out)
+    })?;
+    let mut report = Report::default();
+    report.line("the question is encrypted");
+    report.bytes(&[("query", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// Writes a query.
+pub fn make_query(
+    schema: Schema,
+    setting: &Arc<Setting>,
+    secret: &Path,
+    wanted: &WantedArgs,
+    out: &Path,
+) -> Result<u64> {
+    let context = TableContext::new(setting, &schema);
+    let client = client_of(schema, setting, secret)?;
+    write(out, &context, &ask(&client, wanted)?)
+}
+
+/// `windlass table decrypt`.
+pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
+    let rows = stages.run("decrypt", "decrypting", || {
+        read_rows(schema.clone(), &setting, &args.secret_key, &args.wanted, &args.input)
+    })?;
+    let mut report = Report::default();
+    describe(&schema, &args.wanted, &rows, &mut report)?;
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// The rows in an answer; none for a key that is not there.
+pub fn read_rows(
+    schema: Schema,
+    setting: &Arc<Setting>,
+    secret: &Path,
+    wanted: &WantedArgs,
+    answer: &Path,
+) -> Result<Vec<Option<Vec<u8>>>> {
+    let context = TableContext::new(setting, &schema);
+    let client = client_of(schema, setting, secret)?;
+    let answer: Answer = read_for(answer, &context, (client.secret().key_id(), secret))?;
+    Ok(if wanted.keys.is_empty() {
+        client.rows(&answer, wanted.rows.len())?.into_iter().map(Some).collect()
+    } else {
+        client.rows_of_keys(&answer, &wanted.keys)?
+    })
+}
+
+/// Prints rows, field by field.
+pub fn describe(schema: &Schema, wanted: &WantedArgs, rows: &[Option<Vec<u8>>], report: &mut Report) -> Result<()> {
+    let names = wanted.keys.iter().map(|key| printable(key)).chain(wanted.rows.iter().map(|row| format!("row {row}")));
+    let mut list = Vec::new();
+    for (name, row) in names.zip(rows) {
+        let Some(row) = row else {
+            report.line(format!("{name}: not there"));
+            list.push(serde_json::Value::Null);
+            continue;
+        };
+        // A row that was cleared, or never set, has no fields.
+        if row.iter().all(|&byte| byte == 0) && !schema.fields.is_empty() && row.len() < schema.fields.len() {
+            report.line(format!("{name}: empty"));
+            list.push(serde_json::Value::Null);
+            continue;
+        }
+        let cells = decode_record(row, schema.fields.len()).ok_or(CliError::NotARow)?;
+        let mut object = serde_json::Map::new();
+        report.line(name);
+        for (field, cell) in schema.fields.iter().zip(cells) {
+            report.line(format!("  {:<22}{}", printable(field), printable(&cell)));
+            object.insert(field.clone(), cell.into());
+        }
+        list.push(object.into());
+    }
+    report.field("rows", list);
+    Ok(())
+}

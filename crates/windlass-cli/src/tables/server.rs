@@ -1,0 +1,198 @@
+//! The steps of a server: plan, prepare, change, answer.
+
+use std::fmt::Write as _;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use windlass::rlwe::EvaluationKeys;
+use windlass_retrieval::{
+    Contents, Error, KeyChange, KeyContext, Plan, Query, RowChange, RowStatistics, Schema, Table, TableContext, Wish,
+    fresh_seed,
+};
+
+use super::args::{AnswerArgs, BuildArgs, PlanArgs, RemoveArgs, SetArgs, WishArgs};
+use super::source::Source;
+use crate::error::{CliError, Result};
+use crate::files::claim;
+use crate::memory;
+use crate::progress::Stages;
+use crate::report::Report;
+use crate::session::{read, read_for, write};
+
+/// How often bins that do not take all entries are planned anew, each time with a twentieth more.
+const TRIES: u32 = 8;
+
+impl WishArgs {
+    pub fn wish(&self) -> Wish {
+        Wish { keys: self.most_keys, query: self.most_query, answer: self.most_answer, room: self.room }
+    }
+}
+
+/// The layout of rows like these.
+fn plan_for(rows: RowStatistics, keyed: bool, slack: f64, wish: &Wish) -> Result<Plan> {
+    Ok(if keyed { Plan::keywords(rows, &fresh_seed()?, slack, wish) } else { Plan::rows(rows, wish) }?)
+}
+
+/// `windlass table plan`.
+pub fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let (rows, source) = match (&args.table, args.rows, args.bytes) {
+        (Some(path), ..) => {
+            let source = stages.run("table", "reading the table", || Source::read(path, args.key.as_deref()))?;
+            (source.statistics()?, Some(source))
+        }
+        (None, Some(count), Some(bytes)) => {
+            (RowStatistics { count, longest: bytes, fixed: bytes > 0, total: count.saturating_mul(bytes) as u64 }, None)
+        }
+        _ => return Err(CliError::Usage("give --table, or --rows and --bytes".into())),
+    };
+    let keyed = args.key.is_some();
+    drop(source);
+    let plan = plan_for(rows, keyed, 1.0, &args.wish.wish())?;
+    let mut report = Report::default();
+    describe_plan(&plan, &mut report);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// Prints a plan.
+pub fn describe_plan(plan: &Plan, report: &mut Report) {
+    plan.explain().lines().for_each(|line| report.line(line));
+    report.field("plan", plan.explain());
+    report.field("key_bytes", plan.sizes.keys);
+    report.field("query_bytes", plan.traffic[0]);
+    report.field("answer_bytes", plan.traffic[1]);
+    report.field("prepared_bytes", plan.sizes.prepared);
+    report.field("estimated_prepare_seconds", plan.seconds.prepare);
+    report.field("estimated_answer_seconds", plan.seconds.answer);
+}
+
+/// Prepares a table in a directory, planning with more room where entries do not fit.
+pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) -> Result<(Plan, Table)> {
+    let rows = source.statistics()?;
+    for attempt in 0..TRIES {
+        let slack = 1.0 + f64::from(attempt) / 20.0;
+        let mut plan = plan_for(rows, source.key.is_some(), slack, wish)?;
+        plan.schema.fields.clone_from(&source.fields);
+        plan.schema.key.clone_from(&source.key);
+        // Pages of the table that is being written need not all be in memory; the rows are.
+        memory::check("the rows of the table", rows.total)?;
+        let pieces = plan.sizes.prepared.div_ceil(64 << 20).max(1) as usize;
+        let made = stages.count("prepare", "preparing the table", pieces, |tick| {
+            let observer = |_: usize, _: usize| {
+                tick();
+                ControlFlow::Continue(())
+            };
+            if source.key.is_some() {
+                Table::create_keywords(dir, &plan.schema, &source.rows, &observer)
+            } else {
+                Table::create_rows(dir, &plan.schema, &source.values(), &observer)
+            }
+        });
+        match made {
+            Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
+            made => return Ok((plan, made?)),
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+/// `windlass table build`.
+pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let source = stages.run("table", "reading the table", || Source::read(&args.table, args.key.as_deref()))?;
+    let (plan, table) = prepare(&source, &args.out, &args.wish.wish(), &mut stages)?;
+    let mut report = Report::default();
+    describe_plan(&plan, &mut report);
+    report.field("rows", count_of(table.schema()));
+    report.field("directory", args.out.display().to_string());
+    report.line(format!("prepared in {}; clients need {}", args.out.display(), windlass_retrieval::SCHEMA));
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn count_of(schema: &Schema) -> usize {
+    match &schema.contents {
+        Contents::Rows(rows) => rows.count,
+        Contents::Keywords(keywords) => keywords.count,
+    }
+}
+
+/// `windlass table set`.
+pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let schema = Table::open(&args.dir, false)?.schema().clone();
+    let source = stages.run("table", "reading the rows", || Source::read(&args.table, schema.key.as_deref()))?;
+    if source.fields != schema.fields {
+        let mut reason = "its columns are not those of the prepared table: ".to_owned();
+        let _ = write!(reason, "{}", schema.fields.join(","));
+        return Err(CliError::NotATable { path: args.table.clone(), reason });
+    }
+    let count = source.rows.len();
+    let table = stages.run("set", "preparing the pieces that change", || match schema.contents {
+        Contents::Rows(rows) => {
+            let first = args.first.unwrap_or(rows.count);
+            let change = |(number, (_, row)): (usize, (Vec<u8>, Vec<u8>))| RowChange::Set(first + number, row);
+            let changes: Vec<RowChange> = source.rows.into_iter().enumerate().map(change).collect();
+            Table::change_rows(&args.dir, &changes, &windlass_retrieval::unobserved)
+        }
+        Contents::Keywords(_) => {
+            let changes: Vec<KeyChange> = source.rows.into_iter().map(|(key, row)| KeyChange::Set(key, row)).collect();
+            Table::change_keys(&args.dir, &changes, &windlass_retrieval::unobserved)
+        }
+    })?;
+    Ok(changed(&table, count, &stages))
+}
+
+/// `windlass table remove`.
+pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let wanted = &args.wanted;
+    let table = stages.run("remove", "preparing the pieces that change", || {
+        if wanted.keys.is_empty() {
+            let changes: Vec<RowChange> = wanted.rows.iter().map(|&row| RowChange::Clear(row)).collect();
+            Table::change_rows(&args.dir, &changes, &windlass_retrieval::unobserved)
+        } else {
+            let remove = |key: &String| KeyChange::Remove(key.as_bytes().to_vec());
+            let changes: Vec<KeyChange> = wanted.keys.iter().map(remove).collect();
+            Table::change_keys(&args.dir, &changes, &windlass_retrieval::unobserved)
+        }
+    })?;
+    Ok(changed(&table, wanted.keys.len() + wanted.rows.len(), &stages))
+}
+
+fn changed(table: &Table, count: usize, stages: &Stages) -> Report {
+    let mut report = Report::default();
+    let rows = count_of(table.schema());
+    report.line(format!("{count} changes; the table has {rows} rows now"));
+    report.field("changes", count);
+    report.field("rows", rows);
+    report.seconds(stages.seconds());
+    report
+}
+
+/// `windlass table answer`.
+pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let table = stages.run("table", "opening the table", || Table::open(&args.dir, true))?;
+    let bytes = make_answer(&table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;
+    let mut report = Report::default();
+    report.line("answered");
+    report.bytes(&[("answer", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// Writes the answer to a query.
+pub fn make_answer(table: &Table, keys: &Path, query: &Path, out: &Path, stages: &mut Stages) -> Result<u64> {
+    let context = TableContext::new(table.setting(), table.schema());
+    let (keys, asked) = stages.run("answer_load", "reading keys and query", || -> Result<_> {
+        let (asked, key): (Query, _) = read(query, &context)?;
+        let keys: Arc<EvaluationKeys> = Arc::new(read_for(keys, &KeyContext::new(table.setting()), (key, query))?);
+        Ok((keys, asked))
+    })?;
+    let answer = stages.run("answer", "answering", || table.answer(&keys, &asked))?;
+    write(out, &context, &answer)
+}

@@ -1,0 +1,134 @@
+//! Lookups in tables of any size, step by step and at once.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::common::{fail, succeed, windlass};
+
+/// A table of `count` rows with a key column, rows of different lengths.
+fn write_table(at: &Path, name: &str, count: usize) {
+    let row = |i: usize| format!("key-{i},city {},{}\n", i * 7, "x".repeat(i % 40));
+    let text: String = std::iter::once("id,city,note\n".to_owned()).chain((0..count).map(row)).collect();
+    std::fs::write(at.join(name), text).unwrap();
+}
+
+#[test]
+fn a_table_is_prepared_asked_and_changed() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 3000);
+    let plan = succeed(at, "table plan --table t.csv --key id");
+    let built = succeed(at, "table build --table t.csv --key id --out served --room 3100");
+    assert_eq!(built["rows"], 3000);
+    // A second run finds the table finished.
+    succeed(at, "table build --table t.csv --key id --out served --room 3100");
+    std::fs::create_dir(at.join("client")).unwrap();
+    std::fs::copy(at.join("served/schema.json"), at.join("client/schema.json")).unwrap();
+    let text = std::fs::read_to_string(at.join("client/schema.json")).unwrap();
+    assert!(!text.contains("key-17"), "no key is published");
+    let made = succeed(at, "table keygen --schema client/schema.json --out keys");
+    assert!(made["security_bits"].as_f64().unwrap() >= 128.0);
+    assert!(made["bytes"]["evaluation.keys"].as_u64().unwrap() <= plan["key_bytes"].as_u64().unwrap() + 2000);
+    let ask = |file: &str, keys: &str| {
+        let files = "--schema client/schema.json --secret-key keys/secret.key";
+        succeed(at, &format!("table query {files} {keys} --out {file}.q"));
+        succeed(
+            at,
+            &format!("table answer --dir served --evaluation-keys keys/evaluation.keys --in {file}.q --out {file}.a"),
+        );
+        succeed(at, &format!("table decrypt {files} {keys} --in {file}.a"))["rows"].clone()
+    };
+    let rows = ask("one", "--query key-17 --query key-2999 --query nobody");
+    assert_eq!((&rows[0]["city"], &rows[1]["city"]), (&"city 119".into(), &"city 20993".into()));
+    assert!(rows[2].is_null());
+    std::fs::write(at.join("more.csv"), "id,city,note\nkey-17,elsewhere,\nnobody,now here,yes\n").unwrap();
+    assert_eq!(succeed(at, "table set --dir served --table more.csv")["rows"], 3001);
+    assert_eq!(succeed(at, "table remove --dir served --query key-2999")["rows"], 3000);
+    let rows = ask("two", "--query key-17 --query key-2999 --query nobody --query key-18");
+    assert_eq!((&rows[0]["city"], &rows[2]["city"]), (&"elsewhere".into(), &"now here".into()));
+    assert!(rows[1].is_null() && rows[3]["city"] == "city 126");
+    // What does not fit is refused, and says why.
+    std::fs::write(at.join("long.csv"), format!("id,city,note\nkey-17,{},\n", "x".repeat(100_000))).unwrap();
+    assert!(fail(at, "table set --dir served --table long.csv").contains("key-17"));
+    std::fs::write(at.join("other.csv"), "id,town\nkey-17,x\n").unwrap();
+    assert!(fail(at, "table set --dir served --table other.csv").contains("id,city,note"));
+    assert!(
+        fail(at, "table query --schema client/schema.json --secret-key keys/secret.key --row 3 --out q")
+            .contains("by key")
+    );
+    assert!(
+        fail(at, "table decrypt --schema client/schema.json --secret-key keys/secret.key --query a --in one.q")
+            .contains("expected")
+    );
+    write_table(at, "u.csv", 20);
+    assert!(fail(at, "table build --table u.csv --key id --out served").contains("another table"));
+}
+
+#[test]
+fn rows_without_keys_are_asked_for_by_number() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 50);
+    succeed(at, "table build --table t.csv --out served --room 60");
+    succeed(at, "table keygen --schema served/schema.json --out keys");
+    std::fs::write(at.join("more.csv"), "id,city,note\nlast,l,\n").unwrap();
+    succeed(at, "table set --dir served --table more.csv");
+    succeed(at, "table remove --dir served --row 7");
+    let files = "--schema served/schema.json --secret-key keys/secret.key --row 49 --row 50 --row 7";
+    succeed(at, &format!("table query {files} --out q"));
+    succeed(at, "table answer --dir served --evaluation-keys keys/evaluation.keys --in q --out a");
+    let rows = succeed(at, &format!("table decrypt {files} --in a"))["rows"].clone();
+    assert_eq!((&rows[0]["id"], &rows[1]["id"]), (&"key-49".into(), &"last".into()));
+    assert!(rows[2].is_null());
+    assert!(
+        fail(at, "table query --schema served/schema.json --secret-key keys/secret.key --row 51 --out r")
+            .contains("51")
+    );
+}
+
+#[test]
+fn a_lookup_in_a_table_beyond_one_ciphertext_is_verified() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 40_000);
+    let report = succeed(at, "lookup --table t.csv --key id --query key-31234 --out out");
+    assert_eq!((&report["verified"], &report["rows"][0]["city"]), (&true.into(), &"city 218638".into()));
+    assert!(at.join("out/table/schema.json").exists());
+    assert!(fail(at, "lookup --table t.csv --key id --query nobody").contains("no row"));
+}
+
+/// A build that is killed leaves pieces that the next one keeps, and a table is whole or not there.
+#[test]
+fn a_killed_build_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 200_000);
+    let line = "table build --table t.csv --key id --out served --threads 1";
+    let mut child = Command::new(env!("CARGO_BIN_EXE_windlass"))
+        .current_dir(at)
+        .args(line.split_whitespace())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pieces = || {
+        let Ok(entries) = std::fs::read_dir(at.join("served")) else { return 0 };
+        entries.flatten().filter(|entry| entry.path().extension().is_some_and(|end| end == "segment")).count()
+    };
+    while pieces() == 0 {
+        assert!(child.try_wait().unwrap().is_none(), "a piece is there before the end");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!at.join("served/table.json").exists());
+    let refused = windlass(at, "table answer --dir served --evaluation-keys k --in q --out a".split_whitespace());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("not finished"));
+    succeed(at, line);
+    assert!(
+        std::fs::read_dir(at.join("served"))
+            .unwrap()
+            .flatten()
+            .all(|entry| { !entry.file_name().to_string_lossy().ends_with("windlass-part") })
+    );
+}
