@@ -33,6 +33,12 @@ pub enum EntryError {
         /// The chunk of the file.
         chunk: usize,
     },
+    /// Parameters that are not secure, or that do not carry what they should.
+    #[error("parameters: {reason}")]
+    Parameters {
+        /// Why.
+        reason: String,
+    },
     /// An error of the library.
     #[error(transparent)]
     Windlass(#[from] windlass::Error),

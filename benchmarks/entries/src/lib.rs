@@ -5,6 +5,7 @@
 //! stages ([`stage`]). `docs/benchmarks.md` says how to run them.
 #![forbid(unsafe_code)]
 
+pub mod degree_two;
 pub mod error;
 pub mod files;
 pub mod stage;

@@ -83,7 +83,7 @@ fn wrong_calls_and_texts_are_refused() {
     refuse(here, "client_decrypt_decode", &["toy"], "usage: client_decrypt_decode <size> <data size>");
     refuse(here, "server_encrypted_compute", &["toy", "many"], "not a number");
     refuse(here, "client_encode_encrypt_input", &["toy"], "1 integers, where lhs.txt has 2");
-    refuse(here, "server_encrypted_compute", &["toy", "2"], "1 integers, where 2 were asked for");
+    refuse(here, "server_encrypted_compute", &["toy", "2"], "1 values, where 2 were asked for");
     for (text, what) in [("-3\n4\n", "\"-3\" is no integer"), ("3\n18446744073709551616\n", "line 2")] {
         fs::write(here.join("datasets/toy/rhs.txt"), text).unwrap();
         refuse(here, "client_encode_encrypt_input", &["toy"], what);

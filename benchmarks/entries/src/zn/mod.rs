@@ -9,15 +9,11 @@
 //! No evaluation keys are made: the client decrypts products of degree two. Ciphertexts go up with
 //! a seed in place of their uniform half, and answers come down modulo the first prime alone.
 
-mod bound;
-mod format;
+mod multiplier;
 mod numbers;
-mod packing;
 mod parameters;
-mod scheme;
 mod stages;
 
-pub use bound::Bounds;
-pub use parameters::Parameters;
-pub use scheme::{Multiplier, SecretKey};
+pub use multiplier::Multiplier;
+pub use parameters::parameters;
 pub use stages::{STAGES, run};

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use windlass::ring::kernels::Modulus;
 
-use super::parameters::{PLAINTEXT_PRIMES, Parameters};
+use super::parameters::PLAINTEXT_PRIMES;
+use crate::degree_two::Parameters;
 use crate::error::{EntryError, Result};
 
 /// Reads one integer a line.
@@ -146,7 +147,7 @@ mod tests {
 
     #[test]
     fn residues_of_products_join_to_the_product() {
-        let parameters = Parameters::new().unwrap();
+        let parameters = crate::zn::parameters::parameters().unwrap();
         let crt = Crt::new(&parameters);
         let product: u128 = 1 << 127;
         let primes: [u64; 4] = std::array::from_fn(|i| parameters.plaintext_prime(i).value());

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass::rlwe::SecretRng;
 use windlass::rlwe::context::os_rng;
-use zeroize::Zeroizing;
 
-use super::format::{HEADER, Header, Kind, Source, Target, chunks};
+use super::multiplier::Multiplier;
 use super::numbers::{Crt, Lines, print};
-use super::parameters::{PLAINTEXT_PRIMES, Parameters, SLOTS};
-use super::scheme::{Multiplier, SecretKey, fresh_bytes, product_bytes};
+use super::parameters::{PLAINTEXT_PRIMES, parameters};
+use crate::degree_two::format::{self, HEADER, Header, Kind, Layout, Source, Target, chunks};
+use crate::degree_two::{Division, Parameters, SLOTS, SecretKey};
 use crate::error::{EntryError, Result};
-use crate::files::{self, Access, Unfinished};
+use crate::files::{Access, Unfinished};
 use crate::stage::{Call, Log};
 
 /// The stages, by the names that the harness calls them.
@@ -77,7 +77,7 @@ impl Places {
     }
 
     fn upload(&self, kind: Kind) -> PathBuf {
-        self.io.join(if kind == Kind::Left { "ciphertexts_upload/lhs.bin" } else { "ciphertexts_upload/rhs.bin" })
+        self.io.join(if kind == Kind::Upload { "ciphertexts_upload/lhs.bin" } else { "ciphertexts_upload/rhs.bin" })
     }
 
     fn download(&self) -> PathBuf {
@@ -85,33 +85,30 @@ impl Places {
     }
 }
 
+/// The entry in headers.
+const ENTRY: [u8; 4] = *b"WLZN";
+
+/// Files of ciphertexts.
+fn layout(parameters: &Parameters, kind: Kind) -> Layout {
+    let bytes = if kind == Kind::Download { parameters.answer_bytes() } else { parameters.fresh_bytes() };
+    Layout { entry: ENTRY, kind, chunk: PLAINTEXT_PRIMES * bytes }
+}
+
 fn generate_key(places: &Places) -> Result<()> {
-    let parameters = Arc::new(Parameters::new()?);
-    let key = SecretKey::generate(&parameters, &mut os_rng()?);
+    let parameters = parameters()?;
     println!("         [client] n = {SLOTS}, {}", parameters.security());
-    let header = |kind| Header { kind, key: key.id(), count: 0, seed: [0; 32] };
-    let target = Target::create(&places.secret_key(), &parameters, &header(Kind::SecretKey))?;
-    let bytes = Zeroizing::new(key.expose_coefficients().iter().map(|x| (x + 1) as u8).collect::<Vec<u8>>());
-    target.write(&mut target.writer()?, 0, &bytes)?;
-    target.keep()?;
-    Target::create(&places.public(), &parameters, &header(Kind::Public))?.keep()
+    format::generate_key(&parameters, ENTRY, &places.secret_key(), &places.public())
 }
 
 fn read_key(places: &Places) -> Result<SecretKey> {
-    let parameters = Arc::new(Parameters::new()?);
-    let file = places.secret_key();
-    let source = Source::open(&file, &parameters, Kind::SecretKey, None)?;
-    let bytes = Zeroizing::new(files::read(&file, (HEADER + SLOTS) as u64)?);
-    let coefficients = Zeroizing::new(bytes[HEADER..].iter().map(|&x| i64::from(x) - 1).collect::<Vec<i64>>());
-    let key = SecretKey::from_coefficients(&parameters, source.header().key, coefficients);
-    key.ok_or_else(|| EntryError::malformed(&file, "no secret key of this entry"))
+    format::read_key(&parameters()?, ENTRY, &places.secret_key())
 }
 
 fn encrypt(places: &Places) -> Result<()> {
     let mut log = Log::start("client");
     let key = read_key(places)?;
     let file = |kind, name| encrypt_file(&key, &places.data.join(name), kind, &places.upload(kind));
-    let (left, right) = (file(Kind::Left, "lhs.txt")?, file(Kind::Right, "rhs.txt")?);
+    let (left, right) = (file(Kind::Upload, "lhs.txt")?, file(Kind::SecondUpload, "rhs.txt")?);
     if left != right {
         let what = format!("{right} integers, where lhs.txt has {left}");
         return Err(EntryError::malformed(&places.data.join("rhs.txt"), what));
@@ -126,7 +123,6 @@ fn encrypt_file(key: &SecretKey, from: &Path, kind: Kind, to: &Path) -> Result<u
     let mut rng = os_rng()?;
     let mut seed = [0; 32];
     rand_core::RngCore::fill_bytes(&mut rng, &mut seed);
-    let header = |count| Header { kind, key: key.id(), count, seed };
     let (unfinished, opened) = Unfinished::create(to, Access::Public)?;
     let mut out = BufWriter::new(opened);
     let failed = EntryError::at(to);
@@ -144,10 +140,11 @@ fn encrypt_file(key: &SecretKey, from: &Path, kind: Kind, to: &Path) -> Result<u
         let encrypted: Vec<Vec<u8>> = tasks
             .into_par_iter()
             .map(|(chunk, integers, mut rng)| {
-                let bytes = fresh_bytes(parameters);
+                let bytes = parameters.fresh_bytes();
+                let signed: Vec<i64> = integers.iter().map(|&x| x as i64).collect();
                 let mut out = vec![0; PLAINTEXT_PRIMES * bytes];
                 for (index, out) in out.chunks_exact_mut(bytes).enumerate() {
-                    key.encrypt(index, integers, (&seed, stream(chunk, index)), &mut rng, out);
+                    key.encrypt(index, &signed, (&seed, stream(chunk, index)), &mut rng, out);
                 }
                 out
             })
@@ -158,7 +155,8 @@ fn encrypt_file(key: &SecretKey, from: &Path, kind: Kind, to: &Path) -> Result<u
             break;
         }
     }
-    header(count).write_over(out.into_inner().map_err(|error| failed(error.into_error()))?, to)?;
+    let header = Header { key: key.id(), count, seed };
+    header.write_over(&layout(parameters, kind), out.into_inner().map_err(|error| failed(error.into_error()))?, to)?;
     unfinished.keep()?;
     Ok(count)
 }
@@ -170,37 +168,41 @@ fn stream(chunk: usize, index: usize) -> u64 {
 
 fn compute(places: &Places, count: u64) -> Result<()> {
     let mut log = Log::start("server");
-    let parameters = Arc::new(Parameters::new()?);
-    let key = Source::open(&places.public(), &parameters, Kind::Public, None)?.header().key;
+    let parameters = parameters()?;
+    let key = format::read_key_name(ENTRY, &places.public())?;
     let source = |kind| -> Result<Source> {
-        let source = Source::open(&places.upload(kind), &parameters, kind, Some(key))?;
-        check_count(&source, count)?;
+        let source = Source::open(&places.upload(kind), &layout(&parameters, kind), Some(key))?;
+        source.check_count(count)?;
         Ok(source)
     };
-    let sources = [source(Kind::Left)?, source(Kind::Right)?];
-    let header = Header { kind: Kind::Products, key, count, seed: [0; 32] };
-    let target = Target::create(&places.download(), &parameters, &header)?;
-    let work = || Worker::new(&parameters, &sources, &target);
-    (0..chunks(count)).into_par_iter().try_for_each_init(work, |worker, chunk| match worker {
-        Ok(worker) => worker.multiply(chunk),
-        Err(_) => Worker::new(&parameters, &sources, &target)?.multiply(chunk),
-    })?;
-    target.keep()?;
+    let sources = [source(Kind::Upload)?, source(Kind::SecondUpload)?];
+    let header = Header { key, count, seed: [0; 32] };
+    let target = Target::create(&places.download(), &layout(&parameters, Kind::Download), &header)?;
+    let division = Arc::new(Division::new(&parameters));
+    let shared = Shared { parameters, division, sources, target };
+    (0..chunks(count)).into_par_iter().try_for_each_init(
+        || Worker::new(&shared),
+        |worker, chunk| match worker {
+            Ok(worker) => worker.multiply(chunk),
+            Err(_) => Worker::new(&shared)?.multiply(chunk),
+        },
+    )?;
+    shared.target.keep()?;
     log.line(&format!("{count} products"));
     Ok(())
 }
 
-fn check_count(source: &Source, count: u64) -> Result<()> {
-    let found = source.header().count;
-    let what = || format!("{found} integers, where {count} were asked for");
-    if found == count { Ok(()) } else { Err(EntryError::malformed(source.file(), what())) }
+/// What all threads of the server use.
+struct Shared {
+    parameters: Arc<Parameters>,
+    division: Arc<Division>,
+    sources: [Source; 2],
+    target: Target,
 }
 
 /// What one thread of the server has of its own.
 struct Worker<'a> {
-    parameters: &'a Arc<Parameters>,
-    sources: &'a [Source; 2],
-    target: &'a Target,
+    shared: &'a Shared,
     readers: [File; 2],
     writer: File,
     multiplier: Multiplier,
@@ -209,34 +211,32 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(parameters: &'a Arc<Parameters>, sources: &'a [Source; 2], target: &'a Target) -> Result<Self> {
-        let [left, right] = sources;
+    fn new(shared: &'a Shared) -> Result<Self> {
+        let [left, right] = &shared.sources;
         Ok(Self {
-            parameters,
-            sources,
-            target,
+            shared,
             readers: [left.reader()?, right.reader()?],
-            writer: target.writer()?,
-            multiplier: Multiplier::new(parameters),
+            writer: shared.target.writer()?,
+            multiplier: Multiplier::new(&shared.parameters, &shared.division),
             uploads: Default::default(),
-            out: vec![0; Kind::Products.chunk(parameters)],
+            out: vec![0; PLAINTEXT_PRIMES * shared.parameters.answer_bytes()],
         })
     }
 
     fn multiply(&mut self, chunk: usize) -> Result<()> {
-        for ((source, reader), upload) in self.sources.iter().zip(&mut self.readers).zip(&mut self.uploads) {
+        let Shared { parameters, sources, target, .. } = self.shared;
+        for ((source, reader), upload) in sources.iter().zip(&mut self.readers).zip(&mut self.uploads) {
             source.read(reader, chunk, upload)?;
         }
-        let (fresh, product) = (fresh_bytes(self.parameters), product_bytes(self.parameters));
-        let seeds = [&self.sources[0].header().seed, &self.sources[1].header().seed];
-        for (index, out) in self.out.chunks_exact_mut(product).enumerate() {
+        let (fresh, seeds) = (parameters.fresh_bytes(), [&sources[0].header().seed, &sources[1].header().seed]);
+        for (index, out) in self.out.chunks_exact_mut(parameters.answer_bytes()).enumerate() {
             let packed = [0, 1].map(|side| &self.uploads[side][index * fresh..][..fresh]);
             if !self.multiplier.multiply(index, packed, seeds, stream(chunk, index), out) {
                 let what = format!("chunk {chunk}: a residue is out of range here or in the other factor");
-                return Err(EntryError::malformed(self.sources[0].file(), what));
+                return Err(EntryError::malformed(sources[0].file(), what));
             }
         }
-        self.target.write(&mut self.writer, chunk, &self.out)
+        target.write(&mut self.writer, chunk, &self.out)
     }
 }
 
@@ -244,8 +244,8 @@ fn decrypt(places: &Places, count: u64) -> Result<()> {
     let mut log = Log::start("client");
     let key = read_key(places)?;
     let parameters = key.parameters();
-    let source = Source::open(&places.download(), parameters, Kind::Products, Some(key.id()))?;
-    check_count(&source, count)?;
+    let source = Source::open(&places.download(), &layout(parameters, Kind::Download), Some(key.id()))?;
+    source.check_count(count)?;
     let crt = Crt::new(parameters);
     let results = places.io.join("cleartext_output/out.txt");
     let (unfinished, opened) = Unfinished::create(&results, Access::Public)?;
@@ -273,7 +273,7 @@ fn decrypt_chunk(key: &SecretKey, source: &Source, crt: &Crt, chunk: usize, used
     let mut packed = Vec::new();
     source.read(&mut source.reader()?, chunk, &mut packed)?;
     let slots: Vec<Vec<u64>> = packed
-        .chunks_exact(product_bytes(key.parameters()))
+        .chunks_exact(key.parameters().answer_bytes())
         .enumerate()
         .map(|(index, packed)| key.decrypt(index, packed))
         .collect::<Option<_>>()

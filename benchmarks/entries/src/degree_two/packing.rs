@@ -2,6 +2,7 @@
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
+use windlass::ring::Ring;
 use windlass::ring::kernels::Modulus;
 
 /// Bytes of a residue.
@@ -96,6 +97,17 @@ pub fn expand(q: Modulus, seed: &[u8; 32], stream: u64, row: &mut [u64], scratch
         }
         filled += taken;
     }
+}
+
+/// The uniform half of ciphertext number `stream` modulo one ciphertext prime.
+pub fn uniform_half(
+    ring: &Ring,
+    prime: usize,
+    (seed, stream): (&[u8; 32], u64),
+    row: &mut [u64],
+    scratch: &mut Vec<u8>,
+) {
+    expand(ring.modulus(prime), seed, 2 * stream + prime as u64, row, scratch);
 }
 
 #[cfg(test)]
