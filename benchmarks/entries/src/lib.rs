@@ -8,6 +8,7 @@
 pub mod degree_two;
 pub mod error;
 pub mod files;
+pub mod mnist;
 pub mod stage;
 pub mod zn;
 

@@ -1,32 +1,20 @@
 //! The stages of the entry for products, as processes in a directory of their own.
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Runs a stage of the size "toy" in a directory.
-fn stage(directory: &Path, name: &str, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_zn-multiplication"))
-        .arg(name)
-        .args(arguments)
-        .current_dir(directory)
-        .output()
-        .expect("the program runs")
-}
+const PROGRAM: &str = env!("CARGO_BIN_EXE_zn-multiplication");
 
 fn succeed(directory: &Path, name: &str, arguments: &[&str]) {
-    let output = stage(directory, name, arguments);
-    assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+    common::succeed(PROGRAM, directory, name, arguments);
 }
 
-/// Expects an error that says `what`, and neither a panic nor a result.
 fn refuse(directory: &Path, name: &str, arguments: &[&str], what: &str) {
-    let output = stage(directory, name, arguments);
-    let message = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{name}: {message}");
-    assert!(message.starts_with("error: ") && message.contains(what), "{name}: {message}");
+    common::refuse(PROGRAM, directory, name, arguments, what);
 }
 
 /// Integers that look random, after the edges.

@@ -9,9 +9,9 @@ use super::parameters::{DROPPED, KEPT, Parameters, SLOTS};
 
 /// Drops the second prime d from parts that were divided by t before, modulo both primes.
 ///
-/// What a part loses to be divisible by d is t times a residue u of part/t: part' = (part − t·u)/d =
-/// (u − part/t)·(−t/d). With h = (d − 1)/2, the residue of u + h is not negative, so that it is the
-/// same number modulo both primes; h is added before and taken away after, among the values.
+/// What a part loses to be divisible by d is t times a residue u of part/t: part' = (part − t·u)/d
+/// = (u − part/t)·(−t/d). With h = (d − 1)/2, the residue of u + h is not negative, so that it is
+/// the same number modulo both primes; h is added before and taken away after, among the values.
 #[derive(Debug)]
 pub struct Division {
     parameters: Arc<Parameters>,
@@ -51,7 +51,8 @@ impl Division {
         q.inv(q.reduce(self.parameters.plaintext_prime(index).value()))
     }
 
-    /// Divides one part and packs it; the row modulo d is used up. Cost: a transform modulo each prime.
+    /// Divides one part and packs it; the row modulo d is used up. Cost: a transform modulo each
+    /// prime.
     pub fn apply(&self, index: usize, kept: &[u64], dropped: &mut [u64], out: &mut [u8]) {
         let (ring, q, d) = (self.parameters.ring(), self.parameters.kept(), self.parameters.dropped());
         let (factor, offset) = &self.finish[index];
