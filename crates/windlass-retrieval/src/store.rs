@@ -187,6 +187,17 @@ impl Table {
     pub fn revision(dir: &Path) -> Result<u64> {
         Ok(Manifest::read(&dir.join(MANIFEST))?.revision)
     }
+
+    /// Names a directory's current version among all that it ever held: SHA-256 of what it says of
+    /// itself. Unlike [`Self::revision`] it differs, too, between tables that replaced each other.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`].
+    pub fn fingerprint(dir: &Path) -> Result<[u8; 32]> {
+        let path = dir.join(MANIFEST);
+        let text = fs::read(&path).map_err(|error| bad(&path, error.to_string()))?;
+        Ok(Sha256::digest(text).into())
+    }
 }
 
 fn open_version(dir: &Path, manifest: &Manifest, verify: bool) -> Result<Table> {

@@ -1,0 +1,167 @@
+//! `windlass ask`: rows of a table that a service has, without telling which.
+#![forbid(unsafe_code)]
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+use serde_json::{Map, Value, json};
+use windlass::wire::hex;
+use windlass_service::client::{AskError, Asker, Remote, Result, SECURE_BITS, State, Wanted};
+
+/// Asks a service for rows of its table; it does not learn which.
+///
+/// Exit code 0 when all rows are there, 3 when one is not, 2 when something failed.
+#[derive(Debug, Parser)]
+#[command(name = "windlass ask", version)]
+struct Args {
+    /// The service: HOST:PORT, or a URL.
+    #[arg(value_name = "ADDR")]
+    address: String,
+    /// The key of a row; may be given several times.
+    #[arg(long = "key", value_name = "KEY", allow_hyphen_values = true, required_unless_present = "rows")]
+    keys: Vec<String>,
+    /// The number of a row, from 0; may be given several times.
+    #[arg(long = "row", value_name = "N", conflicts_with = "keys")]
+    rows: Vec<usize>,
+    /// The directory of the secret key, the evaluation keys and the known tables (made if missing).
+    #[arg(long, value_name = "DIR", default_value = ".windlass")]
+    state: PathBuf,
+    /// For https: certificates of the authority that signed the service's [default: those that browsers trust].
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Accept a table with parameters below 128 bits of security.
+    #[arg(long)]
+    insecure: bool,
+    /// Accept that the service has another table than before: first digits of its schema's hash, at least 8.
+    #[arg(long, value_name = "DIGITS")]
+    accept_schema: Option<String>,
+    /// Seconds for one exchange.
+    #[arg(long, value_name = "S", default_value_t = 120)]
+    seconds: u64,
+    /// Print one JSON object on standard output instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A row is not there.
+const ABSENT: u8 = 3;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    keep_memory_private();
+    match run(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(ABSENT),
+        Err(error) => {
+            if args.json {
+                println!("{}", json!({ "error": error.to_string(), "code": 2 }));
+            }
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// No core dumps, and no debugger of the same user: a secret key is in memory. Where the system
+/// refuses, nothing is lost but that.
+#[cfg(target_os = "linux")]
+fn keep_memory_private() {
+    use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+#[cfg(not(target_os = "linux"))]
+fn keep_memory_private() {}
+
+/// Asks and prints; whether every row is there.
+fn run(args: &Args) -> Result<bool> {
+    let remote = Remote::new(&args.address, args.ca.as_deref(), Duration::from_secs(args.seconds.max(1)))?;
+    let state = State::open(&args.state)?;
+    let told = |bits: f64| {
+        if bits < SECURE_BITS && !args.insecure {
+            return Err(AskError::Weak { bits });
+        }
+        if !args.json {
+            eprintln!("parameters of {:.1} bits of security", (bits * 10.0).floor() / 10.0);
+        }
+        Ok(())
+    };
+    let mut asker = Asker::new(remote, &state, args.accept_schema.as_deref(), told)?;
+    let wanted = match &args.rows[..] {
+        [] => Wanted::Keys(args.keys.iter().map(|key| key.clone().into_bytes()).collect()),
+        rows => Wanted::Rows(rows.to_vec()),
+    };
+    // What this table does not take is refused before anything is sent.
+    let question = asker.question(&wanted)?;
+    asker.introduce()?;
+    let answer = asker.send(&question)?;
+    let rows = asker.rows(&wanted, &answer)?;
+    let names: Vec<String> = match &wanted {
+        Wanted::Keys(_) => args.keys.clone(),
+        Wanted::Rows(rows) => rows.iter().map(|row| format!("row {row}")).collect(),
+    };
+    let text = if args.json { object(&asker, &names, &rows)? } else { lines(&asker, &names, &rows)? };
+    let mut out = std::io::stdout();
+    let printed = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    printed.map_err(|error| AskError::File { path: "standard output".into(), reason: error.to_string() })?;
+    Ok(rows.iter().all(Option::is_some))
+}
+
+/// Bytes as text where they are text, in hexadecimal where not.
+fn readable(row: &[u8]) -> String {
+    match std::str::from_utf8(row) {
+        Ok(text) if !text.contains(harmful) => text.to_owned(),
+        _ => format!("0x{}", hex(row)),
+    }
+}
+
+/// What could write elsewhere on a terminal, or turn the order of what follows.
+fn harmful(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn lines(asker: &Asker, names: &[String], rows: &[Option<Vec<u8>>]) -> Result<String> {
+    let printable = |text: &str| text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect::<String>();
+    let mut out = String::new();
+    for (name, row) in names.iter().zip(rows) {
+        let name = printable(name);
+        let Some(row) = row else {
+            out += &format!("{name}: not there\n");
+            continue;
+        };
+        match asker.cells(row)? {
+            None => out += &format!("{name}: {}\n", readable(row)),
+            Some(cells) => {
+                out += &format!("{name}\n");
+                cells.iter().for_each(|(field, cell)| {
+                    out += &format!("  {:<22}{}\n", printable(field), printable(cell));
+                });
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn object(asker: &Asker, names: &[String], rows: &[Option<Vec<u8>>]) -> Result<String> {
+    let mut list = Vec::new();
+    for (name, row) in names.iter().zip(rows) {
+        let mut entry = json!({ "name": name, "found": row.is_some() });
+        if let Some(row) = row {
+            entry["hex"] = hex(row).into();
+            if let Some(cells) = asker.cells(row)? {
+                let cells: Map<String, Value> =
+                    cells.into_iter().map(|(field, cell)| (field.to_owned(), cell.into())).collect();
+                entry["fields"] = cells.into();
+            } else if let Ok(text) = std::str::from_utf8(row) {
+                entry["text"] = text.into();
+            }
+        }
+        list.push(entry);
+    }
+    let bits = asker.security_bits();
+    Ok(format!("{}\n", json!({ "rows": list, "security_bits": bits, "uploads": asker.uploads })))
+}

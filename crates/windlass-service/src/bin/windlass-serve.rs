@@ -1,0 +1,223 @@
+//! `windlass serve`: a prepared table over HTTP.
+#![forbid(unsafe_code)]
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, ValueEnum};
+use serde_json::json;
+use tokio::net::TcpListener;
+use windlass_service::limits::Limits;
+use windlass_service::routes::application;
+use windlass_service::server;
+use windlass_service::service::{Service, Setup, StartError};
+
+/// Serves a prepared table over HTTP: encrypted questions in, encrypted answers out.
+#[derive(Debug, Parser)]
+#[command(name = "windlass serve", version)]
+struct Args {
+    /// The directory of the prepared table; when it is changed or replaced, the new version is served.
+    #[arg(long, value_name = "DIR")]
+    table: PathBuf,
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8765")]
+    listen: SocketAddr,
+    /// Certificates for TLS, in PEM form.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// The private key of the first of them.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+    /// Threads that compute [default: one for each core].
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Passes over the table at a time, which share the threads.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    workers: usize,
+    /// MiB of memory for evaluation keys.
+    #[arg(long, value_name = "MIB", default_value_t = 1024)]
+    key_cache: u64,
+    /// Selections that may wait for a pass.
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    queue: usize,
+    /// Rows that one request may ask for.
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    rows: usize,
+    /// Connections at a time.
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    connections: usize,
+    /// Seconds for the head of a request, and for an idle connection.
+    #[arg(long, value_name = "S", default_value = "20", value_parser = seconds)]
+    head_seconds: Duration,
+    /// Seconds for the body of a request.
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds)]
+    body_seconds: Duration,
+    /// Seconds for an answer, waiting included.
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    answer_seconds: Duration,
+    /// Seconds that a client may leave what is sent to it unread.
+    #[arg(long, value_name = "S", default_value = "20", value_parser = seconds)]
+    stalled_seconds: Duration,
+    /// Seconds for those who are connected when the service is told to end.
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds)]
+    drain_seconds: Duration,
+    /// Do not compute the checksums of the table.
+    #[arg(long)]
+    no_verify: bool,
+    /// Log JSON objects, one a line.
+    #[arg(long)]
+    json: bool,
+    /// What is logged, on standard error.
+    #[arg(long, value_name = "LEVEL", default_value = "info")]
+    log: Level,
+    /// For drills: one pass in so many panics.
+    #[arg(long, hide = true, value_name = "N")]
+    drill_panic_every: Option<u64>,
+}
+
+/// What is logged.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Level {
+    /// What failed.
+    Error,
+    /// What may fail.
+    Warn,
+    /// Every request.
+    Info,
+    /// Every pass and connection.
+    Debug,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    let duration =
+        Duration::try_from_secs_f64(seconds).ok().filter(|time| (0.001..=86_400.0).contains(&time.as_secs_f64()));
+    duration.ok_or_else(|| "from 0.001 to 86400 seconds".to_owned())
+}
+
+impl Args {
+    fn setup(&self) -> Result<Setup, String> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.unwrap_or(cores);
+        for (name, count, most) in [
+            ("threads", threads, 1024),
+            ("workers", self.workers, 1024),
+            ("queue", self.queue, 1 << 20),
+            ("rows", self.rows, windlass_retrieval::MOST_ROWS),
+            ("connections", self.connections, 1 << 16),
+        ] {
+            if count == 0 || count > most {
+                return Err(format!("--{name} takes a number from 1 to {most}"));
+            }
+        }
+        let limits = Limits {
+            keys: self.key_cache.saturating_mul(1 << 20),
+            queue: self.queue,
+            rows: self.rows,
+            connections: self.connections,
+            head: self.head_seconds,
+            body: self.body_seconds,
+            answer: self.answer_seconds,
+            stalled: self.stalled_seconds,
+            drain: self.drain_seconds,
+        };
+        let threads = threads.div_ceil(self.workers);
+        let panic_every = self.drill_panic_every.filter(|every| *every > 0);
+        Ok(Setup { limits, workers: self.workers, threads, verify: !self.no_verify, panic_every })
+    }
+
+    fn start_log(&self) {
+        let level = match self.log {
+            Level::Error => tracing::Level::ERROR,
+            Level::Warn => tracing::Level::WARN,
+            Level::Info => tracing::Level::INFO,
+            Level::Debug => tracing::Level::DEBUG,
+        };
+        let log = tracing_subscriber::fmt().with_max_level(level).with_target(false).with_writer(std::io::stderr);
+        if self.json {
+            log.json().flatten_event(true).init();
+        } else {
+            log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init();
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let failed = |error: &dyn std::fmt::Display| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    };
+    let setup = match args.setup() {
+        Ok(setup) => setup,
+        Err(error) => return failed(&error),
+    };
+    args.start_log();
+    match run(&args, &setup) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => failed(&"some connections were not answered in time and are cut off"),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Serves until a signal; whether everybody was answered then.
+fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
+    let tls = match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some(server::tls(certificate, key)?),
+        _ => None,
+    };
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let (service, workers) = Service::start(&args.table, setup)?;
+    service.watch()?;
+    // Talking takes little: the cores are for passes.
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(2).max_blocking_threads(8).enable_all();
+    let answered = runtime.build()?.block_on(async {
+        let listener = TcpListener::bind(args.listen).await?;
+        let address = format!("{scheme}://{}", listener.local_addr()?);
+        announce(args.json, &address);
+        tracing::info!(address, schema = service.published.current().name(), "listening");
+        let stop = signalled()?;
+        Ok::<bool, StartError>(server::serve(listener, tls, application(&service), setup.limits, stop).await)
+    })?;
+    service.queue.close();
+    if answered {
+        for worker in workers {
+            // A worker that panicked has said so.
+            let _ = worker.join();
+        }
+    }
+    tracing::info!("ended");
+    Ok(answered)
+}
+
+/// Tells on standard output where the service is.
+fn announce(json: bool, address: &str) {
+    let line = if json { json!({ "listening": address }).to_string() } else { format!("listening on {address}") };
+    let mut out = std::io::stdout();
+    // Whoever closed it does not want to know.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+/// The first signal that asks for an end.
+#[cfg(unix)]
+fn signalled() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn signalled() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async {
+        let _ = tokio::signal::ctrl_c().await;
+    })
+}

@@ -1,0 +1,193 @@
+//! A question, from the schema to the row.
+
+use std::time::Duration;
+
+use windlass::lookup::decode_record;
+use windlass::wire::{OVERHEAD, Wire, from_bytes, hex, sha256, to_bytes};
+use windlass_retrieval::{Answer, Client, Query, Schema, TableContext};
+
+use super::error::{AskError, Result};
+use super::http::{Remote, Response};
+use super::state::State;
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// Rows by key.
+    Keys(Vec<Vec<u8>>),
+    /// Rows by number, from 0.
+    Rows(Vec<usize>),
+}
+
+/// How often a question is repeated that the service has no time for.
+const TRIES: u32 = 8;
+/// Longest wait between two of them, in seconds.
+const LONGEST_WAIT: u64 = 30;
+
+/// Somebody who asks a service: a client of its table, with its keys.
+pub struct Asker {
+    remote: Remote,
+    client: Client,
+    files: TableContext,
+    keys: Vec<u8>,
+    name: String,
+    /// Times that the keys were uploaded.
+    pub uploads: u64,
+    /// Times that the service had no time.
+    pub waits: u64,
+}
+
+impl Asker {
+    /// Fetches the schema of a service's table.
+    ///
+    /// # Errors
+    /// [`AskError::Unreachable`], [`AskError::Refused`]; a schema that is none.
+    pub fn schema(remote: &Remote) -> Result<(Schema, std::sync::Arc<windlass_retrieval::Setting>)> {
+        let response = remote.get("/schema")?;
+        if response.status != 200 {
+            return Err(remote.refused(&response));
+        }
+        Ok(Schema::from_json(&response.body)?)
+    }
+
+    /// Somebody with the keys of a state directory, which are made if they are missing, after
+    /// `told` has heard λ.
+    ///
+    /// # Errors
+    /// As [`Self::schema`], [`State::pin`] and [`State::client`].
+    pub fn new(
+        remote: Remote,
+        state: &State,
+        accepted: Option<&str>,
+        told: impl FnOnce(f64) -> Result<()>,
+    ) -> Result<Self> {
+        let (schema, setting) = Self::schema(&remote)?;
+        state.pin(remote.address(), &schema, accepted)?;
+        let client = state.client(schema, &setting, told)?;
+        let keys = state.evaluation_keys(&client)?;
+        Ok(Self::of(remote, client, keys))
+    }
+
+    /// A client with the file of its evaluation keys.
+    pub fn of(remote: Remote, client: Client, keys: Vec<u8>) -> Self {
+        let files = TableContext::new(client.setting(), client.schema());
+        let name = hex(&sha256(&keys));
+        Self { remote, client, files, keys, name, uploads: 0, waits: 0 }
+    }
+
+    /// The table's schema.
+    pub fn table(&self) -> &Schema {
+        self.client.schema()
+    }
+
+    /// λ, rounded down to a tenth.
+    pub fn security_bits(&self) -> f64 {
+        (self.client.setting().context().params().security().bits * 10.0).floor() / 10.0
+    }
+
+    /// The file of the evaluation keys, and its name.
+    pub fn keys(&self) -> (&str, &[u8]) {
+        (&self.name, &self.keys)
+    }
+
+    /// Uploads the evaluation keys.
+    ///
+    /// # Errors
+    /// [`AskError::Unreachable`], [`AskError::Refused`].
+    pub fn upload(&mut self) -> Result<()> {
+        self.uploads += 1;
+        let response = self.remote.put_keys(&self.name, &self.keys)?;
+        if response.status < 300 { Ok(()) } else { Err(self.remote.refused(&response)) }
+    }
+
+    /// Uploads the evaluation keys where they are not known yet.
+    ///
+    /// # Errors
+    /// As [`Self::upload`].
+    pub fn introduce(&mut self) -> Result<()> {
+        if self.remote.has_keys(&self.name)? { Ok(()) } else { self.upload() }
+    }
+
+    /// The bytes of a question.
+    ///
+    /// # Errors
+    /// A row that the table does not have, a question that it does not take.
+    pub fn question(&self, wanted: &Wanted) -> Result<Vec<u8>> {
+        let query: Query = match wanted {
+            Wanted::Keys(keys) => self.client.query_keys(keys)?,
+            Wanted::Rows(rows) => self.client.query_rows(rows)?,
+        };
+        Ok(to_bytes(&self.files, &query)?.to_vec())
+    }
+
+    /// Sends a question. Keys that had to make room are uploaded again, and a service without time
+    /// is asked again when it says.
+    ///
+    /// # Errors
+    /// [`AskError::Unreachable`], [`AskError::Refused`].
+    pub fn send(&mut self, question: &[u8]) -> Result<Vec<u8>> {
+        let most = Answer::limit(&self.files) + OVERHEAD as u64;
+        let mut tries = 0;
+        loop {
+            let response = self.remote.ask(&self.name, question, most)?;
+            if response.status == 200 {
+                return Ok(response.body);
+            }
+            tries += 1;
+            match wait_for(&response) {
+                _ if tries == TRIES => return Err(self.remote.refused(&response)),
+                Some(0) => self.upload()?,
+                Some(seconds) => {
+                    self.waits += 1;
+                    std::thread::sleep(Duration::from_secs(seconds.min(LONGEST_WAIT)));
+                }
+                None => return Err(self.remote.refused(&response)),
+            }
+        }
+    }
+
+    /// The rows in an answer; none for a key that is not there.
+    ///
+    /// # Errors
+    /// An answer that is none, or one to another question.
+    pub fn rows(&self, wanted: &Wanted, answer: &[u8]) -> Result<Vec<Option<Vec<u8>>>> {
+        let answer: Answer = from_bytes(&self.files, answer)?;
+        Ok(match wanted {
+            Wanted::Keys(keys) => self.client.rows_of_keys(&answer, keys)?,
+            Wanted::Rows(rows) => self.client.rows(&answer, rows.len())?.into_iter().map(Some).collect(),
+        })
+    }
+
+    /// Asks for rows.
+    ///
+    /// # Errors
+    /// All of the above.
+    pub fn ask(&mut self, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
+        let question = self.question(wanted)?;
+        let answer = self.send(&question)?;
+        self.rows(wanted, &answer)
+    }
+
+    /// The cells of a row, where rows are fields; none where they are bytes.
+    ///
+    /// # Errors
+    /// [`AskError::NotARow`].
+    pub fn cells(&self, row: &[u8]) -> Result<Option<Vec<(&str, String)>>> {
+        let fields = &self.table().fields;
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let cells = decode_record(row, fields.len()).ok_or(AskError::NotARow)?;
+        Ok(Some(fields.iter().map(String::as_str).zip(cells).collect()))
+    }
+}
+
+/// Seconds to wait before the question is sent again, 0 when keys are to be uploaded before; none
+/// when it is of no use.
+fn wait_for(response: &Response) -> Option<u64> {
+    match response.problem()?.as_str() {
+        "unknown-keys" => Some(0),
+        "busy" | "stopping" => Some(response.retry_after.unwrap_or(1).max(1)),
+        _ => None,
+    }
+}

@@ -1,0 +1,77 @@
+//! What can go wrong when a service is asked.
+
+use std::path::PathBuf;
+
+use windlass::wire::WireError;
+
+/// A result of asking.
+pub type Result<T> = std::result::Result<T, AskError>;
+
+/// Why a question was not answered.
+#[derive(Debug, thiserror::Error)]
+pub enum AskError {
+    /// The service cannot be reached, or says nothing that can be understood.
+    #[error("{address}: {reason}")]
+    Unreachable {
+        /// Where it should be.
+        address: String,
+        /// Why.
+        reason: String,
+    },
+    /// The service refused.
+    #[error("{address} refuses ({status}): {title}: {cause}; {fix}")]
+    Refused {
+        /// Which service.
+        address: String,
+        /// The status of its response.
+        status: u16,
+        /// The kind of the problem, where it named one.
+        kind: String,
+        /// The problem.
+        title: String,
+        /// What was wrong with this request.
+        cause: String,
+        /// What to do.
+        fix: String,
+    },
+    /// The service has another table than when it was first asked.
+    #[error(
+        "{address} has another table than before: schema {found}..., known is {known}...; if you expect that, say --accept-schema {found}"
+    )]
+    OtherSchema {
+        /// Which service.
+        address: String,
+        /// First digits of the schema that it has.
+        found: String,
+        /// First digits of the schema that it had.
+        known: String,
+    },
+    /// Parameters below 128 bits.
+    #[error(
+        "the table's parameters have {bits:.1} bits of security; ask its owner for 128, or say --insecure to go on"
+    )]
+    Weak {
+        /// λ.
+        bits: f64,
+    },
+    /// A file of the state directory.
+    #[error("{}: {reason}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A row that is none.
+    #[error("the answer decrypts to a row that does not have the table's fields")]
+    NotARow,
+    /// The table refused the question.
+    #[error(transparent)]
+    Table(#[from] windlass_retrieval::Error),
+    /// The library refused, an answer among others.
+    #[error(transparent)]
+    Windlass(#[from] windlass::Error),
+    /// Bytes that cannot be made.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+}

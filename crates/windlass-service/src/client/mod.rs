@@ -1,0 +1,11 @@
+//! Asking a service: over HTTP, with a secret key that stays here.
+
+mod ask;
+mod error;
+mod http;
+mod state;
+
+pub use ask::{Asker, Wanted};
+pub use error::{AskError, Result};
+pub use http::{Remote, Response};
+pub use state::{SECURE_BITS, State};

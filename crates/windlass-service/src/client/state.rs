@@ -1,0 +1,189 @@
+//! What a client keeps between questions: secret keys, evaluation keys, and which table it knows.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use windlass::rlwe::SecretKey;
+use windlass::wire::{
+    Access, FileContext, Wire, WireError, hex, load, load_for, save, sha256, temporary_name, to_bytes, write_new,
+};
+use windlass_retrieval::{Client, KeyContext, Moduli, Schema, Setting};
+
+use super::error::{AskError, Result};
+
+/// Below this many bits parameters are refused.
+pub const SECURE_BITS: f64 = 128.0;
+
+/// A directory of a client.
+#[derive(Debug, Clone)]
+pub struct State {
+    dir: PathBuf,
+}
+
+impl State {
+    /// The state in a directory, which is made for its owner only if it is missing.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open(dir: &Path) -> Result<Self> {
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(dir).map_err(|error| refused(dir, error))?;
+        Ok(Self { dir: dir.to_owned() })
+    }
+
+    /// Refuses a schema that is not the one that this service had when it was first asked; the
+    /// first one is remembered. `accepted` is the beginning of the hash of a new one that is
+    /// welcome.
+    ///
+    /// # Errors
+    /// [`AskError::OtherSchema`], or those of the file system.
+    pub fn pin(&self, address: &str, schema: &Schema, accepted: Option<&str>) -> Result<()> {
+        let path = self.dir.join(format!("table-{}", &hex(&sha256(address.as_bytes()))[..16]));
+        let found = hex(&schema.hash());
+        let text = format!("{found} {address}\n");
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                write_new(&path, text.as_bytes(), Access::Public).map_err(|error| refused(&path, error))
+            }
+            Err(error) => Err(refused(&path, error)),
+            Ok(known) if known.split_whitespace().next() == Some(&found) => Ok(()),
+            Ok(_) if accepted.is_some_and(|digits| digits.len() >= 8 && found.starts_with(digits)) => {
+                let temporary = temporary_name(&path);
+                let replaced = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
+                replaced.map_err(|error| refused(&path, error))
+            }
+            Ok(known) => Err(AskError::OtherSchema {
+                address: address.to_owned(),
+                found: found[..16].to_owned(),
+                known: known.chars().take(16).collect(),
+            }),
+        }
+    }
+
+    /// A client with the secret key for a table's moduli, which is made if there is none; then
+    /// `told` is called with λ before, and may refuse.
+    ///
+    /// # Errors
+    /// What `told` says; files that are not ours, or not readable.
+    pub fn client(
+        &self,
+        schema: Schema,
+        setting: &Arc<Setting>,
+        told: impl FnOnce(f64) -> Result<()>,
+    ) -> Result<Client> {
+        told(setting.context().params().security().bits)?;
+        let moduli = match setting.moduli() {
+            Moduli::Wide => "wide",
+            Moduli::Compact => "compact",
+        };
+        let (path, context) = (self.dir.join(format!("secret-{moduli}.key")), KeyContext::new(setting));
+        if let Some(secret) = read::<SecretKey>(&path, &context, None)? {
+            return Ok(Client::with_secret(schema, setting, secret)?);
+        }
+        let client = Client::new(schema.clone(), setting)?;
+        if keep(&path, &context, client.secret())? {
+            return Ok(client);
+        }
+        // Another process was faster: its key is the one.
+        let secret = load::<_, SecretKey>(&path, &context)?.0;
+        Ok(Client::with_secret(schema, setting, secret)?)
+    }
+
+    /// The file of a client's evaluation keys, which are made if they are not there.
+    ///
+    /// # Errors
+    /// Files that are not ours, or not readable.
+    pub fn evaluation_keys(&self, client: &Client) -> Result<Vec<u8>> {
+        let context = KeyContext::new(client.setting());
+        let (shape, secret) = (&client.schema().shape, client.secret());
+        // What a table asks for are the keys of so many steps, and perhaps that of products.
+        let name = format!("keys-{}-{}-{}", hex(&secret.key_id().0[..8]), shape.depth(), shape.levels().min(1));
+        let path = self.dir.join(name);
+        if let Some(keys) = read(&path, &context, Some(secret))? {
+            let keys: windlass::rlwe::EvaluationKeys = keys;
+            return Ok(to_bytes(&context, &keys)?.to_vec());
+        }
+        let keys = client.evaluation_keys()?;
+        if !keep(&path, &context, &keys)? {
+            let keys = load_for::<_, windlass::rlwe::EvaluationKeys>(&path, &context, secret.key_id())?;
+            return Ok(to_bytes(&context, &keys)?.to_vec());
+        }
+        Ok(to_bytes(&context, &keys)?.to_vec())
+    }
+}
+
+fn refused(path: &Path, error: impl ToString) -> AskError {
+    AskError::File { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// The value in a file, if there is one.
+fn read<T: Wire<KeyContext>>(path: &Path, context: &KeyContext, of: Option<&SecretKey>) -> Result<Option<T>> {
+    let found = match of {
+        Some(secret) => load_for(path, context, secret.key_id()),
+        None => load(path, context).map(|(value, _)| value),
+    };
+    match found {
+        Ok(value) => Ok(Some(value)),
+        Err(windlass::Error::Wire(WireError::Io { kind: io::ErrorKind::NotFound, .. })) => Ok(None),
+        Err(error) => Err(refused(path, error)),
+    }
+}
+
+/// Writes a value to a new file; false when there is one.
+fn keep<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<bool> {
+    match save(path, context, value) {
+        Ok(_) => Ok(true),
+        Err(WireError::Io { kind: io::ErrorKind::AlreadyExists, .. }) => Ok(false),
+        Err(error) => Err(refused(path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_retrieval::{Plan, RowStatistics, Wish};
+
+    use super::*;
+
+    fn schema(bytes: usize) -> (Schema, Arc<Setting>) {
+        let plan = Plan::rows(RowStatistics::of(&vec![vec![1u8; bytes]; 9]).unwrap(), &Wish::default()).unwrap();
+        Schema::from_json(&plan.schema.to_json()).unwrap()
+    }
+
+    #[test]
+    fn keys_are_made_once_and_schemas_remembered() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::open(&dir.path().join("new/state")).unwrap();
+        let (first, setting) = schema(8);
+        let refuse = |bits| Err(AskError::Weak { bits });
+        assert!(matches!(state.client(first.clone(), &setting, refuse), Err(AskError::Weak { bits }) if bits >= 128.0));
+        assert_eq!(fs::read_dir(&state.dir).unwrap().count(), 0, "nothing is made before it is told");
+        let client = state.client(first.clone(), &setting, |_| Ok(())).unwrap();
+        let keys = state.evaluation_keys(&client).unwrap();
+        let again = state.client(first.clone(), &setting, |_| Ok(())).unwrap();
+        assert_eq!(again.secret().key_id(), client.secret().key_id());
+        assert_eq!(state.evaluation_keys(&again).unwrap(), keys);
+        #[cfg(unix)]
+        for entry in fs::read_dir(&state.dir).unwrap().flatten() {
+            use std::os::unix::fs::PermissionsExt;
+            let secret = entry.file_name().to_string_lossy().starts_with("secret");
+            let others = entry.metadata().unwrap().permissions().mode() & 0o077;
+            assert!(!secret || others == 0, "{entry:?}");
+        }
+        let (second, _) = schema(9);
+        state.pin("http://a", &first, None).unwrap();
+        state.pin("http://a", &first, None).unwrap();
+        state.pin("http://b", &second, None).unwrap();
+        let found = hex(&second.hash());
+        for accepted in [None, Some(""), Some(&hex(&first.hash())[..16])] {
+            let error = state.pin("http://a", &second, accepted).unwrap_err();
+            assert!(matches!(error, AskError::OtherSchema { found: digits, .. } if found.starts_with(&digits)));
+        }
+        state.pin("http://a", &second, Some(&found[..16])).unwrap();
+        assert!(state.pin("http://a", &first, None).is_err());
+    }
+}

@@ -1,0 +1,21 @@
+//! Private lookups over HTTP.
+//!
+//! A service has one prepared table. Clients fetch its public description, upload their evaluation
+//! keys once, under the hash of their file, and send encrypted questions; requests that wait at the
+//! same time are answered in one pass over the table. Everything that clients can make grow is
+//! bounded: bodies, queue, times, connections, the cache of keys. The threads that compute are none
+//! of those that talk.
+#![forbid(unsafe_code)]
+
+pub mod client;
+pub mod keys;
+pub mod limits;
+pub mod metrics;
+pub mod problem;
+pub mod published;
+pub mod queue;
+pub mod routes;
+pub mod server;
+pub mod service;
+mod stall;
+pub mod workers;

@@ -1,0 +1,88 @@
+//! The table that is served: opened, and opened again when someone replaces it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use windlass::wire::hex;
+use windlass_retrieval::{KeyContext, Result, Setting, Table, TableContext};
+
+/// One version of the table, with what its messages are checked against.
+#[derive(Debug)]
+pub struct Version {
+    /// The rows, prepared.
+    pub table: Table,
+    /// The public description, as text.
+    pub schema: Vec<u8>,
+    /// Its hash: what queries must be made for.
+    pub hash: [u8; 32],
+    /// Counts versions of one directory.
+    pub revision: u64,
+    /// What evaluation keys are checked against.
+    pub key_files: KeyContext,
+    /// What queries and answers are checked against.
+    pub table_files: TableContext,
+    /// Names the version among all that the directory ever held.
+    mark: [u8; 32],
+}
+
+impl Version {
+    fn open(dir: &Path, verify: bool) -> Result<Self> {
+        // In this order: a version that comes in between is opened once more, never missed.
+        let mark = Table::fingerprint(dir)?;
+        let revision = Table::revision(dir)?;
+        let table = Table::open(dir, verify)?;
+        let (setting, schema) = (table.setting(), table.schema());
+        let (key_files, table_files) = (KeyContext::new(setting), TableContext::new(setting, schema));
+        let (schema, hash) = (schema.to_json(), schema.hash());
+        Ok(Self { schema, hash, revision, key_files, table_files, mark, table })
+    }
+
+    /// The ring and the moduli.
+    pub fn setting(&self) -> &Arc<Setting> {
+        self.table.setting()
+    }
+
+    /// The hash of the schema, in hexadecimal.
+    pub fn name(&self) -> String {
+        hex(&self.hash)
+    }
+}
+
+/// A directory with a table, and the version of it that is served.
+#[derive(Debug)]
+pub struct Published {
+    dir: PathBuf,
+    verify: bool,
+    current: RwLock<Arc<Version>>,
+}
+
+impl Published {
+    /// Opens the table in a directory; its checksums are computed if `verify`, now and for every
+    /// later version.
+    ///
+    /// # Errors
+    /// As [`Table::open`].
+    pub fn open(dir: &Path, verify: bool) -> Result<Self> {
+        let first = Version::open(dir, verify)?;
+        Ok(Self { dir: dir.to_owned(), verify, current: RwLock::new(Arc::new(first)) })
+    }
+
+    /// The version that is served.
+    pub fn current(&self) -> Arc<Version> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Opens the directory's version if it is another than the one that is served, which from now
+    /// on it is. Those who hold the old one keep it.
+    ///
+    /// # Errors
+    /// As [`Table::open`]; then the old version stays.
+    pub fn refresh(&self) -> Result<Option<Arc<Version>>> {
+        if Table::fingerprint(&self.dir)? == self.current().mark {
+            return Ok(None);
+        }
+        let next = Arc::new(Version::open(&self.dir, self.verify)?);
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&next);
+        Ok(Some(next))
+    }
+}

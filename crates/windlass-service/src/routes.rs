@@ -1,0 +1,262 @@
+//! What is answered at which path.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{MatchedPath, Path, Query as Parameters, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{self, Next};
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
+use http_body_util::BodyExt;
+use serde::Deserialize;
+use tokio::sync::oneshot;
+use windlass::wire::{hex, sha256};
+
+use crate::keys::{KeyName, parse_name};
+use crate::metrics;
+use crate::problem::{Kind, Problem};
+use crate::queue::{Job, Refusal};
+use crate::service::Service;
+
+type Shared = State<Arc<Service>>;
+
+/// Every path, with its methods: the description names the same ones.
+pub const ROUTES: [(&str, &[&str]); 8] = [
+    ("/", &["get"]),
+    ("/schema", &["get"]),
+    ("/keys/{sha256}", &["head", "put"]),
+    ("/ask", &["post"]),
+    ("/metrics", &["get"]),
+    ("/stats.json", &["get"]),
+    ("/health", &["get"]),
+    ("/openapi.json", &["get"]),
+];
+
+/// The page, in one file.
+const PAGE: &str = include_str!("page.html");
+/// The description.
+pub const OPENAPI: &str = include_str!("openapi.json");
+
+/// The service as an application of HTTP.
+pub fn application(service: &Arc<Service>) -> Router {
+    let route = |path| -> MethodRouter<Arc<Service>> {
+        match path {
+            "/" => get(page),
+            "/schema" => get(schema),
+            "/keys/{sha256}" => MethodRouter::new().head(has_keys).put(put_keys),
+            "/ask" => post(ask),
+            "/metrics" => get(counters),
+            "/stats.json" => get(stats),
+            "/health" => get(|| async { "ok\n" }),
+            "/openapi.json" => get(|| async { with_type("application/json", OPENAPI) }),
+            _ => unreachable!("every path has its function"),
+        }
+    };
+    let paths = ROUTES.iter().fold(Router::new(), |paths, (path, _)| paths.route(path, route(path)));
+    let other = |method: Method| async move { Problem::new(&Kind::METHOD, format!("{method} is not for this page")) };
+    paths
+        .fallback(|request: Request| async move { Problem::new(&Kind::NOT_FOUND, request.uri().path()) })
+        .method_not_allowed_fallback(other)
+        .layer(middleware::from_fn_with_state(Arc::clone(service), observe))
+        .with_state(Arc::clone(service))
+}
+
+/// Counts and logs every request.
+async fn observe(State(service): Shared, request: Request, next: Next) -> Response {
+    let begun = Instant::now();
+    let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
+    let method = request.method().clone();
+    let mut response = next.run(request).await;
+    let status = response.status().as_u16();
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    let seconds = begun.elapsed().as_secs_f64();
+    tracing::info!(%method, route, status, seconds, "request");
+    service.metrics.requests.get_or_create(&metrics::Request { route, status }).inc();
+    response
+}
+
+fn with_type(kind: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The page runs its own script and asks this service; nothing comes from elsewhere.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+async fn page() -> Response {
+    let mut response = with_type("text/html; charset=utf-8", PAGE);
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    response
+}
+
+async fn counters(State(service): Shared) -> Response {
+    with_type("application/openmetrics-text; version=1.0.0; charset=utf-8", service.metrics())
+}
+
+async fn stats(State(service): Shared) -> Response {
+    with_type("application/json", service.stats().to_string())
+}
+
+async fn schema(State(service): Shared) -> Response {
+    let version = service.published.current();
+    let mut response = with_type("application/json", version.schema.clone());
+    let tag = HeaderValue::from_str(&format!("\"{}\"", version.name())).expect("hexadecimal digits");
+    response.headers_mut().insert(header::ETAG, tag);
+    response
+}
+
+fn named(name: &str) -> Result<KeyName, Problem> {
+    parse_name(name).ok_or_else(|| Problem::new(&Kind::BAD_NAME, "it is not 64 hexadecimal digits"))
+}
+
+async fn has_keys(State(service): Shared, Path(name): Path<String>) -> Result<StatusCode, Problem> {
+    match service.keys.get(&named(&name)?) {
+        Some(_) => Ok(StatusCode::OK),
+        None => Err(Problem::new(&Kind::UNKNOWN_KEYS, name)),
+    }
+}
+
+async fn put_keys(
+    State(service): Shared,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Problem> {
+    let name = named(&name)?;
+    let version = service.published.current();
+    let body = read(&headers, body, service.limits.keys_body(version.setting()), service.limits.body).await?;
+    if service.keys.get(&name).is_some() {
+        return Ok(StatusCode::NO_CONTENT);
+    }
+    compute(move || {
+        let found = sha256(&body);
+        if found != name {
+            return Err(Problem::new(&Kind::OTHER_NAME, format!("the SHA-256 of the body is {}", hex(&found))));
+        }
+        let keys = Service::read_keys(&version, &body)?;
+        if !service.keys.insert(name, keys) {
+            return Err(Problem::new(&Kind::TOO_LARGE, "the keys take more memory than there is for all keys"));
+        }
+        Ok(StatusCode::CREATED)
+    })
+    .await
+}
+
+/// The parameters of `/ask`.
+#[derive(Debug, Deserialize)]
+struct Asked {
+    keys: Option<String>,
+}
+
+async fn ask(
+    State(service): Shared,
+    Parameters(asked): Parameters<Asked>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let begun = Instant::now();
+    let version = service.published.current();
+    let limit = service.limits.query_body(version.table.schema(), version.setting());
+    let body = read(&headers, body, limit, service.limits.body).await?;
+    let missing = || Problem::new(&Kind::BAD_NAME, "the parameter 'keys' is missing");
+    let name = named(&asked.keys.ok_or_else(missing)?)?;
+    let Some(keys) = service.keys.get(&name) else {
+        service.metrics.missed.inc();
+        return Err(Problem::new(&Kind::UNKNOWN_KEYS, hex(&name)));
+    };
+    let deadline = begun + service.limits.answer;
+    let (reply, answer) = oneshot::channel();
+    let asker = Arc::clone(&service);
+    compute(move || {
+        let query = asker.read_query(&version, &keys, &body)?;
+        let job = Job { keys, query, schema: version.hash, deadline, reply };
+        asker.queue.push(job).map_err(|refusal| match refusal {
+            Refusal::Full => Problem::new(&Kind::BUSY, "the queue is full").retry_after(asker.retry_after()),
+            Refusal::Closed => Problem::new(&Kind::STOPPING, "no new questions are taken").retry_after(5),
+        })
+    })
+    .await?;
+    let late = || Problem::new(&Kind::TIMEOUT, format!("{} s have passed", service.limits.answer.as_secs_f64()));
+    let answer = match tokio::time::timeout_at(deadline.into(), answer).await {
+        Ok(Ok(answer)) => answer?,
+        // The worker dropped it: nobody was to wait any more, or it is gone.
+        Ok(Err(_)) if Instant::now() >= deadline => return Err(late()),
+        Ok(Err(_)) => return Err(Problem::new(&Kind::FAILED, "the worker ended before the answer was there")),
+        Err(_) => return Err(late().retry_after(service.retry_after())),
+    };
+    service.metrics.answered(begun.elapsed());
+    Ok(with_type("application/octet-stream", answer))
+}
+
+/// Work that would hold up the other connections.
+async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|_| Err(Problem::new(&Kind::FAILED, "reading the body ended in a panic, which is our bug")))
+}
+
+/// Bytes beyond a limit that are taken and thrown away, so that who sends them hears why they are
+/// refused: one who is cut off while sending hears nothing.
+const HEARD: usize = 8 << 20;
+
+/// The body of a request, bounded in bytes and in time.
+async fn read(headers: &HeaderMap, body: Body, most: usize, time: Duration) -> Result<Bytes, Problem> {
+    let too_large = || Problem::new(&Kind::TOO_LARGE, format!("at most {most} bytes are read"));
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > (most + HEARD) as u64) {
+        return Err(too_large());
+    }
+    let whole = async {
+        let (mut kept, mut seen, mut body) = (Vec::new(), 0, body);
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| Problem::new(&Kind::UNREADABLE, error))?;
+            let Ok(data) = frame.into_data() else { continue };
+            seen += data.len();
+            if seen <= most {
+                kept.extend_from_slice(&data);
+            } else if seen <= most + HEARD {
+                kept = Vec::new();
+            } else {
+                break;
+            }
+        }
+        if seen <= most { Ok(kept.into()) } else { Err(too_large()) }
+    };
+    let slow = || Problem::new(&Kind::TOO_SLOW, format!("more than {} s", time.as_secs_f64()));
+    tokio::time::timeout(time, whole).await.unwrap_or_else(|_| Err(slow()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn the_description_names_every_path_and_every_problem() {
+        let description: Value = serde_json::from_str(OPENAPI).unwrap();
+        assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
+        assert_eq!(description["info"]["version"], env!("CARGO_PKG_VERSION"));
+        let paths = description["paths"].as_object().unwrap();
+        assert_eq!(paths.len(), ROUTES.len());
+        for (path, methods) in ROUTES {
+            let described = paths[path].as_object().unwrap();
+            for method in methods {
+                assert!(described[*method]["responses"].is_object(), "{method} {path}");
+            }
+            let described = described.keys().filter(|key| *key != "parameters").count();
+            assert_eq!(described, methods.len(), "{path}");
+        }
+        let problems =
+            description["components"]["schemas"]["Problem"]["properties"]["type"]["enum"].as_array().unwrap();
+        let named: Vec<&str> = problems.iter().map(|name| name.as_str().unwrap()).collect();
+        let all: Vec<String> = Kind::ALL.iter().map(|kind| format!("/openapi.json#{}", kind.name)).collect();
+        assert_eq!(named, all);
+    }
+}

@@ -1,0 +1,116 @@
+//! Connections: accepted, bounded in number and in time, brought to an end.
+
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{ServerConfig, crypto::ring};
+
+use crate::limits::Limits;
+use crate::service::StartError;
+use crate::stall::Stall;
+
+/// TLS with the certificates and the key of two PEM files.
+///
+/// # Errors
+/// [`StartError::Tls`] for a file that cannot be read, or a key that is not the certificate's.
+pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor, StartError> {
+    let refuse = |path: &Path, reason: String| StartError::Tls { path: path.display().to_string(), reason };
+    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let chain = chain.map_err(|error| refuse(certificate, error.to_string()))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error.to_string()))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| refuse(certificate, error.to_string()))?
+        .with_no_client_auth()
+        .with_single_cert(chain, private)
+        .map_err(|error| refuse(certificate, error.to_string()))?;
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// What every connection is served with.
+#[derive(Clone)]
+struct Connections {
+    application: Router,
+    limits: Limits,
+    tls: Option<TlsAcceptor>,
+}
+
+/// Serves connections until `stop` is there, then takes no more and waits for those that are
+/// answered. False when some were still not answered after [`Limits::drain`].
+pub async fn serve(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    application: Router,
+    limits: Limits,
+    stop: impl Future<Output = ()>,
+) -> bool {
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let graceful = GracefulShutdown::new();
+    let connections = Connections { application, limits, tls };
+    let accept = async {
+        loop {
+            // Before the connection: who finds no place waits in the system's queue.
+            let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    let (connections, watcher) = (connections.clone(), graceful.watcher());
+                    tokio::spawn(async move {
+                        connections.serve(stream, watcher).await;
+                        drop(place);
+                    });
+                }
+                Err(error) => {
+                    // One that is gone already, or no more files for now.
+                    tracing::warn!(%error, "a connection was not accepted");
+                    sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    };
+    tokio::select! {
+        () = accept => {}
+        () = stop => {}
+    }
+    drop(listener);
+    tracing::info!(connections = graceful.count(), "no more connections; those that are open are answered");
+    timeout(limits.drain, graceful.shutdown()).await.is_ok()
+}
+
+impl Connections {
+    async fn serve(self, stream: TcpStream, watcher: Watcher) {
+        // Answers are small: waiting for more would only make them late.
+        let _ = stream.set_nodelay(true);
+        match self.tls.clone() {
+            None => self.speak(stream, watcher).await,
+            Some(tls) => match timeout(self.limits.head, tls.accept(stream)).await {
+                Ok(Ok(stream)) => self.speak(stream, watcher).await,
+                Ok(Err(error)) => tracing::debug!(%error, "no TLS"),
+                Err(_) => tracing::debug!("no TLS in time"),
+            },
+        }
+    }
+
+    async fn speak(self, stream: impl AsyncRead + AsyncWrite + Unpin + 'static, watcher: Watcher) {
+        let io = TokioIo::new(Stall::new(stream, self.limits.stalled));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(self.limits.head).max_headers(64).max_buf_size(1 << 16);
+        let connection = http.serve_connection(io, TowerToHyperService::new(self.application));
+        if let Err(error) = watcher.watch(connection).await {
+            tracing::debug!(%error, "a connection ended");
+        }
+    }
+}

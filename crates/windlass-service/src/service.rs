@@ -1,0 +1,258 @@
+//! What the service is made of, and what it says of itself.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use windlass::rlwe::EvaluationKeys;
+use windlass::wire::from_bytes;
+use windlass_retrieval::{Contents, Query};
+
+use crate::keys::KeyCache;
+use crate::limits::Limits;
+use crate::metrics::{Levels, Metrics};
+use crate::problem::{Kind, Problem};
+use crate::published::{Published, Version};
+use crate::queue::Queue;
+use crate::workers::{self, Work};
+
+/// How a service is set up.
+#[derive(Debug, Clone, Copy)]
+pub struct Setup {
+    /// What it keeps to.
+    pub limits: Limits,
+    /// Passes at a time.
+    pub workers: usize,
+    /// Threads of each.
+    pub threads: usize,
+    /// Whether checksums of the table are computed when it is opened.
+    pub verify: bool,
+    /// For drills: one pass in so many panics.
+    pub panic_every: Option<u64>,
+}
+
+/// A service: a table, keys, and requests that wait.
+#[derive(Debug)]
+pub struct Service {
+    /// What it keeps to.
+    pub limits: Limits,
+    /// The table.
+    pub published: Arc<Published>,
+    /// The evaluation keys.
+    pub keys: KeyCache,
+    /// What waits.
+    pub queue: Arc<Queue>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    threads: usize,
+}
+
+impl Service {
+    /// Opens a table and starts the threads that compute.
+    ///
+    /// # Errors
+    /// A table that cannot be opened; threads that cannot be had; a cache in which not even one
+    /// client's keys fit.
+    pub fn start(table: &Path, setup: &Setup) -> Result<(Arc<Self>, Vec<JoinHandle<()>>), StartError> {
+        let published = Arc::new(Published::open(table, setup.verify)?);
+        let least = memory_of_keys(&published.current());
+        if setup.limits.keys < least {
+            return Err(StartError::SmallCache { room: setup.limits.keys, least });
+        }
+        let (queue, metrics) = (Arc::new(Queue::new(setup.limits.queue)), Arc::new(Metrics::default()));
+        let work = Work {
+            published: Arc::clone(&published),
+            queue: Arc::clone(&queue),
+            metrics: Arc::clone(&metrics),
+            panic_every: setup.panic_every,
+            passes: Arc::default(),
+        };
+        let workers = workers::start(&work, setup.workers, setup.threads)?;
+        let (keys, threads) = (KeyCache::new(setup.limits.keys), setup.workers * setup.threads);
+        Ok((Arc::new(Self { limits: setup.limits, published, keys, queue, metrics, threads }), workers))
+    }
+
+    /// Looks whether the table was replaced, every second, for as long as somebody holds the
+    /// service.
+    ///
+    /// # Errors
+    /// Those of the system that starts no thread.
+    pub fn watch(self: &Arc<Self>) -> std::io::Result<()> {
+        let weak = Arc::downgrade(self);
+        let watch = move || {
+            let mut complained = false;
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+                let Some(service) = weak.upgrade() else { return };
+                complained = service.look(complained);
+            }
+        };
+        std::thread::Builder::new().name("table".into()).spawn(watch)?;
+        Ok(())
+    }
+
+    /// Serves the directory's version; true when it could not be opened.
+    fn look(&self, complained: bool) -> bool {
+        match self.published.refresh() {
+            Ok(None) => false,
+            Ok(Some(version)) => {
+                self.metrics.replaced.inc();
+                self.keys.keep_only(version.setting().context());
+                tracing::info!(revision = version.revision, schema = version.name(), "the table was replaced");
+                false
+            }
+            Err(error) => {
+                if !complained {
+                    tracing::warn!(%error, "the table cannot be opened again; the version before it is served");
+                }
+                true
+            }
+        }
+    }
+
+    /// Reads a file of evaluation keys, all of which must be of the kind that a table asks for.
+    ///
+    /// # Errors
+    /// [`Problem`].
+    pub fn read_keys(version: &Version, bytes: &[u8]) -> Result<EvaluationKeys, Problem> {
+        let keys: EvaluationKeys = from_bytes(&version.key_files, bytes).map_err(|error| Problem::of_file(&error))?;
+        let top = version.setting().context().top_level();
+        let galois = keys.galois_elements().filter_map(|element| keys.galois(element));
+        if keys.relinearisation().into_iter().chain(galois).any(|key| key.level() != top) {
+            return Err(Problem::new(&Kind::MISSING_KEYS, "some keys are for a smaller modulus than the table's"));
+        }
+        Ok(keys)
+    }
+
+    /// Reads a query, and checks that these keys can answer it.
+    ///
+    /// # Errors
+    /// [`Problem`].
+    pub fn read_query(&self, version: &Version, keys: &EvaluationKeys, bytes: &[u8]) -> Result<Query, Problem> {
+        let query: Query = from_bytes(&version.table_files, bytes).map_err(|error| Problem::of_file(&error))?;
+        let most = self.limits.rows * version.table.schema().selections();
+        if query.count() > most {
+            let cause = format!("{} selections, where one request may have {most}", query.count());
+            return Err(Problem::new(&Kind::TOO_LARGE, cause));
+        }
+        if !Arc::ptr_eq(keys.context(), version.setting().context()) {
+            return Err(Problem::new(&Kind::MISSING_KEYS, "the keys are for other moduli than the table's"));
+        }
+        let shape = &version.table.schema().shape;
+        let missing = shape.elements().into_iter().filter(|&element| keys.galois(element).is_none()).count();
+        let relinearisation = shape.levels() > 0 && keys.relinearisation().is_none();
+        if missing > 0 || relinearisation {
+            let cause = format!("{} of the keys for this table are missing", missing + usize::from(relinearisation));
+            return Err(Problem::new(&Kind::MISSING_KEYS, cause));
+        }
+        if keys.key_id() != Some(query.key_id()) {
+            return Err(Problem::new(&Kind::OTHER_KEY_PAIR, "the names of the two key pairs differ"));
+        }
+        Ok(query)
+    }
+
+    /// Seconds after which a place in the queue may be free: what waits now, at the pace of the
+    /// last seconds.
+    pub fn retry_after(&self) -> u64 {
+        let seconds = self.metrics.seconds();
+        let last = &seconds[seconds.len() - 10..];
+        let pace = last.iter().map(|second| second.answers).sum::<usize>() as f64 / 10.0;
+        (self.queue.length() as f64 / pace.max(1.0)).ceil().clamp(1.0, 60.0) as u64
+    }
+
+    /// What is counted, as text.
+    pub fn metrics(&self) -> String {
+        let fill = self.keys.fill();
+        self.metrics.text(Levels {
+            cache: [fill.sets as i64, fill.bytes as i64],
+            evicted: fill.evicted as i64,
+            waiting: self.queue.length() as i64,
+            revision: self.published.current().revision as i64,
+        })
+    }
+
+    /// What the page shows.
+    pub fn stats(&self) -> Value {
+        let (version, fill) = (self.published.current(), self.keys.fill());
+        json!({
+            "table": table(&version),
+            "parameters": parameters(&version),
+            "cache": { "sets": fill.sets, "bytes": fill.bytes, "room": fill.room, "evicted": fill.evicted },
+            "queue": { "waiting": self.queue.length(), "room": self.limits.queue },
+            "threads": self.threads,
+            "uptime": Instant::now().duration_since(self.metrics.since).as_secs(),
+            "panics": self.metrics.panics.get(),
+            "replaced": self.metrics.replaced.get(),
+            "seconds": self.metrics.seconds(),
+            "version": env!("CARGO_PKG_VERSION"),
+        })
+    }
+}
+
+/// Bytes in memory of the keys that a client of this version uploads.
+fn memory_of_keys(version: &Version) -> u64 {
+    let shape = &version.table.schema().shape;
+    let count = shape.elements().len() as u64 + u64::from(shape.levels() > 0);
+    count * version.setting().context().params().key_sizes().switching_key_memory
+}
+
+fn table(version: &Version) -> Value {
+    let schema = version.table.schema();
+    let (by, count) = match &schema.contents {
+        Contents::Rows(rows) => ("number", rows.count),
+        Contents::Keywords(keywords) => ("key", keywords.count),
+    };
+    json!({
+        "by": by,
+        "count": count,
+        "fields": schema.fields,
+        "matrix": [schema.shape.rows, schema.shape.columns],
+        "selections": schema.selections(),
+        "revision": version.revision,
+        "schema": version.name(),
+    })
+}
+
+fn parameters(version: &Version) -> Value {
+    let (schema, setting) = (version.table.schema(), version.setting());
+    let (sizes, selections) = (schema.shape.sizes(setting), schema.selections() as u64);
+    json!({
+        "security_bits": (setting.context().params().security().bits * 10.0).floor() / 10.0,
+        "n": windlass_retrieval::N,
+        "log2_modulus": setting.log2_modulus(),
+        "message_bits": schema.shape.message_bits,
+        "keys_bytes": sizes.keys,
+        "query_bytes": selections.div_ceil(schema.shape.selections as u64) * sizes.query,
+        "answer_bytes": selections * sizes.answer,
+        "prepared_bytes": sizes.prepared,
+    })
+}
+
+/// Why a service does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The table cannot be opened.
+    #[error(transparent)]
+    Table(#[from] windlass_retrieval::Error),
+    /// The system refuses.
+    #[error("the system refuses: {0}")]
+    System(#[from] std::io::Error),
+    /// The keys of no client fit.
+    #[error("{room} bytes for evaluation keys, where those of one client take {least}: give the cache more")]
+    SmallCache {
+        /// Bytes of the cache.
+        room: u64,
+        /// Bytes of a client's keys.
+        least: u64,
+    },
+    /// A certificate or a key that cannot be used.
+    #[error("{path}: {reason}")]
+    Tls {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,114 @@
+//! Questions and answers, by processes.
+
+use serde_json::Value;
+use windlass::lookup::encode_record;
+use windlass_retrieval::{Plan, RowStatistics, Table, Wish, unobserved};
+use windlass_service::client::Wanted;
+
+use crate::common::{Running, ask, entries, numbered_table, text};
+
+#[test]
+fn rows_are_found_by_key_and_absence_has_an_exit_code() {
+    let service = Running::small("--json");
+    let found = service.ask(&["--key", "key 7", "--key", "key 31"]);
+    assert_eq!(text(&found.stdout), "key 7: row 7\nkey 31: row 31\n");
+    assert_eq!(found.status.code(), Some(0));
+    assert!(text(&found.stderr).contains("bits of security"), "λ is told");
+    let absent = service.ask(&["--key", "key 7", "--key", "nobody"]);
+    assert_eq!(text(&absent.stdout), "key 7: row 7\nnobody: not there\n");
+    assert_eq!(absent.status.code(), Some(3));
+    let object: Value = serde_json::from_slice(&service.ask(&["--key", "key 1", "--json"]).stdout).unwrap();
+    assert_eq!(
+        (&object["rows"][0]["text"], &object["uploads"]),
+        (&"row 1".into(), &0.into()),
+        "keys are uploaded once"
+    );
+    assert!(object["security_bits"].as_f64().unwrap() >= 128.0);
+    for (arguments, part) in [
+        (&["--row", "0"][..], "asked for by key"),
+        (&["--key", "k", "--ca", "nowhere.pem"], "nowhere.pem"),
+        (&["--key", "k", "--state", "table/schema.json"], "schema.json"),
+    ] {
+        let refused = service.ask(arguments);
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&refused.stderr).contains(part), "{}", text(&refused.stderr));
+    }
+    let nobody = ask(service.dir.path(), &["127.0.0.1:1", "--key", "k"]);
+    assert_eq!(nobody.status.code(), Some(2));
+    // Logs are objects, and none of them has what was asked for.
+    let log = service.log();
+    assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok_and(|line| line["level"].is_string())));
+    assert!(log.contains("\"route\":\"/ask\"") && !log.contains("key 7"));
+}
+
+#[test]
+fn rows_are_found_by_number_and_fields_have_names() {
+    let dir = tempfile::tempdir().unwrap();
+    numbered_table(&dir.path().join("table"), &(0..100).map(|k| format!("number {k:03}")).collect::<Vec<_>>());
+    let service = Running::at(dir, "");
+    let found = service.ask(&["--row", "0", "--row", "99"]);
+    assert_eq!(text(&found.stdout), "row 0: number 000\nrow 99: number 099\n");
+    assert!(text(&service.ask(&["--row", "100"]).stderr).contains("100"));
+    let dir = tempfile::tempdir().unwrap();
+    let rows: Vec<Vec<u8>> =
+        [["Lisbon", "\u{1b}[2Jlow"], ["Porto", "high"]].iter().map(|cells| encode_record(cells)).collect();
+    let mut schema = Plan::rows(RowStatistics::of(&rows).unwrap(), &Wish::default()).unwrap().schema;
+    schema.fields = vec!["city".into(), "tide".into()];
+    Table::create_rows(&dir.path().join("table"), &schema, &rows, &unobserved).unwrap();
+    let service = Running::at(dir, "");
+    let shown = text(&service.ask(&["--row", "0"]).stdout);
+    assert!(shown.contains("  city                  Lisbon\n") && !shown.contains('\u{1b}'), "{shown}");
+    let object: Value = serde_json::from_slice(&service.ask(&["--row", "1", "--json"]).stdout).unwrap();
+    assert_eq!(object["rows"][0]["fields"]["tide"], "high");
+}
+
+#[test]
+fn many_at_once_are_answered_together_and_each_gets_its_own() {
+    let service = Running::small("");
+    std::thread::scope(|scope| {
+        for client in 0..6 {
+            let service = &service;
+            scope.spawn(move || {
+                let mut asker = service.asker();
+                asker.introduce().unwrap();
+                for turn in 0..5 {
+                    let number = (client * 7 + turn) % 45;
+                    let keys = Wanted::Keys(vec![format!("key {number}").into_bytes()]);
+                    let row = (number < 40).then(|| format!("row {number}").into_bytes());
+                    assert_eq!(asker.ask(&keys).unwrap(), [row]);
+                }
+            });
+        }
+    });
+    let metrics = text(&service.remote().get("/metrics").unwrap().body);
+    let value = |name: &str| -> f64 {
+        let line = metrics.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("{name}"));
+        line.trim().parse().unwrap()
+    };
+    assert_eq!(value("windlass_requests_total{route=\"/ask\",status=\"200\"}"), 30.0);
+    assert_eq!((value("windlass_answer_seconds_count"), value("windlass_keys_cached")), (30.0, 6.0));
+    assert!(value("windlass_pass_seconds_count") < 30.0, "some waited together");
+}
+
+#[test]
+fn a_table_of_another_schema_is_told_to_those_who_knew_the_first() {
+    let service = Running::small("");
+    assert_eq!(service.ask(&["--key", "key 1"]).status.code(), Some(0));
+    let (first, dir) = (service.address.clone(), tempfile::tempdir().unwrap());
+    crate::common::keyed_table(&dir.path().join("table"), &entries(40, "a longer row"));
+    drop(service);
+    let listen = first.strip_prefix("http://").unwrap();
+    let service = Running::at(dir, &format!("--listen {listen}"));
+    // The state lies beside the first table, which is gone with it: the same address, known anew.
+    assert_eq!(service.ask(&["--key", "key 1"]).status.code(), Some(0));
+    let state = service.dir.path().join(".windlass");
+    let pin = std::fs::read_dir(&state).unwrap().flatten().map(|entry| entry.path());
+    let pin = pin.into_iter().find(|path| path.file_name().unwrap().to_string_lossy().starts_with("table-")).unwrap();
+    let known = std::fs::read_to_string(&pin).unwrap();
+    std::fs::write(&pin, "0".repeat(64) + &known[64..]).unwrap();
+    let refused = service.ask(&["--key", "key 1"]);
+    let message = text(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && message.contains("another table than before"), "{message}");
+    let accepted = service.ask(&["--key", "key 1", "--accept-schema", &known[..16]]);
+    assert_eq!(text(&accepted.stdout), "key 1: a longer row 1\n");
+}

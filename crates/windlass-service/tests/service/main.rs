@@ -1,0 +1,11 @@
+//! The service as its users meet it: processes that talk over HTTP.
+#![forbid(unsafe_code)]
+
+mod asking;
+mod common;
+mod hostile;
+mod page;
+mod pressure;
+mod replaced;
+mod shutdown;
+mod tls;

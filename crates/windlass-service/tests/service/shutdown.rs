@@ -1,0 +1,58 @@
+//! The end of a service.
+
+use std::io::Read;
+use std::process::Command;
+
+use windlass_service::client::Wanted;
+
+use crate::common::Running;
+
+#[cfg(unix)]
+#[test]
+fn what_is_under_way_is_answered_before_the_end() {
+    for signal in ["-TERM", "-INT"] {
+        let mut service = Running::small("");
+        let mut asker = service.asker();
+        asker.upload().unwrap();
+        let rows = Wanted::Keys((0..32).map(|k| format!("key {k}").into_bytes()).collect());
+        let question = asker.question(&rows).unwrap();
+        // Idle connections do not hold it up.
+        let mut idle = service.connect();
+        let process = service.child.id().to_string();
+        let asking = std::thread::spawn(move || {
+            let answer = asker.send(&question).unwrap();
+            asker.rows(&rows, &answer).unwrap()
+        });
+        crate::common::eventually("the question is there", || {
+            let pass = service.stats()["queue"]["waiting"] != 0;
+            pass || asking.is_finished() || service.log().contains("route=\"/keys/{sha256}\" status=201")
+        });
+        std::thread::sleep(std::time::Duration::from_millis(150));
+        assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
+        let found = asking.join().unwrap();
+        assert!((0..32).all(|k| found[k] == Some(format!("row {k}").into_bytes())));
+        assert_eq!(service.child.wait().unwrap().code(), Some(0), "{}", service.log());
+        assert_eq!(idle.read(&mut [0]).unwrap_or(0), 0);
+        assert!(service.log().contains("ended"));
+    }
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for (arguments, part) in [
+        ("--table nowhere", "nowhere"),
+        ("--table . --tls-cert a --tls-key b", "a: "),
+        ("--table . --tls-cert a", "--tls-key"),
+        ("--table . --threads 0", "--threads"),
+        ("--table . --body-seconds x", "seconds"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_windlass-serve"))
+            .args(arguments.split_whitespace())
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.contains(part), "{arguments}: {message}");
+    }
+}

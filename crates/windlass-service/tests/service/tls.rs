@@ -1,0 +1,24 @@
+//! The same over TLS.
+
+use std::time::Duration;
+
+use windlass_service::client::{Asker, Remote};
+
+use crate::common::{Running, entries, keyed_table, text};
+
+#[test]
+fn questions_over_tls_and_none_to_strangers() {
+    let dir = tempfile::tempdir().unwrap();
+    keyed_table(&dir.path().join("table"), &entries(40, "row"));
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned(), "127.0.0.1".to_owned()]).unwrap();
+    std::fs::write(dir.path().join("cert.pem"), made.cert.pem()).unwrap();
+    std::fs::write(dir.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
+    let service = Running::at(dir, "--tls-cert cert.pem --tls-key key.pem");
+    assert!(service.address.starts_with("https://127.0.0.1:"));
+    let found = service.ask(&["--key", "key 7", "--ca", "cert.pem"]);
+    assert_eq!(text(&found.stdout), "key 7: row 7\n", "{}", text(&found.stderr));
+    let stranger = service.ask(&["--key", "key 7"]);
+    assert_eq!(stranger.status.code(), Some(2), "nobody vouches for it");
+    let plain = service.address.replace("https", "http");
+    assert!(Asker::schema(&Remote::new(&plain, None, Duration::from_secs(20)).unwrap()).is_err());
+}
