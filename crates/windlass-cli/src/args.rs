@@ -45,6 +45,10 @@ pub enum Command {
     /// The steps of lookups in tables of any size: no key is published, rows may change.
     #[command(subcommand)]
     Table(crate::tables::TableCommand),
+    /// Serve a prepared table over HTTP (runs windlass-serve).
+    Serve(crate::beside::Passed),
+    /// Ask a service for rows of its table (runs windlass-ask).
+    Ask(crate::beside::Passed),
     /// Score every row of a table under encryption with a logistic model, and compare with the
     /// scores in the clear.
     Score(crate::score::ScoreArgs),

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod beside;
 mod commands;
 mod error;
 mod files;
@@ -31,14 +32,14 @@ use report::Report;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match run(&cli) {
-        Ok(report) => {
-            if let Err(error) = report.print(cli.json) {
-                report::print_message(format_args!("the work is done, but its report cannot be written: {error}"));
-                return ExitCode::from(2);
-            }
-            ExitCode::SUCCESS
-        }
+    // Before anything is set up for commands of this program's own.
+    let ended = match &cli.command {
+        Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
+        Command::Ask(passed) => beside::run("windlass-ask", passed, &given_before(&cli)),
+        _ => run(&cli).map(|report| print(&report, cli.json)),
+    };
+    match ended {
+        Ok(code) => code,
         Err(error) => {
             let _told = interrupt::hold_off();
             if cli.json {
@@ -48,6 +49,22 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn print(report: &Report, json: bool) -> ExitCode {
+    match report.print(json) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            report::print_message(format_args!("the work is done, but its report cannot be written: {error}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The options that every command takes, as they were given.
+fn given_before(cli: &Cli) -> Vec<String> {
+    let threads = cli.threads.map(|threads| ["--threads".to_owned(), threads.to_string()]);
+    cli.json.then(|| "--json".to_owned()).into_iter().chain(threads.into_iter().flatten()).collect()
 }
 
 /// No core dumps, and no debugger of the same user: secret keys are in memory. Where the system
@@ -84,6 +101,7 @@ fn run(cli: &Cli) -> Result<Report> {
         Command::Decrypt(args) => commands::decrypt(args, cli.json),
         Command::Lookup(args) => commands::lookup(args, cli.json),
         Command::Params(command) => parameters::run(command, cli.json),
+        Command::Serve(_) | Command::Ask(_) => unreachable!("they are programs of their own"),
         Command::Table(command) => tables::run(command, cli.json),
         Command::Explain(args) => commands::explain(args, cli.json),
         Command::Score(args) => score::run(args, cli.json),

@@ -1,6 +1,8 @@
 //! The command line as its users meet it: separate processes, files, exit codes.
 #![forbid(unsafe_code)]
 
+#[cfg(unix)]
+mod beside;
 mod common;
 mod demo;
 mod interrupted;

@@ -19,21 +19,8 @@ pub enum AskError {
         reason: String,
     },
     /// The service refused.
-    #[error("{address} refuses ({status}): {title}: {cause}; {fix}")]
-    Refused {
-        /// Which service.
-        address: String,
-        /// The status of its response.
-        status: u16,
-        /// The kind of the problem, where it named one.
-        kind: String,
-        /// The problem.
-        title: String,
-        /// What was wrong with this request.
-        cause: String,
-        /// What to do.
-        fix: String,
-    },
+    #[error("{0}")]
+    Refused(Box<Refused>),
     /// The service has another table than when it was first asked.
     #[error(
         "{address} has another table than before: schema {found}..., known is {known}...; if you expect that, say --accept-schema {found}"
@@ -74,4 +61,22 @@ pub enum AskError {
     /// Bytes that cannot be made.
     #[error(transparent)]
     Wire(#[from] WireError),
+}
+
+/// What a service said when it refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{address} refuses ({status}): {title}: {cause}; {fix}")]
+pub struct Refused {
+    /// Which service.
+    pub address: String,
+    /// The status of its response.
+    pub status: u16,
+    /// The kind of the problem, where it named one.
+    pub kind: String,
+    /// The problem.
+    pub title: String,
+    /// What was wrong with this request.
+    pub cause: String,
+    /// What to do.
+    pub fix: String,
 }

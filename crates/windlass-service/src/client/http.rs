@@ -7,7 +7,7 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
-use super::error::{AskError, Result};
+use super::error::{AskError, Refused, Result};
 
 /// Longest text that is read: a schema, or a problem.
 const TEXT: u64 = 1 << 20;
@@ -120,7 +120,8 @@ impl Remote {
             problem[name].as_str().unwrap_or("(nothing)").chars().take(300).map(plain).collect()
         };
         let (address, status) = (self.address.clone(), response.status);
-        AskError::Refused { address, status, kind, title: text("title"), cause: text("detail"), fix: text("fix") }
+        let (title, cause, fix) = (text("title"), text("detail"), text("fix"));
+        AskError::Refused(Box::new(Refused { address, status, kind, title, cause, fix }))
     }
 }
 

@@ -6,6 +6,6 @@ mod http;
 mod state;
 
 pub use ask::{Asker, Wanted};
-pub use error::{AskError, Result};
+pub use error::{AskError, Refused, Result};
 pub use http::{Remote, Response};
 pub use state::{SECURE_BITS, State};

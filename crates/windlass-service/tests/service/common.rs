@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 use windlass_retrieval::{Client, Plan, RowStatistics, Table, Wish, unobserved};
-use windlass_service::client::{Asker, Remote};
+use windlass_service::client::{AskError, Asker, Remote};
 
 /// Rows by key: `key 0` .. `key N−1`.
 pub fn entries(count: usize, tag: &str) -> Vec<(String, String)> {
@@ -138,5 +138,13 @@ pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
         std::thread::sleep(Duration::from_millis(30));
+    }
+}
+
+/// The status and the kind of a refusal; nothing of the kind for another error.
+pub fn refusal(error: &AskError) -> (u16, &str) {
+    match error {
+        AskError::Refused(refused) => (refused.status, &refused.kind),
+        _ => (0, ""),
     }
 }

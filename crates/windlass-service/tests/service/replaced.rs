@@ -3,7 +3,7 @@
 use windlass_retrieval::{KeyChange, Table, unobserved};
 use windlass_service::client::{AskError, Wanted};
 
-use crate::common::{Running, entries, eventually, keyed_table};
+use crate::common::{Running, entries, eventually, keyed_table, refusal};
 
 #[test]
 fn changed_rows_are_served_and_old_clients_go_on() {
@@ -43,7 +43,7 @@ fn a_table_in_its_place_is_served_and_clients_of_another_schema_are_told() {
     keyed_table(&next, &entries(40, "a much longer row"));
     std::fs::rename(service.table(), service.dir.path().join("gone")).unwrap();
     std::fs::rename(&next, service.table()).unwrap();
-    let told = |error: &AskError| matches!(error, AskError::Refused { status: 409, kind, .. } if kind == "other-table");
+    let told = |error: &AskError| refusal(error) == (409, "other-table");
     eventually("it is told", || match old.ask(&wanted) {
         Ok(rows) => rows == [Some(b"never".to_vec())],
         Err(error) => told(&error) || panic!("{error}"),
