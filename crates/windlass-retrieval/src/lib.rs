@@ -16,6 +16,7 @@ mod evaluate;
 mod expand;
 mod keywords;
 mod plan;
+mod pool;
 mod query;
 mod rows;
 mod schema;

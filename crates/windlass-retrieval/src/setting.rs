@@ -9,6 +9,7 @@ use windlass_rlwe::context::Context;
 use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
 
 use crate::error::Result;
+use crate::pool::Pool;
 
 /// Both parts of a ciphertext, phase c_0 + c_1·s, over the two primes of Q.
 pub type Pair = [Poly<Eval>; 2];
@@ -78,6 +79,8 @@ pub struct Setting {
     product: u64,
     /// q_0^{-1} mod q_1, and ⌊that·2^32/q_1⌋.
     inverse: [u64; 2],
+    /// Memory of queries.
+    pool: Arc<Pool>,
     /// X^{−2^j} for j < log2 n.
     shifts: Vec<Poly<Eval>>,
 }
@@ -103,6 +106,7 @@ impl Setting {
             moduli,
             product: q0.value() * q1.value(),
             inverse: [inverse, (inverse << 32) / q1.value()],
+            pool: Arc::default(),
             shifts: shifts.collect(),
             basis,
             context,
@@ -132,6 +136,11 @@ impl Setting {
     /// Q.
     pub fn modulus(&self) -> u64 {
         self.product
+    }
+
+    /// Memory of queries.
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
     }
 
     /// log2 Q.

@@ -7,46 +7,15 @@ use windlass_kernels::Mapping;
 use windlass_kernels::scan::{self, Sums, Two, WIDTH};
 use windlass_ring::Poly;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::pool::{ALIGNMENT, Pool, Words};
 use crate::setting::{N, PRIMES, Pair, Setting};
 
 /// Blocks of eight evaluation points, for all primes.
 pub const BLOCKS: usize = PRIMES * N / WIDTH;
 
-/// Bytes that tables and queries are aligned to.
-const ALIGNMENT: usize = 64;
-
-/// Words of 32 bits, aligned.
-#[derive(Debug)]
-struct Words {
-    words: Vec<i32>,
-    /// Where the first aligned word is.
-    start: usize,
-}
-
-impl Words {
-    /// Zeros.
-    fn new(what: &'static str, count: usize) -> Result<Self> {
-        let bytes = (count as u64).saturating_mul(4);
-        let padded = count.checked_add(ALIGNMENT / 4).ok_or(Error::OutOfMemory { what, bytes })?;
-        let mut words: Vec<i32> = Vec::new();
-        words.try_reserve_exact(padded).map_err(|_| Error::OutOfMemory { what, bytes })?;
-        words.resize(padded, 0);
-        let start = words.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT / 4);
-        Ok(Self { words, start })
-    }
-
-    fn twos(&self) -> &[Two] {
-        let words = &self.words[self.start..];
-        bytemuck::cast_slice(&words[..words.len() / WIDTH / 2 * WIDTH * 2])
-    }
-
-    fn twos_mut(&mut self) -> &mut [Two] {
-        let words = &mut self.words[self.start..];
-        let whole = words.len() / WIDTH / 2 * WIDTH * 2;
-        bytemuck::cast_slice_mut(&mut words[..whole])
-    }
-}
+/// Blocks of a query that are written together.
+const READ_BLOCKS: usize = 16;
 
 /// Where the words of a segment are.
 #[derive(Debug)]
@@ -166,6 +135,13 @@ impl Segment {
 pub struct Tile {
     rows: usize,
     words: Words,
+    pool: Arc<Pool>,
+}
+
+impl Drop for Tile {
+    fn drop(&mut self) {
+        self.pool.give_back(std::mem::take(&mut self.words));
+    }
 }
 
 impl Tile {
@@ -175,19 +151,27 @@ impl Tile {
     /// [`Error::OutOfMemory`].
     pub fn new(setting: &Setting, rows: &[Pair]) -> Result<Self> {
         let count = rows.len();
-        let mut words = Words::new("a query", BLOCKS * count * 2 * WIDTH)?;
-        words.twos_mut()[..BLOCKS * count].par_chunks_mut(count).enumerate().for_each(|(block, twos)| {
+        let pool = Arc::clone(setting.pool());
+        let mut words = pool.take(BLOCKS * count * 2 * WIDTH)?;
+        // Sixteen blocks at a time: a kilobyte of each row is read at once.
+        let some = &mut words.twos_mut()[..BLOCKS * count];
+        some.par_chunks_mut(READ_BLOCKS * count).enumerate().for_each(|(chunk, twos)| {
+            let block = chunk * READ_BLOCKS;
             let (index, from) = (block / (N / WIDTH), block % (N / WIDTH) * WIDTH);
             let q = setting.prime(index);
-            for (two, row) in twos.iter_mut().zip(rows) {
-                for (words, part) in two.iter_mut().zip(row) {
-                    for (word, &value) in words.iter_mut().zip(&part.row(index)[from..from + WIDTH]) {
-                        *word = scan::table_word(q, value);
+            for (place, row) in rows.iter().enumerate() {
+                for (part, poly) in row.iter().enumerate() {
+                    let values = &poly.row(index)[from..from + READ_BLOCKS * WIDTH];
+                    for (block, values) in values.chunks_exact(WIDTH).enumerate() {
+                        let words = &mut twos[block * count + place][part];
+                        for (word, &value) in words.iter_mut().zip(values) {
+                            *word = scan::table_word(q, value);
+                        }
                     }
                 }
             }
         });
-        Ok(Self { rows: count, words })
+        Ok(Self { rows: count, words, pool })
     }
 
     fn block(&self, block: usize) -> &[Two] {

@@ -23,12 +23,22 @@ pub struct Ring {
     plans: Vec<NttPlan>,
     automorphisms: RwLock<HashMap<u64, Arc<Automorphism>>>,
     converters: RwLock<HashMap<(Basis, Basis, u64), Arc<BaseConverter>>>,
-    spare: Mutex<Vec<RowBuffer>>,
+    spare: Mutex<Spare>,
+}
+
+/// Buffers that nobody uses, and their words.
+#[derive(Debug, Default)]
+struct Spare {
+    buffers: Vec<RowBuffer>,
+    words: usize,
 }
 
 impl Ring {
     /// Upper limit of words kept in spare buffers: 512 MiB.
     const SPARE_WORDS: usize = 1 << 26;
+
+    /// Upper limit of spare buffers.
+    const SPARE_BUFFERS: usize = 4096;
 
     /// Builds the transforms of all primes (in parallel).
     ///
@@ -123,17 +133,19 @@ impl Ring {
     pub(crate) fn take_buffer(&self, rows: usize) -> RowBuffer {
         let mut spare = self.spare.lock().expect("no panic while holding the pool");
         // The last one returned is the likeliest to be in cache.
-        let fit = (0..spare.len()).rev().find(|&index| spare[index].reshape(rows, self.n()));
-        let buffer = fit.map(|index| spare.remove(index));
+        let fit = (0..spare.buffers.len()).rev().find(|&index| spare.buffers[index].reshape(rows, self.n()));
+        let buffer = fit.map(|index| spare.buffers.remove(index));
+        spare.words -= buffer.as_ref().map_or(0, RowBuffer::capacity);
         drop(spare);
         buffer.unwrap_or_else(|| RowBuffer::new(rows, self.n()))
     }
 
     pub(crate) fn return_buffer(&self, buffer: RowBuffer) {
         let mut spare = self.spare.lock().expect("no panic while holding the pool");
-        let held: usize = spare.iter().map(RowBuffer::capacity).sum();
-        if buffer.capacity() > 0 && held + buffer.capacity() <= Self::SPARE_WORDS && spare.len() < 256 {
-            spare.push(buffer);
+        let words = spare.words + buffer.capacity();
+        if buffer.capacity() > 0 && words <= Self::SPARE_WORDS && spare.buffers.len() < Self::SPARE_BUFFERS {
+            spare.buffers.push(buffer);
+            spare.words = words;
         }
     }
 
