@@ -112,8 +112,11 @@ impl Table {
 
     /// The sum of all words of the prepared table: reads it once, as every scan must.
     pub fn read_all(&self) -> u64 {
-        let words = |segment: &Segment| bytemuck::cast_slice::<u8, u64>(segment.bytes()).iter();
-        self.segments.iter().flat_map(|segment| [words(segment).fold(0, |sum: u64, &word| sum.wrapping_add(word))]).fold(0, u64::wrapping_add)
+        let sum = |segment: &Segment| {
+            let words: &[u64] = bytemuck::cast_slice(segment.bytes());
+            words.iter().fold(0, |sum: u64, &word| sum.wrapping_add(word))
+        };
+        self.segments.iter().map(sum).fold(0, u64::wrapping_add)
     }
 
     /// The answer to a query, with the keys of its client.

@@ -1,0 +1,58 @@
+//! Files of version 2 that were written once: every later build reads them, and writes the same.
+
+use std::path::{Path, PathBuf};
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass::wire::{from_bytes, hex, sha256, to_bytes};
+use windlass_retrieval::*;
+use windlass_rlwe::keys::SecretKey;
+
+fn place(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+/// The bytes of a golden file; with WINDLASS_WRITE_GOLDEN set, a missing one is written first.
+fn golden(name: &str, made: &[u8]) -> Vec<u8> {
+    let path = place(name);
+    if !path.exists() && std::env::var_os("WINDLASS_WRITE_GOLDEN").is_some() {
+        std::fs::write(&path, made).unwrap();
+    }
+    std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+const ROW: &[u8] = b"the row of 'golden'";
+
+#[test]
+fn queries_and_answers_of_version_2_are_read_and_written_alike() {
+    let mut rng = ChaCha20Rng::from_seed([4; 32]);
+    let rows: Vec<(&[u8], &[u8])> = vec![(b"other", b"another row"), (b"golden", ROW)];
+    let values: Vec<&[u8]> = rows.iter().map(|(_, row)| *row).collect();
+    // The layout is written out, so that a planner that learns changes nothing.
+    let text = golden("schema.json", &{
+        let statistics = RowStatistics::of(&values).unwrap();
+        Plan::keywords(statistics, "601d", 1.0, &Wish::default()).unwrap().schema.to_json()
+    });
+    let (schema, setting) = Schema::from_json(&text).unwrap();
+    assert_eq!(schema.to_json(), text);
+    let dir = tempfile::tempdir().unwrap();
+    let table = Table::create_keywords(dir.path(), &schema, &rows, &unobserved).unwrap();
+    let secret = SecretKey::generate(setting.context(), &mut rng);
+    let keys = evaluation_keys(&setting, &schema.shape, &secret, &mut rng).unwrap();
+    let context = TableContext::new(&setting, &schema);
+    let Contents::Keywords(_) = &schema.contents else { panic!("a table of keywords") };
+    let selections: Vec<Selection> =
+        (0..schema.selections()).map(|k| Selection { polynomial: k % schema.shape.polynomials(), record: 0 }).collect();
+    let query = Query::new(&setting, &schema.shape, &secret, &selections, &mut rng).unwrap();
+    let stored = golden("query.bin", &to_bytes(&context, &query).unwrap());
+    let query: Query = from_bytes(&context, &stored).unwrap();
+    assert_eq!(*to_bytes(&context, &query).unwrap(), stored);
+    let answer = table.answer(&keys, &query).unwrap();
+    let stored = golden("answer.bin", &to_bytes(&context, &answer).unwrap());
+    assert_eq!(from_bytes::<_, Answer>(&context, &stored).unwrap(), answer, "the arithmetic is the same everywhere");
+    let segment = std::fs::read(dir.path().join("00000-000000.segment")).unwrap();
+    assert_eq!(
+        hex(&sha256(&segment)),
+        String::from_utf8(golden("segment.sha256", hex(&sha256(&segment)).as_bytes())).unwrap()
+    );
+}
