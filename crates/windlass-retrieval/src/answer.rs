@@ -13,6 +13,7 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::bounds::{ACCEPTED, answer_bits, first_bits};
 use crate::bytes::centred;
 use crate::error::{Error, Result};
+use crate::query::delta;
 use crate::setting::{N, Pair, Setting};
 use crate::shape::Shape;
 
@@ -29,13 +30,29 @@ impl Part {
     /// Switches a ciphertext to the smallest modulus, keeping `sent` coefficients of its first
     /// half.
     pub fn new(setting: &Setting, message_bits: u32, sent: usize, ciphertext: Pair) -> Self {
+        Self::with_addends(setting, message_bits, (0..sent).map(|place| (place, 0)), ciphertext)
+    }
+
+    /// As [`Self::new`], keeping the coefficients at some places, to each of which a number is
+    /// added: its message.
+    pub(crate) fn with_addends(
+        setting: &Setting,
+        message_bits: u32,
+        places: impl Iterator<Item = (usize, i64)>,
+        ciphertext: Pair,
+    ) -> Self {
         let [first, second] = ciphertext.map(|part| setting.integers(&part.into_coeff()));
+        let (modulus, delta) = (i128::from(setting.modulus()), i128::from(delta(setting, message_bits)));
+        let moved = |(place, addend): (usize, i64)| match addend {
+            0 => first[place],
+            addend => (i128::from(first[place]) + delta * i128::from(addend)).rem_euclid(modulus) as u64,
+        };
         let round = |x: &u64, bits: u32| {
             let scaled = ((u128::from(*x) << bits) + u128::from(setting.modulus() / 2)) / u128::from(setting.modulus());
             scaled as u64 & ((1 << bits) - 1)
         };
         Self {
-            first: first[..sent].iter().map(|x| round(x, first_bits(message_bits))).collect(),
+            first: places.map(|place| round(&moved(place), first_bits(message_bits))).collect(),
             second: second.iter().map(|x| round(x, answer_bits(message_bits))).collect(),
         }
     }
@@ -46,10 +63,21 @@ impl Part {
     /// [`Error::NotDecryptable`] when a coefficient is further from any message than the bound of
     /// the error allows: under another key almost every answer has one.
     pub fn decrypt(&self, setting: &Setting, message_bits: u32, secret: &SecretKey) -> Result<Zeroizing<Vec<i64>>> {
+        self.decrypt_at(setting, message_bits, 0.., secret)
+    }
+
+    /// As [`Self::decrypt`], of coefficients at these places.
+    pub(crate) fn decrypt_at(
+        &self,
+        setting: &Setting,
+        message_bits: u32,
+        places: impl Iterator<Item = usize> + Clone,
+        secret: &SecretKey,
+    ) -> Result<Zeroizing<Vec<i64>>> {
         let bits = answer_bits(message_bits);
         let lift = bits - first_bits(message_bits);
         let mut first = vec![0; N];
-        first.iter_mut().zip(&self.first).for_each(|(out, &x)| *out = (x << lift) as i64);
+        places.clone().zip(&self.first).for_each(|(place, &x)| first[place] = (x << lift) as i64);
         let second: Vec<i64> = self.second.iter().map(|&x| centred(x, bits)).collect();
         let ring = setting.context().ring();
         let parts = [first, second].map(|part| Poly::from_signed(ring, setting.basis(), &part).into_eval());
@@ -68,7 +96,8 @@ impl Part {
             within &= (-accepted..=accepted).contains(&rest);
             centred(rounded as u64, message_bits)
         };
-        let messages = Zeroizing::new(integers[..self.first.len()].iter().map(message).collect());
+        let sent = places.take(self.first.len()).map(|place| &integers[place]);
+        let messages = Zeroizing::new(sent.map(message).collect());
         if within { Ok(messages) } else { Err(Error::NotDecryptable) }
     }
 }

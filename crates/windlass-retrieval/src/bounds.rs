@@ -111,6 +111,14 @@ impl Errors {
         let error = tail(1) * variance.sqrt() + largest;
         error.log2() + f64::from(bits) + 1.0 - self.log2_modulus <= SERVER_SHARE.log2()
     }
+
+    /// Whether scores modulo 2^bits come out right: Σ over `rows` rows of plaintexts of at most
+    /// `largest` times expanded ciphertexts, nothing chosen.
+    pub fn carries(&self, depth: u32, rows: usize, largest: f64, bits: u32) -> bool {
+        // Δ = round(Q/t) is off by at most a half, times a score of at most t/2.
+        let error = tail(1) * self.scanned(depth, rows, largest).sqrt() + 2f64.powi(bits as i32 - 2);
+        error.log2() + f64::from(bits) + 1.0 - self.log2_modulus <= SERVER_SHARE.log2()
+    }
 }
 
 /// k such that no coefficient of an answer polynomial is off by more than k standard deviations,

@@ -128,6 +128,56 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// Numbers that are no whole vectors.
+    #[error("{values} numbers are no whole vectors of {dimension} dimensions")]
+    Ragged {
+        /// How many numbers.
+        values: usize,
+        /// The dimension.
+        dimension: usize,
+    },
+    /// A vector of another dimension than the table's.
+    #[error("the query has {got} dimensions, the table's vectors have {expected}")]
+    WrongDimension {
+        /// Those of the query.
+        got: usize,
+        /// Those of the table.
+        expected: usize,
+    },
+    /// A number that is infinite, or none.
+    #[error("vector {vector} has a number in dimension {dimension} that is not finite")]
+    NotFinite {
+        /// The vector, counted from 0.
+        vector: usize,
+        /// The dimension, counted from 0.
+        dimension: usize,
+    },
+    /// A vector without a direction.
+    #[error("{what} {number} is zero, and the cosine of an angle with it is undefined: leave it out")]
+    ZeroVector {
+        /// Of the table, or a query.
+        what: &'static str,
+        /// Its number, counted from 0.
+        number: usize,
+    },
+    /// A query that is too far from all vectors of the table for its scale.
+    #[error("query {number} has a number of size {value}, where the table's scale goes to {most}")]
+    TooFar {
+        /// Its number, counted from 0.
+        number: usize,
+        /// The absolute value.
+        value: f64,
+        /// The largest that the table was made for.
+        most: f64,
+    },
+    /// Scores that no ciphertext carries.
+    #[error("scores of these vectors take {needed} bits, a ciphertext carries {most}: quantise to fewer bits")]
+    ScoresTooLarge {
+        /// Bits of the largest score.
+        needed: u32,
+        /// Bits of a message.
+        most: u32,
+    },
     /// Someone asked to stop.
     #[error("stopped; what was finished is kept, and the same command goes on from there")]
     Cancelled,

@@ -70,25 +70,6 @@ pub fn answer(
     Ok(answers)
 }
 
-/// The scans of every column for one query, nothing chosen: what all of them are wanted for.
-///
-/// # Errors
-/// As [`answer`].
-pub fn answer_all(
-    setting: &Setting,
-    shape: &Shape,
-    segments: &[&Segment],
-    keys: &EvaluationKeys,
-    query: &Query,
-) -> Result<Vec<Pair>> {
-    let id = keys.key_id().ok_or(Error::MissingKey { what: "every key" })?;
-    check_same_keys("answer a query", id, query.key)?;
-    let rows = expand(setting, keys, query.ciphertexts[0].expand(setting), shape.depth(), shape.rows)?;
-    let tile = Tile::new(setting, &rows)?;
-    drop(rows);
-    Ok(scan_all(setting, segments, shape.columns, &[tile]).remove(0))
-}
-
 /// The selections in one ciphertext, expanded.
 fn prepare(
     setting: &Setting,

@@ -27,13 +27,14 @@ mod shape;
 mod store;
 mod table;
 mod tiles;
+pub mod vectors;
 mod wire;
 
 pub use answer::{Answer, Part};
 pub use change::{KeyChange, RowChange};
 pub use client::Client;
 pub use error::{Error, Result};
-pub use evaluate::{TOGETHER, answer, answer_all};
+pub use evaluate::{TOGETHER, answer};
 pub use keywords::{Keywords, fresh_seed};
 pub use plan::{Plan, RowStatistics, Seconds, Wish, size};
 pub use query::{MOST_ROWS, Query, Selection, evaluation_keys};

@@ -47,6 +47,26 @@ impl Seeded {
         Self { seed, first }
     }
 
+    /// Encrypts `values` modulo 2^{message bits} as coefficients for an expansion of `depth` steps.
+    /// Time and memory accesses do not depend on them.
+    pub(crate) fn of_values(
+        setting: &Setting,
+        (message_bits, depth): (u32, u32),
+        secret: &SecretKey,
+        values: &[i64],
+        rng: &mut impl RngCore,
+    ) -> Self {
+        let mut residues = Zeroizing::new(vec![0; PRIMES * N]);
+        for (index, row) in residues.chunks_exact_mut(N).enumerate() {
+            let q = setting.prime(index);
+            let unit = unit(setting, message_bits, depth, index);
+            for (place, &value) in row.iter_mut().zip(values) {
+                *place = q.mul(q.reduce_i64(value), unit);
+            }
+        }
+        Self::encrypt(setting, secret, &residues, rng)
+    }
+
     /// Both halves.
     pub(crate) fn expand(&self, setting: &Setting) -> Pair {
         [self.first.clone(), sample::uniform(setting.context().ring(), setting.basis(), &self.seed, 0)]
@@ -101,40 +121,24 @@ impl Query {
         let ciphertexts = selections.chunks(shape.selections).map(encrypt).collect();
         Ok(Self { key: secret.key_id(), count: selections.len(), ciphertexts })
     }
-
-    /// Encrypts `values` modulo 2^{message bits} as the coefficients that a table's rows meet.
-    pub fn of_values(
-        setting: &Setting,
-        shape: &Shape,
-        secret: &SecretKey,
-        values: &[i64],
-        rng: &mut impl RngCore,
-    ) -> Self {
-        let mut residues = Zeroizing::new(vec![0; PRIMES * N]);
-        for (index, row) in residues.chunks_exact_mut(N).enumerate() {
-            let q = setting.prime(index);
-            let unit = unit(setting, shape, index);
-            for (place, &value) in row.iter_mut().zip(values) {
-                *place = q.mul(q.reduce_i64(value), unit);
-            }
-        }
-        let ciphertexts = vec![Seeded::encrypt(setting, secret, &residues, rng)];
-        Self { key: secret.key_id(), count: 1, ciphertexts }
-    }
 }
 
-/// What the message 1 is before an expansion, modulo prime `index`: round(Q/t)·2^{−depth}.
-fn unit(setting: &Setting, shape: &Shape, index: usize) -> u64 {
+/// Δ = round(Q/t), t = 2^{message bits}.
+pub(crate) fn delta(setting: &Setting, message_bits: u32) -> u64 {
+    (setting.modulus() + (1 << (message_bits - 1))) >> message_bits
+}
+
+/// What the message 1 is before an expansion, modulo prime `index`: Δ·2^{−depth}.
+fn unit(setting: &Setting, message_bits: u32, depth: u32, index: usize) -> u64 {
     let q = setting.prime(index);
-    let delta = (setting.modulus() + (1 << (shape.message_bits - 1))) >> shape.message_bits;
-    q.mul(q.reduce(delta), q.inv(q.pow(2, u64::from(shape.depth()))))
+    q.mul(q.reduce(delta(setting, message_bits)), q.inv(q.pow(2, u64::from(depth))))
 }
 
 /// The coefficients of some selections modulo prime `index`. Time and memory accesses do not depend
 /// on what is selected.
 fn encode(setting: &Setting, shape: &Shape, index: usize, chosen: &[Selection], row: &mut [u64]) {
     let q = setting.prime(index);
-    let unit = unit(setting, shape, index);
+    let unit = unit(setting, shape.message_bits, shape.depth(), index);
     let halve = q.inv(q.pow(2, u64::from(shape.depth())));
     let gadget: Vec<u64> =
         shape.gadget.values(bits_of(setting.modulus())).map(|value| q.mul(q.reduce(value), halve)).collect();

@@ -1,0 +1,53 @@
+//! What makes two vectors near.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The score of a vector x for a query q.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// x·q, largest first.
+    #[serde(rename = "inner-product")]
+    InnerProduct,
+    /// x·q/(‖x‖·‖q‖), largest first.
+    Cosine,
+    /// ‖x − q‖², smallest first.
+    Euclidean,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::InnerProduct, Self::Cosine, Self::Euclidean];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InnerProduct => "inner-product",
+            Self::Cosine => "cosine",
+            Self::Euclidean => "euclidean",
+        }
+    }
+
+    /// Whether larger scores are better.
+    pub fn largest_first(self) -> bool {
+        self != Self::Euclidean
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Metric {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|metric| metric.name() == name);
+        known.ok_or_else(|| format!("no metric '{name}': there are {}", Self::ALL.map(Self::name).join(", ")))
+    }
+}
