@@ -12,6 +12,7 @@ mod plot;
 mod process_time;
 mod record;
 mod ring_args;
+mod search;
 mod standard;
 mod threads;
 mod timing;
@@ -44,6 +45,8 @@ enum Command {
     Trace(trace::Trace),
     /// Keys and constants from files that are read or mapped: seconds, memory, a map with each.
     Mapped(mapped::Mapped),
+    /// Nearest neighbours of an encrypted vector, beside diagonals and the memory's bandwidth.
+    Search(search::Search),
     /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic; exit
     /// code 1 if anything is wrong.
     Hammer(hammer::Hammer),
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Bootstrap(args) => bootstrap::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Mapped(args) => mapped::run(&args),
+        Command::Search(args) => search::run(&args),
         Command::Hammer(args) => match hammer::run(&args) {
             Ok(false) => return ExitCode::FAILURE,
             outcome => outcome.map(drop),

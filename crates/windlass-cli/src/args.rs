@@ -52,6 +52,8 @@ pub enum Command {
     /// Score every row of a table under encryption with a logistic model, and compare with the
     /// scores in the clear.
     Score(crate::score::ScoreArgs),
+    /// The vectors of a table that are nearest to an encrypted one, and a comparison with the clear.
+    Search(crate::search::SearchArgs),
     /// Bootstrapping: give an encrypted vector new capacity. Without a step: keygen, encrypt, apply
     /// and decrypt, and check the values.
     Refresh(crate::refresh::RefreshArgs),

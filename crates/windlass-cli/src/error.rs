@@ -267,13 +267,21 @@ pub enum CliError {
         /// How much.
         bytes: u64,
     },
-    /// A schema of a table of any size whose numbers are wrong.
+    /// A table of any size, or what belongs to it, that the retrieval refused.
     #[error("{}: {source}", path.display())]
     Table {
         /// The file.
         path: PathBuf,
         /// What is wrong.
         source: windlass_retrieval::Error,
+    },
+    /// Decrypted scores that are not those of the clear.
+    #[error("query {query}: {wrong} scores differ from those in the clear")]
+    SearchDiffers {
+        /// Its number, counted from 0.
+        query: usize,
+        /// How many.
+        wrong: usize,
     },
     /// The retrieval of tables of any size refused.
     #[error(transparent)]

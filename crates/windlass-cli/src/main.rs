@@ -17,6 +17,7 @@ mod refresh;
 mod report;
 mod schema;
 mod score;
+mod search;
 mod session;
 mod stale;
 mod table;
@@ -105,6 +106,7 @@ fn run(cli: &Cli) -> Result<Report> {
         Command::Table(command) => tables::run(command, cli.json),
         Command::Explain(args) => commands::explain(args, cli.json),
         Command::Score(args) => score::run(args, cli.json),
+        Command::Search(args) => search::run(args, cli.json),
         Command::Refresh(args) => refresh::run(args, cli.json),
     }
 }

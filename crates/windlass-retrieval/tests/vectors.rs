@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::wire::{from_bytes, to_bytes};
-use windlass_retrieval::Error;
 use windlass_retrieval::vectors::*;
+use windlass_retrieval::{Error, KeyContext};
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::SecretKey;
 
@@ -27,12 +27,8 @@ fn go_on(_: usize, _: usize) -> ControlFlow<()> {
 
 /// The score of the vectors as they are.
 fn true_score(metric: Metric, x: &[f64], q: &[f64]) -> f64 {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    match metric {
-        Metric::InnerProduct => dot(x, q),
-        Metric::Cosine => dot(x, q) / (dot(x, x) * dot(q, q)).sqrt(),
-        Metric::Euclidean => x.iter().zip(q).map(|(x, q)| (x - q).powi(2)).sum(),
-    }
+    let sign = if metric.largest_first() { -1.0 } else { 1.0 };
+    sign * metric.distance(x, q)
 }
 
 /// Asks a table of any layout, through bytes, and compares all scores.
@@ -41,11 +37,12 @@ fn search(table: &QuantisedTable, shape: &SearchShape, asked: &QuantisedQuery, s
     let server = SearchServer::new(VectorTable::prepare(table, shape, &go_on).unwrap());
     let client = SearchClient::generate(shape, &mut rng).unwrap();
     let files = SearchFiles::new(shape).unwrap();
+    let key_files = KeyContext::new(client.setting());
     let keys = client.evaluation_keys(&mut rng).unwrap();
     let query = client.query(asked, &mut rng).unwrap();
     let bytes = to_bytes(&files, &query).unwrap();
     assert!(bytes.len() as u64 <= asked.count() as u64 * shape.sizes(client.setting()).query + 200);
-    let keys: EvaluationKeys = from_bytes(&files, &to_bytes(&files, &keys).unwrap()).unwrap();
+    let keys: EvaluationKeys = from_bytes(&key_files, &to_bytes(&key_files, &keys).unwrap()).unwrap();
     let answer = server.answer(&keys, &from_bytes(&files, &bytes).unwrap()).unwrap();
     let bytes = to_bytes(&files, &answer).unwrap();
     assert!(bytes.len() as u64 <= asked.count() as u64 * (shape.sizes(client.setting()).answer + 99) + 200);

@@ -12,9 +12,9 @@ mod textbook;
 mod transforms;
 
 pub use args::Standard;
+pub use report::Report;
 
 use crate::{machine, record, yardstick};
-use report::Report;
 
 /// A layer: its name, and what measures it.
 type Layer = (&'static str, fn(&mut Report, &Standard));

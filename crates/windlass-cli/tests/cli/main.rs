@@ -6,6 +6,7 @@ mod beside;
 mod common;
 mod demo;
 mod interrupted;
+mod neighbours;
 mod odd;
 mod refresh;
 mod refusals;

@@ -31,6 +31,17 @@ impl Metric {
         }
     }
 
+    /// How far x is from q in double precision: less is nearer. That is −x·q, less the cosine, or
+    /// ‖x − q‖².
+    pub fn distance(self, x: &[f64], q: &[f64]) -> f64 {
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        match self {
+            Self::InnerProduct => -dot(x, q),
+            Self::Cosine => -dot(x, q) / (dot(x, x).sqrt() * dot(q, q).sqrt()),
+            Self::Euclidean => x.iter().zip(q).map(|(x, q)| (x - q).powi(2)).sum(),
+        }
+    }
+
     /// Whether larger scores are better.
     pub fn largest_first(self) -> bool {
         self != Self::Euclidean

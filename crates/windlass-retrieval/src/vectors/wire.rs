@@ -1,4 +1,5 @@
-//! Files of a search: keys, queries and answers, checked against the shape.
+//! Queries and answers of a search in bytes, checked against the shape; keys are those of
+//! [`crate::KeyContext`].
 
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ const MOST_QUERIES: u64 = 1 << 16;
 /// The number of vectors (4 bytes); for each of their ciphertexts the seed of the second half, and
 /// the residues of the first, prime by prime.
 impl Wire<SearchFiles> for SearchQuery {
-    const KIND: Kind = Kind::Query;
+    const KIND: Kind = Kind::TableQuery;
 
     fn key_id(&self) -> Option<KeyId> {
         Some(self.key)
@@ -102,7 +103,7 @@ fn read_seeded(
 /// The number of queries (4 bytes); for each column of each of them the coefficients of the first
 /// half that scores stand at, then all of the second, in as few bits as the shape says.
 impl Wire<SearchFiles> for SearchAnswer {
-    const KIND: Kind = Kind::Answer;
+    const KIND: Kind = Kind::TableAnswer;
 
     fn key_id(&self) -> Option<KeyId> {
         Some(self.key)

@@ -1,0 +1,168 @@
+//! Arguments of `windlass search`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use windlass_retrieval::vectors::Metric;
+
+/// What a file of vectors may be.
+const VECTORS_HELP: &str = "\
+Vectors, as an array of NumPy where the name ends in .npy (float32, float64 or int8, C order, two \
+dimensions; one dimension is one vector), else as CSV with a header line.
+
+Integers of int8 are taken as they are but under the cosine; everything else is quantised.";
+
+/// Arguments of `search`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SearchArgs {
+    /// One step instead of all of them.
+    #[command(subcommand)]
+    pub step: Option<Step>,
+    #[arg(long, value_name = "FILE", help = "The table: .npy or CSV", long_help = VECTORS_HELP)]
+    pub table: Option<PathBuf>,
+    /// The vectors to look for: .npy or CSV.
+    #[arg(long, value_name = "FILE")]
+    pub query: Option<PathBuf>,
+    /// How many of the nearest vectors.
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub k: usize,
+    #[command(flatten)]
+    pub how: HowArgs,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+    /// Print sizes and seconds, and make nothing.
+    #[arg(long)]
+    pub plan: bool,
+}
+
+/// How vectors are compared, and what a plan prefers.
+#[derive(Debug, Args)]
+pub struct HowArgs {
+    /// cosine, inner-product or euclidean.
+    #[arg(long, value_name = "METRIC", default_value = "cosine")]
+    pub metric: Metric,
+    /// Bits of a number of the table: 2 to 8.
+    #[arg(long, value_name = "BITS", default_value_t = 8)]
+    pub bits: u32,
+    /// Megabytes a second between client and server: faster links make larger messages and less
+    /// work.
+    #[arg(long, value_name = "MB/S", default_value_t = 12.5)]
+    pub bandwidth: f64,
+}
+
+/// Which columns of a CSV file are numbers.
+#[derive(Debug, Args)]
+pub struct ColumnArgs {
+    /// The column of a CSV file that names each vector [default: id, if there is one].
+    #[arg(long, value_name = "COLUMN")]
+    pub key: Option<String>,
+    /// A column of a CSV file that is no number (any number of times).
+    #[arg(long, value_name = "COLUMN")]
+    pub skip: Vec<String>,
+}
+
+/// One step.
+#[derive(Debug, Subcommand)]
+pub enum Step {
+    /// Server: write the public shape of a table of vectors (dimension, scale, layout).
+    Schema(SchemaArgs),
+    /// Client: make the secret key and the evaluation keys for a schema.
+    Keygen(KeygenArgs),
+    /// Client: encrypt vectors.
+    Query(QueryArgs),
+    /// Server: the encrypted scores of all vectors of the table.
+    Answer(AnswerArgs),
+    /// Client: decrypt the scores and print the nearest vectors.
+    Decrypt(DecryptArgs),
+}
+
+/// The server's table.
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    #[arg(long, value_name = "FILE", help = "The table: .npy or CSV", long_help = VECTORS_HELP)]
+    pub table: PathBuf,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+}
+
+/// Arguments of `search schema`.
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    #[command(flatten)]
+    pub table: TableArgs,
+    #[command(flatten)]
+    pub how: HowArgs,
+    /// The schema file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `search keygen`.
+#[derive(Debug, Args)]
+pub struct KeygenArgs {
+    /// The schema file that the server published.
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+    /// Directory for secret.key and evaluation.keys (made if missing).
+    #[arg(long, value_name = "DIR")]
+    pub out: PathBuf,
+}
+
+/// What a client asks, and with which key.
+#[derive(Debug, Args)]
+pub struct AskedArgs {
+    /// The schema file that the server published.
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+    /// The secret key.
+    #[arg(long, value_name = "FILE")]
+    pub secret_key: PathBuf,
+    /// The vectors to look for: .npy or CSV.
+    #[arg(long, value_name = "FILE")]
+    pub query: PathBuf,
+    #[command(flatten)]
+    pub columns: ColumnArgs,
+}
+
+/// Arguments of `search query`.
+#[derive(Debug, Args)]
+pub struct QueryArgs {
+    #[command(flatten)]
+    pub asked: AskedArgs,
+    /// The query file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `search answer`.
+#[derive(Debug, Args)]
+pub struct AnswerArgs {
+    #[command(flatten)]
+    pub table: TableArgs,
+    /// The schema file that was published for it.
+    #[arg(long, value_name = "FILE")]
+    pub schema: PathBuf,
+    /// The client's evaluation keys.
+    #[arg(long, value_name = "FILE")]
+    pub evaluation_keys: PathBuf,
+    /// The query file.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// The answer file to write.
+    #[arg(long, value_name = "FILE")]
+    pub out: PathBuf,
+}
+
+/// Arguments of `search decrypt`.
+#[derive(Debug, Args)]
+pub struct DecryptArgs {
+    #[command(flatten)]
+    pub asked: AskedArgs,
+    /// The answer file.
+    #[arg(long = "in", value_name = "FILE")]
+    pub input: PathBuf,
+    /// How many of the nearest vectors.
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub k: usize,
+}

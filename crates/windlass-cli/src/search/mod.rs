@@ -1,0 +1,27 @@
+//! `windlass search`: the vectors of a table that are nearest to an encrypted one, all at once or
+//! step by step through files.
+
+mod args;
+mod npy;
+mod schema;
+mod steps;
+mod vector_file;
+mod whole;
+
+pub use args::SearchArgs;
+
+use crate::error::Result;
+use crate::report::Report;
+use args::Step;
+
+/// `windlass search`.
+pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
+    match &args.step {
+        Some(Step::Schema(step)) => steps::schema(step, quiet),
+        Some(Step::Keygen(step)) => steps::keygen(step, quiet),
+        Some(Step::Query(step)) => steps::query(step, quiet),
+        Some(Step::Answer(step)) => steps::answer(step, quiet),
+        Some(Step::Decrypt(step)) => steps::decrypt(step, quiet),
+        None => whole::run(args, quiet),
+    }
+}

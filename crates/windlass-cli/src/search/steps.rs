@@ -1,0 +1,175 @@
+//! The steps, each a process of its own.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use windlass::rlwe::context::os_rng;
+use windlass::rlwe::{EvaluationKeys, SecretKey};
+use windlass_retrieval::vectors::{
+    Neighbour, QuantisedQuery, QuantisedTable, SearchAnswer, SearchClient, SearchQuery, SearchServer, SearchShape,
+    VectorTable,
+};
+
+use super::args::{AnswerArgs, AskedArgs, DecryptArgs, HowArgs, KeygenArgs, QueryArgs, SchemaArgs};
+use super::schema::{Opened, open_table};
+use super::vector_file::VectorFile;
+use crate::error::{CliError, Result};
+use crate::files::{Outputs, claim};
+use crate::memory;
+use crate::progress::Stages;
+use crate::report::{Report, printable};
+use crate::session::{read, read_for, write};
+
+const SECRET: &str = "secret.key";
+const EVALUATION: &str = "evaluation.keys";
+
+/// `windlass search schema`.
+pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let (_, _, opened) = open_table(&args.table, &args.how, &mut stages)?;
+    let bytes = opened.write(&args.out)?;
+    let mut report = Report::default();
+    opened.describe(&mut report);
+    report.bytes(&[("schema.json", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// `windlass search keygen`.
+pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
+    let outputs = Outputs::claim_in(&args.out, &[SECRET, EVALUATION])?;
+    let files = stages.run("keygen", "making keys", || -> Result<_> {
+        let mut rng = os_rng().map_err(windlass::Error::from)?;
+        let client = SearchClient::generate(&opened.shape, &mut rng)?;
+        let keys = client.evaluation_keys(&mut rng)?;
+        Ok([
+            (SECRET, write(&outputs.at(SECRET), &opened.keys, client.secret_key())?),
+            (EVALUATION, write(&outputs.at(EVALUATION), &opened.keys, &keys)?),
+        ])
+    })?;
+    outputs.keep()?;
+    let mut report = Report::default();
+    opened.describe(&mut report);
+    report.bytes(&files);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// The client of a schema and a key, and the vectors that it asks for.
+fn client(args: &AskedArgs) -> Result<(Opened, SearchClient, QuantisedQuery)> {
+    let opened = Opened::read(&args.schema)?;
+    let (secret, _): (SecretKey, _) = read(&args.secret_key, &opened.keys)?;
+    let client = SearchClient::with_secret(&opened.shape, opened.files.setting(), secret);
+    let file = VectorFile::read_queries(&args.query, &args.columns)?;
+    let asked = quantise(&opened.shape, &file)?;
+    Ok((opened, client, asked))
+}
+
+/// Queries as a table wants them.
+pub fn quantise(shape: &SearchShape, file: &VectorFile) -> Result<QuantisedQuery> {
+    shape.quantise(&file.vectors()?).map_err(|source| file.refused(source))
+}
+
+/// `windlass search query`.
+pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked))?;
+    let bytes = stages.run("query", "encrypting vectors", || -> Result<_> {
+        let query = client.query(&asked, &mut os_rng().map_err(windlass::Error::from)?)?;
+        write(&args.out, &opened.files, &query)
+    })?;
+    let mut report = Report::default();
+    report.line(format!("{} vectors are encrypted", asked.count()));
+    report.field("queries", asked.count());
+    report.bytes(&[("query", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// `windlass search answer`.
+pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
+    claim(&args.out)?;
+    let mut stages = Stages::new(quiet);
+    let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
+    let Opened { shape, files, keys } = &opened;
+    let how = HowArgs { metric: shape.metric, bits: shape.bits, bandwidth: 1.0 };
+    let (_, table, _) = open_table(&args.table, &how, &mut stages)?;
+    if *shape != SearchShape::with_layout(&table, shape.layout) {
+        return Err(at(&args.schema, windlass_retrieval::Error::OtherTable { what: "the schema" }));
+    }
+    let (query, keys) = stages.run("load", "reading keys and query", || -> Result<_> {
+        let (query, key): (SearchQuery, _) = read(&args.input, files)?;
+        let keys: EvaluationKeys = read_for(&args.evaluation_keys, keys, (key, &args.input))?;
+        Ok((query, keys))
+    })?;
+    let server = prepare(&table, shape, opened.files.setting(), &mut stages)?;
+    let answer = stages.run("answer", "scoring all vectors", || server.answer(&keys, &query))?;
+    let bytes = stages.run("write", "writing the answer", || write(&args.out, files, &answer))?;
+    let mut report = Report::default();
+    report.line(format!("{} encrypted scores for each of {} queries", shape.vectors, query.count()));
+    report.field("queries", query.count());
+    report.bytes(&[("answer", bytes)]);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// A prepared table, with a sign of life.
+pub fn prepare(
+    table: &QuantisedTable,
+    shape: &SearchShape,
+    setting: &windlass_retrieval::Setting,
+    stages: &mut Stages,
+) -> Result<SearchServer> {
+    memory::check("the prepared table", shape.sizes(setting).prepared)?;
+    let prepared = stages.count("prepare", "preparing the table", shape.columns(), |tick| {
+        let observed = |_: usize, _: usize| {
+            tick();
+            ControlFlow::Continue(())
+        };
+        VectorTable::prepare(table, shape, &observed)
+    })?;
+    Ok(SearchServer::new(prepared))
+}
+
+/// `windlass search decrypt`.
+pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
+    let mut stages = Stages::new(quiet);
+    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked))?;
+    let found = stages.run("decrypt", "decrypting scores", || -> Result<_> {
+        let key = (client.secret_key().key_id(), args.asked.secret_key.as_path());
+        let answer: SearchAnswer = read_for(&args.input, &opened.files, key)?;
+        client.nearest(&answer, &asked, args.k).map_err(|source| at(&args.input, source))
+    })?;
+    let mut report = Report::default();
+    describe(&mut report, &found, |_| None);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+fn at(path: &Path, source: windlass_retrieval::Error) -> CliError {
+    CliError::Table { path: path.into(), source }
+}
+
+/// Prints neighbours, with the names that vectors have.
+pub fn describe<'a>(report: &mut Report, found: &[Vec<Neighbour>], name: impl Fn(usize) -> Option<&'a str>) {
+    for (number, nearest) in found.iter().enumerate() {
+        report.line(format!("query {number}"));
+        for neighbour in nearest {
+            let name = name(neighbour.index).map_or_else(String::new, |name| format!("  {}", printable(name)));
+            report.line(format!("  {:>10}  {:<22}{name}", neighbour.index, neighbour.score));
+        }
+    }
+    let object = |neighbour: &Neighbour| {
+        let mut object = serde_json::json!({ "index": neighbour.index, "score": neighbour.score });
+        if let Some(name) = name(neighbour.index) {
+            object["name"] = name.into();
+        }
+        object
+    };
+    let lists: Vec<Vec<_>> = found.iter().map(|nearest| nearest.iter().map(object).collect()).collect();
+    report.field("nearest", serde_json::json!(lists));
+}

@@ -1,0 +1,94 @@
+//! Vectors in files.
+
+use std::path::{Path, PathBuf};
+
+use windlass_retrieval::vectors::{Values, Vectors};
+
+use super::args::ColumnArgs;
+use super::npy::{self, Numbers};
+use crate::error::{CliError, Result};
+use crate::memory;
+use crate::table::Cells;
+
+/// The column of a CSV file that names vectors unless another is asked for.
+const KEY: &str = "id";
+
+/// The vectors of a file, and their names where it has any.
+#[derive(Debug)]
+pub struct VectorFile {
+    path: PathBuf,
+    numbers: Numbers,
+    dimension: usize,
+    names: Option<Vec<String>>,
+}
+
+/// Whether a file is an array of NumPy by its name.
+fn is_array(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+}
+
+impl VectorFile {
+    /// Reads a table: an array of NumPy where its name ends in `.npy`, else CSV.
+    pub fn read(path: &Path, columns: &ColumnArgs) -> Result<Self> {
+        if is_array(path) { Self::read_array(path) } else { Self::read_csv(path, columns, true) }
+    }
+
+    /// As [`Self::read`], of vectors that are looked for beside a table: the columns that are no
+    /// numbers may be missing.
+    pub fn read_queries(path: &Path, columns: &ColumnArgs) -> Result<Self> {
+        if is_array(path) { Self::read_array(path) } else { Self::read_csv(path, columns, false) }
+    }
+
+    fn read_array(path: &Path) -> Result<Self> {
+        let failed = |error: std::io::Error| CliError::at(path)(error.into());
+        // The file, and the numbers in it.
+        memory::check("the vectors", 2 * std::fs::metadata(path).map_err(failed)?.len())?;
+        let parsed = npy::parse(&std::fs::read(path).map_err(failed)?);
+        let (numbers, dimension) =
+            parsed.map_err(|reason| CliError::NotOfFormat { path: path.into(), what: "a list of vectors", reason })?;
+        Ok(Self { path: path.into(), numbers, dimension, names: None })
+    }
+
+    fn read_csv(path: &Path, args: &ColumnArgs, all: bool) -> Result<Self> {
+        let cells = Cells::read(path)?;
+        let position = |name: &str| cells.columns().iter().position(|column| column == name);
+        let asked = |name: &String| match position(name) {
+            None if !all => Ok(None),
+            _ => cells.column(name).map(Some),
+        };
+        let key = args.key.as_ref().map_or_else(|| Ok(position(KEY)), asked)?;
+        let mut others: Vec<usize> = key.into_iter().collect();
+        for name in &args.skip {
+            others.extend(asked(name)?);
+        }
+        let columns: Vec<usize> = (0..cells.columns().len()).filter(|column| !others.contains(column)).collect();
+        let mut numbers = Vec::with_capacity(cells.rows().len() * columns.len());
+        for row in 0..cells.rows().len() {
+            for &column in &columns {
+                numbers.push(cells.number(row, column)?);
+            }
+        }
+        let names = key.map(|key| cells.rows().iter().map(|row| row[key].clone()).collect());
+        Ok(Self { path: path.into(), numbers: Numbers::F64(numbers), dimension: columns.len(), names })
+    }
+
+    /// The vectors.
+    pub fn vectors(&self) -> Result<Vectors<'_>> {
+        let values = match &self.numbers {
+            Numbers::F32(numbers) => Values::F32(numbers),
+            Numbers::F64(numbers) => Values::F64(numbers),
+            Numbers::I8(numbers) => Values::I8(numbers),
+        };
+        Vectors::new(values, self.dimension).map_err(|source| self.refused(source))
+    }
+
+    /// What a vector is called: its name, or its number from 0.
+    pub fn name(&self, index: usize) -> Option<&str> {
+        self.names.as_ref()?.get(index).map(String::as_str)
+    }
+
+    /// A refusal of what is in the file.
+    pub fn refused(&self, source: windlass_retrieval::Error) -> CliError {
+        CliError::Table { path: self.path.clone(), source }
+    }
+}

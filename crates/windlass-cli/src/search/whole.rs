@@ -1,0 +1,90 @@
+//! All steps in one process, compared with the scores in the clear.
+
+use windlass::rlwe::context::os_rng;
+use windlass_retrieval::vectors::{Metric, Neighbour, QuantisedQuery, QuantisedTable, SearchClient, Vectors};
+
+use super::args::{ColumnArgs, SearchArgs, TableArgs};
+use super::schema::open_table;
+use super::steps::{describe, prepare, quantise};
+use super::vector_file::VectorFile;
+use crate::error::{CliError, Result};
+use crate::progress::Stages;
+use crate::report::{Report, print_message};
+
+/// `windlass search`.
+pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
+    let usage = |text: &str| CliError::Usage(text.to_owned());
+    let path = args.table.clone().ok_or_else(|| usage("give --table FILE, or a step: see 'windlass search --help'"))?;
+    let mut stages = Stages::new(quiet);
+    let columns = ColumnArgs { key: args.columns.key.clone(), skip: args.columns.skip.clone() };
+    let (file, table, opened) = open_table(&TableArgs { table: path, columns }, &args.how, &mut stages)?;
+    let mut report = Report::default();
+    opened.describe(&mut report);
+    if args.plan {
+        report.seconds(stages.seconds());
+        return Ok(report);
+    }
+    let query = args.query.as_ref().ok_or_else(|| usage("give --query FILE, or --plan"))?;
+    let queries = VectorFile::read_queries(query, &args.columns)?;
+    let asked = quantise(&opened.shape, &queries)?;
+    if !quiet {
+        let text = opened.shape.to_string();
+        text.lines().for_each(|line| print_message(line));
+    }
+    let mut rng = os_rng().map_err(windlass::Error::from)?;
+    let (client, keys) = stages.run("keygen", "client: making keys", || -> Result<_> {
+        let client = SearchClient::generate(&opened.shape, &mut rng)?;
+        let keys = client.evaluation_keys(&mut rng)?;
+        Ok((client, keys))
+    })?;
+    let server = prepare(&table, &opened.shape, opened.files.setting(), &mut stages)?;
+    let query = stages.run("query", "client: encrypting vectors", || client.query(&asked, &mut rng))?;
+    let answer = stages.run("answer", "server: scoring all vectors", || server.answer(&keys, &query))?;
+    let scores = stages.run("decrypt", "client: decrypting scores", || client.scores(&answer))?;
+    let found = client.nearest(&answer, &asked, args.k)?;
+    let clear = stages.run("check", "comparing with the clear", || {
+        check(&table, &asked, &scores)?;
+        recall(&file.vectors()?, &queries.vectors()?, table.metric(), &found)
+    })?;
+    report.line("");
+    report.line("all scores are those of the same integers in the clear");
+    report.line(format!("recall@{} against double precision in the clear: {clear:.4}", args.k));
+    describe(&mut report, &found, |index| file.name(index));
+    report.field("verified", true);
+    report.field("recall", clear);
+    report.seconds(stages.seconds());
+    Ok(report)
+}
+
+/// Every score must be that of the integers.
+fn check(table: &QuantisedTable, asked: &QuantisedQuery, scores: &[Vec<i64>]) -> Result<()> {
+    for (number, found) in scores.iter().enumerate() {
+        let wrong = table.scores(asked, number).iter().zip(found).filter(|(wanted, found)| wanted != found).count();
+        if wrong > 0 || found.len() != table.count() {
+            return Err(CliError::SearchDiffers { query: number, wrong });
+        }
+    }
+    Ok(())
+}
+
+/// The share of the k nearest by the vectors as they were given that were found.
+fn recall(rows: &Vectors<'_>, queries: &Vectors<'_>, metric: Metric, found: &[Vec<Neighbour>]) -> Result<f64> {
+    let (mut hits, mut all) = (0, 0);
+    let (mut vector, mut query) = (vec![0.0; rows.dimension()], vec![0.0; rows.dimension()]);
+    for (number, found) in found.iter().enumerate() {
+        queries.read(number, &mut query);
+        let mut scores = Vec::with_capacity(rows.count());
+        for index in 0..rows.count() {
+            rows.read(index, &mut vector);
+            scores.push((metric.distance(&vector, &query), index));
+        }
+        let k = found.len();
+        if (1..scores.len()).contains(&k) {
+            scores.select_nth_unstable_by(k - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        }
+        let best = &scores[..k];
+        hits += found.iter().filter(|neighbour| best.iter().any(|(_, index)| *index == neighbour.index)).count();
+        all += k;
+    }
+    Ok(if all == 0 { 1.0 } else { hits as f64 / all as f64 })
+}

@@ -1,0 +1,206 @@
+//! Nearest neighbours, as separate processes.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::{fail, snapshot, succeed, windlass};
+
+/// An array of NumPy.
+fn npy(path: &Path, kind: &str, shape: &str, data: &[u8]) {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(data);
+    fs::write(path, bytes).unwrap();
+}
+
+/// A table with names: points on a circle, half a radian apart, and two queries.
+fn circle(dir: &Path) {
+    let point = |k: usize| {
+        let angle = k as f64 / 2.0;
+        format!("point {k},{},{},{}\n", angle.cos(), angle.sin(), "x")
+    };
+    let rows: String = (0..12).map(point).collect();
+    fs::write(dir.join("table.csv"), format!("name,x,y,kind\n{rows}")).unwrap();
+    // At 1.52 and 2.68.
+    fs::write(dir.join("query.csv"), "x,y\n0.0508,0.9987\n-1,0.5\n").unwrap();
+}
+
+/// The columns of that table that are no numbers.
+const COLUMNS: &str = "--key name --skip kind";
+
+fn indices(report: &Value, number: usize) -> Vec<u64> {
+    report["nearest"][number].as_array().unwrap().iter().map(|one| one["index"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn the_nearest_vectors_of_a_table_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    circle(dir.path());
+    let line = format!("search --table table.csv --query query.csv {COLUMNS} --k 3");
+    let report = succeed(dir.path(), &line);
+    assert_eq!((&report["verified"], &report["recall"]), (&json!(true), &json!(1.0)));
+    assert_eq!((indices(&report, 0), indices(&report, 1)), (vec![3, 4, 2], vec![5, 6, 4]));
+    assert_eq!(report["nearest"][0][0]["name"], "point 3");
+    assert!((report["nearest"][0][0]["score"].as_f64().unwrap() - 1.0).abs() < 0.02);
+    assert!(report["security_bits"].as_f64().unwrap() >= 128.0);
+    let text = windlass(dir.path(), line.split_whitespace()).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("point 6") && text.contains("all scores are those"), "{text}");
+    let plan = succeed(dir.path(), &format!("search --table table.csv {COLUMNS} --plan"));
+    assert_eq!(plan["planned_bytes"], report["planned_bytes"]);
+    assert!(plan["planned_bytes"]["query"].as_u64().unwrap() > 30_000 && plan.get("nearest").is_none());
+}
+
+#[test]
+fn integers_of_numpy_are_searched_exactly() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows: Vec<u8> = (0..600u32).map(|k| (k * k % 251) as u8).collect();
+    let query: Vec<u8> = vec![3, 253, 128];
+    npy(&dir.path().join("table.npy"), "|i1", "(200, 3)", &rows);
+    npy(&dir.path().join("query.npy"), "|i1", "(3,)", &query);
+    let integer = |x: &u8| i64::from(*x as i8);
+    for metric in ["inner-product", "euclidean"] {
+        let line = format!("search --table table.npy --query query.npy --metric {metric} --k 200");
+        let report = succeed(dir.path(), &line);
+        let score = |row: &[u8]| {
+            let pairs = || row.iter().map(integer).zip(query.iter().map(integer));
+            match metric {
+                "euclidean" => pairs().map(|(x, q)| (x - q).pow(2)).sum::<i64>(),
+                _ => -pairs().map(|(x, q)| x * q).sum::<i64>(),
+            }
+        };
+        let mut wanted: Vec<(i64, u64)> = rows.chunks(3).map(score).zip(0..).collect();
+        wanted.sort();
+        assert_eq!(indices(&report, 0), wanted.iter().map(|(_, index)| *index).collect::<Vec<_>>(), "{metric}");
+        let best = report["nearest"][0][0]["score"].as_f64().unwrap();
+        assert_eq!(best.abs(), wanted[0].0.abs() as f64, "{metric}");
+        assert_eq!(report["recall"], 1.0);
+    }
+}
+
+/// Makes schema, keys, query and answer.
+fn all_steps(at: &Path, name: &str) -> String {
+    succeed(at, &format!("search schema --table table.csv {COLUMNS} --metric euclidean --out {name}.json"));
+    succeed(at, &format!("search keygen --schema {name}.json --out {name}"));
+    let asked = format!("--schema {name}.json --secret-key {name}/secret.key --query query.csv");
+    succeed(at, &format!("search query {asked} --out {name}.query"));
+    let given = format!("--schema {name}.json --evaluation-keys {name}/evaluation.keys");
+    succeed(at, &format!("search answer --table table.csv {COLUMNS} {given} --in {name}.query --out {name}.answer"));
+    asked
+}
+
+#[test]
+fn the_steps_are_those_of_a_server_and_a_client() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    circle(at);
+    let whole = succeed(at, &format!("search --table table.csv --query query.csv {COLUMNS} --metric euclidean --k 4"));
+    let asked = all_steps(at, "one");
+    let found = succeed(at, &format!("search decrypt {asked} --in one.answer --k 4"));
+    for number in 0..2 {
+        assert_eq!(indices(&found, number), indices(&whole, number));
+        for place in 0..4 {
+            assert_eq!(found["nearest"][number][place]["score"], whole["nearest"][number][place]["score"]);
+        }
+    }
+    // Another client's answer and keys, a bent answer, another table, a file that is there.
+    let other = all_steps(at, "two");
+    assert!(fail(at, &format!("search decrypt {asked} --in two.answer")).contains("another key pair"));
+    let given = "--schema one.json --evaluation-keys two/evaluation.keys --in one.query --out none.answer";
+    let message = fail(at, &format!("search answer --table table.csv {COLUMNS} {given}"));
+    assert!(message.contains("another key pair"), "{message}");
+    let mut bent = fs::read(at.join("one.answer")).unwrap();
+    bent[5000] ^= 1;
+    fs::write(at.join("bent.answer"), &bent).unwrap();
+    fs::write(at.join("short.answer"), &bent[..5000]).unwrap();
+    for file in ["bent.answer", "short.answer", "one.query"] {
+        fail(at, &format!("search decrypt {asked} --in {file}"));
+    }
+    let table = fs::read_to_string(at.join("table.csv")).unwrap();
+    fs::write(at.join("longer.csv"), format!("{table}point 12,0.5,0.5,x\n")).unwrap();
+    let given = "--schema one.json --evaluation-keys one/evaluation.keys --in one.query --out none.answer";
+    let message = fail(at, &format!("search answer --table longer.csv {COLUMNS} {given}"));
+    assert!(message.contains("another table"), "{message}");
+    let before = snapshot(at);
+    assert!(fail(at, &format!("search query {other} --out two.query")).contains("exists"));
+    fail(at, "search keygen --schema one.json --out one");
+    assert_eq!(snapshot(at), before);
+}
+
+#[test]
+fn schemas_that_promise_too_much_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    circle(at);
+    succeed(at, &format!("search schema --table table.csv {COLUMNS} --out schema.json"));
+    let text = fs::read_to_string(at.join("schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&text).unwrap();
+    let wrong: [(&str, Value); 9] = [
+        ("message_bits", json!(40)),
+        ("message_bits", json!(0)),
+        ("dimension", json!(3000)),
+        ("vectors", json!(0)),
+        ("vectors", json!(1u64 << 60)),
+        ("scale", json!(-1.0)),
+        ("bits", json!(9)),
+        ("row_sum", json!(-5)),
+        ("metric", json!("hamming")),
+    ];
+    for (field, value) in wrong {
+        let mut bad = schema.clone();
+        bad["shape"][field] = value.clone();
+        fs::write(at.join("bad.json"), bad.to_string()).unwrap();
+        let message = fail(at, "search keygen --schema bad.json --out keys");
+        assert!(message.contains("not a search schema"), "{field} {value}: {message}");
+    }
+    for (field, value) in [("group", 3), ("group", 8192), ("rows", 0), ("rows", 5000), ("ciphertexts", 7)] {
+        let mut bad = schema.clone();
+        bad["shape"]["layout"][field] = json!(value);
+        fs::write(at.join("bad.json"), bad.to_string()).unwrap();
+        let message = fail(at, "search keygen --schema bad.json --out keys");
+        assert!(message.contains("not a search schema"), "{field} {value}: {message}");
+    }
+    assert!(!at.join("keys").exists());
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    circle(at);
+    let table = |text: &str| fs::write(at.join("t.csv"), text).unwrap();
+    let query = |text: &str| fs::write(at.join("q.csv"), text).unwrap();
+    let refused = |more: &str, wanted: &str| {
+        let message = fail(at, &format!("search --table t.csv --query q.csv {more}"));
+        assert!(message.contains(wanted), "{message}");
+    };
+    query("x,y\n1,2\n");
+    table("x,y\n1,2\n0,0\n");
+    refused("", "vector 1 is zero");
+    refused("--metric inner-product --bits 9", "the bits of a number is 9");
+    refused("--metric hamming", "no metric 'hamming'");
+    refused("--metric inner-product --bandwidth 0", "bandwidth");
+    table("x,y\n1,nan\n");
+    refused("", "not a finite number");
+    table("x,y\n");
+    refused("", "no rows");
+    table("id\n1\n");
+    refused("", "no rows");
+    table("x,y\n1,2\n3,4\n");
+    query("x\n1\n");
+    refused("", "1 dimensions");
+    query("x,y\n0,0\n");
+    refused("", "query 0 is zero");
+    query("x,y\n0,90\n");
+    refused("--metric euclidean", "query 0 has a number of size 90");
+    npy(&at.join("t.npy"), "<f4", "(1, 2)", &[0, 0, 128, 127, 0, 0, 0, 0]);
+    assert!(fail(at, "search --table t.npy --query q.csv").contains("not finite"));
+    npy(&at.join("t.npy"), "<i4", "(1, 2)", &[0; 8]);
+    assert!(fail(at, "search --table t.npy --query q.csv").contains("'<i4'"));
+    assert!(fail(at, "search --table t.csv").contains("--query"));
+    assert!(fail(at, "search --query q.csv").contains("--table"));
+}
