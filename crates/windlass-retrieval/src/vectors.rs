@@ -42,6 +42,7 @@
 //! # }
 //! ```
 
+mod asked;
 mod client;
 mod metric;
 mod place;
@@ -52,9 +53,10 @@ mod table;
 mod values;
 mod wire;
 
+pub use asked::QuantisedQuery;
 pub use client::{Neighbour, SearchClient, nearest};
 pub use metric::Metric;
-pub use quantise::{QuantisedQuery, QuantisedTable};
+pub use quantise::QuantisedTable;
 pub use server::{SearchAnswer, SearchQuery, SearchServer};
 pub use shape::{Prices, SearchShape, SearchSizes, SearchSpec};
 pub use table::VectorTable;

@@ -132,6 +132,23 @@ fn integers_are_taken_as_they_are() {
     }
 }
 
+/// Numbers whose scale is 1 by chance are rounded all the same, and the bound says so.
+#[test]
+fn a_scale_of_one_is_not_taken_for_integers() {
+    let (rows, query) = ([127.0, 0.4, -3.3, 12.0], [127.0, 0.4]);
+    for metric in [Metric::InnerProduct, Metric::Euclidean] {
+        let table = QuantisedTable::new(&Vectors::new(Values::F64(&rows), 2).unwrap(), metric, 8).unwrap();
+        let shape = SearchShape::plan(&table, &SearchSpec::default()).unwrap();
+        assert_eq!((shape.scale, shape.exact), (1.0, false));
+        let asked = shape.quantise(&Vectors::new(Values::F64(&query), 2).unwrap()).unwrap();
+        for (index, integer) in table.scores(&asked, 0).into_iter().enumerate() {
+            let score = asked.score(&shape, 0, integer);
+            let off = (score - true_score(metric, &rows[2 * index..][..2], &query)).abs();
+            assert!(off <= asked.error_bound(&shape, 0, score) + 1e-9, "{metric}: {off}");
+        }
+    }
+}
+
 #[test]
 fn the_largest_table_of_numbers_is_answered_right() {
     // Every number at its largest: bounds are for the worst table.

@@ -10,7 +10,7 @@ use windlass_retrieval::vectors::{
     Values, VectorTable, Vectors,
 };
 
-use super::Outcome;
+use super::data::Outcome;
 use crate::process_time::Stopwatch;
 
 /// A server, a client, its query.

@@ -4,6 +4,9 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use rayon::prelude::*;
 
+/// What a part may fail with.
+pub type Outcome<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
 /// Vectors around one centre.
 const AROUND: usize = 64;
 

@@ -6,7 +6,7 @@ use windlass_retrieval::vectors::{Metric, QuantisedTable, SearchShape, SearchSpe
 
 use super::args::Search;
 use super::asked::Asked;
-use super::{Outcome, data};
+use super::data::{self, Outcome};
 use crate::process_time::Stopwatch;
 use crate::standard::Report;
 use crate::threads::pool;

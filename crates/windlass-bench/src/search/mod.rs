@@ -14,11 +14,8 @@ use std::error::Error;
 use crate::standard::Report;
 use crate::{machine, record};
 
-/// What a part may fail with.
-pub type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
-
 /// A part: its name, and what measures it.
-type Part = (&'static str, fn(&Search, &mut Report) -> Outcome);
+type Part = (&'static str, fn(&Search, &mut Report) -> data::Outcome);
 
 const PARTS: [Part; 2] = [("small", small::run), ("many", many::run)];
 

@@ -6,8 +6,8 @@ use windlass_retrieval::vectors::{Metric, QuantisedTable, SearchShape, SearchSpe
 
 use super::args::Search;
 use super::asked::Asked;
+use super::data::{self, Outcome};
 use super::diagonals::Diagonals;
-use super::{Outcome, data};
 use crate::standard::Report;
 use crate::threads::pool;
 use crate::timing::{Subject, compare_processor, median, subject};

@@ -52,7 +52,7 @@ pub struct HowArgs {
 }
 
 /// Which columns of a CSV file are numbers.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ColumnArgs {
     /// The column of a CSV file that names each vector [default: id, if there is one].
     #[arg(long, value_name = "COLUMN")]

@@ -1,10 +1,10 @@
 //! All steps in one process, compared with the scores in the clear.
 
 use windlass::rlwe::context::os_rng;
-use windlass_retrieval::vectors::{Metric, Neighbour, QuantisedQuery, QuantisedTable, SearchClient, Vectors};
+use windlass_retrieval::vectors::{Metric, Neighbour, QuantisedQuery, QuantisedTable, SearchClient, Vectors, nearest};
 
-use super::args::{ColumnArgs, SearchArgs, TableArgs};
-use super::schema::open_table;
+use super::args::{SearchArgs, TableArgs};
+use super::schema::{Opened, open_table};
 use super::steps::{describe, prepare, quantise};
 use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
@@ -16,8 +16,8 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     let usage = |text: &str| CliError::Usage(text.to_owned());
     let path = args.table.clone().ok_or_else(|| usage("give --table FILE, or a step: see 'windlass search --help'"))?;
     let mut stages = Stages::new(quiet);
-    let columns = ColumnArgs { key: args.columns.key.clone(), skip: args.columns.skip.clone() };
-    let (file, table, opened) = open_table(&TableArgs { table: path, columns }, &args.how, &mut stages)?;
+    let (file, table, opened) =
+        open_table(&TableArgs { table: path, columns: args.columns.clone() }, &args.how, &mut stages)?;
     let mut report = Report::default();
     opened.describe(&mut report);
     if args.plan {
@@ -25,33 +25,44 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         return Ok(report);
     }
     let query = args.query.as_ref().ok_or_else(|| usage("give --query FILE, or --plan"))?;
-    let queries = VectorFile::read_queries(query, &args.columns)?;
-    let asked = quantise(&opened.shape, &queries)?;
     if !quiet {
-        let text = opened.shape.to_string();
-        text.lines().for_each(|line| print_message(line));
+        opened.shape.to_string().lines().for_each(print_message);
     }
+    let queries = VectorFile::read_queries(query, &args.columns)?;
+    search(args, [&file, &queries], (&table, &opened), stages, report)
+}
+
+/// Everything after the plan.
+fn search(
+    args: &SearchArgs,
+    [file, queries]: [&VectorFile; 2],
+    (table, opened): (&QuantisedTable, &Opened),
+    mut stages: Stages,
+    mut report: Report,
+) -> Result<Report> {
+    let asked = quantise(&opened.shape, queries)?;
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let (client, keys) = stages.run("keygen", "client: making keys", || -> Result<_> {
         let client = SearchClient::generate(&opened.shape, &mut rng)?;
         let keys = client.evaluation_keys(&mut rng)?;
         Ok((client, keys))
     })?;
-    let server = prepare(&table, &opened.shape, opened.files.setting(), &mut stages)?;
+    let server = prepare(table, &opened.shape, opened.files.setting(), &mut stages)?;
     let query = stages.run("query", "client: encrypting vectors", || client.query(&asked, &mut rng))?;
     let answer = stages.run("answer", "server: scoring all vectors", || server.answer(&keys, &query))?;
     let scores = stages.run("decrypt", "client: decrypting scores", || client.scores(&answer))?;
-    let found = client.nearest(&answer, &asked, args.k)?;
-    let clear = stages.run("check", "comparing with the clear", || {
-        check(&table, &asked, &scores)?;
+    let nearest = |(number, scores): (usize, &Vec<i64>)| nearest(&opened.shape, &asked, number, scores, args.k);
+    let found: Vec<Vec<Neighbour>> = scores.iter().enumerate().map(nearest).collect();
+    let recall = stages.run("check", "comparing with the clear", || {
+        check(table, &asked, &scores)?;
         recall(&file.vectors()?, &queries.vectors()?, table.metric(), &found)
     })?;
     report.line("");
     report.line("all scores are those of the same integers in the clear");
-    report.line(format!("recall@{} against double precision in the clear: {clear:.4}", args.k));
+    report.line(format!("recall@{} against double precision in the clear: {recall:.4}", args.k));
     describe(&mut report, &found, |index| file.name(index));
     report.field("verified", true);
-    report.field("recall", clear);
+    report.field("recall", recall);
     report.seconds(stages.seconds());
     Ok(report)
 }

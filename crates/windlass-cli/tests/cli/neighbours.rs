@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::Path;
+#[cfg(unix)]
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -203,4 +205,25 @@ fn what_cannot_be_searched_is_refused() {
     assert!(fail(at, "search --table t.npy --query q.csv").contains("'<i4'"));
     assert!(fail(at, "search --table t.csv").contains("--query"));
     assert!(fail(at, "search --query q.csv").contains("--table"));
+}
+
+/// The commands of the page on searches, as a reader would paste them.
+#[cfg(unix)]
+#[test]
+fn the_page_on_searches_runs() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/search.md");
+    let page = fs::read_to_string(page).unwrap();
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    let script: String = blocks.collect();
+    assert!(script.matches("windlass search").count() >= 8);
+    let dir = tempfile::tempdir().unwrap();
+    let programs = Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap().to_path_buf();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(programs).chain(std::env::split_paths(&others))).unwrap();
+    let run =
+        Command::new("sh").current_dir(dir.path()).env("PATH", path).args(["-e", "-c", &script]).output().unwrap();
+    let shown = String::from_utf8_lossy(&run.stdout);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(shown.contains("shark") && shown.contains("eagle"), "{shown}");
+    assert!(shown.contains("recall@2 against double precision in the clear: 1.0000"), "{shown}");
 }

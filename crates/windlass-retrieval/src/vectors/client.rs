@@ -9,7 +9,7 @@ use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::SecretKey;
 use zeroize::Zeroizing;
 
-use super::quantise::QuantisedQuery;
+use super::asked::QuantisedQuery;
 use super::server::{SearchAnswer, SearchQuery};
 use super::shape::SearchShape;
 use crate::answer::Part;

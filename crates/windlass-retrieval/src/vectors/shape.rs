@@ -34,6 +34,8 @@ pub struct SearchShape {
     pub bits: u32,
     /// s: numbers of the table were multiplied by it.
     pub scale: f64,
+    /// Whether its integers are the numbers as they were given.
+    pub exact: bool,
     /// The largest sum of absolute values in a vector, as integers.
     pub row_sum: i64,
     /// Scores come back modulo 2^message_bits.
@@ -74,7 +76,7 @@ pub struct Prices {
 impl Default for Prices {
     /// One core of an AMD EPYC with AVX2.
     fn default() -> Self {
-        Self { ciphertext: 120e-6, key_switch: 150e-6, row: 10e-6, product: 5e-6, part: 130e-6 }
+        Self { ciphertext: 100e-6, key_switch: 340e-6, row: 8e-6, product: 4.3e-6, part: 100e-6 }
     }
 }
 
@@ -136,6 +138,7 @@ impl SearchShape {
             dimension: table.dimension(),
             bits: table.bits(),
             scale: table.scale(),
+            exact: table.is_exact(),
             row_sum: table.row_sum(),
             message_bits: 65 - table.largest_score().leading_zeros(),
             layout,
