@@ -14,33 +14,40 @@ import json
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.datasets import load_digits
+
+Numbers = NDArray[np.float64]
 
 METRICS = ("cosine", "inner-product", "euclidean")
 
 
-def distances(metric: str, rows: np.ndarray, queries: np.ndarray) -> np.ndarray:
+def distances(metric: str, rows: Numbers, queries: Numbers) -> Numbers:
     """How far each row is from each query: less is nearer."""
     if metric == "euclidean":
-        return ((queries[:, None, :] - rows[None, :, :]) ** 2).sum(axis=2)
+        return np.asarray(((queries[:, None, :] - rows[None, :, :]) ** 2).sum(axis=2))
     if metric == "cosine":
         rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
         queries = queries / np.linalg.norm(queries, axis=1, keepdims=True)
-    return -(queries @ rows.T)
+    return np.asarray(-(queries @ rows.T))
 
 
-def search(binary: Path, metric: str, rows: np.ndarray, queries: np.ndarray, k: int) -> dict:
+def search(
+    binary: Path, metric: str, rows: NDArray[Any], queries: NDArray[Any], k: int
+) -> dict[str, Any]:
     """The report of one search."""
     with tempfile.TemporaryDirectory() as directory:
         table, query = Path(directory, "table.npy"), Path(directory, "query.npy")
         np.save(table, rows)
         np.save(query, queries)
-        command = [binary, "search", "--table", table, "--query", query]
+        command = [str(binary), "search", "--table", str(table), "--query", str(query)]
         command += ["--metric", metric, "--k", str(k), "--json"]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+    report: dict[str, Any] = json.loads(done.stdout)
+    return report
 
 
 def main() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -115,3 +116,19 @@ def script(tmp_path: Path) -> Script:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def command() -> str:
+    """The program `windlass`."""
+    given = os.environ.get("WINDLASS_CLI")
+    places = [given] if given else []
+    root = Path(__file__).resolve().parents[2]
+    places += [str(root / "target" / kind / "windlass") for kind in ("debug", "release")]
+    for place in places:
+        found = shutil.which(place)
+        if found:
+            return found
+    if given:
+        pytest.fail(f"WINDLASS_CLI names no program: {given}")
+    pytest.skip("the command line was not built: cargo build --package windlass-cli")

@@ -24,3 +24,16 @@ def test_product() -> None:
         own = report["1 thread"][scheme]
         assert own["seconds"]["product"]["least"] > 0
         assert own["bytes"]["query"] > 0
+
+
+@pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks lie in the repository")
+def test_search(command: str) -> None:
+    script = [sys.executable, str(SCRIPTS / "search.py"), "--binary", command, "--every", "300"]
+    done = subprocess.run(script, check=True, capture_output=True, text=True)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(lines) == 6
+    for line in lines:
+        assert line["verified"]
+        # Integers lose nothing where nothing is divided by a norm.
+        exact = line["numbers"] == "int8" and line["metric"] != "cosine"
+        assert line["recall"] >= (1.0 if exact else 0.9), line

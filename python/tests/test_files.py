@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import shutil
 import stat
 import subprocess
 import sys
@@ -301,22 +300,6 @@ def test_keys_of_another_pair_are_refused(toy: World, other_toy: World, tmp_path
 
 
 # The command line.
-
-
-@pytest.fixture(scope="module")
-def command() -> str:
-    """The program `windlass`."""
-    given = os.environ.get("WINDLASS_CLI")
-    places = [given] if given else []
-    root = Path(__file__).resolve().parents[2]
-    places += [str(root / "target" / kind / "windlass") for kind in ("debug", "release")]
-    for place in places:
-        found = shutil.which(place)
-        if found:
-            return found
-    if given:
-        pytest.fail(f"WINDLASS_CLI names no program: {given}")
-    pytest.skip("the command line was not built: cargo build --package windlass-cli")
 
 
 def run(command: str, *arguments: object) -> dict[str, Any]:

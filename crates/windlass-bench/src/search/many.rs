@@ -61,8 +61,8 @@ pub fn run(args: &Search, report: &mut Report) -> Outcome {
     Ok(())
 }
 
-/// How many of the ten nearest by double precision are among the ten nearest by encrypted scores,
-/// which must be those of the integers in the clear.
+/// How many of the ten nearest by the integers in the clear, and by double precision, are among the
+/// ten nearest by encrypted scores.
 fn recall(
     report: &mut Report,
     label: &str,
@@ -71,16 +71,16 @@ fn recall(
     wanted: impl Iterator<Item = Vec<usize>>,
 ) -> Outcome {
     let found = asked.nearest(K)?;
-    let mut hits = 0;
+    let (mut hits, mut same) = (0, 0);
     for (number, wanted) in wanted.enumerate() {
         let scores = table.scores(asked.quantised(), number);
-        if found[number] != nearest(asked.shape(), asked.quantised(), number, &scores, K) {
-            return Err(format!("query {number}: other neighbours than in the clear").into());
-        }
+        let clear = nearest(asked.shape(), asked.quantised(), number, &scores, K);
+        let clear: Vec<usize> = clear.iter().map(|neighbour| neighbour.index).collect();
+        same += data::hits(&clear, found[number].iter().map(|neighbour| neighbour.index));
         hits += data::hits(&wanted, found[number].iter().map(|neighbour| neighbour.index));
     }
-    let share = hits as f64 / (found.len() * K) as f64;
-    report.goals.at_least(format!("{label}: recall@{K} against the same integers in the clear"), 1.0, 1.0);
-    report.goals.beside(format!("{label}: recall@{K} against double precision in the clear"), share);
+    let share = |hits: usize| hits as f64 / (found.len() * K) as f64;
+    report.goals.at_least(format!("{label}: recall@{K} against the same integers in the clear"), share(same), 1.0);
+    report.goals.beside(format!("{label}: recall@{K} against double precision in the clear"), share(hits));
     Ok(())
 }

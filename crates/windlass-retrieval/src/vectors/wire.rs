@@ -71,7 +71,7 @@ impl Wire<SearchFiles> for SearchQuery {
 
     fn decode(files: &SearchFiles, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         const WHAT: &str = "encrypted vectors";
-        let count = fields.u32(WHAT)?;
+        let count = count(&mut fields, WHAT)?;
         let mut vectors = Vec::new();
         for _ in 0..count {
             let vector = (0..files.shape.layout.ciphertexts).map(|_| read_seeded(files, &mut fields, WHAT));
@@ -84,6 +84,13 @@ impl Wire<SearchFiles> for SearchQuery {
     fn limit(files: &SearchFiles) -> u64 {
         4 + MOST_QUERIES * files.shape.sizes(&files.setting).query
     }
+}
+
+/// The number of queries.
+fn count(fields: &mut FieldReader<'_>, what: &'static str) -> std::result::Result<u32, WireError> {
+    let count = fields.u32(what)?;
+    let allowed = count > 0 && u64::from(count) <= MOST_QUERIES;
+    if allowed { Ok(count) } else { Err(WireError::Malformed { what }) }
 }
 
 fn read_seeded(
@@ -120,7 +127,7 @@ impl Wire<SearchFiles> for SearchAnswer {
 
     fn decode(files: &SearchFiles, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         const WHAT: &str = "encrypted scores";
-        let (count, bits) = (fields.u32(WHAT)?, files.shape.message_bits);
+        let (count, bits) = (count(&mut fields, WHAT)?, files.shape.message_bits);
         let mut part = |column: usize| -> std::result::Result<Part, WireError> {
             let mut read = |count: usize, bits: u32| {
                 let mut values = vec![0; count];
