@@ -4,6 +4,7 @@ mod bootstrap;
 mod goals;
 mod hammer;
 mod linear;
+mod lookup;
 mod machine;
 mod mapped;
 mod page;
@@ -45,6 +46,8 @@ enum Command {
     Trace(trace::Trace),
     /// Keys and constants from files that are read or mapped: seconds, memory, a map with each.
     Mapped(mapped::Mapped),
+    /// Private lookups in tables of any size, beside the memory's bandwidth.
+    Lookup(lookup::Lookup),
     /// Nearest neighbours of an encrypted vector, beside diagonals and the memory's bandwidth.
     Search(search::Search),
     /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic; exit
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Bootstrap(args) => bootstrap::run(&args),
         Command::Trace(args) => trace::run(&args),
         Command::Mapped(args) => mapped::run(&args),
+        Command::Lookup(args) => lookup::run(&args),
         Command::Search(args) => search::run(&args),
         Command::Hammer(args) => match hammer::run(&args) {
             Ok(false) => return ExitCode::FAILURE,
