@@ -10,6 +10,7 @@
 pub mod client;
 pub mod keys;
 pub mod limits;
+pub mod load;
 pub mod metrics;
 pub mod problem;
 pub mod published;

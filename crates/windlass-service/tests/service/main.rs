@@ -4,6 +4,7 @@
 mod asking;
 mod common;
 mod hostile;
+mod loaded;
 mod page;
 mod pressure;
 mod replaced;
