@@ -52,5 +52,5 @@ fn the_page_shows_table_parameters_and_load() {
     assert!(drawn("half") == 1 && drawn("tail") == 1 && drawn("bar") >= 1 && drawn("grid") == 6);
     let line = dom.split("class=\"half\"").next().unwrap().rsplit("<path d=\"").next().unwrap();
     assert!(line.starts_with('M'), "the times of answers are drawn: {line}");
-    assert!(dom.contains(service.stats()["table"]["schema"].as_str().unwrap().split_at(16).0));
+    assert!(dom.contains(service.stats()["table"]["schema"].as_str().unwrap().split_at(12).0));
 }
