@@ -38,7 +38,7 @@ impl Report {
         times.sort_by(f32::total_cmp);
         let seconds = run.begun.elapsed().as_secs_f64();
         let (answers, processor) = (times.len() as f64, run.victim.processor_seconds());
-        let flat = (seconds >= SETTLED).then(|| memory.end <= memory.start * FLAT.0 + FLAT.1);
+        let flat = (seconds >= SETTLED).then_some(memory.end <= memory.start * FLAT.0 + FLAT.1);
         let answered = faults.get("altered bodies ANSWERED").copied().unwrap_or(0);
         let is_right = wrong.is_empty() && silent == 0 && answered == 0 && flat != Some(false) && !times.is_empty();
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
