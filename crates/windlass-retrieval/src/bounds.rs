@@ -60,7 +60,7 @@ impl Errors {
     /// square of the largest coefficient that it meets.
     fn expanded(&self, depth: u32) -> f64 {
         let depth_f = f64::from(depth);
-        N as f64 * 2f64.powi(depth as i32) * (self.fresh + self.rounding + depth_f / 2.0 * self.key)
+        N as f64 * 2f64.powi(depth as i32) * (self.fresh + 2.0 * self.rounding + depth_f * self.key)
     }
 
     /// Variance of a coefficient of Σ table·expanded over `rows` rows whose plaintexts are at most

@@ -1,11 +1,11 @@
 //! What a client does: keys, queries, rows out of answers.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use windlass_rlwe::check_same_keys;
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::SecretKey;
-use windlass_rlwe::{SecretRng, check_same_keys};
 
 use crate::answer::Answer;
 use crate::error::{Error, Result};
@@ -13,7 +13,8 @@ use crate::query::{Query, Selection, evaluation_keys};
 use crate::schema::{Contents, Schema};
 use crate::setting::Setting;
 
-/// A client of one table: its schema, a secret key, and randomness from the operating system.
+/// A client of one table: its schema and a secret key. Every query draws its randomness from the
+/// operating system, so that copies of a process never share any.
 ///
 /// A secret key serves every table with the same moduli.
 #[derive(Debug)]
@@ -21,7 +22,6 @@ pub struct Client {
     schema: Schema,
     setting: Arc<Setting>,
     secret: SecretKey,
-    rng: Mutex<SecretRng>,
 }
 
 impl Client {
@@ -32,7 +32,7 @@ impl Client {
     pub fn new(schema: Schema, setting: &Arc<Setting>) -> Result<Self> {
         let mut rng = os_rng()?;
         let secret = SecretKey::generate(setting.context(), &mut rng);
-        Ok(Self { schema, setting: Arc::clone(setting), secret, rng: Mutex::new(rng) })
+        Ok(Self { schema, setting: Arc::clone(setting), secret })
     }
 
     /// A client with a secret key that was made before.
@@ -43,7 +43,7 @@ impl Client {
         if !Arc::ptr_eq(secret.context(), setting.context()) {
             return Err(Error::OtherTable { what: "the secret key" });
         }
-        Ok(Self { schema, setting: Arc::clone(setting), secret, rng: Mutex::new(os_rng()?) })
+        Ok(Self { schema, setting: Arc::clone(setting), secret })
     }
 
     /// The table's schema.
@@ -66,11 +66,7 @@ impl Client {
     /// # Errors
     /// Those of the RLWE layer.
     pub fn evaluation_keys(&self) -> Result<EvaluationKeys> {
-        evaluation_keys(&self.setting, &self.schema.shape, &self.secret, &mut *self.rng())
-    }
-
-    fn rng(&self) -> std::sync::MutexGuard<'_, SecretRng> {
-        self.rng.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        evaluation_keys(&self.setting, &self.schema.shape, &self.secret, &mut os_rng()?)
     }
 
     /// The query for some rows by number.
@@ -128,7 +124,7 @@ impl Client {
     }
 
     fn query(&self, selections: &[Selection]) -> Result<Query> {
-        Query::new(&self.setting, &self.schema.shape, &self.secret, selections, &mut *self.rng())
+        Query::new(&self.setting, &self.schema.shape, &self.secret, selections, &mut os_rng()?)
     }
 
     fn decrypt(&self, answer: &Answer, rows: usize) -> Result<Vec<zeroize::Zeroizing<Vec<i64>>>> {

@@ -146,7 +146,8 @@ fn best(plans: impl Iterator<Item = Plan>, wish: &Wish) -> Option<Plan> {
 }
 
 impl Plan {
-    fn new(setting: &Setting, schema: Schema, data: u64) -> Self {
+    /// What a layout takes for rows of `data` bytes in all.
+    pub fn of(setting: &Setting, schema: Schema, data: u64) -> Self {
         let sizes = schema.shape.sizes(setting);
         let selections = schema.selections() as u64;
         let ciphertexts = selections.div_ceil(schema.shape.selections as u64);
@@ -182,7 +183,7 @@ impl Plan {
             })?;
             contents.pieces = contents.stored_bytes().div_ceil(bin_bytes(shape.message_bits));
             let schema = Schema::new(shape, Contents::Rows(contents));
-            Some(Self::new(setting, schema, rows.total))
+            Some(Self::of(setting, schema, rows.total))
         });
         best(plans, wish).ok_or_else(|| no_plan(rows, wish))
     }
@@ -208,7 +209,7 @@ impl Plan {
                 Some((((bins as f64 * slack).ceil() as usize).max(choices), N, 1))
             })?;
             let schema = Schema::new(shape.clone(), Contents::Keywords(contents(shape.message_bits)?));
-            Some(Self::new(setting, schema, rows.total))
+            Some(Self::of(setting, schema, rows.total))
         });
         best(plans, wish).ok_or_else(|| no_plan(rows, wish))
     }

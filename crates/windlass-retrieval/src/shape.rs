@@ -84,6 +84,8 @@ impl Shape {
         Limits::between(1, 2).check("the selections of a ciphertext", self.selections)?;
         Limits::between(1, 8).check("the digits of a selector", self.gadget.digits)?;
         Limits::between(1, 24).check("the bits of a selector's digit", self.gadget.base_bits)?;
+        let bits = self.gadget.digits * self.gadget.base_bits;
+        Limits::at_most(2 * self.moduli.prime_bits()).check("the bits of all digits of a selector", bits)?;
         let wanted = self.selections * self.selection_coefficients();
         Limits::at_most(N).check("the coefficients of a query", wanted)?;
         let largest = 2f64.powi(self.message_bits as i32 - 1);

@@ -16,7 +16,8 @@ use windlass::wire::hex;
 use crate::error::{Error, Result};
 use crate::schema::Schema;
 use crate::segment_file::{self, Label};
-use crate::table::{ByKey, ByNumber, Observer, Source, Table, make_segment, report, segments_of};
+use crate::setting::Setting;
+use crate::table::{ByKey, ByNumber, Fill, Observer, Source, Table, make_segment, report, segments_of};
 
 const MANIFEST: &str = "table.json";
 const BUILDING: &str = "building.json";
@@ -233,12 +234,14 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
         None => {
             let count = segments_of(&schema.shape).len();
             let segments = (0..count).map(|index| segment_name(index, 0)).collect();
-            let manifest = Manifest { revision: 0, schema: schema.clone(), source, segments };
-            manifest.write(&building)?;
-            manifest
+            Manifest { revision: 0, schema: schema.clone(), source, segments }
         }
     };
-    make_pieces(dir, &manifest, rows, observer)?;
+    let (schema, setting) = Schema::from_json(&manifest.schema.to_json())?;
+    // Whether all rows have a place shows here, before the plan is written down.
+    let fill = rows.filler(&schema)?;
+    manifest.write(&building)?;
+    make_pieces(dir, &manifest, (&schema, &setting), &*fill, observer)?;
     replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
     manifest.write(&finished)?;
     fs::remove_file(&building).map_err(|error| bad(&building, error.to_string()))?;
@@ -247,16 +250,21 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
 }
 
 /// Prepares the pieces that are not there yet, side by side.
-fn make_pieces(dir: &Path, manifest: &Manifest, rows: &impl Source, observer: &Observer<'_>) -> Result<()> {
-    let (schema, setting) = Schema::from_json(&manifest.schema.to_json())?;
-    let (hash, fill) = (schema.hash(), rows.filler(&schema)?);
+fn make_pieces(
+    dir: &Path,
+    manifest: &Manifest,
+    (schema, setting): (&Schema, &Setting),
+    fill: &Fill<'_>,
+    observer: &Observer<'_>,
+) -> Result<()> {
+    let hash = schema.hash();
     let done = AtomicUsize::new(0);
     manifest.segments.par_iter().enumerate().try_for_each(|(index, name)| {
-        let (path, label) = (dir.join(name), label(&schema, hash, index));
+        let (path, label) = (dir.join(name), label(schema, hash, index));
         // A piece is moved into place when it is whole; one that was damaged since is made again.
         if segment_file::open(&path, &label, true).is_err() {
             let _ = fs::remove_file(&path);
-            segment_file::write(&path, &label, &make_segment(&setting, &schema.shape, index, &*fill)?)?;
+            segment_file::write(&path, &label, &make_segment(setting, &schema.shape, index, fill)?)?;
         }
         report(&done, manifest.segments.len(), observer)
     })

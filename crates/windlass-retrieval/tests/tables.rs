@@ -133,13 +133,14 @@ fn schemas_that_nobody_makes_are_refused() {
         ("\"rows\": 2", "\"rows\": 5000"),
         ("\"rows\": 2", "\"rows\": 99999999999999999999"),
         ("\"columns\": 1", "\"columns\": 18446744073709551615"),
-        ("\"message_bits\": 18", "\"message_bits\": 24"),
-        ("\"message_bits\": 18", "\"message_bits\": 0"),
+        ("\"message_bits\": 17", "\"message_bits\": 24"),
+        ("\"message_bits\": 17", "\"message_bits\": 0"),
         ("\"record_coefficients\": 4096", "\"record_coefficients\": 0"),
         ("\"fragments\": 1", "\"fragments\": 0"),
         ("\"fragment_bytes\": 6", "\"fragment_bytes\": 60000"),
         ("\"digits\": 2", "\"digits\": 0"),
         ("\"base_bits\": 1", "\"base_bits\": 64"),
+        ("\"digits\": 2,\n      \"base_bits\": 1", "\"digits\": 8,\n      \"base_bits\": 24"),
         ("\"selections\": 1", "\"selections\": 0"),
         ("\"version\": 1", "\"version\": 2"),
         ("windlass-table-schema", "windlass"),
@@ -260,4 +261,16 @@ proptest! {
             prop_assert_eq!(found.as_ref(), map.get(*key));
         }
     }
+}
+
+#[test]
+fn a_plan_that_proves_too_small_is_not_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = keyed(&rows(&[3000; 40]));
+    let values: Vec<&Vec<u8>> = rows.iter().map(|(_, row)| row).collect();
+    let plan = |slack| Plan::keywords(RowStatistics::of(&values).unwrap(), "ab", slack, &Wish::default()).unwrap();
+    let create = |slack| Table::create_keywords(dir.path(), &plan(slack).schema, &rows, &unobserved);
+    assert!(matches!(create(0.5), Err(Error::Full { .. })));
+    let table = create(1.2).unwrap();
+    assert_eq!(Asker::of(&table).keys(&table, &[b"key 7"]), [Some(rows[7].1.clone())]);
 }

@@ -13,7 +13,7 @@ use windlass_retrieval::{Wish, size};
 
 use crate::standard::Report;
 use crate::timing::{compare_processor, median, repeated, subject};
-use crate::{machine, record};
+use crate::{machine, page, record};
 
 /// Arguments of `lookup`.
 #[derive(Debug, clap::Args)]
@@ -30,6 +30,9 @@ pub struct Lookup {
     /// Append the results to this record: one line of JSON for each.
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
+    /// Write what was reached into this page, between its marks.
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
 }
 
 /// Queries that are answered together.
@@ -62,6 +65,9 @@ pub fn run(args: &Lookup) -> Outcome {
     report.goals.print();
     if let Some(path) = &args.json {
         report.append(path)?;
+    }
+    if let Some(path) = &args.page {
+        page::write_between_marks(path, &format!("\n{}\n", report.goals.table()))?;
     }
     println!("peak memory {:.0} MiB", machine::peak_mebibytes());
     Ok(())

@@ -92,7 +92,12 @@ pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) ->
         });
         match made {
             Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
-            made => return Ok((plan, made?)),
+            made => {
+                let table = made?;
+                // An earlier run may have begun with another layout.
+                let plan = Plan::of(table.setting(), table.schema().clone(), rows.total);
+                return Ok((plan, table));
+            }
         }
     }
     unreachable!("the last attempt returns")
