@@ -14,9 +14,9 @@ pub fn ask(run: &Run, number: u64) -> Result<()> {
     let mut state = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     while !run.is_over() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        // One in eight of a key that is not there, or of one that comes with the next versions.
-        let most = run.ledger.rows() + run.ledger.rows().div_ceil(8).min(run.ledger.versions() + 8);
-        let row = (state >> 33) as usize % most;
+        // One in eight of a key that is not there, or comes with one of the next versions.
+        let (rows, number) = (run.ledger.rows(), (state >> 33) as usize);
+        let row = if state >> 61 == 0 { rows + number % (run.ledger.versions() + 8) } else { number % rows };
         one(run, &mut asker, row)?;
     }
     run.tally.note(|counts| counts.uploads += asker.uploads);
