@@ -1,12 +1,14 @@
 """Types of the compiled half of the package; what everything does stands in its docstrings."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import (
     Any,
     Final,
     Literal,
     Protocol,
+    SupportsIndex,
     TypeAlias,
     TypedDict,
     final,
@@ -28,6 +30,10 @@ __all__ = [
     "LinearPlan",
     "PreparedPlan",
     "Server",
+    "Table",
+    "TableClient",
+    "TableKeys",
+    "TablePlan",
     "__version__",
     "approximate_parameters",
     "plan_parameters",
@@ -42,7 +48,9 @@ __all__ = [
     "restore_linear",
     "restore_prepared",
     "restore_server",
+    "restore_table",
     "set_threads",
+    "table_plan",
     "threads",
 ]
 
@@ -429,7 +437,131 @@ class Keys:
     def __ne__(self, value: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
+_Key: TypeAlias = str | bytes | SupportsIndex | Buffer
+_Items: TypeAlias = Mapping[Any, Buffer] | Iterable[tuple[Any, Buffer]]
+
+@final
+class TablePlan:
+    @property
+    def keys_bytes(self) -> int: ...
+    @property
+    def query_bytes(self) -> int: ...
+    @property
+    def answer_bytes(self) -> int: ...
+    @property
+    def prepared_bytes(self) -> int: ...
+    @property
+    def prepare_seconds(self) -> float: ...
+    @property
+    def answer_seconds(self) -> float: ...
+    @property
+    def security_bits(self) -> float: ...
+    def _repr_html_(self) -> str: ...
+
+def table_plan(
+    rows: SupportsIndex,
+    bytes: SupportsIndex,
+    *,
+    keyed: bool = False,
+    room: SupportsIndex | None = None,
+    most_keys: SupportsIndex | None = None,
+    most_query: SupportsIndex | None = None,
+    most_answer: SupportsIndex | None = None,
+) -> TablePlan: ...
+
+@final
+class Table:
+    @classmethod
+    def from_rows(
+        cls,
+        rows: Iterable[Buffer],
+        *,
+        directory: _Path | None = None,
+        room: SupportsIndex | None = None,
+        most_keys: SupportsIndex | None = None,
+        most_query: SupportsIndex | None = None,
+        most_answer: SupportsIndex | None = None,
+        progress: _Progress = None,
+    ) -> Table: ...
+    @classmethod
+    def from_items(
+        cls,
+        items: _Items,
+        *,
+        directory: _Path | None = None,
+        room: SupportsIndex | None = None,
+        most_keys: SupportsIndex | None = None,
+        most_query: SupportsIndex | None = None,
+        most_answer: SupportsIndex | None = None,
+        progress: _Progress = None,
+    ) -> Table: ...
+    # What pyarrow reads; it has no types.
+    @classmethod
+    def from_arrow(
+        cls,
+        source: Any,
+        *,
+        key: str | None = None,
+        directory: _Path | None = None,
+        room: SupportsIndex | None = None,
+        most_keys: SupportsIndex | None = None,
+        most_query: SupportsIndex | None = None,
+        most_answer: SupportsIndex | None = None,
+        progress: _Progress = None,
+    ) -> Table: ...
+    @classmethod
+    def open(cls, directory: _Path, *, verify: bool = True) -> Table: ...
+    @property
+    def schema(self) -> bytes: ...
+    @property
+    def plan(self) -> str: ...
+    @property
+    def directory(self) -> Path | None: ...
+    @property
+    def nbytes(self) -> int: ...
+    def answer(self, keys: TableKeys | Buffer, query: Buffer) -> bytes: ...
+    def answer_all(self, queries: Iterable[tuple[TableKeys | Buffer, Buffer]]) -> list[bytes]: ...
+    def set(self, rows: _Items, *, progress: _Progress = None) -> None: ...
+    def remove(self, keys: _Key | Iterable[_Key], *, progress: _Progress = None) -> None: ...
+    def refresh(self) -> bool: ...
+    def __len__(self) -> int: ...
+    def __reduce__(self) -> _Reduced: ...
+    def _repr_html_(self) -> str: ...
+
+@final
+class TableKeys:
+    def __new__(cls, data: Buffer) -> TableKeys: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __reduce_ex__(self, protocol: int) -> _Reduced: ...  # type: ignore[override]
+    def _repr_html_(self) -> str: ...
+
+@final
+class TableClient:
+    def __new__(cls, schema: Buffer) -> TableClient: ...
+    @staticmethod
+    def load(schema: Buffer, path: _Path) -> TableClient: ...
+    def with_schema(self, schema: Buffer) -> TableClient: ...
+    def keys(self) -> bytes: ...
+    def query(self, wanted: _Key | Iterable[_Key]) -> bytes: ...
+    def rows(self, answer: Buffer, wanted: _Key | Iterable[_Key]) -> list[bytes | None]: ...
+    def records(
+        self, answer: Buffer, wanted: _Key | Iterable[_Key]
+    ) -> list[dict[str, Any] | None]: ...
+    def save_secret(self, path: _Path) -> int: ...
+    @property
+    def schema(self) -> bytes: ...
+    @property
+    def security_bits(self) -> float: ...
+    @property
+    def keyed(self) -> bool: ...
+    @property
+    def fields(self) -> list[str]: ...
+    def __reduce__(self) -> _Reduced: ...
+    def _repr_html_(self) -> str: ...
+
 # What pickles call.
+def restore_table(directory: _Path) -> Table: ...
 def restore_context(state: str) -> Context: ...
 def restore_keys(state: str, elements: Sequence[int], relinearisation: bool) -> Keys: ...
 def restore_encryptor(state: str, key: Buffer) -> Encryptor: ...

@@ -160,6 +160,41 @@ class OutOfMemory(WindlassError, MemoryError):
     """How much, where it is known."""
 
 
+class DuplicateKey(ParameterError):
+    """A key of a table occurs twice."""
+
+    key: str = ""
+    """The key, as far as it can be printed."""
+
+
+class TableFull(WindlassError):
+    """A table has no place left for a row: make it anew, with room for more."""
+
+    key: str = ""
+    """The key of the row, as far as it can be printed."""
+
+
+class ServiceError(WindlassError):
+    """A lookup service refused, or said what cannot be understood."""
+
+    status: int = 0
+    """The status of its response; 0 where there was none."""
+    problem: str = ""
+    """The kind of the problem, as ``busy``; empty where the service named none."""
+    cause: str = ""
+    """What was wrong with this request."""
+    fix: str = ""
+    """What to do."""
+
+
+class ServiceUnavailable(ServiceError, ConnectionError):
+    """A lookup service cannot be reached, or had no time, however often it was asked."""
+
+
+class TableReplaced(ServiceError):
+    """A lookup service has another table than before: see :meth:`LookupService.refresh`."""
+
+
 class InternalError(WindlassError, RuntimeError):
     """A bug of this package."""
 

@@ -1,7 +1,8 @@
 //! The extension module of the Python package `windlass`.
 //!
 //! It converts: NumPy arrays into slots and back, errors into exceptions, values into pickles, long
-//! calls into calls that can be interrupted. What is computed is computed by the crate `windlass`.
+//! calls into calls that can be interrupted. What is computed is computed by the crates `windlass` and
+//! `windlass-retrieval`.
 #![deny(unsafe_code)]
 
 mod array;
@@ -30,6 +31,11 @@ mod server;
 mod setting;
 mod shared;
 mod sums;
+mod table_client;
+mod table_errors;
+mod table_keys;
+mod table_rows;
+mod tables;
 
 use pyo3::prelude::*;
 
@@ -63,6 +69,12 @@ mod _windlass {
     use super::server::PyServer;
     #[pymodule_export]
     use super::setting::PyContext;
+    #[pymodule_export]
+    use super::table_client::PyTableClient;
+    #[pymodule_export]
+    use super::table_keys::PyTableKeys;
+    #[pymodule_export]
+    use super::tables::{PyTable, PyTablePlan, restore_table, table_plan};
 
     use super::*;
 

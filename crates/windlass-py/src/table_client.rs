@@ -1,0 +1,339 @@
+//! Lookups in tables of any size: what a client does.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList};
+use windlass::rlwe::SecretKey;
+use windlass::wire::{from_bytes, load, save, to_bytes};
+use windlass_retrieval::{Answer, Client, Contents, KeyContext, Result, Schema, Setting, TableContext};
+
+use crate::error::{of_file, plain};
+use crate::runtime::quick;
+use crate::table_errors::raise_table;
+use crate::table_rows::{keys_of, numbers_of, row_bytes};
+
+/// A client of the library, and the process that its randomness belongs to: a fork copies it, and
+/// two processes must not encrypt with the same.
+struct Own {
+    process: u32,
+    client: Arc<Client>,
+}
+
+/// A client of a table: it asks for rows, and reads them out of answers.
+///
+/// Parameters
+/// ----------
+/// schema : bytes
+///     What the server publishes: :attr:`Table.schema`, or the file ``schema.json``. All of it is
+///     checked. The secret key is fresh; :meth:`load` takes one from a file.
+///
+/// Raises
+/// ------
+/// FileError, ParameterError
+///     For a schema that is none, or that no table has.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> table = wl.Table.from_items({"ada": b"1815", "alan": b"1912"})
+/// >>> client = wl.TableClient(table.schema)
+/// >>> client.security_bits >= 128
+/// True
+/// >>> client.rows(table.answer(client.keys(), client.query("ada")), "ada")
+/// [b'1815']
+#[pyclass(frozen, weakref, name = "TableClient", module = "windlass")]
+pub struct PyTableClient {
+    own: Mutex<Own>,
+    files: TableContext,
+    key_files: KeyContext,
+}
+
+/// What is asked for.
+enum Wanted {
+    Keys(Vec<Vec<u8>>),
+    Rows(Vec<usize>),
+}
+
+impl PyTableClient {
+    fn of(client: Client) -> Self {
+        let files = TableContext::new(client.setting(), client.schema());
+        let key_files = KeyContext::new(client.setting());
+        let own = Mutex::new(Own { process: std::process::id(), client: Arc::new(client) });
+        Self { own, files, key_files }
+    }
+
+    /// The client, with randomness of this process.
+    fn client(&self) -> Result<Arc<Client>> {
+        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
+        let process = std::process::id();
+        if own.process != process {
+            let secret = to_bytes(&self.key_files, own.client.secret())?;
+            let secret: SecretKey = from_bytes(&self.key_files, &secret)?;
+            let (schema, setting) = (own.client.schema().clone(), Arc::clone(own.client.setting()));
+            *own = Own { process, client: Arc::new(Client::with_secret(schema, &setting, secret)?) };
+        }
+        Ok(Arc::clone(&own.client))
+    }
+
+    /// Work with the client, without the interpreter's lock.
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Client) -> Result<T> + Send) -> PyResult<T> {
+        let done = quick(py, || Ok(self.client().and_then(|client| work(&client))))?;
+        done.map_err(|error| raise_table(py, error))
+    }
+
+    /// The schema. It is the same in forked processes.
+    fn table(&self) -> Schema {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner).client.schema().clone()
+    }
+
+    fn is_keyed(&self) -> bool {
+        matches!(self.table().contents, Contents::Keywords(_))
+    }
+
+    fn wanted(&self, given: &Bound<'_, PyAny>) -> PyResult<Wanted> {
+        Ok(if self.is_keyed() { Wanted::Keys(keys_of(given)?) } else { Wanted::Rows(numbers_of(given)?) })
+    }
+
+    fn read(&self, answer: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<Vec<Option<Vec<u8>>>> {
+        let (bytes, wanted) = (row_bytes(answer, "an answer")?, self.wanted(wanted)?);
+        self.with(answer.py(), |client| {
+            let answer: Answer = from_bytes(&self.files, &bytes)?;
+            match &wanted {
+                Wanted::Keys(keys) => client.rows_of_keys(&answer, keys),
+                Wanted::Rows(rows) => Ok(client.rows(&answer, rows.len())?.into_iter().map(Some).collect()),
+            }
+        })
+    }
+}
+
+fn read_schema(py: Python<'_>, schema: &Bound<'_, PyAny>) -> PyResult<(Schema, Arc<Setting>)> {
+    let text = row_bytes(schema, "a schema")?;
+    quick(py, || Ok(Schema::from_json(&text)))?.map_err(|error| raise_table(py, error))
+}
+
+#[pymethods]
+impl PyTableClient {
+    #[new]
+    fn new(py: Python<'_>, schema: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (schema, setting) = read_schema(py, schema)?;
+        let client = quick(py, || Ok(Client::new(schema, &setting)))?;
+        Ok(Self::of(client.map_err(|error| raise_table(py, error))?))
+    }
+
+    /// A client with the secret key in a file that :meth:`save_secret` or the command line wrote.
+    ///
+    /// A secret key serves every table with the same moduli.
+    ///
+    /// Parameters
+    /// ----------
+    /// schema : bytes
+    /// path : str or os.PathLike
+    ///
+    /// Raises
+    /// ------
+    /// FileError, OtherContext
+    ///     For a file that is no secret key of such a table.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pathlib, tempfile, windlass as wl
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "secret.key"
+    /// >>> table = wl.Table.from_rows([b"zero", b"one"])
+    /// >>> client = wl.TableClient(table.schema)
+    /// >>> _ = client.save_secret(path)
+    /// >>> answer = table.answer(client.keys(), client.query(1))
+    /// >>> wl.TableClient.load(table.schema, path).rows(answer, 1)
+    /// [b'one']
+    #[staticmethod]
+    fn load(py: Python<'_>, schema: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<Self> {
+        let (schema, setting) = read_schema(py, schema)?;
+        let context = KeyContext::new(&setting);
+        let secret = quick(py, || Ok(load::<_, SecretKey>(&path, &context)?.0));
+        let secret = secret.map_err(|error| of_file(py, error, &path))?;
+        let client = quick(py, || Ok(Client::with_secret(schema, &setting, secret)))?;
+        Ok(Self::of(client.map_err(|error| raise_table(py, error))?))
+    }
+
+    /// A client of another table with this one's secret key: keys of tables with the same moduli are
+    /// the same.
+    ///
+    /// Parameters
+    /// ----------
+    /// schema : bytes
+    ///
+    /// Raises
+    /// ------
+    /// OtherContext
+    ///     When that table has other moduli.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> years = wl.Table.from_rows([b"1815", b"1912"])
+    /// >>> names = wl.Table.from_rows([b"ada", b"alan"])
+    /// >>> client = wl.TableClient(years.schema)
+    /// >>> other = client.with_schema(names.schema)
+    /// >>> other.rows(names.answer(client.keys(), other.query(1)), 1)
+    /// [b'alan']
+    fn with_schema(&self, py: Python<'_>, schema: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (schema, setting) = read_schema(py, schema)?;
+        let client = self.with(py, |client| {
+            let secret = to_bytes(&self.key_files, client.secret())?;
+            let secret: SecretKey = from_bytes(&KeyContext::new(&setting), &secret)?;
+            Client::with_secret(schema, &setting, secret)
+        })?;
+        Ok(Self::of(client))
+    }
+
+    /// The keys that the server needs: sent once, for any number of queries.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    fn keys<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.with(py, |client| Ok(to_bytes(&self.key_files, &client.evaluation_keys()?)?))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The query for some rows. It does not tell which.
+    ///
+    /// Parameters
+    /// ----------
+    /// wanted : iterable, or one
+    ///     Keys (bytes, text, whole numbers) of a table by key; numbers of a table by number. At
+    ///     most 1024.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     For a number that the table does not have; for no row or too many.
+    fn query<'py>(&self, py: Python<'py>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
+        let wanted = self.wanted(wanted)?;
+        let bytes = self.with(py, |client| {
+            let query = match &wanted {
+                Wanted::Keys(keys) => client.query_keys(keys)?,
+                Wanted::Rows(rows) => client.query_rows(rows)?,
+            };
+            Ok(to_bytes(&self.files, &query)?)
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The rows in the answer to a query.
+    ///
+    /// Parameters
+    /// ----------
+    /// answer : bytes
+    /// wanted : iterable, or one
+    ///     What the query was for, in the same order.
+    ///
+    /// Returns
+    /// -------
+    /// list of bytes or None
+    ///     None for a key that is not there.
+    ///
+    /// Raises
+    /// ------
+    /// FileError, OtherContext, OtherKeyPair, ShapeError
+    ///     For an answer that is damaged, of another table, to another client's query, or to another
+    ///     number of rows.
+    fn rows<'py>(
+        &self,
+        answer: &Bound<'py, PyAny>,
+        wanted: &Bound<'py, PyAny>,
+    ) -> PyResult<Vec<Option<Bound<'py, PyBytes>>>> {
+        let rows = self.read(answer, wanted)?;
+        Ok(rows.into_iter().map(|row| row.map(|row| PyBytes::new(answer.py(), &row))).collect())
+    }
+
+    /// The rows in the answer to a query, as dictionaries of their columns.
+    ///
+    /// For tables that :meth:`Table.from_arrow` made, with the types that they had, and for those
+    /// that the command line made of CSV, whose cells are text.
+    ///
+    /// Parameters
+    /// ----------
+    /// answer, wanted
+    ///     As for :meth:`rows`.
+    ///
+    /// Returns
+    /// -------
+    /// list of dict or None
+    ///     None for a key that is not there, and for a row that was cleared.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     For a table whose rows have no columns.
+    /// FileError
+    ///     For a row that does not have the table's columns; and as :meth:`rows`.
+    fn records<'py>(&self, answer: &Bound<'py, PyAny>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let rows = self.rows(answer, wanted)?;
+        let restore = PyModule::import(answer.py(), "windlass._arrow")?.getattr("records")?;
+        Ok(restore.call1((self.fields(), rows))?.cast_into()?)
+    }
+
+    /// Writes the secret key to a new file that its owner alone may read (mode 0600).
+    ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     Bytes written.
+    ///
+    /// Raises
+    /// ------
+    /// FileExists
+    ///     When the file is there already; then it stays as it is.
+    fn save_secret(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        let saved = self.with(py, |client| Ok(save(&path, &self.key_files, client.secret())?));
+        saved.map_err(|error| of_file(py, error, &path))
+    }
+
+    /// The schema.
+    #[getter]
+    fn schema<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.table().to_json())
+    }
+
+    /// log2 of the work of the best known attack on what the server sees.
+    #[getter]
+    fn security_bits(&self) -> f64 {
+        self.files.setting().context().params().security().bits
+    }
+
+    /// Whether rows are asked for by a key, rather than by their number.
+    #[getter]
+    fn keyed(&self) -> bool {
+        self.is_keyed()
+    }
+
+    /// Names of the columns, where rows have some.
+    #[getter]
+    fn fields(&self) -> Vec<String> {
+        self.table().fields
+    }
+
+    fn __repr__(&self) -> String {
+        let by = if self.is_keyed() { "key" } else { "number" };
+        format!("<windlass.TableClient, rows by {by}, {:.1} bits of security>", self.security_bits())
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<()> {
+        let message = "a client of a table holds a secret key, which is not pickled: save it by name with client.save_secret(path), and load it with TableClient.load(schema, path)";
+        Err(plain(py, "SecretNotPickled", message))
+    }
+}

@@ -1,0 +1,35 @@
+//! Errors of lookups as exceptions.
+
+use pyo3::prelude::*;
+use windlass_retrieval::Error;
+
+use crate::error::{exception, of_file, plain, raise};
+
+/// The exception for an error of a lookup.
+pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
+    let message = error.to_string();
+    match error {
+        Error::Library(error) => raise(py, error),
+        Error::Wire(error) => raise(py, error.into()),
+        Error::Rlwe(error) => raise(py, error.into()),
+        Error::OtherKeyPair(error) => raise(py, error.into()),
+        Error::OutOfRange(error) => raise(py, error.into()),
+        Error::NotDecryptable => plain(py, "OtherKeyPair", message),
+        Error::MissingKey { .. } => plain(py, "MissingKeys", message),
+        Error::OtherTable { .. } => plain(py, "OtherContext", message),
+        Error::NoPlan { .. } => plain(py, "NoParameters", message),
+        Error::Full { key } => exception(py, "TableFull", message, |data| data.set_item("key", key)),
+        Error::DuplicateKey { key } => exception(py, "DuplicateKey", message, |data| data.set_item("key", key)),
+        Error::Mismatch { got, expected, .. } => exception(py, "ShapeError", message, |data| {
+            data.set_item("expected", expected)?;
+            data.set_item("got", got)
+        }),
+        Error::OutOfMemory { bytes, .. } => exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes)),
+        Error::BadFile { path, reason } => of_file(py, plain(py, "FileError", reason), &path),
+        Error::BadSchema { .. } | Error::BadRow => plain(py, "FileError", message),
+        Error::Empty | Error::RowTooLong { .. } | Error::EntryTooLong { .. } | Error::WrongQuestion { .. } => {
+            plain(py, "ParameterError", message)
+        }
+        _ => plain(py, "WindlassError", message),
+    }
+}

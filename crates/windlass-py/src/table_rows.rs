@@ -1,0 +1,170 @@
+//! Rows and keys of tables, out of Python's values.
+
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyString};
+
+use crate::error::plain;
+use crate::natural::Natural;
+use crate::pickle::Bytes;
+
+/// Strings of bytes, one after another: a million of them are two pieces of memory.
+#[derive(Debug, Default)]
+pub struct Packed {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Packed {
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    /// Each of them.
+    pub fn slices(&self) -> Vec<&[u8]> {
+        let begins = std::iter::once(0).chain(self.ends.iter().copied());
+        begins.zip(&self.ends).map(|(begin, &end)| &self.bytes[begin..end]).collect()
+    }
+}
+
+/// What is to become a table.
+pub struct Source {
+    pub keys: Option<Packed>,
+    pub rows: Packed,
+    pub fields: Vec<String>,
+    pub key: Option<String>,
+}
+
+/// Looks at the bytes of anything that has some.
+fn look<T>(given: &Bound<'_, PyAny>, what: &str, look: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
+    if let Ok(bytes) = given.cast::<PyBytes>() {
+        return Ok(look(bytes.as_bytes()));
+    }
+    let refused = |_| plain(given.py(), "DTypeError", format!("{what} is bytes, not {}", kind(given)));
+    Ok(look(Bytes::of(given).map_err(refused)?.slice()?))
+}
+
+fn kind(given: &Bound<'_, PyAny>) -> String {
+    given.get_type().name().map_or_else(|_| "this".to_owned(), |name| name.to_string())
+}
+
+/// The bytes of a row, a query or an answer.
+pub fn row_bytes(given: &Bound<'_, PyAny>, what: &str) -> PyResult<Vec<u8>> {
+    look(given, what, <[u8]>::to_vec)
+}
+
+/// The bytes of a key: bytes as they are, text as UTF-8, whole numbers as their digits.
+pub fn key_bytes(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+    let py = given.py();
+    if let Ok(text) = given.cast::<PyString>() {
+        return Ok(text.to_str()?.as_bytes().to_vec());
+    }
+    if given.is_instance_of::<PyBool>() {
+        return Err(plain(py, "DTypeError", format!("a key is bytes, text or a whole number, not {}", given.repr()?)));
+    }
+    // Numbers of NumPy have a buffer, too.
+    if let Ok(number) = PyModule::import(py, "operator")?.getattr("index")?.call1((given,)) {
+        return Ok(number.str()?.to_str()?.as_bytes().to_vec());
+    }
+    look(given, "a key, where it is no text and no whole number,", <[u8]>::to_vec)
+}
+
+/// The rows of an iterable.
+pub fn rows_of(rows: &Bound<'_, PyAny>) -> PyResult<Packed> {
+    let py = rows.py();
+    if is_one(rows) || rows.hasattr("items")? {
+        return Err(plain(py, "DTypeError", format!("rows are an iterable of bytes, not {}", kind(rows))));
+    }
+    let mut packed = Packed::default();
+    for row in iterate(rows, "rows are an iterable of bytes")? {
+        look(&row?, "a row", |bytes| packed.push(bytes))?;
+    }
+    Ok(packed)
+}
+
+fn iterate<'py>(given: &Bound<'py, PyAny>, wanted: &str) -> PyResult<Bound<'py, pyo3::types::PyIterator>> {
+    given.try_iter().map_err(|_| plain(given.py(), "DTypeError", format!("{wanted}, not {}", kind(given))))
+}
+
+/// The pairs of a mapping, or of an iterable of pairs.
+pub fn pairs_of<'py>(given: &Bound<'py, PyAny>, wanted: &str) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    let items = if given.hasattr("items")? { given.call_method0("items")? } else { given.clone() };
+    let pair = |item: PyResult<Bound<'py, PyAny>>| {
+        let item = item?;
+        item.extract().map_err(|_| plain(given.py(), "DTypeError", format!("{wanted}, not {}", kind(&item))))
+    };
+    iterate(&items, wanted)?.map(pair).collect()
+}
+
+/// Keys and rows.
+pub fn items_of(items: &Bound<'_, PyAny>) -> PyResult<(Packed, Packed)> {
+    let (mut keys, mut rows) = (Packed::default(), Packed::default());
+    for (key, row) in pairs_of(items, "items are a mapping, or pairs of a key and a row")? {
+        keys.push(&key_bytes(&key)?);
+        look(&row, "a row", |bytes| rows.push(bytes))?;
+    }
+    Ok((keys, rows))
+}
+
+/// Whether it is one key, rather than an iterable of keys.
+fn is_one(given: &Bound<'_, PyAny>) -> bool {
+    let bytes = given.is_instance_of::<PyBytes>() || given.is_instance_of::<pyo3::types::PyByteArray>();
+    bytes || given.is_instance_of::<PyString>() || given.try_iter().is_err()
+}
+
+/// One key, or those of an iterable.
+pub fn keys_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
+    if is_one(given) {
+        return Ok(vec![key_bytes(given)?]);
+    }
+    given.try_iter()?.map(|key| key_bytes(&key?)).collect()
+}
+
+/// One row number, or those of an iterable.
+pub fn numbers_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
+    let number = |given: &Bound<'_, PyAny>| Ok(given.extract::<Natural>()?.0 as usize);
+    if is_one(given) {
+        return Ok(vec![number(given)?]);
+    }
+    given.try_iter()?.map(|given| number(&given?)).collect()
+}
+
+/// Cells of a column: the ends of all, and their bytes.
+type Column<'py> = (PyReadonlyArray1<'py, i64>, PyReadonlyArray1<'py, u8>);
+
+/// The rows of a table of columns: (names, number of the key column, columns).
+pub fn with_columns(cells: &Bound<'_, PyAny>, key: Option<&str>) -> PyResult<Source> {
+    let (fields, position, columns): (Vec<String>, Option<usize>, Vec<Column<'_>>) = cells.extract()?;
+    let columns = columns.iter().map(|(ends, bytes)| Ok((ends.as_slice()?, bytes.as_slice()?)));
+    let columns = columns.collect::<PyResult<Vec<(&[i64], &[u8])>>>()?;
+    let count = columns.first().map_or(0, |(ends, _)| ends.len().saturating_sub(1));
+    let cell = |column: usize, row: usize| {
+        let (ends, bytes) = columns[column];
+        &bytes[ends[row] as usize..ends[row + 1] as usize]
+    };
+    let (mut rows, mut keys, mut record) = (Packed::default(), Packed::default(), Vec::new());
+    for row in 0..count {
+        record.clear();
+        for column in 0..columns.len() {
+            put_cell(&mut record, cell(column, row));
+        }
+        rows.push(&record);
+        if let Some(position) = position {
+            keys.push(cell(position, row));
+        }
+    }
+    Ok(Source { keys: position.map(|_| keys), rows, fields, key: key.map(str::to_owned) })
+}
+
+/// A field as [`windlass::lookup::encode_record`] writes it, of any bytes: its length (LEB128), then
+/// they.
+fn put_cell(out: &mut Vec<u8>, cell: &[u8]) {
+    let mut length = cell.len();
+    while length >= 0x80 {
+        out.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    out.push(length as u8);
+    out.extend_from_slice(cell);
+}

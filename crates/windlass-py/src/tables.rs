@@ -1,0 +1,732 @@
+//! Lookups in tables of any size: what a server makes and serves.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple, PyType};
+use windlass::rlwe::EvaluationKeys;
+use windlass::wire::from_bytes;
+use windlass_retrieval as retrieval;
+use windlass_retrieval::{
+    Answer, Contents, Error, KeyChange, Plan, Query, RowChange, RowStatistics, Seconds, TableContext, Wish, fresh_seed,
+};
+
+use crate::error::{of_file, plain};
+use crate::natural::Natural;
+use crate::runtime::{long, quick};
+use crate::table_errors::raise_table;
+use crate::table_keys::Given;
+use crate::table_rows::{Source, items_of, key_bytes, keys_of, numbers_of, pairs_of, row_bytes, rows_of, with_columns};
+
+/// How often bins that do not take all entries are planned anew, each time with a twentieth more.
+const TRIES: u32 = 8;
+
+/// A version of a table, with what its queries and answers are read with.
+struct Version {
+    table: retrieval::Table,
+    files: TableContext,
+    /// What names it, for a table in a directory.
+    mark: Option<[u8; 32]>,
+}
+
+impl Version {
+    fn new(table: retrieval::Table, mark: Option<[u8; 32]>) -> Self {
+        Self { files: TableContext::new(table.setting(), table.schema()), table, mark }
+    }
+
+    fn open(directory: &Path, verify: bool) -> retrieval::Result<Self> {
+        let mark = retrieval::Table::fingerprint(directory)?;
+        Ok(Self::new(retrieval::Table::open(directory, verify)?, Some(mark)))
+    }
+}
+
+/// What a plan must keep to, from arguments.
+fn wish(limits: [Option<Natural>; 3], room: Option<Natural>) -> Wish {
+    let [keys, query, answer] = limits.map(|limit| limit.map(|limit| limit.0));
+    Wish { keys, query, answer, room: room.map(|room| room.0 as usize) }
+}
+
+/// The layout of rows like these.
+fn plan_for(rows: RowStatistics, keyed: bool, slack: f64, wish: &Wish) -> retrieval::Result<Plan> {
+    if keyed { Plan::keywords(rows, &fresh_seed()?, slack, wish) } else { Plan::rows(rows, wish) }
+}
+
+impl Source {
+    /// Prepares the table, with more room where entries do not fit.
+    fn prepare(
+        &self,
+        wish: &Wish,
+        directory: Option<&Path>,
+        observer: &retrieval::Observer<'_>,
+    ) -> retrieval::Result<Version> {
+        let rows = self.rows.slices();
+        let statistics = RowStatistics::of(&rows)?;
+        let keyed: Option<Vec<(&[u8], &[u8])>> =
+            self.keys.as_ref().map(|keys| keys.slices().into_iter().zip(rows.iter().copied()).collect());
+        for attempt in 0..TRIES {
+            let slack = 1.0 + f64::from(attempt) / 20.0;
+            let mut plan = plan_for(statistics, keyed.is_some(), slack, wish)?;
+            plan.schema.fields.clone_from(&self.fields);
+            plan.schema.key.clone_from(&self.key);
+            if directory.is_none() {
+                windlass::check_memory("the prepared table", plan.sizes.prepared)?;
+            }
+            let made = match (directory, &keyed) {
+                (None, None) => retrieval::Table::of_rows(&plan, &rows, observer),
+                (None, Some(keyed)) => retrieval::Table::of_keywords(&plan, keyed, observer),
+                (Some(path), None) => retrieval::Table::create_rows(path, &plan.schema, &rows, observer),
+                (Some(path), Some(keyed)) => retrieval::Table::create_keywords(path, &plan.schema, keyed, observer),
+            };
+            match made {
+                Err(Error::Full { .. }) if attempt + 1 < TRIES => {
+                    // Entries are placed before any piece is made: nothing but the plan is there.
+                    if let Some(path) = directory {
+                        let _ = std::fs::remove_file(path.join("building.json"));
+                    }
+                }
+                made => {
+                    let mark = directory.map(retrieval::Table::fingerprint).transpose()?;
+                    return Ok(Version::new(made?, mark));
+                }
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+}
+
+/// How a table would be laid out, and what it would take: nothing is made.
+///
+/// Made by :func:`table_plan`; ``print(plan)`` shows all of it.
+#[pyclass(frozen, name = "TablePlan", module = "windlass")]
+pub struct PyTablePlan {
+    plan: Plan,
+}
+
+#[pymethods]
+impl PyTablePlan {
+    /// Bytes of a client's evaluation keys, sent once.
+    #[getter]
+    fn keys_bytes(&self) -> u64 {
+        self.plan.sizes.keys
+    }
+
+    /// Bytes of the query for one row.
+    #[getter]
+    fn query_bytes(&self) -> u64 {
+        self.plan.traffic[0]
+    }
+
+    /// Bytes of the answer for one row.
+    #[getter]
+    fn answer_bytes(&self) -> u64 {
+        self.plan.traffic[1]
+    }
+
+    /// Bytes of the prepared table.
+    #[getter]
+    fn prepared_bytes(&self) -> u64 {
+        self.plan.sizes.prepared
+    }
+
+    /// Seconds that preparing takes on one core of the machine of the record.
+    #[getter]
+    fn prepare_seconds(&self) -> f64 {
+        self.plan.seconds.prepare
+    }
+
+    /// Seconds that the answer to one query takes on one core of that machine.
+    #[getter]
+    fn answer_seconds(&self) -> f64 {
+        self.plan.seconds.answer
+    }
+
+    /// log2 of the work of the best known attack.
+    #[getter]
+    fn security_bits(&self) -> f64 {
+        self.plan.schema.shape.moduli.params().map_or(0.0, |params| params.security().bits)
+    }
+
+    fn __str__(&self) -> String {
+        self.plan.explain()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<windlass.TablePlan: keys {}, query {}, answer {}, prepared table {}>",
+            retrieval::size(self.plan.sizes.keys),
+            retrieval::size(self.plan.traffic[0]),
+            retrieval::size(self.plan.traffic[1]),
+            retrieval::size(self.plan.sizes.prepared)
+        )
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.str()?,))?.extract()
+    }
+}
+
+/// What a table of so many rows would take: sizes and seconds, before anything is made.
+///
+/// Parameters
+/// ----------
+/// rows : int
+///     How many.
+/// bytes : int
+///     Bytes of each; of the longest, where they differ.
+/// keyed : bool
+///     Whether rows are asked for by a key, rather than by their number.
+/// room : int, optional
+///     Rows that there shall be room for.
+/// most_keys, most_query, most_answer : int, optional
+///     Most bytes of a client's keys, of the query for one row, of its answer.
+///
+/// Returns
+/// -------
+/// TablePlan
+///
+/// Raises
+/// ------
+/// NoParameters
+///     When no layout keeps to all limits.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> plan = wl.table_plan(1_000_000, 100, keyed=True)
+/// >>> print(plan)                                     # doctest: +ELLIPSIS
+/// table ...
+/// >>> plan.query_bytes < 64_000
+/// True
+#[pyfunction]
+#[pyo3(signature = (rows, bytes, *, keyed=false, room=None, most_keys=None, most_query=None, most_answer=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+pub fn table_plan(
+    py: Python<'_>,
+    rows: Natural,
+    bytes: Natural,
+    keyed: bool,
+    room: Option<Natural>,
+    most_keys: Option<Natural>,
+    most_query: Option<Natural>,
+    most_answer: Option<Natural>,
+) -> PyResult<PyTablePlan> {
+    let (count, longest) = (rows.0 as usize, bytes.0 as usize);
+    let statistics = RowStatistics { count, longest, fixed: longest > 0, total: rows.0.saturating_mul(bytes.0) };
+    let wish = wish([most_keys, most_query, most_answer], room);
+    let plan = quick(py, || Ok(plan_for(statistics, keyed, 1.0, &wish)))?;
+    Ok(PyTablePlan { plan: plan.map_err(|error| raise_table(py, error))? })
+}
+
+/// A prepared table that is asked without being told for which row.
+///
+/// Made by :meth:`from_rows`, :meth:`from_items` or :meth:`from_arrow`, in memory or in a directory;
+/// a table in a directory is mapped, so that any number of processes share one copy, and can be
+/// changed while it is asked.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> table = wl.Table.from_items({"ada": b"1815", "alan": b"1912"})       # server
+/// >>> client = wl.TableClient(table.schema)                                # client
+/// >>> keys, query = client.keys(), client.query(["alan", "nobody"])
+/// >>> answer = table.answer(keys, query)                                   # server
+/// >>> client.rows(answer, ["alan", "nobody"])                              # client
+/// [b'1912', None]
+#[pyclass(frozen, weakref, name = "Table", module = "windlass")]
+pub struct PyTable {
+    current: RwLock<Arc<Version>>,
+    directory: Option<PathBuf>,
+}
+
+impl PyTable {
+    fn current(&self) -> Arc<Version> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn replace(&self, version: Version) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(version);
+    }
+
+    /// Prepares a table.
+    fn make(
+        py: Python<'_>,
+        source: Source,
+        wish: Wish,
+        directory: Option<PathBuf>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let place = directory.clone();
+        let made = long(py, progress, "table", move |ticker| {
+            Ok(source.prepare(&wish, place.as_deref(), &|done, count| ticker.tell(done, count)))
+        })?;
+        let version = made.map_err(|error| raise_table(py, error))?;
+        Ok(Self { current: RwLock::new(Arc::new(version)), directory })
+    }
+
+    fn place(&self, py: Python<'_>) -> PyResult<&Path> {
+        let message = "a table in memory cannot be changed: make it in a directory (directory=...)";
+        self.directory.as_deref().ok_or_else(|| plain(py, "ParameterError", message))
+    }
+
+    /// Changes the table in its directory.
+    fn change(
+        &self,
+        py: Python<'_>,
+        progress: Option<&Bound<'_, PyAny>>,
+        change: impl FnOnce(&Path, &retrieval::Observer<'_>) -> retrieval::Result<retrieval::Table> + Send + 'static,
+    ) -> PyResult<()> {
+        let place = self.place(py)?.to_owned();
+        let changed = long(py, progress, "table", move |ticker| {
+            let changed = change(&place, &|done, count| ticker.tell(done, count));
+            Ok(changed.and_then(|table| Ok((retrieval::Table::fingerprint(&place)?, table))))
+        })?;
+        let (mark, table) = changed.map_err(|error| raise_table(py, error))?;
+        self.replace(Version::new(table, Some(mark)));
+        Ok(())
+    }
+
+    fn is_keyed(&self) -> bool {
+        matches!(self.current().table.schema().contents, Contents::Keywords(_))
+    }
+}
+
+#[pymethods]
+impl PyTable {
+    /// A table of rows that are asked for by their number, from 0.
+    ///
+    /// Parameters
+    /// ----------
+    /// rows : iterable of bytes
+    ///     At least one; of any lengths.
+    /// directory : str or os.PathLike, optional
+    ///     Where the prepared table is written; in memory without. What was begun there with the
+    ///     same rows goes on where it was stopped.
+    /// room : int, optional
+    ///     Rows that there shall be room for.
+    /// most_keys, most_query, most_answer : int, optional
+    ///     Most bytes of a client's keys, of the query for one row, of its answer.
+    /// progress : bool or callable, optional
+    ///     False for no bar; or what is called with (done, count).
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     Without rows.
+    /// NoParameters
+    ///     When no layout keeps to all limits.
+    /// FileError
+    ///     For a directory that cannot be written, or holds another table.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> table = wl.Table.from_rows([b"zero", b"one", b"two"])
+    /// >>> client = wl.TableClient(table.schema)
+    /// >>> client.rows(table.answer(client.keys(), client.query([2])), [2])
+    /// [b'two']
+    #[classmethod]
+    #[pyo3(signature = (rows, *, directory=None, room=None, most_keys=None, most_query=None, most_answer=None,
+        progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn from_rows(
+        class: &Bound<'_, PyType>,
+        rows: &Bound<'_, PyAny>,
+        directory: Option<PathBuf>,
+        room: Option<Natural>,
+        most_keys: Option<Natural>,
+        most_query: Option<Natural>,
+        most_answer: Option<Natural>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let source = Source { keys: None, rows: rows_of(rows)?, fields: Vec::new(), key: None };
+        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), directory, progress)
+    }
+
+    /// A table of rows that are asked for by a key. Keys are not published.
+    ///
+    /// Parameters
+    /// ----------
+    /// items : mapping, or iterable of pairs
+    ///     Keys are bytes, text (which is taken as UTF-8) or whole numbers (as their digits), and
+    ///     occur once; rows are bytes.
+    /// directory, room, most_keys, most_query, most_answer, progress
+    ///     As for :meth:`from_rows`.
+    ///
+    /// Raises
+    /// ------
+    /// DuplicateKey
+    ///     For a key that occurs twice.
+    /// ParameterError, NoParameters, FileError
+    ///     As :meth:`from_rows`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> table = wl.Table.from_items([("ada", b"1815"), (b"\x00\xff", b"bytes"), (7, b"seven")])
+    /// >>> client = wl.TableClient(table.schema)
+    /// >>> client.rows(table.answer(client.keys(), client.query([7, "8"])), [7, "8"])
+    /// [b'seven', None]
+    #[classmethod]
+    #[pyo3(signature = (items, *, directory=None, room=None, most_keys=None, most_query=None, most_answer=None,
+        progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn from_items(
+        class: &Bound<'_, PyType>,
+        items: &Bound<'_, PyAny>,
+        directory: Option<PathBuf>,
+        room: Option<Natural>,
+        most_keys: Option<Natural>,
+        most_query: Option<Natural>,
+        most_answer: Option<Natural>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (keys, rows) = items_of(items)?;
+        let source = Source { keys: Some(keys), rows, fields: Vec::new(), key: None };
+        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), directory, progress)
+    }
+
+    /// A table of the rows of anything that pyarrow reads.
+    ///
+    /// All columns of a row are encoded as the command line encodes a line of CSV, binary columns
+    /// byte for byte. :meth:`TableClient.records` gives dictionaries back: whole numbers, floating
+    /// point (as float), decimals, booleans, text, binary, dates, timestamps (to microseconds, those
+    /// with a zone in UTC) and nulls are restored; other types are refused.
+    ///
+    /// Parameters
+    /// ----------
+    /// source : pyarrow.Table, pyarrow.RecordBatchReader, str or os.PathLike
+    ///     A path is read by ``pyarrow.dataset``: a Parquet, Feather or CSV file (by its ending), or
+    ///     a directory of Parquet.
+    /// key : str, optional
+    ///     The column that names each row once; without it rows are asked for by number.
+    /// directory, room, most_keys, most_query, most_answer, progress
+    ///     As for :meth:`from_rows`.
+    ///
+    /// Raises
+    /// ------
+    /// MissingPackage
+    ///     Without pyarrow: ``pip install windlass[arrow]``.
+    /// DTypeError
+    ///     For a column of a type that is not restored.
+    /// UnknownName, DuplicateKey, ParameterError
+    ///     For a key column that is not there, repeats itself or has nulls.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> pa = __import__("pytest").importorskip("pyarrow")
+    /// >>> people = pa.table({"name": ["ada", "alan"], "born": [1815, 1912]})
+    /// >>> table = wl.Table.from_arrow(people, key="name")
+    /// >>> client = wl.TableClient(table.schema)
+    /// >>> client.records(table.answer(client.keys(), client.query("alan")), "alan")
+    /// [{'name': 'alan', 'born': 1912}]
+    #[classmethod]
+    #[pyo3(signature = (source, *, key=None, directory=None, room=None, most_keys=None, most_query=None,
+        most_answer=None, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn from_arrow(
+        class: &Bound<'_, PyType>,
+        source: &Bound<'_, PyAny>,
+        key: Option<&str>,
+        directory: Option<PathBuf>,
+        room: Option<Natural>,
+        most_keys: Option<Natural>,
+        most_query: Option<Natural>,
+        most_answer: Option<Natural>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let py = class.py();
+        let cells = PyModule::import(py, "windlass._arrow")?.getattr("cells")?.call1((source, key))?;
+        let source = with_columns(&cells, key)?;
+        Self::make(py, source, wish([most_keys, most_query, most_answer], room), directory, progress)
+    }
+
+    /// Opens a table that was made in a directory, by this package or by the command line.
+    ///
+    /// Parameters
+    /// ----------
+    /// directory : str or os.PathLike
+    /// verify : bool
+    ///     Whether the checksums of all pieces are computed, which reads them once.
+    ///
+    /// Raises
+    /// ------
+    /// FileError
+    ///     When something is missing or damaged; the message names the file.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pathlib, tempfile, windlass as wl
+    /// >>> place = pathlib.Path(tempfile.mkdtemp()) / "served"
+    /// >>> _ = wl.Table.from_items({"ada": b"1815"}, directory=place)
+    /// >>> table = wl.Table.open(place)
+    /// >>> table.set({"alan": b"1912"})
+    /// >>> len(table)
+    /// 2
+    #[classmethod]
+    #[pyo3(signature = (directory, *, verify=true))]
+    fn open(class: &Bound<'_, PyType>, directory: PathBuf, verify: bool) -> PyResult<Self> {
+        let py = class.py();
+        if !directory.exists() {
+            return Err(of_file(py, plain(py, "MissingFile", "there is no such directory"), &directory));
+        }
+        let place = directory.clone();
+        let version = long(py, None, "table", move |_| Ok(Version::open(&place, verify)))?;
+        let version = version.map_err(|error| raise_table(py, error))?;
+        Ok(Self { current: RwLock::new(Arc::new(version)), directory: Some(directory) })
+    }
+
+    /// What is published: the layout and the names of columns, no row and no key.
+    #[getter]
+    fn schema<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.current().table.schema().to_json())
+    }
+
+    /// The layout, security, sizes and seconds, as text.
+    #[getter]
+    fn plan(&self) -> String {
+        let version = self.current();
+        let (schema, setting) = (version.table.schema(), version.table.setting());
+        let sizes = schema.shape.sizes(setting);
+        let selections = schema.selections();
+        let ciphertexts = selections.div_ceil(schema.shape.selections) as u64;
+        let plan = Plan {
+            traffic: [ciphertexts * sizes.query, selections as u64 * sizes.answer],
+            seconds: Seconds { prepare: 0.0, answer: schema.shape.seconds(&sizes, selections) },
+            schema: schema.clone(),
+            sizes,
+            data: 0,
+        };
+        // It is prepared already.
+        plan.explain().replace("prepare 0.0 s, ", "")
+    }
+
+    /// Where it is, unless it is in memory.
+    #[getter]
+    fn directory(&self) -> Option<PathBuf> {
+        self.directory.clone()
+    }
+
+    /// Bytes of the prepared table.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        let version = self.current();
+        version.table.schema().shape.sizes(version.table.setting()).prepared
+    }
+
+    /// The answer to a query.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : TableKeys or bytes
+    ///     The client's evaluation keys; bytes are parsed anew in each call.
+    /// query : bytes
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///     What the client reads the rows from. It tells nobody else anything, and the server does
+    ///     the same work for every row, whether it is there or not.
+    ///
+    /// Raises
+    /// ------
+    /// OtherContext
+    ///     For a query for another table.
+    /// OtherKeyPair
+    ///     For keys and a query of two clients.
+    /// MissingKeys, FileError
+    ///     For keys that do not suffice; for bytes that are not what they should be.
+    fn answer<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        query: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let answers = self.answers(py, vec![(Given::of(keys)?, row_bytes(query, "a query")?)])?;
+        Ok(PyBytes::new(py, &answers[0]))
+    }
+
+    /// The answers to queries of any number of clients, which share passes through the table.
+    ///
+    /// Parameters
+    /// ----------
+    /// queries : iterable of (TableKeys or bytes, bytes)
+    ///
+    /// Returns
+    /// -------
+    /// list of bytes
+    ///
+    /// Raises
+    /// ------
+    /// WindlassError
+    ///     As :meth:`answer`; then there is no answer to any of them.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> table = wl.Table.from_rows([b"zero", b"one"])
+    /// >>> clients = [wl.TableClient(table.schema) for _ in range(2)]
+    /// >>> queries = [(wl.TableKeys(c.keys()), c.query(n)) for n, c in enumerate(clients)]
+    /// >>> answers = table.answer_all(queries)
+    /// >>> [c.rows(a, n) for n, (c, a) in enumerate(zip(clients, answers))]
+    /// [[b'zero'], [b'one']]
+    fn answer_all<'py>(&self, py: Python<'py>, queries: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let queries = pairs_of(queries, "queries are pairs of keys and bytes")?;
+        let given = queries.iter().map(|(keys, query)| Ok((Given::of(keys)?, row_bytes(query, "a query")?)));
+        let answers = self.answers(py, given.collect::<PyResult<_>>()?)?;
+        Ok(answers.iter().map(|answer| PyBytes::new(py, answer)).collect())
+    }
+
+    /// Adds and replaces rows of a table in a directory: all of them, or none.
+    ///
+    /// Whoever has the table open sees the version before or the one after, never half of both.
+    ///
+    /// Parameters
+    /// ----------
+    /// rows : mapping, or iterable of pairs
+    ///     From keys (of numbers, where rows are asked for by number; the one after the last adds a
+    ///     row) to rows.
+    /// progress : bool or callable, optional
+    ///
+    /// Raises
+    /// ------
+    /// TableFull
+    ///     When there is no room left.
+    /// ParameterError
+    ///     For a row that is longer than the longest was (of another length, where all had one), a
+    ///     number beyond the table, or a table in memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import tempfile, windlass as wl
+    /// >>> table = wl.Table.from_rows([b"zero", b"?"], directory=tempfile.mkdtemp() + "/t", room=9)
+    /// >>> table.set({1: b"one", 2: b"two"})
+    /// >>> client = wl.TableClient(table.schema)
+    /// >>> client.rows(table.answer(client.keys(), client.query([1, 2])), [1, 2])
+    /// [b'one', b'two']
+    #[pyo3(signature = (rows, *, progress=None))]
+    fn set(&self, py: Python<'_>, rows: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.place(py)?;
+        let pairs = pairs_of(rows, "rows to set are a mapping, or pairs of a key and a row")?;
+        if self.is_keyed() {
+            let change = |(key, row): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+                Ok(KeyChange::Set(key_bytes(key)?, row_bytes(row, "a row")?))
+            };
+            let changes = pairs.iter().map(change).collect::<PyResult<Vec<_>>>()?;
+            return self
+                .change(py, progress, move |place, observer| retrieval::Table::change_keys(place, &changes, observer));
+        }
+        let change = |(number, row): &(Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+            Ok(RowChange::Set(number.extract::<Natural>()?.0 as usize, row_bytes(row, "a row")?))
+        };
+        let changes = pairs.iter().map(change).collect::<PyResult<Vec<_>>>()?;
+        self.change(py, progress, move |place, observer| retrieval::Table::change_rows(place, &changes, observer))
+    }
+
+    /// Removes rows from a table in a directory; rows by number become empty.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : iterable, or one key
+    ///     A key that is not there is no error.
+    /// progress : bool or callable, optional
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     For a number beyond the table, or a table in memory.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import tempfile, windlass as wl
+    /// >>> table = wl.Table.from_items({"a": b"1", "b": b"2"}, directory=tempfile.mkdtemp() + "/t")
+    /// >>> table.remove(["a"])
+    /// >>> len(table)
+    /// 1
+    #[pyo3(signature = (keys, *, progress=None))]
+    fn remove(&self, py: Python<'_>, keys: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.place(py)?;
+        if self.is_keyed() {
+            let changes: Vec<KeyChange> = keys_of(keys)?.into_iter().map(KeyChange::Remove).collect();
+            return self
+                .change(py, progress, move |place, observer| retrieval::Table::change_keys(place, &changes, observer));
+        }
+        let changes: Vec<RowChange> = numbers_of(keys)?.into_iter().map(RowChange::Clear).collect();
+        self.change(py, progress, move |place, observer| retrieval::Table::change_rows(place, &changes, observer))
+    }
+
+    /// Takes the version that is in the directory now; whether that is another one.
+    ///
+    /// Raises
+    /// ------
+    /// FileError
+    ///     When it cannot be opened; then this version stays.
+    fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
+        let Some(place) = self.directory.clone() else { return Ok(false) };
+        let mark = self.current().mark;
+        let found = long(py, None, "table", move |_| {
+            let same = retrieval::Table::fingerprint(&place).map(|found| Some(found) == mark);
+            Ok(same.and_then(|same| if same { Ok(None) } else { Version::open(&place, false).map(Some) }))
+        })?;
+        let found = found.map_err(|error| raise_table(py, error))?;
+        Ok(found.map(|version| self.replace(version)).is_some())
+    }
+
+    fn __len__(&self) -> usize {
+        match &self.current().table.schema().contents {
+            Contents::Rows(rows) => rows.count,
+            Contents::Keywords(keywords) => keywords.count,
+        }
+    }
+
+    fn __str__(&self) -> String {
+        let by = if self.is_keyed() { "key" } else { "number" };
+        let place = self.directory.as_ref().map_or("in memory".to_owned(), |place| format!("in {}", place.display()));
+        let (rows, bytes) = (self.__len__(), retrieval::size(self.nbytes()));
+        format!("table of {rows} rows by {by}, {bytes} prepared, {place}")
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<windlass.Table: {}>", self.__str__())
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.repr()?,))?.extract()
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let message = "a table in memory is not pickled: make it in a directory, which other processes map";
+        let place = self.directory.as_ref().ok_or_else(|| plain(py, "ParameterError", message))?;
+        crate::pickle::reduce(py, "restore_table", (place.as_os_str(),))
+    }
+}
+
+/// The table of a pickle: that in the directory, in the version that is there now.
+#[pyfunction]
+pub fn restore_table(py: Python<'_>, directory: PathBuf) -> PyResult<PyTable> {
+    PyTable::open(&py.get_type::<PyTable>(), directory, false)
+}
+
+impl PyTable {
+    fn answers(&self, py: Python<'_>, given: Vec<(Given, Vec<u8>)>) -> PyResult<Vec<Vec<u8>>> {
+        if given.is_empty() {
+            return Ok(Vec::new());
+        }
+        let version = self.current();
+        let quiet = pyo3::types::PyBool::new(py, false).to_owned().into_any();
+        let answers = long(py, Some(&quiet), "answer", move |_| Ok(answer_all(&version, &given)))?;
+        answers.map_err(|error| raise_table(py, error))
+    }
+}
+
+fn answer_all(version: &Version, given: &[(Given, Vec<u8>)]) -> retrieval::Result<Vec<Vec<u8>>> {
+    let read = |(keys, query): &(Given, Vec<u8>)| -> retrieval::Result<(Arc<EvaluationKeys>, Query)> {
+        Ok((keys.read()?, from_bytes(&version.files, query)?))
+    };
+    let read = given.iter().map(read).collect::<retrieval::Result<Vec<_>>>()?;
+    let queries: Vec<(&EvaluationKeys, &Query)> = read.iter().map(|(keys, query)| (&**keys, query)).collect();
+    let answers: Vec<Answer> = version.table.answer_all(&queries)?;
+    let bytes = |answer: &Answer| Ok(windlass::wire::to_bytes(&version.files, answer)?.to_vec());
+    answers.iter().map(bytes).collect()
+}

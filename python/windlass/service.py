@@ -1,0 +1,323 @@
+"""Private lookups over HTTP: a client of ``windlass serve``, with nothing but Python's own library.
+
+A service publishes a schema (``GET /schema``), keeps evaluation keys by the SHA-256 of their file
+(``PUT /keys/...``) and answers queries (``POST /ask?keys=...``). It sees keys and ciphertexts only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import os
+import ssl
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from windlass._windlass import TableClient
+from windlass.errors import (
+    DTypeError,
+    OtherContext,
+    ParameterError,
+    ServiceError,
+    ServiceUnavailable,
+    TableReplaced,
+)
+
+__all__ = ["LookupService"]
+
+_Key = str | bytes | int
+
+_TEXT = 1 << 20
+"""Longest schema, or problem, that is read."""
+_ANSWER = 1 << 28
+"""Longest answer that is read."""
+_LONGEST_WAIT = 30.0
+"""Longest time between two attempts, in seconds."""
+_BUSY = (429, 500, 502, 503, 504)
+"""What another attempt may help against."""
+_GONE = (404, 410)
+
+
+@dataclass(frozen=True)
+class _Response:
+    status: int
+    retry_after: float | None
+    body: bytes
+
+    def problem(self) -> dict[str, str]:
+        """What it says of a refusal: a stranger's words, shortened."""
+        try:
+            said = json.loads(self.body)
+        except ValueError:
+            return {}
+        if not isinstance(said, dict):
+            return {}
+        texts = ((name, str(text)[:300]) for name, text in said.items())
+        return {str(name): "".join(c if c.isprintable() else " " for c in t) for name, t in texts}
+
+    def kind(self) -> str:
+        """The last part of the problem's type."""
+        return self.problem().get("type", "").rpartition("#")[2]
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """A redirect would turn an upload into a question for something else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+class LookupService:
+    """A lookup service, and its client: keys are made once and uploaded once.
+
+    Parameters
+    ----------
+    url : str
+        As ``http://127.0.0.1:8765`` or ``https://lookups.example.org``.
+    secret : str or os.PathLike, optional
+        The file of the secret key. It is made (mode 0600) if it is missing; without it the secret
+        key ends with this object.
+    timeout : float
+        Seconds for one response.
+    retries : int
+        How often a request is sent again that the service had no time for, or that did not reach
+        it. Waits are those that the service states (``Retry-After``), else they double from half a
+        second; none is longer than 30 seconds.
+    tls : ssl.SSLContext, optional
+        For ``https``; by default certificates are those that the system trusts.
+
+    Raises
+    ------
+    ServiceUnavailable
+        When the service cannot be reached.
+    ServiceError, FileError
+        When it says something that is no schema; for a secret key of something else.
+
+    Examples
+    --------
+    >>> import windlass as wl
+    >>> service = wl.LookupService("http://127.0.0.1:8765")     # doctest: +SKIP
+    >>> service.ask("user-0765432")                             # doctest: +SKIP
+    [b'...']
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        secret: str | os.PathLike[str] | None = None,
+        timeout: float = 120.0,
+        retries: int = 5,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        if not isinstance(url, str):
+            raise DTypeError(f"a URL is text, not {type(url).__name__}")
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ParameterError(f"{url!r} is not the URL of a service: http://HOST:PORT is one")
+        if retries < 0 or not timeout > 0:
+            raise ParameterError("retries are not negative, and a timeout is positive")
+        self._url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        self._timeout = timeout
+        self._retries = retries
+        handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
+        if tls is not None:
+            handlers.append(urllib.request.HTTPSHandler(context=tls))
+        self._opener = urllib.request.build_opener(*handlers)
+        self._lock = threading.Lock()
+        self._uploads = 0
+        self._adopt(self._client(self._fetch(), secret))
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self._url
+
+    @property
+    def client(self) -> TableClient:
+        """The client of the service's table."""
+        return self._table
+
+    @property
+    def security_bits(self) -> float:
+        """log2 of the work of the best known attack on what the service sees."""
+        return self._table.security_bits
+
+    @property
+    def uploads(self) -> int:
+        """How often keys were uploaded."""
+        return self._uploads
+
+    def ask(self, wanted: _Key | Iterable[_Key]) -> list[bytes | None]:
+        """Rows of the table; the service does not learn which.
+
+        Parameters
+        ----------
+        wanted : one key or number, or an iterable of them
+
+        Returns
+        -------
+        list of bytes or None
+            None for a key that is not there.
+
+        Raises
+        ------
+        TableReplaced
+            When the service has a table of another layout since: see :meth:`refresh`.
+        ServiceUnavailable
+            When it had no time or was not there, however often it was asked.
+        ServiceError
+            When it refused: the attributes say why, and what to do.
+        """
+        table, wanted, answer = self._asked(wanted)
+        return table.rows(answer, wanted)
+
+    def records(self, wanted: _Key | Iterable[_Key]) -> list[dict[str, Any] | None]:
+        """As :meth:`ask`, rows as dictionaries of their columns."""
+        table, wanted, answer = self._asked(wanted)
+        return table.records(answer, wanted)
+
+    def refresh(self) -> bool:
+        """Takes the schema that the service has now; whether its layout is another one.
+
+        The secret key stays where the new table has the same moduli, else a fresh one is made.
+        """
+        schema = self._fetch()
+        if schema == self._table.schema:
+            return False
+        try:
+            client = self._table.with_schema(schema)
+        except OtherContext:
+            client = TableClient(schema)
+        with self._lock:
+            self._adopt(client)
+        return True
+
+    def stats(self) -> dict[str, Any]:
+        """What the service says of its table, keys and queue (``GET /stats.json``)."""
+        response = self._send("GET", "/stats.json", None, _TEXT)
+        self._expect(response, 200)
+        said = json.loads(response.body)
+        return dict(said)
+
+    def __repr__(self) -> str:
+        """Where it is, and how it is asked."""
+        by = "key" if self._table.keyed else "number"
+        bits = f"{self.security_bits:.1f}"
+        return f"<windlass.LookupService {self._url}, rows by {by}, {bits} bits of security>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Refuses: it holds a secret key."""
+        return self._table.__reduce__()
+
+    def _client(self, schema: bytes, secret: str | os.PathLike[str] | None) -> TableClient:
+        if secret is None:
+            return TableClient(schema)
+        if not os.path.exists(secret):
+            client = TableClient(schema)
+            client.save_secret(secret)
+            return client
+        return TableClient.load(schema, secret)
+
+    def _adopt(self, table: TableClient) -> None:
+        keys = table.keys()
+        self._table, self._keys, self._name = table, keys, hashlib.sha256(keys).hexdigest()
+        self._known = False
+
+    def _asked(self, wanted: Any) -> tuple[TableClient, list[_Key], bytes]:
+        """The client, what was asked for, and the answer."""
+        many = not isinstance(wanted, (str, bytes, bytearray)) and hasattr(wanted, "__iter__")
+        listed: list[_Key] = list(wanted) if many else [wanted]
+        with self._lock:
+            table = self._table
+            if not self._known:
+                if self._send("HEAD", f"/keys/{self._name}", None, 0).status != 200:
+                    self._upload()
+                self._known = True
+            name = self._name
+        query = table.query(listed)
+        for _ in range(self._retries + 1):
+            response = self._send("POST", f"/ask?keys={name}", query, _ANSWER)
+            if response.status not in _GONE or response.kind() not in ("unknown-keys", ""):
+                break
+            # They had to make room for those of others.
+            with self._lock:
+                self._upload()
+        self._expect(response, 200)
+        return table, listed, response.body
+
+    def _upload(self) -> None:
+        self._uploads += 1
+        response = self._send("PUT", f"/keys/{self._name}", self._keys, _TEXT)
+        self._expect(response, 200, 201, 204)
+
+    def _fetch(self) -> bytes:
+        response = self._send("GET", "/schema", None, _TEXT)
+        self._expect(response, 200)
+        return response.body
+
+    def _expect(self, response: _Response, *wanted: int) -> None:
+        if response.status in wanted:
+            return
+        said, kind = response.problem(), response.kind()
+        cause, fix = said.get("detail", ""), said.get("fix", "")
+        title = said.get("title", http.client.responses.get(response.status, "refused"))
+        told = ": ".join(text for text in (title, cause) if text) + (f"; {fix}" if fix else "")
+        message = f"{self._url} refuses ({response.status}): {told}"
+        error = ServiceError
+        if response.status in _BUSY:
+            error = ServiceUnavailable
+        elif kind == "other-table":
+            error = TableReplaced
+        raise error(message, status=response.status, problem=kind, cause=cause, fix=fix)
+
+    def _send(self, method: str, path: str, body: bytes | None, most: int) -> _Response:
+        """A request, sent again while the service has no time or is not there."""
+        wait = 0.5
+        for attempt in range(self._retries + 1):
+            try:
+                response = self._once(method, path, body, most)
+            except (OSError, http.client.HTTPException) as error:
+                if attempt == self._retries:
+                    reason = getattr(error, "reason", error)
+                    message = f"{self._url} cannot be reached: {reason}"
+                    raise ServiceUnavailable(message, cause=str(reason)) from error
+                response = None
+            if response is not None:
+                if response.status not in _BUSY or attempt == self._retries:
+                    return response
+                if response.retry_after is not None:
+                    wait = response.retry_after
+            time.sleep(min(max(wait, 0.0), _LONGEST_WAIT))
+            wait = min(2 * max(wait, 0.05), _LONGEST_WAIT)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _once(self, method: str, path: str, body: bytes | None, most: int) -> _Response:
+        headers = {"Content-Type": "application/octet-stream"} if body is not None else {}
+        request = urllib.request.Request(
+            self._url + path, data=body, headers=headers, method=method
+        )
+        try:
+            with self._opener.open(request, timeout=self._timeout) as response:
+                return self._read(method, response.status, response.headers, response, most)
+        except urllib.error.HTTPError as error:
+            with error:
+                return self._read(method, error.code, error.headers, error, _TEXT)
+
+    def _read(self, method: str, status: int, headers: Any, stream: Any, most: int) -> _Response:
+        body = stream.read(most + 1) or b""
+        if len(body) > most:
+            message = f"{self._url} sends more than {most} bytes"
+            raise ServiceError(message, status=status, cause="the response is too long")
+        stated = headers.get("Content-Length")
+        if method != "HEAD" and stated is not None and stated.isdigit() and len(body) < int(stated):
+            raise http.client.IncompleteRead(body, int(stated) - len(body))
+        after = headers.get("Retry-After", "")
+        return _Response(status, float(after) if after.isdigit() else None, body)
