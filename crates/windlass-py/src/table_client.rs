@@ -1,7 +1,7 @@
 //! Lookups in tables of any size: what a client does.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
@@ -13,13 +13,6 @@ use crate::error::{of_file, plain};
 use crate::runtime::quick;
 use crate::table_errors::raise_table;
 use crate::table_rows::{keys_of, numbers_of, row_bytes};
-
-/// A client of the library, and the process that its randomness belongs to: a fork copies it, and
-/// two processes must not encrypt with the same.
-struct Own {
-    process: u32,
-    client: Arc<Client>,
-}
 
 /// A client of a table: it asks for rows, and reads them out of answers.
 ///
@@ -45,7 +38,7 @@ struct Own {
 /// [b'1815']
 #[pyclass(frozen, weakref, name = "TableClient", module = "windlass")]
 pub struct PyTableClient {
-    own: Mutex<Own>,
+    client: Client,
     files: TableContext,
     key_files: KeyContext,
 }
@@ -60,36 +53,17 @@ impl PyTableClient {
     fn of(client: Client) -> Self {
         let files = TableContext::new(client.setting(), client.schema());
         let key_files = KeyContext::new(client.setting());
-        let own = Mutex::new(Own { process: std::process::id(), client: Arc::new(client) });
-        Self { own, files, key_files }
-    }
-
-    /// The client, with randomness of this process.
-    fn client(&self) -> Result<Arc<Client>> {
-        let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = std::process::id();
-        if own.process != process {
-            let secret = to_bytes(&self.key_files, own.client.secret())?;
-            let secret: SecretKey = from_bytes(&self.key_files, &secret)?;
-            let (schema, setting) = (own.client.schema().clone(), Arc::clone(own.client.setting()));
-            *own = Own { process, client: Arc::new(Client::with_secret(schema, &setting, secret)?) };
-        }
-        Ok(Arc::clone(&own.client))
+        Self { client, files, key_files }
     }
 
     /// Work with the client, without the interpreter's lock.
     fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Client) -> Result<T> + Send) -> PyResult<T> {
-        let done = quick(py, || Ok(self.client().and_then(|client| work(&client))))?;
+        let done = quick(py, || Ok(work(&self.client)))?;
         done.map_err(|error| raise_table(py, error))
     }
 
-    /// The schema. It is the same in forked processes.
-    fn table(&self) -> Schema {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner).client.schema().clone()
-    }
-
     fn is_keyed(&self) -> bool {
-        matches!(self.table().contents, Contents::Keywords(_))
+        matches!(self.client.schema().contents, Contents::Keywords(_))
     }
 
     fn wanted(&self, given: &Bound<'_, PyAny>) -> PyResult<Wanted> {
@@ -302,7 +276,7 @@ impl PyTableClient {
     /// The schema.
     #[getter]
     fn schema<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.table().to_json())
+        PyBytes::new(py, &self.client.schema().to_json())
     }
 
     /// log2 of the work of the best known attack on what the server sees.
@@ -320,7 +294,7 @@ impl PyTableClient {
     /// Names of the columns, where rows have some.
     #[getter]
     fn fields(&self) -> Vec<String> {
-        self.table().fields
+        self.client.schema().fields.clone()
     }
 
     fn __repr__(&self) -> String {

@@ -9,7 +9,7 @@ use windlass::rlwe::EvaluationKeys;
 use windlass::wire::from_bytes;
 use windlass_retrieval as retrieval;
 use windlass_retrieval::{
-    Answer, Contents, Error, KeyChange, Plan, Query, RowChange, RowStatistics, Seconds, TableContext, Wish, fresh_seed,
+    Answer, Contents, Error, KeyChange, Plan, Query, RowChange, RowStatistics, TableContext, Wish, fresh_seed,
 };
 
 use crate::error::{of_file, plain};
@@ -79,12 +79,7 @@ impl Source {
                 (Some(path), Some(keyed)) => retrieval::Table::create_keywords(path, &plan.schema, keyed, observer),
             };
             match made {
-                Err(Error::Full { .. }) if attempt + 1 < TRIES => {
-                    // Entries are placed before any piece is made: nothing but the plan is there.
-                    if let Some(path) = directory {
-                        let _ = std::fs::remove_file(path.join("building.json"));
-                    }
-                }
+                Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
                 made => {
                     let mark = directory.map(retrieval::Table::fingerprint).transpose()?;
                     return Ok(Version::new(made?, mark));
@@ -487,19 +482,7 @@ impl PyTable {
     #[getter]
     fn plan(&self) -> String {
         let version = self.current();
-        let (schema, setting) = (version.table.schema(), version.table.setting());
-        let sizes = schema.shape.sizes(setting);
-        let selections = schema.selections();
-        let ciphertexts = selections.div_ceil(schema.shape.selections) as u64;
-        let plan = Plan {
-            traffic: [ciphertexts * sizes.query, selections as u64 * sizes.answer],
-            seconds: Seconds { prepare: 0.0, answer: schema.shape.seconds(&sizes, selections) },
-            schema: schema.clone(),
-            sizes,
-            data: 0,
-        };
-        // It is prepared already.
-        plan.explain().replace("prepare 0.0 s, ", "")
+        Plan::of(version.table.setting(), version.table.schema().clone(), 0).explain()
     }
 
     /// Where it is, unless it is in memory.
