@@ -189,6 +189,20 @@ def test_a_replaced_table_is_said_and_refreshed(running: Service) -> None:
     assert service.ask([1]) == [b"one"]
 
 
+def test_rows_that_were_added_are_asked_for_with_the_same_keys(
+    running: Service, tmp_path: Path
+) -> None:
+    running.table = wl.Table.from_rows([b"zero", b"on"], directory=tmp_path / "t", room=5)
+    service = wl.LookupService(running.url)
+    assert service.ask(1) == [b"on"]
+    running.table.set({2: b"two"})
+    with pytest.raises(wl.ParameterError):
+        service.ask(2)
+    assert not service.refresh()
+    assert service.ask([2, 0]) == [b"two", b"zero"]
+    assert service.uploads == 1
+
+
 def test_addresses_are_checked() -> None:
     for url in ("", "ftp://host", "http://"):
         with pytest.raises(wl.ParameterError):

@@ -74,6 +74,17 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def _layout(schema: bytes) -> Any:
+    """What of a schema does not change with the rows."""
+    try:
+        said = json.loads(schema)
+        (contents,) = said["contents"].values()
+        del contents["count"]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return schema
+    return said
+
+
 class LookupService:
     """A lookup service, and its client: keys are made once and uploaded once.
 
@@ -187,10 +198,14 @@ class LookupService:
     def refresh(self) -> bool:
         """Takes the schema that the service has now; whether its layout is another one.
 
-        The secret key stays where the new table has the same moduli, else a fresh one is made.
+        In the same layout nothing is uploaded again; the rows by number that were added since can
+        be asked for. In another one the secret key stays where the new table has the same moduli,
+        else a fresh one is made.
         """
         schema = self._fetch()
-        if schema == self._table.schema:
+        if _layout(schema) == _layout(self._table.schema):
+            with self._lock:
+                self._table = self._table.with_schema(schema)
             return False
         try:
             client = self._table.with_schema(schema)
