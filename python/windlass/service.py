@@ -119,6 +119,8 @@ class LookupService:
     [b'...']
     """
 
+    _table: TableClient
+
     def __init__(
         self,
         url: str,
