@@ -168,7 +168,7 @@ impl Table {
 
 /// Whether the text ends within a quoted cell. A quotation mark begins one at the start of a cell
 /// only; two of them stand for one inside.
-fn ends_in_quotes(text: &[u8]) -> bool {
+pub fn ends_in_quotes(text: &[u8]) -> bool {
     enum State {
         Start,
         Plain,

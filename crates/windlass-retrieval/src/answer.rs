@@ -106,6 +106,8 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub(crate) key: KeyId,
+    /// The hash of the schema of the table that answered.
+    pub(crate) table: [u8; 32],
     pub(crate) parts: Vec<Part>,
 }
 

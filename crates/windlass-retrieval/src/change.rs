@@ -13,7 +13,7 @@ use crate::schema::Contents;
 use crate::segment_file;
 use crate::setting::{N, Setting};
 use crate::shape::Shape;
-use crate::store::{Manifest, SCHEMA, Writing, label, manifest_path, remove_unnamed, segment_name};
+use crate::store::{Manifest, SCHEMA, Writing, label, manifest_path, remove_unnamed, replace, segment_name};
 use crate::table::{Observer, Table, pairs_of_segment};
 
 /// A change of rows by number.
@@ -21,6 +21,8 @@ use crate::table::{Observer, Table, pairs_of_segment};
 pub enum RowChange {
     /// The row of that number becomes another; the number after the last adds one.
     Set(usize, Vec<u8>),
+    /// A row after the last.
+    Append(Vec<u8>),
     /// The row of that number becomes empty (zeros, where all rows have one length).
     Clear(usize),
 }
@@ -97,7 +99,7 @@ impl Table {
                     KeyChange::Remove(key) => (key, None),
                 };
                 if bins.remove(key)? {
-                    keywords.count -= 1;
+                    keywords.count = keywords.count.saturating_sub(1);
                 }
                 if let Some(row) = row {
                     bins.insert(key, row)?;
@@ -113,10 +115,11 @@ impl Table {
 fn apply_row(changing: &mut Changing<'_>, rows: &mut Rows, change: &RowChange) -> Result<()> {
     let (number, row) = match change {
         RowChange::Set(number, row) => (*number, row.clone()),
+        RowChange::Append(row) => (rows.count, row.clone()),
         RowChange::Clear(number) => (*number, if rows.fixed { vec![0; rows.bytes] } else { Vec::new() }),
     };
     let room = rows.capacity(changing.shape());
-    let end = if matches!(change, RowChange::Set(..)) { rows.count + 1 } else { rows.count };
+    let end = if matches!(change, RowChange::Clear(_)) { rows.count } else { rows.count + 1 };
     windlass_rlwe::Limits::below(room.min(end)).check("row", number)?;
     let stored = rows.stored(number, &row)?;
     let shape = changing.shape().clone();
@@ -240,7 +243,10 @@ fn change(
     let path = manifest_path(dir);
     let mut manifest = Manifest::read(&path)?;
     remove_unnamed(dir, &manifest);
-    let table = Table::open(dir, false)?;
+    // A writer that was killed after its version was there may not have told clients of it.
+    replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
+    // What is copied must be whole: it gets a new checksum.
+    let table = Table::open(dir, true)?;
     let mut changing = Changing { table: &table, polynomials: BTreeMap::new(), changed: BTreeSet::new() };
     let contents = edit(&mut changing)?;
     let Changing { polynomials, changed, .. } = changing;
@@ -250,7 +256,8 @@ fn change(
     // From here on readers see the new version.
     manifest.write(&path)?;
     remove_unnamed(dir, &manifest);
-    crate::store::replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
+    // The change is made, whatever becomes of its announcement: the next writer repeats it.
+    let _ = replace(&dir.join(SCHEMA), &manifest.schema.to_json());
     Table::open(dir, false)
 }
 
@@ -273,7 +280,7 @@ fn write_changed(
             segment.put(setting, row, column, &polynomials[&number], &mut scratch);
         }
         let name = segment_name(index, manifest.revision);
-        segment_file::write(&dir.join(&name), &label(&table.schema, hash, index), &segment)?;
+        segment_file::write(&dir.join(&name), &label(&table.schema, hash, index, &name), &segment)?;
         manifest.segments[index] = name;
         if observer(done + 1, touched.len()).is_break() {
             return Err(Error::Cancelled);

@@ -124,11 +124,15 @@ impl Client {
     }
 
     fn query(&self, selections: &[Selection]) -> Result<Query> {
-        Query::new(&self.setting, &self.schema.shape, &self.secret, selections, &mut os_rng()?)
+        let query = Query::new(&self.setting, &self.schema.shape, &self.secret, selections, &mut os_rng()?)?;
+        Ok(Query { table: self.schema.hash(), ..query })
     }
 
     fn decrypt(&self, answer: &Answer, rows: usize) -> Result<Vec<zeroize::Zeroizing<Vec<i64>>>> {
         check_same_keys("decrypt an answer", self.secret.key_id(), answer.key)?;
+        if answer.table != self.schema.hash() {
+            return Err(Error::OtherTable { what: "the answer" });
+        }
         let (expected, got) = (rows * self.schema.selections(), answer.parts.len());
         if got != expected {
             return Err(Error::Mismatch { what: "the answer's number of selections", got, expected });

@@ -28,6 +28,18 @@ pub enum Error {
         /// Bytes of the table's rows.
         most: usize,
     },
+    /// A row is shorter than the rows of a table in which all have one length.
+    #[error(
+        "row {row} has {bytes} bytes, all rows of this table have {all}: fill it up, or make the table anew with rows that differ in length"
+    )]
+    RowTooShort {
+        /// Its number.
+        row: usize,
+        /// Its bytes.
+        bytes: usize,
+        /// Bytes of every row.
+        all: usize,
+    },
     /// An entry does not fit a bin of a table of keywords.
     #[error("the entry of key '{key}' takes {bytes} bytes, a bin of this table holds {most}")]
     EntryTooLong {

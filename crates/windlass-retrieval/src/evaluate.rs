@@ -42,7 +42,7 @@ pub fn answer(
     for (keys, query) in queries {
         let id = keys.key_id().ok_or(Error::MissingKey { what: "every key" })?;
         check_same_keys("answer a query", id, query.key)?;
-        answers.push(Answer { key: query.key, parts: Vec::with_capacity(query.count) });
+        answers.push(Answer { key: query.key, table: query.table, parts: Vec::with_capacity(query.count) });
     }
     // Every ciphertext with the number of its query, and how many of its selections are asked for.
     let ciphertexts = queries.iter().enumerate().flat_map(|(number, (keys, query))| {

@@ -88,7 +88,7 @@ impl Keywords {
         Limits::between(1, 2).check("the bins of a key", self.choices)?;
         Limits::between(1, crate::query::MOST_ROWS).check("the fragments of a row", self.fragments)?;
         let room = bin_bytes(shape.message_bits).saturating_sub(BIN + ENTRY).min(usize::from(MORE) - 1);
-        Limits::at_most(room).check("the bytes of a fragment", self.fragment_bytes)?;
+        Limits::between(1, room).check("the bytes of a fragment", self.fragment_bytes)?;
         Limits::between(1, 256).check("the length of the seed", self.seed.len())?;
         let whole = shape.records == 1 && shape.record_coefficients == N;
         if !whole {
@@ -225,8 +225,17 @@ const MOST_MOVES: usize = 1000;
 
 impl Bins {
     /// Empty bins of `bytes` bytes.
-    pub fn new(count: usize, bytes: usize) -> Self {
-        Self { entries: vec![Vec::new(); count], free: vec![bytes.saturating_sub(BIN); count] }
+    ///
+    /// # Errors
+    /// [`Error::OutOfMemory`].
+    pub fn new(count: usize, bytes: usize) -> Result<Self> {
+        let (mut entries, mut free) = (Vec::new(), Vec::new());
+        let refused = |_| Error::OutOfMemory { what: "the list of bins", bytes: 32 * count as u64 };
+        entries.try_reserve_exact(count).map_err(refused)?;
+        free.try_reserve_exact(count).map_err(refused)?;
+        entries.resize(count, Vec::new());
+        free.resize(count, bytes.saturating_sub(BIN));
+        Ok(Self { entries, free })
     }
 
     /// Puts an entry into one of its bins, moving others where both are full. `places(entry)` gives
@@ -295,7 +304,7 @@ mod tests {
     fn two_choices_fill_bins_of_few_entries() {
         // Nine entries a bin, filled to 92 in a hundred.
         let (bins, size) = (2000, 9);
-        let mut filled = Bins::new(bins, BIN + size);
+        let mut filled = Bins::new(bins, BIN + size).unwrap();
         let mut tag = 1u64;
         let tags: Vec<u64> = (0..bins * size * 92 / 100)
             .map(|_| {

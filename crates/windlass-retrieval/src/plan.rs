@@ -100,6 +100,9 @@ impl Shape {
     }
 }
 
+/// log2 of the random events of an answer: its switches' digits, errors and roundings.
+const EVENTS: f64 = 10.0;
+
 /// The layouts that are tried.
 fn candidates() -> impl Iterator<Item = (Moduli, u32, usize)> {
     let rows = (0..=11).flat_map(|bits| [1usize << bits, 3 << bits]).filter(|&rows| rows <= N / 2);
@@ -121,7 +124,7 @@ fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(u
         let (count, record_coefficients, records) = polynomials(bits)?;
         let columns = count.div_ceil(shape.rows);
         shape = Shape { message_bits: bits, record_coefficients, records, columns, gadget, ..shape };
-        if shape.selections * shape.selection_coefficients() > N {
+        if columns > 1 << 24 || shape.selections * shape.selection_coefficients() > N {
             return None;
         }
         let levels = shape.levels();
@@ -182,7 +185,8 @@ impl Plan {
                 Some(((room.checked_mul(pieces)?).div_ceil(records), record, records))
             })?;
             contents.pieces = contents.stored_bytes().div_ceil(bin_bytes(shape.message_bits));
-            let schema = Schema::new(shape, Contents::Rows(contents));
+            contents.check(&shape).ok()?;
+            let schema = Schema::new(shape, Contents::Rows(contents)).ok()?;
             Some(Self::of(setting, schema, rows.total))
         });
         best(plans, wish).ok_or_else(|| no_plan(rows, wish))
@@ -208,7 +212,9 @@ impl Plan {
                 let bins = contents(bits)?.bins_for(rows, bits, grown)?;
                 Some((((bins as f64 * slack).ceil() as usize).max(choices), N, 1))
             })?;
-            let schema = Schema::new(shape.clone(), Contents::Keywords(contents(shape.message_bits)?));
+            let contents = contents(shape.message_bits)?;
+            contents.check(&shape).ok()?;
+            let schema = Schema::new(shape, Contents::Keywords(contents)).ok()?;
             Some(Self::of(setting, schema, rows.total))
         });
         best(plans, wish).ok_or_else(|| no_plan(rows, wish))
@@ -243,7 +249,7 @@ impl Plan {
             out,
             "parameters    n = {N}, log2 Q = {}, {lambda:.0} bits of security; wrong with probability at most 2^-{}",
             2 * shape.moduli.prime_bits(),
-            FAILURE_BITS - (selections as f64).log2().ceil()
+            FAILURE_BITS - EVENTS - (selections as f64).log2().ceil()
         );
         let _ = writeln!(
             out,
@@ -273,8 +279,9 @@ impl Keywords {
     /// What keys are like in bins of polynomials of these bits.
     fn of(rows: RowStatistics, bits: u32, choices: usize, seed: &str) -> Option<Self> {
         let room = bin_bytes(bits).checked_sub(BIN + ENTRY)?;
-        // A fragment of a quarter of a bin leaves little of it empty.
-        let fragment_bytes = if rows.longest <= room / 4 { rows.longest } else { (room / 4).max(1) };
+        // Four fragments of long rows fill a bin.
+        let quarter = ((bin_bytes(bits) - BIN) / 4).saturating_sub(ENTRY).max(1);
+        let fragment_bytes = if rows.longest <= room / 4 { rows.longest } else { quarter };
         let fragments = rows.longest.div_ceil(fragment_bytes.max(1)).max(1);
         (fragments <= crate::query::MOST_ROWS).then(|| Self {
             count: rows.count,

@@ -77,6 +77,8 @@ impl Seeded {
 #[derive(Debug, Clone)]
 pub struct Query {
     pub(crate) key: KeyId,
+    /// The hash of the schema of the table that is asked.
+    pub(crate) table: [u8; 32],
     /// How many selections.
     pub(crate) count: usize,
     pub(crate) ciphertexts: Vec<Seeded>,
@@ -119,7 +121,7 @@ impl Query {
             Seeded::encrypt(setting, secret, &residues, rng)
         };
         let ciphertexts = selections.chunks(shape.selections).map(encrypt).collect();
-        Ok(Self { key: secret.key_id(), count: selections.len(), ciphertexts })
+        Ok(Self { key: secret.key_id(), table: shape.hash(&[]), count: selections.len(), ciphertexts })
     }
 }
 
@@ -161,11 +163,11 @@ fn encode(setting: &Setting, shape: &Shape, index: usize, chosen: &[Selection], 
     }
 }
 
-/// (x mod d, ⌊x/d⌋) in a time that does not depend on x < 2^40: by long division, since a
+/// (x mod d, ⌊x/d⌋) in a time that does not depend on x < 2^50, d ≤ 2^12: by long division, since a
 /// processor's own takes longer for larger quotients.
-fn divided(x: usize, d: usize) -> (u64, u64) {
+pub(crate) fn divided(x: usize, d: usize) -> (u64, u64) {
     let (mut rest, mut quotient) = (x as u64, 0);
-    for bit in (0..40).rev() {
+    for bit in (0..50).rev() {
         let multiple = (d as u64) << bit;
         let fits = Choice::from((rest.wrapping_sub(multiple) >> 63) as u8 ^ 1);
         rest = u64::conditional_select(&rest, &rest.wrapping_sub(multiple), fits);

@@ -5,7 +5,7 @@ use windlass_rlwe::Limits;
 
 use crate::bytes::{coefficients_of, pack, unpack};
 use crate::error::{Error, Result};
-use crate::query::Selection;
+use crate::query::{Selection, divided};
 use crate::shape::Shape;
 
 /// Bytes of the length that stands before rows that differ in it.
@@ -69,7 +69,8 @@ impl Rows {
 
     fn place(&self, shape: &Shape, row: usize, piece: usize) -> Selection {
         let record = row * self.pieces + piece;
-        Selection { polynomial: record / shape.records, record: record % shape.records }
+        let (place, polynomial) = divided(record, shape.records);
+        Selection { polynomial: polynomial as usize, record: place as usize }
     }
 
     /// The row in the decrypted records of its pieces.
@@ -102,8 +103,11 @@ impl Rows {
     /// # Errors
     /// [`Error::RowTooLong`], also for one that is too short where all have one length.
     pub(crate) fn stored(&self, number: usize, row: &[u8]) -> Result<Vec<u8>> {
-        if row.len() > self.bytes || (self.fixed && row.len() != self.bytes) {
+        if row.len() > self.bytes {
             return Err(Error::RowTooLong { row: number, bytes: row.len(), most: self.bytes });
+        }
+        if self.fixed && row.len() != self.bytes {
+            return Err(Error::RowTooShort { row: number, bytes: row.len(), all: self.bytes });
         }
         let mut stored = Vec::with_capacity(self.piece_bytes() * self.pieces);
         if !self.fixed {

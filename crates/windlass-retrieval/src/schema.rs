@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use windlass_rlwe::Limits;
 
 use crate::error::{Error, Result};
-use crate::keywords::Keywords;
+use crate::keywords::{Keywords, fresh_seed};
 use crate::query::MOST_ROWS;
 use crate::rows::Rows;
 use crate::setting::Setting;
@@ -31,6 +31,8 @@ pub enum Contents {
 pub struct Schema {
     format: String,
     version: u32,
+    /// A random name, in hexadecimal: tables of one layout are told apart by it.
+    pub id: String,
     /// The layout.
     pub shape: Shape,
     /// What is in it.
@@ -42,9 +44,13 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// The schema of rows of bytes.
-    pub fn new(shape: Shape, contents: Contents) -> Self {
-        Self { format: FORMAT.to_owned(), version: VERSION, shape, contents, fields: Vec::new(), key: None }
+    /// The schema of rows of bytes, under a fresh name.
+    ///
+    /// # Errors
+    /// [`Error::Rlwe`] without randomness from the operating system.
+    pub fn new(shape: Shape, contents: Contents) -> Result<Self> {
+        let (format, id) = (FORMAT.to_owned(), fresh_seed()?);
+        Ok(Self { format, version: VERSION, id, shape, contents, fields: Vec::new(), key: None })
     }
 
     /// Reads a schema and checks all of it: whoever wrote it may have written anything.
@@ -80,6 +86,9 @@ impl Schema {
             Contents::Keywords(keywords) => keywords.layout(),
         };
         let mut more = layout;
+        more.extend((self.id.len() as u64).to_le_bytes());
+        more.extend(self.id.as_bytes());
+        more.extend((self.fields.len() as u64).to_le_bytes());
         for field in self.fields.iter().chain(&self.key) {
             more.extend((field.len() as u64).to_le_bytes());
             more.extend(field.as_bytes());

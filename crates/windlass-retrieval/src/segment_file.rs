@@ -8,7 +8,7 @@
 //! | 16 | 4 | rows |
 //! | 20 | 4 | pairs of columns |
 //! | 24 | 32 | hash of the table's schema |
-//! | 56 | 8 | zeros |
+//! | 56 | 8 | version of the table that it was made for |
 //! | 64 | L | words of 32 bits, little-endian: `[block][pair][row]` |
 //! | 64 + L | 32 | SHA-256 of the SHA-256 of each MiB before |
 
@@ -38,6 +38,7 @@ pub(crate) struct Label {
     pub rows: usize,
     pub pairs: usize,
     pub schema: [u8; 32],
+    pub revision: u64,
 }
 
 impl Label {
@@ -49,6 +50,7 @@ impl Label {
             place.copy_from_slice(&number.to_le_bytes());
         }
         header[24..56].copy_from_slice(&self.schema);
+        header[56..].copy_from_slice(&self.revision.to_le_bytes());
         header
     }
 }

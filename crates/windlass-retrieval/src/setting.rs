@@ -17,7 +17,7 @@ pub type Pair = [Poly<Eval>; 2];
 /// The moduli of a table, all at n = 4096 and at least 128 bits of security.
 ///
 /// Q is the product of two primes below 2^31, so that residues of a prepared table take 32 bits and
-/// products of them 62; P, one prime of about 2^40, serves key switching alone. log2(QP) ≤ 106 for
+/// products of them 62; P, one prime of 44 or 36 bits, serves key switching alone. log2(QP) ≤ 106 for
 /// ternary secrets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -108,8 +108,10 @@ pub(crate) fn segment_name(index: usize, revision: u64) -> String {
 }
 
 /// The label of piece `index`.
-pub(crate) fn label(schema: &Schema, hash: [u8; 32], index: usize) -> Label {
-    Label { index, rows: schema.shape.rows, pairs: segments_of(&schema.shape)[index], schema: hash }
+pub(crate) fn label(schema: &Schema, hash: [u8; 32], index: usize, name: &str) -> Label {
+    // The version that the name tells: an old piece under a new name is refused.
+    let revision = name.split(['-', '.']).nth(1).and_then(|digits| digits.parse().ok()).unwrap_or(u64::MAX);
+    Label { index, rows: schema.shape.rows, pairs: segments_of(&schema.shape)[index], schema: hash, revision }
 }
 
 /// The hash that tells whether a directory was begun with the same rows.
@@ -208,8 +210,9 @@ fn open_version(dir: &Path, manifest: &Manifest, verify: bool) -> Result<Table> 
         return Err(bad(&dir.join(MANIFEST), "it names another number of pieces than the layout has"));
     }
     let hash = schema.hash();
-    let open =
-        |(index, name): (usize, &String)| segment_file::open(&dir.join(name), &label(&schema, hash, index), verify);
+    let open = |(index, name): (usize, &String)| {
+        segment_file::open(&dir.join(name), &label(&schema, hash, index, name), verify)
+    };
     let segments = manifest.segments.par_iter().enumerate().map(open).collect::<Result<_>>()?;
     Ok(Table { schema, setting, segments })
 }
@@ -224,8 +227,13 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
         if there.source != source || there.revision != 0 {
             return Err(bad(dir, "holds another table: choose another directory, or change the rows of this one"));
         }
+        // Pieces that were damaged since are made again; the others are only checked.
+        let (schema, setting) = Schema::from_json(&there.schema.to_json())?;
+        let fill = rows.filler(&schema)?;
+        make_pieces(dir, &there, (&schema, &setting), &*fill, observer)?;
+        replace(&dir.join(SCHEMA), &there.schema.to_json())?;
         drop(writing);
-        return Table::open(dir, true);
+        return Table::open(dir, false);
     }
     let begun = if building.exists() { Some(Manifest::read(&building)?) } else { None };
     let manifest = match begun {
@@ -260,7 +268,7 @@ fn make_pieces(
     let hash = schema.hash();
     let done = AtomicUsize::new(0);
     manifest.segments.par_iter().enumerate().try_for_each(|(index, name)| {
-        let (path, label) = (dir.join(name), label(schema, hash, index));
+        let (path, label) = (dir.join(name), label(schema, hash, index, name));
         // A piece is moved into place when it is whole; one that was damaged since is made again.
         if segment_file::open(&path, &label, true).is_err() {
             let _ = fs::remove_file(&path);

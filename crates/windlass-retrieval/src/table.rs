@@ -134,12 +134,13 @@ impl Table {
     /// [`Error::MissingKey`], [`Error::OtherKeyPair`]; [`Error::OtherTable`] for a query or keys of
     /// other moduli; [`Error::OutOfMemory`].
     pub fn answer_all(&self, queries: &[(&EvaluationKeys, &Query)]) -> Result<Vec<Answer>> {
+        let hash = self.schema.hash();
         for (keys, query) in queries {
             if !Arc::ptr_eq(keys.context(), self.setting.context()) {
                 return Err(Error::OtherTable { what: "the set of evaluation keys" });
             }
             let foreign = |part: &crate::query::Seeded| !Arc::ptr_eq(part.first.ring(), self.setting.context().ring());
-            if query.ciphertexts.iter().any(foreign) {
+            if query.table != hash || query.ciphertexts.iter().any(foreign) {
                 return Err(Error::OtherTable { what: "the query" });
             }
         }
@@ -213,7 +214,7 @@ impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
             let (tag, value, ..) = value(entry);
             (layout.bins(shape, tag), crate::keywords::ENTRY + value.len())
         };
-        let mut bins = Bins::new(shape.polynomials(), bin_bytes(shape.message_bits));
+        let mut bins = Bins::new(shape.polynomials(), bin_bytes(shape.message_bits))?;
         let count =
             rows.iter().map(|(_, row)| row.as_ref().len().div_ceil(layout.fragment_bytes).max(1)).sum::<usize>();
         for entry in 0..count as u32 {

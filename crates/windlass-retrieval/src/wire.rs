@@ -119,7 +119,7 @@ impl Wire<TableContext> for Query {
             ciphertexts.push(Seeded { seed, first: first.ok_or(WireError::Malformed { what: "query" })? });
         }
         fields.finish("query")?;
-        Ok(Self { key, count, ciphertexts })
+        Ok(Self { key, table: context.hash, count, ciphertexts })
     }
 
     fn limit(context: &TableContext) -> u64 {
@@ -158,7 +158,7 @@ impl Wire<TableContext> for Answer {
             parts.push(part);
         }
         fields.finish("answer")?;
-        Ok(Self { key, parts })
+        Ok(Self { key, table: context.hash, parts })
     }
 
     fn limit(context: &TableContext) -> u64 {

@@ -212,7 +212,7 @@ fn readers_keep_their_version_while_rows_change() {
     let plan = Plan::rows(RowStatistics::of(&some).unwrap(), &wish).unwrap();
     let before = Table::create_rows(dir.path(), &plan.schema, &some, &unobserved).unwrap();
     let asker = Asker::of(&before);
-    let changes = [RowChange::Set(4, b"new".to_vec()), RowChange::Set(0, b"other".to_vec()), RowChange::Clear(2)];
+    let changes = [RowChange::Append(b"new".to_vec()), RowChange::Set(0, b"other".to_vec()), RowChange::Clear(2)];
     let after = Table::change_rows(dir.path(), &changes, &unobserved).unwrap();
     assert_eq!(asker.rows(&before, &[0, 2]), [some[0].clone(), some[2].clone()]);
     // Old clients may ask for old rows; the new one is for who reads the new schema.
@@ -273,4 +273,52 @@ fn a_plan_that_proves_too_small_is_not_kept() {
     assert!(matches!(create(0.5), Err(Error::Full { .. })));
     let table = create(1.2).unwrap();
     assert_eq!(Asker::of(&table).keys(&table, &[b"key 7"]), [Some(rows[7].1.clone())]);
+}
+
+#[test]
+fn queries_and_answers_of_other_tables_are_refused_in_memory() {
+    let (some, more) = (rows(&[9; 600]), rows(&[8; 600]));
+    let [a, b] = [&some, &more].map(|rows| Table::of_rows(&plan_of(rows), rows, &unobserved).unwrap());
+    let asker = Asker::of(&a);
+    let query = asker.client.query_rows(&[3]).unwrap();
+    assert!(matches!(b.answer(&asker.keys, &query), Err(Error::OtherTable { .. })));
+    let answer = a.answer(&asker.keys, &query).unwrap();
+    let elsewhere = Client::with_secret(b.schema().clone(), b.setting(), copy_of(&asker)).unwrap();
+    assert!(matches!(elsewhere.rows(&answer, 1), Err(Error::OtherTable { .. })));
+}
+
+/// The secret key of a client, once more.
+fn copy_of(asker: &Asker) -> windlass_rlwe::keys::SecretKey {
+    let context = KeyContext::new(asker.client.setting());
+    from_bytes(&context, &to_bytes(&context, asker.client.secret()).unwrap()).unwrap()
+}
+
+#[test]
+fn damaged_pieces_are_made_again_and_never_copied() {
+    let dir = tempfile::tempdir().unwrap();
+    let some = keyed(&rows(&[700; 30]));
+    let create = || Table::create_keywords(dir.path(), &plan_of_keys(&some, 40).schema, &some, &unobserved);
+    create().unwrap();
+    let piece = dir.path().join("00000-000000.segment");
+    let mut bytes = std::fs::read(&piece).unwrap();
+    bytes[5000] ^= 1;
+    std::fs::remove_file(&piece).unwrap();
+    std::fs::write(&piece, &bytes).unwrap();
+    let change = [KeyChange::Set(b"key 3".to_vec(), b"new".to_vec())];
+    assert!(matches!(Table::change_keys(dir.path(), &change, &unobserved), Err(Error::BadFile { .. })));
+    create().unwrap();
+    let table = Table::change_keys(dir.path(), &change, &unobserved).unwrap();
+    assert_eq!(Asker::of(&table).keys(&table, &[b"key 3"]), [Some(b"new".to_vec())]);
+}
+
+#[test]
+fn plans_of_tables_that_cannot_be_are_refused() {
+    let statistics = |count, longest| RowStatistics { count, longest, fixed: true, total: 1 << 40 };
+    for (count, longest) in [(usize::MAX, 1), (10_usize.pow(15), 8), (3, usize::MAX / 4), (1, 1 << 40)] {
+        let rows = statistics(count, longest);
+        assert!(matches!(Plan::rows(rows, &Wish::default()), Err(Error::NoPlan { .. })), "{count} x {longest}");
+        assert!(matches!(Plan::keywords(rows, "0", 1.0, &Wish::default()), Err(Error::NoPlan { .. })));
+    }
+    let wish = Wish { room: Some(usize::MAX), ..Wish::default() };
+    assert!(matches!(Plan::keywords(statistics(5, 5), "0", 1.0, &wish), Err(Error::NoPlan { .. })));
 }

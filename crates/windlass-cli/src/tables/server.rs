@@ -20,7 +20,8 @@ use crate::progress::Stages;
 use crate::report::Report;
 use crate::session::{read, read_for, write};
 
-/// How often bins that do not take all entries are planned anew, each time with a twentieth more.
+/// How often bins that do not take all entries are planned anew, each time with more of them and
+/// another seed.
 const TRIES: u32 = 8;
 
 impl WishArgs {
@@ -72,7 +73,7 @@ pub fn describe_plan(plan: &Plan, report: &mut Report) {
 pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
     for attempt in 0..TRIES {
-        let slack = 1.0 + f64::from(attempt) / 20.0;
+        let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
         let mut plan = plan_for(rows, source.key.is_some(), slack, wish)?;
         plan.schema.fields.clone_from(&source.fields);
         plan.schema.key.clone_from(&source.key);
@@ -136,9 +137,11 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
     }
     let count = source.rows.len();
     let table = stages.run("set", "preparing the pieces that change", || match schema.contents {
-        Contents::Rows(rows) => {
-            let first = args.first.unwrap_or(rows.count);
-            let change = |(number, (_, row)): (usize, (Vec<u8>, Vec<u8>))| RowChange::Set(first + number, row);
+        Contents::Rows(_) => {
+            let change = |(number, (_, row)): (usize, (Vec<u8>, Vec<u8>))| match args.first {
+                Some(first) => RowChange::Set(first.saturating_add(number), row),
+                None => RowChange::Append(row),
+            };
             let changes: Vec<RowChange> = source.rows.into_iter().enumerate().map(change).collect();
             Table::change_rows(&args.dir, &changes, &windlass_retrieval::unobserved)
         }

@@ -1,8 +1,6 @@
 //! Rows of CSV files as records of bytes, however many they are.
 
-use std::collections::HashMap;
-use std::fs::File;
-use std::io::BufReader;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use windlass::lookup::encode_record;
@@ -10,6 +8,7 @@ use windlass::wire::WireError;
 use windlass_retrieval::{Error, RowStatistics};
 
 use crate::error::{CliError, Result};
+use crate::table::ends_in_quotes;
 
 /// The rows of a table, encoded: all fields of a row, its key field included.
 #[derive(Debug)]
@@ -25,10 +24,18 @@ pub struct Source {
 impl Source {
     /// Reads a CSV file.
     pub fn read(path: &Path, key: Option<&str>) -> Result<Self> {
-        let file = File::open(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
+        let text = std::fs::read(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
+        if ends_in_quotes(&text) {
+            let reason = "a cell that begins with a quotation mark never ends".to_owned();
+            return Err(CliError::NotATable { path: path.into(), reason });
+        }
         let refuse = |error: csv::Error| CliError::NotATable { path: path.into(), reason: error.to_string() };
-        let mut reader = csv::Reader::from_reader(BufReader::with_capacity(1 << 20, file));
+        let mut reader = csv::Reader::from_reader(&text[..]);
         let fields: Vec<String> = reader.headers().map_err(refuse)?.iter().map(str::to_owned).collect();
+        let mut seen = HashSet::with_capacity(fields.len());
+        if let Some(column) = fields.iter().find(|column| !seen.insert(*column)) {
+            return Err(CliError::DuplicateColumn { path: path.into(), column: column.clone() });
+        }
         let position = match key {
             None => None,
             Some(key) => Some(position_of(path, &fields, key)?),

@@ -23,8 +23,8 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     let source = stages.run("table", "reading the table", || Source::read(&args.table.table, Some(&args.table.key)))?;
     let key = args.query.as_bytes();
     let Some((_, row)) = source.rows.iter().find(|(name, _)| name == key) else {
-        let (column, value) = (args.table.key.clone(), args.query.clone());
-        return Err(CliError::UnknownKey { column, value, nearest: None });
+        let (column, value) = (printable(&args.table.key), printable(&args.query));
+        return Err(CliError::Usage(format!("no row where {column} is '{value}'")));
     };
     let names = [TABLE, SECRET, EVALUATION, QUERY, ANSWER];
     let outputs = match &args.out {
