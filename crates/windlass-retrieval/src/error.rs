@@ -156,8 +156,10 @@ pub enum Error {
         /// Those of the table.
         expected: usize,
     },
-    /// A number that is infinite, or none.
-    #[error("vector {vector} has a number in dimension {dimension} that is not finite")]
+    /// A number that is infinite, or none, or one whose square would be.
+    #[error(
+        "vector {vector} has a number in dimension {dimension} that is not finite, or not between 1e-140 and 1e140 in size"
+    )]
     NotFinite {
         /// The vector, counted from 0.
         vector: usize,

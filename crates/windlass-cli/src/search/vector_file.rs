@@ -8,6 +8,7 @@ use super::args::ColumnArgs;
 use super::npy::{self, Numbers};
 use crate::error::{CliError, Result};
 use crate::memory;
+use crate::report::shortened;
 use crate::table::Cells;
 
 /// The column of a CSV file that names vectors unless another is asked for.
@@ -20,6 +21,8 @@ pub struct VectorFile {
     numbers: Numbers,
     dimension: usize,
     names: Option<Vec<String>>,
+    /// What the dimensions are called, in a file that says so.
+    columns: Option<Vec<String>>,
 }
 
 /// Whether a file is an array of NumPy by its name.
@@ -46,7 +49,7 @@ impl VectorFile {
         let parsed = npy::parse(&std::fs::read(path).map_err(failed)?);
         let (numbers, dimension) =
             parsed.map_err(|reason| CliError::NotOfFormat { path: path.into(), what: "a list of vectors", reason })?;
-        Ok(Self { path: path.into(), numbers, dimension, names: None })
+        Ok(Self { path: path.into(), numbers, dimension, names: None, columns: None })
     }
 
     fn read_csv(path: &Path, args: &ColumnArgs, all: bool) -> Result<Self> {
@@ -69,7 +72,21 @@ impl VectorFile {
             }
         }
         let names = key.map(|key| cells.rows().iter().map(|row| row[key].clone()).collect());
-        Ok(Self { path: path.into(), numbers: Numbers::F64(numbers), dimension: columns.len(), names })
+        let (numbers, dimension) = (Numbers::F64(numbers), columns.len());
+        let columns = columns.into_iter().map(|column| cells.columns()[column].clone()).collect();
+        Ok(Self { path: path.into(), numbers, dimension, names, columns: Some(columns) })
+    }
+
+    /// Refuses queries whose dimensions are called otherwise than those of this table, or stand in
+    /// another order.
+    pub fn check_columns(&self, queries: &Self) -> Result<()> {
+        let (Some(own), Some(asked)) = (&self.columns, &queries.columns) else { return Ok(()) };
+        if own.len() != asked.len() || own == asked {
+            return Ok(());
+        }
+        let (table, path) = (self.path.display(), queries.path.display());
+        let [own, asked] = [own, asked].map(|names| shortened(&names.join(",")));
+        Err(CliError::Usage(format!("{path}: its columns are {asked}, those of {table} are {own}; name them alike")))
     }
 
     /// The vectors.

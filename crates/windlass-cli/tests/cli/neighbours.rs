@@ -227,3 +227,14 @@ fn the_page_on_searches_runs() {
     assert!(shown.contains("shark") && shown.contains("eagle"), "{shown}");
     assert!(shown.contains("recall@2 against double precision in the clear: 1.0000"), "{shown}");
 }
+
+#[test]
+fn dimensions_in_another_order_and_numbers_beyond_squares_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    std::fs::write(at.join("t.csv"), "id,sea,land\na,1,0\nb,0,1\n").unwrap();
+    std::fs::write(at.join("q.csv"), "land,sea\n1,0\n").unwrap();
+    assert!(fail(at, "search --table t.csv --query q.csv --k 1").contains("land,sea"));
+    std::fs::write(at.join("large.csv"), "sea,land\n1e308,1e308\n").unwrap();
+    assert!(fail(at, "search --table t.csv --query large.csv --k 1 --metric inner-product").contains("1e140"));
+}

@@ -51,7 +51,7 @@ impl<'a> Vectors<'a> {
         }
         let unfit = match values {
             Values::F32(values) => values.iter().position(|x| !x.is_finite()),
-            Values::F64(values) => values.iter().position(|x| !x.is_finite()),
+            Values::F64(values) => values.iter().position(|x| !is_usual(*x)),
             Values::I8(_) => None,
         };
         match unfit {
@@ -87,6 +87,11 @@ impl<'a> Vectors<'a> {
             Values::I8(values) => out.iter_mut().zip(&values[range]).for_each(|(out, &x)| *out = x.into()),
         }
     }
+}
+
+/// Whether a number is 0, or one whose square is neither infinite nor lost.
+fn is_usual(x: f64) -> bool {
+    x == 0.0 || (1e-140..=1e140).contains(&x.abs())
 }
 
 #[cfg(test)]
