@@ -17,6 +17,29 @@ use crate::query::delta;
 use crate::setting::{N, Pair, Setting};
 use crate::shape::Shape;
 
+/// 2^{64 + b}/Q for Q of b + 1 bits, rounded down: what makes a fraction of Q without a division.
+#[derive(Debug, Clone, Copy)]
+struct Fraction {
+    reciprocal: u64,
+    shift: u32,
+}
+
+impl Fraction {
+    fn of(modulus: u64) -> Self {
+        let shift = 64 + modulus.ilog2();
+        // Q is odd, so this is below 2^64.
+        Self { reciprocal: ((1u128 << shift) / u128::from(modulus)) as u64, shift }
+    }
+
+    /// x < Q in units of Q/2^bits, modulo 2^bits. The reciprocal is off by less than 1, so what is
+    /// rounded is off by less than 2^{bits − 63}.
+    fn round(self, x: u64, bits: u32) -> u64 {
+        let shift = self.shift - bits;
+        let scaled = (u128::from(x) * u128::from(self.reciprocal) + (1 << (shift - 1))) >> shift;
+        scaled as u64 & ((1 << bits) - 1)
+    }
+}
+
 /// The answer to one selection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
@@ -47,10 +70,8 @@ impl Part {
             0 => first[place],
             addend => (i128::from(first[place]) + delta * i128::from(addend)).rem_euclid(modulus) as u64,
         };
-        let round = |x: &u64, bits: u32| {
-            let scaled = ((u128::from(*x) << bits) + u128::from(setting.modulus() / 2)) / u128::from(setting.modulus());
-            scaled as u64 & ((1 << bits) - 1)
-        };
+        let fraction = Fraction::of(setting.modulus());
+        let round = |x: &u64, bits: u32| fraction.round(*x, bits);
         Self {
             first: places.map(|place| round(&moved(place), first_bits(message_bits))).collect(),
             second: second.iter().map(|x| round(x, answer_bits(message_bits))).collect(),
@@ -126,4 +147,23 @@ impl Answer {
 /// Coefficients of an answer's first half.
 pub(crate) fn sent(shape: &Shape) -> usize {
     shape.sent_coefficients()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_those_of_a_division() {
+        for modulus in [(1u64 << 60) - 173, (1 << 59) + 21, (1 << 52) - 47] {
+            let fraction = Fraction::of(modulus);
+            for k in 0..20_000u64 {
+                let x = if k < 8 { modulus - 1 - k } else { k.wrapping_mul(0x9e37_79b9_7f4a_7c15) % modulus };
+                for bits in [4, 23, 31, 36] {
+                    let divided = ((u128::from(x) << bits) + u128::from(modulus / 2)) / u128::from(modulus);
+                    assert_eq!(fraction.round(x, bits), divided as u64 & ((1 << bits) - 1), "{x} of {modulus}");
+                }
+            }
+        }
+    }
 }
