@@ -157,6 +157,7 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
 pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let wanted = &args.wanted;
+    let before = count_of(Table::open(&args.dir, false)?.schema());
     let table = stages.run("remove", "preparing the pieces that change", || {
         if wanted.keys.is_empty() {
             let changes: Vec<RowChange> = wanted.rows.iter().map(|&row| RowChange::Clear(row)).collect();
@@ -167,7 +168,10 @@ pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
             Table::change_keys(&args.dir, &changes, &windlass_retrieval::unobserved)
         }
     })?;
-    Ok(changed(&table, wanted.keys.len() + wanted.rows.len(), &stages))
+    // Keys that were not there change nothing; rows by number become empty.
+    let removed =
+        if wanted.keys.is_empty() { wanted.rows.len() } else { before - count_of(table.schema()).min(before) };
+    Ok(changed(&table, removed, &stages))
 }
 
 fn changed(table: &Table, count: usize, stages: &Stages) -> Report {

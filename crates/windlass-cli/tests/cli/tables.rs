@@ -44,6 +44,7 @@ fn a_table_is_prepared_asked_and_changed() {
     std::fs::write(at.join("more.csv"), "id,city,note\nkey-17,elsewhere,\nnobody,now here,yes\n").unwrap();
     assert_eq!(succeed(at, "table set --dir served --table more.csv")["rows"], 3001);
     assert_eq!(succeed(at, "table remove --dir served --query key-2999")["rows"], 3000);
+    assert_eq!(succeed(at, "table remove --dir served --query key-2999 --query never")["changes"], 0);
     let rows = ask("two", "--query key-17 --query key-2999 --query nobody --query key-18");
     assert_eq!((&rows[0]["city"], &rows[2]["city"]), (&"elsewhere".into(), &"now here".into()));
     assert!(rows[1].is_null() && rows[3]["city"] == "city 126");
