@@ -38,7 +38,7 @@ impl Segment {
     /// Zeros for `pairs` pairs of columns of `rows` rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`crate::Error::OutOfMemory`].
     pub fn zeros(rows: usize, pairs: usize) -> Result<Self> {
         let words = Words::new("a piece of the prepared table", Self::length(rows, pairs) * 2 * WIDTH)?;
         Ok(Self { rows, pairs, place: Place::Memory(words) })
@@ -87,7 +87,7 @@ impl Segment {
     /// A copy in memory.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`crate::Error::OutOfMemory`].
     pub(crate) fn copy(&self) -> Result<Self> {
         let mut copy = Self::zeros(self.rows, self.pairs)?;
         if let Place::Memory(words) = &mut copy.place {
@@ -148,7 +148,7 @@ impl Tile {
     /// The ciphertexts of the rows.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`].
+    /// [`crate::Error::OutOfMemory`].
     pub fn new(setting: &Setting, rows: &[Pair]) -> Result<Self> {
         let count = rows.len();
         let pool = Arc::clone(setting.pool());
