@@ -1,7 +1,7 @@
 //! Tables that change while they are served.
 
 use windlass_retrieval::{KeyChange, Table, unobserved};
-use windlass_service::client::{AskError, Wanted};
+use windlass_service::client::{AskError, Asker, Wanted};
 
 use crate::common::{Running, entries, eventually, keyed_table, refusal};
 
@@ -33,9 +33,10 @@ fn a_table_in_its_place_is_served_and_clients_of_another_schema_are_told() {
     std::fs::rename(service.table(), service.dir.path().join("away")).unwrap();
     eventually("it is noticed", || service.log().contains("the version before it is served"));
     assert_eq!(old.ask(&wanted).unwrap(), [Some(b"row 5".to_vec())]);
-    // The same layout with other rows, and the same revision as before.
+    // The same schema with other rows, and the same revision as before.
     let other = service.dir.path().join("other");
-    keyed_table(&other, &entries(40, "raw"));
+    let schema = &Asker::schema(&service.remote()).unwrap().0;
+    Table::create_keywords(&other, schema, &entries(40, "raw"), &unobserved).unwrap();
     std::fs::rename(&other, service.table()).unwrap();
     eventually("it is seen", || old.ask(&wanted).unwrap() == [Some(b"raw 5".to_vec())]);
     // Longer rows: another schema.
