@@ -15,7 +15,6 @@ use crate::bytes::centred;
 use crate::error::{Error, Result};
 use crate::query::delta;
 use crate::setting::{N, Pair, Setting};
-use crate::shape::Shape;
 
 /// 2^{64 + b}/Q for Q of b + 1 bits, rounded down: what makes a fraction of Q without a division.
 #[derive(Debug, Clone, Copy)]
@@ -142,11 +141,6 @@ impl Answer {
     pub fn parts(&self) -> &[Part] {
         &self.parts
     }
-}
-
-/// Coefficients of an answer's first half.
-pub(crate) fn sent(shape: &Shape) -> usize {
-    shape.sent_coefficients()
 }
 
 #[cfg(test)]

@@ -44,7 +44,7 @@ impl Errors {
         let params = setting.context().params();
         let secret = secret_norm_bound(params.shape(), params.secret()).powi(2);
         // A digit has coefficients in [0, q_i): half of it the mean, the rest random.
-        let spread = tail(1) * (N as f64 / 12.0).sqrt();
+        let spread = tail() * (N as f64 / 12.0).sqrt();
         let digit = 2f64.powf(params.log2_q(1)) * (all_ones_norm(params.shape()) / 2.0 + spread);
         let key = PRIMES as f64 * (digit * RlweParams::SIGMA / 2f64.powf(params.log2_p())).powi(2);
         Self {
@@ -108,7 +108,7 @@ impl Errors {
     pub fn fits(&self, depth: u32, rows: usize, largest: f64, levels: u32, gadget: SelectorGadget, bits: u32) -> bool {
         let variance = self.scanned(depth, rows, largest) + self.chosen(depth, levels, gadget);
         // Δ = round(Q/t) is off by at most a half, times the message.
-        let error = tail(1) * variance.sqrt() + largest;
+        let error = tail() * variance.sqrt() + largest;
         error.log2() + f64::from(bits) + 1.0 - self.log2_modulus <= SERVER_SHARE.log2()
     }
 
@@ -116,21 +116,21 @@ impl Errors {
     /// `largest` times expanded ciphertexts, nothing chosen.
     pub fn carries(&self, depth: u32, rows: usize, largest: f64, bits: u32) -> bool {
         // Δ = round(Q/t) is off by at most a half, times a score of at most t/2.
-        let error = tail(1) * self.scanned(depth, rows, largest).sqrt() + 2f64.powi(bits as i32 - 2);
+        let error = tail() * self.scanned(depth, rows, largest).sqrt() + 2f64.powi(bits as i32 - 2);
         error.log2() + f64::from(bits) + 1.0 - self.log2_modulus <= SERVER_SHARE.log2()
     }
 }
 
 /// k such that no coefficient of an answer polynomial is off by more than k standard deviations,
-/// but with probability 2^{−128}, for `events` sums of such errors.
-pub fn tail(events: u32) -> f64 {
-    (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * N as f64 * f64::from(events)).log2())).sqrt()
+/// but with probability 2^{−128}.
+pub fn tail() -> f64 {
+    (2.0 * std::f64::consts::LN_2 * (FAILURE_BITS + (2.0 * N as f64).log2())).sqrt()
 }
 
 /// Bits of an answer's second half for messages of `bits` bits: its rounding, times the secret,
 /// stays within its share.
 pub fn answer_bits(bits: u32) -> u32 {
-    let rounding = tail(1) * (N as f64 / 12.0).sqrt();
+    let rounding = tail() * (N as f64 / 12.0).sqrt();
     bits + 1 + (rounding / ROUNDING_SHARE).log2().ceil() as u32
 }
 
@@ -162,7 +162,7 @@ mod tests {
     fn what_is_accepted_is_the_sum_of_the_shares() {
         assert_eq!(ACCEPTED, SERVER_SHARE + ROUNDING_SHARE + 0.125);
         let bits = 17;
-        let share = tail(1) * (N as f64 / 12.0).sqrt() * 2f64.powi(bits + 1 - answer_bits(bits as u32) as i32);
+        let share = tail() * (N as f64 / 12.0).sqrt() * 2f64.powi(bits + 1 - answer_bits(bits as u32) as i32);
         assert!(share <= ROUNDING_SHARE && 2.0 * share > ROUNDING_SHARE / 2.0);
     }
 }

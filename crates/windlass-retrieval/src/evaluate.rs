@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use windlass_rlwe::check_same_keys;
 use windlass_rlwe::evaluation::EvaluationKeys;
 
-use crate::answer::{Answer, Part, sent};
+use crate::answer::{Answer, Part};
 use crate::error::{Error, Result};
 use crate::expand::expand;
 use crate::query::Query;
@@ -13,8 +13,8 @@ use crate::setting::{Pair, Setting};
 use crate::shape::{Shape, index_bits};
 use crate::tiles::{Segment, Tile, scan_all};
 
-/// Selections that are scanned for together, unless memory is short: their tiles stay in the
-/// second-level cache while a piece of the table is in the first.
+/// Selections that are scanned for together: their tiles stay in the second-level cache while a
+/// piece of the table is in the first.
 pub const TOGETHER: usize = 16;
 
 /// One selection, ready for the scan and for what follows it.
@@ -42,6 +42,10 @@ pub fn answer(
     for (keys, query) in queries {
         let id = keys.key_id().ok_or(Error::MissingKey { what: "every key" })?;
         check_same_keys("answer a query", id, query.key)?;
+        let (got, expected) = (query.ciphertexts.len(), query.count.div_ceil(shape.selections));
+        if got != expected {
+            return Err(Error::Mismatch { what: "the query's number of ciphertexts", got, expected });
+        }
         answers.push(Answer { key: query.key, table: query.table, parts: Vec::with_capacity(query.count) });
     }
     // Every ciphertext with the number of its query, and how many of its selections are asked for.
@@ -64,7 +68,7 @@ pub fn answer(
         for ((number, (columns, records)), scanned) in numbers.into_iter().zip(selectors).zip(scanned) {
             let chosen = select(setting, &columns, scanned);
             let moved = move_down(setting, &records, shape.record_coefficients, chosen);
-            answers[number].parts.push(Part::new(setting, shape.message_bits, sent(shape), moved));
+            answers[number].parts.push(Part::new(setting, shape.message_bits, shape.sent_coefficients(), moved));
         }
     }
     Ok(answers)

@@ -6,6 +6,11 @@
 //! + 1) with residues of 32 bits ([`Moduli`]).
 #![forbid(unsafe_code)]
 
+/// Runs the program of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/lookup.md")]
+struct Page;
+
 mod answer;
 pub mod bounds;
 mod bytes;
@@ -14,6 +19,7 @@ mod client;
 mod error;
 mod evaluate;
 mod expand;
+mod explain;
 mod keywords;
 mod plan;
 mod pool;
@@ -35,8 +41,9 @@ pub use change::{KeyChange, RowChange};
 pub use client::Client;
 pub use error::{Error, Result};
 pub use evaluate::{TOGETHER, answer};
+pub use explain::size;
 pub use keywords::{Keywords, fresh_seed};
-pub use plan::{Plan, RowStatistics, Seconds, Wish, size};
+pub use plan::{Plan, RowStatistics, Seconds, Wish};
 pub use query::{MOST_ROWS, Query, Selection, evaluation_keys};
 pub use rows::Rows;
 pub use schema::{Contents, Schema};

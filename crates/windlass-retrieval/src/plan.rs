@@ -1,10 +1,8 @@
 //! Choosing the layout of a table: everything is stated before anything is made.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
-use crate::bounds::{Errors, FAILURE_BITS};
+use crate::bounds::Errors;
 use crate::bytes::coefficients_of;
 use crate::error::{Error, Result};
 use crate::keywords::{BIN, ENTRY, Keywords, bin_bytes};
@@ -91,17 +89,13 @@ impl Shape {
     /// Seconds that a query of `selections` selections takes to answer.
     pub fn seconds(&self, sizes: &Sizes, selections: usize) -> f64 {
         let times = selections as f64;
-        let levels = self.levels();
-        let switches = self.selection_coefficients() + (self.gadget.digits * levels) as usize - 1;
+        let switches = self.switches();
         let products = self.columns - 1 + crate::shape::index_bits(self.records) as usize;
         let product = PRODUCT[0] + PRODUCT[1] * f64::from(self.gadget.digits);
         let scan = sizes.prepared as f64 * (1.0 / SCAN[0] + (times - 1.0) / SCAN[1]);
         times * (switches as f64 * SWITCH + products as f64 * product + 0.3e-3) + scan
     }
 }
-
-/// log2 of the random events of an answer: its switches' digits, errors and roundings.
-const EVENTS: f64 = 10.0;
 
 /// The layouts that are tried.
 fn candidates() -> impl Iterator<Item = (Moduli, u32, usize)> {
@@ -219,60 +213,6 @@ impl Plan {
         });
         best(plans, wish).ok_or_else(|| no_plan(rows, wish))
     }
-
-    /// A page of text: layout, security, sizes, seconds.
-    pub fn explain(&self) -> String {
-        let shape = &self.schema.shape;
-        let mut out = String::new();
-        let selections = self.schema.selections();
-        let params = shape.moduli.params().ok();
-        let lambda = params.map_or(0.0, |params| params.security().bits);
-        let _ = writeln!(
-            out,
-            "table         {} rows x {} columns of polynomials, {} bits in each of {N} coefficients",
-            shape.rows, shape.columns, shape.message_bits
-        );
-        let what = match &self.schema.contents {
-            Contents::Rows(rows) => {
-                format!("{} rows of up to {} bytes, {} in a polynomial", rows.count, rows.bytes, shape.records)
-            }
-            Contents::Keywords(keywords) => format!(
-                "{} keys in bins of {} bytes, {} bins for a key, {} fragments",
-                keywords.count,
-                bin_bytes(shape.message_bits),
-                keywords.choices,
-                keywords.fragments
-            ),
-        };
-        let _ = writeln!(out, "rows          {what}");
-        let _ = writeln!(
-            out,
-            "parameters    n = {N}, log2 Q = {}, {lambda:.0} bits of security; wrong with probability at most 2^-{}",
-            2 * shape.moduli.prime_bits(),
-            FAILURE_BITS - EVENTS - (selections as f64).log2().ceil()
-        );
-        let _ = writeln!(
-            out,
-            "query         {selections} selections, expanded in {} steps; selectors of {} digits of {} bits",
-            shape.depth(),
-            shape.gadget.digits,
-            shape.gadget.base_bits
-        );
-        let _ = writeln!(
-            out,
-            "sizes         keys {} (once), query {}, answer {}, prepared table {}",
-            size(self.sizes.keys),
-            size(self.traffic[0]),
-            size(self.traffic[1]),
-            size(self.sizes.prepared)
-        );
-        let _ = writeln!(
-            out,
-            "time          prepare {:.1} s, answer {:.3} s on one core of the machine of the record",
-            self.seconds.prepare, self.seconds.answer
-        );
-        out
-    }
 }
 
 impl Keywords {
@@ -351,15 +291,6 @@ fn no_plan(rows: RowStatistics, wish: &Wish) -> Error {
         "it is larger than any layout; cut it into several tables"
     };
     Error::NoPlan { rows: rows.count, bytes: rows.longest, reason: reason.to_owned() }
-}
-
-/// Bytes in words.
-pub fn size(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "GB"), (1_000_000, "MB"), (1000, "KB")];
-    match UNITS.iter().find(|(unit, _)| bytes >= *unit) {
-        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / *unit as f64),
-        None => format!("{bytes} bytes"),
-    }
 }
 
 #[cfg(test)]

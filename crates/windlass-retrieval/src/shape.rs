@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use windlass_rlwe::Limits;
 
-use crate::bounds::{Errors, answer_bits, first_bits};
+use crate::bounds::{Errors, FAILURE_BITS, answer_bits, first_bits};
 use crate::error::Result;
 use crate::expand;
 use crate::selector::SelectorGadget;
-use crate::setting::{Moduli, N, Setting};
+use crate::setting::{Moduli, N, PRIMES, Setting};
 
 /// How a table is laid out, and what queries and answers look like.
 ///
@@ -65,9 +65,15 @@ impl Shape {
         self.rows * self.columns
     }
 
-    /// Bytes that a record carries.
-    pub fn record_bytes(&self) -> usize {
-        self.record_coefficients * self.message_bits as usize / 8
+    /// Key switches of one selection: those of the expansion and of the selectors.
+    pub fn switches(&self) -> usize {
+        self.selection_coefficients() + (self.gadget.digits * self.levels()) as usize - 1
+    }
+
+    /// −log2 of the probability that the answer to this many selections is wrong: each digit of a
+    /// switch is an event of 2^{−128}, and so are the server's error and the rounding of an answer.
+    pub fn failure_bits(&self, selections: usize) -> f64 {
+        FAILURE_BITS - ((selections * (PRIMES * self.switches() + 2)) as f64).log2()
     }
 
     /// Checks a shape that somebody else made: every number in range, and the error of an answer

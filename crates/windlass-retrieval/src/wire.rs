@@ -7,7 +7,7 @@ use windlass_ring::Poly;
 use windlass_rlwe::KeyId;
 use windlass_rlwe::context::Context;
 
-use crate::answer::{Answer, Part, sent};
+use crate::answer::{Answer, Part};
 use crate::bounds::{answer_bits, first_bits};
 use crate::query::{MOST_ROWS, Query, Seeded};
 use crate::schema::Schema;
@@ -69,7 +69,7 @@ impl TableContext {
 
     fn part_bytes(&self) -> usize {
         let bits = self.schema.shape.message_bits;
-        packed_len(sent(&self.schema.shape), 1 << first_bits(bits)) + packed_len(N, 1 << answer_bits(bits))
+        packed_len(self.schema.shape.sent_coefficients(), 1 << first_bits(bits)) + packed_len(N, 1 << answer_bits(bits))
     }
 }
 
@@ -152,7 +152,7 @@ impl Wire<TableContext> for Answer {
         }
         let mut parts = Vec::new();
         for _ in 0..count {
-            let mut part = Part { first: vec![0; sent(shape)], second: vec![0; N] };
+            let mut part = Part { first: vec![0; shape.sent_coefficients()], second: vec![0; N] };
             fields.residues(&mut part.first, 1 << first_bits(shape.message_bits), "answer")?;
             fields.residues(&mut part.second, 1 << answer_bits(shape.message_bits), "answer")?;
             parts.push(part);
