@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use windlass::rlwe::SecretKey;
 use windlass::wire::{from_bytes, load, save, to_bytes};
-use windlass_retrieval::{Answer, Client, Contents, KeyContext, Result, Schema, Setting, TableContext};
+use windlass_retrieval::{Answer, Client, Contents, KeyContext, Result, Schema, Setting, TableContext, Wanted};
 
 use crate::error::{of_file, plain};
 use crate::runtime::quick;
@@ -43,12 +43,6 @@ pub struct PyTableClient {
     key_files: KeyContext,
 }
 
-/// What is asked for.
-enum Wanted {
-    Keys(Vec<Vec<u8>>),
-    Rows(Vec<usize>),
-}
-
 impl PyTableClient {
     fn of(client: Client) -> Self {
         let files = TableContext::new(client.setting(), client.schema());
@@ -74,10 +68,7 @@ impl PyTableClient {
         let (bytes, wanted) = (row_bytes(answer, "an answer")?, self.wanted(wanted)?);
         self.with(answer.py(), |client| {
             let answer: Answer = from_bytes(&self.files, &bytes)?;
-            match &wanted {
-                Wanted::Keys(keys) => client.rows_of_keys(&answer, keys),
-                Wanted::Rows(rows) => Ok(client.rows(&answer, rows.len())?.into_iter().map(Some).collect()),
-            }
+            client.read(&answer, &wanted)
         })
     }
 }
@@ -189,13 +180,7 @@ impl PyTableClient {
     ///     For a number that the table does not have; for no row or too many.
     fn query<'py>(&self, py: Python<'py>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let wanted = self.wanted(wanted)?;
-        let bytes = self.with(py, |client| {
-            let query = match &wanted {
-                Wanted::Keys(keys) => client.query_keys(keys)?,
-                Wanted::Rows(rows) => client.query_rows(rows)?,
-            };
-            Ok(to_bytes(&self.files, &query)?)
-        })?;
+        let bytes = self.with(py, |client| Ok(to_bytes(&self.files, &client.query(&wanted)?)?))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

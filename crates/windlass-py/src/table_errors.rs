@@ -16,7 +16,7 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::OutOfRange(error) => raise(py, error.into()),
         Error::NotDecryptable => plain(py, "OtherKeyPair", message),
         Error::MissingKey { .. } => plain(py, "MissingKeys", message),
-        Error::OtherTable { .. } => plain(py, "OtherContext", message),
+        Error::OtherTable { .. } | Error::OtherQuestion => plain(py, "OtherContext", message),
         Error::NoPlan { .. } => plain(py, "NoParameters", message),
         Error::Full { key } => exception(py, "TableFull", message, |data| data.set_item("key", key)),
         Error::DuplicateKey { key } => exception(py, "DuplicateKey", message, |data| data.set_item("key", key)),

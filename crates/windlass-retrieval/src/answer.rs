@@ -14,6 +14,7 @@ use crate::bounds::{ACCEPTED, answer_bits, first_bits};
 use crate::bytes::centred;
 use crate::error::{Error, Result};
 use crate::query::delta;
+use crate::question::QuestionName;
 use crate::setting::{N, Pair, Setting};
 
 /// 2^{64 + b}/Q for Q of b + 1 bits, rounded down: what makes a fraction of Q without a division.
@@ -126,6 +127,8 @@ impl Part {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     pub(crate) key: KeyId,
+    /// The name of the question.
+    pub(crate) name: QuestionName,
     /// The hash of the schema of the table that answered.
     pub(crate) table: [u8; 32],
     pub(crate) parts: Vec<Part>,

@@ -64,9 +64,19 @@ impl Errors {
     }
 
     /// Variance of a coefficient of Σ table·expanded over `rows` rows whose plaintexts are at most
-    /// `largest` in absolute value.
+    /// `largest` in absolute value and do not follow the expansion.
     fn scanned(&self, depth: u32, rows: usize, largest: f64) -> f64 {
         rows as f64 * largest * largest * self.expanded(depth)
+    }
+
+    /// The same for any plaintexts modulo 2^bits under a mask.
+    pub(crate) fn masked(&self, depth: u32, rows: usize, bits: u32) -> f64 {
+        let nodes = 2f64.powi(depth as i32);
+        let rank = (N * rows) as f64 / nodes;
+        let tail = tail().powi(2) / 2.0;
+        let deviation = 1.0 + 2.0 * (tail / rank).sqrt() + 2.0 * tail / rank;
+        let energy = self.fresh + self.rounding + f64::from(depth) / 2.0 * self.key;
+        deviation * (N * rows) as f64 * nodes * 4f64.powi(bits as i32) / 12.0 * energy
     }
 
     /// Variance that `levels` external products add.
@@ -96,19 +106,15 @@ impl Errors {
     /// no bit to be had.
     pub fn message_bits(&self, depth: u32, rows: usize, levels: u32, digits: u32) -> Option<(u32, SelectorGadget)> {
         let gadget = self.best_base(depth, levels, digits);
-        let largest = |bits: u32| 2f64.powi(bits as i32 - 1);
-        (1..=24)
-            .rev()
-            .find(|&bits| self.fits(depth, rows, largest(bits), levels, gadget, bits))
-            .map(|bits| (bits, gadget))
+        (1..=24).rev().find(|&bits| self.fits(depth, rows, levels, gadget, bits)).map(|bits| (bits, gadget))
     }
 
-    /// Whether the server's error stays within its share, for messages modulo 2^bits and plaintexts
-    /// of at most `largest`.
-    pub fn fits(&self, depth: u32, rows: usize, largest: f64, levels: u32, gadget: SelectorGadget, bits: u32) -> bool {
-        let variance = self.scanned(depth, rows, largest) + self.chosen(depth, levels, gadget);
+    /// Whether the server's error stays within its share, for messages modulo 2^bits in a table of
+    /// `rows` rows under a mask.
+    pub fn fits(&self, depth: u32, rows: usize, levels: u32, gadget: SelectorGadget, bits: u32) -> bool {
+        let variance = self.masked(depth, rows, bits) + self.chosen(depth, levels, gadget);
         // Δ = round(Q/t) is off by at most a half, times the message.
-        let error = tail() * variance.sqrt() + largest;
+        let error = tail() * variance.sqrt() + 2f64.powi(bits as i32 - 1);
         error.log2() + f64::from(bits) + 1.0 - self.log2_modulus <= SERVER_SHARE.log2()
     }
 

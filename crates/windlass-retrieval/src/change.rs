@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::bytes::pack;
 use crate::error::{Error, Result, printable};
 use crate::keywords::{BIN, Entry, Keywords, bin_bytes, read_bin, write_bin};
+use crate::mask::Mask;
 use crate::query::Selection;
 use crate::rows::Rows;
 use crate::schema::Contents;
@@ -53,7 +54,9 @@ impl Changing<'_> {
         let table = self.table;
         self.polynomials.entry(number).or_insert_with(|| {
             let (segment, column, row) = place(&table.schema.shape, number);
-            table.segments[segment].get(&table.setting, row, column)
+            let mut coefficients = table.segments[segment].get(&table.setting, row, column);
+            Mask::of(&table.schema).take_off(number, &mut coefficients);
+            coefficients
         })
     }
 }
@@ -272,12 +275,14 @@ fn write_changed(
 ) -> Result<()> {
     let (shape, setting): (&Shape, &Setting) = (&table.schema.shape, &table.setting);
     let touched: BTreeSet<usize> = changed.iter().map(|&number| place(shape, number).0).collect();
-    let (hash, mut scratch) = (table.schema.hash(), vec![0; N]);
+    let (hash, mask, mut scratch) = (table.schema.hash(), Mask::of(&table.schema), vec![0; N]);
     for (done, &index) in touched.iter().enumerate() {
         let mut segment = table.segments[index].copy()?;
         for &number in changed.iter().filter(|&&number| place(shape, number).0 == index) {
             let (_, column, row) = place(shape, number);
-            segment.put(setting, row, column, &polynomials[&number], &mut scratch);
+            let mut coefficients = polynomials[&number].clone();
+            mask.put_on(number, &mut coefficients);
+            segment.put(setting, row, column, &coefficients, &mut scratch);
         }
         let name = segment_name(index, manifest.revision);
         segment_file::write(&dir.join(&name), &label(&table.schema, hash, index, &name), &segment)?;

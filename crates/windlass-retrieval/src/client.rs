@@ -6,10 +6,13 @@ use windlass_rlwe::check_same_keys;
 use windlass_rlwe::context::os_rng;
 use windlass_rlwe::evaluation::EvaluationKeys;
 use windlass_rlwe::keys::SecretKey;
+use zeroize::Zeroizing;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, Part};
 use crate::error::{Error, Result};
+use crate::mask::Mask;
 use crate::query::{Query, Selection, evaluation_keys};
+use crate::question::{Namer, Wanted};
 use crate::schema::{Contents, Schema};
 use crate::setting::Setting;
 
@@ -22,6 +25,8 @@ pub struct Client {
     schema: Schema,
     setting: Arc<Setting>,
     secret: SecretKey,
+    namer: Namer,
+    mask: Mask,
 }
 
 impl Client {
@@ -32,7 +37,7 @@ impl Client {
     pub fn new(schema: Schema, setting: &Arc<Setting>) -> Result<Self> {
         let mut rng = os_rng()?;
         let secret = SecretKey::generate(setting.context(), &mut rng);
-        Ok(Self { schema, setting: Arc::clone(setting), secret })
+        Self::with_secret(schema, setting, secret)
     }
 
     /// A client with a secret key that was made before.
@@ -43,7 +48,8 @@ impl Client {
         if !Arc::ptr_eq(secret.context(), setting.context()) {
             return Err(Error::OtherTable { what: "the secret key" });
         }
-        Ok(Self { schema, setting: Arc::clone(setting), secret })
+        let (namer, mask) = (Namer::of(&secret), Mask::of(&schema));
+        Ok(Self { schema, setting: Arc::clone(setting), secret, namer, mask })
     }
 
     /// The table's schema.
@@ -69,75 +75,112 @@ impl Client {
         evaluation_keys(&self.setting, &self.schema.shape, &self.secret, &mut os_rng()?)
     }
 
+    /// The query for some rows.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for a row that the table does not have, or too many rows;
+    /// [`Error::WrongQuestion`] for keys where the table has rows by number, or the reverse.
+    pub fn query(&self, wanted: &Wanted) -> Result<Query> {
+        let (table, mut rng) = (self.schema.hash(), os_rng()?);
+        let selections = self.selections(wanted)?;
+        let query = Query::new(&self.setting, &self.schema.shape, &self.secret, &selections, &mut rng)?;
+        Ok(Query { table, name: self.namer.name(&table, wanted, &mut rng), ..query })
+    }
+
+    /// The rows of a query, out of its answer; none for a key that is not there.
+    ///
+    /// # Errors
+    /// [`Error::OtherQuestion`] for an answer to a query for anything else;
+    /// [`Error::NotDecryptable`], [`Error::BadRow`]; [`Error::OtherKeyPair`],
+    /// [`Error::OtherTable`].
+    pub fn read(&self, answer: &Answer, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
+        let records = self.decrypt(answer, wanted)?;
+        let records: Vec<&[i64]> = records.iter().map(|record| record.as_slice()).collect();
+        let (shape, mut records) = (&self.schema.shape, records.chunks(self.schema.selections()));
+        let mut next = || records.next().expect("as many as were selected");
+        match (&self.schema.contents, wanted) {
+            (Contents::Rows(layout), _) => (0..wanted.count()).map(|_| layout.row(shape, next()).map(Some)).collect(),
+            (Contents::Keywords(layout), Wanted::Keys(keys)) => {
+                keys.iter().map(|key| layout.row(shape, key, next())).collect()
+            }
+            (Contents::Keywords(_), Wanted::Rows(_)) => Err(Error::WrongQuestion { by: "key" }),
+        }
+    }
+
     /// The query for some rows by number.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] for a row that the table does not have; [`Error::WrongQuestion`] for a
-    /// table of keywords.
+    /// As [`Self::query`].
     pub fn query_rows(&self, rows: &[usize]) -> Result<Query> {
-        self.schema.check_count(rows.len())?;
-        let Contents::Rows(layout) = &self.schema.contents else { return Err(Error::WrongQuestion { by: "key" }) };
-        let selections: Vec<Vec<Selection>> =
-            rows.iter().map(|&row| layout.selections(&self.schema.shape, row)).collect::<Result<_>>()?;
-        self.query(&selections.concat())
+        self.query(&Wanted::Rows(rows.to_vec()))
     }
 
     /// The rows of a query by number, out of its answer.
     ///
     /// # Errors
-    /// [`Error::NotDecryptable`], [`Error::BadRow`]; [`Error::Mismatch`] for an answer to another
-    /// number of rows; [`Error::OtherKeyPair`].
-    pub fn rows(&self, answer: &Answer, rows: usize) -> Result<Vec<Vec<u8>>> {
-        let Contents::Rows(layout) = &self.schema.contents else { return Err(Error::WrongQuestion { by: "key" }) };
-        let messages = self.decrypt(answer, rows)?;
-        let messages: Vec<&[i64]> = messages.iter().map(|messages| messages.as_slice()).collect();
-        messages.chunks(layout.pieces).map(|pieces| layout.row(&self.schema.shape, pieces)).collect()
+    /// As [`Self::read`].
+    pub fn rows(&self, answer: &Answer, rows: &[usize]) -> Result<Vec<Vec<u8>>> {
+        Ok(self.read(answer, &Wanted::Rows(rows.to_vec()))?.into_iter().flatten().collect())
     }
 
     /// The query for the rows of some keys.
     ///
     /// # Errors
-    /// [`Error::WrongQuestion`] for a table of rows by number; [`Error::OutOfRange`] for too many.
+    /// As [`Self::query`].
     pub fn query_keys<K: AsRef<[u8]>>(&self, keys: &[K]) -> Result<Query> {
-        self.schema.check_count(keys.len())?;
-        let Contents::Keywords(layout) = &self.schema.contents else {
-            return Err(Error::WrongQuestion { by: "number" });
-        };
-        let selections: Vec<Vec<Selection>> =
-            keys.iter().map(|key| layout.selections(&self.schema.shape, key.as_ref())).collect();
-        self.query(&selections.concat())
+        self.query(&wanted_keys(keys))
     }
 
     /// The rows of some keys, out of the answer to the query for them; none for a key that is not
     /// there.
     ///
     /// # Errors
-    /// As [`Self::rows`].
+    /// As [`Self::read`].
     pub fn rows_of_keys<K: AsRef<[u8]>>(&self, answer: &Answer, keys: &[K]) -> Result<Vec<Option<Vec<u8>>>> {
-        let Contents::Keywords(layout) = &self.schema.contents else {
-            return Err(Error::WrongQuestion { by: "number" });
+        self.read(answer, &wanted_keys(keys))
+    }
+
+    /// What is looked at for some rows, in their order.
+    fn selections(&self, wanted: &Wanted) -> Result<Vec<Selection>> {
+        self.schema.check_count(wanted.count())?;
+        let shape = &self.schema.shape;
+        let each: Result<Vec<Vec<Selection>>> = match (&self.schema.contents, wanted) {
+            (Contents::Rows(layout), Wanted::Rows(rows)) => {
+                rows.iter().map(|&row| layout.selections(shape, row)).collect()
+            }
+            (Contents::Keywords(layout), Wanted::Keys(keys)) => {
+                Ok(keys.iter().map(|key| layout.selections(shape, key)).collect())
+            }
+            (Contents::Rows(_), Wanted::Keys(_)) => Err(Error::WrongQuestion { by: "number" }),
+            (Contents::Keywords(_), Wanted::Rows(_)) => Err(Error::WrongQuestion { by: "key" }),
         };
-        let messages = self.decrypt(answer, keys.len())?;
-        let messages: Vec<&[i64]> = messages.iter().map(|messages| messages.as_slice()).collect();
-        let bins = messages.chunks(self.schema.selections());
-        keys.iter().zip(bins).map(|(key, bins)| layout.row(&self.schema.shape, key.as_ref(), bins)).collect()
+        Ok(each?.concat())
     }
 
-    fn query(&self, selections: &[Selection]) -> Result<Query> {
-        let query = Query::new(&self.setting, &self.schema.shape, &self.secret, selections, &mut os_rng()?)?;
-        Ok(Query { table: self.schema.hash(), ..query })
-    }
-
-    fn decrypt(&self, answer: &Answer, rows: usize) -> Result<Vec<zeroize::Zeroizing<Vec<i64>>>> {
+    /// The records that an answer holds, without the table's mask.
+    fn decrypt(&self, answer: &Answer, wanted: &Wanted) -> Result<Vec<Zeroizing<Vec<i64>>>> {
         check_same_keys("decrypt an answer", self.secret.key_id(), answer.key)?;
-        if answer.table != self.schema.hash() {
+        let table = self.schema.hash();
+        if answer.table != table {
             return Err(Error::OtherTable { what: "the answer" });
         }
-        let (expected, got) = (rows * self.schema.selections(), answer.parts.len());
+        let selections = self.selections(wanted)?;
+        self.namer.check(&table, wanted, &answer.name)?;
+        let (expected, got) = (selections.len(), answer.parts.len());
         if got != expected {
             return Err(Error::Mismatch { what: "the answer's number of selections", got, expected });
         }
-        let bits = self.schema.shape.message_bits;
-        answer.parts.iter().map(|part| part.decrypt(&self.setting, bits, &self.secret)).collect()
+        let shape = &self.schema.shape;
+        let record = |(part, &selection): (&Part, &Selection)| {
+            let mut record = part.decrypt(&self.setting, shape.message_bits, &self.secret)?;
+            record.truncate(shape.record_coefficients);
+            self.mask.take_off_record(selection, &mut record);
+            Ok(record)
+        };
+        answer.parts.iter().zip(&selections).map(record).collect()
     }
+}
+
+fn wanted_keys<K: AsRef<[u8]>>(keys: &[K]) -> Wanted {
+    Wanted::Keys(keys.iter().map(|key| key.as_ref().to_vec()).collect())
 }

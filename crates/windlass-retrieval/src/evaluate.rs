@@ -46,7 +46,8 @@ pub fn answer(
         if got != expected {
             return Err(Error::Mismatch { what: "the query's number of ciphertexts", got, expected });
         }
-        answers.push(Answer { key: query.key, table: query.table, parts: Vec::with_capacity(query.count) });
+        let parts = Vec::with_capacity(query.count);
+        answers.push(Answer { key: query.key, name: query.name, table: query.table, parts });
     }
     // Every ciphertext with the number of its query, and how many of its selections are asked for.
     let ciphertexts = queries.iter().enumerate().flat_map(|(number, (keys, query))| {

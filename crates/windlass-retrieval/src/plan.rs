@@ -125,8 +125,7 @@ fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(u
         let (allowed, best) = errors.message_bits(shape.depth(), shape.rows, levels, start.gadget.digits)?;
         if allowed >= bits {
             shape.gadget = best;
-            let largest = 2f64.powi(bits as i32 - 1);
-            return errors.fits(shape.depth(), shape.rows, largest, levels, best, bits).then_some(shape);
+            return errors.fits(shape.depth(), shape.rows, levels, best, bits).then_some(shape);
         }
         (bits, gadget) = (allowed, best);
     }

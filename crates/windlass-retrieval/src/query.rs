@@ -11,6 +11,7 @@ use windlass_rlwe::{KeyId, Limits};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::Result;
+use crate::question::QuestionName;
 use crate::selector::bits_of;
 use crate::setting::{N, PRIMES, Pair, Setting};
 use crate::shape::{Shape, index_bits};
@@ -77,6 +78,7 @@ impl Seeded {
 #[derive(Debug, Clone)]
 pub struct Query {
     pub(crate) key: KeyId,
+    pub(crate) name: QuestionName,
     /// The hash of the schema of the table that is asked.
     pub(crate) table: [u8; 32],
     /// How many selections.
@@ -95,7 +97,7 @@ impl Query {
         self.count
     }
 
-    /// Encrypts selections, which the query does not tell apart from others.
+    /// Encrypts selections, which the query does not tell apart from others; it has no name.
     ///
     /// Cost: a fresh encryption for every [`Shape::selections`] of them.
     ///
@@ -121,7 +123,8 @@ impl Query {
             Seeded::encrypt(setting, secret, &residues, rng)
         };
         let ciphertexts = selections.chunks(shape.selections).map(encrypt).collect();
-        Ok(Self { key: secret.key_id(), table: shape.hash(&[]), count: selections.len(), ciphertexts })
+        let (key, name) = (secret.key_id(), QuestionName::default());
+        Ok(Self { key, name, table: shape.hash(&[]), count: selections.len(), ciphertexts })
     }
 }
 

@@ -94,9 +94,8 @@ impl Shape {
         Limits::at_most(2 * self.moduli.prime_bits()).check("the bits of all digits of a selector", bits)?;
         let wanted = self.selections * self.selection_coefficients();
         Limits::at_most(N).check("the coefficients of a query", wanted)?;
-        let largest = 2f64.powi(self.message_bits as i32 - 1);
         let errors = Errors::of(setting);
-        if !errors.fits(self.depth(), self.rows, largest, self.levels(), self.gadget, self.message_bits) {
+        if !errors.fits(self.depth(), self.rows, self.levels(), self.gadget, self.message_bits) {
             let limits = Limits::only("few enough for the error of an answer to stay within its bound");
             return Err(limits.refuse("the bits of a message", self.message_bits).into());
         }

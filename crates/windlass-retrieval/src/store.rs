@@ -272,7 +272,7 @@ fn make_pieces(
         // A piece is moved into place when it is whole; one that was damaged since is made again.
         if segment_file::open(&path, &label, true).is_err() {
             let _ = fs::remove_file(&path);
-            segment_file::write(&path, &label, &make_segment(setting, &schema.shape, index, fill)?)?;
+            segment_file::write(&path, &label, &make_segment(setting, schema, index, fill)?)?;
         }
         report(&done, manifest.segments.len(), observer)
     })

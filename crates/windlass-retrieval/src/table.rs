@@ -11,6 +11,7 @@ use crate::answer::Answer;
 use crate::error::{Error, Result, printable};
 use crate::evaluate::answer;
 use crate::keywords::{Bins, Entry, bin_bytes, write_bin};
+use crate::mask::Mask;
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::schema::{Contents, Schema};
@@ -92,7 +93,7 @@ impl Table {
         let sizes = segments_of(&schema.shape);
         let done = AtomicUsize::new(0);
         let make = |index: usize| {
-            let segment = make_segment(setting, &schema.shape, index, fill)?;
+            let segment = make_segment(setting, schema, index, fill)?;
             report(&done, sizes.len(), observer)?;
             Ok(segment)
         };
@@ -156,17 +157,18 @@ pub(crate) fn report(done: &AtomicUsize, total: usize, observer: &Observer<'_>) 
 }
 
 /// Piece `index` of a table.
-pub(crate) fn make_segment(setting: &Setting, shape: &Shape, index: usize, fill: &Fill<'_>) -> Result<Segment> {
+pub(crate) fn make_segment(setting: &Setting, schema: &Schema, index: usize, fill: &Fill<'_>) -> Result<Segment> {
+    let (shape, mask) = (&schema.shape, Mask::of(schema));
     let first = index * pairs_of_segment(shape) * 2;
     let pairs = segments_of(shape)[index];
     let mut segment = Segment::zeros(shape.rows, pairs)?;
     let (mut coefficients, mut scratch) = (vec![0; N], vec![0; N]);
     for column in 0..(2 * pairs).min(shape.columns - first) {
         for row in 0..shape.rows {
-            fill((first + column) * shape.rows + row, &mut coefficients)?;
-            if coefficients.iter().any(|&x| x != 0) {
-                segment.put(setting, row, column, &coefficients, &mut scratch);
-            }
+            let polynomial = (first + column) * shape.rows + row;
+            fill(polynomial, &mut coefficients)?;
+            mask.put_on(polynomial, &mut coefficients);
+            segment.put(setting, row, column, &coefficients, &mut scratch);
         }
     }
     Ok(segment)

@@ -10,6 +10,7 @@ use windlass_rlwe::context::Context;
 use crate::answer::{Answer, Part};
 use crate::bounds::{answer_bits, first_bits};
 use crate::query::{MOST_ROWS, Query, Seeded};
+use crate::question::QuestionName;
 use crate::schema::Schema;
 use crate::setting::{N, PRIMES, Setting};
 
@@ -90,9 +91,10 @@ impl Wire<TableContext> for Query {
         Some(self.key)
     }
 
-    /// The number of selections (4 bytes), then for each ciphertext the seed of its second half and
-    /// its first half.
+    /// The name of the question (32 bytes), the number of selections (4 bytes), then for each
+    /// ciphertext the seed of its second half and its first half.
     fn encode(&self, context: &TableContext, out: &mut FieldWriter) {
+        out.bytes(&self.name.0);
         out.u32(self.count as u32);
         for Seeded { seed, first } in &self.ciphertexts {
             out.bytes(seed);
@@ -103,6 +105,7 @@ impl Wire<TableContext> for Query {
     }
 
     fn decode(context: &TableContext, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
+        let name = QuestionName(fields.array("name of a question")?);
         let count = fields.u32("number of selections")? as usize;
         if count == 0 || count > context.most() {
             return Err(WireError::Malformed { what: "number of selections" }.into());
@@ -119,11 +122,11 @@ impl Wire<TableContext> for Query {
             ciphertexts.push(Seeded { seed, first: first.ok_or(WireError::Malformed { what: "query" })? });
         }
         fields.finish("query")?;
-        Ok(Self { key, table: context.hash, count, ciphertexts })
+        Ok(Self { key, name, table: context.hash, count, ciphertexts })
     }
 
     fn limit(context: &TableContext) -> u64 {
-        4 + (context.most().div_ceil(context.schema.shape.selections) * context.query_bytes()) as u64
+        36 + (context.most().div_ceil(context.schema.shape.selections) * context.query_bytes()) as u64
     }
 }
 
@@ -134,9 +137,11 @@ impl Wire<TableContext> for Answer {
         Some(self.key)
     }
 
-    /// The number of selections (4 bytes), then for each the first half and the second.
+    /// The name of the question (32 bytes), the number of selections (4 bytes), then for each the
+    /// first half and the second.
     fn encode(&self, context: &TableContext, out: &mut FieldWriter) {
         let bits = context.schema.shape.message_bits;
+        out.bytes(&self.name.0);
         out.u32(self.parts.len() as u32);
         for part in &self.parts {
             out.residues(&part.first, 1 << first_bits(bits));
@@ -146,6 +151,7 @@ impl Wire<TableContext> for Answer {
 
     fn decode(context: &TableContext, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         let shape = &context.schema.shape;
+        let name = QuestionName(fields.array("name of a question")?);
         let count = fields.u32("number of selections")? as usize;
         if count == 0 || count > context.most() {
             return Err(WireError::Malformed { what: "number of selections" }.into());
@@ -158,10 +164,10 @@ impl Wire<TableContext> for Answer {
             parts.push(part);
         }
         fields.finish("answer")?;
-        Ok(Self { key, table: context.hash, parts })
+        Ok(Self { key, name, table: context.hash, parts })
     }
 
     fn limit(context: &TableContext) -> u64 {
-        4 + (context.most() * context.part_bytes()) as u64
+        36 + (context.most() * context.part_bytes()) as u64
     }
 }

@@ -36,7 +36,7 @@ impl Asker {
 
     fn rows(&self, table: &Table, rows: &[usize]) -> Vec<Vec<u8>> {
         let query = self.client.query_rows(rows).unwrap();
-        self.client.rows(&self.exchange(table, &query), rows.len()).unwrap()
+        self.client.rows(&self.exchange(table, &query), rows).unwrap()
     }
 
     fn keys(&self, table: &Table, keys: &[&[u8]]) -> Vec<Option<Vec<u8>>> {
@@ -112,8 +112,11 @@ fn what_cannot_be_is_refused() {
     let (query, other) = (asker.client.query_rows(&[0]).unwrap(), Asker::of(&table));
     assert!(matches!(table.answer(&other.keys, &query), Err(Error::OtherKeyPair(_))));
     let answer = table.answer(&asker.keys, &query).unwrap();
-    assert!(matches!(other.client.rows(&answer, 1), Err(Error::OtherKeyPair(_))));
-    assert!(matches!(asker.client.rows(&answer, 2), Err(Error::Mismatch { .. })));
+    assert!(matches!(other.client.rows(&answer, &[0]), Err(Error::OtherKeyPair(_))));
+    for wrong in [&[1][..], &[0, 0], &[0, 1]] {
+        assert!(matches!(asker.client.rows(&answer, wrong), Err(Error::OtherQuestion)));
+    }
+    assert_eq!(asker.client.rows(&answer, &[0]).unwrap(), [&some[0][..]]);
     let longer = rows(&[5, 7]);
     let elsewhere = Table::of_rows(&plan_of(&longer), &longer, &unobserved).unwrap();
     let bytes = to_bytes(&TableContext::new(table.setting(), table.schema()), &query).unwrap();
@@ -284,7 +287,7 @@ fn queries_and_answers_of_other_tables_are_refused_in_memory() {
     assert!(matches!(b.answer(&asker.keys, &query), Err(Error::OtherTable { .. })));
     let answer = a.answer(&asker.keys, &query).unwrap();
     let elsewhere = Client::with_secret(b.schema().clone(), b.setting(), copy_of(&asker)).unwrap();
-    assert!(matches!(elsewhere.rows(&answer, 1), Err(Error::OtherTable { .. })));
+    assert!(matches!(elsewhere.rows(&answer, &[3]), Err(Error::OtherTable { .. })));
 }
 
 /// The secret key of a client, once more.

@@ -70,7 +70,7 @@ impl Asked {
             let found = if case.keyed {
                 client.rows_of_keys(answer, &[key(*row)])?.remove(0)
             } else {
-                Some(client.rows(answer, 1)?.remove(0))
+                Some(client.rows(answer, &[*row])?.remove(0))
             };
             if found.as_deref() != Some(rows[*row]) {
                 return Err(format!("{}: row {row} came back as another one", case.name).into());
@@ -100,7 +100,7 @@ impl Asked {
     /// The client's work for an answer.
     pub fn decrypt(&self) {
         match &self.table.schema().contents {
-            windlass_retrieval::Contents::Rows(_) => drop(self.client.rows(&self.answer, 1)),
+            windlass_retrieval::Contents::Rows(_) => drop(self.client.rows(&self.answer, &self.asked[..1])),
             windlass_retrieval::Contents::Keywords(_) => {
                 drop(self.client.rows_of_keys(&self.answer, &[key(self.asked[0])]));
             }

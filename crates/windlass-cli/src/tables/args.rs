@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use windlass_retrieval::Wanted;
 
 /// The steps of lookups in tables of any size.
 #[derive(Debug, Subcommand)]
@@ -111,6 +112,17 @@ pub struct WantedArgs {
     /// The number of a row, from 0; may be given several times.
     #[arg(long = "row", value_name = "N")]
     pub rows: Vec<usize>,
+}
+
+impl WantedArgs {
+    /// What is asked for.
+    pub fn wanted(&self) -> Wanted {
+        if self.keys.is_empty() {
+            Wanted::Rows(self.rows.clone())
+        } else {
+            Wanted::Keys(self.keys.iter().map(|key| key.as_bytes().to_vec()).collect())
+        }
+    }
 }
 
 /// Arguments of `table keygen`.

@@ -75,7 +75,7 @@ fn client_of(schema: Schema, setting: &Arc<Setting>, secret: &Path) -> Result<Cl
 
 /// The query for the rows that are wanted.
 fn ask(client: &Client, wanted: &WantedArgs) -> Result<Query> {
-    Ok(if wanted.keys.is_empty() { client.query_rows(&wanted.rows) } else { client.query_keys(&wanted.keys) }?)
+    Ok(client.query(&wanted.wanted())?)
 }
 
 /// `windlass table query`.
@@ -129,16 +129,8 @@ pub fn read_rows(
 ) -> Result<Vec<Option<Vec<u8>>>> {
     let context = TableContext::new(setting, &schema);
     let client = client_of(schema, setting, secret)?;
-    // The same refusals as when the question was asked: what is wanted must be in the table.
-    if wanted.keys.is_empty() {
-        client.query_rows(&wanted.rows)?;
-    }
     let answer: Answer = read_for(answer, &context, (client.secret().key_id(), secret))?;
-    Ok(if wanted.keys.is_empty() {
-        client.rows(&answer, wanted.rows.len())?.into_iter().map(Some).collect()
-    } else {
-        client.rows_of_keys(&answer, &wanted.keys)?
-    })
+    Ok(client.read(&answer, &wanted.wanted())?)
 }
 
 /// Prints rows, field by field.

@@ -4,20 +4,11 @@ use std::time::Duration;
 
 use windlass::lookup::decode_record;
 use windlass::wire::{OVERHEAD, Wire, from_bytes, hex, sha256, to_bytes};
-use windlass_retrieval::{Answer, Client, Query, Schema, TableContext};
+use windlass_retrieval::{Answer, Client, Schema, TableContext, Wanted};
 
 use super::error::{AskError, Result};
 use super::http::{Remote, Response};
 use super::state::State;
-
-/// What is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
-    /// Rows by key.
-    Keys(Vec<Vec<u8>>),
-    /// Rows by number, from 0.
-    Rows(Vec<usize>),
-}
 
 /// How often a question is repeated that the service has no time for.
 const TRIES: u32 = 8;
@@ -113,11 +104,7 @@ impl Asker {
     /// # Errors
     /// A row that the table does not have, a question that it does not take.
     pub fn question(&self, wanted: &Wanted) -> Result<Vec<u8>> {
-        let query: Query = match wanted {
-            Wanted::Keys(keys) => self.client.query_keys(keys)?,
-            Wanted::Rows(rows) => self.client.query_rows(rows)?,
-        };
-        Ok(to_bytes(&self.files, &query)?.to_vec())
+        Ok(to_bytes(&self.files, &self.client.query(wanted)?)?.to_vec())
     }
 
     /// Sends a question. Keys that had to make room are uploaded again, and a service without time
@@ -152,10 +139,7 @@ impl Asker {
     /// An answer that is none, or one to another question.
     pub fn rows(&self, wanted: &Wanted, answer: &[u8]) -> Result<Vec<Option<Vec<u8>>>> {
         let answer: Answer = from_bytes(&self.files, answer)?;
-        Ok(match wanted {
-            Wanted::Keys(keys) => self.client.rows_of_keys(&answer, keys)?,
-            Wanted::Rows(rows) => self.client.rows(&answer, rows.len())?.into_iter().map(Some).collect(),
-        })
+        Ok(self.client.read(&answer, wanted)?)
     }
 
     /// Asks for rows.

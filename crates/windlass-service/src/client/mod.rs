@@ -5,7 +5,8 @@ mod error;
 mod http;
 mod state;
 
-pub use ask::{Asker, Wanted};
+pub use ask::Asker;
 pub use error::{AskError, Refused, Result};
 pub use http::{Remote, Response};
 pub use state::{SECURE_BITS, State};
+pub use windlass_retrieval::Wanted;

@@ -1,0 +1,139 @@
+//! What is asked for, and the name that an answer carries back.
+//!
+//! A query has a name: 16 random bytes and 16 of their HMAC-SHA-256 together with everything that is
+//! asked for, under a key that follows from the client's secret. The server copies it into the
+//! answer. So an answer is read under the question that it is an answer to, without a file that
+//! remembers it, and the server learns nothing: two names of one question have nothing in common.
+
+use hmac::{Hmac, Mac};
+use rand_core::RngCore;
+use sha2::{Digest, Sha256};
+use windlass_rlwe::keys::SecretKey;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::error::{Error, Result};
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    /// Rows by key.
+    Keys(Vec<Vec<u8>>),
+    /// Rows by number, from 0.
+    Rows(Vec<usize>),
+}
+
+impl Wanted {
+    /// How many rows.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Keys(keys) => keys.len(),
+            Self::Rows(rows) => rows.len(),
+        }
+    }
+}
+
+/// Random bytes of a name; as many follow of their code.
+const NONCE: usize = 16;
+
+/// The name of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct QuestionName(pub [u8; 2 * NONCE]);
+
+/// The key under which a client names its questions.
+pub(crate) struct Namer(Zeroizing<[u8; 32]>);
+
+impl std::fmt::Debug for Namer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Namer").finish_non_exhaustive()
+    }
+}
+
+impl Namer {
+    /// The one of a secret key.
+    pub fn of(secret: &SecretKey) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(b"windlass question names 1\n");
+        for coefficient in secret.expose_coefficients() {
+            hash.update(coefficient.to_le_bytes());
+        }
+        let mut digest: [u8; 32] = hash.finalize().into();
+        let key = Zeroizing::new(digest);
+        digest.zeroize();
+        Self(key)
+    }
+
+    fn code(&self, table: &[u8; 32], wanted: &Wanted, nonce: &[u8]) -> Hmac<Sha256> {
+        let mut code = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes keys of any length");
+        code.update(table);
+        code.update(nonce);
+        match wanted {
+            Wanted::Keys(keys) => {
+                code.update(b"k");
+                for key in keys {
+                    code.update(&(key.len() as u64).to_le_bytes());
+                    code.update(key);
+                }
+            }
+            Wanted::Rows(rows) => {
+                code.update(b"r");
+                rows.iter().for_each(|&row| code.update(&(row as u64).to_le_bytes()));
+            }
+        }
+        code
+    }
+
+    /// A fresh name for a question to the table of this schema.
+    pub fn name(&self, table: &[u8; 32], wanted: &Wanted, rng: &mut impl RngCore) -> QuestionName {
+        let mut name = QuestionName::default();
+        let (nonce, code) = name.0.split_at_mut(NONCE);
+        rng.fill_bytes(nonce);
+        code.copy_from_slice(&self.code(table, wanted, nonce).finalize().into_bytes()[..NONCE]);
+        name
+    }
+
+    /// Refuses an answer to another question.
+    ///
+    /// # Errors
+    /// [`Error::OtherQuestion`].
+    pub fn check(&self, table: &[u8; 32], wanted: &Wanted, name: &QuestionName) -> Result<()> {
+        let (nonce, code) = name.0.split_at(NONCE);
+        self.code(table, wanted, nonce).verify_truncated_left(code).map_err(|_| Error::OtherQuestion)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+
+    use super::*;
+    use crate::setting::{Moduli, Setting};
+
+    #[test]
+    fn a_name_is_that_of_its_question_alone() {
+        let mut rng = ChaCha20Rng::from_seed([8; 32]);
+        let setting = Setting::new(Moduli::Compact).unwrap();
+        let [ours, theirs] = [0, 1].map(|_| Namer::of(&SecretKey::generate(setting.context(), &mut rng)));
+        let keys = |keys: &[&str]| Wanted::Keys(keys.iter().map(|key| key.as_bytes().to_vec()).collect());
+        let questions = [
+            keys(&["ab", "c"]),
+            keys(&["a", "bc"]),
+            keys(&["abc"]),
+            Wanted::Rows(vec![1, 2]),
+            Wanted::Rows(vec![2, 1]),
+        ];
+        for wanted in &questions {
+            let name = ours.name(&[1; 32], wanted, &mut rng);
+            assert_ne!(name, ours.name(&[1; 32], wanted, &mut rng), "names are fresh");
+            assert_eq!(ours.check(&[1; 32], wanted, &name), Ok(()));
+            for other in questions.iter().filter(|other| *other != wanted) {
+                assert_eq!(ours.check(&[1; 32], other, &name), Err(Error::OtherQuestion));
+            }
+            assert_eq!(ours.check(&[2; 32], wanted, &name), Err(Error::OtherQuestion));
+            assert_eq!(theirs.check(&[1; 32], wanted, &name), Err(Error::OtherQuestion));
+            let mut altered = name;
+            altered.0[31] ^= 1;
+            assert_eq!(ours.check(&[1; 32], wanted, &altered), Err(Error::OtherQuestion));
+        }
+    }
+}
