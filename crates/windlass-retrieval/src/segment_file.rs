@@ -12,14 +12,14 @@
 //! | 64 | L | words of 32 bits, little-endian: `[block][pair][row]` |
 //! | 64 + L | 32 | SHA-256 of the SHA-256 of each MiB before |
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use windlass::wire::{move_new, temporary_name};
+use windlass::wire::{Access, write_new_with};
 use windlass_kernels::Mapping;
 
 use crate::error::{Error, Result};
@@ -71,30 +71,11 @@ fn refused(path: &Path, reason: impl Into<String>) -> Error {
 /// # Errors
 /// [`Error::BadFile`] with the system's words.
 pub(crate) fn write(path: &Path, label: &Label, segment: &Segment) -> Result<()> {
-    let failed = |error: std::io::Error| refused(path, error.to_string());
     let (header, data) = (label.header(), segment.bytes());
-    let temporary = temporary_name(path);
-    let written = (|| {
-        let mut file = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        file.write_all(&header)?;
-        file.write_all(data)?;
-        file.write_all(&checksum(&header, data))?;
-        file.sync_all()?;
-        read_only(&file)?;
-        move_new(&temporary, path)
-    })();
-    if written.is_err() {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(failed)
-}
-
-/// Nobody writes to what others may have mapped.
-fn read_only(file: &File) -> std::io::Result<()> {
-    let mut permissions = file.metadata()?.permissions();
-    permissions.set_readonly(true);
-    file.set_permissions(permissions)
+    let written = write_new_with(path, Access::Fixed, |file| {
+        [&header, data, &checksum(&header, data)].into_iter().try_for_each(|part| file.write_all(part))
+    });
+    written.map_err(|error| refused(path, error.to_string()))
 }
 
 /// Maps a piece, after a check of its header, length and (if `verify`) checksum.

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicUsize;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use windlass::wire::hex;
+use windlass::wire::{hex, write_over};
 
 use crate::error::{Error, Result};
 use crate::schema::Schema;
@@ -62,18 +62,7 @@ fn bad(path: &Path, reason: impl Into<String>) -> Error {
 
 /// Puts a file with this content in place of what is there, in one step.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let temporary = windlass::wire::temporary_name(path);
-    let written = (|| {
-        use std::io::Write;
-        let mut file = File::create(&temporary)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&temporary);
-    }
-    written.map_err(|error| bad(path, error.to_string()))
+    write_over(path, bytes).map_err(|error| bad(path, error.to_string()))
 }
 
 /// Holds a directory against other writers.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use windlass::rlwe::SecretKey;
 use windlass::wire::{
-    Access, FileContext, Wire, WireError, hex, load, load_for, save, sha256, temporary_name, to_bytes, write_new,
+    Access, FileContext, Wire, WireError, hex, load, load_for, save, sha256, to_bytes, write_new, write_over,
 };
 use windlass_retrieval::{Client, KeyContext, Moduli, Schema, Setting};
 
@@ -53,9 +53,7 @@ impl State {
             Err(error) => Err(refused(&path, error)),
             Ok(known) if known.split_whitespace().next() == Some(&found) => Ok(()),
             Ok(_) if accepted.is_some_and(|digits| digits.len() >= 8 && found.starts_with(digits)) => {
-                let temporary = temporary_name(&path);
-                let replaced = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, &path));
-                replaced.map_err(|error| refused(&path, error))
+                write_over(&path, text.as_bytes()).map_err(|error| refused(&path, error))
             }
             Ok(known) => Err(AskError::OtherSchema {
                 address: address.to_owned(),

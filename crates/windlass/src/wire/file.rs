@@ -89,7 +89,10 @@ pub fn write_new(path: &Path, bytes: &[u8], access: Access) -> Result<(), WireEr
 }
 
 /// As [`write_new`], with contents that `write` writes piece by piece.
-pub(super) fn write_new_with(
+///
+/// # Errors
+/// As [`write_new`].
+pub fn write_new_with(
     path: &Path,
     access: Access,
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
@@ -97,8 +100,26 @@ pub(super) fn write_new_with(
     if path.symlink_metadata().is_ok() {
         return Err(std::io::Error::from(std::io::ErrorKind::AlreadyExists).into());
     }
+    build(path, access, write, |temporary| move_new(temporary, path))
+}
+
+/// Writes a public file in place of what is there, in one step: readers see one or the other.
+///
+/// # Errors
+/// [`WireError::Io`]; then the old file stays as it was.
+pub fn write_over(path: &Path, bytes: &[u8]) -> Result<(), WireError> {
+    build(path, Access::Public, |file| file.write_all(bytes), |temporary| fs::rename(temporary, path))
+}
+
+/// Writes under a temporary name, which `place` then moves.
+fn build(
+    path: &Path,
+    access: Access,
+    write: impl FnOnce(&mut File) -> std::io::Result<()>,
+    place: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Result<(), WireError> {
     let temporary = temporary_name(path);
-    let written = write_temporary(&temporary, access, write).and_then(|()| move_new(&temporary, path));
+    let written = write_temporary(&temporary, access, write).and_then(|()| place(&temporary));
     if written.is_err() {
         // The first error is the one to report; the file may not exist at all.
         let _ = fs::remove_file(&temporary);
@@ -188,7 +209,21 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let missing = dir.path().join("missing").join("query.bin");
         assert!(write_file(&missing, &label(Kind::Query), b"payload").is_err());
-        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        let there = dir.path().join("directory");
+        fs::create_dir(&there).unwrap();
+        assert!(write_over(&there, b"a directory is not written over").is_err());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_is_written_over_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("schema.json");
+        for text in ["the first, which is longer", "the second"] {
+            write_over(&path, text.as_bytes()).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), text.as_bytes());
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file stays");
+        }
     }
 
     #[cfg(unix)]

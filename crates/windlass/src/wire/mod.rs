@@ -33,7 +33,7 @@ pub use bootstrap::BootstrapContext;
 pub use ciphertext::CiphertextV1;
 pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
 pub use error::WireError;
-pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new};
+pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new, write_new_with, write_over};
 pub use kind::Kind;
 pub use list::{CiphertextList, NumberKind};
 pub use lookup::{AnswerV1, QueryV1};
