@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use crate::bytes::pack;
+use crate::cuckoo::{self, Bins};
 use crate::error::{Error, Result, printable};
 use crate::keywords::{BIN, Entry, Keywords, bin_bytes, read_bin, write_bin};
 use crate::mask::Mask;
@@ -153,21 +154,12 @@ impl OpenBins<'_, '_> {
         Ok(self.bins.get_mut(&number).expect("just put there"))
     }
 
-    fn bins_of(&self, tag: u64) -> Vec<usize> {
-        self.keywords.bins(self.changing.shape(), tag)
-    }
-
-    fn free(&mut self, number: usize) -> Result<usize> {
-        let room = bin_bytes(self.changing.shape().message_bits) - BIN;
-        Ok(room.saturating_sub(self.bin(number)?.iter().map(Entry::bytes).sum()))
-    }
-
     /// Takes out all fragments of a key; whether it was there.
     fn remove(&mut self, key: &[u8]) -> Result<bool> {
         let mut found = false;
         for fragment in 0..self.keywords.fragments {
             let tag = self.keywords.tag(key, fragment);
-            for number in self.bins_of(tag) {
+            for number in self.keywords.bins(self.changing.shape(), tag) {
                 let bin = self.bin(number)?;
                 if let Some(index) = bin.iter().position(|entry| entry.tag == tag) {
                     bin.swap_remove(index);
@@ -181,48 +173,12 @@ impl OpenBins<'_, '_> {
 
     fn insert(&mut self, key: &[u8], row: &[u8]) -> Result<()> {
         for entry in self.keywords.entries(key, row)? {
-            if !self.insert_entry(entry)? {
+            let seed = entry.tag as usize;
+            if !cuckoo::insert(self, entry, seed)? {
                 return Err(Error::Full { key: printable(key) });
             }
         }
         Ok(())
-    }
-
-    /// As [`crate::keywords::Bins::insert`], on bins that are read when they are needed.
-    fn insert_entry(&mut self, entry: Entry) -> Result<bool> {
-        const MOST_MOVES: usize = 200;
-        let mut homeless = vec![entry];
-        for turn in 0..MOST_MOVES {
-            let Some(entry) = homeless.pop() else { return Ok(true) };
-            let bins = self.bins_of(entry.tag);
-            let mut target = None;
-            for &number in &bins {
-                let free = self.free(number)?;
-                if free >= entry.bytes() && target.is_none_or(|(_, most)| free > most) {
-                    target = Some((number, free));
-                }
-            }
-            if let Some((number, _)) = target {
-                self.bin(number)?.push(entry);
-                self.changing.changed.insert(number);
-                continue;
-            }
-            if bins.len() == 1 {
-                return Ok(false);
-            }
-            let number = bins[turn % 2];
-            while self.free(number)? < entry.bytes() {
-                let bin = self.bin(number)?;
-                if bin.is_empty() {
-                    return Ok(false);
-                }
-                let moved = bin.swap_remove((entry.tag as usize).wrapping_add(turn) % bin.len());
-                homeless.push(moved);
-            }
-            self.bin(number)?.push(entry);
-            self.changing.changed.insert(number);
-        }
-        Ok(homeless.is_empty())
     }
 
     /// Writes the bins back into their polynomials.
@@ -233,6 +189,35 @@ impl OpenBins<'_, '_> {
             coefficients.fill(0);
             write_bin(entries.iter(), bits, coefficients);
         }
+    }
+}
+
+impl Bins for OpenBins<'_, '_> {
+    type Entry = Entry;
+
+    fn places(&self, entry: &Entry) -> (Vec<usize>, usize) {
+        (self.keywords.bins(self.changing.shape(), entry.tag), entry.bytes())
+    }
+
+    fn free(&mut self, number: usize) -> Result<usize> {
+        let room = bin_bytes(self.changing.shape().message_bits) - BIN;
+        Ok(room.saturating_sub(self.bin(number)?.iter().map(Entry::bytes).sum()))
+    }
+
+    fn put(&mut self, number: usize, entry: Entry) -> Result<()> {
+        self.bin(number)?.push(entry);
+        self.changing.changed.insert(number);
+        Ok(())
+    }
+
+    fn take(&mut self, number: usize, random: usize) -> Result<Option<Entry>> {
+        let bin = self.bin(number)?;
+        if bin.is_empty() {
+            return Ok(None);
+        }
+        let entry = bin.swap_remove(random % bin.len());
+        self.changing.changed.insert(number);
+        Ok(Some(entry))
     }
 }
 

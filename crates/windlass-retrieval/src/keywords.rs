@@ -112,10 +112,7 @@ impl Keywords {
 
     /// The bins that an entry of this tag may lie in.
     pub(crate) fn bins(&self, shape: &Shape, tag: u64) -> Vec<usize> {
-        // Two multipliers without a pattern in their bits.
-        const MIX: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
-        let bins = shape.polynomials() as u64;
-        MIX[..self.choices].iter().map(|mix| spread(tag, *mix, bins)).collect()
+        places(tag, self.choices, shape.polynomials())
     }
 
     /// The selections that ask for a key: all bins of all fragments.
@@ -151,24 +148,43 @@ impl Keywords {
         Err(Error::BadRow)
     }
 
-    /// The entries of a row.
+    /// How many fragments a row takes; an empty one takes one as well.
     ///
     /// # Errors
-    /// [`Error::EntryTooLong`] when it needs more fragments than lookups ask for.
-    pub(crate) fn entries(&self, key: &[u8], row: &[u8]) -> Result<Vec<Entry>> {
+    /// [`Error::EntryTooLong`] when they are more than lookups ask for.
+    pub(crate) fn fragments_of(&self, key: &[u8], row: &[u8]) -> Result<usize> {
         let most = self.fragments * self.fragment_bytes;
         if row.len() > most {
             return Err(Error::EntryTooLong { key: printable(key), bytes: row.len(), most });
         }
-        let pieces: Vec<&[u8]> = if row.is_empty() { vec![row] } else { row.chunks(self.fragment_bytes).collect() };
-        let last = pieces.len() - 1;
-        let entry = |(fragment, piece): (usize, &&[u8])| Entry {
-            tag: self.tag(key, fragment),
-            more: fragment != last,
-            value: piece.to_vec(),
-        };
-        Ok(pieces.iter().enumerate().map(entry).collect())
+        Ok(row.len().div_ceil(self.fragment_bytes).max(1))
     }
+
+    /// A fragment of a row, and whether another one follows.
+    pub(crate) fn fragment<'r>(&self, row: &'r [u8], fragment: usize) -> (&'r [u8], bool) {
+        let from = fragment * self.fragment_bytes;
+        let end = row.len().min(from + self.fragment_bytes);
+        (&row[from..end], end < row.len())
+    }
+
+    /// The entries of a row.
+    ///
+    /// # Errors
+    /// As [`Self::fragments_of`].
+    pub(crate) fn entries(&self, key: &[u8], row: &[u8]) -> Result<Vec<Entry>> {
+        let entry = |fragment| {
+            let (value, more) = self.fragment(row, fragment);
+            Entry { tag: self.tag(key, fragment), more, value: value.to_vec() }
+        };
+        Ok((0..self.fragments_of(key, row)?).map(entry).collect())
+    }
+}
+
+/// The first `choices` of two bins that follow from the tag.
+pub(crate) fn places(tag: u64, choices: usize, bins: usize) -> Vec<usize> {
+    // Two multipliers without a pattern in their bits.
+    const MIX: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03];
+    MIX[..choices].iter().map(|mix| spread(tag, *mix, bins as u64)).collect()
 }
 
 /// A number below `bins` that follows from the tag.
@@ -212,72 +228,6 @@ pub(crate) fn write_bin<'a>(entries: impl ExactSizeIterator<Item = &'a Entry>, m
     pack(&bytes, message_bits, out);
 }
 
-/// Bins while they are filled: which entries lie in each.
-#[derive(Debug)]
-pub(crate) struct Bins {
-    /// Numbers of entries.
-    pub entries: Vec<Vec<u32>>,
-    free: Vec<usize>,
-}
-
-/// Moves after which a place is taken not to exist.
-const MOST_MOVES: usize = 1000;
-
-impl Bins {
-    /// Empty bins of `bytes` bytes.
-    ///
-    /// # Errors
-    /// [`Error::OutOfMemory`].
-    pub fn new(count: usize, bytes: usize) -> Result<Self> {
-        let (mut entries, mut free) = (Vec::new(), Vec::new());
-        let refused = |_| Error::OutOfMemory { what: "the list of bins", bytes: 32 * count as u64 };
-        entries.try_reserve_exact(count).map_err(refused)?;
-        free.try_reserve_exact(count).map_err(refused)?;
-        entries.resize(count, Vec::new());
-        free.resize(count, bytes.saturating_sub(BIN));
-        Ok(Self { entries, free })
-    }
-
-    /// Puts an entry into one of its bins, moving others where both are full. `places(entry)` gives
-    /// its bins and bytes.
-    ///
-    /// The emptier of two bins keeps all of them about equally full; where neither has room,
-    /// entries move on to their other bins, as cuckoos do.
-    pub fn insert(&mut self, entry: u32, places: &impl Fn(u32) -> (Vec<usize>, usize)) -> bool {
-        let mut homeless = vec![entry];
-        let mut turn = entry as usize;
-        for _ in 0..MOST_MOVES {
-            let Some(entry) = homeless.pop() else { return true };
-            let (bins, bytes) = places(entry);
-            let emptiest = bins.iter().copied().max_by_key(|&bin| self.free[bin]).expect("an entry has a bin");
-            if self.free[emptiest] >= bytes {
-                self.free[emptiest] -= bytes;
-                self.entries[emptiest].push(entry);
-                continue;
-            }
-            if bins.len() == 1 {
-                return false;
-            }
-            // Out go entries of one of the bins until this one has room.
-            turn = turn.wrapping_mul(0x9e37_79b9).wrapping_add(1);
-            let bin = bins[(turn >> 7) % bins.len()];
-            while self.free[bin] < bytes {
-                if self.entries[bin].is_empty() {
-                    return false;
-                }
-                turn = turn.wrapping_mul(0x9e37_79b9).wrapping_add(1);
-                let index = (turn >> 7) % self.entries[bin].len();
-                let moved = self.entries[bin].swap_remove(index);
-                self.free[bin] += places(moved).1;
-                homeless.push(moved);
-            }
-            self.free[bin] -= bytes;
-            self.entries[bin].push(entry);
-        }
-        homeless.is_empty()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -298,28 +248,5 @@ mod tests {
         assert_eq!(read_bin(&[-1; N], 13), None);
         assert!(matches!(keywords().entries(b"key", &[0; 16]), Err(Error::EntryTooLong { most: 15, .. })));
         assert_eq!(keywords().entries(b"key", b"").unwrap().len(), 1, "an empty row is a row");
-    }
-
-    #[test]
-    fn two_choices_fill_bins_of_few_entries() {
-        // Nine entries a bin, filled to 92 in a hundred.
-        let (bins, size) = (2000, 9);
-        let mut filled = Bins::new(bins, BIN + size).unwrap();
-        let mut tag = 1u64;
-        let tags: Vec<u64> = (0..bins * size * 92 / 100)
-            .map(|_| {
-                tag = tag.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                tag ^ (tag >> 31)
-            })
-            .collect();
-        let place = |entry: u32| {
-            let tag = tags[entry as usize];
-            (vec![spread(tag, 0x9e37_79b9_7f4a_7c15, bins as u64), spread(tag, 0xd1b5_4a32_d192_ed03, bins as u64)], 1)
-        };
-        assert!((0..tags.len() as u32).all(|entry| filled.insert(entry, &place)));
-        for (bin, entries) in filled.entries.iter().enumerate() {
-            assert!(entries.len() <= size && entries.iter().all(|&entry| place(entry).0.contains(&bin)));
-        }
-        assert_eq!(filled.entries.iter().map(Vec::len).sum::<usize>(), tags.len());
     }
 }

@@ -16,6 +16,7 @@ pub mod bounds;
 mod bytes;
 mod change;
 mod client;
+mod cuckoo;
 mod error;
 mod evaluate;
 mod expand;

@@ -8,9 +8,10 @@ use rayon::prelude::*;
 use windlass_rlwe::evaluation::EvaluationKeys;
 
 use crate::answer::Answer;
+use crate::cuckoo::Filling;
 use crate::error::{Error, Result, printable};
 use crate::evaluate::answer;
-use crate::keywords::{Bins, Entry, bin_bytes, write_bin};
+use crate::keywords::{BIN, Entry, bin_bytes, write_bin};
 use crate::mask::Mask;
 use crate::plan::Plan;
 use crate::query::Query;
@@ -196,30 +197,23 @@ impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
         let (shape, mut entries) = (&schema.shape, Vec::with_capacity(rows.len()));
         for (number, (key, row)) in rows.iter().enumerate() {
             let (key, row) = (key.as_ref(), row.as_ref());
-            let most = layout.fragments * layout.fragment_bytes;
-            if row.len() > most {
-                return Err(Error::EntryTooLong { key: printable(key), bytes: row.len(), most });
-            }
-            for fragment in 0..row.len().div_ceil(layout.fragment_bytes).max(1) {
+            for fragment in 0..layout.fragments_of(key, row)? {
                 entries.push((layout.tag(key, fragment), number as u32, fragment as u32));
             }
         }
         refuse_duplicates(rows, &entries)?;
+        let count = entries.len() as u32;
         let value = move |entry: u32| {
             let (_, number, fragment) = entries[entry as usize];
-            let row = rows[number as usize].1.as_ref();
-            let from = fragment as usize * layout.fragment_bytes;
-            let end = row.len().min(from + layout.fragment_bytes);
-            (entries[entry as usize].0, &row[from..end], end < row.len(), number)
+            let (value, more) = layout.fragment(rows[number as usize].1.as_ref(), fragment as usize);
+            (entries[entry as usize].0, value, more, number)
         };
         let places = |entry: u32| {
             let (tag, value, ..) = value(entry);
             (layout.bins(shape, tag), crate::keywords::ENTRY + value.len())
         };
-        let mut bins = Bins::new(shape.polynomials(), bin_bytes(shape.message_bits))?;
-        let count =
-            rows.iter().map(|(_, row)| row.as_ref().len().div_ceil(layout.fragment_bytes).max(1)).sum::<usize>();
-        for entry in 0..count as u32 {
+        let mut bins = Filling::new(shape.polynomials(), bin_bytes(shape.message_bits).saturating_sub(BIN))?;
+        for entry in 0..count {
             if !bins.insert(entry, &places) {
                 return Err(Error::Full { key: printable(rows[value(entry).3 as usize].0.as_ref()) });
             }
