@@ -5,6 +5,7 @@ use windlass_rlwe::noise::{all_ones_norm, secret_norm_bound};
 
 use crate::selector::SelectorGadget;
 use crate::setting::{N, PRIMES, Setting};
+use crate::shape::index_bits;
 
 /// Bits of security against failure: every coefficient of one answer polynomial is right but with
 /// probability 2^{−128}.
@@ -21,6 +22,51 @@ const ROUNDING_SHARE: f64 = 0.375;
 /// shares of the server and of both roundings. Random residues are off by more in one case of
 /// four.
 pub const ACCEPTED: f64 = 0.75;
+
+/// What is expanded: for each selection its rows, then its selectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expansion {
+    /// Selections of a ciphertext.
+    pub selections: usize,
+    /// Rows of each.
+    pub rows: usize,
+    /// Coefficients of selectors of each.
+    pub selectors: usize,
+}
+
+impl Expansion {
+    /// Coefficients of a selection.
+    fn each(&self) -> usize {
+        self.rows + self.selectors
+    }
+
+    /// Steps.
+    pub fn depth(&self) -> u32 {
+        index_bits(self.selections * self.each())
+    }
+
+    /// The energy of outputs, as multiples of what they have where every node is split: the mean over
+    /// the rows of a selection, and the most that a selector has.
+    ///
+    /// Where nothing but zeros would be split off, a node is doubled, and keeps twice the energy. In
+    /// queries for fewer selections than fit that happens more often.
+    fn energies(&self) -> (f64, f64) {
+        let (depth, each) = (self.depth(), self.each());
+        let energy = |place: usize, count: usize| {
+            let doubled = |step: &u32| (place & ((1 << step) - 1)) + (1 << step) >= count;
+            2f64.powi((0..depth).filter(doubled).count() as i32)
+        };
+        let (mut rows, mut selectors) = (0f64, 0f64);
+        for asked in 1..=self.selections {
+            for first in (0..asked).map(|selection| selection * each) {
+                let of = |places: std::ops::Range<usize>| places.map(|place| energy(first + place, asked * each));
+                rows = rows.max(of(0..self.rows).sum::<f64>() / self.rows as f64);
+                selectors = of(self.rows..each).fold(selectors, f64::max);
+            }
+        }
+        (rows, selectors)
+    }
+}
 
 /// Variances of errors in one setting, as factors of linear forms in them: a coefficient w·x of a
 /// vector x of independent errors of variance V is sub-Gaussian with ‖w‖²·V.
@@ -63,66 +109,69 @@ impl Errors {
         N as f64 * 2f64.powi(depth as i32) * (self.fresh + 2.0 * self.rounding + depth_f * self.key)
     }
 
-    /// Variance of a coefficient of Σ table·expanded over `rows` rows whose plaintexts are at most
-    /// `largest` in absolute value and do not follow the expansion.
-    fn scanned(&self, depth: u32, rows: usize, largest: f64) -> f64 {
-        rows as f64 * largest * largest * self.expanded(depth)
+    /// Variance of a coefficient of Σ table·expanded over the rows of `ciphertexts` expansions, for
+    /// plaintexts that are at most `largest` in absolute value and do not follow the expansion.
+    fn scanned(&self, expansion: &Expansion, ciphertexts: usize, largest: f64) -> f64 {
+        let rows = (expansion.rows * ciphertexts) as f64 * expansion.energies().0;
+        rows * largest * largest * self.expanded(expansion.depth())
     }
 
     /// The same for any plaintexts modulo 2^bits under a mask.
-    pub(crate) fn masked(&self, depth: u32, rows: usize, bits: u32) -> f64 {
-        let nodes = 2f64.powi(depth as i32);
-        let rank = (N * rows) as f64 / nodes;
-        let tail = tail().powi(2) / 2.0;
+    pub(crate) fn masked(&self, expansion: &Expansion, bits: u32) -> f64 {
+        let (nodes, coefficients) = (2f64.powi(expansion.depth() as i32), (N * expansion.rows) as f64);
+        let (rank, tail) = (coefficients / nodes, tail().powi(2) / 2.0);
         let deviation = 1.0 + 2.0 * (tail / rank).sqrt() + 2.0 * tail / rank;
-        let energy = self.fresh + self.rounding + f64::from(depth) / 2.0 * self.key;
-        deviation * (N * rows) as f64 * nodes * 4f64.powi(bits as i32) / 12.0 * energy
+        let errors = self.fresh + self.rounding + f64::from(expansion.depth()) / 2.0 * self.key;
+        // The mean of a coefficient is −1/2, so its mean square is not quite 4^b/12.
+        let square = (4f64.powi(bits as i32) + 6.0) / 12.0;
+        deviation * expansion.energies().0 * coefficients * nodes * square * errors
     }
 
     /// Variance that `levels` external products add.
-    fn chosen(&self, depth: u32, levels: u32, gadget: SelectorGadget) -> f64 {
+    fn chosen(&self, expansion: &Expansion, levels: u32, gadget: SelectorGadget) -> f64 {
         if levels == 0 {
             return 0.0;
         }
         let half_base = 2f64.powi(gadget.base_bits as i32 - 1);
-        let row = (1.0 + self.secret) * self.expanded(depth) + N as f64 * (self.rounding + self.key);
+        let expanded = expansion.energies().1 * self.expanded(expansion.depth());
+        let row = (1.0 + self.secret) * expanded + N as f64 * (self.rounding + self.key);
         let products = f64::from(gadget.digits) * half_base.powi(2) * row;
         let dropped = 4f64.powi(gadget.dropped(self.log2_modulus.ceil() as u32) as i32) * (1.0 + N as f64) / 12.0;
         f64::from(levels) * (products + dropped)
     }
 
     /// The best base for ℓ digits.
-    fn best_base(&self, depth: u32, levels: u32, digits: u32) -> SelectorGadget {
+    fn best_base(&self, expansion: &Expansion, levels: u32, digits: u32) -> SelectorGadget {
         let of = |base_bits| SelectorGadget { digits, base_bits };
         let most = self.log2_modulus.ceil() as u32 / digits;
         (1..=most.min(24))
             .map(of)
-            .min_by(|a, b| self.chosen(depth, levels, *a).total_cmp(&self.chosen(depth, levels, *b)))
+            .min_by(|a, b| self.chosen(expansion, levels, *a).total_cmp(&self.chosen(expansion, levels, *b)))
             .expect("the modulus has bits")
     }
 
-    /// What a table of `rows` rows allows: the largest plaintext modulus 2^b whose selection and
-    /// `levels` choices by ℓ digits are right, with the base that allows it. None when there is
-    /// no bit to be had.
-    pub fn message_bits(&self, depth: u32, rows: usize, levels: u32, digits: u32) -> Option<(u32, SelectorGadget)> {
-        let gadget = self.best_base(depth, levels, digits);
-        (1..=24).rev().find(|&bits| self.fits(depth, rows, levels, gadget, bits)).map(|bits| (bits, gadget))
+    /// What an expansion allows: the largest plaintext modulus 2^b whose selection and `levels`
+    /// choices by ℓ digits are right, with the base that allows it. None when there is no bit to be
+    /// had.
+    pub fn message_bits(&self, expansion: &Expansion, levels: u32, digits: u32) -> Option<(u32, SelectorGadget)> {
+        let gadget = self.best_base(expansion, levels, digits);
+        (1..=24).rev().find(|&bits| self.fits(expansion, levels, gadget, bits)).map(|bits| (bits, gadget))
     }
 
-    /// Whether the server's error stays within its share, for messages modulo 2^bits in a table of
-    /// `rows` rows under a mask.
-    pub fn fits(&self, depth: u32, rows: usize, levels: u32, gadget: SelectorGadget, bits: u32) -> bool {
-        let variance = self.masked(depth, rows, bits) + self.chosen(depth, levels, gadget);
+    /// Whether the server's error stays within its share, for messages modulo 2^bits in a table
+    /// under a mask.
+    pub fn fits(&self, expansion: &Expansion, levels: u32, gadget: SelectorGadget, bits: u32) -> bool {
+        let variance = self.masked(expansion, bits) + self.chosen(expansion, levels, gadget);
         // Δ = round(Q/t) is off by at most a half, times the message.
         let error = tail() * variance.sqrt() + 2f64.powi(bits as i32 - 1);
         error.log2() + f64::from(bits) + 1.0 - self.log2_modulus <= SERVER_SHARE.log2()
     }
 
-    /// Whether scores modulo 2^bits come out right: Σ over `rows` rows of plaintexts of at most
-    /// `largest` times expanded ciphertexts, nothing chosen.
-    pub fn carries(&self, depth: u32, rows: usize, largest: f64, bits: u32) -> bool {
+    /// Whether scores modulo 2^bits come out right: Σ over the rows of `ciphertexts` expansions of
+    /// plaintexts of at most `largest` times expanded ciphertexts, nothing chosen.
+    pub fn carries(&self, expansion: &Expansion, ciphertexts: usize, largest: f64, bits: u32) -> bool {
         // Δ = round(Q/t) is off by at most a half, times a score of at most t/2.
-        let error = tail() * self.scanned(depth, rows, largest).sqrt() + 2f64.powi(bits as i32 - 2);
+        let error = tail() * self.scanned(expansion, ciphertexts, largest).sqrt() + 2f64.powi(bits as i32 - 2);
         error.log2() + f64::from(bits) + 1.0 - self.log2_modulus <= SERVER_SHARE.log2()
     }
 }
@@ -156,12 +205,27 @@ mod tests {
         for moduli in Moduli::ALL {
             let setting = Setting::new(moduli).unwrap();
             let errors = Errors::of(&setting);
-            let bits = |depth, rows, levels, digits| errors.message_bits(depth, rows, levels, digits).unwrap().0;
-            assert!(bits(10, 512, 8, 3) <= bits(6, 32, 8, 3));
-            assert!(bits(10, 512, 8, 1) < bits(10, 512, 8, 3));
-            assert!(bits(10, 512, 8, 3) <= bits(10, 512, 0, 3));
-            println!("{moduli:?}: {:?} {:?}", errors.message_bits(10, 512, 12, 3), errors.message_bits(6, 32, 3, 3));
+            let bits = |rows, levels: u32, digits: u32| {
+                let expansion = Expansion { selections: 1, rows, selectors: (levels * digits) as usize };
+                errors.message_bits(&expansion, levels, digits).unwrap().0
+            };
+            assert!(bits(512, 8, 3) <= bits(32, 8, 3));
+            assert!(bits(512, 8, 1) < bits(512, 8, 3));
+            assert!(bits(512, 8, 3) <= bits(512, 0, 3));
         }
+    }
+
+    #[test]
+    fn doubled_nodes_keep_twice_the_energy() {
+        let energies = |selections, rows, selectors| Expansion { selections, rows, selectors }.energies();
+        assert_eq!(energies(1, 32, 0), (1.0, 0.0));
+        // 31 of the 32 first nodes are doubled in the last step.
+        assert_eq!(energies(1, 33, 0).0, (31.0 * 2.0 + 2.0) / 33.0);
+        assert_eq!(energies(1, 16, 7), ((9.0 * 2.0 + 7.0) / 16.0, 1.0));
+        // Nodes 2 and 3 of four are doubled: a row and a selector.
+        assert_eq!(energies(1, 3, 3), (4.0 / 3.0, 2.0));
+        // A query for one selection where two fit doubles all nodes once more.
+        assert_eq!(energies(2, 16, 0).0, 2.0);
     }
 
     #[test]

@@ -90,23 +90,21 @@ mod tests {
     use crate::setting::{Moduli, Setting};
     use crate::tiles::{Segment, Tile, scan_all};
 
-    const DEPTH: u32 = 5;
-    const ROWS: usize = 1 << DEPTH;
     const BITS: u32 = 8;
 
-    fn schema() -> Schema {
+    fn schema(rows: usize) -> Schema {
         let gadget = SelectorGadget { digits: 2, base_bits: 8 };
         let shape = Shape {
             moduli: Moduli::Compact,
             message_bits: BITS,
-            rows: ROWS,
+            rows,
             columns: 1,
             record_coefficients: N,
             records: 1,
             selections: 1,
             gadget,
         };
-        Schema::new(shape, Contents::Rows(Rows { count: ROWS, bytes: N, fixed: true, pieces: 1 })).unwrap()
+        Schema::new(shape, Contents::Rows(Rows { count: rows, bytes: N, fixed: true, pieces: 1 })).unwrap()
     }
 
     /// f(X^k)·X^shift.
@@ -120,12 +118,12 @@ mod tests {
     }
 
     /// Polynomials that meet an error of the first switch where it comes out, for every output: the
-    /// reverse of what the expansion makes of one polynomial.
-    fn follows_the_expansion(rng: &mut ChaCha20Rng) -> Vec<Vec<i64>> {
+    /// reverse of what an expansion of `depth` steps makes of one polynomial.
+    fn follows_the_expansion(depth: u32, rng: &mut ChaCha20Rng) -> Vec<Vec<i64>> {
         let first: Vec<i64> = (0..N).map(|_| i64::from(rng.next_u32() % 2) * 2 - 1).collect();
         let back = |f: &[i64], step: u32| moved(f, 1, 2 * N - (1 << step));
         let mut nodes = vec![first.clone(), back(&first, 0).iter().map(|x| -x).collect()];
-        for (step, element) in elements(DEPTH).enumerate().skip(1) {
+        for (step, element) in elements(depth).enumerate().skip(1) {
             let turned: Vec<Vec<i64>> = nodes.iter().map(|node| moved(node, element as usize, 0)).collect();
             let with = |sign: i64| -> Vec<Vec<i64>> {
                 let add = |(a, b): (&Vec<i64>, &Vec<i64>)| a.iter().zip(b).map(|(a, b)| a + sign * b).collect();
@@ -141,23 +139,24 @@ mod tests {
 
     /// Mean square of the coefficients of the error that go with the first, over some queries.
     fn variance(setting: &std::sync::Arc<Setting>, table: &[Vec<i64>], rng: &mut ChaCha20Rng) -> f64 {
-        let shape = schema().shape;
-        let mut segment = Segment::zeros(ROWS, 1).unwrap();
+        let shape = schema(table.len()).shape;
+        let mut segment = Segment::zeros(table.len(), 1).unwrap();
         let mut scratch = vec![0; N];
         for (row, coefficients) in table.iter().enumerate() {
             segment.put(setting, row, 0, coefficients, &mut scratch);
         }
         let (modulus, delta) = (i128::from(setting.modulus()), i128::from(delta(setting, BITS)));
         let (mut sum, mut count) = (0.0, 0);
-        for _ in 0..4 {
+        for _ in 0..6 {
             let secret = SecretKey::generate(setting.context(), rng);
             let keys = evaluation_keys(setting, &shape, &secret, rng).unwrap();
             let query = Query::new(setting, &shape, &secret, &[Selection { polynomial: 3, record: 0 }], rng).unwrap();
-            let rows = expand(setting, &keys, query.ciphertexts[0].expand(setting), DEPTH, ROWS).unwrap();
+            let rows =
+                expand(setting, &keys, query.ciphertexts[0].expand(setting), shape.depth(), table.len()).unwrap();
             let tiles = [Tile::new(setting, &rows).unwrap()];
             let scanned = scan_all(setting, &[&segment], 1, &tiles).remove(0).remove(0);
             let phase = setting.integers(&secret.phase(&scanned).into_coeff());
-            for place in (0..N).step_by(ROWS) {
+            for place in (0..N).step_by(1 << shape.depth()) {
                 let error = (i128::from(phase[place]) - delta * i128::from(table[3][place])).rem_euclid(modulus);
                 let error = if error > modulus / 2 { error - modulus } else { error } as f64;
                 (sum, count) = (sum + error * error, count + 1);
@@ -166,14 +165,29 @@ mod tests {
         sum / f64::from(count)
     }
 
+    fn random_table(rows: usize, rng: &mut ChaCha20Rng) -> Vec<Vec<i64>> {
+        let row = || (0..N).map(|_| i64::from(rng.next_u32() % (1 << BITS)) - (1 << (BITS - 1))).collect();
+        std::iter::repeat_with(row).take(rows).collect()
+    }
+
+    #[test]
+    fn rows_whose_nodes_are_doubled_have_twice_the_error() {
+        let mut rng = ChaCha20Rng::from_seed([3; 32]);
+        let setting = Setting::new(Moduli::Compact).unwrap();
+        // Both take six steps; of 33 rows 31 are doubled in the last.
+        let [split, doubled] = [64, 33].map(|rows| {
+            let table = random_table(rows, &mut rng);
+            variance(&setting, &table, &mut rng) / rows as f64
+        });
+        assert!((1.5..2.5).contains(&(doubled / split)), "{doubled} a row, where {split} are");
+    }
+
     #[test]
     fn under_a_mask_a_chosen_table_has_errors_like_any_other() {
         let mut rng = ChaCha20Rng::from_seed([2; 32]);
-        let (setting, mask) = (Setting::new(Moduli::Compact).unwrap(), Mask::of(&schema()));
-        let half = 1i64 << (BITS - 1);
-        let random = || (0..N).map(|_| i64::from(rng.next_u32() % (2 * half as u32)) - half).collect();
-        let random: Vec<Vec<i64>> = std::iter::repeat_with(random).take(ROWS).collect();
-        let chosen = follows_the_expansion(&mut rng);
+        let (setting, mask) = (Setting::new(Moduli::Compact).unwrap(), Mask::of(&schema(32)));
+        let random = random_table(32, &mut rng);
+        let chosen = follows_the_expansion(5, &mut rng);
         let masked: Vec<Vec<i64>> = (chosen.iter().enumerate())
             .map(|(polynomial, row)| {
                 let mut row = row.clone();
@@ -182,14 +196,14 @@ mod tests {
             })
             .collect();
         let [random, chosen, masked] = [&random, &chosen, &masked].map(|table| variance(&setting, table, &mut rng));
-        let bound = Errors::of(&setting).masked(DEPTH, ROWS, BITS);
+        let bound = Errors::of(&setting).masked(&schema(32).shape.expansion(), BITS);
         assert!(chosen > 10.0 * random, "{chosen} of {random}: it is no worst case");
         assert!(masked < 2.0 * random && masked < bound, "{masked} of {random}, at most {bound}");
     }
 
     #[test]
     fn a_mask_comes_off_as_a_whole_and_by_records() {
-        let mut schema = schema();
+        let mut schema = schema(32);
         (schema.shape.record_coefficients, schema.shape.records) = (1000, 4);
         let mask = Mask::of(&schema);
         let rows: Vec<i64> = (0..N as i64).map(|x| centred(x as u64, BITS)).collect();

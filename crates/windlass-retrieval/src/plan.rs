@@ -113,7 +113,7 @@ fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(u
     let mut shape = start.clone();
     // More columns take more selectors, which may take a bit, which may take more columns: each
     // round has no more bits than the last.
-    let (mut bits, mut gadget) = errors.message_bits(shape.depth(), shape.rows, 1, start.gadget.digits)?;
+    let (mut bits, mut gadget) = errors.message_bits(&shape.expansion_for(1), 1, start.gadget.digits)?;
     loop {
         let (count, record_coefficients, records) = polynomials(bits)?;
         let columns = count.div_ceil(shape.rows);
@@ -122,10 +122,10 @@ fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(u
             return None;
         }
         let levels = shape.levels();
-        let (allowed, best) = errors.message_bits(shape.depth(), shape.rows, levels, start.gadget.digits)?;
+        let (allowed, best) = errors.message_bits(&shape.expansion(), levels, start.gadget.digits)?;
         if allowed >= bits {
             shape.gadget = best;
-            return errors.fits(shape.depth(), shape.rows, levels, best, bits).then_some(shape);
+            return errors.fits(&shape.expansion(), levels, best, bits).then_some(shape);
         }
         (bits, gadget) = (allowed, best);
     }

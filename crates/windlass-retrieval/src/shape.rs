@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use windlass_rlwe::Limits;
 
-use crate::bounds::{Errors, FAILURE_BITS, answer_bits, first_bits};
+use crate::bounds::{Errors, Expansion, FAILURE_BITS, answer_bits, first_bits};
 use crate::error::Result;
 use crate::expand;
 use crate::selector::SelectorGadget;
@@ -55,9 +55,20 @@ impl Shape {
         self.rows + (self.gadget.digits * self.levels()) as usize
     }
 
+    /// What is expanded.
+    pub fn expansion(&self) -> Expansion {
+        self.expansion_for(self.levels())
+    }
+
+    /// What is expanded for that many choices of a selection.
+    pub(crate) fn expansion_for(&self, levels: u32) -> Expansion {
+        let selectors = (self.gadget.digits * levels) as usize;
+        Expansion { selections: self.selections, rows: self.rows, selectors }
+    }
+
     /// Steps of the expansion.
     pub fn depth(&self) -> u32 {
-        index_bits(self.selections * self.selection_coefficients())
+        self.expansion().depth()
     }
 
     /// The polynomials of the table.
@@ -95,7 +106,7 @@ impl Shape {
         let wanted = self.selections * self.selection_coefficients();
         Limits::at_most(N).check("the coefficients of a query", wanted)?;
         let errors = Errors::of(setting);
-        if !errors.fits(self.depth(), self.rows, self.levels(), self.gadget, self.message_bits) {
+        if !errors.fits(&self.expansion(), self.levels(), self.gadget, self.message_bits) {
             let limits = Limits::only("few enough for the error of an answer to stay within its bound");
             return Err(limits.refuse("the bits of a message", self.message_bits).into());
         }

@@ -10,7 +10,7 @@ use windlass_rlwe::Limits;
 use super::metric::Metric;
 pub use super::place::Layout;
 use super::quantise::{BITS, QuantisedTable};
-use crate::bounds::{Errors, answer_bits, first_bits};
+use crate::bounds::{Errors, Expansion, answer_bits, first_bits};
 use crate::error::{Error, Result};
 use crate::expand;
 use crate::setting::{Moduli, N, PRIMES, Setting};
@@ -181,7 +181,8 @@ impl SearchShape {
     fn message_bits_allowed(&self, setting: &Setting) -> u32 {
         let errors = Errors::of(setting);
         let largest = 2f64.powi(self.bits as i32 - 1);
-        let fits = |bits: &u32| errors.carries(self.layout.depth(), self.layout.all_rows(), largest, *bits);
+        let expansion = Expansion { selections: 1, rows: self.layout.rows, selectors: 0 };
+        let fits = |bits: &u32| errors.carries(&expansion, self.layout.ciphertexts, largest, *bits);
         (1..=MOST_MESSAGE_BITS).rev().find(fits).unwrap_or(0)
     }
 
