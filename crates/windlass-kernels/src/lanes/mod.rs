@@ -61,7 +61,7 @@ pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output 
 pub(crate) fn dispatch_narrow<K: narrow::NarrowKernel>(isa: Isa, kernel: K) -> K::Output {
     use narrow::Narrow;
     match isa {
-        Isa::Portable => narrow::Portable.vectorize(kernel),
+        Isa::Portable => narrow::Portable::<1>.vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2(token) => avx2_narrow::Avx2(token).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]

@@ -1,14 +1,44 @@
-//! Sums of products of residues that are held in 32 bits: what a scan of a table is made of.
+//! Residues that are held in 32 bits: sums of products, which a scan of a table is made of, and
+//! registers of residues, which transforms are made of.
 //!
 //! A residue modulo q < 2^31 is held centred, |x| ≤ (q − 1)/2 < 2^30, so a product is below 2^60 in
 //! absolute value and several fit a signed word of 64 bits. Before the word can overflow it is
 //! *folded*: its upper half h and lower half l become h·(2^32 mod± q) + l, the same modulo q. At
 //! the end Montgomery's reduction divides by 2^32, for which one operand was multiplied before.
+//!
+//! In a transform a residue is a word without sign, below 2q or 4q as the algorithm says. It is
+//! multiplied by a constant w with its quotient w' = ⌊w·2^32/q⌋ (Shoup): x·w − ⌊x·w'/2^32⌋·q lies in
+//! [0, 2q) for every word x, since x·w/q − x·w'/2^32 is in [0, 1) and the floor takes less than 1.
 
 use crate::modulus::Modulus;
 
 /// Residues in a vector, on every backend.
 pub const WIDTH: usize = 8;
+
+/// Eight residues in memory.
+pub(crate) type Group = [u32; WIDTH];
+
+/// Eight constants and their quotients, in one cache line.
+#[derive(Debug, Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct Line {
+    /// w.
+    pub factors: Group,
+    /// ⌊w·2^32/q⌋.
+    pub quotients: Group,
+}
+
+impl Line {
+    /// At most eight canonical constants; zeros after them.
+    pub fn new(modulus: Modulus, factors: &[u32]) -> Self {
+        let mut line = Self::default();
+        for (j, &factor) in factors.iter().enumerate() {
+            line.factors[j] = factor;
+            line.quotients[j] = ((u64::from(factor) << 32) / modulus.value()) as u32;
+        }
+        line
+    }
+}
 
 /// What the sums modulo one prime are made with.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +70,21 @@ impl NarrowModulus {
         let terms = (room >> (2 * (bits - 1))).min(1 << 20) as usize;
         Self { q: q as i32, inverse: inverse as i32, wrap: wrap as i32, terms }
     }
+
+    /// Products of a canonical residue and a centred one, below q²/2, that fit a sum beside a folded
+    /// one: at least two.
+    pub fn positive_terms(&self) -> usize {
+        let square = self.q as u128 * self.q as u128;
+        let folded = ((self.q as u128 / 2 + 1) << 31) + (1 << 32);
+        let room = (1u128 << 63) - 1 - folded;
+        (room / (square / 2)) as usize
+    }
+
+    /// Such products whose sum can be stored without a fold: at most 2^32·q/2, so that a q can be
+    /// added or taken off afterwards.
+    pub fn unfolded(&self) -> usize {
+        ((1u64 << 32) / self.q as u64) as usize
+    }
 }
 
 /// Eight signed words of 64 bits, and what becomes of them.
@@ -48,11 +93,20 @@ pub(crate) trait Narrow: Copy {
     type Residues: Copy;
     /// Eight sums.
     type Sums: Copy;
+    /// [`Narrow::GROUPS`] groups of eight residues, words without sign.
+    type Vector: Copy;
+    /// Constants for a vector, with their quotients.
+    type Factor: Copy;
+
+    /// Groups of eight in a vector: 1 or 2.
+    const GROUPS: usize;
 
     /// Runs `kernel` with the backend's instructions enabled.
     fn vectorize<K: NarrowKernel>(self, kernel: K) -> K::Output;
     /// Eight residues.
     fn load(self, words: &[i32; WIDTH]) -> Self::Residues;
+    /// Eight words below 2^31.
+    fn load_positive(self, words: &Group) -> Self::Residues;
     /// Sums of nothing.
     fn zero(self) -> Self::Sums;
     /// `sums + x·y`.
@@ -61,6 +115,30 @@ pub(crate) trait Narrow: Copy {
     fn fold(self, m: &NarrowModulus, sums: Self::Sums) -> Self::Sums;
     /// The folded sums times 2^{−32}, canonical.
     fn store(self, m: &NarrowModulus, words: &mut [u32; WIDTH], sums: Self::Sums);
+
+    /// One word everywhere.
+    fn splat(self, word: u32) -> Self::Vector;
+    /// Group 0 and, where there are two, group `step`.
+    fn load_groups(self, words: &[Group], step: usize) -> Self::Vector;
+    /// To group 0 and, where there are two, to group `step`.
+    fn store_groups(self, words: &mut [Group], step: usize, x: Self::Vector);
+    /// Constant `i` of the first line for the first group, of the second for the second.
+    fn factor(self, lines: [&Line; 2], i: usize) -> Self::Factor;
+    /// The first line for the first group, the second for the second.
+    fn factors(self, lines: [&Line; 2]) -> Self::Factor;
+    /// `x + y mod 2^32`.
+    fn add(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// `x − y mod 2^32`.
+    fn sub(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// The smaller word: with `x − y mod 2^32` for y it is x − y where that is not negative, else
+    /// x.
+    fn min(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// `x·w mod q` in [0, 2q), x any word; `q` is [`Narrow::splat`] of q.
+    fn times(self, x: Self::Vector, w: Self::Factor, q: Self::Vector) -> Self::Vector;
+    /// Transposes the eight rows of eight of each group.
+    fn transpose(self, rows: [Self::Vector; WIDTH]) -> [Self::Vector; WIDTH];
+    /// Lane j of the result is lane `pattern[j]`, each below 8.
+    fn permute(self, words: &Group, pattern: &Group) -> Group;
 }
 
 /// An algorithm over [`Narrow`]; `run` and all that it calls must be `#[inline(always)]`.
@@ -71,13 +149,17 @@ pub(crate) trait NarrowKernel {
     fn run<N: Narrow>(self, narrow: N) -> Self::Output;
 }
 
-/// Plain Rust.
+/// Plain Rust, with vectors of G groups.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Portable;
+pub(crate) struct Portable<const G: usize>;
 
-impl Narrow for Portable {
+impl<const G: usize> Narrow for Portable<G> {
     type Residues = [i32; WIDTH];
     type Sums = [i64; WIDTH];
+    type Vector = [Group; G];
+    type Factor = [Line; G];
+
+    const GROUPS: usize = G;
 
     #[inline(always)]
     fn vectorize<K: NarrowKernel>(self, kernel: K) -> K::Output {
@@ -87,6 +169,15 @@ impl Narrow for Portable {
     #[inline(always)]
     fn load(self, words: &[i32; WIDTH]) -> Self::Residues {
         *words
+    }
+
+    #[inline(always)]
+    fn load_positive(self, words: &Group) -> Self::Residues {
+        let mut x = [0; WIDTH];
+        for j in 0..WIDTH {
+            x[j] = words[j] as i32;
+        }
+        x
     }
 
     #[inline(always)]
@@ -120,5 +211,107 @@ impl Narrow for Portable {
             x -= if x >= m.q { m.q } else { 0 };
             words[j] = x as u32;
         }
+    }
+    #[inline(always)]
+    fn splat(self, word: u32) -> Self::Vector {
+        [[word; WIDTH]; G]
+    }
+
+    #[inline(always)]
+    fn load_groups(self, words: &[Group], step: usize) -> Self::Vector {
+        let mut x = [[0; WIDTH]; G];
+        for g in 0..G {
+            x[g] = words[g * step];
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn store_groups(self, words: &mut [Group], step: usize, x: Self::Vector) {
+        for g in 0..G {
+            words[g * step] = x[g];
+        }
+    }
+
+    #[inline(always)]
+    fn factor(self, lines: [&Line; 2], i: usize) -> Self::Factor {
+        let mut w = [Line::default(); G];
+        for g in 0..G {
+            w[g] = Line { factors: [lines[g].factors[i]; WIDTH], quotients: [lines[g].quotients[i]; WIDTH] };
+        }
+        w
+    }
+
+    #[inline(always)]
+    fn factors(self, lines: [&Line; 2]) -> Self::Factor {
+        let mut w = [Line::default(); G];
+        for g in 0..G {
+            w[g] = *lines[g];
+        }
+        w
+    }
+
+    #[inline(always)]
+    fn add(self, mut x: Self::Vector, y: Self::Vector) -> Self::Vector {
+        for g in 0..G {
+            for j in 0..WIDTH {
+                x[g][j] = x[g][j].wrapping_add(y[g][j]);
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn sub(self, mut x: Self::Vector, y: Self::Vector) -> Self::Vector {
+        for g in 0..G {
+            for j in 0..WIDTH {
+                x[g][j] = x[g][j].wrapping_sub(y[g][j]);
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn min(self, mut x: Self::Vector, y: Self::Vector) -> Self::Vector {
+        for g in 0..G {
+            for j in 0..WIDTH {
+                x[g][j] = if x[g][j] < y[g][j] { x[g][j] } else { y[g][j] };
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn times(self, mut x: Self::Vector, w: Self::Factor, q: Self::Vector) -> Self::Vector {
+        for g in 0..G {
+            for j in 0..WIDTH {
+                let multiple = ((x[g][j] as u64 * w[g].quotients[j] as u64) >> 32) as u32;
+                let product = x[g][j].wrapping_mul(w[g].factors[j]);
+                x[g][j] = product.wrapping_sub(multiple.wrapping_mul(q[g][j]));
+            }
+        }
+        x
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [Self::Vector; WIDTH]) -> [Self::Vector; WIDTH] {
+        let mut out = rows;
+        for g in 0..G {
+            for i in 0..WIDTH {
+                for j in 0..WIDTH {
+                    out[i][g][j] = rows[j][g][i];
+                }
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn permute(self, words: &Group, pattern: &Group) -> Group {
+        let mut out = [0; WIDTH];
+        for j in 0..WIDTH {
+            out[j] = words[pattern[j] as usize % WIDTH];
+        }
+        out
     }
 }

@@ -26,7 +26,7 @@ pub struct Automorphism {
 enum Moves {
     /// Group g of eight positions comes from group `source`, its lanes in the order
     /// `patterns[pattern]`.
-    Groups { groups: Vec<(u32, u32)>, patterns: Vec<[u64; LANES]> },
+    Groups { groups: Vec<(u32, u32)>, patterns: Vec<[u64; LANES]>, narrow: Vec<[u32; LANES]> },
     /// Consecutive positions that come from consecutive positions: (start, source, length),
     /// covering all positions in order.
     Runs(Vec<(u32, u32, u32)>),
@@ -53,12 +53,21 @@ impl Automorphism {
         self.element
     }
 
+    /// For each group of eight positions the group that it comes from and the pattern of its lanes,
+    /// and the patterns; none where the permutation has not that form.
+    pub(crate) fn groups_of_eight(&self) -> Option<(&[(u32, u32)], &[[u32; LANES]])> {
+        match &self.moves {
+            Moves::Groups { groups, narrow, .. } => Some((groups, narrow)),
+            Moves::Runs(_) => None,
+        }
+    }
+
     /// `out = θ_t(x)` on one transformed row.
     pub fn apply(&self, isa: Isa, out: &mut [u64], x: &[u64]) {
         assert!(out.len() == self.n && x.len() == self.n, "rows of the ring's dimension");
         match &self.moves {
             // Lanes are moved, not computed with: any modulus will do.
-            Moves::Groups { groups, patterns } => {
+            Moves::Groups { groups, patterns, .. } => {
                 let any = Modulus::new(3).expect("3 is an odd prime");
                 dispatch(isa, any, Gather { out, x, groups, patterns, accumulate: false });
             }
@@ -73,7 +82,7 @@ impl Automorphism {
     pub fn add_assign(&self, isa: Isa, q: Modulus, acc: &mut [u64], x: &[u64]) {
         assert!(acc.len() == self.n && x.len() == self.n, "rows of the ring's dimension");
         match &self.moves {
-            Moves::Groups { groups, patterns } => {
+            Moves::Groups { groups, patterns, .. } => {
                 dispatch(isa, q, Gather { out: acc, x, groups, patterns, accumulate: true });
             }
             Moves::Runs(runs) => runs.iter().for_each(|&run| {
@@ -110,7 +119,8 @@ fn groups(source: &[u32]) -> Option<Moves> {
         });
         groups.push((group, index));
     }
-    Some(Moves::Groups { groups, patterns })
+    let narrow = patterns.iter().map(|pattern| pattern.map(|lane| lane as u32)).collect();
+    Some(Moves::Groups { groups, patterns, narrow })
 }
 
 fn runs(source: &[u32]) -> Vec<(u32, u32, u32)> {

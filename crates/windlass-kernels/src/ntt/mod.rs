@@ -2,6 +2,7 @@
 
 mod automorphism;
 mod axis;
+mod narrow;
 mod odd;
 mod plan;
 mod pow2;
@@ -14,5 +15,6 @@ mod tests;
 
 pub use automorphism::Automorphism;
 pub use axis::Axis;
+pub use narrow::NarrowPlan;
 pub use plan::{NttPlan, wipe_scratch};
 pub use shape::Shape;

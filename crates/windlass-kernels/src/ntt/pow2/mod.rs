@@ -16,6 +16,7 @@ mod tests;
 use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, dispatch};
 use crate::modulus::Modulus;
+pub(super) use tables::roots;
 use tables::{Tables, Words};
 
 /// Tables of the negacyclic transform of length 2^k modulo one prime.

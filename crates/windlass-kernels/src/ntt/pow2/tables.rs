@@ -123,7 +123,7 @@ impl Kernel for Build {
 
 /// Entry 2^l + i is the multiplier root^bitreverse(2^l + i) of node i in layer l, bits reversed
 /// within log_n.
-pub(super) fn roots(log_n: u32, modulus: Modulus, root: u64) -> Vec<u64> {
+pub(in crate::ntt) fn roots(log_n: u32, modulus: Modulus, root: u64) -> Vec<u64> {
     let n = 1usize << log_n;
     let mut table = vec![1; n];
     let mut power = 1;

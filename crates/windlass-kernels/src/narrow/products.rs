@@ -1,0 +1,146 @@
+//! Sums of products of rows with pairs of constant rows: the inner product of a key switch, and of
+//! an external product.
+
+use super::rows::{groups, groups_mut, sum};
+use crate::isa::Isa;
+use crate::lanes::dispatch_narrow;
+use crate::lanes::narrow::{Group, Narrow, NarrowKernel, NarrowModulus, WIDTH};
+use crate::modulus::Modulus;
+
+/// Eight constants of both halves of a pair, in one cache line.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+struct Both([[i32; WIDTH]; 2]);
+
+/// Constants (b_k, a_k), k < terms: centred, multiplied by 2^32, `[group][term]` as the sum reads
+/// them.
+#[derive(Debug, Clone)]
+pub struct Products {
+    modulus: Modulus,
+    terms: usize,
+    table: Vec<Both>,
+    /// What the rest is multiplied by.
+    factor: i32,
+}
+
+/// What is added to both sums beside the products.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Rest<'a> {
+    /// Rows that are multiplied by a factor that [`Products::new`] was given.
+    pub scaled: Option<[&'a [u32]; 2]>,
+    /// Rows that are added as they are.
+    pub added: [Option<&'a [u32]>; 2],
+}
+
+/// x·2^32, centred.
+fn constant(q: Modulus, x: u64) -> i32 {
+    let x = q.mul(q.reduce(x), (1 << 32) % q.value()) as i64;
+    (if x > q.value() as i64 / 2 { x - q.value() as i64 } else { x }) as i32
+}
+
+impl Products {
+    /// The constants `scale·b_k` and `scale·a_k` from canonical rows `[term][b_k, a_k]`, and the
+    /// factor of the rest; scale and factor are reduced.
+    pub fn new<'a>(q: Modulus, rows: impl IntoIterator<Item = [&'a [u32]; 2]>, scale: u64, factor: u64) -> Self {
+        let rows: Vec<[&[Group]; 2]> = rows.into_iter().map(|pair| pair.map(groups)).collect();
+        let length = rows.first().map_or(0, |pair| pair[0].len());
+        assert!(length > 0 && rows.iter().flatten().all(|row| row.len() == length), "rows of one length");
+        let scale = q.reduce(scale);
+        let both = |group: usize, pair: &[&[Group]; 2]| {
+            Both(pair.map(|row| row[group].map(|x| constant(q, q.mul(x.into(), scale)))))
+        };
+        let table = (0..length).flat_map(|group| rows.iter().map(move |pair| both(group, pair))).collect();
+        Self { modulus: q, terms: rows.len(), table, factor: constant(q, factor) }
+    }
+
+    /// The number of pairs.
+    pub fn terms(&self) -> usize {
+        self.terms
+    }
+
+    /// `out = Σ_k digit_k·(b_k, a_k) + rest`, canonical. Digits and rest are canonical.
+    ///
+    /// A product is below q·q/2 in absolute value: sums of as many as fit 63 bits are reduced at
+    /// once.
+    pub fn sum(&self, isa: Isa, digits: &[&[u32]], rest: Rest<'_>, out: [&mut [u32]; 2]) {
+        assert_eq!(digits.len(), self.terms, "a digit for each pair");
+        let length = self.table.len() / self.terms * WIDTH;
+        let others = rest.scaled.iter().flatten().chain(rest.added.iter().flatten());
+        assert!(digits.iter().chain(others).all(|row| row.len() == length), "rows of one length");
+        assert!(out.iter().all(|row| row.len() == length), "rows of one length");
+        let digits: Vec<&[Group]> = digits.iter().map(|row| groups(row)).collect();
+        let m = NarrowModulus::new(self.modulus);
+        let count = self.terms + usize::from(rest.scaled.is_some());
+        let kernel =
+            Sum { m, products: self, digits: &digits, rest, out: out.map(groups_mut), fold: count > m.unfolded() };
+        dispatch_narrow(isa, kernel);
+    }
+}
+
+struct Sum<'a, 'b> {
+    m: NarrowModulus,
+    products: &'a Products,
+    digits: &'a [&'b [Group]],
+    rest: Rest<'a>,
+    out: [&'a mut [Group]; 2],
+    /// Whether sums have to be folded before the last reduction.
+    fold: bool,
+}
+
+impl NarrowKernel for Sum<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<N: Narrow>(self, n: N) {
+        let Self { m, products, digits, rest, out: [first, second], fold } = self;
+        let q = n.splat(m.q as u32);
+        let factor = n.load(&[products.factor; WIDTH]);
+        let tables = products.table.chunks_exact(products.terms * N::GROUPS);
+        let out = first.chunks_exact_mut(N::GROUPS).zip(second.chunks_exact_mut(N::GROUPS));
+        for (place, (table, (first, second))) in tables.zip(out).enumerate() {
+            let mut words = [[[0; WIDTH]; 2]; 2];
+            for g in 0..N::GROUPS {
+                let group = place * N::GROUPS + g;
+                let table = &table[g * products.terms..(g + 1) * products.terms];
+                let mut sums = [n.zero(); 2];
+                if let Some(scaled) = rest.scaled {
+                    for half in 0..2 {
+                        sums[half] =
+                            n.add_product(sums[half], n.load_positive(&groups_at(scaled[half], group)), factor);
+                    }
+                }
+                let mut taken = usize::from(rest.scaled.is_some());
+                for (both, digit) in table.iter().zip(digits) {
+                    let digit = n.load_positive(&digit[group]);
+                    if taken == m.positive_terms() {
+                        sums = [n.fold(&m, sums[0]), n.fold(&m, sums[1])];
+                        taken = 0;
+                    }
+                    taken += 1;
+                    for half in 0..2 {
+                        sums[half] = n.add_product(sums[half], digit, n.load(&both.0[half]));
+                    }
+                }
+                for half in 0..2 {
+                    let sum = if fold { n.fold(&m, sums[half]) } else { sums[half] };
+                    n.store(&m, &mut words[half][g], sum);
+                }
+            }
+            for (half, out) in [first, second].into_iter().enumerate() {
+                let mut x = n.load_groups(&words[half], 1);
+                if let Some(added) = rest.added[half] {
+                    let start = place * N::GROUPS * WIDTH;
+                    let added = added[start..start + N::GROUPS * WIDTH].as_chunks().0;
+                    x = sum(n, q, x, n.load_groups(added, 1));
+                }
+                n.store_groups(out, 1, x);
+            }
+        }
+    }
+}
+
+/// Group number `group` of a row.
+#[inline(always)]
+fn groups_at(row: &[u32], group: usize) -> Group {
+    row.as_chunks().0[group]
+}
