@@ -13,9 +13,10 @@ use zeroize::{Zeroize, Zeroizing};
 use crate::bounds::{ACCEPTED, answer_bits, first_bits};
 use crate::bytes::centred;
 use crate::error::{Error, Result};
+use crate::pair::Pair;
 use crate::query::delta;
 use crate::question::QuestionName;
-use crate::setting::{N, Pair, Setting};
+use crate::setting::{N, Setting};
 
 /// 2^{64 + b}/Q for Q of b + 1 bits, rounded down: what makes a fraction of Q without a division.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +65,8 @@ impl Part {
         places: impl Iterator<Item = (usize, i64)>,
         ciphertext: Pair,
     ) -> Self {
-        let [first, second] = ciphertext.map(|part| setting.integers(&part.into_coeff()));
+        let coefficients = ciphertext.into_coefficients(setting);
+        let [first, second] = [0, 1].map(|part| setting.integers(coefficients.part(part)));
         let (modulus, delta) = (i128::from(setting.modulus()), i128::from(delta(setting, message_bits)));
         let moved = |(place, addend): (usize, i64)| match addend {
             0 => first[place],
@@ -104,7 +106,7 @@ impl Part {
         let parts = [first, second].map(|part| Poly::from_signed(ring, setting.basis(), &part).into_eval());
         // |c_0 + c_1·s| < n·2^w < Q/2: the integer itself.
         let mut phase = secret.phase(&parts).into_coeff();
-        let integers = Zeroizing::new(setting.integers(&phase));
+        let integers = Zeroizing::new(setting.integers([phase.row(0), phase.row(1)]));
         phase.zeroize();
         let (spacing, half) = (bits - message_bits, 1i64 << (bits - message_bits - 1));
         let accepted = (ACCEPTED * half as f64) as i64;

@@ -7,10 +7,12 @@ use windlass_rlwe::evaluation::EvaluationKeys;
 use crate::answer::{Answer, Part};
 use crate::error::{Error, Result};
 use crate::expand::expand;
+use crate::pair::Pair;
 use crate::query::Query;
 use crate::selector::{Selector, move_down, select};
-use crate::setting::{Pair, Setting};
+use crate::setting::Setting;
 use crate::shape::{Shape, index_bits};
+use crate::switch::NarrowKeys;
 use crate::tiles::{Segment, Tile, scan_all};
 
 /// Selections that are scanned for together: their tiles stay in the second-level cache while a
@@ -57,7 +59,13 @@ pub fn answer(
     let ciphertexts: Vec<_> = ciphertexts.collect();
     for group in ciphertexts.chunks(TOGETHER / shape.selections) {
         let mut ready = Vec::new();
+        let mut prepared: Option<(&EvaluationKeys, NarrowKeys<'_>)> = None;
         for (number, keys, seeded, wanted) in group {
+            let (_, keys) = match &mut prepared {
+                // Queries of one client follow each other.
+                Some(last) if std::ptr::eq(last.0, *keys) => last,
+                last => last.insert((keys, NarrowKeys::new(setting, keys, shape.depth())?)),
+            };
             let selections = prepare(setting, shape, keys, seeded.expand(setting), *wanted)?;
             ready.extend(selections.into_iter().map(|selection| (*number, selection)));
         }
@@ -79,12 +87,12 @@ pub fn answer(
 fn prepare(
     setting: &Setting,
     shape: &Shape,
-    keys: &EvaluationKeys,
+    keys: &NarrowKeys<'_>,
     ciphertext: Pair,
     wanted: usize,
 ) -> Result<Vec<Ready>> {
     let count = wanted * shape.selection_coefficients();
-    let mut expanded = expand(setting, keys, ciphertext, shape.depth(), count)?.into_iter();
+    let mut expanded = expand(setting, keys, ciphertext, count)?.into_iter();
     let mut ready = Vec::with_capacity(wanted);
     for _ in 0..wanted {
         let rows: Vec<Pair> = expanded.by_ref().take(shape.rows).collect();

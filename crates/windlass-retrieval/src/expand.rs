@@ -8,41 +8,31 @@
 //! all that remains to be done.
 
 use rayon::prelude::*;
-use windlass_rlwe::evaluation::EvaluationKeys;
-use windlass_rlwe::switching::{Finish, switch};
+use windlass_kernels::narrow;
 
-use crate::error::{Error, Result};
-use crate::setting::{N, Pair, Setting};
-
-/// The automorphisms of an expansion of `depth` steps.
-pub fn elements(depth: u32) -> impl Iterator<Item = u64> {
-    (0..depth).map(|j| (N as u64 >> j) + 1)
-}
+use crate::error::Result;
+use crate::pair::Pair;
+use crate::setting::Setting;
+use crate::switch::{NarrowKeys, Step};
 
 /// The ciphertexts of 2^depth times the first `count` coefficients of one whose other coefficients
-/// are zero, each as the constant coefficient.
+/// are zero, each as the constant coefficient; the depth is that of the keys.
 ///
 /// Cost: count − 1 key switches.
 ///
 /// # Errors
-/// [`Error::MissingKey`] when a key of [`elements`] is not there.
-pub fn expand(
-    setting: &Setting,
-    keys: &EvaluationKeys,
-    ciphertext: Pair,
-    depth: u32,
-    count: usize,
-) -> Result<Vec<Pair>> {
-    debug_assert!(count <= 1 << depth);
+/// [`crate::Error::MissingKey`].
+pub fn expand(setting: &Setting, keys: &NarrowKeys<'_>, ciphertext: Pair, count: usize) -> Result<Vec<Pair>> {
+    debug_assert!(count <= 1 << keys.depth());
     let mut nodes = vec![ciphertext];
-    for (step, element) in elements(depth).enumerate() {
+    for step in 0..keys.depth() {
         let width = 1 << step;
         // Node i has an odd half that matters if coefficient i + 2^step is one of the first.
         let split = |(index, node): (usize, Pair)| -> Result<(Pair, Option<Pair>)> {
             if index + width >= count {
-                return Ok((node.map(|part| part.plus(&part)), None));
+                return Ok((node.twice(setting), None));
             }
-            let (even, odd) = halves(setting, keys, node, step as u32, element)?;
+            let (even, odd) = halves(setting, keys.step(step)?, &node, step);
             Ok((even, Some(odd)))
         };
         let split: Vec<_> = nodes.into_par_iter().enumerate().map(split).collect::<Result<_>>()?;
@@ -54,14 +44,16 @@ pub fn expand(
     Ok(nodes)
 }
 
-/// c + θ(c) and X^{−2^step}·(c − θ(c)).
-fn halves(setting: &Setting, keys: &EvaluationKeys, node: Pair, step: u32, element: u64) -> Result<(Pair, Pair)> {
-    let context = setting.context();
-    let key = keys.galois(element).ok_or(Error::MissingKey { what: "an automorphism of the expansion" })?;
-    let automorphism = context.ring().automorphism(element).map_err(windlass_rlwe::RlweError::from)?;
-    let finish = Finish { addends: [Some(&node[0]), None], automorphism: Some(&automorphism) };
-    let moved = switch(context, &node[1], 1, key, &finish)?;
-    let even = [0, 1].map(|part| node[part].plus(&moved[part]));
-    let odd = [0, 1].map(|part| node[part].minus(&moved[part]).mul(setting.shift(step)));
-    Ok((even, odd))
+/// c + θ(c) and X^{−2^number}·(c − θ(c)).
+fn halves(setting: &Setting, step: &Step<'_>, node: &Pair, number: usize) -> (Pair, Pair) {
+    let switched = step.key.switch(setting, node.part(1), [Some(node.part(0)), None]);
+    let (mut even, mut odd) = (Pair::unspecified(setting), Pair::unspecified(setting));
+    for (part, (even, odd)) in even.rows_mut().into_iter().zip(odd.rows_mut()).enumerate() {
+        for (index, (even, odd)) in even.into_iter().zip(odd).enumerate() {
+            let how = (&*step.automorphism, setting.shift(number, index));
+            let rows = [node.row(part, index), switched.row(part, index)];
+            narrow::split(setting.isa(), setting.prime(index), how, rows, [even, odd]);
+        }
+    }
+    (even, odd)
 }

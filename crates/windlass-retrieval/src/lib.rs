@@ -23,6 +23,8 @@ mod expand;
 mod explain;
 mod keywords;
 mod mask;
+mod pair;
+pub mod parts;
 mod plan;
 mod pool;
 mod query;
@@ -34,10 +36,14 @@ mod selector;
 mod setting;
 mod shape;
 mod store;
+mod switch;
 mod table;
 mod tiles;
 pub mod vectors;
 mod wire;
+
+#[cfg(test)]
+mod engine_tests;
 
 pub use answer::{Answer, Part};
 pub use change::{KeyChange, RowChange};

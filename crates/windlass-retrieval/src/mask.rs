@@ -82,12 +82,13 @@ mod tests {
 
     use super::*;
     use crate::bounds::Errors;
-    use crate::expand::{elements, expand};
+    use crate::expand::expand;
     use crate::query::{Query, delta, evaluation_keys};
     use crate::rows::Rows;
     use crate::schema::Contents;
     use crate::selector::SelectorGadget;
     use crate::setting::{Moduli, Setting};
+    use crate::switch::{NarrowKeys, elements};
     use crate::tiles::{Segment, Tile, scan_all};
 
     const BITS: u32 = 8;
@@ -151,11 +152,12 @@ mod tests {
             let secret = SecretKey::generate(setting.context(), rng);
             let keys = evaluation_keys(setting, &shape, &secret, rng).unwrap();
             let query = Query::new(setting, &shape, &secret, &[Selection { polynomial: 3, record: 0 }], rng).unwrap();
-            let rows =
-                expand(setting, &keys, query.ciphertexts[0].expand(setting), shape.depth(), table.len()).unwrap();
+            let keys = NarrowKeys::new(setting, &keys, shape.depth()).unwrap();
+            let rows = expand(setting, &keys, query.ciphertexts[0].expand(setting), table.len()).unwrap();
             let tiles = [Tile::new(setting, &rows).unwrap()];
-            let scanned = scan_all(setting, &[&segment], 1, &tiles).remove(0).remove(0);
-            let phase = setting.integers(&secret.phase(&scanned).into_coeff());
+            let scanned = scan_all(setting, &[&segment], 1, &tiles).next().unwrap().remove(0);
+            let phase = secret.phase(&scanned.to_parts(setting)).into_coeff();
+            let phase = setting.integers([phase.row(0), phase.row(1)]);
             for place in (0..N).step_by(1 << shape.depth()) {
                 let error = (i128::from(phase[place]) - delta * i128::from(table[3][place])).rem_euclid(modulus);
                 let error = if error > modulus / 2 { error - modulus } else { error } as f64;

@@ -1,6 +1,6 @@
 //! Memory of queries, used again: fresh pages cost more than what is written to them.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use windlass_kernels::scan::{Two, WIDTH};
 
@@ -18,6 +18,16 @@ pub(crate) struct Words {
 }
 
 impl Words {
+    /// Zeros; ends the process where there is no memory, as every small allocation does.
+    fn small(count: usize) -> Self {
+        Self::aligned(vec![0; count + ALIGNMENT / 4])
+    }
+
+    fn aligned(words: Vec<i32>) -> Self {
+        let start = words.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT / 4);
+        Self { words, start }
+    }
+
     /// Zeros.
     pub fn new(what: &'static str, count: usize) -> Result<Self> {
         let bytes = (count as u64).saturating_mul(4);
@@ -25,13 +35,22 @@ impl Words {
         let mut words: Vec<i32> = Vec::new();
         words.try_reserve_exact(padded).map_err(|_| Error::OutOfMemory { what, bytes })?;
         words.resize(padded, 0);
-        let start = words.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT / 4);
-        Ok(Self { words, start })
+        Ok(Self::aligned(words))
     }
 
     /// How many there are.
     fn len(&self) -> usize {
         self.words.len() - self.start
+    }
+
+    /// Words without sign.
+    pub fn residues(&self) -> &[u32] {
+        bytemuck::cast_slice(&self.words[self.start..])
+    }
+
+    /// The same, to be written.
+    pub fn residues_mut(&mut self) -> &mut [u32] {
+        bytemuck::cast_slice_mut(&mut self.words[self.start..])
     }
 
     /// Groups of eight, in pairs.
@@ -49,30 +68,49 @@ impl Words {
 }
 
 /// Words that nobody uses.
-#[derive(Debug, Default)]
-pub(crate) struct Pool(Mutex<Vec<Words>>);
+#[derive(Debug)]
+pub(crate) struct Pool {
+    spare: Mutex<Vec<Words>>,
+    /// Most pieces that are kept.
+    most: usize,
+}
 
 impl Pool {
-    /// Most pieces that are kept: those of the queries of one pass.
-    const MOST: usize = 16;
+    /// Keeps this many pieces.
+    pub fn of(most: usize) -> Self {
+        Self { spare: Mutex::default(), most }
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<Words>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A piece that nobody uses, the last one returned: it is the likeliest to be in cache.
+    fn kept(&self, count: usize) -> Option<Words> {
+        let mut spare = self.spare();
+        // A larger piece than twice the need is kept for those who need it.
+        let fits = |words: &Words| (count..=2 * count).contains(&words.len());
+        let found = spare.iter().rposition(fits)?;
+        Some(spare.swap_remove(found))
+    }
 
     /// At least `count` words of unspecified contents.
     ///
     /// # Errors
     /// [`Error::OutOfMemory`].
     pub fn take(&self, count: usize) -> Result<Words> {
-        let mut spare = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        // A larger piece than twice the need is kept for those who need it.
-        let fits = |words: &Words| (count..=2 * count).contains(&words.len());
-        let found = spare.iter().position(fits).map(|index| spare.swap_remove(index));
-        drop(spare);
-        found.map_or_else(|| Words::new("a query", count), Ok)
+        self.kept(count).map_or_else(|| Words::new("a query", count), Ok)
+    }
+
+    /// As [`Self::take`], for little memory.
+    pub fn take_or_abort(&self, count: usize) -> Words {
+        self.kept(count).unwrap_or_else(|| Words::small(count))
     }
 
     /// Keeps words for the next query.
     pub fn give_back(&self, words: Words) {
-        let mut spare = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if spare.len() == Self::MOST {
+        let mut spare = self.spare();
+        if spare.len() == self.most {
             spare.remove(0);
         }
         spare.push(words);

@@ -11,9 +11,10 @@ use windlass_rlwe::{KeyId, Limits};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::error::Result;
+use crate::pair::Pair;
 use crate::question::QuestionName;
 use crate::selector::bits_of;
-use crate::setting::{N, PRIMES, Pair, Setting};
+use crate::setting::{N, PRIMES, Setting};
 use crate::shape::{Shape, index_bits};
 
 /// Most rows that one query asks for.
@@ -70,7 +71,8 @@ impl Seeded {
 
     /// Both halves.
     pub(crate) fn expand(&self, setting: &Setting) -> Pair {
-        [self.first.clone(), sample::uniform(setting.context().ring(), setting.basis(), &self.seed, 0)]
+        let second = sample::uniform(setting.context().ring(), setting.basis(), &self.seed, 0);
+        Pair::of(setting, [&self.first, &second])
     }
 }
 

@@ -8,12 +8,12 @@
 //! the relinearisation key (Chen–Chillotti–Ren 2019).
 
 use serde::{Deserialize, Serialize};
-use windlass_ring::Poly;
-use windlass_rlwe::evaluation::EvaluationKeys;
-use windlass_rlwe::switching::{Finish, switch};
+use windlass_kernels::narrow::{Cut, Products, Rest};
 
-use crate::error::{Error, Result};
-use crate::setting::{N, Pair, Setting};
+use crate::error::Result;
+use crate::pair::{Coefficients, Pair};
+use crate::setting::{N, PRIMES, Setting};
+use crate::switch::NarrowKeys;
 
 /// The gadget of selectors: ℓ digits of β bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -40,9 +40,9 @@ impl SelectorGadget {
 /// An encrypted bit, ready to choose.
 #[derive(Debug)]
 pub struct Selector {
-    gadget: SelectorGadget,
-    /// RLWE encryptions of b·g_k, then of b·g_k·s.
-    rows: Vec<Pair>,
+    cut: Cut,
+    /// RLWE encryptions of b·g_k, then of b·g_k·s, modulo each prime of Q.
+    rows: [Products; PRIMES],
 }
 
 impl Selector {
@@ -51,72 +51,71 @@ impl Selector {
     /// Cost: one key switch for each.
     ///
     /// # Errors
-    /// [`Error::MissingKey`] without a relinearisation key.
+    /// [`crate::Error::MissingKey`] without a relinearisation key.
     pub fn new(
         setting: &Setting,
-        keys: &EvaluationKeys,
+        keys: &NarrowKeys<'_>,
         gadget: SelectorGadget,
         encrypted: impl IntoIterator<Item = Pair>,
     ) -> Result<Self> {
-        let key = keys.relinearisation().ok_or(Error::MissingKey { what: "the relinearisation key" })?;
+        let key = keys.relinearisation()?;
         let mut rows: Vec<Pair> = encrypted.into_iter().collect();
         for k in 0..rows.len() {
-            let finish = Finish { addends: [None, Some(&rows[k][0])], automorphism: None };
-            let times_secret = switch(setting.context(), &rows[k][1], 1, key, &finish)?;
+            let times_secret = key.switch(setting, rows[k].part(1), [None, Some(rows[k].part(0))]);
             rows.push(times_secret);
         }
-        Ok(Self { gadget, rows })
+        let of = |index: usize| {
+            let pairs = rows.iter().map(|row| [row.row(0, index), row.row(1, index)]);
+            Products::new(setting.prime(index), pairs, 1, 0)
+        };
+        let dropped = gadget.dropped(bits_of(setting.modulus()));
+        let cut = Cut::new([setting.prime(0), setting.prime(1)], gadget.digits, gadget.base_bits, dropped);
+        Ok(Self { cut, rows: [of(0), of(1)] })
     }
 
-    /// A ciphertext of b times the phase of `ciphertext`.
+    /// A ciphertext of b times the phase of one that is given by its coefficients, plus another.
     ///
-    /// Cost: 4 inverse transforms, 4ℓ forward ones.
-    pub fn times(&self, setting: &Setting, ciphertext: Pair) -> Pair {
-        let mut digits = Vec::with_capacity(self.rows.len());
-        for part in ciphertext {
-            for digit in signed_digits(setting, self.gadget, &setting.integers(&part.into_coeff())) {
-                digits.push(Poly::from_signed(setting.context().ring(), setting.basis(), &digit).into_eval());
-            }
+    /// Cost: 4ℓ forward transforms.
+    fn times(&self, setting: &Setting, ciphertext: &Coefficients, added: &Pair) -> Pair {
+        let isa = setting.isa();
+        let terms = self.rows[0].terms();
+        let mut cut = setting.digits().take_or_abort(terms * N);
+        let mut values = setting.digits().take_or_abort(terms * N);
+        for (part, digits) in cut.residues_mut()[..terms * N].chunks_exact_mut(terms / 2 * N).enumerate() {
+            self.cut.apply(isa, ciphertext.part(part), digits);
         }
-        [0, 1].map(|part| {
-            let terms: Vec<_> = self.rows.iter().zip(&digits).map(|(row, digit)| (&row[part], digit)).collect();
-            Poly::dot(setting.context().ring(), setting.basis(), &terms)
-        })
+        let mut out = Pair::unspecified(setting);
+        let [first, second] = out.rows_mut();
+        for (index, (first, second)) in first.into_iter().zip(second).enumerate() {
+            // Digits are held as words without sign.
+            let addend = setting.prime(index).reduce_i64(self.cut.offset()) as u32;
+            let digits = cut.residues().chunks_exact(N);
+            for (values, digit) in values.residues_mut().chunks_exact_mut(N).zip(digits) {
+                setting.plan(index).forward_from(digit, addend, values);
+            }
+            let digits: Vec<&[u32]> = values.residues().chunks_exact(N).take(terms).collect();
+            let rest = Rest { scaled: None, added: [0, 1].map(|part| Some(added.row(part, index))) };
+            self.rows[index].sum(isa, &digits, rest, [first, second]);
+        }
+        setting.digits().give_back(cut);
+        setting.digits().give_back(values);
+        out
     }
 
     /// `if b { one } else { zero }`: zero + b·(one − zero).
+    ///
+    /// Cost: 4 inverse transforms, 4ℓ forward ones.
     pub fn choose(&self, setting: &Setting, zero: &Pair, one: &Pair) -> Pair {
-        let difference = [0, 1].map(|part| one[part].minus(&zero[part]));
-        let mut chosen = self.times(setting, difference);
-        chosen.iter_mut().zip(zero).for_each(|(chosen, zero)| chosen.add_assign(zero));
-        chosen
+        self.times(setting, &one.minus(setting, zero).into_coefficients(setting), zero)
     }
-}
 
-/// The digits of integers below Q, taken as centred ones: digit k of all of them is entry k.
-fn signed_digits(setting: &Setting, gadget: SelectorGadget, integers: &[u64]) -> Vec<Vec<i64>> {
-    let modulus = setting.modulus() as i64;
-    let dropped = gadget.dropped(bits_of(setting.modulus()));
-    let rounding = (1i64 << dropped) >> 1;
-    let (base, half) = (1i64 << gadget.base_bits, 1i64 << (gadget.base_bits - 1));
-    let mut digits = vec![vec![0; N]; gadget.digits as usize];
-    let mut rest: Vec<i64> = integers
-        .iter()
-        .map(|&x| {
-            let x = x as i64;
-            let centred = x - (modulus & -((x > modulus / 2) as i64));
-            (centred + rounding) >> dropped
-        })
-        .collect();
-    let (last, lower) = digits.split_last_mut().expect("at least one digit");
-    for digit in lower {
-        for (digit, rest) in digit.iter_mut().zip(&mut rest) {
-            *digit = ((*rest + half) & (base - 1)) - half;
-            *rest = (*rest - *digit) >> gadget.base_bits;
-        }
+    /// `if b { X^{−k}·c } else { c }`, k < n.
+    ///
+    /// Cost: as [`Self::choose`]; coefficients are multiplied by a monomial where they stand.
+    fn move_down(&self, setting: &Setting, ciphertext: &Pair, k: usize) -> Pair {
+        let coefficients = ciphertext.copy(setting).into_coefficients(setting);
+        self.times(setting, &coefficients.moved_difference(setting, k), ciphertext)
     }
-    last.copy_from_slice(&rest);
-    digits
 }
 
 /// The least b with x < 2^b.
@@ -148,9 +147,7 @@ pub fn select(setting: &Setting, bits: &[Selector], columns: Vec<Pair>) -> Pair 
 /// The ciphertext moved down by `step·number` coefficients, the number given by its bits, lowest
 /// first.
 pub fn move_down(setting: &Setting, bits: &[Selector], step: usize, ciphertext: Pair) -> Pair {
-    bits.iter().enumerate().fold(ciphertext, |ciphertext, (j, bit)| {
-        let monomial = setting.monomial((step << j) % N);
-        let moved = [0, 1].map(|part| ciphertext[part].mul(&monomial));
-        bit.choose(setting, &ciphertext, &moved)
-    })
+    bits.iter()
+        .enumerate()
+        .fold(ciphertext, |ciphertext, (j, bit)| bit.move_down(setting, &ciphertext, (step << j) % N))
 }

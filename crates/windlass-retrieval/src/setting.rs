@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use windlass_kernels::Modulus;
-use windlass_ring::{Basis, Coeff, Eval, Poly};
+use windlass_kernels::narrow::{Lowering, Multipliers};
+use windlass_kernels::{Isa, Modulus, NarrowPlan};
+use windlass_ring::{Basis, RingError};
 use windlass_rlwe::context::Context;
-use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, RlweError, RlweParams, RlweSpec, SecretDistribution};
 
 use crate::error::Result;
 use crate::pool::Pool;
-
-/// Both parts of a ciphertext, phase c_0 + c_1·s, over the two primes of Q.
-pub type Pair = [Poly<Eval>; 2];
 
 /// The moduli of a table, all at n = 4096 and at least 128 bits of security.
 ///
@@ -70,6 +68,15 @@ pub const N: usize = 4096;
 /// The number of primes of Q.
 pub const PRIMES: usize = 2;
 
+/// Tiles that are kept for the next queries: those of one pass.
+const TILES: usize = 16;
+
+/// Ciphertexts that are kept for the next queries: 32 MiB of them.
+const SPARE: usize = 512;
+
+/// Sets of digits that are kept: two for each thread.
+const DIGITS: usize = 64;
+
 /// A ring with its moduli, and what retrieval computes with beside them.
 #[derive(Debug)]
 pub struct Setting {
@@ -81,8 +88,15 @@ pub struct Setting {
     inverse: [u64; 2],
     /// Memory of queries.
     pool: Arc<Pool>,
-    /// X^{−2^j} for j < log2 n.
-    shifts: Vec<Poly<Eval>>,
+    /// Memory of ciphertexts, and of their digits.
+    spare: Arc<Pool>,
+    digits: Pool,
+    /// Transforms modulo the primes of Q.
+    plans: [NarrowPlan; PRIMES],
+    /// From residues modulo P to those modulo the primes of Q.
+    lowerings: [Lowering; PRIMES],
+    /// The values of X^{−2^j} for j < log2 n.
+    shifts: Vec<[Multipliers; PRIMES]>,
 }
 
 impl Setting {
@@ -94,20 +108,29 @@ impl Setting {
         let context = Context::new(moduli.params()?)?;
         let basis = context.basis(PRIMES);
         let ring = context.ring();
-        let [q0, q1] = [0, 1].map(|index| ring.modulus(index));
+        let [q0, q1, p] = [0, 1, PRIMES].map(|index| ring.modulus(index));
         let inverse = q1.inv(q1.reduce(q0.value()));
-        let shifts = (0..N.ilog2()).map(|j| {
+        let plan =
+            |q: Modulus| NarrowPlan::new(N.ilog2(), q, ring.isa()).map_err(|e| RlweError::from(RingError::from(e)));
+        let plans = [plan(q0)?, plan(q1)?];
+        let shift = |plan: &NarrowPlan, j: u32| {
             let mut monomial = vec![0; N];
             // X^{−k} = −X^{n−k}.
-            monomial[N - (1 << j)] = -1;
-            Poly::from_signed(ring, &basis, &monomial).into_eval()
-        });
+            monomial[N - (1 << j)] = plan.modulus().value() as u32 - 1;
+            plan.forward(&mut monomial);
+            Multipliers::new(plan.modulus(), &monomial)
+        };
+        let shifts = (0..N.ilog2()).map(|j| plans.each_ref().map(|plan| shift(plan, j))).collect();
         Ok(Arc::new(Self {
             moduli,
             product: q0.value() * q1.value(),
             inverse: [inverse, (inverse << 32) / q1.value()],
-            pool: Arc::default(),
-            shifts: shifts.collect(),
+            pool: Arc::new(Pool::of(TILES)),
+            spare: Arc::new(Pool::of(SPARE)),
+            digits: Pool::of(DIGITS),
+            lowerings: [q0, q1].map(|q| Lowering::new(p, q)),
+            plans,
+            shifts,
             basis,
             context,
         }))
@@ -128,7 +151,12 @@ impl Setting {
         &self.basis
     }
 
-    /// Prime `index` of Q.
+    /// The instruction set of all kernels.
+    pub(crate) fn isa(&self) -> Isa {
+        self.context.ring().isa()
+    }
+
+    /// Prime `index` of Q, or P after them.
     pub fn prime(&self, index: usize) -> Modulus {
         self.context.ring().modulus(index)
     }
@@ -148,31 +176,45 @@ impl Setting {
         (self.product as f64).log2()
     }
 
-    /// X^{−2^j}.
-    pub(crate) fn shift(&self, j: u32) -> &Poly<Eval> {
-        &self.shifts[j as usize]
+    /// Memory of ciphertexts.
+    pub(crate) fn spare(&self) -> &Arc<Pool> {
+        &self.spare
     }
 
-    /// The polynomial X^{−k}, k < n.
-    pub(crate) fn monomial(&self, k: usize) -> Poly<Eval> {
-        let mut coefficients = vec![0; N];
-        coefficients[(N - k) % N] = if k == 0 { 1 } else { -1 };
-        Poly::from_signed(self.context.ring(), &self.basis, &coefficients).into_eval()
+    /// Memory of digits.
+    pub(crate) fn digits(&self) -> &Pool {
+        &self.digits
     }
 
-    /// The coefficients of a polynomial as integers in [0, Q). No branch depends on them.
-    pub(crate) fn integers(&self, poly: &Poly<Coeff>) -> Vec<u64> {
+    /// The transform modulo prime `index` of Q.
+    pub(crate) fn plan(&self, index: usize) -> &NarrowPlan {
+        &self.plans[index]
+    }
+
+    /// From residues modulo P to those modulo prime `index` of Q.
+    pub(crate) fn lowering(&self, index: usize) -> &Lowering {
+        &self.lowerings[index]
+    }
+
+    /// The values of X^{−2^j} modulo prime `index` of Q.
+    pub(crate) fn shift(&self, j: usize, index: usize) -> &Multipliers {
+        &self.shifts[j][index]
+    }
+
+    /// The integers in [0, Q) with these residues. No branch depends on them.
+    pub(crate) fn integers<T: Copy + Into<u64>>(&self, rows: [&[T]; PRIMES]) -> Vec<u64> {
         let (q0, q1) = (self.prime(0).value(), self.prime(1).value());
         let [inverse, quotient] = self.inverse;
         let below = |x: u64, q: u64| x.wrapping_sub(q & ((x >= q) as u64).wrapping_neg());
-        let compose = |(&x, &y): (&u64, &u64)| {
+        let compose = |(&x, &y): (&T, &T)| {
+            let (x, y): (u64, u64) = (x.into(), y.into());
             // (y − x)·q_0^{-1} mod q_1, x < q_0 < 2·q_1 (the primes have one size).
             let difference = y + q1 - below(x, q1);
             let high = (difference * quotient) >> 32;
             let rest = (difference * inverse).wrapping_sub(high * q1);
             x + q0 * below(below(rest, q1), q1)
         };
-        poly.row(0).iter().zip(poly.row(1)).map(compose).collect()
+        rows[0].iter().zip(rows[1]).map(compose).collect()
     }
 }
 
@@ -192,28 +234,15 @@ mod tests {
     fn integers_are_those_of_the_residues() {
         for moduli in Moduli::ALL {
             let setting = Setting::new(moduli).unwrap();
-            let (q, ring) = (setting.modulus(), setting.context().ring());
+            let q = setting.modulus();
             let wanted: Vec<u64> = (0..N as u64)
                 .map(|j| if j < 8 { q - 1 - j } else { j.wrapping_mul(0x9e37_79b9_7f4a_7c15) % q })
                 .collect();
-            let rows = [0, 1].iter().flat_map(|&index| {
+            let rows = [0, 1].map(|index| {
                 let prime = setting.prime(index);
-                wanted.iter().map(move |&x| prime.reduce(x))
+                wanted.iter().map(|&x| prime.reduce(x)).collect::<Vec<u64>>()
             });
-            let poly = Poly::from_rows(ring, setting.basis(), rows.collect()).unwrap();
-            assert_eq!(setting.integers(&poly), wanted);
+            assert_eq!(setting.integers([&rows[0], &rows[1]]), wanted);
         }
-    }
-
-    #[test]
-    fn monomials_shift_down() {
-        let setting = Setting::new(Moduli::Compact).unwrap();
-        let one = setting.monomial(0);
-        let mut back = setting.monomial(5);
-        // X^{−5}·X^{−(n−5)} = X^{−n} = −1.
-        back.mul_assign(&setting.monomial(N - 5));
-        back.neg_assign();
-        assert!(back == one);
-        assert!(setting.shift(3) == &setting.monomial(8));
     }
 }

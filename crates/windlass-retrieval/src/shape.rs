@@ -8,9 +8,9 @@ use windlass_rlwe::Limits;
 
 use crate::bounds::{Errors, Expansion, FAILURE_BITS, answer_bits, first_bits};
 use crate::error::Result;
-use crate::expand;
 use crate::selector::SelectorGadget;
 use crate::setting::{Moduli, N, PRIMES, Setting};
+use crate::switch;
 
 /// How a table is laid out, and what queries and answers look like.
 ///
@@ -115,7 +115,7 @@ impl Shape {
 
     /// The automorphisms that the server needs keys of.
     pub fn elements(&self) -> Vec<u64> {
-        expand::elements(self.depth()).collect()
+        switch::elements(self.depth()).collect()
     }
 
     /// A hash of everything in it and of `more`: what queries and answers are checked against.

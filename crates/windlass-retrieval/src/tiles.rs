@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use windlass_kernels::Mapping;
 use windlass_kernels::scan::{self, Sums, Two, WIDTH};
-use windlass_ring::Poly;
+use windlass_kernels::{Mapping, narrow};
 
 use crate::error::Result;
+use crate::pair::Pair;
 use crate::pool::{ALIGNMENT, Pool, Words};
-use crate::setting::{N, PRIMES, Pair, Setting};
+use crate::setting::{N, PRIMES, Setting};
 
 /// Blocks of eight evaluation points, for all primes.
 pub const BLOCKS: usize = PRIMES * N / WIDTH;
@@ -160,13 +160,10 @@ impl Tile {
             let (index, from) = (block / (N / WIDTH), block % (N / WIDTH) * WIDTH);
             let q = setting.prime(index);
             for (place, row) in rows.iter().enumerate() {
-                for (part, poly) in row.iter().enumerate() {
-                    let values = &poly.row(index)[from..from + READ_BLOCKS * WIDTH];
-                    for (block, values) in values.chunks_exact(WIDTH).enumerate() {
-                        let words = &mut twos[block * count + place][part];
-                        for (word, &value) in words.iter_mut().zip(values) {
-                            *word = scan::table_word(q, value);
-                        }
+                for part in 0..2 {
+                    let values = &row.row(part, index)[from..from + READ_BLOCKS * WIDTH];
+                    for (block, values) in values.as_chunks::<WIDTH>().0.iter().enumerate() {
+                        twos[block * count + place][part] = values.map(|x| scan::table_word(q, x.into()));
                     }
                 }
             }
@@ -182,10 +179,17 @@ impl Tile {
 /// For every query the ciphertexts Σ_row table(row, column)·query(row) of the first `columns`
 /// columns.
 ///
+/// They are put together query by query, as they are asked for.
+///
 /// Cost: one pass through the table for all queries; R·n/4 vector products of two primes, two parts
 /// each, for a column and a query.
-pub fn scan_all(setting: &Setting, segments: &[&Segment], columns: usize, queries: &[Tile]) -> Vec<Vec<Pair>> {
-    let Some(first) = queries.first() else { return Vec::new() };
+pub fn scan_all<'a>(
+    setting: &'a Setting,
+    segments: &[&Segment],
+    columns: usize,
+    queries: &[Tile],
+) -> impl Iterator<Item = Vec<Pair>> + use<'a> {
+    let rows = queries.first().map_or(1, |query| query.rows);
     let pairs: usize = segments.iter().map(|segment| segment.pairs).sum();
     let isa = setting.context().ring().isa();
     let blocks: Vec<Vec<Sums>> = (0..BLOCKS)
@@ -196,27 +200,39 @@ pub fn scan_all(setting: &Setting, segments: &[&Segment], columns: usize, querie
             let mut sums = vec![Sums::default(); pairs * queries.len()];
             let mut rest = &mut sums[..];
             for segment in segments {
-                let length = segment.pairs * first.rows;
+                let length = segment.pairs * rows;
                 let table = &segment.twos()[block * length..(block + 1) * length];
                 let (out, after) = rest.split_at_mut(segment.pairs * queries.len());
-                scan::scan(isa, q, first.rows, table, &near, out);
+                scan::scan(isa, q, rows, table, &near, out);
                 rest = after;
             }
             sums
         })
         .collect();
-    let column = |query: usize, column: usize| gather(setting, &blocks, queries.len(), query, column);
-    (0..queries.len()).map(|query| (0..columns).into_par_iter().map(|c| column(query, c)).collect()).collect()
+    let count = queries.len();
+    (0..count).map(move |query| {
+        let pairs = (0..columns.div_ceil(2)).into_par_iter().map(|pair| gather(setting, &blocks, pair * count + query));
+        let mut all: Vec<Pair> = pairs.collect::<Vec<[Pair; 2]>>().into_iter().flatten().collect();
+        all.truncate(columns);
+        all
+    })
 }
 
-/// The ciphertext of one column for one query, the factor of the scan taken back.
-fn gather(setting: &Setting, blocks: &[Vec<Sums>], queries: usize, query: usize, column: usize) -> Pair {
-    [0, 1].map(|part| {
-        let place = column / 2 * queries + query;
-        let values = blocks.iter().flat_map(|sums| sums[place][column % 2][part]).map(u64::from);
-        let poly = Poly::from_rows(setting.context().ring(), setting.basis(), values.collect());
-        let mut poly = poly.expect("sums are canonical");
-        poly.mul_scalar_assign(scan::query_factor);
-        poly
-    })
+/// The ciphertexts of a pair of columns for one query, the factor of the scan taken back.
+fn gather(setting: &Setting, blocks: &[Vec<Sums>], place: usize) -> [Pair; 2] {
+    let mut columns = [(); 2].map(|()| Pair::unspecified(setting));
+    let mut rows = columns.each_mut().map(Pair::rows_mut);
+    for (block, sums) in blocks.iter().enumerate() {
+        let (index, from) = (block / (N / WIDTH), block % (N / WIDTH) * WIDTH);
+        for (column, rows) in rows.iter_mut().enumerate() {
+            for (part, rows) in rows.iter_mut().enumerate() {
+                rows[index][from..from + WIDTH].copy_from_slice(&sums[place][column][part]);
+            }
+        }
+    }
+    for (index, row) in rows.into_iter().flatten().flat_map(|rows| rows.into_iter().enumerate()) {
+        let q = setting.prime(index);
+        narrow::mul_scalar_assign(setting.isa(), q, row, scan::query_factor(q));
+    }
+    columns
 }

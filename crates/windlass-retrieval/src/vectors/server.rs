@@ -10,8 +10,10 @@ use crate::answer::Part;
 use crate::error::{Error, Result};
 use crate::evaluate::TOGETHER;
 use crate::expand::expand;
+use crate::pair::Pair;
 use crate::query::Seeded;
-use crate::setting::{N, PRIMES, Pair};
+use crate::setting::{N, PRIMES};
+use crate::switch::NarrowKeys;
 use crate::tiles::{Tile, scan_all};
 
 /// Some encrypted vectors of one client.
@@ -139,9 +141,10 @@ impl SearchServer {
     /// The rows that the table meets, out of the ciphertexts of one vector.
     fn tile(&self, keys: &EvaluationKeys, ciphertexts: &[Seeded]) -> Result<Tile> {
         let (setting, layout) = (self.table.setting(), self.shape().layout);
-        let expanded = |seeded: &Seeded| expand(setting, keys, seeded.expand(setting), layout.depth(), layout.rows);
+        let keys = NarrowKeys::new(setting, keys, layout.depth())?;
+        let expanded = |seeded: &Seeded| expand(setting, &keys, seeded.expand(setting), layout.rows);
         let rows = ciphertexts.par_iter().map(expanded).collect::<Result<Vec<Vec<Pair>>>>()?;
-        Tile::new(setting, &rows.concat())
+        Tile::new(setting, &rows.into_iter().flatten().collect::<Vec<Pair>>())
     }
 
     /// The scores of every column for some queries.
@@ -151,6 +154,6 @@ impl SearchServer {
         let part = |(column, scores): (usize, Pair)| {
             Part::with_addends(setting, shape.message_bits, self.table.places(column), scores)
         };
-        scanned.into_iter().map(|columns| columns.into_par_iter().enumerate().map(part).collect()).collect()
+        scanned.map(|columns| columns.into_par_iter().enumerate().map(part).collect()).collect()
     }
 }

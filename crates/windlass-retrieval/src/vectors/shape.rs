@@ -12,8 +12,8 @@ pub use super::place::Layout;
 use super::quantise::{BITS, QuantisedTable};
 use crate::bounds::{Errors, Expansion, answer_bits, first_bits};
 use crate::error::{Error, Result};
-use crate::expand;
 use crate::setting::{Moduli, N, PRIMES, Setting};
+use crate::switch;
 
 /// Everything that a client must know to ask a table of vectors.
 ///
@@ -208,7 +208,7 @@ impl SearchShape {
 
     /// The automorphisms that the server needs keys of.
     pub fn elements(&self) -> impl Iterator<Item = u64> {
-        expand::elements(self.layout.depth())
+        switch::elements(self.layout.depth())
     }
 
     /// Key switches for one query.

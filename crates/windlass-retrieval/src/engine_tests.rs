@@ -1,0 +1,195 @@
+//! Narrow rows against the engine's: the same residues, bit for bit.
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass_ring::{Coeff, Eval, Poly, sample};
+use windlass_rlwe::evaluation::EvaluationKeys;
+use windlass_rlwe::keys::SecretKey;
+use windlass_rlwe::switching::{Finish, switch};
+
+use crate::error::Error;
+use crate::expand::expand;
+use crate::pair::Pair;
+use crate::selector::{Selector, SelectorGadget, bits_of, move_down, select};
+use crate::setting::{Moduli, N, PRIMES, Setting};
+use crate::switch::{NarrowKeys, elements};
+
+/// A ciphertext of the engine.
+type Parts = [Poly<Eval>; 2];
+
+const DEPTH: u32 = 4;
+
+/// A client's keys, and random numbers.
+struct World {
+    setting: std::sync::Arc<Setting>,
+    keys: EvaluationKeys,
+    rng: ChaCha20Rng,
+}
+
+impl World {
+    fn new(moduli: Moduli) -> Self {
+        let mut rng = ChaCha20Rng::from_seed([moduli as u8; 32]);
+        let setting = Setting::new(moduli).unwrap();
+        let secret = SecretKey::generate(setting.context(), &mut rng);
+        let mut keys = EvaluationKeys::of(&secret);
+        for element in elements(DEPTH) {
+            keys.add_galois(&secret, element, PRIMES, &mut rng).unwrap();
+        }
+        keys.add_relinearisation(&secret, PRIMES, &mut rng).unwrap();
+        Self { setting, keys, rng }
+    }
+
+    /// Whatever residues: those of a ciphertext look no different.
+    fn parts(&mut self) -> Parts {
+        let mut seed = [0; 32];
+        self.rng.fill_bytes(&mut seed);
+        let setting = &self.setting;
+        [0, 1].map(|k| sample::uniform(setting.context().ring(), setting.basis(), &seed, k))
+    }
+
+    /// Coefficients at the ends of their range.
+    fn extreme(&mut self) -> Parts {
+        let ring = self.setting.context().ring();
+        [3, 5].map(|period| {
+            let rows = [0, 1].iter().flat_map(|&index| {
+                let top = self.setting.prime(index).value() - 1;
+                (0..N).map(move |j| if j % period == 0 { 0 } else { top - (j % 2) as u64 })
+            });
+            Poly::<Coeff>::from_rows(ring, self.setting.basis(), rows.collect()).unwrap().into_eval()
+        })
+    }
+}
+
+fn narrow(setting: &Setting, parts: &Parts) -> Pair {
+    Pair::of(setting, [&parts[0], &parts[1]])
+}
+
+fn assert_same(setting: &Setting, pair: &Pair, parts: &Parts) {
+    assert!(pair.to_parts(setting) == *parts);
+}
+
+/// A step of an expansion by the engine.
+fn halves(setting: &Setting, keys: &EvaluationKeys, node: &Parts, step: u32, element: u64) -> [Parts; 2] {
+    let context = setting.context();
+    let automorphism = context.ring().automorphism(element).unwrap();
+    let finish = Finish { addends: [Some(&node[0]), None], automorphism: Some(&automorphism) };
+    let moved = switch(context, &node[1], 1, keys.galois(element).unwrap(), &finish).unwrap();
+    let shift = monomial(setting, 1 << step);
+    let even = [0, 1].map(|part| node[part].plus(&moved[part]));
+    let odd = [0, 1].map(|part| node[part].minus(&moved[part]).mul(&shift));
+    [even, odd]
+}
+
+/// X^{−k}.
+fn monomial(setting: &Setting, k: usize) -> Poly<Eval> {
+    let mut coefficients = vec![0; N];
+    coefficients[(N - k) % N] = if k == 0 { 1 } else { -1 };
+    Poly::from_signed(setting.context().ring(), setting.basis(), &coefficients).into_eval()
+}
+
+#[test]
+fn switches_are_those_of_the_engine() {
+    for moduli in Moduli::ALL {
+        let mut world = World::new(moduli);
+        for parts in [world.extreme(), world.parts()] {
+            let World { setting, keys, .. } = &world;
+            let narrow_keys = NarrowKeys::new(setting, keys, DEPTH).unwrap();
+            let (pair, key) = (narrow(setting, &parts), keys.relinearisation().unwrap());
+            for addends in [[None, None], [Some(&parts[0]), None], [None, Some(&parts[0])]] {
+                let finish = Finish { addends, automorphism: None };
+                let expected = switch(setting.context(), &parts[1], 1, key, &finish).unwrap();
+                let added = addends.map(|addend| addend.map(|_| pair.part(0)));
+                let found = narrow_keys.relinearisation().unwrap().switch(setting, pair.part(1), added);
+                assert_same(setting, &found, &expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn expansions_are_those_of_the_engine() {
+    for moduli in Moduli::ALL {
+        let mut world = World::new(moduli);
+        let parts = world.parts();
+        let World { setting, keys, .. } = &world;
+        let narrow_keys = NarrowKeys::new(setting, keys, DEPTH).unwrap();
+        let mut nodes = vec![parts.clone()];
+        for (step, element) in elements(DEPTH).enumerate() {
+            let [evens, odds] = [0, 1].map(|half| -> Vec<Parts> {
+                nodes.iter().map(|node| halves(setting, keys, node, step as u32, element)[half].clone()).collect()
+            });
+            nodes = evens.into_iter().chain(odds).collect();
+        }
+        for count in [1, 11, 16] {
+            let found = expand(setting, &narrow_keys, narrow(setting, &parts), count).unwrap();
+            assert_eq!(found.len(), count);
+            // Where nothing but zeros are in the odd half, doubling is all that is done: that differs.
+            if count == 16 {
+                found.iter().zip(&nodes).for_each(|(pair, parts)| assert_same(setting, pair, parts));
+            }
+        }
+        let none = EvaluationKeys::empty(setting.context());
+        let without = NarrowKeys::new(setting, &none, DEPTH).unwrap();
+        let refused = expand(setting, &without, narrow(setting, &parts), 2);
+        assert!(matches!(refused, Err(Error::MissingKey { .. })));
+        assert!(matches!(without.relinearisation(), Err(Error::MissingKey { .. })));
+    }
+}
+
+/// The external product by the engine: the digits of integers, one after another.
+fn times(setting: &Setting, gadget: SelectorGadget, rows: &[Parts], ciphertext: &Parts) -> Parts {
+    let (ring, modulus) = (setting.context().ring(), setting.modulus() as i64);
+    let dropped = gadget.dropped(bits_of(setting.modulus()));
+    let mut digits = Vec::new();
+    for part in ciphertext {
+        let part = part.clone().into_coeff();
+        let integers = setting.integers([part.row(0), part.row(1)]);
+        let centred = |&x: &u64| if x as i64 > modulus / 2 { x as i64 - modulus } else { x as i64 };
+        let mut rest: Vec<i64> = integers.iter().map(centred).map(|x| (x + ((1 << dropped) >> 1)) >> dropped).collect();
+        for k in 0..gadget.digits {
+            let (base, half) = (1i64 << gadget.base_bits, 1i64 << (gadget.base_bits - 1));
+            let digit = |&x: &i64| if k + 1 == gadget.digits { x } else { ((x + half) & (base - 1)) - half };
+            let digit: Vec<i64> = rest.iter().map(digit).collect();
+            rest = rest.iter().zip(&digit).map(|(x, digit)| (x - digit) >> gadget.base_bits).collect();
+            digits.push(Poly::from_signed(ring, setting.basis(), &digit).into_eval());
+        }
+    }
+    [0, 1].map(|part| {
+        let terms: Vec<_> = rows.iter().zip(&digits).map(|(row, digit)| (&row[part], digit)).collect();
+        Poly::dot(ring, setting.basis(), &terms)
+    })
+}
+
+#[test]
+fn choices_are_those_of_the_engine() {
+    for (moduli, digits, base_bits) in [(Moduli::Wide, 3, 16), (Moduli::Compact, 2, 13), (Moduli::Wide, 8, 7)] {
+        let mut world = World::new(moduli);
+        let gadget = SelectorGadget { digits, base_bits };
+        let encrypted: Vec<Parts> = (0..digits).map(|_| world.parts()).collect();
+        let (zero, one) = (world.extreme(), world.parts());
+        let World { setting, keys, .. } = &world;
+        let narrow_keys = NarrowKeys::new(setting, keys, 0).unwrap();
+        let of = || encrypted.iter().map(|parts| narrow(setting, parts));
+        let selector = || Selector::new(setting, &narrow_keys, gadget, of()).unwrap();
+        let mut rows = encrypted.clone();
+        for parts in &encrypted {
+            let finish = Finish { addends: [None, Some(&parts[0])], automorphism: None };
+            rows.push(switch(setting.context(), &parts[1], 1, keys.relinearisation().unwrap(), &finish).unwrap());
+        }
+        let choose = |zero: &Parts, one: &Parts| -> Parts {
+            let difference = [0, 1].map(|part| one[part].minus(&zero[part]));
+            let product = times(setting, gadget, &rows, &difference);
+            [0, 1].map(|part| product[part].plus(&zero[part]))
+        };
+        let columns = || [&zero, &one, &zero].map(|parts| narrow(setting, parts)).into_iter().collect();
+        let expected = choose(&choose(&zero, &one), &zero);
+        assert_same(setting, &select(setting, &[selector(), selector()], columns()), &expected);
+        let mut expected = one.clone();
+        for j in 0..2 {
+            let moved = monomial(setting, 700 << j);
+            let moved = expected.each_ref().map(|part| part.mul(&moved));
+            expected = choose(&expected, &moved);
+        }
+        assert_same(setting, &move_down(setting, &[selector(), selector()], 700, narrow(setting, &one)), &expected);
+    }
+}
