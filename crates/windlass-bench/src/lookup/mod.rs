@@ -2,6 +2,7 @@
 //! sets.
 
 mod case;
+mod parts;
 
 use std::error::Error;
 use std::hint::black_box;
@@ -18,7 +19,8 @@ use crate::{machine, page, record};
 /// Arguments of `lookup`.
 #[derive(Debug, clap::Args)]
 pub struct Lookup {
-    /// Only cases whose names contain this (1KiB, 256B, keyword).
+    /// Only cases whose names contain this (1KiB, 256B, keyword-2B, parts: what an answer is made
+    /// of).
     #[arg(long, default_value = "")]
     pub only: String,
     /// Divide the rows of the large tables by this: a first look, or little memory.
@@ -56,8 +58,12 @@ pub fn run(args: &Lookup) -> Outcome {
         Case { name: "keyword-2B", rows: 100_000, bytes: 2, keyed: true, wish: apple },
     ];
     let chosen: Vec<Case> = cases.into_iter().filter(|case| case.name.contains(&args.only)).collect();
-    if chosen.is_empty() {
-        return Err("nothing to measure: cases are 1KiB, 256B, keyword-2B".into());
+    let with_parts = "parts".contains(&args.only);
+    if chosen.is_empty() && !with_parts {
+        return Err("nothing to measure: cases are 1KiB, 256B, keyword-2B, parts".into());
+    }
+    if with_parts {
+        parts::run(&mut report)?;
     }
     for case in chosen {
         measure(&case, &mut report)?;
