@@ -33,6 +33,16 @@ pub enum EntryError {
         /// The chunk of the file.
         chunk: usize,
     },
+    /// Numbers that a plaintext modulus does not carry: others would be decrypted in their place.
+    #[error("{what} reach {largest}, beyond half of the plaintext modulus {modulus}")]
+    Wraps {
+        /// What reaches so far.
+        what: &'static str,
+        /// How far.
+        largest: u64,
+        /// The plaintext modulus.
+        modulus: u64,
+    },
     /// Parameters that are not secure, or that do not carry what they should.
     #[error("parameters: {reason}")]
     Parameters {
@@ -60,6 +70,14 @@ impl EntryError {
     /// Names the file of an error of the system.
     pub fn at(file: &Path) -> impl Fn(io::Error) -> Self + '_ {
         |source| Self::File { file: file.to_owned(), source }
+    }
+
+    /// Refuses numbers that a plaintext modulus does not carry.
+    ///
+    /// # Errors
+    /// [`EntryError::Wraps`] when `largest` is beyond half of `modulus`.
+    pub fn check_carried(what: &'static str, largest: u64, modulus: u64) -> Result<()> {
+        if largest <= modulus / 2 { Ok(()) } else { Err(Self::Wraps { what, largest, modulus }) }
     }
 
     /// A file with wrong contents.

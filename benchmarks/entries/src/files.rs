@@ -1,83 +1,66 @@
-//! Files that appear whole or not at all.
+//! Files that appear whole or not at all. What an earlier run of a stage left is replaced.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use windlass::wire::{Access, WireError, temporary_name, write_new_with, write_over};
 
 use crate::error::{EntryError, Result};
-
-/// Who may read a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Access {
-    /// Whoever the system lets.
-    Public,
-    /// Its owner alone.
-    Owner,
-}
-
-/// A file under a temporary name, which gets its own with [`Self::keep`] and is removed otherwise.
-#[derive(Debug)]
-pub struct Unfinished {
-    file: PathBuf,
-    temporary: PathBuf,
-    kept: bool,
-}
-
-impl Unfinished {
-    /// An empty file, in a directory that is made where it is missing.
-    ///
-    /// # Errors
-    /// [`EntryError::File`].
-    pub fn create(file: &Path, access: Access) -> Result<(Self, File)> {
-        let directory = file.parent().unwrap_or(Path::new(""));
-        fs::create_dir_all(directory).map_err(EntryError::at(directory))?;
-        let mut name = file.file_name().unwrap_or_default().to_owned();
-        name.push(".part");
-        let temporary = directory.join(name);
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        if access == Access::Owner {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        let opened = options.open(&temporary).map_err(EntryError::at(&temporary))?;
-        Ok((Self { file: file.to_owned(), temporary, kept: false }, opened))
-    }
-
-    /// Where it lies until it is kept.
-    pub fn temporary(&self) -> &Path {
-        &self.temporary
-    }
-
-    /// Gives it its name; a file of that name is replaced.
-    ///
-    /// # Errors
-    /// [`EntryError::File`].
-    pub fn keep(mut self) -> Result<()> {
-        fs::rename(&self.temporary, &self.file).map_err(EntryError::at(&self.file))?;
-        self.kept = true;
-        Ok(())
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        if !self.kept {
-            // Nothing more can be done about a file that cannot be removed.
-            let _ = fs::remove_file(&self.temporary);
-        }
-    }
-}
 
 /// Writes a whole file.
 ///
 /// # Errors
 /// [`EntryError::File`].
 pub fn write(file: &Path, bytes: &[u8], access: Access) -> Result<()> {
-    let (unfinished, mut opened) = Unfinished::create(file, access)?;
-    std::io::Write::write_all(&mut opened, bytes).map_err(EntryError::at(file))?;
-    drop(opened);
-    unfinished.keep()
+    if access == Access::Public {
+        make_directory(file)?;
+        return write_over(file, bytes).map_err(refused(file));
+    }
+    write_with(file, access, |opened, _| opened.write_all(bytes).map_err(EntryError::at(file)))
+}
+
+/// Writes a file piece by piece; `write` is also told where it lies meanwhile. What takes the place
+/// of a file is always a new one, so that nobody keeps a right to it that the old one gave.
+///
+/// # Errors
+/// [`EntryError::File`], and those of `write`; then the old file stays as it was.
+pub fn write_with<T>(file: &Path, access: Access, write: impl FnOnce(&mut File, &Path) -> Result<T>) -> Result<T> {
+    make_directory(file)?;
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let new = file.with_file_name(name);
+    match fs::remove_file(&new) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(EntryError::at(&new)(error)),
+        _ => {}
+    }
+
+    // What `write` says is kept here: the writer of files knows errors of the system only.
+    let mut outcome = None;
+    let written = write_new_with(&new, access, |opened| {
+        let outcome = outcome.insert(write(opened, &temporary_name(&new)));
+        if outcome.is_ok() { Ok(()) } else { Err(io::Error::other("the contents failed")) }
+    });
+    match (outcome, written) {
+        (Some(Ok(done)), Ok(())) => fs::rename(&new, file).map_err(EntryError::at(file)).map(|()| done),
+        (Some(Err(error)), _) => Err(error),
+        (_, Err(error)) => Err(refused(file)(error)),
+        (None, Ok(())) => Err(EntryError::malformed(file, "was never written")),
+    }
+}
+
+fn make_directory(file: &Path) -> Result<()> {
+    let directory = file.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(directory).map_err(EntryError::at(directory))
+}
+
+fn refused(file: &Path) -> impl Fn(WireError) -> EntryError + '_ {
+    move |error| {
+        EntryError::at(file)(match error {
+            WireError::Io { kind, message } => io::Error::new(kind, message),
+            other => io::Error::other(other),
+        })
+    }
 }
 
 /// Reads a file of at most `most` bytes.
@@ -92,4 +75,44 @@ pub fn read(file: &Path, most: u64) -> Result<Vec<u8>> {
         return Err(EntryError::malformed(file, format!("longer than {most} bytes")));
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_replaced_as_a_whole_or_not_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("made/for/it.bin");
+        for text in ["the first, which is longer", "the second"] {
+            for access in [Access::Public, Access::Owner] {
+                write(&file, text.as_bytes(), access).unwrap();
+                assert_eq!(read(&file, 100).unwrap(), text.as_bytes());
+            }
+        }
+        assert!(matches!(read(&file, 5), Err(EntryError::Malformed { .. })));
+        let failed = write_with(&file, Access::Public, |opened, _| {
+            opened.write_all(b"half").map_err(EntryError::at(&file))?;
+            Err::<(), _>(EntryError::Usage("no more".into()))
+        });
+        assert!(matches!(failed, Err(EntryError::Usage(_))), "{failed:?}");
+        assert_eq!(read(&file, 100).unwrap(), b"the second");
+        assert_eq!(fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "no other file stays");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn nobody_keeps_a_right_to_a_secret_that_takes_the_place_of_a_public_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("secret.key");
+        for left in ["secret.key", "secret.key.part", "secret.key.new"] {
+            fs::write(directory.path().join(left), "left by somebody").unwrap();
+            fs::set_permissions(directory.path().join(left), fs::Permissions::from_mode(0o666)).unwrap();
+        }
+        write(&file, b"secret", Access::Owner).unwrap();
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read(&file).unwrap(), b"secret");
+    }
 }

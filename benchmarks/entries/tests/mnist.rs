@@ -6,7 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
-use windlass_entries::mnist::{Model, SIDE, read_pictures};
+use windlass_entries::EntryError;
+use windlass_entries::mnist::single::Setting;
+use windlass_entries::mnist::{INPUTS, Model, SIDE, batch, read_pictures};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_mnist");
 
@@ -18,24 +20,60 @@ fn refuse(directory: &Path, name: &str, arguments: &[&str], what: &str) {
     common::refuse(PROGRAM, directory, name, arguments, what);
 }
 
-/// A line of pixels: strokes whose place depends on a number.
+/// A line of pixels.
+fn line(brightness: impl Fn(usize, usize) -> f64) -> String {
+    let pixel = |place: usize| format!("{:.6}", brightness(place / SIDE, place % SIDE));
+    (0..SIDE * SIDE).map(pixel).collect::<Vec<String>>().join(" ") + "\n"
+}
+
+/// Strokes whose place depends on a number.
 fn picture(number: usize) -> String {
-    let pixel = |place: usize| {
-        let (row, column) = (place / SIDE, place % SIDE);
+    line(|row, column| {
         let near = |a: usize, b: usize| 1.0 - 0.3 * a.abs_diff(b).min(3) as f64;
         let strokes = [near(row, 5 + number % 17), near(column, 6 + number % 13), near(row + column, 20 + number % 11)];
-        let brightness = strokes[number % 3].max(strokes[number / 3 % 3]).max(0.0);
-        format!("{brightness:.6}")
+        strokes[number % 3].max(strokes[number / 3 % 3]).max(0.0)
+    })
+}
+
+/// Pictures whose scores are far larger than those of digits: the last one reaches the largest
+/// product of all.
+fn extremes(model: &Model) -> Vec<String> {
+    let painted = |white: &dyn Fn(usize, usize) -> bool| line(|row, column| f64::from(u8::from(white(row, column))));
+    let edge = |x: usize| !(5..SIDE - 5).contains(&x);
+    let end = |hidden: usize, sign: i64| {
+        line(|row, column| {
+            let inside = (2..SIDE - 2).contains(&row) && (2..SIDE - 2).contains(&column);
+            let lit = inside && sign * model.first[hidden][(row - 2) * (SIDE - 4) + column - 2] > 0;
+            f64::from(u8::from(lit))
+        })
     };
-    (0..SIDE * SIDE).map(pixel).collect::<Vec<String>>().join(" ") + "\n"
+    let square = |hidden: usize, sign: i64| {
+        let sum: i64 = model.first[hidden].iter().filter(|w| **w * sign > 0).sum();
+        (3 * sum + model.first_bias[hidden]).pow(2) * model.second.iter().map(|row| row[hidden].abs()).max().unwrap()
+    };
+    let ends = (0..model.first.len()).flat_map(|hidden| [(hidden, 1), (hidden, -1)]);
+    let (hidden, sign) = ends.max_by_key(|&(hidden, sign)| square(hidden, sign)).unwrap();
+    assert_eq!(square(hidden, sign) as u64, model.largest_product());
+    vec![
+        painted(&|_, column| column < SIDE / 2),
+        painted(&|row, column| edge(row) || edge(column)),
+        painted(&|row, _| row >= SIDE / 2),
+        painted(&|_, _| true),
+        painted(&|_, _| false),
+        end(hidden, sign),
+    ]
 }
 
 /// A directory with pictures and keys.
 fn begin(size: &str, name: &str, count: usize) -> TempDir {
+    begin_with(size, name, (0..count).map(picture).collect())
+}
+
+fn begin_with(size: &str, name: &str, pictures: String) -> TempDir {
     let directory = TempDir::new().unwrap();
     let data = directory.path().join("datasets").join(name).join("intermediate");
     fs::create_dir_all(&data).unwrap();
-    fs::write(data.join("test_pixels.txt"), (0..count).map(picture).collect::<String>()).unwrap();
+    fs::write(data.join("test_pixels.txt"), pictures).unwrap();
     succeed(directory.path(), "client_key_generation", &[size]);
     succeed(directory.path(), "server_preprocess_model", &[]);
     succeed(directory.path(), "client_preprocess_input", &[size]);
@@ -54,15 +92,40 @@ fn found(directory: &Path, name: &str) -> String {
     fs::read_to_string(directory.join("io").join(name).join("encrypted_model_predictions.txt")).unwrap()
 }
 
+/// Runs what is left after [`begin`].
+fn classified(directory: &Path, size: &str, name: &str) -> String {
+    for stage in
+        ["client_encode_encrypt_input", "server_encrypted_compute", "client_decrypt_decode", "client_postprocess"]
+    {
+        succeed(directory, stage, &[size]);
+    }
+    found(directory, name)
+}
+
+#[test]
+fn pictures_that_are_no_digits_get_the_digit_of_the_clear() {
+    let pictures = extremes(&Model::bundled().unwrap());
+    for (size, name, count) in [("1", "small", 15), ("2", "medium", 1000)] {
+        let directory = begin_with(size, name, pictures.iter().cycle().take(count).cloned().collect());
+        assert_eq!(classified(directory.path(), size, name), wanted(directory.path(), name));
+    }
+}
+
+/// The same weights for pixels of eight values, whose scores wrapped.
+#[test]
+fn a_model_whose_scores_could_wrap_is_refused() {
+    let text = include_str!("../../mnist/model.json");
+    let finer = Model::parse(&text.replacen("\"levels\":3", "\"levels\":7", 1)).unwrap();
+    assert_eq!(finer.inputs(&[255; SIDE * SIDE]), [7; INPUTS]);
+    assert!(matches!(batch::parameters(&finer), Err(EntryError::Wraps { what: "scores", .. })));
+    assert!(matches!(Setting::new(finer), Err(EntryError::Wraps { what: "products", .. })));
+}
+
 #[test]
 fn digits_are_those_in_the_clear_whichever_way_pictures_travel() {
     for (size, name, count) in [("0", "single", 1), ("1", "small", 15), ("2", "medium", 1000)] {
         let directory = begin(size, name, count);
-        for stage in ["client_encode_encrypt_input", "server_encrypted_compute", "client_decrypt_decode"] {
-            succeed(directory.path(), stage, &[size]);
-        }
-        succeed(directory.path(), "client_postprocess", &[size]);
-        let digits = found(directory.path(), name);
+        let digits = classified(directory.path(), size, name);
         assert_eq!(digits, wanted(directory.path(), name));
         let different: std::collections::BTreeSet<&str> = digits.lines().collect();
         assert!(count == 1 || different.len() > 2, "the pictures show {different:?}");

@@ -17,12 +17,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass::rlwe::KeyId;
+use windlass::wire::Access;
 use zeroize::Zeroizing;
 
 use super::key::SecretKey;
 use super::parameters::{Parameters, SLOTS};
 use crate::error::{EntryError, Result};
-use crate::files::{self, Access, Unfinished};
+use crate::files;
 
 /// Bytes of a header.
 pub const HEADER: usize = 64;
@@ -104,7 +105,7 @@ impl Header {
     ///
     /// # Errors
     /// [`EntryError::File`].
-    pub fn write_over(&self, layout: &Layout, mut opened: File, file: &Path) -> Result<()> {
+    pub fn write_over(&self, layout: &Layout, opened: &mut File, file: &Path) -> Result<()> {
         let written = opened.seek(SeekFrom::Start(0)).and_then(|_| opened.write_all(&self.bytes(layout)));
         written.map_err(EntryError::at(file))
     }
@@ -191,20 +192,28 @@ impl Source {
 /// A file that is being written, chunk by chunk in any order.
 #[derive(Debug)]
 pub struct Target {
-    unfinished: Unfinished,
+    /// Where it lies until it is whole.
+    temporary: PathBuf,
     chunk: usize,
 }
 
 impl Target {
-    /// Begins with the header.
+    /// Writes a file: the header, then what `fill` writes. The file gets its name when `fill` is
+    /// done, and is removed if that fails.
     ///
     /// # Errors
-    /// [`EntryError::File`].
-    pub fn create(file: &Path, layout: &Layout, header: &Header) -> Result<Self> {
+    /// [`EntryError::File`], and those of `fill`.
+    pub fn create<T>(
+        file: &Path,
+        layout: &Layout,
+        header: &Header,
+        fill: impl FnOnce(&Self) -> Result<T>,
+    ) -> Result<T> {
         let access = if layout.kind == Kind::SecretKey { Access::Owner } else { Access::Public };
-        let (unfinished, mut opened) = Unfinished::create(file, access)?;
-        opened.write_all(&header.bytes(layout)).map_err(EntryError::at(file))?;
-        Ok(Self { unfinished, chunk: layout.chunk })
+        files::write_with(file, access, |opened, temporary| {
+            opened.write_all(&header.bytes(layout)).map_err(EntryError::at(file))?;
+            fill(&Self { temporary: temporary.to_owned(), chunk: layout.chunk })
+        })
     }
 
     /// A handle of one's own, for one thread.
@@ -212,8 +221,7 @@ impl Target {
     /// # Errors
     /// [`EntryError::File`].
     pub fn writer(&self) -> Result<File> {
-        let file = self.unfinished.temporary();
-        File::options().write(true).open(file).map_err(EntryError::at(file))
+        File::options().write(true).open(&self.temporary).map_err(EntryError::at(&self.temporary))
     }
 
     /// Writes one chunk through such a handle.
@@ -223,15 +231,7 @@ impl Target {
     pub fn write(&self, writer: &mut File, chunk: usize, bytes: &[u8]) -> Result<()> {
         let start = HEADER as u64 + (chunk * self.chunk) as u64;
         let written = writer.seek(SeekFrom::Start(start)).and_then(|_| writer.write_all(bytes));
-        written.map_err(EntryError::at(self.unfinished.temporary()))
-    }
-
-    /// Gives the file its name.
-    ///
-    /// # Errors
-    /// [`EntryError::File`].
-    pub fn keep(self) -> Result<()> {
-        self.unfinished.keep()
+        written.map_err(EntryError::at(&self.temporary))
     }
 }
 
@@ -242,11 +242,11 @@ impl Target {
 pub fn generate_key(parameters: &Arc<Parameters>, entry: [u8; 4], secret: &Path, public: &Path) -> Result<()> {
     let key = SecretKey::generate(parameters, &mut windlass::rlwe::context::os_rng()?);
     let header = Header { key: key.id(), count: SLOTS as u64, seed: [0; 32] };
-    let target = Target::create(secret, &Layout::secret_key(entry), &header)?;
     let bytes = Zeroizing::new(key.expose_coefficients().iter().map(|x| (x + 1) as u8).collect::<Vec<u8>>());
-    target.write(&mut target.writer()?, 0, &bytes)?;
-    target.keep()?;
-    Target::create(public, &Layout::public(entry), &header)?.keep()
+    Target::create(secret, &Layout::secret_key(entry), &header, |target| {
+        target.write(&mut target.writer()?, 0, &bytes)
+    })?;
+    Target::create(public, &Layout::public(entry), &header, |_| Ok(()))
 }
 
 /// Reads a secret key.

@@ -15,19 +15,24 @@ use super::weights::Weights;
 use crate::degree_two::bound::error_norm;
 use crate::degree_two::packing::{uniform_half, unpack, width};
 use crate::degree_two::{DROPPED, Division, KEPT, PRIMES, Parameters, SLOTS, Spec};
-use crate::error::Result;
+use crate::error::{EntryError, Result};
 
 /// Bits of both ciphertext primes.
 const BITS: u32 = 48;
 
-/// n = 4096, Q of 48 + 48 bits, one plaintext prime of 29 bits: scores stay below 2^27.
+/// The plaintext prime is the least one from here on: scores stay below half of it.
+const LEAST: u64 = 9 << 25;
+
+/// n = 4096, Q of 48 + 48 bits, one plaintext prime of 29 bits.
 ///
 /// # Errors
-/// Those of [`Parameters::new`].
+/// [`EntryError::Wraps`] where the score of a picture could exceed half of the plaintext prime;
+/// those of [`Parameters::new`].
 pub fn parameters(model: &Model) -> Result<Arc<Parameters>> {
     let step = 2 * SLOTS as u64;
     let primes = find_primes(step, BITS, 2, &[])?;
-    let t = (1u64 << 28..).find(|&t| t % step == 1 && arith::is_prime(t)).expect("there are such primes");
+    let t = (LEAST..).find(|&t| t % step == 1 && arith::is_prime(t)).expect("there are such primes");
+    EntryError::check_carried("scores", model.largest_score(), t)?;
     let spec = Spec {
         primes: [primes[0], primes[1]],
         plaintext: vec![Modulus::new(t)?],
@@ -170,7 +175,7 @@ mod tests {
         assert!(parameters.security().bits >= 128.0);
         let key = SecretKey::generate(&parameters, &mut rng);
         let pictures: Vec<Vec<i64>> =
-            (0..40).map(|_| (0..INPUTS).map(|_| i64::from(rng.next_u32() % 8)).collect()).collect();
+            (0..40).map(|_| (0..INPUTS).map(|_| i64::from(rng.next_u32() % 4)).collect()).collect();
         let [up, _] = chunk_bytes(&parameters);
         let (mut packed, seed) = (vec![0; up], [9; 32]);
         for (input, out) in packed.chunks_exact_mut(parameters.fresh_bytes()).enumerate() {

@@ -6,7 +6,8 @@
 //! each segment. Place j works for hidden unit j mod 64, by Halevi and Shoup's diagonals; adding up
 //! all places of one hidden unit, 128 of them, leaves its value in each. After bias and square,
 //! block c of 64 places is multiplied by the weights of digit c, and the client adds the 64
-//! products up, as its own last step, together with the bias.
+//! products up, as its own last step, together with the bias. It adds integers, not residues: no
+//! product of any picture exceeds half of the plaintext prime, while a score may.
 //!
 //! Cost: 7 rotations that share a decomposition and 8 products, 7 rotations, a square, a product.
 
@@ -17,8 +18,8 @@ use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
 use windlass::schemes::Ciphertext;
 use windlass::{Client, Context, LinearMap, Params, Scheme, Server};
 
-use super::model::{CLASSES, HIDDEN, INPUTS, Model};
-use crate::error::Result;
+use super::model::{CLASSES, HIDDEN, INPUTS, Model, centred};
+use crate::error::{EntryError, Result};
 
 /// Places of a segment, of the shift between two, and rotations.
 const SEGMENT: usize = 1024;
@@ -42,9 +43,9 @@ fn block(class: usize, hidden: usize) -> usize {
     slot(0, class * HIDDEN + hidden)
 }
 
-/// The least prime from 2^25 on that gives 8192 slots: scores stay below half of it.
+/// The least prime from 5·2^23 on that gives 8192 slots: products stay below half of it.
 fn plaintext_prime() -> u64 {
-    (1u64 << 25..).find(|&p| p % 16384 == 1 && arith::is_prime(p)).expect("there are such primes")
+    (5u64 << 23..).find(|&p| p % 16384 == 1 && arith::is_prime(p)).expect("there are such primes")
 }
 
 /// What both sides know.
@@ -60,9 +61,10 @@ impl Setting {
     /// The parameters, and the plans of both steps of the first product.
     ///
     /// # Errors
-    /// Those of [`Params::new`] and of the plans.
-    pub fn new() -> Result<Self> {
-        let model = Model::bundled()?;
+    /// [`EntryError::Wraps`] where a product of a picture could exceed half of the plaintext prime;
+    /// those of [`Params::new`] and of the plans.
+    pub fn new(model: Model) -> Result<Self> {
+        EntryError::check_carried("products", model.largest_product(), plaintext_prime())?;
         let spec = RlweSpec {
             m: 16384,
             q_prime_bits: vec![42, 42, 41, 38],
@@ -133,9 +135,8 @@ impl Setting {
     pub fn scores(&self, slots: &[u64]) -> [i64; CLASSES] {
         let p = self.context.modulus();
         std::array::from_fn(|class| {
-            let bias = self.model.second_bias[class].rem_euclid(p as i64) as u64;
-            let sum = (0..HIDDEN).fold(bias, |sum, hidden| (sum + slots[block(class, hidden)]) % p);
-            if sum > p / 2 { sum as i64 - p as i64 } else { sum as i64 }
+            let product = |hidden| centred(slots[block(class, hidden)], p);
+            (0..HIDDEN).map(product).sum::<i64>() + self.model.second_bias[class]
         })
     }
 }

@@ -6,16 +6,16 @@ use rayon::prelude::*;
 use windlass::rlwe::SecretRng;
 use windlass::rlwe::context::os_rng;
 use windlass::schemes::Ciphertext;
-use windlass::wire::CiphertextV1;
+use windlass::wire::{Access, CiphertextV1};
 
 use super::batch::{self, Scorer, chunk_bytes};
-use super::model::{CLASSES, INPUTS, Model};
+use super::model::{CLASSES, INPUTS, Model, centred};
 use super::pictures;
 use super::single::Setting;
 use crate::degree_two::format::{self, Header, Kind, Layout, Source, Target, chunks};
 use crate::degree_two::{Parameters, SLOTS};
 use crate::error::{EntryError, Result};
-use crate::files::{self, Access};
+use crate::files;
 use crate::stage::{Call, Log};
 
 /// The stages, by the names that the harness calls them.
@@ -114,7 +114,7 @@ fn numbered(name: &str, picture: usize) -> String {
 }
 
 fn generate_keys_alone(places: &Places) -> Result<()> {
-    let setting = Setting::new()?;
+    let setting = Setting::new(Model::bundled()?)?;
     println!(
         "         [client] n = {}, {}",
         setting.context().params().rlwe().n(),
@@ -128,7 +128,7 @@ fn generate_keys_alone(places: &Places) -> Result<()> {
 
 fn encrypt_alone(places: &Places) -> Result<()> {
     let mut log = Log::start("client");
-    let setting = Setting::new()?;
+    let setting = Setting::new(Model::bundled()?)?;
     let client = setting.context().client_from_bytes(&files::read(&places.secret_key(), MOST)?)?;
     let (context, ring) = (setting.context(), setting.context().ring());
     let (decryptor, level) = (client.decryptor(), context.params().rlwe().top_level());
@@ -146,7 +146,7 @@ fn encrypt_alone(places: &Places) -> Result<()> {
 
 fn compute_alone(places: &Places) -> Result<()> {
     let mut log = Log::start("server");
-    let setting = Setting::new()?;
+    let setting = Setting::new(Model::bundled()?)?;
     let context = setting.context();
     let server = context.server_from_bytes(&files::read(&places.public("evaluation.keys"), MOST)?, &[])?;
     log.line("plans and keys");
@@ -163,7 +163,7 @@ fn compute_alone(places: &Places) -> Result<()> {
 
 fn decrypt_alone(places: &Places) -> Result<()> {
     let mut log = Log::start("client");
-    let setting = Setting::new()?;
+    let setting = Setting::new(Model::bundled()?)?;
     let client = setting.context().client_from_bytes(&files::read(&places.secret_key(), MOST)?)?;
     let digit = |number: usize| -> Result<usize> {
         let bytes = files::read(&places.download(&numbered("scores", number)), MOST)?;
@@ -201,22 +201,23 @@ fn encrypt(places: &Places) -> Result<()> {
     let file = places.upload("pictures.bin");
     let header = Header { key: key.id(), count: inputs.len() as u64, seed };
     let layout = layout(&parameters, Kind::Upload);
-    let target = Target::create(&file, &layout, &header)?;
-    let mut writer = target.writer()?;
-    for (chunk, pictures) in inputs.chunks(SLOTS).enumerate() {
-        let mut packed = vec![0; layout.chunk];
-        let tasks: Vec<(usize, &mut [u8], SecretRng)> = packed
-            .chunks_exact_mut(parameters.fresh_bytes())
-            .enumerate()
-            .map(|(input, out)| (input, out, SecretRng::fork(&mut rng)))
-            .collect();
-        tasks.into_par_iter().for_each(|(input, out, mut rng)| {
-            let slots: Vec<i64> = pictures.iter().map(|picture| picture[input]).collect();
-            key.encrypt(0, &slots, (&seed, batch::stream(chunk, input)), &mut rng, out);
-        });
-        target.write(&mut writer, chunk, &packed)?;
-    }
-    target.keep()?;
+    Target::create(&file, &layout, &header, |target| {
+        let mut writer = target.writer()?;
+        for (chunk, pictures) in inputs.chunks(SLOTS).enumerate() {
+            let mut packed = vec![0; layout.chunk];
+            let tasks: Vec<(usize, &mut [u8], SecretRng)> = packed
+                .chunks_exact_mut(parameters.fresh_bytes())
+                .enumerate()
+                .map(|(input, out)| (input, out, SecretRng::fork(&mut rng)))
+                .collect();
+            tasks.into_par_iter().for_each(|(input, out, mut rng)| {
+                let slots: Vec<i64> = pictures.iter().map(|picture| picture[input]).collect();
+                key.encrypt(0, &slots, (&seed, batch::stream(chunk, input)), &mut rng, out);
+            });
+            target.write(&mut writer, chunk, &packed)?;
+        }
+        Ok(())
+    })?;
     log.line(&format!("encryption of {} pictures, {INPUTS} ciphertexts for {SLOTS}", inputs.len()));
     Ok(())
 }
@@ -230,16 +231,19 @@ fn compute(places: &Places) -> Result<()> {
     let count = places.pictures as u64;
     source.check_count(count)?;
     let header = Header { key, count, seed: [0; 32] };
-    let target = Target::create(&places.download("scores.bin"), &layout(&parameters, Kind::Download), &header)?;
-    let (mut reader, mut writer) = (source.reader()?, target.writer()?);
-    let (scorer, mut packed) = (Scorer::new(&parameters, &model), Vec::new());
-    for chunk in 0..chunks(count) {
-        source.read(&mut reader, chunk, &mut packed)?;
-        let scores = scorer.compute(&packed, &source.header().seed, chunk);
-        let out_of_range = || EntryError::malformed(source.file(), format!("chunk {chunk}: a residue is out of range"));
-        target.write(&mut writer, chunk, &scores.ok_or_else(out_of_range)?)?;
-    }
-    target.keep()?;
+    let layout = layout(&parameters, Kind::Download);
+    Target::create(&places.download("scores.bin"), &layout, &header, |target| {
+        let (mut reader, mut writer) = (source.reader()?, target.writer()?);
+        let (scorer, mut packed) = (Scorer::new(&parameters, &model), Vec::new());
+        for chunk in 0..chunks(count) {
+            source.read(&mut reader, chunk, &mut packed)?;
+            let scores = scorer.compute(&packed, &source.header().seed, chunk).ok_or_else(|| {
+                EntryError::malformed(source.file(), format!("chunk {chunk}: a residue is out of range"))
+            })?;
+            target.write(&mut writer, chunk, &scores)?;
+        }
+        Ok(())
+    })?;
     log.line(&format!("{count} pictures"));
     Ok(())
 }
@@ -258,9 +262,8 @@ fn decrypt(places: &Places) -> Result<()> {
         let scores: Option<Vec<Vec<u64>>> =
             packed.par_chunks_exact(parameters.answer_bytes()).map(|packed| key.decrypt(0, packed)).collect();
         let scores = scores.ok_or_else(|| EntryError::NotDecryptable { file: file.clone(), chunk })?;
-        let centred = |x: u64| if x > t / 2 { x as i64 - t as i64 } else { x as i64 };
         for slot in 0..SLOTS.min(places.pictures - chunk * SLOTS) {
-            let scores: [i64; CLASSES] = std::array::from_fn(|class| centred(scores[class][slot]));
+            let scores: [i64; CLASSES] = std::array::from_fn(|class| centred(scores[class][slot], t));
             digits.push(Model::digit(&scores));
         }
     }

@@ -105,6 +105,7 @@ mod tests {
 
     use super::*;
     use crate::degree_two::SecretKey;
+    use crate::degree_two::packing::pack;
     use crate::zn::parameters::{PLAINTEXT_PRIMES, parameters};
 
     fn product(key: &SecretKey, index: usize, sides: [&[i64]; 2], rng: &mut ChaCha20Rng) -> Vec<u8> {
@@ -154,8 +155,22 @@ mod tests {
         assert!(largest <= bound && largest >= bound / 8.0, "{largest} against {bound}");
     }
 
+    /// The limit of what decryption notices: 1 in all values is the constant 1 in the phase.
     #[test]
-    fn what_was_changed_is_not_decrypted() {
+    fn a_small_polynomial_in_the_first_part_changes_slots_unnoticed() {
+        let mut rng = ChaCha20Rng::from_seed([17; 32]);
+        let parameters = parameters().unwrap();
+        let (key, q) = (SecretKey::generate(&parameters, &mut rng), parameters.kept());
+        let mut packed = product(&key, 1, [&[3], &[5]], &mut rng);
+        let mut first = vec![0; SLOTS];
+        assert!(unpack(q, &packed[..SLOTS * width(q)], &mut first));
+        first.iter_mut().for_each(|x| *x = q.add(*x, 1));
+        pack(q, &first, &mut packed[..SLOTS * width(q)]);
+        assert_ne!(key.decrypt(1, &packed).unwrap()[0], 15);
+    }
+
+    #[test]
+    fn what_was_changed_by_accident_is_not_decrypted() {
         let mut rng = ChaCha20Rng::from_seed([16; 32]);
         let parameters = parameters().unwrap();
         let [key, other] = [(); 2].map(|()| SecretKey::generate(&parameters, &mut rng));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass::rlwe::SecretRng;
 use windlass::rlwe::context::os_rng;
+use windlass::wire::Access;
 
 use super::multiplier::Multiplier;
 use super::numbers::{Crt, Lines, print};
@@ -15,7 +16,7 @@ use super::parameters::{PLAINTEXT_PRIMES, parameters};
 use crate::degree_two::format::{self, HEADER, Header, Kind, Layout, Source, Target, chunks};
 use crate::degree_two::{Division, Parameters, SLOTS, SecretKey};
 use crate::error::{EntryError, Result};
-use crate::files::{Access, Unfinished};
+use crate::files;
 use crate::stage::{Call, Log};
 
 /// The stages, by the names that the harness calls them.
@@ -119,46 +120,53 @@ fn encrypt(places: &Places) -> Result<()> {
 
 /// Encrypts one file of integers and says how many there were.
 fn encrypt_file(key: &SecretKey, from: &Path, kind: Kind, to: &Path) -> Result<u64> {
-    let parameters = key.parameters();
     let mut rng = os_rng()?;
     let mut seed = [0; 32];
     rand_core::RngCore::fill_bytes(&mut rng, &mut seed);
-    let (unfinished, opened) = Unfinished::create(to, Access::Public)?;
-    let mut out = BufWriter::new(opened);
-    let failed = EntryError::at(to);
-    // Its place; the number of integers is known at the end.
-    out.write_all(&[0; HEADER]).map_err(&failed)?;
-    let (mut lines, mut count) = (Lines::open(from)?, 0u64);
-    loop {
-        let integers = lines.take(GROUP * SLOTS)?;
-        let first = chunks(count);
-        let tasks: Vec<(usize, &[u64], SecretRng)> = integers
-            .chunks(SLOTS)
-            .enumerate()
-            .map(|(chunk, integers)| (first + chunk, integers, SecretRng::fork(&mut rng)))
-            .collect();
-        let encrypted: Vec<Vec<u8>> = tasks
-            .into_par_iter()
-            .map(|(chunk, integers, mut rng)| {
-                let bytes = parameters.fresh_bytes();
-                let signed: Vec<i64> = integers.iter().map(|&x| x as i64).collect();
-                let mut out = vec![0; PLAINTEXT_PRIMES * bytes];
-                for (index, out) in out.chunks_exact_mut(bytes).enumerate() {
-                    key.encrypt(index, &signed, (&seed, stream(chunk, index)), &mut rng, out);
-                }
-                out
-            })
-            .collect();
-        encrypted.iter().try_for_each(|chunk| out.write_all(chunk)).map_err(&failed)?;
-        count += integers.len() as u64;
-        if integers.len() < GROUP * SLOTS {
-            break;
+    files::write_with(to, Access::Public, |opened, _| {
+        let (failed, mut out) = (EntryError::at(to), BufWriter::new(opened));
+        // Its place; the number of integers is known at the end.
+        out.write_all(&[0; HEADER]).map_err(&failed)?;
+        let (mut lines, mut count) = (Lines::open(from)?, 0u64);
+        loop {
+            let integers = lines.take(GROUP * SLOTS)?;
+            let encrypted = encrypt_group(key, &seed, chunks(count), &integers, &mut rng);
+            encrypted.iter().try_for_each(|chunk| out.write_all(chunk)).map_err(&failed)?;
+            count += integers.len() as u64;
+            if integers.len() < GROUP * SLOTS {
+                break;
+            }
         }
-    }
-    let header = Header { key: key.id(), count, seed };
-    header.write_over(&layout(parameters, kind), out.into_inner().map_err(|error| failed(error.into_error()))?, to)?;
-    unfinished.keep()?;
-    Ok(count)
+        let header = Header { key: key.id(), count, seed };
+        let opened = out.into_inner().map_err(|error| failed(error.into_error()))?;
+        header.write_over(&layout(key.parameters(), kind), opened, to)?;
+        Ok(count)
+    })
+}
+
+/// Encrypts chunks, the first of which is number `first`: each chunk with all plaintext primes.
+fn encrypt_group(
+    key: &SecretKey,
+    seed: &[u8; 32],
+    first: usize,
+    integers: &[u64],
+    rng: &mut SecretRng,
+) -> Vec<Vec<u8>> {
+    let tasks: Vec<(usize, &[u64], SecretRng)> = integers
+        .chunks(SLOTS)
+        .enumerate()
+        .map(|(chunk, integers)| (first + chunk, integers, SecretRng::fork(rng)))
+        .collect();
+    let encrypt = |(chunk, integers, mut rng): (usize, &[u64], SecretRng)| {
+        let bytes = key.parameters().fresh_bytes();
+        let signed: Vec<i64> = integers.iter().map(|&x| x as i64).collect();
+        let mut out = vec![0; PLAINTEXT_PRIMES * bytes];
+        for (index, out) in out.chunks_exact_mut(bytes).enumerate() {
+            key.encrypt(index, &signed, (seed, stream(chunk, index)), &mut rng, out);
+        }
+        out
+    };
+    tasks.into_par_iter().map(encrypt).collect()
 }
 
 /// The number of a ciphertext among those that share a seed.
@@ -177,32 +185,33 @@ fn compute(places: &Places, count: u64) -> Result<()> {
     };
     let sources = [source(Kind::Upload)?, source(Kind::SecondUpload)?];
     let header = Header { key, count, seed: [0; 32] };
-    let target = Target::create(&places.download(), &layout(&parameters, Kind::Download), &header)?;
-    let division = Arc::new(Division::new(&parameters));
-    let shared = Shared { parameters, division, sources, target };
-    (0..chunks(count)).into_par_iter().try_for_each_init(
-        || Worker::new(&shared),
-        |worker, chunk| match worker {
-            Ok(worker) => worker.multiply(chunk),
-            Err(_) => Worker::new(&shared)?.multiply(chunk),
-        },
-    )?;
-    shared.target.keep()?;
+    let layout = layout(&parameters, Kind::Download);
+    Target::create(&places.download(), &layout, &header, |target| {
+        let division = Arc::new(Division::new(&parameters));
+        let shared = Shared { parameters, division, sources, target };
+        (0..chunks(count)).into_par_iter().try_for_each_init(
+            || Worker::new(&shared),
+            |worker, chunk| match worker {
+                Ok(worker) => worker.multiply(chunk),
+                Err(_) => Worker::new(&shared)?.multiply(chunk),
+            },
+        )
+    })?;
     log.line(&format!("{count} products"));
     Ok(())
 }
 
 /// What all threads of the server use.
-struct Shared {
+struct Shared<'a> {
     parameters: Arc<Parameters>,
     division: Arc<Division>,
     sources: [Source; 2],
-    target: Target,
+    target: &'a Target,
 }
 
 /// What one thread of the server has of its own.
 struct Worker<'a> {
-    shared: &'a Shared,
+    shared: &'a Shared<'a>,
     readers: [File; 2],
     writer: File,
     multiplier: Multiplier,
@@ -211,7 +220,7 @@ struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    fn new(shared: &'a Shared) -> Result<Self> {
+    fn new(shared: &'a Shared<'a>) -> Result<Self> {
         let [left, right] = &shared.sources;
         Ok(Self {
             shared,
@@ -248,22 +257,20 @@ fn decrypt(places: &Places, count: u64) -> Result<()> {
     source.check_count(count)?;
     let crt = Crt::new(parameters);
     let results = places.io.join("cleartext_output/out.txt");
-    let (unfinished, opened) = Unfinished::create(&results, Access::Public)?;
-    let mut out = BufWriter::new(opened);
-    let total = chunks(count);
-    for first in (0..total).step_by(GROUP) {
-        let group: Vec<Vec<u8>> = (first..total.min(first + GROUP))
-            .into_par_iter()
-            .map(|chunk| {
-                let used = SLOTS.min((count - (chunk * SLOTS) as u64) as usize);
-                decrypt_chunk(&key, &source, &crt, chunk, used)
-            })
-            .collect::<Result<_>>()?;
-        group.iter().try_for_each(|text| out.write_all(text)).map_err(EntryError::at(&results))?;
-    }
-    out.flush().map_err(EntryError::at(&results))?;
-    drop(out);
-    unfinished.keep()?;
+    files::write_with(&results, Access::Public, |opened, _| {
+        let (total, mut out) = (chunks(count), BufWriter::new(opened));
+        for first in (0..total).step_by(GROUP) {
+            let group: Vec<Vec<u8>> = (first..total.min(first + GROUP))
+                .into_par_iter()
+                .map(|chunk| {
+                    let used = SLOTS.min((count - (chunk * SLOTS) as u64) as usize);
+                    decrypt_chunk(&key, &source, &crt, chunk, used)
+                })
+                .collect::<Result<_>>()?;
+            group.iter().try_for_each(|text| out.write_all(text)).map_err(EntryError::at(&results))?;
+        }
+        out.flush().map_err(EntryError::at(&results))
+    })?;
     log.line(&format!("decryption of {count} products"));
     Ok(())
 }
