@@ -221,8 +221,11 @@ class LookupService:
         """What the service says of its table, keys and queue (``GET /stats.json``)."""
         response = self._send("GET", "/stats.json", None, _TEXT)
         self._expect(response, 200)
-        said = json.loads(response.body)
-        return dict(said)
+        try:
+            return dict(json.loads(response.body))
+        except (ValueError, TypeError) as error:
+            message = f"{self._url} sends statistics that cannot be read: {error}"
+            raise ServiceError(message, status=200, cause=str(error)) from error
 
     def __repr__(self) -> str:
         """Where it is, and how it is asked."""
@@ -260,9 +263,10 @@ class LookupService:
                 self._known = True
             name = self._name
         query = table.query(listed)
-        for _ in range(self._retries + 1):
+        for again in range(self._retries + 1, -1, -1):
             response = self._send("POST", f"/ask?keys={name}", query, _ANSWER)
-            if response.status not in _GONE or response.kind() not in ("unknown-keys", ""):
+            gone = response.status in _GONE and response.kind() in ("unknown-keys", "")
+            if not gone or again == 0:
                 break
             # They had to make room for those of others.
             with self._lock:

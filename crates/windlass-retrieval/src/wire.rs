@@ -59,6 +59,11 @@ impl TableContext {
         &self.setting
     }
 
+    /// Bytes of the answer to a query for so many rows, without the file around it.
+    pub fn answer_bytes(&self, rows: usize) -> u64 {
+        36 + (rows * self.schema.selections() * self.part_bytes()) as u64
+    }
+
     /// Most selections in a query.
     fn most(&self) -> usize {
         MOST_ROWS * self.schema.selections()
@@ -168,6 +173,6 @@ impl Wire<TableContext> for Answer {
     }
 
     fn limit(context: &TableContext) -> u64 {
-        36 + (context.most() * context.part_bytes()) as u64
+        context.answer_bytes(MOST_ROWS)
     }
 }

@@ -7,6 +7,7 @@
 //! of those that talk.
 #![forbid(unsafe_code)]
 
+mod bodies;
 pub mod client;
 pub mod keys;
 pub mod limits;

@@ -12,8 +12,10 @@ pub struct Limits {
     pub keys: u64,
     /// Selections that wait for a pass.
     pub queue: usize,
-    /// Rows in one query.
+    /// Rows in one query; fewer where they take more than [`MOST_SELECTIONS`].
     pub rows: usize,
+    /// Bytes of bodies that are being read.
+    pub bodies: usize,
     /// Connections.
     pub connections: usize,
     /// Seconds for the head of a request, and between two requests.
@@ -34,6 +36,7 @@ impl Default for Limits {
             keys: 1 << 30,
             queue: 512,
             rows: 32,
+            bodies: 256 << 20,
             connections: 256,
             head: Duration::from_secs(20),
             body: Duration::from_secs(30),
@@ -43,6 +46,10 @@ impl Default for Limits {
         }
     }
 }
+
+/// Selections of one query, sixteen passes: more of them are several questions, unless one row takes
+/// as many.
+pub const MOST_SELECTIONS: usize = 256;
 
 /// Bytes of the fields before a key's polynomials and of the counts of lists: element, level, seed.
 const FIELDS: usize = 64;
@@ -55,10 +62,15 @@ impl Limits {
         OVERHEAD + FIELDS + keys * (FIELDS + setting.context().params().key_sizes().switching_key_disk as usize)
     }
 
+    /// Most selections of one query.
+    pub fn selections(&self, schema: &Schema) -> usize {
+        let each = schema.selections();
+        each * self.rows.min(MOST_ROWS).min((MOST_SELECTIONS / each).max(1))
+    }
+
     /// The longest body with a query: for as many rows as may be asked for at once.
     pub fn query_body(&self, schema: &Schema, setting: &Setting) -> usize {
-        let selections = self.rows.min(MOST_ROWS) * schema.selections();
-        let ciphertexts = selections.div_ceil(schema.shape.selections);
+        let ciphertexts = self.selections(schema).div_ceil(schema.shape.selections);
         OVERHEAD + FIELDS + ciphertexts * schema.shape.sizes(setting).query as usize
     }
 }

@@ -29,6 +29,8 @@ pub struct Metrics {
     registry: Registry,
     /// Responses.
     pub requests: Family<Request, Counter>,
+    /// Requests under way.
+    pub open: Gauge,
     /// Seconds from a request for an answer to its end.
     pub answer_seconds: Histogram,
     /// Seconds of a pass over the table.
@@ -85,6 +87,7 @@ impl Default for Metrics {
         let mut new = Self {
             registry: Registry::with_prefix("windlass"),
             requests: Family::default(),
+            open: Gauge::default(),
             answer_seconds: seconds(),
             pass_seconds: seconds(),
             pass_selections: Histogram::new(exponential_buckets(1.0, 2.0, 7)),
@@ -103,10 +106,27 @@ impl Default for Metrics {
     }
 }
 
+/// A request under way, until this is dropped: with its answer, or when its client has gone.
+#[derive(Debug)]
+pub struct Open(Gauge);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
 impl Metrics {
+    /// Counts a request as under way.
+    pub fn open(&self) -> Open {
+        self.open.inc();
+        Open(self.open.clone())
+    }
+
     fn register(&mut self) {
         let registry = &mut self.registry;
         registry.register("requests", "Responses by route and status", self.requests.clone());
+        registry.register("requests_open", "Requests under way", self.open.clone());
         let (answers, passes) = (self.answer_seconds.clone(), self.pass_seconds.clone());
         registry.register_with_unit("answer", "From a question to its answer", Unit::Seconds, answers);
         registry.register_with_unit("pass", "One pass over the table", Unit::Seconds, passes);

@@ -47,6 +47,14 @@ struct Waiting {
     closed: bool,
 }
 
+impl Waiting {
+    /// Leaves out what nobody waits for any more.
+    fn forget_unwanted(&mut self) {
+        self.jobs.retain(Job::is_wanted);
+        self.selections = self.jobs.iter().map(|job| job.query.count()).sum();
+    }
+}
+
 /// A queue that is bounded in selections, first come, first served.
 #[derive(Debug)]
 pub struct Queue {
@@ -80,6 +88,9 @@ impl Queue {
             return Err(Refusal::Closed);
         }
         let count = job.query.count();
+        if waiting.selections + count > self.most {
+            waiting.forget_unwanted();
+        }
         if !waiting.jobs.is_empty() && waiting.selections + count > self.most {
             return Err(Refusal::Full);
         }
@@ -155,18 +166,25 @@ mod tests {
             replies.push(reply);
             queue.push(job)
         };
-        for (rows, seconds) in [(2, 60), (1, 0), (1, 60), (2, 60)] {
-            assert_eq!(push(rows, seconds), Ok(()));
+        for rows in [2, 1, 1, 2] {
+            assert_eq!(push(rows, 60), Ok(()));
         }
         assert_eq!(push(1, 60), Err(Refusal::Full));
         assert_eq!(queue.length(), 6);
-        replies[2].close();
+        replies[1].close();
+        let (next, _next) = job(&client, &keys, 1, 60);
+        assert_eq!(queue.push(next), Ok(()), "who has gone makes room");
+        assert_eq!(queue.length(), 6);
         let counts = |jobs: Vec<Job>| jobs.iter().map(|job| job.query.count()).collect::<Vec<_>>();
-        assert_eq!(counts(queue.take(3).unwrap()), [2]);
-        assert_eq!(queue.push(job(&client, &keys, 1, 60).0), Ok(()), "nobody listens, which a look into it finds out");
+        assert_eq!(counts(queue.take(3).unwrap()), [2, 1]);
+        let (late, _late) = job(&client, &keys, 1, 0);
+        assert_eq!(queue.push(late), Ok(()), "its time is over, which a look into it finds out");
+        assert_eq!(counts(queue.take(3).unwrap()), [2, 1]);
+        let (one, _one) = job(&client, &keys, 1, 60);
+        assert_eq!(queue.push(one), Ok(()));
         let (long, _long) = job(&client, &keys, 7, 60);
         assert_eq!(queue.push(long), Err(Refusal::Full));
-        assert_eq!(counts(queue.take(3).unwrap()), [2]);
+        assert_eq!(counts(queue.take(3).unwrap()), [1]);
         let (long, _long) = job(&client, &keys, 7, 60);
         assert_eq!(queue.push(long), Ok(()), "alone, it may be longer than the queue");
         queue.close();

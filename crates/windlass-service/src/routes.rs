@@ -1,18 +1,19 @@
 //! What is answered at which path.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
+use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{MatchedPath, Path, Query as Parameters, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
-use http_body_util::BodyExt;
 use serde::Deserialize;
 use tokio::sync::oneshot;
+use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{hex, sha256};
 
 use crate::keys::{KeyName, parse_name};
@@ -66,7 +67,7 @@ pub fn application(service: &Arc<Service>) -> Router {
 
 /// Counts and logs every request.
 async fn observe(State(service): Shared, request: Request, next: Next) -> Response {
-    let begun = Instant::now();
+    let (begun, _open) = (Instant::now(), service.metrics.open());
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
     let mut response = next.run(request).await;
@@ -116,31 +117,39 @@ fn named(name: &str) -> Result<KeyName, Problem> {
     parse_name(name).ok_or_else(|| Problem::new(&Kind::BAD_NAME, "it is not 64 hexadecimal digits"))
 }
 
-async fn has_keys(State(service): Shared, Path(name): Path<String>) -> Result<StatusCode, Problem> {
-    match service.keys.get(&named(&name)?) {
+type Named = Result<Path<String>, PathRejection>;
+
+/// The name in a path.
+fn in_path(name: Named) -> Result<KeyName, Problem> {
+    named(&name.map_err(|error| Problem::new(&Kind::BAD_NAME, error.body_text()))?.0)
+}
+
+async fn has_keys(State(service): Shared, name: Named) -> Result<StatusCode, Problem> {
+    let name = in_path(name)?;
+    match service.keys.get(&name) {
         Some(_) => Ok(StatusCode::OK),
-        None => Err(Problem::new(&Kind::UNKNOWN_KEYS, name)),
+        None => Err(Problem::new(&Kind::UNKNOWN_KEYS, hex(&name))),
     }
 }
 
-async fn put_keys(
-    State(service): Shared,
-    Path(name): Path<String>,
-    headers: HeaderMap,
-    body: Body,
-) -> Result<StatusCode, Problem> {
-    let name = named(&name)?;
-    let version = service.published.current();
-    let body = read(&headers, body, service.limits.keys_body(version.setting()), service.limits.body).await?;
+async fn put_keys(State(service): Shared, name: Named, headers: HeaderMap, body: Body) -> Result<StatusCode, Problem> {
+    let most = service.limits.keys_body(service.published.current().setting());
+    let name = match in_path(name) {
+        Ok(name) => name,
+        Err(problem) => return Err(service.hear(&headers, body, most, problem).await),
+    };
     if service.keys.get(&name).is_some() {
+        service.throw_away(&headers, body, most).await?;
         return Ok(StatusCode::NO_CONTENT);
     }
+    let (body, room) = service.read(&headers, body, most).await?;
     compute(move || {
+        let _room = room;
         let found = sha256(&body);
         if found != name {
             return Err(Problem::new(&Kind::OTHER_NAME, format!("the SHA-256 of the body is {}", hex(&found))));
         }
-        let keys = Service::read_keys(&version, &body)?;
+        let keys = Service::read_keys(&service.published.current(), &body)?;
         if !service.keys.insert(name, keys) {
             return Err(Problem::new(&Kind::TOO_LARGE, "the keys take more memory than there is for all keys"));
         }
@@ -155,26 +164,41 @@ struct Asked {
     keys: Option<String>,
 }
 
+/// The keys that `/ask` names.
+fn asked_keys(
+    service: &Service,
+    asked: Result<Parameters<Asked>, QueryRejection>,
+) -> Result<Arc<EvaluationKeys>, Problem> {
+    let Parameters(asked) = asked.map_err(|error| Problem::new(&Kind::BAD_NAME, error.body_text()))?;
+    let missing = || Problem::new(&Kind::BAD_NAME, "the parameter 'keys' is missing");
+    let name = named(&asked.keys.ok_or_else(missing)?)?;
+    service.keys.get(&name).ok_or_else(|| {
+        service.metrics.missed.inc();
+        Problem::new(&Kind::UNKNOWN_KEYS, hex(&name))
+    })
+}
+
 async fn ask(
     State(service): Shared,
-    Parameters(asked): Parameters<Asked>,
+    asked: Result<Parameters<Asked>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     let begun = Instant::now();
-    let version = service.published.current();
-    let limit = service.limits.query_body(version.table.schema(), version.setting());
-    let body = read(&headers, body, limit, service.limits.body).await?;
-    let missing = || Problem::new(&Kind::BAD_NAME, "the parameter 'keys' is missing");
-    let name = named(&asked.keys.ok_or_else(missing)?)?;
-    let Some(keys) = service.keys.get(&name) else {
-        service.metrics.missed.inc();
-        return Err(Problem::new(&Kind::UNKNOWN_KEYS, hex(&name)));
-    };
     let deadline = begun + service.limits.answer;
+    let version = service.published.current();
+    let most = service.limits.query_body(version.table.schema(), version.setting());
+    drop(version);
+    // Who has no keys here takes no memory either.
+    let keys = match asked_keys(&service, asked) {
+        Ok(keys) => keys,
+        Err(problem) => return Err(service.hear(&headers, body, most, problem).await),
+    };
+    let (body, room) = service.read(&headers, body, most).await?;
     let (reply, answer) = oneshot::channel();
     let asker = Arc::clone(&service);
     compute(move || {
+        let (version, _room) = (asker.published.current(), room);
         let query = asker.read_query(&version, &keys, &body)?;
         let job = Job { keys, query, schema: version.hash, deadline, reply };
         asker.queue.push(job).map_err(|refusal| match refusal {
@@ -199,37 +223,6 @@ async fn ask(
 async fn compute<T: Send + 'static>(work: impl FnOnce() -> Result<T, Problem> + Send + 'static) -> Result<T, Problem> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(Problem::new(&Kind::FAILED, "reading the body ended in a panic, which is our bug")))
-}
-
-/// Bytes beyond a limit that are taken and thrown away, so that who sends them hears why they are
-/// refused: one who is cut off while sending hears nothing.
-const HEARD: usize = 8 << 20;
-
-/// The body of a request, bounded in bytes and in time.
-async fn read(headers: &HeaderMap, body: Body, most: usize, time: Duration) -> Result<Bytes, Problem> {
-    let too_large = || Problem::new(&Kind::TOO_LARGE, format!("at most {most} bytes are read"));
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > (most + HEARD) as u64) {
-        return Err(too_large());
-    }
-    let whole = async {
-        let (mut kept, mut seen, mut body) = (Vec::new(), 0, body);
-        while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| Problem::new(&Kind::UNREADABLE, error))?;
-            let Ok(data) = frame.into_data() else { continue };
-            seen += data.len();
-            if seen <= most {
-                kept.extend_from_slice(&data);
-            } else if seen <= most + HEARD {
-                kept = Vec::new();
-            } else {
-                break;
-            }
-        }
-        if seen <= most { Ok(kept.into()) } else { Err(too_large()) }
-    };
-    let slow = || Problem::new(&Kind::TOO_SLOW, format!("more than {} s", time.as_secs_f64()));
-    tokio::time::timeout(time, whole).await.unwrap_or_else(|_| Err(slow()))
 }
 
 #[cfg(test)]

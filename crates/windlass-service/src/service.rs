@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tokio::sync::Semaphore;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::from_bytes;
 use windlass_retrieval::{Contents, Query};
@@ -46,6 +47,8 @@ pub struct Service {
     pub queue: Arc<Queue>,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// KiB for bodies that are being read.
+    pub bodies: Arc<Semaphore>,
     threads: usize,
 }
 
@@ -71,7 +74,8 @@ impl Service {
         };
         let workers = workers::start(&work, setup.workers, setup.threads)?;
         let (keys, threads) = (KeyCache::new(setup.limits.keys), setup.workers * setup.threads);
-        Ok((Arc::new(Self { limits: setup.limits, published, keys, queue, metrics, threads }), workers))
+        let bodies = Arc::new(Semaphore::new((setup.limits.bodies >> 10).min(Semaphore::MAX_PERMITS)));
+        Ok((Arc::new(Self { limits: setup.limits, published, keys, queue, metrics, bodies, threads }), workers))
     }
 
     /// Looks whether the table was replaced, every second, for as long as somebody holds the
@@ -132,7 +136,7 @@ impl Service {
     /// [`Problem`].
     pub fn read_query(&self, version: &Version, keys: &EvaluationKeys, bytes: &[u8]) -> Result<Query, Problem> {
         let query: Query = from_bytes(&version.table_files, bytes).map_err(|error| Problem::of_file(&error))?;
-        let most = self.limits.rows * version.table.schema().selections();
+        let most = self.limits.selections(version.table.schema());
         if query.count() > most {
             let cause = format!("{} selections, where one request may have {most}", query.count());
             return Err(Problem::new(&Kind::TOO_LARGE, cause));
@@ -159,7 +163,9 @@ impl Service {
         let seconds = self.metrics.seconds();
         let last = &seconds[seconds.len() - 10..];
         let pace = last.iter().map(|second| second.answers).sum::<usize>() as f64 / 10.0;
-        (self.queue.length() as f64 / pace.max(1.0)).ceil().clamp(1.0, 60.0) as u64
+        // An answer has the selections of at least one row.
+        let waiting = self.queue.length() / self.published.current().table.schema().selections();
+        (waiting as f64 / pace.max(1.0)).ceil().clamp(1.0, 60.0) as u64
     }
 
     /// What is counted, as text.
@@ -183,6 +189,7 @@ impl Service {
             "queue": { "waiting": self.queue.length(), "room": self.limits.queue },
             "threads": self.threads,
             "uptime": Instant::now().duration_since(self.metrics.since).as_secs(),
+            "open": self.metrics.open.get(),
             "panics": self.metrics.panics.get(),
             "replaced": self.metrics.replaced.get(),
             "seconds": self.metrics.seconds(),

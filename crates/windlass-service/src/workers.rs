@@ -49,7 +49,11 @@ pub fn start(work: &Work, count: usize, threads: usize) -> std::io::Result<Vec<J
 impl Work {
     fn run(&self, pool: &ThreadPool) {
         while let Some(jobs) = self.queue.take(TOGETHER) {
-            self.answer(pool, jobs);
+            // Who waits for an answer that this drops is told so; the worker goes on.
+            if catch_unwind(AssertUnwindSafe(|| self.answer(pool, jobs))).is_err() {
+                self.metrics.panics.inc();
+                tracing::error!("a worker panicked outside of a pass");
+            }
         }
     }
 

@@ -36,14 +36,20 @@ struct Args {
     #[arg(long)]
     insecure: bool,
     /// Accept that the service has another table than before: first digits of its schema's hash, at least 8.
-    #[arg(long, value_name = "DIGITS")]
+    #[arg(long, value_name = "DIGITS", value_parser = digits)]
     accept_schema: Option<String>,
     /// Seconds for one exchange.
-    #[arg(long, value_name = "S", default_value_t = 120)]
+    #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     seconds: u64,
     /// Print one JSON object on standard output instead of text.
     #[arg(long)]
     json: bool,
+}
+
+/// The beginning of a hash.
+fn digits(text: &str) -> std::result::Result<String, String> {
+    let whole = (8..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit());
+    whole.then(|| text.to_owned()).ok_or_else(|| "from 8 to 64 hexadecimal digits".to_owned())
 }
 
 /// A row is not there.
@@ -56,10 +62,11 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(ABSENT),
         Err(error) => {
+            // Whoever closed them does not want to know.
             if args.json {
-                println!("{}", json!({ "error": error.to_string(), "code": 2 }));
+                let _ = writeln!(std::io::stdout(), "{}", json!({ "error": error.to_string(), "code": 2 }));
             }
-            eprintln!("error: {error}");
+            let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
     }
@@ -79,14 +86,14 @@ fn keep_memory_private() {}
 
 /// Asks and prints; whether every row is there.
 fn run(args: &Args) -> Result<bool> {
-    let remote = Remote::new(&args.address, args.ca.as_deref(), Duration::from_secs(args.seconds.max(1)))?;
+    let remote = Remote::new(&args.address, args.ca.as_deref(), Duration::from_secs(args.seconds))?;
     let state = State::open(&args.state)?;
     let told = |bits: f64| {
         if bits < SECURE_BITS && !args.insecure {
             return Err(AskError::Weak { bits });
         }
         if !args.json {
-            eprintln!("parameters of {:.1} bits of security", (bits * 10.0).floor() / 10.0);
+            let _ = writeln!(std::io::stderr(), "parameters of {:.1} bits of security", (bits * 10.0).floor() / 10.0);
         }
         Ok(())
     };
@@ -98,7 +105,7 @@ fn run(args: &Args) -> Result<bool> {
     // What this table does not take is refused before anything is sent.
     let question = asker.question(&wanted)?;
     asker.introduce()?;
-    let answer = asker.send(&question)?;
+    let answer = asker.send(&wanted, &question)?;
     let rows = asker.rows(&wanted, &answer)?;
     let names: Vec<String> = match &wanted {
         Wanted::Keys(_) => args.keys.clone(),

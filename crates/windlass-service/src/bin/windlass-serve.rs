@@ -11,6 +11,7 @@ use clap::{Parser, ValueEnum};
 use mimalloc::MiMalloc;
 use serde_json::json;
 use tokio::net::TcpListener;
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use windlass_service::limits::Limits;
 use windlass_service::routes::application;
 use windlass_service::server;
@@ -49,7 +50,10 @@ struct Args {
     /// Selections that may wait for a pass.
     #[arg(long, value_name = "N", default_value_t = 512)]
     queue: usize,
-    /// Rows that one request may ask for.
+    /// MiB of memory for bodies that are being read.
+    #[arg(long, value_name = "MIB", default_value_t = 256)]
+    bodies: usize,
+    /// Rows that one request may ask for, fewer where they take more than 256 selections.
     #[arg(long, value_name = "N", default_value_t = 32)]
     rows: usize,
     /// Connections at a time.
@@ -114,6 +118,7 @@ impl Args {
             ("queue", self.queue, 1 << 20),
             ("rows", self.rows, windlass_retrieval::MOST_ROWS),
             ("connections", self.connections, 1 << 16),
+            ("bodies", self.bodies, 1 << 20),
         ] {
             if count == 0 || count > most {
                 return Err(format!("--{name} takes a number from 1 to {most}"));
@@ -123,6 +128,7 @@ impl Args {
             keys: self.key_cache.saturating_mul(1 << 20),
             queue: self.queue,
             rows: self.rows,
+            bodies: self.bodies.saturating_mul(1 << 20),
             connections: self.connections,
             head: self.head_seconds,
             body: self.body_seconds,
@@ -130,38 +136,44 @@ impl Args {
             stalled: self.stalled_seconds,
             drain: self.drain_seconds,
         };
-        let threads = threads.div_ceil(self.workers);
+        let threads = (threads / self.workers).max(1);
         let panic_every = self.drill_panic_every.filter(|every| *every > 0);
         Ok(Setup { limits, workers: self.workers, threads, verify: !self.no_verify, panic_every })
     }
 
-    fn start_log(&self) {
+    /// Starts the log; what it holds is written until the value is dropped. A log that nobody reads, or
+    /// that finds no room, loses lines and holds up no request.
+    fn start_log(&self) -> WorkerGuard {
+        let (writer, guard) = NonBlockingBuilder::default().buffered_lines_limit(4096).finish(std::io::stderr());
         let level = match self.log {
             Level::Error => tracing::Level::ERROR,
             Level::Warn => tracing::Level::WARN,
             Level::Info => tracing::Level::INFO,
             Level::Debug => tracing::Level::DEBUG,
         };
-        let log = tracing_subscriber::fmt().with_max_level(level).with_target(false).with_writer(std::io::stderr);
+        let log = tracing_subscriber::fmt().with_max_level(level).with_target(false).log_internal_errors(false);
+        let log = log.with_writer(writer);
         if self.json {
             log.json().flatten_event(true).init();
         } else {
             log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init();
         }
+        guard
     }
 }
 
 fn main() -> ExitCode {
     let args = Args::parse();
     let failed = |error: &dyn std::fmt::Display| {
-        eprintln!("error: {error}");
+        // Whoever closed it does not want to know.
+        let _ = writeln!(std::io::stderr(), "error: {error}");
         ExitCode::from(2)
     };
     let setup = match args.setup() {
         Ok(setup) => setup,
         Err(error) => return failed(&error),
     };
-    args.start_log();
+    let _log = args.start_log();
     match run(&args, &setup) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => failed(&"some connections were not answered in time and are cut off"),
@@ -184,9 +196,9 @@ fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
     let answered = runtime.build()?.block_on(async {
         let listener = TcpListener::bind(args.listen).await?;
         let address = format!("{scheme}://{}", listener.local_addr()?);
+        let stop = signalled()?;
         announce(args.json, &address);
         tracing::info!(address, schema = service.published.current().name(), "listening");
-        let stop = signalled()?;
         Ok::<bool, StartError>(server::serve(listener, tls, application(&service), setup.limits, stop).await)
     })?;
     service.queue.close();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use windlass::lookup::decode_record;
-use windlass::wire::{OVERHEAD, Wire, from_bytes, hex, sha256, to_bytes};
+use windlass::wire::{OVERHEAD, from_bytes, hex, sha256, to_bytes};
 use windlass_retrieval::{Answer, Client, Schema, TableContext, Wanted};
 
 use super::error::{AskError, Result};
@@ -112,9 +112,9 @@ impl Asker {
     ///
     /// # Errors
     /// [`AskError::Unreachable`], [`AskError::Refused`].
-    pub fn send(&mut self, question: &[u8]) -> Result<Vec<u8>> {
-        let most = Answer::limit(&self.files) + OVERHEAD as u64;
-        let mut tries = 0;
+    pub fn send(&mut self, wanted: &Wanted, question: &[u8]) -> Result<Vec<u8>> {
+        let most = self.files.answer_bytes(wanted.count()) + OVERHEAD as u64;
+        let (mut tries, mut patience) = (0, self.remote.patience());
         loop {
             let response = self.remote.ask(&self.name, question, most)?;
             if response.status == 200 {
@@ -125,8 +125,11 @@ impl Asker {
                 _ if tries == TRIES => return Err(self.remote.refused(&response)),
                 Some(0) => self.upload()?,
                 Some(seconds) => {
+                    let wait = Duration::from_secs(seconds.min(LONGEST_WAIT));
+                    let Some(left) = patience.checked_sub(wait) else { return Err(self.remote.refused(&response)) };
+                    patience = left;
                     self.waits += 1;
-                    std::thread::sleep(Duration::from_secs(seconds.min(LONGEST_WAIT)));
+                    std::thread::sleep(wait);
                 }
                 None => return Err(self.remote.refused(&response)),
             }
@@ -148,7 +151,7 @@ impl Asker {
     /// All of the above.
     pub fn ask(&mut self, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
         let question = self.question(wanted)?;
-        let answer = self.send(&question)?;
+        let answer = self.send(wanted, &question)?;
         self.rows(wanted, &answer)
     }
 

@@ -18,6 +18,12 @@ pub enum AskError {
         /// Why.
         reason: String,
     },
+    /// An address that is not asked.
+    #[error("{reason}")]
+    Address {
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
     /// The service refused.
     #[error("{0}")]
     Refused(Box<Refused>),

@@ -17,6 +17,7 @@ const TEXT: u64 = 1 << 20;
 pub struct Remote {
     address: String,
     agent: Agent,
+    patience: Duration,
 }
 
 /// What came back.
@@ -35,10 +36,17 @@ impl Remote {
     /// trust, or must be signed by one of those in the file `authority`.
     ///
     /// # Errors
-    /// A file without certificates.
+    /// A file without certificates; [`AskError::Address`].
     pub fn new(address: &str, authority: Option<&Path>, time: Duration) -> Result<Self> {
         let address = address.trim_end_matches('/');
         let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
+        let refuse = |reason: &str| Err(AskError::Address { reason: reason.to_owned() });
+        if address.contains('@') {
+            return refuse("the address holds a name or a password, which a service never asks for: leave them out");
+        }
+        if authority.is_some() && !address.starts_with("https://") {
+            return refuse("an authority is for https: write the address as https://HOST:PORT");
+        }
         let mut config = Agent::config_builder()
             .timeout_global(Some(time))
             .timeout_connect(Some(time.min(Duration::from_secs(20))))
@@ -48,12 +56,17 @@ impl Remote {
             let roots = RootCerts::new_with_certs(&certificates(path)?);
             config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
         }
-        Ok(Self { address, agent: config.build().into() })
+        Ok(Self { address, agent: config.build().into(), patience: time })
     }
 
     /// Where it is.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// The longest time for one exchange, and for waiting until there is time for it.
+    pub fn patience(&self) -> Duration {
+        self.patience
     }
 
     fn unreachable(&self, error: impl ToString) -> AskError {
@@ -69,7 +82,8 @@ impl Remote {
         let status = response.status().as_u16();
         let header = response.headers().get("retry-after");
         let retry_after = header.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
-        let limit = if status < 300 { most } else { TEXT };
+        // The end is seen a byte later.
+        let limit = if status < 300 { most + 1 } else { TEXT };
         let body = response.body_mut().with_config().limit(limit).read_to_vec();
         Ok(Response { status, retry_after, body: body.map_err(|error| self.unreachable(error))? })
     }

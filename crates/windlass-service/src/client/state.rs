@@ -37,8 +37,8 @@ impl State {
     }
 
     /// Refuses a schema that is not the one that this service had when it was first asked; the
-    /// first one is remembered. `accepted` is the beginning of the hash of a new one that is
-    /// welcome.
+    /// first one is remembered. `accepted` is the beginning of the hash of a first or a new one that
+    /// alone is welcome.
     ///
     /// # Errors
     /// [`AskError::OtherSchema`], or those of the file system.
@@ -48,11 +48,24 @@ impl State {
         let text = format!("{found} {address}\n");
         match fs::read_to_string(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                write_new(&path, text.as_bytes(), Access::Public).map_err(|error| refused(&path, error))
+                if let Some(digits) = accepted.filter(|digits| !is_beginning(digits, &found)) {
+                    return Err(AskError::OtherSchema {
+                        address: address.to_owned(),
+                        found: found[..16].to_owned(),
+                        known: digits.to_owned(),
+                    });
+                }
+                match write_new(&path, text.as_bytes(), Access::Public) {
+                    // Another process was faster: what it found counts.
+                    Err(WireError::Io { kind: io::ErrorKind::AlreadyExists, .. }) => {
+                        self.pin(address, schema, accepted)
+                    }
+                    written => written.map_err(|error| refused(&path, error)),
+                }
             }
             Err(error) => Err(refused(&path, error)),
             Ok(known) if known.split_whitespace().next() == Some(&found) => Ok(()),
-            Ok(_) if accepted.is_some_and(|digits| digits.len() >= 8 && found.starts_with(digits)) => {
+            Ok(_) if accepted.is_some_and(|digits| is_beginning(digits, &found)) => {
                 write_over(&path, text.as_bytes()).map_err(|error| refused(&path, error))
             }
             Ok(known) => Err(AskError::OtherSchema {
@@ -113,6 +126,11 @@ impl State {
         }
         Ok(to_bytes(&context, &keys)?.to_vec())
     }
+}
+
+/// Whether these are enough of the first digits of a hash.
+fn is_beginning(digits: &str, hash: &str) -> bool {
+    digits.len() >= 8 && hash.starts_with(&digits.to_ascii_lowercase())
 }
 
 fn refused(path: &Path, error: impl ToString) -> AskError {
@@ -176,6 +194,8 @@ mod tests {
         state.pin("http://a", &first, None).unwrap();
         state.pin("http://a", &first, None).unwrap();
         state.pin("http://b", &second, None).unwrap();
+        let other = state.pin("http://c", &second, Some("0123456789"));
+        assert!(matches!(other, Err(AskError::OtherSchema { .. })), "the first one must be the one that was named");
         let found = hex(&second.hash());
         for accepted in [None, Some(""), Some(&hex(&first.hash())[..16])] {
             let error = state.pin("http://a", &second, accepted).unwrap_err();

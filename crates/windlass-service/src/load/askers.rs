@@ -30,7 +30,7 @@ fn one(run: &Run, asker: &mut Asker, row: usize) -> Result<()> {
     let begun = Instant::now();
     loop {
         let sent = Instant::now();
-        match asker.send(&question).and_then(|answer| asker.rows(&wanted, &answer)) {
+        match asker.send(&wanted, &question).and_then(|answer| asker.rows(&wanted, &answer)) {
             Ok(rows) => {
                 let found = rows[0].as_deref();
                 let right = run.ledger.is_right(row, found, sent);

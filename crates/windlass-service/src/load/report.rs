@@ -40,7 +40,14 @@ impl Report {
         let (answers, processor) = (times.len() as f64, run.victim.processor_seconds());
         let flat = (seconds >= SETTLED).then_some(memory.end <= memory.start * FLAT.0 + FLAT.1);
         let answered = faults.get("altered bodies ANSWERED").copied().unwrap_or(0);
-        let is_right = wrong.is_empty() && silent == 0 && answered == 0 && flat != Some(false) && !times.is_empty();
+        let found_out = [
+            (!wrong.is_empty(), "rows were wrong"),
+            (silent > 0, "questions got no answer and no error"),
+            (answered > 0, "altered bodies were answered"),
+            (flat == Some(false), "memory grew"),
+            (times.is_empty(), "nothing was answered"),
+        ];
+        let found_out: Vec<&str> = found_out.iter().filter(|(is_so, _)| *is_so).map(|(_, what)| *what).collect();
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load: Vec<f64> = load.split_whitespace().take(3).filter_map(|part| part.parse().ok()).collect();
         let plot = &run.plot;
@@ -66,9 +73,10 @@ impl Report {
             "memory_mib": {
                 "start": rounded(memory.start), "end": rounded(memory.end), "most": rounded(memory.most), "flat": flat,
             },
-            "right": is_right,
+            "right": found_out.is_empty(),
+            "found_out": found_out,
         });
-        Self { object, is_right }
+        Self { is_right: found_out.is_empty(), object }
     }
 }
 
@@ -99,14 +107,10 @@ impl fmt::Display for Report {
         let (all, core) = (of("/answers_per_second"), of("/answers_per_core_second"));
         writeln!(f, "pace          {all} a second, {core} for each second of a core of the service")?;
         writeln!(f, "memory        {} MiB, {} at the end", of("/memory_mib/start"), of("/memory_mib/end"))?;
-        write!(
-            f,
-            "{}",
-            if self.is_right {
-                "every row was right, every question answered or refused"
-            } else {
-                "SOMETHING WENT WRONG"
-            }
-        )
+        if self.is_right {
+            write!(f, "every row was right, every question answered or refused")
+        } else {
+            write!(f, "WRONG         {}", of("/found_out"))
+        }
     }
 }

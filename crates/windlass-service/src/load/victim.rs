@@ -114,6 +114,8 @@ fn begin(program: &Path, arguments: &[String], log: &Path, listen: &str) -> Resu
     let log_file = std::fs::File::options().create(true).append(true).open(log).map_err(|error| failed(&error))?;
     let mut command = Command::new(program);
     command.args(arguments).args(["--listen", listen]).stdout(Stdio::piped()).stderr(log_file);
+    // Where a drill panics, the names for its backtrace would stay in memory.
+    command.env("RUST_BACKTRACE", "0");
     let mut child = command.spawn().map_err(|error| failed(&error))?;
     let mut line = String::new();
     if let Some(out) = child.stdout.take() {

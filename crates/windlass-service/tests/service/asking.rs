@@ -26,15 +26,22 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     assert!(object["security_bits"].as_f64().unwrap() >= 128.0);
     for (arguments, part) in [
         (&["--row", "0"][..], "asked for by key"),
-        (&["--key", "k", "--ca", "nowhere.pem"], "nowhere.pem"),
+        (&["--key", "k", "--ca", "nowhere.pem"], "for https"),
+        (&["--key", "k", "--accept-schema", "0123456"], "8 to 64"),
         (&["--key", "k", "--state", "table/schema.json"], "schema.json"),
     ] {
         let refused = service.ask(arguments);
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
         assert!(text(&refused.stderr).contains(part), "{}", text(&refused.stderr));
     }
-    let nobody = ask(service.dir.path(), &["127.0.0.1:1", "--key", "k"]);
-    assert_eq!(nobody.status.code(), Some(2));
+    for (address, part) in [("127.0.0.1:1", "127.0.0.1:1"), ("https://127.0.0.1:1", "nowhere.pem")] {
+        let https = ["--ca", "nowhere.pem"];
+        let more = if address.starts_with("https") { &https[..] } else { &[] };
+        let nobody = ask(service.dir.path(), &[&[address, "--key", "k"], more].concat());
+        assert!(nobody.status.code() == Some(2) && text(&nobody.stderr).contains(part), "{}", text(&nobody.stderr));
+    }
+    let named = ask(service.dir.path(), &["http://me:secret@127.0.0.1:1", "--key", "k"]);
+    assert!(named.status.code() == Some(2) && !text(&named.stderr).contains("secret"));
     // Logs are objects, and none of them has what was asked for.
     let log = service.log();
     assert!(log.lines().all(|line| serde_json::from_str::<Value>(line).is_ok_and(|line| line["level"].is_string())));

@@ -47,6 +47,12 @@ impl Running {
 
     /// Serves the table in `dir/table`.
     pub fn at(dir: TempDir, arguments: &str) -> Self {
+        let log = std::fs::File::create(dir.path().join("log")).unwrap();
+        Self::logging_to(log, dir, arguments)
+    }
+
+    /// As [`Self::at`], with a log that goes elsewhere.
+    pub fn logging_to(log: impl Into<Stdio>, dir: TempDir, arguments: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_windlass-serve"))
             .args(["--threads", "2", "--table"])
             .arg(dir.path().join("table"))
@@ -54,7 +60,7 @@ impl Running {
             .args((!arguments.contains("--listen")).then_some(["--listen", "127.0.0.1:0"]).iter().flatten())
             .current_dir(dir.path())
             .stdout(Stdio::piped())
-            .stderr(std::fs::File::create(dir.path().join("log")).unwrap())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut line = String::new();
@@ -62,7 +68,7 @@ impl Running {
         let json =
             serde_json::from_str(&line).ok().and_then(|line: Value| Some(line["listening"].as_str()?.to_owned()));
         let address = json.or_else(|| line.trim().strip_prefix("listening on ").map(str::to_owned));
-        let log = || std::fs::read_to_string(dir.path().join("log")).unwrap();
+        let log = || std::fs::read_to_string(dir.path().join("log")).unwrap_or_default();
         Self { address: address.unwrap_or_else(|| panic!("{line}{}", log())), child, dir }
     }
 

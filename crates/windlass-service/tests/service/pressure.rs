@@ -74,6 +74,25 @@ fn answers_that_take_too_long_are_given_up() {
     assert!(refusal(&error) == (504, "timeout"), "{error}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_that_is_full_or_read_by_nobody_holds_up_no_request() {
+    let (_reader, nobody) = std::io::pipe().unwrap();
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    for log in [std::process::Stdio::from(full), nobody.into()] {
+        let dir = tempfile::tempdir().unwrap();
+        crate::common::keyed_table(&dir.path().join("table"), &crate::common::entries(40, "row"));
+        let service = Running::logging_to(log, dir, "");
+        // More lines than a pipe holds.
+        for _ in 0..1500 {
+            assert_eq!(service.remote().get("/health").unwrap().status, 200);
+        }
+        let mut asker = service.asker();
+        asker.upload().unwrap();
+        assert_eq!(asker.ask(&wanted(1)).unwrap(), [Some(b"row 1".to_vec())]);
+    }
+}
+
 #[test]
 fn a_pass_that_panics_is_an_error_for_its_own_request_and_work_goes_on() {
     let service = Running::small("--drill-panic-every 2");

@@ -1,0 +1,87 @@
+//! Bodies of requests: bounded in bytes and in time, each and all together.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, header};
+use http_body_util::BodyExt;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::problem::{Kind, Problem};
+use crate::service::Service;
+
+/// Bytes beyond a limit that are taken and thrown away, so that who sends them hears why they are
+/// refused: one who is cut off while sending hears nothing.
+const HEARD: usize = 8 << 20;
+
+impl Service {
+    /// A body of at most `most` bytes, and its room among the bodies of others, which it waits for.
+    ///
+    /// # Errors
+    /// [`Kind::TOO_LARGE`], [`Kind::TOO_SLOW`], [`Kind::BUSY`]; [`Kind::UNREADABLE`] for one that
+    /// breaks off.
+    pub(crate) async fn read(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+        most: usize,
+    ) -> Result<(Vec<u8>, OwnedSemaphorePermit), Problem> {
+        let length = stated(headers).map_or(most, |length| usize::try_from(length).unwrap_or(most).min(most));
+        let kibibytes = |bytes: usize| u32::try_from(bytes.div_ceil(1 << 10)).unwrap_or(u32::MAX);
+        let wanted = kibibytes(length).min(kibibytes(self.limits.bodies));
+        let room = Arc::clone(&self.bodies).acquire_many_owned(wanted);
+        let busy = || Problem::new(&Kind::BUSY, "too many bodies are being read").retry_after(self.retry_after());
+        let room = tokio::time::timeout(self.limits.body, room).await.map_err(|_| busy())?.map_err(|_| busy())?;
+        let mut kept = Vec::with_capacity(length);
+        self.take(headers, body, most, |data| kept.extend_from_slice(data)).await?;
+        Ok((kept, room))
+    }
+
+    /// Takes a body of which nothing is needed.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub(crate) async fn throw_away(&self, headers: &HeaderMap, body: Body, most: usize) -> Result<(), Problem> {
+        self.take(headers, body, most, |_| ()).await
+    }
+
+    /// The refusal of a request, once its body has been thrown away.
+    pub(crate) async fn hear(&self, headers: &HeaderMap, body: Body, most: usize, problem: Problem) -> Problem {
+        self.throw_away(headers, body, most).await.err().unwrap_or(problem)
+    }
+
+    /// Hands the pieces of a body on.
+    async fn take(
+        &self,
+        headers: &HeaderMap,
+        mut body: Body,
+        most: usize,
+        mut keep: impl FnMut(&[u8]),
+    ) -> Result<(), Problem> {
+        let too_large = || Problem::new(&Kind::TOO_LARGE, format!("at most {most} bytes are read"));
+        if stated(headers).is_some_and(|length| length > (most + HEARD) as u64) {
+            return Err(too_large());
+        }
+        let whole = async {
+            let mut seen = 0;
+            while let Some(frame) = body.frame().await {
+                let frame = frame.map_err(|error| Problem::new(&Kind::UNREADABLE, error))?;
+                let Ok(data) = frame.into_data() else { continue };
+                seen += data.len();
+                if seen <= most {
+                    keep(&data);
+                } else if seen > most + HEARD {
+                    break;
+                }
+            }
+            if seen <= most { Ok(()) } else { Err(too_large()) }
+        };
+        let slow = || Problem::new(&Kind::TOO_SLOW, format!("more than {} s", self.limits.body.as_secs_f64()));
+        tokio::time::timeout(self.limits.body, whole).await.unwrap_or_else(|_| Err(slow()))
+    }
+}
+
+/// The length that a request states.
+fn stated(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
