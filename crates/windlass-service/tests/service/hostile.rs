@@ -112,6 +112,7 @@ fn bodies_share_their_room_and_strangers_take_none_of_it() {
     let strangers = begin(8, &format!("POST /ask?keys={name}"));
     assert_eq!(service.remote().put_keys(name, keys).unwrap().status, 201);
     drop(strangers);
+    crate::common::eventually("they have gone", || service.stats()["open"] == 1);
     // Those who have a body of their own to send take turns.
     let other = hex(&sha256(b"other"));
     let _others = begin(8, &format!("PUT /keys/{other}"));
