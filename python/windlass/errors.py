@@ -174,6 +174,23 @@ class TableFull(WindlassError):
     """The key of the row, as far as it can be printed."""
 
 
+class NoShards(ParameterError):
+    """The columns of a table are not cut into so many blocks of one size."""
+
+    possible: list[int]
+    """Into how many they are cut."""
+
+
+class PartError(WindlassError, ValueError):
+    """The parts of shards do not come to one answer."""
+
+    index: int
+    """The number of the shard, from 0."""
+    reason: str
+    """``"missing"``, ``"doubled"``, or what the part is of another of: ``"query"``, ``"version of
+    the table"``, ``"number of shards"``."""
+
+
 class ServiceError(WindlassError):
     """A lookup service refused, or said what cannot be understood."""
 

@@ -35,6 +35,7 @@ mod table_client;
 mod table_errors;
 mod table_keys;
 mod table_rows;
+mod table_shards;
 mod tables;
 
 use pyo3::prelude::*;
@@ -73,6 +74,8 @@ mod _windlass {
     use super::table_client::PyTableClient;
     #[pymodule_export]
     use super::table_keys::PyTableKeys;
+    #[pymodule_export]
+    use super::table_shards::PyTableShard;
     #[pymodule_export]
     use super::tables::{PyTable, PyTablePlan, restore_table, table_plan};
 

@@ -24,6 +24,12 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
             data.set_item("expected", expected)?;
             data.set_item("got", got)
         }),
+        Error::NoShards { possible, .. } => {
+            exception(py, "NoShards", message, |data| data.set_item("possible", possible))
+        }
+        Error::MissingPart { index, .. } => part(py, message, index, "missing"),
+        Error::DoubledPart { index, .. } => part(py, message, index, "doubled"),
+        Error::ForeignPart { index, what } => part(py, message, index, what),
         Error::OutOfMemory { bytes, .. } => exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes)),
         Error::BadFile { path, reason } => of_file(py, plain(py, "FileError", reason), &path),
         Error::BadSchema { .. } | Error::BadRow => plain(py, "FileError", message),
@@ -32,4 +38,12 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         }
         _ => plain(py, "WindlassError", message),
     }
+}
+
+/// The exception for parts of shards that do not belong together.
+fn part(py: Python<'_>, message: String, index: usize, reason: &str) -> PyErr {
+    exception(py, "PartError", message, |data| {
+        data.set_item("index", index)?;
+        data.set_item("reason", reason)
+    })
 }

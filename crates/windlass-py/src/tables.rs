@@ -6,10 +6,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 use windlass::rlwe::EvaluationKeys;
-use windlass::wire::from_bytes;
+use windlass::wire::{Wire, from_bytes, hex, to_bytes};
 use windlass_retrieval as retrieval;
 use windlass_retrieval::{
-    Answer, Contents, Error, KeyChange, Plan, Query, RowChange, RowStatistics, TableContext, Wish, fresh_seed,
+    Answer, Contents, Error, KeyChange, PartialAnswer, Plan, Query, RowChange, RowStatistics, TableContext, Wish,
+    fresh_seed,
 };
 
 use crate::error::{of_file, plain};
@@ -18,14 +19,15 @@ use crate::runtime::{long, quick};
 use crate::table_errors::raise_table;
 use crate::table_keys::Given;
 use crate::table_rows::{Source, items_of, key_bytes, keys_of, numbers_of, pairs_of, row_bytes, rows_of, with_columns};
+use crate::table_shards::PyTableShard;
 
 /// How often bins that do not take all entries are planned anew, each time with a twentieth more.
 const TRIES: u32 = 8;
 
 /// A version of a table, with what its queries and answers are read with.
-struct Version {
-    table: retrieval::Table,
-    files: TableContext,
+pub struct Version {
+    pub table: retrieval::Table,
+    pub files: TableContext,
     /// What names it, for a table in a directory.
     mark: Option<[u8; 32]>,
 }
@@ -485,6 +487,18 @@ impl PyTable {
         Plan::of(version.table.setting(), version.table.schema().clone(), 0).explain()
     }
 
+    /// The hash of the schema, in hexadecimal: what queries and answers carry.
+    #[getter]
+    fn schema_hash(&self) -> String {
+        hex(&self.current().table.schema().hash())
+    }
+
+    /// Selections that ask for one row.
+    #[getter]
+    fn selections(&self) -> usize {
+        self.current().table.schema().selections()
+    }
+
     /// Where it is, unless it is in memory.
     #[getter]
     fn directory(&self) -> Option<PathBuf> {
@@ -559,6 +573,111 @@ impl PyTable {
         let given = queries.iter().map(|(keys, query)| Ok((Given::of(keys)?, row_bytes(query, "a query")?)));
         let answers = self.answers(py, given.collect::<PyResult<_>>()?)?;
         Ok(answers.iter().map(|answer| PyBytes::new(py, answer)).collect())
+    }
+
+    /// Looks whether a query can be answered with these keys; nothing is computed.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : TableKeys or bytes
+    /// query : bytes, optional
+    ///     Without it only the keys are looked at.
+    ///
+    /// Returns
+    /// -------
+    /// int
+    ///     How many selections the query has: :attr:`selections` for each row that it asks for.
+    ///
+    /// Raises
+    /// ------
+    /// WindlassError
+    ///     As :meth:`answer`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> table = wl.Table.from_rows([b"zero", b"one"])
+    /// >>> client = wl.TableClient(table.schema)
+    /// >>> table.check(client.keys(), client.query([0, 1, 1])) == 3 * table.selections
+    /// True
+    #[pyo3(signature = (keys, query=None))]
+    fn check(&self, py: Python<'_>, keys: &Bound<'_, PyAny>, query: Option<&Bound<'_, PyAny>>) -> PyResult<usize> {
+        let (keys, version) = (Given::of(keys)?, self.current());
+        let query = query.map(|query| row_bytes(query, "a query")).transpose()?;
+        let checked = quick(py, || Ok(check(&version, &keys, query.as_deref())))?;
+        checked.map_err(|error| raise_table(py, error))
+    }
+
+    /// One of the blocks of columns that the table is cut into, for machines that hold one each.
+    ///
+    /// Parameters
+    /// ----------
+    /// index : int
+    ///     Which, from 0.
+    /// of : int
+    ///     How many there are.
+    ///
+    /// Raises
+    /// ------
+    /// NoShards
+    ///     Where the columns do not come to that number of blocks of one power of two; its attribute
+    ///     ``possible`` has the numbers that they come to.
+    /// ParameterError
+    ///     For an index beyond.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import windlass as wl
+    /// >>> table = wl.Table.from_rows([b"%099d" % n for n in range(9000)])
+    /// >>> client = wl.TableClient(table.schema)
+    /// >>> keys, query = client.keys(), client.query(8765)
+    /// >>> parts = [table.shard(i, 2).answer(keys, query) for i in range(2)]   # on two machines
+    /// >>> answer = table.combine(keys, query, parts)                          # on any
+    /// >>> client.rows(answer, 8765)[0][-6:]
+    /// b'008765'
+    fn shard(&self, py: Python<'_>, index: Natural, of: Natural) -> PyResult<PyTableShard> {
+        let version = self.current();
+        let shards = version.table.shards(of.0 as usize).map_err(|error| raise_table(py, error))?;
+        let beyond =
+            || plain(py, "ParameterError", format!("shards of {} have numbers below that, not {}", of.0, index.0));
+        let shard = *shards.get(index.0 as usize).ok_or_else(beyond)?;
+        Ok(PyTableShard::new(version, shard))
+    }
+
+    /// The answer to a query out of the parts of all shards, in any order.
+    ///
+    /// Parameters
+    /// ----------
+    /// keys : TableKeys or bytes
+    /// query : bytes
+    /// parts : iterable of bytes
+    ///     What :meth:`TableShard.answer` gave, of each shard once.
+    ///
+    /// Returns
+    /// -------
+    /// bytes
+    ///     What :meth:`answer` gives, bit for bit. No row of the table is read for it.
+    ///
+    /// Raises
+    /// ------
+    /// PartError
+    ///     When a part is missing or doubled, or is of another query, version of the table or number
+    ///     of shards.
+    /// WindlassError
+    ///     As :meth:`answer`.
+    fn combine<'py>(
+        &self,
+        py: Python<'py>,
+        keys: &Bound<'py, PyAny>,
+        query: &Bound<'py, PyAny>,
+        parts: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (version, given) = (self.current(), (Given::of(keys)?, row_bytes(query, "a query")?));
+        let parts: Vec<Vec<u8>> =
+            parts.try_iter()?.map(|part| row_bytes(&part?, "the part of a shard")).collect::<PyResult<_>>()?;
+        let quiet = pyo3::types::PyBool::new(py, false).to_owned().into_any();
+        let answer = long(py, Some(&quiet), "combine", move |_| Ok(combine(&version, &given, &parts)))?;
+        Ok(PyBytes::new(py, &answer.map_err(|error| raise_table(py, error))?))
     }
 
     /// Adds and replaces rows of a table in a directory: all of them, or none.
@@ -698,18 +817,46 @@ impl PyTable {
         }
         let version = self.current();
         let quiet = pyo3::types::PyBool::new(py, false).to_owned().into_any();
-        let answers = long(py, Some(&quiet), "answer", move |_| Ok(answer_all(&version, &given)))?;
+        let answers = long(py, Some(&quiet), "answer", move |_| {
+            Ok(version.each::<Answer>(&given, |table, queries| table.answer_all(queries)))
+        })?;
         answers.map_err(|error| raise_table(py, error))
     }
 }
 
-fn answer_all(version: &Version, given: &[(Given, Vec<u8>)]) -> retrieval::Result<Vec<Vec<u8>>> {
-    let read = |(keys, query): &(Given, Vec<u8>)| -> retrieval::Result<(Arc<EvaluationKeys>, Query)> {
-        Ok((keys.read()?, from_bytes(&version.files, query)?))
+impl Version {
+    /// What `answer` makes of queries with their keys, all of them in bytes.
+    pub fn each<T: Wire<TableContext>>(
+        &self,
+        given: &[(Given, Vec<u8>)],
+        answer: impl FnOnce(&retrieval::Table, &[(&EvaluationKeys, &Query)]) -> retrieval::Result<Vec<T>>,
+    ) -> retrieval::Result<Vec<Vec<u8>>> {
+        let read = |(keys, query): &(Given, Vec<u8>)| -> retrieval::Result<(Arc<EvaluationKeys>, Query)> {
+            Ok((keys.read()?, from_bytes(&self.files, query)?))
+        };
+        let read = given.iter().map(read).collect::<retrieval::Result<Vec<_>>>()?;
+        let queries: Vec<(&EvaluationKeys, &Query)> = read.iter().map(|(keys, query)| (&**keys, query)).collect();
+        let bytes = |value: &T| Ok(to_bytes(&self.files, value)?.to_vec());
+        answer(&self.table, &queries)?.iter().map(bytes).collect()
+    }
+}
+
+fn check(version: &Version, keys: &Given, query: Option<&[u8]>) -> retrieval::Result<usize> {
+    let keys = keys.read()?;
+    let Some(query) = query else {
+        let own = Arc::ptr_eq(keys.context(), version.table.setting().context());
+        return if own { Ok(0) } else { Err(Error::OtherTable { what: "the set of evaluation keys" }) };
     };
-    let read = given.iter().map(read).collect::<retrieval::Result<Vec<_>>>()?;
-    let queries: Vec<(&EvaluationKeys, &Query)> = read.iter().map(|(keys, query)| (&**keys, query)).collect();
-    let answers: Vec<Answer> = version.table.answer_all(&queries)?;
-    let bytes = |answer: &Answer| Ok(windlass::wire::to_bytes(&version.files, answer)?.to_vec());
-    answers.iter().map(bytes).collect()
+    let query: Query = from_bytes(&version.files, query)?;
+    version.table.check(&keys, &query)?;
+    Ok(query.count())
+}
+
+fn combine(version: &Version, given: &(Given, Vec<u8>), parts: &[Vec<u8>]) -> retrieval::Result<Vec<u8>> {
+    let (table, files) = (&version.table, &version.files);
+    let (keys, query): (_, Query) = (given.0.read()?, from_bytes(files, &given.1)?);
+    let read = |part: &Vec<u8>| Ok(from_bytes::<_, PartialAnswer>(files, part)?);
+    let parts = parts.iter().map(read).collect::<retrieval::Result<Vec<_>>>()?;
+    let answers = retrieval::combine(table.setting(), table.schema(), &[((&*keys, &query), &parts[..])])?;
+    Ok(to_bytes(files, &answers[0])?.to_vec())
 }

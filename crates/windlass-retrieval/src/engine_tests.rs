@@ -121,7 +121,7 @@ fn expansions_are_those_of_the_engine() {
             nodes = evens.into_iter().chain(odds).collect();
         }
         for count in [1, 11, 16] {
-            let found = expand(setting, &narrow_keys, narrow(setting, &parts), count).unwrap();
+            let found = expand(setting, &narrow_keys, narrow(setting, &parts), &vec![true; count]).unwrap();
             assert_eq!(found.len(), count);
             // Where nothing but zeros are in the odd half, doubling is all that is done: that differs.
             if count == 16 {
@@ -130,7 +130,7 @@ fn expansions_are_those_of_the_engine() {
         }
         let none = EvaluationKeys::empty(setting.context());
         let without = NarrowKeys::new(setting, &none, DEPTH).unwrap();
-        let refused = expand(setting, &without, narrow(setting, &parts), 2);
+        let refused = expand(setting, &without, narrow(setting, &parts), &[true; 2]);
         assert!(matches!(refused, Err(Error::MissingKey { .. })));
         assert!(matches!(without.relinearisation(), Err(Error::MissingKey { .. })));
     }

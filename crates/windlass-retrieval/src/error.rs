@@ -87,6 +87,40 @@ pub enum Error {
         /// What was given.
         what: &'static str,
     },
+    /// A table that is not cut into so many blocks.
+    #[error("{columns} columns are not cut into {asked} blocks of one size: {} are possible", listed(possible))]
+    NoShards {
+        /// Columns of the table.
+        columns: usize,
+        /// How many blocks were asked for.
+        asked: usize,
+        /// How many there may be, ascending.
+        possible: Vec<usize>,
+    },
+    /// The part of one shard is not there.
+    #[error("the part of shard {index} of {count} is missing: ask that shard")]
+    MissingPart {
+        /// The number of the shard, from 0.
+        index: usize,
+        /// How many shards there are.
+        count: usize,
+    },
+    /// The part of one shard is there more than once.
+    #[error("the part of shard {index} of {count} is given twice: leave one out")]
+    DoubledPart {
+        /// The number of the shard, from 0.
+        index: usize,
+        /// How many shards there are.
+        count: usize,
+    },
+    /// A part that does not belong to the others.
+    #[error("the part of shard {index} is of another {what}: ask that shard again")]
+    ForeignPart {
+        /// The number of the shard, from 0.
+        index: usize,
+        /// What it differs in.
+        what: &'static str,
+    },
     /// A value that does not have the form that the schema asks for.
     #[error("{what} has {got} where {expected} are expected")]
     Mismatch {
@@ -198,6 +232,11 @@ pub enum Error {
     /// Someone asked to stop.
     #[error("stopped; what was finished is kept, and the same command goes on from there")]
     Cancelled,
+}
+
+/// Numbers in a message.
+fn listed(numbers: &[usize]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Bytes in a message: as text where they are, and never more than a few.

@@ -1,4 +1,11 @@
 //! What a server does with queries: expand, scan, choose, send back.
+//!
+//! A column is chosen by the bits of its number, lowest first. The lowest k bits choose within each
+//! block of 2^k columns, so that a machine that has one block alone gets one ciphertext, and the
+//! further bits choose among those of all blocks. [`answer`] does both; [`part`] and [`combine`] do
+//! one each, by the same functions, and so give the same bits.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 use windlass_rlwe::check_same_keys;
@@ -19,11 +26,29 @@ use crate::tiles::{Segment, Tile, scan_all};
 /// piece of the table is in the first.
 pub const TOGETHER: usize = 16;
 
-/// One selection, ready for the scan and for what follows it.
+/// A query with the keys of its client.
+pub type Asked<'a> = (&'a EvaluationKeys, &'a Query);
+
+/// The residues of a ciphertext: [`Pair::words`].
+pub type Residues = Vec<u32>;
+
+/// What of each selection is expanded.
+#[derive(Debug, Clone)]
+struct Need {
+    /// The rows, for a scan.
+    rows: bool,
+    /// The selectors, by number: those of the column, then those of the record.
+    selectors: Range<usize>,
+}
+
+/// Some selections, ready for what follows.
 struct Ready {
-    tile: Tile,
-    columns: Vec<Selector>,
-    records: Vec<Selector>,
+    /// For each the number of its query, and its own in that query.
+    places: Vec<(usize, usize)>,
+    /// For each its rows, if they are needed.
+    tiles: Vec<Tile>,
+    /// For each its selectors, as far as they are needed.
+    selectors: Vec<Vec<Selector>>,
 }
 
 /// The answers to some queries, each with the keys of its client, in one pass through the table for
@@ -34,13 +59,97 @@ struct Ready {
 ///
 /// # Errors
 /// [`Error::MissingKey`], [`Error::OtherKeyPair`]; [`Error::OutOfMemory`].
-pub fn answer(
+pub fn answer(setting: &Setting, shape: &Shape, segments: &[&Segment], queries: &[Asked<'_>]) -> Result<Vec<Answer>> {
+    let columns = index_bits(shape.columns) as usize;
+    let need = Need { rows: true, selectors: 0..shape.levels() as usize };
+    let parts = groups(setting, shape, queries, &need, |Ready { tiles, selectors, .. }| {
+        let scanned = scan_all(setting, segments, 0..shape.columns, &tiles);
+        drop(tiles);
+        let finished = |(scanned, selectors): (Vec<Pair>, Vec<Selector>)| {
+            let chosen = select(setting, &selectors[..columns], scanned);
+            finish(setting, shape, &selectors[columns..], chosen)
+        };
+        scanned.zip(selectors).map(finished).collect()
+    })?;
+    Ok(answers(queries, parts))
+}
+
+/// For each selection of some queries the ciphertext that the lowest bits choose within a block of
+/// columns; the block has an even first number, and less than 2^bits columns only at the end.
+///
+/// Cost for one selection: at most R + 2ℓ·bits − 1 key switches and those of the paths to them, the
+/// scan of the block, one external product for each column but the first.
+///
+/// # Errors
+/// As [`answer`].
+pub fn part(
     setting: &Setting,
     shape: &Shape,
     segments: &[&Segment],
-    queries: &[(&EvaluationKeys, &Query)],
+    (block, bits): (Range<usize>, u32),
+    queries: &[Asked<'_>],
+) -> Result<Vec<Vec<Pair>>> {
+    let need = Need { rows: true, selectors: 0..bits as usize };
+    groups(setting, shape, queries, &need, |Ready { tiles, selectors, .. }| {
+        let scanned = scan_all(setting, segments, block.clone(), &tiles);
+        drop(tiles);
+        scanned.zip(selectors).map(|(scanned, selectors)| select(setting, &selectors, scanned)).collect()
+    })
+}
+
+/// The answers out of what [`part`] gave for blocks of 2^bits columns: `chosen[query][block]` has a
+/// ciphertext for each selection.
+///
+/// Cost for one selection: at most depth + 1 key switches for each of the selectors that are left,
+/// one external product for each block but the first, and one for each bit of the record's number.
+///
+/// # Errors
+/// As [`answer`].
+pub fn combine(
+    setting: &Setting,
+    shape: &Shape,
+    bits: u32,
+    queries: &[Asked<'_>],
+    chosen: &[Vec<&[Residues]>],
 ) -> Result<Vec<Answer>> {
-    let mut answers = Vec::with_capacity(queries.len());
+    let need = Need { rows: false, selectors: bits as usize..shape.levels() as usize };
+    let blocks = (index_bits(shape.columns) - bits) as usize;
+    let parts = groups(setting, shape, queries, &need, |Ready { places, selectors, .. }| {
+        let finished = |((query, selection), selectors): ((usize, usize), Vec<Selector>)| {
+            let of_blocks = chosen[query].iter().map(|block| Pair::of_words(setting, &block[selection])).collect();
+            let chosen = select(setting, &selectors[..blocks], of_blocks);
+            finish(setting, shape, &selectors[blocks..], chosen)
+        };
+        places.into_iter().zip(selectors).map(finished).collect()
+    })?;
+    Ok(answers(queries, parts))
+}
+
+/// What is sent of a column: the record moved to its front, rounded.
+fn finish(setting: &Setting, shape: &Shape, records: &[Selector], chosen: Pair) -> Part {
+    let moved = move_down(setting, records, shape.record_coefficients, chosen);
+    Part::new(setting, shape.message_bits, shape.sent_coefficients(), moved)
+}
+
+fn answers(queries: &[Asked<'_>], parts: Vec<Vec<Part>>) -> Vec<Answer> {
+    let answer = |((_, query), parts): (&Asked<'_>, Vec<Part>)| Answer {
+        key: query.key,
+        name: query.name,
+        table: query.table,
+        parts,
+    };
+    queries.iter().zip(parts).map(answer).collect()
+}
+
+/// Expands what is needed of all queries, and gives it in groups of [`TOGETHER`] selections to
+/// `work`; what that makes of each selection is given back by query.
+fn groups<T>(
+    setting: &Setting,
+    shape: &Shape,
+    queries: &[Asked<'_>],
+    need: &Need,
+    work: impl Fn(Ready) -> Vec<T>,
+) -> Result<Vec<Vec<T>>> {
     for (keys, query) in queries {
         let id = keys.key_id().ok_or(Error::MissingKey { what: "every key" })?;
         check_same_keys("answer a query", id, query.key)?;
@@ -48,61 +157,61 @@ pub fn answer(
         if got != expected {
             return Err(Error::Mismatch { what: "the query's number of ciphertexts", got, expected });
         }
-        let parts = Vec::with_capacity(query.count);
-        answers.push(Answer { key: query.key, name: query.name, table: query.table, parts });
     }
-    // Every ciphertext with the number of its query, and how many of its selections are asked for.
+    // Every ciphertext with the numbers of its query and of its first selection.
     let ciphertexts = queries.iter().enumerate().flat_map(|(number, (keys, query))| {
-        let left = move |place: usize| (query.count - place * shape.selections).min(shape.selections);
-        query.ciphertexts.iter().enumerate().map(move |(place, seeded)| (number, *keys, seeded, left(place)))
+        let place = move |index: usize| (number, index * shape.selections);
+        query.ciphertexts.iter().enumerate().map(move |(index, seeded)| (place(index), *keys, query.count, seeded))
     });
     let ciphertexts: Vec<_> = ciphertexts.collect();
+    let mut made: Vec<Vec<T>> = queries.iter().map(|(_, query)| Vec::with_capacity(query.count)).collect();
     for group in ciphertexts.chunks(TOGETHER / shape.selections) {
-        let mut ready = Vec::new();
+        let mut ready = Ready { places: Vec::new(), tiles: Vec::new(), selectors: Vec::new() };
         let mut prepared: Option<(&EvaluationKeys, NarrowKeys<'_>)> = None;
-        for (number, keys, seeded, wanted) in group {
+        for ((number, first), keys, count, seeded) in group {
             let (_, keys) = match &mut prepared {
                 // Queries of one client follow each other.
                 Some(last) if std::ptr::eq(last.0, *keys) => last,
                 last => last.insert((keys, NarrowKeys::new(setting, keys, shape.depth())?)),
             };
-            let selections = prepare(setting, shape, keys, seeded.expand(setting), *wanted)?;
-            ready.extend(selections.into_iter().map(|selection| (*number, selection)));
+            let wanted = (count - first).min(shape.selections);
+            prepare(setting, shape, (keys, seeded.expand(setting)), wanted, need, &mut ready)?;
+            ready.places.extend((0..wanted).map(|selection| (*number, first + selection)));
         }
-        let (numbers, ready): (Vec<usize>, Vec<Ready>) = ready.into_iter().unzip();
-        let (tiles, selectors): (Vec<Tile>, Vec<_>) =
-            ready.into_iter().map(|ready| (ready.tile, (ready.columns, ready.records))).unzip();
-        let scanned = scan_all(setting, segments, shape.columns, &tiles);
-        drop(tiles);
-        for ((number, (columns, records)), scanned) in numbers.into_iter().zip(selectors).zip(scanned) {
-            let chosen = select(setting, &columns, scanned);
-            let moved = move_down(setting, &records, shape.record_coefficients, chosen);
-            answers[number].parts.push(Part::new(setting, shape.message_bits, shape.sent_coefficients(), moved));
+        let numbers: Vec<usize> = ready.places.iter().map(|(number, _)| *number).collect();
+        for (number, value) in numbers.into_iter().zip(work(ready)) {
+            made[number].push(value);
         }
     }
-    Ok(answers)
+    Ok(made)
 }
 
-/// The selections in one ciphertext, expanded.
+/// Adds what is needed of the selections in one ciphertext.
 fn prepare(
     setting: &Setting,
     shape: &Shape,
-    keys: &NarrowKeys<'_>,
-    ciphertext: Pair,
+    (keys, ciphertext): (&NarrowKeys<'_>, Pair),
     wanted: usize,
-) -> Result<Vec<Ready>> {
-    let count = wanted * shape.selection_coefficients();
-    let mut expanded = expand(setting, keys, ciphertext, count)?.into_iter();
-    let mut ready = Vec::with_capacity(wanted);
+    need: &Need,
+    ready: &mut Ready,
+) -> Result<()> {
+    // A selection is its rows, then the digits of each of its selectors.
+    let digits = shape.gadget.digits as usize;
+    let one = |coefficient: usize| match coefficient.checked_sub(shape.rows) {
+        None => need.rows,
+        Some(beyond) => need.selectors.contains(&(beyond / digits)),
+    };
+    let each: Vec<bool> = (0..shape.selection_coefficients()).map(one).collect();
+    let mut expanded = expand(setting, keys, ciphertext, &each.repeat(wanted))?.into_iter();
     for _ in 0..wanted {
-        let rows: Vec<Pair> = expanded.by_ref().take(shape.rows).collect();
-        let tile = Tile::new(setting, &rows)?;
-        let digits = shape.gadget.digits as usize;
-        let encrypted: Vec<Vec<Pair>> = (0..shape.levels()).map(|_| expanded.by_ref().take(digits).collect()).collect();
+        if need.rows {
+            let rows: Vec<Pair> = expanded.by_ref().take(shape.rows).collect();
+            ready.tiles.push(Tile::new(setting, &rows)?);
+        }
+        let encrypted = need.selectors.clone().map(|_| expanded.by_ref().take(digits).collect());
+        let encrypted: Vec<Vec<Pair>> = encrypted.collect();
         let selector = |rows: Vec<Pair>| Selector::new(setting, keys, shape.gadget, rows);
-        let mut columns: Vec<Selector> = encrypted.into_par_iter().map(selector).collect::<Result<_>>()?;
-        let records = columns.split_off(index_bits(shape.columns) as usize);
-        ready.push(Ready { tile, columns, records });
+        ready.selectors.push(encrypted.into_par_iter().map(selector).collect::<Result<_>>()?);
     }
-    Ok(ready)
+    Ok(())
 }

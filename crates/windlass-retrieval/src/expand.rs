@@ -15,33 +15,40 @@ use crate::pair::Pair;
 use crate::setting::Setting;
 use crate::switch::{NarrowKeys, Step};
 
-/// The ciphertexts of 2^depth times the first `count` coefficients of one whose other coefficients
-/// are zero, each as the constant coefficient; the depth is that of the keys.
+/// The ciphertexts of 2^depth times the first `wanted.len()` coefficients of one whose other
+/// coefficients are zero, each as the constant coefficient: those that are wanted, in order. The
+/// depth is that of the keys.
 ///
-/// Cost: count − 1 key switches.
+/// Cost: wanted.len() − 1 key switches for all of them; for a few at most the depth for each.
 ///
 /// # Errors
 /// [`crate::Error::MissingKey`].
-pub fn expand(setting: &Setting, keys: &NarrowKeys<'_>, ciphertext: Pair, count: usize) -> Result<Vec<Pair>> {
-    debug_assert!(count <= 1 << keys.depth());
-    let mut nodes = vec![ciphertext];
+pub fn expand(setting: &Setting, keys: &NarrowKeys<'_>, ciphertext: Pair, wanted: &[bool]) -> Result<Vec<Pair>> {
+    debug_assert!(wanted.len() <= 1 << keys.depth());
+    // Each node with its number: that of the first coefficient in it.
+    let mut nodes = vec![(0, ciphertext)];
     for step in 0..keys.depth() {
         let width = 1 << step;
-        // Node i has an odd half that matters if coefficient i + 2^step is one of the first.
-        let split = |(index, node): (usize, Pair)| -> Result<(Pair, Option<Pair>)> {
-            if index + width >= count {
-                return Ok((node.twice(setting), None));
+        let mut leads = vec![false; 2 * width];
+        wanted.iter().enumerate().for_each(|(coefficient, wanted)| leads[coefficient % (2 * width)] |= wanted);
+        let split = |(index, node): (usize, Pair)| -> Result<[Option<(usize, Pair)>; 2]> {
+            let [even_leads, odd_leads] = [leads[index], leads[index + width]];
+            if !(even_leads || odd_leads) {
+                return Ok([None, None]);
+            }
+            // Node i has an odd half that matters if coefficient i + 2^step is one of the first.
+            if index + width >= wanted.len() {
+                return Ok([Some((index, node.twice(setting))), None]);
             }
             let (even, odd) = halves(setting, keys.step(step)?, &node, step);
-            Ok((even, Some(odd)))
+            Ok([even_leads.then_some((index, even)), odd_leads.then_some((index + width, odd))])
         };
-        let split: Vec<_> = nodes.into_par_iter().enumerate().map(split).collect::<Result<_>>()?;
-        let (evens, odds): (Vec<Pair>, Vec<Option<Pair>>) = split.into_iter().unzip();
-        nodes = evens;
-        nodes.extend(odds.into_iter().flatten());
+        let split: Vec<_> = nodes.into_par_iter().map(split).collect::<Result<_>>()?;
+        let (evens, odds): (Vec<_>, Vec<_>) = split.into_iter().map(|[even, odd]| (even, odd)).unzip();
+        nodes = evens.into_iter().chain(odds).flatten().collect();
     }
-    nodes.truncate(count);
-    Ok(nodes)
+    nodes.retain(|(index, _)| wanted.get(*index) == Some(&true));
+    Ok(nodes.into_iter().map(|(_, node)| node).collect())
 }
 
 /// c + θ(c) and X^{−2^number}·(c − θ(c)).
@@ -56,4 +63,39 @@ fn halves(setting: &Setting, step: &Step<'_>, node: &Pair, number: usize) -> (Pa
         }
     }
     (even, odd)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+    use windlass_rlwe::evaluation::EvaluationKeys;
+    use windlass_rlwe::keys::SecretKey;
+
+    use super::*;
+    use crate::query::Seeded;
+    use crate::setting::Moduli;
+    use crate::switch::elements;
+
+    #[test]
+    fn some_of_an_expansion_are_those_of_all() {
+        const COUNT: usize = 11;
+        const DEPTH: u32 = 4;
+        let setting = Setting::new(Moduli::Compact).unwrap();
+        let mut rng = ChaCha20Rng::from_seed([9; 32]);
+        let secret = SecretKey::generate(setting.context(), &mut rng);
+        let mut keys = EvaluationKeys::of(&secret);
+        elements(DEPTH).for_each(|element| keys.add_galois(&secret, element, 2, &mut rng).unwrap());
+        let keys = NarrowKeys::new(&setting, &keys, DEPTH).unwrap();
+        let values: Vec<i64> = (0..COUNT as i64).collect();
+        let query = Seeded::of_values(&setting, (8, DEPTH), &secret, &values, &mut rng);
+        let of = |wanted: &[bool]| expand(&setting, &keys, query.expand(&setting), wanted).unwrap();
+        let all = of(&[true; COUNT]);
+        assert_eq!(all.len(), COUNT);
+        for which in [0, 1, 1 << 10, 0b110_0000_0000, 0b101_0101_0101, 0b000_0111_1110] {
+            let wanted: Vec<bool> = (0..COUNT).map(|k| which >> k & 1 == 1).collect();
+            let expected = all.iter().zip(&wanted).filter_map(|(c, wanted)| wanted.then_some(c.words()));
+            assert!(of(&wanted).iter().map(Pair::words).eq(expected), "{which:b}");
+        }
+    }
 }

@@ -153,9 +153,9 @@ mod tests {
             let keys = evaluation_keys(setting, &shape, &secret, rng).unwrap();
             let query = Query::new(setting, &shape, &secret, &[Selection { polynomial: 3, record: 0 }], rng).unwrap();
             let keys = NarrowKeys::new(setting, &keys, shape.depth()).unwrap();
-            let rows = expand(setting, &keys, query.ciphertexts[0].expand(setting), table.len()).unwrap();
+            let rows = expand(setting, &keys, query.ciphertexts[0].expand(setting), &vec![true; table.len()]).unwrap();
             let tiles = [Tile::new(setting, &rows).unwrap()];
-            let scanned = scan_all(setting, &[&segment], 1, &tiles).next().unwrap().remove(0);
+            let scanned = scan_all(setting, &[&segment], 0..1, &tiles).next().unwrap().remove(0);
             let phase = secret.phase(&scanned.to_parts(setting)).into_coeff();
             let phase = setting.integers([phase.row(0), phase.row(1)]);
             for place in (0..N).step_by(1 << shape.depth()) {

@@ -43,6 +43,18 @@ impl Pair {
         pair
     }
 
+    /// Residues in the order of [`Self::words`], which are canonical.
+    pub fn of_words(setting: &Setting, words: &[u32]) -> Self {
+        let mut pair = Self::unspecified(setting);
+        pair.words.residues_mut()[..WORDS].copy_from_slice(words);
+        pair
+    }
+
+    /// The residues, `[part][prime][n]`.
+    pub fn words(&self) -> &[u32] {
+        &self.words.residues()[..WORDS]
+    }
+
     /// The engine's polynomials.
     #[cfg(test)]
     pub fn to_parts(&self, setting: &Setting) -> [Poly<Eval>; 2] {

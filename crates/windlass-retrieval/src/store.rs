@@ -52,7 +52,11 @@ impl Manifest {
 
     /// Replaces the file in one step.
     pub fn write(&self, path: &Path) -> Result<()> {
-        replace(path, &serde_json::to_vec_pretty(self).expect("strings and numbers always serialise"))
+        replace(path, &self.to_json())
+    }
+
+    fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec_pretty(self).expect("strings and numbers always serialise")
     }
 }
 
@@ -203,7 +207,8 @@ fn open_version(dir: &Path, manifest: &Manifest, verify: bool) -> Result<Table> 
         segment_file::open(&dir.join(name), &label(&schema, hash, index, name), verify)
     };
     let segments = manifest.segments.par_iter().enumerate().map(open).collect::<Result<_>>()?;
-    Ok(Table { schema, setting, segments })
+    let version = Sha256::digest(manifest.to_json()).into();
+    Ok(Table { schema, setting, segments, version })
 }
 
 /// Makes what is missing of a table.

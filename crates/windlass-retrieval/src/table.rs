@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
+use windlass_rlwe::check_same_keys;
 use windlass_rlwe::evaluation::EvaluationKeys;
 
 use crate::answer::Answer;
@@ -63,6 +64,8 @@ pub struct Table {
     pub(crate) schema: Schema,
     pub(crate) setting: Arc<Setting>,
     pub(crate) segments: Vec<Segment>,
+    /// Names the version among all that a directory ever held; zeros for a table in memory.
+    pub(crate) version: [u8; 32],
 }
 
 impl Table {
@@ -99,7 +102,7 @@ impl Table {
             Ok(segment)
         };
         let segments = (0..sizes.len()).into_par_iter().map(make).collect::<Result<_>>()?;
-        Ok(Self { schema: schema.clone(), setting: Arc::clone(setting), segments })
+        Ok(Self { schema: schema.clone(), setting: Arc::clone(setting), segments, version: [0; 32] })
     }
 
     /// The public description.
@@ -112,6 +115,12 @@ impl Table {
         &self.setting
     }
 
+    /// Names the version among all that a directory ever held, as [`Self::fingerprint`]; zeros for
+    /// a table in memory.
+    pub fn version(&self) -> &[u8; 32] {
+        &self.version
+    }
+
     /// The sum of all words of the prepared table: reads it once, as every scan must.
     pub fn read_all(&self) -> u64 {
         let sum = |segment: &Segment| {
@@ -119,6 +128,23 @@ impl Table {
             words.iter().fold(0, |sum: u64, &word| sum.wrapping_add(word))
         };
         self.segments.iter().map(sum).fold(0, u64::wrapping_add)
+    }
+
+    /// Looks whether a query can be answered with these keys, before anything is computed.
+    ///
+    /// # Errors
+    /// [`Error::OtherTable`], [`Error::MissingKey`], [`Error::OtherKeyPair`].
+    pub fn check(&self, keys: &EvaluationKeys, query: &Query) -> Result<()> {
+        check_asked(&self.setting, self.schema.hash(), &[(keys, query)])?;
+        let shape = &self.schema.shape;
+        if shape.elements().into_iter().any(|element| keys.galois(element).is_none()) {
+            return Err(Error::MissingKey { what: "an automorphism of the expansion" });
+        }
+        if shape.levels() > 0 && keys.relinearisation().is_none() {
+            return Err(Error::MissingKey { what: "the relinearisation key" });
+        }
+        let id = keys.key_id().ok_or(Error::MissingKey { what: "every key" })?;
+        Ok(check_same_keys("answer a query", id, query.key)?)
     }
 
     /// The answer to a query, with the keys of its client.
@@ -136,19 +162,25 @@ impl Table {
     /// [`Error::MissingKey`], [`Error::OtherKeyPair`]; [`Error::OtherTable`] for a query or keys of
     /// other moduli; [`Error::OutOfMemory`].
     pub fn answer_all(&self, queries: &[(&EvaluationKeys, &Query)]) -> Result<Vec<Answer>> {
-        let hash = self.schema.hash();
-        for (keys, query) in queries {
-            if !Arc::ptr_eq(keys.context(), self.setting.context()) {
-                return Err(Error::OtherTable { what: "the set of evaluation keys" });
-            }
-            let foreign = |part: &crate::query::Seeded| !Arc::ptr_eq(part.first.ring(), self.setting.context().ring());
-            if query.table != hash || query.ciphertexts.iter().any(foreign) {
-                return Err(Error::OtherTable { what: "the query" });
-            }
-        }
+        check_asked(&self.setting, self.schema.hash(), queries)?;
         let segments: Vec<&Segment> = self.segments.iter().collect();
         answer(&self.setting, &self.schema.shape, &segments, queries)
     }
+}
+
+/// Refuses keys of other moduli and queries for another table than the one of this hash.
+pub(crate) fn check_asked(setting: &Setting, hash: [u8; 32], queries: &[(&EvaluationKeys, &Query)]) -> Result<()> {
+    let context = setting.context();
+    for (keys, query) in queries {
+        if !Arc::ptr_eq(keys.context(), context) {
+            return Err(Error::OtherTable { what: "the set of evaluation keys" });
+        }
+        let foreign = |part: &crate::query::Seeded| !Arc::ptr_eq(part.first.ring(), context.ring());
+        if query.table != hash || query.ciphertexts.iter().any(foreign) {
+            return Err(Error::OtherTable { what: "the query" });
+        }
+    }
+    Ok(())
 }
 
 /// Counts a piece as done; an error when the observer breaks.

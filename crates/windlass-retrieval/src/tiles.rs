@@ -1,5 +1,6 @@
 //! Prepared polynomials in memory, and the scan over them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -176,8 +177,23 @@ impl Tile {
     }
 }
 
-/// For every query the ciphertexts Σ_row table(row, column)·query(row) of the first `columns`
-/// columns.
+/// The pieces of the segments with these pairs of columns.
+fn stretches<'s>(segments: &[&'s Segment], pairs: &Range<usize>) -> Vec<(&'s Segment, Range<usize>)> {
+    let mut first = 0;
+    let mut found = Vec::new();
+    for segment in segments {
+        let inside = |pair: usize| pair.clamp(first, first + segment.pairs) - first;
+        let some = inside(pairs.start)..inside(pairs.end);
+        first += segment.pairs;
+        if !some.is_empty() {
+            found.push((*segment, some));
+        }
+    }
+    found
+}
+
+/// For every query the ciphertexts Σ_row table(row, column)·query(row) of these columns, the first
+/// of which has an even number.
 ///
 /// They are put together query by query, as they are asked for.
 ///
@@ -186,23 +202,25 @@ impl Tile {
 pub fn scan_all<'a>(
     setting: &'a Setting,
     segments: &[&Segment],
-    columns: usize,
+    columns: Range<usize>,
     queries: &[Tile],
 ) -> impl Iterator<Item = Vec<Pair>> + use<'a> {
     let rows = queries.first().map_or(1, |query| query.rows);
-    let pairs: usize = segments.iter().map(|segment| segment.pairs).sum();
+    debug_assert!(columns.start.is_multiple_of(2));
+    let pairs = columns.start / 2..columns.end.div_ceil(2);
+    let stretches = stretches(segments, &pairs);
     let isa = setting.context().ring().isa();
     let blocks: Vec<Vec<Sums>> = (0..BLOCKS)
         .into_par_iter()
         .map(|block| {
             let q = setting.prime(block / (N / WIDTH));
             let near: Vec<&[Two]> = queries.iter().map(|query| query.block(block)).collect();
-            let mut sums = vec![Sums::default(); pairs * queries.len()];
+            let mut sums = vec![Sums::default(); pairs.len() * queries.len()];
             let mut rest = &mut sums[..];
-            for segment in segments {
-                let length = segment.pairs * rows;
-                let table = &segment.twos()[block * length..(block + 1) * length];
-                let (out, after) = rest.split_at_mut(segment.pairs * queries.len());
+            for (segment, some) in &stretches {
+                let from = (block * segment.pairs + some.start) * rows;
+                let table = &segment.twos()[from..from + some.len() * rows];
+                let (out, after) = rest.split_at_mut(some.len() * queries.len());
                 scan::scan(isa, q, rows, table, &near, out);
                 rest = after;
             }
@@ -211,9 +229,9 @@ pub fn scan_all<'a>(
         .collect();
     let count = queries.len();
     (0..count).map(move |query| {
-        let pairs = (0..columns.div_ceil(2)).into_par_iter().map(|pair| gather(setting, &blocks, pair * count + query));
+        let pairs = (0..pairs.len()).into_par_iter().map(|pair| gather(setting, &blocks, pair * count + query));
         let mut all: Vec<Pair> = pairs.collect::<Vec<[Pair; 2]>>().into_iter().flatten().collect();
-        all.truncate(columns);
+        all.truncate(columns.len());
         all
     })
 }

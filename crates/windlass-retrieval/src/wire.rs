@@ -1,9 +1,9 @@
-//! Queries and answers in bytes; keys are those of every scheme.
+//! Queries, answers and what shards add to them in bytes; keys are those of every scheme.
 
 use std::sync::Arc;
 
 use windlass::wire::{ContextHash, FieldReader, FieldWriter, FileContext, Kind, Wire, WireError, packed_len};
-use windlass_ring::Poly;
+use windlass_ring::{Eval, Poly};
 use windlass_rlwe::KeyId;
 use windlass_rlwe::context::Context;
 
@@ -13,6 +13,7 @@ use crate::query::{MOST_ROWS, Query, Seeded};
 use crate::question::QuestionName;
 use crate::schema::Schema;
 use crate::setting::{N, PRIMES, Setting};
+use crate::shards::{PartialAnswer, Shard};
 
 /// What the keys of a client must agree with: the moduli. They serve every table that has them.
 #[derive(Debug, Clone)]
@@ -70,7 +71,24 @@ impl TableContext {
     }
 
     fn query_bytes(&self) -> usize {
-        32 + (0..PRIMES).map(|index| packed_len(N, self.setting.prime(index).value())).sum::<usize>()
+        32 + self.poly_bytes()
+    }
+
+    fn poly_bytes(&self) -> usize {
+        (0..PRIMES).map(|index| packed_len(N, self.setting.prime(index).value())).sum()
+    }
+
+    fn write_poly(&self, poly: &Poly<Eval>, out: &mut FieldWriter) {
+        (0..PRIMES).for_each(|index| out.residues(poly.row(index), self.setting.prime(index).value()));
+    }
+
+    fn read_poly(&self, fields: &mut FieldReader<'_>, what: &'static str) -> Result<Poly<Eval>, WireError> {
+        let mut rows = vec![0; PRIMES * N];
+        for (index, row) in rows.chunks_exact_mut(N).enumerate() {
+            fields.residues(row, self.setting.prime(index).value(), what)?;
+        }
+        let poly = Poly::from_rows(self.setting.context().ring(), self.setting.basis(), rows);
+        poly.ok_or(WireError::Malformed { what })
     }
 
     fn part_bytes(&self) -> usize {
@@ -103,9 +121,7 @@ impl Wire<TableContext> for Query {
         out.u32(self.count as u32);
         for Seeded { seed, first } in &self.ciphertexts {
             out.bytes(seed);
-            for index in 0..PRIMES {
-                out.residues(first.row(index), context.setting.prime(index).value());
-            }
+            context.write_poly(first, out);
         }
     }
 
@@ -115,16 +131,10 @@ impl Wire<TableContext> for Query {
         if count == 0 || count > context.most() {
             return Err(WireError::Malformed { what: "number of selections" }.into());
         }
-        let setting = &context.setting;
         let mut ciphertexts = Vec::new();
         for _ in 0..count.div_ceil(context.schema.shape.selections) {
             let seed = fields.array("seed of a query")?;
-            let mut rows = vec![0; PRIMES * N];
-            for (index, row) in rows.chunks_exact_mut(N).enumerate() {
-                fields.residues(row, setting.prime(index).value(), "query")?;
-            }
-            let first = Poly::from_rows(setting.context().ring(), setting.basis(), rows);
-            ciphertexts.push(Seeded { seed, first: first.ok_or(WireError::Malformed { what: "query" })? });
+            ciphertexts.push(Seeded { seed, first: context.read_poly(&mut fields, "query")? });
         }
         fields.finish("query")?;
         Ok(Self { key, name, table: context.hash, count, ciphertexts })
@@ -174,5 +184,56 @@ impl Wire<TableContext> for Answer {
 
     fn limit(context: &TableContext) -> u64 {
         context.answer_bytes(MOST_ROWS)
+    }
+}
+
+impl Wire<TableContext> for PartialAnswer {
+    const KIND: Kind = Kind::TablePart;
+
+    fn key_id(&self) -> Option<KeyId> {
+        Some(self.key)
+    }
+
+    /// The version of the table and the hash of the query (32 bytes each); k, the shard's number
+    /// and the number of selections (4 bytes each); for each selection both halves of a ciphertext.
+    fn encode(&self, context: &TableContext, out: &mut FieldWriter) {
+        out.bytes(&self.version);
+        out.bytes(&self.query);
+        out.u32(self.shard.bits);
+        out.u32(self.shard.index as u32);
+        out.u32(self.chosen.len() as u32);
+        for (place, row) in self.chosen.iter().flat_map(|chosen| chosen.chunks_exact(N).enumerate()) {
+            let row: Vec<u64> = row.iter().map(|&x| x.into()).collect();
+            out.residues(&row, context.setting.prime(place % PRIMES).value());
+        }
+    }
+
+    fn decode(context: &TableContext, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
+        let version = fields.array("version of a table")?;
+        let query = fields.array("hash of a query")?;
+        let (bits, index) = (fields.u32("size of a shard")?, fields.u32("number of a shard")? as usize);
+        let blocks = Shard::blocks(&context.schema.shape, bits);
+        let mut blocks = blocks.ok_or(WireError::Malformed { what: "size of a shard" })?;
+        let shard = blocks.nth(index).ok_or(WireError::Malformed { what: "number of a shard" })?;
+        let count = fields.u32("number of selections")? as usize;
+        if count == 0 || count > context.most() {
+            return Err(WireError::Malformed { what: "number of selections" }.into());
+        }
+        let mut chosen = Vec::new();
+        for _ in 0..count {
+            let mut residues = Vec::with_capacity(2 * PRIMES * N);
+            let mut row = vec![0; N];
+            for place in 0..2 * PRIMES {
+                fields.residues(&mut row, context.setting.prime(place % PRIMES).value(), "part of an answer")?;
+                residues.extend(row.iter().map(|&x| x as u32));
+            }
+            chosen.push(residues);
+        }
+        fields.finish("part of an answer")?;
+        Ok(Self { key, table: context.hash, version, query, shard, chosen })
+    }
+
+    fn limit(context: &TableContext) -> u64 {
+        76 + (context.most() * 2 * context.poly_bytes()) as u64
     }
 }

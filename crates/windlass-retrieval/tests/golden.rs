@@ -50,6 +50,11 @@ fn queries_and_answers_of_version_2_are_read_and_written_alike() {
     let answer = table.answer(&keys, &query).unwrap();
     let stored = golden("answer.bin", &to_bytes(&context, &answer).unwrap());
     assert_eq!(from_bytes::<_, Answer>(&context, &stored).unwrap(), answer, "the arithmetic is the same everywhere");
+    let part = table.answer_part(table.shards(1).unwrap()[0], &[(&keys, &query)]).unwrap().remove(0);
+    let stored = golden("part.bin", &to_bytes(&context, &part).unwrap());
+    let part: PartialAnswer = from_bytes(&context, &stored).unwrap();
+    assert_eq!(*to_bytes(&context, &part).unwrap(), stored);
+    assert_eq!(combine(&setting, &schema, &[((&keys, &query), &[part])]).unwrap(), [answer]);
     let segment = std::fs::read(dir.path().join("00000-000000.segment")).unwrap();
     assert_eq!(
         hex(&sha256(&segment)),

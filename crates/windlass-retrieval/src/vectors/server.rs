@@ -142,7 +142,8 @@ impl SearchServer {
     fn tile(&self, keys: &EvaluationKeys, ciphertexts: &[Seeded]) -> Result<Tile> {
         let (setting, layout) = (self.table.setting(), self.shape().layout);
         let keys = NarrowKeys::new(setting, keys, layout.depth())?;
-        let expanded = |seeded: &Seeded| expand(setting, &keys, seeded.expand(setting), layout.rows);
+        let all = vec![true; layout.rows];
+        let expanded = |seeded: &Seeded| expand(setting, &keys, seeded.expand(setting), &all);
         let rows = ciphertexts.par_iter().map(expanded).collect::<Result<Vec<Vec<Pair>>>>()?;
         Tile::new(setting, &rows.into_iter().flatten().collect::<Vec<Pair>>())
     }
@@ -150,7 +151,7 @@ impl SearchServer {
     /// The scores of every column for some queries.
     fn scan(&self, tiles: &[Tile]) -> Vec<Vec<Part>> {
         let (setting, shape) = (self.table.setting(), self.shape());
-        let scanned = scan_all(setting, &self.table.segments(), shape.columns(), tiles);
+        let scanned = scan_all(setting, &self.table.segments(), 0..shape.columns(), tiles);
         let part = |(column, scores): (usize, Pair)| {
             Part::with_addends(setting, shape.message_bits, self.table.places(column), scores)
         };

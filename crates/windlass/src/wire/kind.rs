@@ -32,10 +32,12 @@ pub enum Kind {
     TableQuery,
     /// The encrypted answer of such a table.
     TableAnswer,
+    /// What one shard of such a table adds to an answer.
+    TablePart,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Self, u16, &'static str); 13] = [
+    pub(super) const ALL: [(Self, u16, &'static str); 14] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -49,6 +51,7 @@ impl Kind {
         (Self::PreparedConstants, 11, "prepared constants of a linear plan"),
         (Self::TableQuery, 12, "a query to a table"),
         (Self::TableAnswer, 13, "an answer of a table"),
+        (Self::TablePart, 14, "a shard's part of an answer"),
     ];
 
     /// Whether only its owner may have it.
