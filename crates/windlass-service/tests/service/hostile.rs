@@ -108,14 +108,15 @@ fn bodies_share_their_room_and_strangers_take_none_of_it() {
         crate::common::eventually("they are there", || service.stats()["open"].as_i64().unwrap() > count as i64);
         streams
     };
+    let fill = (1 << 20) / keys.len() + 1;
     // Those who ask with keys that are not here are heard out, and nobody waits for them.
-    let strangers = begin(8, &format!("POST /ask?keys={name}"));
+    let strangers = begin(fill, &format!("POST /ask?keys={name}"));
     assert_eq!(service.remote().put_keys(name, keys).unwrap().status, 201);
     drop(strangers);
     crate::common::eventually("they have gone", || service.stats()["open"] == 1);
     // Those who have a body of their own to send take turns.
     let other = hex(&sha256(b"other"));
-    let _others = begin(8, &format!("PUT /keys/{other}"));
+    let _others = begin(fill, &format!("PUT /keys/{other}"));
     let begun = Instant::now();
     let response = service.remote().put_keys(&hex(&sha256(b"third")), keys).unwrap();
     let problem = response.problem().unwrap();
