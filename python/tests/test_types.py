@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -26,9 +27,12 @@ def modules() -> Iterator[ModuleType]:
         if found.name == "windlass._windlass" or found.name.endswith("__main__"):
             continue
         try:
-            yield importlib.import_module(found.name)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # those of other packages are not ours
+                module = importlib.import_module(found.name)
         except errors.MissingPackage:
             continue
+        yield module
 
 
 def examples() -> list[doctest.DocTest]:
