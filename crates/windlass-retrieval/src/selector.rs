@@ -66,7 +66,7 @@ impl Selector {
         }
         let of = |index: usize| {
             let pairs = rows.iter().map(|row| [row.row(0, index), row.row(1, index)]);
-            Products::new(setting.prime(index), pairs, 1, 0)
+            Products::new(setting.isa(), setting.prime(index), pairs, 1, 0)
         };
         let dropped = gadget.dropped(bits_of(setting.modulus()));
         let cut = Cut::new([setting.prime(0), setting.prime(1)], gadget.digits, gadget.base_bits, dropped);

@@ -48,7 +48,13 @@ impl<'a> NarrowKey<'a> {
             let rows: Vec<Vec<u32>> = halves.iter().map(|half| narrow(half.row_of(index))).collect();
             // What is taken off was divided by 2^32.
             let factor = q.neg(q.mul(divide, q.reduce(1 << 32)));
-            Products::new(q, rows.chunks_exact(2).map(|pair| [&pair[0][..], &pair[1][..]]), divide, factor)
+            Products::new(
+                setting.isa(),
+                q,
+                rows.chunks_exact(2).map(|pair| [&pair[0][..], &pair[1][..]]),
+                divide,
+                factor,
+            )
         });
         let special = [0, 1].map(|k| [0, 1].map(|half| halves[2 * k + half].row_of(SPECIAL)));
         Ok(Self { products, special })

@@ -4,7 +4,7 @@
 use super::rows::{groups, groups_mut, sum};
 use crate::isa::Isa;
 use crate::lanes::dispatch_narrow;
-use crate::lanes::narrow::{Group, Narrow, NarrowKernel, NarrowModulus, WIDTH};
+use crate::lanes::narrow::{Group, Line, Narrow, NarrowKernel, NarrowModulus, WIDTH};
 use crate::modulus::Modulus;
 
 /// Eight constants of both halves of a pair, in one cache line.
@@ -41,15 +41,19 @@ fn constant(q: Modulus, x: u64) -> i32 {
 impl Products {
     /// The constants `scale·b_k` and `scale·a_k` from canonical rows `[term][b_k, a_k]`, and the
     /// factor of the rest; scale and factor are reduced.
-    pub fn new<'a>(q: Modulus, rows: impl IntoIterator<Item = [&'a [u32]; 2]>, scale: u64, factor: u64) -> Self {
+    pub fn new<'a>(
+        isa: Isa,
+        q: Modulus,
+        rows: impl IntoIterator<Item = [&'a [u32]; 2]>,
+        scale: u64,
+        factor: u64,
+    ) -> Self {
         let rows: Vec<[&[Group]; 2]> = rows.into_iter().map(|pair| pair.map(groups)).collect();
         let length = rows.first().map_or(0, |pair| pair[0].len());
         assert!(length > 0 && rows.iter().flatten().all(|row| row.len() == length), "rows of one length");
-        let scale = q.reduce(scale);
-        let both = |group: usize, pair: &[&[Group]; 2]| {
-            Both(pair.map(|row| row[group].map(|x| constant(q, q.mul(x.into(), scale)))))
-        };
-        let table = (0..length).flat_map(|group| rows.iter().map(move |pair| both(group, pair))).collect();
+        let mut table = vec![Both([[0; WIDTH]; 2]); length * rows.len()];
+        let scale = Line::new(q, &[q.mul(q.reduce(scale), (1 << 32) % q.value()) as u32]);
+        dispatch_narrow(isa, Prepare { q: q.value() as u32, scale, rows: &rows, table: &mut table });
         Self { modulus: q, terms: rows.len(), table, factor: constant(q, factor) }
     }
 
@@ -74,6 +78,37 @@ impl Products {
         let kernel =
             Sum { m, products: self, digits: &digits, rest, out: out.map(groups_mut), fold: count > m.unfolded() };
         dispatch_narrow(isa, kernel);
+    }
+}
+
+struct Prepare<'a, 'b> {
+    q: u32,
+    scale: Line,
+    rows: &'a [[&'b [Group]; 2]],
+    table: &'a mut [Both],
+}
+
+impl NarrowKernel for Prepare<'_, '_> {
+    type Output = ();
+
+    // Plain arithmetic, compiled for the instruction set.
+    #[inline(always)]
+    fn run<N: Narrow>(self, _: N) {
+        let Self { q, scale, rows, table } = self;
+        let (factor, quotient) = (scale.factors[0], scale.quotients[0]);
+        for (term, pair) in rows.iter().enumerate() {
+            for (both, (b, a)) in table[term..].iter_mut().step_by(rows.len()).zip(pair[0].iter().zip(pair[1])) {
+                for (out, x) in both.0.iter_mut().zip([b, a]) {
+                    for j in 0..WIDTH {
+                        let multiple = ((x[j] as u64 * quotient as u64) >> 32) as u32;
+                        let product = x[j].wrapping_mul(factor).wrapping_sub(multiple.wrapping_mul(q));
+                        let less = product.wrapping_sub(q);
+                        let product = if product < less { product } else { less };
+                        out[j] = product.wrapping_sub(if product > q / 2 { q } else { 0 }) as i32;
+                    }
+                }
+            }
+        }
     }
 }
 
