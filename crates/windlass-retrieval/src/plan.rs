@@ -76,9 +76,9 @@ pub struct Seconds {
 }
 
 /// Seconds of a key switch of an expansion, its part of the tile included.
-const SWITCH: f64 = 0.28e-3;
+const SWITCH: f64 = 0.17e-3;
 /// Seconds of an external product: transforms of the ciphertext, and of each digit.
-const PRODUCT: [f64; 2] = [0.11e-3, 0.085e-3];
+const PRODUCT: [f64; 2] = [0.07e-3, 0.032e-3];
 /// Bytes of prepared table that a scan reads in a second, for one selection and for each that
 /// follows.
 const SCAN: [f64; 2] = [11e9, 25e9];
