@@ -5,7 +5,6 @@ use windlass_rlwe::noise::{all_ones_norm, secret_norm_bound};
 
 use crate::selector::SelectorGadget;
 use crate::setting::{N, PRIMES, Setting};
-use crate::shape::index_bits;
 
 /// Bits of security against failure: every coefficient of one answer polynomial is right but with
 /// probability 2^{−128}.
@@ -42,7 +41,7 @@ impl Expansion {
 
     /// Steps.
     pub fn depth(&self) -> u32 {
-        index_bits(self.selections * self.each())
+        (self.selections * self.each()).next_power_of_two().ilog2()
     }
 
     /// The energy of outputs, as multiples of what they have where every node is split: the mean over
