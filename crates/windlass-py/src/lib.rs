@@ -34,8 +34,10 @@ mod sums;
 mod table_client;
 mod table_errors;
 mod table_keys;
+mod table_plan;
 mod table_rows;
 mod table_shards;
+mod table_version;
 mod tables;
 
 use pyo3::prelude::*;
@@ -75,9 +77,11 @@ mod _windlass {
     #[pymodule_export]
     use super::table_keys::PyTableKeys;
     #[pymodule_export]
+    use super::table_plan::{PyTablePlan, table_plan};
+    #[pymodule_export]
     use super::table_shards::PyTableShard;
     #[pymodule_export]
-    use super::tables::{PyTable, PyTablePlan, restore_table, table_plan};
+    use super::tables::{PyTable, restore_table};
 
     use super::*;
 

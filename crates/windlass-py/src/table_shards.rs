@@ -11,7 +11,7 @@ use crate::runtime::long;
 use crate::table_errors::raise_table;
 use crate::table_keys::Given;
 use crate::table_rows::{pairs_of, row_bytes};
-use crate::tables::Version;
+use crate::table_version::Version;
 
 /// A block of the columns of a table: what one of several machines answers with.
 ///

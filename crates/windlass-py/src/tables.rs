@@ -5,54 +5,22 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
-use windlass::rlwe::EvaluationKeys;
-use windlass::wire::{Wire, from_bytes, hex, to_bytes};
+use windlass::wire::hex;
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{
-    Answer, Contents, Error, KeyChange, PartialAnswer, Plan, Query, RowChange, RowStatistics, TableContext, Wish,
-    fresh_seed,
-};
+use windlass_retrieval::{Answer, Contents, Error, KeyChange, Plan, RowChange, RowStatistics, Wish};
 
 use crate::error::{of_file, plain};
 use crate::natural::Natural;
 use crate::runtime::{long, quick};
 use crate::table_errors::raise_table;
 use crate::table_keys::Given;
+use crate::table_plan::{plan_for, wish};
 use crate::table_rows::{Source, items_of, key_bytes, keys_of, numbers_of, pairs_of, row_bytes, rows_of, with_columns};
 use crate::table_shards::PyTableShard;
+use crate::table_version::{Version, check, combine};
 
 /// How often bins that do not take all entries are planned anew, each time with a twentieth more.
 const TRIES: u32 = 8;
-
-/// A version of a table, with what its queries and answers are read with.
-pub struct Version {
-    pub table: retrieval::Table,
-    pub files: TableContext,
-    /// What names it, for a table in a directory.
-    mark: Option<[u8; 32]>,
-}
-
-impl Version {
-    fn new(table: retrieval::Table, mark: Option<[u8; 32]>) -> Self {
-        Self { files: TableContext::new(table.setting(), table.schema()), table, mark }
-    }
-
-    fn open(directory: &Path, verify: bool) -> retrieval::Result<Self> {
-        let mark = retrieval::Table::fingerprint(directory)?;
-        Ok(Self::new(retrieval::Table::open(directory, verify)?, Some(mark)))
-    }
-}
-
-/// What a plan must keep to, from arguments.
-fn wish(limits: [Option<Natural>; 3], room: Option<Natural>) -> Wish {
-    let [keys, query, answer] = limits.map(|limit| limit.map(|limit| limit.0));
-    Wish { keys, query, answer, room: room.map(|room| room.0 as usize) }
-}
-
-/// The layout of rows like these.
-fn plan_for(rows: RowStatistics, keyed: bool, slack: f64, wish: &Wish) -> retrieval::Result<Plan> {
-    if keyed { Plan::keywords(rows, &fresh_seed()?, slack, wish) } else { Plan::rows(rows, wish) }
-}
 
 impl Source {
     /// Prepares the table, with more room where entries do not fit.
@@ -90,129 +58,6 @@ impl Source {
         }
         unreachable!("the last attempt returns")
     }
-}
-
-/// How a table would be laid out, and what it would take: nothing is made.
-///
-/// Made by :func:`table_plan`; ``print(plan)`` shows all of it.
-#[pyclass(frozen, name = "TablePlan", module = "windlass")]
-pub struct PyTablePlan {
-    plan: Plan,
-}
-
-#[pymethods]
-impl PyTablePlan {
-    /// Bytes of a client's evaluation keys, sent once.
-    #[getter]
-    fn keys_bytes(&self) -> u64 {
-        self.plan.sizes.keys
-    }
-
-    /// Bytes of the query for one row.
-    #[getter]
-    fn query_bytes(&self) -> u64 {
-        self.plan.traffic[0]
-    }
-
-    /// Bytes of the answer for one row.
-    #[getter]
-    fn answer_bytes(&self) -> u64 {
-        self.plan.traffic[1]
-    }
-
-    /// Bytes of the prepared table.
-    #[getter]
-    fn prepared_bytes(&self) -> u64 {
-        self.plan.sizes.prepared
-    }
-
-    /// Seconds that preparing takes on one core of the machine of the record.
-    #[getter]
-    fn prepare_seconds(&self) -> f64 {
-        self.plan.seconds.prepare
-    }
-
-    /// Seconds that the answer to one query takes on one core of that machine.
-    #[getter]
-    fn answer_seconds(&self) -> f64 {
-        self.plan.seconds.answer
-    }
-
-    /// log2 of the work of the best known attack.
-    #[getter]
-    fn security_bits(&self) -> f64 {
-        self.plan.schema.shape.moduli.params().map_or(0.0, |params| params.security().bits)
-    }
-
-    fn __str__(&self) -> String {
-        self.plan.explain()
-    }
-
-    fn __repr__(&self) -> String {
-        format!(
-            "<windlass.TablePlan: keys {}, query {}, answer {}, prepared table {}>",
-            retrieval::size(self.plan.sizes.keys),
-            retrieval::size(self.plan.traffic[0]),
-            retrieval::size(self.plan.traffic[1]),
-            retrieval::size(self.plan.sizes.prepared)
-        )
-    }
-
-    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
-        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.str()?,))?.extract()
-    }
-}
-
-/// What a table of so many rows would take: sizes and seconds, before anything is made.
-///
-/// Parameters
-/// ----------
-/// rows : int
-///     How many.
-/// bytes : int
-///     Bytes of each; of the longest, where they differ.
-/// keyed : bool
-///     Whether rows are asked for by a key, rather than by their number.
-/// room : int, optional
-///     Rows that there shall be room for.
-/// most_keys, most_query, most_answer : int, optional
-///     Most bytes of a client's keys, of the query for one row, of its answer.
-///
-/// Returns
-/// -------
-/// TablePlan
-///
-/// Raises
-/// ------
-/// NoParameters
-///     When no layout keeps to all limits.
-///
-/// Examples
-/// --------
-/// >>> import windlass as wl
-/// >>> plan = wl.table_plan(1_000_000, 100, keyed=True)
-/// >>> print(plan)                                     # doctest: +ELLIPSIS
-/// table ...
-/// >>> plan.query_bytes < 64_000
-/// True
-#[pyfunction]
-#[pyo3(signature = (rows, bytes, *, keyed=false, room=None, most_keys=None, most_query=None, most_answer=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
-pub fn table_plan(
-    py: Python<'_>,
-    rows: Natural,
-    bytes: Natural,
-    keyed: bool,
-    room: Option<Natural>,
-    most_keys: Option<Natural>,
-    most_query: Option<Natural>,
-    most_answer: Option<Natural>,
-) -> PyResult<PyTablePlan> {
-    let (count, longest) = (rows.0 as usize, bytes.0 as usize);
-    let statistics = RowStatistics { count, longest, fixed: longest > 0, total: rows.0.saturating_mul(bytes.0) };
-    let wish = wish([most_keys, most_query, most_answer], room);
-    let plan = quick(py, || Ok(plan_for(statistics, keyed, 1.0, &wish)))?;
-    Ok(PyTablePlan { plan: plan.map_err(|error| raise_table(py, error))? })
 }
 
 /// A prepared table that is asked without being told for which row.
@@ -822,41 +667,4 @@ impl PyTable {
         })?;
         answers.map_err(|error| raise_table(py, error))
     }
-}
-
-impl Version {
-    /// What `answer` makes of queries with their keys, all of them in bytes.
-    pub fn each<T: Wire<TableContext>>(
-        &self,
-        given: &[(Given, Vec<u8>)],
-        answer: impl FnOnce(&retrieval::Table, &[(&EvaluationKeys, &Query)]) -> retrieval::Result<Vec<T>>,
-    ) -> retrieval::Result<Vec<Vec<u8>>> {
-        let read = |(keys, query): &(Given, Vec<u8>)| -> retrieval::Result<(Arc<EvaluationKeys>, Query)> {
-            Ok((keys.read()?, from_bytes(&self.files, query)?))
-        };
-        let read = given.iter().map(read).collect::<retrieval::Result<Vec<_>>>()?;
-        let queries: Vec<(&EvaluationKeys, &Query)> = read.iter().map(|(keys, query)| (&**keys, query)).collect();
-        let bytes = |value: &T| Ok(to_bytes(&self.files, value)?.to_vec());
-        answer(&self.table, &queries)?.iter().map(bytes).collect()
-    }
-}
-
-fn check(version: &Version, keys: &Given, query: Option<&[u8]>) -> retrieval::Result<usize> {
-    let keys = keys.read()?;
-    let Some(query) = query else {
-        let own = Arc::ptr_eq(keys.context(), version.table.setting().context());
-        return if own { Ok(0) } else { Err(Error::OtherTable { what: "the set of evaluation keys" }) };
-    };
-    let query: Query = from_bytes(&version.files, query)?;
-    version.table.check(&keys, &query)?;
-    Ok(query.count())
-}
-
-fn combine(version: &Version, given: &(Given, Vec<u8>), parts: &[Vec<u8>]) -> retrieval::Result<Vec<u8>> {
-    let (table, files) = (&version.table, &version.files);
-    let (keys, query): (_, Query) = (given.0.read()?, from_bytes(files, &given.1)?);
-    let read = |part: &Vec<u8>| Ok(from_bytes::<_, PartialAnswer>(files, part)?);
-    let parts = parts.iter().map(read).collect::<retrieval::Result<Vec<_>>>()?;
-    let answers = retrieval::combine(table.setting(), table.schema(), &[((&*keys, &query), &parts[..])])?;
-    Ok(to_bytes(files, &answers[0])?.to_vec())
 }

@@ -1,0 +1,143 @@
+//! How a table would be laid out.
+
+use pyo3::prelude::*;
+use windlass_retrieval as retrieval;
+use windlass_retrieval::{Plan, RowStatistics, Wish, fresh_seed};
+
+use crate::natural::Natural;
+use crate::runtime::quick;
+use crate::table_errors::raise_table;
+
+/// What a plan must keep to, from arguments.
+pub fn wish(limits: [Option<Natural>; 3], room: Option<Natural>) -> Wish {
+    let [keys, query, answer] = limits.map(|limit| limit.map(|limit| limit.0));
+    Wish { keys, query, answer, room: room.map(|room| room.0 as usize) }
+}
+
+/// The layout of rows like these.
+pub fn plan_for(rows: RowStatistics, keyed: bool, slack: f64, wish: &Wish) -> retrieval::Result<Plan> {
+    if keyed { Plan::keywords(rows, &fresh_seed()?, slack, wish) } else { Plan::rows(rows, wish) }
+}
+
+/// How a table would be laid out, and what it would take: nothing is made.
+///
+/// Made by :func:`table_plan`; ``print(plan)`` shows all of it.
+#[pyclass(frozen, name = "TablePlan", module = "windlass")]
+pub struct PyTablePlan {
+    plan: Plan,
+}
+
+#[pymethods]
+impl PyTablePlan {
+    /// Bytes of a client's evaluation keys, sent once.
+    #[getter]
+    fn keys_bytes(&self) -> u64 {
+        self.plan.sizes.keys
+    }
+
+    /// Bytes of the query for one row.
+    #[getter]
+    fn query_bytes(&self) -> u64 {
+        self.plan.traffic[0]
+    }
+
+    /// Bytes of the answer for one row.
+    #[getter]
+    fn answer_bytes(&self) -> u64 {
+        self.plan.traffic[1]
+    }
+
+    /// Bytes of the prepared table.
+    #[getter]
+    fn prepared_bytes(&self) -> u64 {
+        self.plan.sizes.prepared
+    }
+
+    /// Seconds that preparing takes on one core of the machine of the record.
+    #[getter]
+    fn prepare_seconds(&self) -> f64 {
+        self.plan.seconds.prepare
+    }
+
+    /// Seconds that the answer to one query takes on one core of that machine.
+    #[getter]
+    fn answer_seconds(&self) -> f64 {
+        self.plan.seconds.answer
+    }
+
+    /// log2 of the work of the best known attack.
+    #[getter]
+    fn security_bits(&self) -> f64 {
+        self.plan.schema.shape.moduli.params().map_or(0.0, |params| params.security().bits)
+    }
+
+    fn __str__(&self) -> String {
+        self.plan.explain()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<windlass.TablePlan: keys {}, query {}, answer {}, prepared table {}>",
+            retrieval::size(self.plan.sizes.keys),
+            retrieval::size(self.plan.traffic[0]),
+            retrieval::size(self.plan.traffic[1]),
+            retrieval::size(self.plan.sizes.prepared)
+        )
+    }
+
+    fn _repr_html_(slf: &Bound<'_, Self>) -> PyResult<String> {
+        PyModule::import(slf.py(), "windlass._html")?.call_method1("lines", (slf.str()?,))?.extract()
+    }
+}
+
+/// What a table of so many rows would take: sizes and seconds, before anything is made.
+///
+/// Parameters
+/// ----------
+/// rows : int
+///     How many.
+/// bytes : int
+///     Bytes of each; of the longest, where they differ.
+/// keyed : bool
+///     Whether rows are asked for by a key, rather than by their number.
+/// room : int, optional
+///     Rows that there shall be room for.
+/// most_keys, most_query, most_answer : int, optional
+///     Most bytes of a client's keys, of the query for one row, of its answer.
+///
+/// Returns
+/// -------
+/// TablePlan
+///
+/// Raises
+/// ------
+/// NoParameters
+///     When no layout keeps to all limits.
+///
+/// Examples
+/// --------
+/// >>> import windlass as wl
+/// >>> plan = wl.table_plan(1_000_000, 100, keyed=True)
+/// >>> print(plan)                                     # doctest: +ELLIPSIS
+/// table ...
+/// >>> plan.query_bytes < 64_000
+/// True
+#[pyfunction]
+#[pyo3(signature = (rows, bytes, *, keyed=false, room=None, most_keys=None, most_query=None, most_answer=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+pub fn table_plan(
+    py: Python<'_>,
+    rows: Natural,
+    bytes: Natural,
+    keyed: bool,
+    room: Option<Natural>,
+    most_keys: Option<Natural>,
+    most_query: Option<Natural>,
+    most_answer: Option<Natural>,
+) -> PyResult<PyTablePlan> {
+    let (count, longest) = (rows.0 as usize, bytes.0 as usize);
+    let statistics = RowStatistics { count, longest, fixed: longest > 0, total: rows.0.saturating_mul(bytes.0) };
+    let wish = wish([most_keys, most_query, most_answer], room);
+    let plan = quick(py, || Ok(plan_for(statistics, keyed, 1.0, &wish)))?;
+    Ok(PyTablePlan { plan: plan.map_err(|error| raise_table(py, error))? })
+}
