@@ -163,10 +163,11 @@ def test_faults_that_stay_are_typed(running: Service) -> None:
         service.ask("k1")
     assert (caught.value.status, caught.value.problem) == (503, "busy")
     assert (caught.value.cause, caught.value.fix) == ("why", "how")
-    running.faults = ["evicted"] * 3
+    # The last upload is followed by a last question, the next one begins with an upload.
+    running.faults = ["evicted"] * 4
     with pytest.raises(wl.ServiceError, match="410"):
         service.ask("k1")
-    running.faults = ["truncated"] * 3
+    running.faults = ["truncated"] * 4
     with pytest.raises(wl.ServiceUnavailable):
         service.ask("k1")
     running.faults = ["long"]
