@@ -136,18 +136,18 @@ def uploaded(running: Running, keys: bytes) -> str:
 
 
 def test_refusals_are_those_of_windlass_serve() -> None:
-    from windlass.serve import _KINDS
+    from windlass._problems import KINDS
 
     source = (ROOT / "crates/windlass-service/src/problem.rs").read_text()
     rule = re.compile(r'[A-Z_]+ = (\d+) "([a-z-]+)", "([^"]+)",\s+"([^"]+)";')
     found = {name: (int(status), title, fix) for status, name, title, fix in rule.findall(source)}
-    assert found == {name: tuple(kind) for name, kind in _KINDS.items()}
+    assert found == {name: tuple(kind) for name, kind in KINDS.items()}
 
 
 def test_the_longest_unused_go_first() -> None:
-    from windlass.serve import _Shelf
+    from windlass._shards import Shelf
 
-    shelf = _Shelf(10)
+    shelf = Shelf(10)
     assert shelf.put("a", 1, 4)
     assert shelf.put("b", 2, 4)
     assert shelf.get("a") == 1
@@ -163,7 +163,7 @@ def test_the_longest_unused_go_first() -> None:
 
 
 def test_what_waits_while_a_pass_runs_shares_the_next(tmp_path: Path) -> None:
-    from windlass.serve import _Options, _Shard
+    from windlass._shards import Options, Shard
 
     rows = [b"%099d" % n for n in range(3000)]
     table = wl.Table.from_rows(rows, directory=tmp_path / "t")
@@ -171,8 +171,8 @@ def test_what_waits_while_a_pass_runs_shares_the_next(tmp_path: Path) -> None:
     keys = wl.TableKeys(client.keys())
 
     async def ask() -> None:
-        options = _Options(str(tmp_path / "t"), 1, 1, 1 << 30, 32, 512, 60.0, 30.0)
-        shard = _Shard(0, options)
+        options = Options(str(tmp_path / "t"), 1, 1, 1 << 30, 32, 512, 60.0, 30.0)
+        shard = Shard(0, options)
         shard._keys.put("me", keys, keys.nbytes)
         assert (await shard.part("you", b"", 1, "", [])).refused == "keys"
         queries = [client.query(n) for n in range(12)]
@@ -201,19 +201,19 @@ def test_what_waits_while_a_pass_runs_shares_the_next(tmp_path: Path) -> None:
 
 
 def test_passes_are_bounded_and_leave_out_what_nobody_waits_for() -> None:
-    from windlass.serve import _Job, _pass
+    from windlass._shards import Job, next_pass
 
     loop = asyncio.new_event_loop()
 
     def job(selections: int) -> Any:
         keys: Any = None
-        return _Job(keys, b"", selections, "", None, loop.create_future())
+        return Job(keys, b"", selections, "", None, loop.create_future())
 
     jobs = deque(job(selections) for selections in (2, 5, 14, 1, 40, 1))
     jobs[1].done.cancel()
     taken = []
     while jobs:
-        taken.append([job.selections for job in _pass(jobs)])
+        taken.append([job.selections for job in next_pass(jobs)])
     assert taken == [[2, 14], [1], [40], [1]]
     loop.close()
 

@@ -1,0 +1,105 @@
+"""Refusals, as ``windlass serve`` words them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from starlette.responses import JSONResponse, Response
+
+from windlass.errors import FileError, MissingKeys, OtherContext, OtherKeyPair, WindlassError
+
+
+class Kind(NamedTuple):
+    """A kind of refusal, as ``windlass serve`` words it."""
+
+    status: int
+    title: str
+    fix: str
+
+
+KINDS = {
+    "not-found": Kind(404, "There is nothing here", "see /openapi.json for what there is"),
+    "method": Kind(
+        405, "This page does not take that method", "see /openapi.json for what it takes"
+    ),
+    "unknown-keys": Kind(
+        404,
+        "The evaluation keys are not here",
+        "upload them with PUT /keys/{sha256}, then ask again",
+    ),
+    "bad-name": Kind(
+        400,
+        "Not the name of a set of keys",
+        "name keys by the SHA-256 of their file, 64 hexadecimal digits",
+    ),
+    "other-name": Kind(
+        400,
+        "The name is not the hash of the body",
+        "send the whole file, under the SHA-256 of its bytes",
+    ),
+    "unreadable": Kind(400, "The body cannot be read", "send the file as it was made, whole"),
+    "other-table": Kind(
+        409,
+        "Made for another table, or for another version of its schema",
+        "fetch /schema again and ask under it",
+    ),
+    "missing-keys": Kind(
+        422,
+        "The evaluation keys do not suffice for this table",
+        "make evaluation keys for the schema of this table and upload them",
+    ),
+    "other-key-pair": Kind(
+        422,
+        "The query belongs to another key pair than the keys",
+        "ask with the secret key that the evaluation keys were made from",
+    ),
+    "too-large": Kind(
+        413, "The body is longer than this table allows", "ask for fewer rows at a time"
+    ),
+    "too-slow": Kind(408, "The body took too long to arrive", "send it again over a faster line"),
+    "busy": Kind(
+        503, "Too many requests are waiting", "ask again after the time that Retry-After states"
+    ),
+    "timeout": Kind(504, "The answer took too long", "ask again later"),
+    "stopping": Kind(503, "The service is ending", "ask again when it is back"),
+    "failed": Kind(
+        500,
+        "The service failed at this request",
+        "ask again; if it stays so, tell who runs the service",
+    ),
+}
+
+
+class Problem(Exception):
+    """A request is refused."""
+
+    def __init__(self, kind: str, cause: str, retry_after: int | None = None) -> None:
+        super().__init__(kind, cause)
+        self.kind, self.cause, self.retry_after = kind, cause, retry_after
+
+    @classmethod
+    def of(cls, error: WindlassError) -> Problem:
+        """That of a query that a table refuses."""
+        kinds = {
+            OtherKeyPair: "other-key-pair",
+            MissingKeys: "missing-keys",
+            OtherContext: "other-table",
+            FileError: "unreadable",
+        }
+        found = (kind for raised, kind in kinds.items() if isinstance(error, raised))
+        return cls(next(found, "failed"), str(error))
+
+    def response(self) -> Response:
+        """Problem details (RFC 9457)."""
+        kind = KINDS[self.kind]
+        headers = {"Cache-Control": "no-store"}
+        if self.retry_after is not None:
+            headers["Retry-After"] = str(self.retry_after)
+        said = {
+            "type": f"/openapi.json#{self.kind}",
+            "title": kind.title,
+            "status": kind.status,
+            "detail": self.cause,
+            "fix": kind.fix,
+        }
+        return JSONResponse(said, kind.status, headers, "application/problem+json")
