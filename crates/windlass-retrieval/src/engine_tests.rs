@@ -113,20 +113,25 @@ fn expansions_are_those_of_the_engine() {
         let parts = world.parts();
         let World { setting, keys, .. } = &world;
         let narrow_keys = NarrowKeys::new(setting, keys, DEPTH).unwrap();
-        let mut nodes = vec![parts.clone()];
-        for (step, element) in elements(DEPTH).enumerate() {
-            let [evens, odds] = [0, 1].map(|half| -> Vec<Parts> {
-                nodes.iter().map(|node| halves(setting, keys, node, step as u32, element)[half].clone()).collect()
-            });
-            nodes = evens.into_iter().chain(odds).collect();
-        }
         for count in [1, 11, 16] {
-            let found = expand(setting, &narrow_keys, narrow(setting, &parts), &vec![true; count]).unwrap();
-            assert_eq!(found.len(), count);
-            // Where nothing but zeros are in the odd half, doubling is all that is done: that differs.
-            if count == 16 {
-                found.iter().zip(&nodes).for_each(|(pair, parts)| assert_same(setting, pair, parts));
+            let mut nodes = vec![parts.clone()];
+            for (step, element) in elements(DEPTH).enumerate() {
+                let (mut evens, mut odds) = (Vec::new(), Vec::new());
+                for (index, node) in nodes.iter().enumerate() {
+                    // Where nothing but zeros are in the odd half, doubling is all that is done.
+                    if index + (1 << step) >= count {
+                        evens.push(node.each_ref().map(|part| part.plus(part)));
+                        continue;
+                    }
+                    let [even, odd] = halves(setting, keys, node, step as u32, element);
+                    evens.push(even);
+                    odds.push(odd);
+                }
+                nodes = evens.into_iter().chain(odds).collect();
             }
+            let found = expand(setting, &narrow_keys, narrow(setting, &parts), &vec![true; count]).unwrap();
+            assert_eq!((found.len(), nodes.len()), (count, count));
+            found.iter().zip(&nodes).for_each(|(pair, parts)| assert_same(setting, pair, parts));
         }
         let none = EvaluationKeys::empty(setting.context());
         let without = NarrowKeys::new(setting, &none, DEPTH).unwrap();
