@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use windlass::rlwe::SecretKey;
+use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass::wire::{
     Access, FileContext, Wire, WireError, hex, load, load_for, save, sha256, to_bytes, write_new, write_over,
 };
@@ -115,13 +115,15 @@ impl State {
         // What a table asks for are the keys of so many steps, and perhaps that of products.
         let name = format!("keys-{}-{}-{}", hex(&secret.key_id().0[..8]), shape.depth(), shape.levels().min(1));
         let path = self.dir.join(name);
-        if let Some(keys) = read(&path, &context, Some(secret))? {
-            let keys: windlass::rlwe::EvaluationKeys = keys;
+        // Keys that cannot be read are made again: the secret key is what must not be lost.
+        let found = read::<EvaluationKeys>(&path, &context, Some(secret))
+            .or_else(|_| fs::remove_file(&path).map(|()| None).map_err(|error| refused(&path, error)))?;
+        if let Some(keys) = found {
             return Ok(to_bytes(&context, &keys)?.to_vec());
         }
         let keys = client.evaluation_keys()?;
         if !keep(&path, &context, &keys)? {
-            let keys = load_for::<_, windlass::rlwe::EvaluationKeys>(&path, &context, secret.key_id())?;
+            let keys = load_for::<_, EvaluationKeys>(&path, &context, secret.key_id())?;
             return Ok(to_bytes(&context, &keys)?.to_vec());
         }
         Ok(to_bytes(&context, &keys)?.to_vec())
@@ -183,6 +185,11 @@ mod tests {
         let again = state.client(first.clone(), &setting, |_| Ok(())).unwrap();
         assert_eq!(again.secret().key_id(), client.secret().key_id());
         assert_eq!(state.evaluation_keys(&again).unwrap(), keys);
+        let file = fs::read_dir(&state.dir).unwrap().flatten().map(|entry| entry.path());
+        let file = file.into_iter().find(|path| path.to_string_lossy().contains("keys-")).unwrap();
+        fs::write(&file, &keys[..keys.len() / 2]).unwrap();
+        let made = state.evaluation_keys(&again).unwrap();
+        assert!(made.len() == keys.len() && fs::read(&file).unwrap() == made, "what cannot be read is made again");
         #[cfg(unix)]
         for entry in fs::read_dir(&state.dir).unwrap().flatten() {
             use std::os::unix::fs::PermissionsExt;
