@@ -42,8 +42,8 @@ impl BootstrapPlan {
     /// [`BootstrapError::TooLikelyToFail`] under parameters that are
     /// [`windlass_rlwe::Assurance::Secure`]; [`BootstrapError::Unsupported`],
     /// [`BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
-    /// [`crate::Error::Unplannable`] for an m without evaluation maps;
-    /// [`BootstrapError::Partition`] for one that does not fit.
+    /// [`crate::Error::Ring`] for a p that is no prime or divides m; [`BootstrapError::Partition`]
+    /// for one that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
         PrimePower::new(p, r)?;
         let formula = DecryptionFormula::new(params.shape(), (p, r), &spec)?;

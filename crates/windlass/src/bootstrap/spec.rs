@@ -81,7 +81,7 @@ by_name!(FrontEnd, "front end", {
 /// [`BootstrapSpec::to_coefficients`] do not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum Partition {
-    /// Without a search. Composite m: one stage for each factor, none merged. Powers of two: three
+    /// Without a search. Composite m: the stages of each factor, none merged. Powers of two: three
     /// merged stages of sizes that differ by at most one; fewer, of four elementary stages at most,
     /// where packed elements are split by monomials and have few slots.
     #[default]

@@ -129,7 +129,7 @@ impl Context {
     /// A context whose slots stand in the order that bootstrapping needs.
     ///
     /// # Errors
-    /// As [`Self::from_params`]; [`Error::Unplannable`] for an m without evaluation maps.
+    /// As [`Self::from_params`].
     pub fn for_bootstrapping(params: Params, spec: BootstrapSpec) -> Result<Self> {
         let params = params.with_ephemeral_weight(spec.ephemeral_weight);
         Self::in_bootstrapping_order(params, spec, Isa::best())

@@ -41,7 +41,7 @@ struct Quadruple {
 impl Trinomials {
     /// Cost: none beside tables of positions.
     pub fn new(slots: &Arc<SlotRing>) -> Self {
-        let position: Vec<usize> = positions(slots).into_iter().map(|(_, position)| position).collect();
+        let position: Vec<usize> = positions(slots, Some(0), None).into_iter().map(|(_, position)| position).collect();
         let mut slot_of = vec![0; position.len()];
         position.iter().enumerate().for_each(|(slot, &at)| slot_of[at] = slot);
         Self { slots: Arc::clone(slots), position, slot_of }

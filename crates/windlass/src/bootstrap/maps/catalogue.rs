@@ -21,7 +21,8 @@ pub struct Transform {
 impl Transform {
     /// The least price of what the ring has.
     pub const AUTOMATIC: Self = Self { transform: None, is_own: false };
-    /// Composite m: one stage for each factor (Halevi–Shoup 2015, §4).
+    /// Composite m: one stage for each factor (Halevi–Shoup 2015, §4), of a power of two one for
+    /// each four doublings.
     pub const TENSOR: Self = Self::published(&CompositeTensor);
     /// Powers of two: binomials split over Z_{p^r}, or over its extension of degree 2 where p ≡ 3
     /// mod 4; three diagonals a stage.

@@ -25,21 +25,16 @@ pub(crate) fn hypercube(m: u64, p: u64) -> Result<Hypercube> {
     Ok(Hypercube::with_generators(m, p, generators)?)
 }
 
-/// Of each slot whether the sign is −1, and the position: its exponent is `sign·5^(position + 1)`
-/// modulo the order of the largest root, and `sign·5^(position − count + 1)` modulo m, so that
-/// pairs at one distance have one automorphism, in bad dimensions too.
-pub(super) fn positions(slots: &SlotRing) -> Vec<(bool, usize)> {
+/// Of each slot whether the sign is −1, and the position, by the dimensions of 5 and of −1: its
+/// exponent is `sign·5^(position + 1)` modulo the order of the largest root, and `sign·5^(position
+/// − count + 1)` modulo m, so that pairs at one distance have one automorphism, in bad dimensions
+/// too.
+pub(super) fn positions(slots: &SlotRing, five: Option<usize>, sign: Option<usize>) -> Vec<(bool, usize)> {
     let cube = slots.hypercube();
-    let length = if cube.prime() % 4 == 1 { slots.slots() / 2 } else { slots.slots() }.max(1);
-    let place = |slot: usize| {
-        let (mut sign, mut power) = (0, 0);
-        for (dimension, coordinate) in cube.dimensions().iter().zip(cube.coordinates(slot)) {
-            if dimension.generator == 5 { power = coordinate } else { sign = coordinate }
-        }
-        // The slot of t holds α(ζ^{1/t}).
-        (sign == 1, length - 1 - power)
-    };
-    (0..slots.slots()).map(place).collect()
+    let along = |slot, dimension: Option<usize>| dimension.map_or(0, |s| cube.coordinate(slot, s));
+    let last = five.map_or(0, |s| cube.dimensions()[s].size - 1);
+    // The slot of t holds α(ζ^{1/t}).
+    (0..slots.slots()).map(|slot| (along(slot, sign) == 1, last - along(slot, five))).collect()
 }
 
 /// Where slots stand in the transform: the exponent of slot i is `sign·5^(position + 1)` modulo the
@@ -47,25 +42,35 @@ pub(super) fn positions(slots: &SlotRing) -> Vec<(bool, usize)> {
 pub(crate) struct Butterflies {
     slots: Arc<SlotRing>,
     places: Vec<(bool, usize)>,
-    slot_of: Vec<[usize; 2]>,
+    /// How far apart the slots of neighbouring positions are, and those of both signs.
+    strides: [usize; 2],
+    /// The number of positions.
+    length: usize,
     split: bool,
 }
 
 impl Butterflies {
     /// For a ring over [`hypercube`].
     pub fn new(slots: &Arc<SlotRing>) -> Self {
-        let cube = slots.hypercube();
-        let split = cube.prime() % 4 == 1;
-        let length = if split { slots.slots() / 2 } else { slots.slots() };
-        let places = positions(slots);
-        let mut slot_of = vec![[0; 2]; length.max(1)];
-        places.iter().enumerate().for_each(|(slot, &(sign, position))| slot_of[position][sign as usize] = slot);
-        Self { slots: Arc::clone(slots), places, slot_of, split }
+        let dimensions = slots.hypercube().dimensions();
+        let five = dimensions.iter().position(|dimension| dimension.generator == 5);
+        let sign = dimensions.iter().position(|dimension| dimension.generator != 5);
+        Self::along(slots, five, sign)
     }
 
-    /// The number of stages: log2 ℓ.
+    /// Along the dimensions of 5 and of −1 of a factor of m that is a power of two; of the second
+    /// alone where 5 is 1.
+    pub fn along(slots: &Arc<SlotRing>, five: Option<usize>, sign: Option<usize>) -> Self {
+        let cube = slots.hypercube();
+        let length = five.map_or(1, |dimension| cube.dimensions()[dimension].size);
+        let places = positions(slots, five, sign);
+        let strides = [five, sign].map(|dimension| dimension.map_or(0, |dimension| cube.stride(dimension)));
+        Self { slots: Arc::clone(slots), places, strides, length, split: sign.is_some() }
+    }
+
+    /// The number of stages: log2 ℓ, ℓ the number of slots along these dimensions.
     pub fn count(&self) -> usize {
-        self.slots.slots().trailing_zeros() as usize
+        self.length.trailing_zeros() as usize + usize::from(self.split)
     }
 
     /// `ρ^{±exponent}` for ρ of the given order (a power of two that divides m).
@@ -150,16 +155,19 @@ impl Butterflies {
     /// The pair of stage k that a slot belongs to, whether it is the second of it, and ρ.
     fn pair(&self, k: usize, row: usize) -> (usize, usize, bool, Vec<u64>) {
         let (sign, position) = self.places[row];
+        let at = |wanted: bool, place: usize| {
+            let [step, across] = self.strides;
+            row + position * step - place * step + usize::from(wanted) * across - usize::from(sign) * across
+        };
         if self.split && k == 0 {
-            return (self.slot_of[position][0], self.slot_of[position][1], sign, self.root(4, 1));
+            return (at(false, position), at(true, position), sign, self.root(4, 1));
         }
         let half = 1usize << (k - self.split as usize);
         let (block, inside) = (position / (2 * half) * 2 * half, position % half);
         let order = 8 * half as u64;
         let exponent = arith::pow_mod(5, inside as u64 + 1, order);
         let root = self.root(order, if sign { order - exponent } else { exponent });
-        let at = |place: usize| self.slot_of[place][sign as usize];
-        (at(block + inside), at(block + inside + half), position & half != 0, root)
+        (at(sign, block + inside), at(sign, block + inside + half), position & half != 0, root)
     }
 }
 

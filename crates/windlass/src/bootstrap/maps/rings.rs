@@ -9,12 +9,12 @@ use super::radix2;
 use super::tensor::Factors;
 use crate::error::Result;
 
-/// The hypercube that the evaluation maps are made for: one dimension for each factor of m, or ⟨5⟩
-/// and ⟨−1⟩ for powers of two.
+/// The hypercube that the evaluation maps are made for: dimensions for each factor of m, one where
+/// its group is cyclic; ⟨5⟩ and ⟨−1⟩ for powers of two.
 ///
 /// # Errors
-/// [`crate::Error::Unplannable`] when m has no factorisation of the kind that Halevi–Shoup 2015,
-/// §4.2, asks for.
+/// [`crate::Error::Ring`] for an m that is no index of a ring, and a p that is no prime or divides
+/// m. There are no others: every ring with slots has evaluation maps.
 pub fn evaluation_hypercube(m: u64, p: u64) -> Result<Hypercube> {
     if m.is_power_of_two() { radix2::hypercube(m, p) } else { Factors::choose(m, p)?.hypercube(p) }
 }

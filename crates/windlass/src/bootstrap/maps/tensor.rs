@@ -1,19 +1,25 @@
 //! Composite m: the powerful basis, one stage for each factor of m (Halevi–Shoup 2015, §4.1 and
-//! §4.2).
+//! §4.2), some where the factor is a power of two.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use windlass_ring::RingError;
 use windlass_ring::kernels::{Axis, Shape, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
 
+use super::radix2::Butterflies;
 use super::slot_map::SlotMap;
 use super::transform::{SlotTransform, Stages, Supports, supports};
-use crate::error::{Error, Result};
+use crate::error::Result;
 
-/// One factor m_s of m: a prime power, or for the first factor a product of some, such that
-/// Z_{m_s}^* modulo the powers of p is cyclic.
+/// Doublings of a power of two in one stage: at most 16 diagonals, or 31 away from the end.
+const DOUBLINGS: usize = 4;
+
+/// One factor m_s of m: for the first a product of prime powers on which p has its whole order, a
+/// prime power for the others.
 #[derive(Debug, Clone)]
 pub(crate) struct Factor {
     /// m_s.
@@ -21,8 +27,40 @@ pub(crate) struct Factor {
     axes: Vec<Axis>,
     /// The size k_s: φ(m_1)/d for the first factor, φ(m_s) for the others.
     pub size: usize,
-    /// The generator modulo m_s.
-    generator: u64,
+    /// Generators modulo m_s, each with its order modulo those before it (and p, in the first
+    /// factor): one where the group is cyclic.
+    lines: Vec<(u64, usize)>,
+}
+
+impl Factor {
+    /// Z_{m_1}^* modulo the powers of p.
+    fn first(index: u64, axes: Vec<Axis>, p: u64) -> Result<Self> {
+        let cube = Hypercube::automatic(index, p)?;
+        let lines = cube.dimensions().iter().map(|line| (line.generator, line.size)).collect();
+        Ok(Self { index, axes, size: cube.slots(), lines })
+    }
+
+    /// Z_{m_s}^*: ⟨5⟩ × ⟨−1⟩ for powers of two.
+    fn whole(axis: &Axis) -> Self {
+        let (index, size) = (axis.index, axis.dim);
+        let lines = match index {
+            4 => vec![(3, 2)],
+            _ if axis.prime == 2 => vec![(5, size / 2), (index - 1, 2)],
+            _ => vec![(arith::least_generator(index), size)],
+        };
+        Self { index, axes: vec![axis.clone()], size, lines }
+    }
+
+    /// u = 1/t modulo m_s of each place, the last line fastest.
+    fn points(&self) -> Vec<u64> {
+        let mut points = vec![1];
+        for &(generator, size) in &self.lines {
+            let back = arith::inv_mod(generator, self.index).expect("generators are units");
+            let along = |u: u64| (0..size as u64).map(move |e| u * arith::pow_mod(back, e, self.index) % self.index);
+            points = points.into_iter().flat_map(along).collect();
+        }
+        points
+    }
 }
 
 /// The factors of m, the one that p has its whole order on first.
@@ -34,75 +72,124 @@ pub(crate) struct Factors {
 
 impl Factors {
     /// Chooses the first factor: the fewest axes on which p has its full order d and leaves a
-    /// cyclic quotient, of these the least index.
+    /// cyclic quotient, of these the least index; with any quotient if there are none. All axes
+    /// together always do.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] when there is none.
+    /// [`crate::Error::Ring`] for an m that is no index of a ring, or a p that is no prime or
+    /// divides m.
     pub fn choose(m: u64, p: u64) -> Result<Self> {
-        let shape = Shape::new(m).map_err(windlass_ring::RingError::from)?;
+        let shape = Shape::new(m).map_err(RingError::from)?;
         let degree = arith::multiplicative_order(p % m, m);
         let axes = shape.axes();
         let mut subsets: Vec<Vec<usize>> =
             (1u32..1 << axes.len()).map(|mask| (0..axes.len()).filter(|&i| mask >> i & 1 == 1).collect()).collect();
         let product = |subset: &[usize]| subset.iter().map(|&i| axes[i].index).product::<u64>();
         subsets.sort_by_key(|subset| (subset.len(), product(subset)));
+        let mut best = None;
         for subset in subsets {
             let index = product(&subset);
-            let size = (arith::totient(index) / degree) as usize;
             if arith::multiplicative_order(p % index, index) != degree {
                 continue;
             }
-            if let Some(generator) = generator_above(index, p, size) {
-                let first = Factor { index, axes: subset.iter().map(|&i| axes[i].clone()).collect(), size, generator };
-                let others = (0..axes.len()).filter(|i| !subset.contains(i)).map(|i| Factor {
-                    index: axes[i].index,
-                    axes: vec![axes[i].clone()],
-                    size: axes[i].dim,
-                    generator: if axes[i].dim > 1 { arith::least_generator(axes[i].index) } else { 1 },
-                });
-                return Ok(Self { m, list: std::iter::once(first).chain(others).collect() });
+            let first = Factor::first(index, subset.iter().map(|&i| axes[i].clone()).collect(), p)?;
+            let is_cyclic = first.lines.len() <= 1;
+            if is_cyclic || best.is_none() {
+                best = Some((first, subset));
+            }
+            if is_cyclic {
+                break;
             }
         }
-        let reason = format!(
-            "no factor of m = {m} has the whole order {degree} of {p} and a cyclic quotient (Halevi-Shoup 2015, 4.2)"
-        );
-        Err(Error::Unplannable { strategy: "evaluation map from the powerful basis".into(), reason })
+        let (first, subset) = best.expect("p has its whole order on all axes together");
+        let others = (0..axes.len()).filter(|i| !subset.contains(i)).map(|i| Factor::whole(&axes[i]));
+        Ok(Self { m, list: std::iter::once(first).chain(others).collect() })
     }
 
-    /// The hypercube with one dimension for each factor with more than one slot.
+    /// The hypercube with the dimensions of all factors.
     pub fn hypercube(&self, p: u64) -> Result<Hypercube> {
-        let lift = |factor: &Factor| {
+        let lift = |factor: &Factor, generator: u64| {
             let rest = self.m / factor.index;
             let inverse = arith::inv_mod(rest % factor.index, factor.index).expect("the factors are coprime");
             // ≡ g modulo m_s and ≡ 1 modulo the others.
-            (1 + (factor.generator + factor.index - 1) % factor.index * (rest * inverse % self.m)) % self.m
+            (1 + (generator + factor.index - 1) % factor.index * (rest * inverse % self.m)) % self.m
         };
-        // The first factor last: its generator has order k_1 modulo p and all the others only.
-        let generators: Vec<u64> = self.list.iter().rev().filter(|factor| factor.size > 1).map(lift).collect();
+        // The first factor last: its generators have their orders modulo p and all the others only.
+        let lifted = |factor: &Factor| factor.lines.iter().map(|line| lift(factor, line.0)).collect::<Vec<u64>>();
+        let generators: Vec<u64> = self.list.iter().rev().flat_map(lifted).collect();
         Ok(Hypercube::with_generators(self.m, p, &generators)?)
     }
 
-    /// The place of a slot in each factor, and back.
+    /// The numbers of the dimensions of factor `s`.
+    fn dimensions(&self, s: usize) -> Range<usize> {
+        let before: usize = self.list[s + 1..].iter().map(|factor| factor.lines.len()).sum();
+        before..before + self.list[s].lines.len()
+    }
+
+    /// The place of a slot in each factor, the last of its dimensions fastest.
     fn coordinates(&self, cube: &Hypercube, slot: usize) -> Vec<usize> {
-        let mut used = cube.coordinates(slot).into_iter();
-        let mut next = |factor: &Factor| if factor.size > 1 { used.next().expect("a dimension each") } else { 0 };
-        let mut places: Vec<usize> = self.list.iter().rev().map(&mut next).collect();
-        places.reverse();
-        places
+        let all = cube.coordinates(slot);
+        let place = |s: usize| {
+            let own = all[self.dimensions(s)].iter().zip(&self.list[s].lines);
+            own.fold(0, |place, (&coordinate, line)| place * line.1 + coordinate)
+        };
+        (0..self.list.len()).map(place).collect()
     }
 
-    /// The stage of factor `s` that evaluates: `entry(e, j) = b_j(ζ_s^{u(e)})`, with monomials
-    /// `b_j`, for thin plaintexts (first factor) or any.
-    pub fn evaluation(&self, slots: &Arc<SlotRing>, s: usize) -> SlotMap {
-        let table = Table::new(slots, &self.list[s], self.m);
-        self.stage(slots, s, |row, column| vec![table.monomial(column, table.exponent(row))])
+    /// The number of stages of factor `s`: none for one slot.
+    fn stage_count(&self, s: usize) -> usize {
+        match self.list[s].size {
+            1 => 0,
+            size if self.is_binary(s) => (size.ilog2() as usize).div_ceil(DOUBLINGS),
+            _ => 1,
+        }
     }
 
-    /// The stage of factor `s` that interpolates: `entry(j, e) = b_j^*(ζ_s^{u(e)})`, b^* the dual
-    /// basis for the trace of Z\[X_s\]/Φ_{m_s}.
-    pub fn interpolation(&self, slots: &Arc<SlotRing>, s: usize) -> SlotMap {
+    /// Whether factor `s` is a power of two that p has no part in: it is gone through by doublings.
+    fn is_binary(&self, s: usize) -> bool {
+        s > 0 && self.list[s].axes[0].prime == 2
+    }
+
+    /// The doublings of factor `s` in the given direction, merged into its stages.
+    fn by_doublings(
+        &self,
+        slots: &Arc<SlotRing>,
+        s: usize,
+        doubling: impl Fn(&Butterflies, usize) -> SlotMap,
+    ) -> Result<Vec<SlotMap>> {
+        let dimensions = self.dimensions(s);
+        let sign = dimensions.end - 1;
+        let butterflies = Butterflies::along(slots, (dimensions.start < sign).then_some(dimensions.start), Some(sign));
+        let (count, stages) = (butterflies.count(), self.stage_count(s));
+        let merged = |stage: usize| {
+            let mut run = (count * stage / stages..count * (stage + 1) / stages).map(|k| doubling(&butterflies, k));
+            let first = run.next().expect("no more stages than doublings");
+            run.try_fold(first, |product, next| next.compose(&product))
+        };
+        (0..stages).map(merged).collect()
+    }
+
+    /// The stages of factor `s` that evaluate: together `entry(e, j) = b_j(ζ_s^{u(e)})`, with
+    /// monomials `b_j`, for thin plaintexts (first factor) or any. Powers of two have the b_j in
+    /// the order of reversed bits.
+    pub fn evaluation(&self, slots: &Arc<SlotRing>, s: usize) -> Result<Vec<SlotMap>> {
+        if self.is_binary(s) {
+            return self.by_doublings(slots, s, Butterflies::evaluation);
+        }
         let table = Table::new(slots, &self.list[s], self.m);
-        self.stage(slots, s, |row, column| vec![table.dual(row, table.exponent(column))])
+        Ok(vec![self.stage(slots, s, |row, column| vec![table.monomial(column, table.points[row])])])
+    }
+
+    /// The stages of factor `s` that interpolate: together `entry(j, e) = b_j^*(ζ_s^{u(e)})`, b^*
+    /// the dual basis for the trace of Z\[X_s\]/Φ_{m_s}.
+    pub fn interpolation(&self, slots: &Arc<SlotRing>, s: usize) -> Result<Vec<SlotMap>> {
+        if self.is_binary(s) {
+            let half = slots.modulus().inv(2).expect("p does not divide m");
+            let last = self.list[s].size.ilog2() as usize - 1;
+            return self.by_doublings(slots, s, |butterflies, k| butterflies.interpolation(last - k, half));
+        }
+        let table = Table::new(slots, &self.list[s], self.m);
+        Ok(vec![self.stage(slots, s, |row, column| vec![table.dual(row, table.points[column])])])
     }
 
     /// The first factor on packed slots: slot j holds `Σ_i c_{ji}·ζ^i`, and `P(ζ_1^{u(e)})` comes
@@ -112,7 +199,7 @@ impl Factors {
         let (table, galois) = (Table::new(slots, &self.list[0], self.m), slots.galois());
         let size = self.list[0].size;
         self.stage(slots, 0, |row, column| {
-            let point = table.exponent(row);
+            let point = table.points[row];
             let images: Vec<Vec<u64>> = (0..slots.degree()).map(|i| table.monomial(column + size * i, point)).collect();
             galois.linearised_polynomial(&images)
         })
@@ -126,7 +213,7 @@ impl Factors {
         let size = self.list[0].size;
         self.stage(slots, 0, |row, column| {
             let duals: Vec<Vec<u64>> =
-                (0..slots.degree()).map(|i| table.dual(row + size * i, table.exponent(column))).collect();
+                (0..slots.degree()).map(|i| table.dual(row + size * i, table.points[column])).collect();
             let constant = |f: usize| {
                 duals.iter().zip(basis).fold(vec![0; slots.degree()], |sum, (dual, element)| {
                     galois.add(&sum, &galois.mul(&galois.frobenius(dual, f), element))
@@ -161,7 +248,7 @@ impl Factors {
     }
 }
 
-/// One stage for each factor of a composite m.
+/// One stage for each factor of a composite m, or some for a power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CompositeTensor;
 
@@ -178,27 +265,28 @@ impl SlotTransform for CompositeTensor {
         m.is_power_of_two().then_some("an m that is no power of two")
     }
 
-    /// One for each factor with more than one slot.
+    /// One for each factor with more than one slot, of powers of two more.
     fn stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok(Factors::choose(m, p)?.list.iter().filter(|factor| factor.size > 1).count())
+        let factors = Factors::choose(m, p)?;
+        Ok((0..factors.list.len()).map(|s| factors.stage_count(s)).sum())
     }
 
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
         let factors = Factors::choose(slots.m(), slots.prime())?;
         let used = (0..factors.list.len()).filter(|&s| factors.list[s].size > 1);
-        Ok(Stages::of(used.map(|s| factors.evaluation(slots, s)).collect()))
+        Ok(Stages::of(together(used.map(|s| factors.evaluation(slots, s)))?))
     }
 
     fn interpolation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
         let factors = Factors::choose(slots.m(), slots.prime())?;
         let mut stages: Vec<SlotMap> = Vec::new();
         for (s, factor) in factors.list.iter().enumerate().rev() {
-            let stage = factors.interpolation(slots, s);
+            let of_factor = factors.interpolation(slots, s)?;
             match stages.last_mut() {
                 // The first factor, if it has one slot, still multiplies by its dual: no stage of
                 // its own.
-                Some(last) if factor.size == 1 => *last = stage.compose(last)?,
-                _ => stages.push(stage),
+                Some(last) if factor.size == 1 => *last = of_factor[0].compose(last)?,
+                _ => stages.extend(of_factor),
             }
         }
         if slots.slots() == 1 {
@@ -208,18 +296,19 @@ impl SlotTransform for CompositeTensor {
     }
 
     fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok(Factors::choose(m, p)?.list.len() - 1)
+        let factors = Factors::choose(m, p)?;
+        Ok((1..factors.list.len()).map(|s| factors.stage_count(s)).sum())
     }
 
     fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
         let factors = Factors::choose(slots.m(), slots.prime())?;
-        let merged = (1..factors.list.len()).map(|s| factors.evaluation(slots, s)).collect();
+        let merged = together((1..factors.list.len()).map(|s| factors.evaluation(slots, s)))?;
         Ok(Stages { first: Some(factors.packed_evaluation(slots)), merged, last: None })
     }
 
     fn packed_interpolation(&self, slots: &Arc<SlotRing>, basis: &[Vec<u64>]) -> Result<Stages> {
         let factors = Factors::choose(slots.m(), slots.prime())?;
-        let merged = (1..factors.list.len()).rev().map(|s| factors.interpolation(slots, s)).collect();
+        let merged = together((1..factors.list.len()).rev().map(|s| factors.interpolation(slots, s)))?;
         Ok(Stages { first: None, merged, last: Some(factors.packed_interpolation(slots, basis)) })
     }
 
@@ -229,10 +318,17 @@ impl SlotTransform for CompositeTensor {
     }
 }
 
+/// The stages of one factor after the other.
+fn together(stages: impl Iterator<Item = Result<Vec<SlotMap>>>) -> Result<Vec<SlotMap>> {
+    Ok(stages.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
 /// Values of monomials and of their duals at the points of one factor.
 struct Table<'a> {
     slots: &'a SlotRing,
     factor: &'a Factor,
+    /// u modulo m_s of each place: the slot of t holds α(ζ^{1/t}).
+    points: Vec<u64>,
     /// ζ_i^k for each axis.
     powers: Vec<Vec<Vec<u64>>>,
     /// 1/m_s.
@@ -250,13 +346,7 @@ impl<'a> Table<'a> {
                 .collect()
         });
         let inverse = modulus.inv(modulus.reduce(factor.index)).expect("p does not divide m");
-        Self { slots, factor, powers: powers.collect(), inverse }
-    }
-
-    /// u modulo m_s of coordinate e: the slot of t holds α(ζ^{1/t}).
-    fn exponent(&self, e: usize) -> u64 {
-        let back = arith::inv_mod(self.factor.generator, self.factor.index).unwrap_or(1);
-        arith::pow_mod(back, e as u64, self.factor.index)
+        Self { slots, factor, points: factor.points(), powers: powers.collect(), inverse }
     }
 
     /// The exponents of monomial number j on each axis, the last axis fastest.
@@ -303,25 +393,4 @@ impl<'a> Table<'a> {
             galois.mul(&galois.mul(&product, self.power(i, axis.index - low, u)), &difference)
         })
     }
-}
-
-/// A generator of Z_m^* modulo the powers of p, which has the given order; `None` if the quotient
-/// is not cyclic. Prefers one whose order in Z_m^* is no larger (a good dimension).
-fn generator_above(m: u64, p: u64, size: usize) -> Option<u64> {
-    if size == 1 {
-        return Some(1);
-    }
-    let mut powers_of_p = vec![false; m as usize];
-    let mut power = 1 % m;
-    while !powers_of_p[power as usize] {
-        powers_of_p[power as usize] = true;
-        power = power * (p % m) % m;
-    }
-    let primes = arith::factor(size as u64);
-    let generates = |&g: &u64| {
-        arith::gcd(g, m) == 1
-            && primes.iter().all(|&(q, _)| !powers_of_p[arith::pow_mod(g, size as u64 / q, m) as usize])
-    };
-    let good = |g: &u64| arith::pow_mod(*g, size as u64, m) == 1;
-    (2..m).filter(good).find(generates).or_else(|| (2..m).find(generates))
 }

@@ -85,6 +85,44 @@ fn slots_become_coefficients_and_come_back() {
     }
 }
 
+/// The indices of rings up to `most` in which p has slots.
+fn indices(p: u64, most: u64) -> impl Iterator<Item = u64> {
+    (3..=most).filter(move |m| m % 4 != 2 && m % p != 0)
+}
+
+#[test]
+fn every_index_has_evaluation_maps() {
+    for p in [2, 3, 17, 257] {
+        let has_none = |&m: &u64| {
+            let counts =
+                |transform: &dyn SlotTransform| Ok(transform.stage_count(m, p)? + transform.packed_stage_count(m, p)?);
+            let choices =
+                || Transform::AUTOMATIC.choices(m, p)?.into_iter().map(counts).collect::<Result<Vec<usize>>>();
+            evaluation_hypercube(m, p).is_err() || choices().is_err()
+        };
+        assert_eq!(indices(p, 600).filter(has_none).collect::<Vec<u64>>(), Vec::<u64>::new(), "p = {p}");
+    }
+}
+
+/// Thin and packed, on random plaintexts: every ring of up to 24 coefficients, and larger ones with
+/// a power of two beside the first factor (in one stage and in two), in it, and with groups of the
+/// first factor that are not cyclic.
+#[test]
+fn maps_of_every_small_index_are_transforms() {
+    let small = [2, 3, 5, 17].into_iter().flat_map(|p| {
+        let few = move |m: &u64| windlass_ring::kernels::arith::totient(*m) <= 24;
+        indices(p, 90).filter(few).map(move |m| (m, p, 1))
+    });
+    let larger = [(192, 17, 1), (320, 11, 1), (448, 13, 1), (176, 3, 2), (272, 3, 1), (119, 2, 3)];
+    for (m, p, r) in small.chain(larger) {
+        let slots = evaluation_ring(m, p, r).unwrap();
+        for transform in Transform::AUTOMATIC.choices(m, p).unwrap() {
+            check_thin(&slots, transform).unwrap_or_else(|error| panic!("m = {m}, p = {p}: {error}"));
+            check_packed(&slots, transform).unwrap_or_else(|error| panic!("packed, m = {m}, p = {p}: {error}"));
+        }
+    }
+}
+
 #[test]
 fn stages_are_sparse() {
     let slots = evaluation_ring(256, 257, 1).unwrap();
@@ -92,6 +130,10 @@ fn stages_are_sparse() {
     assert!(single.iter().all(|map| map.support().len() <= 3));
     let merged = thin_to_slots(&slots, &Radix2, &[3, 7]).unwrap();
     assert!(merged.iter().zip([3, 4]).all(|(map, k)| map.support().len() <= 2 << k), "{merged:?}");
+    // A factor of 2^8 beside 3: seven doublings in two stages, in place of 128 diagonals.
+    let slots = evaluation_ring(768, 257, 1).unwrap();
+    let stages = [CompositeTensor.evaluation(&slots).unwrap(), CompositeTensor.interpolation(&slots).unwrap()];
+    assert!(stages.iter().all(|one| one.merged.len() == 2 && one.merged.iter().all(|map| map.support().len() <= 31)));
     // Thin: the run with the largest distances wraps around, bad dimension or not.
     let slots = evaluation_ring(256, 17, 1).unwrap();
     let top = &thin_to_slots(&slots, &Radix2, &[2, 3]).unwrap()[0];
@@ -161,9 +203,10 @@ fn transforms_that_a_ring_does_not_have_are_refused() {
 
 #[test]
 fn unsuitable_rings_and_partitions_are_refused() {
-    // 2 has the orders 2, 3 and 5 modulo 3, 7 and 31: all three are needed, and what is left is not
-    // cyclic.
-    assert!(matches!(evaluation_hypercube(651, 2), Err(Error::Unplannable { .. })));
+    let refused = |m, p| evaluation_hypercube(m, p).unwrap_err().to_string();
+    assert!(refused(106, 3).contains("use m/2"), "{}", refused(106, 3));
+    assert!([(105, 7), (64, 2)].iter().all(|&(m, p)| refused(m, p).contains("divides")), "{}", refused(105, 7));
+    assert!(refused(105, 4).contains("not a prime"), "{}", refused(105, 4));
     let refused = |maps: Result<Vec<LinearMap>>, ends: &[usize], count: usize| {
         let wanted = Error::Bootstrap(BootstrapError::Partition { ends: ends.to_vec(), count });
         assert_eq!(maps.err(), Some(wanted), "{ends:?}");

@@ -55,7 +55,7 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
     /// How many of the elementary stages of each thin map may be merged.
     ///
     /// # Errors
-    /// [`Error::Unplannable`] for an m without evaluation maps.
+    /// [`Error::Ring`] for a p that is no prime or divides m.
     fn stage_count(&self, m: u64, p: u64) -> Result<usize>;
 
     /// The thin map from slots to coefficients: integer i becomes a coefficient of the powerful

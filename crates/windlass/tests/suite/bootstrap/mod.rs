@@ -4,6 +4,7 @@ mod bruun;
 mod circuits;
 mod content;
 mod digits;
+mod indices;
 mod input;
 mod one_slot;
 mod packed;
