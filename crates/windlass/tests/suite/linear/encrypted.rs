@@ -121,6 +121,25 @@ fn blocks_grids_doubling_and_packed_constants() {
 }
 
 #[test]
+fn traces_by_doubling_with_keys_for_baby_and_giant_steps() {
+    let ring = ring(47, 2, 2);
+    let trace = LinearMap::trace(&ring).unwrap();
+    let given = KeyStrategy::BabyGiant.elements(2, ring.degree() as u64, true, ring.m());
+    let plaintext = Plaintext::from_slots(&ring, &random_slots(&ring, 2)).unwrap();
+    for scheme in SCHEMES {
+        let client = client(&ring, scheme);
+        let server = client.generate_server([&keys(given.iter().copied())]).unwrap();
+        for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
+            let spec =
+                PlanSpec { strategy: Strategy::DOUBLING, hoisting, keys: Some(given.clone()), ..PlanSpec::default() };
+            let plan = LinearPlan::new(&trace, &spec).unwrap();
+            let output = server.apply(&plan, &encrypt(&client, &plaintext)).unwrap();
+            assert_eq!(decrypt(&client, &output), trace.apply(&plaintext).unwrap(), "{scheme} {hoisting:?}");
+        }
+    }
+}
+
+#[test]
 fn encrypted_matrices_times_encrypted_vectors() {
     for scheme in SCHEMES {
         let ring = ring(31, 2, 2);

@@ -1,9 +1,13 @@
 //! Hoisting modes, forms of constants, doubling, explanations.
 
+use std::sync::Arc;
+
 use windlass::circuits::linear::plan::{Cofactors, Factoring, MapStrategy, Powers, Proposal, Route, Support, Walk};
 use windlass::circuits::{ConstantForm, HoistMode, LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::schemes::clear::Clear;
 use windlass::{Error, Plaintext};
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::KeyStrategy;
 
 use super::common::*;
 
@@ -34,8 +38,7 @@ fn traces_three_ways() {
         let (d, trace) = (ring.degree(), LinearMap::trace(&ring).unwrap());
         let slots = random_slots(&ring, 3);
         let input = Plaintext::from_slots(&ring, &slots).unwrap();
-        let traces: Vec<u64> = slots.chunks(d).map(|x| ring.galois().trace(x)).collect();
-        let expected = Plaintext::from_integers(&ring, &traces).unwrap();
+        let expected = trace_of(&ring, &slots);
         for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
             for strategy in [Strategy::HOISTED, Strategy::DOUBLING, Strategy::BABY_GIANT] {
                 let spec = PlanSpec { strategy, hoisting, ..PlanSpec::default() };
@@ -48,6 +51,44 @@ fn traces_three_ways() {
         assert_eq!(doubling.count().hoisted_automorphisms + doubling.count().extended_automorphisms, steps as usize);
         let scaled = trace.multiplied_by(&input).unwrap();
         check_plan(&scaled, &PlanSpec::with_strategy(Strategy::DOUBLING), &input, &input.multiply(&expected).unwrap());
+    }
+}
+
+/// The trace of `slots` in every slot.
+fn trace_of(ring: &Arc<SlotRing>, slots: &[u64]) -> Plaintext {
+    let traces: Vec<u64> = slots.chunks(ring.degree()).map(|x| ring.galois().trace(x)).collect();
+    Plaintext::from_integers(ring, &traces).unwrap()
+}
+
+/// §8: O(log d) key switches. A step without a key of its own is made of two that have one.
+#[test]
+fn traces_by_doubling_with_keys_for_baby_and_giant_steps() {
+    for (ring, automorphisms) in
+        [(ring(47, 2, 2), 8), (ring(601, 2, 1), 8), (ring(107, 2, 1), 12), (ring(18631, 2, 1), 8)]
+    {
+        let (d, m, trace) = (ring.degree(), ring.m(), LinearMap::trace(&ring).unwrap());
+        let keys = |set: KeyStrategy| Some(set.elements(2, d as u64, true, m));
+        let slots = random_slots(&ring, 5);
+        let (input, expected) = (Plaintext::from_slots(&ring, &slots).unwrap(), trace_of(&ring, &slots));
+        for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
+            let given = keys(KeyStrategy::BabyGiant);
+            let spec = PlanSpec { strategy: Strategy::DOUBLING, keys: given, hoisting, ..PlanSpec::default() };
+            let plan = LinearPlan::new(&trace, &spec).unwrap();
+            assert!(plan.required_keys().is_subset(spec.keys.as_ref().unwrap()));
+            let count = plan.count();
+            let switches = count.automorphisms + count.hoisted_automorphisms + count.extended_automorphisms;
+            assert_eq!(switches, automorphisms, "m = {m}: {}", plan.explain());
+            check_plan(&trace, &spec, &input, &expected);
+        }
+        // With every power the steps are those of the binary digits; with two keys there are none.
+        let spec = |set| PlanSpec { strategy: Strategy::DOUBLING, keys: keys(set), ..PlanSpec::default() };
+        let full = LinearPlan::new(&trace, &spec(KeyStrategy::Full)).unwrap().count();
+        assert_eq!(full.extended_automorphisms, (d.ilog2() + d.count_ones()) as usize - 2);
+        let refused = LinearPlan::new(&trace, &spec(KeyStrategy::Minimal));
+        assert!(matches!(refused, Err(Error::MissingGaloisKey { .. })), "m = {m}");
+        // Of whole key switches the planner prefers fewest.
+        let off = PlanSpec { keys: keys(KeyStrategy::BabyGiant), hoisting: HoistMode::Off, ..PlanSpec::default() };
+        assert!(LinearPlan::new(&trace, &off).unwrap().count().automorphisms <= automorphisms, "m = {m}");
     }
 }
 

@@ -59,7 +59,7 @@ pub(super) fn choose<R: Plannable>(grid: &LinearGrid<R>, spec: &PlanSpec) -> Res
     let representation = grid.representation();
     let ones = grid.constants().filter(|one| representation.is_one(one)).count();
     let axes = representation.axes();
-    let doubling = Doubling::of(&axes, grid);
+    let doubling = Doubling::of(&axes, grid, spec.keys.as_ref());
     let pattern =
         Pattern { shape: (grid.rows(), grid.columns()), axes: &axes, blocks: &grid.supports(), ones, doubling };
     pattern.choose(representation.conductor(), spec)

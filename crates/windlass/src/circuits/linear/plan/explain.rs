@@ -72,9 +72,11 @@ impl<R: Plannable> LinearPlan<R> {
                 let steps: Vec<String> = doubling
                     .steps
                     .iter()
-                    .map(|(step, addend)| match addend {
-                        Addend::Sum => format!("w + X^{step}(w)"),
-                        Addend::Input => format!("v + X^{step}(w)"),
+                    .map(|step| {
+                        let addend = if step.addend == Addend::Sum { "w" } else { "v" };
+                        // The first automorphism stands next to what it is of.
+                        let moved = step.path.iter().fold("w".into(), |w: String, t| format!("X^{t}({w})"));
+                        format!("{addend} + {moved}")
                     })
                     .collect();
                 writeln!(text, "  doubling:  {}", steps.join(", "))?;

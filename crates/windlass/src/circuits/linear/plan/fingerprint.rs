@@ -38,8 +38,9 @@ impl<R: Plannable> LinearPlan<R> {
             }
             Method::Doubling(doubling) => {
                 number(1);
-                for &(step, addend) in &doubling.steps {
-                    [step as usize, usize::from(addend == Addend::Sum)].into_iter().for_each(&mut number);
+                for step in &doubling.steps {
+                    step.path.iter().for_each(|&t| number(t as usize));
+                    number(usize::from(step.addend == Addend::Sum));
                 }
             }
         }

@@ -31,7 +31,7 @@ pub use strategy::{MapStrategy, Proposal, Strategy, Support};
 
 pub(in crate::circuits) use choice::Pattern;
 pub(crate) use choice::{Method, missing_key};
-pub(crate) use doubling::{Addend, Doubling};
+pub(crate) use doubling::{Addend, Doubling, Step};
 pub(crate) use layout::{BATCH, Layout, batch_size};
 pub(crate) use schedule::Schedule;
 pub(crate) use sources::Source;

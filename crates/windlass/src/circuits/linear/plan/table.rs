@@ -127,8 +127,9 @@ table! {
     };
 
     /// `w^{(s+t)} = θ^t(w^{(s)}) + w^{(t)}` for a sum of powers of one automorphism with one
-    /// constant, as the trace: about 2·log2 steps one after the other (§8). For other maps there is
-    /// no such plan.
+    /// constant, as the trace: about 2·log2 steps one after the other, at most 3·log2 with keys for
+    /// baby and giant steps, of which two make up a step that has none (§8). For other maps there
+    /// is no such plan.
     DOUBLING = RepeatedDoubling;
 }
 

@@ -7,7 +7,7 @@ use super::prepares::Prepares;
 use super::work::{Products, Run};
 use super::{narrow, wide};
 use crate::circuits::linear::map::Plannable;
-use crate::circuits::linear::plan::{Addend, Doubling, HoistMode, LinearPlan, Method, missing_key};
+use crate::circuits::linear::plan::{Addend, Doubling, HoistMode, LinearPlan, Method, Step, missing_key};
 use crate::error::{Error, Result};
 use crate::switching::Switching;
 
@@ -103,20 +103,26 @@ fn double<E: Switching>(
     ciphertext: &E::Ciphertext,
 ) -> Result<E::Ciphertext> {
     if hoisting != HoistMode::Double {
-        let step = |sum: E::Ciphertext, &(step, addend): &(u64, Addend)| {
-            let addend = if addend == Addend::Sum { &sum } else { ciphertext };
-            evaluator.add(&evaluator.automorphism(&sum, step)?, addend)
+        let step = |sum: E::Ciphertext, step: &Step| {
+            let mut moved = evaluator.automorphism(&sum, step.path[0])?;
+            for &t in &step.path[1..] {
+                moved = evaluator.automorphism(&moved, t)?;
+            }
+            evaluator.add(&moved, if step.addend == Addend::Sum { &sum } else { ciphertext })
         };
         return doubling.steps.iter().try_fold(ciphertext.clone(), step);
     }
     let input = evaluator.extend(ciphertext)?;
     let mut sum = input.clone();
-    for (index, &(step, addend)) in doubling.steps.iter().enumerate() {
+    for (index, step) in doubling.steps.iter().enumerate() {
         let mut moved = match index {
-            0 => evaluator.hoisted_automorphism(&evaluator.hoist(ciphertext)?, step)?,
-            _ => evaluator.extended_automorphism(&sum, step)?,
+            0 => evaluator.hoisted_automorphism(&evaluator.hoist(ciphertext)?, step.path[0])?,
+            _ => evaluator.extended_automorphism(&sum, step.path[0])?,
         };
-        evaluator.add_extended_assign(&mut moved, if addend == Addend::Sum { &sum } else { &input })?;
+        for &t in &step.path[1..] {
+            moved = evaluator.extended_automorphism(&moved, t)?;
+        }
+        evaluator.add_extended_assign(&mut moved, if step.addend == Addend::Sum { &sum } else { &input })?;
         sum = moved;
     }
     evaluator.mod_down(sum)
