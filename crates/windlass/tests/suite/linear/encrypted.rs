@@ -11,16 +11,16 @@ use super::combinations::{allowed, key_set};
 use super::common::*;
 use crate::fixture::{SCHEMES, chain, context_over, keys};
 
-fn client(ring: &SlotRing, scheme: Scheme) -> Client {
+pub fn client(ring: &SlotRing, scheme: Scheme) -> Client {
     let context = context_over(ring, scheme, chain(ring.m(), &[45; 5], &[50; 2]));
     context.generate_keys_from_seed([], 9).unwrap().0
 }
 
-fn encrypt(client: &Client, plaintext: &Plaintext) -> Ciphertext {
+pub fn encrypt(client: &Client, plaintext: &Plaintext) -> Ciphertext {
     client.encrypt_plaintext(plaintext).unwrap()
 }
 
-fn decrypt(client: &Client, ciphertext: &Ciphertext) -> Plaintext {
+pub fn decrypt(client: &Client, ciphertext: &Ciphertext) -> Plaintext {
     client.decrypt_plaintext(ciphertext).unwrap()
 }
 

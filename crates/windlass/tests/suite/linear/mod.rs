@@ -1,8 +1,10 @@
 //! Linear maps and plans on the exact mock, against plain matrix products on the slots.
 
+mod block_columns;
 mod builders;
 mod combinations;
 mod common;
+mod counted;
 mod encrypted;
 mod full_size;
 mod grids;

@@ -178,7 +178,7 @@ fn binary(support: &Support<'_>) -> Vec<Proposal> {
 }
 
 fn wrong_rule(support: &Support<'_>) -> Vec<Proposal> {
-    let walk = Walk { powers: Powers::Iterate { stride: 0 }, cofactors: Cofactors::Joint };
+    let walk = Walk { powers: Powers::Iterate { stride: 0 }, cofactors: Cofactors::Joint, shared: true };
     let outer = vec![false; support.axes.list().len()];
     vec![Proposal::Rule(Factoring { split: 0, babies: 2, origin: 0, outer, inputs: walk, outputs: Walk::MERGED })]
 }

@@ -167,3 +167,59 @@ pub(crate) fn missing_key(element: u64) -> Error {
     let make_with = "LinearPlan::required_keys, or plan for the keys there are with PlanSpec::with_keys".to_owned();
     Error::MissingGaloisKey { element, make_with }
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass_ring::slots::Hypercube;
+
+    use super::super::spec::HoistMode;
+    use super::super::strategy::Strategy;
+    use super::*;
+    use crate::circuits::linear::map::Axis;
+
+    /// What a plan of the block map along the longest dimension takes, for p = 2.
+    fn block_count(m: u64, generators: Option<&[u64]>, strategy: Strategy, hoisting: HoistMode) -> OperationCount {
+        let cube = match generators {
+            Some(generators) => Hypercube::with_generators(m, 2, generators).unwrap(),
+            None => Hypercube::automatic(m, 2).unwrap(),
+        };
+        let dimensions = cube.dimensions();
+        let longest = (0..dimensions.len()).max_by_key(|&s| dimensions[s].size).unwrap();
+        let mut list: Vec<Axis> =
+            dimensions.iter().map(|s| Axis { generator: s.generator, size: s.size, frobenius: false }).collect();
+        list.push(Axis { generator: 2, size: cube.slot_degree(), frobenius: true });
+        let (frobenius, size) = (list.len() - 1, list[longest].size);
+        let axes = Axes::new(m, list);
+        let powers = |i: usize| {
+            let axes = &axes;
+            (0..cube.slot_degree()).map(move |j| axes.product(axes.power(longest, i), axes.power(frobenius, j)))
+        };
+        let blocks = BTreeMap::from([((0, 0), (0..size).flat_map(powers).collect::<BTreeSet<u64>>())]);
+        let pattern = Pattern { shape: (1, 1), axes: &axes, blocks: &blocks, ones: 0, doubling: None };
+        let spec = PlanSpec { strategy, hoisting, ..PlanSpec::default() };
+        pattern.choose(m, &spec).unwrap().count
+    }
+
+    #[test]
+    fn block_maps_of_the_paper_with_its_key_sets() {
+        // D and d, decompositions of B/H on either side, key switches of B/N: by §2.5 and §5.1.
+        let rings: [(u64, Option<&[u64]>, [usize; 2], [usize; 2], usize); 5] = [
+            (24295, Some(&[16386, 16427]), [42, 28], [6, 45], 71 + 45),
+            (24295, Some(&[53, 42]), [42, 28], [6, 45], 71 + 45),
+            (18631, Some(&[17, 1177]), [120, 25], [11, 40], 218 + 40),
+            (18631, Some(&[7, 626]), [120, 25], [11, 40], 218 + 40),
+            (15709, None, [682, 22], [26, 34], 1311 + 34),
+        ];
+        for (m, generators, [size, d], [inner, outer], whole) in rings {
+            let count = |strategy, hoisting| block_count(m, generators, strategy, hoisting);
+            let hoisted = count(Strategy::TWO_LEVEL_HOISTED, HoistMode::Single);
+            assert_eq!([hoisted.hoists, hoisted.automorphisms], [inner, outer], "m = {m}");
+            assert_eq!([hoisted.hoisted_automorphisms, hoisted.constant_products], [size - 1, size * d]);
+            assert_eq!(count(Strategy::ONE_BY_ONE, HoistMode::Off).automorphisms, whole, "m = {m}");
+            let shared = count(Strategy::TWO_LEVEL_SHARED, HoistMode::Double);
+            assert!(shared.hoists + shared.extended_automorphisms < inner + d, "m = {m}: {shared}");
+            let full = count(Strategy::BLOCK, HoistMode::Single);
+            assert_eq!([full.hoists, full.hoisted_automorphisms, full.automorphisms], [1, size - 1, d - 1]);
+        }
+    }
+}

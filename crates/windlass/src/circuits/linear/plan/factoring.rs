@@ -34,6 +34,9 @@ pub enum Cofactors {
     Joint,
     /// First the cofactor axis by axis, then the power.
     PerAxis,
+    /// First the cofactor axis by axis, by a long step of a multiple of `⌈√size⌉` and a short one,
+    /// then the power.
+    TwoLevel,
     /// First the cofactor axis by axis in unit steps, then the power.
     Iterate,
 }
@@ -45,6 +48,9 @@ pub struct Walk {
     pub powers: Powers,
     /// To the rest.
     pub cofactors: Cofactors,
+    /// Whether a step that several ways begin with is taken once; else every element has a way of
+    /// its own.
+    pub shared: bool,
 }
 
 /// The way to one automorphism `t = Π output · Π input`: steps from the ciphertext to an input, and
@@ -60,7 +66,7 @@ pub struct Route {
 
 impl Walk {
     /// One automorphism for each element.
-    pub const MERGED: Self = Self { powers: Powers::Direct, cofactors: Cofactors::Merge };
+    pub const MERGED: Self = Self { powers: Powers::Direct, cofactors: Cofactors::Merge, shared: true };
 
     /// The steps from the identity to `t`.
     fn steps(self, axes: &Axes, split: usize, t: u64) -> Vec<u64> {
@@ -74,6 +80,12 @@ impl Walk {
         match self.cofactors {
             Cofactors::Merge | Cofactors::Joint => steps.push(axes.product(t, axes.inverse(power))),
             Cofactors::PerAxis => steps.extend(exponents.iter().enumerate().map(|(s, &e)| axes.power(s, e))),
+            Cofactors::TwoLevel => {
+                for (s, &e) in exponents.iter().enumerate() {
+                    let short = e % ceil_sqrt(axes.list()[s].size);
+                    steps.extend([axes.power(s, e - short), axes.power(s, short)]);
+                }
+            }
             Cofactors::Iterate => {
                 for (s, &e) in exponents.iter().enumerate() {
                     steps.extend(std::iter::repeat_n(axes.power(s, 1), e));
@@ -93,6 +105,13 @@ impl Walk {
         }
         steps
     }
+}
+
+/// `⌈√size⌉`: the baby steps of an axis where keys are for baby and giant steps (Halevi–Shoup 2018,
+/// §2.5).
+pub(super) fn ceil_sqrt(size: usize) -> usize {
+    let root = size.isqrt();
+    root + usize::from(root * root < size)
 }
 
 /// A rule that writes each element as `output · input`.
@@ -149,5 +168,15 @@ impl Factoring {
             }
         }
         output
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ceil_sqrt;
+
+    #[test]
+    fn square_roots_are_rounded_up() {
+        assert_eq!([1, 2, 4, 5, 16, 17].map(ceil_sqrt), [1, 2, 2, 3, 4, 5]);
     }
 }

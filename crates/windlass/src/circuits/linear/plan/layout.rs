@@ -30,18 +30,26 @@ impl Layout {
         let (axes, elements) = (support.axes, support.elements);
         match proposal {
             Proposal::Doubling => Ok(None),
-            Proposal::Rule(rule) => Self::by_routes(support, elements.iter().map(|&t| rule.route(axes, t))).map(Some),
+            Proposal::Rule(rule) => {
+                let shared = [rule.inputs.shared, rule.outputs.shared];
+                Self::by_routes(support, shared, elements.iter().map(|&t| rule.route(axes, t))).map(Some)
+            }
             Proposal::Routes(routes) if routes.len() != elements.len() => {
                 Err(format!("it gives {} routes to {} automorphisms", routes.len(), elements.len()))
             }
-            Proposal::Routes(routes) => Self::by_routes(support, routes.iter().cloned()).map(Some),
+            Proposal::Routes(routes) => Self::by_routes(support, [true; 2], routes.iter().cloned()).map(Some),
         }
     }
 
-    /// Routes to all elements of the support, in their order, joined into trees.
-    fn by_routes(support: &Support<'_>, routes: impl Iterator<Item = Route>) -> Result<Self, String> {
+    /// Routes to all elements of the support, in their order, joined into trees of inputs and of
+    /// outputs, in which ways share steps or do not.
+    fn by_routes(
+        support: &Support<'_>,
+        shared: [bool; 2],
+        routes: impl Iterator<Item = Route>,
+    ) -> Result<Self, String> {
         let m = support.m;
-        let (mut inputs, mut outputs) = (Tree::new(m), Tree::new(m));
+        let [mut inputs, mut outputs] = shared.map(|shared| Tree::new(m, shared));
         let mut rows: Vec<Vec<(usize, u64)>> = vec![Vec::new()];
         for (&t, route) in support.elements.iter().zip(routes) {
             let (o, i) = (outputs.reach(route.output), inputs.reach(route.input));

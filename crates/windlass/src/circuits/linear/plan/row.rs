@@ -1,6 +1,6 @@
 //! A strategy as data: what it splits, how it walks, where cofactors go.
 
-use super::factoring::{Cofactors, Factoring, Powers, Walk};
+use super::factoring::{Cofactors, Factoring, Powers, Walk, ceil_sqrt};
 use super::spread::Spread;
 use super::strategy::{MapStrategy, Proposal, Support};
 
@@ -10,6 +10,10 @@ pub(super) enum Split {
     /// The one that the support fills most, as in the papers; where keys are given, any that it
     /// spreads over.
     Fullest,
+    /// The one that the support fills most, whatever keys are given.
+    Longest,
+    /// Each that it spreads over but for that one.
+    Shorter,
     /// Any that it spreads over.
     Any,
 }
@@ -36,8 +40,10 @@ pub(super) enum Reach {
     Unit,
     /// By steps of the number of baby steps.
     Giant,
-    /// A giant step, then a baby step.
+    /// A giant step, which is taken once for all baby steps behind it, then a baby step.
     TwoLevel,
+    /// A giant step and a baby step for each by itself.
+    OneByOne,
 }
 
 /// Which side takes the cofactors: the parts of the support off the split axis (`{1}` in a good
@@ -81,6 +87,16 @@ impl Row {
         }
     }
 
+    /// Which axes are split in turn.
+    fn split_axes(&self, spread: &Spread, narrow: bool) -> Vec<usize> {
+        let mut axes = spread.split_axes(narrow);
+        if self.split == Split::Shorter {
+            let longest = spread.split_axes(true);
+            axes.retain(|axis| !longest.contains(axis));
+        }
+        axes
+    }
+
     /// Which axes off the split one go to the outputs.
     fn placements(&self, spread: &Spread, split: usize) -> Vec<Vec<bool>> {
         let axes = 0..spread.used.len();
@@ -108,9 +124,9 @@ impl Reach {
             Reach::Direct => Powers::Direct,
             Reach::Unit => Powers::Iterate { stride: 1 },
             Reach::Giant => Powers::Iterate { stride: babies },
-            Reach::TwoLevel => Powers::TwoLevel { stride: babies },
+            Reach::TwoLevel | Reach::OneByOne => Powers::TwoLevel { stride: babies },
         };
-        Walk { powers, cofactors }
+        Walk { powers, cofactors, shared: self != Reach::OneByOne }
     }
 }
 
@@ -127,17 +143,21 @@ impl MapStrategy for Row {
         self.babies != Babies::Axis
     }
 
+    fn is_general(&self) -> bool {
+        self.split != Split::Shorter
+    }
+
     fn proposals(&self, support: &Support<'_>, babies: Option<usize>) -> Vec<Proposal> {
         let spread = Spread::of(support);
-        let narrow = support.keys.is_none() && self.split == Split::Fullest;
+        let narrow = self.split == Split::Longest || support.keys.is_none() && self.split == Split::Fullest;
         let mut list = Vec::new();
-        for split in spread.split_axes(narrow) {
+        for split in self.split_axes(&spread, narrow) {
             let size = support.axes.list()[split].size;
             let spare = self.spares_keys && narrow && spread.cofactors(support, split) > 2;
             let cofactors = if spare { &self.cofactors[self.cofactors.len() - 1..] } else { self.cofactors };
             for steps in self.sizes(support, split, babies) {
                 // Two levels of inputs leave nothing to the outputs.
-                let babies = if self.inputs == Reach::TwoLevel { size } else { steps };
+                let babies = if matches!(self.inputs, Reach::TwoLevel | Reach::OneByOne) { size } else { steps };
                 for &cofactors in cofactors {
                     let (inputs, outputs) = (self.inputs.walk(steps, cofactors), self.outputs.walk(steps, cofactors));
                     for outer in self.placements(&spread, split) {
@@ -153,12 +173,6 @@ impl MapStrategy for Row {
         }
         list
     }
-}
-
-/// `⌈√size⌉`.
-fn ceil_sqrt(size: usize) -> usize {
-    let root = size.isqrt();
-    root + usize::from(root * root < size)
 }
 
 /// Baby counts to price: all of a small axis; for a larger one those that make the giant count as
@@ -190,6 +204,5 @@ mod tests {
         assert_eq!(candidate_sizes(5, std::iter::empty()), [1, 2, 3, 4, 5]);
         let sizes = candidate_sizes(682, std::iter::once(99));
         assert!(sizes.contains(&29) && sizes.contains(&682) && sizes.contains(&99) && sizes.len() < 64);
-        assert_eq!((ceil_sqrt(16), ceil_sqrt(17), ceil_sqrt(1)), (4, 5, 1));
     }
 }

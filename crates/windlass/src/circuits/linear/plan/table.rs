@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 
-use super::factoring::Cofactors::{Iterate, Joint, Merge, PerAxis};
-use super::row::Reach::{Direct, Giant, Merged, TwoLevel, Unit};
+use super::factoring::Cofactors::{self, Iterate, Joint, Merge, PerAxis};
+use super::row::Reach::{Direct, Giant, Merged, OneByOne, TwoLevel, Unit};
 use super::row::{Babies, Placement, Row, Split};
 use super::strategy::{MapStrategy, Proposal, Strategy, Support};
 use crate::error::Error;
@@ -20,6 +20,29 @@ const ROW: Row = Row {
     cofactors: &[Joint, PerAxis],
     placement: Placement::Any,
     spares_keys: false,
+};
+
+/// Algorithms 4 and 5 with full keys.
+const BLOCK: Row = Row {
+    name: "block",
+    citation: "Halevi–Shoup 2018, §6.6 and §6.7, Algorithms 4 and 5",
+    split: Split::Longest,
+    babies: Babies::Axis,
+    outputs: Direct,
+    cofactors: &[Merge, PerAxis, Iterate],
+    placement: Placement::Outputs,
+    ..ROW
+};
+
+/// The same with keys for baby and giant steps on every axis: many cofactors are reached by two
+/// steps each, a few (θ^{−D} in a bad dimension) by one.
+const BLOCK_BY_STEPS: Row = Row {
+    babies: Babies::Root,
+    inputs: TwoLevel,
+    outputs: OneByOne,
+    cofactors: &[Joint, Cofactors::TwoLevel],
+    spares_keys: true,
+    ..BLOCK
 };
 
 /// Writes the table: a constant of [`Strategy`] for each row, and the list of them.
@@ -79,27 +102,49 @@ table! {
         ..ROW
     };
 
-    /// All powers of one axis hoisted, all cofactors as outputs (§6.6 and §6.7, Algorithms 4 and 5;
-    /// §6.2 in a bad dimension).
-    BLOCK = Row {
-        name: "block",
-        citation: "Halevi–Shoup 2018, §6.6 and §6.7, Algorithms 4 and 5",
-        babies: Babies::Axis,
-        outputs: Direct,
-        cofactors: &[Merge, PerAxis, Iterate],
-        placement: Placement::Outputs,
-        ..ROW
+    /// All powers of the longer axis hoisted, all cofactors as outputs (§6.6 and §6.7, Algorithms 4
+    /// and 5; §6.2 in a bad dimension). The longer axis is θ, or σ where d > D.
+    BLOCK = BLOCK;
+
+    /// [`Strategy::BLOCK`] with the roles of θ and σ exchanged: the powers of a shorter axis
+    /// hoisted, the longer one among the outputs. For maps along one axis there is no such plan.
+    BLOCK_SWAPPED = Row {
+        name: "block-swapped",
+        citation: "Halevi–Shoup 2018, §6.6 and §6.7, roles of θ and σ exchanged",
+        split: Split::Shorter,
+        ..BLOCK
     };
 
-    /// Full multiplication from baby-step/giant-step keys: giant steps hoisted, each decomposed
-    /// again for the baby steps (§5.1, column B/FH).
+    /// [`Strategy::BLOCK`] with baby-step/giant-step keys, g = ⌈√D⌉: the giant steps are hoisted
+    /// and each is decomposed again for the baby steps, h = ⌈D/g⌉ decompositions in all (§5.1); each
+    /// output is brought back by itself in one or two steps (§2.5). Columns B/FH and B/H.
     TWO_LEVEL_HOISTED = Row {
         name: "two-level-hoisted",
-        citation: "Halevi–Shoup 2018, §5.1, column B/FH",
-        babies: Babies::Root,
-        inputs: TwoLevel,
-        placement: Placement::Inputs,
-        ..ROW
+        citation: "Halevi–Shoup 2018, §5.1 with Algorithms 4 and 5, columns B/FH and B/H",
+        ..BLOCK_BY_STEPS
+    };
+
+    /// The same without sharing anything: one or two steps for each power, on either side (§2.5;
+    /// what HElib did at first). Columns B/FN and B/N.
+    ONE_BY_ONE = Row {
+        name: "one-by-one",
+        citation: "Halevi–Shoup 2018, §2.5 with Algorithms 4 and 5, columns B/FN and B/N",
+        inputs: OneByOne,
+        ..BLOCK_BY_STEPS
+    };
+
+    /// [`Strategy::TWO_LEVEL_HOISTED`] with giant steps shared by the outputs too:
+    /// `Σ_k σ^{gk}(Σ_j σ^j(w_{j+gk}))` takes d − 1 automorphisms for any number of keys. Cofactors
+    /// go where they are cheapest.
+    TWO_LEVEL_SHARED = Row {
+        name: "two-level-shared",
+        citation: "as two-level-hoisted, giant steps shared by outputs",
+        split: Split::Fullest,
+        outputs: Direct,
+        cofactors: &[Joint, PerAxis, Cofactors::TwoLevel],
+        placement: Placement::Any,
+        spares_keys: false,
+        ..BLOCK_BY_STEPS
     };
 
     /// Iterated baby steps and Horner's rule over the giant steps: keys for θ and θ^g, and one for
@@ -180,7 +225,7 @@ impl Default for Strategy {
 
 impl Strategy {
     /// The named strategies that every map has a plan by; [`Strategy::AUTOMATIC`] chooses from
-    /// them, and tries [`Strategy::DOUBLING`] too.
+    /// them, and tries [`Strategy::BLOCK_SWAPPED`] and [`Strategy::DOUBLING`] too.
     pub fn candidates() -> impl Iterator<Item = Strategy> + Clone {
         Self::ALL.iter().copied().filter(|strategy| strategy.is_general() && *strategy != Self::AUTOMATIC)
     }

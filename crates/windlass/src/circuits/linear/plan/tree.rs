@@ -25,36 +25,52 @@ pub(crate) struct Node {
 pub(crate) struct Tree {
     m: u64,
     nodes: Vec<Node>,
+    /// By element: its node, or, where ways share no steps, the node that a way to it ends at.
     index: HashMap<u64, usize>,
+    shared: bool,
 }
 
 impl Tree {
-    /// The root alone.
-    pub(crate) fn new(m: u64) -> Self {
+    /// The root alone. Ways that share steps go through one node for each element; otherwise each
+    /// has nodes of its own, but for its end.
+    pub(crate) fn new(m: u64, shared: bool) -> Self {
         let root = Node { parent: None, step: 1, element: 1, depth: 0 };
-        Self { m, nodes: vec![root], index: HashMap::from([(1, 0)]) }
+        Self { m, nodes: vec![root], index: HashMap::from([(1, 0)]), shared }
     }
 
     /// Walks from the root by the given steps, adding what is missing; returns the node reached.
     /// Identity steps are skipped.
     pub(crate) fn reach(&mut self, steps: impl IntoIterator<Item = u64>) -> usize {
-        let mut node = 0;
-        for step in steps.into_iter().map(|step| step % self.m) {
-            if step == 1 {
-                continue;
+        let steps: Vec<u64> = steps.into_iter().map(|step| step % self.m).filter(|&step| step != 1).collect();
+        if !self.shared {
+            let end = steps.iter().fold(1, |element, step| element * step % self.m);
+            if let Some(&known) = self.index.get(&end) {
+                return known;
             }
+            let node = steps.into_iter().fold(0, |node, step| self.push(node, step));
+            self.index.insert(end, node);
+            return node;
+        }
+        let mut node = 0;
+        for step in steps {
             let element = self.nodes[node].element * step % self.m;
             node = match self.index.get(&element) {
                 Some(&known) => known,
                 None => {
-                    let depth = self.nodes[node].depth + 1;
-                    self.nodes.push(Node { parent: Some(node), step, element, depth });
-                    self.index.insert(element, self.nodes.len() - 1);
-                    self.nodes.len() - 1
+                    let next = self.push(node, step);
+                    self.index.insert(element, next);
+                    next
                 }
             };
         }
         node
+    }
+
+    /// A new node, one step from another.
+    fn push(&mut self, parent: usize, step: u64) -> usize {
+        let Node { element, depth, .. } = self.nodes[parent];
+        self.nodes.push(Node { parent: Some(parent), step, element: element * step % self.m, depth: depth + 1 });
+        self.nodes.len() - 1
     }
 
     /// The nodes; parents come before their children, the root is first.
@@ -107,12 +123,12 @@ mod tests {
 
     #[test]
     fn a_path_and_a_star() {
-        let mut path = Tree::new(31);
+        let mut path = Tree::new(31, true);
         assert_eq!(path.reach([3, 3, 3]), 3);
         assert_eq!(path.reach([3, 3]), 2);
         assert_eq!((path.depth(), path.nodes()[3].element), (3, 27));
         assert_eq!(path.steps().collect::<Vec<_>>(), [3, 3, 3]);
-        let mut star = Tree::new(31);
+        let mut star = Tree::new(31, true);
         star.reach([3]);
         star.reach([9]);
         assert_eq!((star.reach([1, 1]), star.depth(), star.parents(&[true; 3])), (0, 1, vec![true, false, false]));
@@ -121,5 +137,17 @@ mod tests {
         assert_eq!(star.links(&[true; 3]), [false; 3]);
         assert_eq!(star.reaching(vec![false, false, true]), [true, false, true]);
         assert_eq!(path.reaching(vec![false, false, true, false]), [true, true, true, false]);
+    }
+
+    #[test]
+    fn ways_that_share_nothing_but_their_ends() {
+        let mut apart = Tree::new(31, false);
+        let ends = [apart.reach([9, 3]), apart.reach([9]), apart.reach([9, 9]), apart.reach([27, 1])];
+        // The way to 9 has its own node, beside that on the way to 27, which is reached once.
+        assert_eq!((ends, apart.nodes().len()), ([2, 3, 5, 2], 6));
+        assert_eq!(apart.nodes()[ends[2]].element, 81 % 31);
+        assert_eq!(apart.parents(&[true; 6]), [true, true, false, false, true, false]);
+        let mut shared = Tree::new(31, true);
+        assert_eq!([shared.reach([9, 3]), shared.reach([9]), shared.reach([9, 9])], [2, 1, 3]);
     }
 }

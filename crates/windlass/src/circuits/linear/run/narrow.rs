@@ -41,11 +41,12 @@ fn total<E: Switching>(
 }
 
 impl<E: Switching> Run<'_, E> {
-    /// Makes the inputs in base `Q`, level by level.
+    /// Makes the inputs in base `Q`, level by level; what only others are made from is let go.
     pub(super) fn inputs(&self) -> Result<Inputs<E>> {
         let nodes = self.layout.inputs.nodes();
         let mut inputs: Inputs<E> = Vec::new();
-        for (ciphertext, made) in self.inputs.iter().zip(&self.schedule.made) {
+        for (column, (ciphertext, made)) in self.inputs.iter().zip(&self.schedule.made).enumerate() {
+            let wanted = &self.schedule.wanted[column];
             let mut of_column: Vec<Option<E::Ciphertext>> = vec![None; nodes.len()];
             of_column[0] = Some((*ciphertext).clone());
             let parents = self.layout.inputs.parents(made);
@@ -73,6 +74,8 @@ impl<E: Switching> Run<'_, E> {
                 };
                 let images: Vec<E::Ciphertext> = next.par_iter().map(images).collect::<Result<_>>()?;
                 next.iter().zip(images).for_each(|(&i, image)| of_column[i] = Some(image));
+                let passed = (0..nodes.len()).filter(|&i| nodes[i].depth + 1 == level && !wanted[i]);
+                passed.for_each(|i| of_column[i] = None);
             }
             inputs.push(of_column);
         }
