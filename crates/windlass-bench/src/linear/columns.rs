@@ -36,7 +36,8 @@ impl Column {
             true => Strategy::BABY_GIANT_INNER.with_babies(babies),
             false => Strategy::BABY_GIANT.with_babies(babies),
         };
-        let two_level = Strategy::TWO_LEVEL_HOISTED.with_babies(babies);
+        // Full multiplication with baby-step keys; ⌈√·⌉ of the axis that is hoisted.
+        let (two_level, one_by_one) = (Strategy::TWO_LEVEL_HOISTED, Strategy::ONE_BY_ONE);
         let mut best = column("best", Strategy::AUTOMATIC, double);
         (best.threaded, best.ours) = (true, true);
         let mut minimal = column("minimal", Strategy::HORNER, double);
@@ -50,7 +51,7 @@ impl Column {
                     column("B/BH", baby_giant, single),
                     column("B/BN", baby_giant, off),
                     column("B/FH", two_level, single),
-                    column("B/FN", two_level, off),
+                    column("B/FN", one_by_one, off),
                     column("F/FH", Strategy::BLOCK, single),
                     column("F/FN", Strategy::BLOCK, off),
                     column("B/B+", baby_giant, double),
@@ -62,9 +63,10 @@ impl Column {
                 vec![
                     column("M/", Strategy::ITERATION, off),
                     column("B/H", two_level, single),
-                    column("B/N", two_level, off),
+                    column("B/N", one_by_one, off),
                     column("F/H", Strategy::BLOCK, single),
                     column("F/N", Strategy::BLOCK, off),
+                    column("B/+", Strategy::TWO_LEVEL_SHARED, double),
                     column("F/+", Strategy::BLOCK, double),
                 ]
             }
@@ -74,5 +76,37 @@ impl Column {
             }
         };
         [best, minimal].into_iter().chain(paper).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use windlass::circuits::{LinearMap, LinearPlan};
+    use windlass_kernels::Isa;
+    use windlass_ring::slots::SlotRing;
+
+    use super::*;
+
+    #[test]
+    fn columns_of_block_maps_are_the_papers() {
+        // D = 18 in 5 baby and 4 giant steps, d = 7 in 3 and 3.
+        let ring = Arc::new(SlotRing::new(127, 2, 1, Isa::Portable).unwrap());
+        let entry = |c: usize, i: usize, k: usize, out: &mut [u64]| {
+            out.iter_mut().enumerate().for_each(|(x, out)| *out = (c + i * i + 3 * k + x * (i + k) + x / 3) as u64 & 1);
+        };
+        let map = LinearMap::block_matmul_1d(&ring, 0, entry).unwrap();
+        let of = |name: &str| {
+            let columns = Column::of(Kind::Block, 18, false);
+            let column = columns.into_iter().find(|column| column.name == name).unwrap();
+            let count = LinearPlan::new(&map, &column.spec).unwrap().count();
+            (count.hoists, count.hoisted_automorphisms, count.automorphisms)
+        };
+        assert_eq!(of("F/H"), (1, 17, 6));
+        assert_eq!(of("F/N"), (0, 0, 17 + 6));
+        assert_eq!(of("B/H"), (4, 17, 8));
+        assert_eq!(of("B/N"), (0, 0, 27 + 8));
+        assert_eq!(of("M/"), (0, 0, 17 + 6));
     }
 }
