@@ -97,8 +97,8 @@ nightly: setup constant-time
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
 	$(CARGO) build --release --locked --package windlass-bench
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
-	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --bfv
-	target/release/windlass-bench bootstrap --threads 4 --preset boot_n32768_p257 --bfv
+	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631 --packed --scheme bfv
+	target/release/windlass-bench bootstrap --threads 4 --preset boot_n32768_p257 --scheme bfv
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_ma24_set2_p8191
 	target/release/windlass-bench hammer --minutes 20 --threads 4
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::circuit::{Asked, Circuit};
 use crate::record::Record;
 
 /// One measured preset.
@@ -24,6 +25,9 @@ pub struct Refresh {
     pub preset: String,
     pub mode: String,
     pub scheme: String,
+    /// What made the circuit; older records do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub circuit: Option<Circuit>,
     pub slots: usize,
     pub slot_bits: f64,
     pub security_bits: f64,
@@ -47,7 +51,8 @@ pub struct Refresh {
 /// By what a later record replaces an earlier one.
 pub fn key(record: &Measured) -> impl PartialEq + use<> {
     let of = &record.of;
-    (of.preset.clone(), of.mode.clone(), of.scheme.clone(), record.threads)
+    let asked = of.circuit.as_ref().map_or_else(Asked::default, |circuit| circuit.asked.clone());
+    (of.preset.clone(), of.mode.clone(), of.scheme.clone(), asked, record.threads)
 }
 
 /// For the terminal.

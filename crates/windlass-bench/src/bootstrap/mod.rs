@@ -1,5 +1,6 @@
 //! `windlass-bench bootstrap`: time, capacity and memory by stage, the result verified.
 
+mod circuit;
 mod digits_table;
 mod figures;
 mod page;
@@ -27,6 +28,7 @@ use crate::record::Record;
 use crate::ring_args::Moduli;
 use crate::threads::with_threads;
 use crate::{machine, record};
+use circuit::Circuit;
 use figures::{Measured, Refresh, StageFigure};
 
 /// Arguments of `bootstrap`.
@@ -63,9 +65,9 @@ pub struct Bootstrap {
     /// How packed ciphertexts come apart: automatic, constants, monomials or monomials-in-slots.
     #[arg(long, default_value = "automatic")]
     unpacking: Unpacking,
-    /// BFV instead of BGV.
-    #[arg(long)]
-    bfv: bool,
+    /// BGV, BFV, or both, one after the other.
+    #[arg(long, value_delimiter = ',', default_value = "bgv", value_name = "SCHEMES")]
+    scheme: Vec<Scheme>,
     /// The method of digit removal.
     #[arg(long, default_value = "automatic")]
     digits: Method,
@@ -125,9 +127,14 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     println!("{}", machine::describe());
     // A record that cannot be written is refused before anything is measured.
     args.record.as_ref().map_or(Ok(()), |path| record::open(path).map(drop))?;
-    let measured = with_threads(args.threads, || measure(args, &preset))?;
-    if let (Some(path), Some(measured)) = (&args.record, measured) {
-        record::append(path, &[measured])?;
+    if args.explain {
+        println!("{}", plan(&preset)?.explain());
+        return Ok(());
+    }
+    for &scheme in &args.scheme {
+        machine::reset_peak();
+        let measured = with_threads(args.threads, || measure(args, &preset, scheme))?;
+        args.record.as_ref().map_or(Ok(()), |path| record::append(path, &[measured]))?;
     }
     Ok(())
 }
@@ -153,8 +160,7 @@ fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::Error
     let mut preset = match (args.m, args.p, args.m.and_then(|m| args.moduli.spec(m))) {
         (Some(m), Some(p), Some(spec)) => {
             let name = format!("m={m} p^r={p}^{} {}", args.r, args.moduli.name().unwrap_or_default());
-            let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
-            let params = Params::new(&name, scheme, (p, args.r), None, spec)?;
+            let params = Params::new(&name, Scheme::Bgv, (p, args.r), None, spec)?;
             BootstrapPreset { params, spec: BootstrapSpec { mode, ..BootstrapSpec::default() } }
         }
         _ => BootstrapPreset::named(&args.preset, mode)?,
@@ -173,19 +179,16 @@ fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::Error
     Ok(preset)
 }
 
-fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Measured>, Error> {
+fn plan(preset: &BootstrapPreset) -> Result<BootstrapPlan, Error> {
+    let modulus = (preset.params.p(), preset.params.r());
+    BootstrapPlan::new(preset.params.rlwe(), modulus, preset.spec.clone())
+}
+
+fn measure(args: &Bootstrap, preset: &BootstrapPreset, scheme: Scheme) -> Result<Measured, Error> {
     let start = Instant::now();
-    let plan = Arc::new(BootstrapPlan::new(
-        preset.params.rlwe(),
-        (preset.params.p(), preset.params.r()),
-        preset.spec.clone(),
-    )?);
+    let plan = Arc::new(plan(preset)?);
     let plan_seconds = start.elapsed().as_secs_f64();
-    println!("{}", plan.explain());
-    if args.explain {
-        return Ok(None);
-    }
-    let scheme = if args.bfv { Scheme::Bfv } else { Scheme::Bgv };
+    println!("{scheme}: {}", plan.explain());
     let context = Context::for_bootstrapping(preset.params.clone().with_scheme(scheme), preset.spec.clone())?;
     let start = Instant::now();
     let (client, server) = context.generate_keys_from_seed([&plan], args.seed)?;
@@ -221,8 +224,9 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Measured
     let capacity_out = engine.capacity(&median.image);
     let of = Refresh {
         preset: preset.params.name().into(),
-        mode: if args.packed { "packed" } else { "thin" }.into(),
+        mode: preset.spec.mode.to_string(),
         scheme: scheme.to_string(),
+        circuit: Some(Circuit::of(&plan, args.weight)),
         slots: slots.slots(),
         slot_bits,
         security_bits: preset.params.rlwe().security().bits,
@@ -250,7 +254,7 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset) -> Result<Option<Measured
         of,
     };
     figures::print(&measured);
-    Ok(Some(measured))
+    Ok(measured)
 }
 
 /// Random values in all places.

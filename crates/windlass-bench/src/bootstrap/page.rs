@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::circuit::Circuit;
 use super::figures::Measured;
 use super::peers::{MA_SETS, PEERS, Peer};
 use crate::page::{Table, distinct, or_dash, seconds};
@@ -38,7 +39,8 @@ pub fn text(all: &[Measured]) -> String {
          compared. Seconds are those of the median run, of the processor on one thread and of the clock on\n\
          several; \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is\n\
          that of the main and of the ephemeral key. Throughput is remaining capacity times slot bits a\n\
-         second.\n\n![Seconds of a refresh beside others](bootstrapping.svg)\n",
+         second. The circuit is front end, transform with the ends of merged stages to the coefficients and\n\
+         to the slots, unpacking, digit method; records before 22 November 2026 do not say it.\n\n![Seconds of a refresh beside others](bootstrapping.svg)\n",
     );
     for cpu in distinct(all.iter().map(|measured| &*measured.cpu)) {
         let columns = [
@@ -54,14 +56,15 @@ pub fn text(all: &[Measured]) -> String {
             "keys GB",
             "peak GB",
             "λ",
+            "circuit",
         ];
         let mut table = Table::new(columns);
         all.iter().filter(|measured| measured.cpu == cpu).for_each(|measured| table.row(row(measured)));
         let _ = write!(out, "\n## {cpu}\n\n{table}");
     }
     let failure = all.iter().map(|measured| measured.of.failure_bits).fold(f64::INFINITY, f64::min);
-    let columns =
-        ["preset", "mode", "peer", "seconds", "bits left", "GB", "ours: seconds", "bits left", "GB", "times as fast"];
+    let ours = ["ours", "seconds", "bits left", "GB", "times as fast"];
+    let columns = [&["preset", "mode", "peer", "seconds", "bits left", "GB"][..], &ours].concat();
     let mut table = Table::new(columns);
     for comparison in comparisons(all) {
         table.row(comparison.row());
@@ -70,12 +73,12 @@ pub fn text(all: &[Measured]) -> String {
         out,
         "\nProbability that the bound of the front end fails: at most 2^−{failure}.\n\n## Against others\n\n\
          One thread. Where a peer ran on the same kind of core that time is taken, else the one of the paper or\n\
-         machine named: those ratios mix machines.\n\n{table}"
+         machine named: those ratios mix machines. Ours is of the peer's scheme where that was measured.\n\n{table}"
     );
     out
 }
 
-fn row(measured: &Measured) -> [String; 12] {
+fn row(measured: &Measured) -> [String; 13] {
     let [back, _, there, digits] = parts(measured);
     let f = &measured.of;
     [
@@ -91,6 +94,7 @@ fn row(measured: &Measured) -> [String; 12] {
         format!("{:.2}", f.key_bytes as f64 / 1e9),
         format!("{:.1}", gigabytes(measured)),
         format!("{:.0}, {:.0}", f.security_bits, f.ephemeral_security_bits),
+        f.circuit.as_ref().map_or_else(|| or_dash(None, 0), Circuit::words),
     ]
 }
 
@@ -106,11 +110,13 @@ struct Comparison<'a> {
     same_core: bool,
 }
 
-/// Every peer beside every measurement on one thread of the same preset and mode.
+/// Every peer beside every measurement on one thread of the same preset and mode; of its scheme,
+/// where there is one.
 fn comparisons(all: &[Measured]) -> Vec<Comparison<'_>> {
     let beside = |peer: &'static Peer| {
         let same = |f: &&Measured| f.of.preset == peer.preset && f.of.mode == peer.mode && f.threads == 1;
-        all.iter().filter(same).map(move |ours| {
+        let measured = all.iter().filter(same).any(|f| f.of.scheme == peer.scheme);
+        all.iter().filter(same).filter(move |f| !measured || f.of.scheme == peer.scheme).map(move |ours| {
             let here = on_this_core(peer, ours, "");
             Comparison { peer, ours, seconds: here.unwrap_or(peer.seconds), same_core: here.is_some() }
         })
@@ -129,17 +135,18 @@ impl Comparison<'_> {
         self.seconds / self.ours.median_s
     }
 
-    fn row(&self) -> [String; 10] {
+    fn row(&self) -> [String; 11] {
         let (peer, ours) = (self.peer, self.ours);
         let left = on_this_core(peer, ours, ": bits left").or(peer.left);
         let number = |x: Option<f64>| x.map_or_else(|| or_dash(None, 0), |x| x.to_string());
         [
             peer.preset.into(),
             peer.mode.into(),
-            format!("{}{}", peer.what, if self.same_core { ", same core" } else { "" }),
+            format!("{}, {}{}", peer.what, peer.scheme, if self.same_core { ", same core" } else { "" }),
             seconds(self.seconds),
             number(left),
             number(peer.gigabytes),
+            ours.of.scheme.clone(),
             seconds(ours.median_s),
             format!("{:.0}", ours.of.capacity_out),
             format!("{:.1}", gigabytes(ours)),

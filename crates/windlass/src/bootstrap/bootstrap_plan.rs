@@ -8,6 +8,7 @@ use windlass_ring::slots::{PrimePower, SlotRing};
 use windlass_rlwe::RlweParams;
 
 use super::candidates::candidates;
+use super::choices::Choices;
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
 use super::maps::{self, Packing};
@@ -29,6 +30,7 @@ pub struct BootstrapPlan {
     pub(super) pipeline: Pipeline,
     pub(super) schedule: Schedule,
     stages: Vec<Stage>,
+    choices: Choices,
 }
 
 impl BootstrapPlan {
@@ -63,9 +65,18 @@ impl BootstrapPlan {
         let empty = Pipeline { params: params.clone(), spec, formula, message, working, input, steps: Vec::new() };
         let plan = |unpacking| {
             let mut pipeline = empty.clone();
-            pipeline.steps = steps(&pipeline, unpacking, digits.clone())?;
+            let Pipeline { params, spec, message, .. } = &pipeline;
+            let merging = Merging::choose(params, message, spec, unpacking)?;
+            let choices = Choices {
+                transform: merging.transform.name(),
+                unpacking,
+                to_coefficients: merging.to_coefficients.clone(),
+                to_slots: merging.to_slots.clone(),
+                digits: digits.spec().method,
+            };
+            pipeline.steps = steps(&pipeline, merging, unpacking, digits.clone())?;
             let schedule = pipeline.schedule()?;
-            Ok(Self { stages: pipeline.stages(&schedule), pipeline, schedule })
+            Ok(Self { stages: pipeline.stages(&schedule), pipeline, schedule, choices })
         };
         best(choices.into_iter().map(plan))
     }
@@ -73,6 +84,11 @@ impl BootstrapPlan {
     /// What was asked for.
     pub fn spec(&self) -> &BootstrapSpec {
         &self.pipeline.spec
+    }
+
+    /// What was chosen where that left it open.
+    pub fn choices(&self) -> &Choices {
+        &self.choices
     }
 
     /// The parameters.
@@ -184,9 +200,13 @@ fn best(plans: impl Iterator<Item = Result<BootstrapPlan>>) -> Result<BootstrapP
 /// Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots, digits of each part, slots to
 /// coefficients (Halevi–Shoup 2015); what is split by monomials before the maps goes through them
 /// part by part.
-fn steps(pipeline: &Pipeline, unpacking: Option<Unpacking>, digits: DigitRemoval) -> Result<Vec<Step>> {
+fn steps(
+    pipeline: &Pipeline,
+    merging: Merging,
+    unpacking: Option<Unpacking>,
+    digits: DigitRemoval,
+) -> Result<Vec<Step>> {
     let Pipeline { params, spec, message, working, .. } = pipeline;
-    let merging = Merging::choose(params, message, spec, unpacking)?;
     if spec.transform.is_own() {
         match unpacking {
             Some(Unpacking::Constants) => maps::check_packed(message, merging.transform)?,

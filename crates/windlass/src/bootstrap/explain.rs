@@ -28,7 +28,8 @@ impl BootstrapPlan {
             "bootstrapping, m = {}, n = {}, {} slots, plaintext modulus {prime}^{message_exponent}\n\
              digits modulo {prime}^{exponent}, {removed} removed, removed part at most {bound} but for 2^-{}\n\
              λ = {}\n\
-             ephemeral key of weight {}, log2 QP = {:.0}: λ = {}\n",
+             ephemeral key of weight {}, log2 QP = {:.0}: λ = {}\n\
+             {}, front end {}; {}\n",
             self.params().m(),
             self.params().n(),
             self.message_ring().slots(),
@@ -37,6 +38,9 @@ impl BootstrapPlan {
             self.spec().ephemeral_weight,
             self.input().log2_modulus(self.params()),
             self.ephemeral_security(),
+            self.spec().mode,
+            self.spec().front_end,
+            self.choices(),
         );
         let keys = self.required_keys().len();
         let size = file_sizes::in_words(self.key_bytes().evaluation_memory);

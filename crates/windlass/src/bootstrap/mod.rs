@@ -10,6 +10,7 @@
 mod bootstrap_plan;
 mod bootstrapper;
 mod candidates;
+mod choices;
 mod encapsulation;
 mod ephemeral;
 mod error;
@@ -36,6 +37,7 @@ mod times;
 pub use crate::schemes::Refresh;
 pub use bootstrap_plan::BootstrapPlan;
 pub use bootstrapper::Bootstrapper;
+pub use choices::Choices;
 pub use error::BootstrapError;
 pub use estimate::KeyBytes;
 pub use keys::BootstrapKeys;

@@ -1,5 +1,6 @@
 //! What to do, and the numbers that follow from it.
 
+use std::fmt;
 use std::str::FromStr;
 
 use windlass_ring::kernels::Shape;
@@ -10,7 +11,7 @@ use crate::circuits::Method;
 use crate::error::{Error, Result};
 use crate::names::named;
 
-/// Choices that are written by name.
+/// Choices that are written by name; of two names the first is printed.
 macro_rules! by_name {
     ($choice:ty, $what:literal, { $($name:literal => $value:expr,)* }) => {
         impl FromStr for $choice {
@@ -18,6 +19,14 @@ macro_rules! by_name {
 
             fn from_str(text: &str) -> Result<Self> {
                 named(&[$(($name, $value)),*], text, $what)
+            }
+        }
+
+        impl fmt::Display for $choice {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let names = [$(($name, $value)),*];
+                let (name, _) = names.iter().find(|(_, value)| value == self).expect("every choice has a name");
+                f.pad(name)
             }
         }
     };
@@ -32,6 +41,11 @@ pub enum Mode {
     /// Any elements of R/(p^r).
     Packed,
 }
+
+by_name!(Mode, "mode", {
+    "thin" => Mode::Thin,
+    "packed" => Mode::Packed,
+});
 
 /// How packed elements come apart into ciphertexts with integers in their slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -251,6 +265,21 @@ pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn choices_read_back() {
+        fn check<T: FromStr<Err = Error> + fmt::Display + PartialEq + fmt::Debug>(names: &[&str]) {
+            for name in names {
+                assert_eq!(name.parse::<T>().unwrap().to_string(), *name);
+            }
+            assert!(matches!("none".parse::<T>(), Err(Error::UnknownName { .. })));
+        }
+        check::<Mode>(&["thin", "packed"]);
+        check::<FrontEnd>(&["prime-power", "near-prime-power"]);
+        check::<Unpacking>(&["automatic", "constants", "monomials", "monomials-in-slots"]);
+        check::<Partition>(&["standard", "least-time", "most-capacity"]);
+        assert_eq!("three".parse::<Partition>().unwrap().to_string(), "standard");
+    }
 
     #[test]
     fn failure_bits_are_finite_and_positive() {

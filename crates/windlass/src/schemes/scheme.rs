@@ -1,6 +1,10 @@
 //! BGV and BFV by name.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::names::named;
 
 /// The form of a ciphertext: where the message sits in the phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,5 +21,14 @@ impl fmt::Display for Scheme {
             Scheme::Bgv => "BGV",
             Scheme::Bfv => "BFV",
         })
+    }
+}
+
+impl FromStr for Scheme {
+    type Err = Error;
+
+    /// Reads `bgv` or `bfv`, small or as they are printed.
+    fn from_str(text: &str) -> Result<Self> {
+        named(&[("bgv", Self::Bgv), ("bfv", Self::Bfv)], &text.to_ascii_lowercase(), "scheme")
     }
 }

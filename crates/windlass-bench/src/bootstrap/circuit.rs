@@ -1,0 +1,168 @@
+//! What made the circuit of a measured bootstrapping.
+
+use serde::{Deserialize, Serialize};
+use windlass::bootstrap::{BootstrapPlan, BootstrapSpec, Choices};
+
+/// What was asked for, by names: records of other requests stand beside each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asked {
+    pub front_end: String,
+    pub transform: String,
+    pub partition: String,
+    pub unpacking: String,
+    pub digits: String,
+    /// Ends of merged stages, where they were given one by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_coefficients: Option<Vec<usize>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_slots: Option<Vec<usize>>,
+    /// The weight of the ephemeral secret, where it is not the preset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<u32>,
+}
+
+impl Asked {
+    /// By a specification; `weight` is what took the place of the preset's.
+    pub fn of(spec: &BootstrapSpec, weight: Option<u32>) -> Self {
+        Self {
+            front_end: spec.front_end.to_string(),
+            transform: spec.transform.to_string(),
+            partition: spec.partition.to_string(),
+            unpacking: spec.unpacking.to_string(),
+            digits: spec.digits.to_string(),
+            to_coefficients: spec.to_coefficients.clone(),
+            to_slots: spec.to_slots.clone(),
+            weight,
+        }
+    }
+}
+
+impl Default for Asked {
+    /// What stands for nothing asked: so were older records measured, which do not say it.
+    fn default() -> Self {
+        Self::of(&BootstrapSpec::default(), None)
+    }
+}
+
+/// All choices that made the circuit: as asked for, and as used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Circuit {
+    pub m: u64,
+    pub n: usize,
+    pub p: u64,
+    pub r: u32,
+    /// Digits are removed modulo p^e.
+    pub e: u32,
+    pub asked: Asked,
+    pub front_end: String,
+    pub transform: String,
+    /// After which elementary stages merged ones end.
+    pub to_coefficients: Vec<usize>,
+    pub to_slots: Vec<usize>,
+    /// How packed elements came apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unpacking: Option<String>,
+    pub digits: String,
+    pub digit_products: usize,
+    pub digit_depth: usize,
+    pub ephemeral_weight: u32,
+    /// Galois keys.
+    pub keys: usize,
+}
+
+impl Circuit {
+    /// Of a plan.
+    pub fn of(plan: &BootstrapPlan, weight: Option<u32>) -> Self {
+        let (params, formula, spec) = (plan.params(), plan.formula(), plan.spec());
+        let Choices { transform, unpacking, to_coefficients, to_slots, digits, .. } = plan.choices().clone();
+        Self {
+            m: params.m(),
+            n: params.n(),
+            p: formula.prime,
+            r: formula.message_exponent,
+            e: formula.exponent,
+            asked: Asked::of(spec, weight),
+            front_end: spec.front_end.to_string(),
+            transform: transform.into(),
+            to_coefficients,
+            to_slots,
+            unpacking: unpacking.map(|unpacking| unpacking.to_string()),
+            digits: digits.to_string(),
+            digit_products: plan.digits().products(),
+            digit_depth: plan.digits().depth(),
+            ephemeral_weight: spec.ephemeral_weight,
+            keys: plan.required_keys().len(),
+        }
+    }
+
+    /// A cell of a table: front end, transform with both partitions, unpacking, digits.
+    pub fn words(&self) -> String {
+        let ends = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let (back, there) = (ends(&self.to_coefficients), ends(&self.to_slots));
+        let mut words = vec![self.front_end.clone(), format!("{} ({back}), ({there})", self.transform)];
+        words.extend(self.unpacking.clone());
+        words.push(self.digits.clone());
+        words.join("; ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass::bootstrap::{Mode, Partition, Transform, Unpacking};
+    use windlass::rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+
+    use super::super::figures::{self, Measured};
+    use super::*;
+    use crate::record;
+
+    const OLD: &str = include_str!("../../record/amd-epyc-zen5/bootstrap-2026-11-21.jsonl");
+
+    fn plan(spec: BootstrapSpec) -> BootstrapPlan {
+        let params = RlweParams::new(&RlweSpec {
+            m: 256,
+            q_prime_bits: vec![50; 14],
+            special_prime_bits: vec![50; 5],
+            digits: 3,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+        });
+        BootstrapPlan::new(&params.unwrap(), (31, 1), BootstrapSpec { ephemeral_weight: 8, ..spec }).unwrap()
+    }
+
+    #[test]
+    fn a_record_says_what_made_the_circuit() {
+        let thin = Circuit::of(&plan(BootstrapSpec::default()), None);
+        assert_eq!((thin.m, thin.n, thin.p, thin.r), (256, 128, 31, 1));
+        assert_eq!(thin.asked, Asked::default());
+        // Nothing is left open: p = 31 has no stages of its own kind, and 16 slots.
+        assert!(["radix2", "bruun"].contains(&&*thin.transform) && thin.unpacking.is_none(), "{thin:?}");
+        assert!(thin.digits != "automatic" && thin.digit_products > 0 && thin.keys > 0, "{thin:?}");
+        assert!(!thin.to_slots.is_empty() && thin.to_slots.windows(2).all(|pair| pair[0] < pair[1]), "{thin:?}");
+        let asked = BootstrapSpec {
+            mode: Mode::Packed,
+            transform: Transform::RADIX2,
+            partition: Partition::MostCapacity,
+            unpacking: Unpacking::Monomials,
+            ..BootstrapSpec::default()
+        };
+        let packed = Circuit::of(&plan(asked), Some(8));
+        let words = packed.words();
+        assert_eq!((&*packed.transform, packed.unpacking.as_deref()), ("radix2", Some("monomials")));
+        assert_eq!((&*packed.asked.partition, packed.asked.weight), ("most-capacity", Some(8)));
+        assert!(words.starts_with("prime-power; radix2 (") && words.contains("; monomials; "), "{words}");
+    }
+
+    #[test]
+    fn records_with_and_without_it_are_read_and_told_apart() {
+        let old: Vec<Measured> = record::parse(OLD).collect::<Result<_, _>>().unwrap();
+        assert!(old.iter().all(|record| record.of.circuit.is_none()));
+        let mut new = old[0].clone();
+        new.of.circuit = Some(Circuit::of(&plan(BootstrapSpec::default()), None));
+        let line = serde_json::to_string(&new).unwrap();
+        assert_eq!(serde_json::from_str::<Measured>(&line).unwrap(), new);
+        // Measured anew with nothing asked for it takes the old one's place, and only then.
+        assert!(figures::key(&new) == figures::key(&old[0]));
+        new.of.circuit.as_mut().unwrap().asked.front_end = "near-prime-power".into();
+        assert!(figures::key(&new) != figures::key(&old[0]));
+    }
+}
