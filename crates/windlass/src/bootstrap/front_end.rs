@@ -101,6 +101,8 @@ mod tests {
 
     use std::sync::Arc;
 
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::{RngCore, SeedableRng};
     use windlass_ring::kernels::Isa;
     use windlass_ring::{Basis, Coeff, Ring};
     use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
@@ -126,57 +128,63 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_simple_decryption_formula_holds() {
-        // Lemma 5.1 in the form used here: with z = z_0 + k·q̃ divisible by p^{e'}, z/p^{e'} =
-        // p^v·k + (z_0 + k)/p^{e'} and z_0 ≡ −k modulo p^{e'}.
-        let (p, cleared, removed) = (3i128, 4u32, 3u32);
-        let near = p.pow(cleared + removed) + 1;
-        for k in -40..=40i128 {
-            for j in -5..=5i128 {
-                let z0 = -k + j * p.pow(cleared);
-                let z = z0 + k * near;
-                assert_eq!(z % p.pow(cleared), 0);
-                assert_eq!(z / p.pow(cleared), p.pow(removed) * k + j);
-            }
-        }
+    /// A secret of weight 3 in Z\[X\]/(X^8 + 1), with signs that add up in two coefficients.
+    const SECRET: [i128; 8] = [0, 1, 0, 0, 1, 0, 1, 0];
+
+    /// a·s̃ modulo q, by definition.
+    fn times_secret(a: &[i128], q: i128) -> Vec<i128> {
+        let term = |k: usize, j: usize| if j <= k { SECRET[j] * a[k - j] } else { -SECRET[j] * a[8 + k - j] };
+        (0..8).map(|k| (0..8).map(|j| term(k, j)).sum::<i128>().rem_euclid(q)).collect()
     }
 
-    /// The decryption formula for s̃ = 1, where p^r = 257^4: a search for the inverse of Q among
-    /// the residues takes a minute.
-    #[test]
-    fn the_front_end_of_2015_with_a_large_plaintext_modulus() {
+    /// Ciphertexts of messages k under s̃, with noise of a few units, by so many primes: what comes
+    /// out is p^v·k up to the bound. A search for the inverse of Q among the residues of p^r = 257^4
+    /// would take a minute.
+    fn check(front_end: FrontEnd, (p, r): (u64, u32), primes: usize) {
         let params = RlweParams::new(&RlweSpec {
             m: 16,
-            q_prime_bits: vec![50; 2],
+            q_prime_bits: vec![50; primes],
             special_prime_bits: vec![50],
-            digits: 2,
+            digits: primes,
             secret: SecretDistribution::Ternary,
             assurance: Assurance::Insecure { name: "insecure_test".into() },
         });
         let params = params.unwrap();
-        let spec =
-            BootstrapSpec { front_end: FrontEnd::NearPrimePower, ephemeral_weight: 1, ..BootstrapSpec::default() };
-        let formula = DecryptionFormula::new(params.shape(), (257, 4), &spec).unwrap();
-        let (primes, basis) = (params.q_primes(), Basis::new(0..2));
-        let ring = Ring::new(Arc::clone(params.shape()), primes, Isa::best()).unwrap();
-        let (t, whole) = (257u128.pow(4), 257u64.pow(formula.exponent));
-        let q = primes.iter().map(|q| q.value() as u128).product::<u128>();
-        let messages: Vec<u128> = (0..8).map(|j| j * j * 123_456_789 % t).collect();
-        // Phases round(Q·k/t) and small noise, as the sum of a polynomial like any other and the
-        // rest.
-        let phases: Vec<u128> = messages.iter().map(|k| (k * (q / t) + k * (q % t) / t + k % 3) % q).collect();
-        let mask: Vec<u128> = (0..8).map(|j| (q / 11 * (j + 2) + 17 * j) % q).collect();
-        let poly = |values: &[u128]| {
-            let rows = primes.iter().flat_map(|q| values.iter().map(|x| (x % q.value() as u128) as u64));
+        let spec = BootstrapSpec { front_end, ephemeral_weight: 3, ..BootstrapSpec::default() };
+        let formula = DecryptionFormula::new(params.shape(), (p, r), &spec).unwrap();
+        let (chain, basis) = (params.q_primes(), Basis::new(0..primes));
+        let ring = Ring::new(Arc::clone(params.shape()), chain, Isa::best()).unwrap();
+        let (t, whole) = ((p as i128).pow(r), (p as i128).pow(formula.exponent));
+        let q = chain.iter().map(|q| q.value() as i128).product::<i128>();
+        let poly = |values: &[i128]| {
+            let rows = chain.iter().flat_map(|q| values.iter().map(|x| (x % q.value() as i128) as u64));
             Poly::<Coeff>::from_rows(&ring, &basis, rows.collect()).unwrap().into_eval()
         };
-        let rest: Vec<u128> = phases.iter().zip(&mask).map(|(x, a)| (x + q - a) % q).collect();
-        let [c0, c1] = decryption_constants(FrontEnd::NearPrimePower, &formula, [poly(&rest), poly(&mask)]);
-        let unit = 257u64.pow(formula.removed);
-        for ((x, y), k) in c0.iter().zip(&c1).zip(&messages) {
-            let left = (x + y + whole - unit * (*k as u64) % whole) % whole;
-            assert!(left.min(whole - left) <= formula.bound, "k = {k}: {left} modulo {whole}");
+        let mut rng = ChaCha20Rng::seed_from_u64(8);
+        for round in 0..50 {
+            let mut random =
+                |below: i128| (i128::from(rng.next_u64()) << 64 | i128::from(rng.next_u64())).rem_euclid(below);
+            let messages: Vec<i128> = (0..8).map(|_| random(t)).collect();
+            let mask: Vec<i128> = (0..8).map(|_| random(q)).collect();
+            let hidden = times_secret(&mask, q);
+            let phase = |k: i128| k * (q / t) + k * (q % t) / t + (k + round) % 3;
+            let rest: Vec<i128> = messages.iter().zip(&hidden).map(|(&k, x)| (phase(k) - x).rem_euclid(q)).collect();
+            let [c0, c1] = decryption_constants(front_end, &formula, [poly(&rest), poly(&mask)]);
+            let [c0, c1] = [c0, c1].map(|part| part.into_iter().map(i128::from).collect::<Vec<_>>());
+            for ((x, y), k) in c0.iter().zip(times_secret(&c1, whole)).zip(messages) {
+                let left = centred((x + y - (p as i128).pow(formula.removed) * k).rem_euclid(whole), whole);
+                assert!(left.unsigned_abs() <= formula.bound.into(), "{front_end:?} {p}^{r}, k = {k}: {left}");
+            }
         }
+    }
+
+    #[test]
+    fn both_decryption_formulas_hold() {
+        for modulus in [(2, 1), (2, 5), (3, 2), (17, 1), (127, 2), (257, 3)] {
+            check(FrontEnd::PrimePower, modulus, 1);
+            check(FrontEnd::PrimePower, modulus, 2);
+            check(FrontEnd::NearPrimePower, modulus, 2);
+        }
+        check(FrontEnd::NearPrimePower, (257, 4), 2);
     }
 }
