@@ -26,6 +26,8 @@ REFUSALS = {
     "replaced": (409, "other-table"),
     "long": (413, "too-large"),
 }
+DEEP = b"[" * 200_000
+"""What a reader of JSON goes into until its stack ends."""
 
 
 class Service(ThreadingHTTPServer):
@@ -39,6 +41,8 @@ class Service(ThreadingHTTPServer):
         self.keys: dict[str, wl.TableKeys] = {}
         self.faults: list[str] = []
         self.seen: list[str] = []
+
+        self.stats = b"{}"
 
     @property
     def url(self) -> str:
@@ -72,7 +76,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.seen.append(self.path)
-        self.say(200, self.server.table.schema)
+        schema = self.path == "/schema"
+        self.say(200, self.server.table.schema if schema else self.server.stats)
 
     def do_HEAD(self) -> None:
         known = self.path.rpartition("/")[2] in self.server.keys
@@ -91,6 +96,16 @@ class Handler(BaseHTTPRequestHandler):
         self.server.seen.append(fault or "POST")
         if fault == "evicted":
             self.server.keys.clear()
+        if fault.startswith("length "):
+            self.send_response(200)
+            self.send_header("Content-Length", fault.removeprefix("length "))
+            self.end_headers()
+            self.close_connection = True
+            return None
+        if fault.startswith("after "):
+            return self.refuse(503, "busy", Retry_After=fault.removeprefix("after "))
+        if fault == "deep":
+            return self.say(422, DEEP)
         if fault in REFUSALS:
             return self.refuse(*REFUSALS[fault], Retry_After="0")
         if fault == "cut":
@@ -177,6 +192,32 @@ def test_faults_that_stay_are_typed(running: Service) -> None:
     with pytest.raises(wl.FileError):
         service.ask("k1")
     assert service.ask("k1") == [b"1"]
+
+
+@pytest.mark.parametrize("number", ["\u00b2", "9" * 5000, "-1", "1.5", ""])
+def test_numbers_that_are_none_are_typed(running: Service, number: str) -> None:
+    service = wl.LookupService(running.url, retries=1)
+    assert service.ask("k1") == [b"1"]
+    running.faults = [f"length {number}"]
+    with pytest.raises(wl.ServiceError, match="length") as caught:
+        service.ask("k1")
+    assert caught.value.status == 200
+    # A wait that is none is one of our own.
+    running.faults = [f"after {number}"]
+    assert service.ask("k2") == [b"2"]
+
+
+def test_texts_without_end_are_typed(running: Service) -> None:
+    service = wl.LookupService(running.url)
+    assert service.ask("k1") == [b"1"]
+    running.faults = ["deep"]
+    with pytest.raises(wl.ServiceError, match="422"):
+        service.ask("k1")
+    running.stats = DEEP
+    with pytest.raises(wl.ServiceError, match="statistics"):
+        service.stats()
+    running.stats = b'{"type": ' + DEEP[:900] + b"]" * 900 + b"}"
+    assert isinstance(service.stats()["type"], list)
 
 
 def test_a_replaced_table_is_said_and_refreshed(running: Service) -> None:

@@ -48,23 +48,30 @@ _GONE = (404, 410)
 @dataclass(frozen=True)
 class _Response:
     status: int
-    retry_after: float | None
+    retry_after: int | None
     body: bytes
 
     def problem(self) -> dict[str, str]:
         """What it says of a refusal: a stranger's words, shortened."""
         try:
             said = json.loads(self.body)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         if not isinstance(said, dict):
             return {}
-        texts = ((name, str(text)[:300]) for name, text in said.items())
-        return {str(name): "".join(c if c.isprintable() else " " for c in t) for name, t in texts}
+        texts = ((name, text[:300]) for name, text in said.items() if isinstance(text, str))
+        return {name: "".join(c if c.isprintable() else " " for c in text) for name, text in texts}
 
     def kind(self) -> str:
         """The last part of the problem's type."""
         return self.problem().get("type", "").rpartition("#")[2]
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a header states; None where it states none, or one that nobody means."""
+    digits = text.strip()
+    plain = digits.isascii() and digits.isdigit() and len(digits) <= 18
+    return int(digits) if plain else None
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -80,7 +87,7 @@ def _layout(schema: bytes) -> Any:
         said = json.loads(schema)
         (contents,) = said["contents"].values()
         del contents["count"]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return schema
     return said
 
@@ -223,7 +230,7 @@ class LookupService:
         self._expect(response, 200)
         try:
             return dict(json.loads(response.body))
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             message = f"{self._url} sends statistics that cannot be read: {error}"
             raise ServiceError(message, status=200, cause=str(error)) from error
 
@@ -337,8 +344,11 @@ class LookupService:
         if len(body) > most:
             message = f"{self._url} sends more than {most} bytes"
             raise ServiceError(message, status=status, cause="the response is too long")
-        stated = headers.get("Content-Length")
-        if method != "HEAD" and stated is not None and stated.isdigit() and len(body) < int(stated):
-            raise http.client.IncompleteRead(body, int(stated) - len(body))
-        after = headers.get("Retry-After", "")
-        return _Response(status, float(after) if after.isdigit() else None, body)
+        if method != "HEAD" and "Content-Length" in headers:
+            stated = whole_number(headers["Content-Length"])
+            if stated is None:
+                message = f"{self._url} states a length that is none"
+                raise ServiceError(message, status=status, cause="the Content-Length is no number")
+            if len(body) < stated:
+                raise http.client.IncompleteRead(body, stated - len(body))
+        return _Response(status, whole_number(headers.get("Retry-After", "")), body)
