@@ -1,6 +1,7 @@
 //! Into and out of narrow rows: remainders of a row of 50-bit residues, and the digits of integers
 //! modulo a product of two primes. Plain arithmetic, compiled for the instruction set.
 
+use super::rows::canonical;
 use crate::isa::Isa;
 use crate::lanes::dispatch_narrow;
 use crate::lanes::narrow::{Narrow, NarrowKernel, NarrowModulus};
@@ -9,8 +10,8 @@ use crate::modulus::Modulus;
 /// Columns taken together.
 const BLOCK: usize = 64;
 
-/// From centred residues modulo a prime p < 2^50 to residues modulo a prime q < 2^31, divided by
-/// 2^32: a step of Montgomery's reduction.
+/// From centred residues modulo a prime p < 2^50 to residues modulo a prime q < 2^31 that is above
+/// p/2^32 (2^18 is enough), divided by 2^32: a step of Montgomery's reduction.
 #[derive(Debug, Clone, Copy)]
 pub struct Lowering {
     q: u32,
@@ -25,6 +26,7 @@ pub struct Lowering {
 impl Lowering {
     /// From p to q.
     pub fn new(p: Modulus, q: Modulus) -> Self {
+        assert!(p.value() >> 32 < q.value(), "q is above p/2^32");
         let m = NarrowModulus::new(q);
         let wrap = q.neg(q.mul(q.reduce(p.value()), q.inv(q.reduce(1 << 32)))) as u32;
         Self { q: q.value() as u32, inverse: m.inverse as u32, half: p.value() / 2, wrap }
@@ -53,7 +55,7 @@ impl NarrowKernel for Lower<'_> {
         let Lowering { q, inverse, half, wrap } = self.constants;
         for (out, &x) in self.out.iter_mut().zip(self.source) {
             let multiple = (x as u32).wrapping_mul(inverse);
-            // x − multiple·q is a multiple of 2^32 in (−2^32·q, 2^50): add q, and it is in (0, q + 2^18).
+            // x − multiple·q is a multiple of 2^32 in (−2^32·q, p): add q, and it is in (0, q + p/2^32].
             let rest = (x.wrapping_sub(multiple as u64 * q as u64) >> 32) as u32;
             let rest = rest.wrapping_add(q);
             let less = rest.wrapping_sub(q);
@@ -67,7 +69,7 @@ impl NarrowKernel for Lower<'_> {
 /// lowest d bits rounded away, ℓ digits in [−2^{β−1}, 2^{β−1}], lowest first.
 #[derive(Debug, Clone, Copy)]
 pub struct Cut {
-    q: [u32; 2],
+    modulus: [Modulus; 2],
     /// q_0^{-1} mod q_1 and its quotient.
     inverse: [u32; 2],
     /// d.
@@ -81,16 +83,18 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// ℓ·β is at most 62 bits, and with d no fewer bits than Q has. The primes have one size.
+    /// ℓ·β is at most 62 bits, and with d no fewer bits than Q has; β is at most 31, since digits are
+    /// words. The primes have one size.
     pub fn new(q: [Modulus; 2], digits: u32, base_bits: u32, dropped: u32) -> Self {
         assert!(q[0].value() < 2 * q[1].value() && q.iter().all(|q| q.bits() <= NarrowModulus::MAX_BITS));
         let product = q[0].value() * q[1].value();
-        assert!(digits >= 1 && base_bits >= 1 && digits * base_bits + dropped <= 62, "digits of a word");
+        assert!((1..=31).contains(&base_bits), "digits of 32 bits");
+        assert!(digits >= 1 && digits * base_bits + dropped <= 62, "integers of a word");
         assert!(product >> (digits * base_bits + dropped) == 0, "enough digits");
         let inverse = q[1].inv(q[1].reduce(q[0].value()));
         let places = (0..digits).map(|k| 1u64 << (dropped + k * base_bits + base_bits - 1)).sum::<u64>();
         Self {
-            q: q.map(|q| q.value() as u32),
+            modulus: q,
             inverse: [inverse as u32, ((inverse << 32) / q[1].value()) as u32],
             dropped,
             base_bits,
@@ -104,11 +108,13 @@ impl Cut {
         -(1i64 << (self.base_bits - 1))
     }
 
-    /// Digit k plus 2^{β−1}, of all integers, into row k of `out`. No branch depends on them.
+    /// Digit k plus 2^{β−1}, of all integers, into row k of `out`. Residues are canonical; no branch
+    /// depends on them.
     pub fn apply(&self, isa: Isa, residues: [&[u32]; 2], out: &mut [u32]) {
         let n = residues[0].len();
         assert!(residues[1].len() == n && n % BLOCK == 0, "whole blocks");
         assert_eq!(out.len(), self.digits * n, "a row for each digit");
+        debug_assert!(residues.iter().zip(self.modulus).all(|(row, q)| canonical(q, row)));
         dispatch_narrow(isa, Digits { cut: *self, residues, out });
     }
 }
@@ -124,7 +130,8 @@ impl NarrowKernel for Digits<'_> {
 
     #[inline(always)]
     fn run<N: Narrow>(self, _: N) {
-        let Cut { q: [q0, q1], inverse: [inverse, quotient], dropped, base_bits, digits, bias } = self.cut;
+        let Cut { modulus, inverse: [inverse, quotient], dropped, base_bits, digits, bias } = self.cut;
+        let [q0, q1] = modulus.map(|q| q.value() as u32);
         let product = q0 as u64 * q1 as u64;
         let (half, n) = (product / 2, self.residues[0].len());
         let below = |x: u32| if x < x.wrapping_sub(q1) { x } else { x.wrapping_sub(q1) };

@@ -1,7 +1,7 @@
 //! Sums of products of rows with pairs of constant rows: the inner product of a key switch, and of
 //! an external product.
 
-use super::rows::{groups, groups_mut, sum};
+use super::rows::{canonical, groups, groups_mut, sum};
 use crate::isa::Isa;
 use crate::lanes::dispatch_narrow;
 use crate::lanes::narrow::{Group, Line, Narrow, NarrowKernel, NarrowModulus, WIDTH};
@@ -48,7 +48,11 @@ impl Products {
         scale: u64,
         factor: u64,
     ) -> Self {
-        let rows: Vec<[&[Group]; 2]> = rows.into_iter().map(|pair| pair.map(groups)).collect();
+        let checked = |row| {
+            debug_assert!(canonical(q, row));
+            groups(row)
+        };
+        let rows: Vec<[&[Group]; 2]> = rows.into_iter().map(|pair| pair.map(checked)).collect();
         let length = rows.first().map_or(0, |pair| pair[0].len());
         assert!(length > 0 && rows.iter().flatten().all(|row| row.len() == length), "rows of one length");
         let mut table = vec![Both([[0; WIDTH]; 2]); length * rows.len()];
@@ -70,7 +74,9 @@ impl Products {
         assert_eq!(digits.len(), self.terms, "a digit for each pair");
         let length = self.table.len() / self.terms * WIDTH;
         let others = rest.scaled.iter().flatten().chain(rest.added.iter().flatten());
-        assert!(digits.iter().chain(others).all(|row| row.len() == length), "rows of one length");
+        let given = || digits.iter().chain(others.clone());
+        assert!(given().all(|row| row.len() == length), "rows of one length");
+        debug_assert!(given().all(|row| canonical(self.modulus, row)));
         assert!(out.iter().all(|row| row.len() == length), "rows of one length");
         let digits: Vec<&[Group]> = digits.iter().map(|row| groups(row)).collect();
         let m = NarrowModulus::new(self.modulus);

@@ -18,6 +18,11 @@ pub(super) fn groups_mut(row: &mut [u32]) -> &mut [Group] {
     row.as_chunks_mut().0
 }
 
+/// Whether all residues are below q, as the bounds of every kernel ask for.
+pub(super) fn canonical(q: Modulus, row: &[u32]) -> bool {
+    row.iter().all(|&x| u64::from(x) < q.value())
+}
+
 /// x + y below q, for x and y below q.
 #[inline(always)]
 pub(super) fn sum<N: Narrow>(n: N, q: N::Vector, x: N::Vector, y: N::Vector) -> N::Vector {
@@ -54,16 +59,18 @@ impl<const SUBTRACT: bool> NarrowKernel for Combine<'_, SUBTRACT> {
     }
 }
 
-/// `out = x + y`.
+/// `out = x + y`, of canonical rows.
 pub fn add(isa: Isa, q: Modulus, out: &mut [u32], x: &[u32], y: &[u32]) {
     assert!(out.len() == x.len() && out.len() == y.len(), "rows of one length");
+    debug_assert!(canonical(q, x) && canonical(q, y));
     let (q, out, x, y) = (q.value() as u32, groups_mut(out), groups(x), groups(y));
     dispatch_narrow(isa, Combine::<false> { q, out, x, y });
 }
 
-/// `out = x − y`.
+/// `out = x − y`, of canonical rows.
 pub fn sub(isa: Isa, q: Modulus, out: &mut [u32], x: &[u32], y: &[u32]) {
     assert!(out.len() == x.len() && out.len() == y.len(), "rows of one length");
+    debug_assert!(canonical(q, x) && canonical(q, y));
     let (q, out, x, y) = (q.value() as u32, groups_mut(out), groups(x), groups(y));
     dispatch_narrow(isa, Combine::<true> { q, out, x, y });
 }
@@ -75,6 +82,7 @@ pub struct Multipliers(Vec<Line>);
 impl Multipliers {
     /// Of canonical residues.
     pub fn new(q: Modulus, row: &[u32]) -> Self {
+        debug_assert!(canonical(q, row));
         Self(groups(row).iter().map(|group| Line::new(q, group)).collect())
     }
 }
@@ -141,7 +149,8 @@ impl NarrowKernel for Split<'_> {
     }
 }
 
-/// A step of an expansion, on one row of values: `even = x + θ(y)` and `odd = shift·(x − θ(y))`.
+/// A step of an expansion, on one row of values: `even = x + θ(y)` and `odd = shift·(x − θ(y))`. All
+/// of them are canonical.
 pub fn split(
     isa: Isa,
     q: Modulus,
@@ -151,6 +160,7 @@ pub fn split(
 ) {
     let n = x.len();
     assert!(y.len() == n && even.len() == n && odd.len() == n, "rows of one length");
+    debug_assert!(canonical(q, x) && canonical(q, y));
     let (moves, patterns) = automorphism.groups_of_eight().expect("a ring of a power of two");
     assert!(moves.len() == n / WIDTH && shift.0.len() == n / WIDTH, "an automorphism and a shift of that length");
     let (node, other, even, odd) = (groups(x), groups(y), groups_mut(even), groups_mut(odd));

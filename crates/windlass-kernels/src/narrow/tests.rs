@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::isa::Isa;
+use crate::lanes::narrow::NarrowModulus;
 use crate::lanes::tests::words;
 use crate::modulus::{Modulus, find_primes};
 use crate::ntt::{Automorphism, Shape};
@@ -109,6 +110,55 @@ fn sums_of_products_are_those_of_the_definition() {
     }
 }
 
+/// Σ digit·constant at its bounds: all constants ±(q − 1)/2, all digits q − 1, as many as fit before
+/// a fold, and one more.
+#[test]
+fn sums_of_the_largest_products_do_not_overflow() {
+    const N: usize = 32;
+    for q in [26, 28, 30, 31].map(|bits| find_primes(8192, bits, 1, &[]).unwrap()[0]) {
+        let m = NarrowModulus::new(q);
+        let (top, scale) = (vec![q.value() as u32 - 1; N], q.inv(q.reduce(1 << 32)));
+        let (unfolded, positive) = (m.unfolded(), m.positive_terms());
+        assert!(unfolded < positive && positive >= 2);
+        for terms in [unfolded, unfolded + 1, positive, positive + 1, 40] {
+            // (q − 1)/2 and −(q − 1)/2.
+            for constant in [q.value() / 2, q.value() / 2 + 1] {
+                let row = [constant as u32; N];
+                for (scaled, added) in [(None, [None, None]), (Some([&top[..]; 2]), [Some(&top[..]), None])] {
+                    let count = q.reduce((terms + usize::from(scaled.is_some())) as u64);
+                    let sum = q.mul(q.mul(count, q.mul(constant, scale)), q.value() - 1);
+                    let wanted = added.map(|row| q.add(sum, if row.is_some() { q.value() - 1 } else { 0 }) as u32);
+                    for isa in Isa::available() {
+                        let rows = std::iter::repeat_n([&row[..]; 2], terms);
+                        // What is taken off was divided by 2^32 for constants and factor alike.
+                        let products = Products::new(isa, q, rows, scale, q.mul(constant, scale));
+                        let (mut b, mut a) = (vec![7; N], vec![7; N]);
+                        products.sum(isa, &vec![&top[..]; terms], Rest { scaled, added }, [&mut b, &mut a]);
+                        let found = [b, a];
+                        for half in 0..2 {
+                            assert_eq!(found[half], [wanted[half]; N], "{terms} of {} on {}", q.value(), isa.name());
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "q is above p/2^32")]
+fn a_prime_that_is_too_small_to_lower_to_is_refused() {
+    let [p, q] = [50, 17].map(|bits| find_primes(8192, bits, 1, &[]).unwrap()[0]);
+    let _ = Lowering::new(p, q);
+}
+
+#[test]
+#[should_panic(expected = "digits of 32 bits")]
+fn digits_that_are_no_words_are_refused() {
+    let found = find_primes(8192, 25, 2, &[]).unwrap();
+    let _ = Cut::new([found[0], found[1]], 1, 50, 0);
+}
+
 #[test]
 fn lowered_residues_are_centred_remainders() {
     for q in moduli() {
@@ -138,7 +188,7 @@ fn digits_add_up_to_the_integer_and_are_small() {
         let q = [found[0], found[1]];
         let product = q[0].value() * q[1].value();
         let size = 64 - product.leading_zeros();
-        for (digits, base_bits) in [(1, 20), (2, 12), (3, 16), (4, 13), (3, size.div_ceil(3))] {
+        for (digits, base_bits) in [(1, 20), (1, 31), (2, 12), (2, 31), (3, 16), (4, 13), (3, size.div_ceil(3))] {
             if digits * base_bits > 62 {
                 continue;
             }

@@ -55,6 +55,7 @@ impl NarrowPlan {
 
     /// Coefficients to values, in place: words below 2q in, canonical ones out.
     pub fn forward(&self, row: &mut [u32]) {
+        debug_assert!(row.iter().all(|&x| u64::from(x) < 2 * self.modulus.value()));
         self.run(None, row);
     }
 

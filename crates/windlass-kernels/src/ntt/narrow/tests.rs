@@ -85,18 +85,24 @@ fn values_are_those_of_the_wide_transform() {
 
 #[test]
 fn words_of_a_source_are_added_to() {
-    let q = find_primes(8192, 31, 1, &[]).unwrap()[0];
-    let (value, mut next) = (q.value() as u32, words(5));
-    for isa in Isa::available() {
+    // Of 31 bits each word is reduced at once, of fewer words up to 4q are left.
+    for (bits, isa) in
+        [31, 30, 26].into_iter().flat_map(|bits| Isa::available().into_iter().map(move |isa| (bits, isa)))
+    {
+        let q = find_primes(8192, bits, 1, &[]).unwrap()[0];
+        let (value, mut next) = (q.value() as u32, words(5));
         let plan = NarrowPlan::new(12, q, isa).unwrap();
+        assert_eq!(plan.is_lazy(), bits < 31);
         // Digits with sign in two's complement, each below q in absolute value.
         let signed: Vec<i32> = (0..4096).map(|_| (next() % (2 * q.value() - 1)) as i64 as i32).collect();
-        let signed: Vec<i32> = signed.iter().map(|x| x % value as i32).collect();
+        let mut signed: Vec<i32> = signed.iter().map(|x| x % value as i32).collect();
+        signed[..64].fill(value as i32 - 1);
+        signed[64..128].fill(1 - value as i32);
         let mut expected: Vec<u32> = signed.iter().map(|&x| q.reduce_i64(x.into()) as u32).collect();
         plan.forward(&mut expected);
         let (source, mut image): (Vec<u32>, _) = (signed.iter().map(|&x| x as u32).collect(), vec![7; 4096]);
         plan.forward_from(&source, value, &mut image);
-        assert!(image == expected, "{}", isa.name());
+        assert!(image == expected, "{bits} bits on {}", isa.name());
     }
 }
 
