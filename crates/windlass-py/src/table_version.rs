@@ -14,20 +14,17 @@ use crate::table_keys::Given;
 pub struct Version {
     pub table: retrieval::Table,
     pub files: TableContext,
-    /// What names it, for a table in a directory.
-    pub mark: Option<[u8; 32]>,
 }
 
 impl Version {
-    /// A version under the name of a directory.
-    pub fn new(table: retrieval::Table, mark: Option<[u8; 32]>) -> Self {
-        Self { files: TableContext::new(table.setting(), table.schema()), table, mark }
+    /// A version.
+    pub fn new(table: retrieval::Table) -> Self {
+        Self { files: TableContext::new(table.setting(), table.schema()), table }
     }
 
     /// That of a directory.
     pub fn open(directory: &Path, verify: bool) -> retrieval::Result<Self> {
-        let mark = retrieval::Table::fingerprint(directory)?;
-        Ok(Self::new(retrieval::Table::open(directory, verify)?, Some(mark)))
+        Ok(Self::new(retrieval::Table::open(directory, verify)?))
     }
 }
 

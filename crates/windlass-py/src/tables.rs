@@ -50,10 +50,7 @@ impl Source {
             };
             match made {
                 Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
-                made => {
-                    let mark = directory.map(retrieval::Table::fingerprint).transpose()?;
-                    return Ok(Version::new(made?, mark));
-                }
+                made => return Ok(Version::new(made?)),
             }
         }
         unreachable!("the last attempt returns")
@@ -119,12 +116,9 @@ impl PyTable {
         change: impl FnOnce(&Path, &retrieval::Observer<'_>) -> retrieval::Result<retrieval::Table> + Send + 'static,
     ) -> PyResult<()> {
         let place = self.place(py)?.to_owned();
-        let changed = long(py, progress, "table", move |ticker| {
-            let changed = change(&place, &|done, count| ticker.tell(done, count));
-            Ok(changed.and_then(|table| Ok((retrieval::Table::fingerprint(&place)?, table))))
-        })?;
-        let (mark, table) = changed.map_err(|error| raise_table(py, error))?;
-        self.replace(Version::new(table, Some(mark)));
+        let changed =
+            long(py, progress, "table", move |ticker| Ok(change(&place, &|done, count| ticker.tell(done, count))))?;
+        self.replace(Version::new(changed.map_err(|error| raise_table(py, error))?));
         Ok(())
     }
 
@@ -342,6 +336,18 @@ impl PyTable {
     #[getter]
     fn selections(&self) -> usize {
         self.current().table.schema().selections()
+    }
+
+    /// Bytes of the longest file of evaluation keys that a client sends.
+    #[getter]
+    fn longest_keys(&self) -> usize {
+        retrieval::longest_keys(self.current().table.setting())
+    }
+
+    /// Bytes of the longest query of so many selections.
+    fn longest_query(&self, selections: Natural) -> usize {
+        let version = self.current();
+        retrieval::longest_query(version.table.setting(), version.table.schema(), selections.0 as usize)
     }
 
     /// Where it is, unless it is in memory.
@@ -611,9 +617,9 @@ impl PyTable {
     ///     When it cannot be opened; then this version stays.
     fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
         let Some(place) = self.directory.clone() else { return Ok(false) };
-        let mark = self.current().mark;
+        let known = *self.current().table.version();
         let found = long(py, None, "table", move |_| {
-            let same = retrieval::Table::fingerprint(&place).map(|found| Some(found) == mark);
+            let same = retrieval::Table::fingerprint(&place).map(|found| found == known);
             Ok(same.and_then(|same| if same { Ok(None) } else { Version::open(&place, false).map(Some) }))
         })?;
         let found = found.map_err(|error| raise_table(py, error))?;

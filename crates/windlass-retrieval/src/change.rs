@@ -15,7 +15,7 @@ use crate::schema::Contents;
 use crate::segment_file;
 use crate::setting::{N, Setting};
 use crate::shape::Shape;
-use crate::store::{Manifest, SCHEMA, Writing, label, manifest_path, remove_unnamed, replace, segment_name};
+use crate::store::{Manifest, SCHEMA, Writing, checksums, label, manifest_path, remove_unnamed, replace, segment_name};
 use crate::table::{Observer, Table, pairs_of_segment};
 
 /// A change of rows by number.
@@ -229,7 +229,7 @@ fn change(
 ) -> Result<Table> {
     let _writing = Writing::begin(dir)?;
     let path = manifest_path(dir);
-    let mut manifest = Manifest::read(&path)?;
+    let (mut manifest, _) = Manifest::read(&path)?;
     remove_unnamed(dir, &manifest);
     // A writer that was killed after its version was there may not have told clients of it.
     replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
@@ -241,6 +241,7 @@ fn change(
     manifest.revision += 1;
     manifest.schema.contents = contents;
     write_changed(dir, &table, &mut manifest, &polynomials, &changed, observer)?;
+    manifest.checksums = checksums(dir, &manifest)?;
     // From here on readers see the new version.
     manifest.write(&path)?;
     remove_unnamed(dir, &manifest);

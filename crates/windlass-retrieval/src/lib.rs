@@ -65,4 +65,4 @@ pub use shards::{PartialAnswer, Shard, combine};
 pub use store::SCHEMA;
 pub use table::{Observer, Table, unobserved};
 pub use tiles::Segment;
-pub use wire::{KeyContext, TableContext};
+pub use wire::{KeyContext, TableContext, longest_keys, longest_query};

@@ -14,12 +14,12 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use windlass::wire::{Access, write_new_with};
+use windlass::wire::{Access, hex, write_new_with};
 use windlass_kernels::Mapping;
 
 use crate::error::{Error, Result};
@@ -78,26 +78,67 @@ pub(crate) fn write(path: &Path, label: &Label, segment: &Segment) -> Result<()>
     written.map_err(|error| refused(path, error.to_string()))
 }
 
-/// Maps a piece, after a check of its header, length and (if `verify`) checksum.
-///
-/// # Errors
-/// [`Error::BadFile`].
-pub(crate) fn open(path: &Path, label: &Label, verify: bool) -> Result<Segment> {
-    let mapping = File::open(path).and_then(Mapping::of).map_err(|error| refused(path, error.to_string()))?;
-    let bytes = mapping.bytes();
-    let length = Segment::bytes_of(label.rows, label.pairs) as usize;
-    if bytes.len() != HEADER + length + TRAILER {
-        let expected = HEADER + length + TRAILER;
-        return Err(refused(path, format!("{} bytes instead of {expected}: prepare the table again", bytes.len())));
+/// A piece that is mapped, its header and its length looked at.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    path: PathBuf,
+    label: Label,
+    mapping: Mapping,
+}
+
+impl Piece {
+    /// Maps a piece.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`].
+    pub fn map(path: &Path, label: Label) -> Result<Self> {
+        let mapping = File::open(path).and_then(Mapping::of).map_err(|error| refused(path, error.to_string()))?;
+        let (found, expected) = (mapping.bytes().len(), HEADER + Self::length(&label) + TRAILER);
+        if found != expected {
+            return Err(refused(path, format!("{found} bytes instead of {expected}: prepare the table again")));
+        }
+        if mapping.bytes()[..HEADER] != label.header() {
+            return Err(refused(path, "not this piece of this table: prepare the table again"));
+        }
+        Ok(Self { path: path.to_owned(), label, mapping })
     }
-    let (header, rest) = bytes.split_at(HEADER);
-    if header != label.header() {
-        return Err(refused(path, "not this piece of this table: prepare the table again"));
+
+    /// The checksum that it states, in hexadecimal.
+    pub fn checksum(&self) -> String {
+        let bytes = self.mapping.bytes();
+        hex(&bytes[bytes.len() - TRAILER..])
     }
-    let (data, trailer) = rest.split_at(length);
-    if verify && trailer != checksum(header, data) {
-        return Err(refused(path, "corrupt, its checksum does not match: prepare the table again"));
+
+    /// Refuses a piece of another version than the one that this checksum, if there is one, was
+    /// written down for.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`].
+    pub fn expect(self, checksum: Option<&String>) -> Result<Self> {
+        match checksum {
+            Some(checksum) if *checksum != self.checksum() => {
+                Err(refused(&self.path, "the piece of another version: prepare the table again"))
+            }
+            _ => Ok(self),
+        }
     }
-    let segment = Segment::mapped(label.rows, label.pairs, Arc::new(mapping), HEADER);
-    segment.ok_or_else(|| refused(path, "cut short: prepare the table again"))
+
+    fn length(label: &Label) -> usize {
+        Segment::bytes_of(label.rows, label.pairs) as usize
+    }
+
+    /// Its words, after a look at the checksum if `verify`.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`].
+    pub fn segment(self, verify: bool) -> Result<Segment> {
+        let Self { path, label, mapping } = self;
+        let (header, rest) = mapping.bytes().split_at(HEADER);
+        let (data, trailer) = rest.split_at(Self::length(&label));
+        if verify && trailer != checksum(header, data) {
+            return Err(refused(&path, "corrupt, its checksum does not match: prepare the table again"));
+        }
+        let segment = Segment::mapped(label.rows, label.pairs, Arc::new(mapping), HEADER);
+        segment.ok_or_else(|| refused(&path, "cut short: prepare the table again"))
+    }
 }

@@ -1,8 +1,10 @@
 //! Tables in directories: prepared piece by piece, mapped, changed under the eyes of readers.
 //!
 //! `table.json` names the pieces of the current version and is replaced in one step; pieces are
-//! never written to. So a reader sees one version or the next. While a table is first prepared
-//! there is `building.json` instead, and what is finished is not made again by the next run.
+//! never written to. So a reader sees one version or the next. It holds the pieces' checksums, so
+//! that its SHA-256 names the version, among those of copies of the directory, too. While a table
+//! is first prepared there is `building.json` instead, and what is finished is not made again by
+//! the next run.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use windlass::wire::{hex, write_over};
 
 use crate::error::{Error, Result};
 use crate::schema::Schema;
-use crate::segment_file::{self, Label};
+use crate::segment_file::{self, Label, Piece};
 use crate::setting::Setting;
 use crate::table::{ByKey, ByNumber, Fill, Observer, Source, Table, make_segment, report, segments_of};
 
@@ -37,26 +39,26 @@ pub(crate) struct Manifest {
     pub source: String,
     /// Names of the pieces, in order.
     pub segments: Vec<String>,
+    /// Their checksums, in hexadecimal. Manifests of version 1 and of what is being built have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checksums: Vec<String>,
 }
 
 impl Manifest {
-    pub fn read(path: &Path) -> Result<Self> {
+    /// Reads the file, and names the version: SHA-256 of its text.
+    pub fn read(path: &Path) -> Result<(Self, [u8; 32])> {
         let text = fs::read(path).map_err(|error| bad(path, error.to_string()))?;
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| bad(path, error.to_string()))?;
         let plain = |name: &String| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
         if !manifest.segments.iter().all(plain) {
             return Err(bad(path, "it names pieces outside its directory"));
         }
-        Ok(manifest)
+        Ok((manifest, Sha256::digest(text).into()))
     }
 
     /// Replaces the file in one step.
     pub fn write(&self, path: &Path) -> Result<()> {
-        replace(path, &self.to_json())
-    }
-
-    fn to_json(&self) -> Vec<u8> {
-        serde_json::to_vec_pretty(self).expect("strings and numbers always serialise")
+        replace(path, &serde_json::to_vec_pretty(self).expect("strings and numbers always serialise"))
     }
 }
 
@@ -158,34 +160,27 @@ impl Table {
         if !manifest.exists() && dir.join(BUILDING).exists() {
             return Err(bad(dir, "the table is not finished: prepare it again, which goes on where it stopped"));
         }
-        // A writer may replace pieces between the reading of the manifest and that of the pieces.
+        // A writer may replace pieces, or another directory come into this one's place, between the
+        // reading of the manifest and the mapping of the pieces.
         const TRIES: usize = 5;
-        let mut read = Manifest::read(&manifest)?;
+        let (mut read, mut version) = Manifest::read(&manifest)?;
         for _ in 0..TRIES {
-            match open_version(dir, &read, verify) {
+            match open_version(dir, &read, version, verify) {
                 Ok(table) => return Ok(table),
                 Err(error) => {
-                    let now = Manifest::read(&manifest)?;
-                    if now.revision == read.revision {
+                    let (now, next) = Manifest::read(&manifest)?;
+                    if next == version {
                         return Err(error);
                     }
-                    read = now;
+                    (read, version) = (now, next);
                 }
             }
         }
-        open_version(dir, &read, verify)
+        open_version(dir, &read, version, verify)
     }
 
-    /// The number of a directory's current version: it grows with every change.
-    ///
-    /// # Errors
-    /// [`Error::BadFile`].
-    pub fn revision(dir: &Path) -> Result<u64> {
-        Ok(Manifest::read(&dir.join(MANIFEST))?.revision)
-    }
-
-    /// Names a directory's current version among all that it ever held: SHA-256 of what it says of
-    /// itself. Unlike [`Self::revision`] it differs, too, between tables that replaced each other.
+    /// Names a directory's current version among all that it ever held, and among those of its
+    /// copies: SHA-256 of what it says of itself. [`Self::version`] is that of an open table.
     ///
     /// # Errors
     /// [`Error::BadFile`].
@@ -196,19 +191,28 @@ impl Table {
     }
 }
 
-fn open_version(dir: &Path, manifest: &Manifest, verify: bool) -> Result<Table> {
-    let (schema, setting) = Schema::from_json(&manifest.schema.to_json())?;
-    let sizes = segments_of(&schema.shape);
-    if sizes.len() != manifest.segments.len() {
+fn open_version(dir: &Path, manifest: &Manifest, version: [u8; 32], verify: bool) -> Result<Table> {
+    let refused = |error: Error| bad(&dir.join(MANIFEST), error.to_string());
+    let (schema, setting) = Schema::from_json(&manifest.schema.to_json()).map_err(refused)?;
+    let (pieces, hash) = (segments_of(&schema.shape).len(), schema.hash());
+    if manifest.segments.len() != pieces || !(manifest.checksums.is_empty() || manifest.checksums.len() == pieces) {
         return Err(bad(&dir.join(MANIFEST), "it names another number of pieces than the layout has"));
     }
-    let hash = schema.hash();
     let open = |(index, name): (usize, &String)| {
-        segment_file::open(&dir.join(name), &label(&schema, hash, index, name), verify)
+        let piece = Piece::map(&dir.join(name), label(&schema, hash, index, name))?;
+        piece.expect(manifest.checksums.get(index))?.segment(verify)
     };
     let segments = manifest.segments.par_iter().enumerate().map(open).collect::<Result<_>>()?;
-    let version = Sha256::digest(manifest.to_json()).into();
-    Ok(Table { schema, setting, segments, version })
+    Ok(Table { schema, setting, segments, revision: manifest.revision, version })
+}
+
+/// The checksums of the pieces of a version, as they state them.
+pub(crate) fn checksums(dir: &Path, manifest: &Manifest) -> Result<Vec<String>> {
+    let hash = manifest.schema.hash();
+    let checksum = |(index, name): (usize, &String)| {
+        Ok(Piece::map(&dir.join(name), label(&manifest.schema, hash, index, name))?.checksum())
+    };
+    manifest.segments.iter().enumerate().map(checksum).collect()
 }
 
 /// Makes what is missing of a table.
@@ -217,7 +221,7 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
     let writing = Writing::begin(dir)?;
     let (building, finished) = (dir.join(BUILDING), dir.join(MANIFEST));
     if finished.exists() {
-        let there = Manifest::read(&finished)?;
+        let (there, _) = Manifest::read(&finished)?;
         if there.source != source || there.revision != 0 {
             return Err(bad(dir, "holds another table: choose another directory, or change the rows of this one"));
         }
@@ -229,14 +233,14 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
         drop(writing);
         return Table::open(dir, false);
     }
-    let begun = if building.exists() { Some(Manifest::read(&building)?) } else { None };
-    let manifest = match begun {
+    let begun = if building.exists() { Some(Manifest::read(&building)?.0) } else { None };
+    let mut manifest = match begun {
         Some(begun) if begun.source == source => begun,
         Some(_) => return Err(bad(dir, "holds the beginning of another table: choose another directory")),
         None => {
             let count = segments_of(&schema.shape).len();
             let segments = (0..count).map(|index| segment_name(index, 0)).collect();
-            Manifest { revision: 0, schema: schema.clone(), source, segments }
+            Manifest { revision: 0, schema: schema.clone(), source, segments, checksums: Vec::new() }
         }
     };
     let (schema, setting) = Schema::from_json(&manifest.schema.to_json())?;
@@ -244,6 +248,7 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
     let fill = rows.filler(&schema)?;
     manifest.write(&building)?;
     make_pieces(dir, &manifest, (&schema, &setting), &*fill, observer)?;
+    manifest.checksums = checksums(dir, &manifest)?;
     replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
     manifest.write(&finished)?;
     fs::remove_file(&building).map_err(|error| bad(&building, error.to_string()))?;
@@ -264,7 +269,8 @@ fn make_pieces(
     manifest.segments.par_iter().enumerate().try_for_each(|(index, name)| {
         let (path, label) = (dir.join(name), label(schema, hash, index, name));
         // A piece is moved into place when it is whole; one that was damaged since is made again.
-        if segment_file::open(&path, &label, true).is_err() {
+        let found = Piece::map(&path, label).and_then(|piece| piece.expect(manifest.checksums.get(index)));
+        if found.and_then(|piece| piece.segment(true)).is_err() {
             let _ = fs::remove_file(&path);
             segment_file::write(&path, &label, &make_segment(setting, schema, index, fill)?)?;
         }

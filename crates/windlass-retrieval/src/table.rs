@@ -64,6 +64,8 @@ pub struct Table {
     pub(crate) schema: Schema,
     pub(crate) setting: Arc<Setting>,
     pub(crate) segments: Vec<Segment>,
+    /// Counts the versions of a directory.
+    pub(crate) revision: u64,
     /// Names the version among all that a directory ever held; zeros for a table in memory.
     pub(crate) version: [u8; 32],
 }
@@ -102,7 +104,7 @@ impl Table {
             Ok(segment)
         };
         let segments = (0..sizes.len()).into_par_iter().map(make).collect::<Result<_>>()?;
-        Ok(Self { schema: schema.clone(), setting: Arc::clone(setting), segments, version: [0; 32] })
+        Ok(Self { schema: schema.clone(), setting: Arc::clone(setting), segments, revision: 0, version: [0; 32] })
     }
 
     /// The public description.
@@ -113,6 +115,11 @@ impl Table {
     /// The ring and the moduli.
     pub fn setting(&self) -> &Arc<Setting> {
         &self.setting
+    }
+
+    /// The number of its version in the directory: it grows with every change. 0 in memory.
+    pub fn revision(&self) -> u64 {
+        self.revision
     }
 
     /// Names the version among all that a directory ever held, as [`Self::fingerprint`]; zeros for

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::wire::{ContextHash, FieldReader, FieldWriter, FileContext, Kind, Wire, WireError, packed_len};
+use windlass::wire::{ContextHash, FieldReader, FieldWriter, FileContext, Kind, OVERHEAD, Wire, WireError, packed_len};
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::KeyId;
 use windlass_rlwe::context::Context;
@@ -14,6 +14,22 @@ use crate::question::QuestionName;
 use crate::schema::Schema;
 use crate::setting::{N, PRIMES, Setting};
 use crate::shards::{PartialAnswer, Shard};
+
+/// Bytes of the fields before a polynomial, and of the counts of lists, and more.
+const FIELDS: usize = 64;
+
+/// Bytes of the longest file of evaluation keys: one key for every step of the deepest expansion
+/// there is, and one for relinearisation.
+pub fn longest_keys(setting: &Setting) -> usize {
+    let keys = N.ilog2() as usize + 1;
+    OVERHEAD + FIELDS + keys * (FIELDS + setting.context().params().key_sizes().switching_key_disk as usize)
+}
+
+/// Bytes of the longest file of a query of so many selections.
+pub fn longest_query(setting: &Setting, schema: &Schema, selections: usize) -> usize {
+    let ciphertexts = selections.div_ceil(schema.shape.selections);
+    OVERHEAD + FIELDS + ciphertexts.saturating_mul(schema.shape.sizes(setting).query as usize)
+}
 
 /// What the keys of a client must agree with: the moduli. They serve every table that has them.
 #[derive(Debug, Clone)]

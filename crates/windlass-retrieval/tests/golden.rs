@@ -23,6 +23,33 @@ fn golden(name: &str, made: &[u8]) -> Vec<u8> {
 
 const ROW: &[u8] = b"the row of 'golden'";
 
+/// A manifest of version 1, which had no checksums.
+#[test]
+fn manifests_of_version_1_are_read() {
+    let text = std::fs::read(place("table.json")).unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(said.get("checksums"), None);
+    let (schema, _) = Schema::from_json(said["schema"].to_string().as_bytes()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let rows = [("other", "another"), ("golden", "the row")];
+    Table::create_keywords(dir.path(), &schema, &rows, &unobserved).unwrap();
+    let manifest = dir.path().join("table.json");
+    let now = std::fs::read_to_string(&manifest).unwrap();
+    let piece = std::fs::read(dir.path().join("00000-000000.segment")).unwrap();
+    std::fs::write(&manifest, &text).unwrap();
+    let table = Table::open(dir.path(), true).unwrap();
+    assert_eq!((table.version(), table.revision(), table.schema()), (&sha256(&text), 0, &schema));
+    let change = [KeyChange::Set(b"golden".to_vec(), b"a new row".to_vec())];
+    let changed = Table::change_keys(dir.path(), &change, &unobserved).unwrap();
+    assert_eq!(changed.revision(), 1);
+    // The later one differs from it by the checksums alone.
+    let mut later: serde_json::Value = serde_json::from_str(&now).unwrap();
+    let checksums = later.as_object_mut().unwrap().remove("checksums").unwrap();
+    assert_eq!(checksums, serde_json::json!([hex(&piece[piece.len() - 32..])]));
+    later["source"] = said["source"].clone();
+    assert_eq!(later, said);
+}
+
 #[test]
 fn queries_and_answers_of_version_2_are_read_and_written_alike() {
     let mut rng = ChaCha20Rng::from_seed([4; 32]);

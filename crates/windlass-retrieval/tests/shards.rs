@@ -145,13 +145,23 @@ fn shards_of_a_directory_read_their_pieces_and_tell_its_version() {
     let before = asker.parts(&table, 3, &query);
     assert_eq!(before[0].version(), &Table::fingerprint(dir.path()).unwrap());
     assert_eq!(asker.combine(&table, &query, &before), table.answer(&asker.keys, &query));
-    let changed = Table::change_rows(dir.path(), &[RowChange::Set(17, vec![9; rows[0].len()])], &unobserved).unwrap();
+    // Copies that change apart.
+    let copy = tempfile::tempdir().unwrap();
+    for entry in std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap()) {
+        std::fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    let set = |dir: &std::path::Path, byte: u8| {
+        Table::change_rows(dir, &[RowChange::Set(17, vec![byte; rows[0].len()])], &unobserved).unwrap()
+    };
+    let (changed, otherwise) = (set(dir.path(), 9), set(copy.path(), 8));
     let after = asker.parts(&changed, 3, &query);
     assert_eq!(after[0].version(), &Table::fingerprint(dir.path()).unwrap());
     assert_ne!(before[0].version(), after[0].version());
-    let mixed = [before[0].clone(), after[1].clone(), before[2].clone()];
-    let refused = asker.combine(&table, &query, &mixed);
-    assert_eq!(refused, Err(Error::ForeignPart { index: 1, what: "version of the table" }));
+    for others in [&before, &asker.parts(&otherwise, 3, &query)] {
+        let mixed = [others[0].clone(), after[1].clone(), others[2].clone()];
+        let refused = asker.combine(&table, &query, &mixed);
+        assert_eq!(refused, Err(Error::ForeignPart { index: 1, what: "version of the table" }));
+    }
     let answer = asker.combine(&table, &query, &after).unwrap();
     assert_eq!(
         asker.client.rows(&answer, &[0, 17, 35]).unwrap(),

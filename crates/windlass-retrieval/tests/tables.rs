@@ -207,6 +207,89 @@ fn tables_in_directories_resume_and_detect_damage() {
     assert!(matches!(Table::open(&place, true), Err(Error::BadFile { .. })));
 }
 
+/// A copy of the directory of a table.
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(|entry| entry.unwrap()) {
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+#[test]
+fn copies_that_changed_apart_are_versions_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let [ours, theirs] = ["ours", "theirs"].map(|name| dir.path().join(name));
+    let some = rows(&[40; 4]);
+    let made = Table::create_rows(&ours, &plan_of(&some).schema, &some, &unobserved).unwrap();
+    copied(&ours, &theirs);
+    assert_eq!(Table::fingerprint(&theirs).unwrap(), *made.version(), "a copy is the same version");
+    let set =
+        |dir: &Path, byte: u8| Table::change_rows(dir, &[RowChange::Set(2, vec![byte; 40])], &unobserved).unwrap();
+    let (one, other) = (set(&ours, 1), set(&theirs, 2));
+    assert_eq!((one.revision(), one.schema()), (other.revision(), other.schema()));
+    for table in [&one, &other] {
+        assert_ne!(table.version(), made.version());
+    }
+    assert_ne!(one.version(), other.version());
+    let asker = Asker::of(&made);
+    // The other one comes into the place of the first.
+    std::fs::rename(&ours, dir.path().join("away")).unwrap();
+    std::fs::rename(&theirs, &ours).unwrap();
+    assert_ne!(Table::fingerprint(&ours).unwrap(), *one.version(), "readers see that it was replaced");
+    let now = Table::open(&ours, true).unwrap();
+    assert_eq!((now.version(), asker.rows(&now, &[2])), (other.version(), vec![vec![2; 40]]));
+}
+
+#[test]
+fn a_table_that_is_replaced_while_it_is_opened_is_one_or_the_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let [place, spare, away] = ["place", "spare", "away"].map(|name| dir.path().join(name));
+    let some = rows(&[40; 4]);
+    Table::create_rows(&place, &plan_of(&some).schema, &some, &unobserved).unwrap();
+    copied(&place, &spare);
+    let sums: Vec<_> = [(&place, 1), (&spare, 2)]
+        .map(|(dir, byte)| Table::change_rows(dir, &[RowChange::Set(2, vec![byte; 40])], &unobserved).unwrap())
+        .map(|table| (*table.version(), table.read_all()))
+        .to_vec();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let opened = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                std::fs::rename(&place, &away).unwrap();
+                std::fs::rename(&spare, &place).unwrap();
+                std::fs::rename(&away, &spare).unwrap();
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        });
+        let tables = (0..800).filter_map(|_| Table::open(&place, false).ok());
+        let opened: Vec<_> = tables.map(|table| (*table.version(), table.read_all())).collect();
+        done.store(true, Ordering::Relaxed);
+        opened
+    });
+    assert!(opened.len() > 50, "{} of 800 were opened", opened.len());
+    for one in &opened {
+        assert!(sums.contains(one), "the name of one version, the rows of the other");
+    }
+}
+
+#[test]
+fn manifests_with_numbers_that_no_table_has_are_bad_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let some = rows(&[9; 3]);
+    Table::create_rows(dir.path(), &plan_of(&some).schema, &some, &unobserved).unwrap();
+    let path = dir.path().join("table.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let number = |name: &str| {
+        let (_, rest) = text.split_once(&format!("\"{name}\": ")).unwrap();
+        format!("\"{name}\": {}", rest.split([',', '\n']).next().unwrap())
+    };
+    for (name, wrong) in [("message_bits", 24), ("message_bits", 0), ("rows", 0), ("columns", 0), ("selections", 99)] {
+        std::fs::write(&path, text.replace(&number(name), &format!("\"{name}\": {wrong}"))).unwrap();
+        let refused = Table::open(dir.path(), false).unwrap_err();
+        assert!(matches!(&refused, Error::BadFile { path: named, .. } if *named == path), "{name}: {refused}");
+    }
+}
+
 #[test]
 fn readers_keep_their_version_while_rows_change() {
     let dir = tempfile::tempdir().unwrap();
@@ -221,7 +304,7 @@ fn readers_keep_their_version_while_rows_change() {
     // Old clients may ask for old rows; the new one is for who reads the new schema.
     assert_eq!(asker.rows(&after, &[0, 1, 2, 3]), [b"other".to_vec(), vec![], vec![], some[3].clone()]);
     assert_eq!(Asker::of(&after).rows(&after, &[4]), [b"new".to_vec()]);
-    assert_eq!(Table::revision(dir.path()).unwrap(), 1);
+    assert_eq!((before.revision(), after.revision()), (0, 1));
     for refused in [RowChange::Set(99, vec![]), RowChange::Clear(5), RowChange::Set(0, vec![0; 41])] {
         assert!(Table::change_rows(dir.path(), &[RowChange::Clear(0), refused], &unobserved).is_err());
     }

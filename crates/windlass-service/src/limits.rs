@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use windlass::wire::OVERHEAD;
-use windlass_retrieval::{MOST_ROWS, N, Schema, Setting};
+use windlass_retrieval::{MOST_ROWS, Schema, Setting, longest_query};
 
 /// Bounds of everything that clients can make grow.
 #[derive(Debug, Clone, Copy)]
@@ -51,17 +50,7 @@ impl Default for Limits {
 /// as many.
 pub const MOST_SELECTIONS: usize = 256;
 
-/// Bytes of the fields before a key's polynomials and of the counts of lists: element, level, seed.
-const FIELDS: usize = 64;
-
 impl Limits {
-    /// The longest body with evaluation keys: one for every step of the deepest expansion there is,
-    /// and one for relinearisation.
-    pub fn keys_body(&self, setting: &Setting) -> usize {
-        let keys = N.ilog2() as usize + 1;
-        OVERHEAD + FIELDS + keys * (FIELDS + setting.context().params().key_sizes().switching_key_disk as usize)
-    }
-
     /// Most selections of one query.
     pub fn selections(&self, schema: &Schema) -> usize {
         let each = schema.selections();
@@ -70,7 +59,6 @@ impl Limits {
 
     /// The longest body with a query: for as many rows as may be asked for at once.
     pub fn query_body(&self, schema: &Schema, setting: &Setting) -> usize {
-        let ciphertexts = self.selections(schema).div_ceil(schema.shape.selections);
-        OVERHEAD + FIELDS + ciphertexts * schema.shape.sizes(setting).query as usize
+        longest_query(setting, schema, self.selections(schema))
     }
 }

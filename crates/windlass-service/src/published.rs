@@ -15,26 +15,24 @@ pub struct Version {
     pub schema: Vec<u8>,
     /// Its hash: what queries must be made for.
     pub hash: [u8; 32],
-    /// Counts versions of one directory.
-    pub revision: u64,
     /// What evaluation keys are checked against.
     pub key_files: KeyContext,
     /// What queries and answers are checked against.
     pub table_files: TableContext,
-    /// Names the version among all that the directory ever held.
-    mark: [u8; 32],
 }
 
 impl Version {
     fn open(dir: &Path, verify: bool) -> Result<Self> {
-        // In this order: a version that comes in between is opened once more, never missed.
-        let mark = Table::fingerprint(dir)?;
-        let revision = Table::revision(dir)?;
         let table = Table::open(dir, verify)?;
         let (setting, schema) = (table.setting(), table.schema());
         let (key_files, table_files) = (KeyContext::new(setting), TableContext::new(setting, schema));
         let (schema, hash) = (schema.to_json(), schema.hash());
-        Ok(Self { schema, hash, revision, key_files, table_files, mark, table })
+        Ok(Self { schema, hash, key_files, table_files, table })
+    }
+
+    /// Counts versions of one directory.
+    pub fn revision(&self) -> u64 {
+        self.table.revision()
     }
 
     /// The ring and the moduli.
@@ -78,7 +76,7 @@ impl Published {
     /// # Errors
     /// As [`Table::open`]; then the old version stays.
     pub fn refresh(&self) -> Result<Option<Arc<Version>>> {
-        if Table::fingerprint(&self.dir)? == self.current().mark {
+        if Table::fingerprint(&self.dir)? == *self.current().table.version() {
             return Ok(None);
         }
         let next = Arc::new(Version::open(&self.dir, self.verify)?);

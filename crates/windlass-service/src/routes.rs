@@ -15,6 +15,7 @@ use serde::Deserialize;
 use tokio::sync::oneshot;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{hex, sha256};
+use windlass_retrieval::longest_keys;
 
 use crate::keys::{KeyName, parse_name};
 use crate::metrics;
@@ -133,7 +134,7 @@ async fn has_keys(State(service): Shared, name: Named) -> Result<StatusCode, Pro
 }
 
 async fn put_keys(State(service): Shared, name: Named, headers: HeaderMap, body: Body) -> Result<StatusCode, Problem> {
-    let most = service.limits.keys_body(service.published.current().setting());
+    let most = longest_keys(service.published.current().setting());
     let name = match in_path(name) {
         Ok(name) => name,
         Err(problem) => return Err(service.hear(&headers, body, most, problem).await),

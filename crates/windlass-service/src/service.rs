@@ -104,7 +104,7 @@ impl Service {
             Ok(Some(version)) => {
                 self.metrics.replaced.inc();
                 self.keys.keep_only(version.setting().context());
-                tracing::info!(revision = version.revision, schema = version.name(), "the table was replaced");
+                tracing::info!(revision = version.revision(), schema = version.name(), "the table was replaced");
                 false
             }
             Err(error) => {
@@ -175,7 +175,7 @@ impl Service {
             cache: [fill.sets as i64, fill.bytes as i64],
             evicted: fill.evicted as i64,
             waiting: self.queue.length() as i64,
-            revision: self.published.current().revision as i64,
+            revision: self.published.current().revision() as i64,
         })
     }
 
@@ -217,7 +217,7 @@ fn table(version: &Version) -> Value {
         "fields": schema.fields,
         "matrix": [schema.shape.rows, schema.shape.columns],
         "selections": schema.selections(),
-        "revision": version.revision,
+        "revision": version.revision(),
         "schema": version.name(),
     })
 }

@@ -39,6 +39,19 @@ fn a_table_in_its_place_is_served_and_clients_of_another_schema_are_told() {
     Table::create_keywords(&other, schema, &entries(40, "raw"), &unobserved).unwrap();
     std::fs::rename(&other, service.table()).unwrap();
     eventually("it is seen", || old.ask(&wanted).unwrap() == [Some(b"raw 5".to_vec())]);
+    // A backup that was changed otherwise: the same revision, layout and names of pieces.
+    let backup = service.dir.path().join("backup");
+    std::fs::create_dir(&backup).unwrap();
+    for entry in std::fs::read_dir(service.table()).unwrap().map(|entry| entry.unwrap()) {
+        std::fs::copy(entry.path(), backup.join(entry.file_name())).unwrap();
+    }
+    let set = |row: &str| [KeyChange::Set(b"key 5".to_vec(), row.into())];
+    Table::change_keys(&service.table(), &set("one"), &unobserved).unwrap();
+    Table::change_keys(&backup, &set("two"), &unobserved).unwrap();
+    eventually("the change is seen", || old.ask(&wanted).unwrap() == [Some(b"one".to_vec())]);
+    std::fs::rename(service.table(), service.dir.path().join("changed")).unwrap();
+    std::fs::rename(&backup, service.table()).unwrap();
+    eventually("the backup is seen", || old.ask(&wanted).unwrap() == [Some(b"two".to_vec())]);
     // Longer rows: another schema.
     let next = service.dir.path().join("next");
     keyed_table(&next, &entries(40, "a much longer row"));
