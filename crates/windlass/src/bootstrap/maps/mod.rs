@@ -9,6 +9,7 @@
 mod bruun;
 mod catalogue;
 mod check;
+mod factors;
 mod merge;
 mod monomials;
 mod packing;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{Hypercube, SlotRing};
 
+use super::factors::Factors;
 use super::radix2;
-use super::tensor::Factors;
 use crate::error::Result;
 
 /// The hypercube that the evaluation maps are made for: dimensions for each factor of m, one where

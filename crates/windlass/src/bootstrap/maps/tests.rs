@@ -104,16 +104,28 @@ fn every_index_has_evaluation_maps() {
     }
 }
 
-/// Thin and packed, on random plaintexts: every ring of up to 24 coefficients, and larger ones with
-/// a power of two beside the first factor (in one stage and in two), in it, and with groups of the
-/// first factor that are not cyclic.
+/// Thin and packed, on random plaintexts: every ring of up to 24 coefficients, and larger ones.
 #[test]
 fn maps_of_every_small_index_are_transforms() {
     let small = [2, 3, 5, 17].into_iter().flat_map(|p| {
         let few = move |m: &u64| windlass_ring::kernels::arith::totient(*m) <= 24;
         indices(p, 90).filter(few).map(move |m| (m, p, 1))
     });
-    let larger = [(192, 17, 1), (320, 11, 1), (448, 13, 1), (176, 3, 2), (272, 3, 1), (119, 2, 3)];
+    let larger = [
+        // A power of two beside the first factor: in one stage, in two.
+        (176, 3, 2),
+        (192, 17, 1),
+        (320, 11, 1),
+        // A power of two that is the first factor, of p = 1 and 3 modulo 4.
+        (768, 193, 1),
+        (384, 127, 1),
+        // First factors of several primes, one after the other: two of them, the power of two first
+        // and last, three of which one has no slots of its own.
+        (119, 2, 3),
+        (448, 17, 1),
+        (304, 1033, 1),
+        (651, 653, 1),
+    ];
     for (m, p, r) in small.chain(larger) {
         let slots = evaluation_ring(m, p, r).unwrap();
         for transform in Transform::AUTOMATIC.choices(m, p).unwrap() {
