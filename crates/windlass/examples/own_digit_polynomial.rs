@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use windlass::circuits::{
-    ChenHan, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup, Method, Stride,
+    ChenHan, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup, LastStep,
+    Method, Stride,
 };
 use windlass::ring::{kernels::Isa, slots::SlotRing};
 use windlass::schemes::clear::Clear;
@@ -27,8 +28,8 @@ impl DigitMethod for Cubes {
         (spec.prime != 3).then_some("digits are their own cubes for p = 3 alone")
     }
 
-    fn routes(&self) -> Vec<DigitRoute> {
-        vec![DigitRoute { stride: Stride::One, is_direct: false }]
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
+        vec![DigitRoute { stride: Stride::One, last: LastStep::AsTheOthers }]
     }
 
     fn polynomial(&self, step: &DigitStep) -> Result<DigitPolynomial> {

@@ -67,6 +67,12 @@ pub trait Evaluator: Switching {
     /// exact, or `r = 1`.
     fn divide_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
 
+    /// `(..((x − s_0)/p − s_1)/p ..)/p` for sums s_i of values and products, each division as
+    /// [`Evaluator::divide_by_p`]. A scheme may relinearise once for all products.
+    fn divide_out(&self, x: &Self::Ciphertext, subtrahends: &[Subtrahend<'_, Self>]) -> Result<Self::Ciphertext> {
+        divided_one_by_one(self, x, subtrahends)
+    }
+
     /// `Σ_i a_i · b_i` for ciphertexts, relinearised. A scheme may relinearise once for the sum.
     /// The list must not be empty.
     fn dot_ciphertexts(&self, pairs: &[(&Self::Ciphertext, &Self::Ciphertext)]) -> Result<Self::Ciphertext> {
@@ -86,4 +92,41 @@ pub trait Evaluator: Switching {
         let sum = rest.iter().try_fold(first, |sum, &(x, c)| self.add(&sum, &scaled(x, c)?))?;
         toward.map_or(Ok(sum.clone()), |base| self.add(base, &sum))
     }
+
+    /// Several sums `Σ_i c_i·x_i` of the same values, at the lowest of their levels: row k of
+    /// `weights` gives sum k, not all of it 0. A scheme may switch each value once for all sums.
+    fn weighted_sums(&self, values: &[&Self::Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Self::Ciphertext>> {
+        let one = |weights: &Vec<i64>| {
+            let terms = values.iter().zip(weights).map(|(x, &c)| (*x, c)).filter(|&(_, c)| c != 0);
+            self.weighted_sum(&terms.collect::<Vec<_>>(), None)
+        };
+        weights.iter().map(one).collect()
+    }
+}
+
+/// [`Evaluator::divide_out`] by the other operations.
+pub(crate) fn divided_one_by_one<E: Evaluator + ?Sized>(
+    evaluator: &E,
+    x: &E::Ciphertext,
+    subtrahends: &[Subtrahend<'_, E>],
+) -> Result<E::Ciphertext> {
+    subtrahends.iter().try_fold(x.clone(), |mut rest, Subtrahend { value, product }| {
+        if let Some(value) = value {
+            rest = evaluator.sub(&rest, value)?;
+        }
+        if let Some((a, b)) = product {
+            rest = evaluator.sub(&rest, &evaluator.multiply(a, b)?)?;
+        }
+        evaluator.divide_by_p(&rest)
+    })
+}
+
+/// What [`Evaluator::divide_out`] subtracts before a division: `value + a·b`, as far as they are
+/// given.
+#[derive(Debug)]
+pub struct Subtrahend<'a, E: Evaluator + ?Sized> {
+    /// A ciphertext.
+    pub value: Option<&'a E::Ciphertext>,
+    /// The factors of a product.
+    pub product: Option<(&'a E::Ciphertext, &'a E::Ciphertext)>,
 }

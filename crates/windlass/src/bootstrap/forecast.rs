@@ -260,6 +260,16 @@ impl Evaluator for Forecast {
         toward.map_or(Ok(sum), |base| self.add(base, &sum))
     }
 
+    fn weighted_sums(&self, values: &[&Expected], weights: &[Vec<i64>]) -> Result<Vec<Expected>> {
+        let level = values.iter().map(|x| x.level).min().ok_or_else(no_terms)?;
+        let switched: Vec<Expected> = values.iter().map(|x| self.switch(x, level)).collect();
+        let one = |weights: &Vec<i64>| {
+            let terms = switched.iter().zip(weights).map(|(x, &c)| (x, c)).filter(|&(_, c)| c != 0);
+            self.weighted_sum(&terms.collect::<Vec<_>>(), None)
+        };
+        weights.iter().map(one).collect()
+    }
+
     fn sub(&self, a: &Expected, b: &Expected) -> Result<Expected> {
         self.add(a, b)
     }

@@ -15,8 +15,8 @@ pub mod trace;
 pub use comparison::{Comparison, Membership};
 pub use complex::{Polynomial, PowerBasis};
 pub use digits::{
-    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup,
-    LeastDegree, LocalNull, Method, Stride,
+    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec,
+    DigitStep, HaleviShoup, LastStep, LeastDegree, LocalNull, Method, Searched, Stride,
 };
 pub use inner_product::{InnerProduct, PublicInnerProduct};
 pub use linear::{

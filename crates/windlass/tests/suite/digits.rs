@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
-    ChenHan, DIGIT_METHODS, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec, DigitStep, HaleviShoup,
-    LeastDegree, LocalNull, Method, Stride,
+    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec,
+    DigitStep, HaleviShoup, LastStep, LeastDegree, LocalNull, Method, Searched, Stride,
 };
 use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
@@ -170,7 +170,7 @@ impl DigitMethod for Wrong {
         "these tests"
     }
 
-    fn routes(&self) -> Vec<DigitRoute> {
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
         self.routes.to_vec()
     }
 
@@ -181,8 +181,8 @@ impl DigitMethod for Wrong {
 
 #[test]
 fn polynomials_of_others_are_checked() {
-    const ROUTES: &[DigitRoute] = &[DigitRoute { stride: Stride::One, is_direct: false }];
-    const DIRECT: &[DigitRoute] = &[DigitRoute { stride: Stride::One, is_direct: true }];
+    const ROUTES: &[DigitRoute] = &[DigitRoute { stride: Stride::One, last: LastStep::AsTheOthers }];
+    const DIRECT: &[DigitRoute] = &[DigitRoute { stride: Stride::One, last: LastStep::Direct }];
     static CUBES: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: ROUTES };
     static FAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 2, routes: ROUTES };
     static NEAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: DIRECT };
@@ -218,6 +218,107 @@ fn polynomials_of_others_are_checked() {
 fn squares_of_squares_save_a_step() {
     let spec = DigitSpec { method: Method::Of(&HaleviShoup), ..DigitSpec::new(2, 7, 6) };
     assert_eq!(DigitRemoval::new(spec).unwrap().products(), 17);
+}
+
+/// The chain of bits, on every residue of 2^8 and on random ones up to 2^44; its products are
+/// counted by [`check`]. (A test beside it takes every residue of 2^22 through its values.)
+#[test]
+fn chains_of_bits() {
+    let mut rng = ChaCha20Rng::from_seed([6; 32]);
+    for (e, v, products, depth) in
+        [(8, 7, 17, 7), (16, 8, 32, 11), (16, 15, 49, 15), (21, 13, 57, 16), (22, 21, 79, 21), (44, 3, 21, 9)]
+    {
+        let spec = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(2, e, v) };
+        let removal = DigitRemoval::new(spec).unwrap();
+        assert_eq!((removal.products(), removal.depth()), (products, depth), "{}", removal.explain());
+        let slots = Arc::new(SlotRing::new(1023, 2, e, Isa::best()).unwrap());
+        let random = (0..4 * slots.slots()).map(|_| rng.next_u64() % (1 << e)).collect();
+        let inputs: Vec<u64> = if e <= 8 { (0..1 << e).collect() } else { random };
+        check(&slots, &removal, &inputs);
+    }
+    let too_far = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(2, 45, 1) };
+    assert!(DigitRemoval::new(too_far).is_err());
+    let other_prime = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(3, 4, 1) };
+    assert!(matches!(DigitRemoval::new(other_prime), Err(Error::Unplannable { .. })));
+    assert_eq!(DigitRemoval::new(DigitSpec::new(2, 21, 13)).unwrap().spec().method.name(), "searched");
+}
+
+/// A chain of somebody's.
+#[derive(Debug)]
+struct Chained(DigitChain);
+
+impl DigitMethod for Chained {
+    fn name(&self) -> &'static str {
+        "chained"
+    }
+
+    fn citation(&self) -> &'static str {
+        "these tests"
+    }
+
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
+        Vec::new()
+    }
+
+    fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
+        Some(self.0.clone())
+    }
+}
+
+#[test]
+fn chains_of_others_are_checked() {
+    // For p = 3 cubes: x³ knows the digit modulo 9, its cube modulo 27.
+    let cubes = |weight| {
+        let value = |precision, weights: &[i64]| ChainValue { precision, weights: weights.to_vec() };
+        DigitChain {
+            products: vec![
+                [vec![1], vec![1]],
+                [vec![0, 1], vec![1]],
+                [vec![0, 0, 1], vec![0, 0, 1]],
+                [vec![0, 0, 0, 1], vec![0, 0, 1]],
+            ],
+            values: vec![value(1, &[1]), value(2, &[0, 0, weight]), value(3, &[0, 0, 0, 0, 1])],
+        }
+    };
+    let plan = |chain: DigitChain, p| {
+        let method = Method::Of(Box::leak(Box::new(Chained(chain))));
+        DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, 3, 2) })
+    };
+    let removal = plan(cubes(1), 3).unwrap();
+    assert_eq!((removal.products(), removal.depth()), (6, 4));
+    check(&Arc::new(SlotRing::new(121, 3, 3, Isa::best()).unwrap()), &removal, &(0..27).collect::<Vec<u64>>());
+
+    let of_later = DigitChain { products: vec![[vec![1], vec![0, 1]]], ..cubes(1) };
+    let falling = DigitChain { values: cubes(1).values.into_iter().rev().collect(), ..cubes(1) };
+    for (chain, p, why) in [
+        (cubes(2), 3, "modulo 3^2 does not take"),
+        (cubes(1), 5, "does not take"),
+        (of_later, 3, "comes later"),
+        (falling, 3, "rise in precision"),
+        (DigitChain { products: vec![], values: vec![] }, 3, "does not go to 3 digits"),
+    ] {
+        match plan(chain, p).unwrap_err() {
+            Error::Unplannable { reason, .. } => assert!(reason.contains(why), "{reason}"),
+            other => panic!("{other}"),
+        }
+    }
+}
+
+/// Chen–Han's Algorithm 1 lifts to precision ℓ alone: fewer products than lifting as far as others
+/// need (§3.2), of which the planner takes the cheaper.
+#[test]
+fn algorithm_1_lifts_no_further_than_it_pays() {
+    for (p, e, v, products, before) in
+        [(2, 21, 13, 119, 164), (2, 16, 8, 63, 63), (5, 6, 3, 25, 30), (17, 4, 2, 26, 30)]
+    {
+        let of = |depth_weight| {
+            let spec = DigitSpec { method: Method::Of(&ChenHan), depth_weight, ..DigitSpec::new(p, e, v) };
+            DigitRemoval::new(spec).unwrap()
+        };
+        let (few, shallow) = (of(0.0), of(1e6));
+        assert_eq!((few.products(), shallow.products()), (products, before), "{}", few.explain());
+        assert!(shallow.depth() < few.depth() || before == products);
+    }
 }
 
 /// A bound above what digits can be is none, and ranges of digits are the caller's.

@@ -1,11 +1,13 @@
 //! Running a plan.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::removal::{DigitRemoval, Row};
+use super::removal::DigitRemoval;
+use super::row::{Row, Step, Terms};
 use crate::circuits::slot_function::check_integers;
 use crate::error::Result;
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Subtrahend};
 
 impl DigitRemoval {
     /// `(x − Σ_{i<v} z_i·p^i)/p^v` in every slot, for integers x modulo p^e in the slots: the
@@ -18,33 +20,104 @@ impl DigitRemoval {
     /// evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         check_integers("digit removal", evaluator, [x])?;
-        let mut values: Vec<Vec<E::Ciphertext>> = Vec::new();
-        for row in &self.rows {
-            let lent = values.iter().zip(&self.rows).enumerate();
-            let j = values.len();
-            let digits: Vec<&E::Ciphertext> = lent.map(|(i, (made, row))| &made[row.for_rows[j - 1 - i]]).collect();
-            let argument = without_digits(evaluator, x, &digits)?;
-            values.push(row.values(evaluator, argument)?);
+        let mut rows: Vec<Made<E>> = Vec::new();
+        for (j, row) in self.rows.iter().enumerate() {
+            let lent = rows.iter().enumerate().map(|(i, made)| made.lent(j - 1 - i)).collect::<Vec<_>>();
+            let argument = evaluator.divide_out(x, &lent)?;
+            rows.push(Made::new(evaluator, row, argument)?);
         }
-        let digits: Vec<&E::Ciphertext> = values.iter().zip(&self.rows).map(|(made, row)| &made[row.last]).collect();
-        without_digits(evaluator, x, &digits)
+        evaluator.divide_out(x, &rows.iter().map(Made::last).collect::<Vec<_>>())
     }
 }
 
-/// `(..((x − w_0)/p − w_1)/p ..)/p`.
-fn without_digits<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, digits: &[&E::Ciphertext]) -> Result<E::Ciphertext> {
-    digits.iter().try_fold(x.clone(), |rest, digit| evaluator.divide_by_p(&evaluator.sub(&rest, digit)?))
+/// What a row has made.
+struct Made<'a, E: Evaluator> {
+    row: &'a Row,
+    /// Its values by number, but for a product that is left for the end and the sum that takes it.
+    values: Vec<Option<E::Ciphertext>>,
+    /// Of sums that take a product: what comes on top of it, by number.
+    rests: BTreeMap<usize, E::Ciphertext>,
+    /// The factors of the product that is left for the end.
+    late: Option<[E::Ciphertext; 2]>,
 }
 
-impl Row {
-    /// All values of the row; polynomials of one value share its powers.
-    fn values<E: Evaluator>(&self, evaluator: &E, argument: E::Ciphertext) -> Result<Vec<E::Ciphertext>> {
-        let mut values = vec![argument];
-        let mut powers: Vec<BTreeMap<usize, E::Ciphertext>> = vec![BTreeMap::new(); self.known.len()];
-        for known in &self.known[1..] {
-            let (from, plan) = known.step.as_ref().expect("only the argument is given");
-            values.push(plan.apply_sharing(evaluator, &values[*from], &mut powers[*from])?);
+impl<'a, E: Evaluator> Made<'a, E> {
+    /// All values of a row; polynomials of one value share its powers.
+    fn new(evaluator: &E, row: &'a Row, argument: E::Ciphertext) -> Result<Self> {
+        let mut made = Self { row, values: vec![Some(argument)], rests: BTreeMap::new(), late: None };
+        let mut powers: Vec<BTreeMap<usize, E::Ciphertext>> = vec![BTreeMap::new(); row.known.len()];
+        for (k, known) in row.known.iter().enumerate().skip(1) {
+            let value = match &known.step {
+                Step::Given => unreachable!("only the argument is given"),
+                Step::Polynomial { of, plan, .. } => {
+                    Some(plan.apply_sharing(evaluator, made.value(*of), &mut powers[*of])?)
+                }
+                Step::Product(factors) => made.product(evaluator, k, factors)?,
+                Step::Sum { .. } if k == row.last && row.late.is_some() => None,
+                Step::Sum { product: (product, weight), .. } => {
+                    let terms = [(made.value(*product), *weight)];
+                    Some(evaluator.weighted_sum(&terms, made.rests.get(&k))?)
+                }
+            };
+            made.values.push(value);
         }
-        Ok(values)
+        Ok(made)
+    }
+
+    /// Value k, a product, unless it is left for the end. The sums that it is made of and those
+    /// that come on top of it are made together.
+    fn product(&mut self, evaluator: &E, k: usize, factors: &[Terms; 2]) -> Result<Option<E::Ciphertext>> {
+        let on_top = self.row.sums_with(k);
+        let wanted: Vec<&Terms> = factors.iter().chain(on_top.iter().map(|(_, terms)| *terms)).collect();
+        let mut sums = self.sums(evaluator, &wanted)?;
+        let rests: Vec<E::Ciphertext> = sums.split_off(2).into_iter().map(Cow::into_owned).collect();
+        let [left, right] = [&sums[0], &sums[1]].map(Cow::as_ref);
+        let (late, product) = match self.row.late == Some(k) {
+            true => (Some([left.clone(), right.clone()]), None),
+            false if factors[0] == factors[1] => (None, Some(evaluator.square(left)?)),
+            false => (None, Some(evaluator.multiply(left, right)?)),
+        };
+        let numbers: Vec<usize> = on_top.iter().map(|(number, _)| *number).collect();
+        drop(sums);
+        self.rests.extend(numbers.into_iter().zip(rests));
+        self.late = late.or(self.late.take());
+        Ok(product)
+    }
+
+    /// Sums of values, without an operation for one value of weight 1.
+    fn sums(&self, evaluator: &E, wanted: &[&Terms]) -> Result<Vec<Cow<'_, E::Ciphertext>>> {
+        let alone = |terms: &Terms| matches!(terms[..], [(_, 1)]);
+        let together: Vec<&Terms> = wanted.iter().copied().filter(|terms| !alone(terms)).collect();
+        let numbers: BTreeSet<usize> = together.iter().flat_map(|terms| terms.iter().map(|(k, _)| *k)).collect();
+        let weights = |terms: &&Terms| {
+            let of = |k: &usize| terms.iter().find(|(number, _)| number == k).map_or(0, |(_, weight)| *weight);
+            numbers.iter().map(of).collect::<Vec<i64>>()
+        };
+        let values: Vec<&E::Ciphertext> = numbers.iter().map(|k| self.value(*k)).collect();
+        let weights: Vec<Vec<i64>> = together.iter().map(weights).collect();
+        let sums = if together.is_empty() { Vec::new() } else { evaluator.weighted_sums(&values, &weights)? };
+        let mut sums = sums.into_iter();
+        let one = |terms: &&Terms| match terms[..] {
+            [(k, 1)] => Cow::Borrowed(self.value(k)),
+            _ => Cow::Owned(sums.next().expect("one for each")),
+        };
+        Ok(wanted.iter().map(one).collect())
+    }
+
+    fn value(&self, k: usize) -> &E::Ciphertext {
+        self.values[k].as_ref().expect("only the last value takes what is left for the end")
+    }
+
+    /// The digit as another row takes it.
+    fn lent(&self, number: usize) -> Subtrahend<'_, E> {
+        Subtrahend { value: Some(self.value(self.row.for_rows[number])), product: None }
+    }
+
+    /// The digit at its last precision.
+    fn last(&self) -> Subtrahend<'_, E> {
+        match &self.late {
+            Some([a, b]) => Subtrahend { value: self.rests.get(&self.row.last), product: Some((a, b)) },
+            None => Subtrahend { value: Some(self.value(self.row.last)), product: None },
+        }
     }
 }

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use windlass_ring::slots::PrimePower;
 use windlass_rlwe::Limits;
 
+use super::chain::DigitChain;
 use super::polynomials::{DigitRange, least_degree};
 use crate::error::Result;
 
@@ -15,7 +16,8 @@ use crate::error::Result;
 /// knows it to precision 1; polynomials of it, and of their values, know it better, until it can be
 /// subtracted and divided out. That is all in which the methods of the literature differ:
 /// [`HaleviShoup`](super::HaleviShoup), [`ChenHan`](super::ChenHan),
-/// [`LeastDegree`](super::LeastDegree), [`LocalNull`](super::LocalNull).
+/// [`LeastDegree`](super::LeastDegree), [`LocalNull`](super::LocalNull); [`Searched`](super::Searched)
+/// has a chain of products instead.
 ///
 /// One of your own is used as [`Method::Of`]; every polynomial that it gives is checked on all
 /// arguments before a plan is made with it.
@@ -31,8 +33,14 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The ways from the first precision to the last that the planner compares, not none.
-    fn routes(&self) -> Vec<DigitRoute>;
+    /// The ways from the first precision to the last that the planner compares.
+    fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute>;
+
+    /// Products that know the digit, in place of polynomials from precision to precision. Checked
+    /// like those; compared with the routes.
+    fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
+        None
+    }
 
     /// The polynomial of one step. By default the one of least degree for all digits, the square
     /// for p = 2 and one more bit.
@@ -101,9 +109,21 @@ impl DigitStep {
 pub struct DigitRoute {
     /// How far each step goes, and from where.
     pub stride: Stride,
-    /// Whether the last precision is reached in one step from the digit's first value, and the
-    /// others only as far as other digits need them.
-    pub is_direct: bool,
+    /// How the last precision is reached.
+    pub last: LastStep,
+}
+
+/// How the last precision of a digit is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LastStep {
+    /// By a step like the others.
+    AsTheOthers,
+    /// In one step from the digit's first value; the others go only as far as other digits need
+    /// them.
+    Direct,
+    /// In one step from the digit's first value; the others go to this precision at most. Digits
+    /// that need more of this one wait for the last value.
+    DirectBeyond(u32),
 }
 
 /// How far a step goes, and from where.
@@ -123,7 +143,7 @@ pub enum Stride {
 impl DigitRoute {
     /// Every stride, with a direct last step and without.
     pub fn all() -> Vec<Self> {
-        let of = |stride| [false, true].map(|is_direct| Self { stride, is_direct });
+        let of = |stride| [LastStep::AsTheOthers, LastStep::Direct].map(|last| Self { stride, last });
         [Stride::One, Stride::Double, Stride::All, Stride::Fan].into_iter().flat_map(of).collect()
     }
 }

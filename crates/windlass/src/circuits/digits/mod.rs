@@ -6,11 +6,14 @@
 //! known; they share one circuit. The derivations are in `docs/math/bootstrapping.md`.
 
 mod apply;
+mod chain;
 mod method;
 mod papers;
 mod polynomials;
 mod removal;
+mod row;
 
-pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, Method, Stride};
-pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull};
+pub use chain::{ChainValue, DigitChain};
+pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
+pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull, Searched};
 pub use removal::DigitRemoval;

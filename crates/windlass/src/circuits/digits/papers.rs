@@ -2,12 +2,13 @@
 
 use std::str::FromStr;
 
-use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, Method, Stride};
+use super::chain::{DigitChain, chain_of_bits};
+use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 use crate::error::{Error, Result};
 use crate::names::named;
 
 /// All of them.
-pub const DIGIT_METHODS: [&dyn DigitMethod; 4] = [&HaleviShoup, &ChenHan, &LeastDegree, &LocalNull];
+pub const DIGIT_METHODS: [&dyn DigitMethod; 5] = [&HaleviShoup, &ChenHan, &LeastDegree, &LocalNull, &Searched];
 
 impl FromStr for Method {
     type Err = Error;
@@ -32,13 +33,15 @@ impl DigitMethod for HaleviShoup {
         "Halevi–Shoup 2015, Figure 1 and Corollary 5.5"
     }
 
-    fn routes(&self) -> Vec<DigitRoute> {
-        vec![DigitRoute { stride: Stride::One, is_direct: false }]
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
+        vec![DigitRoute { stride: Stride::One, last: LastStep::AsTheOthers }]
     }
 }
 
 /// Lifting for the digits that lower rows need, the final precision in one step from the row's
-/// argument by G_e.
+/// argument by G_e. Lifting goes as far as they need (§3.2), or to precision ℓ, the largest with
+/// p^ℓ < (p−1)(e−1)+1, and they take the final value beyond it (§3.3, Algorithm 1): fewer products,
+/// sometimes of more depth. The planner compares the two.
 #[derive(Debug, Clone, Copy)]
 pub struct ChenHan;
 
@@ -48,11 +51,14 @@ impl DigitMethod for ChenHan {
     }
 
     fn citation(&self) -> &'static str {
-        "Chen–Han 2018, Algorithm 1"
+        "Chen–Han 2018, §3.2 and Algorithm 1"
     }
 
-    fn routes(&self) -> Vec<DigitRoute> {
-        vec![DigitRoute { stride: Stride::One, is_direct: true }]
+    fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute> {
+        let degree = u128::from(spec.prime - 1) * u128::from(spec.exponent - 1) + 1;
+        let cap = (0..).take_while(|&l| u128::from(spec.prime).checked_pow(l).is_some_and(|power| power < degree));
+        let cap = cap.last().unwrap_or(0).max(1);
+        [LastStep::Direct, LastStep::DirectBeyond(cap)].map(|last| DigitRoute { stride: Stride::One, last }).into()
     }
 }
 
@@ -69,7 +75,7 @@ impl DigitMethod for LeastDegree {
         "Geelen–Iliashenko–Kang–Vercauteren, eprint 2022/1364"
     }
 
-    fn routes(&self) -> Vec<DigitRoute> {
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
         DigitRoute::all()
     }
 }
@@ -96,11 +102,37 @@ impl DigitMethod for LocalNull {
         }
     }
 
-    fn routes(&self) -> Vec<DigitRoute> {
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
         DigitRoute::all()
     }
 
     fn polynomial(&self, step: &DigitStep) -> Result<DigitPolynomial> {
         step.least_degree(&step.occurring)
+    }
+}
+
+/// Chains of products found by search ([`DigitChain`]), for p = 2.
+#[derive(Debug, Clone, Copy)]
+pub struct Searched;
+
+impl DigitMethod for Searched {
+    fn name(&self) -> &'static str {
+        "searched"
+    }
+
+    fn citation(&self) -> &'static str {
+        "found by this library's search; the idea of Fheanor, eprint 2025/864, whose circuits a SAT solver found"
+    }
+
+    fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
+        (spec.prime != 2).then_some("chains were searched for p = 2 alone")
+    }
+
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
+        Vec::new()
+    }
+
+    fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
+        Some(chain_of_bits())
     }
 }

@@ -14,7 +14,7 @@ use crate::error::Result;
 
 /// Polynomials of a larger degree are refused: planning their evaluation would take longer than any
 /// use of it.
-const MAX_DEGREE: usize = 2048;
+pub(super) const MAX_DEGREE: usize = 2048;
 
 /// The digits that may occur: all integers from `low` to `high`, distinct modulo p.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

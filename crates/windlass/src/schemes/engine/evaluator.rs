@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Ciphertext, Constant, Engine};
-use crate::error::Result;
-use crate::evaluator::Evaluator;
+use crate::error::{Error, Result};
+use crate::evaluator::{Evaluator, Subtrahend, divided_one_by_one};
 use crate::plaintext::Plaintext;
 use crate::schemes::pairs::Rules;
 use windlass_ring::slots::SlotRing;
@@ -68,6 +68,14 @@ impl Evaluator for Engine {
         self.divided_by_p(a)
     }
 
+    fn divide_out(&self, x: &Ciphertext, subtrahends: &[Subtrahend<'_, Self>]) -> Result<Ciphertext> {
+        match self.divided_out(x, subtrahends) {
+            // One by one there is room for refreshes in between.
+            Err(Error::CapacityExhausted { .. }) => divided_one_by_one(self, x, subtrahends),
+            result => result,
+        }
+    }
+
     fn dot_ciphertexts(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
         let operands: Vec<&Ciphertext> = pairs.iter().flat_map(|(a, b)| [*a, *b]).collect();
         self.with_room(&operands, |x| self.dot_products(&x.chunks_exact(2).map(|p| (p[0], p[1])).collect::<Vec<_>>()))
@@ -79,5 +87,10 @@ impl Evaluator for Engine {
             let terms: Vec<_> = x.iter().zip(terms).map(|(x, (_, weight))| (*x, *weight)).collect();
             self.weighted(&terms, toward.map(|_| x[terms.len()]))
         })
+    }
+
+    fn weighted_sums(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
+        values.iter().try_for_each(|x| self.check("weighted sum", x))?;
+        self.weighted_together(values, weights)
     }
 }

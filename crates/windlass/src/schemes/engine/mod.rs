@@ -8,6 +8,7 @@ mod arithmetic;
 mod automorphism;
 mod base;
 mod ciphertext;
+mod divide_out;
 mod dot;
 mod evaluator;
 mod levels;

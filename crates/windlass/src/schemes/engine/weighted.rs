@@ -63,6 +63,21 @@ impl Engine {
         };
         toward.map_or(Ok(sum.clone()), |base| self.add_or_sub(base, &sum, false))
     }
+
+    /// Sums of the same values, each of which is switched once.
+    ///
+    /// Weights come after the switch, not before as in [`Self::weighted`]: they multiply its
+    /// rounding. A value that has just been multiplied has noise that is larger by the plaintext
+    /// modulus and more, so that nothing is lost where there is one among them.
+    pub(super) fn weighted_together(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
+        let level = values.iter().map(|x| x.level()).min().ok_or_else(no_terms)?;
+        let switched: Vec<_> = values.iter().map(|x| self.switched(x, level)).collect();
+        let one = |weights: &Vec<i64>| {
+            let terms = switched.iter().zip(weights).map(|(x, &c)| (x.as_ref(), c)).filter(|&(_, c)| c != 0);
+            self.weighted(&terms.collect::<Vec<_>>(), None)
+        };
+        weights.iter().map(one).collect()
+    }
 }
 
 #[cfg(test)]
