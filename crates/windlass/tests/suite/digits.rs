@@ -221,7 +221,7 @@ fn squares_of_squares_save_a_step() {
 }
 
 /// The chain of bits, on every residue of 2^8 and on random ones up to 2^44; its products are
-/// counted by [`check`]. (A test beside it takes every residue of 2^22 through its values.)
+/// counted by [`check`]. (A test beside it takes every residue of 2^16 through its values.)
 #[test]
 fn chains_of_bits() {
     let mut rng = ChaCha20Rng::from_seed([6; 32]);
