@@ -180,18 +180,18 @@ impl NoiseModel {
 
     /// ‖Σ digit_k·e_k‖ for a uniform polynomial at `level`: the plain error of the inner product
     /// with a key, over Q·P.
-    ///
-    /// A digit of g primes and product D is Σ y_i·D/d_i with y_i uniform in [0, d_i): mean g·D/2,
-    /// variance g·D²/12 a coefficient.
     pub fn inner_product(&self, level: usize) -> Bound {
         let active = self.active_groups(level);
         let events = 2 * active.len() as u32;
-        let digit = |group: &[f64]| {
-            let primes = group.len() as f64;
-            let spread = self.random_element(self.n * primes / 12.0, events);
-            Bound::from_bits(group.iter().sum()) * (Bound::of(self.all_ones * primes / 2.0) + spread)
-        };
+        let digit = |group: &[f64]| Bound::from_bits(group.iter().sum()) * self.digit(group.len(), events);
         active.into_iter().map(digit).sum::<Bound>() * self.error(events)
+    }
+
+    /// ‖digit‖/D for a digit of so many primes and product D: it is Σ y_i·D/d_i with y_i uniform in
+    /// [0, d_i), of mean g·D/2 and variance g·D²/12 a coefficient.
+    fn digit(&self, primes: usize, events: u32) -> Bound {
+        let primes = primes as f64;
+        Bound::of(self.all_ones * primes / 2.0) + self.random_element(self.n * primes / 12.0, events)
     }
 
     /// What mod-down leaves of a plain error over Q·P: t·(error/P) + rounding of two parts.

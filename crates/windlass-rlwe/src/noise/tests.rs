@@ -110,9 +110,8 @@ fn digits_stay_within_their_bound() {
     for m in [128, 45, 105] {
         let params = params(m);
         let model = NoiseModel::with_failure(&params, 2, FailureProbability::from_bits(10.0));
-        for primes in [1u32, 2, 4] {
-            let spread = model.random_element(params.n() as f64 * primes as f64 / 12.0, 1);
-            let bound = (Bound::of(all_ones_norm(params.shape()) * primes as f64 / 2.0) + spread).bits().exp2();
+        for primes in [1, 2, 4] {
+            let bound = model.digit(primes, 1).bits().exp2();
             let seen = (0..10)
                 .map(|_| {
                     let scaled: Vec<i64> =
