@@ -107,17 +107,14 @@ impl Circuit {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use windlass::bootstrap::{Mode, Partition, Transform, Unpacking};
     use windlass::rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
 
-    use super::super::figures::{self, Measured};
     use super::*;
-    use crate::record;
 
-    const OLD: &str = include_str!("../../record/amd-epyc-zen5/bootstrap-2026-11-21.jsonl");
-
-    fn plan(spec: BootstrapSpec) -> BootstrapPlan {
+    /// Over a ring of 128 coefficients, p = 31.
+    pub fn plan(spec: BootstrapSpec) -> BootstrapPlan {
         let params = RlweParams::new(&RlweSpec {
             m: 256,
             q_prime_bits: vec![50; 14],
@@ -150,19 +147,5 @@ mod tests {
         assert_eq!((&*packed.transform, packed.unpacking.as_deref()), ("radix2", Some("monomials")));
         assert_eq!((&*packed.asked.partition, packed.asked.weight), ("most-capacity", Some(8)));
         assert!(words.starts_with("prime-power; radix2 (") && words.contains("; monomials; "), "{words}");
-    }
-
-    #[test]
-    fn records_with_and_without_it_are_read_and_told_apart() {
-        let old: Vec<Measured> = record::parse(OLD).collect::<Result<_, _>>().unwrap();
-        assert!(old.iter().all(|record| record.of.circuit.is_none()));
-        let mut new = old[0].clone();
-        new.of.circuit = Some(Circuit::of(&plan(BootstrapSpec::default()), None));
-        let line = serde_json::to_string(&new).unwrap();
-        assert_eq!(serde_json::from_str::<Measured>(&line).unwrap(), new);
-        // Measured anew with nothing asked for it takes the old one's place, and only then.
-        assert!(figures::key(&new) == figures::key(&old[0]));
-        new.of.circuit.as_mut().unwrap().asked.front_end = "near-prime-power".into();
-        assert!(figures::key(&new) != figures::key(&old[0]));
     }
 }

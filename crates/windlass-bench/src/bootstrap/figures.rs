@@ -71,3 +71,28 @@ pub fn print(record: &Measured) {
         record.of.peak_mebibytes
     );
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass::bootstrap::BootstrapSpec;
+
+    use super::super::circuit::tests::plan;
+    use super::*;
+    use crate::record;
+
+    const OLD: &str = include_str!("../../record/amd-epyc-zen5/bootstrap-2026-11-21.jsonl");
+
+    #[test]
+    fn records_with_and_without_it_are_read_and_told_apart() {
+        let old: Vec<Measured> = record::parse(OLD).collect::<Result<_, _>>().unwrap();
+        assert!(old.iter().all(|record| record.of.circuit.is_none()));
+        let mut new = old[0].clone();
+        new.of.circuit = Some(Circuit::of(&plan(BootstrapSpec::default()), None));
+        let line = serde_json::to_string(&new).unwrap();
+        assert_eq!(serde_json::from_str::<Measured>(&line).unwrap(), new);
+        // Measured anew with nothing asked for it takes the old one's place, and only then.
+        assert!(key(&new) == key(&old[0]));
+        new.of.circuit.as_mut().unwrap().asked.front_end = "near-prime-power".into();
+        assert!(key(&new) != key(&old[0]));
+    }
+}
