@@ -10,6 +10,8 @@ pub struct Asked {
     pub transform: String,
     pub partition: String,
     pub unpacking: String,
+    #[serde(default = "automatic")]
+    pub order: String,
     pub digits: String,
     /// Ends of merged stages, where they were given one by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,12 +31,18 @@ impl Asked {
             transform: spec.transform.to_string(),
             partition: spec.partition.to_string(),
             unpacking: spec.unpacking.to_string(),
+            order: spec.order.to_string(),
             digits: spec.digits.to_string(),
             to_coefficients: spec.to_coefficients.clone(),
             to_slots: spec.to_slots.clone(),
             weight,
         }
     }
+}
+
+/// Of records that do not say the order.
+fn automatic() -> String {
+    "automatic".into()
 }
 
 impl Default for Asked {
@@ -62,6 +70,9 @@ pub struct Circuit {
     /// How packed elements came apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unpacking: Option<String>,
+    /// Where the maps to the coefficients stood in packed mode.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
     pub digits: String,
     pub digit_products: usize,
     pub digit_depth: usize,
@@ -74,7 +85,7 @@ impl Circuit {
     /// Of a plan.
     pub fn of(plan: &BootstrapPlan, weight: Option<u32>) -> Self {
         let (params, formula, spec) = (plan.params(), plan.formula(), plan.spec());
-        let Choices { transform, unpacking, to_coefficients, to_slots, digits, .. } = plan.choices().clone();
+        let Choices { transform, unpacking, order, to_coefficients, to_slots, digits } = plan.choices().clone();
         Self {
             m: params.m(),
             n: params.n(),
@@ -87,6 +98,7 @@ impl Circuit {
             to_coefficients,
             to_slots,
             unpacking: unpacking.map(|unpacking| unpacking.to_string()),
+            order: order.map(|order| order.to_string()),
             digits: digits.to_string(),
             digit_products: plan.digits().products(),
             digit_depth: plan.digits().depth(),
@@ -101,6 +113,7 @@ impl Circuit {
         let (back, there) = (ends(&self.to_coefficients), ends(&self.to_slots));
         let mut words = vec![self.front_end.clone(), format!("{} ({back}), ({there})", self.transform)];
         words.extend(self.unpacking.clone());
+        words.extend(self.order.clone());
         words.push(self.digits.clone());
         words.join("; ")
     }

@@ -14,7 +14,7 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
-    BootstrapPlan, BootstrapPreset, BootstrapSpec, Bootstrapper, FrontEnd, Mode, Partition, Progress, StageTime,
+    BootstrapPlan, BootstrapPreset, BootstrapSpec, Bootstrapper, FrontEnd, Mode, Order, Partition, Progress, StageTime,
     Transform, Unpacking, bootstrap_preset_names, stage_times,
 };
 use windlass::circuits::Method;
@@ -68,6 +68,10 @@ pub struct Bootstrap {
     /// BGV, BFV, or both, one after the other.
     #[arg(long, value_delimiter = ',', default_value = "bgv", value_name = "SCHEMES")]
     scheme: Vec<Scheme>,
+    /// Where the packed maps to the coefficients stand: automatic, to-coefficients-first or
+    /// to-coefficients-last.
+    #[arg(long, default_value = "automatic")]
+    order: Order,
     /// The method of digit removal.
     #[arg(long, default_value = "automatic")]
     digits: Method,
@@ -128,7 +132,9 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     // A record that cannot be written is refused before anything is measured.
     args.record.as_ref().map_or(Ok(()), |path| record::open(path).map(drop))?;
     if args.explain {
-        println!("{}", plan(&preset)?.explain());
+        let plan = plan(&preset)?;
+        let (price, seconds) = (plan.price(), plan.estimated_seconds()?);
+        println!("{}\nprice {price:.0} transforms of one row, about {seconds:.2} s a refresh", plan.explain());
         return Ok(());
     }
     for &scheme in &args.scheme {
@@ -171,6 +177,7 @@ fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::Error
         partition: args.partition,
         front_end: args.front_end,
         unpacking: args.unpacking,
+        order: args.order,
         transform: args.transform,
         to_slots: args.to_slots.clone(),
         to_coefficients: args.to_coefficients.clone(),

@@ -7,18 +7,19 @@ use windlass_ring::kernels::Isa;
 use windlass_ring::slots::{PrimePower, SlotRing};
 use windlass_rlwe::RlweParams;
 
-use super::candidates::candidates;
+use super::candidates::{candidates, orders};
 use super::choices::Choices;
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
-use super::maps::{self, Packing};
-use super::partition::{Merging, cost_at};
-use super::pipeline::{LinearStep, Pipeline, Separation, Side, Step, each_part};
+use super::maps;
+use super::partition::Merging;
+use super::pipeline::{Pipeline, Step};
 use super::safety;
 use super::schedule::Schedule;
-use super::spec::{BootstrapSpec, DecryptionFormula, Mode, Unpacking};
-use super::stage::{Stage, StageName};
-use crate::circuits::{DigitRemoval, DigitSpec, LinearMap, LinearPlan, PlanSpec};
+use super::spec::{BootstrapSpec, DecryptionFormula, Mode, Order, Unpacking};
+use super::stage::Stage;
+use super::steps::{self, PackedMaps};
+use crate::circuits::{DigitRemoval, DigitSpec};
 use crate::error::Result;
 use crate::plaintext::Content;
 use crate::schemes::Ciphertext;
@@ -58,27 +59,54 @@ impl BootstrapPlan {
             method: spec.digits,
             ..DigitSpec::new(p, formula.exponent, formula.removed)
         })?;
-        let choices = match spec.mode {
-            Mode::Thin => vec![None],
-            Mode::Packed => candidates(params, &working, &spec)?.into_iter().map(Some).collect(),
-        };
         let empty = Pipeline { params: params.clone(), spec, formula, message, working, input, steps: Vec::new() };
-        let plan = |unpacking| {
-            let mut pipeline = empty.clone();
-            let Pipeline { params, spec, message, .. } = &pipeline;
-            let merging = Merging::choose(params, message, spec, unpacking)?;
-            let choices = Choices {
-                transform: merging.transform.name(),
-                unpacking,
-                to_coefficients: merging.to_coefficients.clone(),
-                to_slots: merging.to_slots.clone(),
-                digits: digits.spec().method,
+        match empty.spec.mode {
+            Mode::Thin => {
+                let merging = Merging::choose(params, &empty.message, &empty.spec, None)?;
+                let steps = steps::thin(&empty, &merging, digits)?;
+                Self::of(empty, &merging, None, steps)
+            }
+            Mode::Packed => {
+                let ways = candidates(params, &empty.working, &empty.spec)?;
+                best(ways.into_iter().map(|unpacking| Self::packed(&empty, unpacking, &digits)))
+            }
+        }
+    }
+
+    /// One way of unpacking, in the better order of those that the specification allows.
+    fn packed(empty: &Pipeline, unpacking: Unpacking, digits: &DigitRemoval) -> Result<Self> {
+        let mut known: Option<PackedMaps> = None;
+        let mut plan = |order| {
+            let way = Some((unpacking, order));
+            let merging = Merging::choose(&empty.params, &empty.message, &empty.spec, way)?;
+            let maps = match known.take().filter(|maps| maps.are_of(&merging)) {
+                Some(maps) => maps,
+                None => PackedMaps::new(empty, merging.clone(), unpacking)?,
             };
-            pipeline.steps = steps(&pipeline, merging, unpacking, digits.clone())?;
-            let schedule = pipeline.schedule()?;
-            Ok(Self { stages: pipeline.stages(&schedule), pipeline, schedule, choices })
+            let steps = known.insert(maps).steps(empty, order, digits.clone())?;
+            Self::of(empty.clone(), &merging, way, steps)
         };
-        best(choices.into_iter().map(plan))
+        fastest(orders(&empty.params, &empty.spec).into_iter().map(&mut plan))
+    }
+
+    /// The plan of these steps.
+    fn of(
+        mut pipeline: Pipeline,
+        merging: &Merging,
+        way: Option<(Unpacking, Order)>,
+        steps: Vec<Step>,
+    ) -> Result<Self> {
+        pipeline.steps = steps;
+        let choices = Choices {
+            transform: merging.transform.name(),
+            unpacking: way.map(|way| way.0),
+            order: way.map(|way| way.1),
+            to_coefficients: merging.to_coefficients.clone(),
+            to_slots: merging.to_slots.clone(),
+            digits: pipeline.digits().spec().method,
+        };
+        let schedule = pipeline.schedule()?;
+        Ok(Self { stages: pipeline.stages(&schedule), pipeline, schedule, choices })
     }
 
     /// What was asked for.
@@ -182,130 +210,25 @@ impl BootstrapPlan {
 /// have half as much again: prices are rough (by them constants win for p = 8191 and n = 2^15, by
 /// the clock monomials do), and the first takes least memory. The first error if there is none.
 fn best(plans: impl Iterator<Item = Result<BootstrapPlan>>) -> Result<BootstrapPlan> {
+    ahead_by(1.5, plans)
+}
+
+/// The plan with the most capacity for computing divided by its price, the first of equal ones.
+fn fastest(plans: impl Iterator<Item = Result<BootstrapPlan>>) -> Result<BootstrapPlan> {
+    ahead_by(1.0, plans)
+}
+
+/// The first plan, unless a later one has more than `factor` times its capacity for a price. The
+/// first error if there is none.
+fn ahead_by(factor: f64, plans: impl Iterator<Item = Result<BootstrapPlan>>) -> Result<BootstrapPlan> {
     let rate = |plan: &BootstrapPlan| (plan.output_bits() - plan.least_input_bits()) / plan.price();
     let mut best: Option<Result<BootstrapPlan>> = None;
     for plan in plans {
         match (&best, &plan) {
-            (Some(Ok(old)), Ok(new)) if rate(new) <= 1.5 * rate(old) => {}
+            (Some(Ok(old)), Ok(new)) if rate(new) <= factor * rate(old) => {}
             (Some(_), Err(_)) => {}
             _ => best = Some(plan),
         }
     }
     best.expect("there is at least one candidate")
 }
-
-/// The steps for one way of unpacking; none in thin mode.
-///
-/// Thin: slots to coefficients, front end, coefficients to slots, trace, digits (Chen–Han 2018;
-/// Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots, digits of each part, slots to
-/// coefficients (Halevi–Shoup 2015); what is split by monomials before the maps goes through them
-/// part by part.
-fn steps(
-    pipeline: &Pipeline,
-    merging: Merging,
-    unpacking: Option<Unpacking>,
-    digits: DigitRemoval,
-) -> Result<Vec<Step>> {
-    let Pipeline { params, spec, message, working, .. } = pipeline;
-    if spec.transform.is_own() {
-        match unpacking {
-            Some(Unpacking::Constants) => maps::check_packed(message, merging.transform)?,
-            _ => maps::check_thin(message, merging.transform)?,
-        }
-    }
-    let digits = vec![Step::Digits(digits)];
-    let Some(unpacking) = unpacking else {
-        let Merging { transform, to_coefficients, to_slots } = merging;
-        let to_coefficients = maps::thin_to_coefficients(message, transform, &to_coefficients)?;
-        let to_slots = maps::thin_to_slots(working, transform, &to_slots)?;
-        let mut steps = linear(params, Side::Message, 4, to_coefficients, to_coefficients_name)?;
-        steps.push(Step::FrontEnd);
-        steps.extend(linear(params, Side::Working, params.top_level(), to_slots, to_slots_name)?);
-        let trace = |part, count| StageName::Trace { part, count };
-        steps.extend(linear(params, Side::Working, params.top_level(), maps::trace_stages(working)?, trace)?);
-        return Ok([steps, digits].concat());
-    };
-    let packing = (unpacking == Unpacking::Constants).then(|| merging.transform.packing(working));
-    let [whole, in_slots] = separations(pipeline, packing.as_ref(), unpacking)?;
-    let [to_coefficients, to_slots] = packed_maps([message, working], &merging, packing.as_ref(), &in_slots)?;
-    let names = match in_slots {
-        Separation::Constants(_) => [StageName::Unpacking, StageName::Repacking],
-        Separation::Monomials(_) => [StageName::SplittingSlots, StageName::JoiningSlots],
-    };
-    let to_slots = linear(params, Side::Working, params.top_level(), to_slots, to_slots_name)?;
-    let to_coefficients = linear(params, Side::Message, params.top_level() / 2, to_coefficients, to_coefficients_name)?;
-    let of_each = [to_slots, each_part(names, in_slots, digits), to_coefficients].concat();
-    let of_each = each_part([StageName::Splitting, StageName::Joining], whole, of_each);
-    Ok([vec![Step::FrontEnd], of_each].concat())
-}
-
-fn to_coefficients_name(part: usize, count: usize) -> StageName {
-    StageName::SlotsToCoefficients { part, count }
-}
-
-fn to_slots_name(part: usize, count: usize) -> StageName {
-    StageName::CoefficientsToSlots { part, count }
-}
-
-/// How elements come apart before the maps to the slots, and after them.
-fn separations(pipeline: &Pipeline, packing: Option<&Packing>, unpacking: Unpacking) -> Result<[Separation; 2]> {
-    let Pipeline { params, message, working, .. } = pipeline;
-    if let Some(packing) = packing {
-        let top = params.top_level();
-        let apart = packing.unpacking_plan(working, cost_at(params, top))?;
-        let together = packing.repacking_plan(message, cost_at(params, top.div_ceil(2)))?;
-        return Ok([Separation::Monomials(Vec::new()), Separation::Constants(Box::new([apart, together]))]);
-    }
-    let [mut elements, mut in_slots] = maps::splits(working.m(), working.prime());
-    if unpacking == Unpacking::MonomialsInSlots {
-        elements.append(&mut in_slots);
-        (elements, in_slots) = (Vec::new(), elements);
-    }
-    Ok([elements, in_slots].map(Separation::Monomials))
-}
-
-/// The maps to the coefficients and to the slots of packed mode. Where elements of a subring go
-/// through them they are those of thin mode, without the trace; with maps inside the slots
-/// otherwise.
-fn packed_maps(
-    [message, working]: [&Arc<SlotRing>; 2],
-    merging: &Merging,
-    packing: Option<&Packing>,
-    in_slots: &Separation,
-) -> Result<[Vec<LinearMap>; 2]> {
-    let Merging { transform, to_coefficients, to_slots } = merging;
-    let [_, of_subring] = maps::splits(working.m(), working.prime());
-    Ok(match (packing, in_slots) {
-        (Some(packing), _) => [
-            maps::packed_to_coefficients(message, *transform, to_coefficients)?,
-            maps::packed_to_slots(working, *transform, to_slots, packing)?,
-        ],
-        (None, Separation::Monomials(splits)) if *splits == of_subring => [
-            maps::thin_to_coefficients(message, *transform, to_coefficients)?,
-            maps::thin_to_slots(working, *transform, to_slots)?,
-        ],
-        _ => [maps::together_to_coefficients(message, to_coefficients)?, maps::together_to_slots(working, to_slots)?],
-    })
-}
-
-/// Plans every map for the given level.
-fn linear(
-    params: &RlweParams,
-    side: Side,
-    level: usize,
-    maps: Vec<LinearMap>,
-    name: impl Fn(usize, usize) -> StageName,
-) -> Result<Vec<Step>> {
-    let level = level.min(params.top_level());
-    let spec = PlanSpec { cost: cost_at(params, level), constant_bytes: MAX_READY_BYTES, ..PlanSpec::default() };
-    let count = maps.len();
-    let step = |(map, part): (&LinearMap, usize)| {
-        Ok(Step::Linear(LinearStep { name: name(part, count), side, plan: LinearPlan::new(map, &spec)? }))
-    };
-    maps.iter().zip(1..).map(step).collect()
-}
-
-/// Constants of one map that take more memory are not held ready, but as coefficients that are
-/// expanded when they are used: two large maps and the keys of a packed bootstrapping with m =
-/// 49981 fit into 16 GiB so.
-const MAX_READY_BYTES: usize = 3 << 30;

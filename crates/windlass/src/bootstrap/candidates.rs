@@ -1,12 +1,22 @@
-//! Packed mode: the ways of unpacking that a specification leaves to choose among.
+//! Packed mode: the ways of unpacking and the orders of the maps that a specification leaves to
+//! choose among.
 
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::error::BootstrapError;
 use super::maps;
-use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Unpacking};
+use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Order, Unpacking};
 use crate::error::Result;
+
+/// The orders that the specification leaves to choose among.
+pub(super) fn orders(params: &RlweParams, spec: &BootstrapSpec) -> Vec<Order> {
+    match spec.order {
+        Order::Automatic if params.m().is_power_of_two() => vec![Order::ToCoefficientsFirst, Order::ToCoefficientsLast],
+        Order::Automatic => vec![Order::ToCoefficientsLast],
+        given => vec![given],
+    }
+}
 
 /// What the specification leaves to choose among: none of them is [`Unpacking::Automatic`].
 ///

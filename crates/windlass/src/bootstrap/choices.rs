@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::spec::Unpacking;
+use super::spec::{Order, Unpacking};
 use crate::circuits::Method;
 
 /// All that made the circuit of a plan, beside what its specification fixes: nothing in it is left
@@ -13,6 +13,8 @@ pub struct Choices {
     pub transform: &'static str,
     /// How packed elements come apart; none in thin mode.
     pub unpacking: Option<Unpacking>,
+    /// Where the maps to the coefficients stand; none in thin mode.
+    pub order: Option<Order>,
     /// After which elementary stages of the map to the coefficients a merged stage ends.
     pub to_coefficients: Vec<usize>,
     /// The same for the map to the slots.
@@ -32,6 +34,9 @@ impl fmt::Display for Choices {
         write!(f, "{} to coefficients {to_coefficients}, to slots {to_slots}", self.transform)?;
         if let Some(unpacking) = self.unpacking {
             write!(f, "; unpacking {unpacking}")?;
+        }
+        if let Some(order) = self.order {
+            write!(f, "; {order}")?;
         }
         write!(f, "; digits {}", self.digits)
     }

@@ -69,8 +69,9 @@ impl BootstrapPlan {
         Ok(self.price() * CostModel::transform_milliseconds(&ring) / 1000.0)
     }
 
-    /// The price of one refresh in transforms of one row.
-    pub(super) fn price(&self) -> f64 {
+    /// The price of one refresh in transforms of one row: what [`super::Order::Automatic`] and
+    /// [`super::Unpacking::Automatic`] compare.
+    pub fn price(&self) -> f64 {
         self.price_of(&self.pipeline.steps)
     }
 
@@ -86,8 +87,8 @@ impl BootstrapPlan {
 
     /// A product in the middle of the digit removal: a key switch and two modulus switches.
     fn price_of_product(&self) -> f64 {
-        let from = self.schedule.level(StageName::DigitRemoval);
-        let left = self.output_bits();
+        let place = self.schedule.places[&StageName::DigitRemoval];
+        let (from, left) = (place.level, place.capacity.1);
         let to = (1..=from).find(|&level| self.params().log2_q(level) >= left).unwrap_or(from);
         let level = (from + to).div_ceil(2);
         cost_at(self.params(), level).automorphism + 4.0 * level as f64

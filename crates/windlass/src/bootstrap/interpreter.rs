@@ -43,15 +43,16 @@ impl<E: Evaluator> Circuit<E> {
                     let prepared = plan.prepare_at(self.on(*side), level(*name))?;
                     self.maps.insert(*name, prepared);
                 }
-                Step::Parts(Parts { apart, together, by, steps }) => {
+                Step::Parts(Parts { side, apart, together, by, steps }) => {
                     match by {
                         Separation::Constants(plans) => {
-                            let down = plans[0].prepare_at(&self.working, level(*apart))?;
+                            let down = plans[0].prepare_at(self.on(*side), level(*apart))?;
                             let up = plans[1].prepare_at(&self.message, level(*together))?;
                             self.maps.extend([(*apart, down), (*together, up)]);
                         }
                         Separation::Monomials(splits) => {
-                            self.prepare_monomials(splits, [(*apart, level(*apart)), (*together, level(*together))])?;
+                            let places = [(*apart, level(*apart)), (*together, level(*together))];
+                            self.prepare_monomials(*side, splits, places)?;
                         }
                     }
                     self.prepare(steps, level)?;
@@ -62,9 +63,14 @@ impl<E: Evaluator> Circuit<E> {
         Ok(())
     }
 
-    fn prepare_monomials(&mut self, splits: &[Split], [apart, together]: [(StageName, usize); 2]) -> Result<()> {
-        let (message, working) = (&self.message, &self.working);
-        let down = splits.par_iter().map(|split| working.prepare_at(&split.down(working.slots())?, apart.1));
+    fn prepare_monomials(
+        &mut self,
+        side: Side,
+        splits: &[Split],
+        [apart, together]: [(StageName, usize); 2],
+    ) -> Result<()> {
+        let (message, whole) = (&self.message, self.on(side));
+        let down = splits.par_iter().map(|split| whole.prepare_at(&split.down(whole.slots())?, apart.1));
         let up = splits.par_iter().map(|split| message.prepare_at(&split.up(message.slots())?, together.1));
         let (down, up) = (down.collect::<Result<_>>()?, up.collect::<Result<_>>()?);
         self.constants.extend([(apart.0, down), (together.0, up)]);
@@ -79,10 +85,17 @@ impl<E: Evaluator> Circuit<E> {
     }
 
     /// `A + X^s·B ↦ (2A, 2B)`.
-    fn halves(&self, split: &Split, down: &E::Constant, x: E::Ciphertext) -> Result<(E::Ciphertext, E::Ciphertext)> {
-        let image = self.working.automorphism(&x, split.element)?;
-        let second = self.working.multiply_constant(&self.working.sub(&x, &image)?, down)?;
-        Ok((self.working.add(&x, &image)?, second))
+    fn halves(
+        &self,
+        side: Side,
+        split: &Split,
+        down: &E::Constant,
+        x: &E::Ciphertext,
+    ) -> Result<(E::Ciphertext, E::Ciphertext)> {
+        let evaluator = self.on(side);
+        let image = evaluator.automorphism(x, split.element)?;
+        let second = evaluator.multiply_constant(&evaluator.sub(x, &image)?, down)?;
+        Ok((evaluator.add(x, &image)?, second))
     }
 
     /// `(A, B) ↦ A + X^s·B`.
@@ -210,7 +223,7 @@ fn by_constants<M: Machine>(machine: &mut M, step: &Parts, plans: &[LinearPlan; 
     machine.begin(step.apart, &x)?;
     let x = machine.enter(step.apart, x)?;
     let circuit = machine.circuit();
-    let mut parts = plans[0].apply_grid(&circuit.maps[&step.apart], &circuit.working, &[x])?;
+    let mut parts = plans[0].apply_grid(&circuit.maps[&step.apart], circuit.on(step.side), &[x])?;
     machine.leave(step.apart, &parts[0])?;
     let count = parts.len();
     if M::PARTS_ARE_ALIKE {
@@ -256,7 +269,7 @@ fn walk<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], group: Vec<
     for x in group {
         machine.begin(step.apart, &x)?;
         let circuit = machine.circuit();
-        let (a, b) = circuit.halves(split, &circuit.constants[&step.apart][depth], x)?;
+        let (a, b) = circuit.halves(step.side, split, &circuit.constants[&step.apart][depth], &x)?;
         first.push(a);
         second.push(b);
     }

@@ -27,7 +27,7 @@ impl Pipeline {
                 }
                 Step::FrontEnd => stages.push(stage(StageName::FrontEnd, times, self.describe_front_end())),
                 Step::Digits(removal) => stages.push(stage(StageName::DigitRemoval, times, removal.explain())),
-                Step::Parts(Parts { apart, together, by, steps }) => {
+                Step::Parts(Parts { apart, together, by, steps, .. }) => {
                     let here = times * by.times();
                     let (work, back) = by.describe(here);
                     let keys = by.keys();

@@ -5,7 +5,7 @@
 //! [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace,
 //! digit removal (Chen–Han 2018; Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots,
 //! unpacking to d ciphertexts, digit removal of each, repacking, slots to coefficients
-//! (Halevi–Shoup 2015). The derivations are in `docs/math/bootstrapping.md`.
+//! (Halevi–Shoup 2015), or those first (Ma et al. 2024). The derivations are in `docs/math/bootstrapping.md`.
 
 mod bootstrap_plan;
 mod bootstrapper;
@@ -32,6 +32,7 @@ mod schedule;
 mod search;
 mod spec;
 mod stage;
+mod steps;
 mod times;
 
 pub use crate::schemes::Refresh;
@@ -46,6 +47,6 @@ pub use mock::ClearBootstrapper;
 pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
 pub use progress::Progress;
 pub use search::{Candidate, CandidateDimension, SearchSpec, search};
-pub use spec::{BootstrapSpec, DecryptionFormula, FrontEnd, Mode, Partition, Unpacking};
+pub use spec::{BootstrapSpec, DecryptionFormula, FrontEnd, Mode, Order, Partition, Unpacking};
 pub use stage::{Stage, StageName};
 pub use times::{StageTime, stage_times};

@@ -7,7 +7,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::maps::{self, Fixed, SlotTransform};
-use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Partition, Unpacking};
+use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Order, Partition, Unpacking};
 use crate::circuits::CostModel;
 use crate::error::Result;
 
@@ -24,7 +24,7 @@ pub(super) struct Merging {
 }
 
 impl Merging {
-    /// What the specification says, for one way of unpacking (none in thin mode); what it leaves
+    /// What the specification says, for one way of packed mode (none in thin mode); what it leaves
     /// open is chosen by price.
     ///
     /// # Errors
@@ -33,15 +33,16 @@ impl Merging {
         params: &RlweParams,
         slots: &Arc<SlotRing>,
         spec: &BootstrapSpec,
-        unpacking: Option<Unpacking>,
+        way: Option<(Unpacking, Order)>,
     ) -> Result<Self> {
+        let unpacking = way.map(|way| way.0);
         let mut choices = spec.transform.choices(params.m(), slots.prime())?;
         let split = matches!(unpacking, Some(Unpacking::Monomials | Unpacking::MonomialsInSlots));
         if split {
             choices.retain(|transform| transform.allows_monomials());
         }
         let single = choices.len() == 1;
-        let merged = choices.into_iter().map(|transform| Self::of(params, slots, spec, (transform, unpacking), single));
+        let merged = choices.into_iter().map(|transform| Self::of(params, slots, spec, (transform, way), single));
         let merged = merged.collect::<Result<Vec<(f64, Self)>>>()?;
         Ok(merged.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("at least one choice").1)
     }
@@ -51,9 +52,10 @@ impl Merging {
         params: &RlweParams,
         slots: &Arc<SlotRing>,
         spec: &BootstrapSpec,
-        (transform, unpacking): (&'static dyn SlotTransform, Option<Unpacking>),
+        (transform, way): (&'static dyn SlotTransform, Option<(Unpacking, Order)>),
         single: bool,
     ) -> Result<(f64, Self)> {
+        let unpacking = way.map(|way| way.0);
         let (m, p, packed) = (params.m(), slots.prime(), unpacking == Some(Unpacking::Constants));
         let count = if packed { transform.packed_stage_count(m, p)? } else { transform.stage_count(m, p)? };
         let groups = match unpacking {
@@ -78,7 +80,7 @@ impl Merging {
         } else {
             (maps::thin_supports(slots, transform)?, BTreeSet::new())
         };
-        let middle = if unpacking.is_some() { params.top_level() / 2 } else { 4 }.clamp(1, params.top_level());
+        let forth_level = to_coefficients_level(params, way.map(|way| way.1));
         let best = |given: &Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
             let constant_bytes = (8 * (level + params.special_primes().len()) * params.n()) as f64;
             let stages = Stages { supports, m, fixed: fixed.as_ref(), cost: cost_at(params, level), constant_bytes };
@@ -92,10 +94,17 @@ impl Merging {
             let inside = if inner.is_empty() { 0.0 } else { stages.price(inner.len()) };
             (inside + stages.price_of(&ends), ends)
         };
-        let (forth_price, to_coefficients) = best(&spec.to_coefficients, &supports[0], middle);
+        let (forth_price, to_coefficients) = best(&spec.to_coefficients, &supports[0], forth_level);
         let (back_price, to_slots) = best(&spec.to_slots, &supports[1], params.top_level());
         Ok((forth_price + back_price, Self { transform, to_coefficients, to_slots }))
     }
+}
+
+/// About where the maps to the coefficients run: at the foot of the chain before the front end,
+/// in its middle behind the digits.
+pub(super) fn to_coefficients_level(params: &RlweParams, order: Option<Order>) -> usize {
+    let level = if order == Some(Order::ToCoefficientsLast) { params.top_level() / 2 } else { 4 };
+    level.clamp(1, params.top_level())
 }
 
 /// Prices at a level.

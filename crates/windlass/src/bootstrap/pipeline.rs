@@ -71,10 +71,12 @@ pub(super) struct LinearStep {
     pub plan: LinearPlan,
 }
 
-/// A ciphertext of the working ring comes apart, `steps` are done with each part, and the results
-/// come together in the ring of messages.
+/// A ciphertext of one ring comes apart, `steps` are done with each part, and the results come
+/// together in the ring of messages.
 #[derive(Debug, Clone)]
 pub(super) struct Parts {
+    /// Where it comes apart: the working ring, but for what is split before the front end.
+    pub side: Side,
     pub apart: StageName,
     pub together: StageName,
     pub by: Separation,
@@ -110,10 +112,10 @@ impl Separation {
 }
 
 /// Does `steps` with every part; they alone are left where nothing comes apart.
-pub(super) fn each_part([apart, together]: [StageName; 2], by: Separation, steps: Vec<Step>) -> Vec<Step> {
+pub(super) fn each_part([apart, together]: [StageName; 2], side: Side, by: Separation, steps: Vec<Step>) -> Vec<Step> {
     match &by {
         Separation::Monomials(splits) if splits.is_empty() => steps,
-        _ => vec![Step::Parts(Parts { apart, together, by, steps })],
+        _ => vec![Step::Parts(Parts { side, apart, together, by, steps })],
     }
 }
 

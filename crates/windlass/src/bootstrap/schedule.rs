@@ -203,6 +203,7 @@ impl Pipeline {
     fn needed_bits(&self, circuit: &Circuit<Forecast>, places: &BTreeMap<StageName, Place>) -> Result<Vec<f64>> {
         let first = match self.before_front_end().first() {
             Some(Step::Linear(step)) => places[&step.name].level,
+            Some(Step::Parts(parts)) => places[&parts.apart].level,
             _ => self.input.arrival,
         };
         let last = (first + 1).min(self.params.top_level());

@@ -74,6 +74,27 @@ by_name!(Unpacking, "way of unpacking", {
     "monomials-in-slots" => Unpacking::MonomialsInSlots,
 });
 
+/// Where the maps from slots to coefficients stand in packed mode. In thin mode they are always
+/// first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Order {
+    /// Powers of two: whatever gives more capacity in a second, by forecast and prices. Composite
+    /// m: last.
+    #[default]
+    Automatic,
+    /// Before the front end, on a spent ciphertext at the foot of the chain (Ma et al. 2024, eprint
+    /// 2024/115): the maps are cheap there, and what they spend has to be left by then.
+    ToCoefficientsFirst,
+    /// Behind the digits, which come back as slots (Halevi–Shoup 2015).
+    ToCoefficientsLast,
+}
+
+by_name!(Order, "order of the maps", {
+    "automatic" => Order::Automatic,
+    "to-coefficients-first" => Order::ToCoefficientsFirst,
+    "to-coefficients-last" => Order::ToCoefficientsLast,
+});
+
 /// How the noise becomes low digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum FrontEnd {
@@ -131,6 +152,8 @@ pub struct BootstrapSpec {
     pub digits: Method,
     /// How packed elements come apart; of no account in thin mode.
     pub unpacking: Unpacking,
+    /// Where the maps to the coefficients stand; of no account in thin mode.
+    pub order: Order,
     /// How the linear maps are split into elementary stages.
     pub transform: Transform,
     /// How the stages of the linear maps are merged.
@@ -155,6 +178,7 @@ impl Default for BootstrapSpec {
             front_end: FrontEnd::PrimePower,
             digits: Method::Automatic,
             unpacking: Unpacking::Automatic,
+            order: Order::Automatic,
             transform: Transform::AUTOMATIC,
             partition: Partition::Standard,
             to_slots: None,
@@ -277,6 +301,7 @@ mod tests {
         check::<Mode>(&["thin", "packed"]);
         check::<FrontEnd>(&["prime-power", "near-prime-power"]);
         check::<Unpacking>(&["automatic", "constants", "monomials", "monomials-in-slots"]);
+        check::<Order>(&["automatic", "to-coefficients-first", "to-coefficients-last"]);
         check::<Partition>(&["standard", "least-time", "most-capacity"]);
         assert_eq!("three".parse::<Partition>().unwrap().to_string(), "standard");
     }

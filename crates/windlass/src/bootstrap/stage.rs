@@ -28,7 +28,9 @@ pub struct Stage {
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each is what its name says")]
 pub enum StageName {
+    SplittingMessage,
     SlotsToCoefficients { part: usize, count: usize },
+    JoiningMessage,
     FrontEnd,
     Splitting,
     CoefficientsToSlots { part: usize, count: usize },
@@ -45,6 +47,8 @@ impl fmt::Display for StageName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, part, count) = match *self {
             Self::SlotsToCoefficients { part, count } => ("slots to coefficients", part, count),
+            Self::SplittingMessage => ("splitting the message", 1, 1),
+            Self::JoiningMessage => ("joining the message", 1, 1),
             Self::FrontEnd => ("front end", 1, 1),
             Self::Splitting => ("splitting", 1, 1),
             Self::CoefficientsToSlots { part, count } => ("coefficients to slots", part, count),

@@ -1,7 +1,7 @@
 //! Packed mode by every way of unpacking.
 
 use super::*;
-use windlass::bootstrap::{BootstrapPreset, StageName, Unpacking};
+use windlass::bootstrap::{BootstrapPreset, Order, StageName, Unpacking};
 
 const WAYS: [Unpacking; 4] =
     [Unpacking::Automatic, Unpacking::Constants, Unpacking::Monomials, Unpacking::MonomialsInSlots];
@@ -19,15 +19,29 @@ const POWERS_OF_TWO: [(u64, u64, u32, usize, u32); 8] = [
     (64, 3, 1, 20, 4),
 ];
 
+const ORDERS: [Order; 2] = [Order::ToCoefficientsFirst, Order::ToCoefficientsLast];
+
 fn packed(unpacking: Unpacking, ephemeral_weight: u32) -> BootstrapSpec {
     BootstrapSpec { mode: Mode::Packed, unpacking, ephemeral_weight, ..BootstrapSpec::default() }
 }
 
+/// Where the front end stands among the stages, and the first map to the coefficients.
+fn places(plan: &BootstrapPlan) -> [usize; 2] {
+    let place = |wanted: fn(&StageName) -> bool| plan.stages().iter().position(|stage| wanted(&stage.name)).unwrap();
+    [place(|name| *name == StageName::FrontEnd), place(|name| matches!(name, StageName::SlotsToCoefficients { .. }))]
+}
+
 #[test]
 fn every_way_on_the_mock() {
-    for ((m, p, r, primes, weight), way) in POWERS_OF_TWO.iter().flat_map(|&set| WAYS.map(|way| (set, way))) {
-        let plan = plan(params(m, primes), (p, r), packed(way, weight));
+    let ways = WAYS.iter().flat_map(|&way| ORDERS.map(|order| (way, order)));
+    for ((m, p, r, primes, weight), (way, order)) in
+        POWERS_OF_TWO.iter().flat_map(|&set| ways.clone().map(move |way| (set, way)))
+    {
+        let plan = plan(params(m, primes), (p, r), BootstrapSpec { order, ..packed(way, weight) });
         let plan = Arc::new(plan.unwrap_or_else(|error| panic!("{way:?} m = {m}, p = {p}: {error}")));
+        let [front_end, to_coefficients] = places(&plan);
+        assert_eq!(to_coefficients < front_end, order == Order::ToCoefficientsFirst, "{}", plan.explain());
+        assert_eq!(plan.choices().order, Some(order));
         let digits = plan.stages().iter().find(|stage| stage.name == StageName::DigitRemoval).unwrap();
         assert_eq!(digits.times, plan.message_ring().degree(), "{way:?} m = {m}, p = {p}");
         let content = message(&plan, p);
@@ -44,6 +58,45 @@ fn monomials_on_ciphertexts() {
             with_parameters(params(m, primes), (p, r), packed(way, weight));
         }
     }
+}
+
+#[test]
+fn both_orders_on_ciphertexts() {
+    for order in ORDERS {
+        for (set, way) in [(0, WAYS[1]), (2, WAYS[2]), (3, WAYS[3]), (5, WAYS[1]), (5, WAYS[2]), (6, WAYS[3])] {
+            let (m, p, r, primes, weight) = POWERS_OF_TWO[set];
+            with_parameters(params(m, primes), (p, r), BootstrapSpec { order, ..packed(way, weight) });
+        }
+        // Bruun's stages, and composite m, whose maps are as well first as last.
+        let bruun = BootstrapSpec { transform: Transform::BRUUN, order, ..packed(WAYS[0], 6) };
+        with_parameters(params(64, 16), (7, 1), bruun);
+        with_parameters(params(105, 16), (2, 1), BootstrapSpec { order, ..packed(WAYS[0], 6) });
+    }
+}
+
+#[test]
+fn the_order_is_chosen_by_capacity_in_a_second() {
+    let choose = |m, modulus, order| {
+        plan(params(m, 18), modulus, BootstrapSpec { order, ..packed(Unpacking::Automatic, 6) }).unwrap()
+    };
+    // First, the maps run where they cost least, and spend what they would spend behind the digits.
+    let [first, last] = ORDERS.map(|order| choose(256, (257, 1), order));
+    assert!(first.least_input_bits() > last.least_input_bits() && first.output_bits() > last.output_bits());
+    let level = |plan: &BootstrapPlan| plan.stages()[places(plan)[1]].level;
+    assert!(level(&first) < level(&last), "{}\n{}", first.explain(), last.explain());
+    assert_eq!(choose(256, (257, 1), Order::Automatic).choices().order, Some(Order::ToCoefficientsFirst));
+    // Where the prices say so, and only there.
+    for (m, modulus) in [(256, (257, 1)), (128, (193, 1)), (64, (7, 1)), (64, (3, 1))] {
+        let rate = |plan: &BootstrapPlan| (plan.output_bits() - plan.least_input_bits()) / plan.price();
+        let [first, last] = ORDERS.map(|order| choose(m, modulus, order));
+        let better = if rate(&last) > rate(&first) { last } else { first };
+        let chosen = choose(m, modulus, Order::Automatic);
+        assert_eq!(chosen.choices(), better.choices(), "{}", chosen.explain());
+    }
+    // Composite m as in 2015; thin maps have but one place.
+    assert_eq!(choose(105, (2, 1), Order::Automatic).choices().order, Some(Order::ToCoefficientsLast));
+    let thin = plan(params(64, 18), (257, 1), BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() });
+    assert_eq!(thin.unwrap().choices().order, None);
 }
 
 /// Composite m with d = 20: Frobenius powers are made in giant steps of 5.
@@ -65,12 +118,15 @@ fn monomials_with_the_formula_of_2015() {
 #[test]
 fn monomials_cost_less_capacity_and_fewer_keys() {
     // d = 64.
-    let plan = |way| plan(params(256, 22), (3, 1), packed(way, 6)).unwrap();
-    let [constants, monomials, together] = [WAYS[1], WAYS[2], WAYS[3]].map(plan);
-    assert!(monomials.output_bits() > constants.output_bits(), "{}\n{}", constants.explain(), monomials.explain());
-    assert!(monomials.output_bits() > together.output_bits(), "{}\n{}", together.explain(), monomials.explain());
-    assert!(monomials.required_keys().len() < constants.required_keys().len());
-    assert!(together.required_keys().len() < constants.required_keys().len());
+    let left = |plan: &BootstrapPlan| plan.output_bits() - plan.least_input_bits();
+    for order in ORDERS {
+        let plan = |way| plan(params(256, 22), (3, 1), BootstrapSpec { order, ..packed(way, 6) }).unwrap();
+        let [constants, monomials, together] = [WAYS[1], WAYS[2], WAYS[3]].map(plan);
+        assert!(left(&monomials) > left(&constants), "{}\n{}", constants.explain(), monomials.explain());
+        assert!(left(&monomials) > left(&together), "{}\n{}", together.explain(), monomials.explain());
+        assert!(monomials.required_keys().len() < constants.required_keys().len());
+        assert!(together.required_keys().len() < constants.required_keys().len());
+    }
 }
 
 #[test]
