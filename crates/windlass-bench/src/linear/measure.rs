@@ -26,6 +26,8 @@ pub struct Limits<'a> {
     pub rounds: usize,
     /// Bytes of keys and constants.
     pub bytes: usize,
+    /// Whether every column may keep constants as coefficients where they do not fit otherwise.
+    pub pack: bool,
 }
 
 /// Measures the columns of one table; how many there were that did not fit or could not be planned.
@@ -59,7 +61,7 @@ pub fn measure(
     let mut left_out = 0;
     for column in columns {
         let spec = PlanSpec { cost: prices, ..column.spec.clone() };
-        let plan = match room.plan(&map, spec, column.ours) {
+        let plan = match room.plan(&map, spec, column.ours || limits.pack) {
             Ok(plan) => plan,
             Err(reason) => {
                 println!("# {}: {reason}", column.name);

@@ -64,6 +64,10 @@ pub struct Linear {
     /// Leave out columns whose keys and constants take more than this many GiB.
     #[arg(long, default_value_t = 8.0)]
     most_gib: f64,
+    /// Measure these columns too, with constants as coefficients that are expanded on use; `best`
+    /// and `minimal` always are.
+    #[arg(long)]
+    pack: bool,
     /// Append the results to this record: one line of JSON for each.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -136,7 +140,7 @@ fn measure_all(args: &Linear) -> Result<(), Box<dyn std::error::Error>> {
                 }
                 let columns = chosen_columns(args, kind, &case)?;
                 let bytes = (args.most_gib * (1u64 << 30) as f64) as usize;
-                let limits = Limits { threads: &args.threads, rounds: args.rounds, bytes };
+                let limits = Limits { threads: &args.threads, rounds: args.rounds, bytes, pack: args.pack };
                 let mut keep = |record: Measured| {
                     println!("{}", measured::line(&record));
                     measured += 1;

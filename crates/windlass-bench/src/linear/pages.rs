@@ -73,7 +73,11 @@ fn strategies(rows: &[&Measured]) -> Table {
         let Some(any) = find(rows, place, "best", 1).or(any) else { continue };
         let mut cells = Vec::from(place.of.row());
         cells.extend([any.of.build_s, any.of.convert_s].map(|seconds| format!("{seconds:.2}")));
-        let time = |column| find(rows, place, column, 1).map_or_else(String::new, |r| format!("{:.3}", r.median_s));
+        let cell = |r: &Measured| {
+            let packed = if r.of.strategy.contains("coefficients") { "†" } else { "" };
+            format!("{:.3}{packed}", r.median_s)
+        };
+        let time = |column| find(rows, place, column, 1).map_or_else(String::new, cell);
         cells.extend(columns.iter().map(|column| time(column)));
         table.row(cells);
     }
