@@ -71,6 +71,17 @@ class Handler(BaseHTTPRequestHandler):
         problem = {"type": f"/openapi.json#{kind}", "title": kind, "detail": "why", "fix": "how"}
         self.say(status, json.dumps(problem).encode(), **headers)
 
+    def say_strange(self, what: str, number: str) -> None:
+        if what == "length":
+            self.send_response(200)
+            self.send_header("Content-Length", number)
+            self.end_headers()
+            self.close_connection = True
+        elif what == "after":
+            self.refuse(503, "busy", Retry_After=number)
+        else:
+            self.say(422, DEEP)
+
     def body(self) -> bytes:
         return self.rfile.read(int(self.headers["Content-Length"]))
 
@@ -96,16 +107,9 @@ class Handler(BaseHTTPRequestHandler):
         self.server.seen.append(fault or "POST")
         if fault == "evicted":
             self.server.keys.clear()
-        if fault.startswith("length "):
-            self.send_response(200)
-            self.send_header("Content-Length", fault.removeprefix("length "))
-            self.end_headers()
-            self.close_connection = True
-            return None
-        if fault.startswith("after "):
-            return self.refuse(503, "busy", Retry_After=fault.removeprefix("after "))
-        if fault == "deep":
-            return self.say(422, DEEP)
+        what, _, number = fault.partition(" ")
+        if what in ("length", "after", "deep"):
+            return self.say_strange(what, number)
         if fault in REFUSALS:
             return self.refuse(*REFUSALS[fault], Retry_After="0")
         if fault == "cut":

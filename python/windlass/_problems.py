@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import NamedTuple
 
 from starlette.responses import JSONResponse, Response
 
 from windlass.errors import FileError, MissingKeys, OtherContext, OtherKeyPair, WindlassError
+
+log = logging.getLogger("ray.serve")
 
 
 class Kind(NamedTuple):
@@ -70,6 +73,13 @@ KINDS = {
 }
 
 
+OWN_FIX = dict.fromkeys(
+    ("not-found", "method"),
+    "GET /schema, /health and /stats.json, HEAD and PUT /keys/{sha256}, and POST /ask are here",
+)
+"""What to do instead, where there is no /openapi.json."""
+
+
 class Problem(Exception):
     """A request is refused."""
 
@@ -86,8 +96,11 @@ class Problem(Exception):
             OtherContext: "other-table",
             FileError: "unreadable",
         }
-        found = (kind for raised, kind in kinds.items() if isinstance(error, raised))
-        return cls(next(found, "failed"), str(error))
+        for raised, kind in kinds.items():
+            if isinstance(error, raised):
+                return cls(kind, str(error))
+        log.error("a question failed: %s", error)
+        return cls("failed", type(error).__name__)
 
     def response(self) -> Response:
         """Problem details (RFC 9457)."""
@@ -96,10 +109,10 @@ class Problem(Exception):
         if self.retry_after is not None:
             headers["Retry-After"] = str(self.retry_after)
         said = {
-            "type": f"/openapi.json#{self.kind}",
+            "type": f"urn:windlass:problem#{self.kind}",
             "title": kind.title,
             "status": kind.status,
             "detail": self.cause,
-            "fix": kind.fix,
+            "fix": OWN_FIX.get(self.kind, kind.fix),
         }
         return JSONResponse(said, kind.status, headers, "application/problem+json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import threading
 import time
@@ -16,10 +15,8 @@ from typing import Any, NamedTuple
 import ray
 
 import windlass as wl
-from windlass._problems import Problem
-from windlass.errors import FileError, NoShards, WindlassError
-
-log = logging.getLogger("ray.serve")
+from windlass._problems import Problem, log
+from windlass.errors import NoShards, WindlassError
 
 TOGETHER = 16
 """Selections that share one reading of a block."""
@@ -37,6 +34,7 @@ class Options:
     key_cache: int
     rows: int
     queue: int
+    bodies: int
     answer_seconds: float
     body_seconds: float
 
@@ -91,6 +89,7 @@ class Reply(NamedTuple):
     """What a shard says: its part, an answer, or why there is none."""
 
     data: bytes = b""
+    """Empty for a part that the ingress has already."""
     version: str = ""
     """Of the table, for a part."""
     refused: str = ""
@@ -106,6 +105,8 @@ class Job(NamedTuple):
     selections: int
     version: str
     """A version that another shard has already; the table is looked at where it differs."""
+    have: str
+    """The version of the part that the ingress has from this shard."""
     parts: list[bytes] | None
     """The parts to combine; None asks for a part."""
     done: asyncio.Future[Reply]
@@ -141,14 +142,18 @@ class Shard:
         self._passes = self._selections = 0
 
     async def part(
-        self, name: str, query: bytes, selections: int, version: str, keys: list[Any]
+        self, name: str, query: bytes, selections: int, versions: tuple[str, str], keys: list[Any]
     ) -> Reply:
-        """The part of an answer that this block gives."""
-        return await self._wait(name, keys, self._parts, (query, selections, version, None))
+        """The part of an answer that this block gives.
+
+        The versions are that of another shard's part, and that of the part which the ingress has
+        from this one: it is not made again.
+        """
+        return await self._wait(name, keys, self._parts, (query, selections, *versions, None))
 
     async def combine(self, name: str, query: bytes, parts: list[bytes], keys: list[Any]) -> Reply:
         """The answer out of the parts of all shards."""
-        return await self._wait(name, keys, self._combined, (query, 1, "", parts))
+        return await self._wait(name, keys, self._combined, (query, 1, "", "", parts))
 
     async def report(self) -> dict[str, Any]:
         """What it is and has done."""
@@ -170,7 +175,7 @@ class Shard:
         name: str,
         given: list[Any],
         line: deque[Job],
-        what: tuple[bytes, int, str, list[bytes] | None],
+        what: tuple[bytes, int, str, str, list[bytes] | None],
     ) -> Reply:
         loop = asyncio.get_running_loop()
         keys = self._keys.get(name)
@@ -180,7 +185,8 @@ class Shard:
             try:
                 keys = await loop.run_in_executor(None, self._fetch, name, given[0])
             except ray.exceptions.RayError as error:
-                return Reply(refused="unknown-keys", cause=f"{name}: {error}")
+                log.warning("the keys %s cannot be fetched: %s", name, error)
+                return Reply(refused="unknown-keys", cause=name)
         done: asyncio.Future[Reply] = loop.create_future()
         line.append(Job(keys, *what, done))
         # The next pass takes all that came while this one ran. `serve.batch` closes a batch before
@@ -205,7 +211,7 @@ class Shard:
                 replies = await loop.run_in_executor(self._line, compute, jobs)
             except Exception as error:
                 log.exception("a pass over shard %d failed", self._index)
-                replies = [Reply(refused="failed", cause=str(error))] * len(jobs)
+                replies = [Reply(refused="failed", cause=type(error).__name__)] * len(jobs)
             for job, reply in zip(jobs, replies, strict=True):
                 if not job.done.done():
                     job.done.set_result(reply)
@@ -217,14 +223,17 @@ class Shard:
         if shard is None:
             cause = f"the table that is there now is not cut into {self._of} shards"
             return [Reply(refused="failed", cause=cause)] * len(jobs)
-        self._passes += bool(jobs)
-        self._selections += sum(job.selections for job in jobs)
+        # A part of this version is the same again.
+        new = [job for job in jobs if job.have != shard.version]
+        self._passes += bool(new)
+        self._selections += sum(job.selections for job in new)
 
         def together(some: list[Job]) -> list[Reply]:
             parts = shard.answer_all([(job.keys, job.query) for job in some])
             return [Reply(part, shard.version) for part in parts]
 
-        return _each(jobs, together)
+        made = iter(_each(new, together))
+        return [next(made) if job in new else Reply(version=shard.version) for job in jobs]
 
     def _combine(self, jobs: list[Job]) -> list[Reply]:
         def together(some: list[Job]) -> list[Reply]:
@@ -246,7 +255,7 @@ class Shard:
                 self._shard = self._table.shard(self._index, self._of)
         except NoShards:
             self._shard = None
-        except FileError as error:
+        except WindlassError as error:
             log.warning("the table cannot be opened again, the version before it stays: %s", error)
 
 

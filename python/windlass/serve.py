@@ -4,6 +4,9 @@ Each shard holds a block of the table's columns, mapped from a directory that al
 has any number of replicas. An ingress speaks the protocol of ``windlass serve``: its clients are
 :class:`windlass.LookupService` and ``windlass ask``. ``pip install windlass[serve]``.
 
+The ingress is one process: where it ends, what is under way fails with 500, and clients upload
+their keys again, by themselves.
+
 >>> from ray import serve
 >>> from windlass.serve import application
 >>> app = application("served", shards=2, replicas=2)               # doctest: +SKIP
@@ -19,13 +22,13 @@ import json
 import os
 import string
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import windlass as wl
 from windlass.errors import (
-    FileError,
     OtherContext,
     ParameterError,
     WindlassError,
@@ -41,8 +44,9 @@ try:
 except ImportError as _error:
     raise missing_package("ray[serve]", "serve") from _error
 
-from windlass._problems import Problem
-from windlass._shards import LOOK, TOGETHER, Options, Reply, Shard, Shelf, log
+from windlass._problems import Problem, log
+from windlass._shards import LOOK, TOGETHER, Options, Reply, Shard, Shelf
+from windlass.service import whole_number
 
 __all__ = ["application"]
 
@@ -50,8 +54,16 @@ _MOST_SELECTIONS = 256
 """Of one question, unless one row takes more."""
 _HEARD = 8 << 20
 """Bytes beyond a limit that are read and thrown away, so that who sends them hears why."""
+_MOST_UPLOADS, _MOST_QUESTIONS, _MOST_STRANGERS = 32, 64, 32
+"""Bodies at a time: with keys, with questions, and such as are not needed."""
+_HEARING = 1.0
+"""Seconds for a body that is not needed."""
+_QUICK = 64
+"""Requests without a body at the same time, for which there is always room."""
 _FIRST_WAIT, _LONGEST_WAIT = 0.05, 1.0
 """Seconds before a shard is asked again."""
+_MOST_ENDS = 3
+"""Replicas that end at one question before it is refused: it may be what ends them."""
 
 
 class _Kept(NamedTuple):
@@ -60,6 +72,28 @@ class _Kept(NamedTuple):
     keys: wl.TableKeys
     reference: Any
     """Their file in the object store, for shards that do not have them."""
+
+
+class _Bodies:
+    """Bodies that are read and looked at: bounded in number, and in bytes all together."""
+
+    def __init__(self, room: int) -> None:
+        self.room, self.bytes = room, 0
+        self.places = {"uploads": _MOST_UPLOADS, "questions": _MOST_QUESTIONS}
+
+    @contextmanager
+    def take(self, what: str, nbytes: int) -> Iterator[None]:
+        """A place, and room for so many bytes; a refusal where there is none."""
+        # One that is longer than all the room is read alone.
+        if self.places[what] == 0 or (self.bytes and self.bytes + nbytes > self.room):
+            raise Problem("busy", "too many bodies are being read", 1)
+        self.places[what] -= 1
+        self.bytes += nbytes
+        try:
+            yield
+        finally:
+            self.places[what] += 1
+            self.bytes -= nbytes
 
 
 class _Ingress:
@@ -71,6 +105,7 @@ class _Ingress:
         self._table = wl.Table.open(options.directory, verify=False)
         self._looked = time.monotonic()
         self._keys = Shelf(options.key_cache)
+        self._bodies, self._strangers = _Bodies(options.bodies), 0
         self._next = itertools.count()
         self._begun = time.time()
         self._waiting = self._answers = self._repeated = 0
@@ -90,7 +125,8 @@ class _Ingress:
     async def _route(self, request: Request) -> Response:
         path = str(request.scope["path"]).removeprefix(str(request.scope.get("root_path", "")))
         method = request.method
-        await self._look()
+        if path != "/health":
+            await self._look()
         name = path.removeprefix("/keys/")
         if name != path and "/" not in name:
             if method == "HEAD":
@@ -118,7 +154,7 @@ class _Ingress:
         self._looked = time.monotonic()
         try:
             await asyncio.to_thread(self._table.refresh)
-        except FileError as error:
+        except WindlassError as error:
             log.warning("the table cannot be opened again, the version before it stays: %s", error)
 
     async def _schema(self, _: Request) -> Response:
@@ -139,6 +175,7 @@ class _Ingress:
                 "evicted": keys.evicted,
             },
             "queue": {"waiting": self._waiting, "room": self._options.queue},
+            "bodies": {"bytes": self._bodies.bytes, "room": self._bodies.room},
             "shards": len(self._shards),
             "answers": self._answers,
             "repeated": self._repeated,
@@ -154,13 +191,13 @@ class _Ingress:
         return Response()
 
     async def _put_keys(self, name: str, request: Request) -> Response:
-        # Of every step of the deepest expansion, and one more.
-        most = 1 << 26
+        most = self._table.longest_keys
         if self._keys.get(name) is not None:
-            await self._body(request, most, keep=False)
+            await self._hear(request, most)
             return Response(status_code=204)
-        body = await self._body(request, most)
-        kept = await asyncio.to_thread(self._read_keys, name, body)
+        with self._bodies.take("uploads", _length(request, most)):
+            body = await self._body(request, most)
+            kept = await asyncio.to_thread(self._read_keys, name, body)
         if not self._keys.put(name, kept, kept.keys.nbytes + len(body)):
             cause = "the keys take more memory than there is for all keys"
             raise Problem("too-large", cause)
@@ -191,21 +228,23 @@ class _Ingress:
         begun, options, table = time.monotonic(), self._options, self._table
         rows = min(options.rows, max(_MOST_SELECTIONS // table.selections, 1))
         most = rows * table.selections
-        limit = (1 << 16) * (1 + most)
+        limit = table.longest_query(most)
         try:
             name, kept = self._asked(request)
         except Problem:
             # Who has no keys here takes no memory either, and hears why.
-            await self._body(request, limit, keep=False)
+            await self._hear(request, limit)
             raise
-        body = await self._body(request, limit)
-        selections = await asyncio.to_thread(_check, table, kept.keys, body)
-        if selections > most:
-            cause = f"{selections} selections, where one request may have {most}"
-            raise Problem("too-large", cause)
-        if self._waiting and self._waiting + selections > options.queue:
-            raise Problem("busy", "the queue is full", 1)
-        self._waiting += selections
+        with self._bodies.take("questions", _length(request, limit)):
+            body = await self._body(request, limit)
+            selections = await asyncio.to_thread(_check, table, kept.keys, body)
+            if selections > most:
+                cause = f"{selections} selections, where one request may have {most}"
+                raise Problem("too-large", cause)
+            if self._waiting and self._waiting + selections > options.queue:
+                raise Problem("busy", "the queue is full", 1)
+            # From here on it counts among what waits.
+            self._waiting += selections
         try:
             left = options.answer_seconds - (time.monotonic() - begun)
             answer = await asyncio.wait_for(self._answer(name, kept, body, selections), left)
@@ -219,15 +258,16 @@ class _Ingress:
     async def _answer(self, name: str, kept: _Kept, query: bytes, selections: int) -> bytes:
         count = len(self._shards)
         asked = ("part", name, kept, query, selections)
-        parts = list(await asyncio.gather(*(self._call(i, *asked, "") for i in range(count))))
-        # A table that changes meanwhile: those that are behind look again.
+        parts = list(await asyncio.gather(*(self._call(i, *asked, ("", "")) for i in range(count))))
+        # A table that changes meanwhile: those that are behind look again, the others' parts stay.
         wait = _FIRST_WAIT
         while len({part.version for part in parts}) > 1:
-            others = [parts[i - 1].version for i in range(count)]
-            again = (self._call(i, *asked, version) for i, version in enumerate(others))
+            versions = [part.version for part in parts]
+            again = (self._call(i, *asked, (versions[i - 1], versions[i])) for i in range(count))
             await asyncio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
-            parts = list(await asyncio.gather(*again))
+            found = await asyncio.gather(*again)
+            parts = [new if new.data else old for new, old in zip(found, parts, strict=True)]
         data = [part.data for part in parts]
         reply = await self._call(next(self._next) % count, "combine", name, kept, query, data)
         return reply.data
@@ -240,6 +280,7 @@ class _Ingress:
         A part is the same wherever it is made, so it may be made twice. The caller bounds the time.
         """
         keys: list[Any] = []
+        ended: set[object] = set()
         wait = _FIRST_WAIT
         ask = getattr(self._shards[index], method)
         while True:
@@ -249,8 +290,14 @@ class _Ingress:
                 if isinstance(error, ray.exceptions.TaskCancelledError):
                     raise
                 within = isinstance(error, ray.exceptions.RayTaskError)
-                if within and not isinstance(error.cause, ray.exceptions.RayActorError):
+                found = error.cause if within else error
+                if isinstance(found, ray.exceptions.RayActorError):
+                    ended.add(found.actor_id or object())
+                elif within:
                     raise
+                if len(ended) == _MOST_ENDS:
+                    cause = f"{_MOST_ENDS} replicas of a shard ended before they had answered it"
+                    raise Problem("failed", cause) from error
                 self._repeated += 1
                 log.warning("shard %d is asked again: %s", index, type(error).__name__)
                 await asyncio.sleep(wait)
@@ -267,13 +314,25 @@ class _Ingress:
                 raise Problem(reply.refused, reply.cause)
             return reply
 
-    async def _body(self, request: Request, most: int, *, keep: bool = True) -> bytes:
-        """The body of a request, bounded in bytes and in time; nothing of it unless `keep`."""
-        stated = request.headers.get("Content-Length", "")
-        if stated.isdigit() and int(stated) > most + _HEARD:
-            raise Problem("too-large", f"at most {most} bytes are read")
+    async def _hear(self, request: Request, most: int) -> None:
+        """Takes a body that is not needed, for a moment, so that who sends it hears why.
+
+        Of those who are too many nothing is taken.
+        """
+        if self._strangers == _MOST_STRANGERS:
+            return
+        self._strangers += 1
         try:
-            return await asyncio.wait_for(_read(request, most, keep), self._options.body_seconds)
+            await asyncio.wait_for(_read(request, most, keep=False), _HEARING)
+        except (asyncio.TimeoutError, ClientDisconnect):
+            pass
+        finally:
+            self._strangers -= 1
+
+    async def _body(self, request: Request, most: int) -> bytes:
+        """The body of a request, bounded in bytes and in time."""
+        try:
+            return await asyncio.wait_for(_read(request, most), self._options.body_seconds)
         except asyncio.TimeoutError:
             cause = f"more than {self._options.body_seconds:g} s"
             raise Problem("too-slow", cause) from None
@@ -281,7 +340,17 @@ class _Ingress:
             raise Problem("unreadable", "the connection ended") from error
 
 
-async def _read(request: Request, most: int, keep: bool) -> bytes:
+def _length(request: Request, most: int) -> int:
+    """Bytes of a body that are kept: as many as it states, or as there may be."""
+    stated = whole_number(request.headers.get("Content-Length", ""))
+    return most if stated is None else min(stated, most)
+
+
+async def _read(request: Request, most: int, *, keep: bool = True) -> bytes:
+    """The body of a request; nothing of it unless `keep`."""
+    stated = whole_number(request.headers.get("Content-Length", ""))
+    if stated is not None and stated > most + _HEARD:
+        raise Problem("too-large", f"at most {most} bytes are read")
     kept, seen = bytearray(), 0
     async for data in request.stream():
         seen += len(data)
@@ -323,6 +392,7 @@ def application(
     key_cache: int = 1 << 30,
     rows: int = 32,
     queue: int = 512,
+    bodies: int = 256 << 20,
     answer_seconds: float = 60.0,
     body_seconds: float = 30.0,
 ) -> Any:
@@ -345,6 +415,8 @@ def application(
         Bytes of clients' evaluation keys in each process: the longest unused go.
     rows, queue : int
         Rows in one question; selections that wait at the same time.
+    bodies : int
+        Bytes of keys and questions that the ingress reads at the same time.
     answer_seconds, body_seconds : float
         Time for an answer, waiting included; time for a body to arrive.
 
@@ -376,14 +448,13 @@ def application(
     ...     2 in error.possible
     True
     """
-    positive = (shards, replicas, threads, key_cache, rows, queue, answer_seconds, body_seconds)
-    if not all(number > 0 for number in positive):
+    numbers = (shards, threads, key_cache, rows, queue, bodies)
+    seconds = (float(answer_seconds), float(body_seconds))
+    if not all(number > 0 for number in (replicas, *numbers, *seconds)):
         raise ParameterError("the numbers that a service keeps to are positive")
     place = str(Path(directory).absolute())
     wl.Table.open(place, verify=False).shard(0, shards)
-    options = Options(
-        place, shards, threads, key_cache, rows, queue, float(answer_seconds), float(body_seconds)
-    )
+    options = Options(place, *numbers, *seconds)
     shard = serve.deployment(Shard).options(
         num_replicas=replicas,
         ray_actor_options={"num_cpus": threads if cpus_per_replica is None else cpus_per_replica},
@@ -393,7 +464,9 @@ def application(
         health_check_timeout_s=30.0,
     )
     blocks = [shard.options(name=f"shard-{i}").bind(i, options) for i in range(shards)]
+    # All that wait, for a body or for an answer, leave some places free.
+    places = queue + _MOST_UPLOADS + _MOST_QUESTIONS + _MOST_STRANGERS + _QUICK
     ingress = serve.deployment(_Ingress).options(
-        name="ingress", ray_actor_options={"num_cpus": 0}, max_ongoing_requests=256
+        name="ingress", ray_actor_options={"num_cpus": 0}, max_ongoing_requests=places
     )
     return ingress.bind(options, *blocks)
