@@ -27,6 +27,7 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::NoShards { possible, .. } => {
             exception(py, "NoShards", message, |data| data.set_item("possible", possible))
         }
+        Error::NoParts => part(py, message, 0, "missing"),
         Error::MissingPart { index, .. } => part(py, message, index, "missing"),
         Error::DoubledPart { index, .. } => part(py, message, index, "doubled"),
         Error::ForeignPart { index, what } => part(py, message, index, what),

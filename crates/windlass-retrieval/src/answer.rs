@@ -14,7 +14,7 @@ use crate::bounds::{ACCEPTED, answer_bits, first_bits};
 use crate::bytes::centred;
 use crate::error::{Error, Result};
 use crate::pair::Pair;
-use crate::query::delta;
+use crate::query::{Query, delta};
 use crate::question::QuestionName;
 use crate::setting::{N, Setting};
 
@@ -137,6 +137,11 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// That to a query: it carries the name of its question.
+    pub(crate) fn to(query: &Query, parts: Vec<Part>) -> Self {
+        Self { key: query.key, name: query.name, table: query.table, parts }
+    }
+
     /// The key pair.
     pub fn key_id(&self) -> KeyId {
         self.key

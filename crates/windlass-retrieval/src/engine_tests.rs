@@ -13,6 +13,7 @@ use crate::pair::Pair;
 use crate::selector::{Selector, SelectorGadget, bits_of, move_down, select};
 use crate::setting::{Moduli, N, PRIMES, Setting};
 use crate::switch::{NarrowKeys, elements};
+use crate::tiles::{Segment, Tile, scan_all};
 
 /// A ciphertext of the engine.
 type Parts = [Poly<Eval>; 2];
@@ -138,6 +139,17 @@ fn expansions_are_those_of_the_engine() {
         let refused = expand(setting, &without, narrow(setting, &parts), &[true; 2]);
         assert!(matches!(refused, Err(Error::MissingKey { .. })));
         assert!(matches!(without.relinearisation(), Err(Error::MissingKey { .. })));
+    }
+}
+
+#[test]
+fn a_pass_that_there_is_no_memory_for_is_refused() {
+    let World { setting, .. } = World::new(Moduli::Compact);
+    let segment = Segment::zeros(1, 1).unwrap();
+    let tiles = [(); 2].map(|()| Tile::new(&setting, &[Pair::unspecified(&setting)]).unwrap());
+    for columns in [1usize << 46, usize::MAX - 1] {
+        let refused = scan_all(&setting, &[&segment], 0..columns, &tiles).map(drop);
+        assert!(matches!(refused, Err(Error::OutOfMemory { bytes, .. }) if bytes > 1 << 46), "{refused:?}");
     }
 }
 

@@ -97,6 +97,9 @@ pub enum Error {
         /// How many there may be, ascending.
         possible: Vec<usize>,
     },
+    /// Nothing to put an answer together from.
+    #[error("there is no part of any shard: ask all of them")]
+    NoParts,
     /// The part of one shard is not there.
     #[error("the part of shard {index} of {count} is missing: ask that shard")]
     MissingPart {
@@ -153,7 +156,7 @@ pub enum Error {
         reason: String,
     },
     /// Memory that is not there.
-    #[error("{what} takes {bytes} bytes of memory, which the system does not give: make the table in a directory")]
+    #[error("{what} takes {bytes} bytes of memory, which the system does not give: ask for fewer rows at once, or make the table in a directory")]
     OutOfMemory {
         /// For what.
         what: &'static str,

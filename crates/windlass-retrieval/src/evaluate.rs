@@ -2,8 +2,8 @@
 //!
 //! A column is chosen by the bits of its number, lowest first. The lowest k bits choose within each
 //! block of 2^k columns, so that a machine that has one block alone gets one ciphertext, and the
-//! further bits choose among those of all blocks. [`answer`] does both; [`part`] and [`combine`] do
-//! one each, by the same functions, and so give the same bits.
+//! further bits choose among those of all blocks. [`answer`] does both; [`chosen_in`] and [`combine`]
+//! do one each, by the same functions, and so give the same bits.
 
 use std::ops::Range;
 
@@ -63,15 +63,15 @@ pub fn answer(setting: &Setting, shape: &Shape, segments: &[&Segment], queries: 
     let columns = index_bits(shape.columns) as usize;
     let need = Need { rows: true, selectors: 0..shape.levels() as usize };
     let parts = groups(setting, shape, queries, &need, |Ready { tiles, selectors, .. }| {
-        let scanned = scan_all(setting, segments, 0..shape.columns, &tiles);
+        let scanned = scan_all(setting, segments, 0..shape.columns, &tiles)?;
         drop(tiles);
         let finished = |(scanned, selectors): (Vec<Pair>, Vec<Selector>)| {
             let chosen = select(setting, &selectors[..columns], scanned);
             finish(setting, shape, &selectors[columns..], chosen)
         };
-        scanned.zip(selectors).map(finished).collect()
+        Ok(scanned.zip(selectors).map(finished).collect())
     })?;
-    Ok(answers(queries, parts))
+    Ok(queries.iter().zip(parts).map(|((_, query), parts)| Answer::to(query, parts)).collect())
 }
 
 /// For each selection of some queries the ciphertext that the lowest bits choose within a block of
@@ -82,7 +82,7 @@ pub fn answer(setting: &Setting, shape: &Shape, segments: &[&Segment], queries: 
 ///
 /// # Errors
 /// As [`answer`].
-pub fn part(
+pub fn chosen_in(
     setting: &Setting,
     shape: &Shape,
     segments: &[&Segment],
@@ -91,14 +91,14 @@ pub fn part(
 ) -> Result<Vec<Vec<Pair>>> {
     let need = Need { rows: true, selectors: 0..bits as usize };
     groups(setting, shape, queries, &need, |Ready { tiles, selectors, .. }| {
-        let scanned = scan_all(setting, segments, block.clone(), &tiles);
+        let scanned = scan_all(setting, segments, block.clone(), &tiles)?;
         drop(tiles);
-        scanned.zip(selectors).map(|(scanned, selectors)| select(setting, &selectors, scanned)).collect()
+        Ok(scanned.zip(selectors).map(|(scanned, selectors)| select(setting, &selectors, scanned)).collect())
     })
 }
 
-/// The answers out of what [`part`] gave for blocks of 2^bits columns: `chosen[query][block]` has a
-/// ciphertext for each selection.
+/// The answer to a query out of what [`chosen_in`] gave for all blocks of 2^bits columns, each of
+/// which has a ciphertext for each selection.
 ///
 /// Cost for one selection: at most depth + 1 key switches for each of the selectors that are left,
 /// one external product for each block but the first, and one for each bit of the record's number.
@@ -109,36 +109,26 @@ pub fn combine(
     setting: &Setting,
     shape: &Shape,
     bits: u32,
-    queries: &[Asked<'_>],
-    chosen: &[Vec<&[Residues]>],
-) -> Result<Vec<Answer>> {
+    asked: Asked<'_>,
+    chosen: &[&[Residues]],
+) -> Result<Answer> {
     let need = Need { rows: false, selectors: bits as usize..shape.levels() as usize };
     let blocks = (index_bits(shape.columns) - bits) as usize;
-    let parts = groups(setting, shape, queries, &need, |Ready { places, selectors, .. }| {
-        let finished = |((query, selection), selectors): ((usize, usize), Vec<Selector>)| {
-            let of_blocks = chosen[query].iter().map(|block| Pair::of_words(setting, &block[selection])).collect();
+    let mut parts = groups(setting, shape, &[asked], &need, |Ready { places, selectors, .. }| {
+        let finished = |((_, selection), selectors): ((usize, usize), Vec<Selector>)| {
+            let of_blocks = chosen.iter().map(|block| Pair::of_words(setting, &block[selection])).collect();
             let chosen = select(setting, &selectors[..blocks], of_blocks);
             finish(setting, shape, &selectors[blocks..], chosen)
         };
-        places.into_iter().zip(selectors).map(finished).collect()
+        Ok(places.into_iter().zip(selectors).map(finished).collect())
     })?;
-    Ok(answers(queries, parts))
+    Ok(Answer::to(asked.1, parts.remove(0)))
 }
 
 /// What is sent of a column: the record moved to its front, rounded.
 fn finish(setting: &Setting, shape: &Shape, records: &[Selector], chosen: Pair) -> Part {
     let moved = move_down(setting, records, shape.record_coefficients, chosen);
     Part::new(setting, shape.message_bits, shape.sent_coefficients(), moved)
-}
-
-fn answers(queries: &[Asked<'_>], parts: Vec<Vec<Part>>) -> Vec<Answer> {
-    let answer = |((_, query), parts): (&Asked<'_>, Vec<Part>)| Answer {
-        key: query.key,
-        name: query.name,
-        table: query.table,
-        parts,
-    };
-    queries.iter().zip(parts).map(answer).collect()
 }
 
 /// Expands what is needed of all queries, and gives it in groups of [`TOGETHER`] selections to
@@ -148,7 +138,7 @@ fn groups<T>(
     shape: &Shape,
     queries: &[Asked<'_>],
     need: &Need,
-    work: impl Fn(Ready) -> Vec<T>,
+    work: impl Fn(Ready) -> Result<Vec<T>>,
 ) -> Result<Vec<Vec<T>>> {
     for (keys, query) in queries {
         let id = keys.key_id().ok_or(Error::MissingKey { what: "every key" })?;
@@ -179,7 +169,7 @@ fn groups<T>(
             ready.places.extend((0..wanted).map(|selection| (*number, first + selection)));
         }
         let numbers: Vec<usize> = ready.places.iter().map(|(number, _)| *number).collect();
-        for (number, value) in numbers.into_iter().zip(work(ready)) {
+        for (number, value) in numbers.into_iter().zip(work(ready)?) {
             made[number].push(value);
         }
     }

@@ -34,14 +34,16 @@ impl Mask {
     }
 
     /// What is added to a polynomial: n·b bits of ChaCha8, whose stream is the polynomial's number.
-    fn values(&self, polynomial: usize) -> [i64; N] {
+    ///
+    /// They would tell which one it is, so their memory is overwritten.
+    fn values(&self, polynomial: usize) -> Zeroizing<Vec<i64>> {
         let bits = self.shape.message_bits;
-        let (mut bytes, mut values) = ([0; 3 * N], [0; N]);
-        let bytes = &mut bytes[..N * bits as usize / 8];
+        let (mut bytes, mut values) =
+            (Zeroizing::new(vec![0; N * bits as usize / 8]), Zeroizing::new(vec![0; N]));
         let mut stream = ChaCha8Rng::from_seed(self.seed);
         stream.set_stream(polynomial as u64);
-        stream.fill_bytes(bytes);
-        pack(bytes, bits, &mut values);
+        stream.fill_bytes(&mut bytes);
+        pack(&bytes, bits, &mut values);
         values
     }
 
@@ -58,7 +60,7 @@ impl Mask {
     /// Takes it off the record of a selection. Time and memory accesses do not depend on which one
     /// it is.
     pub fn take_off_record(&self, selection: Selection, record: &mut [i64]) {
-        let values = Zeroizing::new(self.values(selection.polynomial));
+        let values = self.values(selection.polynomial);
         let mut chosen = Zeroizing::new(vec![0; record.len()]);
         let records = values.chunks_exact(self.shape.record_coefficients).take(self.shape.records);
         for (number, values) in records.enumerate() {
@@ -155,7 +157,7 @@ mod tests {
             let keys = NarrowKeys::new(setting, &keys, shape.depth()).unwrap();
             let rows = expand(setting, &keys, query.ciphertexts[0].expand(setting), &vec![true; table.len()]).unwrap();
             let tiles = [Tile::new(setting, &rows).unwrap()];
-            let scanned = scan_all(setting, &[&segment], 0..1, &tiles).next().unwrap().remove(0);
+            let scanned = scan_all(setting, &[&segment], 0..1, &tiles).unwrap().next().unwrap().remove(0);
             let phase = secret.phase(&scanned.to_parts(setting)).into_coeff();
             let phase = setting.integers([phase.row(0), phase.row(1)]);
             for place in (0..N).step_by(1 << shape.depth()) {

@@ -9,7 +9,7 @@ use hmac::{Hmac, Mac};
 use rand_core::RngCore;
 use sha2::{Digest, Sha256};
 use windlass_rlwe::keys::SecretKey;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
 
@@ -56,9 +56,11 @@ impl Namer {
         for coefficient in secret.expose_coefficients() {
             hash.update(coefficient.to_le_bytes());
         }
-        let mut digest: [u8; 32] = hash.finalize().into();
-        let key = Zeroizing::new(digest);
-        digest.zeroize();
+        let mut key = Zeroizing::new([0; 32]);
+        hash.finalize_into_reset((&mut *key).into());
+        // What is left of the coefficients in its buffer of 64 bytes.
+        hash.update([0; 63]);
+        std::hint::black_box(&hash);
         Self(key)
     }
 

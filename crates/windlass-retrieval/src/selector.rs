@@ -89,7 +89,8 @@ impl Selector {
         for (index, (first, second)) in first.into_iter().zip(second).enumerate() {
             // Digits are held as words without sign.
             let addend = setting.prime(index).reduce_i64(self.cut.offset()) as u32;
-            let digits = cut.residues().chunks_exact(N);
+            // Memory that was used before may be longer than what is asked for.
+            let digits = cut.residues().chunks_exact(N).take(terms);
             for (values, digit) in values.residues_mut().chunks_exact_mut(N).zip(digits) {
                 setting.plan(index).forward_from(digit, addend, values);
             }
@@ -144,10 +145,10 @@ pub fn select(setting: &Setting, bits: &[Selector], columns: Vec<Pair>) -> Pair 
     chosen.into_iter().next().expect("a table has a column")
 }
 
-/// The ciphertext moved down by `step·number` coefficients, the number given by its bits, lowest
-/// first.
+/// The ciphertext moved down by `step·number` coefficients, fewer than n, the number given by its
+/// bits, lowest first.
 pub fn move_down(setting: &Setting, bits: &[Selector], step: usize, ciphertext: Pair) -> Pair {
     bits.iter()
         .enumerate()
-        .fold(ciphertext, |ciphertext, (j, bit)| bit.move_down(setting, &ciphertext, (step << j) % N))
+        .fold(ciphertext, |ciphertext, (j, bit)| bit.move_down(setting, &ciphertext, step << j))
 }

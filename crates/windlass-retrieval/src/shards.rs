@@ -133,7 +133,7 @@ impl Table {
         }
         check_asked(setting, table, queries)?;
         let segments: Vec<&Segment> = self.segments.iter().collect();
-        let chosen = evaluate::part(setting, shape, &segments, (shard.columns(), shard.bits), queries)?;
+        let chosen = evaluate::chosen_in(setting, shape, &segments, (shard.columns(), shard.bits), queries)?;
         let part = |((_, query), chosen): (&Asked<'_>, Vec<Pair>)| PartialAnswer {
             key: query.key,
             table,
@@ -154,7 +154,7 @@ impl Table {
 /// one for each bit of the record's number.
 ///
 /// # Errors
-/// [`Error::MissingPart`], [`Error::DoubledPart`]; [`Error::ForeignPart`] for a part of another
+/// [`Error::NoParts`], [`Error::MissingPart`], [`Error::DoubledPart`]; [`Error::ForeignPart`] for a part of another
 /// query, of another version of the table or of another number of shards, [`Error::OtherKeyPair`]
 /// of another client, [`Error::OtherTable`] of another table; for keys and queries as
 /// [`Table::answer_all`].
@@ -165,7 +165,7 @@ pub fn combine(setting: &Setting, schema: &Schema, asked: &[(Asked<'_>, &[Partia
     let mut answers = Vec::with_capacity(asked.len());
     for ((keys, query), parts) in asked {
         let (bits, chosen) = in_order(setting, hash, query, parts)?;
-        answers.append(&mut evaluate::combine(setting, shape, bits, &[(keys, query)], &[chosen])?);
+        answers.push(evaluate::combine(setting, shape, bits, (keys, query), &chosen)?);
     }
     Ok(answers)
 }
@@ -177,7 +177,7 @@ fn in_order<'p>(
     query: &Query,
     parts: &'p [PartialAnswer],
 ) -> Result<(u32, Vec<&'p [Residues]>)> {
-    let first = parts.first().ok_or(Error::MissingPart { index: 0, count: 1 })?;
+    let first = parts.first().ok_or(Error::NoParts)?;
     let (bits, count, query_hash) = (first.shard.bits, first.shard.count(), hash_of(setting, query));
     let mut chosen: Vec<Option<&[Residues]>> = vec![None; count];
     for part in parts {

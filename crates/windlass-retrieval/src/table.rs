@@ -167,7 +167,8 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::MissingKey`], [`Error::OtherKeyPair`]; [`Error::OtherTable`] for a query or keys of
-    /// other moduli; [`Error::OutOfMemory`].
+    /// other moduli; [`Error::OutOfMemory`] for what grows with the table or with what is asked.
+    /// (Where there is no memory for a single ciphertext, the process ends.)
     pub fn answer_all(&self, queries: &[(&EvaluationKeys, &Query)]) -> Result<Vec<Answer>> {
         check_asked(&self.setting, self.schema.hash(), queries)?;
         let segments: Vec<&Segment> = self.segments.iter().collect();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use windlass_kernels::scan::{self, Sums, Two, WIDTH};
 use windlass_kernels::{Mapping, narrow};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pair::Pair;
 use crate::pool::{ALIGNMENT, Pool, Words};
 use crate::setting::{N, PRIMES, Setting};
@@ -195,45 +195,56 @@ fn stretches<'s>(segments: &[&'s Segment], pairs: &Range<usize>) -> Vec<(&'s Seg
 /// For every query the ciphertexts Σ_row table(row, column)·query(row) of these columns, the first
 /// of which has an even number.
 ///
-/// They are put together query by query, as they are asked for.
+/// They are put together query by query, as they are asked for. Memory for all sums is asked for
+/// before anything is computed.
 ///
 /// Cost: one pass through the table for all queries; R·n/4 vector products of two primes, two parts
 /// each, for a column and a query.
+///
+/// # Errors
+/// [`Error::OutOfMemory`].
 pub fn scan_all<'a>(
     setting: &'a Setting,
     segments: &[&Segment],
     columns: Range<usize>,
     queries: &[Tile],
-) -> impl Iterator<Item = Vec<Pair>> + use<'a> {
+) -> Result<impl Iterator<Item = Vec<Pair>> + use<'a>> {
     let rows = queries.first().map_or(1, |query| query.rows);
     debug_assert!(columns.start.is_multiple_of(2));
     let pairs = columns.start / 2..columns.end.div_ceil(2);
     let stretches = stretches(segments, &pairs);
     let isa = setting.context().ring().isa();
-    let blocks: Vec<Vec<Sums>> = (0..BLOCKS)
-        .into_par_iter()
-        .map(|block| {
-            let q = setting.prime(block / (N / WIDTH));
-            let near: Vec<&[Two]> = queries.iter().map(|query| query.block(block)).collect();
-            let mut sums = vec![Sums::default(); pairs.len() * queries.len()];
-            let mut rest = &mut sums[..];
-            for (segment, some) in &stretches {
-                let from = (block * segment.pairs + some.start) * rows;
-                let table = &segment.twos()[from..from + some.len() * rows];
-                let (out, after) = rest.split_at_mut(some.len() * queries.len());
-                scan::scan(isa, q, rows, table, &near, out);
-                rest = after;
-            }
-            sums
-        })
-        .collect();
+    let each = pairs.len().saturating_mul(queries.len());
+    let mut blocks = reserved(each)?;
+    blocks.par_iter_mut().enumerate().for_each(|(block, sums)| {
+        let q = setting.prime(block / (N / WIDTH));
+        let near: Vec<&[Two]> = queries.iter().map(|query| query.block(block)).collect();
+        sums.resize(each, Sums::default());
+        let mut rest = &mut sums[..];
+        for (segment, some) in &stretches {
+            let from = (block * segment.pairs + some.start) * rows;
+            let table = &segment.twos()[from..from + some.len() * rows];
+            let (out, after) = rest.split_at_mut(some.len() * queries.len());
+            scan::scan(isa, q, rows, table, &near, out);
+            rest = after;
+        }
+    });
     let count = queries.len();
-    (0..count).map(move |query| {
+    Ok((0..count).map(move |query| {
         let pairs = (0..pairs.len()).into_par_iter().map(|pair| gather(setting, &blocks, pair * count + query));
         let mut all: Vec<Pair> = pairs.collect::<Vec<[Pair; 2]>>().into_iter().flatten().collect();
         all.truncate(columns.len());
         all
-    })
+    }))
+}
+
+/// Room for so many sums in each block: hundreds of megabytes, where there are many columns.
+fn reserved(each: usize) -> Result<Vec<Vec<Sums>>> {
+    let bytes = ((BLOCKS * size_of::<Sums>()) as u64).saturating_mul(each as u64);
+    let mut blocks = vec![Vec::new(); BLOCKS];
+    let reserved = blocks.iter_mut().try_for_each(|sums: &mut Vec<Sums>| sums.try_reserve_exact(each));
+    reserved.map_err(|_| Error::OutOfMemory { what: "a pass through the table", bytes })?;
+    Ok(blocks)
 }
 
 /// The ciphertexts of a pair of columns for one query, the factor of the scan taken back.

@@ -176,7 +176,7 @@ fn parts_that_do_not_belong_together_are_refused() {
     let [query, again] = [(); 2].map(|()| asker.client.query_rows(&[3]).unwrap());
     let parts = asker.parts(&table, 4, &query);
     let refused = |parts: &[PartialAnswer]| asker.combine(&table, &query, parts).unwrap_err();
-    assert_eq!(refused(&[]), Error::MissingPart { index: 0, count: 1 });
+    assert_eq!(refused(&[]), Error::NoParts);
     assert_eq!(refused(&parts[..3]), Error::MissingPart { index: 3, count: 4 });
     let with = |part: PartialAnswer| [&parts[..1], &[part], &parts[2..]].concat();
     assert_eq!(refused(&with(parts[3].clone())), Error::DoubledPart { index: 3, count: 4 });

@@ -118,7 +118,7 @@ impl SearchServer {
         for group in all.chunks((HELD / each).clamp(1, TOGETHER)) {
             let tile = |(number, vector): &(usize, &Vec<Seeded>)| self.tile(queries[*number].0, vector);
             let tiles = group.iter().map(tile).collect::<Result<Vec<Tile>>>()?;
-            for ((number, _), scores) in group.iter().zip(self.scan(&tiles)) {
+            for ((number, _), scores) in group.iter().zip(self.scan(&tiles)?) {
                 answers[*number].parts.push(scores);
             }
         }
@@ -149,12 +149,12 @@ impl SearchServer {
     }
 
     /// The scores of every column for some queries.
-    fn scan(&self, tiles: &[Tile]) -> Vec<Vec<Part>> {
+    fn scan(&self, tiles: &[Tile]) -> Result<Vec<Vec<Part>>> {
         let (setting, shape) = (self.table.setting(), self.shape());
-        let scanned = scan_all(setting, &self.table.segments(), 0..shape.columns(), tiles);
+        let scanned = scan_all(setting, &self.table.segments(), 0..shape.columns(), tiles)?;
         let part = |(column, scores): (usize, Pair)| {
             Part::with_addends(setting, shape.message_bits, self.table.places(column), scores)
         };
-        scanned.map(|columns| columns.into_par_iter().enumerate().map(part).collect()).collect()
+        Ok(scanned.map(|columns| columns.into_par_iter().enumerate().map(part).collect()).collect())
     }
 }
