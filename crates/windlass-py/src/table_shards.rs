@@ -7,11 +7,7 @@ use pyo3::types::PyBytes;
 use windlass::wire::hex;
 use windlass_retrieval::{PartialAnswer, Shard};
 
-use crate::runtime::long;
-use crate::table_errors::raise_table;
-use crate::table_keys::Given;
-use crate::table_rows::{pairs_of, row_bytes};
-use crate::table_version::Version;
+use crate::table_version::{Asked, Version, all_asked, asked};
 
 /// A block of the columns of a table: what one of several machines answers with.
 ///
@@ -88,8 +84,7 @@ impl PyTableShard {
         keys: &Bound<'py, PyAny>,
         query: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let parts = self.parts(py, vec![(Given::of(keys)?, row_bytes(query, "a query")?)])?;
-        Ok(PyBytes::new(py, &parts[0]))
+        Ok(self.parts(py, vec![asked(keys, query)?])?.remove(0))
     }
 
     /// The parts of the answers to queries of any number of clients, which share passes through the
@@ -108,10 +103,7 @@ impl PyTableShard {
     /// WindlassError
     ///     As :meth:`answer`; then there is no part of any of them.
     fn answer_all<'py>(&self, py: Python<'py>, queries: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let queries = pairs_of(queries, "queries are pairs of keys and bytes")?;
-        let given = queries.iter().map(|(keys, query)| Ok((Given::of(keys)?, row_bytes(query, "a query")?)));
-        let parts = self.parts(py, given.collect::<PyResult<_>>()?)?;
-        Ok(parts.iter().map(|part| PyBytes::new(py, part)).collect())
+        self.parts(py, all_asked(queries)?)
     }
 
     fn __repr__(&self) -> String {
@@ -126,14 +118,8 @@ impl PyTableShard {
 }
 
 impl PyTableShard {
-    fn parts(&self, py: Python<'_>, given: Vec<(Given, Vec<u8>)>) -> PyResult<Vec<Vec<u8>>> {
-        if given.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (version, shard) = (Arc::clone(&self.version), self.shard);
-        let quiet = pyo3::types::PyBool::new(py, false).to_owned().into_any();
-        let work = move || version.each::<PartialAnswer>(&given, |table, queries| table.answer_part(shard, queries));
-        let parts = long(py, Some(&quiet), "answer", move |_| Ok(work()))?;
-        parts.map_err(|error| raise_table(py, error))
+    fn parts<'py>(&self, py: Python<'py>, given: Vec<Asked>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        let shard = self.shard;
+        self.version.answers::<PartialAnswer>(py, given, move |table, queries| table.answer_part(shard, queries))
     }
 }

@@ -3,12 +3,18 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes};
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{Wire, from_bytes, to_bytes};
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{Error, PartialAnswer, Query, TableContext};
+use windlass_retrieval::{Error, PartialAnswer, Query, RowStatistics, TableContext, Wish};
 
+use crate::runtime::long;
+use crate::table_errors::raise_table;
 use crate::table_keys::Given;
+use crate::table_plan::plan_for;
+use crate::table_rows::{Source, pairs_of, row_bytes};
 
 /// A version of a table, with what its queries and answers are read with.
 pub struct Version {
@@ -28,14 +34,83 @@ impl Version {
     }
 }
 
+/// How often bins that do not take all entries are planned anew, each time with a twentieth more.
+const TRIES: u32 = 8;
+
 impl Version {
-    /// What `answer` makes of queries with their keys, all of them in bytes.
-    pub fn each<T: Wire<TableContext>>(
+    /// Prepares a table, with more room where entries do not fit.
+    pub fn prepare(
+        source: &Source,
+        wish: &Wish,
+        directory: Option<&Path>,
+        observer: &retrieval::Observer<'_>,
+    ) -> retrieval::Result<Self> {
+        let rows = source.rows.slices();
+        let statistics = RowStatistics::of(&rows)?;
+        let keyed: Option<Vec<(&[u8], &[u8])>> =
+            source.keys.as_ref().map(|keys| keys.slices().into_iter().zip(rows.iter().copied()).collect());
+        for attempt in 0..TRIES {
+            let slack = 1.0 + f64::from(attempt) / 20.0;
+            let mut plan = plan_for(statistics, keyed.is_some(), slack, wish)?;
+            plan.schema.fields.clone_from(&source.fields);
+            plan.schema.key.clone_from(&source.key);
+            if directory.is_none() {
+                windlass::check_memory("the prepared table", plan.sizes.prepared)?;
+            }
+            let made = match (directory, &keyed) {
+                (None, None) => retrieval::Table::of_rows(&plan, &rows, observer),
+                (None, Some(keyed)) => retrieval::Table::of_keywords(&plan, keyed, observer),
+                (Some(path), None) => retrieval::Table::create_rows(path, &plan.schema, &rows, observer),
+                (Some(path), Some(keyed)) => retrieval::Table::create_keywords(path, &plan.schema, keyed, observer),
+            };
+            match made {
+                Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
+                made => return Ok(Self::new(made?)),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+}
+
+/// A client's keys, and its query.
+pub type Asked = (Given, Vec<u8>);
+
+/// Keys and a query as they are given.
+pub fn asked(keys: &Bound<'_, PyAny>, query: &Bound<'_, PyAny>) -> PyResult<Asked> {
+    Ok((Given::of(keys)?, row_bytes(query, "a query")?))
+}
+
+/// Those of several clients.
+pub fn all_asked(queries: &Bound<'_, PyAny>) -> PyResult<Vec<Asked>> {
+    let queries = pairs_of(queries, "queries are pairs of keys and bytes")?;
+    queries.iter().map(|(keys, query)| asked(keys, query)).collect()
+}
+
+impl Version {
+    /// What `answer` makes of queries, in bytes, while Python does other things.
+    pub fn answers<'py, T: Wire<TableContext>>(
+        self: &Arc<Self>,
+        py: Python<'py>,
+        given: Vec<Asked>,
+        answer: impl FnOnce(&retrieval::Table, &[(&EvaluationKeys, &Query)]) -> retrieval::Result<Vec<T>> + Send + 'static,
+    ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        if given.is_empty() {
+            return Ok(Vec::new());
+        }
+        let version = Arc::clone(self);
+        let quiet = PyBool::new(py, false).to_owned().into_any();
+        let answers = long(py, Some(&quiet), "answer", move |_| Ok(version.each(&given, answer)))?;
+        let answers = answers.map_err(|error| raise_table(py, error))?;
+        Ok(answers.iter().map(|answer| PyBytes::new(py, answer)).collect())
+    }
+
+    /// The same, before they are given to Python.
+    fn each<T: Wire<TableContext>>(
         &self,
-        given: &[(Given, Vec<u8>)],
+        given: &[Asked],
         answer: impl FnOnce(&retrieval::Table, &[(&EvaluationKeys, &Query)]) -> retrieval::Result<Vec<T>>,
     ) -> retrieval::Result<Vec<Vec<u8>>> {
-        let read = |(keys, query): &(Given, Vec<u8>)| -> retrieval::Result<(Arc<EvaluationKeys>, Query)> {
+        let read = |(keys, query): &Asked| -> retrieval::Result<(Arc<EvaluationKeys>, Query)> {
             Ok((keys.read()?, from_bytes(&self.files, query)?))
         };
         let read = given.iter().map(read).collect::<retrieval::Result<Vec<_>>>()?;
@@ -58,7 +133,7 @@ pub fn check(version: &Version, keys: &Given, query: Option<&[u8]>) -> retrieval
 }
 
 /// The answer, out of the parts of all shards.
-pub fn combine(version: &Version, given: &(Given, Vec<u8>), parts: &[Vec<u8>]) -> retrieval::Result<Vec<u8>> {
+pub fn combine(version: &Version, given: &Asked, parts: &[Vec<u8>]) -> retrieval::Result<Vec<u8>> {
     let (table, files) = (&version.table, &version.files);
     let (keys, query): (_, Query) = (given.0.read()?, from_bytes(files, &given.1)?);
     let read = |part: &Vec<u8>| Ok(from_bytes::<_, PartialAnswer>(files, part)?);

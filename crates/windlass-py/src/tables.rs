@@ -7,55 +7,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple, PyType};
 use windlass::wire::hex;
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{Answer, Contents, Error, KeyChange, Plan, RowChange, RowStatistics, Wish};
+use windlass_retrieval::{Answer, Contents, KeyChange, Plan, RowChange, Wish};
 
 use crate::error::{of_file, plain};
 use crate::natural::Natural;
 use crate::runtime::{long, quick};
 use crate::table_errors::raise_table;
 use crate::table_keys::Given;
-use crate::table_plan::{plan_for, wish};
+use crate::table_plan::wish;
 use crate::table_rows::{Source, items_of, key_bytes, keys_of, numbers_of, pairs_of, row_bytes, rows_of, with_columns};
 use crate::table_shards::PyTableShard;
-use crate::table_version::{Version, check, combine};
-
-/// How often bins that do not take all entries are planned anew, each time with a twentieth more.
-const TRIES: u32 = 8;
-
-impl Source {
-    /// Prepares the table, with more room where entries do not fit.
-    fn prepare(
-        &self,
-        wish: &Wish,
-        directory: Option<&Path>,
-        observer: &retrieval::Observer<'_>,
-    ) -> retrieval::Result<Version> {
-        let rows = self.rows.slices();
-        let statistics = RowStatistics::of(&rows)?;
-        let keyed: Option<Vec<(&[u8], &[u8])>> =
-            self.keys.as_ref().map(|keys| keys.slices().into_iter().zip(rows.iter().copied()).collect());
-        for attempt in 0..TRIES {
-            let slack = 1.0 + f64::from(attempt) / 20.0;
-            let mut plan = plan_for(statistics, keyed.is_some(), slack, wish)?;
-            plan.schema.fields.clone_from(&self.fields);
-            plan.schema.key.clone_from(&self.key);
-            if directory.is_none() {
-                windlass::check_memory("the prepared table", plan.sizes.prepared)?;
-            }
-            let made = match (directory, &keyed) {
-                (None, None) => retrieval::Table::of_rows(&plan, &rows, observer),
-                (None, Some(keyed)) => retrieval::Table::of_keywords(&plan, keyed, observer),
-                (Some(path), None) => retrieval::Table::create_rows(path, &plan.schema, &rows, observer),
-                (Some(path), Some(keyed)) => retrieval::Table::create_keywords(path, &plan.schema, keyed, observer),
-            };
-            match made {
-                Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
-                made => return Ok(Version::new(made?)),
-            }
-        }
-        unreachable!("the last attempt returns")
-    }
-}
+use crate::table_version::{Asked, Version, all_asked, asked, check, combine};
 
 /// A prepared table that is asked without being told for which row.
 ///
@@ -97,7 +59,7 @@ impl PyTable {
     ) -> PyResult<Self> {
         let place = directory.clone();
         let made = long(py, progress, "table", move |ticker| {
-            Ok(source.prepare(&wish, place.as_deref(), &|done, count| ticker.tell(done, count)))
+            Ok(Version::prepare(&source, &wish, place.as_deref(), &|done, count| ticker.tell(done, count)))
         })?;
         let version = made.map_err(|error| raise_table(py, error))?;
         Ok(Self { current: RwLock::new(Arc::new(version)), directory })
@@ -391,8 +353,7 @@ impl PyTable {
         keys: &Bound<'py, PyAny>,
         query: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let answers = self.answers(py, vec![(Given::of(keys)?, row_bytes(query, "a query")?)])?;
-        Ok(PyBytes::new(py, &answers[0]))
+        Ok(self.answers(py, vec![asked(keys, query)?])?.remove(0))
     }
 
     /// The answers to queries of any number of clients, which share passes through the table.
@@ -420,10 +381,7 @@ impl PyTable {
     /// >>> [c.rows(a, n) for n, (c, a) in enumerate(zip(clients, answers))]
     /// [[b'zero'], [b'one']]
     fn answer_all<'py>(&self, py: Python<'py>, queries: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let queries = pairs_of(queries, "queries are pairs of keys and bytes")?;
-        let given = queries.iter().map(|(keys, query)| Ok((Given::of(keys)?, row_bytes(query, "a query")?)));
-        let answers = self.answers(py, given.collect::<PyResult<_>>()?)?;
-        Ok(answers.iter().map(|answer| PyBytes::new(py, answer)).collect())
+        self.answers(py, all_asked(queries)?)
     }
 
     /// Looks whether a query can be answered with these keys; nothing is computed.
@@ -523,7 +481,7 @@ impl PyTable {
         query: &Bound<'py, PyAny>,
         parts: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (version, given) = (self.current(), (Given::of(keys)?, row_bytes(query, "a query")?));
+        let (version, given) = (self.current(), asked(keys, query)?);
         let parts: Vec<Vec<u8>> =
             parts.try_iter()?.map(|part| row_bytes(&part?, "the part of a shard")).collect::<PyResult<_>>()?;
         let quiet = pyo3::types::PyBool::new(py, false).to_owned().into_any();
@@ -662,15 +620,7 @@ pub fn restore_table(py: Python<'_>, directory: PathBuf) -> PyResult<PyTable> {
 }
 
 impl PyTable {
-    fn answers(&self, py: Python<'_>, given: Vec<(Given, Vec<u8>)>) -> PyResult<Vec<Vec<u8>>> {
-        if given.is_empty() {
-            return Ok(Vec::new());
-        }
-        let version = self.current();
-        let quiet = pyo3::types::PyBool::new(py, false).to_owned().into_any();
-        let answers = long(py, Some(&quiet), "answer", move |_| {
-            Ok(version.each::<Answer>(&given, |table, queries| table.answer_all(queries)))
-        })?;
-        answers.map_err(|error| raise_table(py, error))
+    fn answers<'py>(&self, py: Python<'py>, given: Vec<Asked>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
+        self.current().answers::<Answer>(py, given, |table, queries| table.answer_all(queries))
     }
 }

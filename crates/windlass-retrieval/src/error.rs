@@ -156,7 +156,9 @@ pub enum Error {
         reason: String,
     },
     /// Memory that is not there.
-    #[error("{what} takes {bytes} bytes of memory, which the system does not give: ask for fewer rows at once, or make the table in a directory")]
+    #[error(
+        "{what} takes {bytes} bytes of memory, which the system does not give: ask for fewer rows at once, or make the table in a directory"
+    )]
     OutOfMemory {
         /// For what.
         what: &'static str,

@@ -38,8 +38,7 @@ impl Mask {
     /// They would tell which one it is, so their memory is overwritten.
     fn values(&self, polynomial: usize) -> Zeroizing<Vec<i64>> {
         let bits = self.shape.message_bits;
-        let (mut bytes, mut values) =
-            (Zeroizing::new(vec![0; N * bits as usize / 8]), Zeroizing::new(vec![0; N]));
+        let (mut bytes, mut values) = (Zeroizing::new(vec![0; N * bits as usize / 8]), Zeroizing::new(vec![0; N]));
         let mut stream = ChaCha8Rng::from_seed(self.seed);
         stream.set_stream(polynomial as u64);
         stream.fill_bytes(&mut bytes);

@@ -148,7 +148,5 @@ pub fn select(setting: &Setting, bits: &[Selector], columns: Vec<Pair>) -> Pair 
 /// The ciphertext moved down by `step·number` coefficients, fewer than n, the number given by its
 /// bits, lowest first.
 pub fn move_down(setting: &Setting, bits: &[Selector], step: usize, ciphertext: Pair) -> Pair {
-    bits.iter()
-        .enumerate()
-        .fold(ciphertext, |ciphertext, (j, bit)| bit.move_down(setting, &ciphertext, step << j))
+    bits.iter().enumerate().fold(ciphertext, |ciphertext, (j, bit)| bit.move_down(setting, &ciphertext, step << j))
 }
