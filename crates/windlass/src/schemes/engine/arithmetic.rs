@@ -205,13 +205,13 @@ impl Engine {
         Ok(Ciphertext { noise, ..ct.with_parts(parts.into()) })
     }
 
-    pub(super) fn divided_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.check("divide by p", a)?;
+    pub(super) fn divided_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
+        self.check("divide by p", &a)?;
         let p = self.slots.prime();
         if a.exponent < 2 {
             return Err(Error::NotDivisible { prime: p, exponent: a.exponent });
         }
-        let mut out = a.clone();
+        let mut out = a;
         if self.scheme == Scheme::Bgv {
             out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(p))));
         }

@@ -3,7 +3,6 @@
 use super::{Ciphertext, Engine};
 use crate::error::Result;
 use crate::evaluator::Subtrahend;
-use windlass_ring::Poly;
 use windlass_rlwe::check_same_keys;
 
 impl Engine {
@@ -19,7 +18,7 @@ impl Engine {
             if let Some((a, b)) = *product {
                 rest = self.without(&rest, &self.three_parts(a, b)?)?;
             }
-            rest = self.divided_by_p(&rest)?;
+            rest = self.divided_by_p(rest)?;
         }
         if rest.parts.len() == 2 {
             return Ok(rest);
@@ -38,14 +37,15 @@ impl Engine {
     fn without(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         check_same_keys("subtract", a.key, b.key)?;
         let (a, b) = self.align(a, b)?;
-        let mut parts: Vec<Poly<_>> = a.parts.iter().zip(&b.parts).map(|(x, y)| Poly::minus(x, y)).collect();
-        parts.extend(a.parts.iter().skip(parts.len()).cloned());
-        let left = b.parts.iter().skip(parts.len()).cloned().map(|mut part| {
+        let (noise, content) = (a.noise + b.noise, a.content.max(b.content));
+        let before = self.capacity(&a);
+        let mut rest = a.into_owned();
+        rest.parts.iter_mut().zip(&b.parts).for_each(|(x, y)| x.sub_assign(y));
+        for part in b.parts.iter().skip(rest.parts.len()) {
+            let mut part = part.clone();
             part.neg_assign();
-            part
-        });
-        parts.extend(left.collect::<Vec<_>>());
-        let rest = Ciphertext { noise: a.noise + b.noise, content: a.content.max(b.content), ..a.with_parts(parts) };
-        self.accept("subtract", self.capacity(&a), rest)
+            rest.parts.push(part);
+        }
+        self.accept("subtract", before, Ciphertext { noise, content, ..rest })
     }
 }

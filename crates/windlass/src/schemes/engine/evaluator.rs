@@ -65,7 +65,7 @@ impl Evaluator for Engine {
     }
 
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
-        self.divided_by_p(a)
+        self.divided_by_p(a.clone())
     }
 
     fn divide_out(&self, x: &Ciphertext, subtrahends: &[Subtrahend<'_, Self>]) -> Result<Ciphertext> {

@@ -48,7 +48,7 @@ impl Engine {
         for ((x, _), k) in terms.iter().zip(weights).filter(|(_, k)| *k != 0) {
             let parts = x.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
             let scaled = Ciphertext { noise: x.noise * Bound::of(k.unsigned_abs() as f64), ..x.with_parts(parts) };
-            let term = self.switched(&scaled, level).into_owned();
+            let term = if scaled.level() == level { scaled } else { self.switched(&scaled, level).into_owned() };
             sum = Some(match sum {
                 None => Ciphertext { factor, ..term },
                 Some(mut sum) => {
