@@ -1,7 +1,7 @@
 //! What plans and refreshes say of themselves.
 
 use serde_json::{Value, json};
-use windlass::bootstrap::{StageTime, bootstrap_preset_names};
+use windlass::bootstrap::{BatchPlan, Mode, StageTime, bootstrap_preset_names};
 
 use super::args::RefreshArgs;
 use super::setup::Planned;
@@ -35,6 +35,7 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let mut report = Report::default();
     plan.explain().lines().for_each(|line| report.line(line));
     let digits = if seconds < 0.1 { 4 } else { 1 };
+    describe_batches(&mut report, &planned, &mut stages)?;
     report.line(format!("one refresh takes about {seconds:.digits$} s on one thread of this machine"));
     report.line("keys, before they are made");
     report.bytes(&[
@@ -59,6 +60,22 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     report.field("security_bits", planned.security_bits());
     report.field("ephemeral_security_bits", rounded_down(plan.ephemeral_security_bits()));
     Ok(report)
+}
+
+/// Packed: what batches of ciphertexts with integers cost beside thin refreshes.
+fn describe_batches(report: &mut Report, planned: &Planned, stages: &mut Stages) -> Result<()> {
+    if planned.preset.spec.mode == Mode::Thin {
+        return Ok(());
+    }
+    let thin = planned.to_thin(stages)?;
+    let batches = stages.run("batches", "planning batches", || BatchPlan::new(&planned.plan))?;
+    batches.explain(&thin.plan).lines().for_each(|line| report.line(line));
+    let size = batches.size();
+    report.field("batch_size", size);
+    report.field("batch_price", batches.price(size) / (size as f64 * thin.plan.price()));
+    report.field("batch_least_input_bits", batches.least_input_bits());
+    report.field("batch_output_bits", batches.output_bits());
+    Ok(())
 }
 
 /// Stages, times and capacity.

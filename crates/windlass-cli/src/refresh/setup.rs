@@ -39,6 +39,11 @@ impl Planned {
         Ok(Self { preset, plan: Arc::new(plan), scheme })
     }
 
+    /// The same preset, bootstrapped thin.
+    pub fn to_thin(&self, stages: &mut Stages) -> Result<Self> {
+        Self::with_mode(self.preset.params.name(), Mode::Thin, self.scheme, stages)
+    }
+
     /// λ in bits, rounded down to a tenth.
     pub fn security_bits(&self) -> f64 {
         rounded_down(self.preset.params.rlwe().security().bits)

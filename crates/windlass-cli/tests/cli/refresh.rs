@@ -105,6 +105,11 @@ fn explain_foresees_the_sizes_of_keys() {
         assert!(number("estimated_seconds") > 0.0 && number("output_bits") > number("least_input_bits"));
         assert!(made["capacity_bits"][0].as_f64().unwrap() >= number("least_input_bits"));
     }
+    // Twelve thin refreshes against one batch.
+    let packed = succeed(dir.path(), &format!("refresh {SET} --packed --explain"));
+    assert_eq!(packed["batch_size"], 12);
+    let number = |name: &str| packed[name].as_f64().unwrap();
+    assert!(number("batch_price") > 0.0 && number("batch_least_input_bits") > number("least_input_bits"));
     let text = String::from_utf8(windlass(dir.path(), format!("refresh {SET}").split(' ')).stdout).unwrap();
     for wanted in ["digit removal", "bits before", "bootstrap.keys", "all 4 values are back"] {
         assert!(text.contains(wanted), "no '{wanted}' in\n{text}");

@@ -197,6 +197,12 @@ impl BootstrapPlan {
         Err(BootstrapError::WrongPlaintextModulus { expected, found }.into())
     }
 
+    /// Refuses what cannot go into a batch: another plaintext modulus, and slots of elements.
+    pub(super) fn check_integers(&self, exponent: u32, content: Content) -> Result<()> {
+        self.check_exponent(exponent)?;
+        if content == Content::Integers { Ok(()) } else { Err(BootstrapError::NotIntegers.into()) }
+    }
+
     /// Refuses slots that thin bootstrapping would not keep.
     pub(super) fn check_content(&self, content: Content) -> Result<()> {
         match self.spec().mode {

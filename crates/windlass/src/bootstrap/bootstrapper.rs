@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 use std::slice::from_ref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{EvaluationKeys, check_same_keys};
 
+use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::EncryptedSecret;
 use super::error::BootstrapError;
@@ -14,8 +15,9 @@ use super::front_end::decryption_constants;
 use super::interpreter::{Circuit, Machine, run};
 use super::keys::BootstrapKeys;
 use super::progress::{Progress, Reports};
+use super::spec::Mode;
 use super::stage::StageName;
-use crate::error::{Result, check_same_order};
+use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;
@@ -28,6 +30,7 @@ pub struct Bootstrapper {
     keys: BootstrapKeys,
     encrypted_secret: Extended,
     circuit: Circuit<Engine>,
+    batch: OnceLock<Result<Batch<Engine>>>,
 }
 
 impl Bootstrapper {
@@ -57,7 +60,7 @@ impl Bootstrapper {
         let engines = [engine(plan.message_ring())?, engine(plan.working_ring())?];
         let encrypted_secret = plan.encrypted_secret(&engines[1], &keys);
         let circuit = Circuit::new(engines, &plan.pipeline.steps, &|stage| plan.schedule.level(stage))?;
-        Ok(Self { plan, keys, encrypted_secret, circuit })
+        Ok(Self { plan, keys, encrypted_secret, circuit, batch: OnceLock::new() })
     }
 
     /// The plan.
@@ -116,17 +119,91 @@ impl Bootstrapper {
         Ok(x)
     }
 
+    /// Up to d ciphertexts with integers in their slots, refreshed as one of elements
+    /// (Halevi–Shoup 2018, §8): see [`BatchPlan`]. The first call makes what batches need beside
+    /// the constants of the bootstrapping.
+    ///
+    /// # Errors
+    /// Those of [`Self::refresh`] and of [`BatchPlan::new`]; [`crate::Error::ShapeMismatch`] for more
+    /// than [`BatchPlan::size`].
+    pub fn refresh_batch(&self, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        self.refresh_batch_with(batch, |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::refresh_batch`], telling what comes next as [`Self::refresh_with`] does.
+    ///
+    /// # Errors
+    /// As there; [`BootstrapError::Cancelled`].
+    pub fn refresh_batch_with(
+        &self,
+        batch: &[Ciphertext],
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Ciphertext>> {
+        let Batch { plan, own } = self.batch()?;
+        plan.check_size(batch.len())?;
+        for ct in batch {
+            self.check_origin(ct)?;
+            self.plan.check_integers(ct.exponent(), ct.content)?;
+        }
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut observe = |progress: &Progress, _: &Ciphertext| observe(progress);
+        let reports = Reports::new(plan.reports(batch.len()), &mut observe);
+        let mut refreshing = Refreshing { bootstrapper: self, reports, unit: 1 };
+        let gathered = plan.gather(&mut refreshing, own.as_ref(), batch).map_err(too_low_for_a_batch)?;
+        self.plan.check(&gathered)?;
+        let mut list = plan.refresh(&mut refreshing, own.as_ref(), gathered, batch.len())?;
+        for x in &mut list {
+            let t = self.circuit.message.modulus(x.exponent);
+            let multiple = arith::mul_mod(refreshing.unit, plan.multiple() % t, t);
+            x.content = Content::Integers;
+            x.factor = arith::mul_mod(x.factor % t, multiple, t);
+        }
+        refreshing.reports.end(&list[0], self.circuit.message.capacity(&list[0]));
+        Ok(list)
+    }
+
+    /// What [`Self::refresh_batch`] does, and what it costs.
+    ///
+    /// # Errors
+    /// Those of [`BatchPlan::new`].
+    pub fn batch_plan(&self) -> Result<&BatchPlan> {
+        Ok(&self.batch()?.plan)
+    }
+
+    fn batch(&self) -> Result<&Batch<Engine>> {
+        let both = || [&self.circuit.message, &self.circuit.working].map(Engine::clone);
+        self.batch.get_or_init(|| Batch::new(&self.plan, both)).as_ref().map_err(Error::clone)
+    }
+
     /// Everything that can be refused beforehand is refused here; constants are counted with
     /// typical norms, so a stage may still refuse.
     fn check(&self, ct: &Ciphertext) -> Result<()> {
+        self.check_origin(ct)?;
+        self.plan.check(ct)
+    }
+
+    /// Refuses a ciphertext of other parameters, keys or slots.
+    fn check_origin(&self, ct: &Ciphertext) -> Result<()> {
         let engine = &self.circuit.message;
         let prime = engine.slots().prime();
         if !Arc::ptr_eq(&ct.context, engine.context()) || ct.scheme != engine.scheme() || ct.prime != prime {
             return Err(BootstrapError::WrongContext { what: "the ciphertext" }.into());
         }
         check_same_keys("refresh", self.keys.key_id(), ct.key)?;
-        check_same_order("refresh", self.plan.message_ring().hypercube(), &ct.hypercube)?;
-        self.plan.check(ct)
+        check_same_order("refresh", self.plan.message_ring().hypercube(), &ct.hypercube)
+    }
+}
+
+/// What has no room for the constants of a batch was spent too far for one.
+fn too_low_for_a_batch(error: Error) -> Error {
+    match error {
+        Error::CapacityExhausted { needed_bits, left_bits, .. } => {
+            let (stage, missing_bits) = ("gathering a batch".into(), needed_bits - left_bits);
+            BootstrapError::CapacityTooLow { stage, left_bits, missing_bits }.into()
+        }
+        other => other,
     }
 }
 
@@ -181,7 +258,7 @@ impl Machine for Refreshing<'_> {
     /// An encryption modulo p^e of the coefficients p^v·k + (a removable part): the ciphertext's
     /// own decryption up to rounding.
     fn front_end(&mut self, arrived: Ciphertext) -> Result<Ciphertext> {
-        let Bootstrapper { plan, keys, encrypted_secret, circuit } = self.bootstrapper;
+        let Bootstrapper { plan, keys, encrypted_secret, circuit, .. } = self.bootstrapper;
         let formula = plan.formula();
         // By coefficients there is room where canonical norms may find none.
         let low = circuit.message.switched(&arrived, plan.input().level);
@@ -250,6 +327,14 @@ impl BootstrapPlan {
 impl Refresh<Ciphertext> for Bootstrapper {
     fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         Bootstrapper::refresh(self, ct)
+    }
+
+    /// In batches where the plan is a packed one and all hold integers.
+    fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content != Content::Integers) {
+            return list.iter().map(|ct| self.refresh(ct)).collect();
+        }
+        in_batches(list, self.batch_plan()?, &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
     }
 
     /// What is spent may bring the ciphertext to a lower level, so more is kept back than its own

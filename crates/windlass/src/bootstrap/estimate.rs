@@ -9,7 +9,7 @@ use super::bootstrap_plan::BootstrapPlan;
 use super::partition::cost_at;
 use super::pipeline::{Parts, Separation, Step};
 use super::stage::StageName;
-use crate::circuits::CostModel;
+use crate::circuits::{CostModel, LinearPlan};
 use crate::error::Result;
 use crate::file_sizes::{OVERHEAD, packed_len};
 
@@ -75,7 +75,7 @@ impl BootstrapPlan {
         self.price_of(&self.pipeline.steps)
     }
 
-    fn price_of(&self, steps: &[Step]) -> f64 {
+    pub(super) fn price_of(&self, steps: &[Step]) -> f64 {
         let one = |step: &Step| match step {
             Step::Linear(step) => step.plan.price(),
             Step::FrontEnd => 4.0 * self.params().top_level() as f64,
@@ -94,17 +94,24 @@ impl BootstrapPlan {
         cost_at(self.params(), level).automorphism + 4.0 * level as f64
     }
 
-    /// Taking one ciphertext apart, and putting it together; monomials come back without a key
-    /// switch.
+    /// Taking one ciphertext apart, and putting it together.
     fn price_apart(&self, parts: &Parts) -> f64 {
         let [cost, cost_together] =
             [parts.apart, parts.together].map(|stage| cost_at(self.params(), self.schedule.level(stage)));
-        match &parts.by {
-            Separation::Constants(plans) => {
-                let [apart, together] = &**plans;
-                apart.count().price(&cost) + together.count().price(&cost_together)
+        parts.by.price([Some(&cost), Some(&cost_together)])
+    }
+}
+
+impl Separation {
+    /// The price of taking one ciphertext apart, and of putting one together, as far as costs are
+    /// given; monomials come back without a key switch.
+    pub(super) fn price(&self, [apart, together]: [Option<&CostModel>; 2]) -> f64 {
+        match self {
+            Self::Constants(plans) => {
+                let price = |plan: &LinearPlan, cost: Option<&CostModel>| cost.map_or(0.0, |c| plan.count().price(c));
+                price(&plans[0], apart) + price(&plans[1], together)
             }
-            by @ Separation::Monomials(_) => by.times() as f64 * cost.automorphism,
+            Self::Monomials(_) => apart.map_or(0.0, |cost| self.times() as f64 * cost.automorphism),
         }
     }
 }

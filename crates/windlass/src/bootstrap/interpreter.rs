@@ -8,14 +8,15 @@
 //! one thread there is one.
 
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 
 use rayon::prelude::*;
 
 use super::maps::Split;
 use super::pipeline::{LinearStep, Parts, Separation, Side, Step, most_parts};
 use super::stage::StageName;
+use crate::circuits::DigitRemoval;
 use crate::circuits::linear::PreparedPlan;
-use crate::circuits::{DigitRemoval, LinearPlan};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 use crate::switching::Switching;
@@ -98,6 +99,35 @@ impl<E: Evaluator> Circuit<E> {
         Ok((evaluator.add(x, &image)?, second))
     }
 
+    /// One ciphertext into all its parts at once.
+    pub fn apart(&self, step: &Parts, x: &E::Ciphertext) -> Result<Vec<E::Ciphertext>> {
+        let splits = match &step.by {
+            Separation::Constants(plans) => {
+                return plans[0].apply_grid(&self.maps[&step.apart], self.on(step.side), from_ref(x));
+            }
+            Separation::Monomials(splits) => splits,
+        };
+        let mut parts = vec![x.clone()];
+        for (split, down) in splits.iter().zip(&self.constants[&step.apart]) {
+            let halves = parts.par_iter().map(|x| self.halves(step.side, split, down, x));
+            parts = halves.collect::<Result<Vec<_>>>()?.into_iter().flat_map(<[_; 2]>::from).collect();
+        }
+        Ok(parts)
+    }
+
+    /// All parts into one ciphertext of the ring of messages.
+    pub fn together(&self, step: &Parts, parts: &[E::Ciphertext]) -> Result<E::Ciphertext> {
+        if let Separation::Constants(plans) = &step.by {
+            return Ok(plans[1].apply_grid(&self.maps[&step.together], &self.message, parts)?.swap_remove(0));
+        }
+        let mut parts = parts.to_vec();
+        for up in self.constants[&step.together].iter().rev() {
+            let join = |pair: &[E::Ciphertext]| self.joined(up, [&pair[0], &pair[1]]);
+            parts = parts.par_chunks_exact(2).map(join).collect::<Result<_>>()?;
+        }
+        Ok(parts.swap_remove(0))
+    }
+
     /// `(A, B) ↦ A + X^s·B`.
     fn joined(&self, up: &E::Constant, [first, second]: [&E::Ciphertext; 2]) -> Result<E::Ciphertext> {
         self.message.add(first, &self.message.multiply_constant(second, up)?)
@@ -152,6 +182,29 @@ pub(super) fn run<M: Machine>(machine: &mut M, steps: &[Step], x: Ct<M>) -> Resu
     Ok(run_all(machine, steps, vec![x])?.swap_remove(0))
 }
 
+/// Runs steps that end in parts, which are not put together again: the first `wanted` of them.
+pub(super) fn run_apart<M: Machine>(
+    machine: &mut M,
+    steps: &[Step],
+    group: Vec<Ct<M>>,
+    wanted: usize,
+) -> Result<Vec<Ct<M>>> {
+    let Some((Step::Parts(parts), before)) = steps.split_last() else {
+        return run_all(machine, steps, group);
+    };
+    let group = run_all(machine, before, group)?;
+    let apart = |x| {
+        machine.begin(parts.apart, &x)?;
+        let x = machine.enter(parts.apart, x)?;
+        let list = machine.circuit().apart(parts, &x)?;
+        list.iter().try_for_each(|x| machine.leave(parts.apart, x)).map(|()| list)
+    };
+    let mut group: Vec<Ct<M>> = each(group, apart)?.into_iter().flatten().collect();
+    // Of what is behind those that are wanted nothing is needed.
+    group.truncate(wanted.div_ceil(most_parts(&parts.steps)));
+    run_apart(machine, &parts.steps, group, wanted)
+}
+
 /// Runs steps on ciphertexts that are held together.
 fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
     for step in steps {
@@ -160,7 +213,7 @@ fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -
             Step::FrontEnd => each(group, |x| stage(machine, StageName::FrontEnd, x, M::front_end))?,
             Step::Digits(removal) => without_digits(machine, removal, group)?,
             Step::Parts(parts) => match &parts.by {
-                Separation::Constants(plans) => each(group, |x| by_constants(machine, parts, plans, x))?,
+                Separation::Constants(_) => each(group, |x| by_constants(machine, parts, x))?,
                 Separation::Monomials(splits) => by_monomials(machine, parts, splits, group)?,
             },
         };
@@ -169,7 +222,7 @@ fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -
 }
 
 /// One after the other.
-fn each<T>(list: Vec<T>, work: impl FnMut(T) -> Result<T>) -> Result<Vec<T>> {
+fn each<T, U>(list: Vec<T>, work: impl FnMut(T) -> Result<U>) -> Result<Vec<U>> {
     list.into_iter().map(work).collect()
 }
 
@@ -219,11 +272,10 @@ fn together<M: Machine>(parts: &Parts) -> usize {
 }
 
 /// All parts come out at once; they are gone through in groups.
-fn by_constants<M: Machine>(machine: &mut M, step: &Parts, plans: &[LinearPlan; 2], x: Ct<M>) -> Result<Ct<M>> {
+fn by_constants<M: Machine>(machine: &mut M, step: &Parts, x: Ct<M>) -> Result<Ct<M>> {
     machine.begin(step.apart, &x)?;
     let x = machine.enter(step.apart, x)?;
-    let circuit = machine.circuit();
-    let mut parts = plans[0].apply_grid(&circuit.maps[&step.apart], circuit.on(step.side), &[x])?;
+    let mut parts = machine.circuit().apart(step, &x)?;
     machine.leave(step.apart, &parts[0])?;
     let count = parts.len();
     if M::PARTS_ARE_ALIKE {
@@ -239,8 +291,7 @@ fn by_constants<M: Machine>(machine: &mut M, step: &Parts, plans: &[LinearPlan; 
         done.resize(count, done[0].clone());
     }
     machine.begin(step.together, &done[0])?;
-    let circuit = machine.circuit();
-    let x = plans[1].apply_grid(&circuit.maps[&step.together], &circuit.message, &done)?.swap_remove(0);
+    let x = machine.circuit().together(step, &done)?;
     machine.leave(step.together, &x)?;
     Ok(x)
 }

@@ -1,18 +1,20 @@
 //! The pipeline on the exact mock, with the rounding error of the front end played by random
 //! numbers.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
+use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
 use super::interpreter::{Circuit, Machine, run};
+use super::spec::Mode;
 use super::stage::StageName;
-use crate::error::{Result, check_same_order};
+use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
-use crate::plaintext::Plaintext;
+use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Refresh;
 use crate::schemes::clear::{Clear, ClearCiphertext};
 
@@ -21,6 +23,7 @@ pub struct ClearBootstrapper {
     plan: Arc<BootstrapPlan>,
     circuit: Circuit<Clear>,
     rng: Mutex<ChaCha20Rng>,
+    batch: OnceLock<Result<Batch<Clear>>>,
 }
 
 impl ClearBootstrapper {
@@ -32,7 +35,7 @@ impl ClearBootstrapper {
         let both = [plan.message_ring(), plan.working_ring()].map(Clear::new);
         let level = both[0].top_level();
         let circuit = Circuit::new(both, &plan.pipeline.steps, &|_| level)?;
-        Ok(Self { plan, circuit, rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)) })
+        Ok(Self { plan, circuit, rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)), batch: OnceLock::new() })
     }
 }
 
@@ -49,6 +52,49 @@ impl ClearBootstrapper {
         plan.check_exponent(ct.exponent())?;
         plan.check_content(ct.content())?;
         self.circuit.message.encrypt(&plaintext)
+    }
+}
+
+impl ClearBootstrapper {
+    /// As [`super::Bootstrapper::refresh_batch`].
+    ///
+    /// # Errors
+    /// As there, bounds on noise apart.
+    pub fn refresh_batch(&self, batch: &[ClearCiphertext]) -> Result<Vec<ClearCiphertext>> {
+        let Batch { plan, own } = self.batch()?;
+        plan.check_size(batch.len())?;
+        let checked = |ct: &ClearCiphertext| {
+            let checked = self.checked(ct)?;
+            self.plan.check_integers(ct.exponent(), ct.content()).map(|()| checked)
+        };
+        let inputs: Vec<ClearCiphertext> = batch.iter().map(checked).collect::<Result<_>>()?;
+        if inputs.is_empty() {
+            return Ok(inputs);
+        }
+        let mut refreshing = Refreshing(self);
+        let gathered = plan.gather(&mut refreshing, own.as_ref(), &inputs)?;
+        let list = plan.refresh(&mut refreshing, own.as_ref(), gathered, batch.len())?;
+        let message = &self.circuit.message;
+        let modulus = message.slots().modulus();
+        let inverse = modulus.inv(plan.multiple() % modulus.value()).expect("monomials come with an odd p");
+        let exact = |x: ClearCiphertext| match plan.multiple() {
+            1 => Ok(x),
+            _ => message.multiply_scalar(&x, inverse as i64),
+        };
+        list.into_iter().map(|x| Ok(exact(x)?.declared(Content::Integers))).collect()
+    }
+
+    /// As [`super::Bootstrapper::batch_plan`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn batch_plan(&self) -> Result<&BatchPlan> {
+        Ok(&self.batch()?.plan)
+    }
+
+    fn batch(&self) -> Result<&Batch<Clear>> {
+        let both = || [self.plan.message_ring(), self.plan.working_ring()].map(Clear::new);
+        self.batch.get_or_init(|| Batch::new(&self.plan, both)).as_ref().map_err(Error::clone)
     }
 }
 
@@ -96,6 +142,13 @@ impl Refresh<ClearCiphertext> for ClearBootstrapper {
         let input = self.checked(ct)?;
         let refreshed = run(&mut Refreshing(self), &self.plan.pipeline.steps, input)?;
         Ok(refreshed.declared(ct.content()))
+    }
+
+    fn refresh_all(&self, list: &[ClearCiphertext]) -> Result<Vec<ClearCiphertext>> {
+        if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content() != Content::Integers) {
+            return list.iter().map(|ct| self.refresh(ct)).collect();
+        }
+        in_batches(list, self.batch_plan()?, &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
     }
 
     fn spare_bits(&self, _: &ClearCiphertext) -> f64 {

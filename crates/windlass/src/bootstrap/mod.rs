@@ -7,11 +7,13 @@
 //! unpacking to d ciphertexts, digit removal of each, repacking, slots to coefficients
 //! (Halevi–Shoup 2015), or those first (Ma et al. 2024). The derivations are in `docs/math/bootstrapping.md`.
 
+mod batch;
 mod bootstrap_plan;
 mod bootstrapper;
 mod candidates;
 mod choices;
 mod encapsulation;
+mod ends;
 mod ephemeral;
 mod error;
 mod estimate;
@@ -36,6 +38,8 @@ mod steps;
 mod times;
 
 pub use crate::schemes::Refresh;
+pub use batch::BatchPlan;
+pub(crate) use batch::in_batches;
 pub use bootstrap_plan::BootstrapPlan;
 pub use bootstrapper::Bootstrapper;
 pub use choices::Choices;

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use windlass_rlwe::Bound;
 
 use super::encapsulation::EncryptedSecret;
+use super::ends::Ends;
 use super::error::BootstrapError;
 use super::forecast::{Expected, Forecast};
 use super::interpreter::{Circuit, Machine, run};
@@ -44,6 +45,15 @@ impl Schedule {
     pub fn needed_bits(&self, level: usize) -> f64 {
         self.needed_bits[level.min(self.needed_bits.len()) - 1]
     }
+}
+
+/// Capacity of the ciphertexts of a batch.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BatchForecast {
+    /// Bits that are enough for each.
+    pub least_input_bits: f64,
+    /// Bits that each is left with.
+    pub output_bits: f64,
 }
 
 /// What happens to a ciphertext that comes to a stage.
@@ -139,6 +149,20 @@ fn too_short<T>(stage: String, missing_bits: f64) -> Result<T> {
     Err(BootstrapError::ChainTooShort { stage, missing_bits }.into())
 }
 
+/// The least number of bits that is enough, from above; infinite where `most` are not.
+fn least(most: f64, enough: impl Fn(f64) -> Result<bool>) -> Result<f64> {
+    const STEPS: usize = 32;
+    if !enough(most)? {
+        return Ok(f64::INFINITY);
+    }
+    let (mut low, mut high) = (0.0, most);
+    for _ in 0..STEPS {
+        let middle = (low + high) / 2.0;
+        if enough(middle)? { high = middle } else { low = middle }
+    }
+    Ok(high)
+}
+
 impl Pipeline {
     /// Fixes the levels by running the pipeline on noise bounds.
     ///
@@ -212,7 +236,6 @@ impl Pipeline {
 
     /// By bisection, from above.
     fn needed_at(&self, circuit: &Circuit<Forecast>, places: &BTreeMap<StageName, Place>, level: usize) -> Result<f64> {
-        const STEPS: usize = 32;
         let exponent = self.formula.message_exponent;
         let enough = |bits: f64| {
             let noise = circuit.message.noise_of_capacity(level, bits);
@@ -221,15 +244,35 @@ impl Pipeline {
                 other => other.map(|_| true),
             }
         };
-        let (mut low, mut high) = (0.0, self.params.log2_q(level));
-        if !enough(high)? {
-            return Ok(f64::INFINITY);
+        least(self.params.log2_q(level), enough)
+    }
+
+    /// What a full batch needs and leaves. Its ciphertexts are taken at the highest level of
+    /// [`Self::needed_bits`].
+    pub fn batch_forecast(&self, schedule: &Schedule, ends: &Ends) -> Result<BatchForecast> {
+        let circuit = self.forecasts(&self.steps)?;
+        let both = || [&self.message, &self.working].map(|slots| Forecast::new(&self.params, slots));
+        let own = ends.circuit(both)?;
+        let (size, exponent, level) =
+            (self.message.degree(), self.formula.message_exponent, schedule.needed_bits.len());
+        let gathered = |bits: f64| -> Result<(Forecaster<'_>, Expected)> {
+            let noise = circuit.message.noise_of_capacity(level, bits);
+            let mut machine = Forecaster::new(self, &circuit, Levels::Given(&schedule.places, bits));
+            let batch = vec![Expected { level, exponent, factor: 1, noise }; size];
+            let gathered = ends.gather(&mut machine, &self.steps, own.as_ref(), batch)?;
+            Ok((machine, gathered))
+        };
+        let least_input_bits = least(self.params.log2_q(level), |bits| {
+            let (_, x) = gathered(bits)?;
+            Ok(circuit.message.capacity(&x) >= schedule.needed_bits(x.level))
+        })?;
+        if least_input_bits == f64::INFINITY {
+            return too_short("gathering a batch".into(), schedule.least_input_bits);
         }
-        for _ in 0..STEPS {
-            let middle = (low + high) / 2.0;
-            if enough(middle)? { high = middle } else { low = middle }
-        }
-        Ok(high)
+        let (mut machine, x) = gathered(least_input_bits)?;
+        let output = ends.refresh(&mut machine, &self.steps, own.as_ref(), x, size)?;
+        let output_bits = output.iter().map(|x| circuit.message.capacity(x)).fold(f64::INFINITY, f64::min);
+        Ok(BatchForecast { least_input_bits, output_bits })
     }
 
     /// The least capacity that is enough wherever a ciphertext has it: of a level that asks for

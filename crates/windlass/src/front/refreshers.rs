@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use windlass_rlwe::EvaluationKeys;
 
+use crate::bootstrap::in_batches;
 use crate::bootstrap::{BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode};
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
@@ -45,7 +46,11 @@ impl Refreshers {
     /// The bootstrapping for slots of this content, modulo p to this exponent.
     pub(crate) fn bootstrapper(&self, content: Content, exponent: u32) -> Result<&Bootstrapper> {
         let plans = self.list.iter().map(|refresher| &*refresher.plan);
-        let refresher = &self.list[choose(plans, (content, exponent))?];
+        self.ready(choose(plans, (content, exponent))?)
+    }
+
+    fn ready(&self, place: usize) -> Result<&Bootstrapper> {
+        let refresher = &self.list[place];
         let ready = refresher.ready.get_or_init(|| by_threads_of_its_own(|| self.make(refresher)));
         ready.as_ref().map_err(Error::clone)
     }
@@ -93,9 +98,36 @@ fn choose<'a>(
     }
 }
 
+/// The exponent of p that ciphertexts with integers have in common; none where one holds elements.
+fn same_integers(mut list: impl Iterator<Item = (Content, u32)>) -> Option<u32> {
+    let (_, exponent) = list.next().filter(|&(content, _)| content == Content::Integers)?;
+    list.all(|other| other == (Content::Integers, exponent)).then_some(exponent)
+}
+
+/// The places of the packed plan for integers modulo p to this exponent, and of the plan that
+/// refreshes one of them by itself.
+fn batches<'a>(plans: impl Iterator<Item = &'a BootstrapPlan> + Clone, exponent: u32) -> Option<(usize, usize)> {
+    let fits = |plan: &BootstrapPlan| plan.spec().mode == Mode::Packed && plan.formula().message_exponent == exponent;
+    let packed = plans.clone().position(fits)?;
+    choose(plans, (Content::Integers, exponent)).ok().map(|single| (packed, single))
+}
+
 impl Refresh<Ciphertext> for Refreshers {
     fn refresh(&self, ct: &Ciphertext) -> Result<Ciphertext> {
         self.bootstrapper(ct.content(), ct.exponent())?.refresh(ct)
+    }
+
+    /// Those that hold integers under one plaintext modulus in batches, where there is a packed
+    /// bootstrapping for them and that costs less than one by one.
+    fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        let plans = || self.list.iter().map(|refresher| &*refresher.plan);
+        let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
+        let Some((packed, single)) = alike.and_then(|exponent| batches(plans(), exponent)) else {
+            return list.iter().map(|ct| self.refresh(ct)).collect();
+        };
+        let bootstrapper = self.ready(packed)?;
+        let single = &self.list[single].plan;
+        in_batches(list, bootstrapper.batch_plan()?, single, |b| bootstrapper.refresh_batch(b), |ct| self.refresh(ct))
     }
 
     /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo
@@ -131,6 +163,16 @@ impl Refresh<ClearCiphertext> for MockRefreshers {
     fn refresh(&self, ct: &ClearCiphertext) -> Result<ClearCiphertext> {
         let at = choose(self.list.iter().map(|(plan, _)| &**plan), (ct.content(), ct.exponent()))?;
         self.list[at].1.refresh(ct)
+    }
+
+    fn refresh_all(&self, list: &[ClearCiphertext]) -> Result<Vec<ClearCiphertext>> {
+        let plans = || self.list.iter().map(|(plan, _)| &**plan);
+        let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
+        let Some((packed, single)) = alike.and_then(|exponent| batches(plans(), exponent)) else {
+            return list.iter().map(|ct| self.refresh(ct)).collect();
+        };
+        let (bootstrapper, single) = (&self.list[packed].1, &self.list[single].0);
+        in_batches(list, bootstrapper.batch_plan()?, single, |b| bootstrapper.refresh_batch(b), |ct| self.refresh(ct))
     }
 
     fn spare_bits(&self, _: &ClearCiphertext) -> f64 {

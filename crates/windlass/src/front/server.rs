@@ -273,6 +273,17 @@ where
     pub fn refresh(&self, a: &CiphertextOf<F>) -> Result<CiphertextOf<F>> {
         self.refreshers.refresh(a)
     }
+
+    /// [`Self::refresh`] for each of a list, in its order. Ciphertexts with integers in their slots
+    /// go in batches of as many as a slot has coefficients (Halevi–Shoup 2018, §8), where the keys
+    /// are those of a packed bootstrapping and that costs less than one by one
+    /// ([`crate::bootstrap::BatchPlan`]).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn refresh_all(&self, list: &[CiphertextOf<F>]) -> Result<Vec<CiphertextOf<F>>> {
+        self.refreshers.refresh_all(list)
+    }
 }
 
 impl Server {

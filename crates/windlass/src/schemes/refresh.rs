@@ -11,6 +11,14 @@ pub trait Refresh<C>: Send + Sync {
     /// The same message with more capacity.
     fn refresh(&self, ciphertext: &C) -> Result<C>;
 
+    /// As [`Refresh::refresh`] for each of a list, in its order; together where that costs less.
+    ///
+    /// # Errors
+    /// Those of [`Refresh::refresh`].
+    fn refresh_all(&self, list: &[C]) -> Result<Vec<C>> {
+        list.iter().map(|ciphertext| self.refresh(ciphertext)).collect()
+    }
+
     /// Bits of capacity that may be spent on it before it can no longer be refreshed; without limit
     /// where there is no noise.
     fn spare_bits(&self, ciphertext: &C) -> f64;
@@ -28,6 +36,10 @@ pub trait Refresh<C>: Send + Sync {
 impl<C, R: Refresh<C> + ?Sized> Refresh<C> for Arc<R> {
     fn refresh(&self, ciphertext: &C) -> Result<C> {
         (**self).refresh(ciphertext)
+    }
+
+    fn refresh_all(&self, list: &[C]) -> Result<Vec<C>> {
+        (**self).refresh_all(list)
     }
 
     fn spare_bits(&self, ciphertext: &C) -> f64 {

@@ -81,12 +81,12 @@ impl Packing {
     /// Repacking as a grid of maps from d ciphertexts to one, `Σ_k ε_k·c_k`; the ε_k are reduced to
     /// the modulus of `slots`.
     pub(crate) fn repacking_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
-        let constants = everywhere(slots, &self.repacked)?;
-        let mut grid = LinearGrid::zero(slots, 1, constants.len())?;
-        for (k, constant) in constants.iter().enumerate() {
-            grid.set(0, k, LinearMap::diagonal(constant))?;
-        }
-        Ok(grid)
+        sum_grid(slots, &self.repacked)
+    }
+
+    /// What [`Self::unpacking_grid`] takes apart: `Σ_k η_k·c_k`.
+    pub(crate) fn packing_grid(&self, slots: &Arc<SlotRing>) -> Result<LinearGrid> {
+        sum_grid(slots, &self.basis)
     }
 
     /// A plan for [`Self::unpacking_grid`], with keys for all powers of σ where they are few, else
@@ -104,6 +104,16 @@ impl Packing {
     pub(crate) fn repacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
         LinearPlan::for_grid(&self.repacking_grid(slots)?, &PlanSpec { cost, ..PlanSpec::default() })
     }
+}
+
+/// From as many ciphertexts as there are weights to one, `Σ_k weights[k]·c_k`.
+fn sum_grid(slots: &Arc<SlotRing>, weights: &[Vec<u64>]) -> Result<LinearGrid> {
+    let constants = everywhere(slots, weights)?;
+    let mut grid = LinearGrid::zero(slots, 1, constants.len())?;
+    for (k, constant) in constants.iter().enumerate() {
+        grid.set(0, k, LinearMap::diagonal(constant))?;
+    }
+    Ok(grid)
 }
 
 fn everywhere(slots: &Arc<SlotRing>, constants: &[Vec<u64>]) -> Result<Vec<Plaintext>> {

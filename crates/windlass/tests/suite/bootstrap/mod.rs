@@ -1,5 +1,6 @@
 //! Bootstrapping at toy sizes, on the mock and encrypted, over several seeds: exact plaintexts.
 
+mod batches;
 mod bruun;
 mod circuits;
 mod content;

@@ -1,0 +1,170 @@
+//! Ciphertexts of integers, refreshed as many at once as a slot has coefficients.
+
+use super::*;
+use windlass::Switching;
+use windlass::bootstrap::{BatchPlan, Order, StageName, Unpacking};
+use windlass::schemes::Engine;
+
+const ORDERS: [Order; 2] = [Order::ToCoefficientsFirst, Order::ToCoefficientsLast];
+
+/// (m, p, r, primes, weight, unpacking): d = 12, 12, 20, 2, 4 (p ≡ 3 mod 4), 4 (p ≡ 1 mod 4), 2.
+const CASES: [(u64, u64, u32, usize, u32, Unpacking); 7] = [
+    (105, 2, 1, 16, 6, Unpacking::Automatic),
+    (45, 2, 2, 18, 4, Unpacking::Constants),
+    (75, 2, 1, 16, 4, Unpacking::Automatic),
+    (64, 127, 1, 16, 6, Unpacking::Monomials),
+    (64, 7, 1, 18, 6, Unpacking::Constants),
+    (64, 17, 2, 18, 6, Unpacking::MonomialsInSlots),
+    (16, 3, 2, 18, 4, Unpacking::Monomials),
+];
+
+fn packed(unpacking: Unpacking, order: Order, ephemeral_weight: u32) -> BootstrapSpec {
+    BootstrapSpec { mode: Mode::Packed, unpacking, order, ephemeral_weight, ..BootstrapSpec::default() }
+}
+
+/// Different integers in each of a list.
+fn integers(plan: &BootstrapPlan, count: usize) -> Vec<Plaintext> {
+    (0..count as u64).map(|seed| random(plan.message_ring(), Content::Integers, seed)).collect()
+}
+
+#[test]
+fn batches_on_the_mock() {
+    for ((m, p, r, primes, weight, way), order) in CASES.iter().flat_map(|&case| ORDERS.map(|order| (case, order))) {
+        let plan = Arc::new(plan(params(m, primes), (p, r), packed(way, order, weight)).unwrap());
+        let batches = BatchPlan::new(&plan).unwrap();
+        assert_eq!(batches.size(), plan.message_ring().degree());
+        let bootstrapper = ClearBootstrapper::new(Arc::clone(&plan), 5).unwrap();
+        let clear = Clear::new(plan.message_ring());
+        // Full, with one place empty, and of one.
+        for count in [batches.size(), batches.size() - 1, 1] {
+            let list = integers(&plan, count);
+            let encrypted: Vec<_> = list.iter().map(|x| clear.encrypt(x).unwrap()).collect();
+            let images = bootstrapper.refresh_batch(&encrypted).unwrap();
+            let contents: Vec<Plaintext> = images.iter().map(|x| x.plaintext()).collect();
+            assert_eq!(contents, list, "m = {m}, p = {p}^{r}, {way}, {order}, {count}\n{}", plan.explain());
+            assert!(images.iter().all(|x| x.content() == Content::Integers));
+        }
+        assert!(bootstrapper.refresh_batch(&[]).unwrap().is_empty());
+    }
+}
+
+/// What the forecast says is what is left; keys are those of the packed plan alone.
+#[test]
+fn batches_on_ciphertexts() {
+    let ways = [(CASES[0], ORDERS[0]), (CASES[0], ORDERS[1]), (CASES[4], ORDERS[1]), (CASES[6], ORDERS[0])];
+    for (seed, ((m, p, r, primes, weight, way), order)) in (1..).zip(ways) {
+        let mut toy = toy_with(params(m, primes), (p, r), packed(way, order, weight));
+        for scheme in [Scheme::Bgv, Scheme::Bfv] {
+            toy.context = toy.context.with_scheme(scheme).unwrap();
+            let case = format!("{scheme}, {}", toy.plan.explain());
+            let (client, server) = toy.parties(seed);
+            let (bootstrapper, engine) = (bootstrapper(&server), server.engine());
+            let batches = bootstrapper.batch_plan().unwrap();
+            let list = integers(&toy.plan, batches.size());
+            // Of different levels, and so of different factors.
+            let spent = |(place, x): (usize, &Plaintext)| {
+                let fresh = client.encrypt_plaintext(x).unwrap();
+                let left = batches.least_input_bits() + if place % 2 == 0 { 5.0 } else { 70.0 };
+                engine.reduce_level(&fresh, left).unwrap()
+            };
+            let list_spent: Vec<Ciphertext> = list.iter().enumerate().map(spent).collect();
+            let mut seen: Vec<Progress> = Vec::new();
+            let images = bootstrapper
+                .refresh_batch_with(&list_spent, |progress| {
+                    seen.push(progress.clone());
+                    ControlFlow::Continue(())
+                })
+                .unwrap_or_else(|error| panic!("{error}, {case}"));
+            for (place, (image, x)) in images.iter().zip(&list).enumerate() {
+                assert_eq!(&client.decrypt_plaintext(image).unwrap(), x, "{place}, {case}");
+                let (left, forecast) = (engine.capacity(image), batches.output_bits());
+                assert!(left > forecast - 1.0 && left < forecast + 25.0, "{left} against {forecast} bits, {case}");
+                assert_eq!(image.content(), Content::Integers);
+            }
+            assert_eq!(seen.len(), seen[0].count + 1, "{case}");
+            // What has too little left is refused before any work. An engine of its own does not
+            // refresh by itself.
+            let engine = Engine::new(scheme, toy.plan.message_ring(), Arc::clone(engine.keys())).unwrap();
+            let mut poor = list_spent[0].clone();
+            while engine.capacity(&poor) > toy.plan.least_input_bits() / 2.0 {
+                poor = engine.add(&poor, &poor).unwrap();
+            }
+            let refused = bootstrapper.refresh_batch(&[poor]).err();
+            assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::CapacityTooLow { .. }))), "{refused:?}");
+        }
+    }
+}
+
+/// One front end and one way to the slots for all, and the digits of each.
+#[test]
+fn a_batch_costs_less_than_its_ciphertexts_one_by_one() {
+    let [first, last] = ORDERS.map(|order| {
+        let plan = plan(params(105, 16), (2, 1), packed(Unpacking::Automatic, order, 6)).unwrap();
+        BatchPlan::new(&Arc::new(plan)).unwrap()
+    });
+    let thin = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+    let thin = plan(params(105, 16), (2, 1), thin).unwrap();
+    let size = first.size();
+    assert!(first.price(size) < size as f64 * thin.price(), "{}", first.explain(&thin));
+    // Nothing is put together only to be taken apart again, and digits come once for each place.
+    assert!(first.price(size) < last.price(size) && first.output_bits() > last.output_bits());
+    let one = first.plan().stages().iter().find(|stage| stage.name == StageName::DigitRemoval).unwrap();
+    assert_eq!(one.times, size);
+    assert!(first.price(1) < first.price(2) && last.price(1) == last.price(2));
+    assert!(first.explain(&thin).contains("worth it from"), "{}", first.explain(&thin));
+    assert!(matches!(BatchPlan::new(&Arc::new(thin)), Err(Error::Bootstrap(BootstrapError::Unsupported { .. }))));
+}
+
+#[test]
+fn a_server_refreshes_lists() {
+    let (thin_spec, packed_spec) = (
+        BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() },
+        packed(Unpacking::Automatic, Order::ToCoefficientsFirst, 6),
+    );
+    let toy = toy_with(params(105, 16), (2, 1), packed_spec);
+    let thin = Arc::new(BootstrapPlan::new(toy.plan.params(), (2, 1), thin_spec).unwrap());
+    let (client, server) = toy.context.generate_keys_from_seed([&toy.plan, &thin], 7).unwrap();
+    let size = toy.plan.message_ring().degree();
+    let list = integers(&toy.plan, size + 1);
+    let spent: Vec<Ciphertext> = list.iter().map(|x| encrypt_at(&client, x, 6)).collect();
+    let images = server.refresh_all(&spent).unwrap();
+    for (image, x) in images.iter().zip(&list) {
+        assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
+    }
+    // The one that is left over goes by itself, through the thin bootstrapping.
+    assert_eq!(images[size].parts(), server.refresh(&spent[size]).unwrap().parts());
+    assert_ne!(images[0].parts(), server.refresh(&spent[0]).unwrap().parts());
+    // So do those that have enough left for themselves, but not for a batch.
+    let single = server.bootstrapper(Content::Integers).unwrap();
+    let batches = server.bootstrapper(Content::Elements).unwrap().batch_plan().unwrap();
+    let (least, most) = (single.plan().least_input_bits(), batches.least_input_bits());
+    assert!(least + 2.0 < most, "{least} and {most} bits");
+    let engine = Engine::new(Scheme::Bgv, toy.plan.message_ring(), Arc::clone(server.engine().keys())).unwrap();
+    let spend = |x: &Plaintext| {
+        // Sums of multiples of 2 with x take bits and change nothing.
+        let mut x = encrypt_at(&client, x, 6);
+        let mut twice = engine.add(&x, &x).unwrap();
+        while engine.capacity(&x) > least + 1.5 {
+            x = engine.add(&x, &twice).unwrap();
+            twice = engine.add(&twice, &twice).unwrap();
+        }
+        x
+    };
+    let poor: Vec<Ciphertext> = list[..size].iter().map(spend).collect();
+    let refused = server.bootstrapper(Content::Elements).unwrap().refresh_batch(&poor).err();
+    assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::CapacityTooLow { .. }))), "{refused:?}");
+    for (image, x) in server.refresh_all(&poor).unwrap().iter().zip(&list) {
+        assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
+    }
+    // A list with elements goes one by one.
+    let elements = random(toy.plan.message_ring(), Content::Elements, 3);
+    let mixed = [spent[0].clone(), encrypt_at(&client, &elements, 6)];
+    let images = server.refresh_all(&mixed).unwrap();
+    assert_eq!(client.decrypt_plaintext(&images[1]).unwrap(), elements);
+    // No batch of elements, nor one of too many.
+    let bootstrapper = server.bootstrapper(Content::Elements).unwrap();
+    let refused = bootstrapper.refresh_batch(&mixed).err();
+    assert_eq!(refused, Some(Error::Bootstrap(BootstrapError::NotIntegers)));
+    let refused = bootstrapper.refresh_batch(&spent).err();
+    assert!(matches!(refused, Some(Error::ShapeMismatch { expected, got, .. }) if expected == size && got == size + 1));
+}
