@@ -60,6 +60,16 @@ pub trait Evaluator: Switching {
     }
     /// `k · a` for an integer `k`, taken modulo `p^r`.
     fn multiply_scalar(&self, a: &Self::Ciphertext, k: i64) -> Result<Self::Ciphertext>;
+    /// The exponent e of the plaintext modulus p^e of a ciphertext: r when it is fresh, one less
+    /// after each division by p.
+    fn exponent_of(&self, a: &Self::Ciphertext) -> u32;
+    /// The same message modulo the smaller `p^exponent`, which costs nothing: so ciphertexts meet
+    /// that were divided by p unequally often. Errors: also [`crate::Error::OutOfRange`] for an
+    /// exponent that is 0 or larger than that of `a`.
+    fn reduce_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
+    /// `p · a` modulo `p^{e+1}` for `a` modulo `p^e`: the inverse of [`Evaluator::divide_by_p`].
+    /// Errors: also [`crate::Error::OutOfRange`] for `e = r`.
+    fn multiply_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `a / p` where the plaintext of `a` is a multiple of `p`; the result's plaintext modulus is
     /// `p^{r−1}`.
     ///

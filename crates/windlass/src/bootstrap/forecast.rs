@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
-use windlass_rlwe::{Bound, NoiseModel, RlweParams};
+use windlass_rlwe::{Bound, Limits, NoiseModel, RlweParams};
 
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
@@ -294,6 +294,21 @@ impl Evaluator for Forecast {
         let t = self.modulus(a.exponent) as i64;
         let k = k.rem_euclid(t).min(t - k.rem_euclid(t));
         Ok(Expected { noise: a.noise * Bound::of(k as f64), ..*a })
+    }
+
+    fn exponent_of(&self, a: &Expected) -> u32 {
+        a.exponent
+    }
+
+    fn reduce_exponent(&self, a: &Expected, exponent: u32) -> Result<Expected> {
+        Limits::between(1, a.exponent).check("the exponent of a smaller plaintext modulus", exponent)?;
+        Ok(Expected { exponent, factor: a.factor % self.modulus(exponent), ..*a })
+    }
+
+    fn multiply_by_p(&self, a: &Expected) -> Result<Expected> {
+        let (most, p) = (self.slots.modulus().exponent(), self.slots.prime());
+        Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
+        Ok(Expected { exponent: a.exponent + 1, noise: a.noise * Bound::of(p as f64), ..*a })
     }
 
     fn divide_by_p(&self, a: &Expected) -> Result<Expected> {

@@ -15,8 +15,8 @@ pub mod trace;
 pub use comparison::{Comparison, Membership};
 pub use complex::{Polynomial, PowerBasis};
 pub use digits::{
-    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec,
-    DigitStep, HaleviShoup, LastStep, LeastDegree, LocalNull, Method, Searched, Stride,
+    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
+    DigitRoute, DigitSpec, DigitStep, HaleviShoup, LastStep, LeastDegree, LocalNull, Method, Searched, Stride,
 };
 pub use inner_product::{InnerProduct, PublicInnerProduct};
 pub use linear::{

@@ -3,8 +3,8 @@
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{
-    Comparison, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power, PreparedPlan,
-    PublicInnerProduct, SlotFunction, TracePlan,
+    Comparison, DigitRemoval, DigitRetention, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power,
+    PreparedPlan, PublicInnerProduct, SlotFunction, TracePlan,
 };
 use crate::error::Result;
 use crate::evaluator::Evaluator;
@@ -152,7 +152,7 @@ macro_rules! of_one {
     };
 }
 
-of_one!(PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, TracePlan: Switching);
+of_one!(DigitRemoval: Evaluator, DigitRetention: Evaluator, PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, TracePlan: Switching);
 
 /// Circuits of two inputs that have nothing to prepare; what follows the meeting of both they run
 /// by themselves.

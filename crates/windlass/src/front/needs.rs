@@ -11,7 +11,7 @@ use crate::bootstrap::BootstrapPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Plannable;
 use crate::circuits::{
-    Comparison, DigitRemoval, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power,
+    Comparison, DigitRemoval, DigitRetention, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power,
     PublicInnerProduct, SlotFunction, TracePlan,
 };
 use crate::lookup::Lookup;
@@ -192,6 +192,12 @@ fn with_products(name: impl Into<String>, products: usize) -> KeyRequest {
 impl NeedsKeys for DigitRemoval {
     fn key_request(&self) -> KeyRequest {
         KeyRequest::none(format!("digit removal modulo {}", self.spec().prime)).with_relinearisation()
+    }
+}
+
+impl NeedsKeys for DigitRetention {
+    fn key_request(&self) -> KeyRequest {
+        self.removal().key_request()
     }
 }
 

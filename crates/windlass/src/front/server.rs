@@ -251,6 +251,16 @@ where
         })
     }
 
+    /// The same integers modulo the smaller p^exponent, which costs nothing: so ciphertexts meet of
+    /// which one has lost digits ([`crate::circuits::DigitRemoval`]).
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] for an exponent that is 0 or larger than that of the ciphertext;
+    /// [`Error::ContextMismatch`].
+    pub fn reduce_exponent(&self, a: &CiphertextOf<F>, exponent: u32) -> Result<CiphertextOf<F>> {
+        self.engine.reduce_exponent(a, exponent)
+    }
+
     /// `value · a` for a public integer.
     ///
     /// # Errors

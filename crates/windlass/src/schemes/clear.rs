@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use windlass_ring::RingError;
 use windlass_ring::slots::{Hypercube, SlotRing};
+use windlass_rlwe::Limits;
 
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
@@ -332,6 +333,24 @@ impl Evaluator for Clear {
         let quotient = self.slots.quotient();
         let scaled = quotient.mul_scalar(a.plaintext.coefficients(), quotient.modulus().reduce_i64(k));
         self.wrap(Plaintext::new(&self.slots, scaled)?.declared(a.content()), a.exponent)
+    }
+
+    fn exponent_of(&self, a: &ClearCiphertext) -> u32 {
+        a.exponent
+    }
+
+    fn reduce_exponent(&self, a: &ClearCiphertext, exponent: u32) -> Result<ClearCiphertext> {
+        self.check("reduce the plaintext modulus", a)?;
+        Limits::between(1, a.exponent).check("the exponent of a smaller plaintext modulus", exponent)?;
+        self.wrap(a.plaintext.clone(), exponent)
+    }
+
+    fn multiply_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
+        self.check("multiply by p", a)?;
+        let most = self.slots.modulus().exponent();
+        Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
+        let lifted = ClearCiphertext { plaintext: a.plaintext.clone(), exponent: a.exponent + 1 };
+        self.multiply_scalar(&lifted, self.slots.prime() as i64)
     }
 
     fn divide_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {

@@ -5,16 +5,25 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
-    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRoute, DigitSpec,
-    DigitStep, HaleviShoup, LastStep, LeastDegree, LocalNull, Method, Searched, Stride,
+    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
+    DigitRoute, DigitSpec, DigitStep, HaleviShoup, LastStep, LeastDegree, LocalNull, Method, Searched, Stride,
 };
+use windlass::needs::Products;
 use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::{Error, Plaintext};
+use windlass::{Error, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 
 use crate::fixture::{SCHEMES, chain, context};
+
+#[path = "../../examples/fixed_point.rs"]
+mod fixed_point;
+
+#[test]
+fn fixed_point_numbers_are_multiplied_and_rescaled() {
+    fixed_point::main().unwrap();
+}
 
 /// `x` without its v low digits, divided by p^v, modulo p^{e−v}: digit by digit.
 fn expected(spec: &DigitSpec, x: u64) -> u64 {
@@ -321,6 +330,21 @@ fn algorithm_1_lifts_no_further_than_it_pays() {
     }
 }
 
+/// Algorithm 1 against Appendix C of Chen–Han: Σ W((e − i)(p − 1) + 1) for i = 1, .., v and ℓ·v·W(p)
+/// products, W(n) = √(2n). Ours stay below, and above half of it: only lifts that are used count.
+#[test]
+fn algorithm_1_stays_below_the_count_of_appendix_c() {
+    for (p, e, v) in [(2u64, 11u32, 5u32), (2, 16, 8), (2, 21, 13), (5, 6, 3), (17, 4, 2), (31, 3, 1), (127, 3, 1)] {
+        let products = |degree: u64| (2.0 * degree as f64).sqrt();
+        let lifts = (((e as u64 - 1) * (p - 1) + 1) as f64).log(p as f64).floor();
+        let retained: f64 = (1..=v).map(|i| products((e - i) as u64 * (p - 1) + 1)).sum();
+        let stated = retained + lifts * f64::from(v) * products(p);
+        let spec = DigitSpec { method: Method::Of(&ChenHan), depth_weight: 0.0, ..DigitSpec::new(p, e, v) };
+        let ours = DigitRemoval::new(spec).unwrap().products() as f64;
+        assert!(ours <= stated && 2.0 * ours >= stated, "({p}, {e}, {v}): {ours} for {stated:.1}");
+    }
+}
+
 /// A bound above what digits can be is none, and ranges of digits are the caller's.
 #[test]
 fn bounds_and_digits_beyond_their_base() {
@@ -339,4 +363,74 @@ fn bounds_and_digits_beyond_their_base() {
     }
     let unknown = DigitStep { from: 0, ..step };
     assert!(matches!(unknown.least_degree(&(-3..=3)), Err(Error::OutOfRange(_))));
+}
+
+/// What is removed and what is kept, as circuits of a server; moduli that do not fit are refused.
+#[test]
+fn digits_are_dropped_or_kept_at_the_front_door() {
+    let removal = DigitRemoval::new(DigitSpec::new(3, 4, 2)).unwrap();
+    let retention = DigitRetention::new(removal.clone());
+    let spec = chain(121, &[50; 10], &[50; 4]);
+    let inputs: Vec<u64> = (0..81).step_by(4).collect();
+    let dropped: Vec<u64> = inputs.iter().map(|&x| expected(removal.spec(), x)).collect();
+    let kept: Vec<u64> = inputs.iter().zip(&dropped).map(|(x, high)| (x + 81 - 9 * high) % 81).collect();
+    // Balanced: at most 4 of both signs.
+    assert!(kept.iter().all(|&x| x <= 4 || x >= 77), "{kept:?}");
+    for scheme in SCHEMES {
+        let context = context(scheme, (3, 4), spec.clone());
+        let (client, server) = context.generate_keys_from_seed([&removal], 6).unwrap();
+        let slots = inputs.len();
+        let x = client.encrypt(&inputs).unwrap();
+        let high = server.apply(&removal, &x).unwrap();
+        let low = server.apply(&retention, &x).unwrap();
+        assert_eq!(client.decrypt(&high).unwrap()[..slots], dropped, "{scheme}");
+        assert_eq!(client.decrypt(&low).unwrap()[..slots], kept, "{scheme}");
+
+        // Modulo 27 one digit is left; of modulo 9 none would be.
+        let smaller = server.reduce_exponent(&x, 3).unwrap();
+        let rest: Vec<u64> = dropped.iter().map(|x| x % 3).collect();
+        assert_eq!(client.decrypt(&server.apply(&removal, &smaller).unwrap()).unwrap()[..slots], rest, "{scheme}");
+        let none = server.reduce_exponent(&smaller, 2).unwrap();
+        assert!(matches!(server.apply(&removal, &none), Err(Error::NotDivisible { prime: 3, exponent: 2 })));
+        for exponent in [0, 4] {
+            assert!(matches!(server.reduce_exponent(&none, exponent), Err(Error::OutOfRange(_))));
+        }
+
+        // A plan for fewer digits than the ciphertext has, and one for another prime.
+        for other in [DigitSpec::new(3, 3, 2), DigitSpec::new(5, 4, 2)] {
+            let refused = server.apply(&DigitRemoval::new(other).unwrap(), &x);
+            assert!(matches!(refused, Err(Error::ContextMismatch { .. })), "{other:?}");
+        }
+    }
+}
+
+/// Times p and through p, modulo smaller powers and back: the mock and both schemes.
+#[test]
+fn moduli_fall_and_rise_by_powers_of_p() {
+    let inputs = [5u64, 200, 24, 0, 120, 77, 3, 199];
+    let small = inputs.map(|x| x % 25);
+    for scheme in SCHEMES {
+        let context = context(scheme, (5, 4), chain(31, &[50; 3], &[50; 2]));
+        let (client, server) = context.generate_keys_from_seed([&Products], 7).unwrap();
+        let engine = server.engine();
+        let slots = inputs.len();
+        let x = server.reduce_exponent(&client.encrypt(&inputs).unwrap(), 2).unwrap();
+        assert_eq!(client.decrypt(&x).unwrap()[..slots], small);
+        let fivefold = engine.multiply_by_p(&x).unwrap();
+        assert_eq!((engine.exponent_of(&fivefold), fivefold.exponent()), (3, 3));
+        assert_eq!(client.decrypt(&fivefold).unwrap()[..slots], small.map(|x| 5 * x), "{scheme}");
+        assert_eq!(client.decrypt(&engine.divide_by_p(&fivefold).unwrap()).unwrap()[..slots], small);
+        let top = engine.multiply_by_p(&fivefold).unwrap();
+        assert!(matches!(engine.multiply_by_p(&top), Err(Error::OutOfRange(_))));
+        // A product with what was never divided meets it modulo the same power.
+        let product = server.multiply(&top, &client.encrypt(&inputs).unwrap()).unwrap();
+        let squares = inputs.map(|x| x % 25 * 25 % 625 * x % 625);
+        assert_eq!(client.decrypt(&product).unwrap()[..slots], squares, "{scheme}");
+
+        let clear = Clear::new(context.ring());
+        let y = clear.encrypt(&Plaintext::from_integers(context.ring(), &inputs).unwrap()).unwrap();
+        let y = clear.multiply_by_p(&clear.reduce_exponent(&y, 2).unwrap()).unwrap();
+        assert_eq!(y.plaintext().to_integers().unwrap()[..slots], small.map(|x| 5 * x));
+        assert!(matches!(clear.reduce_exponent(&y, 4), Err(Error::OutOfRange(_))));
+    }
 }

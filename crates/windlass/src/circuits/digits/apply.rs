@@ -3,23 +3,28 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::method::DigitSpec;
 use super::removal::DigitRemoval;
 use super::row::{Row, Step, Terms};
 use crate::circuits::slot_function::check_integers;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::evaluator::{Evaluator, Subtrahend};
 
 impl DigitRemoval {
     /// `(x − Σ_{i<v} z_i·p^i)/p^v` in every slot, for integers x modulo p^e in the slots: the
-    /// plaintext modulus falls from p^e to p^{e−v}.
+    /// plaintext modulus falls from p^e to p^{e−v}. For odd p, whose digits are balanced, that is
+    /// x/p^v rounded to the nearest integer, for p = 2 rounded down. A ciphertext modulo a smaller
+    /// power of p may come too; it loses as many digits.
     ///
     /// Cost: [`DigitRemoval::products`] ciphertext products.
     ///
     /// # Errors
-    /// [`crate::Error::NotIntegers`] for slots that are not known to hold integers; what the
-    /// evaluator reports.
+    /// [`crate::Error::NotIntegers`] for slots that are not known to hold integers;
+    /// [`crate::Error::ContextMismatch`] for another prime, or a plaintext modulus above p^e, of
+    /// which the plan would not know the digits; [`crate::Error::NotDivisible`] for one of at most
+    /// p^v; what the evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        check_integers("digit removal", evaluator, [x])?;
+        self.check(evaluator, x)?;
         let mut rows: Vec<Made<E>> = Vec::new();
         for (j, row) in self.rows.iter().enumerate() {
             let lent = rows.iter().enumerate().map(|(i, made)| made.lent(j - 1 - i)).collect::<Vec<_>>();
@@ -27,6 +32,59 @@ impl DigitRemoval {
             rows.push(Made::new(evaluator, row, argument)?);
         }
         evaluator.divide_out(x, &rows.iter().map(Made::last).collect::<Vec<_>>())
+    }
+
+    /// Refuses, before any work, what the plan is not for.
+    fn check<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<()> {
+        check_integers("digit removal", evaluator, [x])?;
+        let (prime, exponent) = (evaluator.slots().prime(), evaluator.exponent_of(x));
+        let DigitSpec { prime: own, exponent: most, removed, .. } = *self.spec();
+        if prime != own || exponent > most {
+            return Err(Error::ContextMismatch {
+                operation: "digit removal",
+                left: format!("digits modulo {own}^{most}"),
+                right: format!("a ciphertext modulo {prime}^{exponent}"),
+            });
+        }
+        if exponent <= removed {
+            return Err(Error::NotDivisible { prime, exponent });
+        }
+        Ok(())
+    }
+}
+
+/// The low digits themselves, `Σ_{i<v} z_i·p^i` modulo p^e: what a [`DigitRemoval`] takes away.
+///
+/// For odd p that is the residue of x modulo p^v of least absolute value, for p = 2 the one in
+/// \[0, 2^v). The difference to x is what Chen–Han's DigitRemove gives (2018, §3.1): x with zeros
+/// for its low digits, modulo p^e as before.
+#[derive(Debug, Clone)]
+pub struct DigitRetention {
+    removal: DigitRemoval,
+}
+
+impl DigitRetention {
+    /// The digits that this plan removes.
+    pub fn new(removal: DigitRemoval) -> Self {
+        Self { removal }
+    }
+
+    /// The plan.
+    pub fn removal(&self) -> &DigitRemoval {
+        &self.removal
+    }
+
+    /// `x − p^v·removed`.
+    ///
+    /// Cost: that of [`DigitRemoval::apply`], no product more.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let removed = self.removal.apply(evaluator, x)?;
+        let digits = 0..self.removal.spec().removed;
+        let high = digits.into_iter().try_fold(removed, |high, _| evaluator.multiply_by_p(&high))?;
+        evaluator.sub(x, &high)
     }
 }
 

@@ -13,6 +13,7 @@ mod polynomials;
 mod removal;
 mod row;
 
+pub use apply::DigitRetention;
 pub use chain::{ChainValue, DigitChain};
 pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull, Searched};

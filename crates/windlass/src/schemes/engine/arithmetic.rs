@@ -205,6 +205,36 @@ impl Engine {
         Ok(Ciphertext { noise, ..ct.with_parts(parts.into()) })
     }
 
+    /// ε ≡ factor·message modulo p^e is so modulo a smaller power: of BGV nothing changes, of BFV the
+    /// scalar that makes ε of the phase.
+    pub(super) fn with_exponent(&self, a: Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.check("reduce the plaintext modulus", &a)?;
+        Limits::between(1, a.exponent).check("the exponent of a smaller plaintext modulus", exponent)?;
+        let mut out = a;
+        let scale = self.slots.prime().pow(out.exponent - exponent);
+        if self.scheme == Scheme::Bfv && scale > 1 {
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(scale)));
+        }
+        out.exponent = exponent;
+        out.factor %= self.modulus(exponent);
+        Ok(out)
+    }
+
+    /// p·ε ≡ factor·p·message modulo p^{e+1}: of BFV the phase stays.
+    pub(super) fn multiplied_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
+        self.check("multiply by p", &a)?;
+        let most = self.slots.modulus().exponent();
+        Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;
+        let (before, p) = (self.capacity(&a), self.slots.prime());
+        let mut out = a;
+        if self.scheme == Scheme::Bgv {
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(p)));
+        }
+        out.exponent += 1;
+        out.noise = out.noise * Bound::of(p as f64);
+        self.accept("multiply by p", before, out)
+    }
+
     pub(super) fn divided_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
         self.check("divide by p", &a)?;
         let p = self.slots.prime();

@@ -64,6 +64,18 @@ impl Evaluator for Engine {
         self.with_room(&[a], |x| self.scaled(x[0], k))
     }
 
+    fn exponent_of(&self, a: &Ciphertext) -> u32 {
+        a.exponent
+    }
+
+    fn reduce_exponent(&self, a: &Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.with_exponent(a.clone(), exponent)
+    }
+
+    fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.with_room(&[a], |x| self.multiplied_by_p(x[0].clone()))
+    }
+
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.divided_by_p(a.clone())
     }

@@ -171,6 +171,18 @@ impl Evaluator for Counted<'_> {
         self.engine.multiply_scalar(a, k)
     }
 
+    fn exponent_of(&self, a: &Ciphertext) -> u32 {
+        self.engine.exponent_of(a)
+    }
+
+    fn reduce_exponent(&self, a: &Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.engine.reduce_exponent(a, exponent)
+    }
+
+    fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
+        self.engine.multiply_by_p(a)
+    }
+
     fn divide_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.engine.divide_by_p(a)
     }
