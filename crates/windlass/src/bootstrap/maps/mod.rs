@@ -36,4 +36,6 @@ pub(crate) use whole::{
 };
 
 #[cfg(test)]
+mod counts;
+#[cfg(test)]
 mod tests;

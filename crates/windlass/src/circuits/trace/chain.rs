@@ -170,6 +170,25 @@ impl TraceChain {
         Self::powers(slots.m(), slots.prime(), slots.degree() as u64)
     }
 
+    /// Coefficient selection (Chen–Han 2018, Appendix A.1): `Σ a_i·X^i` becomes step·Σ
+    /// a_{i·step}·X^{i·step}, for powers of two m and step.
+    ///
+    /// log2 step sums of two, `1 + θ_t` with t = 1 + n/2^i: θ_t takes X^{2^i} to −X^{2^i} and fixes
+    /// all powers of X^{2^{i+1}}. For p ≡ 1 mod 4 and step = d it is the sum that
+    /// [`Self::field_trace`] is.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] unless m is a power of two from 4 on and step one up to n = m/2.
+    pub fn coefficient_selection(m: u64, step: u64) -> Result<Self> {
+        let powers = |what, got: u64, least: u64, most: u64| match got.is_power_of_two() {
+            true => Limits::between(least, most).check(what, got),
+            false => Err(Limits::between(least, most).with("a power of two").refuse(what, got)),
+        };
+        powers("the index of the ring", m, 4, 1 << 32)?;
+        powers("the distance of selected coefficients", step, 1, m / 2)?;
+        Self::new(m, (0..step.trailing_zeros()).map(|i| Factor { element: 1 + (m >> (i + 1)), count: 2 }))
+    }
+
     /// Sums of `count` consecutive slots in a power-of-two ring whose rotation by one is θ_5
     /// (CKKS): slot j becomes `Σ_{i<count} x_{j + i·stride}`. With stride 1 and all slots: total
     /// sums. Over a matrix of C columns, row-major: row sums (in the first column) with stride 1
