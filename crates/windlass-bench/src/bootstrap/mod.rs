@@ -1,5 +1,6 @@
 //! `windlass-bench bootstrap`: time, capacity and memory by stage, the result verified.
 
+mod appendix_a;
 mod circuit;
 mod digits_table;
 mod figures;
@@ -52,6 +53,10 @@ pub struct Bootstrap {
     /// method.
     #[arg(long)]
     digits_table: bool,
+    /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A, beside
+    /// the published ones and ours.
+    #[arg(long)]
+    appendix_a: bool,
     /// How stages of the linear maps are merged, unless given one by one: standard, least-time or
     /// most-capacity.
     #[arg(long, default_value = "standard")]
@@ -116,6 +121,10 @@ pub struct Bootstrap {
 
 /// Runs the measurement.
 pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
+    if args.appendix_a {
+        print!("{}", appendix_a::table()?);
+        return Ok(());
+    }
     if args.digits_table {
         println!("{}", machine::describe());
         return Ok(with_threads(args.threads, digits_table::run)?);

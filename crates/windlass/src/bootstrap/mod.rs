@@ -7,6 +7,7 @@
 //! unpacking to d ciphertexts, digit removal of each, repacking, slots to coefficients
 //! (Halevi–Shoup 2015), or those first (Ma et al. 2024). The derivations are in `docs/math/bootstrapping.md`.
 
+mod appendix_a;
 mod batch;
 mod bootstrap_plan;
 mod bootstrapper;
@@ -38,6 +39,7 @@ mod steps;
 mod times;
 
 pub use crate::schemes::Refresh;
+pub use appendix_a::{AppendixA, AppendixASpec};
 pub use batch::BatchPlan;
 pub(crate) use batch::in_batches;
 pub use bootstrap_plan::BootstrapPlan;

@@ -226,7 +226,7 @@ impl DecryptionFormula {
     /// # Errors
     /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::FailureBits`];
     /// [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
-    pub(crate) fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
+    pub fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
         let (weight, n) = (spec.ephemeral_weight, shape.n());
         if weight == 0 || weight as usize > n {
             return Err(BootstrapError::EphemeralWeight { weight, n }.into());
