@@ -44,6 +44,10 @@ pub struct Refresh {
     pub processor_seconds: f64,
     pub capacity_in: f64,
     pub capacity_out: f64,
+    /// The squares in sequence that a fresh ciphertext and a refreshed one allowed; older records do
+    /// not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub depths: Option<[usize; 2]>,
     pub throughput_bits_per_second: f64,
     pub peak_mebibytes: f64,
 }

@@ -1,7 +1,9 @@
 //! `windlass-bench bootstrap`: time, capacity and memory by stage, the result verified.
 
 mod appendix_a;
+mod chen_han;
 mod circuit;
+mod depth;
 mod digits_table;
 mod figures;
 mod page;
@@ -236,6 +238,9 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset, scheme: Scheme) -> Result
     if args.slack {
         print_slack(&plan, bootstrapper, client.secret_key(), &spent)?;
     }
+    let depth = |start| depth::of(engine, &decryptor, start, &message);
+    let depths = [depth(&fresh)?, depth(&median.image)?];
+    println!("a fresh ciphertext allows depth {}, a refreshed one {}", depths[0], depths[1]);
     let slot_bits = places as f64 * (slots.modulus().value() as f64).log2();
     let capacity_out = engine.capacity(&median.image);
     let of = Refresh {
@@ -257,6 +262,7 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset, scheme: Scheme) -> Result
         processor_seconds: median.processor_seconds,
         capacity_in: engine.capacity(&spent),
         capacity_out,
+        depths: Some(depths),
         throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / typical,
         peak_mebibytes: machine::peak_mebibytes(),
     };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::chen_han;
 use super::circuit::Circuit;
 use super::figures::Measured;
 use super::peers::{MA_SETS, PEERS, Peer};
@@ -74,6 +75,16 @@ pub fn text(all: &[Measured]) -> String {
         "\nProbability that the bound of the front end fails: at most 2^−{failure}.\n\n## Against others\n\n\
          One thread. Where a peer ran on the same kind of core that time is taken, else the one of the paper or\n\
          machine named: those ratios mix machines. Ours is of the peer's scheme where that was measured.\n\n{table}"
+    );
+    let _ = write!(
+        out,
+        "\n## Chen–Han 2018, Tables 4 and 5\n\n\
+         Theirs is BFV in SEAL, weight 128, on an Intel Core i7-4770 of 3.4 GHz. Depth is the number of\n\
+         products in sequence that a fresh ciphertext and a refreshed one allow; ours are squares by the\n\
+         noise bound, the last one decrypted, under parameters of the same n and log2 Q, with special\n\
+         primes on top. One thread. Records before 22 November 2026 say no depth. Made by\n\
+         `windlass-bench bootstrap --preset NAME [--packed] --scheme bgv,bfv --record FILE`.\n\n{}",
+        chen_han::table(all)
     );
     out
 }

@@ -10,6 +10,10 @@ pub struct Peer {
     /// Capacity left, where it is stated in bits.
     pub left: Option<f64>,
     pub gigabytes: Option<f64>,
+    /// Seconds to make ready, where they are stated.
+    pub setup: Option<f64>,
+    /// The depth of circuits that a fresh ciphertext and a refreshed one allow, where it is stated.
+    pub depths: Option<[usize; 2]>,
     /// The name under which a record of peers has a time on this kind of core.
     pub same_core: Option<&'static str>,
 }
@@ -21,13 +25,33 @@ const fn published(
     seconds: f64,
     gigabytes: Option<f64>,
 ) -> Peer {
-    Peer { preset, mode, what, scheme: "BGV", seconds, left: None, gigabytes, same_core: None }
+    Peer {
+        preset,
+        mode,
+        what,
+        scheme: "BGV",
+        seconds,
+        left: None,
+        gigabytes,
+        setup: None,
+        depths: None,
+        same_core: None,
+    }
 }
 
-/// Of SEAL's BFV.
-const fn chen_han(preset: &'static str, mode: &'static str, seconds: f64, gigabytes: Option<f64>) -> Peer {
-    Peer { scheme: "BFV", ..published(preset, mode, "Chen–Han 2018", seconds, gigabytes) }
+/// Of SEAL's BFV: depths, seconds to make ready and of a refresh, and gigabytes.
+const fn chen_han(
+    preset: &'static str,
+    mode: &'static str,
+    depths: [usize; 2],
+    (setup, seconds, gigabytes): (f64, f64, f64),
+) -> Peer {
+    let peer = published(preset, mode, CHEN_HAN, seconds, Some(gigabytes));
+    Peer { scheme: "BFV", depths: Some(depths), setup: Some(setup), ..peer }
 }
+
+/// Chen–Han 2018, Tables 4 and 5.
+pub const CHEN_HAN: &str = "Chen–Han 2018";
 
 const HS15: &str = "Halevi–Shoup 2015, packed (their only mode)";
 const MA24: &str = "Ma et al. 2024";
@@ -48,16 +72,16 @@ pub const PEERS: [Peer; 25] = [
     published("paper_hs15_42799", "packed", HS15, 10807.0, Some(15.6)),
     published("paper_hs15_49981", "packed", HS15, 17448.0, Some(21.6)),
     published("paper_hs18_49981", "packed", "Halevi–Shoup 2018", 1413.0, None),
-    chen_han("paper_ch18_n16384_p127", "thin", 6.75, Some(2.0)),
-    chen_han("paper_ch18_n16384_p257", "thin", 10.8, Some(2.0)),
-    chen_han("paper_ch18_n32768_p127_r2", "thin", 30.2, Some(2.0)),
-    chen_han("paper_ch18_n32768_p127_r3", "thin", 34.5, Some(8.9)),
-    chen_han("paper_ch18_n32768_p257", "thin", 36.8, Some(7.4)),
-    chen_han("paper_ch18_n32768_p257_r2", "thin", 42.1, Some(7.4)),
-    chen_han("paper_ch18_n16384_p127", "packed", 2027.0, Some(8.9)),
-    chen_han("paper_ch18_n16384_p257", "packed", 1381.0, Some(7.5)),
-    chen_han("paper_ch18_n32768_p127_r2", "packed", 21295.0, Some(27.6)),
-    chen_han("paper_ch18_n32768_p257_r2", "packed", 11753.0, Some(26.6)),
+    chen_han("paper_ch18_n16384_p127", "thin", [23, 10], (57.0, 6.75, 2.0)),
+    chen_han("paper_ch18_n16384_p257", "thin", [22, 7], (59.0, 10.8, 2.0)),
+    chen_han("paper_ch18_n32768_p127_r2", "thin", [25, 11], (59.0, 30.2, 2.0)),
+    chen_han("paper_ch18_n32768_p127_r3", "thin", [20, 6], (257.0, 34.5, 8.9)),
+    chen_han("paper_ch18_n32768_p257", "thin", [31, 15], (207.0, 36.8, 7.4)),
+    chen_han("paper_ch18_n32768_p257_r2", "thin", [23, 7], (196.0, 42.1, 7.4)),
+    chen_han("paper_ch18_n16384_p127", "packed", [24, 7], (193.0, 2027.0, 8.9)),
+    chen_han("paper_ch18_n16384_p257", "packed", [22, 4], (242.0, 1381.0, 7.5)),
+    chen_han("paper_ch18_n32768_p127_r2", "packed", [32, 12], (658.0, 21295.0, 27.6)),
+    chen_han("paper_ch18_n32768_p257_r2", "packed", [23, 6], (732.0, 11753.0, 26.6)),
     Peer { left: Some(446.0), ..published("paper_ma24_set1_p65537", "thin", MA24, 23.4, Some(31.0)) },
     Peer { left: Some(415.0), ..published("paper_ma24_set3_p131071", "thin", MA24, 24.1, Some(23.6)) },
 ];
