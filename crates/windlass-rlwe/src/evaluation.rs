@@ -1,10 +1,12 @@
 //! Evaluation keys: relinearisation, Galois keys, and which Galois keys a strategy needs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 use rand_core::RngCore;
 use windlass_ring::kernels::arith;
+use windlass_ring::slots::Hypercube;
 
 use crate::context::Context;
 use crate::error::RlweError;
@@ -158,7 +160,7 @@ impl EvaluationKeys {
 
 /// Which Galois keys to hold for one hypercube dimension (or for Frobenius): Halevi–Shoup 2018,
 /// §2.5, §4.3, §4.5.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum KeyStrategy {
     /// θ^i for 0 < i < D.
     Full,
@@ -166,15 +168,53 @@ pub enum KeyStrategy {
     BabyGiant,
     /// θ and θ^g, g = ⌈√D⌉.
     Minimal,
+    /// All of a dimension of size [`KeyStrategy::SMALL`] at most, baby and giant steps of a larger
+    /// one: what HElib does by default (§2.5).
+    #[default]
+    Default,
+}
+
+impl fmt::Display for KeyStrategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            KeyStrategy::Full => "full",
+            KeyStrategy::BabyGiant => "baby-giant",
+            KeyStrategy::Minimal => "minimal",
+            KeyStrategy::Default => "default",
+        })
+    }
 }
 
 impl KeyStrategy {
+    /// Every strategy.
+    pub const ALL: [KeyStrategy; 4] =
+        [KeyStrategy::Full, KeyStrategy::BabyGiant, KeyStrategy::Minimal, KeyStrategy::Default];
+
+    /// The largest dimension of which [`KeyStrategy::Default`] has all keys.
+    pub const SMALL: u64 = 50;
+
+    /// The strategy that is printed as this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|strategy| strategy.to_string() == name)
+    }
+
+    /// The group elements for a whole ring, ascending: of every dimension, and of Frobenius, which
+    /// counts as one more good dimension.
+    pub fn of_ring(self, hypercube: &Hypercube) -> BTreeSet<u64> {
+        let m = hypercube.m();
+        let frobenius = self.elements(hypercube.prime() % m, hypercube.slot_degree() as u64, true, m);
+        let dimensions = hypercube.dimensions().iter();
+        dimensions.flat_map(|s| self.elements(s.generator, s.size as u64, s.good, m)).chain(frobenius).collect()
+    }
+
     /// The group elements for θ = θ_g of a dimension of size D modulo m, ascending; a bad dimension
     /// adds θ^{−D}.
     pub fn elements(self, generator: u64, size: u64, good: bool, m: u64) -> BTreeSet<u64> {
         let power = |e: u64| arith::pow_mod(generator, e, m);
         let step = (size as f64).sqrt().ceil() as u64;
         let mut elements: BTreeSet<u64> = match self {
+            KeyStrategy::Default if size <= Self::SMALL => return KeyStrategy::Full.elements(generator, size, good, m),
+            KeyStrategy::Default => return KeyStrategy::BabyGiant.elements(generator, size, good, m),
             KeyStrategy::Full => (1..size).map(power).collect(),
             KeyStrategy::BabyGiant => {
                 (1..step.min(size)).chain((1..size.div_ceil(step)).map(|k| k * step)).map(power).collect()

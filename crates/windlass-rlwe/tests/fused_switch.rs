@@ -52,13 +52,7 @@ fn log2_norm(poly: Poly<Eval>) -> f64 {
 /// The elements that a strategy keeps keys for, over all dimensions and Frobenius.
 fn elements(m: u64, p: u64, strategy: KeyStrategy) -> Vec<u64> {
     let slots = SlotRing::new(m, p, 1, Isa::best()).unwrap();
-    let dimensions = slots.hypercube().dimensions();
-    let mut elements: Vec<u64> =
-        dimensions.iter().flat_map(|d| strategy.elements(d.generator, d.size as u64, d.good, m)).collect();
-    elements.extend(strategy.elements(p, slots.degree() as u64, true, m));
-    elements.sort_unstable();
-    elements.dedup();
-    elements
+    strategy.of_ring(slots.hypercube()).into_iter().collect()
 }
 
 #[derive(Default)]

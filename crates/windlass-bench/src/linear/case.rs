@@ -1,9 +1,10 @@
 //! One row of the tables: a ring with a dimension, its maps, and what they do by the definition.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use windlass::circuits::LinearMap;
+use windlass::rlwe::KeyStrategy;
 use windlass::{Context, Error, Params, Plaintext, Scheme};
 use windlass_ring::slots::SlotRing;
 
@@ -72,6 +73,11 @@ impl Case {
     /// The slots.
     pub fn slots(&self) -> &Arc<SlotRing> {
         self.context.ring()
+    }
+
+    /// All keys of dimensions up to 50, those for baby and giant steps of larger ones.
+    pub fn default_keys(&self) -> BTreeSet<u64> {
+        KeyStrategy::Default.of_ring(self.slots().hypercube())
     }
 
     /// D.

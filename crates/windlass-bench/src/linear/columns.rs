@@ -1,5 +1,7 @@
 //! The columns of the tables: which strategy, hoisting and keys.
 
+use std::collections::BTreeSet;
+
 use windlass::circuits::{HoistMode, PlanSpec, Strategy};
 
 use super::kinds::Kind;
@@ -26,8 +28,8 @@ impl Column {
     }
 
     /// The columns of Table 2 or 3: `[key set]/[baby-giant or full][hoisting or not]`, then ours
-    /// (`+`: sums in base QP).
-    pub fn of(kind: Kind, size: usize, bad: bool) -> Vec<Self> {
+    /// (`+`: sums in base QP). `default` is the best plan by the ring's default keys, as in Table 4.
+    pub fn of(kind: Kind, size: usize, bad: bool, default_keys: BTreeSet<u64>) -> Vec<Self> {
         let babies = Some((size as f64).sqrt().ceil() as usize);
         let column = Self::new;
         let (single, off, double) = (HoistMode::Single, HoistMode::Off, HoistMode::Double);
@@ -40,6 +42,9 @@ impl Column {
         let (two_level, one_by_one) = (Strategy::TWO_LEVEL_HOISTED, Strategy::ONE_BY_ONE);
         let mut best = column("best", Strategy::AUTOMATIC, double);
         (best.threaded, best.ours) = (true, true);
+        let mut default = best.clone();
+        default.name = "default".into();
+        default.spec.keys = Some(default_keys);
         let mut minimal = column("minimal", Strategy::HORNER, double);
         minimal.ours = true;
         let paper = match kind {
@@ -75,7 +80,7 @@ impl Column {
                 Vec::new()
             }
         };
-        [best, minimal].into_iter().chain(paper).collect()
+        [best, default, minimal].into_iter().chain(paper).collect()
     }
 }
 
@@ -84,6 +89,7 @@ mod tests {
     use std::sync::Arc;
 
     use windlass::circuits::{LinearMap, LinearPlan};
+    use windlass::rlwe::KeyStrategy;
     use windlass_kernels::Isa;
     use windlass_ring::slots::SlotRing;
 
@@ -98,7 +104,8 @@ mod tests {
         };
         let map = LinearMap::block_matmul_1d(&ring, 0, entry).unwrap();
         let of = |name: &str| {
-            let columns = Column::of(Kind::Block, 18, false);
+            let keys = KeyStrategy::Default.of_ring(ring.hypercube());
+            let columns = Column::of(Kind::Block, 18, false, keys);
             let column = columns.into_iter().find(|column| column.name == name).unwrap();
             let count = LinearPlan::new(&map, &column.spec).unwrap().count();
             (count.hoists, count.hoisted_automorphisms, count.automorphisms)
@@ -108,5 +115,8 @@ mod tests {
         assert_eq!(of("B/H"), (4, 17, 8));
         assert_eq!(of("B/N"), (0, 0, 27 + 8));
         assert_eq!(of("M/"), (0, 0, 17 + 6));
+        // Every power of θ and of σ has a key: nothing takes two steps.
+        let (hoists, hoisted, plain) = of("default");
+        assert!(hoists >= 1 && hoisted + plain <= 17 + 6, "{hoists} {hoisted} {plain}");
     }
 }

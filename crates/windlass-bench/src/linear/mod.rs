@@ -44,8 +44,8 @@ pub struct Linear {
     /// Moduli: 400 (bits of Q, as the published figures), or secure (128 bits).
     #[arg(long, default_value = "400", conflicts_with = "primes")]
     chain: Chain,
-    /// Columns of the tables by name; all by default. `best` and `minimal` are ours, the others the
-    /// paper's.
+    /// Columns of the tables by name; all by default. `best` and `minimal` are ours, `default` is the
+    /// best plan by the default keys of the ring (Table 4), the others are the paper's.
     #[arg(long, value_delimiter = ',')]
     columns: Vec<String>,
     /// Strategies by name instead of the tables' columns: `baby-giant`, or `baby-giant:27` with
@@ -55,7 +55,7 @@ pub struct Linear {
     /// How the automorphisms of --strategy share work.
     #[arg(long, default_value = "double", requires = "strategy")]
     hoisting: Hoisting,
-    /// Numbers of threads for the best column; the others run on one.
+    /// Numbers of threads for the columns `best` and `default`; the others run on one.
     #[arg(long, value_delimiter = ',', default_value = "1,2,4", value_parser = crate::threads::number())]
     threads: Vec<usize>,
     /// Runs of each column.
@@ -162,7 +162,8 @@ fn measure_all(args: &Linear) -> Result<(), Box<dyn std::error::Error>> {
 fn chosen_columns(args: &Linear, kind: Kind, case: &Case) -> Result<Vec<Column>, windlass::Error> {
     if args.strategy.is_empty() {
         let wanted = |column: &Column| args.columns.is_empty() || args.columns.contains(&column.name);
-        return Ok(Column::of(kind, case.size(), case.bad).into_iter().filter(wanted).collect());
+        let columns = Column::of(kind, case.size(), case.bad, case.default_keys());
+        return Ok(columns.into_iter().filter(wanted).collect());
     }
     let column = |name: &String| {
         let strategy: Strategy = name.parse()?;

@@ -35,6 +35,10 @@ pub fn tables(records: &[Measured]) -> String {
             let title = "Beside HElib 2.3 on the same kind of core, seconds of one thread";
             section(&mut out, title, beside(&of_chain));
         }
+        if chain == "400" {
+            let title = "Table 4: default keys, seconds on several threads";
+            section(&mut out, title, table_4(&of_chain));
+        }
         section(&mut out, "Reach", reach::goals(&of_chain).table());
         for (map, title) in MAPS {
             let rows: Vec<&Measured> = of_chain.iter().copied().filter(|record| record.of.map == map).collect();
@@ -91,7 +95,7 @@ fn details(rows: &[&Measured]) -> Table {
     let more = threads.iter().map(|n| format!("{n} threads: s"));
     let mut table = Table::new(fixed.into_iter().map(String::from).chain(more));
     for place in places(rows) {
-        for column in ["best", "minimal"] {
+        for column in ["best", "default", "minimal"] {
             let Some(r) = find(rows, place, column, 1) else { continue };
             let packed = if r.of.strategy.contains("coefficients") { "†" } else { "" };
             let mut cells = Vec::from(place.of.row());
@@ -108,6 +112,44 @@ fn details(rows: &[&Measured]) -> Table {
             let time =
                 |&n: &usize| find(rows, place, column, n).map_or_else(String::new, |r| format!("{:.3}", r.median_s));
             cells.extend(threads.iter().map(time));
+            table.row(cells);
+        }
+    }
+    table
+}
+
+/// Table 4 of the paper: (m, bad), seconds of `MatMul1D` and of `BlockMatMul1D` on 1, 4 and 16
+/// threads of two Xeon E5-2698 v3.
+#[expect(clippy::approx_constant, reason = "3.14 seconds")]
+const TABLE_4: [(u64, bool, [f64; 3], [f64; 3]); 6] = [
+    (15709, false, [2.18, 0.67, 0.29], [20.21, 7.60, 2.47]),
+    (15709, true, [3.14, 0.97, 0.42], [35.50, 12.17, 4.70]),
+    (18631, false, [1.35, 0.49, 0.20], [7.97, 2.49, 1.03]),
+    (18631, true, [1.65, 0.58, 0.29], [13.89, 4.30, 1.67]),
+    (24295, false, [0.47, 0.23, 0.15], [4.98, 1.37, 0.61]),
+    (24295, true, [0.51, 0.22, 0.14], [9.51, 2.67, 1.08]),
+];
+
+/// Table 4: plans by the default keys on several threads, beside the paper's on its own machine.
+fn table_4(records: &[&Measured]) -> Table {
+    let rows: Vec<&Measured> = records.iter().copied().filter(|r| r.of.column == "default").collect();
+    let threads = distinct(rows.iter().map(|record| record.threads));
+    let theirs = [1, 4, 16].map(|count| format!("paper, {count} threads (Xeon E5-2698 v3)"));
+    let ours = threads.iter().map(|count| format!("Windlass, {count} threads"));
+    let fixed = ["map", "m", "D", "keys"].map(String::from);
+    let mut table = Table::new(fixed.into_iter().chain(ours).chain(theirs));
+    for map in ["1d", "block"] {
+        let of_map: Vec<&Measured> = rows.iter().copied().filter(|r| r.of.map == map).collect();
+        for place in places(&of_map) {
+            let mut cells = vec![map.to_owned()];
+            cells.extend(place.of.row());
+            cells.push(place.of.keys.to_string());
+            let own = |&count: &usize| find(&of_map, place, "default", count);
+            cells.extend(threads.iter().map(|n| own(n).map_or_else(String::new, |r| format!("{:.3}", r.median_s))));
+            let bits = (place.of.p, place.of.r) == (2, 1);
+            let known = TABLE_4.iter().find(|(m, bad, ..)| bits && (*m, *bad) == (place.of.m, place.of.bad));
+            let published = known.map(|&(_, _, thin, block)| if map == "1d" { thin } else { block });
+            cells.extend(published.into_iter().flatten().map(|seconds| format!("{seconds:.2}")));
             table.row(cells);
         }
     }
@@ -196,6 +238,25 @@ mod tests {
         let page = include_str!("../../../../docs/linear-maps.md");
         let (_, rest) = page.split_once("<!-- begin tables -->\n").unwrap();
         assert_eq!(rest.split_once("<!-- end tables -->").unwrap().0, tables(&records()));
+    }
+
+    #[test]
+    fn table_4_has_both_maps_on_every_number_of_threads() {
+        let all = records();
+        assert!(table_4(&all.iter().collect::<Vec<_>>()).is_empty(), "no plan by default keys was recorded yet");
+        let renamed = |r: &Measured| Measured { of: Product { column: "default".into(), ..r.of.clone() }, ..r.clone() };
+        let default: Vec<Measured> =
+            all.iter().filter(|r| r.of.column == "best" && r.of.chain == "400").map(renamed).collect();
+        let text = table_4(&default.iter().collect::<Vec<_>>()).to_string();
+        let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap_or_else(|| panic!("{text}"));
+        let count =
+            |map: &str| default.iter().filter(|r| (&*r.of.map, r.of.m, r.of.bad) == (map, 18631, false)).count();
+        for (map, theirs) in [("1d", "1.35 | 0.49 | 0.20 |"), ("block", "7.97 | 2.49 | 1.03 |")] {
+            let line = line(&format!("| {map} | 18631 | 120 |"));
+            assert!(line.ends_with(theirs), "{line}");
+            let own = line.split(" | ").skip(4).take(count(map)).filter(|cell| cell.parse::<f64>().is_ok());
+            assert_eq!(own.count(), count(map), "{line}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::circuits::{
 };
 use crate::error::Result;
 use crate::evaluator::Evaluator;
+use crate::lookup::IndexBits;
 use crate::schemes::ckks;
 use crate::switching::Switching;
 
@@ -186,6 +187,23 @@ of_two!(
         list.iter().map(|b| evaluator.level_of(b)).max().unwrap_or(0)
     };
 );
+
+impl<E: Evaluator + 'static> Circuit<E> for IndexBits {
+    type Input<'a> = &'a [E::Ciphertext];
+    type Prepared = ();
+
+    fn level(&self, evaluator: &E, bits: &[E::Ciphertext]) -> usize {
+        bits.iter().map(|bit| evaluator.level_of(bit)).max().unwrap_or(0)
+    }
+
+    fn prepare(&self, _: &E, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, (): &(), evaluator: &E, bits: &[E::Ciphertext]) -> Result<E::Ciphertext> {
+        self.select(evaluator, bits)
+    }
+}
 
 impl Circuit<ckks::Engine> for Polynomial {
     type Input<'a> = &'a ckks::Ciphertext;

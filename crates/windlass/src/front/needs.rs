@@ -7,6 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::KeyStrategy;
+
 use crate::bootstrap::BootstrapPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Plannable;
@@ -14,7 +17,7 @@ use crate::circuits::{
     Comparison, DigitRemoval, DigitRetention, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power,
     PublicInnerProduct, SlotFunction, TracePlan,
 };
-use crate::lookup::Lookup;
+use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
 
 /// Up to which level a key must serve.
@@ -62,6 +65,30 @@ impl KeyRequest {
     pub fn with_galois(mut self, elements: impl IntoIterator<Item = u64>) -> Self {
         self.galois.extend(elements.into_iter().map(|element| (element, KeyLevel::Top)));
         self
+    }
+
+    /// Galois keys for every rotation and every power of Frobenius of a ring, by the rule of a
+    /// [`KeyStrategy`]: for maps that are not known yet. They are planned with these keys
+    /// ([`crate::circuits::PlanSpec::with_keys`]).
+    ///
+    /// ```
+    /// use windlass::circuits::{LinearPlan, PlanSpec};
+    /// use windlass::needs::KeyRequest;
+    /// use windlass::rlwe::KeyStrategy;
+    /// use windlass::{Context, LinearMap};
+    ///
+    /// let context = Context::preset("insecure_toy_256")?; // a toy
+    /// let keys = KeyRequest::whole_ring(KeyStrategy::Default, &context);
+    /// let (client, server) = context.generate_keys([&keys])?;
+    ///
+    /// let sums = LinearMap::matmul_full(&context, |row, column| u64::from(column <= row))?;
+    /// let plan = LinearPlan::new(&sums, &PlanSpec::with_keys(keys.galois.into_keys()))?;
+    /// let answer = server.apply(&plan, &client.encrypt(&vec![1; context.slots()])?)?;
+    /// assert_eq!(client.decrypt(&answer)?[..3], [1, 2, 3]);
+    /// # Ok::<(), windlass::Error>(())
+    /// ```
+    pub fn whole_ring(strategy: KeyStrategy, slots: &SlotRing) -> Self {
+        Self::none(format!("a ring with {strategy} keys")).with_galois(strategy.of_ring(slots.hypercube()))
     }
 
     /// The same with the relinearisation key for every level.
@@ -206,6 +233,12 @@ impl NeedsKeys for Lookup {
         let name = format!("a lookup in {} rows", self.layout().rows());
         let keys = self.required_keys().expect("a layout that exists can be planned");
         KeyRequest::none(name).with_galois(keys)
+    }
+}
+
+impl NeedsKeys for IndexBits {
+    fn key_request(&self) -> KeyRequest {
+        with_products(format!("an index of {} bits", self.count()), self.count() - 1)
     }
 }
 

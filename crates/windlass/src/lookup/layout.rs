@@ -123,6 +123,18 @@ impl Layout {
         slots
     }
 
+    /// The row that a slot of a selection vector selects, if any.
+    pub fn selects(&self) -> Vec<Option<usize>> {
+        let mut slots = vec![None; self.lines.slots()];
+        for copy in self.segments() {
+            for column in 0..self.block_rows {
+                let row = copy.row_block * self.block_rows + column;
+                slots[self.slot(copy, column)] = (row < self.rows).then_some(row);
+            }
+        }
+        slots
+    }
+
     /// Diagonal κ_t by slot, for the table `cell(row, word)`.
     pub fn diagonal(&self, t: usize, cell: impl Fn(usize, usize) -> u64) -> Vec<u64> {
         let mut slots = vec![0; self.lines.slots()];

@@ -1,6 +1,7 @@
 //! Private lookup in a table: the server multiplies an encrypted selection vector by its table (the
 //! application of Halevi–Shoup 2018, §1) and never learns which row was asked for.
 
+mod index_bits;
 mod layout;
 mod record;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
 
+pub use index_bits::IndexBits;
 pub use layout::{Layout, Lines};
 pub use record::{bytes_to_words, decode_record, encode_record, word_bits, word_count, words_to_bytes};
 
@@ -126,6 +128,32 @@ impl Lookup {
         Plaintext::from_integers(&self.slots, &self.layout.selection(row))
     }
 
+    /// What makes the selection vector from the encrypted bits of a row number, for an index that is
+    /// itself the result of a computation.
+    ///
+    /// ```
+    /// use windlass::lookup::Lookup;
+    /// use windlass::Context;
+    ///
+    /// let context = Context::preset("insecure_boot_256_p257")?; // a toy
+    /// let records: Vec<Vec<u8>> = (0..5).map(|row| vec![row, 10 * row]).collect();
+    /// let lookup = Lookup::new(&context, records.len(), 2)?;
+    /// let (bits, table) = (lookup.index_bits()?, lookup.plan(&records)?);
+    /// let (client, server) = context.generate_keys([&bits, &table])?;
+    /// let index = bits.of_row(3)?.iter().map(|bit| client.encrypt_plaintext(bit)).collect::<Result<Vec<_>, _>>()?;
+    ///
+    /// let selection = server.apply(&bits, &index[..])?;
+    /// let answer = server.apply(&table, &selection)?;
+    /// assert_eq!(lookup.record(&client.decrypt_plaintext(&answer)?), Some(vec![3, 30]));
+    /// # Ok::<(), windlass::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// None for a layout that exists.
+    pub fn index_bits(&self) -> Result<IndexBits> {
+        IndexBits::new(&self.slots, self.layout.rows(), &self.layout.selects())
+    }
+
     /// The encoded row, padded with zeros, from the decrypted product; `None` when it is none.
     pub fn record(&self, product: &Plaintext) -> Option<Vec<u8>> {
         let slots = product.to_integers().ok()?;
@@ -139,6 +167,7 @@ mod tests {
     use windlass_ring::kernels::Isa;
 
     use super::*;
+    use crate::circuits::{TraceChain, TracePlan, TraceSpec};
     use crate::schemes::clear::Clear;
 
     #[test]
@@ -160,6 +189,49 @@ mod tests {
                 let answer = clear.decrypt(&plan.apply_once(&clear, &query).unwrap());
                 assert_eq!(lookup.record(&answer).as_ref(), Some(record), "m = {m} row {row}");
             }
+        }
+    }
+
+    #[test]
+    fn bits_of_an_index_give_its_selection_vector() {
+        for (m, p, r) in [(256, 257, 1), (64, 3, 2), (1023, 2, 3), (4369, 2, 1), (64, 17, 2)] {
+            let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+            for rows in [1, 2, 5, 8] {
+                let Ok(lookup) = Lookup::new(&slots, rows, 1) else { continue };
+                let (bits, clear) = (lookup.index_bits().unwrap(), Clear::new(&slots));
+                assert_eq!(bits.count(), [1, 1, 3, 3][[1, 2, 5, 8].iter().position(|&known| known == rows).unwrap()]);
+                for row in 0..rows {
+                    let encrypted: Vec<_> =
+                        bits.of_row(row).unwrap().iter().map(|bit| clear.encrypt(bit).unwrap()).collect();
+                    let before = clear.counts().products;
+                    let selection = clear.decrypt(&bits.select(&clear, &encrypted).unwrap());
+                    assert_eq!(selection, lookup.selection(row).unwrap(), "m = {m}, {rows} rows, row {row}");
+                    assert_eq!(clear.counts().products - before, bits.count() - 1);
+                }
+                // A number that no row has.
+                if rows < 1 << bits.count() {
+                    let ones: Vec<_> =
+                        (0..bits.count()).map(|_| clear.encrypt(&Plaintext::scalar(&slots, 1)).unwrap()).collect();
+                    let none = clear.decrypt(&bits.select(&clear, &ones).unwrap());
+                    assert_eq!(none, Plaintext::scalar(&slots, 0));
+                }
+                assert!(matches!(bits.of_row(rows), Err(Error::OutOfRange { .. })));
+                assert!(matches!(bits.select(&clear, &[]), Err(Error::ShapeMismatch { .. })));
+            }
+        }
+    }
+
+    #[test]
+    fn bits_in_the_slots_of_one_ciphertext_are_spread() {
+        for (m, p, r) in [(256, 257, 1), (1023, 2, 3), (64, 17, 2)] {
+            let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+            let lookup = Lookup::new(&slots, 6, 1).unwrap();
+            let (bits, clear) = (lookup.index_bits().unwrap(), Clear::new(&slots));
+            let total = TracePlan::new(&TraceChain::total(&slots).unwrap(), &TraceSpec::default()).unwrap();
+            let index = clear.encrypt(&Plaintext::from_integers(&slots, &[0, 0, 1u64]).unwrap()).unwrap();
+            let spread = bits.spread(&clear, &total, &index).unwrap();
+            let selection = clear.decrypt(&bits.select(&clear, &spread).unwrap());
+            assert_eq!(selection, lookup.selection(4).unwrap(), "m = {m}");
         }
     }
 

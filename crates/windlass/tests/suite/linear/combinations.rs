@@ -5,17 +5,14 @@ use std::collections::BTreeSet;
 
 use windlass::circuits::{HoistMode, LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::{Error, Plaintext};
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_rlwe::KeyStrategy;
 
 use super::common::*;
 
 /// The keys of one strategy for all dimensions and for Frobenius.
 pub fn key_set(ring: &SlotRing, strategy: KeyStrategy) -> BTreeSet<u64> {
-    let (cube, m) = (ring.hypercube(), ring.m());
-    let frobenius = strategy.elements(cube.prime() % m, cube.slot_degree() as u64, true, m);
-    let dimensions = cube.dimensions().iter();
-    dimensions.flat_map(|s| strategy.elements(s.generator, s.size as u64, s.good, m)).chain(frobenius).collect()
+    strategy.of_ring(ring.hypercube())
 }
 
 /// Which strategies of the paper a key set must allow in one dimension of size D.
@@ -30,7 +27,7 @@ pub fn allowed(keys: KeyStrategy, good: bool, size: usize) -> Vec<Strategy> {
     let mut list = always.to_vec();
     match keys {
         KeyStrategy::Minimal => {}
-        KeyStrategy::BabyGiant => list.extend(steps),
+        KeyStrategy::BabyGiant | KeyStrategy::Default => list.extend(steps),
         KeyStrategy::Full => list.extend(steps.into_iter().chain([Strategy::BLOCK])),
     }
     if good && keys == KeyStrategy::Full {
@@ -55,7 +52,7 @@ fn every_combination_on_the_mock() {
             let slots = random_slots(&ring, seed);
             let expected = Plaintext::from_slots(&ring, &matrix_product(&ring, dimension, seed, &slots)).unwrap();
             let input = Plaintext::from_slots(&ring, &slots).unwrap();
-            for keys in [KeyStrategy::Full, KeyStrategy::BabyGiant, KeyStrategy::Minimal] {
+            for keys in KeyStrategy::ALL {
                 let given = Some(key_set(&ring, keys));
                 for strategy in allowed(keys, good, size) {
                     for hoisting in [HoistMode::Double, HoistMode::Single, HoistMode::Off] {
@@ -70,6 +67,39 @@ fn every_combination_on_the_mock() {
             }
         }
     }
+}
+
+/// HElib's default for the rings of Tables 1 to 5: "full up to 50, else baby steps and giant steps".
+#[test]
+fn default_keys_of_the_papers_rings() {
+    // 26 + 25 keys for D = 682 ("about 50" in §9), 10 + 10 for 120, 12 + 11 for 150, else D − 1;
+    // θ^{−D} of the bad dimensions here is a power of Frobenius, which has its key already.
+    let cases: [(u64, &[u64], (usize, usize), &[(usize, usize)]); 6] = [
+        (15709, &[], (22, 21), &[(682, 51)]),
+        (18631, &[17, 1177], (25, 24), &[(120, 20), (6, 5)]),
+        (18631, &[7, 626], (25, 24), &[(120, 20), (6, 5)]),
+        (24295, &[16386, 16427], (28, 27), &[(42, 41), (16, 15)]),
+        (24295, &[53, 42], (28, 27), &[(42, 41), (16, 15)]),
+        (49981, &[6952, 28540], (30, 29), &[(150, 23), (11, 10)]),
+    ];
+    for (m, generators, (d, of_frobenius), dimensions) in cases {
+        let cube = match generators {
+            [] => Hypercube::automatic(m, 2).unwrap(),
+            given => Hypercube::with_generators(m, 2, given).unwrap(),
+        };
+        let sizes: Vec<usize> = cube.dimensions().iter().map(|s| s.size).collect();
+        assert_eq!((cube.slot_degree(), sizes), (d, dimensions.iter().map(|s| s.0).collect()), "m = {m}");
+        let expected = of_frobenius + dimensions.iter().map(|s| s.1).sum::<usize>();
+        let keys = KeyStrategy::Default.of_ring(&cube);
+        assert_eq!(keys.len(), expected, "m = {m}, {generators:?}");
+        for (index, s) in cube.dimensions().iter().enumerate().filter(|(_, s)| !s.good) {
+            assert!(keys.contains(&cube.generator_power(index, -(s.size as i64))), "m = {m}");
+        }
+    }
+    for set in KeyStrategy::ALL {
+        assert_eq!(KeyStrategy::named(&set.to_string()), Some(set));
+    }
+    assert_eq!(KeyStrategy::named("none"), None);
 }
 
 #[test]
