@@ -3,33 +3,32 @@
 //! truncation of Chen–Han 2018, §1.2); the integers fall from modulo 2^24 to 2^18 and 2^12 on the
 //! way. A toy ring: no security.
 //!
-//! `cargo run --release --example fixed_point`
+//! `cargo run --release -p windlass --example fixed_point`
 
-use windlass::circuits::{DigitRemoval, DigitSpec};
+use windlass::circuits::FixedPointProduct;
 use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
 use windlass::schemes::Ciphertext;
-use windlass::{Client, Context, Params, Result, Scheme, Server};
+use windlass::{Client, Context, Params, Result, Scheme};
 
 /// Binary digits behind the point.
 const FRACTION: u32 = 6;
 /// Binary digits of a fresh integer.
 const DIGITS: u32 = 24;
 
-/// Multiplies and rescales under both schemes, and compares with integers.
+/// Cubes under both schemes, compared with integers.
 pub fn main() -> windlass::MainResult {
+    let product = FixedPointProduct::new(2, DIGITS, FRACTION)?;
     for scheme in [Scheme::Bgv, Scheme::Bfv] {
         let context = Context::from_params(parameters(scheme)?)?;
-        let plan = |digits| DigitRemoval::new(DigitSpec::new(2, digits, FRACTION));
-        let rescalings = [plan(DIGITS)?, plan(DIGITS - FRACTION)?];
-        let (client, server) = context.generate_keys([&rescalings[0], &rescalings[1]])?;
+        let (client, server) = context.generate_keys([&product])?;
 
         // Numbers from −2 to 2, and their cubes.
         let step = 4.0 / context.slots() as f64;
         let numbers: Vec<f64> = (0..context.slots()).map(|i| i as f64 * step - 2.0).collect();
         let integers: Vec<i64> = numbers.iter().map(|x| (x * 64.0).round() as i64).collect();
         let x = client.encrypt(&integers)?;
-        let squares = product(&server, &rescalings[0], &x, &x)?;
-        let cubes = product(&server, &rescalings[1], &squares, &x)?;
+        let squares = server.apply(&product, (&x, &x))?;
+        let cubes = server.apply(&product, (&squares, &x))?;
 
         // Exactly what integers give, and what floating-point numbers give but for rounding.
         let rounded = |a: i64, b: i64| (a * b + (1 << (FRACTION - 1))) >> FRACTION;
@@ -38,7 +37,7 @@ pub fn main() -> windlass::MainResult {
         assert_eq!(decrypted, expected);
         let error = |(&x, &cube): (&f64, &i64)| (x.powi(3) - cube as f64 / 64.0).abs();
         let worst = numbers.iter().zip(&decrypted).map(error).fold(0.0, f64::max);
-        let products: usize = 2 + rescalings.iter().map(DigitRemoval::products).sum::<usize>();
+        let products: usize = product.rescalings()[..2].iter().map(|rescaling| 1 + rescaling.products()).sum();
         println!(
             "{scheme}: {} cubes, at most {worst:.3} off, by {products} products; {:.0} bits of capacity left",
             decrypted.len(),
@@ -47,14 +46,6 @@ pub fn main() -> windlass::MainResult {
         assert!(worst < 0.2);
     }
     Ok(())
-}
-
-/// a·b/64, rounded to the nearest: half a unit is added, and the digits behind the new point go.
-fn product(server: &Server, rescaling: &DigitRemoval, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
-    let exponent = a.exponent().min(b.exponent());
-    let [a, b] = [server.reduce_exponent(a, exponent)?, server.reduce_exponent(b, exponent)?];
-    let product = server.add_integer(&server.multiply(&a, &b)?, 1 << (FRACTION - 1))?;
-    server.apply(rescaling, &product)
 }
 
 /// Integers modulo 2^e as those of least absolute value.

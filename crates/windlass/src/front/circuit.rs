@@ -3,8 +3,8 @@
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{
-    Comparison, DigitRemoval, DigitRetention, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power,
-    PreparedPlan, PublicInnerProduct, SlotFunction, TracePlan,
+    Comparison, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan, Membership,
+    PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction, TracePlan,
 };
 use crate::error::Result;
 use crate::evaluator::Evaluator;
@@ -182,6 +182,7 @@ macro_rules! of_two {
 
 of_two!(
     Comparison: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
+    FixedPointProduct: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
     InnerProduct: E::Ciphertext, |evaluator, b| evaluator.level_of(b);
     Membership: [E::Ciphertext], |evaluator, list| {
         list.iter().map(|b| evaluator.level_of(b)).max().unwrap_or(0)

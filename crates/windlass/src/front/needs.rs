@@ -14,8 +14,8 @@ use crate::bootstrap::BootstrapPlan;
 use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Plannable;
 use crate::circuits::{
-    Comparison, DigitRemoval, DigitRetention, InnerProduct, LinearPlan, MatrixPlan, Membership, PolynomialPlan, Power,
-    PublicInnerProduct, SlotFunction, TracePlan,
+    Comparison, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan, Membership,
+    PolynomialPlan, Power, PublicInnerProduct, SlotFunction, TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -225,6 +225,13 @@ impl NeedsKeys for DigitRemoval {
 impl NeedsKeys for DigitRetention {
     fn key_request(&self) -> KeyRequest {
         self.removal().key_request()
+    }
+}
+
+impl NeedsKeys for FixedPointProduct {
+    fn key_request(&self) -> KeyRequest {
+        let prime = self.rescalings()[0].spec().prime;
+        KeyRequest::none(format!("a fixed-point product to base {prime}")).with_relinearisation()
     }
 }
 

@@ -6,7 +6,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
-    DigitRoute, DigitSpec, DigitStep, HaleviShoup, LastStep, LeastDegree, LocalNull, Method, Searched, Stride,
+    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, LastStep, LeastDegree, LocalNull, Method,
+    Searched, Stride,
 };
 use windlass::needs::Products;
 use windlass::schemes::Scheme;
@@ -433,4 +434,36 @@ fn moduli_fall_and_rise_by_powers_of_p() {
         assert_eq!(y.plaintext().to_integers().unwrap()[..slots], small.map(|x| 5 * x));
         assert!(matches!(clear.reduce_exponent(&y, 4), Err(Error::OutOfRange(_))));
     }
+}
+
+/// Fixed-point products to base 3 on the mock, with every sign, against integers: rounded to the
+/// nearest, modulo 3^8, 3^6, 3^4; the last of them has no digit left to lose.
+#[test]
+fn fixed_point_products_round_to_the_nearest() {
+    let product = FixedPointProduct::new(3, 8, 2).unwrap();
+    let places: Vec<(u32, u32)> = product.rescalings().iter().map(|r| (r.spec().exponent, r.spec().removed)).collect();
+    assert_eq!(places, [(8, 2), (6, 2), (4, 2)]);
+    let slots = Arc::new(SlotRing::new(121, 3, 8, Isa::best()).unwrap());
+    let clear = Clear::new(&slots);
+    let encrypt = |values: &[i64]| clear.encrypt(&Plaintext::from_integers(&slots, values).unwrap()).unwrap();
+    let centred = |x: u64, whole: i64| if 2 * x as i64 > whole { x as i64 - whole } else { x as i64 };
+    let nearest = |x: i64| (x + 4).div_euclid(9);
+    let numbers: Vec<i64> = (-10..=11).collect();
+    let (x, mut power, mut expected) = (encrypt(&numbers), encrypt(&numbers), numbers.clone());
+    for exponent in [6, 4, 2] {
+        power = product.apply(&clear, &power, &x).unwrap();
+        expected.iter_mut().zip(&numbers).for_each(|(y, x)| *y = nearest(*y * x));
+        assert_eq!(power.exponent(), exponent);
+        let whole = 3i64.pow(exponent);
+        let got = power.plaintext().to_integers().unwrap();
+        for (got, wanted) in got.into_iter().zip(&expected) {
+            // Modulo 9 not every one of them can be told from its residue.
+            let wanted = if exponent > 2 { *wanted } else { centred(wanted.rem_euclid(whole) as u64, whole) };
+            assert_eq!(centred(got, whole), wanted, "modulo 3^{exponent}");
+        }
+    }
+    assert!(matches!(product.apply(&clear, &power, &x), Err(Error::NotDivisible { prime: 3, exponent: 2 })));
+    let short = FixedPointProduct::new(3, 6, 2).unwrap();
+    assert!(matches!(short.apply(&clear, &x, &x), Err(Error::ContextMismatch { .. })));
+    assert!(matches!(FixedPointProduct::new(3, 2, 2), Err(Error::OutOfRange(_))));
 }

@@ -35,7 +35,7 @@ impl DigitRemoval {
     }
 
     /// Refuses, before any work, what the plan is not for.
-    fn check<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<()> {
+    pub(super) fn check<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<()> {
         check_integers("digit removal", evaluator, [x])?;
         let (prime, exponent) = (evaluator.slots().prime(), evaluator.exponent_of(x));
         let DigitSpec { prime: own, exponent: most, removed, .. } = *self.spec();
