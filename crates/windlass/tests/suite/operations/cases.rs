@@ -139,7 +139,8 @@ impl Inputs {
         Ok(cases)
     }
 
-    /// Exact division by p, and a product after it; refused where nothing would be left.
+    /// Exact division by p, products and sums after it, and the ways to smaller powers of p and
+    /// back; refused where nothing would be left.
     fn division<E: Evaluator>(
         &self,
         e: &E,
@@ -158,6 +159,10 @@ impl Inputs {
         let squared = e.square(&quotient)?;
         let other = e.divide_by_p(&e.multiply_scalar(b, p as i64)?)?;
         let sum = e.add(&quotient, &other)?;
+        let smaller = e.reduce_exponent(a, modulus.exponent() - 1)?;
+        assert_eq!([a, &smaller].map(|x| e.exponent_of(x)), [modulus.exponent(), modulus.exponent() - 1]);
+        let mixed = e.multiply(&smaller, &other)?;
+        let multiplied = e.multiply_by_p(&smaller)?;
         let case = |name: &str, ciphertext, expected: Values| Case {
             name: name.into(),
             ciphertext,
@@ -168,6 +173,14 @@ impl Inputs {
             case("divide by p", quotient, self.x.clone()),
             case("square after division", squared, self.model.mul(&self.x, &self.x)),
             case("add after division", sum, self.model.add(&self.x, &self.y)),
+            case("reduce the modulus", smaller, self.x.clone()),
+            case("multiply reduced and divided", mixed, self.model.mul(&self.x, &self.y)),
+            Case {
+                name: "multiply by p".into(),
+                ciphertext: multiplied,
+                expected: self.model.scale(&self.x, p as i64),
+                modulus: modulus.value(),
+            },
         ])
     }
 }
