@@ -83,6 +83,15 @@ pub trait Evaluator: Switching {
         divided_one_by_one(self, x, subtrahends)
     }
 
+    /// A product of two sums, a sum on top, divided by p as often as the product says: values with
+    /// a weight may have plaintext moduli of their own and are taken modulo the smallest of them.
+    /// A scheme may bring values to the level of the product once for all sums.
+    ///
+    /// Errors: as [`Evaluator::divide_by_p`], and an empty factor.
+    fn divided_product(&self, values: &[&Self::Ciphertext], product: &DividedProduct) -> Result<Self::Ciphertext> {
+        divided_by_parts(self, values, product)
+    }
+
     /// `Σ_i a_i · b_i` for ciphertexts, relinearised. A scheme may relinearise once for the sum.
     /// The list must not be empty.
     fn dot_ciphertexts(&self, pairs: &[(&Self::Ciphertext, &Self::Ciphertext)]) -> Result<Self::Ciphertext> {
@@ -139,4 +148,41 @@ pub struct Subtrahend<'a, E: Evaluator + ?Sized> {
     pub value: Option<&'a E::Ciphertext>,
     /// The factors of a product.
     pub product: Option<(&'a E::Ciphertext, &'a E::Ciphertext)>,
+}
+
+/// `(Σ_k a_k·y_k · Σ_k b_k·y_k + Σ_k c_k·y_k)/p^divisions` for integers a_k, b_k, c_k: a product
+/// that takes values y_0, y_1, .. by their numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DividedProduct {
+    /// The a_k and the b_k; what they lack is 0.
+    pub factors: [Vec<i64>; 2],
+    /// The c_k.
+    pub rest: Vec<i64>,
+    /// How often the result is divided by p: it must be a multiple.
+    pub divisions: u32,
+}
+
+/// [`Evaluator::divided_product`] by the other operations.
+pub(crate) fn divided_by_parts<E: Evaluator + ?Sized>(
+    evaluator: &E,
+    values: &[&E::Ciphertext],
+    product: &DividedProduct,
+) -> Result<E::Ciphertext> {
+    let [left, right] = &product.factors;
+    let sums = [left, right, &product.rest];
+    let takes = |k: usize| sums.iter().any(|weights| weights.get(k).is_some_and(|&weight| weight != 0));
+    let used: Vec<usize> = (0..values.len()).filter(|&k| takes(k)).collect();
+    let exponent = used.iter().map(|&k| evaluator.exponent_of(values[k])).min().ok_or_else(no_terms)?;
+    let reduced: Vec<E::Ciphertext> =
+        used.iter().map(|&k| evaluator.reduce_exponent(values[k], exponent)).collect::<Result<_>>()?;
+    let sum = |weights: &[i64]| {
+        let weight = |k: &usize| weights.get(*k).copied().unwrap_or(0);
+        let terms = reduced.iter().zip(used.iter().map(weight)).filter(|&(_, weight)| weight != 0);
+        evaluator.weighted_sum(&terms.collect::<Vec<_>>(), None)
+    };
+    let mut result = evaluator.multiply(&sum(left)?, &sum(right)?)?;
+    if product.rest.iter().any(|&weight| weight != 0) {
+        result = evaluator.add(&result, &sum(&product.rest)?)?;
+    }
+    (0..product.divisions).try_fold(result, |result, _| evaluator.divide_by_p(&result))
 }

@@ -102,7 +102,7 @@ pub mod wire;
 
 pub use circuits::LinearMap;
 pub use error::{Error, Result};
-pub use evaluator::{Evaluator, Subtrahend};
+pub use evaluator::{DividedProduct, Evaluator, Subtrahend};
 pub use front::{Approximate, Circuit, Client, Context, Exact, GridCircuit, Mock, NeedsKeys, Server, needs};
 pub use integer::Integer;
 pub use main_result::{MainError, MainResult};

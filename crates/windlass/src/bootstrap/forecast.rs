@@ -7,9 +7,9 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::{Bound, Limits, NoiseModel, RlweParams};
 
 use crate::error::{Error, Result};
-use crate::evaluator::Evaluator;
+use crate::evaluator::{DividedProduct, Evaluator};
 use crate::plaintext::{Content, Plaintext};
-use crate::schemes::engine::{Summand, aligned, weights};
+use crate::schemes::engine::{Summand, aligned, weights, weights_beside};
 use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 
 /// An evaluator whose ciphertexts are noise bounds: the engine's arithmetic of bounds and levels,
@@ -114,6 +114,41 @@ impl Forecast {
     fn wide_error(&self, ct: &Expected) -> Bound {
         let t = Bound::of(self.modulus(ct.exponent) as f64);
         t * self.model(ct.exponent).inner_product(ct.level) / Bound::from_bits(self.params.log2_p())
+    }
+
+    /// The values that have a weight, with their numbers, modulo p^exponent.
+    fn terms(&self, values: &[&Expected], weights: &[i64], exponent: u32) -> Vec<(usize, Expected, i64)> {
+        let weighed = weights.iter().enumerate().filter(|(_, weight)| **weight != 0);
+        let reduced = |x: &Expected| Expected { exponent, factor: x.factor % self.modulus(exponent), ..*x };
+        weighed.map(|(k, &weight)| (k, reduced(values[k]), weight)).collect()
+    }
+
+    /// A sum at the level of one of its values, the others added before they are switched.
+    fn sum_beside(
+        &self,
+        (shared, head): (usize, &Expected),
+        terms: &[(usize, Expected, i64)],
+        factor: Option<u64>,
+    ) -> Expected {
+        let (level, t) = (head.level, self.modulus(head.exponent));
+        let (own, others): (Vec<_>, Vec<_>) = terms.iter().partition(|(k, ..)| *k == shared);
+        let own = own.first().map_or(0, |(_, _, weight)| *weight);
+        let summands: Vec<(Summand, i64)> = others.iter().map(|(_, x, c)| (self.summand(x, level), *c)).collect();
+        let of_head = Summand { factor: head.factor, noise: head.noise };
+        let none = own == 0 && others.is_empty();
+        if none {
+            return Expected { noise: Bound::ZERO, ..*head };
+        }
+        let (factor, own, weights) = weights_beside(t, (of_head, own), &summands, factor);
+        let top = others.iter().map(|(_, x, _)| x.level).max().unwrap_or(level);
+        let raised = |((_, x, _), k): (&(usize, Expected, i64), &i64)| {
+            let bits = self.params.log2_q(top) - self.params.log2_q(x.level);
+            x.noise * Bound::of(k.unsigned_abs() as f64) * Bound::from_bits(bits)
+        };
+        let noise = others.iter().zip(&weights).map(raised).sum();
+        let others = self.switch(&Expected { level: top, noise, ..*head }, level);
+        let others = if summands.is_empty() { Bound::ZERO } else { others.noise };
+        Expected { factor, noise: head.noise * Bound::of(own.unsigned_abs() as f64) + others, ..*head }
     }
 
     fn plain_norm(&self, plaintext: &Plaintext, exponent: u32) -> Bound {
@@ -268,6 +303,36 @@ impl Evaluator for Forecast {
             self.weighted_sum(&terms.collect::<Vec<_>>(), None)
         };
         weights.iter().map(one).collect()
+    }
+
+    /// As the engine does it: the last value of the first factor is switched once, the others are
+    /// added at the highest of their levels.
+    fn divided_product(&self, values: &[&Expected], product: &DividedProduct) -> Result<Expected> {
+        let sums = [&product.factors[0], &product.factors[1], &product.rest];
+        let takes = |k: usize| sums.iter().any(|weights| weights.get(k).is_some_and(|&weight| weight != 0));
+        let used = (0..values.len()).filter(|&k| takes(k)).map(|k| values[k]);
+        let (exponent, top) =
+            used.map(|x| (x.exponent, x.level)).reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))).ok_or_else(no_terms)?;
+        let [left, right, rest] = sums.map(|weights| self.terms(values, weights, exponent));
+        let shared = product.factors[0].iter().rposition(|&weight| weight != 0).ok_or_else(no_terms)?;
+        let noise_at = |terms: &[(usize, Expected, i64)], level| {
+            let one = |(_, x, c): &(usize, Expected, i64)| self.summand(x, level).noise * Bound::of(c.abs() as f64);
+            terms.iter().map(one).sum::<Bound>() + self.model(exponent).rounding(2)
+        };
+        let at = |level: usize| {
+            let noise = noise_at(&left, level) * noise_at(&right, level) + self.model(exponent).key_switch(level);
+            self.capacity(&Expected { level, exponent, factor: 1, noise })
+        };
+        let best = (1..=top).map(at).fold(f64::NEG_INFINITY, f64::max);
+        let level = (1..=top).find(|&level| at(level) >= best - 0.5).expect("the best is among them");
+
+        let head = self.switch(&self.reduce_exponent(values[shared], exponent)?, level);
+        let [a, b] = [&left, &right].map(|terms| self.sum_beside((shared, &head), terms, None));
+        let factor = arith::mul_mod(a.factor, b.factor, self.modulus(exponent));
+        let on_top = self.sum_beside((shared, &head), &rest, Some(factor));
+        let noise = a.noise * b.noise + on_top.noise + self.model(exponent).key_switch(level);
+        let sum = Expected { level, exponent, factor, noise };
+        (0..product.divisions).try_fold(sum, |sum, _| self.divide_by_p(&sum))
     }
 
     fn sub(&self, a: &Expected, b: &Expected) -> Result<Expected> {

@@ -6,13 +6,13 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
-    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, LastStep, LeastDegree, LocalNull, Method,
-    Searched, Stride,
+    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, LastStep, LeastDegree, LocalNull,
+    Method, Searched, Stride,
 };
 use windlass::needs::Products;
 use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::{Error, Evaluator, Plaintext};
+use windlass::{DividedProduct, Error, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 
@@ -146,7 +146,9 @@ fn bad_requests_are_refused() {
 #[test]
 fn digits_of_ciphertexts() {
     let mut rng = ChaCha20Rng::from_seed([5; 32]);
-    for (m, p, e, v, bound) in [(105, 2, 6, 4, None), (64, 3, 3, 1, None), (64, 257, 2, 1, Some(8))] {
+    for (m, p, e, v, bound) in
+        [(105, 2, 6, 4, None), (105, 2, 8, 7, None), (64, 3, 3, 1, None), (64, 257, 2, 1, Some(8))]
+    {
         let removal = DigitRemoval::new(DigitSpec { bound, ..DigitSpec::new(p, e, v) }).unwrap();
         let half = bound.unwrap_or((p.pow(v) - 1) / 2);
         let context = context(Scheme::Bgv, (p, e), chain(m, &[50; 9], &[50; 3]));
@@ -236,7 +238,7 @@ fn squares_of_squares_save_a_step() {
 fn chains_of_bits() {
     let mut rng = ChaCha20Rng::from_seed([6; 32]);
     for (e, v, products, depth) in
-        [(8, 7, 17, 7), (16, 8, 32, 11), (16, 15, 49, 15), (21, 13, 57, 16), (22, 21, 79, 21), (44, 3, 21, 9)]
+        [(8, 6, 16, 7), (16, 8, 32, 11), (16, 15, 49, 15), (21, 13, 57, 16), (22, 21, 79, 21), (44, 3, 21, 9)]
     {
         let spec = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(2, e, v) };
         let removal = DigitRemoval::new(spec).unwrap();
@@ -251,6 +253,59 @@ fn chains_of_bits() {
     let other_prime = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(3, 4, 1) };
     assert!(matches!(DigitRemoval::new(other_prime), Err(Error::Unplannable { .. })));
     assert_eq!(DigitRemoval::new(DigitSpec::new(2, 21, 13)).unwrap().spec().method.name(), "searched");
+}
+
+/// One product for each digit where one bit is left, by default.
+#[test]
+fn halvings_take_one_product_for_each_digit() {
+    for v in 1..=7 {
+        let removal = DigitRemoval::new(DigitSpec::new(2, v + 1, v)).unwrap();
+        assert_eq!((removal.products(), removal.depth()), (v as usize, v as usize), "{}", removal.explain());
+        let slots = Arc::new(SlotRing::new(1023, 2, v + 1, Isa::best()).unwrap());
+        check(&slots, &removal, &(0..2 << v).collect::<Vec<u64>>());
+    }
+    // Beyond, digits have rows of their own.
+    assert!(DigitRemoval::new(DigitSpec::new(2, 9, 8)).unwrap().products() > 8);
+}
+
+/// A halving of somebody's: C(x, 2), which is right for one digit and wrong for two.
+#[derive(Debug)]
+struct Halved;
+
+impl DigitMethod for Halved {
+    fn name(&self) -> &'static str {
+        "halved"
+    }
+
+    fn citation(&self) -> &'static str {
+        "these tests"
+    }
+
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
+        Vec::new()
+    }
+
+    fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
+        let half = |k: usize| {
+            let one = |weight| (0..=k).map(|j| if j == k { weight } else { 0 }).collect();
+            DividedProduct { factors: [one(1), one(1)], rest: one(-1), divisions: 1 }
+        };
+        Some(HalvingChain { products: (0..spec.removed as usize).map(half).collect() })
+    }
+}
+
+#[test]
+fn halvings_of_others_are_checked() {
+    let plan = |e, v| DigitRemoval::new(DigitSpec { method: Method::Of(&Halved), ..DigitSpec::new(2, e, v) });
+    assert_eq!(plan(2, 1).unwrap().products(), 1);
+    let refused = |e, v, why: &str| match plan(e, v).unwrap_err() {
+        Error::Unplannable { strategy, reason } => assert!(strategy == "halved" && reason.contains(why), "{reason}"),
+        other => panic!("{other}"),
+    };
+    refused(3, 2, "does not take the low digits off");
+    refused(3, 1, "does not take the low digits off");
+    let ternary = DigitSpec { method: Method::Of(&Halved), ..DigitSpec::new(3, 2, 1) };
+    assert!(matches!(DigitRemoval::new(ternary), Err(Error::Unplannable { .. })));
 }
 
 /// A chain of somebody's.

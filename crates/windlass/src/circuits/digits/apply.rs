@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::method::DigitSpec;
-use super::removal::DigitRemoval;
+use super::removal::{DigitCircuit, DigitRemoval};
 use super::row::{Row, Step, Terms};
 use crate::circuits::slot_function::check_integers;
 use crate::error::{Error, Result};
@@ -25,13 +25,17 @@ impl DigitRemoval {
     /// p^v; what the evaluator reports.
     pub fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
         self.check(evaluator, x)?;
-        let mut rows: Vec<Made<E>> = Vec::new();
-        for (j, row) in self.rows.iter().enumerate() {
-            let lent = rows.iter().enumerate().map(|(i, made)| made.lent(j - 1 - i)).collect::<Vec<_>>();
+        let rows = match &self.circuit {
+            DigitCircuit::Rows(rows) => rows,
+            DigitCircuit::Halving(chain) => return chain.apply(evaluator, x),
+        };
+        let mut made: Vec<Made<E>> = Vec::new();
+        for (j, row) in rows.iter().enumerate() {
+            let lent = made.iter().enumerate().map(|(i, made)| made.lent(j - 1 - i)).collect::<Vec<_>>();
             let argument = evaluator.divide_out(x, &lent)?;
-            rows.push(Made::new(evaluator, row, argument)?);
+            made.push(Made::new(evaluator, row, argument)?);
         }
-        evaluator.divide_out(x, &rows.iter().map(Made::last).collect::<Vec<_>>())
+        evaluator.divide_out(x, &made.iter().map(Made::last).collect::<Vec<_>>())
     }
 
     /// Refuses, before any work, what the plan is not for.

@@ -7,6 +7,7 @@ use windlass_ring::slots::PrimePower;
 use windlass_rlwe::Limits;
 
 use super::chain::DigitChain;
+use super::halving::HalvingChain;
 use super::polynomials::{DigitRange, least_degree};
 use crate::error::Result;
 
@@ -16,8 +17,8 @@ use crate::error::Result;
 /// knows it to precision 1; polynomials of it, and of their values, know it better, until it can be
 /// subtracted and divided out. That is all in which the methods of the literature differ:
 /// [`HaleviShoup`](super::HaleviShoup), [`ChenHan`](super::ChenHan),
-/// [`LeastDegree`](super::LeastDegree), [`LocalNull`](super::LocalNull); [`Searched`](super::Searched)
-/// has a chain of products instead.
+/// [`LeastDegree`](super::LeastDegree), [`LocalNull`](super::LocalNull). [`Searched`](super::Searched)
+/// has chains of products instead: for each digit, or for all of them together.
 ///
 /// One of your own is used as [`Method::Of`]; every polynomial that it gives is checked on all
 /// arguments before a plan is made with it.
@@ -39,6 +40,12 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     /// Products that know the digit, in place of polynomials from precision to precision. Checked
     /// like those; compared with the routes.
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
+        None
+    }
+
+    /// A chain that divides after every product, in place of rows digit by digit. Checked on every
+    /// residue; compared with the others.
+    fn halving(&self, _: &DigitSpec) -> Option<HalvingChain> {
         None
     }
 

@@ -8,6 +8,7 @@
 mod apply;
 mod chain;
 mod fixed_point;
+mod halving;
 mod method;
 mod papers;
 mod polynomials;
@@ -17,6 +18,7 @@ mod row;
 pub use apply::DigitRetention;
 pub use chain::{ChainValue, DigitChain};
 pub use fixed_point::FixedPointProduct;
+pub use halving::HalvingChain;
 pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull, Searched};
 pub use removal::DigitRemoval;

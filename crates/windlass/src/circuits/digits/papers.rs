@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::chain::{DigitChain, chain_of_bits};
+use super::halving::{HalvingChain, halving_to_bit};
 use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 use crate::error::{Error, Result};
 use crate::names::named;
@@ -111,7 +112,8 @@ impl DigitMethod for LocalNull {
     }
 }
 
-/// Chains of products found by search ([`DigitChain`]), for p = 2.
+/// Chains of products found by search, for p = 2: one for each digit ([`DigitChain`]), or for all
+/// together where one bit is left ([`HalvingChain`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Searched;
 
@@ -134,5 +136,9 @@ impl DigitMethod for Searched {
 
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
         Some(chain_of_bits())
+    }
+
+    fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
+        (spec.exponent == spec.removed + 1).then(|| halving_to_bit(spec.removed)).flatten()
     }
 }

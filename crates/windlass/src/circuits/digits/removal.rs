@@ -4,6 +4,7 @@ use windlass_ring::slots::PrimePower;
 
 use windlass_rlwe::Limits;
 
+use super::halving::HalvingChain;
 use super::method::{DigitMethod, DigitRoute, DigitSpec, Method};
 use super::papers::DIGIT_METHODS;
 use super::polynomials::DigitRange;
@@ -14,9 +15,18 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct DigitRemoval {
     spec: DigitSpec,
-    pub(super) rows: Vec<Row>,
+    pub(super) circuit: DigitCircuit,
     products: usize,
     depth: usize,
+}
+
+/// How digits go.
+#[derive(Debug, Clone)]
+pub(super) enum DigitCircuit {
+    /// One after the other, each in a row of its own.
+    Rows(Vec<Row>),
+    /// All of them in one chain.
+    Halving(HalvingChain),
 }
 
 impl DigitRemoval {
@@ -59,6 +69,13 @@ impl DigitRemoval {
             }
             plans.push(Self::assemble(spec, |j, depth| Row::by_chain(&spec, &chain, j, depth))?);
         }
+        if let Some(chain) = method.halving(&spec) {
+            if let Some(flaw) = chain.flaw(spec.prime, spec.exponent, spec.removed)? {
+                return Err(refuse(&flaw));
+            }
+            let (products, depth) = (chain.products.len(), chain.depth());
+            plans.push(Self { spec, circuit: DigitCircuit::Halving(chain), products, depth });
+        }
         let best = plans.into_iter().min_by(|a, b| a.price().total_cmp(&b.price()));
         best.ok_or_else(|| refuse("it names no route and no chain"))
     }
@@ -72,7 +89,7 @@ impl DigitRemoval {
         }
         let products = rows.iter().flat_map(|row| &row.known).map(Known::products).sum();
         let depth = rows.iter().map(|row| row.known[row.last].depth).max().unwrap_or(0);
-        Ok(Self { spec, rows, products, depth })
+        Ok(Self { spec, circuit: DigitCircuit::Rows(rows), products, depth })
     }
 
     fn price(&self) -> f64 {
@@ -101,23 +118,28 @@ impl DigitRemoval {
             "{removed} of {exponent} digits to base {prime}: {method}, {} products, depth {}",
             self.products, self.depth
         );
-        for (j, row) in self.rows.iter().enumerate() {
-            let step = |known: &Known| match &known.step {
-                Step::Polynomial { of, plan, .. } => {
-                    let (a, b) = (row.known[*of].precision, known.precision);
-                    Some(format!("{a} to {b} ({} products)", plan.products()))
-                }
-                Step::Given | Step::Product(_) | Step::Sum { .. } => None,
-            };
-            let steps: Vec<String> = row.known.iter().filter_map(step).collect();
-            if steps.is_empty() {
-                let products: usize = row.known.iter().map(Known::products).sum();
-                let last = row.known[row.last].precision;
-                text += &format!("\n  digit {j}: a chain of {products} products to precision {last}");
-            } else {
-                text += &format!("\n  digit {j}: precision {}", steps.join(", "));
-            }
+        match &self.circuit {
+            DigitCircuit::Rows(rows) => rows.iter().enumerate().for_each(|(j, row)| text += &explained(j, row)),
+            DigitCircuit::Halving(_) => text += "\n  all digits in one chain, divided after every product",
         }
         text
     }
+}
+
+/// A row in words.
+fn explained(j: usize, row: &Row) -> String {
+    let step = |known: &Known| match &known.step {
+        Step::Polynomial { of, plan, .. } => {
+            let (a, b) = (row.known[*of].precision, known.precision);
+            Some(format!("{a} to {b} ({} products)", plan.products()))
+        }
+        Step::Given | Step::Product(_) | Step::Sum { .. } => None,
+    };
+    let steps: Vec<String> = row.known.iter().filter_map(step).collect();
+    if !steps.is_empty() {
+        return format!("\n  digit {j}: precision {}", steps.join(", "));
+    }
+    let products: usize = row.known.iter().map(Known::products).sum();
+    let last = row.known[row.last].precision;
+    format!("\n  digit {j}: a chain of {products} products to precision {last}")
 }

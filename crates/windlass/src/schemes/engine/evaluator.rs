@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
-use crate::evaluator::{Evaluator, Subtrahend, divided_one_by_one};
+use crate::evaluator::{DividedProduct, Evaluator, Subtrahend, divided_one_by_one};
 use crate::plaintext::Plaintext;
 use crate::schemes::pairs::Rules;
 use windlass_ring::slots::SlotRing;
@@ -86,6 +86,10 @@ impl Evaluator for Engine {
             Err(Error::CapacityExhausted { .. }) => divided_one_by_one(self, x, subtrahends),
             result => result,
         }
+    }
+
+    fn divided_product(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
+        Self::divided_product(self, values, product)
     }
 
     fn dot_ciphertexts(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {

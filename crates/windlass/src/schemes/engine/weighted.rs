@@ -31,6 +31,23 @@ pub(crate) fn weights(t: u64, terms: &[(Summand, i64)], toward: Option<Summand>)
     best.expect("a sum has terms")
 }
 
+/// The weights that bring a sum `c·head + Σ c_i·x_i` to one factor: the given one, that of the head
+/// where it has a weight, or the best. Gives the factor, the head's weight and those of the others.
+pub(crate) fn weights_beside(
+    t: u64,
+    (head, c): (Summand, i64),
+    others: &[(Summand, i64)],
+    factor: Option<u64>,
+) -> (u64, i64, Vec<i64>) {
+    let of_head = (c != 0).then_some(head.factor);
+    let factor = factor.or(of_head).unwrap_or_else(|| weights(t, others, None).0);
+    let weight = |(x, c): &(Summand, i64)| {
+        let ratio = arith::mul_mod(factor, arith::inv_mod(x.factor, t).expect("factors are units"), t);
+        centred(arith::mul_mod(ratio, c.rem_euclid(t as i64) as u64, t), t)
+    };
+    (factor, weight(&(head, c)), others.iter().map(weight).collect())
+}
+
 impl Engine {
     /// `Σ c_i·x_i (+ toward)`.
     pub(super) fn weighted(&self, terms: &[(&Ciphertext, i64)], toward: Option<&Ciphertext>) -> Result<Ciphertext> {

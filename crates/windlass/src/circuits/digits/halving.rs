@@ -1,0 +1,213 @@
+//! Chains that divide after every product: all low digits in one circuit.
+
+use windlass_ring::slots::PrimePower;
+use windlass_rlwe::Limits;
+
+use crate::error::Result;
+use crate::evaluator::{DividedProduct, Evaluator};
+
+/// Values y_1, y_2, .. of products that are divided by p, from the argument y_0 modulo p^e; the
+/// last is the argument without its low digits.
+///
+/// For p = 2 the bit of 2^j in x is the binomial coefficient C(x, 2^j) modulo 2 (Lucas), and
+/// C(y, 2) = y·(y − 1)/2 goes from a value to the next one up to products of earlier bits. A chain
+/// corrects those with weights on earlier values, so that one product is spent on each digit: v for
+/// v digits, which the depth of v demands anyway. The rows of a digit removal
+/// ([`super::DigitRoute`], [`super::DigitChain`]) raise the precision of every digit by itself.
+/// Moreover the plaintext modulus falls with every product, and the noise with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HalvingChain {
+    /// y_1, y_2, .., each from the values before it.
+    pub products: Vec<DividedProduct>,
+}
+
+impl HalvingChain {
+    /// Why it does not take the `removed` low digits off integers modulo p^e, if so. Exact: every
+    /// residue is tried, and every division.
+    pub(super) fn flaw(&self, prime: u64, exponent: u32, removed: u32) -> Result<Option<String>> {
+        let modulus = PrimePower::new(prime, exponent)?;
+        let limits = Limits::at_most(MAX_RESIDUES).with("a chain of halvings is proved on every one");
+        limits.check("the number of residues", modulus.value())?;
+        let Some(exponents) = self.exponents(exponent) else {
+            return Ok(Some("a product takes a value that comes later, none at all, or divides too often".into()));
+        };
+        if exponents.last() != Some(&(exponent - removed)) {
+            return Ok(Some(format!("its last value is not known modulo {prime}^{}", exponent - removed)));
+        }
+        let wrong = (0..modulus.value()).find_map(|x| match self.value_at(prime, &exponents, x) {
+            None => Some(format!("at {x} a product is not a multiple of {prime}")),
+            Some(y) if y == without_digits(prime, exponent, removed, x) => None,
+            Some(_) => Some(format!("it does not take the low digits off {x}")),
+        });
+        Ok(wrong)
+    }
+
+    /// The exponents of the plaintext moduli of y_0, y_1, ..
+    fn exponents(&self, exponent: u32) -> Option<Vec<u32>> {
+        let mut exponents = vec![exponent];
+        for product in &self.products {
+            let sums = [&product.factors[0], &product.factors[1], &product.rest];
+            let named = sums.iter().map(|weights| weights.len()).max().unwrap_or(0);
+            let is_empty = |weights: &Vec<i64>| weights.iter().all(|&weight| weight == 0);
+            if named > exponents.len() || product.factors.iter().any(is_empty) {
+                return None;
+            }
+            let takes = |k: usize| sums.iter().any(|weights| weights.get(k).is_some_and(|&weight| weight != 0));
+            let least = (0..named).filter(|&k| takes(k)).map(|k| exponents[k]).min()?;
+            exponents.push(least.checked_sub(product.divisions).filter(|&left| left > 0)?);
+        }
+        Some(exponents)
+    }
+
+    /// The last value for the argument x; none where a division is not exact.
+    fn value_at(&self, prime: u64, exponents: &[u32], x: u64) -> Option<u64> {
+        let mut values = vec![x];
+        for (product, exponent) in self.products.iter().zip(&exponents[1..]) {
+            let modulus = i128::from(prime.pow(exponent + product.divisions));
+            let sum = |weights: &[i64]| {
+                let terms = weights.iter().zip(&values).map(|(&c, &y)| i128::from(c) * i128::from(y));
+                terms.sum::<i128>().rem_euclid(modulus)
+            };
+            let [left, right] = &product.factors;
+            let whole = (sum(left) * sum(right) + sum(&product.rest)).rem_euclid(modulus);
+            let divisor = i128::from(prime.pow(product.divisions));
+            if whole % divisor != 0 {
+                return None;
+            }
+            values.push((whole / divisor) as u64);
+        }
+        values.last().copied()
+    }
+
+    /// The multiplicative depth.
+    pub(super) fn depth(&self) -> usize {
+        let mut depths = vec![0];
+        for product in &self.products {
+            let deepest = |weights: &[i64]| {
+                let taken = weights.iter().zip(&depths).filter(|(weight, _)| **weight != 0);
+                taken.map(|(_, depth)| *depth).max().unwrap_or(0)
+            };
+            let [left, right] = &product.factors;
+            depths.push(deepest(&product.rest).max(1 + deepest(left).max(deepest(right))));
+        }
+        depths.last().copied().unwrap_or(0)
+    }
+
+    /// The last value, of an encrypted argument.
+    pub(super) fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
+        let mut values = vec![x.clone()];
+        for product in &self.products {
+            let next = evaluator.divided_product(&values.iter().collect::<Vec<_>>(), product)?;
+            values.push(next);
+        }
+        Ok(values.pop().expect("the argument is one"))
+    }
+}
+
+/// A proof on all residues takes a millisecond for so many.
+const MAX_RESIDUES: u64 = 1 << 16;
+
+/// `(x − Σ_{i<v} z_i·p^i)/p^v` modulo p^{e−v}, digits balanced for odd p.
+fn without_digits(prime: u64, exponent: u32, removed: u32, x: u64) -> u64 {
+    let p = i128::from(prime);
+    let mut rest = i128::from(x);
+    for _ in 0..removed {
+        let digit = rest.rem_euclid(p);
+        let balanced = if p > 2 && digit > p / 2 { digit - p } else { digit };
+        rest = (rest - balanced) / p;
+    }
+    rest.rem_euclid(i128::from(prime.pow(exponent - removed))) as u64
+}
+
+/// For p = 2: the chain to bit v of integers modulo 2^{v+1}, v products, if one was found.
+///
+/// Found by search (`examples/search_halving_chains.rs`). Each product is y_i·(y_i + ..) with even
+/// weights on the values before y_i: sums of even multiples do not disturb the division.
+pub(super) fn halving_to_bit(v: u32) -> Option<HalvingChain> {
+    // For each product the weights of its second factor (the first is the value before it), and
+    // those of the sum on top.
+    let steps: &[(&[i64], &[i64])] = match v {
+        1 => &[(&[1], &[-1])],
+        2 => &[(&[1], &[-3]), (&[0, 1], &[0, 1])],
+        3 => &[(&[1], &[5]), (&[4, 1], &[-2, -3]), (&[0, 2, 1], &[0, 0, 1])],
+        4 => &[(&[1], &[5]), (&[4, 1], &[6, 5]), (&[0, 2, 1], &[-2, 0, 1]), (&[0, 0, 2, 1], &[0, 0, 0, 1])],
+        5 => &[
+            (&[1], &[25]),
+            (&[8, 1], &[12, 11]),
+            (&[0, 0, 1], &[0, 6, 5]),
+            (&[0, 0, 0, 1], &[0, 4, -2, -3]),
+            (&[0, 0, 0, 0, 1], &[0, 0, 0, 0, -1]),
+        ],
+        6 => &[
+            (&[1], &[9]),
+            (&[-8, 1], &[4, 27]),
+            (&[0, 0, 1], &[8, 14, -1]),
+            (&[0, 0, 6, 1], &[0, 2, 2, -1]),
+            (&[0, 0, 0, 0, 1], &[0, 4, -2, -2, -3]),
+            (&[0, 0, 0, 0, 0, 1], &[0, 0, 0, 0, 0, -1]),
+        ],
+        7 => &[
+            (&[1], &[21]),
+            (&[-20, 1], &[2, 25]),
+            (&[-4, -6, 1], &[0, 0, 9]),
+            (&[4, 14, -2, 1], &[4, 2, 4, 1]),
+            (&[-4, 2, 2, -2, 1], &[4, 4, 0, 2, -1]),
+            (&[4, 4, 0, 4, 0, 1], &[2, 2, 2, 0, -2, -3]),
+            (&[0, 2, 0, 0, 0, 0, 1], &[0, 0, 0, 0, 0, 0, -1]),
+        ],
+        _ => return None,
+    };
+    let product = |(k, (factor, rest)): (usize, &(&[i64], &[i64]))| {
+        let before = (0..=k).map(|j| i64::from(j == k)).collect();
+        DividedProduct { factors: [before, factor.to_vec()], rest: rest.to_vec(), divisions: 1 }
+    };
+    Some(HalvingChain { products: steps.iter().enumerate().map(product).collect() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_take_every_residue_to_its_bit() {
+        for v in 1..=7 {
+            let chain = halving_to_bit(v).unwrap();
+            assert_eq!((chain.products.len(), chain.depth()), (v as usize, v as usize));
+            assert_eq!(chain.flaw(2, v + 1, v).unwrap(), None);
+        }
+    }
+
+    /// In machine words, by nothing of the module.
+    #[test]
+    fn the_chain_of_seven_bits_by_hand() {
+        let chain = halving_to_bit(7).unwrap();
+        for x in 0..256_i64 {
+            let mut y = vec![x];
+            for (k, product) in chain.products.iter().enumerate() {
+                let sum = |weights: &[i64]| weights.iter().zip(&y).map(|(c, y)| c * y).sum::<i64>();
+                let next = y[k] * sum(&product.factors[1]) + sum(&product.rest);
+                assert_eq!(next.rem_euclid(2), 0, "{x}");
+                y.push((next / 2).rem_euclid(128 >> k));
+            }
+            assert_eq!(y[7], x >> 7, "{x}");
+        }
+    }
+
+    #[test]
+    fn flaws_are_found() {
+        let whole = halving_to_bit(4).unwrap();
+        let flaw = |chain: &HalvingChain| chain.flaw(2, 5, 4).unwrap().unwrap();
+        let mut other = whole.clone();
+        other.products[2].rest[0] += 2;
+        assert!(flaw(&other).contains("does not take the low digits off"));
+        let mut odd = whole.clone();
+        odd.products[2].rest[0] += 1;
+        assert!(flaw(&odd).contains("not a multiple"));
+        let mut later = whole.clone();
+        later.products[0].rest = vec![0, 1];
+        assert!(flaw(&later).contains("comes later"));
+        let short = HalvingChain { products: whole.products[..3].to_vec() };
+        assert!(flaw(&short).contains("not known modulo 2^1"));
+        assert!(whole.flaw(2, 40, 39).is_err());
+    }
+}

@@ -1,0 +1,193 @@
+//! Products of sums that are divided by p.
+
+use std::borrow::Cow;
+
+use windlass_ring::{Eval, Poly};
+use windlass_rlwe::{Bound, check_same_keys};
+
+use super::levels::Summand;
+use super::weighted::weights_beside;
+use super::{Ciphertext, Engine};
+use crate::error::{Error, Result};
+use crate::evaluator::{DividedProduct, Evaluator, divided_by_parts};
+use crate::schemes::Scheme;
+use crate::switching::no_terms;
+
+/// A value of a sum, seen modulo a plaintext modulus that may be smaller than its own.
+#[derive(Clone, Copy)]
+struct Term<'a> {
+    ct: &'a Ciphertext,
+    weight: i64,
+}
+
+impl Engine {
+    /// [`Self::divided_at_once`], or by the other operations where refreshes are needed in between.
+    pub(super) fn divided_product(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
+        match self.divided_at_once(values, product) {
+            Err(Error::CapacityExhausted { .. }) => divided_by_parts(self, values, product),
+            result => result,
+        }
+    }
+
+    /// `(Σ a_k·y_k · Σ b_k·y_k + Σ c_k·y_k)/p^divisions` with one relinearisation.
+    ///
+    /// The last value of the first sum is brought to the level of the product once for all sums.
+    /// The others are raised to the highest of their levels, which costs no noise, added there and
+    /// brought down once for each sum.
+    fn divided_at_once(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
+        let sums = [&product.factors[0], &product.factors[1], &product.rest];
+        let terms = sums.map(|weights| terms(values, weights));
+        let used: Vec<&Ciphertext> = terms.iter().flatten().map(|term| term.ct).collect();
+        let first = *used.first().ok_or_else(no_terms)?;
+        for ct in &used {
+            self.check("product", ct)?;
+            check_same_keys("product", first.key, ct.key)?;
+        }
+        let exponent = used.iter().map(|ct| ct.exponent).min().expect("there is a first");
+        let [left, right, rest] = terms;
+        let (Some(&head), false) = (left.last(), right.is_empty()) else { return Err(no_terms()) };
+
+        // All sums meet at the level that is best for the product.
+        let top = used.iter().map(|ct| ct.level()).min().expect("there is a first");
+        let factors = [&left, &right].map(|terms| self.noise_at(terms, exponent));
+        let level = self.best_product_level(top, exponent, factors);
+        let head = match head.ct.exponent == exponent {
+            true => self.switched(head.ct, level),
+            false => Cow::Owned(self.switched(&self.reduce_exponent(head.ct, exponent)?, level).into_owned()),
+        };
+        let shared = left.last().expect("it is not empty").ct;
+        let at = Meeting { head: &head, shared, level, exponent };
+        let left = self.sum_at(&at, &left, None)?;
+        let right = self.sum_at(&at, &right, None)?;
+
+        let mut sum = self.tensor(&left, &right);
+        if !rest.is_empty() {
+            let rest = self.sum_at(&at, &rest, Some(sum.factor))?;
+            sum.parts.iter_mut().zip(&rest.parts).for_each(|(x, y)| x.add_assign(y));
+            sum.noise = sum.noise + rest.noise;
+            sum.content = sum.content.max(rest.content);
+        }
+        let before = self.capacity(shared);
+        let product_sum = self.accept("product", before, self.relinearise(&sum)?)?;
+        (0..product.divisions).try_fold(product_sum, |ct, _| self.divided_by_p(ct))
+    }
+
+    /// The bound of a sum's noise at a level, its own rounding included.
+    fn noise_at<'a>(&'a self, terms: &'a [Term<'_>], exponent: u32) -> impl Fn(usize) -> Bound + 'a {
+        move |level| {
+            let log2_q = |level| self.context.log2_modulus(level);
+            let scaled = |term: &Term<'_>| {
+                let weight = Bound::of(term.weight.unsigned_abs() as f64);
+                term.ct.noise * weight * Bound::from_bits(log2_q(level) - log2_q(term.ct.level()))
+            };
+            let rounding = self.noise(exponent).rounding(2);
+            terms.iter().map(scaled).sum::<Bound>() + rounding
+        }
+    }
+
+    /// The lowest level that leaves a product all but half a bit of what the best one does.
+    pub(super) fn best_product_level(
+        &self,
+        top: usize,
+        exponent: u32,
+        [left, right]: [impl Fn(usize) -> Bound; 2],
+    ) -> usize {
+        let model = self.noise(exponent);
+        let capacity = |level: usize| self.capacity_at(level, left(level) * right(level) + model.key_switch(level));
+        let best = (1..=top).map(capacity).fold(f64::NEG_INFINITY, f64::max);
+        (1..=top).find(|&level| capacity(level) >= best - 0.5).expect("the best level is among them")
+    }
+
+    /// `Σ c_k·y_k` at the level where sums meet; with this factor, if one is given.
+    fn sum_at(&self, at: &Meeting<'_>, terms: &[Term<'_>], factor: Option<u64>) -> Result<Ciphertext> {
+        let t = self.modulus(at.exponent);
+        let (own, others): (Vec<Term<'_>>, Vec<Term<'_>>) =
+            terms.iter().partition(|term| std::ptr::eq(term.ct, at.shared));
+        let own: i64 = own.iter().map(|term| term.weight).sum();
+        let summand = |term: &Term<'_>| {
+            let whole = self.summand(term.ct, at.level);
+            (Summand { factor: whole.factor % t, ..whole }, term.weight)
+        };
+        let summands: Vec<(Summand, i64)> = others.iter().map(summand).collect();
+        let head = Summand { factor: at.head.factor, noise: at.head.noise };
+        let (factor, own, weights) = weights_beside(t, (head, own), &summands, factor);
+        let weighed = others.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
+        let others: Vec<Term<'_>> = weighed.filter(|term| term.weight != 0).collect();
+
+        let own = (own != 0).then(|| match own {
+            1 => at.head.clone(),
+            own => self.times(at.head, own),
+        });
+        let sum = match (own, others.is_empty()) {
+            (Some(own), true) => own,
+            (None, true) => self.times(at.head, 0),
+            (None, false) => self.brought_down(at, &others),
+            (Some(mut own), false) => {
+                let others = self.brought_down(at, &others);
+                own.parts.iter_mut().zip(&others.parts).for_each(|(x, y)| x.add_assign(y));
+                Ciphertext { noise: own.noise + others.noise, content: own.content.max(others.content), ..own }
+            }
+        };
+        Ok(Ciphertext { factor, ..sum })
+    }
+
+    /// ε times an integer; the factor stays with the caller.
+    fn times(&self, ct: &Ciphertext, k: i64) -> Ciphertext {
+        let parts = ct.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
+        Ciphertext { noise: ct.noise * Bound::of(k.unsigned_abs() as f64), ..ct.with_parts(parts) }
+    }
+
+    /// `Σ k_j·ε_j`, added at the highest level among the terms and switched to the meeting level.
+    ///
+    /// A term of level l enters as `Q_top/Q_l·ε`, whose rows above l are zero.
+    fn brought_down(&self, at: &Meeting<'_>, terms: &[Term<'_>]) -> Ciphertext {
+        let top = terms.iter().map(|term| term.ct.level()).max().expect("there are terms");
+        let wide = self.context.basis(top);
+        let ring = self.context.ring();
+        let raised = |term: &Term<'_>, part: &Poly<Eval>| {
+            let scale = match self.scheme {
+                Scheme::Bgv => 1,
+                Scheme::Bfv => self.slots.prime().pow(term.ct.exponent - at.exponent),
+            };
+            let factor = |row: usize| {
+                let q = ring.modulus(row);
+                let above = (term.ct.level()..top).fold(1, |x, i| q.mul(x, q.reduce(ring.modulus(i).value())));
+                q.mul(q.mul(above, q.reduce(scale)), q.reduce_i64(term.weight))
+            };
+            part.embed_times(&wide, &(0..term.ct.level()).map(factor).collect::<Vec<_>>())
+        };
+        let sum = |part: usize| {
+            let mut raised = terms.iter().map(|term| raised(term, &term.ct.parts[part]));
+            let first = raised.next().expect("there are terms");
+            raised.fold(first, |mut sum, term| {
+                sum.add_assign(&term);
+                sum
+            })
+        };
+        let log2_q = |level| self.context.log2_modulus(level);
+        let scaled = |term: &Term<'_>| {
+            let weight = Bound::of(term.weight.unsigned_abs() as f64);
+            term.ct.noise * weight * Bound::from_bits(log2_q(top) - log2_q(term.ct.level()))
+        };
+        let noise = terms.iter().map(scaled).sum();
+        let content = terms.iter().map(|term| term.ct.content).max().expect("there are terms");
+        let sum = Ciphertext { exponent: at.exponent, noise, content, ..terms[0].ct.with_parts(vec![sum(0), sum(1)]) };
+        self.switched(&sum, at.level).into_owned()
+    }
+}
+
+/// Where the sums of a product meet.
+struct Meeting<'a> {
+    /// The shared value at that level.
+    head: &'a Ciphertext,
+    /// The shared value as it was given.
+    shared: &'a Ciphertext,
+    level: usize,
+    exponent: u32,
+}
+
+/// The values with a weight.
+fn terms<'a>(values: &[&'a Ciphertext], weights: &[i64]) -> Vec<Term<'a>> {
+    let weighed = values.iter().zip(weights).filter(|(_, weight)| **weight != 0);
+    weighed.map(|(ct, &weight)| Term { ct, weight }).collect()
+}
