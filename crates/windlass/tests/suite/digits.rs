@@ -522,3 +522,27 @@ fn fixed_point_products_round_to_the_nearest() {
     assert!(matches!(short.apply(&clear, &x, &x), Err(Error::ContextMismatch { .. })));
     assert!(matches!(FixedPointProduct::new(3, 2, 2), Err(Error::OutOfRange(_))));
 }
+
+/// A plan for e digits on integers modulo smaller powers of p: as many digits go, by every method.
+#[test]
+fn plans_serve_smaller_moduli() {
+    for (m, p, e, v) in [(1023, 2, 8, 3), (1023, 2, 5, 4), (121, 3, 4, 2)] {
+        let slots = Arc::new(SlotRing::new(m, p, e, Isa::best()).unwrap());
+        let clear = Clear::new(&slots);
+        let methods = METHODS.into_iter().chain((p == 2).then_some(Method::Of(&Searched)));
+        for method in methods {
+            let removal = DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }).unwrap();
+            for exponent in v + 1..=e {
+                let all: Vec<u64> = (0..p.pow(exponent)).collect();
+                let smaller = DigitSpec { exponent, ..*removal.spec() };
+                for batch in all.chunks(slots.slots()) {
+                    let whole = clear.encrypt(&Plaintext::from_integers(&slots, batch).unwrap()).unwrap();
+                    let x = clear.reduce_exponent(&whole, exponent).unwrap();
+                    let got = removal.apply(&clear, &x).unwrap().plaintext().to_integers().unwrap();
+                    let wanted: Vec<u64> = batch.iter().map(|&x| expected(&smaller, x)).collect();
+                    assert_eq!(got[..batch.len()], wanted, "modulo {p}^{exponent}: {}", removal.explain());
+                }
+            }
+        }
+    }
+}
