@@ -17,8 +17,8 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{
-    BootstrapPlan, BootstrapPreset, BootstrapSpec, Bootstrapper, FrontEnd, Mode, Order, Partition, Progress, StageTime,
-    Transform, Unpacking, bootstrap_preset_names, stage_times,
+    BootstrapPlan, BootstrapPreset, BootstrapSpec, Bootstrapper, Encapsulation, FrontEnd, Mode, Order, Partition,
+    Progress, StageTime, Transform, Unpacking, bootstrap_preset_names, stage_times,
 };
 use windlass::circuits::Method;
 use windlass::rlwe::SecretKey;
@@ -59,8 +59,8 @@ pub struct Bootstrap {
     /// the published ones and ours.
     #[arg(long)]
     appendix_a: bool,
-    /// How stages of the linear maps are merged, unless given one by one: standard, least-time or
-    /// most-capacity.
+    /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
+    /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way, small rings alone).
     #[arg(long, default_value = "standard")]
     partition: Partition,
     /// The elementary stages for powers of two: automatic, radix2 or bruun.
@@ -88,6 +88,10 @@ pub struct Bootstrap {
     /// The weight of the ephemeral secret instead of the preset's.
     #[arg(long)]
     weight: Option<u32>,
+    /// How ciphertexts come under the ephemeral secret: special-primes, or digits. A preset has its
+    /// own way.
+    #[arg(long)]
+    encapsulation: Option<Encapsulation>,
     /// Merged stages to the slots end after these elementary ones.
     #[arg(long, value_delimiter = ',')]
     to_slots: Option<Vec<usize>>,
@@ -146,6 +150,8 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
         let plan = plan(&preset)?;
         let (price, seconds) = (plan.price(), plan.estimated_seconds()?);
         println!("{}\nprice {price:.0} transforms of one row, about {seconds:.2} s a refresh", plan.explain());
+        let [to_coefficients, to_slots] = plan.unfactored()?;
+        println!("in one map, to the coefficients: {to_coefficients}\nin one map, to the slots: {to_slots}");
         return Ok(());
     }
     for &scheme in &args.scheme {
@@ -185,6 +191,7 @@ fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::Error
     preset.spec = BootstrapSpec {
         digits: args.digits,
         ephemeral_weight: args.weight.unwrap_or(preset.spec.ephemeral_weight),
+        encapsulation: args.encapsulation.unwrap_or(preset.spec.encapsulation),
         partition: args.partition,
         front_end: args.front_end,
         unpacking: args.unpacking,

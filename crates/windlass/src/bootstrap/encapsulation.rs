@@ -4,17 +4,59 @@
 use std::sync::Arc;
 
 use rand_core::RngCore;
+use rayon::prelude::*;
 use windlass_ring::gadget::Gadget;
 use windlass_ring::kernels::Modulus;
+use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Basis, Eval, Poly, sample};
 use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, SecretKey, noise};
 use zeroize::Zeroize;
 
 use super::ephemeral::{EphemeralSecret, secret_norm};
 use super::error::BootstrapError;
-use super::spec::{BootstrapSpec, DecryptionFormula, odd_axes};
+use super::spec::{BootstrapSpec, DecryptionFormula, Encapsulation, odd_axes};
 use super::stage::StageName;
 use crate::error::Result;
+
+/// Signed digits of an odd base 2b + 1, each of −b, .., b: `x = Σ_k x_k·(2b + 1)^k`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Digits {
+    /// b; 0 for x itself as the only digit.
+    most: i64,
+    count: usize,
+}
+
+impl Digits {
+    const WHOLE: Self = Self { most: 0, count: 1 };
+
+    /// As many as hold every integer of absolute value below Q/2, for a Q of so many bits.
+    fn of(most: i64, log2_q: f64) -> Self {
+        // A hundredth more than needed costs nothing, and covers what logarithms round.
+        let count = ((log2_q + 0.01) / ((2 * most + 1) as f64).log2()).ceil();
+        Self { most, count: count as usize }
+    }
+
+    /// 2b + 1.
+    fn base(self) -> i64 {
+        2 * self.most + 1
+    }
+
+    /// The digits of x, all of the first place, then all of the next.
+    fn cut(self, x: &[i128]) -> Vec<Vec<i64>> {
+        let base = i128::from(self.base());
+        let (mut rest, mut digits) = (x.to_vec(), Vec::with_capacity(self.count));
+        for _ in 0..self.count {
+            let next = |x: &mut i128| {
+                let digit = (*x + i128::from(self.most)).rem_euclid(base) - i128::from(self.most);
+                *x = (*x - digit) / base;
+                digit as i64
+            };
+            digits.push(rest.iter_mut().map(next).collect());
+        }
+        debug_assert!(rest.iter().all(|&x| x == 0), "digits hold all integers below Q/2");
+        digits
+    }
+}
 
 /// The modulus at which a ciphertext meets the ephemeral key, and the special primes of that one
 /// key switch.
@@ -27,6 +69,8 @@ pub(crate) struct InputModulus {
     pub level: usize,
     /// How many special primes join them.
     special: usize,
+    /// The digits that what is switched is cut into.
+    digits: Digits,
     /// The level at which a ciphertext's noise bound is looked at: where rounding to Q_in may be
     /// too much for a canonical norm, one or more above.
     pub arrival: usize,
@@ -41,38 +85,70 @@ impl InputModulus {
     /// From the level of arrival on coefficients are counted, not canonical norms: each bound is a
     /// tail of a sum of independent terms (docs/math/bootstrapping.md, the front end).
     pub fn choose(params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> Result<Self> {
+        let sizes = |input: &Self| input.log2_modulus(params);
+        let candidates = (1..=params.top_level().min(4)).flat_map(|level| Self::at(params, spec, level));
+        // Digits are priced by their number: of one modulus the first fits with fewest.
+        let fitting = candidates.filter_map(|input| input.fitted(params, formula, spec));
+        let short = BootstrapError::ChainTooShort {
+            stage: StageName::FrontEnd.to_string(),
+            missing_bits: formula.log2_switched(),
+        };
+        fitting.min_by(|a, b| sizes(a).total_cmp(&sizes(b))).ok_or(short.into())
+    }
+
+    /// What there is to choose from at a level, the fewest digits first.
+    fn at(params: &RlweParams, spec: &BootstrapSpec, level: usize) -> Vec<Self> {
+        const LARGEST: u32 = 30;
+        let input = |special, digits| Self { level, special, digits, arrival: level, needed_bits: 0.0 };
+        match spec.encapsulation {
+            Encapsulation::SpecialPrimes => {
+                let most = params.special_primes().len().min(level + 2);
+                (1..=most).map(|special| input(special, Digits::WHOLE)).collect()
+            }
+            // b and 3b/2 for powers of two.
+            Encapsulation::Digits => (0..LARGEST)
+                .rev()
+                .flat_map(|bits| [3i64 << bits >> 1, 1 << bits])
+                .map(|most| input(0, Digits::of(most, params.log2_q(level))))
+                .collect(),
+        }
+    }
+
+    /// The same with the level of arrival and the bits that are needed there, if the noise fits.
+    fn fitted(self, params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> Option<Self> {
         let log2_whole = formula.log2_switched();
         let t = formula.prime.pow(formula.message_exponent) as f64;
-        let mut best: Option<(f64, Self)> = None;
-        for level in 1..=params.top_level().min(4) {
-            let unit = (log2_whole - params.log2_q(level)).exp2();
-            for special in 1..=params.special_primes().len().min(level + 2) {
-                let input = Self { level, special, arrival: level, needed_bits: 0.0 };
-                let added = (rounding(params, spec) + input.switching(params, formula, spec)) * unit;
-                let room = DecryptionFormula::BEFORE - added;
-                let arrival = (level..=params.top_level()).find(|&arrival| floor(params, formula, arrival) <= room);
-                let (true, Some(arrival)) = (room > 0.0, arrival) else { continue };
-                // C_m·(‖ε‖/t)·S/Q ≤ room.
-                let needed_bits = log2_whole - t.log2() - 1.0 - room.log2();
-                let size = input.log2_modulus(params);
-                if best.as_ref().is_none_or(|(least, _)| size < *least) {
-                    best = Some((size, Self { needed_bits, arrival, ..input }));
-                }
-            }
-        }
-        let short = BootstrapError::ChainTooShort { stage: StageName::FrontEnd.to_string(), missing_bits: log2_whole };
-        best.map(|(_, input)| input).ok_or(short.into())
+        let unit = (log2_whole - params.log2_q(self.level)).exp2();
+        let added = (rounding(params, spec) + self.switching(params, formula, spec)) * unit;
+        // Digits could fill the room; two fifths of it are for the ciphertext's own noise.
+        let share = if self.digits == Digits::WHOLE { 1.0 } else { 0.6 };
+        let room = DecryptionFormula::BEFORE - added;
+        let arrival = (self.level..=params.top_level()).find(|&arrival| floor(params, formula, arrival) <= room)?;
+        // C_m·(‖ε‖/t)·S/Q ≤ room.
+        let needed_bits = log2_whole - t.log2() - 1.0 - room.log2();
+        (added < share * DecryptionFormula::BEFORE).then_some(Self { needed_bits, arrival, ..self })
     }
 
     /// What no coefficient of the switch to the ephemeral key exceeds: (digit·e)/P, and the
-    /// rounding of the division by P.
+    /// rounding of the division by P; `Σ_k digit_k·e_k` where there is no P.
     fn switching(&self, params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> f64 {
         let shape = params.shape();
-        // A digit is below level·Q_in, its multiples by X^k below 2^{odd axes} times that; e has
-        // one independent coordinate for each X^k, k < m.
-        let log2_digit = (self.level as f64).log2() + params.log2_q(self.level) + f64::from(odd_axes(shape));
+        let error = params.sigma() * (shape.m() as f64).sqrt();
+        // Multiples by X^k are below 2^{odd axes} times a digit; e has one independent coordinate
+        // for each X^k, k < m.
+        let multiples = f64::from(odd_axes(shape)).exp2();
+        if self.digits != Digits::WHOLE {
+            // Errors of different digits are independent.
+            return tail(params, spec)
+                * error
+                * multiples
+                * self.digits.most as f64
+                * (self.digits.count as f64).sqrt();
+        }
+        // A digit is below level·Q_in.
+        let log2_digit = (self.level as f64).log2() + params.log2_q(self.level);
         let special: f64 = params.special_primes()[..self.special].iter().map(|q| (q.value() as f64).log2()).sum();
-        let product = params.sigma() * (shape.m() as f64).sqrt() * (log2_digit - special).exp2();
+        let product = error * multiples * (log2_digit - special).exp2();
         tail(params, spec) * (product + ((1.0 + formula.row_square) / 12.0).sqrt())
     }
 
@@ -85,6 +161,16 @@ impl InputModulus {
     /// The level and the number of special primes.
     pub fn shape(&self) -> [usize; 2] {
         [self.level, self.special]
+    }
+
+    /// The number of pairs that the switching key consists of.
+    pub fn pairs(&self) -> usize {
+        self.digits.count
+    }
+
+    /// The base of digits; 1 where there is one digit by special primes.
+    pub fn base(&self) -> u64 {
+        self.digits.base() as u64
     }
 
     /// The basis of Q_in·P_in.
@@ -215,11 +301,12 @@ impl EncryptedSecret {
 }
 
 /// A key that switches from the main secret to the ephemeral one, at the input modulus alone:
-/// (−a·s̃ + e + P·s, a) modulo Q_in·P.
+/// (−a·s̃ + e + P·s, a) modulo Q_in·P, or (−a·s̃ + e + B^k·s, a) modulo Q_in for each digit of base
+/// B.
 #[derive(Debug, Clone)]
 pub(super) struct EncapsulationKey {
     input: InputModulus,
-    pub pair: SeededPair,
+    pub pairs: Vec<SeededPair>,
 }
 
 impl EncapsulationKey {
@@ -230,28 +317,143 @@ impl EncapsulationKey {
         rng: &mut impl RngCore,
     ) -> Self {
         let context = secret.context();
-        let special = input.special_basis(context);
-        let scale = |q: Modulus| product_of(context, &special, q);
-        let both = [&target.0, secret.expose_coefficients()];
-        let pair = SeededPair::generate(context, &input.wide_basis(context), both, scale, rng);
-        Self { input: input.clone(), pair }
+        let (special, wide) = (input.special_basis(context), input.wide_basis(context));
+        let both = [&target.0[..], secret.expose_coefficients()];
+        let pair = |place: usize| {
+            let power = |q: Modulus| (0..place).fold(1, |power, _| q.mul(power, q.reduce(input.base())));
+            let scale = |q: Modulus| q.mul(product_of(context, &special, q), power(q));
+            SeededPair::generate(context, &wide, both, scale, rng)
+        };
+        Self { pairs: (0..input.pairs()).map(pair).collect(), input: input.clone() }
     }
 
-    /// As [`SeededPair::from_parts`].
-    pub fn from_parts(context: &Context, input: &InputModulus, seed: [u8; 32], b: Poly<Eval>) -> Option<Self> {
-        let pair = SeededPair::from_parts(context, &input.wide_basis(context), seed, b)?;
-        Some(Self { input: input.clone(), pair })
+    /// As [`SeededPair::from_parts`], of every pair.
+    pub fn from_parts(context: &Context, input: &InputModulus, parts: Vec<([u8; 32], Poly<Eval>)>) -> Option<Self> {
+        let wide = input.wide_basis(context);
+        let pair = |(seed, b)| SeededPair::from_parts(context, &wide, seed, b);
+        let pairs: Vec<SeededPair> = parts.into_iter().map(pair).collect::<Option<_>>()?;
+        (pairs.len() == input.pairs()).then(|| Self { input: input.clone(), pairs })
     }
 
     /// Switches a pair at the input level, in BFV form.
     pub fn switch(&self, context: &Arc<Context>, parts: &[Poly<Eval>]) -> [Poly<Eval>; 2] {
+        let [mut first, second] = if self.input.digits == Digits::WHOLE {
+            self.by_special(context, &parts[1])
+        } else {
+            self.by_digits(&parts[1])
+        };
+        first.add_assign(&parts[0]);
+        [first, second]
+    }
+
+    fn by_special(&self, context: &Arc<Context>, x: &Poly<Eval>) -> [Poly<Eval>; 2] {
         let special = self.input.special_basis(context);
         let keep = context.basis(self.input.level);
         let wide = keep.union(&special);
-        let digit = Gadget::balanced(self.input.level, 1).decompose(&parts[1], &special, 1);
+        let digit = Gadget::balanced(self.input.level, 1).decompose(x, &special, 1);
         let half = |key: &Poly<Eval>| Poly::dot(context.ring(), &wide, &[(&digit[0], key)]).divide_rounded(&keep, 1);
-        let [mut first, second] = self.pair.pair().map(half);
-        first.add_assign(&parts[0]);
-        [first, second]
+        self.pairs[0].pair().map(half)
+    }
+
+    /// Cost: a transform for each digit and prime of Q_in.
+    fn by_digits(&self, x: &Poly<Eval>) -> [Poly<Eval>; 2] {
+        let (ring, basis) = (x.ring(), x.basis());
+        let centred = IntegerLift::new(ring, basis).centred(&x.clone().into_coeff());
+        let centred: Vec<i128> = centred.iter().map(|x| i128::try_from(x).expect("Q_in is far below 2^127")).collect();
+        let digits = self.input.digits.cut(&centred);
+        let digits: Vec<Poly<Eval>> =
+            digits.par_iter().map(|digit| Poly::from_signed(ring, basis, digit).into_eval()).collect();
+        [0, 1].map(|half| {
+            let terms: Vec<_> = digits.iter().zip(&self.pairs).map(|(digit, key)| (digit, key.pair()[half])).collect();
+            Poly::dot(ring, basis, &terms)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+    use windlass_rlwe::{Assurance, RlweSpec};
+
+    fn params(m: u64, q_prime_bits: Vec<u32>) -> RlweParams {
+        let spec = RlweSpec {
+            m,
+            special_prime_bits: vec![50; 4],
+            digits: 3,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+            q_prime_bits,
+        };
+        RlweParams::new(&spec).unwrap()
+    }
+
+    /// What the switch to the ephemeral key adds to a coefficient, by both keys, against its bound.
+    #[test]
+    fn what_a_switch_adds_stays_below_its_bound() {
+        let mut narrow = vec![50; 10];
+        narrow[..2].fill(30);
+        for (m, (p, r), chain, weight) in
+            [(105, (2, 1), vec![50; 10], 6), (256, (257, 1), vec![50; 10], 8), (128, (8191, 1), narrow, 8)]
+        {
+            let params = params(m, chain);
+            let mut sizes = Vec::new();
+            for encapsulation in [Encapsulation::SpecialPrimes, Encapsulation::Digits] {
+                let spec = BootstrapSpec { encapsulation, ephemeral_weight: weight, ..BootstrapSpec::default() };
+                let formula = DecryptionFormula::new(params.shape(), (p, r), &spec).unwrap();
+                let input = InputModulus::choose(&params, &formula, &spec).unwrap();
+                sizes.push(input.log2_modulus(&params));
+                assert_eq!(input.pairs() > 1, encapsulation == Encapsulation::Digits);
+                let mut rng = ChaCha20Rng::seed_from_u64(m);
+                let context = Context::new(params.clone()).unwrap();
+                let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+                let ephemeral = EphemeralSecret::generate(params.shape(), &spec, &formula, &mut rng).unwrap();
+                let key = EncapsulationKey::generate(&secret, &ephemeral, &input, &mut rng);
+                let (ring, basis) = (context.ring(), context.basis(input.level));
+                let mut worst = 0.0f64;
+                for seed in 0..8 {
+                    let parts = [1, 2].map(|place| sample::uniform(ring, &basis, &[seed; 32], place));
+                    let under = |secret: &[i64]| Poly::from_signed(ring, &basis, secret).into_eval();
+                    let phase = |[c0, c1]: [&Poly<Eval>; 2], secret: &[i64]| c0.plus(&c1.mul(&under(secret)));
+                    let before = phase([&parts[0], &parts[1]], secret.expose_coefficients());
+                    let [c0, c1] = key.switch(&context, &parts);
+                    let added = phase([&c0, &c1], &ephemeral.0).minus(&before).into_coeff();
+                    let added = IntegerLift::new(ring, &basis).centred(&added);
+                    worst = added
+                        .iter()
+                        .map(|x| (i64::try_from(x).expect("it is small") as f64).abs())
+                        .fold(worst, f64::max);
+                }
+                let bound = input.switching(&params, &formula, &spec);
+                assert!(worst > 0.0 && worst < bound && bound < 200.0 * worst, "m = {m}: {worst} of {bound}");
+                // And the bound leaves room in the digits that are removed.
+                let unit = (formula.log2_switched() - params.log2_q(input.level)).exp2();
+                assert!((bound + rounding(&params, &spec)) * unit < DecryptionFormula::BEFORE);
+            }
+            // The special primes are what is saved.
+            assert!(sizes[1] < 61.0 && sizes[0] > sizes[1] + 35.0, "m = {m}: {sizes:?}");
+        }
+    }
+
+    #[test]
+    fn digits_add_up_and_stay_within_their_bound() {
+        for (most, log2_q) in [(1, 50.0), (5, 46.0), (12, 60.0), (600, 60.0), (1 << 20, 100.0)] {
+            let digits = Digits::of(most, log2_q);
+            let half = (log2_q - 1.0).exp2() as i128;
+            let values: Vec<i128> =
+                [0, 1, -1, half - 1, 1 - half].into_iter().chain((0..99).map(|k| half / 100 * k - half / 3)).collect();
+            let cut = digits.cut(&values);
+            assert_eq!(cut.len(), digits.count);
+            for (place, &x) in values.iter().enumerate() {
+                let sum = cut
+                    .iter()
+                    .rev()
+                    .fold(0i128, |sum, digit| sum * i128::from(digits.base()) + i128::from(digit[place]));
+                assert_eq!(sum, x, "base {}", digits.base());
+                assert!(cut.iter().all(|digit| digit[place].abs() <= most));
+            }
+        }
     }
 }

@@ -46,7 +46,8 @@ impl BootstrapPlan {
             evaluation_memory += digits * 2 * 8 * ((level + special.len()) * n) as u64;
         }
         let [input, own] = self.input().shape();
-        let encapsulation = SEED + packed(&params.q_primes()[..input]) + packed(&special[..own]);
+        let pair = SEED + packed(&params.q_primes()[..input]) + packed(&special[..own]);
+        let encapsulation = self.input().pairs() as u64 * pair;
         let whole = packed(params.q_primes());
         let file = |payload: u64| payload + OVERHEAD as u64;
         KeyBytes {

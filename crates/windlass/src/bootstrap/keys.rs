@@ -29,8 +29,9 @@ pub struct BootstrapKeys {
 struct Purpose {
     /// p^e.
     modulus: u64,
-    /// Primes of Q_in and of P_in.
+    /// Primes of Q_in and of P_in, and the base of digits.
     input: [usize; 2],
+    base: u64,
     /// Non-zero coefficients of the ephemeral secret, and the limit of its rows.
     weight: u32,
     row_square: f64,
@@ -41,6 +42,7 @@ impl Purpose {
         Self {
             modulus: plan.working_ring().modulus().value(),
             input: plan.input().shape(),
+            base: plan.input().base(),
             weight: plan.spec().ephemeral_weight,
             row_square: plan.formula().row_square,
         }
@@ -70,9 +72,9 @@ impl BootstrapKeys {
         Ok(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan), id: secret.key_id() })
     }
 
-    /// The seed of the uniform half of the encapsulation key, and its other half.
-    pub(crate) fn encapsulation_parts(&self) -> (&[u8; 32], &Poly<Eval>) {
-        self.encapsulation.pair.parts()
+    /// The seed of the uniform half of each pair of the encapsulation key, and its other half.
+    pub(crate) fn encapsulation_parts(&self) -> impl Iterator<Item = (&[u8; 32], &Poly<Eval>)> {
+        self.encapsulation.pairs.iter().map(SeededPair::parts)
     }
 
     /// The seed of the uniform half of the encrypted ephemeral secret, and its other half.
@@ -86,10 +88,10 @@ impl BootstrapKeys {
         plan: &BootstrapPlan,
         (context, id): (&Arc<Context>, KeyId),
         scheme: Scheme,
-        (encapsulation_seed, b): ([u8; 32], Poly<Eval>),
+        encapsulation: Vec<([u8; 32], Poly<Eval>)>,
         (encrypted_seed, encrypted): ([u8; 32], Poly<Eval>),
     ) -> Option<Self> {
-        let encapsulation = EncapsulationKey::from_parts(context, plan.input(), encapsulation_seed, b)?;
+        let encapsulation = EncapsulationKey::from_parts(context, plan.input(), encapsulation)?;
         let encrypted_secret = EncryptedSecret::from_parts(context, encrypted_seed, encrypted)?;
         Some(Self { encapsulation, encrypted_secret, scheme, purpose: Purpose::of(plan), id })
     }
@@ -108,7 +110,7 @@ impl BootstrapKeys {
 
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.encapsulation.pair.bytes() + self.encrypted_secret.bytes()
+        self.encapsulation.pairs.iter().map(SeededPair::bytes).sum::<usize>() + self.encrypted_secret.bytes()
     }
 }
 

@@ -48,8 +48,12 @@ impl Pipeline {
                 format!("{}^{digits} + 1, {} digits cleared", formula.prime, formula.cleared)
             }
         };
+        let digits = match self.input.pairs() {
+            1 => String::new(),
+            count => format!(" in {count} digits of base {}", self.input.base()),
+        };
         format!(
-            "switch to the ephemeral key (weight {}) at {:.0} bits, to modulus {modulus}, times the encrypted key",
+            "switch to the ephemeral key (weight {}) at {:.0} bits{digits}, to modulus {modulus}, times the encrypted key",
             self.spec.ephemeral_weight,
             self.params.log2_q(self.input.level),
         )

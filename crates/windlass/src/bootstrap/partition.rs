@@ -7,6 +7,7 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::maps::{self, Fixed, SlotTransform};
+use super::published;
 use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Order, Partition, Unpacking};
 use crate::circuits::CostModel;
 use crate::error::Result;
@@ -41,6 +42,13 @@ impl Merging {
         if split {
             choices.retain(|transform| transform.allows_monomials());
         }
+        if spec.partition == Partition::Paper && choices.len() > 1 {
+            let ring = (params.m(), slots.prime());
+            choices.retain(|transform| published::has(ring, transform.name(), way.is_some()));
+            if choices.is_empty() {
+                choices = spec.transform.choices(params.m(), slots.prime())?;
+            }
+        }
         let single = choices.len() == 1;
         let merged = choices.into_iter().map(|transform| Self::of(params, slots, spec, (transform, way), single));
         let merged = merged.collect::<Result<Vec<(f64, Self)>>>()?;
@@ -66,13 +74,18 @@ impl Merging {
             _ => 3,
         };
         let default = || default_partition(count, groups);
-        if single && spec.partition == Partition::Standard {
-            let ends = |given: &Option<Vec<usize>>| given.clone().unwrap_or_else(default);
-            return Ok((
-                0.0,
-                Self { transform, to_coefficients: ends(&spec.to_coefficients), to_slots: ends(&spec.to_slots) },
-            ));
+        let known = match spec.partition {
+            Partition::Standard => Some([default(), default()]),
+            Partition::Single => Some([default_partition(count, 1), default_partition(count, 1)]),
+            Partition::Paper => Some(published::partition((m, p), transform.name(), way.is_some(), count)?),
+            Partition::LeastTime | Partition::MostCapacity => None,
+        };
+        if let (true, Some([forth, back])) = (single, &known) {
+            let ends = |given: &Option<Vec<usize>>, known: &Vec<usize>| given.clone().unwrap_or_else(|| known.clone());
+            let (to_coefficients, to_slots) = (ends(&spec.to_coefficients, forth), ends(&spec.to_slots, back));
+            return Ok((0.0, Self { transform, to_coefficients, to_slots }));
         }
+        let [known_forth, known_back] = known.map_or([None, None], |ends| ends.map(Some));
         let thin = matches!(unpacking, None | Some(Unpacking::Monomials));
         let fixed = if thin { maps::fixed(slots, transform) } else { None };
         let (supports, inner) = if packed {
@@ -81,21 +94,21 @@ impl Merging {
             (maps::thin_supports(slots, transform)?, BTreeSet::new())
         };
         let forth_level = to_coefficients_level(params, way.map(|way| way.1));
-        let best = |given: &Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
+        let best = |given: Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
             let constant_bytes = (8 * (level + params.special_primes().len()) * params.n()) as f64;
             let stages = Stages { supports, m, fixed: fixed.as_ref(), cost: cost_at(params, level), constant_bytes };
-            let ends = match (given, spec.partition) {
-                (Some(ends), _) => ends.clone(),
+            let ends = match given {
+                Some(ends) => ends,
                 // Composite m: the stages of packed maps are fewer.
-                _ if supports.len() != count => default(),
-                (None, Partition::Standard) => default(),
-                (None, partition) => stages.best(partition),
+                None if supports.len() != count => default(),
+                None => stages.best(spec.partition),
             };
             let inside = if inner.is_empty() { 0.0 } else { stages.price(inner.len()) };
             (inside + stages.price_of(&ends), ends)
         };
-        let (forth_price, to_coefficients) = best(&spec.to_coefficients, &supports[0], forth_level);
-        let (back_price, to_slots) = best(&spec.to_slots, &supports[1], params.top_level());
+        let (forth_price, to_coefficients) =
+            best(spec.to_coefficients.clone().or(known_forth), &supports[0], forth_level);
+        let (back_price, to_slots) = best(spec.to_slots.clone().or(known_back), &supports[1], params.top_level());
         Ok((forth_price + back_price, Self { transform, to_coefficients, to_slots }))
     }
 }
@@ -120,6 +133,12 @@ pub(super) fn baby_giant(cost: &CostModel, count: usize, babies: usize) -> f64 {
         + giants as f64 * cost.extended_automorphism
         + count as f64 * cost.multiply_constant
         + cost.mod_down
+}
+
+/// One map of `size` automorphisms by baby and giant steps, the best of powers of two.
+pub(super) fn price_of_one(cost: &CostModel, size: usize) -> f64 {
+    let babies = std::iter::successors(Some(1), |b| Some(2 * b)).take_while(|&b| b <= 2 * size);
+    babies.map(|babies| baby_giant(cost, size, babies)).fold(f64::INFINITY, f64::min)
 }
 
 /// `count` stages merged into `groups` of sizes that differ by at most one.
@@ -234,10 +253,8 @@ impl Stages<'_> {
         if from == self.supports.len() { price } else { f64::INFINITY }
     }
 
-    /// One map of `size` automorphisms by baby and giant steps, the best of powers of two.
     fn price(&self, size: usize) -> f64 {
-        let babies = std::iter::successors(Some(1), |b| Some(2 * b)).take_while(|&b| b <= 2 * size);
-        babies.map(|babies| baby_giant(&self.cost, size, babies)).fold(f64::INFINITY, f64::min)
+        price_of_one(&self.cost, size)
     }
 }
 

@@ -4,7 +4,7 @@ use windlass_ring::kernels::Modulus;
 use windlass_rlwe::{Assurance, RlweSpec};
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
+use super::spec::{BootstrapSpec, DecryptionFormula, Encapsulation, Mode};
 use crate::error::{Error, Result};
 use crate::names::unknown;
 use crate::params::{Params, ephemeral_weight as preset_weight, preset_names};
@@ -74,7 +74,11 @@ impl BootstrapPreset {
             None if is_file => PLANNED_WEIGHT,
             None => paper_weight(name, &params)?,
         };
-        Ok(Self { params, spec: BootstrapSpec { mode, ephemeral_weight, ..BootstrapSpec::default() } })
+        // As published: 130 bits and more for the ephemeral key.
+        let narrow = name.starts_with("paper_ma24");
+        let encapsulation = if narrow { Encapsulation::Digits } else { Encapsulation::SpecialPrimes };
+        let spec = BootstrapSpec { mode, ephemeral_weight, encapsulation, ..BootstrapSpec::default() };
+        Ok(Self { params, spec })
     }
 }
 
@@ -135,6 +139,7 @@ mod tests {
             let size = input.log2_modulus(preset.params.rlwe());
             let bits = security::indicative_security_bits(preset.params.rlwe().n(), size, ephemeral).bits;
             assert!(!secure || bits >= 128.0, "{name}: {bits}");
+            assert!(!name.starts_with("paper_ma24") || bits >= 130.0, "{name}: {bits} bits at {size}");
             let accepted = safety::check(preset.params.rlwe(), &input, &preset.spec);
             assert!(accepted.is_ok(), "{name}: {accepted:?}");
             assert_eq!(*preset.params.rlwe().assurance() == Assurance::Secure, secure, "{name}");

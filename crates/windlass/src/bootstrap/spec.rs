@@ -127,14 +127,39 @@ pub enum Partition {
     /// The fewest merged stages whose constants fit into 4 GiB, of these the least time: each costs
     /// log2 of p^e and some bits of capacity.
     MostCapacity,
+    /// The published one: Table 3 of Ma et al. 2024, for the three sets of that paper.
+    Paper,
+    /// All stages in one map each way: no factorisation, what Tables 4 and 5 of that paper have as
+    /// their baseline. For small rings; [`super::BootstrapPlan::unfactored`] says what it would take
+    /// of large ones.
+    Single,
 }
 
 by_name!(Partition, "partition", {
     "standard" => Partition::Standard,
     "least-time" => Partition::LeastTime,
     "most-capacity" => Partition::MostCapacity,
+    "paper" => Partition::Paper,
+    "single" => Partition::Single,
     // An older name.
     "three" => Partition::Standard,
+});
+
+/// How a ciphertext is switched to the ephemeral key, in whose small modulus all its security lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum Encapsulation {
+    /// In one digit, by special primes: a key modulo Q_in·P'.
+    #[default]
+    SpecialPrimes,
+    /// In digits of a small base, without special primes: a key modulo Q_in alone. The smaller
+    /// modulus gives the ephemeral key more security; it takes one transform for each digit, and
+    /// up to three fifths of the room for noise before digits are removed: 1.3 bits of capacity.
+    Digits,
+}
+
+by_name!(Encapsulation, "encapsulation", {
+    "special-primes" => Encapsulation::SpecialPrimes,
+    "digits" => Encapsulation::Digits,
 });
 
 /// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to
@@ -166,6 +191,8 @@ pub struct BootstrapSpec {
     /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024),
     /// from 1 to n; under secure parameters with 128 bits at least.
     pub ephemeral_weight: u32,
+    /// How ciphertexts come under the ephemeral secret.
+    pub encapsulation: Encapsulation,
     /// −log2 of the probability that the bound on the noise of the front end fails: finite and
     /// above 0.
     pub failure_bits: f64,
@@ -184,6 +211,7 @@ impl Default for BootstrapSpec {
             to_slots: None,
             to_coefficients: None,
             ephemeral_weight: 32,
+            encapsulation: Encapsulation::SpecialPrimes,
             failure_bits: 128.0,
         }
     }
@@ -302,7 +330,8 @@ mod tests {
         check::<FrontEnd>(&["prime-power", "near-prime-power"]);
         check::<Unpacking>(&["automatic", "constants", "monomials", "monomials-in-slots"]);
         check::<Order>(&["automatic", "to-coefficients-first", "to-coefficients-last"]);
-        check::<Partition>(&["standard", "least-time", "most-capacity"]);
+        check::<Encapsulation>(&["special-primes", "digits"]);
+        check::<Partition>(&["standard", "least-time", "most-capacity", "paper", "single"]);
         assert_eq!("three".parse::<Partition>().unwrap().to_string(), "standard");
     }
 

@@ -38,6 +38,10 @@ impl BootstrapContext {
         hash.update((level as u64).to_le_bytes());
         hash.update((special as u64).to_le_bytes());
         hash.update(plan.spec().ephemeral_weight.to_le_bytes());
+        if plan.input().pairs() > 1 {
+            hash.update(b"digits");
+            hash.update(plan.input().base().to_le_bytes());
+        }
         hash.update(plan.formula().row_square.to_bits().to_le_bytes());
         Self { message, plan: Arc::clone(plan), hash: hash.finalize().into() }
     }
@@ -76,32 +80,34 @@ impl Wire<BootstrapContext> for BootstrapKeys {
         Some(BootstrapKeys::key_id(self))
     }
 
-    /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in. Then the encrypted
-    /// ephemeral secret, its seed and its b over Q·P.
+    /// The encapsulation key: the seed of a (32 bytes), b over Q_in·P_in; over Q_in for each digit,
+    /// where it has digits. Then the encrypted ephemeral secret, its seed and its b over Q·P.
     fn encode(&self, _: &BootstrapContext, out: &mut FieldWriter) {
-        let (seed, b) = self.encapsulation_parts();
-        out.bytes(seed);
-        write_poly(out, b);
-        let (seed, b) = self.encrypted_parts();
-        out.bytes(seed);
-        write_poly(out, b);
+        for (seed, b) in self.encapsulation_parts().chain([self.encrypted_parts()]) {
+            out.bytes(seed);
+            write_poly(out, b);
+        }
     }
 
     fn decode(context: &BootstrapContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
-        let seed = fields.array("seed of the encapsulation key")?;
         let basis = context.plan.input().wide_basis(context.rlwe());
-        let b = read_poly(context.rlwe(), &basis, &mut fields, "encapsulation key")?;
+        let mut pair = |_| {
+            let seed = fields.array("seed of the encapsulation key")?;
+            Ok((seed, read_poly(context.rlwe(), &basis, &mut fields, "encapsulation key")?))
+        };
+        let encapsulation = (0..context.plan.input().pairs()).map(&mut pair).collect::<Result<Vec<_>>>()?;
         let encrypted_seed = fields.array("seed of the encrypted ephemeral secret")?;
         let encrypted = read_poly(context.rlwe(), &context.whole(), &mut fields, "encrypted ephemeral secret")?;
         fields.finish("bootstrapping keys")?;
         let scheme = context.message.scheme();
-        let keys =
-            Self::from_parts(&context.plan, (context.rlwe(), key), scheme, (seed, b), (encrypted_seed, encrypted));
+        let encrypted = (encrypted_seed, encrypted);
+        let keys = Self::from_parts(&context.plan, (context.rlwe(), key), scheme, encapsulation, encrypted);
         Ok(keys.ok_or(WireError::Malformed { what: "bootstrapping keys" })?)
     }
 
     fn limit(context: &BootstrapContext) -> u64 {
-        let basis = context.plan.input().wide_basis(context.rlwe());
-        64 + [basis, context.whole()].iter().map(|basis| poly_len(context.rlwe(), basis) as u64).sum::<u64>()
+        let input = context.plan.input();
+        let pair = |basis: &Basis| 32 + poly_len(context.rlwe(), basis) as u64;
+        input.pairs() as u64 * pair(&input.wide_basis(context.rlwe())) + pair(&context.whole())
     }
 }

@@ -17,8 +17,8 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::bootstrap::{
-    BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, FrontEnd, Mode,
-    Partition, Progress, Refresh, Transform,
+    BootstrapError, BootstrapKeys, BootstrapPlan, BootstrapSpec, Bootstrapper, ClearBootstrapper, Encapsulation,
+    FrontEnd, Mode, Partition, Progress, Refresh, Transform,
 };
 use windlass::rlwe::{EvaluationKeys, RlweParams, RlweSpec};
 use windlass::schemes::clear::Clear;
@@ -132,6 +132,34 @@ fn an_input_modulus_of_two_small_primes() {
     primes[..2].fill(25);
     let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
     with_parameters(chain(128, primes), (193, 1), spec);
+}
+
+/// The switch to the ephemeral key in digits, without special primes: the bounds hold, the key has a
+/// smaller modulus, and what a ciphertext needs grows by two bits at most.
+#[test]
+fn an_ephemeral_key_without_special_primes() {
+    let mut narrow = vec![50; 16];
+    narrow[..2].fill(30);
+    let rings = [(params(105, 14), (2, 1)), (params(128, 14), (193, 1)), (chain(64, narrow), (7, 1))];
+    for (mode, (rlwe, modulus)) in
+        [Mode::Thin, Mode::Packed].iter().flat_map(|mode| rings.iter().map(move |r| (*mode, r)))
+    {
+        let spec =
+            |encapsulation| BootstrapSpec { mode, encapsulation, ephemeral_weight: 6, ..BootstrapSpec::default() };
+        let plan = |encapsulation| plan(rlwe.clone(), *modulus, spec(encapsulation)).unwrap();
+        let [special, digits] = [Encapsulation::SpecialPrimes, Encapsulation::Digits].map(plan);
+        assert!(digits.explain().contains("digits of base"), "{}", digits.explain());
+        assert!(digits.ephemeral_security_bits() > special.ephemeral_security_bits(), "{}", digits.explain());
+        assert!(digits.least_input_bits() <= special.least_input_bits() + 2.0, "{}", digits.explain());
+        with_parameters(rlwe.clone(), *modulus, spec(Encapsulation::Digits));
+    }
+    let near = BootstrapSpec {
+        front_end: FrontEnd::NearPrimePower,
+        encapsulation: Encapsulation::Digits,
+        ephemeral_weight: 6,
+        ..BootstrapSpec::default()
+    };
+    with_parameters(params(64, 16), (7, 1), near);
 }
 
 fn on_ciphertexts(sets: &[(u64, u64, u32, usize, u32)], mode: Mode, front_end: FrontEnd) {

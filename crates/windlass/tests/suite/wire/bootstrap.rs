@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::bootstrap::{BootstrapKeys, BootstrapSpec, Mode};
+use windlass::bootstrap::{BootstrapKeys, BootstrapSpec, Encapsulation, Mode};
 use windlass::rlwe::{Assurance, EvaluationKeys, RlweSpec, SecretKey};
 use windlass::schemes::Scheme;
 use windlass::wire::{BootstrapContext, Kind, Wire, WireError, open, seal, to_payload};
@@ -12,10 +12,14 @@ use crate::fixture::chain;
 use crate::wire::common::{any_key, decode, golden, label, reject_damage, through_bytes};
 
 fn context(weight: u32, mode: Mode, scheme: Scheme) -> Context {
+    let way = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
+    context_of(way, scheme)
+}
+
+fn context_of(way: BootstrapSpec, scheme: Scheme) -> Context {
     let assurance = Assurance::Insecure { name: "insecure_wire_test".into() };
     let spec = RlweSpec { assurance, ..chain(45, &[50; 14], &[50; 5]) };
     let params = Params::new("insecure_wire_test", scheme, (2, 1), None, spec).unwrap();
-    let way = BootstrapSpec { mode, ephemeral_weight: weight, ..BootstrapSpec::default() };
     Context::for_bootstrapping(params, way).unwrap()
 }
 
@@ -51,6 +55,23 @@ fn keys_come_back_and_work() {
         let (client, keys) = keys(&context);
         check(&context, &client, through_bytes(&files(&context), &keys));
     }
+}
+
+/// A switching key of many pairs: the file is as long as the plan says, and no other plan reads it.
+#[test]
+fn keys_in_digits_come_back_and_work() {
+    let way = |encapsulation| BootstrapSpec { encapsulation, ephemeral_weight: 4, ..BootstrapSpec::default() };
+    let context = context_of(way(Encapsulation::Digits), Scheme::Bgv);
+    let (client, keys) = keys(&context);
+    let (files, payload) = (files(&context), to_payload(&files(&context), &keys));
+    assert!(payload.len() as u64 <= <BootstrapKeys as Wire<_>>::limit(&files));
+    let sealed = seal(&label(Kind::BootstrapKeys, &files), &payload);
+    assert_eq!(sealed.len() as u64, context.bootstrapping().unwrap().key_bytes().bootstrap);
+    check(&context, &client, through_bytes(&files, &keys));
+    let other = context_of(way(Encapsulation::SpecialPrimes), Scheme::Bgv);
+    let other = BootstrapContext::new(&other.bootstrapping().unwrap(), other.files().context(), Scheme::Bgv);
+    let got = open(&sealed, &any_key(Kind::BootstrapKeys, &other));
+    assert!(matches!(got, Err(WireError::OtherContext { .. })), "{got:?}");
 }
 
 /// Evaluation keys are mapped, bootstrapping keys packed: refreshes are the same, bit by bit.
