@@ -124,22 +124,13 @@ impl Forecast {
     }
 
     /// A sum at the level of one of its values, the others added before they are switched.
-    fn sum_beside(
-        &self,
-        (shared, head): (usize, &Expected),
-        terms: &[(usize, Expected, i64)],
-        factor: Option<u64>,
-    ) -> Expected {
+    fn sum_beside(&self, (shared, head): (usize, &Expected), terms: &[(usize, Expected, i64)]) -> Expected {
         let (level, t) = (head.level, self.modulus(head.exponent));
         let (own, others): (Vec<_>, Vec<_>) = terms.iter().partition(|(k, ..)| *k == shared);
         let own = own.first().map_or(0, |(_, _, weight)| *weight);
         let summands: Vec<(Summand, i64)> = others.iter().map(|(_, x, c)| (self.summand(x, level), *c)).collect();
         let of_head = Summand { factor: head.factor, noise: head.noise };
-        let none = own == 0 && others.is_empty();
-        if none {
-            return Expected { noise: Bound::ZERO, ..*head };
-        }
-        let (factor, own, weights) = weights_beside(t, (of_head, own), &summands, factor);
+        let (factor, own, weights) = weights_beside(t, (of_head, own), &summands, None);
         let top = others.iter().map(|(_, x, _)| x.level).max().unwrap_or(level);
         let raised = |((_, x, _), k): (&(usize, Expected, i64), &i64)| {
             let bits = self.params.log2_q(top) - self.params.log2_q(x.level);
@@ -327,11 +318,27 @@ impl Evaluator for Forecast {
         let level = (1..=top).find(|&level| at(level) >= best - 0.5).expect("the best is among them");
 
         let head = self.switch(&self.reduce_exponent(values[shared], exponent)?, level);
-        let [a, b] = [&left, &right].map(|terms| self.sum_beside((shared, &head), terms, None));
+        let [a, b] = [&left, &right].map(|terms| self.sum_beside((shared, &head), terms));
         let factor = arith::mul_mod(a.factor, b.factor, self.modulus(exponent));
-        let on_top = self.sum_beside((shared, &head), &rest, Some(factor));
-        let noise = a.noise * b.noise + on_top.noise + self.model(exponent).key_switch(level);
-        let sum = Expected { level, exponent, factor, noise };
+        let (own, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|(k, ..)| *k == shared);
+        let own = own.first().map_or(0, |(_, _, weight)| *weight);
+        let summands: Vec<(Summand, i64)> = others.iter().map(|(_, x, c)| (self.summand(x, level), *c)).collect();
+        let (t, of_head) = (self.modulus(exponent), Summand { factor: head.factor, noise: head.noise });
+        let (_, own, weights) = weights_beside(t, (of_head, own), &summands, Some(factor));
+        let own = head.noise * Bound::of(own.unsigned_abs() as f64);
+        let noise = a.noise * b.noise + own + self.model(exponent).key_switch(level);
+
+        // What comes on top is not brought down: the product is raised to it.
+        let whole = Expected { level, exponent, factor, noise };
+        let raised = others.iter().map(|(_, x, _)| x).zip(weights).chain([(&whole, 1)]);
+        let raised: Vec<(&Expected, i64)> = raised.filter(|(_, weight)| *weight != 0).collect();
+        let top = raised.iter().map(|(x, _)| x.level).max().unwrap_or(level);
+        let noise = raised.iter().map(|(x, weight)| {
+            let bits = self.params.log2_q(top) - self.params.log2_q(x.level);
+            x.noise * Bound::of(weight.unsigned_abs() as f64) * Bound::from_bits(bits)
+        });
+        let factor = arith::mul_mod(factor, self.dropped(top, level, t), t);
+        let sum = Expected { level: top, exponent, factor, noise: noise.sum() };
         (0..product.divisions).try_fold(sum, |sum, _| self.divide_by_p(&sum))
     }
 

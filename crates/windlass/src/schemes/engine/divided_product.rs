@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use windlass_ring::kernels::arith;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, check_same_keys};
 
@@ -32,8 +33,9 @@ impl Engine {
     /// `(Σ a_k·y_k · Σ b_k·y_k + Σ c_k·y_k)/p^divisions` with one relinearisation.
     ///
     /// The last value of the first sum is brought to the level of the product once for all sums.
-    /// The others are raised to the highest of their levels, which costs no noise, added there and
-    /// brought down once for each sum.
+    /// Other values of a factor are raised to the highest of their levels, which costs no noise,
+    /// added there and brought down together. What comes on top is not brought down at all: the
+    /// product is raised to it, and whatever takes the sum next brings it down once.
     fn divided_at_once(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
         let sums = [&product.factors[0], &product.factors[1], &product.rest];
         let terms = sums.map(|weights| terms(values, weights));
@@ -56,20 +58,31 @@ impl Engine {
             false => Cow::Owned(self.switched(&self.reduce_exponent(head.ct, exponent)?, level).into_owned()),
         };
         let shared = left.last().expect("it is not empty").ct;
-        let at = Meeting { head: &head, shared, level, exponent };
-        let left = self.sum_at(&at, &left, None)?;
-        let right = self.sum_at(&at, &right, None)?;
+        let at = Meeting { head: &head, shared, level, exponent, t: self.modulus(exponent) };
+        let left = self.sum_at(&at, &left);
+        let right = self.sum_at(&at, &right);
 
-        let mut sum = self.tensor(&left, &right);
-        if !rest.is_empty() {
-            let rest = self.sum_at(&at, &rest, Some(sum.factor))?;
-            sum.parts.iter_mut().zip(&rest.parts).for_each(|(x, y)| x.add_assign(y));
-            sum.noise = sum.noise + rest.noise;
-            sum.content = sum.content.max(rest.content);
+        let mut whole = self.tensor(&left, &right);
+        let (own, others) = at.split(&rest);
+        let summands: Vec<(Summand, i64)> = others.iter().map(|term| self.weighed(&at, term)).collect();
+        let (_, own, weights) = weights_beside(at.t, (at.summand(), own), &summands, Some(whole.factor));
+        if own != 0 {
+            whole.parts.iter_mut().zip(&head.parts).for_each(|(x, y)| x.add_assign(&times(y, own)));
+            whole.noise = whole.noise + head.noise * Bound::of(own.unsigned_abs() as f64);
         }
         let before = self.capacity(shared);
-        let product_sum = self.accept("product", before, self.relinearise(&sum)?)?;
-        (0..product.divisions).try_fold(product_sum, |ct, _| self.divided_by_p(ct))
+        let mut whole = self.accept("product", before, self.relinearise(&whole)?)?;
+        let on_top = others.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
+        let on_top: Vec<Term<'_>> = on_top.filter(|term| term.weight != 0).collect();
+        if !on_top.is_empty() {
+            let factor = whole.factor;
+            let terms: Vec<Term<'_>> = [Term { ct: &whole, weight: 1 }].into_iter().chain(on_top).collect();
+            let raised = self.raised(exponent, &terms);
+            let above = (level..raised.level()).map(|i| self.context.ring().modulus(i).value() % at.t);
+            let factor = above.fold(factor, |x, q| arith::mul_mod(x, q, at.t));
+            whole = self.accept("product", before, Ciphertext { factor, ..raised })?;
+        }
+        (0..product.divisions).try_fold(whole, |ct, _| self.divided_by_p(ct))
     }
 
     /// The bound of a sum's noise at a level, its own rounding included.
@@ -98,56 +111,48 @@ impl Engine {
         (1..=top).find(|&level| capacity(level) >= best - 0.5).expect("the best level is among them")
     }
 
-    /// `Σ c_k·y_k` at the level where sums meet; with this factor, if one is given.
-    fn sum_at(&self, at: &Meeting<'_>, terms: &[Term<'_>], factor: Option<u64>) -> Result<Ciphertext> {
-        let t = self.modulus(at.exponent);
-        let (own, others): (Vec<Term<'_>>, Vec<Term<'_>>) =
-            terms.iter().partition(|term| std::ptr::eq(term.ct, at.shared));
-        let own: i64 = own.iter().map(|term| term.weight).sum();
-        let summand = |term: &Term<'_>| {
-            let whole = self.summand(term.ct, at.level);
-            (Summand { factor: whole.factor % t, ..whole }, term.weight)
-        };
-        let summands: Vec<(Summand, i64)> = others.iter().map(summand).collect();
-        let head = Summand { factor: at.head.factor, noise: at.head.noise };
-        let (factor, own, weights) = weights_beside(t, (head, own), &summands, factor);
+    /// What matters of a value where sums meet, and its weight.
+    fn weighed(&self, at: &Meeting<'_>, term: &Term<'_>) -> (Summand, i64) {
+        let summand = self.summand(term.ct, at.level);
+        (Summand { factor: summand.factor % at.t, ..summand }, term.weight)
+    }
+
+    /// A factor `Σ c_k·y_k` at the level where sums meet.
+    fn sum_at(&self, at: &Meeting<'_>, terms: &[Term<'_>]) -> Ciphertext {
+        let (own, others) = at.split(terms);
+        let summands: Vec<(Summand, i64)> = others.iter().map(|term| self.weighed(at, term)).collect();
+        let (factor, own, weights) = weights_beside(at.t, (at.summand(), own), &summands, None);
         let weighed = others.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
         let others: Vec<Term<'_>> = weighed.filter(|term| term.weight != 0).collect();
 
-        let own = (own != 0).then(|| match own {
-            1 => at.head.clone(),
-            own => self.times(at.head, own),
-        });
-        let sum = match (own, others.is_empty()) {
-            (Some(own), true) => own,
-            (None, true) => self.times(at.head, 0),
-            (None, false) => self.brought_down(at, &others),
-            (Some(mut own), false) => {
-                let others = self.brought_down(at, &others);
-                own.parts.iter_mut().zip(&others.parts).for_each(|(x, y)| x.add_assign(y));
-                Ciphertext { noise: own.noise + others.noise, content: own.content.max(others.content), ..own }
+        let head = at.head;
+        let mut sum = match own {
+            1 => head.clone(),
+            own => {
+                let parts = head.parts.iter().map(|part| times(part, own)).collect();
+                Ciphertext { noise: head.noise * Bound::of(own.unsigned_abs() as f64), ..head.with_parts(parts) }
             }
         };
-        Ok(Ciphertext { factor, ..sum })
+        if !others.is_empty() {
+            let others = self.switched(&self.raised(at.exponent, &others), at.level).into_owned();
+            sum.parts.iter_mut().zip(&others.parts).for_each(|(x, y)| x.add_assign(y));
+            sum.noise = sum.noise + others.noise;
+            sum.content = sum.content.max(others.content);
+        }
+        Ciphertext { factor, ..sum }
     }
 
-    /// ε times an integer; the factor stays with the caller.
-    fn times(&self, ct: &Ciphertext, k: i64) -> Ciphertext {
-        let parts = ct.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
-        Ciphertext { noise: ct.noise * Bound::of(k.unsigned_abs() as f64), ..ct.with_parts(parts) }
-    }
-
-    /// `Σ k_j·ε_j`, added at the highest level among the terms and switched to the meeting level.
+    /// `Σ k_j·ε_j` at the highest level among the terms; its factor is for the caller to say.
     ///
     /// A term of level l enters as `Q_top/Q_l·ε`, whose rows above l are zero.
-    fn brought_down(&self, at: &Meeting<'_>, terms: &[Term<'_>]) -> Ciphertext {
+    fn raised(&self, exponent: u32, terms: &[Term<'_>]) -> Ciphertext {
         let top = terms.iter().map(|term| term.ct.level()).max().expect("there are terms");
         let wide = self.context.basis(top);
         let ring = self.context.ring();
         let raised = |term: &Term<'_>, part: &Poly<Eval>| {
             let scale = match self.scheme {
                 Scheme::Bgv => 1,
-                Scheme::Bfv => self.slots.prime().pow(term.ct.exponent - at.exponent),
+                Scheme::Bfv => self.slots.prime().pow(term.ct.exponent - exponent),
             };
             let factor = |row: usize| {
                 let q = ring.modulus(row);
@@ -171,9 +176,13 @@ impl Engine {
         };
         let noise = terms.iter().map(scaled).sum();
         let content = terms.iter().map(|term| term.ct.content).max().expect("there are terms");
-        let sum = Ciphertext { exponent: at.exponent, noise, content, ..terms[0].ct.with_parts(vec![sum(0), sum(1)]) };
-        self.switched(&sum, at.level).into_owned()
+        Ciphertext { exponent, noise, content, ..terms[0].ct.with_parts(vec![sum(0), sum(1)]) }
     }
+}
+
+/// An integer times a part.
+fn times(part: &Poly<Eval>, k: i64) -> Poly<Eval> {
+    part.times_scalar(|q| q.reduce_i64(k))
 }
 
 /// Where the sums of a product meet.
@@ -184,6 +193,21 @@ struct Meeting<'a> {
     shared: &'a Ciphertext,
     level: usize,
     exponent: u32,
+    /// p^exponent.
+    t: u64,
+}
+
+impl Meeting<'_> {
+    fn summand(&self) -> Summand {
+        Summand { factor: self.head.factor, noise: self.head.noise }
+    }
+
+    /// The weight of the shared value among the terms, and the others.
+    fn split<'a>(&self, terms: &[Term<'a>]) -> (i64, Vec<Term<'a>>) {
+        let (own, others): (Vec<Term<'a>>, Vec<Term<'a>>) =
+            terms.iter().partition(|term| std::ptr::eq(term.ct, self.shared));
+        (own.iter().map(|term| term.weight).sum(), others)
+    }
 }
 
 /// The values with a weight.
