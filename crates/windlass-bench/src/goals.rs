@@ -1,8 +1,12 @@
 //! What was to be reached, and what was reached.
 
+use std::io;
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::page::Table;
+use crate::{machine, record};
 
 /// What a figure should be; `Nothing` stands there for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -32,15 +36,22 @@ impl Goal {
         }
     }
 
-    /// Whether it is met, to the two places that are printed.
-    fn verdict(&self) -> &'static str {
+    /// Whether it is met, to the two places that are printed; nothing where nothing was wanted.
+    fn met(&self) -> Option<bool> {
         let printed = (self.measured * 100.0).round() / 100.0;
-        let met = match self.wanted {
-            Wanted::AtLeast(wanted) => printed >= wanted,
-            Wanted::AtMost(wanted) => printed <= wanted,
-            Wanted::Nothing => return "",
-        };
-        if met { "met" } else { "not met" }
+        match self.wanted {
+            Wanted::AtLeast(wanted) => Some(printed >= wanted),
+            Wanted::AtMost(wanted) => Some(printed <= wanted),
+            Wanted::Nothing => None,
+        }
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.met() {
+            Some(true) => "met",
+            Some(false) => "not met",
+            None => "",
+        }
     }
 
     fn limit(&self) -> String {
@@ -50,6 +61,18 @@ impl Goal {
             Wanted::Nothing => String::new(),
         }
     }
+}
+
+/// A goal in a record, with its verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Reached {
+    cpu: String,
+    rustc: String,
+    #[serde(flatten)]
+    goal: Goal,
+    /// Older records leave it to the reader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    met: Option<bool>,
 }
 
 /// All goals of a run.
@@ -79,9 +102,22 @@ impl Goals {
         self.add(name, measured, Wanted::Nothing);
     }
 
-    /// In order.
-    pub fn all(&self) -> &[Goal] {
-        &self.0
+    /// Those of another part of the run.
+    pub fn extend(&mut self, more: Goals) {
+        self.0.extend(more.0);
+    }
+
+    /// As lines of a record, in order.
+    pub fn lines(&self) -> Vec<Reached> {
+        let (cpu, rustc) = (machine::cpu(), machine::rustc());
+        let line =
+            |goal: &Goal| Reached { cpu: cpu.clone(), rustc: rustc.clone(), goal: goal.clone(), met: goal.met() };
+        self.0.iter().map(line).collect()
+    }
+
+    /// Appends them to a record.
+    pub fn append(&self, path: &Path) -> io::Result<()> {
+        record::append(path, &self.lines())
     }
 
     /// As a table: figure, measured, wanted, met or not.
@@ -122,8 +158,12 @@ mod tests {
         goals.at_most("less", 1.504, 1.5);
         goals.beside("beside", 3.0);
         goals.at_least("unknown", f64::NAN, 1.0);
-        let verdicts: Vec<&str> = goals.all().iter().map(Goal::verdict).collect();
+        let verdicts: Vec<&str> = goals.0.iter().map(Goal::verdict).collect();
         assert_eq!(verdicts, ["met", "not met", "met", ""]);
+        let met: Vec<Option<bool>> = goals.lines().iter().map(|line| line.met).collect();
+        assert_eq!(met, [Some(true), Some(false), Some(true), None]);
+        let line = serde_json::to_string(&goals.lines()[1]).unwrap();
+        assert!(line.ends_with(r#""goal":"missed","measured":7.99,"wanted":{"at_least":8.0},"met":false}"#), "{line}");
         assert!(goals.table().to_string().contains("| missed | 7.99 | ≥ 8 | not met |"));
     }
 }

@@ -33,9 +33,8 @@ fn measured(all: &[Measured], peer: &Peer, scheme: &str) -> [String; 4] {
     match all.iter().filter(same).min_by(|a, b| a.median_s.total_cmp(&b.median_s)) {
         None => [(); 4].map(|()| or_dash(None, 0)),
         Some(one) => {
-            let setup = one.of.plan_seconds + one.of.key_seconds + one.of.table_seconds;
-            let gigabytes = one.of.peak_mebibytes * 1.048_576e-3;
-            [depths(one.of.depths), seconds(one.median_s), or_dash(Some(setup), 1), or_dash(Some(gigabytes), 1)]
+            let [setup, gigabytes] = [one.of.setup_seconds(), one.of.gigabytes()].map(|x| or_dash(Some(x), 1));
+            [depths(one.of.depths), seconds(one.median_s), setup, gigabytes]
         }
     }
 }

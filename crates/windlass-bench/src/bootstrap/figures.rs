@@ -52,6 +52,18 @@ pub struct Refresh {
     pub peak_mebibytes: f64,
 }
 
+impl Refresh {
+    /// Of plan, keys and constants.
+    pub fn setup_seconds(&self) -> f64 {
+        self.plan_seconds + self.key_seconds + self.table_seconds
+    }
+
+    /// The peak of memory.
+    pub fn gigabytes(&self) -> f64 {
+        self.peak_mebibytes * 1.048_576e-3
+    }
+}
+
 /// By what a later record replaces an earlier one.
 pub fn key(record: &Measured) -> impl PartialEq + use<> {
     let of = &record.of;

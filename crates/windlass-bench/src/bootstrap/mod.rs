@@ -8,6 +8,7 @@ mod digits_table;
 mod figures;
 mod page;
 mod peers;
+mod reach;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,8 @@ pub struct Bootstrap {
     /// the published ones and ours.
     #[arg(long)]
     appendix_a: bool,
+    #[command(flatten)]
+    reach: reach::Reach,
     /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
     /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way, small rings alone).
     #[arg(long, default_value = "standard")]
@@ -114,8 +117,9 @@ pub struct Bootstrap {
     /// Only print the plan.
     #[arg(long)]
     explain: bool,
-    /// Append the figures to a record: one line of JSON for each measurement.
-    #[arg(long, value_name = "FILE")]
+    /// Append the figures to a record: one line of JSON for each measurement, or for each row of
+    /// --reach.
+    #[arg(long, visible_alias = "json", value_name = "FILE")]
     record: Option<PathBuf>,
     /// Measure nothing: make the page of tables of a record.
     #[arg(long, value_name = "FILE", requires = "record")]
@@ -134,6 +138,10 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     if args.digits_table {
         println!("{}", machine::describe());
         return Ok(with_threads(args.threads, digits_table::run)?);
+    }
+    if args.reach.reach {
+        println!("{}", machine::describe());
+        return reach::run(&args.reach, args.runs, args.record.as_deref());
     }
     if let (true, Some(path)) = (args.page.is_some() || args.plot.is_some(), &args.record) {
         return render(args, path);

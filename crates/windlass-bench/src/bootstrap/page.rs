@@ -103,14 +103,10 @@ fn row(measured: &Measured) -> [String; 13] {
         format!("{:.2e}", f.throughput_bits_per_second),
         format!("{:.1}, {:.1}, {:.1}", f.plan_seconds, f.key_seconds, f.table_seconds),
         format!("{:.2}", f.key_bytes as f64 / 1e9),
-        format!("{:.1}", gigabytes(measured)),
+        format!("{:.1}", f.gigabytes()),
         format!("{:.0}, {:.0}", f.security_bits, f.ephemeral_security_bits),
         f.circuit.as_ref().map_or_else(|| or_dash(None, 0), Circuit::words),
     ]
-}
-
-fn gigabytes(measured: &Measured) -> f64 {
-    measured.of.peak_mebibytes * 1.048_576e-3
 }
 
 /// A peer beside ours, by its time on the same kind of core where that is known.
@@ -160,7 +156,7 @@ impl Comparison<'_> {
             ours.of.scheme.clone(),
             seconds(ours.median_s),
             format!("{:.0}", ours.of.capacity_out),
-            format!("{:.1}", gigabytes(ours)),
+            format!("{:.1}", ours.of.gigabytes()),
             format!("{:.1}", self.ratio()),
         ]
     }

@@ -5,7 +5,7 @@ mod columns;
 mod job;
 mod kinds;
 mod measure;
-mod measured;
+pub mod measured;
 mod pages;
 mod reach;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::goals::{Goal, Goals};
+use crate::goals::{Goals, Reached};
 use crate::machine;
 use crate::record::{self, Record};
 use crate::timing::Sample;
@@ -33,15 +33,6 @@ struct Operation {
     #[serde(flatten)]
     facts: Facts,
     rustc: String,
-}
-
-/// One goal in a record.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Reached {
-    cpu: String,
-    rustc: String,
-    #[serde(flatten)]
-    goal: Goal,
 }
 
 /// A line of a record: goals stand after the operations that they are about.
@@ -117,10 +108,22 @@ impl Report {
                 of,
             }))
         };
-        let goal = |goal: &Goal| Line::Goal(Reached { cpu: cpu.clone(), rustc: rustc.clone(), goal: goal.clone() });
         let operations = self.samples.iter().map(operation);
-        record::append(path, &operations.chain(self.goals.all().iter().map(goal)).collect::<Vec<_>>())
+        let goals = self.goals.lines().into_iter().map(Line::Goal);
+        record::append(path, &operations.chain(goals).collect::<Vec<_>>())
     }
+}
+
+/// The operations in a record of [`Report::append`].
+pub fn operations(text: &str) -> serde_json::Result<Vec<Sample>> {
+    let mut samples = Vec::new();
+    for line in record::parse(text) {
+        if let Line::Operation(operation) = line? {
+            let Record { median_s, min_s, rounds, of: Operation { id, .. }, .. } = *operation;
+            samples.push(Sample { id, median: median_s, min: min_s, rounds: rounds.unwrap_or(1) });
+        }
+    }
+    Ok(samples)
 }
 
 fn duration(seconds: f64) -> String {

@@ -1,0 +1,160 @@
+//! `windlass-bench bootstrap --reach`: what bootstrapping was to reach, and what it reaches.
+//!
+//! Every figure of memory, threads and set-up is that of a process of its own; the build before runs
+//! in turn with this one.
+
+mod builds;
+mod list;
+mod together;
+
+use std::path::{Path, PathBuf};
+
+use super::figures::Measured as Refreshed;
+use crate::goals::Goals;
+use crate::linear::measured::Measured as Product;
+use crate::record;
+use crate::standard::operations;
+use crate::threads::{number, with_threads};
+use builds::{Build, Outcome, processor_seconds};
+use list::{Case, ROWS, Row, Runs};
+
+/// Arguments of `bootstrap --reach`.
+#[derive(Debug, clap::Args)]
+pub struct Reach {
+    /// Instead of a preset: measure the list of what was to be reached, rows that fit 16 GB.
+    #[arg(long, conflicts_with_all = ["preset", "m", "threads", "packed"])]
+    pub reach: bool,
+    /// An older build of this program, run in turn with this one: rows against "before" need it.
+    #[arg(long, value_name = "PROGRAM", requires = "reach")]
+    before: Option<PathBuf>,
+    /// Only rows of these names: thin-18631, operations, map-18631, thin-set2, packed-18631,
+    /// together-18631, thin-42799, thin-49981.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "reach")]
+    only: Vec<String>,
+    /// Processes of each build in turn for a row; the median is taken.
+    #[arg(long, default_value_t = 3, requires = "reach", value_parser = number())]
+    rounds: usize,
+}
+
+/// The builds, and how often they run.
+struct Bench {
+    now: Build,
+    before: Option<Build>,
+    rounds: usize,
+    /// Refreshes of each process.
+    runs: String,
+}
+
+/// Measures the rows, prints what was reached, and appends it to a record row by row.
+///
+/// # Errors
+/// Names that no row has, a build or a record that is not there, before anything is measured; at the
+/// end, rows that could not be measured.
+pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
+    let rows = chosen(&args.only)?;
+    json.map_or(Ok(()), |path| record::open(path).map(drop))?;
+    let before = args.before.as_deref().map(Build::at).transpose()?;
+    let bench = Bench { now: Build::this()?, before, rounds: args.rounds, runs: runs.max(1).to_string() };
+    let (mut goals, mut failed) = (Goals::default(), Vec::new());
+    for (name, row) in rows {
+        println!("# {name}");
+        match bench.measure(row) {
+            Ok(reached) => {
+                json.map_or(Ok(()), |path| reached.append(path))?;
+                goals.extend(reached);
+            }
+            Err(error) => {
+                println!("# {name}: {error}");
+                failed.push(name);
+            }
+        }
+    }
+    goals.print();
+    if failed.is_empty() { Ok(()) } else { Err(format!("not measured, see above: {}", failed.join(", ")).into()) }
+}
+
+/// The rows of these names, or all.
+fn chosen(only: &[String]) -> Result<Vec<(&'static str, Row)>, String> {
+    if let Some(unknown) = only.iter().find(|name| !ROWS.iter().any(|row| row.0 == *name)) {
+        let known = ROWS.map(|row| row.0).join(", ");
+        return Err(format!("--only {unknown}: no such row; known: {known}"));
+    }
+    let wanted = |row: &(&str, Row)| only.is_empty() || only.iter().any(|name| name == row.0);
+    Ok(ROWS.into_iter().filter(wanted).collect())
+}
+
+impl Bench {
+    fn measure(&self, row: Row) -> Outcome<Goals> {
+        match row {
+            Row::Refresh(case) => Ok(case.judge(&self.refreshes(&case)?)),
+            Row::Map => Ok(list::map(&self.products()?)),
+            Row::Operations => self.operations(),
+            Row::Together => {
+                let mut rounds = with_threads(1, || together::seconds(self.rounds))?;
+                rounds.sort_by(|a, b| (a[0] / a[1]).total_cmp(&(b[0] / b[1])));
+                Ok(list::together(rounds[rounds.len() / 2]))
+            }
+        }
+    }
+
+    /// Processes with a refresh: before, now, now on two threads, in turn.
+    fn refreshes(&self, case: &Case) -> Outcome<Runs> {
+        let mut args = vec!["bootstrap", "--preset", case.preset, "--runs", &self.runs];
+        args.extend(case.packed.then_some("--packed"));
+        let record = |threads: &str| -> Outcome<Refreshed> {
+            let text = self.now.recorded(&[&args, &["--threads", threads][..]].concat())?;
+            Ok(record::parse(&text).next().ok_or("a process that records nothing")??)
+        };
+        let mut runs = Runs::default();
+        for _ in 0..self.rounds {
+            if let Some(build) = self.before.as_ref().filter(|_| case.is_compared()) {
+                runs.before.push(processor_seconds(&build.printed(&args)?)?);
+                println!("before: {:.2} s of processor time", runs.before.last().unwrap_or(&f64::NAN));
+            }
+            for (threads, all) in [("1", &mut runs.one), ("2", &mut runs.two)] {
+                let one = record(threads)?;
+                let (clock, processor) = (one.of.total_seconds, one.of.processor_seconds);
+                println!("now, {threads} thread(s): {clock:.2} s ({processor:.2} s of processor time)");
+                all.push(one);
+            }
+        }
+        Ok(runs)
+    }
+
+    /// The best plan of MatMul1D for m = 18631, on one thread and on two.
+    fn products(&self) -> Outcome<Vec<Product>> {
+        let rounds = self.rounds.to_string();
+        let which = ["linear", "--m", "18631", "--dimensions", "good", "--maps", "1d", "--columns", "best"];
+        let text = self.now.recorded(&[&which, &["--threads", "1,2", "--rounds", &rounds][..]].concat())?;
+        Ok(record::parse(&text).collect::<Result<_, _>>()?)
+    }
+
+    /// The engine's operations, before and now in turn.
+    fn operations(&self) -> Outcome<Goals> {
+        let args = ["standard", "--only", "engine", "--quick", "--threads", "1"];
+        let (mut now, mut before) = (Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            if let Some(build) = &self.before {
+                before.push(operations(&build.recorded(&args)?)?);
+            }
+            now.push(operations(&self.now.recorded(&args)?)?);
+        }
+        Ok(list::operations(&now, &before))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_chosen_by_name() {
+        let names = |only: &[&str]| -> Result<Vec<&str>, String> {
+            let only: Vec<String> = only.iter().map(|name| name.to_string()).collect();
+            Ok(chosen(&only)?.into_iter().map(|(name, _)| name).collect())
+        };
+        assert_eq!(names(&[]).unwrap(), ROWS.map(|row| row.0));
+        assert_eq!(names(&["operations", "thin-18631"]).unwrap(), ["thin-18631", "operations"]);
+        assert!(names(&["thin-18631", "thin"]).unwrap_err().starts_with("--only thin: no such row; known: thin-18631"));
+    }
+}

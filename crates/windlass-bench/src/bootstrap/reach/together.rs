@@ -1,0 +1,54 @@
+//! Several thin refreshes in one call, beside as many one by one.
+
+use std::sync::Arc;
+
+use windlass::bootstrap::{BatchPlan, BootstrapPlan, BootstrapPreset, Mode};
+use windlass::schemes::Ciphertext;
+use windlass::{Context, Error, Plaintext, Server};
+
+use super::list::{TOGETHER, TOGETHER_PRESET};
+use crate::process_time::Stopwatch;
+
+/// Seconds of processor time together and one by one, for each round.
+///
+/// The server has the keys of the thin bootstrapping and of the packed one, whose batches it takes
+/// where they cost less ([`Server::refresh_all`]).
+pub fn seconds(rounds: usize) -> Result<Vec<[f64; 2]>, Error> {
+    let [thin, packed] = [Mode::Thin, Mode::Packed].map(|mode| BootstrapPreset::named(TOGETHER_PRESET, mode));
+    let (thin, packed) = (thin?, packed?);
+    let context = Context::for_bootstrapping(thin.params, thin.spec)?;
+    let plans = [context.bootstrapping()?, context.bootstrapping_with(packed.spec)?];
+    let (client, server) = context.generate_keys_from_seed([&plans[0], &plans[1]], 1)?;
+    let bits = enough(&plans)?;
+    let (mut messages, mut spent) = (Vec::new(), Vec::new());
+    for k in 0..TOGETHER as u64 {
+        let values: Vec<u64> = (0..context.ring().slots() as u64).map(|slot| (slot >> k) & 1).collect();
+        let message = Plaintext::from_integers(context.ring(), &values)?;
+        spent.push(server.engine().reduce_level(&client.encrypt_plaintext(&message)?, bits)?);
+        messages.push(message);
+    }
+    // The first call makes what later ones need; its results are verified.
+    for refreshed in [server.refresh_all(&spent)?, one_by_one(&server, &spent)?] {
+        for (ciphertext, message) in refreshed.iter().zip(&messages) {
+            assert!(client.decryptor().decrypt(ciphertext)? == *message, "the message survives");
+        }
+    }
+    (0..rounds).map(|_| round(&server, &spent)).collect()
+}
+
+/// Bits that are enough for a refresh by itself and for a batch.
+fn enough([thin, packed]: &[Arc<BootstrapPlan>; 2]) -> Result<f64, Error> {
+    Ok(thin.least_input_bits().max(BatchPlan::new(packed)?.least_input_bits()) + 10.0)
+}
+
+fn one_by_one(server: &Server, list: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {
+    list.iter().map(|ciphertext| server.refresh(ciphertext)).collect()
+}
+
+fn round(server: &Server, list: &[Ciphertext]) -> Result<[f64; 2], Error> {
+    let watch = Stopwatch::start();
+    server.refresh_all(list)?;
+    let together = watch.processor_seconds();
+    one_by_one(server, list)?;
+    Ok([together, watch.processor_seconds() - together])
+}
