@@ -51,6 +51,7 @@ def test_the_plan(boot: World) -> None:
     assert hash(way) == hash(boot.server.bootstrappings[0])
     assert not way.packed
     assert 0 < way.least_input_bits < way.output_bits
+    assert 100 < way.failure_bits < 128
     assert set(way.required_keys) <= set(boot.server.galois_elements)
     stages = way.stages()
     assert len(stages) >= 4

@@ -93,6 +93,12 @@ impl PyBootstrapping {
         self.plan.output_bits()
     }
 
+    /// x of the probability 2^-x that a refresh fails with at most, all its random events counted.
+    #[getter]
+    fn failure_bits(&self) -> f64 {
+        self.plan.failure_bits()
+    }
+
     /// The stages in order.
     ///
     /// Returns

@@ -20,7 +20,7 @@ pub use evaluation::{EvaluationKeys, KeyStrategy};
 pub use key_id::{KeyId, OtherKeyPair, check_same_keys};
 pub use keys::{PublicKey, SecretKey};
 pub use limits::{Limits, Number, OutOfRange};
-pub use noise::{Bound, FailureProbability, NoiseModel};
+pub use noise::{Bound, EventCounter, FailureProbability, NoiseModel, RandomEvents};
 pub use params::{Assurance, KeySizes, ParamsId, RlweParams, RlweSpec};
 pub use registry::Registry;
 pub use secret_rng::SecretRng;

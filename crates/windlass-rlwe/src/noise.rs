@@ -1,6 +1,7 @@
 #![doc = include_str!("../../../docs/math/noise.md")]
 
 mod bound;
+mod events;
 
 use windlass_ring::kernels::Shape;
 
@@ -8,6 +9,7 @@ use crate::params::RlweParams;
 use crate::security::SecretDistribution;
 
 pub use bound::{Bound, FailureProbability};
+pub use events::{EventCounter, RandomEvents};
 
 /// σ²-free variance of an embedding of an error polynomial: Π m_i over odd axes, m_i/2 for the axis
 /// of 2.
@@ -52,8 +54,8 @@ pub fn secret_norm_bound(shape: &Shape, secret: SecretDistribution) -> f64 {
 /// Noise bounds of one parameter set and one plaintext modulus t = p^r, in the canonical norm of ε
 /// (see the module's page).
 ///
-/// All methods return bounds on ‖ε‖ that hold but for the stated failure probability of each
-/// operation.
+/// All methods return bounds on ‖ε‖ that hold but for the stated failure probability of each random
+/// event; [`RandomEvents`] adds events up.
 #[derive(Debug, Clone)]
 pub struct NoiseModel {
     n: f64,
@@ -69,7 +71,8 @@ pub struct NoiseModel {
 }
 
 impl NoiseModel {
-    /// Bounds for plaintext modulus `t`, each operation failing with probability at most 2^{−128}.
+    /// Bounds for plaintext modulus `t`, each random event failing with probability at most
+    /// 2^{−128}.
     pub fn new(params: &RlweParams, t: u64) -> Self {
         Self::with_failure(params, t, FailureProbability::default())
     }
@@ -96,7 +99,7 @@ impl NoiseModel {
         Self { plaintext: Bound::of(t as f64), ..self.clone() }
     }
 
-    /// The failure probability of each operation.
+    /// The failure probability of each random event.
     pub fn failure(&self) -> FailureProbability {
         self.failure
     }

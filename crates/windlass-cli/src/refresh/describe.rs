@@ -54,6 +54,7 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     report.field("estimated_seconds", seconds);
     report.field("least_input_bits", plan.least_input_bits());
     report.field("output_bits", plan.output_bits());
+    report.field("failure_bits", plan.failure_bits());
     report.field("slots", plan.message_ring().slots());
     report.field("galois_keys", plan.required_keys().len());
     report.field("evaluation_memory_bytes", bytes.evaluation_memory);

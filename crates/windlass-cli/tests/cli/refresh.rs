@@ -103,6 +103,7 @@ fn explain_foresees_the_sizes_of_keys() {
         assert_eq!(stages(&plan), stages(&made));
         let number = |name: &str| plan[name].as_f64().unwrap();
         assert!(number("estimated_seconds") > 0.0 && number("output_bits") > number("least_input_bits"));
+        assert!(number("failure_bits") > 100.0 && number("failure_bits") < 128.0);
         assert!(made["capacity_bits"][0].as_f64().unwrap() >= number("least_input_bits"));
     }
     // Twelve thin refreshes against one batch.

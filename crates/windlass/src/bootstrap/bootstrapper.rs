@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use std::sync::{Arc, OnceLock};
 
 use windlass_ring::kernels::arith;
-use windlass_rlwe::{EvaluationKeys, check_same_keys};
+use windlass_rlwe::{EvaluationKeys, RandomEvents, check_same_keys};
 
 use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
@@ -66,6 +66,11 @@ impl Bootstrapper {
     /// The plan.
     pub fn plan(&self) -> &Arc<BootstrapPlan> {
         &self.plan
+    }
+
+    /// The random events of all refreshes so far: of one at most [`BootstrapPlan::random_events`].
+    pub fn random_events(&self) -> RandomEvents {
+        self.circuit.message.random_events() + self.circuit.working.random_events()
     }
 
     /// The same message with the noise of a fresh computation. See [`Bootstrapper::refresh_with`].

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use windlass_rlwe::SecurityEstimate;
+use windlass_rlwe::{Bound, FailureProbability, RandomEvents, SecurityEstimate};
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::safety;
@@ -21,12 +21,35 @@ impl BootstrapPlan {
         self.ephemeral_security().bits
     }
 
+    /// The random events that the noise bounds of one refresh rest on, counted by running the
+    /// pipeline on noise bounds: at most so many for every ciphertext, whatever levels its noise
+    /// leads to.
+    pub fn random_events(&self) -> RandomEvents {
+        self.schedule.events
+    }
+
+    /// x of the probability 2^−x that a refresh fails at most with, given a ciphertext whose own
+    /// bound holds: `−log2(N·2^−128 + F)`, N the number of [`Self::random_events`] and F the front
+    /// end's share, `2^−f·(1 + 3·2^−8)` for f = [`super::BootstrapSpec::failure_bits`]; 0 where that says
+    /// nothing. Source: the union bound, docs/math/noise.md.
+    pub fn failure_bits(&self) -> f64 {
+        let noise = self.random_events().union_bound(FailureProbability::default());
+        (-(noise + self.front_end_failure()).bits()).max(0.0)
+    }
+
+    /// The bound on I fails with 2^−f; each of the roundings to Q_in and by P_in, and the product
+    /// with the switching key, with 2^−(f+8).
+    fn front_end_failure(&self) -> Bound {
+        Bound::from_bits(-self.spec().failure_bits) * Bound::of(1.0 + 3.0 / 256.0)
+    }
+
     /// The pipeline in words.
     pub fn explain(&self) -> String {
         let DecryptionFormula { prime, message_exponent, exponent, removed, bound, .. } = *self.formula();
         let mut text = format!(
             "bootstrapping, m = {}, n = {}, {} slots, plaintext modulus {prime}^{message_exponent}\n\
              digits modulo {prime}^{exponent}, {removed} removed, removed part at most {bound} but for 2^-{}\n\
+             fails with probability at most 2^-{:.1} ({} events of 2^-{} each, the front end 2^-{:.1})\n\
              λ = {}\n\
              ephemeral key of weight {}, log2 QP = {:.0}: λ = {}\n\
              {}, front end {}; {}\n",
@@ -34,6 +57,10 @@ impl BootstrapPlan {
             self.params().n(),
             self.message_ring().slots(),
             self.spec().failure_bits,
+            rounded_down(self.failure_bits()),
+            self.random_events().total(),
+            FailureProbability::default().bits(),
+            rounded_down(-self.front_end_failure().bits()),
             self.params().security(),
             self.spec().ephemeral_weight,
             self.input().log2_modulus(self.params()),
@@ -62,4 +89,9 @@ impl BootstrapPlan {
         write(&mut text).expect("writing to a string cannot fail");
         text
     }
+}
+
+/// With one digit behind the point.
+fn rounded_down(bits: f64) -> f64 {
+    (bits * 10.0).floor() / 10.0
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
 use windlass_ring::slots::SlotRing;
-use windlass_rlwe::{Bound, Limits, NoiseModel, RlweParams};
+use windlass_rlwe::{Bound, EventCounter, Limits, NoiseModel, RandomEvents, RlweParams};
 
 use crate::error::{Error, Result};
 use crate::evaluator::{DividedProduct, Evaluator};
@@ -17,11 +17,16 @@ use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 ///
 /// Constants count with the norm of random ones: what the engine finds is seldom worse. Capacity
 /// that goes below zero is kept as a negative number, not refused.
+///
+/// Random events are counted so that the engine has no more, at whatever level it does each
+/// operation: a modulus switch counts wherever there could be one, a sum of products as its products
+/// relinearised one by one.
 #[derive(Debug)]
 pub(crate) struct Forecast {
     slots: Arc<SlotRing>,
     params: RlweParams,
     models: Vec<NoiseModel>,
+    events: EventCounter,
 }
 
 /// A ciphertext of a [`Forecast`].
@@ -37,11 +42,26 @@ impl Forecast {
     pub fn new(params: &RlweParams, slots: &Arc<SlotRing>) -> Self {
         let modulus = slots.modulus();
         let models = (1..=modulus.exponent()).map(|r| NoiseModel::new(params, modulus.prime().pow(r))).collect();
-        Self { slots: Arc::clone(slots), params: params.clone(), models }
+        Self { slots: Arc::clone(slots), params: params.clone(), models, events: EventCounter::default() }
     }
 
     pub fn model(&self, exponent: u32) -> &NoiseModel {
         &self.models[exponent as usize - 1]
+    }
+
+    /// The random events of all operations so far.
+    pub fn events(&self) -> &EventCounter {
+        &self.events
+    }
+
+    /// Counts modulus switches.
+    fn switches(&self, count: usize) {
+        self.events.add(RandomEvents::MODULUS_SWITCH * count);
+    }
+
+    /// Counts the random events of an automorphism, of which the identity has none.
+    fn moved(&self, t: u64, events: RandomEvents) {
+        self.events.add(events * usize::from(t % self.slots.m() != 1));
     }
 
     fn modulus(&self, exponent: u32) -> u64 {
@@ -123,6 +143,23 @@ impl Forecast {
         weighed.map(|(k, &weight)| (k, reduced(values[k]), weight)).collect()
     }
 
+    /// `Σ_i c_i·x_i`, plus `toward`; switches to the level of the sum are left to the caller to count.
+    fn sum_of(&self, terms: &[(&Expected, i64)], toward: Option<&Expected>) -> Result<Expected> {
+        let Some(&(first, _)) = terms.first() else {
+            return Err(no_terms());
+        };
+        let t = self.modulus(first.exponent);
+        let level = terms.iter().map(|(x, _)| x.level).min().unwrap_or(first.level);
+        let end = toward.map_or(level, |x| x.level.min(level));
+        let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, end), *c)).collect();
+        let (factor, weights) = weights(t, &summands, toward.map(|x| self.summand(x, end)));
+        let one = |(&(x, _), &k): (&(&Expected, i64), &i64)| self.switch(&self.scaled(x, k), level).noise;
+        let noise = terms.iter().zip(&weights).map(one).sum();
+        let dropped = self.dropped(level, end, t);
+        let sum = Expected { level, noise, factor: arith::mul_mod(factor, dropped, t), ..*first };
+        toward.map_or(Ok(sum), |base| self.add(base, &sum))
+    }
+
     /// A sum at the level of one of its values, the others added before they are switched.
     fn sum_beside(&self, (shared, head): (usize, &Expected), terms: &[(usize, Expected, i64)]) -> Expected {
         let (level, t) = (head.level, self.modulus(head.exponent));
@@ -188,7 +225,9 @@ impl Switching for Forecast {
         Content::Integers
     }
 
+    /// One of the two has the level of the sum.
     fn add(&self, a: &Expected, b: &Expected) -> Result<Expected> {
+        self.switches(1);
         let level = a.level.min(b.level);
         let t = self.modulus(a.exponent);
         let (x, y) = aligned(t, &self.summand(a, level), &self.summand(b, level));
@@ -212,7 +251,8 @@ impl Switching for Forecast {
         true
     }
 
-    fn automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+    fn automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
+        self.moved(t, RandomEvents::KEY_SWITCH);
         Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
     }
 
@@ -220,7 +260,8 @@ impl Switching for Forecast {
         Ok(*a)
     }
 
-    fn hoisted_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+    fn hoisted_automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
+        self.moved(t, RandomEvents::INNER_PRODUCT);
         Ok(Expected { noise: a.noise + self.wide_error(a), ..*a })
     }
 
@@ -239,7 +280,8 @@ impl Switching for Forecast {
         rows.iter().map(sum).collect()
     }
 
-    fn extended_automorphism(&self, a: &Expected, _: u64) -> Result<Expected> {
+    fn extended_automorphism(&self, a: &Expected, t: u64) -> Result<Expected> {
+        self.moved(t, RandomEvents::KEY_SWITCH);
         Ok(Expected { noise: a.noise + self.model(a.exponent).key_switch(a.level), ..*a })
     }
 
@@ -249,6 +291,7 @@ impl Switching for Forecast {
     }
 
     fn mod_down(&self, a: Expected) -> Result<Expected> {
+        self.events.add(RandomEvents::MOD_DOWN);
         Ok(Expected { noise: a.noise + self.model(a.exponent).rounding(2), ..a })
     }
 }
@@ -270,28 +313,19 @@ impl Evaluator for Forecast {
         std::mem::size_of::<Bound>()
     }
 
+    /// One of the terms has the level of the sum.
     fn weighted_sum(&self, terms: &[(&Expected, i64)], toward: Option<&Expected>) -> Result<Expected> {
-        let Some(&(first, _)) = terms.first() else {
-            return Err(no_terms());
-        };
-        let t = self.modulus(first.exponent);
-        let level = terms.iter().map(|(x, _)| x.level).min().unwrap_or(first.level);
-        let end = toward.map_or(level, |x| x.level.min(level));
-        let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, end), *c)).collect();
-        let (factor, weights) = weights(t, &summands, toward.map(|x| self.summand(x, end)));
-        let one = |(&(x, _), &k): (&(&Expected, i64), &i64)| self.switch(&self.scaled(x, k), level).noise;
-        let noise = terms.iter().zip(&weights).map(one).sum();
-        let dropped = self.dropped(level, end, t);
-        let sum = Expected { level, noise, factor: arith::mul_mod(factor, dropped, t), ..*first };
-        toward.map_or(Ok(sum), |base| self.add(base, &sum))
+        self.switches(terms.len().saturating_sub(1));
+        self.sum_of(terms, toward)
     }
 
     fn weighted_sums(&self, values: &[&Expected], weights: &[Vec<i64>]) -> Result<Vec<Expected>> {
         let level = values.iter().map(|x| x.level).min().ok_or_else(no_terms)?;
         let switched: Vec<Expected> = values.iter().map(|x| self.switch(x, level)).collect();
+        self.switches(values.len() - 1);
         let one = |weights: &Vec<i64>| {
             let terms = switched.iter().zip(weights).map(|(x, &c)| (x, c)).filter(|&(_, c)| c != 0);
-            self.weighted_sum(&terms.collect::<Vec<_>>(), None)
+            self.sum_of(&terms.collect::<Vec<_>>(), None)
         };
         weights.iter().map(one).collect()
     }
@@ -317,6 +351,9 @@ impl Evaluator for Forecast {
         let best = (1..=top).map(at).fold(f64::NEG_INFINITY, f64::max);
         let level = (1..=top).find(|&level| at(level) >= best - 0.5).expect("the best is among them");
 
+        // By the other operations both factors would be switched, and every term but one of a sum.
+        self.switches(left.len() + right.len() + rest.len());
+        self.events.add(RandomEvents::KEY_SWITCH);
         let head = self.switch(&self.reduce_exponent(values[shared], exponent)?, level);
         let [a, b] = [&left, &right].map(|terms| self.sum_beside((shared, &head), terms));
         let factor = arith::mul_mod(a.factor, b.factor, self.modulus(exponent));
@@ -359,7 +396,15 @@ impl Evaluator for Forecast {
     }
 
     fn multiply(&self, a: &Expected, b: &Expected) -> Result<Expected> {
+        self.switches(2);
+        self.events.add(RandomEvents::KEY_SWITCH);
         Ok(self.product(a, b))
+    }
+
+    fn square(&self, a: &Expected) -> Result<Expected> {
+        self.switches(1);
+        self.events.add(RandomEvents::KEY_SWITCH);
+        Ok(self.product(a, a))
     }
 
     fn multiply_scalar(&self, a: &Expected, k: i64) -> Result<Expected> {

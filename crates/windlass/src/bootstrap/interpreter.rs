@@ -135,7 +135,7 @@ impl<E: Evaluator> Circuit<E> {
 }
 
 /// What evaluates a pipeline: ciphertexts, the exact mock, or noise bounds.
-pub(super) trait Machine {
+pub(super) trait Machine: Sized {
     /// Evaluates circuits.
     type On: Evaluator;
     /// Whether all parts of a ciphertext are alike: then the first stands for all of them.
@@ -143,6 +143,11 @@ pub(super) trait Machine {
 
     /// The evaluators with their constants.
     fn circuit(&self) -> &Circuit<Self::On>;
+
+    /// Does work that stands for so many times the same, where parts are alike.
+    fn repeat<T>(&mut self, _times: usize, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        work(self)
+    }
 
     /// Comes before each time that a stage is run, and may stop it.
     fn begin(&mut self, _: StageName, _: &Ct<Self>) -> Result<()> {
@@ -278,14 +283,16 @@ fn by_constants<M: Machine>(machine: &mut M, step: &Parts, x: Ct<M>) -> Result<C
     let mut parts = machine.circuit().apart(step, &x)?;
     machine.leave(step.apart, &parts[0])?;
     let count = parts.len();
-    if M::PARTS_ARE_ALIKE {
-        parts.truncate(1);
-    }
+    let times = if M::PARTS_ARE_ALIKE { count } else { 1 };
+    parts.truncate(count / times);
     let (mut parts, mut done) = (parts.into_iter(), Vec::with_capacity(count));
     while parts.len() > 0 {
         let group = parts.by_ref().take(together::<M>(step)).collect();
-        let group = run_all(machine, &step.steps, group)?;
-        done.extend(each(group, |x| machine.enter(step.together, x))?);
+        let of_group = |machine: &mut M| {
+            let group = run_all(machine, &step.steps, group)?;
+            each(group, |x| machine.enter(step.together, x))
+        };
+        done.extend(machine.repeat(times, of_group)?);
     }
     if M::PARTS_ARE_ALIKE {
         done.resize(count, done[0].clone());
@@ -325,7 +332,7 @@ fn walk<M: Machine>(machine: &mut M, step: &Parts, splits: &[Split], group: Vec<
         second.push(b);
     }
     if M::PARTS_ARE_ALIKE {
-        first = walk(machine, step, rest, first)?;
+        first = machine.repeat(2, |machine| walk(machine, step, rest, first))?;
         second.clone_from(&first);
     } else if count << splits.len() <= together::<M>(step) {
         first.append(&mut second);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use windlass_rlwe::Bound;
+use windlass_rlwe::{Bound, RandomEvents};
 
 use super::encapsulation::EncryptedSecret;
 use super::ends::Ends;
@@ -30,6 +30,8 @@ pub(super) struct Schedule {
     pub output_bits: f64,
     /// Bits of capacity that are enough at every level at which a ciphertext can have them.
     pub least_input_bits: f64,
+    /// The random events of one refresh, the tails of the front end apart.
+    pub events: RandomEvents,
     /// Bits of capacity that are enough at level 1, 2, .., the last for all higher ones; infinite
     /// where none are.
     needed_bits: Vec<f64>,
@@ -80,6 +82,11 @@ impl<'a> Forecaster<'a> {
         Self { pipeline, circuit, levels, places: BTreeMap::new() }
     }
 
+    /// The random events since the last time.
+    fn take_events(&self) -> RandomEvents {
+        self.circuit.message.events().take() + self.circuit.working.events().take()
+    }
+
     fn capacity(&self, x: &Expected) -> f64 {
         self.circuit.working.capacity(x)
     }
@@ -114,8 +121,17 @@ impl Machine for Forecaster<'_> {
         self.circuit
     }
 
+    /// The events of the work count so many times.
+    fn repeat<T>(&mut self, times: usize, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let before = self.take_events();
+        let result = work(self);
+        self.circuit.working.events().add(before + self.take_events() * times);
+        result
+    }
+
     fn enter(&mut self, stage: StageName, x: Expected) -> Result<Expected> {
         let forecast = &self.circuit.working;
+        forecast.events().add(RandomEvents::MODULUS_SWITCH);
         let x = match self.levels {
             _ if stage == StageName::FrontEnd => return self.arrive(x),
             Levels::Chosen => forecast.reduce(&x),
@@ -141,6 +157,9 @@ impl Machine for Forecaster<'_> {
         let (weight, t) = (pipeline.spec.ephemeral_weight, pipeline.working.modulus().value());
         let secret = EncryptedSecret::noise(&pipeline.params, model, weight, t);
         let noise = secret * norm + model.rounding(2) + norm;
+        // The switch from the level of arrival to Q_in, the error of the encryption of s̃, and the
+        // mod-down.
+        forecast.events().add(RandomEvents::MODULUS_SWITCH + RandomEvents::ENCRYPTION + RandomEvents::MOD_DOWN);
         Ok(Expected { level: pipeline.params.top_level(), exponent, factor: 1, noise })
     }
 }
@@ -172,13 +191,16 @@ impl Pipeline {
         let circuit = self.forecasts(&self.steps)?;
         let start = self.lowest_start(&circuit)?;
         let mut machine = Forecaster::new(self, &circuit, Levels::Chosen);
+        machine.take_events();
         let output = run(&mut machine, &self.steps, start)?;
+        let events = machine.take_events();
         let places = machine.places;
         let needed_bits = self.needed_bits(&circuit, &places)?;
         let schedule = Schedule {
             output_bits: circuit.message.capacity(&output),
             least_input_bits: self.least_input_bits(&circuit, &needed_bits),
             places,
+            events,
             needed_bits,
         };
         // A bootstrapping that leaves less than it needs to start is of no use.

@@ -49,7 +49,7 @@ pub struct ParamsDescription {
     pub capacity_by_level: Vec<f64>,
     /// Multiplications in sequence.
     pub depth: u32,
-    /// −log2 of the probability that a noise bound fails, for each operation.
+    /// −log2 of the probability that a noise bound fails, for each random event.
     pub failure_bits: f64,
     /// Sizes of keys and ciphertexts.
     pub sizes: KeySizes,
@@ -114,7 +114,7 @@ impl Params {
                 format!("{:.1} bits, {} multiplications in sequence", self.fresh_capacity(), d.depth),
             ),
             ("capacity by level", format!("{} bits, from level {} down", capacities.join(", "), d.levels)),
-            ("failure probability", format!("at most 2^-{} for each operation", d.failure_bits)),
+            ("failure probability", format!("at most 2^-{} for each random event", d.failure_bits)),
             (
                 "ciphertext",
                 format!("{} bytes on disk, {} in memory", d.sizes.ciphertext_disk, d.sizes.ciphertext_memory),

@@ -84,6 +84,8 @@ pub trait Rules: Sync {
     fn phase_multiplier(&self, ct: &Self::Ciphertext) -> u64;
     /// The metadata of a ciphertext at a level after something was added to its error.
     fn grow(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
+    /// Hears of what has grown, how often and why: each time one random event of a kind, or two.
+    fn count(&self, _: Growth, _: usize) {}
     /// The metadata of a sum, in place of that of its first term.
     fn absorb(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
     /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a
@@ -187,6 +189,7 @@ impl<R: Rules> Switching for R {
         let parts = a.digits.hoisted_automorphism(&a.addend, &step)?;
         let mut ct = a.ct.around(parts.into());
         self.grow(&mut ct, level, Growth::InnerProduct);
+        self.count(Growth::InnerProduct, 1);
         Ok(Extended { ct, level })
     }
 
@@ -200,6 +203,7 @@ impl<R: Rules> Switching for R {
             let parts = a.digits.sum_hoisted(context(self), &a.addend, &steps)?;
             let mut image = a.ct.around(Vec::new());
             self.grow(&mut image, level, Growth::InnerProduct);
+            self.count(Growth::InnerProduct, moved.len());
             let mut ct = image.around(parts.into());
             moved[1..].iter().for_each(|_| self.absorb(&mut ct, &image));
             sum = Some(Extended { ct, level });
@@ -231,6 +235,7 @@ impl<R: Rules> Switching for R {
         let steps = keys_and_permutations(self.evaluation_keys(), elements)?;
         let mut image = a.ct.around(Vec::new());
         self.grow(&mut image, level, Growth::InnerProduct);
+        self.count(Growth::InnerProduct, elements.len());
         let mut known = Vec::with_capacity(rows.len());
         let mut sums: Vec<Weights<'_>> = Vec::with_capacity(rows.len());
         for row in rows {
@@ -304,6 +309,7 @@ impl<R: Rules> Switching for R {
         let parts = switching::extended_automorphism(context(self), &narrowed, &a.ct.parts()[0], &step)?;
         let mut ct = a.ct.around(parts.into());
         self.grow(&mut ct, a.level, Growth::KeySwitch);
+        self.count(Growth::KeySwitch, 1);
         Ok(Extended { ct, level: a.level })
     }
 
@@ -321,6 +327,7 @@ impl<R: Rules> Switching for R {
         let parts = switching::mod_down(context(self), halves(&a.ct), a.level, multiplier);
         let mut out = a.ct.around(parts.into());
         self.grow(&mut out, a.level, Growth::Rounding);
+        self.count(Growth::Rounding, 1);
         self.accept_pair("mod-down", (&a.ct, a.level), out)
     }
 
@@ -361,6 +368,7 @@ fn move_pair<R: Rules>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Cipher
     let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
     let mut out = a.around(parts.into());
     rules.grow(&mut out, level(a), Growth::KeySwitch);
+    rules.count(Growth::KeySwitch, 1);
     rules.accept_pair("automorphism", (a, level(a)), out)
 }
 

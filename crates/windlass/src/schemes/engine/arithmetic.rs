@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_ring::kernels::arith;
 use windlass_ring::{Eval, Poly, norm};
 use windlass_rlwe::switching::{self, Finish};
-use windlass_rlwe::{Bound, Limits, check_same_keys};
+use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
 use super::{Ciphertext, Constant, Engine, centred};
 use crate::error::{Error, Result, check_same_order};
@@ -202,6 +202,7 @@ impl Engine {
         let finish = Finish { addends: [Some(&ct.parts[0]), Some(&ct.parts[1])], automorphism: None };
         let parts = switching::switch(&self.context, &ct.parts[2], multiplier, key, &finish)?;
         let noise = ct.noise + self.noise(ct.exponent).key_switch(level);
+        self.events.add(RandomEvents::KEY_SWITCH);
         Ok(Ciphertext { noise, ..ct.with_parts(parts.into()) })
     }
 

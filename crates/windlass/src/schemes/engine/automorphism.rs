@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, EvaluationKeys, KeyId};
+use windlass_rlwe::{Bound, EvaluationKeys, KeyId, RandomEvents};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
@@ -79,6 +79,15 @@ impl Rules for Engine {
             Growth::Rounding => model.rounding(2),
         };
         ct.noise = ct.noise + error;
+    }
+
+    fn count(&self, growth: Growth, times: usize) {
+        let one = match growth {
+            Growth::KeySwitch => RandomEvents::KEY_SWITCH,
+            Growth::InnerProduct => RandomEvents::INNER_PRODUCT,
+            Growth::Rounding => RandomEvents::MOD_DOWN,
+        };
+        self.events.add(one * times);
     }
 
     fn absorb(&self, sum: &mut Ciphertext, term: &Ciphertext) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_ring::{Eval, Poly};
-use windlass_rlwe::{Bound, Context, EvaluationKeys, NoiseModel};
+use windlass_rlwe::{Bound, Context, EvaluationKeys, EventCounter, NoiseModel, RandomEvents};
 
 use super::ciphertext::Ciphertext;
 use crate::error::{Error, Result};
@@ -25,6 +25,7 @@ pub struct Engine {
     pub(super) models: Arc<[NoiseModel]>,
     pub(super) keys: Arc<EvaluationKeys>,
     pub(super) refresher: Option<Refresher<Ciphertext>>,
+    pub(super) events: Arc<EventCounter>,
 }
 
 /// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact
@@ -64,7 +65,8 @@ impl Engine {
         context.params().check_plaintext_prime(slots.prime())?;
         let models =
             (1..=slots.modulus().exponent()).map(|r| NoiseModel::new(context.params(), slots.prime().pow(r))).collect();
-        Ok(Self { context, slots: Arc::clone(slots), scheme, models, keys, refresher: None })
+        let (slots, events) = (Arc::clone(slots), Arc::default());
+        Ok(Self { context, slots, scheme, models, keys, refresher: None, events })
     }
 
     /// The context of keys and ciphertexts.
@@ -80,6 +82,13 @@ impl Engine {
     /// The noise model for plaintext modulus p^exponent, 1 ≤ exponent ≤ r.
     pub fn noise(&self, exponent: u32) -> &NoiseModel {
         &self.models[exponent as usize - 1]
+    }
+
+    /// The random events of everything that this engine and its clones have done, operations done
+    /// in vain among them: the bounds of all results hold but with the probability of
+    /// [`RandomEvents::union_bound`].
+    pub fn random_events(&self) -> RandomEvents {
+        self.events.events()
     }
 
     /// BGV or BFV.

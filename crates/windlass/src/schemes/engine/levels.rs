@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use windlass_ring::kernels::arith;
 
-use windlass_rlwe::{Bound, Limits, check_same_keys};
+use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
 use super::{Ciphertext, Engine, centred};
 use crate::error::{Error, Result};
@@ -36,6 +36,7 @@ impl Engine {
         if level == ct.level() {
             return Cow::Borrowed(ct);
         }
+        self.events.add(RandomEvents::MODULUS_SWITCH);
         let (t, multiplier) = (self.modulus(ct.exponent), self.multiplier(ct.exponent));
         let keep = self.context.basis(level);
         let parts = ct.parts.iter().map(|part| part.divide_rounded(&keep, multiplier)).collect();

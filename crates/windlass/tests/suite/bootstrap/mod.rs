@@ -5,6 +5,7 @@ mod bruun;
 mod circuits;
 mod content;
 mod digits;
+mod failure;
 mod indices;
 mod input;
 mod one_slot;
@@ -26,6 +27,7 @@ use windlass::schemes::{Ciphertext, Scheme};
 use windlass::{Client, Content, Context, Error, Evaluator, Params, Plaintext, Server};
 
 use crate::fixture::{self, random};
+use failure::check_events;
 
 fn params(m: u64, primes: usize) -> RlweSpec {
     chain(m, vec![50; primes])
@@ -194,6 +196,7 @@ fn twice(toy: &Toy, seed: u64) {
     let spent = engine.reduce_level(&fresh, plan.least_input_bits() + 20.0).unwrap();
     let again = bootstrapper.refresh(&spent).unwrap();
     assert_eq!(client.decrypt_plaintext(&again).unwrap(), content, "{case}");
+    check_events(bootstrapper, plan, &case);
     let (left, forecast) = (engine.capacity(&again), plan.output_bits());
     assert!(left > engine.capacity(&spent), "{left} bits left, {case}");
     // Both are the same for every seed: sums of bounds. Over all sets of these tests what is left

@@ -43,6 +43,7 @@ fn every_combination_on_ciphertexts() {
             for set in [KeyStrategy::Full, KeyStrategy::BabyGiant, KeyStrategy::Minimal] {
                 let given = key_set(&ring, set);
                 let server = client.generate_server([&keys(given.iter().copied())]).unwrap();
+                let mut events = server.engine().random_events();
                 for (index, strategy) in allowed(set, good, size).into_iter().enumerate() {
                     let hoisting = [HoistMode::Double, HoistMode::Single, HoistMode::Off][index % 3];
                     for hoisting in [HoistMode::Double, hoisting] {
@@ -50,6 +51,9 @@ fn every_combination_on_ciphertexts() {
                         let plan = LinearPlan::new(&map, &spec).unwrap();
                         let output = plan.apply_once(server.engine(), &input).unwrap();
                         assert!(decrypt(&client, &output) == expected, "p = {p}, r = {r}: {}", plan.explain());
+                        // Its bound rests on the random events that the plan counts.
+                        events = events + plan.count().random_events();
+                        assert_eq!(server.engine().random_events(), events, "{}", plan.explain());
                     }
                 }
             }

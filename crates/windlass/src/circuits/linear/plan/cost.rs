@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use windlass_ring::{Basis, Poly, Ring};
-use windlass_rlwe::Context;
+use windlass_rlwe::{Context, RandomEvents};
 
 /// Prices of a scheme's operations, in transforms of one residue row (a forward or inverse NTT of
 /// length n).
@@ -158,6 +158,15 @@ impl OperationCount {
             + self.narrow_products as f64 * model.multiply_narrow
             + self.mod_downs as f64 * model.mod_down
             + self.keys as f64 * model.key
+    }
+
+    /// The random events that the bounds of exact schemes rest on (docs/math/noise.md): an inner
+    /// product for each automorphism, a division by P for each mod-down, both for a giant step and
+    /// a whole key switch.
+    pub fn random_events(&self) -> RandomEvents {
+        RandomEvents::KEY_SWITCH * (self.automorphisms + self.extended_automorphisms)
+            + RandomEvents::INNER_PRODUCT * self.hoisted_automorphisms
+            + RandomEvents::MOD_DOWN * self.mod_downs
     }
 }
 
