@@ -7,8 +7,8 @@ use super::bound::{Bound, FailureProbability};
 
 /// Random events that bounds rest on: one for each tail that a [`super::NoiseModel`] cuts off.
 ///
-/// Where none of them happens every bound of the circuit holds, so that one of N events of 2^−f each
-/// spoils it with probability at most N·2^−f, however they depend on each other.
+/// Where none of them happens every bound of the circuit holds, so that one of N events of 2^−f
+/// each spoils it with probability at most N·2^−f, however they depend on each other.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RandomEvents {
     /// Errors of encryptions.

@@ -30,8 +30,8 @@ impl BootstrapPlan {
 
     /// x of the probability 2^−x that a refresh fails at most with, given a ciphertext whose own
     /// bound holds: `−log2(N·2^−128 + F)`, N the number of [`Self::random_events`] and F the front
-    /// end's share, `2^−f·(1 + 3·2^−8)` for f = [`super::BootstrapSpec::failure_bits`]; 0 where that says
-    /// nothing. Source: the union bound, docs/math/noise.md.
+    /// end's share, `2^−f·(1 + 3·2^−8)` for f = [`super::BootstrapSpec::failure_bits`]; 0 where that
+    /// says nothing. Source: the union bound, docs/math/noise.md.
     pub fn failure_bits(&self) -> f64 {
         let noise = self.random_events().union_bound(FailureProbability::default());
         (-(noise + self.front_end_failure()).bits()).max(0.0)

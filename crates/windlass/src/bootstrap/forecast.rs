@@ -19,8 +19,8 @@ use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 /// that goes below zero is kept as a negative number, not refused.
 ///
 /// Random events are counted so that the engine has no more, at whatever level it does each
-/// operation: a modulus switch counts wherever there could be one, a sum of products as its products
-/// relinearised one by one.
+/// operation: a modulus switch counts wherever there could be one, a sum of products as its
+/// products relinearised one by one.
 #[derive(Debug)]
 pub(crate) struct Forecast {
     slots: Arc<SlotRing>,
@@ -143,7 +143,7 @@ impl Forecast {
         weighed.map(|(k, &weight)| (k, reduced(values[k]), weight)).collect()
     }
 
-    /// `Σ_i c_i·x_i`, plus `toward`; switches to the level of the sum are left to the caller to count.
+    /// `Σ_i c_i·x_i`, plus `toward`; switches to its level are left to the caller to count.
     fn sum_of(&self, terms: &[(&Expected, i64)], toward: Option<&Expected>) -> Result<Expected> {
         let Some(&(first, _)) = terms.first() else {
             return Err(no_terms());

@@ -6,8 +6,8 @@ use windlass::bootstrap::StageName;
 /// After one refresh: the plan counts no fewer events of any kind than there were, and not many
 /// more.
 ///
-/// Modulus switches are counted wherever there could be one. Each digit removal may have products of
-/// its v digits relinearised at once that the plan counts one by one. Every other key switch and
+/// Modulus switches are counted wherever there could be one. Each digit removal may have products
+/// of its v digits relinearised at once that the plan counts one by one. Every other key switch and
 /// mod-down is the same.
 pub fn check_events(bootstrapper: &Bootstrapper, plan: &BootstrapPlan, case: &str) {
     let (done, said) = (bootstrapper.random_events(), plan.random_events());
