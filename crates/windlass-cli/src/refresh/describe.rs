@@ -35,7 +35,7 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let mut report = Report::default();
     plan.explain().lines().for_each(|line| report.line(line));
     let digits = if seconds < 0.1 { 4 } else { 1 };
-    describe_batches(&mut report, &planned, &mut stages)?;
+    describe_batches(&mut report, &planned, &mut stages);
     report.line(format!("one refresh takes about {seconds:.digits$} s on one thread of this machine"));
     report.line("keys, before they are made");
     report.bytes(&[
@@ -63,20 +63,29 @@ pub fn explain(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// Packed: what batches of ciphertexts with integers cost beside thin refreshes.
-fn describe_batches(report: &mut Report, planned: &Planned, stages: &mut Stages) -> Result<()> {
-    if planned.preset.spec.mode == Mode::Thin {
-        return Ok(());
-    }
-    let thin = planned.to_thin(stages)?;
+/// Thin refreshes under the same parameters, and batches.
+fn plan_batches(planned: &Planned, stages: &mut Stages) -> Result<(Planned, BatchPlan)> {
+    let thin = planned.to_mode(Mode::Thin, stages)?;
     let batches = stages.run("batches", "planning batches", || BatchPlan::new(&planned.plan))?;
+    Ok((thin, batches))
+}
+
+/// Packed: what batches of ciphertexts with integers cost beside thin refreshes, or why there are
+/// none to compare.
+fn describe_batches(report: &mut Report, planned: &Planned, stages: &mut Stages) {
+    if planned.preset.spec.mode == Mode::Thin {
+        return;
+    }
+    let (thin, batches) = match plan_batches(planned, stages) {
+        Ok(both) => both,
+        Err(error) => return report.line(format!("no batches: {error}")),
+    };
     batches.explain(&thin.plan).lines().for_each(|line| report.line(line));
     let size = batches.size();
     report.field("batch_size", size);
     report.field("batch_price", batches.price(size) / (size as f64 * thin.plan.price()));
     report.field("batch_least_input_bits", batches.least_input_bits());
     report.field("batch_output_bits", batches.output_bits());
-    Ok(())
 }
 
 /// Stages, times and capacity.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, Mode, bootstrap_preset_names};
+use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode, bootstrap_preset_names};
 use windlass::rlwe::NoiseModel;
 use windlass::schemes::Ciphertext;
 use windlass::wire::BootstrapContext;
@@ -28,20 +28,21 @@ impl Planned {
             return Err(CliError::Usage(format!("give --preset NAME; there are {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
-        Self::with_mode(name, mode, way.scheme.into(), stages)
+        Self::of(BootstrapPreset::named(name, mode)?, way.scheme.into(), stages)
     }
 
-    fn with_mode(name: &str, mode: Mode, scheme: Scheme, stages: &mut Stages) -> Result<Self> {
-        let preset = BootstrapPreset::named(name, mode)?;
+    fn of(preset: BootstrapPreset, scheme: Scheme, stages: &mut Stages) -> Result<Self> {
         let plan = stages.run("plan", "planning", || {
             BootstrapPlan::new(preset.params.rlwe(), (preset.params.p(), preset.params.r()), preset.spec.clone())
         })?;
         Ok(Self { preset, plan: Arc::new(plan), scheme })
     }
 
-    /// The same preset, bootstrapped thin.
-    pub fn to_thin(&self, stages: &mut Stages) -> Result<Self> {
-        Self::with_mode(self.preset.params.name(), Mode::Thin, self.scheme, stages)
+    /// The same parameters, bootstrapped in this mode. They may be those of a file, whose name no
+    /// preset has.
+    pub fn to_mode(&self, mode: Mode, stages: &mut Stages) -> Result<Self> {
+        let BootstrapPreset { params, spec } = self.preset.clone();
+        Self::of(BootstrapPreset { params, spec: BootstrapSpec { mode, ..spec } }, self.scheme, stages)
     }
 
     /// λ in bits, rounded down to a tenth.
@@ -75,9 +76,7 @@ impl Setup {
 
     /// The same preset, bootstrapped packed.
     pub fn to_packed(&self, stages: &mut Stages) -> Result<Self> {
-        let Planned { preset, scheme, .. } = &self.planned;
-        let planned = Planned::with_mode(preset.params.name(), Mode::Packed, *scheme, stages)?;
-        Ok(Self::over(planned, self.context.clone()))
+        Ok(Self::over(self.planned.to_mode(Mode::Packed, stages)?, self.context.clone()))
     }
 
     /// p^r.

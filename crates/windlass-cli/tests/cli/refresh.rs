@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use windlass::{Params, Scheme};
+
 use crate::common::{fail, snapshot, succeed, windlass};
 
 const SET: &str = "--preset insecure_boot_105";
@@ -114,6 +116,21 @@ fn explain_foresees_the_sizes_of_keys() {
     let text = String::from_utf8(windlass(dir.path(), format!("refresh {SET}").split(' ')).stdout).unwrap();
     for wanted in ["digit removal", "bits before", "bootstrap.keys", "all 4 values are back"] {
         assert!(text.contains(wanted), "no '{wanted}' in\n{text}");
+    }
+}
+
+/// A set in a file has a name of its own, or that of another set: both ways are planned from the
+/// file.
+#[test]
+fn explain_compares_batches_under_a_set_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let built_in = succeed(dir.path(), &format!("refresh {SET} --packed --explain"));
+    let set = Params::preset("insecure_boot_105", Scheme::Bgv).unwrap().to_json();
+    for name in ["insecure_of_my_own", "insecure_boot_256_p257"] {
+        fs::write(dir.path().join("set.json"), set.replace("insecure_boot_105", name)).unwrap();
+        let page = succeed(dir.path(), "refresh --preset set.json --packed --explain");
+        assert_eq!((&page["preset"], &page["batch_size"]), (&name.into(), &12.into()));
+        assert_eq!(page["batch_price"], built_in["batch_price"], "{name}");
     }
 }
 
