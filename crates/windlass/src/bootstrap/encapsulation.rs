@@ -99,12 +99,15 @@ impl InputModulus {
     /// What there is to choose from at a level, the fewest digits first.
     fn at(params: &RlweParams, spec: &BootstrapSpec, level: usize) -> Vec<Self> {
         const LARGEST: u32 = 30;
+        // What is cut into digits has 128 bits with its sign.
+        const MOST_BITS_IN_DIGITS: f64 = 126.0;
         let input = |special, digits| Self { level, special, digits, arrival: level, needed_bits: 0.0 };
         match spec.encapsulation {
             Encapsulation::SpecialPrimes => {
                 let most = params.special_primes().len().min(level + 2);
                 (1..=most).map(|special| input(special, Digits::WHOLE)).collect()
             }
+            Encapsulation::Digits if params.log2_q(level) > MOST_BITS_IN_DIGITS => Vec::new(),
             // b and 3b/2 for powers of two.
             Encapsulation::Digits => (0..LARGEST)
                 .rev()
@@ -359,7 +362,7 @@ impl EncapsulationKey {
     fn by_digits(&self, x: &Poly<Eval>) -> [Poly<Eval>; 2] {
         let (ring, basis) = (x.ring(), x.basis());
         let centred = IntegerLift::new(ring, basis).centred(&x.clone().into_coeff());
-        let centred: Vec<i128> = centred.iter().map(|x| i128::try_from(x).expect("Q_in is far below 2^127")).collect();
+        let centred: Vec<i128> = centred.iter().map(|x| i128::try_from(x).expect("Q_in is at most 2^126")).collect();
         let digits = self.input.digits.cut(&centred);
         let digits: Vec<Poly<Eval>> =
             digits.par_iter().map(|digit| Poly::from_signed(ring, basis, digit).into_eval()).collect();
@@ -388,6 +391,17 @@ mod tests {
             q_prime_bits,
         };
         RlweParams::new(&spec).unwrap()
+    }
+
+    /// Of 50, 100 and 150 bits the last is too large for digits, and no matter for special primes.
+    #[test]
+    fn digits_are_cut_from_what_128_bits_hold() {
+        let params = params(105, vec![50; 10]);
+        for encapsulation in [Encapsulation::SpecialPrimes, Encapsulation::Digits] {
+            let spec = BootstrapSpec { encapsulation, ..BootstrapSpec::default() };
+            let some = [1, 2, 3].map(|level| !InputModulus::at(&params, &spec, level).is_empty());
+            assert_eq!(some, [true, true, encapsulation == Encapsulation::SpecialPrimes]);
+        }
     }
 
     /// What the switch to the ephemeral key adds to a coefficient, by both keys, against its bound.

@@ -152,8 +152,9 @@ pub enum Encapsulation {
     #[default]
     SpecialPrimes,
     /// In digits of a small base, without special primes: a key modulo Q_in alone. The smaller
-    /// modulus gives the ephemeral key more security; it takes one transform for each digit, and
-    /// up to three fifths of the room for noise before digits are removed: 1.3 bits of capacity.
+    /// modulus gives the ephemeral key more security; it takes one transform for each digit and
+    /// each prime of Q_in, and up to three fifths of the room for noise before digits are removed:
+    /// 1.3 bits of capacity.
     Digits,
 }
 
