@@ -11,7 +11,8 @@ use crate::plaintext::Plaintext;
 ///
 /// It loses its k low digits, so that the plaintext modulus falls from p^e to p^{e−k}; of operands
 /// with different ones the larger is reduced. The product is right as long as a·b lies within
-/// (−p^e/2, p^e/2) for the modulus p^e at which it is made.
+/// (−p^e/2, p^e/2) for the modulus p^e at which it is made; for p = 2, where half a unit of the
+/// result comes on top of it, as long as −2^{e−1} ≤ a·b + 2^{k−1} < 2^{e−1}.
 ///
 /// ```
 /// use windlass::circuits::FixedPointProduct;
