@@ -37,7 +37,7 @@ impl BatchPlan {
     ///
     /// # Errors
     /// [`BootstrapError::Unsupported`] for a thin plan; [`BootstrapError::ChainTooShort`] where the
-    /// constants of the batch take more capacity than there is.
+    /// constants of the batch take more capacity than there is, or leave none.
     pub fn new(plan: &Arc<BootstrapPlan>) -> Result<Self> {
         let Some(unpacking) = plan.choices().unpacking else {
             let what = "batches are refreshed as elements; plan the packed mode".to_string();
@@ -60,7 +60,9 @@ impl BatchPlan {
         self.plan.message_ring().degree()
     }
 
-    /// Bits of capacity that are enough for every ciphertext of a full batch, as forecast.
+    /// Bits of capacity that are enough for every ciphertext of a full batch, as forecast for
+    /// ciphertexts of one level and one factor. Others are brought to a common level and factor
+    /// first, which may take more.
     pub fn least_input_bits(&self) -> f64 {
         self.forecast.least_input_bits
     }
@@ -160,26 +162,27 @@ impl BatchPlan {
 
 /// Batches ready to run: with the constants that the bootstrapping itself has not.
 pub(super) struct Batch<E: Evaluator> {
-    pub plan: BatchPlan,
+    pub plan: Arc<BatchPlan>,
     pub own: Option<Circuit<E>>,
 }
 
 impl<E: Evaluator> Batch<E> {
-    pub fn new(plan: &Arc<BootstrapPlan>, both: impl FnOnce() -> [E; 2]) -> Result<Self> {
-        let plan = BatchPlan::new(plan)?;
+    pub fn new(plan: Arc<BatchPlan>, both: impl FnOnce() -> [E; 2]) -> Result<Self> {
         Ok(Self { own: plan.ends.circuit(both)?, plan })
     }
 }
 
 /// Refreshes a list in batches as long as one costs less than its ciphertexts one by one under the
 /// plan `single`, and as they have the capacity for it: a batch needs more than one by itself.
+/// Without a plan of batches, one by one.
 pub(crate) fn in_batches<C>(
     list: &[C],
-    plan: &BatchPlan,
+    plan: Result<&BatchPlan>,
     single: &BootstrapPlan,
     batch: impl Fn(&[C]) -> Result<Vec<C>>,
     one: impl Fn(&C) -> Result<C>,
 ) -> Result<Vec<C>> {
+    let Ok(plan) = plan else { return list.iter().map(one).collect() };
     let mut done = Vec::with_capacity(list.len());
     for chunk in list.chunks(plan.size()) {
         let together = if plan.price(chunk.len()) < chunk.len() as f64 * single.price() {

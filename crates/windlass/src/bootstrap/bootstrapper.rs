@@ -129,8 +129,9 @@ impl Bootstrapper {
     /// the constants of the bootstrapping.
     ///
     /// # Errors
-    /// Those of [`Self::refresh`] and of [`BatchPlan::new`]; [`crate::Error::ShapeMismatch`] for more
-    /// than [`BatchPlan::size`].
+    /// Those of [`Self::refresh`], [`BootstrapError::CapacityTooLow`] in place of
+    /// [`crate::Error::CapacityExhausted`]; those of [`BatchPlan::new`];
+    /// [`crate::Error::ShapeMismatch`] for more than [`BatchPlan::size`].
     pub fn refresh_batch(&self, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         self.refresh_batch_with(batch, |_| ControlFlow::Continue(()))
     }
@@ -156,9 +157,11 @@ impl Bootstrapper {
         let mut observe = |progress: &Progress, _: &Ciphertext| observe(progress);
         let reports = Reports::new(plan.reports(batch.len()), &mut observe);
         let mut refreshing = Refreshing { bootstrapper: self, reports, unit: 1 };
-        let gathered = plan.gather(&mut refreshing, own.as_ref(), batch).map_err(too_low_for_a_batch)?;
+        let gathered = plan.gather(&mut refreshing, own.as_ref(), batch);
+        let gathered = gathered.map_err(too_low_for("gathering a batch"))?;
         self.plan.check(&gathered)?;
-        let mut list = plan.refresh(&mut refreshing, own.as_ref(), gathered, batch.len())?;
+        let list = plan.refresh(&mut refreshing, own.as_ref(), gathered, batch.len());
+        let mut list = list.map_err(too_low_for("refreshing a batch"))?;
         for x in &mut list {
             let t = self.circuit.message.modulus(x.exponent);
             let multiple = arith::mul_mod(refreshing.unit, plan.multiple() % t, t);
@@ -178,8 +181,17 @@ impl Bootstrapper {
     }
 
     fn batch(&self) -> Result<&Batch<Engine>> {
+        self.batch_by(|| BatchPlan::new(&self.plan).map(Arc::new))
+    }
+
+    /// Makes what batches need by a plan of batches of this very plan, where it is not made yet.
+    pub(crate) fn prepare_batches(&self, plan: &Arc<BatchPlan>) -> Result<()> {
+        self.batch_by(|| Ok(Arc::clone(plan))).map(drop)
+    }
+
+    fn batch_by(&self, plan: impl FnOnce() -> Result<Arc<BatchPlan>>) -> Result<&Batch<Engine>> {
         let both = || [&self.circuit.message, &self.circuit.working].map(Engine::clone);
-        self.batch.get_or_init(|| Batch::new(&self.plan, both)).as_ref().map_err(Error::clone)
+        self.batch.get_or_init(|| Batch::new(plan()?, both)).as_ref().map_err(Error::clone)
     }
 
     /// Everything that can be refused beforehand is refused here; constants are counted with
@@ -202,10 +214,10 @@ impl Bootstrapper {
 }
 
 /// What has no room for the constants of a batch was spent too far for one.
-fn too_low_for_a_batch(error: Error) -> Error {
-    match error {
+fn too_low_for(stage: &str) -> impl Fn(Error) -> Error {
+    move |error| match error {
         Error::CapacityExhausted { needed_bits, left_bits, .. } => {
-            let (stage, missing_bits) = ("gathering a batch".into(), needed_bits - left_bits);
+            let (stage, missing_bits) = (stage.into(), needed_bits - left_bits);
             BootstrapError::CapacityTooLow { stage, left_bits, missing_bits }.into()
         }
         other => other,
@@ -339,7 +351,7 @@ impl Refresh<Ciphertext> for Bootstrapper {
         if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content != Content::Integers) {
             return list.iter().map(|ct| self.refresh(ct)).collect();
         }
-        in_batches(list, self.batch_plan()?, &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
+        in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
     }
 
     /// What is spent may bring the ciphertext to a lower level, so more is kept back than its own

@@ -94,7 +94,8 @@ impl ClearBootstrapper {
 
     fn batch(&self) -> Result<&Batch<Clear>> {
         let both = || [self.plan.message_ring(), self.plan.working_ring()].map(Clear::new);
-        self.batch.get_or_init(|| Batch::new(&self.plan, both)).as_ref().map_err(Error::clone)
+        let plan = || BatchPlan::new(&self.plan).map(Arc::new);
+        self.batch.get_or_init(|| Batch::new(plan()?, both)).as_ref().map_err(Error::clone)
     }
 }
 
@@ -148,7 +149,7 @@ impl Refresh<ClearCiphertext> for ClearBootstrapper {
         if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content() != Content::Integers) {
             return list.iter().map(|ct| self.refresh(ct)).collect();
         }
-        in_batches(list, self.batch_plan()?, &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
+        in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
     }
 
     fn spare_bits(&self, _: &ClearCiphertext) -> f64 {

@@ -52,7 +52,7 @@ impl Schedule {
 /// Capacity of the ciphertexts of a batch.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BatchForecast {
-    /// Bits that are enough for each.
+    /// Bits that are enough for each of a full batch of one level and factor.
     pub least_input_bits: f64,
     /// Bits that each is left with.
     pub output_bits: f64,
@@ -269,8 +269,11 @@ impl Pipeline {
         least(self.params.log2_q(level), enough)
     }
 
-    /// What a full batch needs and leaves. Its ciphertexts are taken at the highest level of
-    /// [`Self::needed_bits`].
+    /// What a full batch needs and leaves. Its ciphertexts are taken to be of one factor and of one
+    /// level, the highest of [`Self::needed_bits`].
+    ///
+    /// # Errors
+    /// [`BootstrapError::ChainTooShort`] where a batch cannot be gathered, or leaves nothing.
     pub fn batch_forecast(&self, schedule: &Schedule, ends: &Ends) -> Result<BatchForecast> {
         let circuit = self.forecasts(&self.steps)?;
         let both = || [&self.message, &self.working].map(|slots| Forecast::new(&self.params, slots));
@@ -294,6 +297,9 @@ impl Pipeline {
         let (mut machine, x) = gathered(least_input_bits)?;
         let output = ends.refresh(&mut machine, &self.steps, own.as_ref(), x, size)?;
         let output_bits = output.iter().map(|x| circuit.message.capacity(x)).fold(f64::INFINITY, f64::min);
+        if output_bits <= 0.0 {
+            return too_short("taking a batch apart".into(), -output_bits);
+        }
         Ok(BatchForecast { least_input_bits, output_bits })
     }
 

@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 use windlass_rlwe::EvaluationKeys;
 
 use crate::bootstrap::in_batches;
-use crate::bootstrap::{BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode};
+use crate::bootstrap::{
+    BatchPlan, BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode,
+};
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
 use crate::schemes::clear::ClearCiphertext;
@@ -22,6 +24,8 @@ struct Refresher {
     plan: Arc<BootstrapPlan>,
     keys: BootstrapKeys,
     ready: OnceLock<Result<Bootstrapper>>,
+    /// Planned before the bootstrapping is made ready: it may turn out dearer than one by one.
+    batches: OnceLock<Result<Arc<BatchPlan>>>,
 }
 
 impl Refreshers {
@@ -30,7 +34,7 @@ impl Refreshers {
         keys: &Arc<EvaluationKeys>,
         own: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
     ) -> Self {
-        let refresher = |(plan, keys)| Refresher { plan, keys, ready: OnceLock::new() };
+        let refresher = |(plan, keys)| Refresher { plan, keys, ready: OnceLock::new(), batches: OnceLock::new() };
         Self { scheme, keys: Arc::clone(keys), list: own.into_iter().map(refresher).collect() }
     }
 
@@ -53,6 +57,18 @@ impl Refreshers {
         let refresher = &self.list[place];
         let ready = refresher.ready.get_or_init(|| by_threads_of_its_own(|| self.make(refresher)));
         ready.as_ref().map_err(Error::clone)
+    }
+
+    fn batch_plan(&self, place: usize) -> Result<&Arc<BatchPlan>> {
+        let Refresher { plan, batches, .. } = &self.list[place];
+        let planned = batches.get_or_init(|| by_threads_of_its_own(|| BatchPlan::new(plan).map(Arc::new)));
+        planned.as_ref().map_err(Error::clone)
+    }
+
+    fn refresh_batch(&self, place: usize, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        let bootstrapper = self.ready(place)?;
+        bootstrapper.prepare_batches(self.batch_plan(place)?)?;
+        bootstrapper.refresh_batch(batch)
     }
 
     fn make(&self, refresher: &Refresher) -> Result<Bootstrapper> {
@@ -105,11 +121,18 @@ fn same_integers(mut list: impl Iterator<Item = (Content, u32)>) -> Option<u32> 
 }
 
 /// The places of the packed plan for integers modulo p to this exponent, and of the plan that
-/// refreshes one of them by itself.
-fn batches<'a>(plans: impl Iterator<Item = &'a BootstrapPlan> + Clone, exponent: u32) -> Option<(usize, usize)> {
+/// refreshes one of them by itself; none where a batch cannot be worth it: a single ciphertext
+/// beside a thin plan.
+fn batches<'a>(
+    plans: impl Iterator<Item = &'a BootstrapPlan> + Clone,
+    exponent: u32,
+    count: usize,
+) -> Option<(usize, usize)> {
     let fits = |plan: &BootstrapPlan| plan.spec().mode == Mode::Packed && plan.formula().message_exponent == exponent;
     let packed = plans.clone().position(fits)?;
-    choose(plans, (Content::Integers, exponent)).ok().map(|single| (packed, single))
+    let single = choose(plans.clone(), (Content::Integers, exponent)).ok()?;
+    let is_thin = plans.clone().nth(single).is_some_and(|plan| plan.spec().mode == Mode::Thin);
+    (count > 1 || !is_thin).then_some((packed, single))
 }
 
 impl Refresh<Ciphertext> for Refreshers {
@@ -122,12 +145,12 @@ impl Refresh<Ciphertext> for Refreshers {
     fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
-        let Some((packed, single)) = alike.and_then(|exponent| batches(plans(), exponent)) else {
+        let places = alike.and_then(|exponent| batches(plans(), exponent, list.len()));
+        let Some((packed, single)) = places else {
             return list.iter().map(|ct| self.refresh(ct)).collect();
         };
-        let bootstrapper = self.ready(packed)?;
-        let single = &self.list[single].plan;
-        in_batches(list, bootstrapper.batch_plan()?, single, |b| bootstrapper.refresh_batch(b), |ct| self.refresh(ct))
+        let (plan, single) = (self.batch_plan(packed).map(|plan| &**plan), &self.list[single].plan);
+        in_batches(list, plan, single, |batch| self.refresh_batch(packed, batch), |ct| self.refresh(ct))
     }
 
     /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo
@@ -168,11 +191,12 @@ impl Refresh<ClearCiphertext> for MockRefreshers {
     fn refresh_all(&self, list: &[ClearCiphertext]) -> Result<Vec<ClearCiphertext>> {
         let plans = || self.list.iter().map(|(plan, _)| &**plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
-        let Some((packed, single)) = alike.and_then(|exponent| batches(plans(), exponent)) else {
+        let places = alike.and_then(|exponent| batches(plans(), exponent, list.len()));
+        let Some((packed, single)) = places else {
             return list.iter().map(|ct| self.refresh(ct)).collect();
         };
         let (bootstrapper, single) = (&self.list[packed].1, &self.list[single].0);
-        in_batches(list, bootstrapper.batch_plan()?, single, |b| bootstrapper.refresh_batch(b), |ct| self.refresh(ct))
+        in_batches(list, bootstrapper.batch_plan(), single, |b| bootstrapper.refresh_batch(b), |ct| self.refresh(ct))
     }
 
     fn spare_bits(&self, _: &ClearCiphertext) -> f64 {

@@ -134,6 +134,20 @@ fn a_server_refreshes_lists() {
     // The one that is left over goes by itself, through the thin bootstrapping.
     assert_eq!(images[size].parts(), server.refresh(&spent[size]).unwrap().parts());
     assert_ne!(images[0].parts(), server.refresh(&spent[0]).unwrap().parts());
+    // A packed bootstrapping that lacks keys is not looked at for what is cheaper one by one.
+    let few = client.generate_server([&thin]).unwrap();
+    let own = server.bootstrappings().map(|(plan, keys)| (Arc::clone(plan), keys.clone())).collect();
+    let lacking = toy.context.server_from_keys(Arc::clone(few.engine().keys()), own).unwrap();
+    let planned = BatchPlan::new(&toy.plan).unwrap();
+    let least = (1..=size).find(|&count| planned.price(count) < count as f64 * thin.price()).unwrap();
+    assert!(least > 1, "{}", planned.explain(&thin));
+    for count in [1, least - 1] {
+        for (image, x) in lacking.refresh_all(&spent[..count]).unwrap().iter().zip(&list) {
+            assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
+        }
+    }
+    let refused = lacking.refresh_all(&spent[..least]).err();
+    assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::MissingKey { .. }))), "{refused:?}");
     // So do those that have enough left for themselves, but not for a batch.
     let single = server.bootstrapper(Content::Integers).unwrap();
     let batches = server.bootstrapper(Content::Elements).unwrap().batch_plan().unwrap();
@@ -167,4 +181,32 @@ fn a_server_refreshes_lists() {
     assert_eq!(refused, Some(Error::Bootstrap(BootstrapError::NotIntegers)));
     let refused = bootstrapper.refresh_batch(&spent).err();
     assert!(matches!(refused, Some(Error::ShapeMismatch { expected, got, .. }) if expected == size && got == size + 1));
+}
+
+/// What takes a batch apart may need more than a refresh leaves: there are no batches then, and
+/// lists are refreshed all the same.
+#[test]
+fn lists_go_one_by_one_where_batches_have_no_room() {
+    let spec = packed(Unpacking::Constants, Order::ToCoefficientsLast, 6);
+    let toy = toy_with(chain(64, vec![26; 11]), (17, 2), spec);
+    match BatchPlan::new(&toy.plan).err() {
+        Some(Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits })) => {
+            assert_eq!((&stage[..], missing_bits > 0.0), ("taking a batch apart", true));
+        }
+        other => panic!("{other:?}"),
+    }
+    let list = integers(&toy.plan, toy.plan.message_ring().degree());
+    let (mock, clear) =
+        (ClearBootstrapper::new(Arc::clone(&toy.plan), 5).unwrap(), Clear::new(toy.plan.message_ring()));
+    let encrypted: Vec<_> = list.iter().map(|x| clear.encrypt(x).unwrap()).collect();
+    for (image, x) in mock.refresh_all(&encrypted).unwrap().iter().zip(&list) {
+        assert_eq!(&image.plaintext(), x);
+    }
+    let (client, server) = toy.parties(12);
+    let fresh: Vec<Ciphertext> = list.iter().map(|x| client.encrypt_plaintext(x).unwrap()).collect();
+    for images in [server.refresh_all(&fresh).unwrap(), bootstrapper(&server).refresh_all(&fresh).unwrap()] {
+        for (image, x) in images.iter().zip(&list) {
+            assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
+        }
+    }
 }
