@@ -11,7 +11,7 @@ mod peers;
 mod reach;
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -118,9 +118,9 @@ pub struct Bootstrap {
     #[arg(long)]
     explain: bool,
     /// Append the figures to a record: one line of JSON for each measurement, or for each row of
-    /// --reach.
+    /// --reach. Pages are made of several.
     #[arg(long, visible_alias = "json", value_name = "FILE")]
-    record: Option<PathBuf>,
+    record: Vec<PathBuf>,
     /// Measure nothing: make the page of tables of a record.
     #[arg(long, value_name = "FILE", requires = "record")]
     page: Option<PathBuf>,
@@ -141,10 +141,10 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     }
     if args.reach.reach {
         println!("{}", machine::describe());
-        return reach::run(&args.reach, args.runs, args.record.as_deref());
+        return reach::run(&args.reach, args.runs, args.record.first().map(PathBuf::as_path));
     }
-    if let (true, Some(path)) = (args.page.is_some() || args.plot.is_some(), &args.record) {
-        return render(args, path);
+    if args.page.is_some() || args.plot.is_some() {
+        return render(args);
     }
     if args.preset == "list" && args.m.is_none() {
         bootstrap_preset_names().for_each(|name| println!("{name}"));
@@ -153,7 +153,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     let preset = preset(args)?;
     println!("{}", machine::describe());
     // A record that cannot be written is refused before anything is measured.
-    args.record.as_ref().map_or(Ok(()), |path| record::open(path).map(drop))?;
+    args.record.iter().try_for_each(|path| record::open(path).map(drop))?;
     if args.explain {
         let plan = plan(&preset)?;
         let (price, seconds) = (plan.price(), plan.estimated_seconds()?);
@@ -165,14 +165,17 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     for &scheme in &args.scheme {
         machine::reset_peak();
         let measured = with_threads(args.threads, || measure(args, &preset, scheme))?;
-        args.record.as_ref().map_or(Ok(()), |path| record::append(path, &[measured]))?;
+        args.record.iter().try_for_each(|path| record::append(path, &[measured.clone()]))?;
     }
     Ok(())
 }
 
-/// The page and the plot of a record.
-fn render(args: &Bootstrap, path: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    let all: Vec<Measured> = record::read(path, figures::key)?;
+/// The page and the plot of the records.
+fn render(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
+    let mut all: Vec<Measured> = Vec::new();
+    for path in &args.record {
+        all.extend(record::read(path, figures::key)?);
+    }
     if let Some(page) = &args.page {
         crate::page::write(page, &page::text(&all))?;
     }

@@ -74,7 +74,7 @@ pub fn text(all: &[Measured]) -> String {
         out,
         "\nProbability that the bound of the front end fails: at most 2^−{failure}.\n\n## Against others\n\n\
          One thread. Where a peer ran on the same kind of core that time is taken, else the one of the paper or\n\
-         machine named: those ratios mix machines. Ours is of the peer's scheme where that was measured.\n\n{table}"
+         authors, \"elsewhere\": those ratios mix machines. Ours is of the peer's scheme where that was measured.\n\n{table}"
     );
     let _ = write!(
         out,
@@ -137,6 +137,11 @@ fn on_this_core(peer: &Peer, ours: &Measured, figure: &str) -> Option<f64> {
     peer_record::seconds_on(&ours.cpu, "HElib", &operation, peer.same_core?)
 }
 
+/// What is in brackets in the name of a processor: its family and model.
+fn model(cpu: &str) -> &str {
+    cpu.split(['(', ')']).nth(1).unwrap_or(cpu)
+}
+
 impl Comparison<'_> {
     fn ratio(&self) -> f64 {
         self.seconds / self.ours.median_s
@@ -149,11 +154,11 @@ impl Comparison<'_> {
         [
             peer.preset.into(),
             peer.mode.into(),
-            format!("{}, {}{}", peer.what, peer.scheme, if self.same_core { ", same core" } else { "" }),
+            format!("{}, {}{}", peer.what, peer.scheme, if self.same_core { ", same core" } else { ", elsewhere" }),
             seconds(self.seconds),
             number(left),
             number(peer.gigabytes),
-            ours.of.scheme.clone(),
+            format!("{}, {}", ours.of.scheme, model(&ours.cpu)),
             seconds(ours.median_s),
             format!("{:.0}", ours.of.capacity_out),
             format!("{:.1}", ours.of.gigabytes()),

@@ -341,7 +341,7 @@ impl Evaluator for Forecast {
         let [left, right, rest] = sums.map(|weights| self.terms(values, weights, exponent));
         let shared = product.factors[0].iter().rposition(|&weight| weight != 0).ok_or_else(no_terms)?;
         let noise_at = |terms: &[(usize, Expected, i64)], level| {
-            let one = |(_, x, c): &(usize, Expected, i64)| self.summand(x, level).noise * Bound::of(c.abs() as f64);
+            let one = |(_, x, c): &(usize, Expected, i64)| self.summand(x, level).noise * Bound::of(c.unsigned_abs() as f64);
             terms.iter().map(one).sum::<Bound>() + self.model(exponent).rounding(2)
         };
         let at = |level: usize| {
