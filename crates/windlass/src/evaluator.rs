@@ -9,7 +9,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 use crate::switching::{Switching, no_terms};
 
@@ -87,7 +87,8 @@ pub trait Evaluator: Switching {
     /// a weight may have plaintext moduli of their own and are taken modulo the smallest of them.
     /// A scheme may bring values to the level of the product once for all sums.
     ///
-    /// Errors: as [`Evaluator::divide_by_p`], and an empty factor.
+    /// Errors: as [`Evaluator::divide_by_p`], [`crate::Error::ShapeMismatch`] for weights of values
+    /// that are not there, and an empty factor.
     fn divided_product(&self, values: &[&Self::Ciphertext], product: &DividedProduct) -> Result<Self::Ciphertext> {
         divided_by_parts(self, values, product)
     }
@@ -162,12 +163,27 @@ pub struct DividedProduct {
     pub divisions: u32,
 }
 
+impl DividedProduct {
+    /// Refuses weights of values that are not there.
+    pub(crate) fn check(&self, values: usize) -> Result<()> {
+        let sums = self.factors.iter().chain([&self.rest]);
+        let named = sums.filter_map(|weights| weights.iter().rposition(|&weight| weight != 0)).max();
+        match named {
+            Some(last) if last >= values => {
+                Err(Error::ShapeMismatch { what: "the values of a product", expected: last + 1, got: values })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 /// [`Evaluator::divided_product`] by the other operations.
 pub(crate) fn divided_by_parts<E: Evaluator + ?Sized>(
     evaluator: &E,
     values: &[&E::Ciphertext],
     product: &DividedProduct,
 ) -> Result<E::Ciphertext> {
+    product.check(values.len())?;
     let [left, right] = &product.factors;
     let sums = [left, right, &product.rest];
     let takes = |k: usize| sums.iter().any(|weights| weights.get(k).is_some_and(|&weight| weight != 0));

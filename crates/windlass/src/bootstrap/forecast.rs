@@ -333,6 +333,7 @@ impl Evaluator for Forecast {
     /// As the engine does it: the last value of the first factor is switched once, the others are
     /// added at the highest of their levels.
     fn divided_product(&self, values: &[&Expected], product: &DividedProduct) -> Result<Expected> {
+        product.check(values.len())?;
         let sums = [&product.factors[0], &product.factors[1], &product.rest];
         let takes = |k: usize| sums.iter().any(|weights| weights.get(k).is_some_and(|&weight| weight != 0));
         let used = (0..values.len()).filter(|&k| takes(k)).map(|k| values[k]);
@@ -341,7 +342,8 @@ impl Evaluator for Forecast {
         let [left, right, rest] = sums.map(|weights| self.terms(values, weights, exponent));
         let shared = product.factors[0].iter().rposition(|&weight| weight != 0).ok_or_else(no_terms)?;
         let noise_at = |terms: &[(usize, Expected, i64)], level| {
-            let one = |(_, x, c): &(usize, Expected, i64)| self.summand(x, level).noise * Bound::of(c.unsigned_abs() as f64);
+            let one =
+                |(_, x, c): &(usize, Expected, i64)| self.summand(x, level).noise * Bound::of(c.unsigned_abs() as f64);
             terms.iter().map(one).sum::<Bound>() + self.model(exponent).rounding(2)
         };
         let at = |level: usize| {

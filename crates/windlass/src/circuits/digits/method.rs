@@ -44,7 +44,7 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     }
 
     /// A chain that divides after every product, in place of rows digit by digit. Checked on every
-    /// residue; compared with the others.
+    /// residue, of which there may be 2^16 at most; compared with the others.
     fn halving(&self, _: &DigitSpec) -> Option<HalvingChain> {
         None
     }

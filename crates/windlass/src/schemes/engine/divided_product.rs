@@ -17,6 +17,8 @@ use crate::switching::no_terms;
 /// A value of a sum, seen modulo a plaintext modulus that may be smaller than its own.
 #[derive(Clone, Copy)]
 struct Term<'a> {
+    /// Which of the values it is.
+    number: usize,
     ct: &'a Ciphertext,
     weight: i64,
 }
@@ -37,6 +39,7 @@ impl Engine {
     /// added there and brought down together. What comes on top is not brought down at all: the
     /// product is raised to it, and whatever takes the sum next brings it down once.
     fn divided_at_once(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
+        product.check(values.len())?;
         let sums = [&product.factors[0], &product.factors[1], &product.rest];
         let terms = sums.map(|weights| terms(values, weights));
         let used: Vec<&Ciphertext> = terms.iter().flatten().map(|term| term.ct).collect();
@@ -57,8 +60,8 @@ impl Engine {
             true => self.switched(head.ct, level),
             false => Cow::Owned(self.switched(&self.reduce_exponent(head.ct, exponent)?, level).into_owned()),
         };
-        let shared = left.last().expect("it is not empty").ct;
-        let at = Meeting { head: &head, shared, level, exponent, t: self.modulus(exponent) };
+        let Term { ct: shared, number, .. } = *left.last().expect("it is not empty");
+        let at = Meeting { head: &head, number, level, exponent, t: self.modulus(exponent) };
         let left = self.sum_at(&at, &left);
         let right = self.sum_at(&at, &right);
 
@@ -76,7 +79,8 @@ impl Engine {
         let on_top: Vec<Term<'_>> = on_top.filter(|term| term.weight != 0).collect();
         if !on_top.is_empty() {
             let factor = whole.factor;
-            let terms: Vec<Term<'_>> = [Term { ct: &whole, weight: 1 }].into_iter().chain(on_top).collect();
+            let terms: Vec<Term<'_>> =
+                [Term { number: values.len(), ct: &whole, weight: 1 }].into_iter().chain(on_top).collect();
             let raised = self.raised(exponent, &terms);
             let above = (level..raised.level()).map(|i| self.context.ring().modulus(i).value() % at.t);
             let factor = above.fold(factor, |x, q| arith::mul_mod(x, q, at.t));
@@ -189,8 +193,8 @@ fn times(part: &Poly<Eval>, k: i64) -> Poly<Eval> {
 struct Meeting<'a> {
     /// The shared value at that level.
     head: &'a Ciphertext,
-    /// The shared value as it was given.
-    shared: &'a Ciphertext,
+    /// The number of the shared value.
+    number: usize,
     level: usize,
     exponent: u32,
     /// p^exponent.
@@ -204,14 +208,13 @@ impl Meeting<'_> {
 
     /// The weight of the shared value among the terms, and the others.
     fn split<'a>(&self, terms: &[Term<'a>]) -> (i64, Vec<Term<'a>>) {
-        let (own, others): (Vec<Term<'a>>, Vec<Term<'a>>) =
-            terms.iter().partition(|term| std::ptr::eq(term.ct, self.shared));
+        let (own, others): (Vec<Term<'a>>, Vec<Term<'a>>) = terms.iter().partition(|term| term.number == self.number);
         (own.iter().map(|term| term.weight).sum(), others)
     }
 }
 
 /// The values with a weight.
 fn terms<'a>(values: &[&'a Ciphertext], weights: &[i64]) -> Vec<Term<'a>> {
-    let weighed = values.iter().zip(weights).filter(|(_, weight)| **weight != 0);
-    weighed.map(|(ct, &weight)| Term { ct, weight }).collect()
+    let weighed = values.iter().zip(weights).enumerate().filter(|(_, (_, weight))| **weight != 0);
+    weighed.map(|(number, (ct, &weight))| Term { number, ct, weight }).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass::circuits::{LinearMap, LinearPlan, PlanSpec, PolynomialPlan, product_of_many, sum_of_many};
-use windlass::{Error, Evaluator, Plaintext};
+use windlass::{DividedProduct, Error, Evaluator, Plaintext};
 use windlass_ring::slots::SlotRing;
 
 use crate::operations::model::{Model, Values};
@@ -163,6 +163,27 @@ impl Inputs {
         assert_eq!([a, &smaller].map(|x| e.exponent_of(x)), [modulus.exponent(), modulus.exponent() - 1]);
         let mixed = e.multiply(&smaller, &other)?;
         let multiplied = e.multiply_by_p(&smaller)?;
+        // Values of different levels and moduli, one of them twice, in every part of a product.
+        let (model, x, y) = (&self.model, &self.x, &self.y);
+        let product = |factors: [&[i64]; 2], rest: &[i64], divisions| DividedProduct {
+            factors: factors.map(<[i64]>::to_vec),
+            rest: rest.to_vec(),
+            divisions,
+        };
+        let values = [a, b, &quotient, &squared];
+        let whole = e.divided_product(&values, &product([&[2, 0, -1], &[1, 3]], &[0, 1, 5, -2], 0))?;
+        let linear = model.add(y, &model.scale(x, 5));
+        let on_top = model.sub(&linear, &model.scale(&model.mul(x, x), 2));
+        let whole_values = model.add(&model.mul(x, &model.add(x, &model.scale(y, 3))), &on_top);
+        let p_times = p as i64;
+        let divided = e.divided_product(&values, &product([&[p_times], &[1, 1]], &[0, p_times], 1))?;
+        let divided_values = model.add(&model.mul(x, &model.add(x, y)), y);
+        let twice = e.divided_product(&[a, a], &product([&[1, -1], &[1]], &[0, 1], 0))?;
+        assert!(matches!(
+            e.divided_product(&[a], &product([&[1], &[1]], &[0, -1], 0)),
+            Err(Error::ShapeMismatch { expected: 2, got: 1, .. })
+        ));
+        assert!(e.divided_product(&[a], &product([&[1], &[0]], &[], 0)).is_err());
         let case = |name: &str, ciphertext, expected: Values| Case {
             name: name.into(),
             ciphertext,
@@ -170,6 +191,9 @@ impl Inputs {
             modulus: modulus.value() / p,
         };
         Ok(vec![
+            case("product of sums", whole, whole_values),
+            case("product of sums divided", divided, divided_values),
+            Case { name: "one value twice".into(), ciphertext: twice, expected: x.clone(), modulus: modulus.value() },
             case("divide by p", quotient, self.x.clone()),
             case("square after division", squared, self.model.mul(&self.x, &self.x)),
             case("add after division", sum, self.model.add(&self.x, &self.y)),
