@@ -165,7 +165,7 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
     for &scheme in &args.scheme {
         machine::reset_peak();
         let measured = with_threads(args.threads, || measure(args, &preset, scheme))?;
-        args.record.iter().try_for_each(|path| record::append(path, &[measured.clone()]))?;
+        args.record.iter().try_for_each(|path| record::append(path, std::slice::from_ref(&measured)))?;
     }
     Ok(())
 }
