@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::contract::{Kernel, LANES, Lanes};
-use super::float::FloatOps;
+use super::float::{EightFloats, FloatOps};
 use crate::isa::Avx512Token;
 
 /// AVX-512 F, DQ, VL and AVX2, FMA.
@@ -18,12 +18,6 @@ fn enabled<L: Lanes, K: Kernel>(lanes: L, kernel: K) -> K::Output {
 impl FloatOps for Avx512 {
     type Reg = __m512d;
     const MANY_REGISTERS: bool = true;
-
-    #[inline(always)]
-    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
-        // SAFETY: the Avx512Token in self proves the features.
-        unsafe { enabled(lanes, kernel) }
-    }
 
     #[inline(always)]
     fn splat(self, x: f64) -> __m512d {
@@ -50,9 +44,13 @@ impl FloatOps for Avx512 {
     }
 
     #[inline(always)]
-    fn store_integers(self, words: &mut [u64; LANES], x: __m512d) {
+    fn store_canonical(self, words: &mut [u64; LANES], x: __m512d, q: u64) {
         // SAFETY: Avx512Token; the array is 64 writable bytes.
-        unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), _mm512_cvtpd_epi64(x)) }
+        unsafe {
+            let negative = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, _mm512_setzero_pd());
+            let x = _mm512_mask_add_pd(x, negative, x, _mm512_set1_pd(q as f64));
+            _mm512_storeu_si512(words.as_mut_ptr().cast(), _mm512_cvtpd_epi64(x));
+        }
     }
 
     #[inline(always)]
@@ -98,16 +96,7 @@ impl FloatOps for Avx512 {
     }
 
     #[inline(always)]
-    fn add_if_negative(self, x: __m512d, y: __m512d) -> __m512d {
-        // SAFETY: Avx512Token.
-        unsafe {
-            let negative = _mm512_cmp_pd_mask::<_CMP_LT_OQ>(x, _mm512_setzero_pd());
-            _mm512_mask_add_pd(x, negative, x, y)
-        }
-    }
-
-    #[inline(always)]
-    fn transpose(self, r: [__m512d; LANES]) -> [__m512d; LANES] {
+    fn transpose<const W: usize>(self, mut r: [__m512d; W]) -> [__m512d; W] {
         // SAFETY: Avx512Token.
         unsafe {
             // 2×2 blocks, then 4×4, then 8×8.
@@ -119,8 +108,26 @@ impl FloatOps for Avx512 {
             let b = [low(0), low(1), high(0), high(1), low(4), low(5), high(4), high(5)];
             let first = |i: usize| _mm512_shuffle_f64x2::<0x88>(b[i], b[i + 4]);
             let second = |i: usize| _mm512_shuffle_f64x2::<0xdd>(b[i], b[i + 4]);
-            [first(0), first(1), first(2), first(3), second(0), second(1), second(2), second(3)]
+            let c = [first(0), first(1), first(2), first(3), second(0), second(1), second(2), second(3)];
+            r.copy_from_slice(&c);
+            r
         }
+    }
+}
+
+impl EightFloats for Avx512 {
+    type Part = Self;
+    const PARTS: usize = 1;
+
+    #[inline(always)]
+    fn part(self, _: usize) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
+        // SAFETY: the Avx512Token in self proves the features.
+        unsafe { enabled(lanes, kernel) }
     }
 
     #[inline(always)]

@@ -39,16 +39,20 @@ impl Form {
     }
 }
 
-/// Arithmetic modulo one prime on vectors of eight residues. A value of the type proves that its
-/// instructions exist.
+/// Arithmetic modulo one prime on a part of eight neighbouring residues: as many lanes as a
+/// register has. A value of the type proves that its instructions exist, and knows which part it
+/// stands for: from eight words it loads its own lanes.
+///
+/// What keeps many vectors in registers goes part by part, so that registers hold as many of them
+/// on every backend.
 ///
 /// All methods are to be inlined into [`Lanes::vectorize`], which enables the instructions. So
 /// write loops: a call that stays a call (`std::array::from_fn` and `map` on arrays often do) is
 /// compiled without them, and slow.
-pub(crate) trait Lanes: Copy {
-    /// Eight residues in internal form.
+pub(crate) trait Part: Copy {
+    /// Residues in internal form, one a lane.
     type Vector: Copy;
-    /// Eight prepared multipliers.
+    /// Prepared multipliers, one a lane.
     type Multiplier: Copy;
     /// A sum of products of canonical residues, before reduction.
     type Sum: Copy;
@@ -70,9 +74,6 @@ pub(crate) trait Lanes: Copy {
     /// then goes lane by lane.
     const ONE_BY_ONE: bool = false;
 
-    /// Runs `kernel` with the backend's instructions enabled.
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
-
     /// Prepares a canonical multiplier; the first `WORDS` entries count.
     fn prepare(self, multiplier: u64) -> [u64; 2];
     /// One prepared multiplier, `words[..WORDS]`, in all lanes.
@@ -82,7 +83,7 @@ pub(crate) trait Lanes: Copy {
     fn prepare_root(self, root: u64) -> u64;
     /// One root in all lanes, ready for use: may cost a multiplication.
     fn root(self, word: u64) -> Self::Multiplier;
-    /// Eight roots.
+    /// A root for each lane.
     fn roots(self, words: &[u64; LANES]) -> Self::Multiplier;
 
     /// Zero in all lanes.
@@ -119,10 +120,15 @@ pub(crate) trait Lanes: Copy {
 
     /// An empty sum.
     fn sum_zero(self) -> Self::Sum;
-    /// `sum + x * y` for words below 2^50 (canonical or not): at most `TERMS` times.
+    /// `sum + x * y` for canonical words: at most `TERMS` times.
     fn sum_add(self, sum: Self::Sum, x: &[u64; LANES], y: &[u64; LANES]) -> Self::Sum;
     /// The sum modulo q, reduced.
     fn sum_reduce(self, sum: Self::Sum) -> Self::Vector;
+    /// The sum modulo q, canonical.
+    #[inline(always)]
+    fn store_sum(self, words: &mut [u64; LANES], sum: Self::Sum) {
+        self.store(words, self.sum_reduce(sum));
+    }
     /// A sum that holds one reduced value; takes the room of one product.
     fn sum_from(self, x: Self::Vector) -> Self::Sum;
 
@@ -138,10 +144,29 @@ pub(crate) trait Lanes: Copy {
     /// A combination that holds eight canonical residues; takes the room of one product.
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination;
 
-    /// Transposes eight vectors: lane j of result i is lane i of argument j.
-    fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
+    /// Transposes as many vectors as there are lanes: lane j of result i is lane i of argument j.
+    /// W is the number of lanes.
+    fn transpose<const W: usize>(self, rows: [Self::Vector; W]) -> [Self::Vector; W];
+}
+
+/// All eight lanes.
+pub(crate) trait Lanes: Part {
+    /// What a register holds of eight lanes, with the same constants as `Self`.
+    type Part: Part;
+    /// Number of such parts.
+    const PARTS: usize;
+
+    /// The part of that number, below `PARTS`.
+    fn part(self, index: usize) -> Self::Part;
+    /// Runs `kernel` with the backend's instructions enabled.
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
     /// Lane i of the result is lane `indices[i]` of x.
     fn permute(self, x: Self::Vector, indices: &[u64; LANES]) -> Self::Vector;
+    /// `out[i] = words[indices[i]]`.
+    #[inline(always)]
+    fn permute_words(self, out: &mut [u64; LANES], words: &[u64; LANES], indices: &[u64; LANES]) {
+        self.store_raw(out, self.permute(self.load_raw(words), indices));
+    }
 }
 
 /// An algorithm over [`Lanes`]; `run` and all that it calls must be `#[inline(always)]`.

@@ -1,19 +1,17 @@
 //! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are
 //! rounded by adding and subtracting 1.5·2^52 (as FLINT's fft_small does).
 
-use super::contract::{Form, Kernel, LANES, Lanes};
+use super::contract::{Form, Kernel, LANES, Lanes, Part};
 use crate::modulus::Modulus;
 
-/// The vector instructions on eight doubles. A value proves that they exist.
+/// The vector instructions on the doubles of a part of eight lanes. A value proves that they exist.
 pub(crate) trait FloatOps: Copy {
-    /// Eight doubles.
+    /// One double for each lane.
     type Reg: Copy;
 
-    /// Whether there are 32 registers of eight doubles.
+    /// Whether there are 32 registers.
     const MANY_REGISTERS: bool;
 
-    /// Runs `kernel` with the instructions enabled.
-    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output;
     /// One double in all lanes.
     fn splat(self, x: f64) -> Self::Reg;
     /// Doubles by their bits.
@@ -22,8 +20,8 @@ pub(crate) trait FloatOps: Copy {
     fn store_bits(self, words: &mut [u64; LANES], x: Self::Reg);
     /// Integers below 2^52 to doubles.
     fn load_integers(self, words: &[u64; LANES]) -> Self::Reg;
-    /// Whole doubles in [0, 2^52) to integers.
-    fn store_integers(self, words: &mut [u64; LANES], x: Self::Reg);
+    /// Whole doubles in (−q, q) to integers in [0, q): q is added to negative ones. q < 2^51.
+    fn store_canonical(self, words: &mut [u64; LANES], x: Self::Reg, q: u64);
     /// `x + y`.
     fn add(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
     /// `x - y`.
@@ -38,12 +36,28 @@ pub(crate) trait FloatOps: Copy {
     fn fnma(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
     /// To the nearest whole number.
     fn round(self, x: Self::Reg) -> Self::Reg;
-    /// `x + y` where x < 0, else x.
-    fn add_if_negative(self, x: Self::Reg, y: Self::Reg) -> Self::Reg;
-    /// See [`Lanes::transpose`].
-    fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
+    /// See [`Part::transpose`].
+    fn transpose<const W: usize>(self, rows: [Self::Reg; W]) -> [Self::Reg; W];
+}
+
+/// The vector instructions on eight doubles.
+pub(crate) trait EightFloats: FloatOps {
+    /// Those of one register.
+    type Part: FloatOps;
+    /// Registers for eight doubles.
+    const PARTS: usize;
+
+    /// The part of that number.
+    fn part(self, index: usize) -> Self::Part;
+    /// Runs `kernel` with the instructions enabled.
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output;
     /// See [`Lanes::permute`].
     fn permute(self, x: Self::Reg, indices: &[u64; LANES]) -> Self::Reg;
+    /// See [`Lanes::permute_words`].
+    #[inline(always)]
+    fn permute_words(self, out: &mut [u64; LANES], words: &[u64; LANES], indices: &[u64; LANES]) {
+        self.store_bits(out, self.permute(self.load_bits(words), indices));
+    }
 }
 
 /// Adding and subtracting it rounds |x| ≤ 2^51 to the nearest whole number.
@@ -64,15 +78,22 @@ pub(crate) struct Float<O> {
     q: u64,
     modulus: f64,
     inverse: f64,
-    /// 2^51 mod q, centred: the weight of the high accumulator.
-    fold: f64,
+    /// Below 2^9: quotients of values up to 2^53 are not within 1/2 + 2^-8.
+    tiny: bool,
 }
 
 impl<O: FloatOps> Float<O> {
     pub(crate) fn new(ops: O, q: Modulus) -> Self {
         let q = q.value();
-        let fold = centre((1u64 << 51) % q, q);
-        Self { ops, q, modulus: q as f64, inverse: 1.0 / q as f64, fold }
+        Self { ops, q, modulus: q as f64, inverse: 1.0 / q as f64, tiny: q < 1 << 9 }
+    }
+
+    /// A multiplier with its quotient by q, so that a product finds its own quotient while it is
+    /// multiplied: one step less in a chain of six, which counts where few chains fit into
+    /// registers.
+    #[inline(always)]
+    fn expand(self, w: O::Reg) -> (O::Reg, O::Reg) {
+        if O::MANY_REGISTERS { (w, w) } else { (w, self.ops.mul(w, self.ops.splat(self.inverse))) }
     }
 
     /// `x * y - round(x * y / q) * q` for |x·y| ≤ 2q²: below (1/2 + |xy|/q · 2^−52)·q in absolute
@@ -92,9 +113,10 @@ impl<O: FloatOps> Float<O> {
     }
 }
 
-impl<O: FloatOps> Lanes for Float<O> {
+impl<O: FloatOps> Part for Float<O> {
     type Vector = O::Reg;
-    type Multiplier = O::Reg;
+    /// A multiplier and its quotient by q.
+    type Multiplier = (O::Reg, O::Reg);
     type Sum = (O::Reg, O::Reg);
     type Combination = (O::Reg, O::Reg);
 
@@ -117,18 +139,13 @@ impl<O: FloatOps> Lanes for Float<O> {
     // The low parts, 2^50 each, and a remainder in (−2q, 2q), are whole doubles up to 2^53.
     const COMBINED: usize = 6;
 
-    #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
-        self.ops.vectorize(self, kernel)
-    }
-
     fn prepare(self, multiplier: u64) -> [u64; 2] {
         [centre(multiplier, self.q).to_bits(), 0]
     }
 
     #[inline(always)]
-    fn multiplier(self, words: &[u64]) -> O::Reg {
-        self.ops.splat(f64::from_bits(words[0]))
+    fn multiplier(self, words: &[u64]) -> Self::Multiplier {
+        self.expand(self.ops.splat(f64::from_bits(words[0])))
     }
 
     fn prepare_root(self, root: u64) -> u64 {
@@ -136,13 +153,13 @@ impl<O: FloatOps> Lanes for Float<O> {
     }
 
     #[inline(always)]
-    fn root(self, word: u64) -> O::Reg {
-        self.ops.splat(f64::from_bits(word))
+    fn root(self, word: u64) -> Self::Multiplier {
+        self.expand(self.ops.splat(f64::from_bits(word)))
     }
 
     #[inline(always)]
-    fn roots(self, words: &[u64; LANES]) -> O::Reg {
-        self.ops.load_bits(words)
+    fn roots(self, words: &[u64; LANES]) -> Self::Multiplier {
+        self.expand(self.ops.load_bits(words))
     }
 
     #[inline(always)]
@@ -163,8 +180,7 @@ impl<O: FloatOps> Lanes for Float<O> {
 
     #[inline(always)]
     fn store(self, words: &mut [u64; LANES], x: O::Reg) {
-        let x = self.ops.add_if_negative(self.reduce(x), self.ops.splat(self.modulus));
-        self.ops.store_integers(words, x);
+        self.ops.store_canonical(words, self.reduce(x), self.q);
     }
 
     #[inline(always)]
@@ -188,23 +204,31 @@ impl<O: FloatOps> Lanes for Float<O> {
     }
 
     #[inline(always)]
-    fn mul(self, x: O::Reg, m: O::Reg) -> O::Reg {
-        self.product(x, m)
+    fn mul(self, x: O::Reg, m: Self::Multiplier) -> O::Reg {
+        let mut product = [x];
+        self.mul_many(&mut product, &[m]);
+        product[0]
     }
 
-    // The same operations as in `product`, one stage after another.
+    // The operations of `product`, one stage after another. The quotient x·fl(w·fl(1/q)), rounded
+    // once, is off by less than |xw/q|·2^−52 as well.
     #[inline(always)]
-    fn mul_many<const N: usize>(self, x: &mut [O::Reg; N], m: &[O::Reg; N]) {
+    fn mul_many<const N: usize>(self, x: &mut [O::Reg; N], m: &[Self::Multiplier; N]) {
         let o = self.ops;
         let magic = o.splat(MAGIC);
         let mut high = [magic; N];
         let mut quotient = [magic; N];
         for i in 0..N {
-            high[i] = o.mul(x[i], m[i]);
+            high[i] = o.mul(x[i], m[i].0);
+            if !O::MANY_REGISTERS {
+                quotient[i] = o.fma(x[i], m[i].1, magic);
+            }
         }
         for i in 0..N {
-            quotient[i] = o.fma(high[i], o.splat(self.inverse), magic);
-            x[i] = o.fms(x[i], m[i], high[i]);
+            if O::MANY_REGISTERS {
+                quotient[i] = o.fma(high[i], o.splat(self.inverse), magic);
+            }
+            x[i] = o.fms(x[i], m[i].0, high[i]);
         }
         for i in 0..N {
             quotient[i] = o.sub(quotient[i], magic);
@@ -247,13 +271,14 @@ impl<O: FloatOps> Lanes for Float<O> {
         (next, o.add(sum.1, o.fms(x, y, o.sub(next, sum.0))))
     }
 
-    // high·2^−51 ≤ 2^52 is whole, and the low part is at most 2^53 + 2^50 in absolute value.
     #[inline(always)]
     fn sum_reduce(self, sum: Self::Sum) -> O::Reg {
-        let o = self.ops;
-        let high = o.mul(o.sub(sum.0, o.splat(SUM_START)), o.splat(1.0 / (1u64 << 51) as f64));
-        let folded = self.product(self.reduce_wide(high), o.splat(self.fold));
-        self.reduce(o.add(folded, self.reduce_wide(sum.1)))
+        self.reduce(self.folded(sum))
+    }
+
+    #[inline(always)]
+    fn store_sum(self, words: &mut [u64; LANES], sum: Self::Sum) {
+        self.store(words, self.folded(sum));
     }
 
     #[inline(always)]
@@ -287,7 +312,8 @@ impl<O: FloatOps> Lanes for Float<O> {
         let high = o.sub(sum.0, o.splat(SUM_START));
         let quotient = o.round(o.mul(high, o.splat(self.inverse)));
         let rest = o.fnma(quotient, o.splat(self.modulus), high);
-        self.store(words, self.reduce_wide(o.add(rest, sum.1)));
+        let x = self.reduce_wide(o.add(rest, sum.1));
+        o.store_canonical(words, if self.tiny { self.reduce(x) } else { x }, self.q);
     }
 
     #[inline(always)]
@@ -296,19 +322,52 @@ impl<O: FloatOps> Lanes for Float<O> {
     }
 
     #[inline(always)]
-    fn transpose(self, rows: [O::Reg; LANES]) -> [O::Reg; LANES] {
+    fn transpose<const W: usize>(self, rows: [O::Reg; W]) -> [O::Reg; W] {
         self.ops.transpose(rows)
+    }
+}
+
+impl<O: EightFloats> Lanes for Float<O> {
+    type Part = Float<O::Part>;
+    const PARTS: usize = O::PARTS;
+
+    #[inline(always)]
+    fn part(self, index: usize) -> Self::Part {
+        let Self { ops, q, modulus, inverse, tiny } = self;
+        Float { ops: ops.part(index), q, modulus, inverse, tiny }
+    }
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        self.ops.vectorize(self, kernel)
     }
 
     #[inline(always)]
     fn permute(self, x: O::Reg, indices: &[u64; LANES]) -> O::Reg {
         self.ops.permute(x, indices)
     }
+
+    #[inline(always)]
+    fn permute_words(self, out: &mut [u64; LANES], words: &[u64; LANES], indices: &[u64; LANES]) {
+        self.ops.permute_words(out, words, indices);
+    }
 }
 
 impl<O: FloatOps> Float<O> {
+    /// A sum to (−9q/2, 9q/2), and to (−4q, 4q) unless q is tiny.
+    ///
+    /// high ≤ 8·(q² + 2^50) is a multiple of 2^51 below 2^103 + 2^53, and the quotient, at most
+    /// 2^53 for the largest q, is off by less than 2 + 1/2: the remainder, in (−5q/2, 5q/2), is
+    /// whole and exact.
+    #[inline(always)]
+    fn folded(self, sum: (O::Reg, O::Reg)) -> O::Reg {
+        let o = self.ops;
+        let rest = self.reduce_wide(o.sub(sum.0, o.splat(SUM_START)));
+        o.add(rest, self.reduce_wide(sum.1))
+    }
+
     /// Whole |x| ≤ 2^53 to (−2q, 2q), for any q ≥ 3: the quotient is below 2^53/3 and off by less
-    /// than 3/2.
+    /// than 3/2. For q ≥ 2^9 it is below 2^44, and off by less than 1/2 + 2^-8: (−q, q).
     #[inline(always)]
     fn reduce_wide(self, x: O::Reg) -> O::Reg {
         let o = self.ops;

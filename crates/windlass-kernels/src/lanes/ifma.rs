@@ -93,16 +93,16 @@ impl Word52Ops for Ifma {
     }
 
     #[inline(always)]
-    fn transpose(self, rows: [__m512i; LANES]) -> [__m512i; LANES] {
+    fn transpose<const W: usize>(self, rows: [__m512i; W]) -> [__m512i; W] {
         // SAFETY: IfmaToken; the casts keep the bits.
         unsafe {
-            let mut doubles = [_mm512_setzero_pd(); LANES];
-            for i in 0..LANES {
+            let mut doubles = [_mm512_setzero_pd(); W];
+            for i in 0..W {
                 doubles[i] = _mm512_castsi512_pd(rows[i]);
             }
             let doubles = Avx512(self.0.avx512()).transpose(doubles);
             let mut columns = rows;
-            for i in 0..LANES {
+            for i in 0..W {
                 columns[i] = _mm512_castpd_si512(doubles[i]);
             }
             columns

@@ -1,4 +1,5 @@
 //! Eight residues at a time: the arithmetic that every vectorised algorithm is written over, once.
+//! [`Lanes`] are all eight; a [`Part`] is what one register holds of them.
 //!
 //! A backend holds a residue in an internal form: doubles in (−4q, 4q), or integers in [0, 4q), or
 //! in [0, 2^14 q). *Bounds* are stated in multiples of q; [`Form`] says what a backend takes and
@@ -37,7 +38,7 @@ mod narrow_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use contract::{Form, Kernel, LANES, Lanes};
+pub(crate) use contract::{Form, Kernel, LANES, Lanes, Part};
 
 use crate::isa::Isa;
 use crate::modulus::Modulus;

@@ -1,6 +1,6 @@
 //! Integer arithmetic in plain Rust: Shoup products with 64-bit quotients.
 
-use super::contract::{Form, Kernel, LANES, Lanes};
+use super::contract::{Form, Kernel, LANES, Lanes, Part};
 use crate::modulus::Modulus;
 
 /// Arithmetic modulo q on arrays. Internal form: integers in [0, 2^14·q), which is below 2^64.
@@ -67,7 +67,7 @@ fn zip(x: Words, y: Words, f: impl Fn(u64, u64) -> u64) -> Words {
     out
 }
 
-impl Lanes for Portable {
+impl Part for Portable {
     type Vector = Words;
     type Multiplier = (Words, Words);
     type Sum = [u128; LANES];
@@ -87,11 +87,6 @@ impl Lanes for Portable {
     const TERMS: usize = 1 << 20;
     const COMBINED: usize = 1 << 20;
     const ONE_BY_ONE: bool = true;
-
-    #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
-        kernel.run(self)
-    }
 
     fn prepare(self, multiplier: u64) -> [u64; 2] {
         [multiplier, quotient(multiplier, self.q)]
@@ -230,14 +225,29 @@ impl Lanes for Portable {
     }
 
     #[inline(always)]
-    fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
+    fn transpose<const W: usize>(self, rows: [Words; W]) -> [Words; W] {
         let mut columns = rows;
-        for i in 0..LANES {
-            for j in 0..LANES {
+        for i in 0..W {
+            for j in 0..W {
                 columns[i][j] = rows[j][i];
             }
         }
         columns
+    }
+}
+
+impl Lanes for Portable {
+    type Part = Self;
+    const PARTS: usize = 1;
+
+    #[inline(always)]
+    fn part(self, _: usize) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        kernel.run(self)
     }
 
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Every backend, and plain-Rust emulations of the vector ones, against the definition.
 
-use super::float::{Float, FloatOps};
+use super::float::{EightFloats, Float, FloatOps};
 use super::portable::Portable;
 use super::word52::{Word52, Word52Ops};
 use super::{Form, Kernel, LANES, Lanes, dispatch};
@@ -57,8 +57,8 @@ impl Word52Ops for EmulatedWord52 {
         let high = |x: u64, y: u64| (((x & MASK) as u128 * (y & MASK) as u128) >> 52) as u64;
         zip(sum, zip(x, y, high), u64::wrapping_add)
     }
-    fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
-        std::array::from_fn(|i| rows.map(|row| row[i]))
+    fn transpose<const W: usize>(self, rows: [Words; W]) -> [Words; W] {
+        std::array::from_fn(|i| std::array::from_fn(|j| rows[j % W][i]))
     }
     fn permute(self, x: Words, indices: &Words) -> Words {
         indices.map(|i| x[i as usize])
@@ -78,9 +78,6 @@ fn fused(x: Doubles, y: Doubles, z: Doubles) -> Doubles {
 impl FloatOps for EmulatedFloat {
     type Reg = Doubles;
     const MANY_REGISTERS: bool = true;
-    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
-        kernel.run(lanes)
-    }
     fn splat(self, x: f64) -> Doubles {
         [x; LANES]
     }
@@ -93,8 +90,8 @@ impl FloatOps for EmulatedFloat {
     fn load_integers(self, words: &Words) -> Doubles {
         words.map(|word| word as f64)
     }
-    fn store_integers(self, words: &mut Words, x: Doubles) {
-        *words = x.map(|x| x as u64);
+    fn store_canonical(self, words: &mut Words, x: Doubles, q: u64) {
+        *words = x.map(|x| (x as i64 + if x < 0.0 { q as i64 } else { 0 }) as u64);
     }
     fn add(self, x: Doubles, y: Doubles) -> Doubles {
         zip(x, y, |x, y| x + y)
@@ -117,11 +114,19 @@ impl FloatOps for EmulatedFloat {
     fn round(self, x: Doubles) -> Doubles {
         x.map(f64::round_ties_even)
     }
-    fn add_if_negative(self, x: Doubles, y: Doubles) -> Doubles {
-        zip(x, y, |x, y| if x < 0.0 { x + y } else { x })
+    fn transpose<const W: usize>(self, rows: [Doubles; W]) -> [Doubles; W] {
+        std::array::from_fn(|i| std::array::from_fn(|j| rows[j % W][i]))
     }
-    fn transpose(self, rows: [Doubles; LANES]) -> [Doubles; LANES] {
-        std::array::from_fn(|i| rows.map(|row| row[i]))
+}
+
+impl EightFloats for EmulatedFloat {
+    type Part = Self;
+    const PARTS: usize = 1;
+    fn part(self, _: usize) -> Self {
+        self
+    }
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
+        kernel.run(lanes)
     }
     fn permute(self, x: Doubles, indices: &Words) -> Doubles {
         indices.map(|i| x[i as usize])
@@ -257,32 +262,35 @@ fn the_widest_sums_are_reduced() {
     }
 }
 
+/// Full sums of the largest products modulo q.
 #[derive(Clone)]
-struct FullSums;
+struct FullSums(u64);
 
 impl Kernel for FullSums {
-    type Output = (Words, Words, usize);
+    type Output = ([Words; 3], usize);
     fn run<L: Lanes>(self, l: L) -> Self::Output {
-        let top = [(1 << 50) - 1; LANES];
+        let (top, largest) = ([(1 << 50) - 1; LANES], [self.0 - 1; LANES]);
         let terms = L::TERMS.min(64);
         let mut sum = l.sum_zero();
         for _ in 0..terms {
-            sum = l.sum_add(sum, &top, &top);
+            sum = l.sum_add(sum, &largest, &largest);
         }
-        let mut out = [[0; LANES]; 2];
+        let mut out = [[0; LANES]; 3];
         l.store(&mut out[0], l.sum_reduce(sum));
-        l.store(&mut out[1], l.load_wide(&top));
-        (out[0], out[1], terms)
+        l.store_sum(&mut out[1], sum);
+        l.store(&mut out[2], l.load_wide(&top));
+        (out, terms)
     }
 }
 
 #[test]
-fn full_sums_of_the_largest_words_are_exact() {
+fn full_sums_of_the_largest_products_are_exact() {
     for q in moduli() {
-        for (sum, wide, terms) in everywhere(q, FullSums) {
-            let top = (1u128 << 50) - 1;
-            assert_eq!(sum, [q.reduce_u128(top * top * terms as u128); LANES], "q = {}", q.value());
-            assert_eq!(wide, [q.reduce_u128(top); LANES], "q = {}", q.value());
+        for ([sum, stored, wide], terms) in everywhere(q, FullSums(q.value())) {
+            // (−1)² = 1, summed.
+            assert_eq!(sum, [q.reduce(terms as u64); LANES], "q = {}", q.value());
+            assert_eq!(stored, sum, "q = {}", q.value());
+            assert_eq!(wide, [q.reduce((1 << 50) - 1); LANES], "q = {}", q.value());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Residues as integers, multiplied by 52-bit multiply-add: Shoup products with 52-bit quotients.
 
-use super::contract::{Form, Kernel, LANES, Lanes};
+use super::contract::{Form, Kernel, LANES, Lanes, Part};
 use crate::modulus::Modulus;
 
 /// The vector instructions on eight words. A value proves that they exist.
@@ -32,8 +32,8 @@ pub(crate) trait Word52Ops: Copy {
     fn madd_low(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
     /// `sum + ⌊x·y / 2^52⌋` of the low 52 bits of x and y.
     fn madd_high(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
-    /// See [`Lanes::transpose`].
-    fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
+    /// See [`Part::transpose`].
+    fn transpose<const W: usize>(self, rows: [Self::Reg; W]) -> [Self::Reg; W];
     /// See [`Lanes::permute`].
     fn permute(self, x: Self::Reg, indices: &[u64; LANES]) -> Self::Reg;
 }
@@ -105,7 +105,7 @@ fn quotient(w: u64, q: u64) -> u64 {
     (((w as u128) << 52) / q as u128) as u64
 }
 
-impl<O: Word52Ops> Lanes for Word52<O> {
+impl<O: Word52Ops> Part for Word52<O> {
     type Vector = O::Reg;
     type Multiplier = (O::Reg, O::Reg);
     /// Low and high words.
@@ -130,11 +130,6 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     // After Montgomery's reduction below 2q for what is there at first and q/4 for each product: at
     // most 4q.
     const COMBINED: usize = 9;
-
-    #[inline(always)]
-    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
-        self.ops.vectorize(self, kernel)
-    }
 
     fn prepare(self, multiplier: u64) -> [u64; 2] {
         [multiplier, quotient(multiplier, self.q)]
@@ -301,8 +296,23 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     }
 
     #[inline(always)]
-    fn transpose(self, rows: [O::Reg; LANES]) -> [O::Reg; LANES] {
+    fn transpose<const W: usize>(self, rows: [O::Reg; W]) -> [O::Reg; W] {
         self.ops.transpose(rows)
+    }
+}
+
+impl<O: Word52Ops> Lanes for Word52<O> {
+    type Part = Self;
+    const PARTS: usize = 1;
+
+    #[inline(always)]
+    fn part(self, _: usize) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
+        self.ops.vectorize(self, kernel)
     }
 
     #[inline(always)]

@@ -156,7 +156,7 @@ impl Kernel for Gather<'_> {
                 let sum = l.add(l.load(out), moved);
                 l.store(out, sum);
             } else {
-                l.store_raw(out, l.permute(l.load_raw(words), pattern));
+                l.permute_words(out, words, pattern);
             }
         }
     }

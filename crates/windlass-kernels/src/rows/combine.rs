@@ -2,7 +2,7 @@
 
 use super::columns::{fetch_ahead, ragged, vectors};
 use crate::isa::Isa;
-use crate::lanes::{Kernel, LANES, Lanes, dispatch};
+use crate::lanes::{Kernel, LANES, Lanes, Part, dispatch};
 use crate::modulus::Modulus;
 
 /// Most terms of one [`dot_scalar`]: more than the primes of any chain.
@@ -17,29 +17,39 @@ struct DotScalar<'a, 'b> {
 }
 
 impl DotScalar<'_, '_> {
-    /// W vectors from `start`; rows are fetched `AHEAD` words before they are needed.
+    /// W vectors from `start`, part by part so that their sums stay in registers; rows are fetched
+    /// before they are needed.
     #[inline(always)]
     fn wide<L: Lanes, const W: usize>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
-        let mut sums = [l.combination(); W];
+        for (x, _) in self.terms {
+            fetch_ahead::<W>(x, start);
+        }
+        for part in 0..L::PARTS {
+            self.part::<L::Part, W>(l.part(part), coefficients, start);
+        }
+    }
+
+    #[inline(always)]
+    fn part<P: Part, const W: usize>(&mut self, p: P, coefficients: &[u64; MAX_TERMS], start: usize) {
+        let mut sums = [p.combination(); W];
         let mut taken = 0;
         let (out, _) = self.out[start..start + W * LANES].as_chunks_mut::<LANES>();
         for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
-            if taken == L::COMBINED {
+            if taken == P::COMBINED {
                 for w in 0..W {
-                    l.store_combination(&mut out[w], sums[w]);
-                    sums[w] = l.combination_from(&out[w]);
+                    p.store_combination(&mut out[w], sums[w]);
+                    sums[w] = p.combination_from(&out[w]);
                 }
                 taken = 1;
             }
             taken += 1;
-            fetch_ahead::<W>(x, start);
             let x = vectors::<W>(x, start);
             for w in 0..W {
-                sums[w] = l.combine(sums[w], &x[w], coefficient);
+                sums[w] = p.combine(sums[w], &x[w], coefficient);
             }
         }
         for w in 0..W {
-            l.store_combination(&mut out[w], sums[w]);
+            p.store_combination(&mut out[w], sums[w]);
         }
     }
 

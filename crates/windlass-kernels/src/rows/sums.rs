@@ -3,7 +3,7 @@
 
 use super::columns::{fetch_ahead, ragged, vectors};
 use crate::isa::Isa;
-use crate::lanes::{Kernel, LANES, Lanes, dispatch, fetch};
+use crate::lanes::{Kernel, LANES, Lanes, Part, dispatch, fetch};
 use crate::modulus::Modulus;
 
 /// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
@@ -23,27 +23,27 @@ const BLOCK: usize = 512;
 type Group<'a> = [&'a [[u64; LANES]; BLOCK / LANES]; TOGETHER];
 
 #[inline(always)]
-fn store<L: Lanes, const W: usize>(l: L, out: &mut [u64], start: usize, sums: &[L::Sum; W]) {
+fn store<P: Part, const W: usize>(p: P, out: &mut [u64], start: usize, sums: &[P::Sum; W]) {
     let (vectors, _) = out[start..start + W * LANES].as_chunks_mut::<LANES>();
     for w in 0..W {
-        l.store(&mut vectors[w], l.sum_reduce(sums[w]));
+        p.store_sum(&mut vectors[w], sums[w]);
     }
 }
 
 #[inline(always)]
 fn store_ragged<L: Lanes>(l: L, out: &mut [u64], start: usize, sums: &[L::Sum; 1]) {
     let mut padded = [0; LANES];
-    l.store(&mut padded, l.sum_reduce(sums[0]));
+    l.store_sum(&mut padded, sums[0]);
     let length = out.len() - start;
     out[start..].copy_from_slice(&padded[..length]);
 }
 
 /// Makes room in full sums: what they hold so far takes the room of one product.
 #[inline(always)]
-fn make_room<L: Lanes, const W: usize>(l: L, sums: &mut [L::Sum; W], taken: &mut usize) {
-    if *taken == L::TERMS {
+fn make_room<P: Part, const W: usize>(p: P, sums: &mut [P::Sum; W], taken: &mut usize) {
+    if *taken == P::TERMS {
         for w in 0..W {
-            sums[w] = l.sum_from(l.sum_reduce(sums[w]));
+            sums[w] = p.sum_from(p.sum_reduce(sums[w]));
         }
         *taken = 1;
     }
@@ -56,25 +56,19 @@ struct Dot<'a, 'b> {
     pairs: &'a [(&'b [u64], &'b [u64])],
 }
 
-impl Dot<'_, '_> {
-    #[inline(always)]
-    fn sums<L: Lanes, const W: usize>(
-        &self,
-        l: L,
-        start: usize,
-        at: impl Fn(&[u64], usize) -> [[u64; LANES]; W],
-    ) -> [L::Sum; W] {
-        let mut sums = [l.sum_zero(); W];
-        let mut taken = 0;
-        for (x, y) in self.pairs {
-            make_room(l, &mut sums, &mut taken);
-            let (x, y) = (at(x, start), at(y, start));
-            for w in 0..W {
-                sums[w] = l.sum_add(sums[w], &x[w], &y[w]);
-            }
+/// W vectors of sums of products from column `start`.
+#[inline(always)]
+fn sums_of<P: Part, const W: usize>(p: P, pairs: &[(&[u64], &[u64])], start: usize) -> [P::Sum; W] {
+    let mut sums = [p.sum_zero(); W];
+    let mut taken = 0;
+    for (x, y) in pairs {
+        make_room(p, &mut sums, &mut taken);
+        let (x, y) = (vectors::<W>(x, start), vectors::<W>(y, start));
+        for w in 0..W {
+            sums[w] = p.sum_add(sums[w], &x[w], &y[w]);
         }
-        sums
     }
+    sums
 }
 
 impl Kernel for Dot<'_, '_> {
@@ -85,18 +79,21 @@ impl Kernel for Dot<'_, '_> {
         let length = self.out.len();
         let mut start = 0;
         while start + WIDE * LANES <= length {
-            let sums = self.sums::<L, WIDE>(l, start, |row, start| *vectors(row, start));
-            store(l, self.out, start, &sums);
+            for part in 0..L::PARTS {
+                let p = l.part(part);
+                let sums = sums_of::<L::Part, WIDE>(p, self.pairs, start);
+                store(p, self.out, start, &sums);
+            }
             start += WIDE * LANES;
         }
         while start + LANES <= length {
-            let sums = self.sums::<L, 1>(l, start, |row, start| *vectors(row, start));
-            store(l, self.out, start, &sums);
+            store(l, self.out, start, &sums_of::<L, 1>(l, self.pairs, start));
             start += LANES;
         }
         if start < length {
-            let sums = self.sums::<L, 1>(l, start, ragged);
-            store_ragged(l, self.out, start, &sums);
+            let padded: Vec<_> = self.pairs.iter().map(|(x, y)| [ragged(x, start), ragged(y, start)]).collect();
+            let pairs: Vec<_> = padded.iter().map(|[x, y]| (&x[0][..], &y[0][..])).collect();
+            store_ragged(l, self.out, start, &sums_of::<L, 1>(l, &pairs, 0));
         }
     }
 }
@@ -116,31 +113,27 @@ pub struct PairSum<'a> {
     pub terms: Vec<([&'a [u64]; 2], &'a [u64])>,
 }
 
+/// W vectors of both sums from column `start`.
+#[inline(always)]
+fn pair_sums_of<P: Part, const W: usize>(p: P, terms: &[([&[u64]; 2], &[u64])], start: usize) -> [[P::Sum; W]; 2] {
+    let (mut first, mut second) = ([p.sum_zero(); W], [p.sum_zero(); W]);
+    let mut taken = [0; 2];
+    for (x, y) in terms {
+        make_room(p, &mut first, &mut taken[0]);
+        make_room(p, &mut second, &mut taken[1]);
+        let (x0, x1, y) = (vectors::<W>(x[0], start), vectors::<W>(x[1], start), vectors::<W>(y, start));
+        for w in 0..W {
+            first[w] = p.sum_add(first[w], &x0[w], &y[w]);
+            second[w] = p.sum_add(second[w], &x1[w], &y[w]);
+        }
+    }
+    [first, second]
+}
+
 impl PairSum<'_> {
     fn has_one_length(&self, length: usize) -> bool {
         let fits = |row: &[u64]| row.len() == length;
         self.out.iter().all(|row| fits(row)) && self.terms.iter().all(|(x, y)| fits(x[0]) && fits(x[1]) && fits(y))
-    }
-
-    #[inline(always)]
-    fn sums<L: Lanes, const W: usize>(
-        &self,
-        l: L,
-        start: usize,
-        at: impl Fn(&[u64], usize) -> [[u64; LANES]; W],
-    ) -> [[L::Sum; W]; 2] {
-        let (mut first, mut second) = ([l.sum_zero(); W], [l.sum_zero(); W]);
-        let mut taken = [0; 2];
-        for (x, y) in &self.terms {
-            make_room(l, &mut first, &mut taken[0]);
-            make_room(l, &mut second, &mut taken[1]);
-            let (x0, x1, y) = (at(x[0], start), at(x[1], start), at(y, start));
-            for w in 0..W {
-                first[w] = l.sum_add(first[w], &x0[w], &y[w]);
-                second[w] = l.sum_add(second[w], &x1[w], &y[w]);
-            }
-        }
-        [first, second]
     }
 
     /// Whole blocks: a few terms at a time over all columns of the block, the sums kept in the
@@ -241,19 +234,25 @@ impl PairSum<'_> {
                 fetch_ahead::<WIDE_PAIR>(x[0], start);
                 fetch_ahead::<WIDE_PAIR>(x[1], start);
             }
-            let [first, second] = self.sums::<L, WIDE_PAIR>(l, start, |row, start| *vectors(row, start));
-            store(l, self.out[0], start, &first);
-            store(l, self.out[1], start, &second);
+            for part in 0..L::PARTS {
+                let p = l.part(part);
+                let [first, second] = pair_sums_of::<L::Part, WIDE_PAIR>(p, &self.terms, start);
+                store(p, self.out[0], start, &first);
+                store(p, self.out[1], start, &second);
+            }
             start += WIDE_PAIR * LANES;
         }
         while start + LANES <= to {
-            let [first, second] = self.sums::<L, 1>(l, start, |row, start| *vectors(row, start));
+            let [first, second] = pair_sums_of::<L, 1>(l, &self.terms, start);
             store(l, self.out[0], start, &first);
             store(l, self.out[1], start, &second);
             start += LANES;
         }
         if start < to {
-            let [first, second] = self.sums::<L, 1>(l, start, ragged);
+            let pad = |([a, b], y): &([&[u64]; 2], &[u64])| [ragged(a, start), ragged(b, start), ragged(y, start)];
+            let padded: Vec<_> = self.terms.iter().map(pad).collect();
+            let terms: Vec<_> = padded.iter().map(|[a, b, y]| ([&a[0][..], &b[0][..]], &y[0][..])).collect();
+            let [first, second] = pair_sums_of::<L, 1>(l, &terms, 0);
             store_ragged(l, self.out[0], start, &first);
             store_ragged(l, self.out[1], start, &second);
         }

@@ -2,7 +2,7 @@
 //! there are no vectors.
 
 use crate::lanes::portable::Portable;
-use crate::lanes::{Form, LANES, Lanes};
+use crate::lanes::{Form, LANES, Lanes, Part};
 use crate::modulus::Modulus;
 
 /// Arithmetic on a part of eight columns; bounds as in [`Form`].

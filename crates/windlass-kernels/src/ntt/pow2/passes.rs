@@ -223,11 +223,17 @@ fn inverse_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &
         }
     }
     let scale = last.map(|last| l.root(last.scale));
-    let shared = |c: usize, i: usize| match last {
-        Some(last) if i == 0 => l.root(last.root),
-        _ => l.root(tails[C - 1 - c].shared.0[opposite(i)]),
-    };
-    butterfly::inverse::<L, LANES, C, false>(l, &mut y, shared, scale);
+    // A loop: as a closure this would be a call, compiled without the backend's instructions.
+    let mut shared = [[l.root(tails[0].shared.0[0]); LANES - 1]; C];
+    for c in 0..C {
+        for i in 0..LANES - 1 {
+            shared[c][i] = l.root(tails[C - 1 - c].shared.0[opposite(i)]);
+        }
+        if let Some(last) = last {
+            shared[c][0] = l.root(last.root);
+        }
+    }
+    butterfly::inverse::<L, LANES, C, false>(l, &mut y, |c, i| shared[c][i], scale);
     for c in 0..C {
         for i in 0..LANES {
             match scale {
