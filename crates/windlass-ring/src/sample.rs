@@ -200,6 +200,23 @@ mod tests {
         assert!((zeros - 0.12467).abs() < 0.004, "P(0) = {zeros}");
     }
 
+    /// What docs/math/errors.md takes for ideals of small norm: the mean of exp(2πi·u·z) is at most
+    /// 2^{−200·u²}.
+    #[test]
+    fn gaussian_is_spread_over_residues() {
+        let thresholds = Gaussian::new(3.2).thresholds;
+        // P(|x| = k), from the tail, which is exact.
+        let next = |k: usize| thresholds.get(k).copied().unwrap_or(0);
+        let of = |k: usize| if k == 0 { next(0).wrapping_neg() } else { next(k - 1) - next(k) };
+        let mass: Vec<f64> = (0..=thresholds.len()).map(|k| of(k) as f64 / 2f64.powi(64)).collect();
+        for step in 1..=1000 {
+            let u = step as f64 / 2000.0;
+            let mean: f64 =
+                mass.iter().enumerate().map(|(k, p)| p * (std::f64::consts::TAU * u * k as f64).cos()).sum();
+            assert!(mean.abs() <= 2f64.powf(-200.0 * u * u), "u = {u}: {mean}");
+        }
+    }
+
     #[test]
     fn ternary_is_balanced() {
         let sample = ternary(90_000, &mut rng());
