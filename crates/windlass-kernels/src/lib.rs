@@ -2,8 +2,9 @@
 //! and the number-theoretic transforms of any cyclotomic ring, vectorised.
 //!
 //! A *row* is a `[u64]` of canonical residues in `[0, q)`. Every public kernel takes and returns
-//! canonical rows, so that all instruction sets give the same bits. This is the only crate of the
-//! workspace with `unsafe`: in its vector instructions, and in the one call that maps a file.
+//! canonical rows, so that all instruction sets give the same bits. `unsafe` stands in its vector
+//! instructions and in the one call that maps a file; beside it the workspace has it once, where
+//! memory of Python objects is shared. The portable kernels have none.
 
 pub mod arith;
 pub mod error;
