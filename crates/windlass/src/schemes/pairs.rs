@@ -31,10 +31,10 @@ pub trait Pair: Clone + Send + Sync {
 /// What adds to the error of a ciphertext.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Growth {
-    /// A whole key switch: inner product and rounding of one half.
-    KeySwitch,
-    /// The inner product with a key, in base `QP`.
-    InnerProduct,
+    /// A whole key switch of the image under θ_t: inner product and rounding.
+    KeySwitch(u64),
+    /// The inner product of the image under θ_t with its key, in base `QP`.
+    InnerProduct(u64),
     /// The rounding of a mod-down.
     Rounding,
 }
@@ -82,10 +82,9 @@ pub trait Rules: Sync {
     fn check_alike(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<()>;
     /// By what a phase is a multiple of the scheme-free one: t for BGV, else 1.
     fn phase_multiplier(&self, ct: &Self::Ciphertext) -> u64;
-    /// The metadata of a ciphertext at a level after something was added to its error.
+    /// The metadata of a ciphertext at a level after something was added to its error: each time
+    /// one random event of a kind, or two.
     fn grow(&self, ct: &mut Self::Ciphertext, level: usize, growth: Growth);
-    /// Hears of what has grown, how often and why: each time one random event of a kind, or two.
-    fn count(&self, _: Growth, _: usize) {}
     /// The metadata of a sum, in place of that of its first term.
     fn absorb(&self, sum: &mut Self::Ciphertext, term: &Self::Ciphertext);
     /// The metadata of a product with a constant at a level, around no polynomials. Errors: for a
@@ -188,8 +187,7 @@ impl<R: Rules> Switching for R {
         let level = a.digits.level();
         let parts = a.digits.hoisted_automorphism(&a.addend, &step)?;
         let mut ct = a.ct.around(parts.into());
-        self.grow(&mut ct, level, Growth::InnerProduct);
-        self.count(Growth::InnerProduct, 1);
+        self.grow(&mut ct, level, Growth::InnerProduct(t));
         Ok(Extended { ct, level })
     }
 
@@ -201,12 +199,10 @@ impl<R: Rules> Switching for R {
         if !moved.is_empty() {
             let steps = keys_and_permutations(self.evaluation_keys(), &moved)?;
             let parts = a.digits.sum_hoisted(context(self), &a.addend, &steps)?;
-            let mut image = a.ct.around(Vec::new());
-            self.grow(&mut image, level, Growth::InnerProduct);
-            self.count(Growth::InnerProduct, moved.len());
-            let mut ct = image.around(parts.into());
-            moved[1..].iter().for_each(|_| self.absorb(&mut ct, &image));
-            sum = Some(Extended { ct, level });
+            let mut images = moved.iter().map(|&t| image_of(self, a, t));
+            let mut known = images.next().ok_or_else(no_terms)?;
+            images.for_each(|image| self.absorb(&mut known, &image));
+            sum = Some(Extended { ct: known.around(parts.into()), level });
         }
         for _ in moved.len()..elements.len() {
             let own = self.extend(&a.ct)?;
@@ -233,13 +229,11 @@ impl<R: Rules> Switching for R {
         }
         let level = a.digits.level();
         let steps = keys_and_permutations(self.evaluation_keys(), elements)?;
-        let mut image = a.ct.around(Vec::new());
-        self.grow(&mut image, level, Growth::InnerProduct);
-        self.count(Growth::InnerProduct, elements.len());
+        let images: Vec<R::Ciphertext> = elements.iter().map(|&t| image_of(self, a, t)).collect();
         let mut known = Vec::with_capacity(rows.len());
         let mut sums: Vec<Weights<'_>> = Vec::with_capacity(rows.len());
         for row in rows {
-            known.push(row_of(self, level, row.iter().map(|&(_, c)| (&image, c)))?);
+            known.push(row_of(self, level, row.iter().map(|&(j, c)| (&images[j], c)))?);
             sums.push(row.iter().map(|&(j, c)| (j, c.map(R::values))).collect());
         }
         let pairs = a.digits.dot_hoisted(context(self), &a.addend, &steps, &sums)?;
@@ -308,8 +302,9 @@ impl<R: Rules> Switching for R {
         let narrowed = a.ct.parts()[1].divide_rounded(&context(self).basis(a.level), 1);
         let parts = switching::extended_automorphism(context(self), &narrowed, &a.ct.parts()[0], &step)?;
         let mut ct = a.ct.around(parts.into());
-        self.grow(&mut ct, a.level, Growth::KeySwitch);
-        self.count(Growth::KeySwitch, 1);
+        // What is rounded is what is turned.
+        self.grow(&mut ct, a.level, Growth::Rounding);
+        self.grow(&mut ct, a.level, Growth::InnerProduct(t));
         Ok(Extended { ct, level: a.level })
     }
 
@@ -327,7 +322,6 @@ impl<R: Rules> Switching for R {
         let parts = switching::mod_down(context(self), halves(&a.ct), a.level, multiplier);
         let mut out = a.ct.around(parts.into());
         self.grow(&mut out, a.level, Growth::Rounding);
-        self.count(Growth::Rounding, 1);
         self.accept_pair("mod-down", (&a.ct, a.level), out)
     }
 
@@ -356,6 +350,13 @@ fn halves(ct: &impl Pair) -> [&Poly<Eval>; 2] {
     [&ct.parts()[0], &ct.parts()[1]]
 }
 
+/// The metadata of an image under θ_t in base `QP`, around no polynomials.
+fn image_of<R: Rules>(rules: &R, a: &Hoisted<R::Ciphertext>, t: u64) -> R::Ciphertext {
+    let mut image = a.ct.around(Vec::new());
+    rules.grow(&mut image, a.digits.level(), Growth::InnerProduct(t));
+    image
+}
+
 /// θ_t of a ciphertext by one whole key switch.
 fn move_pair<R: Rules>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Ciphertext> {
     rules.check_pair("automorphism", a)?;
@@ -367,8 +368,7 @@ fn move_pair<R: Rules>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Cipher
     let finish = Finish { addends: [Some(first), None], automorphism: Some(&permutation) };
     let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
     let mut out = a.around(parts.into());
-    rules.grow(&mut out, level(a), Growth::KeySwitch);
-    rules.count(Growth::KeySwitch, 1);
+    rules.grow(&mut out, level(a), Growth::KeySwitch(t));
     rules.accept_pair("automorphism", (a, level(a)), out)
 }
 

@@ -9,7 +9,7 @@ use super::stored::{Payload, Stored};
 use super::values::{FileContext, read_parts};
 use super::{ContextHash, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
-use crate::schemes::ckks::{Ciphertext, CkksContext};
+use crate::schemes::ckks::{Ciphertext, CkksContext, FiledInfo};
 
 /// What files of CKKS must agree with: ring, moduli, and the scales of the levels. Keys have the
 /// same wire form as in BGV and BFV.
@@ -52,35 +52,40 @@ impl FileContext for ApproximateContext {
 /// | Bytes | Field |
 /// |---|---|
 /// | 1 | degree in the scale: 1, or 2 for a product that is not rescaled yet |
-/// | 1 | 1 if the second polynomial is a seed, else 0 |
+/// | 1 | 1 if the second polynomial is a seed, and 2 more if the errors of its own slots follow |
 /// | 2 | level |
 /// | 4 | number of slots |
 /// | 8 | scale, a double |
 /// | 8 | bound on the absolute value of a slot, a double |
-/// | 8 | standard deviation of the error of a slot, a double: the precision; no less than that of a fresh encryption |
+/// | 8 | standard deviation of the error of any slot of the ring, a double; no less than that of a fresh encryption |
+/// | 8 | where it follows: what the encryption with this second polynomial has given to that of the own slots, a double |
+/// | 8 | where it follows: the deviation of all else there, a double; both together no less than that of a fresh encryption, and less than that of the whole ring |
 /// | | two polynomials, packed; a seed takes 32 bytes |
 pub type ApproximateCiphertextV1 = Stored<Ciphertext>;
+
+/// The second polynomial is a seed.
+const SEEDED: u8 = 1;
+
+/// The errors of the own slots follow.
+const OWN: u8 = 2;
 
 /// The fields before the polynomials.
 struct Fields {
     seeded: bool,
-    degree: i32,
     level: usize,
-    slots: usize,
-    magnitude: f64,
-    deviation: f64,
+    info: FiledInfo,
 }
 
 impl Fields {
     fn read(context: &CkksContext, fields: &mut FieldReader<'_>) -> Result<Self, WireError> {
         let malformed = |what| Err(WireError::Malformed { what });
-        let [degree, seeded] = fields.array("degree of a CKKS ciphertext")?;
+        let [degree, flags] = fields.array("degree of a CKKS ciphertext")?;
         let level = usize::from(fields.u16("level of a CKKS ciphertext")?);
         let slots = fields.u32("number of slots")? as usize;
         let scale = fields.f64("scale")?;
         let magnitude = fields.f64("bound on the slots")?;
         let deviation = fields.f64("error of the slots")?;
-        if !(1..=2).contains(&degree) || seeded > 1 {
+        if !(1..=2).contains(&degree) || flags > SEEDED | OWN {
             return malformed("degree of a CKKS ciphertext");
         }
         if level < context.base_level() || level > context.top_level() {
@@ -97,24 +102,49 @@ impl Fields {
             return malformed("bound on the slots");
         }
         // Publication adds noise in proportion: a file must not turn it off.
-        if deviation < context.fresh_deviation(level) {
+        if deviation < context.fresh_deviation(level, context.spec().n) {
             return malformed("error of the slots");
         }
-        Ok(Self { seeded: seeded == 1, degree: degree.into(), level, slots, magnitude, deviation })
+        let own = if flags & OWN == 0 { None } else { Some(own_error(context, fields, (level, slots), deviation)?) };
+        let info = FiledInfo { degree: degree.into(), slots, magnitude, deviation, own };
+        Ok(Self { seeded: flags & SEEDED != 0, level, info })
     }
+}
+
+/// The two figures of the own slots. What is no less than that of the whole ring is not stated.
+fn own_error(
+    context: &CkksContext,
+    fields: &mut FieldReader<'_>,
+    (level, slots): (usize, usize),
+    whole: f64,
+) -> Result<(f64, f64), WireError> {
+    const WHAT: &str = "error of the own slots";
+    let (fresh, rest) = (fields.f64(WHAT)?, fields.f64(WHAT)?);
+    let positive = [fresh, rest].iter().all(|x| x.is_sign_positive());
+    let least = context.fresh_deviation(level, 2 * slots);
+    if !positive || fresh + rest < least || fresh + rest >= whole {
+        return Err(WireError::Malformed { what: WHAT });
+    }
+    Ok((fresh, rest))
 }
 
 impl Payload<ApproximateContext> for Ciphertext {
     const KIND: Kind = Kind::ApproximateCiphertext;
-    const FIELDS: u64 = 32;
+    const FIELDS: u64 = 48;
 
-    fn write_fields(&self, context: &ApproximateContext, seeded: bool, out: &mut FieldWriter) {
-        out.bytes(&[self.degree() as u8, u8::from(seeded)]);
+    fn write_fields(&self, _: &ApproximateContext, seeded: bool, out: &mut FieldWriter) {
+        let FiledInfo { deviation, own, .. } = self.to_file();
+        let flags = if seeded { SEEDED } else { 0 } | if own.is_some() { OWN } else { 0 };
+        out.bytes(&[self.degree() as u8, flags]);
         out.u16(self.level() as u16);
         out.u32(self.slots() as u32);
         out.f64(self.scale());
         out.f64(self.magnitude());
-        out.f64(self.deviation().max(context.context.fresh_deviation(self.level())));
+        out.f64(deviation);
+        if let Some((fresh, rest)) = own {
+            out.f64(fresh);
+            out.f64(rest);
+        }
     }
 
     /// Refuses also what states values that do not fit its modulus:
@@ -122,7 +152,6 @@ impl Payload<ApproximateContext> for Ciphertext {
     fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
         let head = Fields::read(&context.context, &mut fields)?;
         let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
-        let (bounds, shape) = ((head.magnitude, head.deviation), (head.degree, head.slots));
-        Ok((Self::from_file((&context.context, key), parts, shape, bounds)?, seed))
+        Ok((Self::from_file((&context.context, key), parts, head.info)?, seed))
     }
 }

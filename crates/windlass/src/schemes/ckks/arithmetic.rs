@@ -7,6 +7,7 @@ use windlass_rlwe::switching::{self, Finish};
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
 use super::error_model::ErrorModel;
+use super::slot_error::{SlotError, Source};
 use crate::error::{Error, Result};
 
 /// Relative error of encoding in double precision.
@@ -39,7 +40,7 @@ impl Engine {
         for (x, y) in sum.parts.iter_mut().zip(&b.parts) {
             if subtract { x.sub_assign(y) } else { x.add_assign(y) }
         }
-        sum.info = added(sum.info, b.info);
+        sum.info.absorb(&b.info);
         self.accept(if subtract { "subtract" } else { "add" }, sum)
     }
 
@@ -59,7 +60,8 @@ impl Engine {
             self.encode_measured(values, a.scale(), a.parts[0].basis())?;
         let mut sum = a.clone();
         sum.parts[0].add_assign(&message);
-        sum.info = added(sum.info, Info { slots, magnitude, deviation: rounding, ..a.info });
+        let own = SlotError::unknown(rounding);
+        sum.info.absorb(&Info { degree: a.info.degree, slots, magnitude, deviation: rounding, own });
         self.accept("add a constant", sum)
     }
 
@@ -97,9 +99,7 @@ impl Engine {
         self.check("multiply by an integer", a)?;
         let mut out = a.clone();
         out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(k)));
-        let size = k.unsigned_abs() as f64;
-        out.info.magnitude *= size;
-        out.info.deviation *= size;
+        out.info.scale(k.unsigned_abs() as f64);
         self.accept("multiply by an integer", out)
     }
 
@@ -108,7 +108,7 @@ impl Engine {
         self.check("multiply by i", a)?;
         let (ring, basis) = (self.context.rlwe().ring(), a.parts[0].basis());
         let parts = a.parts.iter().map(|part| Poly::dot(ring, basis, &[(part, self.context.imaginary())])).collect();
-        Ok(a.with_parts(parts, a.info))
+        Ok(a.with_parts(parts, a.info.clone()))
     }
 
     /// `c·a` for a complex number: an integer costs nothing, anything else makes a product of
@@ -147,13 +147,13 @@ impl Engine {
         self.check("multiply", b)?;
         let (a, b) = self.factors(a, b)?;
         let parts = tensor(&a, &b);
-        self.relinearised("multiply", &a, parts, multiplied(a.info, b.info))
+        self.relinearised("multiply", &a, parts, multiplied(&a.info, &b.info))
     }
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
-        self.relinearised("square", &a, tensor(&a, &a), multiplied(a.info, a.info))
+        self.relinearised("square", &a, tensor(&a, &a), multiplied(&a.info, &a.info))
     }
 
     fn relinearised(
@@ -161,14 +161,16 @@ impl Engine {
         operation: &'static str,
         like: &Ciphertext,
         parts: [Poly<Eval>; 3],
-        mut info: Info,
+        info: Info,
     ) -> Result<Ciphertext> {
         let key = self.keys.relinearisation().ok_or(Error::MissingRelinearisationKey)?;
         let (context, level) = (self.context.rlwe(), like.level());
         let finish = Finish { addends: [Some(&parts[0]), Some(&parts[1])], automorphism: None };
         let parts = switching::switch(context, &parts[2], 1, key, &finish)?;
-        info.deviation += self.context.errors().key_switch(level) / self.context.scale(level).powi(2);
-        self.accept(operation, like.with_parts(parts.into(), info))
+        let mut out = like.with_parts(parts.into(), info);
+        out.add_inner_product(level, Source::Key(0));
+        out.add_rounding(level);
+        self.accept(operation, out)
     }
 
     /// The largest absolute value of public values, which must be finite and as many as divide n/2.
@@ -188,35 +190,43 @@ fn tensor(a: &Ciphertext, b: &Ciphertext) -> [Poly<Eval>; 3] {
     Poly::tensor([&a.parts[0], &a.parts[1]], [&b.parts[0], &b.parts[1]], |_| 1)
 }
 
-/// What is known of a sum of two at one degree.
-pub(crate) fn added(a: Info, b: Info) -> Info {
-    Info {
-        degree: a.degree,
-        slots: a.slots.max(b.slots),
-        magnitude: a.magnitude + b.magnitude,
-        deviation: a.deviation + b.deviation,
+impl Info {
+    /// What is known of a sum with another of the same degree.
+    pub(crate) fn absorb(&mut self, other: &Self) {
+        let slots = self.slots.max(other.slots);
+        if slots != self.slots {
+            self.own = self.error_in(slots);
+        }
+        match slots == other.slots {
+            true => self.own.absorb(&other.own),
+            false => self.own.add_certain(other.deviation),
+        }
+        self.slots = slots;
+        self.magnitude += other.magnitude;
+        self.deviation += other.deviation;
     }
 }
 
 /// What is known of a product with encoded values.
 pub(crate) fn times(a: &Info, factor: Factor) -> Info {
     let Factor { slots, magnitude, rounding } = factor;
-    Info {
-        degree: 2,
-        slots: a.slots.max(slots),
-        magnitude: a.magnitude * magnitude,
-        deviation: a.deviation * magnitude + (a.magnitude + ErrorModel::BOUND_FACTOR * a.deviation) * rounding,
-    }
+    let slots = a.slots.max(slots);
+    let mut product = Info { degree: 2, slots, own: a.error_in(slots), ..*a };
+    product.scale(magnitude);
+    product.add_certain((a.magnitude + ErrorModel::BOUND_FACTOR * a.deviation) * rounding);
+    product
 }
 
 /// What is known of a product before relinearisation.
-fn multiplied(a: Info, b: Info) -> Info {
-    Info {
-        degree: 2,
-        slots: a.slots.max(b.slots),
-        magnitude: a.magnitude * b.magnitude,
-        deviation: a.magnitude * b.deviation
-            + b.magnitude * a.deviation
-            + ErrorModel::BOUND_FACTOR * a.deviation * b.deviation,
-    }
+fn multiplied(a: &Info, b: &Info) -> Info {
+    let slots = a.slots.max(b.slots);
+    // a·b = m_a·m_b + m_b·ε_a + m_a·ε_b + ε_a·ε_b.
+    let [mut own, mut other] = [a, b].map(|x| x.error_in(slots));
+    own.scale(b.magnitude);
+    other.scale(a.magnitude);
+    own.absorb(&other);
+    let deviation = a.magnitude * b.deviation + b.magnitude * a.deviation;
+    let mut product = Info { degree: 2, slots, magnitude: a.magnitude * b.magnitude, deviation, own };
+    product.add_certain(ErrorModel::BOUND_FACTOR * a.deviation * b.deviation);
+    product
 }

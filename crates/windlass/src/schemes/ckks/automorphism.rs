@@ -6,9 +6,10 @@ use num_complex::Complex64;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{EvaluationKeys, KeyId, Limits};
 
-use super::arithmetic::{Factor, added, times};
+use super::arithmetic::{Factor, times};
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
+use super::slot_error::Source;
 use crate::error::{Error, Result};
 use crate::schemes::pairs::{self, Growth, Pair, Rules};
 use crate::switching::Switching;
@@ -88,7 +89,7 @@ impl Pair for Ciphertext {
     }
 
     fn around(&self, parts: Vec<Poly<Eval>>) -> Self {
-        self.with_parts(parts, self.info)
+        self.with_parts(parts, self.info.clone())
     }
 
     fn key_id(&self) -> KeyId {
@@ -121,18 +122,17 @@ impl Rules for Engine {
     }
 
     fn grow(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
-        let errors = self.context.errors();
-        let error = match growth {
-            Growth::KeySwitch => errors.key_switch(level),
-            Growth::InnerProduct => errors.inner_product(level),
-            Growth::Rounding => errors.rounding(),
-        };
-        // In units of the message.
-        ct.info.deviation += error / self.context.scale(level).powi(ct.info.degree);
+        if let Growth::KeySwitch(t) | Growth::InnerProduct(t) = growth {
+            ct.info.own.turn(t, ct.info.slots);
+            ct.add_inner_product(level, Source::Key(t % self.context.rlwe().params().m()));
+        }
+        if let Growth::KeySwitch(_) | Growth::Rounding = growth {
+            ct.add_rounding(level);
+        }
     }
 
     fn absorb(&self, sum: &mut Ciphertext, term: &Ciphertext) {
-        sum.info = added(sum.info, term.info);
+        sum.info.absorb(&term.info);
     }
 
     fn weigh(&self, ct: &Ciphertext, level: usize, constant: &Constant) -> Result<Ciphertext> {

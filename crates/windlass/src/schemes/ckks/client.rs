@@ -8,10 +8,11 @@ use windlass_ring::{Eval, Poly, norm};
 use windlass_rlwe::{KeyId, Limits, PublicKey, SecretKey, check_same_keys};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::ciphertext::{Ciphertext, Info};
+use super::ciphertext::{Ciphertext, Info, source_of};
 use super::context::CkksContext;
 use super::error_model::ErrorModel;
 use super::flooding;
+use super::slot_error::SlotError;
 use crate::error::{Error, Result};
 
 /// Turns real numbers into complex ones.
@@ -37,7 +38,7 @@ fn fresh(
     values: &[Complex64],
     bound: f64,
     mut zero: [Poly<Eval>; 2],
-    deviation: f64,
+    deviation: impl Fn(usize) -> f64,
 ) -> Result<Ciphertext> {
     let level = zero[0].basis().len();
     let limit = most(context, level);
@@ -49,8 +50,12 @@ fn fresh(
     let mut message = context.encode(values, scale, zero[0].basis());
     zero[0].add_assign(&message);
     message.zeroize();
-    let deviation = (deviation + context.errors().encoding(2 * values.len())) / scale + bound * 2f64.powi(-49);
-    let info = Info { degree: 1, slots: values.len(), magnitude: bound, deviation };
+    let slots = values.len();
+    let mut own = SlotError::default();
+    own.add(source_of(&zero), deviation(2 * slots) / scale);
+    let deviation = deviation(context.spec().n) / scale;
+    let mut info = Info { degree: 1, slots, magnitude: bound, deviation, own };
+    info.add_certain(context.errors().encoding(2 * slots) / scale + bound * 2f64.powi(-49));
     Ok(Ciphertext { context: Arc::clone(context), key, parts: zero.into(), info })
 }
 
@@ -86,13 +91,9 @@ impl Encryptor {
     /// modulus.
     pub fn encrypt_bounded(&self, values: &[Complex64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.context.check_values(values, bound)?;
-        fresh(
-            (&self.context, self.key.key_id()),
-            values,
-            bound,
-            self.key.encrypt_zero(rng),
-            self.context.errors().fresh_public(),
-        )
+        fresh((&self.context, self.key.key_id()), values, bound, self.key.encrypt_zero(rng), |count| {
+            self.context.errors().fresh_public(count)
+        })
     }
 
     /// As [`Self::encrypt_bounded`] for real numbers.
@@ -152,10 +153,8 @@ impl Decryptor {
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let zero = self.key.encrypt_zero(level, seed, 1, rng);
-        Ok((
-            fresh((&self.context, self.key.key_id()), values, bound, zero, self.context.errors().fresh_secret())?,
-            seed,
-        ))
+        let deviation = |count| self.context.errors().fresh_secret(count);
+        Ok((fresh((&self.context, self.key.key_id()), values, bound, zero, deviation)?, seed))
     }
 
     /// The slots, with their error: as many as the ciphertext has.
@@ -201,7 +200,8 @@ impl Decryptor {
         }
         let mut coefficients = self.coefficients(ct)?;
         // The l2 norm of the error's coefficients is at most its canonical norm.
-        let error = ct.error_bound().max(ErrorModel::BOUND_FACTOR * self.context.fresh_deviation(ct.level()));
+        let least = self.context.fresh_deviation(ct.level(), coefficients.len());
+        let error = ct.error_bound().max(ErrorModel::BOUND_FACTOR * least);
         let deviation = (12.0 * decryptions as f64).sqrt() * (security_bits as f64 / 2.0).exp2() * error;
         let flooded = deviation * (coefficients.len() as f64).sqrt() * (1.0 + (ct.slots() as f64).ln()).sqrt();
         let precision_bits = -(flooded + (-ct.precision_bits()).exp2()).log2();
@@ -249,7 +249,7 @@ impl Decryptor {
             z.im.zeroize();
         });
         // Transforms in double precision are off by less than 2^−40 of the largest slot.
-        match largest <= (ct.magnitude() + ct.error_bound()) * (1.0 + 2f64.powi(-40)) {
+        match largest <= (ct.magnitude() + ct.whole_error_bound()) * (1.0 + 2f64.powi(-40)) {
             true => Ok(()),
             false => Err(Error::NotDecryptable),
         }

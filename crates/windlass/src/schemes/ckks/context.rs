@@ -212,10 +212,10 @@ impl CkksContext {
         self.scales[level - self.base_level()]
     }
 
-    /// The deviation of a slot of a fresh encryption at a level: files of ciphertexts state no
-    /// less, and publication hides no less.
-    pub(crate) fn fresh_deviation(&self, level: usize) -> f64 {
-        self.errors.fresh_secret() / self.scale(level)
+    /// The deviation of a slot of a fresh encryption at a level, of the slots that `count`
+    /// coefficients make: files of ciphertexts state no less, and publication hides no less.
+    pub(crate) fn fresh_deviation(&self, level: usize, count: usize) -> f64 {
+        self.errors.fresh_secret(count) / self.scale(level)
     }
 
     /// The automorphism that moves slot j + amount to slot j: 5^amount modulo 2n.

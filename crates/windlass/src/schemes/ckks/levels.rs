@@ -9,6 +9,7 @@ use windlass_rlwe::{Limits, check_same_keys};
 
 use super::ciphertext::{Ciphertext, Info};
 use super::engine::Engine;
+use super::slot_error::SlotError;
 use crate::error::{Error, Result};
 
 impl Engine {
@@ -26,7 +27,7 @@ impl Engine {
         if ct.info.degree == 1 {
             return Ok(Cow::Borrowed(ct));
         }
-        self.divided("rescale", ct, Info { degree: 1, ..ct.info }).map(Cow::Owned)
+        self.divided("rescale", ct, Info { degree: 1, ..ct.info.clone() }).map(Cow::Owned)
     }
 
     /// The level of [`Self::rescaled`], without its work.
@@ -51,8 +52,9 @@ impl Engine {
         let level = self.level_below(operation, ct)?;
         let keep = self.context.rlwe().basis(level);
         let parts = Poly::divide_pair([&ct.parts[0], &ct.parts[1]], &keep, 1, &Finish::default()).into();
-        let rounding = self.context.errors().rounding() / self.context.scale(level);
-        self.accept(operation, ct.with_parts(parts, Info { deviation: info.deviation + rounding, ..info }))
+        let mut out = ct.with_parts(parts, info);
+        out.add_rounding(level);
+        self.accept(operation, out)
     }
 
     /// The same message at a lower level and degree 1, at exactly the scale of that level.
@@ -74,7 +76,7 @@ impl Engine {
         let prime = self.context.rlwe().ring().modulus(level).value() as f64;
         let factor = self.context.scale(level) * prime / self.context.scale(ct.level());
         let raised = self.raised(self.restricted(&ct, level + 1), factor);
-        self.divided("drop levels", &raised, raised.info).map(Cow::Owned)
+        self.divided("drop levels", &raised, raised.info.clone()).map(Cow::Owned)
     }
 
     /// The rows of the first `level` primes; the scale stays that of the old level.
@@ -83,7 +85,7 @@ impl Engine {
             return ct.clone();
         }
         let basis = self.context.rlwe().basis(level);
-        ct.with_parts(ct.parts.iter().map(|part| part.restrict(&basis)).collect(), ct.info)
+        ct.with_parts(ct.parts.iter().map(|part| part.restrict(&basis)).collect(), ct.info.clone())
     }
 
     /// The phase times the integer nearest to a large factor: the scale is what it was meant to be
@@ -91,7 +93,7 @@ impl Engine {
     fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
         let integer = factor.round();
         ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
-        ct.info.deviation += ct.info.magnitude * (integer / factor - 1.0).abs();
+        ct.info.add_certain(ct.info.magnitude * (integer / factor - 1.0).abs());
         ct
     }
 
@@ -145,7 +147,7 @@ impl Engine {
     /// The zero ciphertext at the level and degree of another.
     pub(crate) fn zeroed(&self, ct: &Ciphertext) -> Ciphertext {
         let zero = || Poly::zero(self.context.rlwe().ring(), ct.parts[0].basis());
-        let info = Info { magnitude: 0.0, deviation: 0.0, ..ct.info };
+        let info = Info { magnitude: 0.0, deviation: 0.0, own: SlotError::default(), ..ct.info };
         ct.with_parts(vec![zero(), zero()], info)
     }
 }

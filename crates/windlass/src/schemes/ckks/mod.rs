@@ -17,9 +17,11 @@ mod error_model;
 mod file;
 mod flooding;
 mod levels;
+mod slot_error;
 
 pub use automorphism::{Constant, Extended, Hoisted};
 pub use ciphertext::Ciphertext;
+pub(crate) use ciphertext::FiledInfo;
 pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::{CkksContext, CkksSpec};
 pub use engine::Engine;

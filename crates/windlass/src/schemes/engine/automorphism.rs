@@ -69,25 +69,18 @@ impl Rules for Engine {
 
     fn grow(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
         let model = self.noise(ct.exponent);
-        let error = match growth {
-            Growth::KeySwitch => model.key_switch(level),
+        let (error, events) = match growth {
+            Growth::KeySwitch(_) => (model.key_switch(level), RandomEvents::KEY_SWITCH),
             // t·‖Σ digit_k·e_k‖/P, in the units of ε.
-            Growth::InnerProduct => {
+            Growth::InnerProduct(_) => {
                 let t = Bound::of(self.modulus(ct.exponent) as f64);
-                t * model.inner_product(level) / Bound::from_bits(self.context.params().log2_p())
+                let error = t * model.inner_product(level) / Bound::from_bits(self.context.params().log2_p());
+                (error, RandomEvents::INNER_PRODUCT)
             }
-            Growth::Rounding => model.rounding(2),
+            Growth::Rounding => (model.rounding(2), RandomEvents::MOD_DOWN),
         };
         ct.noise = ct.noise + error;
-    }
-
-    fn count(&self, growth: Growth, times: usize) {
-        let one = match growth {
-            Growth::KeySwitch => RandomEvents::KEY_SWITCH,
-            Growth::InnerProduct => RandomEvents::INNER_PRODUCT,
-            Growth::Rounding => RandomEvents::MOD_DOWN,
-        };
-        self.events.add(one * times);
+        self.events.add(events);
     }
 
     fn absorb(&self, sum: &mut Ciphertext, term: &Ciphertext) {

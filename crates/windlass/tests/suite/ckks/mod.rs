@@ -2,6 +2,7 @@
 
 mod arithmetic;
 pub mod common;
+mod estimates;
 mod linear;
 mod polynomial;
 mod refusals;

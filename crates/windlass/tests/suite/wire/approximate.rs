@@ -116,7 +116,7 @@ fn impossible_fields_are_named() {
     };
     assert_eq!(what(0, &[0]), "degree of a CKKS ciphertext");
     assert_eq!(what(0, &[3]), "degree of a CKKS ciphertext");
-    assert_eq!(what(1, &[2]), "degree of a CKKS ciphertext");
+    assert_eq!(what(1, &[4]), "degree of a CKKS ciphertext");
     assert_eq!(what(2, &[0, 0]), "level of a CKKS ciphertext");
     assert_eq!(what(2, &[3, 0]), "level of a CKKS ciphertext");
     for slots in [0u32, 3, 16] {
@@ -133,13 +133,18 @@ fn impossible_fields_are_named() {
     let fresh = values(&context).ciphertexts[0].clone().into_ciphertext().deviation();
     for small in [0.0, f64::MIN_POSITIVE, fresh / 2.0] {
         assert_eq!(what(24, &small.to_le_bytes()), "error of the slots");
+        assert_eq!(what(32, &[small / 2.0, small / 2.0].map(f64::to_le_bytes).concat()), "error of the own slots");
+    }
+    for bad in [f64::NAN, f64::INFINITY, -0.0, -1.0, 1.0] {
+        assert_eq!(what(32, &bad.to_le_bytes()), "error of the own slots");
+        assert_eq!(what(40, &bad.to_le_bytes()), "error of the own slots");
     }
     // Values that the modulus has no room for.
     for offset in [16, 24] {
         let error = refusal(offset, &1e100f64.to_le_bytes());
         assert!(matches!(error, Error::CapacityExhausted { .. }), "{error}");
     }
-    assert_eq!(what(32, &[0xff; 7]), "CKKS ciphertext");
+    assert_eq!(what(48, &[0xff; 7]), "CKKS ciphertext");
 }
 
 /// Zero times a ciphertext has no error; a file of it states that of a fresh encryption, and its
@@ -162,6 +167,24 @@ fn nothing_turns_flooding_off() {
     }
 }
 
+/// An encryption is known again after a file, so that sums with itself count twice; what was computed
+/// is an error that goes along with anything.
+#[test]
+fn files_tell_errors_apart_as_far_as_they_can() {
+    let context = golden_context();
+    let Values { server, ciphertexts: [_, full, product], .. } = values(&context);
+    let other = values(&context).ciphertexts[0].clone().into_ciphertext();
+    let sum = |a: &Ciphertext, b: &Ciphertext| server.add(a, b).unwrap().deviation();
+    let back = |ct: &ApproximateCiphertextV1| through_bytes(context.files(), ct).into_ciphertext();
+    let (own, filed) = (full.clone().into_ciphertext(), back(&full));
+    assert_eq!(sum(&own, &filed), 2.0 * own.deviation());
+    let together = sum(&filed, &other);
+    assert!(together < 0.99 * (filed.deviation() + other.deviation()) && together > filed.deviation());
+    let (own, filed) = (product.clone().into_ciphertext(), back(&product));
+    assert!((sum(&own, &filed) / (2.0 * own.deviation()) - 1.0).abs() < 1e-12);
+    assert!((sum(&filed, &filed) / (2.0 * own.deviation()) - 1.0).abs() < 1e-12);
+}
+
 #[test]
 fn other_contexts_are_refused() {
     let own = context(40);
@@ -181,6 +204,10 @@ fn golden_files_of_version_2_stay_readable() {
         let ciphertext: ApproximateCiphertextV1 = golden(name, context.files());
         check(&context, secret(), &ciphertext.into_ciphertext(), &message());
     }
+    let own: ApproximateCiphertextV1 = golden("ckks-ciphertext-own", context.files());
+    let own = own.into_ciphertext();
+    assert!(own.error_bound() < 0.75 * own.whole_error_bound());
+    check(&context, secret(), &own, &message());
     let product: ApproximateCiphertextV1 = golden("ckks-product", context.files());
     check(&context, secret(), &product.into_ciphertext(), &squares());
 }
