@@ -97,6 +97,12 @@ pub fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// What is stated of security is never more than there is.
+    #[test]
+    fn bits_are_rounded_down() {
+        assert_eq!([150.5, 150.59, 127.999, 0.04].map(rounded_down), [150.5, 150.5, 127.9, 0.0]);
+    }
+
     #[test]
     fn cells_stay_on_their_line() {
         assert_eq!(printable("a\nb\u{1b}[31m é"), "a\\nb\\u{1b}[31m é");

@@ -12,7 +12,7 @@ use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::progress::Stages;
-use crate::report::{Report, printable};
+use crate::report::{Report, printable, rounded_down};
 use crate::session::{read, read_for, write};
 
 pub const SECRET: &str = "secret.key";
@@ -39,7 +39,7 @@ pub fn open_schema(path: &Path) -> Result<(Schema, Arc<Setting>)> {
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
-    let bits = setting.context().params().security().bits;
+    let bits = rounded_down(setting.context().params().security().bits);
     if !quiet {
         crate::report::print_message(format_args!(
             "parameters of {bits:.1} bits of security; keys of {}",

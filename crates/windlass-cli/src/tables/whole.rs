@@ -10,7 +10,7 @@ use crate::args::LookupArgs;
 use crate::error::{CliError, Result};
 use crate::files::Outputs;
 use crate::progress::Stages;
-use crate::report::{Report, printable};
+use crate::report::{Report, printable, rounded_down};
 use crate::session::file_bytes;
 
 const TABLE: &str = "table";
@@ -67,7 +67,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     report.line("the row, decrypted and equal to the table's");
     describe(&schema, &wanted, &rows, &mut report)?;
     report.field("verified", true);
-    report.field("security_bits", setting.context().params().security().bits);
+    report.field("security_bits", rounded_down(setting.context().params().security().bits));
     Ok(report)
 }
 

@@ -119,7 +119,12 @@ fn dimensions_outside_the_tables_are_refused() {
     {
         assert!(matches!(security_bits(n, 20.0, secret), Err(RlweError::SecurityOutOfRange { .. })), "{n} {secret}");
         assert_eq!(indicative_security_bits(n, 20.0, secret).source, EstimateSource::Indication);
+        // Where no table has the secret there is no range to name.
+        let message = security_bits(n, 20.0, secret).unwrap_err().to_string();
+        assert!(!message.contains(&usize::MAX.to_string()), "{message}");
     }
+    let sparser = security_bits(32768, 20.0, Sparse { weight: 1 }).unwrap_err().to_string();
+    assert!(sparser.contains("no secret as sparse; choose a larger weight"), "{sparser}");
     assert!(matches!(max_log2_qp(1024, 300.0, Ternary), Err(RlweError::SecurityUnreachable { .. })));
     assert!(max_log2_qp(1024, 192.0, Ternary).unwrap() < 18.0);
 }

@@ -58,6 +58,11 @@ fn values_that_outgrow_the_modulus() {
     assert!(matches!(outgrown, Some(Error::CapacityExhausted { operation: "add", .. })), "{outgrown:?}");
     // 2^9 is what a base of 50 bits leaves above a scale of 40.
     assert_eq!(ct.magnitude(), 256.0);
+    // What fits two primes does not fit one.
+    let (client, server) = parties(&spec(256, 40, 1), &[]);
+    let ct = client.encrypt_complex(&[Complex64::ONE; 4], 1e6).unwrap();
+    let low = server.engine().lower(&ct, 1).unwrap_err();
+    assert!(matches!(low, Error::CapacityExhausted { operation: "drop levels", .. }), "{low}");
 }
 
 #[test]

@@ -383,6 +383,21 @@ fn noiseless_ciphertexts_go_on() {
     }
 }
 
+#[test]
+fn constants_for_levels_that_are_not_there_are_refused() {
+    for scheme in SCHEMES {
+        let (client, server) = parties((64, 17, 1), scheme, &CHAIN, &none());
+        let (engine, one) = (server.engine(), Plaintext::one(client.context()));
+        let top = engine.context().top_level();
+        assert!((1..=top).all(|level| engine.prepare_at(&one, level).is_ok()));
+        for level in [0, top + 1, usize::MAX] {
+            assert!(matches!(engine.prepare_at(&one, level).err(), Some(Error::OutOfRange(_))), "level {level}");
+            let many = engine.prepare_many(2, level, &|_| Ok(one.clone()));
+            assert!(matches!(many.err(), Some(Error::OutOfRange(_))), "level {level}");
+        }
+    }
+}
+
 /// Modulo a prime of the chain the plaintext prime has no inverse.
 #[test]
 fn plaintext_primes_of_the_chain_are_refused() {
