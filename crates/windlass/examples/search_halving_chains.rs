@@ -22,9 +22,11 @@ type Bits = [u64; 8];
 /// β_0, .., β_{i−1}, b, l_0, .., l_{i−1}.
 type Weights = Vec<i64>;
 
-/// How many draws of parities a chain gets before it is given up, and how many of them may succeed.
+/// How many draws of parities a chain gets before it is given up, how many of them may succeed, and
+/// how many of the solutions of each are followed.
 const DRAWS: usize = 512;
 const SUCCESSES: usize = 4;
+const SOLUTIONS: usize = 2;
 
 struct Search {
     digits: usize,
@@ -63,30 +65,33 @@ impl Search {
             return self.ended(chain, &values, &low);
         }
         let freedom: Vec<(usize, usize, Bits)> = (0..=i).flat_map(|a| weighed(&low, a)).collect();
+        let reached = Span::of(&freedom);
+        let wanted = bits(&values[0], i + 2);
         let mut successes = 0;
         for _ in 0..DRAWS {
             if Instant::now() > self.end || successes == SUCCESSES {
                 return None;
             }
             let parities: Weights = (0..=2 * i).map(|_| i64::from(self.rng.next_u32() & 1)).collect();
-            let mut next = chain.to_vec();
-            next.push(parities);
-            let last = self.values(&next).pop().expect("it was just added");
-
+            let last = self.next(&values, &parities);
             let mut lows = low.clone();
             lows.push(bits(&last, 0));
-            let columns = freedom.iter().cloned().chain(weighed(&lows, i + 1));
-            let columns: Vec<(usize, usize, Bits)> = columns.collect();
-            let missing = sum(&bits(&last, 1), &bits(&values[0], i + 2));
-            let vectors: Vec<Bits> = columns.iter().map(|(_, _, bits)| *bits).collect();
-            let Some(chosen) = solved(&vectors, missing) else { continue };
+            let mut reached = reached.clone();
+            weighed(&lows, i + 1).iter().for_each(|(_, _, bits)| reached.add(bits));
+            let Some(chosen) = reached.sum_to(sum(&bits(&last, 1), &wanted)) else { continue };
 
             successes += 1;
-            for (a, number, _) in chosen.into_iter().map(|k| &columns[k]).filter(|(a, ..)| *a <= i) {
-                next[*a][*number] += 1 << (i - a + 1);
-            }
-            if let Some(whole) = self.longer(&next) {
-                return Some(whole);
+            for _ in 0..SOLUTIONS {
+                let zeros = reached.zeros.iter().filter(|_| self.rng.next_u32() & 1 == 1);
+                let solution = zeros.fold(chosen, |set, zero| set ^ zero);
+                let mut next = chain.to_vec();
+                next.push(parities.clone());
+                for (_, (a, number, _)) in freedom.iter().enumerate().filter(|(k, _)| solution >> k & 1 == 1) {
+                    next[*a][*number] += 1 << (i - a + 1);
+                }
+                if let Some(whole) = self.longer(&next) {
+                    return Some(whole);
+                }
             }
         }
         None
@@ -96,27 +101,31 @@ impl Search {
     fn ended(&self, chain: &[Weights], values: &[Values], low: &[Bits]) -> Option<Vec<Weights>> {
         let i = chain.len();
         let columns = weighed(low, i);
-        let vectors: Vec<Bits> = columns.iter().map(|(_, _, bits)| *bits).collect();
-        let chosen = solved(&vectors, sum(&bits(&values[i], 1), &bits(&values[0], i + 1)))?;
+        let chosen = Span::of(&columns).sum_to(sum(&bits(&values[i], 1), &bits(&values[0], i + 1)))?;
         let mut last = vec![0; 2 * i + 1];
-        chosen.into_iter().for_each(|k| last[columns[k].1] = 1);
+        (0..columns.len()).filter(|k| chosen >> k & 1 == 1).for_each(|k| last[columns[k].1] = 1);
         Some(chain.iter().cloned().chain([last]).collect())
     }
 
     /// y_0, y_1, ..
     fn values(&self, chain: &[Weights]) -> Vec<Values> {
         let mut values = vec![(0..self.arguments() as i64).collect::<Values>()];
-        for (i, weights) in chain.iter().enumerate() {
-            let modulus = self.arguments() as i64 >> (i + 1);
-            let at = |x: usize| {
-                let y = values[i][x];
-                let terms = (0..i).map(|k| (weights[k] * y + weights[i + 1 + k]) * values[k][x]);
-                (y * (y - 1) / 2 + weights[i] * y + terms.sum::<i64>()).rem_euclid(modulus)
-            };
-            let next = (0..self.arguments()).map(at).collect();
-            values.push(next);
+        for weights in chain {
+            values.push(self.next(&values, weights));
         }
         values
+    }
+
+    /// y_{i+1} of y_0, .., y_i.
+    fn next(&self, values: &[Values], weights: &Weights) -> Values {
+        let i = values.len() - 1;
+        let modulus = self.arguments() as i64 >> (i + 1);
+        let at = |x: usize| {
+            let y = values[i][x];
+            let terms = (0..i).map(|k| (weights[k] * y + weights[i + 1 + k]) * values[k][x]);
+            (y * (y - 1) / 2 + weights[i] * y + terms.sum::<i64>()).rem_euclid(modulus)
+        };
+        (0..self.arguments()).map(at).collect()
     }
 }
 
@@ -137,31 +146,51 @@ fn sum(a: &Bits, b: &Bits) -> Bits {
     std::array::from_fn(|word| a[word] ^ b[word])
 }
 
-/// The numbers of vectors whose sum is the target, if there are any: elimination.
-fn solved(vectors: &[Bits], mut target: Bits) -> Option<Vec<usize>> {
-    let has = |bits: &Bits, pivot: usize| bits[pivot / 64] >> (pivot % 64) & 1 == 1;
-    // A pivot, a vector that has it, and of which of the given ones that is the sum.
-    let mut basis: Vec<(usize, Bits, u128)> = Vec::new();
-    for (number, vector) in vectors.iter().enumerate() {
-        let (mut rest, mut of) = (*vector, 1u128 << number);
-        for (pivot, known, sum_of) in &basis {
-            if has(&rest, *pivot) {
+/// The sums of some vectors, by elimination.
+#[derive(Clone)]
+struct Span {
+    /// How many vectors were added.
+    vectors: usize,
+    /// A pivot, a sum that has it and none of the pivots before, and of which vectors it is the sum.
+    basis: Vec<(usize, Bits, u128)>,
+    /// Sets of vectors whose sum is zero.
+    zeros: Vec<u128>,
+}
+
+impl Span {
+    fn of(columns: &[(usize, usize, Bits)]) -> Self {
+        let mut span = Self { vectors: 0, basis: Vec::new(), zeros: Vec::new() };
+        columns.iter().for_each(|(_, _, bits)| span.add(bits));
+        span
+    }
+
+    fn add(&mut self, vector: &Bits) {
+        let (rest, of) = self.reduced(*vector);
+        let of = of ^ 1 << self.vectors;
+        self.vectors += 1;
+        match rest.iter().position(|&word| word != 0) {
+            Some(word) => self.basis.push((64 * word + rest[word].trailing_zeros() as usize, rest, of)),
+            None => self.zeros.push(of),
+        }
+    }
+
+    /// The vector without pivots, and which vectors were added for that.
+    fn reduced(&self, mut rest: Bits) -> (Bits, u128) {
+        let mut of = 0;
+        for (pivot, known, sum_of) in &self.basis {
+            if rest[pivot / 64] >> (pivot % 64) & 1 == 1 {
                 rest = sum(&rest, known);
                 of ^= sum_of;
             }
         }
-        if let Some(word) = rest.iter().position(|&word| word != 0) {
-            basis.push((64 * word + rest[word].trailing_zeros() as usize, rest, of));
-        }
+        (rest, of)
     }
-    let mut of = 0;
-    for (pivot, known, sum_of) in &basis {
-        if has(&target, *pivot) {
-            target = sum(&target, known);
-            of ^= sum_of;
-        }
+
+    /// A set of vectors whose sum is the target, if there is one.
+    fn sum_to(&self, target: Bits) -> Option<u128> {
+        let (rest, of) = self.reduced(target);
+        (rest == Bits::default()).then_some(of)
     }
-    (target == Bits::default()).then(|| (0..vectors.len()).filter(|k| of >> k & 1 == 1).collect())
 }
 
 /// The chain as `y_{i+1} = (y_i·(..) + ..)/2`, weights centred, checked on every argument.
