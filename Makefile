@@ -7,7 +7,7 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint unit docs python wheel site bench nightly constant-time deny sbom clean
+.PHONY: help demo test setup format lint unit docs python wheel site bench nightly constant-time deny sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
@@ -19,6 +19,7 @@ help:
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
 	@echo "make deny      dependencies: licences, sources, duplicates, advisories (in make test too)"
 	@echo "make sbom      what the programs are made of, as CycloneDX, in target/windlass.cdx.json"
+	@echo "make estimates λ of every preset and table, by the lattice estimator: hours"
 	@echo "make clean     remove what the build and the demo wrote"
 
 setup:
@@ -157,6 +158,26 @@ $(SYFT_ENV)/made:
 sbom: export SYFT_CHECK_FOR_APP_UPDATE = false
 sbom: $(SYFT_ENV)/made
 	$(IN_SYFT_ENV) syft scan --quiet file:Cargo.lock --source-name windlass --output cyclonedx-json=target/windlass.cdx.json
+
+# Sage's modules are installed into an environment of their own and the estimator is cloned, unless both
+# are named: data/security/README.md.
+ESTIMATOR_COMMIT = 27a581b
+ESTIMATOR ?= target/estimator/lattice-estimator
+SAGE_PYTHON ?= target/estimator/env/bin/python
+MINUTES ?= inf
+
+estimates: setup $(filter target/%,$(SAGE_PYTHON) $(ESTIMATOR))
+	$(SAGE_PYTHON) data/security/rerun.py --estimator $(ESTIMATOR) --minutes $(MINUTES)
+
+target/estimator/env/bin/python: data/security/requirements.txt
+	$(PYTHON) -m venv target/estimator/env
+	$@ -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+target/estimator/lattice-estimator:
+	git clone --quiet https://github.com/malb/lattice-estimator $@.part
+	git -C $@.part checkout --quiet $(ESTIMATOR_COMMIT)
+	mv $@.part $@
 
 clean:
 	$(CARGO) clean

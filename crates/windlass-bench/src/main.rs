@@ -14,6 +14,7 @@ mod process_time;
 mod record;
 mod ring_args;
 mod search;
+mod security;
 mod standard;
 mod threads;
 mod timing;
@@ -53,6 +54,9 @@ enum Command {
     /// Random circuits over random rings, in every scheme, compared with schoolbook arithmetic; exit
     /// code 1 if anything is wrong.
     Hammer(hammer::Hammer),
+    /// What Windlass states of the security of every preset and every point of its tables, a line
+    /// of JSON for each: what data/security/rerun.py compares with the lattice estimator.
+    Security,
 }
 
 fn main() -> ExitCode {
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::Mapped(args) => mapped::run(&args),
         Command::Lookup(args) => lookup::run(&args),
         Command::Search(args) => search::run(&args),
+        Command::Security => security::run(),
         Command::Hammer(args) => match hammer::run(&args) {
             Ok(false) => return ExitCode::FAILURE,
             outcome => outcome.map(drop),

@@ -139,6 +139,16 @@ static SPARSE: LazyLock<SparseCurves> = LazyLock::new(|| {
     curves
 });
 
+/// The points `(n, log2(QP), secret)` of the tables, from which λ of all others follows: what an
+/// estimator has to be asked about.
+pub fn table_points() -> Vec<(usize, f64, SecretDistribution)> {
+    let ternary = TERNARY.values().flatten().map(|&(n, x)| (n as usize, x, SecretDistribution::Ternary));
+    let sparse = SPARSE.iter().flat_map(|(&(n, weight), curve)| {
+        curve.iter().map(move |&(x, _)| (n as usize, x, SecretDistribution::Sparse { weight }))
+    });
+    ternary.chain(sparse).collect()
+}
+
 /// The dimensions for which [`security_bits`] answers: `(lowest, highest)`.
 pub fn covered_dimensions(secret: SecretDistribution) -> (usize, usize) {
     let ends = |mut dims: Box<dyn Iterator<Item = usize>>| {

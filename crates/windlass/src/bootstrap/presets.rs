@@ -1,9 +1,11 @@
 //! Named bootstrapping parameters.
 
 use windlass_ring::kernels::Modulus;
-use windlass_rlwe::{Assurance, RlweSpec};
+use windlass_rlwe::{Assurance, RlweSpec, SecurityEstimate};
 
 use super::bootstrap_plan::BootstrapPlan;
+use super::encapsulation::InputModulus;
+use super::safety;
 use super::spec::{BootstrapSpec, DecryptionFormula, Encapsulation, Mode};
 use crate::error::{Error, Result};
 use crate::names::unknown;
@@ -80,9 +82,20 @@ impl BootstrapPreset {
         let spec = BootstrapSpec { mode, ephemeral_weight, encapsulation, ..BootstrapSpec::default() };
         Ok(Self { params, spec })
     }
-}
 
-impl BootstrapPreset {
+    /// log2 of the modulus that the switching key of the ephemeral secret lives under, and λ of it,
+    /// as of every plan of this preset; nothing is planned.
+    ///
+    /// # Errors
+    /// [`super::BootstrapError::EphemeralWeight`], [`super::BootstrapError::ChainTooShort`] as of
+    /// [`BootstrapPlan::new`].
+    pub fn ephemeral_key(&self) -> Result<(f64, SecurityEstimate)> {
+        let rlwe = self.params.rlwe();
+        let formula = DecryptionFormula::new(rlwe.shape(), (self.params.p(), self.params.r()), &self.spec)?;
+        let input = InputModulus::choose(rlwe, &formula, &self.spec)?;
+        Ok((input.log2_modulus(rlwe), safety::ephemeral_security(rlwe, &input, &self.spec)))
+    }
+
     /// The parameters and the way of a plan, as a set that can be saved ([`Params::to_json`]). Its
     /// name says m, p and r.
     ///
@@ -115,11 +128,7 @@ impl BootstrapPreset {
 mod tests {
     use super::*;
 
-    use windlass_rlwe::{SecretDistribution, security};
-
-    use super::super::encapsulation::InputModulus;
     use super::super::error::BootstrapError;
-    use super::super::safety;
 
     #[test]
     fn every_preset_has_parameters() {
@@ -135,9 +144,8 @@ mod tests {
             let secure = !name.starts_with("insecure") && !name.starts_with("paper");
             assert!(!secure || preset.params.rlwe().security().bits >= 128.0, "{name}");
             let input = InputModulus::choose(preset.params.rlwe(), &formula, &preset.spec).unwrap();
-            let ephemeral = SecretDistribution::Sparse { weight: preset.spec.ephemeral_weight };
-            let size = input.log2_modulus(preset.params.rlwe());
-            let bits = security::indicative_security_bits(preset.params.rlwe().n(), size, ephemeral).bits;
+            let (size, ephemeral) = preset.ephemeral_key().unwrap();
+            let bits = ephemeral.bits;
             assert!(!secure || bits >= 128.0, "{name}: {bits}");
             assert!(!name.starts_with("paper_ma24") || bits >= 130.0, "{name}: {bits} bits at {size}");
             let accepted = safety::check(preset.params.rlwe(), &input, &preset.spec);
