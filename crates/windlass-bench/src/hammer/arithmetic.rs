@@ -3,6 +3,7 @@
 use windlass::ring::kernels::arith;
 use windlass::{Error, Evaluator, Plaintext, Switching};
 
+use super::dice::Dice;
 use super::judge::Fault;
 use super::oracle::Values;
 use super::world::{Expected, Value, World};
@@ -26,7 +27,10 @@ impl World {
                 Ok((Plaintext::from_slots(ring, &values)?, values, false))
             }
             _ => {
-                let coefficients = self.dice.residues(ring.n(), oracle.t);
+                let coefficients = match self.dice.is_adversarial() && self.dice.once_in(2) {
+                    true => aligned(&mut self.dice, ring.m(), ring.n(), oracle.t),
+                    false => self.dice.residues(ring.n(), oracle.t),
+                };
                 let terms = powerful_terms(ring.m(), &coefficients);
                 let slots = oracle.evaluate(&terms);
                 Ok((Plaintext::new(ring, coefficients)?, slots, false))
@@ -128,6 +132,24 @@ impl World {
         Ok(())
     }
 
+    /// Zero times a value and a plaintext: a ciphertext that holds nothing but what is known, and
+    /// its way down.
+    pub fn known(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        let (plaintext, slots, integers) = self.plaintext()?;
+        let engine = self.server.engine();
+        self.judge.operation("a plaintext as a ciphertext");
+        let outcome = engine.multiply_scalar(&a.ct, 0).and_then(|zero| engine.add_plain(&zero, &plaintext));
+        let room = self.floor(a.ct.level());
+        // Zero times elements is not known to be integers.
+        let integers = (integers && a.integers) || self.setting.oracle.d == 1;
+        let expected = Expected { slots, exponent: self.setting.r, integers, room, cost: 10.0 };
+        if a.exponent == self.setting.r {
+            self.settle(outcome, expected);
+        }
+        self.level()
+    }
+
     pub fn automorphism(&mut self) -> Result<(), Error> {
         let a = self.any();
         let unit = if self.dice.once_in(8) { 1 } else { self.dice.pick(&self.plans.units) };
@@ -206,6 +228,14 @@ impl World {
         self.settle(outcome, expected);
         Ok(())
     }
+}
+
+/// Coefficients of the largest absolute value, all towards one embedding.
+fn aligned(dice: &mut Dice, m: u64, n: usize, t: u64) -> Vec<u64> {
+    let unit = 1 + dice.below(m - 1);
+    let sign = |exponent: u64| (std::f64::consts::TAU * (exponent * unit % m) as f64 / m as f64).cos() < 0.0;
+    let terms = powerful_terms(m, &vec![1; n]);
+    terms.into_iter().map(|(_, exponent)| if sign(exponent) { t.div_ceil(2) % t } else { t / 2 }).collect()
 }
 
 /// (coefficient, exponent of X) of an element in the powerful basis: Π X^{(m/m_i)·j_i}, the prime

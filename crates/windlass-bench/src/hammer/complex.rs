@@ -1,13 +1,13 @@
 //! A circuit on approximate numbers: values against complex arithmetic, errors against their bound.
 
-use windlass::circuits::{ComplexMap, ComplexSlots, LinearPlan, PlanSpec, Polynomial, Strategy};
+use windlass::circuits::{Polynomial, TracePlan};
 use windlass::needs::KeyRequest;
-use windlass::rlwe::{Assurance, SecretDistribution};
 use windlass::schemes::ckks::{Ciphertext, CkksSpec, Complex64, Decryptor, Encryptor};
 use windlass::wire::ApproximateCiphertextV1;
-use windlass::{Approximate, Client, Context, Error, NeedsKeys, Server};
+use windlass::{Approximate, Client, Context, Error, NeedsKeys, Server, Switching};
 
 use super::dice::Dice;
+use super::drawn::{Matrix, numbers, spec, total};
 use super::judge::{Fault, Judge};
 
 /// A ciphertext and its slots.
@@ -15,14 +15,13 @@ use super::judge::{Fault, Judge};
 struct Value {
     ct: Ciphertext,
     slots: Vec<Complex64>,
+    /// Whether its error may be the worst that there is, by constants that were made for it.
+    strained: bool,
 }
 
-/// A matrix and its plan.
-struct Matrix {
-    rows: Vec<Vec<Complex64>>,
-    plan: LinearPlan<ComplexSlots>,
-    name: String,
-}
+/// So many deviations are no error of a random circuit: a product of two Gaussians exceeds them with
+/// 2^−44.
+const UNLIKELY: f64 = 16.0;
 
 struct World {
     dice: Dice,
@@ -33,6 +32,7 @@ struct World {
     encryptor: Encryptor,
     decryptor: Decryptor,
     matrix: Matrix,
+    total: TracePlan,
     values: Vec<Value>,
     /// log2 of the magnitudes that the lowest level has room for, from below.
     room: f64,
@@ -54,26 +54,6 @@ pub fn run(mut dice: Dice, mut judge: Judge) -> Judge {
     }
 }
 
-fn spec(dice: &mut Dice) -> CkksSpec {
-    let (scale_bits, depth) = (dice.within(28, 45) as u32, 1 + dice.index(5));
-    CkksSpec {
-        n: 8 << dice.below(6),
-        scale_bits,
-        depth,
-        base_prime_bits: if scale_bits <= 40 { vec![50] } else { vec![50, 50] },
-        special_prime_bits: vec![50, 50],
-        digits: (depth + 2).div_ceil(2),
-        secret: dice.pick(&[SecretDistribution::Ternary, SecretDistribution::Sparse { weight: 4 }]),
-        assurance: Assurance::Insecure { name: "insecure_hammer".into() },
-    }
-}
-
-/// Numbers of absolute value up to a bound.
-fn numbers(dice: &mut Dice, count: usize, bound: f64) -> Vec<Complex64> {
-    let mut number = || Complex64::from_polar(bound * dice.real().abs(), std::f64::consts::PI * dice.real());
-    (0..count).map(|_| number()).collect()
-}
-
 fn zip(a: &[Complex64], b: &[Complex64], f: impl Fn(Complex64, Complex64) -> Complex64) -> Vec<Complex64> {
     (0..a.len().max(b.len())).map(|j| f(a[j % a.len()], b[j % b.len()])).collect()
 }
@@ -83,16 +63,18 @@ impl World {
         let context = Context::approximate(spec)?;
         let matrix = Matrix::draw(&mut dice, &context)?;
         let ckks = context.ckks();
-        let mut units: Vec<u64> = [1, 3].map(|amount| ckks.rotation_element(amount)).into();
+        let total = total(&mut dice, &context)?;
+        let mut units: Vec<u64> = [1, 3, -1].map(|amount| ckks.rotation_element(amount)).into();
         units.push(ckks.conjugation_element());
         units.extend(matrix.plan.required_keys());
+        units.extend(total.required_keys());
         let keys = KeyRequest::none("a random circuit").with_relinearisation().with_galois(units);
         let (client, server) = context.generate_keys_from_seed([&keys as &dyn NeedsKeys], dice.word())?;
         let (encryptor, decryptor) = (client.encryptor()?, client.decryptor()?);
         let base: u32 = spec.base_prime_bits.iter().sum();
         let room = f64::from(base - spec.scale_bits) - 3.0;
         let values = Vec::new();
-        Ok(Self { dice, judge, context, client, server, encryptor, decryptor, matrix, values, room })
+        Ok(Self { dice, judge, context, client, server, encryptor, decryptor, matrix, total, values, room })
     }
 
     fn work(mut self) -> Judge {
@@ -127,17 +109,24 @@ impl World {
             self.judge.operation(format!("encrypt at level {level}"));
             (self.decryptor.encrypt(&values, bound, level, self.dice.rng()).map(|(ct, _)| ct), level)
         };
-        self.settle(outcome, values, bound, level - self.context.ckks().base_level() + 2);
+        self.settle(outcome, (values, false), bound, level - self.context.ckks().base_level() + 2);
         Ok(())
     }
 
-    /// `magnitude` is an upper bound on what the result says of its slots; `depth` what the
-    /// operands have left.
-    fn settle(&mut self, outcome: Result<Ciphertext, Error>, slots: Vec<Complex64>, magnitude: f64, depth: usize) {
+    /// `expected` are the slots, and whether the error is strained; `magnitude` is an upper bound on
+    /// what the result says of its slots; `depth` what the operands have left.
+    fn settle(
+        &mut self,
+        outcome: Result<Ciphertext, Error>,
+        expected: (Vec<Complex64>, bool),
+        magnitude: f64,
+        depth: usize,
+    ) {
         match outcome {
             Ok(ct) => {
-                self.check(&ct, &slots);
-                let value = Value { ct, slots };
+                let (slots, strained) = expected;
+                let value = Value { ct, slots, strained };
+                self.check(&value);
                 if self.values.len() < 6 {
                     self.values.push(value);
                 } else {
@@ -159,7 +148,7 @@ impl World {
         }
     }
 
-    fn check(&mut self, ct: &Ciphertext, slots: &[Complex64]) {
+    fn check(&mut self, Value { ct, slots, strained }: &Value) {
         let largest = slots.iter().map(|z| z.norm()).fold(0.0, f64::max);
         if largest > ct.magnitude() * (1.0 + 1e-9) + 1e-300 {
             self.judge.find(Fault::WrongLabel, format!("slots up to {largest:e}, stated {:e}", ct.magnitude()));
@@ -178,6 +167,8 @@ impl World {
                     self.judge.find(Fault::WrongAnswer, format!("error {worst:e}, bound {bound:e}"));
                 } else if worst > bound + slop {
                     self.judge.find(Fault::BrokenBound, format!("error {worst:e}, bound {bound:e}"));
+                } else if !strained && worst > UNLIKELY * ct.deviation() + slop {
+                    self.judge.find(Fault::BrokenBound, format!("error {worst:e}, deviation {:e}", ct.deviation()));
                 }
             }
             Err(error) => self.judge.refusal(false, format!("decrypt: {error}")),
@@ -185,8 +176,10 @@ impl World {
     }
 
     fn step(&mut self) -> Result<(), Error> {
-        match self.dice.below(13) {
+        match self.dice.below(15) {
             0 => self.fresh(),
+            13 => self.images(),
+            14 => self.totalled(),
             1..=2 => self.sum(),
             3..=4 => self.product(),
             5..=6 => self.with_plain(),
@@ -208,7 +201,8 @@ impl World {
         };
         self.judge.operation(name);
         let depth = a.ct.depth_left().min(b.ct.depth_left());
-        self.settle(outcome, slots, a.ct.magnitude() + b.ct.magnitude(), depth);
+        let strained = a.strained || b.strained;
+        self.settle(outcome, (slots, strained), a.ct.magnitude() + b.ct.magnitude(), depth);
         Ok(())
     }
 
@@ -218,12 +212,14 @@ impl World {
         if self.dice.once_in(3) {
             self.judge.operation("square");
             let slots = a.slots.iter().map(|z| z * z).collect();
-            self.settle(engine.square(&a.ct), slots, a.ct.magnitude().powi(2), a.ct.depth_left());
+            let (square, magnitude) = (engine.square(&a.ct), a.ct.magnitude().powi(2));
+            self.settle(square, (slots, a.strained), magnitude, a.ct.depth_left());
         } else {
             self.judge.operation("multiply");
             let depth = a.ct.depth_left().min(b.ct.depth_left());
             let slots = zip(&a.slots, &b.slots, |x, y| x * y);
-            self.settle(engine.multiply(&a.ct, &b.ct), slots, a.ct.magnitude() * b.ct.magnitude(), depth);
+            let (product, magnitude) = (engine.multiply(&a.ct, &b.ct), a.ct.magnitude() * b.ct.magnitude());
+            self.settle(product, (slots, a.strained || b.strained), magnitude, depth);
         }
         Ok(())
     }
@@ -233,8 +229,14 @@ impl World {
         let count = 1 << self.dice.below(self.context.slots().ilog2() as u64 + 1);
         let bound = self.dice.pick(&[1.0, 0.001, 3.0]);
         let mut values = numbers(&mut self.dice, count, bound);
-        if self.dice.once_in(3) {
+        let strained = self.dice.once_in(3);
+        if strained {
             values[1..].fill(Complex64::ZERO);
+            if self.dice.is_adversarial() && self.dice.once_in(2) {
+                // Rounds to nothing, or nearly.
+                let scale = self.context.ckks().scale(a.ct.level());
+                values[0] = Complex64::from(count as f64 / scale * self.dice.pick(&[0.99, 1.01, 2.99]));
+            }
         }
         let engine = self.server.engine();
         let (name, outcome, slots, magnitude) = match self.dice.below(2) {
@@ -248,7 +250,7 @@ impl World {
             }
         };
         self.judge.operation(name);
-        self.settle(outcome, slots, magnitude, a.ct.depth_left());
+        self.settle(outcome, (slots, strained || a.strained), magnitude, a.ct.depth_left());
         Ok(())
     }
 
@@ -265,7 +267,7 @@ impl World {
             _ => ("times a number", engine.multiply_scalar(&a.ct, c), times(c)),
         };
         self.judge.operation(name);
-        self.settle(outcome, slots, 5.0 * a.ct.magnitude(), a.ct.depth_left());
+        self.settle(outcome, (slots, a.strained), 5.0 * a.ct.magnitude(), a.ct.depth_left());
         Ok(())
     }
 
@@ -282,7 +284,38 @@ impl World {
             }
         };
         self.judge.operation(name);
-        self.settle(outcome, slots, a.ct.magnitude(), a.ct.depth_left() + 2);
+        self.settle(outcome, (slots, a.strained), a.ct.magnitude(), a.ct.depth_left() + 2);
+        Ok(())
+    }
+
+    /// Sums of images of one value: the same error twice, or two that are uncorrelated.
+    fn images(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        let engine = self.server.engine();
+        let count = a.slots.len();
+        let ckks = self.context.ckks();
+        let turn = |x: &Ciphertext, amount| engine.automorphism(x, ckks.rotation_element(amount));
+        let turned = |amount: usize| -> Vec<Complex64> { (0..count).map(|j| a.slots[(j + amount) % count]).collect() };
+        let (name, image, slots) = match self.dice.below(3) {
+            0 => ("add the rotated", turn(&a.ct, 1)?, turned(1)),
+            1 => ("add the conjugate", engine.conjugate(&a.ct)?, a.slots.iter().map(|z| z.conj()).collect()),
+            _ => ("add what was rotated there and back", turn(&turn(&a.ct, 1)?, -1)?, turned(0)),
+        };
+        self.judge.operation(name);
+        let slots = zip(&a.slots, &slots, |x, y| x + y);
+        let outcome = engine.add(&a.ct, &image);
+        self.settle(outcome, (slots, a.strained), 2.0 * a.ct.magnitude(), a.ct.depth_left());
+        Ok(())
+    }
+
+    /// The sum of all slots of the ring.
+    fn totalled(&mut self) -> Result<(), Error> {
+        let a = self.any();
+        let (count, most) = (a.slots.len(), self.context.slots());
+        self.judge.operation(format!("sum of all slots in {} groups", self.total.groups()));
+        let outcome = self.total.apply(self.server.engine(), &a.ct);
+        let sum = a.slots.iter().sum::<Complex64>() * (most / count) as f64;
+        self.settle(outcome, (vec![sum; count], a.strained), most as f64 * a.ct.magnitude(), a.ct.depth_left());
         Ok(())
     }
 
@@ -296,7 +329,7 @@ impl World {
         let outcome = self.server.apply(&self.matrix.plan, &a.ct);
         let image = |row: &Vec<Complex64>| row.iter().zip(&a.slots).map(|(x, y)| x * y).sum();
         let slots = self.matrix.rows.iter().map(image).collect();
-        self.settle(outcome, slots, count as f64 * a.ct.magnitude(), a.ct.depth_left());
+        self.settle(outcome, (slots, a.strained), count as f64 * a.ct.magnitude(), a.ct.depth_left());
         Ok(())
     }
 
@@ -310,7 +343,8 @@ impl World {
         let horner = |z: &Complex64| coefficients.iter().rev().fold(Complex64::ZERO, |sum, &c| sum * z + c);
         let slots = a.slots.iter().map(horner).collect();
         let largest = a.ct.magnitude().max(1.0).powi(coefficients.len() as i32) * coefficients.len() as f64;
-        self.settle(outcome, slots, largest, a.ct.depth_left().saturating_sub(polynomial.depth()));
+        let depth = a.ct.depth_left().saturating_sub(polynomial.depth());
+        self.settle(outcome, (slots, a.strained), largest, depth);
         Ok(())
     }
 
@@ -330,7 +364,7 @@ impl World {
             self.judge.operation(format!("to level {level}"));
             engine.lower(&a.ct, level)
         };
-        self.settle(outcome, a.slots, a.ct.magnitude(), a.ct.depth_left() + 1);
+        self.settle(outcome, (a.slots, a.strained), a.ct.magnitude(), a.ct.depth_left() + 1);
         Ok(())
     }
 
@@ -344,7 +378,7 @@ impl World {
         let damaged = self.context.from_bytes::<ApproximateCiphertextV1>(&bytes);
         self.judge.mixture(&format!("byte {at} of a file changed"), damaged);
         let outcome = back.map(ApproximateCiphertextV1::into_ciphertext);
-        self.settle(outcome, a.slots, 0.0, usize::MAX);
+        self.settle(outcome, (a.slots, a.strained), 0.0, usize::MAX);
         if self.dice.once_in(4) {
             let (other, stranger) =
                 self.context.generate_keys_from_seed([&windlass::needs::Products], self.dice.word())?;
@@ -354,18 +388,5 @@ impl World {
             self.judge.mixture("sum of two key pairs", self.server.add(&a.ct, &b));
         }
         Ok(())
-    }
-}
-
-impl Matrix {
-    fn draw(dice: &mut Dice, context: &Context<Approximate>) -> Result<Self, Error> {
-        let most = context.slots().min(32);
-        let count = if dice.once_in(2) { most } else { 1 << dice.below(most.ilog2() as u64 + 1) };
-        let rows: Vec<Vec<Complex64>> = (0..count).map(|_| numbers(dice, count, 1.0)).collect();
-        let map = ComplexMap::matrix(&context.vectors(count)?, |i, k| rows[i][k])?;
-        let strategies: Vec<Strategy> = Strategy::candidates().chain([Strategy::AUTOMATIC]).collect();
-        let strategy = dice.pick(&strategies);
-        let plan = LinearPlan::new(&map, &PlanSpec::with_strategy(strategy))?;
-        Ok(Self { rows, plan, name: format!("matrix on {count} slots by {strategy}") })
     }
 }

@@ -4,22 +4,36 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 
 /// What all choices of a circuit are drawn from.
-pub struct Dice(ChaCha20Rng);
+pub struct Dice {
+    rng: ChaCha20Rng,
+    /// Whether values are at the ends of what they may be.
+    adversarial: bool,
+}
 
 impl Dice {
     /// The choices that belong to a seed.
     pub fn new(seed: u64) -> Self {
-        Self(ChaCha20Rng::seed_from_u64(seed))
+        Self { rng: ChaCha20Rng::seed_from_u64(seed), adversarial: false }
+    }
+
+    /// Values at the ends of what they may be, from here on.
+    pub fn adversarial(self) -> Self {
+        Self { adversarial: true, ..self }
+    }
+
+    /// Whether values are at the ends of what they may be.
+    pub fn is_adversarial(&self) -> bool {
+        self.adversarial
     }
 
     /// The generator itself, for encryption.
     pub fn rng(&mut self) -> &mut ChaCha20Rng {
-        &mut self.0
+        &mut self.rng
     }
 
     /// Any 64 bits.
     pub fn word(&mut self) -> u64 {
-        self.0.next_u64()
+        self.rng.next_u64()
     }
 
     /// An integer in `0..end`; the bias is of no account.
@@ -53,7 +67,18 @@ impl Dice {
     }
 
     /// Residues modulo t: mostly uniform, sometimes all zero, all the largest, or nearly all zero.
+    /// Of an adversary those of largest absolute value with signs in some order, or nearly all zero.
     pub fn residues(&mut self, count: usize, t: u64) -> Vec<u64> {
+        let ends = [t / 2, t.div_ceil(2) % t];
+        if self.adversarial && !self.once_in(4) {
+            let (run, last) = (1 + self.index(count), self.index(count));
+            return match self.below(4) {
+                0 => (0..count).map(|j| ends[j / run % 2]).collect(),
+                1 => (0..count).map(|_| self.pick(&ends)).collect(),
+                2 => (0..count).map(|j| if j == last { ends[0] } else { 0 }).collect(),
+                _ => (0..count).map(|j| if j == last { 0 } else { ends[0] }).collect(),
+            };
+        }
         match self.below(12) {
             0 => vec![0; count],
             1 => vec![t - 1; count],

@@ -76,6 +76,9 @@ fn step(world: &mut World) -> Result<(), Error> {
     if world.plans.bootstrapping.is_some() && world.dice.once_in(4) {
         return world.refresh();
     }
+    if world.dice.is_adversarial() && world.dice.once_in(8) {
+        return world.known();
+    }
     match world.dice.below(40) {
         0..=3 => world.fresh(),
         4..=7 => world.sum(),

@@ -172,8 +172,8 @@ impl Judge {
 }
 
 impl Finding {
-    /// The line that is printed, with the command that reruns this circuit alone.
-    pub fn line(&self) -> String {
-        format!("{}: {} (again with --only-seed {})", self.fault.name(), self.story, self.seed)
+    /// The line that is printed, with the command that reruns this circuit alone under these options.
+    pub fn line(&self, options: &str) -> String {
+        format!("{}: {} (again with {options}--only-seed {})", self.fault.name(), self.story, self.seed)
     }
 }

@@ -4,6 +4,7 @@ mod arithmetic;
 mod circuits;
 mod complex;
 mod dice;
+mod drawn;
 mod exact;
 mod judge;
 mod maps;
@@ -41,6 +42,9 @@ pub struct Hammer {
     /// Circuits that run side by side.
     #[arg(long, default_value_t = 1, value_parser = threads::number())]
     threads: usize,
+    /// Rings, secrets, values and constants where bounds are most strained.
+    #[arg(long)]
+    adversarial: bool,
     /// The seed of the one circuit to run, as a finding names it.
     #[arg(long)]
     only_seed: Option<u64>,
@@ -51,14 +55,19 @@ pub fn run(args: &Hammer) -> Result<bool, Box<dyn std::error::Error>> {
     panic::set_hook(Box::new(|info| LAST_PANIC.set(info.to_string())));
     let start = Instant::now();
     let judge = match args.only_seed {
-        Some(seed) => circuit(seed),
+        Some(seed) => circuit(seed, args.adversarial),
         None => hammer(args, start)?,
     };
     if args.only_seed.is_some() {
-        judge.findings.iter().for_each(|finding| println!("{}", finding.line()));
+        print_findings(&judge, args);
     }
     print!("{}", judge.counts.table(start.elapsed().as_secs_f64()));
     Ok(judge.counts.are_clean())
+}
+
+fn print_findings(judge: &Judge, args: &Hammer) {
+    let options = if args.adversarial { "--adversarial " } else { "" };
+    judge.findings.iter().for_each(|finding| println!("{}", finding.line(options)));
 }
 
 fn hammer(args: &Hammer, start: Instant) -> Result<Judge, String> {
@@ -71,8 +80,8 @@ fn hammer(args: &Hammer, start: Instant) -> Result<Judge, String> {
         // The library's own parallelism stays within the thread.
         threads::with_threads(1, || {
             while start.elapsed() < length {
-                let judge = circuit(seed_of(seed, next.fetch_add(1, Ordering::Relaxed)));
-                judge.findings.iter().for_each(|finding| println!("{}", finding.line()));
+                let judge = circuit(seed_of(seed, next.fetch_add(1, Ordering::Relaxed)), args.adversarial);
+                print_findings(&judge, args);
                 all.lock().expect("no thread panics while it adds").merge(judge);
             }
         });
@@ -90,9 +99,12 @@ fn seed_of(seed: u64, number: u64) -> u64 {
 }
 
 /// One circuit of the kind that its seed says: one in 500 refreshes, one in six is approximate.
-fn circuit(seed: u64) -> Judge {
+fn circuit(seed: u64, adversarial: bool) -> Judge {
     let mut dice = Dice::new(seed);
     let (refreshing, approximate) = (dice.once_in(500), dice.once_in(6));
+    if adversarial {
+        dice = dice.adversarial();
+    }
     judged(seed, move |judge| match (refreshing, approximate) {
         (true, _) => exact::run_refreshing(dice, judge),
         (_, true) => complex::run(dice, judge),

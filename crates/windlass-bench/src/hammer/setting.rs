@@ -14,6 +14,10 @@ const SMALL: [u64; 30] = [
 const LARGE: [u64; 22] =
     [64, 128, 256, 512, 73, 89, 127, 151, 81, 121, 125, 343, 91, 105, 117, 140, 165, 195, 217, 231, 255, 315];
 
+/// Many prime factors, high prime powers, large primes.
+const ADVERSARIAL: [u64; 22] =
+    [60, 84, 105, 120, 165, 195, 231, 315, 385, 420, 455, 660, 840, 1155, 27, 81, 243, 125, 343, 16, 512, 257];
+
 const PRIMES: [u64; 24] =
     [2, 2, 2, 3, 3, 5, 7, 11, 13, 17, 31, 41, 97, 127, 193, 241, 257, 337, 673, 769, 3329, 4093, 7681, 8191];
 
@@ -36,7 +40,8 @@ impl Setting {
     /// Draws until the parameters can be: what is refused must be refused for a reason of its own.
     pub fn draw(dice: &mut Dice, size: Size, judge: &mut Judge) -> Self {
         loop {
-            let params = match params(dice, size) {
+            let params = if dice.is_adversarial() { adversarial(dice) } else { params(dice, size) };
+            let params = match params {
                 Ok(params) => params,
                 Err(Error::Rlwe(RlweError::SpecialModulusTooSmall { .. } | RlweError::Kernel(_)))
                 | Err(Error::OutOfRange(_)) => {
@@ -106,14 +111,55 @@ fn params(dice: &mut Dice, size: Size) -> Result<Params, Error> {
     let primes = 1 + dice.index(if size == Size::Any { 9 } else { 6 });
     let bits = |dice: &mut Dice| if dice.once_in(4) { dice.within(28, 50) } else { dice.within(44, 50) } as u32;
     let special = 1 + dice.index(3);
-    let n = (1..m).filter(|&x| gcd(x, m) == 1).count();
     let secret = match dice.below(3) {
-        0 => SecretDistribution::Sparse { weight: 1 + dice.below(n as u64) as u32 },
+        0 => SecretDistribution::Sparse { weight: 1 + dice.below(dimension(m).into()) as u32 },
         _ => SecretDistribution::Ternary,
     };
+    let q_prime_bits = (0..primes).map(|_| bits(dice)).collect();
+    chosen(dice, (m, p, r), (q_prime_bits, special), secret)
+}
+
+/// Where bounds are most strained: rings of many axes, the largest powers of p, the shortest secrets
+/// and the longest, primes of all sizes.
+fn adversarial(dice: &mut Dice) -> Result<Params, Error> {
+    let m = dice.pick(&ADVERSARIAL);
+    let p = loop {
+        let p = dice.pick(&PRIMES);
+        if m % p != 0 {
+            break p;
+        }
+    };
+    let largest = 1 << dice.pick(&[10, 24, 32, 40]);
+    let most = (1..=40).rev().find(|&r| p.checked_pow(r).is_some_and(|t| t < largest)).unwrap_or(1);
+    let r = if dice.once_in(3) { 1 } else { most };
+    let bits = dice.pick(&[28, 36, 50]);
+    let (primes, special) = (2 + dice.index(9), 1 + dice.index(3));
+    let secret = match dice.below(4) {
+        0 => SecretDistribution::Sparse { weight: 1 },
+        1 => SecretDistribution::Sparse { weight: 2 },
+        2 => SecretDistribution::Sparse { weight: dimension(m) },
+        _ => SecretDistribution::Ternary,
+    };
+    let q_prime_bits = (0..primes).map(|_| if dice.once_in(4) { 50 } else { bits }).collect();
+    chosen(dice, (m, p, r), (q_prime_bits, special), secret)
+}
+
+/// φ(m).
+fn dimension(m: u64) -> u32 {
+    (1..m).filter(|&x| gcd(x, m) == 1).count() as u32
+}
+
+/// A set with either scheme, the automatic generators or random ones.
+fn chosen(
+    dice: &mut Dice,
+    (m, p, r): (u64, u64, u32),
+    (q_prime_bits, special): (Vec<u32>, usize),
+    secret: SecretDistribution,
+) -> Result<Params, Error> {
+    let primes = q_prime_bits.len();
     let spec = RlweSpec {
         m,
-        q_prime_bits: (0..primes).map(|_| bits(dice)).collect(),
+        q_prime_bits,
         special_prime_bits: vec![50; special],
         digits: (primes.div_ceil(special) + dice.index(2)).min(primes),
         secret,

@@ -19,11 +19,20 @@ fn all(count: u64, seed: u64, circuit: impl Fn(Dice, Judge) -> Judge) -> Judge {
 fn tiny_circuits_agree_with_plain_arithmetic() {
     let mut judge = all(240, 1, |dice, judge| exact::run(dice, judge, Size::Tiny, false));
     judge.merge(all(120, 2, complex::run));
-    let lines: Vec<String> = judge.findings.iter().map(|finding| finding.line()).collect();
+    let lines: Vec<String> = judge.findings.iter().map(|finding| finding.line("")).collect();
     assert!(lines.is_empty(), "{lines:#?}");
     let counts = judge.counts;
     assert!(counts.are_clean() && counts.circuits == 360 && counts.approximate == 120);
     assert!(counts.operations > 2000 && counts.decryptions > 1000 && counts.right_refusals > 50, "{counts:?}");
+}
+
+#[test]
+fn bounds_hold_where_they_are_most_strained() {
+    let mut judge = all(60, 4, |dice, judge| exact::run(dice.adversarial(), judge, Size::Tiny, false));
+    judge.merge(all(60, 5, |dice, judge| complex::run(dice.adversarial(), judge)));
+    let lines: Vec<String> = judge.findings.iter().map(|finding| finding.line("--adversarial ")).collect();
+    assert!(lines.is_empty(), "{lines:#?}");
+    assert!(judge.counts.operations > 600 && judge.counts.decryptions > 300, "{:?}", judge.counts);
 }
 
 #[test]
@@ -32,7 +41,7 @@ fn an_oracle_that_is_off_by_one_is_noticed_in_every_circuit() {
         let seed = seed_of(3, number);
         let judge = judged(seed, |judge| exact::run(Dice::new(seed), judge, Size::Tiny, true));
         assert!(judge.counts.of(Fault::WrongAnswer) > 0 && !judge.counts.are_clean(), "seed {seed}");
-        assert!(judge.findings.iter().any(|finding| finding.line().contains(&seed.to_string())));
+        assert!(judge.findings.iter().any(|finding| finding.line("").contains(&seed.to_string())));
     }
 }
 
@@ -48,6 +57,6 @@ fn a_panic_is_a_finding() {
 fn a_seed_says_everything() {
     let seed = seed_of(5, 0);
     let run = || judged(seed, |judge| exact::run(Dice::new(seed), judge, Size::Tiny, true));
-    let stories = || run().findings.iter().map(|finding| finding.line()).collect::<Vec<_>>();
+    let stories = || run().findings.iter().map(|finding| finding.line("")).collect::<Vec<_>>();
     assert_eq!(stories(), stories());
 }
