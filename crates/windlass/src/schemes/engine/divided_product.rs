@@ -23,6 +23,15 @@ struct Term<'a> {
     weight: i64,
 }
 
+/// The sums of a product.
+struct Sums<'a> {
+    left: Vec<Term<'a>>,
+    right: Vec<Term<'a>>,
+    rest: Vec<Term<'a>>,
+    /// That of the product's plaintext modulus.
+    exponent: u32,
+}
+
 impl Engine {
     /// [`Self::divided_at_once`], or by the other operations where refreshes are needed in between.
     pub(super) fn divided_product(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
@@ -39,67 +48,60 @@ impl Engine {
     /// added there and brought down together. What comes on top is not brought down at all: the
     /// product is raised to it, and whatever takes the sum next brings it down once.
     fn divided_at_once(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
-        product.check(values.len())?;
-        let sums = [&product.factors[0], &product.factors[1], &product.rest];
-        let terms = sums.map(|weights| terms(values, weights));
-        let used: Vec<&Ciphertext> = terms.iter().flatten().map(|term| term.ct).collect();
-        let first = *used.first().ok_or_else(no_terms)?;
-        for ct in &used {
-            self.check("product", ct)?;
-            check_same_keys("product", first.key, ct.key)?;
-        }
-        let exponent = used.iter().map(|ct| ct.exponent).min().expect("there is a first");
-        let [left, right, rest] = terms;
-        let (Some(&head), false) = (left.last(), right.is_empty()) else { return Err(no_terms()) };
+        let Sums { left, right, rest, exponent } = self.checked(values, product)?;
+        let (Some(&shared), false) = (left.last(), right.is_empty()) else { return Err(no_terms()) };
 
         // All sums meet at the level that is best for the product.
-        let top = used.iter().map(|ct| ct.level()).min().expect("there is a first");
+        let top = [&left, &right, &rest].into_iter().flatten().map(|term| term.ct.level()).min();
         let factors = [&left, &right].map(|terms| self.noise_at(terms, exponent));
-        let level = self.best_product_level(top, exponent, factors);
-        let head = match head.ct.exponent == exponent {
-            true => self.switched(head.ct, level),
-            false => Cow::Owned(self.switched(&self.reduce_exponent(head.ct, exponent)?, level).into_owned()),
+        let level = self.best_product_level(top.expect("there is a shared value"), exponent, factors);
+        let head = match shared.ct.exponent == exponent {
+            true => self.switched(shared.ct, level),
+            false => Cow::Owned(self.switched(&self.reduce_exponent(shared.ct, exponent)?, level).into_owned()),
         };
-        let Term { ct: shared, number, .. } = *left.last().expect("it is not empty");
-        let at = Meeting { head: &head, number, level, exponent, t: self.modulus(exponent) };
-        let left = self.sum_at(&at, &left);
-        let right = self.sum_at(&at, &right);
+        let at = Meeting { head: &head, number: shared.number, level, exponent, t: self.modulus(exponent) };
 
-        let mut whole = self.tensor(&left, &right);
-        let (own, others) = at.split(&rest);
-        let summands: Vec<(Summand, i64)> = others.iter().map(|term| self.weighed(&at, term)).collect();
-        let (_, own, weights) = weights_beside(at.t, (at.summand(), own), &summands, Some(whole.factor));
-        if own != 0 {
-            whole.parts.iter_mut().zip(&head.parts).for_each(|(x, y)| x.add_assign(&times(y, own)));
-            whole.noise = whole.noise + head.noise * Bound::of(own.unsigned_abs() as f64);
-        }
-        let before = self.capacity(shared);
+        // What the shared value adds on top has the product's level: it joins before the product is
+        // relinearised.
+        let mut whole = self.tensor(&self.sum_at(&at, &left), &self.sum_at(&at, &right));
+        let Balanced { own, others, .. } = self.balanced(&at, &rest, Some(whole.factor));
+        at.add_to(&mut whole, own);
+        let before = self.capacity(shared.ct);
         let mut whole = self.accept("product", before, self.relinearise(&whole)?)?;
-        let on_top = others.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
-        let on_top: Vec<Term<'_>> = on_top.filter(|term| term.weight != 0).collect();
-        if !on_top.is_empty() {
-            let factor = whole.factor;
-            let terms: Vec<Term<'_>> =
-                [Term { number: values.len(), ct: &whole, weight: 1 }].into_iter().chain(on_top).collect();
-            let raised = self.raised(exponent, &terms);
-            let above = (level..raised.level()).map(|i| self.context.ring().modulus(i).value() % at.t);
-            let factor = above.fold(factor, |x, q| arith::mul_mod(x, q, at.t));
-            whole = self.accept("product", before, Ciphertext { factor, ..raised })?;
+        if !others.is_empty() {
+            whole = self.accept("product", before, self.with_on_top(&at, &whole, others))?;
         }
         (0..product.divisions).try_fold(whole, |ct, _| self.divided_by_p(ct))
     }
 
+    /// The three sums of a product over values that fit each other, modulo the least of their
+    /// plaintext moduli.
+    fn checked<'a>(&self, values: &[&'a Ciphertext], product: &DividedProduct) -> Result<Sums<'a>> {
+        product.check(values.len())?;
+        let [left, right, rest] = [&product.factors[0], &product.factors[1], &product.rest].map(|w| terms(values, w));
+        let used = || [&left, &right, &rest].into_iter().flatten().map(|term| term.ct);
+        let first = used().next().ok_or_else(no_terms)?;
+        for ct in used() {
+            self.check("product", ct)?;
+            check_same_keys("product", first.key, ct.key)?;
+        }
+        let exponent = used().map(|ct| ct.exponent).min().expect("there is a first");
+        Ok(Sums { left, right, rest, exponent })
+    }
+
     /// The bound of a sum's noise at a level, its own rounding included.
     fn noise_at<'a>(&'a self, terms: &'a [Term<'_>], exponent: u32) -> impl Fn(usize) -> Bound + 'a {
-        move |level| {
-            let log2_q = |level| self.context.log2_modulus(level);
-            let scaled = |term: &Term<'_>| {
-                let weight = Bound::of(term.weight.unsigned_abs() as f64);
-                term.ct.noise * weight * Bound::from_bits(log2_q(level) - log2_q(term.ct.level()))
-            };
-            let rounding = self.noise(exponent).rounding(2);
-            terms.iter().map(scaled).sum::<Bound>() + rounding
-        }
+        move |level| self.exact_noise(terms, level) + self.noise(exponent).rounding(2)
+    }
+
+    /// `Σ |k_j|·‖ε_j‖·Q_l/Q_j`: the noise of a sum at level l, but for rounding.
+    fn exact_noise(&self, terms: &[Term<'_>], level: usize) -> Bound {
+        let log2_q = |level| self.context.log2_modulus(level);
+        let scaled = |term: &Term<'_>| {
+            let weight = Bound::of(term.weight.unsigned_abs() as f64);
+            term.ct.noise * weight * Bound::from_bits(log2_q(level) - log2_q(term.ct.level()))
+        };
+        terms.iter().map(scaled).sum()
     }
 
     /// The lowest level that leaves a product all but half a bit of what the best one does.
@@ -115,26 +117,30 @@ impl Engine {
         (1..=top).find(|&level| capacity(level) >= best - 0.5).expect("the best level is among them")
     }
 
-    /// What matters of a value where sums meet, and its weight.
-    fn weighed(&self, at: &Meeting<'_>, term: &Term<'_>) -> (Summand, i64) {
-        let summand = self.summand(term.ct, at.level);
-        (Summand { factor: summand.factor % at.t, ..summand }, term.weight)
+    /// The weights that bring the terms of a sum to one factor, a given one or the best.
+    fn balanced<'a>(&self, at: &Meeting<'_>, terms: &[Term<'a>], factor: Option<u64>) -> Balanced<'a> {
+        let (own, others): (Vec<Term<'a>>, Vec<Term<'a>>) = terms.iter().partition(|term| term.number == at.number);
+        let own = own.iter().map(|term| term.weight).sum();
+        let summand = |term: &Term<'_>| {
+            let summand = self.summand(term.ct, at.level);
+            (Summand { factor: summand.factor % at.t, ..summand }, term.weight)
+        };
+        let summands: Vec<(Summand, i64)> = others.iter().map(summand).collect();
+        let head = Summand { factor: at.head.factor, noise: at.head.noise };
+        let (factor, own, weights) = weights_beside(at.t, (head, own), &summands, factor);
+        let weighed = others.into_iter().zip(weights).map(|(term, weight)| Term { weight, ..term });
+        Balanced { factor, own, others: weighed.filter(|term| term.weight != 0).collect() }
     }
 
     /// A factor `Σ c_k·y_k` at the level where sums meet.
     fn sum_at(&self, at: &Meeting<'_>, terms: &[Term<'_>]) -> Ciphertext {
-        let (own, others) = at.split(terms);
-        let summands: Vec<(Summand, i64)> = others.iter().map(|term| self.weighed(at, term)).collect();
-        let (factor, own, weights) = weights_beside(at.t, (at.summand(), own), &summands, None);
-        let weighed = others.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
-        let others: Vec<Term<'_>> = weighed.filter(|term| term.weight != 0).collect();
-
-        let head = at.head;
+        let Balanced { factor, own, others } = self.balanced(at, terms, None);
         let mut sum = match own {
-            1 => head.clone(),
+            1 => at.head.clone(),
             own => {
-                let parts = head.parts.iter().map(|part| times(part, own)).collect();
-                Ciphertext { noise: head.noise * Bound::of(own.unsigned_abs() as f64), ..head.with_parts(parts) }
+                let parts = at.head.parts.iter().map(|part| times(part, own)).collect();
+                let noise = at.head.noise * Bound::of(own.unsigned_abs() as f64);
+                Ciphertext { noise, ..at.head.with_parts(parts) }
             }
         };
         if !others.is_empty() {
@@ -144,6 +150,18 @@ impl Engine {
             sum.content = sum.content.max(others.content);
         }
         Ciphertext { factor, ..sum }
+    }
+
+    /// A product with the sum on top, at the highest level among them: its factor takes up the
+    /// primes that it was raised by.
+    fn with_on_top(&self, at: &Meeting<'_>, whole: &Ciphertext, on_top: Vec<Term<'_>>) -> Ciphertext {
+        // No value has the product's number.
+        let mut terms = vec![Term { number: usize::MAX, ct: whole, weight: 1 }];
+        terms.extend(on_top);
+        let raised = self.raised(at.exponent, &terms);
+        let above = (at.level..raised.level()).map(|i| self.context.ring().modulus(i).value() % at.t);
+        let factor = above.fold(whole.factor, |x, q| arith::mul_mod(x, q, at.t));
+        Ciphertext { factor, ..raised }
     }
 
     /// `Σ k_j·ε_j` at the highest level among the terms; its factor is for the caller to say.
@@ -173,12 +191,7 @@ impl Engine {
                 sum
             })
         };
-        let log2_q = |level| self.context.log2_modulus(level);
-        let scaled = |term: &Term<'_>| {
-            let weight = Bound::of(term.weight.unsigned_abs() as f64);
-            term.ct.noise * weight * Bound::from_bits(log2_q(top) - log2_q(term.ct.level()))
-        };
-        let noise = terms.iter().map(scaled).sum();
+        let noise = self.exact_noise(terms, top);
         let content = terms.iter().map(|term| term.ct.content).max().expect("there are terms");
         Ciphertext { exponent, noise, content, ..terms[0].ct.with_parts(vec![sum(0), sum(1)]) }
     }
@@ -202,15 +215,22 @@ struct Meeting<'a> {
 }
 
 impl Meeting<'_> {
-    fn summand(&self) -> Summand {
-        Summand { factor: self.head.factor, noise: self.head.noise }
+    /// Adds the shared value, times an integer, to a product.
+    fn add_to(&self, whole: &mut Ciphertext, weight: i64) {
+        if weight != 0 {
+            whole.parts.iter_mut().zip(&self.head.parts).for_each(|(x, y)| x.add_assign(&times(y, weight)));
+            whole.noise = whole.noise + self.head.noise * Bound::of(weight.unsigned_abs() as f64);
+        }
     }
+}
 
-    /// The weight of the shared value among the terms, and the others.
-    fn split<'a>(&self, terms: &[Term<'a>]) -> (i64, Vec<Term<'a>>) {
-        let (own, others): (Vec<Term<'a>>, Vec<Term<'a>>) = terms.iter().partition(|term| term.number == self.number);
-        (own.iter().map(|term| term.weight).sum(), others)
-    }
+/// A sum whose terms have one factor.
+struct Balanced<'a> {
+    factor: u64,
+    /// The weight of the shared value.
+    own: i64,
+    /// The others that have a weight.
+    others: Vec<Term<'a>>,
 }
 
 /// The values with a weight.
