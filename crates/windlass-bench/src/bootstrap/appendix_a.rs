@@ -21,65 +21,26 @@ struct Published {
     remark: &'static str,
 }
 
+/// A row without a remark: m, p^r; e, e', α, t; B and c_m.
+const fn row(
+    m: u64,
+    modulus: (u64, u32),
+    found: (u32, u32, f64, u64),
+    (level_bits, ring_constant): (u32, f64),
+) -> Published {
+    Published { m, modulus, found, level_bits, ring_constant, remark: "" }
+}
+
 /// Table 3. Its first and fourth m are printed as 21854 and 35115; Table 1 has them right.
 const ROWS: [Published; 8] = [
-    Published {
-        m: 21845,
-        modulus: (2, 1),
-        found: (15, 9, 0.45311, 56),
-        level_bits: 23,
-        ring_constant: 16.0,
-        remark: "",
-    },
-    Published {
-        m: 18631,
-        modulus: (2, 1),
-        found: (15, 9, 0.45291, 56),
-        level_bits: 23,
-        ring_constant: 0.5,
-        remark: "",
-    },
-    Published {
-        m: 28679,
-        modulus: (2, 1),
-        found: (15, 9, 0.45241, 56),
-        level_bits: 23,
-        ring_constant: 10.0,
-        remark: "",
-    },
-    Published {
-        m: 35113,
-        modulus: (2, 1),
-        found: (13, 6, 0.0, 59),
-        level_bits: 25,
-        ring_constant: 4.0,
-        remark: CONSERVATIVE,
-    },
-    Published { m: 45551, modulus: (17, 1), found: (4, 2, 0.0, 134), level_bits: 25, ring_constant: 20.0, remark: "" },
-    Published {
-        m: 51319,
-        modulus: (127, 1),
-        found: (3, 2, 0.0, 56),
-        level_bits: 25,
-        ring_constant: 2.0,
-        remark: "forced t",
-    },
-    Published {
-        m: 42799,
-        modulus: (2, 8),
-        found: (23, 10, 0.45149, 57),
-        level_bits: 25,
-        ring_constant: 0.2,
-        remark: "",
-    },
-    Published {
-        m: 49981,
-        modulus: (2, 8),
-        found: (23, 10, 0.45125, 57),
-        level_bits: 25,
-        ring_constant: 1.0,
-        remark: "",
-    },
+    row(21845, (2, 1), (15, 9, 0.45311, 56), (23, 16.0)),
+    row(18631, (2, 1), (15, 9, 0.45291, 56), (23, 0.5)),
+    row(28679, (2, 1), (15, 9, 0.45241, 56), (23, 10.0)),
+    Published { remark: CONSERVATIVE, ..row(35113, (2, 1), (13, 6, 0.0, 59), (25, 4.0)) },
+    row(45551, (17, 1), (4, 2, 0.0, 134), (25, 20.0)),
+    Published { remark: "forced t", ..row(51319, (127, 1), (3, 2, 0.0, 56), (25, 2.0)) },
+    row(42799, (2, 8), (23, 10, 0.45149, 57), (25, 0.2)),
+    row(49981, (2, 8), (23, 10, 0.45125, 57), (25, 1.0)),
 ];
 
 const CONSERVATIVE: &str = "conservative";
