@@ -364,6 +364,20 @@ def test_keys_of_python_on_the_command_line(command: str, tmp_path: Path) -> Non
     np.testing.assert_array_equal(back[:4], [7, -8, 9, 0])
 
 
+def test_a_file_says_how_ciphertexts_come_under_the_ephemeral_key(tmp_path: Path) -> None:
+    said = json.loads(wl.Context.preset(PRESET).parameters_json())
+    assert said["windlass_parameters"] == 2
+    said |= {"windlass_parameters": 3, "encapsulation": "digits"}
+    path = tmp_path / "parameters.json"
+    path.write_text(json.dumps(said), encoding="utf-8")
+    context = wl.Context.from_file(path)
+    for same in (context, pickle.loads(pickle.dumps(context))):
+        assert json.loads(same.parameters_json()) == said
+        client, server = same.generate_keys(same.bootstrapping())
+        refreshed = server.receive(client.encrypt([7, -8, 9])).refresh()
+        np.testing.assert_array_equal(client.decrypt(refreshed)[:4], [7, -8, 9, 0])
+
+
 def test_parameters_of_the_command_line(command: str, tmp_path: Path) -> None:
     path = tmp_path / "parameters.json"
     run(command, "params", "plan", "--modulus", 257, "--depth", 2, "--out", path)

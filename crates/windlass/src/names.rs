@@ -14,3 +14,26 @@ pub(crate) fn named<T: Copy>(list: &[(&str, T)], given: &str, what: &'static str
 pub(crate) fn unknown<'a>(known: impl Iterator<Item = &'a str>, given: &str, what: &'static str) -> Error {
     Error::UnknownName { what, given: given.to_owned(), known: known.map(str::to_owned).collect() }
 }
+
+/// Choices that are written by name; of two names the first is printed.
+macro_rules! by_name {
+    ($choice:ty, $what:literal, { $($name:literal => $value:expr,)* }) => {
+        impl std::str::FromStr for $choice {
+            type Err = $crate::error::Error;
+
+            fn from_str(text: &str) -> $crate::error::Result<Self> {
+                $crate::names::named(&[$(($name, $value)),*], text, $what)
+            }
+        }
+
+        impl std::fmt::Display for $choice {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                let names = [$(($name, $value)),*];
+                let (name, _) = names.iter().find(|(_, value)| value == self).expect("every choice has a name");
+                f.pad(name)
+            }
+        }
+    };
+}
+
+pub(crate) use by_name;

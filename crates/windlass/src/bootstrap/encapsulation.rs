@@ -14,9 +14,10 @@ use zeroize::Zeroize;
 
 use super::ephemeral::{EphemeralSecret, secret_norm};
 use super::error::BootstrapError;
-use super::spec::{BootstrapSpec, DecryptionFormula, Encapsulation, odd_axes};
+use super::spec::{BootstrapSpec, DecryptionFormula, odd_axes};
 use super::stage::StageName;
 use crate::error::Result;
+use crate::params::Encapsulation;
 
 /// Signed digits of an odd base 2b + 1, each of −b, .., b: `x = Σ_k x_k·(2b + 1)^k`.
 #[derive(Debug, Clone, Copy, PartialEq)]

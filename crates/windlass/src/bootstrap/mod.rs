@@ -40,6 +40,7 @@ mod steps;
 mod times;
 mod unfactored;
 
+pub use crate::params::{Encapsulation, Ephemeral};
 pub use crate::schemes::Refresh;
 pub use appendix_a::{AppendixA, AppendixASpec};
 pub use batch::BatchPlan;
@@ -55,7 +56,7 @@ pub use mock::ClearBootstrapper;
 pub use presets::{BootstrapPreset, PLANNED_WEIGHT, bootstrap_preset_names};
 pub use progress::Progress;
 pub use search::{Candidate, CandidateDimension, SearchSpec, search};
-pub use spec::{BootstrapSpec, DecryptionFormula, Encapsulation, FrontEnd, Mode, Order, Partition, Unpacking};
+pub use spec::{BootstrapSpec, DecryptionFormula, FrontEnd, Mode, Order, Partition, Unpacking};
 pub use stage::{Stage, StageName};
 pub use times::{StageTime, stage_times};
 pub use unfactored::Unfactored;

@@ -6,10 +6,10 @@ use windlass_rlwe::{Assurance, RlweSpec, SecurityEstimate};
 use super::bootstrap_plan::BootstrapPlan;
 use super::encapsulation::InputModulus;
 use super::safety;
-use super::spec::{BootstrapSpec, DecryptionFormula, Encapsulation, Mode};
+use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
 use crate::error::{Error, Result};
 use crate::names::unknown;
-use crate::params::{Params, ephemeral_weight as preset_weight, preset_names};
+use crate::params::{Ephemeral, Params, preset_ephemeral, preset_names};
 use crate::schemes::Scheme;
 
 /// Parameters with the way to bootstrap under them.
@@ -25,31 +25,26 @@ pub struct BootstrapPreset {
 /// polynomial of degree 61 and depth 6 removes in powers of two.
 pub const PLANNED_WEIGHT: u32 = 30;
 
-/// The weight of the ephemeral secret in a paper's set: 26, 24, 26 for Ma et al. as published; for
-/// Halevi–Shoup the largest up to their 56 that takes no more digits than 24 does, as their bound
-/// is heuristic and ours holds at 2^−128; for powers of two elsewhere 30, the largest weight whose
-/// digits a polynomial of degree 61 and depth 6 removes.
+/// The weight of the ephemeral secret in a paper's set that states none: for Halevi–Shoup the
+/// largest up to their 56 that takes no more digits than 24 does, as their bound is heuristic and
+/// ours holds at 2^−128; for powers of two 30, the largest weight whose digits a polynomial of
+/// degree 61 and depth 6 removes.
 fn paper_weight(name: &str, preset: &Params) -> Result<u32> {
-    if name.starts_with("paper_hs") {
-        let removed = |weight: u32| {
-            let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
-            DecryptionFormula::new(preset.rlwe().shape(), (preset.p(), preset.r()), &spec)
-                .map(|formula| formula.removed)
-        };
-        let least = removed(24)?;
-        return Ok((24..=56).rev().find(|&weight| removed(weight).is_ok_and(|digits| digits == least)).unwrap_or(24));
+    if !name.starts_with("paper_hs") {
+        return Ok(30);
     }
-    Ok(match name {
-        "paper_ma24_set2_p8191" => 24,
-        _ if name.starts_with("paper_ma24") => 26,
-        _ => 30,
-    })
+    let removed = |weight: u32| {
+        let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
+        DecryptionFormula::new(preset.rlwe().shape(), (preset.p(), preset.r()), &spec).map(|formula| formula.removed)
+    };
+    let least = removed(24)?;
+    Ok((24..=56).rev().find(|&weight| removed(weight).is_ok_and(|digits| digits == least)).unwrap_or(24))
 }
 
 /// The names of all presets that are made for bootstrapping: our own, and the papers' parameter
 /// sets.
 pub fn bootstrap_preset_names() -> impl Iterator<Item = &'static str> {
-    preset_names().filter(|name| preset_weight(name).is_some() || name.starts_with("paper_"))
+    preset_names().filter(|name| preset_ephemeral(name).is_some() || name.starts_with("paper_"))
 }
 
 impl BootstrapPreset {
@@ -71,16 +66,13 @@ impl BootstrapPreset {
             return Err(unknown(bootstrap_preset_names(), name, "parameter preset"));
         }
         let params = Params::named_or_file(name, Scheme::Bgv)?;
-        let ephemeral_weight = match params.ephemeral_weight() {
-            Some(weight) => weight,
-            None if is_file => PLANNED_WEIGHT,
-            None => paper_weight(name, &params)?,
+        let ephemeral = match params.ephemeral() {
+            Some(ephemeral) => ephemeral,
+            None if is_file => Ephemeral::by_special_primes(PLANNED_WEIGHT),
+            None => Ephemeral::by_special_primes(paper_weight(name, &params)?),
         };
-        // As published: 130 bits and more for the ephemeral key.
-        let narrow = name.starts_with("paper_ma24");
-        let encapsulation = if narrow { Encapsulation::Digits } else { Encapsulation::SpecialPrimes };
-        let spec = BootstrapSpec { mode, ephemeral_weight, encapsulation, ..BootstrapSpec::default() };
-        Ok(Self { params, spec })
+        let spec = BootstrapSpec { mode, ..BootstrapSpec::under(ephemeral) };
+        Ok(Self { params: params.with_ephemeral(ephemeral), spec })
     }
 
     /// log2 of the modulus that the switching key of the ephemeral secret lives under, and λ of it,
@@ -120,7 +112,7 @@ impl BootstrapPreset {
         };
         let params = Params::new(&format!("{mark}boot_m{m}_p{p}_r{r}"), Scheme::Bgv, (p, r), None, set)?;
         let spec = plan.spec().clone();
-        Ok(Self { params: params.with_ephemeral_weight(spec.ephemeral_weight), spec })
+        Ok(Self { params: params.with_ephemeral(spec.ephemeral()), spec })
     }
 }
 
@@ -157,6 +149,41 @@ mod tests {
         assert!(matches!(BootstrapPreset::named("paper_none", Mode::Thin), Err(Error::UnknownName { .. })));
         let refused = BootstrapPreset::named("demo", Mode::Thin).unwrap_err().to_string();
         assert!(refused.contains("'demo' cannot be planned here: they leave no room"), "{refused}");
+    }
+
+    /// The set in a file of this text.
+    fn saved(params: &Params, mode: Mode) -> BootstrapPreset {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("set.json");
+        std::fs::write(&path, params.to_json()).unwrap();
+        BootstrapPreset::named(path.to_str().unwrap(), mode).unwrap()
+    }
+
+    #[test]
+    fn saved_presets_bootstrap_in_the_same_way() {
+        for name in bootstrap_preset_names() {
+            let preset = BootstrapPreset::named(name, Mode::Packed).unwrap();
+            let back = saved(&preset.params, Mode::Packed);
+            assert_eq!((&back.spec, back.params.id()), (&preset.spec, preset.params.id()), "{name}");
+        }
+    }
+
+    #[test]
+    fn saved_plans_make_the_same_circuit() {
+        let toy = Params::preset("insecure_boot_105", Scheme::Bgv).unwrap();
+        let plan = |params: &Params, spec| BootstrapPlan::new(params.rlwe(), (params.p(), params.r()), spec).unwrap();
+        let plans =
+            [Ephemeral::by_special_primes(6), Ephemeral::in_digits(6), Ephemeral::in_digits(5)].map(|ephemeral| {
+                let own = plan(&toy, BootstrapSpec::under(ephemeral));
+                let back = saved(&BootstrapPreset::of_plan(&own).unwrap().params, Mode::Thin);
+                let again = plan(&back.params, back.spec);
+                assert_eq!(
+                    (again.explain(), again.input(), again.params().id()),
+                    (own.explain(), own.input(), own.params().id())
+                );
+                own.input().pairs()
+            });
+        assert!(plans[0] == 1 && plans[1] > 1 && plans[2] > 1, "{plans:?}");
     }
 
     /// Weights that a preset refuses: none and more than n under any parameters, too few bits under

@@ -377,7 +377,7 @@ mod tests {
         // As a set it is the same one, with its own weight.
         let set = BootstrapPreset::of_plan(&plan).unwrap().params;
         let back = Params::from_json(&set.to_json()).unwrap();
-        assert_eq!((back.rlwe().id(), back.ephemeral_weight()), (params.id(), Some(plan.spec().ephemeral_weight)));
+        assert_eq!((back.rlwe().id(), back.ephemeral()), (params.id(), Some(plan.spec().ephemeral())));
         // At 128 bits this ring is too small.
         let spec = SearchSpec { phi: (18_000, 18_000), ..SearchSpec::default() };
         let one = search(&spec).unwrap().into_iter().find(|one| one.m == 18631).unwrap();

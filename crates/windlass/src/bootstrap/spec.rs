@@ -1,36 +1,13 @@
 //! What to do, and the numbers that follow from it.
 
-use std::fmt;
-use std::str::FromStr;
-
 use windlass_ring::kernels::Shape;
 
 use super::error::BootstrapError;
 use super::maps::Transform;
 use crate::circuits::Method;
-use crate::error::{Error, Result};
-use crate::names::named;
-
-/// Choices that are written by name; of two names the first is printed.
-macro_rules! by_name {
-    ($choice:ty, $what:literal, { $($name:literal => $value:expr,)* }) => {
-        impl FromStr for $choice {
-            type Err = Error;
-
-            fn from_str(text: &str) -> Result<Self> {
-                named(&[$(($name, $value)),*], text, $what)
-            }
-        }
-
-        impl fmt::Display for $choice {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                let names = [$(($name, $value)),*];
-                let (name, _) = names.iter().find(|(_, value)| value == self).expect("every choice has a name");
-                f.pad(name)
-            }
-        }
-    };
-}
+use crate::error::Result;
+use crate::names::by_name;
+use crate::params::{Encapsulation, Ephemeral};
 
 /// What a ciphertext holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
@@ -145,24 +122,6 @@ by_name!(Partition, "partition", {
     "three" => Partition::Standard,
 });
 
-/// How a ciphertext is switched to the ephemeral key, in whose small modulus all its security lies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
-pub enum Encapsulation {
-    /// In one digit, by special primes: a key modulo Q_in·P'.
-    #[default]
-    SpecialPrimes,
-    /// In digits of a small base, without special primes: a key modulo Q_in alone. The smaller
-    /// modulus gives the ephemeral key more security; it takes one transform for each digit and
-    /// each prime of Q_in, and up to three fifths of the room for noise before digits are removed:
-    /// 1.3 bits of capacity.
-    Digits,
-}
-
-by_name!(Encapsulation, "encapsulation", {
-    "special-primes" => Encapsulation::SpecialPrimes,
-    "digits" => Encapsulation::Digits,
-});
-
 /// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to
 /// choose it, and what unpacking may take at all.
 pub(super) const MAX_CHOSEN_BYTES: usize = 4 << 30;
@@ -215,6 +174,19 @@ impl Default for BootstrapSpec {
             encapsulation: Encapsulation::SpecialPrimes,
             failure_bits: 128.0,
         }
+    }
+}
+
+impl BootstrapSpec {
+    /// In thin mode under this ephemeral secret, all else as by default.
+    pub fn under(ephemeral: Ephemeral) -> Self {
+        let Ephemeral { weight: ephemeral_weight, encapsulation } = ephemeral;
+        Self { ephemeral_weight, encapsulation, ..Self::default() }
+    }
+
+    /// What parameters say of it ([`crate::Params::ephemeral`]).
+    pub fn ephemeral(&self) -> Ephemeral {
+        Ephemeral { weight: self.ephemeral_weight, encapsulation: self.encapsulation }
     }
 }
 
@@ -317,7 +289,11 @@ pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt;
+    use std::str::FromStr;
+
     use super::*;
+    use crate::error::Error;
 
     #[test]
     fn choices_read_back() {
@@ -331,7 +307,6 @@ mod tests {
         check::<FrontEnd>(&["prime-power", "near-prime-power"]);
         check::<Unpacking>(&["automatic", "constants", "monomials", "monomials-in-slots"]);
         check::<Order>(&["automatic", "to-coefficients-first", "to-coefficients-last"]);
-        check::<Encapsulation>(&["special-primes", "digits"]);
         check::<Partition>(&["standard", "least-time", "most-capacity", "paper", "single"]);
         assert_eq!("three".parse::<Partition>().unwrap().to_string(), "standard");
     }

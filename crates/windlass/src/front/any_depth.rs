@@ -5,7 +5,7 @@ use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 use super::context::Context;
 use crate::bootstrap::PLANNED_WEIGHT;
 use crate::error::{Error, Result};
-use crate::params::{ParamSpec, Params, preset_names};
+use crate::params::{Ephemeral, ParamSpec, Params, preset_names};
 
 /// A shape of parameters for powers of two: log2 n, (bits, count) of the primes of Q and of P,
 /// digits.
@@ -58,8 +58,8 @@ fn refreshing(params: Params, spec: &ParamSpec) -> Result<Context> {
 /// The sets to try, smaller rings first.
 fn candidates(spec: &ParamSpec) -> Vec<Params> {
     let presets = preset_names()
-        .filter(|name| !name.starts_with("insecure"))
-        .filter_map(|name| Params::preset(name, spec.scheme).ok().filter(|params| params.ephemeral_weight().is_some()));
+        .filter(|name| name.starts_with("boot"))
+        .filter_map(|name| Params::preset(name, spec.scheme).ok());
     let planned = SHAPES.iter().filter_map(|shape| power_of_two(spec, shape));
     let fits = |params: &Params| {
         (params.p(), params.r()) == (spec.p, spec.r)
@@ -84,5 +84,6 @@ fn power_of_two(spec: &ParamSpec, &(log_n, q, special, digits): &Shape) -> Optio
         assurance: Assurance::Secure,
     };
     let name = format!("planned_boot_n{}_p{}_r{}", m / 2, spec.p, spec.r);
-    Some(Params::new(&name, spec.scheme, (spec.p, spec.r), None, rlwe).ok()?.with_ephemeral_weight(PLANNED_WEIGHT))
+    let params = Params::new(&name, spec.scheme, (spec.p, spec.r), None, rlwe).ok()?;
+    Some(params.with_ephemeral(Ephemeral::by_special_primes(PLANNED_WEIGHT)))
 }

@@ -102,7 +102,7 @@ impl Context {
     }
 
     /// A context of parameters that were made otherwise; as [`Self::for_bootstrapping`] where they
-    /// have the weight of an ephemeral secret ([`Params::with_ephemeral_weight`]).
+    /// have an ephemeral secret ([`Params::with_ephemeral`]).
     ///
     /// # Errors
     /// What building the slots or the transforms reports.
@@ -115,12 +115,8 @@ impl Context {
     /// # Errors
     /// As there.
     pub fn with_isa(params: Params, isa: Isa) -> Result<Self> {
-        if let Some(ephemeral_weight) = params.ephemeral_weight() {
-            return Self::in_bootstrapping_order(
-                params,
-                BootstrapSpec { ephemeral_weight, ..BootstrapSpec::default() },
-                isa,
-            );
+        if let Some(ephemeral) = params.ephemeral() {
+            return Self::in_bootstrapping_order(params, BootstrapSpec::under(ephemeral), isa);
         }
         let slots = params.slot_ring_with_isa(isa)?;
         Self::over(params, &slots, isa, None)
@@ -131,7 +127,7 @@ impl Context {
     /// # Errors
     /// As [`Self::from_params`].
     pub fn for_bootstrapping(params: Params, spec: BootstrapSpec) -> Result<Self> {
-        let params = params.with_ephemeral_weight(spec.ephemeral_weight);
+        let params = params.with_ephemeral(spec.ephemeral());
         Self::in_bootstrapping_order(params, spec, Isa::best())
     }
 

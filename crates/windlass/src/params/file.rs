@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
 use super::Params;
-use super::presets::ephemeral_weight;
+use super::ephemeral::{Encapsulation, Ephemeral};
+use super::presets::preset_ephemeral;
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 use crate::wire::WireError;
@@ -16,7 +17,8 @@ const MOST_BYTES: u64 = 1 << 16;
 
 /// A parameter file, in JSON. It holds what the set is made from and nothing that follows from it:
 /// primes are found again, λ is computed again, and so is the order of slots that bootstrapping
-/// needs. Version 2 has the weight of the ephemeral secret, version 1 has not.
+/// needs. Version 1 says nothing of an ephemeral secret, version 2 the weight of one with a key by
+/// special primes, version 3 that and how else ciphertexts come under it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ParamsFile {
@@ -37,8 +39,39 @@ struct ParamsFile {
     /// The weight of the ephemeral secret of a set that is made for bootstrapping.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     ephemeral_weight: Option<u32>,
+    /// "digits"; a key by special primes goes without saying.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encapsulation: Option<String>,
     /// "secure", "insecure" or "paper".
     assurance: String,
+}
+
+/// The first version that can say it, and how an encapsulation is written there.
+fn version(ephemeral: Option<Ephemeral>) -> (u32, Option<String>) {
+    match ephemeral.map(|secret| secret.encapsulation) {
+        None => (1, None),
+        Some(Encapsulation::SpecialPrimes) => (2, None),
+        Some(digits @ Encapsulation::Digits) => (3, Some(digits.to_string())),
+    }
+}
+
+impl ParamsFile {
+    fn ephemeral(&self) -> Result<Option<Ephemeral>> {
+        match (self.windlass_parameters, self.ephemeral_weight, self.encapsulation.as_deref()) {
+            (1, None, None) => Ok(of_version_1(&self.name)),
+            (2, Some(weight), None) => Ok(Some(Ephemeral::by_special_primes(weight))),
+            (3, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
+            _ => Err(malformed("version of a parameter file")),
+        }
+    }
+}
+
+/// The secret of the preset of this name when version 1 was written, which could not say it.
+fn of_version_1(name: &str) -> Option<Ephemeral> {
+    match name {
+        "boot_m28679_p2" | "boot_m31775_p2" | "boot_m37449_p2" => Some(Ephemeral::by_special_primes(56)),
+        _ => preset_ephemeral(name).filter(|secret| secret.encapsulation == Encapsulation::SpecialPrimes),
+    }
 }
 
 fn malformed(what: &'static str) -> Error {
@@ -49,8 +82,9 @@ impl Params {
     /// The set as JSON.
     pub fn to_json(&self) -> String {
         let spec = self.spec();
+        let (windlass_parameters, encapsulation) = version(self.ephemeral);
         let file = ParamsFile {
-            windlass_parameters: 1 + u32::from(self.ephemeral_weight.is_some()),
+            windlass_parameters,
             name: self.name().into(),
             scheme: self.scheme().to_string(),
             p: self.p(),
@@ -64,7 +98,8 @@ impl Params {
                 SecretDistribution::Ternary => None,
                 SecretDistribution::Sparse { weight } => Some(weight),
             },
-            ephemeral_weight: self.ephemeral_weight,
+            ephemeral_weight: self.ephemeral.map(|secret| secret.weight),
+            encapsulation,
             assurance: match spec.assurance {
                 Assurance::Secure => "secure",
                 Assurance::Insecure { .. } => "insecure",
@@ -85,12 +120,7 @@ impl Params {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
         }
         let file: ParamsFile = serde_json::from_str(text).map_err(|_| malformed("parameter file"))?;
-        // The presets' own weights stand for those that version 1 could not name.
-        let ephemeral_weight = match (file.windlass_parameters, file.ephemeral_weight) {
-            (1, None) => ephemeral_weight(&file.name),
-            (2, Some(weight)) => Some(weight),
-            _ => return Err(malformed("version of a parameter file")),
-        };
+        let ephemeral = file.ephemeral()?;
         let scheme = match file.scheme.as_str() {
             "BGV" => Scheme::Bgv,
             "BFV" => Scheme::Bfv,
@@ -116,7 +146,7 @@ impl Params {
             assurance,
         };
         let params = Self::new(&file.name, scheme, (file.p, file.r), file.generators, spec)?;
-        Ok(Self { ephemeral_weight, ..params })
+        Ok(Self { ephemeral, ..params })
     }
 
     /// A preset by name, or the set in a file where the text ends in `.json`: the one way in which
@@ -150,9 +180,21 @@ mod tests {
                 let back = Params::from_json(&params.to_json()).unwrap();
                 assert_eq!((back.id(), back.name(), back.scheme()), (params.id(), name, scheme));
                 assert_eq!(back.rlwe().assurance(), params.rlwe().assurance());
-                assert_eq!(back.ephemeral_weight(), params.ephemeral_weight());
+                assert_eq!(back.ephemeral(), params.ephemeral());
             }
         }
+    }
+
+    /// Files of version 1 named no secret: that of the preset then stands for it, whatever it has now.
+    #[test]
+    fn what_version_1_left_out_stays_what_it_was() {
+        let version_1 = |name| {
+            let params = Params { ephemeral: None, ..Params::preset(name, Scheme::Bgv).unwrap() };
+            Params::from_json(&params.to_json()).unwrap().ephemeral()
+        };
+        assert_eq!(version_1("boot_m31775_p2"), Some(Ephemeral::by_special_primes(56)));
+        assert_eq!(version_1("boot_n32768_p257"), Some(Ephemeral::by_special_primes(30)));
+        assert_eq!([version_1("paper_ma24_set1_p65537"), version_1("demo")], [None, None]);
     }
 
     #[test]
@@ -162,12 +204,21 @@ mod tests {
         for end in (0..good.len()).step_by(7) {
             refused(&good[..end]);
         }
-        // Version 2 has a weight, version 1 has none, and there is no third.
-        for (version, weight) in [("2", ""), ("1", "\"ephemeral_weight\": 30, "), ("3", "\"ephemeral_weight\": 30, ")] {
-            let text =
-                good.replace("\"windlass_parameters\": 1", &format!("{weight}\"windlass_parameters\": {version}"));
-            refused(&text);
+        // Each version says what it has and nothing else, and there is no fourth.
+        let (weight, digits) = (r#""ephemeral_weight": 30, "#, r#""encapsulation": "digits", "#);
+        let (both, special) = (format!("{weight}{digits}"), digits.replace("digits", "special-primes"));
+        let with = |version: u32, said: &str| {
+            let text = format!("{said}\"windlass_parameters\": {version}");
+            good.replace("\"windlass_parameters\": 1", &text)
+        };
+        for (version, said) in [(1, weight), (1, digits), (2, ""), (2, &both), (3, ""), (3, weight), (3, digits)] {
+            refused(&with(version, said));
         }
+        refused(&with(3, &format!("{weight}{special}")));
+        refused(&with(4, &both));
+        let accepted = [(1, ""), (2, weight), (3, &both)].map(|(version, said)| with(version, said));
+        let read = accepted.map(|text| Params::from_json(&text).unwrap().ephemeral());
+        assert_eq!(read, [None, Some(Ephemeral::by_special_primes(30)), Some(Ephemeral::in_digits(30))]);
         refused(&good.replace("\"digits\"", "\"extra\": 1, \"digits\""));
         refused(&good.replace("65537", "65536"));
         // Fewer coefficients under the same modulus: not secure any more, whatever the file says.

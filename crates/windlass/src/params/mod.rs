@@ -2,6 +2,7 @@
 //! secure or says that it is not.
 
 mod description;
+mod ephemeral;
 mod file;
 mod planner;
 mod presets;
@@ -11,6 +12,7 @@ mod set;
 mod tests;
 
 pub use description::ParamsDescription;
+pub use ephemeral::{Encapsulation, Ephemeral};
 pub use planner::ParamSpec;
-pub use presets::{ephemeral_weight, preset_names};
+pub use presets::{preset_ephemeral, preset_names};
 pub use set::Params;

@@ -2,6 +2,7 @@
 
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
+use super::ephemeral::Ephemeral;
 use super::set::Params;
 use crate::error::Result;
 use crate::names::unknown;
@@ -20,23 +21,12 @@ struct Preset {
     digits: usize,
     /// 0: uniform ternary.
     weight: u32,
-    /// The weight of the ephemeral secret of a set that is made for bootstrapping; 0 for others.
-    ephemeral_weight: u32,
+    /// That of a set that is made for bootstrapping.
+    ephemeral: Option<Ephemeral>,
 }
 
 const fn toy(name: &'static str, m: u64, p: u64, r: u32) -> Preset {
-    Preset {
-        name,
-        m,
-        p,
-        r,
-        generators: &[],
-        q: &[(50, 8)],
-        special: (50, 3),
-        digits: 3,
-        weight: 0,
-        ephemeral_weight: 0,
-    }
+    Preset { name, m, p, r, generators: &[], q: &[(50, 8)], special: (50, 3), digits: 3, weight: 0, ephemeral: None }
 }
 
 /// Primes of Q.
@@ -47,24 +37,13 @@ type Chain = &'static [(u32, usize)];
 /// they lie where digits are removed: a product modulo 2^8 costs about 25 bits of capacity. A digit
 /// some bits below P makes the error of a key switch no larger than that of rounding.
 const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chain, special: usize, digits: usize) -> Preset {
-    Preset { name, m, p, r, generators: &[], q, special: (50, special), digits, weight: 120, ephemeral_weight: 0 }
+    Preset { name, m, p, r, generators: &[], q, special: (50, special), digits, weight: 120, ephemeral: None }
 }
 
 /// A set of Halevi–Shoup 2018, Tables 1 to 4: about 400 bits of Q, a dense key as HElib measures
 /// it, and the hypercube of the table.
 const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Preset {
-    Preset {
-        name,
-        m,
-        p: 2,
-        r: 1,
-        generators,
-        q: &[(50, 8)],
-        special: (50, 3),
-        digits: 3,
-        weight: 0,
-        ephemeral_weight: 0,
-    }
+    Preset { name, m, p: 2, r: 1, generators, q: &[(50, 8)], special: (50, 3), digits: 3, weight: 0, ephemeral: None }
 }
 
 /// A set of Chen–Han 2018, Tables 4 and 5: log2 Q about 558 or 806 as published, weight 128. SEAL
@@ -72,23 +51,12 @@ const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Prese
 /// The lower primes have 50 bits, the others what a product modulo p^{r+1} costs.
 const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chain) -> Preset {
     let (special, digits) = if n == 16384 { (3, 5) } else { (5, 4) };
-    Preset {
-        name,
-        m: 2 * n,
-        p,
-        r,
-        generators: &[],
-        q,
-        special: (50, special),
-        digits,
-        weight: 128,
-        ephemeral_weight: 0,
-    }
+    Preset { name, m: 2 * n, p, r, generators: &[], q, special: (50, special), digits, weight: 128, ephemeral: None }
 }
 
 /// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 at most, weight 120. Primes as in
-/// [`chen_han`].
-const fn ma(name: &'static str, p: u64, q: Chain) -> Preset {
+/// [`chen_han`]; an ephemeral key of 130 bits, as published.
+const fn ma(name: &'static str, p: u64, q: Chain, ephemeral_weight: u32) -> Preset {
     Preset {
         name,
         m: 1 << 16,
@@ -99,38 +67,38 @@ const fn ma(name: &'static str, p: u64, q: Chain) -> Preset {
         special: (50, 6),
         digits: 4,
         weight: 120,
-        ephemeral_weight: 0,
+        ephemeral: Some(Ephemeral::in_digits(ephemeral_weight)),
     }
 }
 
 /// A set of 128 bits with ternary secrets.
 const fn secure(name: &'static str, m: u64, q: Chain, special: (u32, usize), digits: usize) -> Preset {
-    Preset { name, m, p: 65537, r: 1, generators: &[], q, special, digits, weight: 0, ephemeral_weight: 0 }
+    Preset { name, m, p: 65537, r: 1, generators: &[], q, special, digits, weight: 0, ephemeral: None }
 }
 
 /// For n = 2^15 and plaintext moduli p² of 14 to 16 bits: a product costs about 40 bits of
 /// capacity.
 const SMALL_T: Chain = &[(50, 5), (40, 10)];
 
-/// For n near 2^14.5 and plaintext modulus 2: the ephemeral key meets the first prime, a product
-/// costs about 30 bits.
+/// For n near 2^14.5 and plaintext modulus 2: the ephemeral key meets the first prime, in digits, so
+/// that seven of I's are to be removed; a product costs about 30 bits.
 const COMPOSITE: Chain = &[(48, 1), (30, 15)];
 
-/// The same for n near 2^15.5 and plaintext modulus 2^8, where it costs about 40 bits.
+/// For n near 2^15.5 and plaintext modulus 2^8, where a product costs about 40 bits.
 const COMPOSITE_38: Chain = &[(50, 1), (38, 26)];
 const COMPOSITE_42: Chain = &[(50, 1), (42, 23)];
 
-/// A set made for bootstrapping: a uniform ternary main secret, and an ephemeral one of the given
-/// weight. Without `insecure` in its name both have at least 128 bits by the tables.
+/// A set made for bootstrapping: a uniform ternary main secret, and an ephemeral one. Without
+/// `insecure` in its name both have at least 128 bits by the tables.
 const fn refreshing(
     name: &'static str,
     (m, p, r): (u64, u64, u32),
     q: Chain,
     special: (u32, usize),
     digits: usize,
-    ephemeral_weight: u32,
+    ephemeral: Ephemeral,
 ) -> Preset {
-    Preset { name, m, p, r, generators: &[], q, special, digits, weight: 0, ephemeral_weight }
+    Preset { name, m, p, r, generators: &[], q, special, digits, weight: 0, ephemeral: Some(ephemeral) }
 }
 
 const PRESETS: [Preset; 43] = [
@@ -142,18 +110,18 @@ const PRESETS: [Preset; 43] = [
     toy("insecure_toy_4095", 4095, 2, 1),
     toy("insecure_toy_256", 256, 257, 1),
     toy("insecure_toy_2048", 2048, 65537, 1),
-    refreshing("insecure_boot_105", (105, 2, 1), &[(50, 14)], (50, 5), 3, 6),
-    refreshing("insecure_boot_1023", (1023, 2, 1), &[(50, 16)], (50, 6), 3, 8),
-    refreshing("insecure_boot_4369", (4369, 2, 1), &[(50, 16)], (50, 6), 3, 12),
-    refreshing("insecure_boot_256_p257", (256, 257, 1), &[(50, 14)], (50, 5), 3, 8),
-    refreshing("boot_n32768_p257", (1 << 16, 257, 1), SMALL_T, (50, 3), 5, 30),
-    refreshing("boot_n32768_p127", (1 << 16, 127, 1), SMALL_T, (50, 3), 5, 30),
-    refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), &[(50, 18)], (50, 6), 3, 30),
-    refreshing("boot_m28679_p2", (28679, 2, 1), COMPOSITE, (37, 3), 6, 56),
-    refreshing("boot_m31775_p2", (31775, 2, 1), COMPOSITE, (37, 3), 6, 56),
-    refreshing("boot_m37449_p2", (37449, 2, 1), COMPOSITE, (37, 3), 6, 56),
-    refreshing("boot_m69905_p2r8", (69905, 2, 8), COMPOSITE_38, (41, 5), 6, 48),
-    refreshing("boot_m87381_p2r8", (87381, 2, 8), COMPOSITE_42, (48, 3), 8, 48),
+    refreshing("insecure_boot_105", (105, 2, 1), &[(50, 14)], (50, 5), 3, Ephemeral::by_special_primes(6)),
+    refreshing("insecure_boot_1023", (1023, 2, 1), &[(50, 16)], (50, 6), 3, Ephemeral::by_special_primes(8)),
+    refreshing("insecure_boot_4369", (4369, 2, 1), &[(50, 16)], (50, 6), 3, Ephemeral::by_special_primes(12)),
+    refreshing("insecure_boot_256_p257", (256, 257, 1), &[(50, 14)], (50, 5), 3, Ephemeral::by_special_primes(8)),
+    refreshing("boot_n32768_p257", (1 << 16, 257, 1), SMALL_T, (50, 3), 5, Ephemeral::by_special_primes(30)),
+    refreshing("boot_n32768_p127", (1 << 16, 127, 1), SMALL_T, (50, 3), 5, Ephemeral::by_special_primes(30)),
+    refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), &[(50, 18)], (50, 6), 3, Ephemeral::by_special_primes(30)),
+    refreshing("boot_m28679_p2", (28679, 2, 1), COMPOSITE, (37, 3), 6, Ephemeral::in_digits(26)),
+    refreshing("boot_m31775_p2", (31775, 2, 1), COMPOSITE, (37, 3), 6, Ephemeral::in_digits(26)),
+    refreshing("boot_m37449_p2", (37449, 2, 1), COMPOSITE, (37, 3), 6, Ephemeral::in_digits(26)),
+    refreshing("boot_m69905_p2r8", (69905, 2, 8), COMPOSITE_38, (41, 5), 6, Ephemeral::by_special_primes(48)),
+    refreshing("boot_m87381_p2r8", (87381, 2, 8), COMPOSITE_42, (48, 3), 8, Ephemeral::by_special_primes(48)),
     paper("paper_hs15_21845", 21845, 2, 1, &[(47, 6), (32, 4), (46, 2)], 3, 4),
     paper("paper_hs15_18631", 18631, 2, 1, &[(48, 9), (30, 3), (43, 2)], 2, 7),
     paper("paper_hs15_28679", 28679, 2, 1, &[(48, 10), (30, 4), (50, 2)], 4, 4),
@@ -174,10 +142,10 @@ const PRESETS: [Preset; 43] = [
     chen_han("paper_ch18_n32768_p127_r3", 32768, 127, 3, &[(50, 5), (45, 13)]),
     chen_han("paper_ch18_n32768_p257", 32768, 257, 1, &[(50, 5), (40, 14)]),
     chen_han("paper_ch18_n32768_p257_r2", 32768, 257, 2, &[(50, 5), (41, 14)]),
-    ma("paper_ma24_set1_p65537", 65537, &[(50, 1), (46, 12), (49, 5), (47, 3), (45, 1)]),
-    ma("paper_ma24_set2_p8191", 8191, &[(46, 12), (44, 6), (42, 5)]),
+    ma("paper_ma24_set1_p65537", 65537, &[(50, 1), (46, 12), (49, 5), (47, 3), (45, 1)], 26),
+    ma("paper_ma24_set2_p8191", 8191, &[(46, 12), (44, 6), (42, 5)], 24),
     // The ephemeral key meets the first two primes: one of 50 bits has no room for p² = 2^34.
-    ma("paper_ma24_set3_p131071", 131_071, &[(30, 2), (46, 12), (48, 5), (46, 3), (43, 1)]),
+    ma("paper_ma24_set3_p131071", 131_071, &[(30, 2), (46, 12), (48, 5), (46, 3), (43, 1)], 26),
 ];
 
 /// The names of all presets.
@@ -185,10 +153,9 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
     PRESETS.iter().map(|preset| preset.name)
 }
 
-/// The weight of the ephemeral secret that a set was made for, if it was made for bootstrapping.
-pub fn ephemeral_weight(name: &str) -> Option<u32> {
-    let preset = PRESETS.iter().find(|preset| preset.name == name)?;
-    (preset.ephemeral_weight > 0).then_some(preset.ephemeral_weight)
+/// The ephemeral secret that a set was made for, if it was made for bootstrapping.
+pub fn preset_ephemeral(name: &str) -> Option<Ephemeral> {
+    PRESETS.iter().find(|preset| preset.name == name)?.ephemeral
 }
 
 impl Params {
@@ -220,6 +187,6 @@ impl Params {
         };
         let generators = (!preset.generators.is_empty()).then(|| preset.generators.to_vec());
         let params = Self::new(name, scheme, (preset.p, preset.r), generators, spec)?;
-        Ok(Self { ephemeral_weight: ephemeral_weight(name), ..params })
+        Ok(Self { ephemeral: preset.ephemeral, ..params })
     }
 }

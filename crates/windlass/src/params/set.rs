@@ -7,6 +7,7 @@ use windlass_ring::kernels::{Isa, arith};
 use windlass_ring::slots::{Hypercube, SlotRing};
 use windlass_rlwe::{Bound, Context, Limits, NoiseModel, RlweParams, RlweSpec};
 
+use super::ephemeral::Ephemeral;
 use crate::error::Result;
 use crate::schemes::Scheme;
 
@@ -18,7 +19,7 @@ pub struct Params {
     pub(super) p: u64,
     pub(super) r: u32,
     pub(super) generators: Option<Vec<u64>>,
-    pub(super) ephemeral_weight: Option<u32>,
+    pub(super) ephemeral: Option<Ephemeral>,
     pub(super) spec: RlweSpec,
     pub(super) rlwe: RlweParams,
 }
@@ -49,7 +50,7 @@ impl Params {
         if let Some(generators) = &generators {
             Hypercube::with_generators(spec.m, p, generators)?;
         }
-        Ok(Self { name: name.into(), scheme, p, r, generators, ephemeral_weight: None, spec, rlwe })
+        Ok(Self { name: name.into(), scheme, p, r, generators, ephemeral: None, spec, rlwe })
     }
 
     /// The same set for another scheme.
@@ -57,15 +58,15 @@ impl Params {
         Self { scheme, ..self }
     }
 
-    /// The same set, made for bootstrapping with an ephemeral secret of this Hamming weight:
-    /// contexts of it have their slots in the order that bootstrapping needs.
-    pub fn with_ephemeral_weight(self, weight: u32) -> Self {
-        Self { ephemeral_weight: Some(weight), ..self }
+    /// The same set, made for bootstrapping under this ephemeral secret: contexts of it have their
+    /// slots in the order that bootstrapping needs.
+    pub fn with_ephemeral(self, ephemeral: Ephemeral) -> Self {
+        Self { ephemeral: Some(ephemeral), ..self }
     }
 
-    /// The weight of the ephemeral secret, if the set was made for bootstrapping.
-    pub fn ephemeral_weight(&self) -> Option<u32> {
-        self.ephemeral_weight
+    /// The ephemeral secret, if the set was made for bootstrapping.
+    pub fn ephemeral(&self) -> Option<Ephemeral> {
+        self.ephemeral
     }
 
     /// The name of the set.

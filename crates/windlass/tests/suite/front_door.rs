@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass::bootstrap::{BootstrapPreset, BootstrapSpec, Mode};
+use windlass::bootstrap::{BootstrapPreset, BootstrapSpec, Ephemeral, Mode};
 use windlass::circuits::complex::Polynomial;
 use windlass::circuits::{PolynomialPlan, Power, SlotFunction};
 use windlass::needs::Products;
@@ -333,18 +333,23 @@ fn parameters_from_files_bootstrap() {
     let preset = Params::preset("insecure_boot_256_p257", Scheme::Bgv).unwrap();
     // The same set with a name of its own, as planners write it; and with a weight of its own.
     let own = Params::new("insecure_own", Scheme::Bgv, (257, 1), None, preset.spec().clone()).unwrap();
-    let context = Context::for_bootstrapping(own.clone(), BootstrapSpec { ephemeral_weight: 9, ..Default::default() });
-    for (path, weight) in [(save("preset.json", &preset), 8), (save("own.json", context.unwrap().params()), 9)] {
+    let of_own = |ephemeral| Context::for_bootstrapping(own.clone(), BootstrapSpec::under(ephemeral)).unwrap();
+    let [by_weight, in_digits] = [Ephemeral::by_special_primes(9), Ephemeral::in_digits(7)].map(of_own);
+    for (path, ephemeral) in [
+        (save("preset.json", &preset), Ephemeral::by_special_primes(8)),
+        (save("own.json", by_weight.params()), Ephemeral::by_special_primes(9)),
+        (save("digits.json", in_digits.params()), Ephemeral::in_digits(7)),
+    ] {
         for scheme in [Scheme::Bgv, Scheme::Bfv] {
             let context = Context::from_file(&path, scheme).unwrap();
             let plan = context.bootstrapping().unwrap();
-            assert_eq!((plan.spec().ephemeral_weight, context.scheme()), (weight, scheme));
+            assert_eq!((plan.spec().ephemeral(), context.scheme()), (ephemeral, scheme));
             let (client, server) = context.generate_keys_from_seed([&plan], 11).unwrap();
             let refreshed = server.refresh(&client.encrypt(&[5, 6, 7]).unwrap()).unwrap();
             assert_eq!(client.decrypt(&refreshed).unwrap()[..4], [5, 6, 7, 0]);
         }
         let preset = BootstrapPreset::named(&path, Mode::Packed).unwrap();
-        assert_eq!((preset.spec.ephemeral_weight, preset.spec.mode), (weight, Mode::Packed));
+        assert_eq!((preset.spec.ephemeral(), preset.spec.mode), (ephemeral, Mode::Packed));
     }
 }
 
