@@ -17,6 +17,11 @@ pub fn cpu() -> String {
     }
 }
 
+/// What is in brackets in the name of a processor: its family and model.
+pub fn model(cpu: &str) -> &str {
+    cpu.split(['(', ')']).nth(1).unwrap_or(cpu)
+}
+
 /// The compiler's version, if it can be asked.
 pub fn rustc() -> String {
     let output = Command::new("rustc").arg("--version").output().ok();

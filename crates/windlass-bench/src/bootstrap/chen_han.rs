@@ -1,17 +1,21 @@
 //! Tables 4 and 5 of Chen–Han 2018 beside ours, in BFV as theirs and in BGV.
 
+use super::circuit::Asked;
 use super::figures::Measured;
 use super::peers::{CHEN_HAN, PEERS, Peer};
+use crate::machine::model;
 use crate::page::{Table, or_dash, seconds};
 
-/// Theirs and ours: depths before and after, seconds of a refresh and to make ready, gigabytes.
+/// What there is of each side: ours also says the core.
+const FIGURES: [&str; 5] = ["depth fresh / refreshed", "seconds", "set-up", "GB", "core"];
+
+/// Theirs and ours: depths before and after, seconds of a refresh and to make ready, gigabytes. Of
+/// ours the newest, as `all` stands in the order of time.
 pub fn table(all: &[Measured]) -> Table {
     let place = ["preset", "mode"].map(String::from);
-    let figures = |of: &str| {
-        ["depth fresh / refreshed", "seconds", "set-up", "GB"].map(|figure| format!("{of}: {figure}")).into_iter()
-    };
-    let schemes = ["ours, BFV", "ours, BGV"];
-    let mut table = Table::new(place.into_iter().chain(figures(CHEN_HAN)).chain(schemes.into_iter().flat_map(figures)));
+    let figures = |of: &'static str, count: usize| FIGURES[..count].iter().map(move |figure| format!("{of}: {figure}"));
+    let ours = ["ours, BFV", "ours, BGV"].into_iter().flat_map(|of| figures(of, 5));
+    let mut table = Table::new(place.into_iter().chain(figures(CHEN_HAN, 4)).chain(ours));
     for peer in PEERS.iter().filter(|peer| peer.what == CHEN_HAN) {
         let ours = ["BFV", "BGV"].map(|scheme| measured(all, peer, scheme));
         let place = [peer.preset, peer.mode].map(String::from);
@@ -24,17 +28,18 @@ fn theirs(peer: &Peer) -> [String; 4] {
     [depths(peer.depths), seconds(peer.seconds), or_dash(peer.setup, 0), or_dash(peer.gigabytes, 1)]
 }
 
-/// The fastest on one thread; dashes where nothing was measured.
-fn measured(all: &[Measured], peer: &Peer, scheme: &str) -> [String; 4] {
+/// The last on one thread that took the planner's own circuit; dashes where nothing was measured.
+fn measured(all: &[Measured], peer: &Peer, scheme: &str) -> [String; 5] {
     let same = |one: &&Measured| {
         let of = &one.of;
-        (&*of.preset, &*of.mode, &*of.scheme, one.threads) == (peer.preset, peer.mode, scheme, 1)
+        let place = (&*of.preset, &*of.mode, &*of.scheme, one.threads);
+        place == (peer.preset, peer.mode, scheme, 1) && of.asked() == Asked::default()
     };
-    match all.iter().filter(same).min_by(|a, b| a.median_s.total_cmp(&b.median_s)) {
-        None => [(); 4].map(|()| or_dash(None, 0)),
+    match all.iter().rfind(same) {
+        None => [(); 5].map(|()| or_dash(None, 0)),
         Some(one) => {
             let [setup, gigabytes] = [one.of.setup_seconds(), one.of.gigabytes()].map(|x| or_dash(Some(x), 1));
-            [depths(one.of.depths), seconds(one.median_s), setup, gigabytes]
+            [depths(one.of.depths), seconds(one.median_s), setup, gigabytes, model(&one.cpu).into()]
         }
     }
 }
@@ -45,30 +50,52 @@ fn depths(of: Option<[usize; 2]>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use windlass::bootstrap::BootstrapSpec;
+
+    use super::super::circuit::{Circuit, tests::plan};
     use super::*;
     use crate::record;
 
     const RECORD: &str = include_str!("../../record/amd-epyc-zen5/bootstrap-2026-11-21.jsonl");
 
+    /// One that says its depths, on another core.
+    fn newer(one: &Measured, scheme: &str) -> Measured {
+        let mut newer = one.clone();
+        (newer.of.scheme, newer.of.depths) = (scheme.into(), Some([9, 4]));
+        (newer.of.plan_seconds, newer.of.key_seconds, newer.of.table_seconds) = (1.0, 2.0, 3.5);
+        (newer.cpu, newer.median_s) = ("New (family 1, model 2)".into(), 2.5);
+        newer
+    }
+
     #[test]
     fn every_row_of_both_tables_has_ours_beside_it() {
         let all: Vec<Measured> = record::parse(RECORD).collect::<Result<_, _>>().unwrap();
         let mut both = all.clone();
-        for one in all.iter().filter(|one| one.of.preset == "paper_ch18_n16384_p127") {
-            let mut bfv = one.clone();
-            (bfv.of.scheme, bfv.of.depths) = ("BFV".into(), Some([9, 4]));
-            (bfv.of.plan_seconds, bfv.of.key_seconds, bfv.of.table_seconds) = (1.0, 2.0, 3.5);
-            bfv.median_s = 0.25;
-            both.push(bfv);
-        }
+        let of_one = all.iter().filter(|one| one.of.preset == "paper_ch18_n16384_p127");
+        both.extend(of_one.map(|one| newer(one, "BFV")));
         let text = table(&both).to_string();
         let rows: Vec<&str> = text.lines().filter(|line| line.contains("paper_ch18")).collect();
         assert_eq!(rows.len(), 10, "{text}");
-        let thin = "| paper_ch18_n16384_p127 | thin | 23 / 10 | 6.75 | 57 | 2.0 | 9 / 4 | 0.25 | 6.5 |";
+        let thin = "| paper_ch18_n16384_p127 | thin | 23 / 10 | 6.75 | 57 | 2.0 | 9 / 4 | 2.50 | 6.5 |";
         assert!(text.contains(thin), "{text}");
         // Records before 22 November 2026 say no depth.
-        assert!(
-            text.contains("| paper_ch18_n16384_p257 | thin | 22 / 7 | 10.8 | 59 | 2.0 | – | – | – | – | – | 0.20 |")
-        );
+        let thin = "| paper_ch18_n16384_p257 | thin | 22 / 7 | 10.8 | 59 | 2.0 | – | – | – | – | – | – | 0.20 |";
+        assert!(text.contains(thin), "{text}");
+    }
+
+    #[test]
+    fn the_newest_record_counts_and_says_its_core() {
+        let all: Vec<Measured> = record::parse(RECORD).collect::<Result<_, _>>().unwrap();
+        let peer = PEERS.iter().find(|peer| peer.what == CHEN_HAN).unwrap();
+        let old = all.iter().find(|one| (&*one.of.preset, &*one.of.mode) == (peer.preset, peer.mode)).unwrap();
+        let new = newer(old, "BGV");
+        let core = |all: &[Measured]| measured(all, peer, "BGV")[4].clone();
+        assert_eq!(core(&[old.clone(), new.clone()]), "family 1, model 2");
+        assert_eq!(core(&[new.clone(), old.clone()]), "family 26, model 2");
+        // What was measured on several threads, or in another circuit, is not in the table.
+        let several = Measured { threads: 2, ..new.clone() };
+        let mut asked = new;
+        asked.of.circuit = Some(Circuit::of(&plan(BootstrapSpec::default()), (Some(8), None)));
+        assert_eq!(core(&[old.clone(), several, asked]), "family 26, model 2");
     }
 }

@@ -1,7 +1,7 @@
 //! What made the circuit of a measured bootstrapping.
 
 use serde::{Deserialize, Serialize};
-use windlass::bootstrap::{BootstrapPlan, BootstrapSpec, Choices};
+use windlass::bootstrap::{BootstrapPlan, BootstrapSpec, Choices, Encapsulation};
 
 /// What was asked for, by names: records of other requests stand beside each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,11 +21,14 @@ pub struct Asked {
     /// The weight of the ephemeral secret, where it is not the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
+    /// How ciphertexts come under it, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encapsulation: Option<String>,
 }
 
 impl Asked {
-    /// By a specification; `weight` is what took the place of the preset's.
-    pub fn of(spec: &BootstrapSpec, weight: Option<u32>) -> Self {
+    /// By a specification; `weight` and `encapsulation` are what took the place of the preset's.
+    pub fn of(spec: &BootstrapSpec, (weight, encapsulation): (Option<u32>, Option<Encapsulation>)) -> Self {
         Self {
             front_end: spec.front_end.to_string(),
             transform: spec.transform.to_string(),
@@ -36,6 +39,7 @@ impl Asked {
             to_coefficients: spec.to_coefficients.clone(),
             to_slots: spec.to_slots.clone(),
             weight,
+            encapsulation: encapsulation.map(|way| way.to_string()),
         }
     }
 }
@@ -48,7 +52,7 @@ fn automatic() -> String {
 impl Default for Asked {
     /// What stands for nothing asked: so were older records measured, which do not say it.
     fn default() -> Self {
-        Self::of(&BootstrapSpec::default(), None)
+        Self::of(&BootstrapSpec::default(), (None, None))
     }
 }
 
@@ -77,13 +81,16 @@ pub struct Circuit {
     pub digit_products: usize,
     pub digit_depth: usize,
     pub ephemeral_weight: u32,
+    /// Records before 23 November 2026 do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encapsulation: Option<String>,
     /// Galois keys.
     pub keys: usize,
 }
 
 impl Circuit {
-    /// Of a plan.
-    pub fn of(plan: &BootstrapPlan, weight: Option<u32>) -> Self {
+    /// Of a plan; `own` as [`Asked::of`] takes it.
+    pub fn of(plan: &BootstrapPlan, own: (Option<u32>, Option<Encapsulation>)) -> Self {
         let (params, formula, spec) = (plan.params(), plan.formula(), plan.spec());
         let Choices { transform, unpacking, order, to_coefficients, to_slots, digits } = plan.choices().clone();
         Self {
@@ -92,7 +99,7 @@ impl Circuit {
             p: formula.prime,
             r: formula.message_exponent,
             e: formula.exponent,
-            asked: Asked::of(spec, weight),
+            asked: Asked::of(spec, own),
             front_end: spec.front_end.to_string(),
             transform: transform.into(),
             to_coefficients,
@@ -103,6 +110,7 @@ impl Circuit {
             digit_products: plan.digits().products(),
             digit_depth: plan.digits().depth(),
             ephemeral_weight: spec.ephemeral_weight,
+            encapsulation: Some(spec.encapsulation.to_string()),
             keys: plan.required_keys().len(),
         }
     }
@@ -141,7 +149,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_record_says_what_made_the_circuit() {
-        let thin = Circuit::of(&plan(BootstrapSpec::default()), None);
+        let thin = Circuit::of(&plan(BootstrapSpec::default()), (None, None));
         assert_eq!((thin.m, thin.n, thin.p, thin.r), (256, 128, 31, 1));
         assert_eq!(thin.asked, Asked::default());
         // Nothing is left open: p = 31 has no stages of its own kind, and 16 slots.
@@ -155,10 +163,14 @@ pub(super) mod tests {
             unpacking: Unpacking::Monomials,
             ..BootstrapSpec::default()
         };
-        let packed = Circuit::of(&plan(asked), Some(8));
+        let packed = Circuit::of(&plan(asked), (Some(8), None));
         let words = packed.words();
         assert_eq!((&*packed.transform, packed.unpacking.as_deref()), ("radix2", Some("monomials")));
         assert_eq!((&*packed.asked.partition, packed.asked.weight), ("most-capacity", Some(8)));
+        let digits = BootstrapSpec { encapsulation: Encapsulation::Digits, ..BootstrapSpec::default() };
+        let digits = Circuit::of(&plan(digits), (None, Some(Encapsulation::Digits)));
+        assert!(digits.encapsulation == Some("digits".into()) && digits.asked != thin.asked);
+        assert_eq!(packed.encapsulation, Some("special-primes".into()));
         assert!(words.starts_with("prime-power; radix2 (") && words.contains("; monomials; "), "{words}");
     }
 }

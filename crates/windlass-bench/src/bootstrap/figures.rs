@@ -58,6 +58,11 @@ impl Refresh {
         self.plan_seconds + self.key_seconds + self.table_seconds
     }
 
+    /// What was asked for; of older records nothing.
+    pub fn asked(&self) -> Asked {
+        self.circuit.as_ref().map_or_else(Asked::default, |circuit| circuit.asked.clone())
+    }
+
     /// The peak of memory.
     pub fn gigabytes(&self) -> f64 {
         self.peak_mebibytes * 1.048_576e-3
@@ -67,8 +72,7 @@ impl Refresh {
 /// By what a later record replaces an earlier one.
 pub fn key(record: &Measured) -> impl PartialEq + use<> {
     let of = &record.of;
-    let asked = of.circuit.as_ref().map_or_else(Asked::default, |circuit| circuit.asked.clone());
-    (of.preset.clone(), of.mode.clone(), of.scheme.clone(), asked, record.threads)
+    (of.preset.clone(), of.mode.clone(), of.scheme.clone(), of.asked(), record.threads)
 }
 
 /// For the terminal.
@@ -103,7 +107,7 @@ mod tests {
         let old: Vec<Measured> = record::parse(OLD).collect::<Result<_, _>>().unwrap();
         assert!(old.iter().all(|record| record.of.circuit.is_none()));
         let mut new = old[0].clone();
-        new.of.circuit = Some(Circuit::of(&plan(BootstrapSpec::default()), None));
+        new.of.circuit = Some(Circuit::of(&plan(BootstrapSpec::default()), (None, None)));
         let line = serde_json::to_string(&new).unwrap();
         assert_eq!(serde_json::from_str::<Measured>(&line).unwrap(), new);
         // Measured anew with nothing asked for it takes the old one's place, and only then.

@@ -118,7 +118,7 @@ pub struct Bootstrap {
     #[arg(long)]
     explain: bool,
     /// Append the figures to a record: one line of JSON for each measurement, or for each row of
-    /// --reach. Pages are made of several.
+    /// --reach. Pages are made of several, the oldest first.
     #[arg(long, visible_alias = "json", value_name = "FILE")]
     record: Vec<PathBuf>,
     /// Measure nothing: make the page of tables of a record.
@@ -265,7 +265,7 @@ fn measure(args: &Bootstrap, preset: &BootstrapPreset, scheme: Scheme) -> Result
         preset: preset.params.name().into(),
         mode: preset.spec.mode.to_string(),
         scheme: scheme.to_string(),
-        circuit: Some(Circuit::of(&plan, args.weight)),
+        circuit: Some(Circuit::of(&plan, (args.weight, args.encapsulation))),
         slots: slots.slots(),
         slot_bits,
         security_bits: preset.params.rlwe().security().bits,

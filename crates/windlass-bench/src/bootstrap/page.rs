@@ -6,6 +6,7 @@ use super::chen_han;
 use super::circuit::Circuit;
 use super::figures::Measured;
 use super::peers::{MA_SETS, PEERS, Peer};
+use crate::machine::model;
 use crate::page::{Table, distinct, or_dash, seconds};
 use crate::peer_record;
 use crate::plot::{BLUE, Drawn, OCHRE, PointPlot, RED, Row};
@@ -82,7 +83,8 @@ pub fn text(all: &[Measured]) -> String {
          Theirs is BFV in SEAL, weight 128, on an Intel Core i7-4770 of 3.4 GHz. Depth is the number of\n\
          products in sequence that a fresh ciphertext and a refreshed one allow; ours are squares by the\n\
          noise bound, the last one decrypted, under parameters of the same n and log2 Q, with special\n\
-         primes on top. One thread; BFV on a Zen 4 core, BGV on a Zen 5 one, whose record says no depth. Made by\n\
+         primes on top. One thread; of each scheme the newest record, on the core that it names (records\n\
+         before 22 November 2026 say no depth). Made by\n\
          `windlass-bench bootstrap --preset NAME [--packed] --scheme bgv,bfv --record FILE`.\n\n{}",
         chen_han::table(all)
     );
@@ -135,11 +137,6 @@ fn comparisons(all: &[Measured]) -> Vec<Comparison<'_>> {
 fn on_this_core(peer: &Peer, ours: &Measured, figure: &str) -> Option<f64> {
     let operation = format!("{} bootstrapping{figure}", peer.mode);
     peer_record::seconds_on(&ours.cpu, "HElib", &operation, peer.same_core?)
-}
-
-/// What is in brackets in the name of a processor: its family and model.
-fn model(cpu: &str) -> &str {
-    cpu.split(['(', ')']).nth(1).unwrap_or(cpu)
 }
 
 impl Comparison<'_> {
