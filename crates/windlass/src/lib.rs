@@ -93,6 +93,7 @@ pub mod lookup;
 mod main_result;
 mod memory;
 mod names;
+mod once;
 pub mod params;
 pub mod plaintext;
 pub mod schemes;

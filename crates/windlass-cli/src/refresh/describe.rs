@@ -86,6 +86,7 @@ fn describe_batches(report: &mut Report, planned: &Planned, stages: &mut Stages)
     report.field("batch_price", batches.price(size) / (size as f64 * thin.plan.price()));
     report.field("batch_least_input_bits", batches.least_input_bits());
     report.field("batch_output_bits", batches.output_bits());
+    report.field("batch_failure_bits", batches.failure_bits());
 }
 
 /// Stages, times and capacity.

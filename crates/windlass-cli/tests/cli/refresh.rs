@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use windlass::params::Ephemeral;
 use windlass::{Params, Scheme};
 
 use crate::common::{fail, snapshot, succeed, windlass};
@@ -113,6 +114,7 @@ fn explain_foresees_the_sizes_of_keys() {
     assert_eq!(packed["batch_size"], 12);
     let number = |name: &str| packed[name].as_f64().unwrap();
     assert!(number("batch_price") > 0.0 && number("batch_least_input_bits") > number("least_input_bits"));
+    assert!(number("batch_failure_bits") > 100.0 && number("batch_failure_bits") < number("failure_bits"));
     let text = String::from_utf8(windlass(dir.path(), format!("refresh {SET}").split(' ')).stdout).unwrap();
     for wanted in ["digit removal", "bits before", "bootstrap.keys", "all 4 values are back"] {
         assert!(text.contains(wanted), "no '{wanted}' in\n{text}");
@@ -132,6 +134,22 @@ fn explain_compares_batches_under_a_set_in_a_file() {
         assert_eq!((&page["preset"], &page["batch_size"]), (&name.into(), &12.into()));
         assert_eq!(page["batch_price"], built_in["batch_price"], "{name}");
     }
+}
+
+/// A set says how ciphertexts come under its ephemeral secret, and keys are those of the file.
+#[test]
+fn a_set_in_a_file_keeps_its_encapsulation() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let set = Params::preset("insecure_boot_105", Scheme::Bgv).unwrap();
+    fs::write(at.join("set.json"), set.with_ephemeral(Ephemeral::in_digits(6)).to_json()).unwrap();
+    assert_eq!(succeed(at, "refresh --preset set.json")["verified"], true);
+    let key = |preset: &str, out: &str| {
+        succeed(at, &format!("refresh keygen --preset {preset} --out {out}"));
+        fs::metadata(at.join(out).join("bootstrap.keys")).unwrap().len()
+    };
+    let [special, digits] = [key("insecure_boot_105", "special"), key("set.json", "digits")];
+    assert!(digits > special, "{digits} bytes for {special}: a pair for each digit");
 }
 
 #[test]

@@ -10,9 +10,12 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use windlass_rlwe::RandomEvents;
+
 use super::bootstrap_plan::BootstrapPlan;
 use super::ends::{Ends, Own, nest};
 use super::error::BootstrapError;
+use super::explain::rounded_down;
 use super::interpreter::{Circuit, Ct, Machine};
 use super::partition::cost_at;
 use super::pipeline::{Parts, Separation, Step, most_parts};
@@ -72,6 +75,19 @@ impl BatchPlan {
         self.forecast.output_bits
     }
 
+    /// The random events that the noise bounds of a full batch rest on, as
+    /// [`BootstrapPlan::random_events`] counts them; a batch that is not full has fewer.
+    pub fn random_events(&self) -> RandomEvents {
+        self.forecast.events
+    }
+
+    /// x of the probability 2^−x with which any result of a full batch is wrong at most, given
+    /// ciphertexts whose own bounds hold: as [`BootstrapPlan::failure_bits`], which one of them
+    /// alone has.
+    pub fn failure_bits(&self) -> f64 {
+        self.plan.failure_bits_with(self.random_events())
+    }
+
     /// The price of a batch of `count` ciphertexts in the unit of [`BootstrapPlan::price`]. A batch
     /// that is not full saves digit removals where the plan's maps to the coefficients come first.
     pub fn price(&self, count: usize) -> f64 {
@@ -90,14 +106,15 @@ impl BatchPlan {
         }
     }
 
-    /// Size, capacity and price, and how the price compares with refreshing one by one under
+    /// Size, capacity, failure and price, and how the price compares with refreshing one by one under
     /// `single`, a thin plan or a packed one.
     pub fn explain(&self, single: &BootstrapPlan) -> String {
         let (size, batch, one) = (self.size(), self.price(self.size()), single.price());
         let mut text = format!(
-            "batches of {size} ciphertexts: needs {:.0} bits, leaves {:.0}\n",
+            "batches of {size} ciphertexts: needs {:.0} bits, leaves {:.0}, fails with probability at most 2^-{:.1}\n",
             self.least_input_bits(),
-            self.output_bits()
+            self.output_bits(),
+            rounded_down(self.failure_bits()),
         );
         let least = (1..=size).find(|&count| self.price(count) < count as f64 * one);
         let worth = match least {

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::slice::from_ref;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
 use windlass_rlwe::{EvaluationKeys, RandomEvents, check_same_keys};
@@ -19,6 +19,7 @@ use super::spec::Mode;
 use super::stage::StageName;
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
+use crate::once::Once;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Engine, Refresh, Scheme};
@@ -30,7 +31,7 @@ pub struct Bootstrapper {
     keys: BootstrapKeys,
     encrypted_secret: Extended,
     circuit: Circuit<Engine>,
-    batch: OnceLock<Result<Batch<Engine>>>,
+    batch: Once<Batch<Engine>>,
 }
 
 impl Bootstrapper {
@@ -60,7 +61,7 @@ impl Bootstrapper {
         let engines = [engine(plan.message_ring())?, engine(plan.working_ring())?];
         let encrypted_secret = plan.encrypted_secret(&engines[1], &keys);
         let circuit = Circuit::new(engines, &plan.pipeline.steps, &|stage| plan.schedule.level(stage))?;
-        Ok(Self { plan, keys, encrypted_secret, circuit, batch: OnceLock::new() })
+        Ok(Self { plan, keys, encrypted_secret, circuit, batch: Once::new() })
     }
 
     /// The plan.
@@ -189,9 +190,9 @@ impl Bootstrapper {
         self.batch_by(|| Ok(Arc::clone(plan))).map(drop)
     }
 
-    fn batch_by(&self, plan: impl FnOnce() -> Result<Arc<BatchPlan>>) -> Result<&Batch<Engine>> {
+    fn batch_by(&self, plan: impl FnOnce() -> Result<Arc<BatchPlan>> + Send) -> Result<&Batch<Engine>> {
         let both = || [&self.circuit.message, &self.circuit.working].map(Engine::clone);
-        self.batch.get_or_init(|| Batch::new(plan()?, both)).as_ref().map_err(Error::clone)
+        self.batch.get_or_make(|| Batch::new(plan()?, both))
     }
 
     /// Everything that can be refused beforehand is refused here; constants are counted with

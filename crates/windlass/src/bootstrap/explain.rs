@@ -33,7 +33,12 @@ impl BootstrapPlan {
     /// end's share, `2^−f·(1 + 3·2^−8)` for f = [`super::BootstrapSpec::failure_bits`]; 0 where that
     /// says nothing. Source: the union bound, docs/math/noise.md.
     pub fn failure_bits(&self) -> f64 {
-        let noise = self.random_events().union_bound(FailureProbability::default());
+        self.failure_bits_with(self.random_events())
+    }
+
+    /// The same for one front end and these events.
+    pub(super) fn failure_bits_with(&self, events: RandomEvents) -> f64 {
+        let noise = events.union_bound(FailureProbability::default());
         (-(noise + self.front_end_failure()).bits()).max(0.0)
     }
 
@@ -92,6 +97,6 @@ impl BootstrapPlan {
 }
 
 /// With one digit behind the point.
-fn rounded_down(bits: f64) -> f64 {
+pub(super) fn rounded_down(bits: f64) -> f64 {
     (bits * 10.0).floor() / 10.0
 }

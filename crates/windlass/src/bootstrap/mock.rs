@@ -1,7 +1,7 @@
 //! The pipeline on the exact mock, with the rounding error of the front end played by random
 //! numbers.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
@@ -12,8 +12,9 @@ use super::error::BootstrapError;
 use super::interpreter::{Circuit, Machine, run};
 use super::spec::Mode;
 use super::stage::StageName;
-use crate::error::{Error, Result, check_same_order};
+use crate::error::{Result, check_same_order};
 use crate::evaluator::Evaluator;
+use crate::once::Once;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Refresh;
 use crate::schemes::clear::{Clear, ClearCiphertext};
@@ -23,7 +24,7 @@ pub struct ClearBootstrapper {
     plan: Arc<BootstrapPlan>,
     circuit: Circuit<Clear>,
     rng: Mutex<ChaCha20Rng>,
-    batch: OnceLock<Result<Batch<Clear>>>,
+    batch: Once<Batch<Clear>>,
 }
 
 impl ClearBootstrapper {
@@ -35,7 +36,7 @@ impl ClearBootstrapper {
         let both = [plan.message_ring(), plan.working_ring()].map(Clear::new);
         let level = both[0].top_level();
         let circuit = Circuit::new(both, &plan.pipeline.steps, &|_| level)?;
-        Ok(Self { plan, circuit, rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)), batch: OnceLock::new() })
+        Ok(Self { plan, circuit, rng: Mutex::new(ChaCha20Rng::seed_from_u64(seed)), batch: Once::new() })
     }
 }
 
@@ -95,7 +96,7 @@ impl ClearBootstrapper {
     fn batch(&self) -> Result<&Batch<Clear>> {
         let both = || [self.plan.message_ring(), self.plan.working_ring()].map(Clear::new);
         let plan = || BatchPlan::new(&self.plan).map(Arc::new);
-        self.batch.get_or_init(|| Batch::new(plan()?, both)).as_ref().map_err(Error::clone)
+        self.batch.get_or_make(|| Batch::new(plan()?, both))
     }
 }
 

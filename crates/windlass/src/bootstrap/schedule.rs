@@ -56,6 +56,8 @@ pub(super) struct BatchForecast {
     pub least_input_bits: f64,
     /// Bits that each is left with.
     pub output_bits: f64,
+    /// The random events of a full batch, the tails of the front end apart.
+    pub events: RandomEvents,
 }
 
 /// What happens to a ciphertext that comes to a stage.
@@ -82,9 +84,8 @@ impl<'a> Forecaster<'a> {
         Self { pipeline, circuit, levels, places: BTreeMap::new() }
     }
 
-    /// The random events since the last time.
     fn take_events(&self) -> RandomEvents {
-        self.circuit.message.events().take() + self.circuit.working.events().take()
+        take_events(self.circuit)
     }
 
     fn capacity(&self, x: &Expected) -> f64 {
@@ -162,6 +163,11 @@ impl Machine for Forecaster<'_> {
         forecast.events().add(RandomEvents::MODULUS_SWITCH + RandomEvents::ENCRYPTION + RandomEvents::MOD_DOWN);
         Ok(Expected { level: pipeline.params.top_level(), exponent, factor: 1, noise })
     }
+}
+
+/// The random events since the last time.
+fn take_events(circuit: &Circuit<Forecast>) -> RandomEvents {
+    circuit.message.events().take() + circuit.working.events().take()
 }
 
 fn too_short<T>(stage: String, missing_bits: f64) -> Result<T> {
@@ -294,13 +300,18 @@ impl Pipeline {
         if least_input_bits == f64::INFINITY {
             return too_short("gathering a batch".into(), schedule.least_input_bits);
         }
+        let counters = || [Some(&circuit), own.as_ref()].into_iter().flatten();
+        let take_events = || counters().map(take_events).fold(RandomEvents::default(), |sum, events| sum + events);
+        take_events();
         let (mut machine, x) = gathered(least_input_bits)?;
         let output = ends.refresh(&mut machine, &self.steps, own.as_ref(), x, size)?;
         let output_bits = output.iter().map(|x| circuit.message.capacity(x)).fold(f64::INFINITY, f64::min);
         if output_bits <= 0.0 {
             return too_short("taking a batch apart".into(), -output_bits);
         }
-        Ok(BatchForecast { least_input_bits, output_bits })
+        // Ciphertexts of a batch may have to be brought to one level first.
+        let events = take_events() + RandomEvents::MODULUS_SWITCH * size;
+        Ok(BatchForecast { least_input_bits, output_bits, events })
     }
 
     /// The least capacity that is enough wherever a ciphertext has it: of a level that asks for

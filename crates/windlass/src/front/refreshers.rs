@@ -1,6 +1,6 @@
 //! What a server refreshes with: its bootstrappings, each made ready when it is first used.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use windlass_rlwe::EvaluationKeys;
 
@@ -9,6 +9,7 @@ use crate::bootstrap::{
     BatchPlan, BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode,
 };
 use crate::error::{Error, Result};
+use crate::once::Once;
 use crate::plaintext::Content;
 use crate::schemes::clear::ClearCiphertext;
 use crate::schemes::{Ciphertext, Refresh, Scheme};
@@ -23,9 +24,9 @@ pub struct Refreshers {
 struct Refresher {
     plan: Arc<BootstrapPlan>,
     keys: BootstrapKeys,
-    ready: OnceLock<Result<Bootstrapper>>,
+    ready: Once<Bootstrapper>,
     /// Planned before the bootstrapping is made ready: it may turn out dearer than one by one.
-    batches: OnceLock<Result<Arc<BatchPlan>>>,
+    batches: Once<Arc<BatchPlan>>,
 }
 
 impl Refreshers {
@@ -34,7 +35,7 @@ impl Refreshers {
         keys: &Arc<EvaluationKeys>,
         own: Vec<(Arc<BootstrapPlan>, BootstrapKeys)>,
     ) -> Self {
-        let refresher = |(plan, keys)| Refresher { plan, keys, ready: OnceLock::new(), batches: OnceLock::new() };
+        let refresher = |(plan, keys)| Refresher { plan, keys, ready: Once::new(), batches: Once::new() };
         Self { scheme, keys: Arc::clone(keys), list: own.into_iter().map(refresher).collect() }
     }
 
@@ -55,14 +56,12 @@ impl Refreshers {
 
     fn ready(&self, place: usize) -> Result<&Bootstrapper> {
         let refresher = &self.list[place];
-        let ready = refresher.ready.get_or_init(|| by_threads_of_its_own(|| self.make(refresher)));
-        ready.as_ref().map_err(Error::clone)
+        refresher.ready.get_or_make(|| self.make(refresher))
     }
 
     fn batch_plan(&self, place: usize) -> Result<&Arc<BatchPlan>> {
         let Refresher { plan, batches, .. } = &self.list[place];
-        let planned = batches.get_or_init(|| by_threads_of_its_own(|| BatchPlan::new(plan).map(Arc::new)));
-        planned.as_ref().map_err(Error::clone)
+        batches.get_or_make(|| BatchPlan::new(plan).map(Arc::new))
     }
 
     fn refresh_batch(&self, place: usize, batch: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
@@ -73,24 +72,6 @@ impl Refreshers {
 
     fn make(&self, refresher: &Refresher) -> Result<Bootstrapper> {
         Bootstrapper::new(Arc::clone(&refresher.plan), self.scheme, &self.keys, refresher.keys.clone())
-    }
-}
-
-/// Runs parallel work that others wait for. The caller may be a task of a pool: were the work done
-/// there, the caller would take up other tasks while it waits, and one of them may be a task that
-/// waits for this work. Threads of its own know no other tasks.
-fn by_threads_of_its_own<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let threads = rayon::current_num_threads();
-    let install = || match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => Ok(pool.install(work)),
-        Err(_) => Err(work),
-    };
-    let done = std::thread::scope(|scope| scope.spawn(install).join());
-    match done {
-        Ok(Ok(made)) => made,
-        // No threads to be had: then there are few that could wait for each other.
-        Ok(Err(work)) => work(),
-        Err(panic) => std::panic::resume_unwind(panic),
     }
 }
 

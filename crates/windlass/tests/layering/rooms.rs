@@ -23,6 +23,7 @@ const ROOMS: [Room; 10] = [
             "integer.rs",
             "main_result.rs",
             "memory.rs",
+            "once.rs",
         ],
     ),
     ("plaintext", &["plaintext"]),

@@ -1,5 +1,7 @@
 //! Ciphertexts of integers, refreshed as many at once as a slot has coefficients.
 
+use rayon::prelude::*;
+
 use super::*;
 use windlass::Switching;
 use windlass::bootstrap::{BatchPlan, Order, StageName, Unpacking};
@@ -75,6 +77,7 @@ fn batches_on_ciphertexts() {
                     ControlFlow::Continue(())
                 })
                 .unwrap_or_else(|error| panic!("{error}, {case}"));
+            check_batch_events(bootstrapper, batches, &case);
             for (place, (image, x)) in images.iter().zip(&list).enumerate() {
                 assert_eq!(&client.decrypt_plaintext(image).unwrap(), x, "{place}, {case}");
                 let (left, forecast) = (engine.capacity(image), batches.output_bits());
@@ -92,6 +95,40 @@ fn batches_on_ciphertexts() {
             let refused = bootstrapper.refresh_batch(&[poor]).err();
             assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::CapacityTooLow { .. }))), "{refused:?}");
         }
+    }
+}
+
+/// After one full batch: its plan counts no fewer events of any kind than there were, and not many
+/// more; the front end's bound comes on top of them, once.
+fn check_batch_events(bootstrapper: &Bootstrapper, batches: &BatchPlan, case: &str) {
+    let (done, said) = (bootstrapper.random_events(), batches.random_events());
+    assert!(
+        done.inner_products <= said.inner_products && done.mod_downs <= said.mod_downs,
+        "{done:?}, {said:?}, {case}"
+    );
+    assert!(done.modulus_switches <= said.modulus_switches, "{done:?}, {said:?}, {case}");
+    assert!(said.encryptions == 1 && said.total() <= 3 * done.total(), "{done:?}, {said:?}, {case}");
+    let wanted = 128.0 - (said.total() as f64 + 259.0 / 256.0).log2();
+    assert!((batches.failure_bits() - wanted).abs() < 1e-9, "{}, {case}", batches.failure_bits());
+    let line = format!("fails with probability at most 2^-{:.1}\n", wanted - 0.05);
+    assert!(batches.explain(batches.plan()).contains(&line), "{line}, {}", batches.explain(batches.plan()));
+}
+
+/// Tasks of one pool that all ask for batches before anything is made for them: each gets its own.
+#[test]
+fn tasks_make_batches_ready_together() {
+    let toy = toy_with(params(75, 16), (2, 1), packed(Unpacking::Automatic, Order::ToCoefficientsLast, 4));
+    let list = integers(&toy.plan, 2);
+    let (client, server) = toy.parties(3);
+    let spent: Vec<Ciphertext> = list.iter().map(|x| encrypt_at(&client, x, 6)).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let one = |_: usize| bootstrapper(&server).refresh_batch(&spent).unwrap();
+    let images: Vec<Vec<Ciphertext>> = pool.install(|| (0..4).into_par_iter().map(one).collect());
+    for image in &images {
+        assert!(image.iter().zip(&images[0]).all(|(x, y)| x.parts() == y.parts()));
+    }
+    for (image, x) in images[0].iter().zip(&list) {
+        assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
     }
 }
 
