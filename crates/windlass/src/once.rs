@@ -62,7 +62,7 @@ mod tests {
                 rayon::yield_now();
                 Ok(made.fetch_add(1, Ordering::SeqCst) + 7)
             };
-            let ask = || once.get_or_make(make).map(|value| *value);
+            let ask = || once.get_or_make(make).copied();
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
             send.send(pool.install(|| rayon::join(ask, ask))).unwrap();
         });

@@ -171,6 +171,11 @@ impl BootstrapPlan {
         self.schedule.least_input_bits
     }
 
+    /// No result of a refresh has a higher level.
+    pub(crate) fn highest_output_level(&self) -> usize {
+        self.stages.last().map_or(self.params().top_level(), |stage| stage.level)
+    }
+
     /// Bits of capacity after bootstrapping, as forecast.
     pub fn output_bits(&self) -> f64 {
         self.schedule.output_bits

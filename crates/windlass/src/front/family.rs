@@ -46,6 +46,13 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     /// Whether there are keys for this bootstrapping.
     fn bootstraps(refreshers: &Self::Refreshers, plan: &Arc<BootstrapPlan>) -> bool;
 
+    /// The highest level that refreshes give, and the same engine without them; none where nothing
+    /// refreshes by itself, or levels are of no account.
+    #[doc(hidden)]
+    fn refreshing(_: &Self::Engine, _: &Self::Refreshers) -> Option<(usize, Self::Engine)> {
+        None
+    }
+
     /// A fresh secret.
     #[doc(hidden)]
     fn generate_secret(setting: &Self::Setting, rng: &mut SecretRng) -> Self::Secret;
@@ -94,6 +101,11 @@ impl Family for Exact {
 
     fn bootstraps(refreshers: &Arc<Refreshers>, plan: &Arc<BootstrapPlan>) -> bool {
         refreshers.plans_and_keys().any(|(own, _)| same_bootstrapping(own, plan))
+    }
+
+    fn refreshing(engine: &Engine, refreshers: &Arc<Refreshers>) -> Option<(usize, Engine)> {
+        let levels = refreshers.plans_and_keys().map(|(plan, _)| plan.highest_output_level());
+        Some((levels.max()?, engine.plain()))
     }
 
     fn generate_secret(setting: &ExactSetting, rng: &mut SecretRng) -> Arc<SecretKey> {

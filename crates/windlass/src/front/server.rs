@@ -55,12 +55,25 @@ impl<F: Family> Server<F> {
     /// Runs a circuit on a ciphertext, a pair or whatever it takes. Its constants are converted at
     /// the first call and kept for the next ones, until [`Self::forget`].
     ///
+    /// Nothing is refreshed inside a circuit whose keys serve the level of its input, but not that
+    /// of a refreshed one.
+    ///
     /// # Errors
-    /// [`Error::MissingKeys`] before any work, with all that are missing and who needs them; what
-    /// the circuit reports.
+    /// [`Error::MissingKeys`] before any work, with all that are missing and who needs them, and
+    /// before any refresh, where it takes one and keys are missing at the level that this gives;
+    /// what the circuit reports.
     pub fn apply<C: Circuit<F::Engine>>(&self, circuit: &C, input: C::Input<'_>) -> Result<CiphertextOf<F>> {
-        self.check_keys(circuit, circuit.level(&self.engine, input))?;
+        let (request, level) = (circuit.key_request(), circuit.level(&self.engine, input));
+        self.check_request(&request, level)?;
         let prepared = self.prepared(circuit, input)?;
+        if let Some((refreshed, plain)) = F::refreshing(&self.engine, &self.refreshers)
+            && let Err(missing) = self.check_request(&request, level.max(refreshed))
+        {
+            return circuit.run(&prepared, &plain, input).map_err(|error| match error {
+                Error::CapacityExhausted { .. } => missing,
+                other => other,
+            });
+        }
         circuit.run(&prepared, &self.engine, input)
     }
 
@@ -141,17 +154,21 @@ impl<F: Family> Server<F> {
     /// Refuses a circuit for which keys are missing, or serve lower levels alone than an input of
     /// this level needs.
     pub(super) fn check_keys(&self, circuit: &impl NeedsKeys, level: usize) -> Result<()> {
-        let KeyRequest { needed_by, galois, relinearisation, bootstrapping } = circuit.key_request();
+        self.check_request(&circuit.key_request(), level)
+    }
+
+    fn check_request(&self, request: &KeyRequest, level: usize) -> Result<()> {
+        let KeyRequest { needed_by, galois, relinearisation, bootstrapping } = request;
         let too_low = |needed: KeyLevel, held: Option<usize>| held.is_none_or(|held| held < needed.in_chain(level));
         let missing = |&(t, needed): &(u64, KeyLevel)| too_low(needed, F::galois_level(&self.engine, t));
-        let galois: Vec<u64> = galois.into_iter().filter(missing).map(|(t, _)| t).collect();
+        let galois: Vec<u64> = galois.iter().map(|(&t, &needed)| (t, needed)).filter(missing).map(|(t, _)| t).collect();
         let relinearisation =
             relinearisation.is_some_and(|needed| too_low(needed, F::relinearisation_level(&self.engine)));
         let bootstrappings = bootstrapping.iter().filter(|plan| !F::bootstraps(&self.refreshers, plan)).count();
         if galois.is_empty() && !relinearisation && bootstrappings == 0 {
             return Ok(());
         }
-        Err(Error::MissingKeys { needed_by, galois, relinearisation, bootstrappings, level })
+        Err(Error::MissingKeys { needed_by: needed_by.clone(), galois, relinearisation, bootstrappings, level })
     }
 
     /// The level at which two ciphertexts meet.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use windlass::bootstrap::BootstrapPlan;
-use windlass::circuits::{PolynomialPlan, Power};
+use windlass::circuits::{InnerProduct, PolynomialPlan, Power, TraceSpec};
 use windlass::needs::{KeyRequest, Products};
 use windlass::schemes::{Ciphertext, Engine};
 use windlass::switching::Switching;
-use windlass::{Circuit, Context, Error, LinearMap, NeedsKeys, Scheme};
+use windlass::{Circuit, Content, Context, Error, Evaluator, LinearMap, NeedsKeys, Scheme, Server};
 
 use crate::front_door::rotated;
 
@@ -109,6 +109,64 @@ fn circuits_that_bootstrap_are_refused_without_their_keys() {
     let (client, server) = context.generate_keys_from_seed([&plan], 13).unwrap();
     let doubled = server.apply(&circuit, &client.encrypt(&[1, 2]).unwrap()).unwrap();
     assert_eq!(client.decrypt(&doubled).unwrap()[..3], [2, 4, 0]);
+}
+
+/// `Σ_j x_j^256` in every slot: eight products deep, then automorphisms.
+struct CountUnits(InnerProduct);
+
+impl NeedsKeys for CountUnits {
+    fn key_request(&self) -> KeyRequest {
+        self.0.key_request()
+    }
+}
+
+impl Circuit<Engine> for CountUnits {
+    type Input<'a> = &'a Ciphertext;
+    type Prepared = ();
+
+    fn level(&self, evaluator: &Engine, input: &Ciphertext) -> usize {
+        evaluator.level_of(input)
+    }
+
+    fn prepare(&self, _: &Engine, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&self, (): &(), evaluator: &Engine, input: &Ciphertext) -> Result<Ciphertext, Error> {
+        let root = (0..7).try_fold(input.clone(), |x, _| evaluator.square(&x))?;
+        self.0.apply(evaluator, &root, &root)
+    }
+}
+
+/// Keys for lower levels are enough where nothing has to be refreshed. Where a refresh would give a
+/// higher level than they serve, they are missing before it is begun.
+#[test]
+fn keys_for_lower_levels_are_missing_before_a_refresh() {
+    let context = Context::preset("insecure_boot_256_p257").unwrap();
+    let units = CountUnits(InnerProduct::with_spec(&context, &TraceSpec::with_groups(1)).unwrap());
+    let bootstrapping = context.bootstrapping().unwrap();
+    let with = |level: usize| {
+        let own = KeyRequest { relinearisation: None, ..units.key_request().up_to(level) };
+        context.generate_keys_from_seed([&own as &dyn NeedsKeys, &bootstrapping], 14).unwrap()
+    };
+    let spend = |x: &Ciphertext, server: &Server| {
+        server.engine().reduce_level(x, bootstrapping.least_input_bits() + 4.0).unwrap()
+    };
+    let (client, server) = with(usize::MAX);
+    let fresh = client.encrypt(&[3, 0, 256, 7]).unwrap();
+    let spent = spend(&fresh, &server);
+    assert_eq!(client.decrypt(&server.apply(&units, &spent).unwrap()).unwrap()[..2], [3, 3]);
+
+    let (client, server) = with(spent.level());
+    let fresh = client.encrypt(&[3, 0, 256, 7]).unwrap();
+    let spent = spend(&fresh, &server);
+    let refused = server.apply(&units, &spent).unwrap_err();
+    let Error::MissingKeys { galois, relinearisation: false, level, .. } = &refused else { panic!("{refused}") };
+    assert!(*level > spent.level() && !galois.is_empty(), "{refused}");
+    assert_eq!(server.bootstrapper(Content::Integers).unwrap().random_events().total(), 0, "nothing is refreshed");
+    // The sum alone needs no refresh.
+    let sum = units.0.total();
+    assert_eq!(client.decrypt(&server.apply(sum, &spent).unwrap()).unwrap()[..2], [9, 9]);
 }
 
 /// Each key is told once, and those of a bootstrapping together.

@@ -20,7 +20,7 @@ impl Engine {
     }
 
     /// The same engine without that.
-    fn plain(&self) -> Self {
+    pub(crate) fn plain(&self) -> Self {
         Self { refresher: None, ..self.clone() }
     }
 
