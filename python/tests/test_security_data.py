@@ -56,8 +56,10 @@ def test_the_cheapest_attack_counts(rerun: ModuleType, keys: list[Any]) -> None:
         for row in csv.DictReader(file):
             priced = [float(row[attack]) for attack in rerun.ATTACKS if row[attack]]
             assert float(row["lambda"]) == min(priced)
-            own = "primal_hybrid" if int(row["weight"]) else "dual_hybrid"
-            assert row["usvp"] and row[own], row
+            # Of short secrets at small moduli the others find no way at any cost.
+            sparse = ["primal_hybrid", "dual_mitm"]
+            expected = sparse if int(row["weight"]) else ["usvp", "bdd", "dual_hybrid"]
+            assert all(row[attack] for attack in expected), row
     assert {run.commit for run in runs.values()} == {"27a581b"}
 
 
