@@ -15,7 +15,7 @@ use super::family::{Approximate, Exact};
 use super::server::Server;
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan};
 use crate::error::Result;
-use crate::wire::{self, ApproximateContext, BootstrapContext, Wire, WireContext};
+use crate::wire::{self, ApproximateContext, BootstrapContext, Passphrase, PassphraseCost, Wire, WireContext};
 
 /// What exact and approximate contexts, clients and servers do alike.
 macro_rules! files {
@@ -70,10 +70,31 @@ macro_rules! files {
                 self.client_from_key(Arc::new(self.from_bytes::<SecretKey>(bytes)?))
             }
 
+            /// The client with the secret key in these bytes, which a passphrase encrypts.
+            ///
+            /// # Errors
+            /// As [`wire::open_secret`], and as [`Self::client_from_bytes`].
+            pub fn client_from_sealed_bytes(&self, bytes: &[u8], passphrase: &Passphrase) -> Result<Client<$family>> {
+                self.client_from_bytes(&wire::open_secret(bytes, passphrase)?)
+            }
+
+            /// The client with the secret key in a file that a passphrase encrypts.
+            ///
+            /// # Errors
+            /// As [`Self::client_from_sealed_bytes`], and [`wire::WireError::Io`].
+            pub fn load_sealed_client(
+                &self,
+                path: impl AsRef<Path>,
+                passphrase: &Passphrase,
+            ) -> Result<Client<$family>> {
+                self.client_from_key(Arc::new(wire::load_sealed(path.as_ref(), self.files(), passphrase)?))
+            }
+
             /// The client with the secret key in a file.
             ///
             /// # Errors
-            /// As [`Self::client_from_bytes`].
+            /// As [`Self::client_from_bytes`]; [`wire::WireError::Sealed`] for one that a passphrase
+            /// encrypts.
             pub fn load_client(&self, path: impl AsRef<Path>) -> Result<Client<$family>> {
                 self.client_from_key(Arc::new(self.load::<SecretKey>(path)?))
             }
@@ -94,6 +115,41 @@ macro_rules! files {
             /// As [`Context::save`].
             pub fn save_secret(&self, path: impl AsRef<Path>) -> Result<u64> {
                 Ok(wire::save(path.as_ref(), self.context().files(), &**self.secret_key())?)
+            }
+
+            /// The secret key in the bytes of a file that a passphrase encrypts (Argon2id and
+            /// ChaCha20-Poly1305).
+            ///
+            /// Cost: that of the passphrase, [`wire::PassphraseCost::default`].
+            ///
+            /// # Errors
+            /// [`crate::Error::Rlwe`] without entropy.
+            pub fn secret_to_sealed_bytes(&self, passphrase: &Passphrase) -> Result<Vec<u8>> {
+                wire::seal_secret(&self.secret_to_bytes()?, passphrase, PassphraseCost::default())
+            }
+
+            /// Writes the secret key to a new file that its owner alone may read and that a
+            /// passphrase encrypts.
+            ///
+            /// ```
+            /// use windlass::wire::Passphrase;
+            ///
+            #[doc = $program]
+            /// let (client, _) = context.generate_keys([])?;
+            /// let dir = tempfile::tempdir()?;
+            /// let path = dir.path().join("secret.key");
+            /// client.save_sealed_secret(&path, &Passphrase::new("correct horse battery staple")?)?;
+            ///
+            /// let again = context.load_sealed_client(&path, &Passphrase::new("correct horse battery staple")?)?;
+            /// assert_eq!(again.secret_key().key_id(), client.secret_key().key_id());
+            /// assert!(context.load_sealed_client(&path, &Passphrase::new("a guess")?).is_err());
+            /// # Ok::<(), Box<dyn std::error::Error>>(())
+            /// ```
+            ///
+            /// # Errors
+            /// As [`Context::save`]; [`crate::Error::Rlwe`] without entropy.
+            pub fn save_sealed_secret(&self, path: impl AsRef<Path>, passphrase: &Passphrase) -> Result<u64> {
+                wire::save_sealed(path.as_ref(), self.context().files(), &**self.secret_key(), passphrase)
             }
         }
     };

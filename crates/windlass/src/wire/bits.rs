@@ -84,6 +84,13 @@ impl FieldWriter {
     }
 }
 
+/// Fields after those that are written already.
+impl From<Vec<u8>> for FieldWriter {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { bytes }
+    }
+}
+
 /// Reads the fields of a payload, in the order in which they were written.
 #[derive(Debug)]
 pub struct FieldReader<'a> {

@@ -33,6 +33,8 @@ const HEADER: usize = OVERHEAD - TRAILER;
 const TRAILER: usize = 32;
 /// Bytes that a file which is mapped is summed up by.
 pub(super) const CHUNK: usize = 1 << 20;
+/// Where the hash of the parameters stands.
+const CONTEXT: std::ops::Range<usize> = 12..44;
 /// Where the payload length stands.
 const LENGTH: std::ops::Range<usize> = 60..68;
 /// Where the kind stands.
@@ -98,12 +100,31 @@ pub(super) fn set_length(header: &mut [u8], length: u64) {
 
 /// The checksum of a header and its payload.
 fn checksum(bytes: &[u8]) -> [u8; TRAILER] {
-    let mapped = bytes.get(KIND).and_then(|code| Some(u16::from_le_bytes(code.try_into().ok()?)));
-    if !mapped.and_then(Kind::from_code).is_some_and(Kind::is_mapped) {
+    if !said_kind(bytes).is_some_and(Kind::is_mapped) {
         return Sha256::digest(bytes).into();
     }
     let digests: Vec<[u8; 32]> = bytes.par_chunks(CHUNK).map(|chunk| Sha256::digest(chunk).into()).collect();
     Sha256::digest(digests.as_flattened()).into()
+}
+
+/// What the header says that the payload is, if it is a known kind.
+fn said_kind(bytes: &[u8]) -> Option<Kind> {
+    let code = bytes.get(KIND)?.try_into().ok()?;
+    Kind::from_code(u16::from_le_bytes(code))
+}
+
+/// The kind that the first bytes of a container say, if they are those of one.
+pub(super) fn kind_of(bytes: &[u8]) -> Option<Kind> {
+    said_kind(bytes).filter(|_| bytes.starts_with(&MAGIC))
+}
+
+/// What a whole container says of its payload, and the payload: of this kind, of any context and
+/// key pair.
+pub(super) fn open_any(bytes: &[u8], kind: Kind, limit: u64) -> Result<(Label, &[u8]), WireError> {
+    // What is too short for a context is refused for that.
+    let context = bytes.get(CONTEXT).and_then(|hash| hash.try_into().ok()).unwrap_or_default();
+    let (key, payload) = open(bytes, &Expected { kind, context, key: None, limit })?;
+    Ok((Label { kind, context, key }, payload))
 }
 
 /// The payload of a container and its key pair, if it is whole and what was expected.
@@ -146,6 +167,9 @@ pub(super) fn check_header(header: &[u8; HEADER], expected: &Expected) -> Result
     let (code, rest) = rest.split_at(2);
     let code = u16::from_le_bytes([code[0], code[1]]);
     let found = Kind::from_code(code);
+    if (expected.kind, found) == (Kind::SecretKey, Some(Kind::SealedSecretKey)) {
+        return Err(WireError::Sealed);
+    }
     if found != Some(expected.kind) {
         return Err(WireError::WrongKind { expected: expected.kind, found, code });
     }

@@ -66,6 +66,30 @@ pub enum WireError {
         /// First bytes of the fingerprint of the plan in use, in hexadecimal.
         expected: String,
     },
+    /// A secret key that is encrypted, where none was expected or no passphrase was given.
+    #[error("this secret key is encrypted: give its passphrase, or take the encryption off first")]
+    Sealed,
+    /// A passphrase for a secret key that is not encrypted.
+    #[error("this secret key is not encrypted: read it without a passphrase")]
+    NotSealed,
+    /// The passphrase does not open the file. Damage by accident is [`Self::Corrupt`] before.
+    #[error("the passphrase is wrong, or somebody changed the file: the two cannot be told apart")]
+    WrongPassphrase,
+    /// A passphrase of no characters.
+    #[error("the passphrase is empty: it would protect nothing")]
+    EmptyPassphrase,
+    /// Parameters of Argon2id that are impossible, or beyond what an untrusted file may ask for.
+    #[error(
+        "a passphrase that costs {memory_kib} KiB of memory, {passes} passes and {lanes} lanes: at most 1 GiB, 4 GiB in all passes, and 16 lanes are allowed, at least a pass, a lane and 8 KiB for each"
+    )]
+    PassphraseCost {
+        /// Memory in KiB.
+        memory_kib: u32,
+        /// Passes over it.
+        passes: u32,
+        /// Lanes.
+        lanes: u32,
+    },
     /// A set of no keys belongs to no key pair, so no file can name it.
     #[error("there are no keys to save: a set of evaluation keys takes the key pair of its first key")]
     NoKeyPair,
@@ -118,9 +142,20 @@ fn short(key: &KeyId) -> String {
 impl From<io::Error> for WireError {
     fn from(error: io::Error) -> Self {
         let message = match error.kind() {
-            io::ErrorKind::AlreadyExists => "already exists; remove it or choose another name".to_owned(),
+            // A new directory gets its name when it is full: who was slower finds one in its place.
+            io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => {
+                "already exists; remove it or choose another name".to_owned()
+            }
             io::ErrorKind::NotFound => "no such file or directory".to_owned(),
             io::ErrorKind::WouldBlock => "is being written; try again when that is done".to_owned(),
+            io::ErrorKind::StorageFull => "the disk is full; make room, or choose another directory".to_owned(),
+            io::ErrorKind::QuotaExceeded => "your quota is used up; make room, or choose another directory".to_owned(),
+            io::ErrorKind::FileTooLarge => {
+                "longer than files may be here; raise the limit (ulimit -f), or choose another directory".to_owned()
+            }
+            io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another directory".to_owned(),
+            io::ErrorKind::PermissionDenied => "permission denied; choose another place, or ask its owner".to_owned(),
+            io::ErrorKind::OutOfMemory => "the system does not give the memory for it; close other programs".to_owned(),
             _ => error.to_string(),
         };
         Self::Io { kind: error.kind(), message }

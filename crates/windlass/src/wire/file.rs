@@ -1,8 +1,10 @@
 //! Files that are either whole or not there.
 
 use std::fs::{self, File, OpenOptions};
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use zeroize::Zeroizing;
 
@@ -42,8 +44,29 @@ pub fn write_file(path: &Path, label: &Label, payload: &[u8]) -> Result<u64, Wir
     Ok(bytes.len() as u64)
 }
 
-/// Memory that is taken for a pipe before anything has come out of it: no secret key is longer.
-const BELIEVED: u64 = 1 << 24;
+/// No file of a secret key is longer, in bytes.
+pub(super) const LONGEST_SECRET: u64 = 1 << 24;
+
+/// Memory that is taken for a pipe before anything has come out of it.
+const BELIEVED: u64 = LONGEST_SECRET;
+
+/// The bytes of the file of a secret key, encrypted or not and of any context, read once: it may be
+/// a pipe. They are wiped when they go. Of a file that is longer than any secret key they are the
+/// first ones, which whoever opens them refuses.
+///
+/// # Errors
+/// [`WireError::Io`].
+pub fn read_secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, WireError> {
+    let file = File::open(path)?;
+    let kind = file.metadata()?;
+    let length = if kind.is_file() { kind.len().min(LONGEST_SECRET) } else { LONGEST_SECRET };
+    // All of it at once: growing would leave copies of it behind.
+    let mut bytes = Zeroizing::new(Vec::new());
+    let reserved = bytes.try_reserve_exact(length as usize + 1);
+    reserved.map_err(|_| WireError::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
+    file.take(length + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
 
 /// The key pair and the payload of the container in a file. The header is checked before memory is
 /// taken for the rest.
@@ -119,7 +142,8 @@ fn build(
     place: impl FnOnce(&Path) -> std::io::Result<()>,
 ) -> Result<(), WireError> {
     let temporary = temporary_name(path);
-    let written = write_temporary(&temporary, access, write).and_then(|()| place(&temporary));
+    let mut file = create_temporary(&temporary, access)?;
+    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| place(&temporary));
     if written.is_err() {
         // The first error is the one to report; the file may not exist at all.
         let _ = fs::remove_file(&temporary);
@@ -127,28 +151,40 @@ fn build(
     Ok(written?)
 }
 
-/// The name under which [`write_new`] builds a file: `.NAME.PID.windlass-part` beside it.
+/// The name under which [`write_new`] builds a file: `.NAME` and [`part_suffix`], beside it.
 pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = std::ffi::OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.windlass-part", std::process::id()));
+    name.push(part_suffix());
     path.with_file_name(name)
 }
 
-fn write_temporary(
-    path: &Path,
-    access: Access,
-    write: impl FnOnce(&mut File) -> std::io::Result<()>,
-) -> std::io::Result<()> {
+/// What names for work in progress end in: `.TOKEN.PID.windlass-part`. Numbers of processes come
+/// again, in containers at once; the token, 16 random digits, does not, and so nobody takes what
+/// another process left, or is writing, for its own.
+pub fn part_suffix() -> String {
+    static TOKEN: OnceLock<u64> = OnceLock::new();
+    // Seeded by the system for each process.
+    let token = TOKEN.get_or_init(|| RandomState::new().hash_one("windlass-part"));
+    format!(".{token:016x}.{}.windlass-part", std::process::id())
+}
+
+/// A file under a temporary name.
+///
+/// # Errors
+/// `WouldBlock` where another thread of this process is writing the same file.
+fn create_temporary(path: &Path, access: Access) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     restrict(&mut options, access);
-    let mut file = options.open(path)?;
+    let file = options.open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => std::io::ErrorKind::WouldBlock.into(),
+        _ => error,
+    })?;
     // A sign of life for those who clear away what killed writers left; without it the number of
     // the process is one.
     let _ = file.lock();
-    write(&mut file)?;
-    file.sync_all()
+    Ok(file)
 }
 
 #[cfg(unix)]
@@ -213,6 +249,38 @@ mod tests {
         fs::create_dir(&there).unwrap();
         assert!(write_over(&there, b"a directory is not written over").is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// One of them makes the file, the others are told so, and nobody takes away what another is
+    /// writing.
+    #[test]
+    fn threads_that_write_one_file_do_not_disturb_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        for round in 0..20 {
+            let path = dir.path().join(format!("{round}.bin"));
+            let write = |text: &[u8]| {
+                write_new_with(&path, Access::Public, |file| {
+                    std::thread::sleep(std::time::Duration::from_millis(2));
+                    file.write_all(text)
+                })
+            };
+            let texts: [&[u8]; 3] = [b"one", b"two", b"three"];
+            let ended: Vec<_> = std::thread::scope(|scope| {
+                let threads = texts.map(|text| scope.spawn(move || write(text)));
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            let there = fs::read(&path).unwrap();
+            for (text, ended) in texts.iter().zip(&ended) {
+                let others = [std::io::ErrorKind::AlreadyExists, std::io::ErrorKind::WouldBlock];
+                match ended {
+                    Ok(()) => assert_eq!(there, *text),
+                    Err(WireError::Io { kind, .. }) => assert!(others.contains(kind), "{kind:?}"),
+                    Err(other) => panic!("{other}"),
+                }
+            }
+            assert_eq!(ended.iter().filter(|ended| ended.is_ok()).count(), 1, "{ended:?}");
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 20, "no temporary file stays");
     }
 
     #[test]

@@ -34,10 +34,12 @@ pub enum Kind {
     TableAnswer,
     /// What one shard of such a table adds to an answer.
     TablePart,
+    /// A secret key, encrypted with a passphrase.
+    SealedSecretKey,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Self, u16, &'static str); 14] = [
+    pub(super) const ALL: [(Self, u16, &'static str); 15] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -52,11 +54,12 @@ impl Kind {
         (Self::TableQuery, 12, "a query to a table"),
         (Self::TableAnswer, 13, "an answer of a table"),
         (Self::TablePart, 14, "a shard's part of an answer"),
+        (Self::SealedSecretKey, 15, "an encrypted secret key"),
     ];
 
     /// Whether only its owner may have it.
     pub const fn is_secret(self) -> bool {
-        matches!(self, Self::SecretKey)
+        matches!(self, Self::SecretKey | Self::SealedSecretKey)
     }
 
     /// Whether its residues lie in the file as in memory, so that it can be mapped.

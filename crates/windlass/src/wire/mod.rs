@@ -22,6 +22,7 @@ mod lookup;
 mod mapped;
 mod prepared;
 mod ready_keys;
+mod sealed;
 mod stored;
 mod values;
 
@@ -33,12 +34,18 @@ pub use bootstrap::BootstrapContext;
 pub use ciphertext::CiphertextV1;
 pub use container::{ContextHash, Expected, Label, VERSION, open, seal};
 pub use error::WireError;
-pub use file::{Access, move_new, read_file, temporary_name, write_file, write_new, write_new_with, write_over};
+pub use file::{
+    Access, move_new, part_suffix, read_file, read_secret, temporary_name, write_file, write_new, write_new_with,
+    write_over,
+};
 pub use kind::Kind;
 pub use list::{CiphertextList, NumberKind};
 pub use lookup::{AnswerV1, QueryV1};
 pub use prepared::{PlanFiles, StoresConstants};
 pub use ready_keys::ReadyKeys;
+pub use sealed::{
+    Passphrase, PassphraseCost, check_sealed, is_sealed, load_sealed, open_secret, save_sealed, seal_secret,
+};
 pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};
 pub use windlass_rlwe::KeyId;

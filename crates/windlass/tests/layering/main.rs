@@ -13,15 +13,16 @@ use std::path::{Path, PathBuf};
 use lexer::identifiers;
 
 /// Every crate, with the crates that its sources may name.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("windlass-kernels", &[]),
     ("windlass-ring", &["windlass_kernels"]),
     ("windlass-rlwe", &["windlass_kernels", "windlass_ring"]),
     ("windlass", &["windlass_kernels", "windlass_ring", "windlass_rlwe"]),
     ("windlass-retrieval", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass"]),
-    ("windlass-cli", &["windlass", "windlass_retrieval"]),
+    ("windlass-secrets", &["windlass"]),
+    ("windlass-cli", &["windlass", "windlass_retrieval", "windlass_secrets"]),
     ("windlass-py", &["windlass", "windlass_retrieval"]),
-    ("windlass-service", &["windlass", "windlass_retrieval"]),
+    ("windlass-service", &["windlass", "windlass_retrieval", "windlass_secrets"]),
     ("windlass-bench", &["windlass_kernels", "windlass_ring", "windlass_rlwe", "windlass", "windlass_retrieval"]),
 ];
 
@@ -155,6 +156,27 @@ fn unsafe_stays_behind_its_fence() {
         }
     }
     assert_eq!(listed, UNSAFE.len(), "a file of the list is gone");
+}
+
+/// What is computed, written or refused depends on no wall clock, which may jump: durations are those
+/// of the monotonic one. Records of measurements have dates.
+#[test]
+fn nothing_reads_the_wall_clock() {
+    for (name, _) in LAYERS.into_iter().filter(|(name, _)| *name != "windlass-bench") {
+        for file in rust_files(&crates_dir().join(name).join("src")) {
+            let source = fs::read_to_string(&file).expect("a readable source");
+            let reads = identifiers(&source).iter().any(|word| ["SystemTime", "UNIX_EPOCH"].contains(&word.as_str()));
+            assert!(!reads, "{} reads the wall clock", file.display());
+        }
+    }
+    let package = crates_dir().join("../python/windlass");
+    for entry in fs::read_dir(package).expect("the Python package").map(|entry| entry.expect("an entry").path()) {
+        if entry.extension().is_some_and(|end| end == "py") {
+            let source = fs::read_to_string(&entry).expect("a readable source");
+            let reads = ["time.time", "datetime.now", "utcnow", "localtime"].iter().any(|call| source.contains(call));
+            assert!(!reads, "{} reads the wall clock", entry.display());
+        }
+    }
 }
 
 #[test]

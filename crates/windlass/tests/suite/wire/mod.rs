@@ -9,3 +9,4 @@ mod key_pairs;
 mod lists;
 mod prepared;
 mod ready_keys;
+mod sealed;

@@ -1,0 +1,22 @@
+//! What programs that hold secret keys share: files of secret keys, the passphrases that open them,
+//! what killed programs left of them, and memory that is not dumped.
+//!
+//! A passphrase is typed on the terminal, where it does not show, or is the first line of a file.
+//! It is never an argument, which every user of the machine could list, and never the value of an
+//! environment variable, which child processes, core dumps and logs of builds inherit: the variable
+//! [`VARIABLE`] names a file.
+#![forbid(unsafe_code)]
+
+mod args;
+mod error;
+mod passphrase;
+mod privacy;
+mod stale;
+mod terminal;
+
+pub use args::{OpenArgs, SealArgs};
+pub use error::{Result, SecretError};
+pub use passphrase::{VARIABLE, new_passphrase, open_file, open_sealed_file};
+pub use privacy::keep_memory_private;
+pub use stale::sweep;
+pub use terminal::show_again;

@@ -1,0 +1,159 @@
+//! Passphrases from files and from the terminal.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use windlass::wire::{Passphrase, WireError, check_sealed, is_sealed, open_secret, read_secret};
+use zeroize::Zeroizing;
+
+use crate::error::{Result, SecretError};
+use crate::terminal;
+
+/// The environment variable that names a file whose first line is the passphrase.
+pub const VARIABLE: &str = "WINDLASS_PASSPHRASE_FILE";
+
+/// Longest passphrase, in bytes.
+const MOST: usize = 4096;
+
+/// How often a passphrase is asked for.
+const TRIES: usize = 3;
+
+/// The bytes of the file of a secret key, opened where it is encrypted: with the first line of
+/// `given`, or of the file that [`VARIABLE`] names, or with what is typed on the terminal, three
+/// times at most. They are wiped when they go.
+///
+/// # Errors
+/// [`SecretError::File`] for a file that cannot be read, a wrong passphrase
+/// ([`WireError::WrongPassphrase`]), and `given` for a key that is not encrypted
+/// ([`WireError::NotSealed`]): whoever says so expects one that is. [`SecretError::NoTerminal`].
+pub fn open_file(path: &Path, given: Option<&Path>) -> Result<Zeroizing<Vec<u8>>> {
+    let bytes = read_secret(path).map_err(SecretError::at(path))?;
+    if given.is_none() && !is_sealed(&bytes) { Ok(bytes) } else { open(path, &bytes, given) }
+}
+
+/// As [`open_file`], for a key that must be encrypted.
+///
+/// # Errors
+/// As there.
+pub fn open_sealed_file(path: &Path, given: Option<&Path>) -> Result<Zeroizing<Vec<u8>>> {
+    open(path, &read_secret(path).map_err(SecretError::at(path))?, given)
+}
+
+fn open(path: &Path, bytes: &[u8], given: Option<&Path>) -> Result<Zeroizing<Vec<u8>>> {
+    // What is none is refused before anybody is asked.
+    check_sealed(bytes).map_err(SecretError::at(path))?;
+    if let Some(file) = given.map(Path::to_path_buf).or_else(named) {
+        return open_secret(bytes, &first_line(&file)?).map_err(SecretError::at(path));
+    }
+    let prompt = format!("Passphrase for {}: ", terminal::printable(path));
+    for _ in 1..TRIES {
+        match open_secret(bytes, &typed(path, &prompt)?) {
+            Err(WireError::WrongPassphrase) => terminal::say("That is not the passphrase; try again."),
+            opened => return opened.map_err(SecretError::at(path)),
+        }
+    }
+    open_secret(bytes, &typed(path, &prompt)?).map_err(SecretError::at(path))
+}
+
+/// A passphrase for a new secret key in the file `path`: the first line of `given`, or of the file
+/// that [`VARIABLE`] names, or what is typed twice on the terminal.
+///
+/// # Errors
+/// [`SecretError::File`] for a file that cannot be read and for an empty passphrase;
+/// [`SecretError::NoTerminal`]; [`SecretError::Differ`].
+pub fn new_passphrase(path: &Path, given: Option<&Path>) -> Result<Passphrase> {
+    if let Some(file) = given.map(Path::to_path_buf).or_else(named) {
+        return first_line(&file);
+    }
+    let passphrase = hidden(path, &format!("New passphrase for {}: ", terminal::printable(path)))?;
+    // An empty one is refused before it is asked for again.
+    let checked = Passphrase::new(&*passphrase).map_err(SecretError::at(path))?;
+    let again = hidden(path, "The same again: ")?;
+    if again == passphrase { Ok(checked) } else { Err(SecretError::Differ) }
+}
+
+/// The file that the environment names.
+fn named() -> Option<PathBuf> {
+    std::env::var_os(VARIABLE).filter(|name: &OsString| !name.is_empty()).map(PathBuf::from)
+}
+
+/// The passphrase in the first line of a file, which may be a pipe.
+fn first_line(path: &Path) -> Result<Passphrase> {
+    let failed = |error: std::io::Error| SecretError::at(path)(error.into());
+    // All of it at once: growing would leave copies of it behind.
+    let mut text = Zeroizing::new(Vec::with_capacity(MOST + 2));
+    File::open(path).and_then(|file| file.take(MOST as u64 + 2).read_to_end(&mut text)).map_err(failed)?;
+    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.len() > MOST {
+        return Err(SecretError::LongPassphrase { path: path.into(), most: MOST });
+    }
+    Passphrase::new(line).map_err(SecretError::at(path))
+}
+
+/// A passphrase from the terminal.
+fn typed(path: &Path, prompt: &str) -> Result<Passphrase> {
+    Passphrase::new(&*hidden(path, prompt)?).map_err(SecretError::at(path))
+}
+
+fn hidden(path: &Path, prompt: &str) -> Result<Zeroizing<Vec<u8>>> {
+    let read = terminal::read_hidden(prompt, MOST);
+    read.map_err(|reason| match reason.kind() {
+        std::io::ErrorKind::Unsupported => SecretError::NoTerminal { path: path.into() },
+        _ => SecretError::Terminal { path: path.into(), reason },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line_of(text: impl AsRef<[u8]>) -> Result<()> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("passphrase");
+        std::fs::write(&path, text).unwrap();
+        first_line(&path).map(drop)
+    }
+
+    /// What opens a key that was sealed with `sealed`.
+    fn opens(sealed: &str, text: &str) -> bool {
+        use windlass::wire::{PassphraseCost, seal_secret};
+        let context = windlass::Context::preset("insecure_toy_256").unwrap();
+        let (client, _) = context.generate_keys_from_seed([], 3).unwrap();
+        let (plain, passphrase) = (client.secret_to_bytes().unwrap(), Passphrase::new(sealed).unwrap());
+        let dir = tempfile::tempdir().unwrap();
+        let [key, file] = ["secret.key", "passphrase"].map(|name| dir.path().join(name));
+        let bytes = seal_secret(&plain, &passphrase, PassphraseCost::new(8, 1, 1).unwrap()).unwrap();
+        std::fs::write(&key, bytes).unwrap();
+        std::fs::write(&file, text).unwrap();
+        match open_file(&key, Some(&file)) {
+            Ok(opened) => opened == plain,
+            Err(error) => {
+                assert!(error.to_string().contains("the passphrase is wrong"), "{error}");
+                false
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_line_is_the_passphrase() {
+        for text in ["two words", "two words\n", "two words\r\n", "two words\nand a note\n"] {
+            assert!(opens("two words", text), "{text:?}");
+        }
+        for text in [" two words", "two words ", "two", "two words\r\r\n"] {
+            assert!(!opens("two words", text), "{text:?}");
+        }
+        for text in ["", "\n", "\r\n", "\nsecond\n"] {
+            assert!(line_of(text).unwrap_err().to_string().contains("the passphrase is empty"), "{text:?}");
+        }
+        line_of("x".repeat(MOST)).unwrap();
+        line_of("x".repeat(MOST) + "\r\n").unwrap();
+        for text in ["x".repeat(MOST + 1), "x".repeat(MOST + 1) + "\n", "x".repeat(1 << 20)] {
+            assert!(matches!(line_of(text), Err(SecretError::LongPassphrase { .. })));
+        }
+        let missing = first_line(Path::new("no such file")).unwrap_err();
+        assert!(missing.is_missing(Path::new("no such file")) && !missing.is_missing(Path::new("secret.key")));
+    }
+}
