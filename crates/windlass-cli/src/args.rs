@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::key_file::EncryptionKeyArgs;
+use windlass_secrets::SealArgs;
+
+use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 
 /// Private lookups in a table: the server multiplies an encrypted selection vector by its table and
 /// never learns which row was asked for.
@@ -45,6 +47,9 @@ pub enum Command {
     /// The steps of lookups in tables of any size: no key is published, rows may change.
     #[command(subcommand)]
     Table(crate::tables::TableCommand),
+    /// Encrypt the file of a secret key with a passphrase, or take the encryption off.
+    #[command(subcommand)]
+    Key(crate::key::KeyCommand),
     /// Serve a prepared table over HTTP (runs windlass-serve).
     Serve(crate::beside::Passed),
     /// Ask a service for rows of its table (runs windlass-ask).
@@ -114,6 +119,8 @@ pub struct KeygenArgs {
     /// Directory for secret.key, public.key and evaluation.keys (made if missing).
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub seal: SealArgs,
 }
 
 /// Arguments of `query`.
@@ -154,9 +161,8 @@ pub struct DecryptArgs {
     /// The table's shape.
     #[command(flatten)]
     pub source: SourceArgs,
-    /// The secret key.
-    #[arg(long, value_name = "FILE")]
-    pub secret_key: PathBuf,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
     /// The answer file.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,

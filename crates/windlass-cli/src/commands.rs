@@ -6,14 +6,14 @@ use std::sync::Arc;
 use windlass::Evaluator;
 use windlass::lookup::{decode_record, encode_record};
 use windlass::rlwe::context::os_rng;
-use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
+use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::Encryptor;
-use windlass::wire::{AnswerV1, CiphertextV1, QueryV1};
+use windlass::wire::{AnswerV1, CiphertextV1, Passphrase, QueryV1};
 
 use crate::args::{AnswerArgs, DecryptArgs, ExplainArgs, KeygenArgs, LookupArgs, QueryArgs, SchemaArgs, TableArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
-use crate::key_file::KeyFile;
+use crate::key_file::{KeyFile, SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
@@ -71,7 +71,8 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
     session.vouch(&args.source, quiet)?;
     let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
-    let files = stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;
+    let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
+    let files = stages.run("keygen", "making keys", || make_keys(&session, &outputs, passphrase.as_ref()))?;
     outputs.keep()?;
     let mut report = Report::default();
     report.line(format!("keys for '{}' ({:.1} bits of security)", session.params().name(), session.security_bits()));
@@ -81,7 +82,11 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
+fn make_keys(
+    session: &Session,
+    outputs: &Outputs,
+    passphrase: Option<&Passphrase>,
+) -> Result<Vec<(&'static str, u64)>> {
     let (required, sizes) = (session.lookup.required_keys()?, session.params().rlwe().key_sizes());
     // All keys, and the largest file as it is written.
     let count = required.len() as u64;
@@ -89,7 +94,7 @@ fn make_keys(session: &Session, outputs: &Outputs) -> Result<Vec<(&'static str, 
     let (client, server) = session.context.generate_keys([&session.lookup])?;
     let files = session.files();
     Ok(vec![
-        (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
+        (SECRET, write_secret(&outputs.at(SECRET), files, client.secret_key(), passphrase)?),
         (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
         (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
     ])
@@ -102,8 +107,8 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let row = session.schema.row_of(&args.query)?;
     session.vouch(&args.source, quiet)?;
     claim(&args.out)?;
-    let bytes =
-        stages.run("query", "encrypting the selection", || make_query(&session, args.with.file()?, row, &args.out))?;
+    let key = args.with.file()?;
+    let bytes = stages.run("query", "encrypting the selection", || make_query(&session, &key, row, &args.out))?;
     let mut report = Report::default();
     report.line("the selection is encrypted");
     report.bytes(&[(QUERY, bytes)]);
@@ -111,14 +116,13 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn make_query(session: &Session, key: KeyFile<'_>, row: usize, out: &Path) -> Result<u64> {
+fn make_query(session: &Session, key: &KeyFile<'_>, row: usize, out: &Path) -> Result<u64> {
     let selection = session.lookup.selection(row)?;
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     let (context, files) = (&session.context, session.files());
     let ciphertext = match key {
-        KeyFile::Secret(path) => {
-            let (secret, _): (SecretKey, _) = read(path, files)?;
-            let client = context.client_from_key(Arc::new(secret))?;
+        KeyFile::Secret(file) => {
+            let client = context.client_from_key(Arc::new(file.key(files)?))?;
             let (ciphertext, seed) = client.decryptor().encrypt(&selection, files.context().top_level(), &mut rng)?;
             CiphertextV1::seeded(ciphertext, seed)?
         }
@@ -198,7 +202,8 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     if let Some(wanted) = &args.query {
         session.schema.row_of(wanted)?;
     }
-    let row = stages.run("decrypt", "decrypting", || read_answer(&session, &args.secret_key, &args.input))?;
+    let secret = args.with.open()?;
+    let row = stages.run("decrypt", "decrypting", || read_answer(&session, &secret, &args.input))?;
     if let Some(wanted) = &args.query {
         check_key(&session, &row, wanted)?;
     }
@@ -209,9 +214,9 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn read_answer(session: &Session, secret_path: &Path, answer: &Path) -> Result<Vec<String>> {
-    let (secret, key): (SecretKey, _) = read(secret_path, session.files())?;
-    let message: AnswerV1 = read_for(answer, session.files(), (key, secret_path))?;
+fn read_answer(session: &Session, file: &SecretFile<'_>, answer: &Path) -> Result<Vec<String>> {
+    let secret = file.key(session.files())?;
+    let message: AnswerV1 = read_for(answer, session.files(), (secret.key_id(), file.path()))?;
     session.check_table(answer, &message.schema)?;
     let client = session.context.client_from_key(Arc::new(secret))?;
     let product = client.decrypt_plaintext(&message.ciphertext.into_ciphertext())?;
@@ -258,12 +263,14 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     };
     let at = |name: &str| outputs.at(name);
     session.schema.write(&at(SCHEMA))?;
-    stages.run("keygen", "making keys", || make_keys(&session, &outputs))?;
+    stages.run("keygen", "making keys", || make_keys(&session, &outputs, None))?;
+    let secret = at(SECRET);
     stages.run("query", "encrypting the selection", || {
-        make_query(&session, KeyFile::Secret(&at(SECRET)), number, &at(QUERY))
+        make_query(&session, &KeyFile::Secret(SecretFile::read(&secret)?), number, &at(QUERY))
     })?;
     let made = make_answer(&session, &table, &at(EVALUATION), &at(QUERY), &at(ANSWER), &mut stages)?;
-    let row = stages.run("decrypt", "decrypting", || read_answer(&session, &at(SECRET), &at(ANSWER)))?;
+    let row =
+        stages.run("decrypt", "decrypting", || read_answer(&session, &SecretFile::read(&secret)?, &at(ANSWER)))?;
     check_key(&session, &row, &args.query)?;
     if row != table.rows()[number] {
         return Err(CliError::RowDiffers);

@@ -286,6 +286,9 @@ pub enum CliError {
     /// The retrieval of tables of any size refused.
     #[error(transparent)]
     Retrieval(#[from] windlass_retrieval::Error),
+    /// A secret key or a passphrase was refused.
+    #[error(transparent)]
+    Secret(#[from] windlass_secrets::SecretError),
     /// A combination of options that means nothing.
     #[error("{0}")]
     Usage(String),

@@ -4,17 +4,17 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use windlass::Params;
-use windlass::wire::{Access, WireError, move_new, temporary_name, write_new};
+use windlass::wire::{Access, WireError, move_new, part_suffix, temporary_name, write_new};
+use windlass_secrets::sweep;
 
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Unfinished};
-use crate::stale;
 
 /// Refuses an output file that is there already, before any work is done for it; clears what killed
 /// commands left beside it.
 pub fn claim(file: &Path) -> Result<()> {
     refuse_taken(file)?;
-    stale::sweep(file.parent().unwrap_or(Path::new("")));
+    sweep(file.parent().unwrap_or(Path::new("")));
     interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(file)));
     Ok(())
 }
@@ -76,7 +76,7 @@ impl Outputs {
             refuse_taken(&directory.join(name))?;
         }
         let exists = directory.symlink_metadata().is_ok();
-        let part = |name: &str| format!(".{name}.{}.windlass-part", std::process::id());
+        let part = |name: &str| format!(".{name}{}", part_suffix());
         let (parent, staging) = match directory.file_name() {
             Some(name) if !exists => {
                 let parent = directory.parent().unwrap_or(Path::new(""));
@@ -93,7 +93,7 @@ impl Outputs {
             fs::create_dir(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
             outputs.made.insert(0, path.into());
         }
-        stale::sweep(parent);
+        sweep(parent);
         interrupt::remove_if_interrupted(Unfinished::Staging(outputs.staging.clone()));
         fs::create_dir(&outputs.staging).map_err(|error| CliError::at(directory)(WireError::from(error)))?;
         outputs._lock = locked(&outputs.staging);
@@ -104,9 +104,8 @@ impl Outputs {
     /// temporary ones.
     pub fn temporary() -> Result<Self> {
         let parent = std::env::temp_dir();
-        stale::sweep(&parent);
-        let suffix = format!(".{}.windlass-part", std::process::id());
-        let made = tempfile::Builder::new().prefix(".windlass-").suffix(&suffix).tempdir_in(&parent);
+        sweep(&parent);
+        let made = tempfile::Builder::new().prefix(".windlass-").suffix(&part_suffix()).tempdir_in(&parent);
         let staging = made.map_err(|error| CliError::at(&parent)(error.into()))?.keep();
         interrupt::remove_if_interrupted(Unfinished::Staging(staging.clone()));
         let _lock = locked(&staging);

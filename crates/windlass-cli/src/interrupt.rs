@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
 use crate::error::{CliError, Result};
@@ -37,6 +37,10 @@ pub fn install(json: bool) -> Result<()> {
             end(signal, json);
         }
     };
+    // Under a limit on the length of files: what is too long is then an error of the write, where
+    // the signal would end the process.
+    let handled = signal_hook::flag::register(SIGXFSZ, Arc::default());
+    handled.map_err(|error| CliError::Usage(format!("cannot watch for a limit on files: {error}")))?;
     let watcher = std::thread::Builder::new().spawn(watch);
     watcher.map_err(|error| CliError::Usage(format!("cannot start a thread that watches for Ctrl-C: {error}")))?;
     Ok(())
@@ -54,6 +58,7 @@ fn end(signal: i32, json: bool) {
     // Never let go of: nothing gets its place any more.
     let unfinished = lock();
     unfinished.iter().rev().for_each(Unfinished::remove);
+    windlass_secrets::show_again();
     let code = 128 + signal;
     if json {
         crate::report::print_error("interrupted", code);

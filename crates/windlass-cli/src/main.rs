@@ -8,6 +8,7 @@ mod error;
 mod files;
 mod find;
 mod interrupt;
+mod key;
 mod key_file;
 mod memory;
 mod parameters;
@@ -19,7 +20,6 @@ mod schema;
 mod score;
 mod search;
 mod session;
-mod stale;
 mod table;
 mod tables;
 
@@ -68,18 +68,6 @@ fn given_before(cli: &Cli) -> Vec<String> {
     cli.json.then(|| "--json".to_owned()).into_iter().chain(threads.into_iter().flatten()).collect()
 }
 
-/// No core dumps, and no debugger of the same user: secret keys are in memory. Where the system
-/// refuses, nothing is lost but that.
-#[cfg(target_os = "linux")]
-fn keep_memory_private() {
-    use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn keep_memory_private() {}
-
 /// The threads of all parallel work: started here, where a refusal is an error; on their first use
 /// it would be a panic.
 fn start_threads(threads: Option<usize>) -> Result<()> {
@@ -91,7 +79,7 @@ fn start_threads(threads: Option<usize>) -> Result<()> {
 }
 
 fn run(cli: &Cli) -> Result<Report> {
-    keep_memory_private();
+    windlass_secrets::keep_memory_private();
     interrupt::install(cli.json)?;
     start_threads(cli.threads)?;
     match &cli.command {
@@ -104,6 +92,7 @@ fn run(cli: &Cli) -> Result<Report> {
         Command::Params(command) => parameters::run(command, cli.json),
         Command::Serve(_) | Command::Ask(_) => unreachable!("they are programs of their own"),
         Command::Table(command) => tables::run(command, cli.json),
+        Command::Key(command) => key::run(command),
         Command::Explain(args) => commands::explain(args, cli.json),
         Command::Score(args) => score::run(args, cli.json),
         Command::Search(args) => search::run(args, cli.json),

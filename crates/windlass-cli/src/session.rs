@@ -144,7 +144,8 @@ pub fn read_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, (key, othe
     })
 }
 
-fn refused(path: &Path, error: windlass::Error) -> CliError {
+/// The error for a file that the library refused.
+pub fn refused(path: &Path, error: windlass::Error) -> CliError {
     match error {
         windlass::Error::Wire(source) => CliError::at(path)(source),
         other => CliError::Windlass(other),

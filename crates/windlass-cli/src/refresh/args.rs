@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use windlass::schemes::Scheme;
+use windlass_secrets::SealArgs;
 
-use crate::key_file::EncryptionKeyArgs;
+use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 
 /// Arguments of `refresh`.
 #[derive(Debug, Args)]
@@ -93,6 +94,8 @@ pub struct KeygenArgs {
     /// Directory for secret.key, public.key, evaluation.keys and bootstrap.keys (made if missing).
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub seal: SealArgs,
 }
 
 /// Arguments of `refresh encrypt`.
@@ -140,9 +143,8 @@ pub struct ApplyArgs {
 pub struct DecryptArgs {
     #[command(flatten)]
     pub set: SetArgs,
-    /// The secret key.
-    #[arg(long, value_name = "FILE")]
-    pub secret_key: PathBuf,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
     /// The ciphertext file.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,

@@ -8,16 +8,16 @@ use std::time::Instant;
 use windlass::Content;
 use windlass::bootstrap::{BootstrapError, BootstrapKeys, Bootstrapper, Mode, stage_times};
 use windlass::rlwe::context::os_rng;
-use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
+use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::{Ciphertext, Encryptor};
-use windlass::wire::CiphertextV1;
+use windlass::wire::{CiphertextV1, Passphrase};
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, RefreshArgs, SetArgs};
 use super::describe::{Refreshed, describe_refresh, describe_values};
 use super::setup::{Planned, Setup};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
-use crate::key_file::KeyFile;
+use crate::key_file::{KeyFile, SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::Report;
@@ -39,8 +39,9 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let planned = Planned::new(Some(&args.set.preset), args.set.way, &mut stages)?;
     let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION, BOOTSTRAP])?;
+    let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let setup = Setup::new(planned, &mut stages)?;
-    let files = make_keys(&setup, &outputs, &mut stages)?;
+    let files = make_keys(&setup, &outputs, passphrase.as_ref(), &mut stages)?;
     outputs.keep()?;
     let mut report = Report::default();
     let bits = setup.planned.security_bits();
@@ -51,7 +52,12 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Vec<(&'static str, u64)>> {
+fn make_keys(
+    setup: &Setup,
+    outputs: &Outputs,
+    passphrase: Option<&Passphrase>,
+    stages: &mut Stages,
+) -> Result<Vec<(&'static str, u64)>> {
     let (plan, context) = (&setup.planned.plan, &setup.context);
     let sizes = plan.key_bytes();
     // All keys, and the largest file as it is written.
@@ -64,7 +70,7 @@ fn make_keys(setup: &Setup, outputs: &Outputs, stages: &mut Stages) -> Result<Ve
     stages.run("keygen_write", "writing keys", || {
         let files = context.files();
         let mut written = vec![
-            (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
+            (SECRET, write_secret(&outputs.at(SECRET), files, client.secret_key(), passphrase)?),
             (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
             (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
         ];
@@ -80,9 +86,9 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
-    let (capacity, bytes) = stages.run("encrypt", "encrypting", || {
-        make_ciphertext(&setup, args.with.file()?, &args.values, args.capacity, &args.out)
-    })?;
+    let key = args.with.file()?;
+    let (capacity, bytes) = stages
+        .run("encrypt", "encrypting", || make_ciphertext(&setup, &key, &args.values, args.capacity, &args.out))?;
     let mut report = Report::default();
     report.line(format!("{} values are encrypted, with {capacity:.1} bits of capacity", args.values.len()));
     report.field("capacity_bits", capacity);
@@ -94,7 +100,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
 /// Gives the capacity and the size of the file.
 fn make_ciphertext(
     setup: &Setup,
-    key: KeyFile<'_>,
+    key: &KeyFile<'_>,
     values: &[u64],
     capacity: Option<f64>,
     out: &Path,
@@ -113,9 +119,8 @@ fn make_ciphertext(
         CliError::Usage(format!("these parameters have no fresh ciphertext{bits}; ask for less with --capacity"))
     };
     let ciphertext = match key {
-        KeyFile::Secret(path) => {
-            let (secret, _): (SecretKey, _) = read(path, files)?;
-            let decryptor = context.client_from_key(Arc::new(secret))?.decryptor();
+        KeyFile::Secret(file) => {
+            let decryptor = context.client_from_key(Arc::new(file.key(files)?))?.decryptor();
             let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
             let found = fresh.find(|made| made.as_ref().is_ok_and(|(ct, _)| enough(ct)));
             let (ciphertext, seed) = found.ok_or_else(none)??;
@@ -211,7 +216,8 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
     let wanted = args.values.as_ref().map(|values| setup.plaintext(values)).transpose()?;
-    let values = stages.run("decrypt", "decrypting", || open(&setup, &args.secret_key, &args.input))?;
+    let secret = args.with.open()?;
+    let values = stages.run("decrypt", "decrypting", || open(&setup, &secret, &args.input))?;
     if let Some(wanted) = &wanted {
         compare(&values, &setup.values(wanted)?)?;
     }
@@ -222,10 +228,10 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn open(setup: &Setup, secret_path: &Path, input: &Path) -> Result<Vec<u64>> {
+fn open(setup: &Setup, file: &SecretFile<'_>, input: &Path) -> Result<Vec<u64>> {
     let files = setup.context.files();
-    let (secret, key): (SecretKey, _) = read(secret_path, files)?;
-    let ciphertext = read_for::<_, CiphertextV1>(input, files, (key, secret_path))?.into_ciphertext();
+    let secret = file.key(files)?;
+    let ciphertext = read_for::<_, CiphertextV1>(input, files, (secret.key_id(), file.path()))?.into_ciphertext();
     let client = setup.context.client_from_key(Arc::new(secret))?;
     setup.values(&client.decrypt_plaintext(&ciphertext)?)
 }
@@ -252,14 +258,15 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
         false => args.values.clone(),
     };
     let wanted = setup.values(&setup.plaintext(&values)?)?;
-    make_keys(&setup, &outputs, &mut stages)?;
+    make_keys(&setup, &outputs, None, &mut stages)?;
     let at = |name: &str| outputs.at(name);
+    let secret = at(SECRET);
     stages.run("encrypt", "encrypting", || {
-        make_ciphertext(&setup, KeyFile::Secret(&at(SECRET)), &values, None, &at(SPENT))
+        make_ciphertext(&setup, &KeyFile::Secret(SecretFile::read(&secret)?), &values, None, &at(SPENT))
     })?;
     let keys = [at(EVALUATION), at(BOOTSTRAP)];
     let made = refresh(&setup, [&keys[0], &keys[1]], &at(SPENT), &at(REFRESHED), &mut stages)?;
-    let found = stages.run("decrypt", "decrypting", || open(&setup, &at(SECRET), &at(REFRESHED)))?;
+    let found = stages.run("decrypt", "decrypting", || open(&setup, &SecretFile::read(&secret)?, &at(REFRESHED)))?;
     compare(&found, &wanted)?;
     let files = names.iter().map(|name| Ok((*name, file_bytes(&at(name))?))).collect::<Result<Vec<_>>>()?;
     outputs.keep()?;

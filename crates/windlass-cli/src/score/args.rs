@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use windlass_secrets::SealArgs;
 
-use crate::key_file::EncryptionKeyArgs;
+use crate::key_file::{EncryptionKeyArgs, SecretKeyArgs};
 
 /// What a model file may be.
 const MODEL_HELP: &str = "\
@@ -130,6 +131,8 @@ pub struct KeygenArgs {
     /// Directory for secret.key, public.key and evaluation.keys (made if missing).
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub seal: SealArgs,
 }
 
 /// Arguments of `score encrypt`.
@@ -171,9 +174,8 @@ pub struct DecryptArgs {
     /// The schema file that the server published.
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The secret key.
-    #[arg(long, value_name = "FILE")]
-    pub secret_key: PathBuf,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
     /// The file of encrypted scores.
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use windlass::NeedsKeys;
 use windlass::rlwe::context::os_rng;
-use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
+use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::ckks::{Ciphertext, Encryptor, complex};
 use windlass::scoring::{Scorer, decision};
-use windlass::wire::{Access, CiphertextList, Stored, write_new};
+use windlass::wire::{Access, CiphertextList, Passphrase, Stored, write_new};
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, SchemaArgs};
 use super::features::Features;
@@ -16,7 +16,7 @@ use super::model_file::Model;
 use super::schema::{Schema, Setting};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
-use crate::key_file::KeyFile;
+use crate::key_file::{KeyFile, SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
@@ -72,7 +72,8 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (_, setting) = stages.run("setup", "building transforms", || Schema::vouched(&args.source, quiet))?;
     let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION])?;
-    let files = stages.run("keygen", "making keys", || make_keys(&setting, &outputs))?;
+    let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
+    let files = stages.run("keygen", "making keys", || make_keys(&setting, &outputs, passphrase.as_ref()))?;
     outputs.keep()?;
     let mut report = Report::default();
     let bits = setting.security_bits();
@@ -93,12 +94,16 @@ pub fn check_keys(setting: &Setting) -> Result<()> {
     memory::check("the keys", count * (sizes.switching_key_memory + sizes.switching_key_disk))
 }
 
-fn make_keys(setting: &Setting, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
+fn make_keys(
+    setting: &Setting,
+    outputs: &Outputs,
+    passphrase: Option<&Passphrase>,
+) -> Result<Vec<(&'static str, u64)>> {
     check_keys(setting)?;
     let (client, server) = setting.context.generate_keys([&setting.scoring])?;
     let files = setting.context.files();
     Ok(vec![
-        (SECRET, write(&outputs.at(SECRET), files, &**client.secret_key())?),
+        (SECRET, write_secret(&outputs.at(SECRET), files, client.secret_key(), passphrase)?),
         (PUBLIC, write(&outputs.at(PUBLIC), files, &client.public_key()?)?),
         (EVALUATION, write(&outputs.at(EVALUATION), files, &**server.engine().keys())?),
     ])
@@ -113,7 +118,8 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
         Features::read(&args.rows.table, &args.rows.columns, schema.columns.as_deref())
     })?;
     rows.check(setting.scoring.standardisation())?;
-    let list = stages.run("encrypt", "encrypting rows", || encrypt_rows(&setting, &rows, args.with.file()?))?;
+    let key = args.with.file()?;
+    let list = stages.run("encrypt", "encrypting rows", || encrypt_rows(&setting, &rows, &key))?;
     let bytes = stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &list))?;
     let mut report = Report::default();
     report.line(format!("{} rows are encrypted in {} ciphertexts", rows.rows.len(), list.len()));
@@ -124,14 +130,13 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn encrypt_rows(setting: &Setting, rows: &Features, key: KeyFile<'_>) -> Result<List> {
+fn encrypt_rows(setting: &Setting, rows: &Features, key: &KeyFile<'_>) -> Result<List> {
     check_rows(setting, rows.rows.len())?;
     let (context, files, scoring) = (&setting.context, setting.context.files(), &setting.scoring);
     let mut rng = os_rng().map_err(windlass::Error::from)?;
     Ok(match key {
-        KeyFile::Secret(path) => {
-            let (secret, _): (SecretKey, _) = read(path, files)?;
-            let decryptor = context.client_from_key(Arc::new(secret))?.decryptor()?;
+        KeyFile::Secret(file) => {
+            let decryptor = context.client_from_key(Arc::new(file.key(files)?))?.decryptor()?;
             let top = context.ckks().top_level();
             scoring.encrypt(&rows.rows, |slots, bound| {
                 let (ciphertext, seed) = decryptor.encrypt(&complex(slots), bound, top, &mut rng)?;
@@ -224,7 +229,8 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
         let setting = schema.build(&args.schema)?;
         Ok((schema, setting))
     })?;
-    let scores = stages.run("decrypt", "decrypting", || open(&setting, &args.secret_key, &args.input))?;
+    let secret = args.with.open()?;
+    let scores = stages.run("decrypt", "decrypting", || open(&setting, &secret, &args.input))?;
     let decisions: Vec<String> = scores.iter().map(|row| name(&schema, decision(row))).collect();
     let mut report = Report::default();
     report.field("rows", scores.len());
@@ -244,10 +250,10 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn open(setting: &Setting, secret_path: &Path, input: &Path) -> Result<Vec<Vec<f64>>> {
+fn open(setting: &Setting, file: &SecretFile<'_>, input: &Path) -> Result<Vec<Vec<f64>>> {
     let files = setting.context.files();
-    let (secret, key): (SecretKey, _) = read(secret_path, files)?;
-    let list: List = read_for(input, files, (key, secret_path))?;
+    let secret = file.key(files)?;
+    let list: List = read_for(input, files, (secret.key_id(), file.path()))?;
     let client = setting.context.client_from_key(Arc::new(secret))?;
     Ok(setting.scoring.decrypt(&list, |ct| client.decrypt(ct))?)
 }

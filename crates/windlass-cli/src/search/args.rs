@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use windlass_retrieval::vectors::Metric;
+use windlass_secrets::SealArgs;
+
+use crate::key_file::SecretKeyArgs;
 
 /// What a file of vectors may be.
 const VECTORS_HELP: &str = "\
@@ -107,6 +110,8 @@ pub struct KeygenArgs {
     /// Directory for secret.key and evaluation.keys (made if missing).
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub seal: SealArgs,
 }
 
 /// What a client asks, and with which key.
@@ -115,9 +120,8 @@ pub struct AskedArgs {
     /// The schema file that the server published.
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The secret key.
-    #[arg(long, value_name = "FILE")]
-    pub secret_key: PathBuf,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
     /// The vectors to look for: .npy or CSV.
     #[arg(long, value_name = "FILE")]
     pub query: PathBuf,

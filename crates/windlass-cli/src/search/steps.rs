@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use windlass::rlwe::EvaluationKeys;
 use windlass::rlwe::context::os_rng;
-use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass_retrieval::vectors::{
     Neighbour, QuantisedQuery, QuantisedTable, SearchAnswer, SearchClient, SearchQuery, SearchServer, SearchShape,
     VectorTable,
@@ -15,6 +15,7 @@ use super::schema::{Opened, open_table};
 use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
+use crate::key_file::{SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
@@ -41,12 +42,13 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
     let outputs = Outputs::claim_in(&args.out, &[SECRET, EVALUATION])?;
+    let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let files = stages.run("keygen", "making keys", || -> Result<_> {
         let mut rng = os_rng().map_err(windlass::Error::from)?;
         let client = SearchClient::generate(&opened.shape, &mut rng)?;
         let keys = client.evaluation_keys(&mut rng)?;
         Ok([
-            (SECRET, write(&outputs.at(SECRET), &opened.keys, client.secret_key())?),
+            (SECRET, write_secret(&outputs.at(SECRET), &opened.keys, client.secret_key(), passphrase.as_ref())?),
             (EVALUATION, write(&outputs.at(EVALUATION), &opened.keys, &keys)?),
         ])
     })?;
@@ -59,10 +61,9 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 }
 
 /// The client of a schema and a key, and the vectors that it asks for.
-fn client(args: &AskedArgs) -> Result<(Opened, SearchClient, QuantisedQuery)> {
+fn client(args: &AskedArgs, secret: &SecretFile<'_>) -> Result<(Opened, SearchClient, QuantisedQuery)> {
     let opened = Opened::read(&args.schema)?;
-    let (secret, _): (SecretKey, _) = read(&args.secret_key, &opened.keys)?;
-    let client = SearchClient::with_secret(&opened.shape, opened.files.setting(), secret);
+    let client = SearchClient::with_secret(&opened.shape, opened.files.setting(), secret.key(&opened.keys)?);
     let file = VectorFile::read_queries(&args.query, &args.columns)?;
     let asked = quantise(&opened.shape, &file)?;
     Ok((opened, client, asked))
@@ -77,7 +78,8 @@ pub fn quantise(shape: &SearchShape, file: &VectorFile) -> Result<QuantisedQuery
 pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     claim(&args.out)?;
     let mut stages = Stages::new(quiet);
-    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked))?;
+    let secret = args.asked.with.open()?;
+    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked, &secret))?;
     let bytes = stages.run("query", "encrypting vectors", || -> Result<_> {
         let query = client.query(&asked, &mut os_rng().map_err(windlass::Error::from)?)?;
         write(&args.out, &opened.files, &query)
@@ -138,9 +140,10 @@ pub fn prepare(
 /// `windlass search decrypt`.
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
-    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked))?;
+    let secret = args.asked.with.open()?;
+    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked, &secret))?;
     let found = stages.run("decrypt", "decrypting scores", || -> Result<_> {
-        let key = (client.secret_key().key_id(), args.asked.secret_key.as_path());
+        let key = (client.secret_key().key_id(), secret.path());
         let answer: SearchAnswer = read_for(&args.input, &opened.files, key)?;
         client.nearest(&answer, &asked, args.k).map_err(|source| at(&args.input, source))
     })?;

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use windlass_retrieval::Wanted;
+use windlass_secrets::SealArgs;
+
+use crate::key_file::SecretKeyArgs;
 
 /// The steps of lookups in tables of any size.
 #[derive(Debug, Subcommand)]
@@ -134,6 +137,8 @@ pub struct KeygenArgs {
     /// Directory for secret.key and evaluation.keys (made if missing).
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    #[command(flatten)]
+    pub seal: SealArgs,
 }
 
 /// Arguments of `table query`.
@@ -142,9 +147,8 @@ pub struct QueryArgs {
     /// The schema that the server published.
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The secret key.
-    #[arg(long, value_name = "FILE")]
-    pub secret_key: PathBuf,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
     #[command(flatten)]
     pub wanted: WantedArgs,
     /// The query file to write.
@@ -175,9 +179,8 @@ pub struct DecryptArgs {
     /// The schema that the server published.
     #[arg(long, value_name = "FILE")]
     pub schema: PathBuf,
-    /// The secret key.
-    #[arg(long, value_name = "FILE")]
-    pub secret_key: PathBuf,
+    #[command(flatten)]
+    pub with: SecretKeyArgs,
     #[command(flatten)]
     pub wanted: WantedArgs,
     /// The answer file.

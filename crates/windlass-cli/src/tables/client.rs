@@ -4,16 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass::lookup::decode_record;
-use windlass::rlwe::SecretKey;
-use windlass::wire::WireError;
+use windlass::wire::{Passphrase, WireError};
 use windlass_retrieval::{Answer, Client, KeyContext, Query, Schema, Setting, TableContext, size};
 
 use super::args::{DecryptArgs, KeygenArgs, QueryArgs, WantedArgs};
 use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
+use crate::key_file::{SecretFile, write_secret};
 use crate::progress::Stages;
 use crate::report::{Report, printable, rounded_down};
-use crate::session::{read, read_for, write};
+use crate::session::{read_for, write};
 
 pub const SECRET: &str = "secret.key";
 pub const EVALUATION: &str = "evaluation.keys";
@@ -47,7 +47,8 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
         ));
     }
     let outputs = Outputs::claim_in(&args.out, &[SECRET, EVALUATION])?;
-    let files = stages.run("keygen", "making keys", || make_keys(schema, &setting, &outputs))?;
+    let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
+    let files = stages.run("keygen", "making keys", || make_keys(schema, &setting, &outputs, passphrase.as_ref()))?;
     outputs.keep()?;
     let mut report = Report::default();
     report.line(format!("keys of {bits:.1} bits of security"));
@@ -58,19 +59,23 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 }
 
 /// Makes the keys of a client.
-pub fn make_keys(schema: Schema, setting: &Arc<Setting>, outputs: &Outputs) -> Result<Vec<(&'static str, u64)>> {
+pub fn make_keys(
+    schema: Schema,
+    setting: &Arc<Setting>,
+    outputs: &Outputs,
+    passphrase: Option<&Passphrase>,
+) -> Result<Vec<(&'static str, u64)>> {
     let client = Client::new(schema, setting)?;
     let context = KeyContext::new(setting);
     let keys = client.evaluation_keys()?;
-    let mut files = vec![(SECRET, write(&outputs.at(SECRET), &context, client.secret())?)];
+    let mut files = vec![(SECRET, write_secret(&outputs.at(SECRET), &context, client.secret(), passphrase)?)];
     files.push((EVALUATION, write(&outputs.at(EVALUATION), &context, &keys)?));
     Ok(files)
 }
 
 /// A client with the secret key of a file.
-fn client_of(schema: Schema, setting: &Arc<Setting>, secret: &Path) -> Result<Client> {
-    let (secret, _): (SecretKey, _) = read(secret, &KeyContext::new(setting))?;
-    Ok(Client::with_secret(schema, setting, secret)?)
+fn client_of(schema: Schema, setting: &Arc<Setting>, secret: &SecretFile<'_>) -> Result<Client> {
+    Ok(Client::with_secret(schema, setting, secret.key(&KeyContext::new(setting))?)?)
 }
 
 /// The query for the rows that are wanted.
@@ -83,9 +88,9 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
-    let bytes = stages.run("query", "encrypting the question", || {
-        make_query(schema, &setting, &args.secret_key, &args.wanted, &args.out)
-    })?;
+    let secret = args.with.open()?;
+    let bytes = stages
+        .run("query", "encrypting the question", || make_query(schema, &setting, &secret, &args.wanted, &args.out))?;
     let mut report = Report::default();
     report.line("the question is encrypted");
     report.bytes(&[("query", bytes)]);
@@ -97,7 +102,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
 pub fn make_query(
     schema: Schema,
     setting: &Arc<Setting>,
-    secret: &Path,
+    secret: &SecretFile<'_>,
     wanted: &WantedArgs,
     out: &Path,
 ) -> Result<u64> {
@@ -110,9 +115,9 @@ pub fn make_query(
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
-    let rows = stages.run("decrypt", "decrypting", || {
-        read_rows(schema.clone(), &setting, &args.secret_key, &args.wanted, &args.input)
-    })?;
+    let secret = args.with.open()?;
+    let rows = stages
+        .run("decrypt", "decrypting", || read_rows(schema.clone(), &setting, &secret, &args.wanted, &args.input))?;
     let mut report = Report::default();
     describe(&schema, &args.wanted, &rows, &mut report)?;
     report.seconds(stages.seconds());
@@ -123,13 +128,13 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
 pub fn read_rows(
     schema: Schema,
     setting: &Arc<Setting>,
-    secret: &Path,
+    secret: &SecretFile<'_>,
     wanted: &WantedArgs,
     answer: &Path,
 ) -> Result<Vec<Option<Vec<u8>>>> {
     let context = TableContext::new(setting, &schema);
     let client = client_of(schema, setting, secret)?;
-    let answer: Answer = read_for(answer, &context, (client.secret().key_id(), secret))?;
+    let answer: Answer = read_for(answer, &context, (client.secret().key_id(), secret.path()))?;
     Ok(client.read(&answer, &wanted.wanted())?)
 }
 

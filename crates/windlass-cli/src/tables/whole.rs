@@ -9,6 +9,7 @@ use super::source::Source;
 use crate::args::LookupArgs;
 use crate::error::{CliError, Result};
 use crate::files::Outputs;
+use crate::key_file::SecretFile;
 use crate::progress::Stages;
 use crate::report::{Report, printable, rounded_down};
 use crate::session::file_bytes;
@@ -35,13 +36,15 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     let wanted = WantedArgs { keys: vec![args.query.clone()], rows: Vec::new() };
     let (plan, table) = prepare(&source, &at(TABLE), &Wish::default(), &mut stages)?;
     let (schema, setting) = (table.schema().clone(), table.setting().clone());
-    stages.run("keygen", "making keys", || make_keys(schema.clone(), &setting, &outputs))?;
+    stages.run("keygen", "making keys", || make_keys(schema.clone(), &setting, &outputs, None))?;
+    let secret = at(SECRET);
     stages.run("query", "encrypting the question", || {
-        make_query(schema.clone(), &setting, &at(SECRET), &wanted, &at(QUERY))
+        make_query(schema.clone(), &setting, &SecretFile::read(&secret)?, &wanted, &at(QUERY))
     })?;
     make_answer(&table, &at(EVALUATION), &at(QUERY), &at(ANSWER), &mut stages)?;
-    let rows = stages
-        .run("decrypt", "decrypting", || read_rows(schema.clone(), &setting, &at(SECRET), &wanted, &at(ANSWER)))?;
+    let rows = stages.run("decrypt", "decrypting", || {
+        read_rows(schema.clone(), &setting, &SecretFile::read(&secret)?, &wanted, &at(ANSWER))
+    })?;
     if rows[0].as_ref() != Some(row) {
         return Err(CliError::RowDiffers);
     }

@@ -12,7 +12,10 @@ mod refresh;
 mod refusals;
 mod score;
 mod score_steps;
+mod sealed;
 mod search;
 #[cfg(target_os = "linux")]
 mod tables;
+#[cfg(unix)]
+mod terminal;
 mod trust;

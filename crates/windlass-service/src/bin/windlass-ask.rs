@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use windlass::wire::hex;
+use windlass_secrets::OpenArgs;
 use windlass_service::client::{AskError, Asker, Remote, Result, SECURE_BITS, State, Wanted};
 
 /// Asks a service for rows of its table; it does not learn which.
@@ -29,6 +30,8 @@ struct Args {
     /// The directory of the secret key, the evaluation keys and the known tables (made if missing).
     #[arg(long, value_name = "DIR", default_value = ".windlass")]
     state: PathBuf,
+    #[command(flatten)]
+    open: OpenArgs,
     /// For https: certificates of the authority that signed the service's [default: those that browsers trust].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -57,7 +60,7 @@ const ABSENT: u8 = 3;
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    keep_memory_private();
+    windlass_secrets::keep_memory_private();
     match run(&args) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(ABSENT),
@@ -72,22 +75,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// No core dumps, and no debugger of the same user: a secret key is in memory. Where the system
-/// refuses, nothing is lost but that.
-#[cfg(target_os = "linux")]
-fn keep_memory_private() {
-    use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
-    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
-    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-}
-
-#[cfg(not(target_os = "linux"))]
-fn keep_memory_private() {}
-
 /// Asks and prints; whether every row is there.
 fn run(args: &Args) -> Result<bool> {
     let remote = Remote::new(&args.address, args.ca.as_deref(), Duration::from_secs(args.seconds))?;
-    let state = State::open(&args.state)?;
+    let state = State::open(&args.state)?.opening(args.open.clone());
     let told = |bits: f64| {
         if bits < SECURE_BITS && !args.insecure {
             return Err(AskError::Weak { bits });

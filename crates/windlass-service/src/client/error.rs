@@ -55,6 +55,9 @@ pub enum AskError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A secret key or its passphrase was refused.
+    #[error(transparent)]
+    Secret(#[from] windlass_secrets::SecretError),
     /// A row that is none.
     #[error("the answer decrypts to a row that does not have the table's fields")]
     NotARow,

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass::wire::{
-    Access, FileContext, Wire, WireError, hex, load, load_for, save, sha256, to_bytes, write_new, write_over,
+    Access, FileContext, Wire, WireError, from_bytes, hex, load_for, save, sha256, to_bytes, write_new, write_over,
 };
 use windlass_retrieval::{Client, KeyContext, Moduli, Schema, Setting};
+use windlass_secrets::{OpenArgs, sweep};
 
 use super::error::{AskError, Result};
 
@@ -20,10 +21,12 @@ pub const SECURE_BITS: f64 = 128.0;
 #[derive(Debug, Clone)]
 pub struct State {
     dir: PathBuf,
+    open: OpenArgs,
 }
 
 impl State {
-    /// The state in a directory, which is made for its owner only if it is missing.
+    /// The state in a directory, which is made for its owner only if it is missing. What killed
+    /// askers left in it goes.
     ///
     /// # Errors
     /// Those of the file system.
@@ -33,7 +36,13 @@ impl State {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(dir).map_err(|error| refused(dir, error))?;
-        Ok(Self { dir: dir.to_owned() })
+        sweep(dir);
+        Ok(Self { dir: dir.to_owned(), open: OpenArgs::default() })
+    }
+
+    /// The same state, with secret keys that were encrypted since opened in this way.
+    pub fn opening(self, open: OpenArgs) -> Self {
+        Self { open, ..self }
     }
 
     /// Refuses a schema that is not the one that this service had when it was first asked; the
@@ -93,7 +102,7 @@ impl State {
             Moduli::Compact => "compact",
         };
         let (path, context) = (self.dir.join(format!("secret-{moduli}.key")), KeyContext::new(setting));
-        if let Some(secret) = read::<SecretKey>(&path, &context, None)? {
+        if let Some(secret) = self.secret(&path, &context)? {
             return Ok(Client::with_secret(schema, setting, secret)?);
         }
         let client = Client::new(schema.clone(), setting)?;
@@ -101,8 +110,17 @@ impl State {
             return Ok(client);
         }
         // Another process was faster: its key is the one.
-        let secret = load::<_, SecretKey>(&path, &context)?.0;
+        let secret = self.secret(&path, &context)?.ok_or_else(|| refused(&path, "is gone again"))?;
         Ok(Client::with_secret(schema, setting, secret)?)
+    }
+
+    /// The secret key in a file, if there is one.
+    fn secret(&self, path: &Path, context: &KeyContext) -> Result<Option<SecretKey>> {
+        let bytes = match self.open.read(path) {
+            Err(error) if error.is_missing(path) => return Ok(None),
+            read => read?,
+        };
+        from_bytes(context, &bytes).map(Some).map_err(|error| refused(path, error))
     }
 
     /// The file of a client's evaluation keys, which are made if they are not there.
@@ -116,7 +134,7 @@ impl State {
         let name = format!("keys-{}-{}-{}", hex(&secret.key_id().0[..8]), shape.depth(), shape.levels().min(1));
         let path = self.dir.join(name);
         // Keys that cannot be read are made again: the secret key is what must not be lost.
-        let found = read::<EvaluationKeys>(&path, &context, Some(secret))
+        let found = read::<EvaluationKeys>(&path, &context, secret)
             .or_else(|_| fs::remove_file(&path).map(|()| None).map_err(|error| refused(&path, error)))?;
         if let Some(keys) = found {
             return Ok(to_bytes(&context, &keys)?.to_vec());
@@ -139,13 +157,9 @@ fn refused(path: &Path, error: impl ToString) -> AskError {
     AskError::File { path: path.to_owned(), reason: error.to_string() }
 }
 
-/// The value in a file, if there is one.
-fn read<T: Wire<KeyContext>>(path: &Path, context: &KeyContext, of: Option<&SecretKey>) -> Result<Option<T>> {
-    let found = match of {
-        Some(secret) => load_for(path, context, secret.key_id()),
-        None => load(path, context).map(|(value, _)| value),
-    };
-    match found {
+/// The value of this key pair in a file, if there is one.
+fn read<T: Wire<KeyContext>>(path: &Path, context: &KeyContext, of: &SecretKey) -> Result<Option<T>> {
+    match load_for(path, context, of.key_id()) {
         Ok(value) => Ok(Some(value)),
         Err(windlass::Error::Wire(WireError::Io { kind: io::ErrorKind::NotFound, .. })) => Ok(None),
         Err(error) => Err(refused(path, error)),

@@ -48,6 +48,61 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     assert!(log.contains("\"route\":\"/ask\"") && !log.contains("key 7"));
 }
 
+/// Whoever asks may be killed at any moment: the next one finds a state that works, and nothing of a
+/// secret key that was half written.
+#[test]
+fn killed_askers_leave_a_state_that_works() {
+    use std::process::{Command, Stdio};
+    let service = Running::small("");
+    let line = |state| [&service.address[..], "--key", "key 7", "--state", state].map(str::to_owned);
+    let rounds = if std::env::var_os("WINDLASS_NIGHTLY").is_some() { 100 } else { 8 };
+    let begun = std::time::Instant::now();
+    assert!(ask(service.dir.path(), &line("whole").each_ref().map(|word| &word[..])).status.success());
+    let whole = begun.elapsed();
+    for round in 0..rounds {
+        let state = format!("state{round}");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass-ask"));
+        command.args(line(&state)).current_dir(service.dir.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(whole.mul_f64((f64::from(round) * 0.618_034).fract()));
+        // It may have ended already.
+        let _ = child.kill();
+        child.wait().unwrap();
+        let found = ask(service.dir.path(), &line(&state).each_ref().map(|word| &word[..]));
+        assert_eq!(text(&found.stdout), "key 7: row 7\n", "{}", text(&found.stderr));
+        for entry in std::fs::read_dir(service.dir.path().join(&state)).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(!name.starts_with('.') || name.starts_with(".table-"), "{name} stays");
+        }
+    }
+}
+
+/// `windlass key seal` encrypts the secret key of a state; its client asks for the passphrase.
+#[test]
+fn a_secret_key_that_was_encrypted_since_is_opened() {
+    use windlass::wire::{Passphrase, PassphraseCost, seal_secret};
+    let service = Running::small("");
+    let at = |name: &str| service.dir.path().join(name);
+    assert!(service.ask(&["--key", "key 7"]).status.success());
+    let state = std::fs::read_dir(at(".windlass")).unwrap().map(|entry| entry.unwrap().path());
+    let secret = state.into_iter().find(|path| path.extension().is_some_and(|end| end == "key")).unwrap();
+    let plain = std::fs::read(&secret).unwrap();
+    let sealed = seal_secret(&plain, &Passphrase::new("words").unwrap(), PassphraseCost::default()).unwrap();
+    std::fs::write(&secret, sealed).unwrap();
+    std::fs::write(at("words"), "words\n").unwrap();
+    let refused = service.ask(&["--key", "key 7"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("--passphrase-file FILE"), "{}", text(&refused.stderr));
+    let refused = service.ask(&["--key", "key 7", "--passphrase-file", "table/schema.json"]);
+    assert!(text(&refused.stderr).contains("the passphrase is wrong"), "{}", text(&refused.stderr));
+    // A passphrase's file that is missing is no missing key: none is made in its place.
+    let refused = service.ask(&["--key", "key 7", "--passphrase-file", "nowhere"]);
+    assert!(text(&refused.stderr).contains("nowhere: no such file"), "{}", text(&refused.stderr));
+    let found = service.ask(&["--key", "key 7", "--passphrase-file", "words"]);
+    assert_eq!(text(&found.stdout), "key 7: row 7\n");
+    assert_eq!(std::fs::read_dir(at(".windlass")).unwrap().count(), 3, "no second key");
+}
+
 #[test]
 fn rows_are_found_by_number_and_fields_have_names() {
     let dir = tempfile::tempdir().unwrap();

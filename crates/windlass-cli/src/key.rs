@@ -1,0 +1,84 @@
+//! `windlass key`: secret keys are encrypted, and opened again.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use windlass::wire::{Access, PassphraseCost, seal_secret, write_new};
+use windlass_secrets::{OpenArgs, new_passphrase, open_file};
+
+use crate::error::{CliError, Result};
+use crate::files::claim;
+use crate::report::Report;
+use crate::session::refused;
+
+/// What can be done with the file of a secret key.
+#[derive(Debug, Subcommand)]
+pub enum KeyCommand {
+    /// Encrypt a secret key with a passphrase; one that is encrypted already gets a new one.
+    Seal(SealKeyArgs),
+    /// Take the encryption off a secret key.
+    Open(OpenKeyArgs),
+}
+
+/// Arguments of `key seal`.
+#[derive(Debug, Args)]
+pub struct SealKeyArgs {
+    /// The secret key, which stays as it is.
+    #[arg(long = "in", value_name = "FILE")]
+    input: PathBuf,
+    /// The encrypted file to write.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// A file whose first line is the new passphrase
+    /// [default: WINDLASS_PASSPHRASE_FILE, or else asked for twice].
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+    /// Where the key is encrypted already: a file whose first line is the passphrase that it has
+    /// [default: WINDLASS_PASSPHRASE_FILE, or else asked for].
+    #[arg(long, value_name = "FILE")]
+    old_passphrase_file: Option<PathBuf>,
+}
+
+/// Arguments of `key open`.
+#[derive(Debug, Args)]
+pub struct OpenKeyArgs {
+    /// The encrypted secret key, which stays as it is.
+    #[arg(long = "in", value_name = "FILE")]
+    input: PathBuf,
+    /// The file to write, which is not encrypted.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    open: OpenArgs,
+}
+
+/// `windlass key`.
+pub fn run(command: &KeyCommand) -> Result<Report> {
+    match command {
+        KeyCommand::Seal(args) => seal(args),
+        KeyCommand::Open(args) => open(args),
+    }
+}
+
+fn seal(args: &SealKeyArgs) -> Result<Report> {
+    claim(&args.out)?;
+    let file = open_file(&args.input, args.old_passphrase_file.as_deref())?;
+    let passphrase = new_passphrase(&args.out, args.passphrase_file.as_deref())?;
+    let sealed = seal_secret(&file, &passphrase, PassphraseCost::default());
+    let sealed = sealed.map_err(|error| refused(&args.input, error))?;
+    write_new(&args.out, &sealed, Access::Owner).map_err(CliError::at(&args.out))?;
+    let mut report = Report::default();
+    report.line(format!("{} is encrypted; remove {} when you have tried it", args.out.display(), args.input.display()));
+    report.bytes(&[("secret.key", sealed.len() as u64)]);
+    Ok(report)
+}
+
+fn open(args: &OpenKeyArgs) -> Result<Report> {
+    claim(&args.out)?;
+    let file = args.open.read_sealed(&args.input)?;
+    let mut report = Report::default();
+    write_new(&args.out, &file, Access::Owner).map_err(CliError::at(&args.out))?;
+    report.line(format!("{} is not encrypted: whoever reads it has the key", args.out.display()));
+    report.bytes(&[("secret.key", file.len() as u64)]);
+    Ok(report)
+}

@@ -1,0 +1,200 @@
+//! Passphrases that are typed on a terminal.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{LocalModes, tcgetattr};
+
+use crate::common::succeed;
+
+/// A command at a terminal, and what the terminal shows.
+struct Session {
+    child: Child,
+    /// Where somebody types.
+    keyboard: File,
+    /// The command's side: its settings can be looked at also when the command has ended.
+    line: File,
+    shown: Vec<u8>,
+    /// Bytes of it that were waited for.
+    seen: usize,
+    pieces: Receiver<Vec<u8>>,
+}
+
+/// How long anything may take that a command does between two questions.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Session {
+    fn start(at: &Path, line: &str) -> Self {
+        let keyboard = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&keyboard).unwrap();
+        unlockpt(&keyboard).unwrap();
+        let name = ptsname(&keyboard, Vec::new()).unwrap().into_string().unwrap();
+        let open = || {
+            use std::os::unix::fs::OpenOptionsExt;
+            let flags = i32::try_from(OpenptFlags::NOCTTY.bits()).unwrap();
+            OpenOptions::new().read(true).write(true).custom_flags(flags).open(&name).unwrap()
+        };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command.current_dir(at).args(line.split_whitespace()).stdin(open()).stdout(Stdio::null()).stderr(open());
+        let (line, child, keyboard) = (open(), command.spawn().unwrap(), File::from(keyboard));
+        let (send, pieces) = channel();
+        let mut screen = keyboard.try_clone().unwrap();
+        std::thread::spawn(move || {
+            let mut piece = [0; 1024];
+            while let Ok(count @ 1..) = screen.read(&mut piece) {
+                if send.send(piece[..count].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, keyboard, line, shown: Vec::new(), seen: 0, pieces }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.shown).into_owned()
+    }
+
+    /// Waits until the terminal shows a text after what was waited for before, and types.
+    fn answer(&mut self, question: &str, typed: &[u8]) {
+        self.wait_for(question);
+        self.keyboard.write_all(typed).unwrap();
+    }
+
+    fn wait_for(&mut self, question: &str) {
+        let end = Instant::now() + PATIENCE;
+        let wanted = question.as_bytes();
+        loop {
+            if let Some(place) = self.shown[self.seen..].windows(wanted.len()).position(|bytes| bytes == wanted) {
+                self.seen += place + wanted.len();
+                return;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            let piece = self.pieces.recv_timeout(left);
+            let piece = piece.unwrap_or_else(|_| panic!("no '{question}' after\n{}", self.text()));
+            self.shown.extend_from_slice(&piece);
+        }
+    }
+
+    fn echoes(&self) -> bool {
+        tcgetattr(&self.line).unwrap().local_modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
+    }
+
+    /// Waits for the end of the command; the terminal is as it was before.
+    fn end(&mut self) -> ExitStatus {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            while let Ok(piece) = self.pieces.try_recv() {
+                self.shown.extend_from_slice(&piece);
+            }
+            if let Some(status) = self.child.try_wait().unwrap() {
+                assert!(self.echoes(), "the terminal hides what is typed");
+                return status;
+            }
+            assert!(Instant::now() < end, "no end after\n{}", self.text());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // It has ended, unless the test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A directory with a schema.
+fn workshop() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("table.csv"), "code,name\n1,one\n2,two\n").unwrap();
+    let line = "schema --table table.csv --key code --params insecure_toy_2048 --out schema.json";
+    succeed(dir.path(), line);
+    dir
+}
+
+const KEYGEN: &str = "keygen --schema schema.json --insecure --passphrase --out keys";
+const QUERY: &str =
+    "query --schema schema.json --insecure --secret-key keys/secret.key --query 2 --out query.bin --threads 1";
+
+#[test]
+fn passphrases_are_typed_and_do_not_show() {
+    let dir = workshop();
+    let mut session = Session::start(dir.path(), KEYGEN);
+    session.answer("New passphrase for keys/secret.key: ", b"two wordz\x7fs\n");
+    assert!(!session.echoes());
+    session.answer("The same again: ", b"two words\n");
+    assert_eq!(session.end().code(), Some(0), "{}", session.text());
+    assert!(!session.text().contains("two"), "{}", session.text());
+
+    // Two mistakes are forgiven.
+    let mut session = Session::start(dir.path(), QUERY);
+    for wrong in [&b"two word\n"[..], b"Two words\n"] {
+        session.answer("Passphrase for keys/secret.key: ", wrong);
+        session.wait_for("try again");
+    }
+    session.answer("Passphrase for keys/secret.key: ", b"two words\n");
+    assert_eq!(session.end().code(), Some(0), "{}", session.text());
+    assert!(dir.path().join("query.bin").exists() && !session.text().contains("wo words"));
+}
+
+#[test]
+fn three_wrong_passphrases_are_enough() {
+    let dir = workshop();
+    fs::write(dir.path().join("words"), "two words").unwrap();
+    succeed(dir.path(), &KEYGEN.replace("--passphrase", "--passphrase-file words"));
+    let mut session = Session::start(dir.path(), QUERY);
+    for wrong in [b"one\n", b"two\n", b"six\n"] {
+        session.answer("Passphrase for keys/secret.key: ", wrong);
+    }
+    session.wait_for("the passphrase is wrong, or somebody changed the file");
+    assert_eq!(session.end().code(), Some(2), "{}", session.text());
+    assert!(!dir.path().join("query.bin").exists());
+}
+
+#[test]
+fn new_passphrases_are_typed_twice_alike() {
+    for (first, second, wanted) in [
+        (&b"one\n"[..], Some(&b"two\n"[..]), "the two passphrases differ; nothing is made"),
+        (b"\n", None, "the passphrase is empty"),
+        (b"\x04", None, "no passphrase came from the terminal"),
+    ] {
+        let dir = workshop();
+        let mut session = Session::start(dir.path(), KEYGEN);
+        session.answer("New passphrase for keys/secret.key: ", first);
+        if let Some(second) = second {
+            session.answer("The same again: ", second);
+        }
+        session.wait_for(wanted);
+        assert_eq!(session.end().code(), Some(2), "{}", session.text());
+        let left = fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!(left, 2, "the table and the schema");
+    }
+}
+
+/// Ctrl-C, and a signal from elsewhere: the terminal is left as it was, and nothing is left behind.
+#[test]
+fn interrupted_questions_leave_the_terminal_as_it_was() {
+    for signal in [None, Some("-TERM"), Some("-INT")] {
+        let dir = workshop();
+        let mut session = Session::start(dir.path(), KEYGEN);
+        session.wait_for("New passphrase for keys/secret.key: ");
+        match signal {
+            None => session.keyboard.write_all(b"half a wo\x03").unwrap(),
+            Some(signal) => {
+                let pid = session.child.id().to_string();
+                assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+            }
+        }
+        let wanted = if signal == Some("-TERM") { 143 } else { 130 };
+        assert_eq!(session.end().code(), Some(wanted), "{}", session.text());
+        let left = fs::read_dir(dir.path()).unwrap().count();
+        assert_eq!(left, 2, "the table and the schema");
+        assert!(!session.text().contains("half"));
+    }
+}
