@@ -63,6 +63,56 @@ def test_a_secret_is_for_its_owner_alone(toy: World, tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("name", ["toy", "reals"])
+def test_a_passphrase_encrypts_a_secret(
+    name: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    world: World = request.getfixturevalue(name)
+    path = tmp_path / "secret.key"
+    size = world.client.save_secret(path, passphrase="größer als π")
+    assert size == path.stat().st_size
+    plain = tmp_path / "plain.key"
+    assert world.client.save_secret(plain) < size
+    assert plain.read_bytes()[68:100] not in path.read_bytes()
+    if sys.platform != "win32":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    for same in ("größer als π", "größer als π".encode()):
+        client = world.context.load_client(path, passphrase=same)
+        np.testing.assert_allclose(client.decrypt(world.client.encrypt([1, 0])), [1, 0], atol=1e-6)
+    with pytest.raises(wl.PassphraseNeeded, match=r"secret\.key: .* encrypted") as needed:
+        world.context.load_client(path)
+    assert isinstance(needed.value, wl.FileError)
+    assert str(needed.value.filename) == str(path)
+    for wrong in ("größer als", "a guess", b"\0"):
+        with pytest.raises(wl.WrongPassphrase, match="cannot be told apart") as refused:
+            world.context.load_client(path, passphrase=wrong)
+        assert str(wrong) not in str(refused.value)
+    with pytest.raises(wl.FileError, match="not encrypted"):
+        world.context.load_client(plain, passphrase="a guess")
+    empty: list[str | bytes] = ["", b""]
+    for nothing in empty:
+        with pytest.raises(wl.ParameterError, match="empty"):
+            world.client.save_secret(tmp_path / "new.key", passphrase=nothing)
+    with pytest.raises(wl.DTypeError, match="str or bytes, not int"):
+        world.context.load_client(path, passphrase=3)  # type: ignore[arg-type]
+    assert sorted(tmp_path.iterdir()) == [plain, path]
+
+
+def test_damage_to_an_encrypted_secret_is_no_wrong_passphrase(toy: World, tmp_path: Path) -> None:
+    path = tmp_path / "secret.key"
+    toy.client.save_secret(path, passphrase="two or three words")
+    good = path.read_bytes()
+    bad = tmp_path / "bad"
+    for place in range(0, len(good), 7):
+        altered = bytearray(good)
+        altered[place] ^= 4
+        for text in (bytes(altered), good[:place]):
+            bad.write_bytes(text)
+            with pytest.raises(wl.FileError) as caught:
+                toy.context.load_client(bad, passphrase="two or three words")
+            assert not isinstance(caught.value, wl.WrongPassphrase)
+
+
 def test_nothing_is_written_over(toy: World, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"mine")
@@ -342,6 +392,21 @@ def test_keys_of_the_command_line(command: str, tmp_path: Path) -> None:
     refreshed = y.refresh()
     assert refreshed.capacity > y.capacity
     np.testing.assert_array_equal(client.decrypt(refreshed)[:6], [3, 1, 4, 1, 5, 0])
+
+
+def test_encrypted_keys_of_both_sides(command: str, tmp_path: Path) -> None:
+    words = tmp_path / "passphrase"
+    words.write_bytes(b"two or three words\n")
+    context = wl.Context.preset(PRESET)
+    client, _ = context.generate_keys(progress=False)
+    client.save_secret(tmp_path / "sealed.key", passphrase="two or three words")
+    given = ["--passphrase-file", words]
+    run(command, "key", "open", "--in", tmp_path / "sealed.key", *given, "--out", tmp_path / "open")
+    client.save_secret(tmp_path / "plain")
+    assert (tmp_path / "open").read_bytes() == (tmp_path / "plain").read_bytes()
+    run(command, "key", "seal", "--in", tmp_path / "plain", *given, "--out", tmp_path / "again.key")
+    again = context.load_client(tmp_path / "again.key", passphrase="two or three words")
+    np.testing.assert_array_equal(again.decrypt(client.encrypt([3, 1])), [3, 1])
 
 
 def test_keys_of_python_on_the_command_line(command: str, tmp_path: Path) -> None:

@@ -165,6 +165,19 @@ def test_the_secret_key_is_kept_in_its_file(running: Service, tmp_path: Path) ->
     assert path.read_bytes() == before
 
 
+def test_the_secret_key_is_encrypted_in_its_file(running: Service, tmp_path: Path) -> None:
+    path = tmp_path / "secret.key"
+    for _ in range(2):
+        service = wl.LookupService(running.url, secret=path, passphrase="two or three words")
+        assert service.ask("k1") == [b"1"]
+    with pytest.raises(wl.PassphraseNeeded):
+        wl.LookupService(running.url, secret=path)
+    with pytest.raises(wl.WrongPassphrase):
+        wl.LookupService(running.url, secret=path, passphrase="a guess")
+    with pytest.raises(wl.ParameterError, match="secret="):
+        wl.LookupService(running.url, passphrase="two or three words")
+
+
 @pytest.mark.parametrize("fault", ["busy", "limited", "cut", "truncated", "evicted"])
 def test_faults_that_pass_lose_no_question(running: Service, fault: str) -> None:
     service = wl.LookupService(running.url)

@@ -200,9 +200,17 @@ def test_keys_are_pickled_and_secrets_saved_by_name(tmp_path: Path) -> None:
     assert (tmp_path / "secret.key").stat().st_mode & 0o777 == 0o600 or os.name == "nt"
     with pytest.raises(wl.FileExists):
         client.save_secret(tmp_path / "secret.key")
+    client.save_secret(tmp_path / "sealed.key", passphrase="two or three words")
     keys = pickle.loads(pickle.dumps(wl.TableKeys(client.keys()), protocol=5))
     answer = table.answer(keys, client.query(1))
     assert wl.TableClient.load(table.schema, tmp_path / "secret.key").rows(answer, 1) == [b"b"]
+    sealed = tmp_path / "sealed.key"
+    again = wl.TableClient.load(table.schema, sealed, passphrase=b"two or three words")
+    assert again.rows(answer, 1) == [b"b"]
+    with pytest.raises(wl.PassphraseNeeded, match=r"sealed\.key"):
+        wl.TableClient.load(table.schema, sealed)
+    with pytest.raises(wl.WrongPassphrase, match=r"sealed\.key"):
+        wl.TableClient.load(table.schema, sealed, passphrase="a guess")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")

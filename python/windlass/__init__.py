@@ -64,6 +64,7 @@ from windlass.errors import (
     OutOfMemory,
     ParameterError,
     PartError,
+    PassphraseNeeded,
     SecretNotPickled,
     ServerClosed,
     ServiceError,
@@ -74,6 +75,7 @@ from windlass.errors import (
     UnknownName,
     ValueRangeError,
     WindlassError,
+    WrongPassphrase,
 )
 from windlass.explore import Front, explore
 from windlass.models import Linear, Logistic
@@ -116,6 +118,7 @@ __all__ = [
     "OutOfMemory",
     "ParameterError",
     "PartError",
+    "PassphraseNeeded",
     "PreparedPlan",
     "SecretNotPickled",
     "Server",
@@ -133,6 +136,7 @@ __all__ = [
     "UnknownName",
     "ValueRangeError",
     "WindlassError",
+    "WrongPassphrase",
     "__version__",
     "approximate_parameters",
     "explore",

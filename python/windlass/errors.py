@@ -149,6 +149,17 @@ class FileExists(FileError, FileExistsError):
     """There is a file of this name already; it stays as it is."""
 
 
+class PassphraseNeeded(FileError):
+    """The secret key in a file is encrypted, and no passphrase was given."""
+
+
+class WrongPassphrase(FileError):
+    """A passphrase does not open a file, or somebody changed the file: nothing tells the two apart.
+
+    Damage by accident is found before and is a :class:`FileError` of another kind.
+    """
+
+
 class SecretNotPickled(WindlassError, TypeError):
     """A secret key was to be pickled."""
 

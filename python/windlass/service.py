@@ -102,6 +102,8 @@ class LookupService:
     secret : str or os.PathLike, optional
         The file of the secret key. It is made (mode 0600) if it is missing; without it the secret
         key ends with this object.
+    passphrase : str or bytes, optional
+        Encrypts that file when it is made, and opens it.
     timeout : float
         Seconds for one response.
     retries : int
@@ -133,6 +135,7 @@ class LookupService:
         url: str,
         *,
         secret: str | os.PathLike[str] | None = None,
+        passphrase: str | bytes | None = None,
         timeout: float = 120.0,
         retries: int = 5,
         tls: ssl.SSLContext | None = None,
@@ -153,7 +156,9 @@ class LookupService:
         self._opener = urllib.request.build_opener(*handlers)
         self._lock = threading.Lock()
         self._uploads = 0
-        self._adopt(self._client(self._fetch(), secret))
+        if passphrase is not None and secret is None:
+            raise ParameterError("a passphrase is for the file of the secret key: give secret=...")
+        self._adopt(self._client(self._fetch(), secret, passphrase))
 
     @property
     def url(self) -> str:
@@ -244,14 +249,19 @@ class LookupService:
         """Refuses: it holds a secret key."""
         return self._table.__reduce__()
 
-    def _client(self, schema: bytes, secret: str | os.PathLike[str] | None) -> TableClient:
+    def _client(
+        self,
+        schema: bytes,
+        secret: str | os.PathLike[str] | None,
+        passphrase: str | bytes | None,
+    ) -> TableClient:
         if secret is None:
             return TableClient(schema)
         if not os.path.exists(secret):
             client = TableClient(schema)
-            client.save_secret(secret)
+            client.save_secret(secret, passphrase=passphrase)
             return client
-        return TableClient.load(schema, secret)
+        return TableClient.load(schema, secret, passphrase=passphrase)
 
     def _adopt(self, table: TableClient) -> None:
         keys = table.keys()

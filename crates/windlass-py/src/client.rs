@@ -18,6 +18,7 @@ use crate::handle::ServerKind;
 use crate::layout::Layout;
 use crate::needs::{check_keys, requests};
 use crate::numbers::{Numbers, Slice, Values, complex_to_numpy, integers_to_numpy, layout_of, values};
+use crate::passphrase::passphrase_of;
 use crate::progress::Ticker;
 use crate::runtime::{by_parts, long, quick};
 use crate::server::PyServer;
@@ -388,6 +389,9 @@ impl PyClient {
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
+    /// passphrase : str or bytes, optional
+    ///     Encrypts the file (Argon2id and ChaCha20-Poly1305). Without it whoever reads the file has
+    ///     the key.
     ///
     /// Returns
     /// -------
@@ -398,6 +402,8 @@ impl PyClient {
     /// ------
     /// FileExists
     ///     When the file is there already; then it stays as it is.
+    /// ParameterError
+    ///     For an empty passphrase.
     ///
     /// Examples
     /// --------
@@ -409,10 +415,15 @@ impl PyClient {
     /// >>> _ = client.save_secret(path)
     /// >>> context.load_client(path).decrypt(client.encrypt([1, 2]))
     /// array([1, 2])
-    fn save_secret(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        quick(py, || match &*self.kind {
-            ClientKind::Exact(client) => client.save_secret(&path),
-            ClientKind::Approximate(client) => client.save_secret(&path),
+    /// >>> _ = client.save_secret(path.with_name("sealed.key"), passphrase="two or three words")
+    #[pyo3(signature = (path, *, passphrase=None))]
+    fn save_secret(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        let passphrase = passphrase_of(passphrase)?;
+        quick(py, || match (&*self.kind, &passphrase) {
+            (ClientKind::Exact(client), None) => client.save_secret(&path),
+            (ClientKind::Exact(client), Some(passphrase)) => client.save_sealed_secret(&path, passphrase),
+            (ClientKind::Approximate(client), None) => client.save_secret(&path),
+            (ClientKind::Approximate(client), Some(passphrase)) => client.save_sealed_secret(&path, passphrase),
         })
         .map_err(|error| of_file(py, error, &path))
     }

@@ -23,6 +23,7 @@ use crate::matrix::{LinearInner, LinearSpec, PyLinear};
 use crate::natural::Natural;
 use crate::needs::{PyKeys, check_keys, requests};
 use crate::numbers::{Slice, integers, prime_power, values};
+use crate::passphrase::passphrase_of;
 use crate::runtime::{long, quick};
 use crate::server::{Keys, PyServer};
 use crate::setting::{Kind, PyContext, Setting, scheme_named, state};
@@ -789,10 +790,18 @@ impl PyContext {
     /// The client with the secret key in a file that :meth:`Client.save_secret` or the command line
     /// wrote.
     ///
+    /// Parameters
+    /// ----------
+    /// path : str or os.PathLike
+    /// passphrase : str or bytes, optional
+    ///     That of an encrypted file.
+    ///
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     For a file that is none of this context.
+    ///     For a file that is none of this context; for a passphrase to a file that is not encrypted.
+    /// PassphraseNeeded, WrongPassphrase
+    ///     For an encrypted file.
     ///
     /// Examples
     /// --------
@@ -804,11 +813,19 @@ impl PyContext {
     /// >>> _ = client.save_secret(path)
     /// >>> context.load_client(path).decrypt(client.encrypt([1, 2]))
     /// array([1, 2])
-    fn load_client(&self, py: Python<'_>, path: PathBuf) -> PyResult<PyClient> {
+    #[pyo3(signature = (path, *, passphrase=None))]
+    fn load_client(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<PyClient> {
+        let passphrase = passphrase_of(passphrase)?;
         let client = quick(py, || {
-            Ok(match &self.setting.kind {
-                Kind::Exact(context) => ClientKind::Exact(context.load_client(&path)?),
-                Kind::Approximate(context) => ClientKind::Approximate(context.load_client(&path)?),
+            Ok(match (&self.setting.kind, &passphrase) {
+                (Kind::Exact(context), None) => ClientKind::Exact(context.load_client(&path)?),
+                (Kind::Exact(context), Some(passphrase)) => {
+                    ClientKind::Exact(context.load_sealed_client(&path, passphrase)?)
+                }
+                (Kind::Approximate(context), None) => ClientKind::Approximate(context.load_client(&path)?),
+                (Kind::Approximate(context), Some(passphrase)) => {
+                    ClientKind::Approximate(context.load_sealed_client(&path, passphrase)?)
+                }
             })
         })
         .map_err(|error| of_file(py, error, &path))?;

@@ -22,6 +22,7 @@ mod natural;
 mod needs;
 mod numbers;
 mod operators;
+mod passphrase;
 mod pickle;
 mod prepared;
 mod progress;

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use windlass::rlwe::SecretKey;
-use windlass::wire::{from_bytes, load, save, to_bytes};
+use windlass::wire::{from_bytes, load, load_sealed, save, save_sealed, to_bytes};
 use windlass_retrieval::{Answer, Client, Contents, KeyContext, Result, Schema, Setting, TableContext, Wanted};
 
 use crate::error::{of_file, plain};
+use crate::passphrase::passphrase_of;
 use crate::runtime::quick;
 use crate::table_errors::raise_table;
 use crate::table_rows::{keys_of, numbers_of, row_bytes};
@@ -95,11 +96,16 @@ impl PyTableClient {
     /// ----------
     /// schema : bytes
     /// path : str or os.PathLike
+    /// passphrase : str or bytes, optional
+    ///     That of an encrypted file.
     ///
     /// Raises
     /// ------
     /// FileError, OtherContext
-    ///     For a file that is no secret key of such a table.
+    ///     For a file that is no secret key of such a table; for a passphrase to a file that is not
+    ///     encrypted.
+    /// PassphraseNeeded, WrongPassphrase
+    ///     For an encrypted file.
     ///
     /// Examples
     /// --------
@@ -112,10 +118,19 @@ impl PyTableClient {
     /// >>> wl.TableClient.load(table.schema, path).rows(answer, 1)
     /// [b'one']
     #[staticmethod]
-    fn load(py: Python<'_>, schema: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<Self> {
-        let (schema, setting) = read_schema(py, schema)?;
+    #[pyo3(signature = (schema, path, *, passphrase=None))]
+    fn load(
+        py: Python<'_>,
+        schema: &Bound<'_, PyAny>,
+        path: PathBuf,
+        passphrase: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (passphrase, (schema, setting)) = (passphrase_of(passphrase)?, read_schema(py, schema)?);
         let context = KeyContext::new(&setting);
-        let secret = quick(py, || Ok(load::<_, SecretKey>(&path, &context)?.0));
+        let secret = quick(py, || match &passphrase {
+            None => Ok(load::<_, SecretKey>(&path, &context)?.0),
+            Some(passphrase) => load_sealed(&path, &context, passphrase),
+        });
         let secret = secret.map_err(|error| of_file(py, error, &path))?;
         let client = quick(py, || Ok(Client::with_secret(schema, &setting, secret)))?;
         Ok(Self::of(client.map_err(|error| raise_table(py, error))?))
@@ -243,6 +258,9 @@ impl PyTableClient {
     /// Parameters
     /// ----------
     /// path : str or os.PathLike
+    /// passphrase : str or bytes, optional
+    ///     Encrypts the file (Argon2id and ChaCha20-Poly1305). Without it whoever reads the file has
+    ///     the key.
     ///
     /// Returns
     /// -------
@@ -253,8 +271,15 @@ impl PyTableClient {
     /// ------
     /// FileExists
     ///     When the file is there already; then it stays as it is.
-    fn save_secret(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
-        let saved = self.with(py, |client| Ok(save(&path, &self.key_files, client.secret())?));
+    /// ParameterError
+    ///     For an empty passphrase.
+    #[pyo3(signature = (path, *, passphrase=None))]
+    fn save_secret(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&Bound<'_, PyAny>>) -> PyResult<u64> {
+        let passphrase = passphrase_of(passphrase)?;
+        let saved = self.with(py, |client| match &passphrase {
+            None => Ok(save(&path, &self.key_files, client.secret())?),
+            Some(passphrase) => Ok(save_sealed(&path, &self.key_files, client.secret(), passphrase)?),
+        });
         saved.map_err(|error| of_file(py, error, &path))
     }
 
