@@ -107,7 +107,7 @@ class _Ingress:
         self._keys = Shelf(options.key_cache)
         self._bodies, self._strangers = _Bodies(options.bodies), 0
         self._next = itertools.count()
-        self._begun = time.time()
+        self._begun = time.monotonic()
         self._waiting = self._answers = self._repeated = 0
 
     async def __call__(self, request: Request) -> Response:
@@ -179,7 +179,7 @@ class _Ingress:
             "shards": len(self._shards),
             "answers": self._answers,
             "repeated": self._repeated,
-            "uptime": int(time.time() - self._begun),
+            "uptime": int(time.monotonic() - self._begun),
             "version": wl.__version__,
         }
         body = json.dumps(said).encode()

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicUsize;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use windlass::wire::{hex, write_over};
+use windlass::wire::{WireError, hex, write_over};
 
 use crate::error::{Error, Result};
 use crate::schema::Schema;
@@ -47,7 +47,7 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Reads the file, and names the version: SHA-256 of its text.
     pub fn read(path: &Path) -> Result<(Self, [u8; 32])> {
-        let text = fs::read(path).map_err(|error| bad(path, error.to_string()))?;
+        let text = fs::read(path).map_err(|error| from_system(path, error))?;
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| bad(path, error.to_string()))?;
         let plain = |name: &String| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
         if !manifest.segments.iter().all(plain) {
@@ -66,6 +66,11 @@ fn bad(path: &Path, reason: impl Into<String>) -> Error {
     Error::BadFile { path: path.to_owned(), reason: reason.into() }
 }
 
+/// A refusal of the system, with what to do.
+fn from_system(path: &Path, error: std::io::Error) -> Error {
+    bad(path, WireError::from(error).to_string())
+}
+
 /// Puts a file with this content in place of what is there, in one step.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     write_over(path, bytes).map_err(|error| bad(path, error.to_string()))
@@ -82,13 +87,13 @@ impl Writing {
     pub fn begin(dir: &Path) -> Result<Self> {
         let path = dir.join(LOCK);
         let file = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(|error| bad(&path, error.to_string()))?;
+        let file = file.map_err(|error| from_system(&path, error))?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(bad(dir, "another process is writing to this table")),
             // File systems without locks are written to all the same.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        for entry in fs::read_dir(dir).map_err(|error| bad(dir, error.to_string()))?.flatten() {
+        for entry in fs::read_dir(dir).map_err(|error| from_system(dir, error))?.flatten() {
             if entry.file_name().to_string_lossy().ends_with(PART) {
                 let _ = fs::remove_file(entry.path());
             }
@@ -186,7 +191,7 @@ impl Table {
     /// [`Error::BadFile`].
     pub fn fingerprint(dir: &Path) -> Result<[u8; 32]> {
         let path = dir.join(MANIFEST);
-        let text = fs::read(&path).map_err(|error| bad(&path, error.to_string()))?;
+        let text = fs::read(&path).map_err(|error| from_system(&path, error))?;
         Ok(Sha256::digest(text).into())
     }
 }
@@ -217,7 +222,7 @@ pub(crate) fn checksums(dir: &Path, manifest: &Manifest) -> Result<Vec<String>> 
 
 /// Makes what is missing of a table.
 fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, observer: &Observer<'_>) -> Result<Table> {
-    fs::create_dir_all(dir).map_err(|error| bad(dir, error.to_string()))?;
+    fs::create_dir_all(dir).map_err(|error| from_system(dir, error))?;
     let writing = Writing::begin(dir)?;
     let (building, finished) = (dir.join(BUILDING), dir.join(MANIFEST));
     if finished.exists() {
@@ -251,7 +256,7 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
     manifest.checksums = checksums(dir, &manifest)?;
     replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
     manifest.write(&finished)?;
-    fs::remove_file(&building).map_err(|error| bad(&building, error.to_string()))?;
+    fs::remove_file(&building).map_err(|error| from_system(&building, error))?;
     drop(writing);
     Table::open(dir, false)
 }

@@ -4,6 +4,8 @@
 #[cfg(unix)]
 mod beside;
 mod common;
+#[cfg(target_os = "linux")]
+mod damage;
 mod demo;
 mod interrupted;
 mod neighbours;

@@ -1,0 +1,404 @@
+//! Deliberate damage to every command that writes: killed at any moment, a disk that is full, a
+//! directory that takes nothing, two writers, too little memory. A file is whole or not there, and
+//! what the command says is one line that tells what to do.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use windlass::wire::sha256;
+
+use crate::common::succeed;
+
+/// Lines that each make something, in an order in which every line has what it reads: what is
+/// written is below `out/`.
+const LINES: [&str; 26] = [
+    "schema --table table.csv --key code --params insecure_toy_2048 --out out/schema.json",
+    "keygen --schema out/schema.json --insecure --out out/keys",
+    "keygen --schema out/schema.json --insecure --passphrase-file words --out out/sealed",
+    "query --schema out/schema.json --insecure --secret-key out/keys/secret.key --query 2 --out out/query.bin",
+    "answer --table table.csv --key code --params insecure_toy_2048 \
+     --evaluation-keys out/keys/evaluation.keys --in out/query.bin --out out/answer.bin",
+    "lookup --table table.csv --key code --params insecure_toy_2048 --query 3 --out out/lookup",
+    "key seal --in out/keys/secret.key --passphrase-file words --out out/sealed.key",
+    "key open --in out/sealed.key --passphrase-file words --out out/open.key",
+    "params plan --modulus 257 --depth 1 --out out/params.json",
+    "refresh keygen --preset insecure_boot_256_p257 --out out/boot",
+    "refresh encrypt --preset insecure_boot_256_p257 --secret-key out/boot/secret.key --values 3,1 --out out/spent.bin",
+    "refresh apply --preset insecure_boot_256_p257 --evaluation-keys out/boot/evaluation.keys \
+     --bootstrap-keys out/boot/bootstrap.keys --in out/spent.bin --out out/refreshed.bin",
+    "refresh --preset insecure_boot_256_p257 --out out/refresh",
+    "score schema --weights model.csv --out out/score.json",
+    "score keygen --schema out/score.json --out out/score",
+    "score encrypt --schema out/score.json --table rows.csv --secret-key out/score/secret.key --out out/rows.bin",
+    "score apply --weights model.csv --schema out/score.json --evaluation-keys out/score/evaluation.keys \
+     --in out/rows.bin --out out/scores.bin",
+    "score decrypt --schema out/score.json --secret-key out/score/secret.key --in out/scores.bin --out out/scores.csv",
+    "search schema --table rows.csv --key id --metric inner-product --out out/search.json",
+    "search keygen --schema out/search.json --out out/search",
+    "search query --schema out/search.json --secret-key out/search/secret.key --query rows.csv --key id --out out/near.bin",
+    "search answer --table rows.csv --key id --schema out/search.json --evaluation-keys out/search/evaluation.keys \
+     --in out/near.bin --out out/scored.bin",
+    "table build --table table.csv --key code --out out/served",
+    "table keygen --schema out/served/schema.json --out out/client",
+    "table query --schema out/served/schema.json --secret-key out/client/secret.key --query 2 --out out/asked.bin",
+    "table answer --dir out/served --evaluation-keys out/client/evaluation.keys --in out/asked.bin --out out/told.bin",
+];
+
+/// How often each line meets with each kind of damage: `make nightly` sets `WINDLASS_NIGHTLY`.
+fn rounds(few: u32, many: u32) -> u32 {
+    if std::env::var_os("WINDLASS_NIGHTLY").is_some() { many } else { few }
+}
+
+/// All lines have run here once; their inputs and outputs, and how long each took.
+struct Workshop {
+    dir: TempDir,
+    seconds: BTreeMap<&'static str, Duration>,
+}
+
+static WORKSHOP: LazyLock<Workshop> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    for (name, text) in [
+        ("table.csv", "code,name\n1,one\n2,two\n3,three\n"),
+        ("words", "two or three words\n"),
+        ("model.csv", "a,b,bias\n0.5,-0.25,0.125\n"),
+        ("rows.csv", "id,a,b\n1,1,2\n2,-1,0.5\n"),
+    ] {
+        fs::write(at.join(name), text).unwrap();
+    }
+    fs::create_dir(at.join("out")).unwrap();
+    let timed = |line: &'static str| {
+        let start = Instant::now();
+        succeed(at, line);
+        (line, start.elapsed())
+    };
+    let seconds = LINES.into_iter().map(timed).collect();
+    Workshop { dir, seconds }
+});
+
+/// Where a line finds everything that lines before it made, and nothing that it makes itself.
+fn prepared(line: &str) -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join(output_of(line));
+    copy(WORKSHOP.dir.path(), dir.path(), &|path| path == output, &|from, to| fs::hard_link(from, to));
+    (dir, output)
+}
+
+/// What a line writes, a file or a directory.
+fn output_of(line: &str) -> &str {
+    line.rsplit_once("--out ").expect("every line writes something").1
+}
+
+/// Everything below `from`, as `one` copies a file, but what is to be left out.
+fn copy(from: &Path, to: &Path, leaves_out: &dyn Fn(&Path) -> bool, one: &dyn Fn(&Path, &Path) -> std::io::Result<()>) {
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (path, new) = (entry.path(), to.join(entry.file_name()));
+        if leaves_out(&new) {
+            continue;
+        }
+        if path.is_dir() {
+            fs::create_dir(&new).unwrap();
+            copy(&path, &new, leaves_out, one);
+        } else {
+            one(&path, &new).unwrap();
+        }
+    }
+}
+
+/// Checks every file that can be seen: containers by their length and checksum, JSON and CSV by
+/// their ends.
+fn all_are_whole(path: &Path, line: &str) {
+    if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
+        return;
+    }
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| all_are_whole(&entry.unwrap().path(), line));
+        return;
+    }
+    let bytes = fs::read(path).unwrap();
+    let whole = match bytes.get(..8) {
+        Some(b"WINDLASS") => {
+            let (body, checksum) = bytes.split_at(bytes.len() - 32);
+            checksum == sha256(body) && u64::from_le_bytes(body[60..68].try_into().unwrap()) == body.len() as u64 - 68
+        }
+        // The command that reads them checks those.
+        Some(b"WLSEGMNT") => true,
+        _ if path.extension().is_some_and(|end| end == "json") => serde_json::from_slice::<Value>(&bytes).is_ok(),
+        // The lock of a table is empty.
+        _ => bytes.ends_with(b"\n") || bytes.is_empty() && path.ends_with("lock"),
+    };
+    assert!(whole, "windlass {line} left {} half written, {} bytes", path.display(), bytes.len());
+}
+
+/// The names of the files below a directory that a run of the line makes.
+fn names(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return if path.exists() { vec![PathBuf::new()] } else { Vec::new() };
+    }
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name());
+    let mut names: Vec<PathBuf> = entries.map(PathBuf::from).collect();
+    names.sort();
+    names
+}
+
+/// Hidden entries of a directory.
+fn hidden(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('.')).collect()
+}
+
+fn start(at: &Path, line: &str) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+    command.current_dir(at).args(line.split_whitespace()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// Prepared tables go on where they were stopped; everything else is there as a whole or not at all.
+fn whole_or_absent(line: &str, output: &Path) {
+    let whole = names(&WORKSHOP.dir.path().join(output_of(line)));
+    let found = names(output);
+    let stopped = line.starts_with("table build");
+    assert!(found.is_empty() || found == whole || stopped, "windlass {line} left {found:?} of {whole:?}");
+    if output.exists() && !(stopped && found != whole) {
+        all_are_whole(output, line);
+    }
+}
+
+/// Kills a line at `rounds` moments of its life; afterwards the same line does its work, and
+/// nothing hidden stays.
+fn kill_at_any_moment(line: &'static str, rounds: u32) {
+    let whole = WORKSHOP.seconds[line];
+    for round in 0..rounds {
+        let (dir, output) = prepared(line);
+        let mut child = start(dir.path(), line);
+        // Moments that the golden ratio spreads over its life, however many there are; beside other
+        // tests it lives longer.
+        let part = (f64::from(round) * 0.618_034 + f64::from(std::process::id() % 97) / 97.0).fract();
+        std::thread::sleep(whole.mul_f64(1.3 * part));
+        // It may have ended already.
+        let _ = child.kill();
+        child.wait().unwrap();
+        whole_or_absent(line, &output);
+        if names(&output) != names(&WORKSHOP.dir.path().join(output_of(line))) {
+            succeed(dir.path(), line);
+        } else {
+            // Any command that writes beside it.
+            succeed(dir.path(), "params plan --modulus 257 --depth 1 --out out/next.json");
+        }
+        whole_or_absent(line, &output);
+        let left = hidden(&dir.path().join("out"));
+        assert!(left.is_empty(), "windlass {line} left {left:?}");
+    }
+}
+
+/// Every `part`-th line of `parts`: tests run side by side.
+fn share(part: usize, parts: usize) -> impl Iterator<Item = &'static str> {
+    LINES.into_iter().skip(part).step_by(parts)
+}
+
+#[test]
+fn killed_commands_leave_whole_files_or_none() {
+    share(0, 2).for_each(|line| kill_at_any_moment(line, rounds(2, 60)));
+}
+
+#[test]
+fn other_killed_commands_leave_whole_files_or_none() {
+    share(1, 2).for_each(|line| kill_at_any_moment(line, rounds(2, 60)));
+}
+
+/// Runs a line in a shell that sets a limit first, for a minute at most.
+fn limited(at: &Path, limit: &str, line: &str) -> Output {
+    let program = env!("CARGO_BIN_EXE_windlass");
+    let line = format!("{limit}; exec timeout -s KILL 60 {program} {line} --threads 2");
+    Command::new("sh").current_dir(at).env("RUST_BACKTRACE", "0").args(["-c", &line]).output().unwrap()
+}
+
+/// One line on standard error, the last if there is progress before.
+fn message(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    text.lines().rfind(|line| !line.ends_with("...")).unwrap_or_default().to_owned()
+}
+
+/// A limit on the length of files is how a full disk can be had without a disk of one's own: the
+/// write fails in its middle.
+#[test]
+fn a_disk_that_is_full_is_an_error_that_says_so() {
+    for line in LINES {
+        let (dir, output) = prepared(line);
+        let made = WORKSHOP.dir.path().join(output_of(line));
+        let longest = fs::read_dir(&made).map_or_else(
+            |_| fs::metadata(&made).unwrap().len(),
+            |entries| entries.map(|entry| entry.unwrap().metadata().unwrap().len()).max().unwrap(),
+        );
+        // In blocks of 512 bytes; a shell that counts in 1024 gives twice as much.
+        for blocks in [0, longest / 2048] {
+            let ended = limited(dir.path(), &format!("ulimit -f {blocks}"), line);
+            let told = message(&ended);
+            assert_eq!(ended.status.code(), Some(2), "windlass {line}, {blocks} blocks: {told}");
+            assert!(told.contains("ulimit -f"), "windlass {line}, {blocks} blocks: {told}");
+            whole_or_absent(line, &output);
+            assert!(line.starts_with("table build") || !output.exists(), "windlass {line} left something");
+            let left = hidden(&dir.path().join("out"));
+            assert!(left.is_empty(), "windlass {line} left {left:?}");
+        }
+        succeed(dir.path(), line);
+    }
+    let full = limited(WORKSHOP.dir.path(), "exec >/dev/full", "params list");
+    assert_eq!(full.status.code(), Some(2));
+    assert!(message(&full).contains("the work is done, but its report cannot be written"), "{}", message(&full));
+}
+
+/// Some account that is not the superuser.
+const NOBODY: u32 = 65_534;
+
+#[test]
+fn a_directory_that_takes_nothing_is_an_error_that_says_so() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    for line in LINES {
+        let (dir, output) = prepared(line);
+        let out = dir.path().join("out");
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command.current_dir(dir.path()).args(line.split_whitespace());
+        if fs::metadata("/proc/self").unwrap().uid() == 0 {
+            // Permissions do not stop the superuser, and others do not read its secrets.
+            if line.contains("secret.key") {
+                continue;
+            }
+            command.uid(NOBODY);
+        }
+        set(dir.path(), 0o755);
+        set(&out, 0o555);
+        let ended = command.output().unwrap();
+        set(&out, 0o755);
+        let told = message(&ended);
+        assert_eq!(ended.status.code(), Some(2), "windlass {line}: {told}");
+        assert!(told.contains("permission denied; choose another place"), "windlass {line}: {told}");
+        assert!(!output.exists() && hidden(&out).is_empty(), "windlass {line} left something");
+    }
+}
+
+/// Of two commands that write to one place one does, and the other says that something is there.
+#[test]
+fn of_two_writers_one_wins() {
+    for line in LINES {
+        for _ in 0..rounds(1, 20) {
+            let (dir, output) = prepared(line);
+            let both = || {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+                command.current_dir(dir.path()).args(line.split_whitespace());
+                command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+            };
+            let ended = [both(), both()].map(|child| child.wait_with_output().unwrap());
+            let won = ended.iter().filter(|output| output.status.success()).count();
+            let told: Vec<String> = ended.iter().map(message).collect();
+            // The same table again is no other table.
+            let again = line.starts_with("table build");
+            assert!(won == 1 || again && won == 2, "windlass {line}: {won} have won; {told:?}");
+            let slower = ended.iter().find(|output| !output.status.success());
+            let expected = ["already exists", "is being written", "another process is writing"];
+            if let Some(slower) = slower {
+                assert_eq!(slower.status.code(), Some(2));
+                assert!(expected.iter().any(|part| message(slower).contains(part)), "windlass {line}: {told:?}");
+            }
+            whole_or_absent(line, &output);
+            assert!(output.exists() && hidden(&dir.path().join("out")).is_empty(), "windlass {line}");
+        }
+    }
+}
+
+/// Where memory is short a command ends: with its work done, with a message, or, where the need was
+/// not known before, as the system ends it. No file is half written, nothing hangs or panics.
+#[test]
+fn too_little_memory_leaves_nothing_half_written() {
+    let mut ends = BTreeMap::new();
+    for (number, line) in LINES.into_iter().enumerate() {
+        let count = rounds(2, 40);
+        for round in 0..count {
+            // From what a process cannot start in to what most commands take.
+            let step = (round as usize * LINES.len() + number) * 300 / (count as usize * LINES.len());
+            let kilobytes = 30_000 + 2_000 * step;
+            let (dir, output) = prepared(line);
+            let ended = limited(dir.path(), &format!("ulimit -v {kilobytes}"), line);
+            let told = message(&ended);
+            let code = ended.status.code().or(ended.status.signal().map(|signal| 128 + signal));
+            assert!(!told.contains("panicked") && code != Some(137), "windlass {line}, {kilobytes} kB: {told}");
+            let known = match code {
+                Some(0) => true,
+                Some(2) => told.starts_with("windlass: ") && told.len() > 20,
+                // What the standard library says before it aborts.
+                Some(134) => told.contains("memory allocation of"),
+                _ => false,
+            };
+            assert!(known, "windlass {line}, {kilobytes} kB: {code:?} {told}");
+            *ends.entry(code).or_insert(0) += 1;
+            whole_or_absent(line, &output);
+        }
+    }
+    assert!(ends.contains_key(&Some(2)), "no command said that memory is short: {ends:?}");
+}
+
+/// The number of a process comes again, in containers with every command: what one of them left
+/// when it was killed is neither taken for one's own nor in the way.
+#[test]
+fn leftovers_of_the_same_process_number_go() {
+    let line = LINES[0];
+    let (dir, output) = prepared(line);
+    for old in ["schema.json", "schema.json.0123456789abcdef"] {
+        let leftover = format!("printf WINDLASS > out/.{old}.$$.windlass-part");
+        let ended = Command::new("sh")
+            .current_dir(dir.path())
+            .args(["-c", &format!("{leftover}; exec {} {line}", env!("CARGO_BIN_EXE_windlass"))])
+            .output()
+            .unwrap();
+        assert!(ended.status.success(), "{}", message(&ended));
+        assert!(hidden(&dir.path().join("out")).is_empty(), "{:?}", hidden(&dir.path().join("out")));
+        fs::remove_file(&output).unwrap();
+    }
+}
+
+/// A change of a table that is killed: readers have the rows before or after it.
+#[test]
+fn a_killed_change_of_a_table_is_made_or_not() {
+    let line = "table set --dir out/served --table more.csv";
+    let answered = |at: &Path| {
+        let keys = "--dir out/served --evaluation-keys out/client/evaluation.keys";
+        let _ = fs::remove_file(at.join("out/told.bin"));
+        succeed(at, &format!("table answer {keys} --in out/asked.bin --out out/told.bin"));
+        let with = "--schema out/served/schema.json --secret-key out/client/secret.key";
+        succeed(at, &format!("table decrypt {with} --query 2 --in out/told.bin"))["rows"][0]["name"].clone()
+    };
+    let mut seconds = Duration::ZERO;
+    let mut seen = BTreeMap::new();
+    for round in 0..=rounds(4, 100) {
+        let dir = tempfile::tempdir().unwrap();
+        let at = dir.path();
+        // Links would be changed for all.
+        copy(WORKSHOP.dir.path(), at, &|_| false, &|from, to| fs::copy(from, to).map(drop));
+        fs::write(at.join("more.csv"), "code,name\n2,zwei\n4,vier\n").unwrap();
+        let begun = Instant::now();
+        let mut child = start(at, line);
+        if round > 0 {
+            std::thread::sleep(seconds.mul_f64((f64::from(round) * 0.618_034).fract()));
+            let _ = child.kill();
+        }
+        child.wait().unwrap();
+        if round == 0 {
+            seconds = begun.elapsed();
+        }
+        let name = answered(at);
+        assert!(name == "two" || name == "zwei", "{name}");
+        *seen.entry(name.to_string()).or_insert(0) += 1;
+        succeed(at, line);
+        assert_eq!(answered(at), "zwei");
+        assert!(hidden(&at.join("out/served")).is_empty());
+    }
+    assert!(seen.contains_key("\"zwei\""), "the first change was not killed: {seen:?}");
+}

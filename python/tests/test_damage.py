@@ -1,0 +1,179 @@
+"""Deliberate damage: processes killed at any moment, a full disk, a directory that takes nothing,
+two writers. A file is whole or not there, and the error says what to do."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import World
+
+import windlass as wl
+
+if sys.platform == "win32":
+    pytest.skip("signals and limits are those of Unix", allow_module_level=True)
+
+import resource
+
+NIGHTLY = "WINDLASS_NIGHTLY" in os.environ
+
+WRITER = """
+import itertools, pathlib, sys, windlass as wl
+at = pathlib.Path(sys.argv[1])
+context = wl.Context.preset("insecure_toy_256")
+client, server = context.generate_keys(context.products(), progress=False)
+encrypted, encryptor = client.encrypt(list(range(20))), client.encryptor()
+print("ready", flush=True)
+for number in itertools.count():
+    client.save_secret(at / f"{number}.secret")
+    client.save_secret(at / f"{number}.sealed", passphrase="words")
+    server.save(at / f"{number}.keys")
+    server.save(at / f"{number}.ready", ready=True)
+    encryptor.save(at / f"{number}.public")
+    encrypted.save(at / f"{number}.bin")
+    context.save(at / f"{number}.json")
+"""
+
+
+def reads(context: wl.Context) -> dict[str, Callable[[Path], object]]:
+    """What reads each kind of file that the writer makes."""
+    return {
+        ".secret": context.load_client,
+        ".sealed": lambda path: context.load_client(path, passphrase="words"),
+        ".keys": context.load_server,
+        ".ready": context.map_server,
+        ".public": context.load_encryptor,
+        ".bin": context.load_ciphertext,
+        ".json": wl.Context.from_file,
+    }
+
+
+def test_a_killed_process_leaves_whole_files(tmp_path: Path) -> None:
+    context = wl.Context.preset("insecure_toy_256")
+    readers = reads(context)
+    seen: set[str] = set()
+    for number in range(60 if NIGHTLY else 4):
+        at = tmp_path / str(number)
+        at.mkdir()
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(at)], stdout=subprocess.PIPE, text=True
+        ) as writer:
+            assert writer.stdout is not None
+            assert writer.stdout.readline() == "ready\n"
+            time.sleep(random.uniform(0.1, 1.0))
+            writer.kill()
+        assert writer.returncode == -signal.SIGKILL
+        for path in at.iterdir():
+            if not path.name.startswith("."):
+                readers[path.suffix](path)
+                seen.add(path.suffix)
+        # Leftovers are hidden, and there is one at most: that of the file that was being written.
+        assert sum(path.name.startswith(".") for path in at.iterdir()) <= 1
+    assert len(seen) > 3, f"only {seen} were there"
+
+
+CHANGER = """
+import itertools, pathlib, sys, windlass as wl
+table = wl.Table.open(sys.argv[1])
+print("ready", flush=True)
+for number in itertools.count(1):
+    table.set({f"k{n}": b"%d" % number for n in range(8)})
+"""
+
+
+def test_a_killed_change_of_a_table_is_made_or_not(tmp_path: Path) -> None:
+    at = tmp_path / "table"
+    wl.Table.from_items({f"k{n}": b"0" for n in range(8)}, directory=at)
+    newest = 0
+    for _ in range(30 if NIGHTLY else 3):
+        with subprocess.Popen(
+            [sys.executable, "-c", CHANGER, str(at)], stdout=subprocess.PIPE, text=True
+        ) as changer:
+            assert changer.stdout is not None
+            assert changer.stdout.readline() == "ready\n"
+            time.sleep(random.uniform(0.05, 0.8))
+            changer.kill()
+        table = wl.Table.open(at)
+        client = wl.TableClient(table.schema)
+        names = [f"k{n}" for n in range(8)]
+        rows = client.rows(table.answer(client.keys(), client.query(names)), names)
+        # All rows are of one version.
+        assert len(set(rows)) == 1
+        newest = max(newest, int(rows[0] or b"0"))
+    assert newest > 0, "no change was finished before the process was killed"
+
+
+def saves(world: World) -> list[Callable[[Path], object]]:
+    """Everything that writes a file."""
+    return [
+        world.client.save_secret,
+        lambda path: world.client.save_secret(path, passphrase="words"),
+        world.server.save,
+        lambda path: world.server.save(path, ready=True),
+        world.client.encryptor().save,
+        world.encrypt([1, 2, 3]).save,
+        world.context.save,
+    ]
+
+
+def test_a_full_disk_is_an_error_that_says_so(toy: World, tmp_path: Path) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for save in saves(toy):
+        for room in (0, 50):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
+            try:
+                with pytest.raises(wl.FileError, match=r"file: longer than files.*ulimit -f"):
+                    save(tmp_path / "file")
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+            assert list(tmp_path.iterdir()) == []
+        save(tmp_path / "file")
+        (tmp_path / "file").unlink()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="permissions do not stop the superuser")
+def test_a_directory_that_takes_nothing_is_an_error_that_says_so(
+    toy: World, tmp_path: Path
+) -> None:
+    tmp_path.chmod(0o555)
+    try:
+        for save in saves(toy):
+            with pytest.raises(wl.FileError, match=r"file: permission denied; choose another"):
+                save(tmp_path / "file")
+        assert list(tmp_path.iterdir()) == []
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_of_several_threads_that_write_one_file_one_wins(toy: World, tmp_path: Path) -> None:
+    readers: list[Callable[[Path], object]] = list(reads(toy.context).values())
+    for save, read in zip(saves(toy), readers, strict=True):
+        for number in range(40 if NIGHTLY else 4):
+            path, ends = tmp_path / str(number), []
+
+            def run(save: Any = save, path: Path = path, ends: list[Any] = ends) -> None:
+                try:
+                    ends.append(save(path))
+                except wl.FileError as error:
+                    ends.append(error)
+
+            threads = [threading.Thread(target=run) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            failed = [str(end) for end in ends if isinstance(end, wl.FileError)]
+            assert len(failed) == 3
+            assert all("already exists" in text or "is being written" in text for text in failed)
+            read(path)
+            path.unlink()
+            assert list(tmp_path.iterdir()) == []
