@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use windlass::wire::WireError;
 
+/// The environment variable that names a file whose first line is the passphrase.
+pub const VARIABLE: &str = "WINDLASS_PASSPHRASE_FILE";
+
 /// Results of asking for passphrases.
 pub type Result<T> = std::result::Result<T, SecretError>;
 
@@ -23,7 +26,7 @@ pub enum SecretError {
     /// Nobody to ask.
     #[error(
         "{}: its passphrase is asked for on a terminal, and standard input is none: give --passphrase-file FILE, or name the file in {}",
-        path.display(), crate::VARIABLE
+        path.display(), VARIABLE
     )]
     NoTerminal {
         /// The file of the secret key.

@@ -15,8 +15,8 @@ mod stale;
 mod terminal;
 
 pub use args::{OpenArgs, SealArgs};
-pub use error::{Result, SecretError};
-pub use passphrase::{VARIABLE, new_passphrase, open_file, open_sealed_file};
+pub use error::{Result, SecretError, VARIABLE};
+pub use passphrase::{new_passphrase, open_file, open_sealed_file};
 pub use privacy::keep_memory_private;
 pub use stale::sweep;
 pub use terminal::show_again;

@@ -8,11 +8,8 @@ use std::path::{Path, PathBuf};
 use windlass::wire::{Passphrase, WireError, check_sealed, is_sealed, open_secret, read_secret};
 use zeroize::Zeroizing;
 
-use crate::error::{Result, SecretError};
+use crate::error::{Result, SecretError, VARIABLE};
 use crate::terminal;
-
-/// The environment variable that names a file whose first line is the passphrase.
-pub const VARIABLE: &str = "WINDLASS_PASSPHRASE_FILE";
 
 /// Longest passphrase, in bytes.
 const MOST: usize = 4096;
