@@ -17,9 +17,10 @@ use crate::key_file::{KeyFile, SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
-use crate::session::{Session, file_bytes, read, read_for, write};
+use crate::session::Session;
 use crate::table::Table;
 use crate::tables;
+use crate::values::{file_bytes, read, read_for, write};
 
 const SECRET: &str = "secret.key";
 const PUBLIC: &str = "public.key";

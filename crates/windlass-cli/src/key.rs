@@ -9,7 +9,7 @@ use windlass_secrets::{OpenArgs, new_passphrase, open_file};
 use crate::error::{CliError, Result};
 use crate::files::claim;
 use crate::report::Report;
-use crate::session::refused;
+use crate::values::refused;
 
 /// What can be done with the file of a secret key.
 #[derive(Debug, Subcommand)]

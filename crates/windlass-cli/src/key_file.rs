@@ -9,7 +9,7 @@ use windlass_secrets::{OpenArgs, open_file};
 use zeroize::Zeroizing;
 
 use crate::error::{CliError, Result};
-use crate::session::{refused, write};
+use crate::values::{refused, write};
 
 /// A secret key to read.
 #[derive(Debug, Args)]

@@ -22,6 +22,7 @@ mod search;
 mod session;
 mod table;
 mod tables;
+mod values;
 
 use std::process::ExitCode;
 

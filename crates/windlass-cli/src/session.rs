@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use windlass::lookup::Lookup;
-use windlass::wire::{FileContext, KeyId, Wire, WireContext, WireError, hex, load, load_for, save};
+use windlass::wire::{WireContext, hex};
 use windlass::{Context, Params, Scheme};
 
 use crate::args::SourceArgs;
@@ -117,37 +117,4 @@ fn too_large(error: windlass::Error, schema: &Schema) -> CliError {
     let larger = (parameters != LARGEST && fits().unwrap_or(false)).then_some(LARGEST);
     let (rows, bytes) = (schema.keys.len(), schema.record_bytes);
     CliError::TooLarge { rows, bytes, parameters, larger }
-}
-
-/// The size of a file.
-pub fn file_bytes(path: &Path) -> Result<u64> {
-    Ok(std::fs::metadata(path).map_err(|error| CliError::at(path)(WireError::from(error)))?.len())
-}
-
-/// Writes a value, with the name of its key pair, to a new file and gives its size.
-pub fn write<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<u64> {
-    save(path, context, value).map_err(CliError::at(path))
-}
-
-/// Reads a value and the key pair that it belongs to.
-pub fn read<C: FileContext, T: Wire<C>>(path: &Path, context: &C) -> Result<(T, KeyId)> {
-    load(path, context).map_err(|error| refused(path, error))
-}
-
-/// Reads a value of the key pair that another file belongs to.
-pub fn read_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, (key, other): (KeyId, &Path)) -> Result<T> {
-    load_for(path, context, key).map_err(|error| match error {
-        windlass::Error::Wire(WireError::OtherKeyPair { found, expected }) => {
-            CliError::OtherKeyPair { path: path.into(), other: other.into(), names: [found, expected] }
-        }
-        error => refused(path, error),
-    })
-}
-
-/// The error for a file that the library refused.
-pub fn refused(path: &Path, error: windlass::Error) -> CliError {
-    match error {
-        windlass::Error::Wire(source) => CliError::at(path)(source),
-        other => CliError::Windlass(other),
-    }
 }

@@ -21,7 +21,7 @@ use crate::key_file::{KeyFile, SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::Report;
-use crate::session::{file_bytes, read, read_for, write};
+use crate::values::{file_bytes, read, read_for, write};
 
 const SECRET: &str = "secret.key";
 const PUBLIC: &str = "public.key";

@@ -19,7 +19,7 @@ use crate::key_file::{SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::{Report, printable};
-use crate::session::{read, read_for, write};
+use crate::values::{read, read_for, write};
 
 const SECRET: &str = "secret.key";
 const EVALUATION: &str = "evaluation.keys";

@@ -13,7 +13,7 @@ use crate::files::{Outputs, claim};
 use crate::key_file::{SecretFile, write_secret};
 use crate::progress::Stages;
 use crate::report::{Report, printable, rounded_down};
-use crate::session::{read_for, write};
+use crate::values::{read_for, write};
 
 pub const SECRET: &str = "secret.key";
 pub const EVALUATION: &str = "evaluation.keys";

@@ -18,7 +18,7 @@ use crate::files::claim;
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::Report;
-use crate::session::{read, read_for, write};
+use crate::values::{read, read_for, write};
 
 /// How often bins that do not take all entries are planned anew, each time with more of them and
 /// another seed.

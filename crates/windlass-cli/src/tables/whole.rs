@@ -12,7 +12,7 @@ use crate::files::Outputs;
 use crate::key_file::SecretFile;
 use crate::progress::Stages;
 use crate::report::{Report, printable, rounded_down};
-use crate::session::file_bytes;
+use crate::values::file_bytes;
 
 const TABLE: &str = "table";
 const QUERY: &str = "query.bin";
