@@ -230,15 +230,18 @@ fn change(
     let _writing = Writing::begin(dir)?;
     let path = manifest_path(dir);
     let (mut manifest, _) = Manifest::read(&path)?;
+    // What is copied must be whole: it gets a new checksum. And nothing is removed for a manifest
+    // that is damaged.
+    let table = Table::open(dir, true)?;
     remove_unnamed(dir, &manifest);
     // A writer that was killed after its version was there may not have told clients of it.
     replace(&dir.join(SCHEMA), &manifest.schema.to_json())?;
-    // What is copied must be whole: it gets a new checksum.
-    let table = Table::open(dir, true)?;
     let mut changing = Changing { table: &table, polynomials: BTreeMap::new(), changed: BTreeSet::new() };
     let contents = edit(&mut changing)?;
     let Changing { polynomials, changed, .. } = changing;
-    manifest.revision += 1;
+    // What the table said of its rows may have been wrong: its next version must be one.
+    contents.check(&table.schema.shape)?;
+    manifest.revision = manifest.next_revision(&path)?;
     manifest.schema.contents = contents;
     write_changed(dir, &table, &mut manifest, &polynomials, &changed, observer)?;
     manifest.checksums = checksums(dir, &manifest)?;

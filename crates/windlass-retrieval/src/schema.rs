@@ -25,6 +25,16 @@ pub enum Contents {
     Keywords(Keywords),
 }
 
+impl Contents {
+    /// Checks what somebody else may have written.
+    pub(crate) fn check(&self, shape: &Shape) -> Result<()> {
+        match self {
+            Self::Rows(rows) => rows.check(shape),
+            Self::Keywords(keywords) => keywords.check(shape),
+        }
+    }
+}
+
 /// The public description of a table. It holds no row and no key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -65,10 +75,7 @@ impl Schema {
             return Err(Error::BadSchema { reason });
         }
         let setting = setting_of(&schema.shape)?;
-        match &schema.contents {
-            Contents::Rows(rows) => rows.check(&schema.shape)?,
-            Contents::Keywords(keywords) => keywords.check(&schema.shape)?,
-        }
+        schema.contents.check(&schema.shape)?;
         Ok((schema, setting))
     }
 

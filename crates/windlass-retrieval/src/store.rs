@@ -8,6 +8,7 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 use rayon::prelude::*;
@@ -26,6 +27,8 @@ const BUILDING: &str = "building.json";
 /// The public description, for clients.
 pub const SCHEMA: &str = "schema.json";
 const LOCK: &str = "lock";
+/// What the names of pieces end in.
+const PIECE: &str = ".segment";
 const PART: &str = ".windlass-part";
 
 /// The current version of a table.
@@ -49,11 +52,26 @@ impl Manifest {
     pub fn read(path: &Path) -> Result<(Self, [u8; 32])> {
         let text = fs::read(path).map_err(|error| from_system(path, error))?;
         let manifest: Self = serde_json::from_slice(&text).map_err(|error| bad(path, error.to_string()))?;
-        let plain = |name: &String| !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
+        let plain = |name: &String| !name.contains(['/', '\\']) && !name.starts_with('.') && name.ends_with(PIECE);
         if !manifest.segments.iter().all(plain) {
-            return Err(bad(path, "it names pieces outside its directory"));
+            return Err(bad(path, "it names pieces outside its directory, or files that are no pieces"));
         }
         Ok((manifest, Sha256::digest(text).into()))
+    }
+
+    /// Its schema, all of it checked, and its setting. There are as many pieces as the layout has.
+    pub fn open_schema(&self, path: &Path) -> Result<(Schema, Arc<Setting>)> {
+        let opened = Schema::from_json(&self.schema.to_json()).map_err(|error| bad(path, error.to_string()))?;
+        let pieces = segments_of(&opened.0.shape).len();
+        if self.segments.len() != pieces || !(self.checksums.is_empty() || self.checksums.len() == pieces) {
+            return Err(bad(path, "it names another number of pieces than the layout has"));
+        }
+        Ok(opened)
+    }
+
+    /// The number of the next version.
+    pub fn next_revision(&self, path: &Path) -> Result<u64> {
+        self.revision.checked_add(1).ok_or_else(|| bad(path, "there is no number for a version after its own"))
     }
 
     /// Replaces the file in one step.
@@ -104,7 +122,7 @@ impl Writing {
 
 /// The name of a piece of a version.
 pub(crate) fn segment_name(index: usize, revision: u64) -> String {
-    format!("{index:05}-{revision:06}.segment")
+    format!("{index:05}-{revision:06}{PIECE}")
 }
 
 /// The label of piece `index`.
@@ -197,12 +215,8 @@ impl Table {
 }
 
 fn open_version(dir: &Path, manifest: &Manifest, version: [u8; 32], verify: bool) -> Result<Table> {
-    let refused = |error: Error| bad(&dir.join(MANIFEST), error.to_string());
-    let (schema, setting) = Schema::from_json(&manifest.schema.to_json()).map_err(refused)?;
-    let (pieces, hash) = (segments_of(&schema.shape).len(), schema.hash());
-    if manifest.segments.len() != pieces || !(manifest.checksums.is_empty() || manifest.checksums.len() == pieces) {
-        return Err(bad(&dir.join(MANIFEST), "it names another number of pieces than the layout has"));
-    }
+    let (schema, setting) = manifest.open_schema(&dir.join(MANIFEST))?;
+    let hash = schema.hash();
     let open = |(index, name): (usize, &String)| {
         let piece = Piece::map(&dir.join(name), label(&schema, hash, index, name))?;
         piece.expect(manifest.checksums.get(index))?.segment(verify)
@@ -231,7 +245,7 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
             return Err(bad(dir, "holds another table: choose another directory, or change the rows of this one"));
         }
         // Pieces that were damaged since are made again; the others are only checked.
-        let (schema, setting) = Schema::from_json(&there.schema.to_json())?;
+        let (schema, setting) = there.open_schema(&finished)?;
         let fill = rows.filler(&schema)?;
         make_pieces(dir, &there, (&schema, &setting), &*fill, observer)?;
         replace(&dir.join(SCHEMA), &there.schema.to_json())?;
@@ -248,7 +262,7 @@ fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, obser
             Manifest { revision: 0, schema: schema.clone(), source, segments, checksums: Vec::new() }
         }
     };
-    let (schema, setting) = Schema::from_json(&manifest.schema.to_json())?;
+    let (schema, setting) = manifest.open_schema(&building)?;
     // Whether all rows have a place shows here, before the plan is written down.
     let fill = rows.filler(&schema)?;
     manifest.write(&building)?;
@@ -288,7 +302,7 @@ pub(crate) fn remove_unnamed(dir: &Path, manifest: &Manifest) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".segment") && !manifest.segments.contains(&name) {
+        if name.ends_with(PIECE) && !manifest.segments.contains(&name) {
             // Whoever has it mapped keeps it; on systems where that forbids removal it stays.
             let _ = fs::remove_file(entry.path());
         }

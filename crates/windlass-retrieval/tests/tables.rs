@@ -140,6 +140,7 @@ fn schemas_that_nobody_makes_are_refused() {
         ("\"message_bits\": 17", "\"message_bits\": 0"),
         ("\"record_coefficients\": 4096", "\"record_coefficients\": 0"),
         ("\"fragments\": 1", "\"fragments\": 0"),
+        ("\"count\": 2", "\"count\": 18446744073709551615"),
         ("\"fragment_bytes\": 6", "\"fragment_bytes\": 60000"),
         ("\"digits\": 2", "\"digits\": 0"),
         ("\"base_bits\": 1", "\"base_bits\": 64"),
@@ -288,6 +289,50 @@ fn manifests_with_numbers_that_no_table_has_are_bad_files() {
         let refused = Table::open(dir.path(), false).unwrap_err();
         assert!(matches!(&refused, Error::BadFile { path: named, .. } if *named == path), "{name}: {refused}");
     }
+}
+
+/// They once led to a panic, to the removal of files that are no pieces, and to the loss of a piece
+/// that the damaged manifest did not name.
+#[test]
+fn manifests_that_nobody_writes_are_bad_files_and_change_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let some = keyed(&rows(&[9; 3]));
+    let schema = plan_of_keys(&some, 0).schema;
+    let create = || Table::create_keywords(dir.path(), &schema, &some, &unobserved).map(drop);
+    let change = || {
+        let set = KeyChange::Set(b"key 1".to_vec(), b"new".to_vec());
+        Table::change_keys(dir.path(), &[set], &unobserved).map(drop)
+    };
+    create().unwrap();
+    let [finished, building, piece, notes] =
+        ["table.json", "building.json", "00000-000000.segment", "notes"].map(|name| dir.path().join(name));
+    let text = std::fs::read_to_string(&finished).unwrap();
+    std::fs::write(&notes, "of somebody else").unwrap();
+    let more = "\"00000-000000.segment\",\n    \"00001-000000.segment\"";
+    for (from, to) in [
+        ("\"00000-000000.segment\"", more),
+        ("00000-000000.segment", "notes"),
+        ("00000-000000.segment", "00000-000007.segment"),
+        ("\"count\": 3", "\"count\": 18446744073709551615"),
+        ("\"revision\": 0", "\"revision\": 18446744073709551615"),
+    ] {
+        let wrong = text.replacen(from, to, 1);
+        assert_ne!(wrong, text, "{from} is in it");
+        std::fs::write(&finished, &wrong).unwrap();
+        for refused in [change().unwrap_err(), create().unwrap_err()] {
+            assert!(matches!(refused, Error::BadFile { .. }), "{to}: {refused}");
+        }
+        assert!(piece.exists() && notes.exists(), "{to}");
+    }
+    std::fs::remove_file(&finished).unwrap();
+    for (from, to) in [("\"00000-000000.segment\"", more), ("00000-000000.segment", "notes")] {
+        std::fs::write(&building, text.replacen(from, to, 1)).unwrap();
+        assert!(matches!(create(), Err(Error::BadFile { .. })), "{to}");
+        assert!(piece.exists() && notes.exists(), "{to}");
+    }
+    std::fs::remove_file(&building).unwrap();
+    create().unwrap();
+    change().unwrap();
 }
 
 #[test]
