@@ -93,7 +93,7 @@ pub enum RlweError {
     NoEntropy,
     /// A secret key does not belong to the parameters.
     #[error(
-        "the secret key does not fit the parameters: it must have phi(m) coefficients in -1, 0, 1 within the norm bound"
+        "the secret key does not fit the parameters: it must have phi(m) coefficients in -1, 0, 1, as many of them not zero as a sparse key has, within the norm bound"
     )]
     BadSecretKey,
     /// A public or evaluation key does not belong to the parameters.

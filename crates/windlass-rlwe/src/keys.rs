@@ -66,8 +66,8 @@ impl SecretKey {
     /// The key with the given name and coefficients (powerful basis).
     ///
     /// # Errors
-    /// [`RlweError::BadSecretKey`] when there are not n of them, all in {−1, 0, 1}, or the norm
-    /// bound does not hold.
+    /// [`RlweError::BadSecretKey`] when there are not n of them, all in {−1, 0, 1} and as many not
+    /// zero as a sparse key has, or the norm bound does not hold.
     pub fn from_coefficients(
         context: &Arc<Context>,
         id: KeyId,
@@ -75,8 +75,13 @@ impl SecretKey {
     ) -> Result<Self, RlweError> {
         let params = context.params();
         let small = coefficients.len() == params.n() && coefficients.iter().all(|x| (-1..=1).contains(x));
+        let weight: u64 = coefficients.iter().map(|x| x.unsigned_abs()).fold(0, u64::saturating_add);
+        let weighs = match params.secret() {
+            SecretDistribution::Sparse { weight: wanted } => weight == u64::from(wanted),
+            SecretDistribution::Ternary => true,
+        };
         let bound = crate::noise::secret_norm_bound(params.shape(), params.secret());
-        if !small || windlass_ring::norm::canonical_norm(params.shape(), &coefficients) > bound {
+        if !small || !weighs || windlass_ring::norm::canonical_norm(params.shape(), &coefficients) > bound {
             return Err(RlweError::BadSecretKey);
         }
         Ok(Self::build(context, id, coefficients))

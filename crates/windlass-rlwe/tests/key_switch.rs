@@ -11,7 +11,7 @@ use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly, sample};
 use windlass_rlwe::switching::{Digits, mod_down};
 use windlass_rlwe::{
-    Assurance, Context, EvaluationKeys, NoiseModel, RlweParams, RlweSpec, SecretDistribution, SecretKey,
+    Assurance, Context, EvaluationKeys, NoiseModel, RlweError, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
 
 fn context(m: u64, digits: usize, special: usize, secret: SecretDistribution) -> Arc<Context> {
@@ -46,6 +46,25 @@ fn keys_of_every_sparse_weight_are_found() {
         let secret = SecretKey::generate(&context, &mut ChaCha20Rng::from_seed([weight as u8; 32]));
         let weights = secret.expose_coefficients().iter().filter(|&&x| x != 0).count();
         assert_eq!(weights, weight as usize);
+    }
+}
+
+/// Noise and security are those of the stated weight: a file with another one holds no key of these
+/// parameters, though its norm may be small enough.
+#[test]
+fn sparse_keys_of_another_weight_are_refused() {
+    let context = context(64, 4, 2, SecretDistribution::Sparse { weight: 5 });
+    let secret = SecretKey::generate(&context, &mut ChaCha20Rng::from_seed([5; 32]));
+    let read = |coefficients: &[i64]| {
+        SecretKey::from_coefficients(&context, secret.key_id(), coefficients.to_vec().into()).map(drop)
+    };
+    read(secret.expose_coefficients()).unwrap();
+    let mut lighter = secret.expose_coefficients().to_vec();
+    *lighter.iter_mut().find(|x| **x != 0).unwrap() = 0;
+    let mut heavier = secret.expose_coefficients().to_vec();
+    *heavier.iter_mut().find(|x| **x == 0).unwrap() = 1;
+    for other in [lighter, heavier, vec![0; 32]] {
+        assert_eq!(read(&other), Err(RlweError::BadSecretKey));
     }
 }
 
