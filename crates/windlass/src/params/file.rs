@@ -1,5 +1,7 @@
 //! Parameter sets as files: what was planned or searched for is usable wherever a preset is.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -158,11 +160,10 @@ impl Params {
         if !text.ends_with(".json") {
             return Self::preset(text, scheme);
         }
-        let length = std::fs::metadata(Path::new(text)).map_err(WireError::from)?.len();
-        if length > MOST_BYTES {
-            return Err(WireError::TooLarge { length, limit: MOST_BYTES }.into());
-        }
-        let json = std::fs::read_to_string(text).map_err(WireError::from)?;
+        let file = File::open(Path::new(text)).map_err(WireError::from)?;
+        // Pipes and devices tell no length, and may have no end.
+        let mut json = String::new();
+        file.take(MOST_BYTES + 1).read_to_string(&mut json).map_err(WireError::from)?;
         Ok(Self::from_json(&json)?.with_scheme(scheme))
     }
 }
@@ -195,6 +196,16 @@ mod tests {
         assert_eq!(version_1("boot_m31775_p2"), Some(Ephemeral::by_special_primes(56)));
         assert_eq!(version_1("boot_n32768_p257"), Some(Ephemeral::by_special_primes(30)));
         assert_eq!([version_1("paper_ma24_set1_p65537"), version_1("demo")], [None, None]);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_without_an_end_are_refused() {
+        let place = std::env::temp_dir().join(format!("windlass-endless-{}.json", std::process::id()));
+        std::os::unix::fs::symlink("/dev/zero", &place).unwrap();
+        let refused = Params::named_or_file(place.to_str().unwrap(), Scheme::Bgv).unwrap_err();
+        std::fs::remove_file(&place).unwrap();
+        assert!(matches!(refused, Error::Wire(WireError::TooLarge { .. })), "{refused}");
     }
 
     #[test]
