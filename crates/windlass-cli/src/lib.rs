@@ -24,6 +24,7 @@ mod table;
 mod tables;
 mod values;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -32,7 +33,8 @@ use args::{Cli, Command};
 use error::{CliError, Result};
 use report::Report;
 
-fn main() -> ExitCode {
+/// The command, from its arguments to its exit code.
+pub fn main() -> ExitCode {
     let cli = Cli::parse();
     // Before anything is set up for commands of this program's own.
     let ended = match &cli.command {
@@ -79,10 +81,24 @@ fn start_threads(threads: Option<usize>) -> Result<()> {
     pool.map_err(|error| CliError::Usage(format!("cannot start threads (--threads 1 takes fewest): {error}")))
 }
 
+/// A command in this process, which keeps its threads, its signals and its core dumps as they are:
+/// what it reports is not printed. `arguments` begin with the name of the program.
+///
+/// # Errors
+/// The line that the command would print.
+pub fn run_here<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> std::result::Result<(), String> {
+    let cli = Cli::try_parse_from(arguments).map_err(|error| error.to_string())?;
+    run_command(&cli).map(drop).map_err(|error| error.to_string())
+}
+
 fn run(cli: &Cli) -> Result<Report> {
     windlass_secrets::keep_memory_private();
     interrupt::install(cli.json)?;
     start_threads(cli.threads)?;
+    run_command(cli)
+}
+
+fn run_command(cli: &Cli) -> Result<Report> {
     match &cli.command {
         Command::Schema(args) => commands::schema(args, cli.json),
         Command::Keygen(args) => commands::keygen(args, cli.json),
@@ -91,7 +107,7 @@ fn run(cli: &Cli) -> Result<Report> {
         Command::Decrypt(args) => commands::decrypt(args, cli.json),
         Command::Lookup(args) => commands::lookup(args, cli.json),
         Command::Params(command) => parameters::run(command, cli.json),
-        Command::Serve(_) | Command::Ask(_) => unreachable!("they are programs of their own"),
+        Command::Serve(_) | Command::Ask(_) => Err(CliError::Usage("serve and ask are programs of their own".into())),
         Command::Table(command) => tables::run(command, cli.json),
         Command::Key(command) => key::run(command),
         Command::Explain(args) => commands::explain(args, cli.json),

@@ -25,23 +25,10 @@ impl Cells {
     /// name.
     pub fn read(path: &Path) -> Result<Self> {
         let text = read_text(path)?;
-        let refuse = |reason: &str| Err(CliError::NotATable { path: path.into(), reason: reason.to_owned() });
-        if text.iter().all(u8::is_ascii_whitespace) {
-            return refuse("the file is empty; a table begins with a line of column names");
-        }
-        if ends_in_quotes(&text) {
-            return refuse("a cell that begins with a quotation mark never ends");
-        }
-        let mut reader = csv::Reader::from_reader(&text[..]);
-        let not_a_table = |error: csv::Error| CliError::NotATable { path: path.into(), reason: error.to_string() };
-        let columns: Vec<String> = reader.headers().map_err(not_a_table)?.iter().map(str::to_owned).collect();
-        let mut seen = HashSet::with_capacity(columns.len());
-        if let Some(column) = columns.iter().find(|column| !seen.insert(*column)) {
-            return Err(CliError::DuplicateColumn { path: path.into(), column: column.clone() });
-        }
+        let (columns, mut reader) = begin(path, &text)?;
         let rows = reader
             .records()
-            .map(|record| Ok(record.map_err(not_a_table)?.iter().map(str::to_owned).collect()))
+            .map(|record| Ok(record.map_err(not_a_table(path))?.iter().map(str::to_owned).collect()))
             .collect::<Result<Vec<Vec<String>>>>()?;
         if rows.is_empty() {
             return Err(CliError::EmptyTable { path: path.into() });
@@ -83,6 +70,31 @@ impl Cells {
             value: text.clone(),
         })
     }
+}
+
+/// The names of the columns of a CSV file, and a reader of its rows.
+///
+/// Errors for an empty file, a cell that never ends, and two columns of one name.
+pub fn begin<'t>(path: &Path, text: &'t [u8]) -> Result<(Vec<String>, csv::Reader<&'t [u8]>)> {
+    let refuse = |reason: &str| Err(CliError::NotATable { path: path.into(), reason: reason.to_owned() });
+    if text.iter().all(u8::is_ascii_whitespace) {
+        return refuse("the file is empty; a table begins with a line of column names");
+    }
+    if ends_in_quotes(text) {
+        return refuse("a cell that begins with a quotation mark never ends");
+    }
+    let mut reader = csv::Reader::from_reader(text);
+    let columns: Vec<String> = reader.headers().map_err(not_a_table(path))?.iter().map(str::to_owned).collect();
+    let mut seen = HashSet::with_capacity(columns.len());
+    if let Some(column) = columns.iter().find(|column| !seen.insert(*column)) {
+        return Err(CliError::DuplicateColumn { path: path.into(), column: column.clone() });
+    }
+    Ok((columns, reader))
+}
+
+/// What the reader of a CSV file says of it.
+pub fn not_a_table(path: &Path) -> impl Fn(csv::Error) -> CliError {
+    move |error| CliError::NotATable { path: path.into(), reason: error.to_string() }
 }
 
 /// The bytes of a file of at most [`MAX_BYTES`].
@@ -168,7 +180,7 @@ impl Table {
 
 /// Whether the text ends within a quoted cell. A quotation mark begins one at the start of a cell
 /// only; two of them stand for one inside.
-pub fn ends_in_quotes(text: &[u8]) -> bool {
+fn ends_in_quotes(text: &[u8]) -> bool {
     enum State {
         Start,
         Plain,

@@ -1,6 +1,6 @@
 //! Rows of CSV files as records of bytes, however many they are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use windlass::lookup::encode_record;
@@ -8,7 +8,7 @@ use windlass::wire::WireError;
 use windlass_retrieval::{Error, RowStatistics};
 
 use crate::error::{CliError, Result};
-use crate::table::ends_in_quotes;
+use crate::table::{begin, not_a_table};
 
 /// The rows of a table, encoded: all fields of a row, its key field included.
 #[derive(Debug)]
@@ -25,23 +25,13 @@ impl Source {
     /// Reads a CSV file.
     pub fn read(path: &Path, key: Option<&str>) -> Result<Self> {
         let text = std::fs::read(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
-        if ends_in_quotes(&text) {
-            let reason = "a cell that begins with a quotation mark never ends".to_owned();
-            return Err(CliError::NotATable { path: path.into(), reason });
-        }
-        let refuse = |error: csv::Error| CliError::NotATable { path: path.into(), reason: error.to_string() };
-        let mut reader = csv::Reader::from_reader(&text[..]);
-        let fields: Vec<String> = reader.headers().map_err(refuse)?.iter().map(str::to_owned).collect();
-        let mut seen = HashSet::with_capacity(fields.len());
-        if let Some(column) = fields.iter().find(|column| !seen.insert(*column)) {
-            return Err(CliError::DuplicateColumn { path: path.into(), column: column.clone() });
-        }
+        let (fields, mut reader) = begin(path, &text)?;
         let position = match key {
             None => None,
             Some(key) => Some(position_of(path, &fields, key)?),
         };
         let (mut rows, mut record) = (Vec::new(), csv::StringRecord::new());
-        while reader.read_record(&mut record).map_err(refuse)? {
+        while reader.read_record(&mut record).map_err(not_a_table(path))? {
             let cells: Vec<&str> = record.iter().collect();
             let key = position.map_or(Vec::new(), |index| cells[index].as_bytes().to_vec());
             rows.push((key, encode_record(&cells)));
@@ -89,4 +79,24 @@ fn position_of(path: &Path, fields: &[String], key: &str) -> Result<usize> {
         column: key.to_owned(),
         columns: fields.to_vec(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_table_is_refused_as_for_every_command() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let refused = |text: &str| {
+            std::fs::write(file.path(), text).unwrap();
+            Source::read(file.path(), Some("id")).expect_err("refused").to_string()
+        };
+        for empty in ["", "\r\n", "  \n\n"] {
+            assert!(refused(empty).contains("the file is empty"), "{empty:?}");
+        }
+        assert!(refused("id,v\n1,\"a\n").contains("never ends"));
+        assert!(refused("id,id\n1,2\n").contains("two columns are named 'id'"));
+        assert!(refused("id,v\n1\n").contains("not a table"));
+    }
 }
