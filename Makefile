@@ -7,7 +7,7 @@ KEY   ?= zone
 QUERY ?= Europe/Lisbon
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup format lint unit docs python wheel site bench nightly constant-time deny sbom estimates clean
+.PHONY: help demo test setup format lint unit docs python wheel site bench nightly constant-time fuzz deny sbom estimates clean
 
 help:
 	@echo "make demo      a private lookup in $(TABLE), at 128-bit security"
@@ -15,11 +15,12 @@ help:
 	@echo "make wheel     the Python package as a file, for any Linux since 2018"
 	@echo "make bench     the standard benchmark (not a test)"
 	@echo "make site      the documentation as a site, in target/site/html"
-	@echo "make nightly   slow full-size runs, and constant-time"
+	@echo "make nightly   slow full-size runs, constant-time and fuzz"
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
 	@echo "make deny      dependencies: licences, sources, duplicates, advisories (in make test too)"
 	@echo "make sbom      what the programs are made of, as CycloneDX, in target/windlass.cdx.json"
 	@echo "make estimates λ of every preset and table, by the lattice estimator: hours"
+	@echo "make fuzz      feeds damaged bytes to everything that reads bytes, for ten minutes"
 	@echo "make clean     remove what the build and the demo wrote"
 
 setup:
@@ -96,7 +97,7 @@ bench: setup
 
 # One full-size bootstrapping of each family, decrypted and compared: up to 5 GB. Then 20 minutes of random
 # circuits; the seed is printed.
-nightly: setup constant-time
+nightly: setup constant-time fuzz
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
 	$(CARGO) build --release --locked --package windlass-bench
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_hs15_18631
@@ -179,6 +180,12 @@ target/estimator/lattice-estimator:
 	git clone --quiet https://github.com/malb/lattice-estimator $@.part
 	git -C $@.part checkout --quiet $(ESTIMATOR_COMMIT)
 	mv $@.part $@
+
+# FUZZ_TARGETS="ciphertext table_schema" runs these; the seconds are for all of them together.
+FUZZ_SECONDS ?= 600
+
+fuzz: setup
+	FUZZ_SECONDS=$(FUZZ_SECONDS) CARGO="$(CARGO)" tools/fuzz/run $(FUZZ_TARGETS)
 
 clean:
 	$(CARGO) clean

@@ -1,0 +1,45 @@
+//! What bootstrapping needs beside evaluation keys.
+
+use std::sync::Arc;
+
+use windlass::bootstrap::{BootstrapKeys, BootstrapSpec, Mode};
+use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
+use windlass::wire::{BootstrapContext, to_bytes};
+use windlass::{Context, Params, Scheme};
+
+use crate::containers::Reader;
+use crate::exact::golden;
+use crate::target::Target;
+
+/// The plan of the golden file, and a packed one for BFV. That residues are canonical is asserted
+/// as they are written again; a refresh takes too long to be tried here.
+pub fn keys() -> Target {
+    let plans = [(Mode::Thin, Scheme::Bgv), (Mode::Packed, Scheme::Bfv)];
+    let (mut readers, mut seeds) = (Vec::new(), vec![golden!("bootstrap-keys")]);
+    for (mode, scheme) in plans {
+        let spec = RlweSpec {
+            m: 45,
+            q_prime_bits: vec![50; 14],
+            special_prime_bits: vec![50; 5],
+            digits: 3,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_fuzz".into() },
+        };
+        let params = Params::new("insecure_fuzz", scheme, (2, 1), None, spec).expect("parameters");
+        let way = BootstrapSpec { mode, ephemeral_weight: 4, ..BootstrapSpec::default() };
+        let context = Context::for_bootstrapping(params, way).expect("a context");
+        let plan = context.bootstrapping().expect("a plan");
+        let (client, server) = context.generate_keys_from_seed([&plan], 5).expect("keys");
+        let files = BootstrapContext::new(&plan, context.files().context(), scheme);
+        let (_, keys) = server.bootstrappings().next().expect("keys of the plan");
+        seeds.push(to_bytes(&files, keys).expect("a key pair").to_vec());
+        let name = client.secret_key().key_id();
+        let (evaluation, held) = (Arc::clone(server.engine().keys()), context.clone());
+        readers.push(Reader::new(files, name, move |keys: BootstrapKeys| {
+            // Joined with the other keys of a server, if they are of its key pair.
+            let joined = held.server_from_keys(Arc::clone(&evaluation), vec![(Arc::clone(&plan), keys)]);
+            joined.inspect_err(|error| crate::containers::refused(error)).ok();
+        }));
+    }
+    Target::containers(readers, seeds)
+}

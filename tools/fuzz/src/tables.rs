@@ -1,0 +1,244 @@
+//! Tables of any size: messages, schemas, and what lies in their directories.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass::rlwe::{EvaluationKeys, SecretKey};
+use windlass::wire::{sha256, to_bytes};
+use windlass_retrieval::{
+    Answer, Client, KeyChange, PartialAnswer, Plan, Query, Schema, Setting, Table, TableContext, Wanted, combine,
+    evaluation_keys, unobserved,
+};
+
+use crate::command::place;
+use crate::containers::{Reader, refused};
+use crate::target::Target;
+
+const ROWS: [(&[u8], &[u8]); 2] = [(b"other", b"another row"), (b"golden", b"the row")];
+
+/// A schema in which two rows lie in one polynomial.
+const SCHEMA: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/schema.json");
+
+/// A manifest of such a table.
+const MANIFEST: &str = include_str!("../../../crates/windlass-retrieval/tests/golden/table.json");
+
+/// One time in so many a message is computed with: that takes as long as reading a hundred.
+const USED: u64 = 64;
+
+/// Whether it is time again; the first time always, so that a single input is used.
+pub fn is_time() -> bool {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    COUNT.fetch_add(1, Ordering::Relaxed) % USED == 0
+}
+
+/// Both sides of a table.
+struct Sides {
+    schema: Schema,
+    setting: Arc<Setting>,
+    client: Client,
+    keys: EvaluationKeys,
+    table: Table,
+}
+
+impl Sides {
+    /// Of rows by key, in that many rows and columns of polynomials.
+    fn new(rows: usize, columns: usize) -> Arc<Self> {
+        let text = SCHEMA.replace("\"rows\": 1", &format!("\"rows\": {rows}"));
+        let text = text.replace("\"columns\": 1", &format!("\"columns\": {columns}"));
+        let (schema, setting) = Schema::from_json(text.as_bytes()).expect("a schema");
+        let mut rng = ChaCha20Rng::from_seed([4; 32]);
+        let secret = SecretKey::generate(setting.context(), &mut rng);
+        let keys = evaluation_keys(&setting, &schema.shape, &secret, &mut rng).expect("keys");
+        let plan = Plan::of(&setting, schema.clone(), 64);
+        let table = Table::of_keywords(&plan, &ROWS, &unobserved).expect("a table");
+        let client = Client::with_secret(schema.clone(), &setting, secret).expect("a client");
+        Arc::new(Self { schema, setting, client, keys, table })
+    }
+
+    fn all() -> [Arc<Self>; 2] {
+        [Self::new(1, 1), Self::new(2, 4)]
+    }
+
+    fn context(&self) -> TableContext {
+        TableContext::new(&self.setting, &self.schema)
+    }
+
+    fn wanted() -> Wanted {
+        Wanted::Keys(vec![b"golden".to_vec()])
+    }
+
+    fn query(&self) -> Query {
+        self.client.query(&Self::wanted()).expect("a query")
+    }
+}
+
+fn readers<T: windlass::wire::Wire<TableContext> + 'static>(
+    sides: &[Arc<Sides>],
+    check: impl Fn(&Sides, T) + Copy + Sync + Send + 'static,
+) -> Vec<Reader> {
+    let reader = |sides: &Arc<Sides>| {
+        let (sides, key) = (Arc::clone(sides), sides.client.secret().key_id());
+        Reader::new(sides.context(), key, move |value: T| check(&sides, value))
+    };
+    sides.iter().map(reader).collect()
+}
+
+pub fn queries() -> Target {
+    let sides = Sides::all();
+    let readers = readers(&sides, |sides, query: Query| match sides.table.check(&sides.keys, &query) {
+        Ok(()) if is_time() => drop(sides.table.answer(&sides.keys, &query).inspect_err(|error| refused(error))),
+        Ok(()) => {}
+        Err(error) => refused(&error),
+    });
+    let seeds = sides.iter().map(|sides| to_bytes(&sides.context(), &sides.query()).expect("bytes").to_vec());
+    let golden = include_bytes!("../../../crates/windlass-retrieval/tests/golden/query.bin").to_vec();
+    Target::containers(readers, seeds.chain([golden]).collect())
+}
+
+pub fn answers() -> Target {
+    let sides = Sides::all();
+    let readers = readers(&sides, |sides, answer: Answer| {
+        assert!(!answer.parts().is_empty(), "an answer to nothing");
+        sides.client.read(&answer, &Sides::wanted()).inspect_err(|error| refused(error)).ok();
+    });
+    let seeds = sides.iter().map(|sides| {
+        let answer = sides.table.answer(&sides.keys, &sides.query()).expect("an answer");
+        assert_eq!(sides.client.read(&answer, &Sides::wanted()).expect("a row"), [Some(b"the row".to_vec())]);
+        to_bytes(&sides.context(), &answer).expect("bytes").to_vec()
+    });
+    let golden = include_bytes!("../../../crates/windlass-retrieval/tests/golden/answer.bin").to_vec();
+    Target::containers(readers, seeds.chain([golden]).collect())
+}
+
+pub fn parts() -> Target {
+    let sides = Sides::all();
+    let readers = readers(&sides, |sides, part: PartialAnswer| {
+        let (shard, columns) = (part.shard(), part.shard().columns());
+        assert!(shard.index() < shard.count() && columns.end <= sides.schema.shape.columns && !columns.is_empty());
+        if is_time() {
+            let combined = combine(&sides.setting, &sides.schema, &[((&sides.keys, &sides.query()), &[part])]);
+            combined.inspect_err(|error| refused(error)).ok();
+        }
+    });
+    let seeds = sides.iter().flat_map(|sides| {
+        let query = sides.query();
+        let shards = sides.table.shards(sides.schema.shape.columns.div_ceil(2)).expect("pairs of columns");
+        let part = |shard| sides.table.answer_part(shard, &[(&sides.keys, &query)]).expect("a part").remove(0);
+        let context = sides.context();
+        shards.into_iter().map(part).map(|part| to_bytes(&context, &part).expect("bytes").to_vec()).collect::<Vec<_>>()
+    });
+    Target::containers(readers, seeds.collect())
+}
+
+/// Most selections of a schema under which something is asked.
+const FEW: usize = 4;
+
+pub fn schemas() -> Target {
+    let rows = SCHEMA.replace("\"keywords\"", "\"rows\"").replace("\"choices\": 1", "\"bytes\": 19");
+    let rows = rows.replace("\"fragments\": 1", "\"fixed\": true").replace("\"fragment_bytes\": 19", "\"pieces\": 1");
+    let rows = rows.replace(",\n      \"seed\": \"601d\"", "");
+    Schema::from_json(rows.as_bytes()).expect("rows by number");
+    // Rings are shared for as long as someone holds them.
+    let held = Sides::all();
+    let seeds = vec![SCHEMA.as_bytes().to_vec(), rows.into_bytes()];
+    Target::text(seeds, None, move |text| {
+        let (schema, setting) = match Schema::from_json(text) {
+            Ok(schema) => schema,
+            Err(error) => return refused(&error),
+        };
+        let (again, _) = Schema::from_json(&schema.to_json()).expect("what was written can be read");
+        assert_eq!((again.hash(), &again), (schema.hash(), &schema));
+        assert!(schema.shape.failure_bits(schema.selections()) > 64.0, "answers that may be wrong");
+        let plan = Plan::of(&setting, schema.clone(), 64);
+        assert!(!plan.explain().is_empty());
+        if schema.selections() <= FEW && is_time() {
+            let secret = SecretKey::generate(held[0].setting.context(), &mut ChaCha20Rng::from_seed([4; 32]));
+            let asked = Client::with_secret(schema, &setting, secret)
+                .and_then(|client| client.query_rows(&[0]).or_else(|_| client.query_keys(&[b"golden"])));
+            asked.inspect_err(|error| refused(error)).ok();
+        }
+    })
+}
+
+/// A directory of this process.
+fn directory(name: &str) -> PathBuf {
+    let directory = place(name);
+    std::fs::create_dir_all(&directory).expect("a directory");
+    directory
+}
+
+/// The only piece of a table under the schema of the golden manifest.
+fn piece() -> Vec<u8> {
+    let dir = directory("made");
+    let _ = std::fs::remove_dir_all(&dir);
+    let said: serde_json::Value = serde_json::from_str(MANIFEST).expect("JSON");
+    let (schema, _) = Schema::from_json(said["schema"].to_string().as_bytes()).expect("a schema");
+    Table::create_keywords(&dir, &schema, &ROWS, &unobserved).expect("a table");
+    std::fs::read(dir.join(SEGMENT)).expect("a piece")
+}
+
+const SEGMENT: &str = "00000-000000.segment";
+
+/// Leaves these files in a directory, and no others.
+fn fill(dir: &Path, files: &[(&str, &[u8])]) {
+    for entry in std::fs::read_dir(dir).expect("a directory").flatten() {
+        std::fs::remove_file(entry.path()).expect("a file is removed");
+    }
+    for (name, bytes) in files {
+        std::fs::write(dir.join(name), bytes).expect("a file is written");
+    }
+}
+
+/// A manifest in the place of that of a table, and of one that is being made: opened, changed, and
+/// gone on with.
+pub fn manifests() -> Target {
+    let (piece, dir) = (piece(), directory("table"));
+    let finished = std::fs::read(directory("made").join("table.json")).expect("a manifest");
+    let said: serde_json::Value = serde_json::from_str(MANIFEST).expect("JSON");
+    let (schema, _) = Schema::from_json(said["schema"].to_string().as_bytes()).expect("a schema");
+    let seeds = vec![MANIFEST.as_bytes().to_vec(), finished];
+    Target::text(seeds, None, move |text| {
+        if serde_json::from_slice::<serde_json::Value>(text).is_err() {
+            fill(&dir, &[("table.json", text)]);
+            return refused(&Table::open(&dir, true).expect_err("no manifest"));
+        }
+        fill(&dir, &[("table.json", text), (SEGMENT, &piece)]);
+        match Table::open(&dir, true) {
+            Ok(table) => {
+                table.read_all();
+                let change = [KeyChange::Set(b"golden".to_vec(), b"new".to_vec())];
+                Table::change_keys(&dir, &change, &unobserved).inspect_err(|error| refused(error)).ok();
+            }
+            Err(error) => refused(&error),
+        }
+        for name in ["table.json", "building.json"] {
+            fill(&dir, &[(name, text), (SEGMENT, &piece)]);
+            Table::create_keywords(&dir, &schema, &ROWS, &unobserved).inspect_err(|error| refused(error)).ok();
+        }
+    })
+}
+
+/// A piece of a table whose manifest, of version 1, knows no checksum.
+pub fn segments() -> Target {
+    let (seed, dir) = (piece(), directory("piece"));
+    Target::mended(vec![seed], mend, move |bytes| {
+        fill(&dir, &[("table.json", MANIFEST.as_bytes()), (SEGMENT, bytes)]);
+        match Table::open(&dir, true) {
+            Ok(table) => drop(table.read_all()),
+            Err(error) => refused(&error),
+        }
+    })
+}
+
+/// The checksum of a piece: of the header's and of each MiB's.
+fn mend(bytes: &mut [u8]) {
+    const HEADER: usize = 64;
+    let Some((body, trailer)) = bytes.split_last_chunk_mut::<32>() else { return };
+    let Some((header, data)) = body.split_at_checked(HEADER) else { return };
+    let mut digests = sha256(header).to_vec();
+    data.chunks(1 << 20).for_each(|chunk| digests.extend(sha256(chunk)));
+    *trailer = sha256(&digests);
+}

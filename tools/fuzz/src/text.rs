@@ -1,0 +1,133 @@
+//! Parameters as text, and changes of numbers in texts.
+
+use windlass::schemes::ckks::CkksSpec;
+use windlass::{Context, Params, Scheme};
+
+use crate::approximate::spec;
+use crate::containers::refused;
+use crate::random::Random;
+use crate::target::Target;
+
+/// Numbers that stand at the edge of something.
+const NUMBERS: [&str; 28] = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "7",
+    "8",
+    "12",
+    "16",
+    "25",
+    "31",
+    "32",
+    "50",
+    "64",
+    "-1",
+    "127",
+    "255",
+    "65535",
+    "65536",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "1e308",
+    "0.5",
+    "null",
+];
+
+/// Dimensions up to which contexts are made: more would take longer than reading.
+const SMALL: usize = 64;
+
+/// One time in three a number becomes another; else bytes change as libFuzzer likes.
+pub fn mutate(data: &mut [u8], size: usize, most: usize, random: &mut Random) -> usize {
+    if random.below(3) != 0 {
+        return libfuzzer_sys::fuzzer_mutate(data, size, most);
+    }
+    let digits: Vec<std::ops::Range<usize>> = numbers(&data[..size]);
+    if digits.is_empty() {
+        return libfuzzer_sys::fuzzer_mutate(data, size, most);
+    }
+    let place = digits[random.below(digits.len() as u64) as usize].clone();
+    let number = random.one_of(&NUMBERS);
+    let text = [&data[..place.start], number.as_bytes(), &data[place.end..size]].concat();
+    if text.len() > most {
+        return size;
+    }
+    data[..text.len()].copy_from_slice(&text);
+    text.len()
+}
+
+/// Where digits follow digits.
+fn numbers(text: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
+    for (at, _) in text.iter().enumerate().filter(|(_, byte)| byte.is_ascii_digit()) {
+        match found.last_mut() {
+            Some(last) if last.end == at => last.end += 1,
+            _ => found.push(at..at + 1),
+        }
+    }
+    found
+}
+
+/// Parameters of BGV and BFV: what is accepted is written and read again, and small sets encrypt.
+pub fn parameters() -> Target {
+    let names = ["insecure_toy_256", "insecure_toy_105", "insecure_boot_105", "demo"];
+    let seeds = names.map(|name| Params::preset(name, Scheme::Bgv).expect("a preset").to_json().into_bytes());
+    Target::text(seeds.to_vec(), None, |text| {
+        let Ok(text) = std::str::from_utf8(text) else { return };
+        let params = match Params::from_json(text) {
+            Ok(params) => params,
+            Err(error) => return refused(&error),
+        };
+        let again = Params::from_json(&params.to_json()).expect("what was written can be read");
+        assert_eq!((again.id(), again.ephemeral_weight()), (params.id(), params.ephemeral_weight()));
+        assert!(!params.explain().is_empty() && params.slot_count() * params.slot_degree() == params.rlwe().n());
+        if params.rlwe().n() <= SMALL && params.rlwe().all_primes().len() <= 8 {
+            exact_round_trip(params);
+        }
+    })
+}
+
+/// A small set encrypts, and decrypts to the same.
+fn exact_round_trip(params: Params) {
+    let made = Context::from_params(params).and_then(|context| {
+        let (client, _) = context.generate_keys_from_seed([], 5)?;
+        let values: Vec<u64> = (0..context.slots() as u64).map(|i| i % context.modulus()).collect();
+        assert_eq!(client.decrypt(&client.encrypt(&values)?)?, values);
+        Ok(())
+    });
+    made.inspect_err(|error| refused(error)).ok();
+}
+
+/// Parameters of CKKS.
+pub fn ckks_parameters() -> Target {
+    let secure = CkksSpec::secure(3, 40, 4, 64).expect("a specification");
+    let seeds = [spec(16, 40, 1), spec(32, 45, 2), secure].map(|spec| spec.to_json().into_bytes());
+    Target::text(seeds.to_vec(), None, |text| {
+        let Ok(text) = std::str::from_utf8(text) else { return };
+        let spec = match CkksSpec::from_json(text) {
+            Ok(spec) => spec,
+            Err(error) => return refused(&error),
+        };
+        assert_eq!(CkksSpec::from_json(&spec.to_json()).expect("what was written can be read"), spec);
+        if spec.n <= SMALL && spec.depth <= 8 {
+            approximate_round_trip(&spec);
+        }
+    })
+}
+
+fn approximate_round_trip(spec: &CkksSpec) {
+    let made = Context::approximate(spec).and_then(|context| {
+        let (client, _) = context.generate_keys_from_seed([], 5)?;
+        let ct = client.encrypt(&[0.5])?;
+        let found = client.decrypt(&ct)?[0];
+        assert!((found - 0.5).abs() <= ct.error_bound(), "{found} in place of 0.5, bound {:e}", ct.error_bound());
+        Ok(())
+    });
+    made.inspect_err(|error| refused(error)).ok();
+}
