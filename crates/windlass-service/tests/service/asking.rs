@@ -54,7 +54,7 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
 fn killed_askers_leave_a_state_that_works() {
     use std::process::{Command, Stdio};
     let service = Running::small("");
-    let line = |state| [&service.address[..], "--key", "key 7", "--state", state].map(str::to_owned);
+    let line = |state: &str| [&service.address[..], "--key", "key 7", "--state", state].map(str::to_owned);
     let rounds = if std::env::var_os("WINDLASS_NIGHTLY").is_some() { 100 } else { 8 };
     let begun = std::time::Instant::now();
     assert!(ask(service.dir.path(), &line("whole").each_ref().map(|word| &word[..])).status.success());
