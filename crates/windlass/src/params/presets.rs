@@ -81,8 +81,11 @@ const fn secure(name: &'static str, m: u64, q: Chain, special: (u32, usize), dig
 const SMALL_T: Chain = &[(50, 5), (40, 10)];
 
 /// For n near 2^14.5 and plaintext modulus 2: the ephemeral key meets the first prime, in digits, so
-/// that seven of I's are to be removed; a product costs about 30 bits.
-const COMPOSITE: Chain = &[(48, 1), (30, 15)];
+/// that seven of I's are to be removed; that is done where primes have 30 bits, about what a product
+/// costs, and larger ones elsewhere make fewer rows. Two primes are a digit of the keys.
+const COMPOSITE_44: Chain = &[(48, 1), (30, 1), (44, 4), (30, 6), (44, 2)];
+const COMPOSITE_45: Chain = &[(48, 1), (30, 1), (45, 4), (30, 7), (45, 1)];
+const COMPOSITE_48: Chain = &[(48, 1), (30, 1), (48, 4), (30, 7), (48, 1)];
 
 /// For n near 2^15.5 and plaintext modulus 2^8, where a product costs about 40 bits.
 const COMPOSITE_38: Chain = &[(50, 1), (38, 26)];
@@ -117,9 +120,9 @@ const PRESETS: [Preset; 43] = [
     refreshing("boot_n32768_p257", (1 << 16, 257, 1), SMALL_T, (50, 3), 5, Ephemeral::by_special_primes(30)),
     refreshing("boot_n32768_p127", (1 << 16, 127, 1), SMALL_T, (50, 3), 5, Ephemeral::by_special_primes(30)),
     refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), &[(50, 18)], (50, 6), 3, Ephemeral::by_special_primes(30)),
-    refreshing("boot_m28679_p2", (28679, 2, 1), COMPOSITE, (37, 3), 6, Ephemeral::in_digits(26)),
-    refreshing("boot_m31775_p2", (31775, 2, 1), COMPOSITE, (37, 3), 6, Ephemeral::in_digits(26)),
-    refreshing("boot_m37449_p2", (37449, 2, 1), COMPOSITE, (37, 3), 6, Ephemeral::in_digits(26)),
+    refreshing("boot_m28679_p2", (28679, 2, 1), COMPOSITE_45, (46, 2), 7, Ephemeral::in_digits(26)),
+    refreshing("boot_m31775_p2", (31775, 2, 1), COMPOSITE_48, (49, 2), 7, Ephemeral::in_digits(26)),
+    refreshing("boot_m37449_p2", (37449, 2, 1), COMPOSITE_44, (45, 2), 7, Ephemeral::in_digits(26)),
     refreshing("boot_m69905_p2r8", (69905, 2, 8), COMPOSITE_38, (41, 5), 6, Ephemeral::by_special_primes(48)),
     refreshing("boot_m87381_p2r8", (87381, 2, 8), COMPOSITE_42, (48, 3), 8, Ephemeral::by_special_primes(48)),
     paper("paper_hs15_21845", 21845, 2, 1, &[(47, 6), (32, 4), (46, 2)], 3, 4),
