@@ -158,7 +158,8 @@ def test_of_several_threads_that_write_one_file_one_wins(toy: World, tmp_path: P
     readers: list[Callable[[Path], object]] = list(reads(toy.context).values())
     for save, read in zip(saves(toy), readers, strict=True):
         for number in range(40 if NIGHTLY else 4):
-            path, ends = tmp_path / str(number), []
+            path = tmp_path / str(number)
+            ends: list[Any] = []
 
             def run(save: Any = save, path: Path = path, ends: list[Any] = ends) -> None:
                 try:
