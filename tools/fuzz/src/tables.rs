@@ -48,9 +48,13 @@ impl Sides {
     fn new(rows: usize, columns: usize) -> Arc<Self> {
         let text = SCHEMA.replace("\"rows\": 1", &format!("\"rows\": {rows}"));
         let text = text.replace("\"columns\": 1", &format!("\"columns\": {columns}"));
-        // Sums over more rows have larger errors.
-        let bits = if rows > 1 { 16 } else { 18 };
-        let text = text.replace("\"message_bits\": 18", &format!("\"message_bits\": {bits}"));
+        // Rows are chosen by selectors, whose digits keep errors small.
+        let text = if rows > 1 {
+            let text = text.replace("\"digits\": 2", "\"digits\": 5").replace("\"base_bits\": 1", "\"base_bits\": 12");
+            text.replace("\"message_bits\": 18", "\"message_bits\": 14")
+        } else {
+            text
+        };
         let (schema, setting) = Schema::from_json(text.as_bytes()).expect("a schema");
         let mut rng = ChaCha20Rng::from_seed([4; 32]);
         let secret = SecretKey::generate(setting.context(), &mut rng);

@@ -85,7 +85,7 @@ pub fn parameters() -> Target {
             Err(error) => return refused(&error),
         };
         let again = Params::from_json(&params.to_json()).expect("what was written can be read");
-        assert_eq!((again.id(), again.ephemeral_weight()), (params.id(), params.ephemeral_weight()));
+        assert_eq!((again.id(), again.ephemeral()), (params.id(), params.ephemeral()));
         assert!(!params.explain().is_empty() && params.slot_count() * params.slot_degree() == params.rlwe().n());
         if params.rlwe().n() <= SMALL && params.rlwe().all_primes().len() <= 8 {
             exact_round_trip(params);
