@@ -1,7 +1,7 @@
 //! Four doubles in a 256-bit register, and eight in two of them.
 //!
-//! There are sixteen registers: what holds many vectors at a time goes half by half ([`Half`]), and
-//! has eight vectors and their products in registers where eight pairs would all be spilled.
+//! There are sixteen registers. What holds many vectors at a time goes half by half ([`Half`]): eight
+//! halves and their products stay in registers, where eight pairs would all be spilled.
 
 use std::arch::x86_64::*;
 
@@ -113,13 +113,6 @@ impl FloatOps for Half {
         // SAFETY: Avx2Token.
         unsafe { _mm256_round_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x) }
     }
-
-    #[inline(always)]
-    fn transpose<const W: usize>(self, mut r: [__m256d; W]) -> [__m256d; W] {
-        let columns = square([r[0], r[1], r[2], r[3]]);
-        r.copy_from_slice(&columns);
-        r
-    }
 }
 
 /// Transposes four registers; only called with the features proven.
@@ -229,9 +222,26 @@ impl FloatOps for Avx2 {
     fn round(self, x: Pair) -> Pair {
         both!(self.round(x))
     }
+}
+
+impl EightFloats for Avx2 {
+    type Part = Half;
+    const PARTS: usize = 2;
 
     #[inline(always)]
-    fn transpose<const W: usize>(self, mut r: [Pair; W]) -> [Pair; W] {
+    fn part(self, index: usize) -> Half {
+        // No index reaches beyond the lanes, which loads and stores rely on.
+        Half { _token: self.0, first: LANES / 2 * (index % Self::PARTS) }
+    }
+
+    #[inline(always)]
+    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
+        // SAFETY: the Avx2Token in self proves the features.
+        unsafe { enabled(lanes, kernel) }
+    }
+
+    #[inline(always)]
+    fn transpose(self, mut r: [Pair; LANES]) -> [Pair; LANES] {
         let a = square([r[0][0], r[1][0], r[2][0], r[3][0]]);
         let b = square([r[0][1], r[1][1], r[2][1], r[3][1]]);
         let c = square([r[4][0], r[5][0], r[6][0], r[7][0]]);
@@ -241,22 +251,6 @@ impl FloatOps for Avx2 {
             r[4 + i] = [b[i], d[i]];
         }
         r
-    }
-}
-
-impl EightFloats for Avx2 {
-    type Part = Half;
-    const PARTS: usize = 2;
-
-    #[inline(always)]
-    fn part(self, index: usize) -> Half {
-        Half { _token: self.0, first: LANES / 2 * index }
-    }
-
-    #[inline(always)]
-    fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
-        // SAFETY: the Avx2Token in self proves the features.
-        unsafe { enabled(lanes, kernel) }
     }
 
     #[inline(always)]

@@ -94,25 +94,6 @@ impl FloatOps for Avx512 {
         // SAFETY: Avx512Token.
         unsafe { _mm512_roundscale_pd::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x) }
     }
-
-    #[inline(always)]
-    fn transpose<const W: usize>(self, mut r: [__m512d; W]) -> [__m512d; W] {
-        // SAFETY: Avx512Token.
-        unsafe {
-            // 2×2 blocks, then 4×4, then 8×8.
-            let even = |i: usize| _mm512_unpacklo_pd(r[i], r[i + 1]);
-            let odd = |i: usize| _mm512_unpackhi_pd(r[i], r[i + 1]);
-            let a = [even(0), odd(0), even(2), odd(2), even(4), odd(4), even(6), odd(6)];
-            let low = |i: usize| _mm512_shuffle_f64x2::<0x88>(a[i], a[i + 2]);
-            let high = |i: usize| _mm512_shuffle_f64x2::<0xdd>(a[i], a[i + 2]);
-            let b = [low(0), low(1), high(0), high(1), low(4), low(5), high(4), high(5)];
-            let first = |i: usize| _mm512_shuffle_f64x2::<0x88>(b[i], b[i + 4]);
-            let second = |i: usize| _mm512_shuffle_f64x2::<0xdd>(b[i], b[i + 4]);
-            let c = [first(0), first(1), first(2), first(3), second(0), second(1), second(2), second(3)];
-            r.copy_from_slice(&c);
-            r
-        }
-    }
 }
 
 impl EightFloats for Avx512 {
@@ -128,6 +109,23 @@ impl EightFloats for Avx512 {
     fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
         // SAFETY: the Avx512Token in self proves the features.
         unsafe { enabled(lanes, kernel) }
+    }
+
+    #[inline(always)]
+    fn transpose(self, r: [__m512d; LANES]) -> [__m512d; LANES] {
+        // SAFETY: Avx512Token.
+        unsafe {
+            // 2×2 blocks, then 4×4, then 8×8.
+            let even = |i: usize| _mm512_unpacklo_pd(r[i], r[i + 1]);
+            let odd = |i: usize| _mm512_unpackhi_pd(r[i], r[i + 1]);
+            let a = [even(0), odd(0), even(2), odd(2), even(4), odd(4), even(6), odd(6)];
+            let low = |i: usize| _mm512_shuffle_f64x2::<0x88>(a[i], a[i + 2]);
+            let high = |i: usize| _mm512_shuffle_f64x2::<0xdd>(a[i], a[i + 2]);
+            let b = [low(0), low(1), high(0), high(1), low(4), low(5), high(4), high(5)];
+            let first = |i: usize| _mm512_shuffle_f64x2::<0x88>(b[i], b[i + 4]);
+            let second = |i: usize| _mm512_shuffle_f64x2::<0xdd>(b[i], b[i + 4]);
+            [first(0), first(1), first(2), first(3), second(0), second(1), second(2), second(3)]
+        }
     }
 
     #[inline(always)]

@@ -16,6 +16,8 @@ pub(crate) struct Form {
     pub widest: u32,
     /// Largest bound of the second operand of `sub`; unsigned forms add this much to the result.
     pub subtrahend: u32,
+    /// Whether `sub_within` adds no more than the bound of its second operand demands.
+    pub lifts: bool,
     /// Bound of what `reduce` gives.
     pub reduced: u32,
     /// `mul` of a value of bound B has bound `product + B / product_divisor`, rounded up.
@@ -33,9 +35,20 @@ impl Form {
         self.product + x.div_ceil(self.product_divisor)
     }
 
-    /// Bound of `x - y`.
+    /// Bound of `x - y`, by `sub`.
     pub const fn difference(&self, x: u32, y: u32) -> u32 {
         if self.signed { x + y } else { x + self.subtrahend }
+    }
+
+    /// What `sub_within` adds so that the difference is not negative, where values may not be: a
+    /// multiple of 2q if the form lifts.
+    pub const fn lift(&self, y: u32) -> u32 {
+        if self.lifts { y.next_multiple_of(2 * Self::ONE) } else { self.subtrahend }
+    }
+
+    /// Bound of `x - y`, by `sub_within`.
+    pub const fn difference_within(&self, x: u32, y: u32) -> u32 {
+        if self.signed { x + y } else { x + self.lift(y) }
     }
 }
 
@@ -103,8 +116,19 @@ pub(crate) trait Part: Copy {
     fn add(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
     /// `x - y`, y of bound at most `subtrahend`.
     fn sub(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;
+    /// `x - y`, y of bound at most `bound`, which is known when this is compiled.
+    #[inline(always)]
+    fn sub_within(self, x: Self::Vector, y: Self::Vector, bound: u32) -> Self::Vector {
+        let _ = bound;
+        self.sub(x, y)
+    }
     /// `x * m`, x up to `limit`; reduced.
     fn mul(self, x: Self::Vector, m: Self::Multiplier) -> Self::Vector;
+    /// `addend + x * m`, x up to `limit`, of the bound of the addend and that of a product.
+    #[inline(always)]
+    fn mul_add(self, addend: Self::Vector, x: Self::Vector, m: Self::Multiplier) -> Self::Vector {
+        self.add(addend, self.mul(x, m))
+    }
     /// [`Lanes::mul`] in place, N at a time: backends with long latencies run all of them through
     /// one stage after another.
     #[inline(always)]
@@ -143,10 +167,6 @@ pub(crate) trait Part: Copy {
     fn store_combination(self, words: &mut [u64; LANES], sum: Self::Combination);
     /// A combination that holds eight canonical residues; takes the room of one product.
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination;
-
-    /// Transposes as many vectors as there are lanes: lane j of result i is lane i of argument j.
-    /// W is the number of lanes.
-    fn transpose<const W: usize>(self, rows: [Self::Vector; W]) -> [Self::Vector; W];
 }
 
 /// All eight lanes.
@@ -160,6 +180,8 @@ pub(crate) trait Lanes: Part {
     fn part(self, index: usize) -> Self::Part;
     /// Runs `kernel` with the backend's instructions enabled.
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
+    /// Transposes eight vectors: lane j of result i is lane i of argument j.
+    fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
     /// Lane i of the result is lane `indices[i]` of x.
     fn permute(self, x: Self::Vector, indices: &[u64; LANES]) -> Self::Vector;
     /// `out[i] = words[indices[i]]`.

@@ -36,8 +36,6 @@ pub(crate) trait FloatOps: Copy {
     fn fnma(self, x: Self::Reg, y: Self::Reg, z: Self::Reg) -> Self::Reg;
     /// To the nearest whole number.
     fn round(self, x: Self::Reg) -> Self::Reg;
-    /// See [`Part::transpose`].
-    fn transpose<const W: usize>(self, rows: [Self::Reg; W]) -> [Self::Reg; W];
 }
 
 /// The vector instructions on eight doubles.
@@ -51,6 +49,8 @@ pub(crate) trait EightFloats: FloatOps {
     fn part(self, index: usize) -> Self::Part;
     /// Runs `kernel` with the instructions enabled.
     fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output;
+    /// See [`Lanes::transpose`].
+    fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
     /// See [`Lanes::permute`].
     fn permute(self, x: Self::Reg, indices: &[u64; LANES]) -> Self::Reg;
     /// See [`Lanes::permute_words`].
@@ -127,6 +127,7 @@ impl<O: FloatOps> Part for Float<O> {
         limit: Form::ONE * 4,
         widest: Form::ONE * 8,
         subtrahend: Form::ONE * 4,
+        lifts: false,
         reduced: Form::ONE / 2 + 1,
         product: Form::ONE / 2,
         product_divisor: 8,
@@ -320,11 +321,6 @@ impl<O: FloatOps> Part for Float<O> {
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination {
         self.sum_from(self.load(words))
     }
-
-    #[inline(always)]
-    fn transpose<const W: usize>(self, rows: [O::Reg; W]) -> [O::Reg; W] {
-        self.ops.transpose(rows)
-    }
 }
 
 impl<O: EightFloats> Lanes for Float<O> {
@@ -340,6 +336,11 @@ impl<O: EightFloats> Lanes for Float<O> {
     #[inline(always)]
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
         self.ops.vectorize(self, kernel)
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [O::Reg; LANES]) -> [O::Reg; LANES] {
+        self.ops.transpose(rows)
     }
 
     #[inline(always)]

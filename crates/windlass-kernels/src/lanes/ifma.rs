@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::avx512::Avx512;
 use super::contract::{Kernel, LANES, Lanes};
-use super::float::FloatOps;
+use super::float::EightFloats;
 use super::word52::Word52Ops;
 use crate::isa::IfmaToken;
 
@@ -93,16 +93,16 @@ impl Word52Ops for Ifma {
     }
 
     #[inline(always)]
-    fn transpose<const W: usize>(self, rows: [__m512i; W]) -> [__m512i; W] {
+    fn transpose(self, rows: [__m512i; LANES]) -> [__m512i; LANES] {
         // SAFETY: IfmaToken; the casts keep the bits.
         unsafe {
-            let mut doubles = [_mm512_setzero_pd(); W];
-            for i in 0..W {
+            let mut doubles = [_mm512_setzero_pd(); LANES];
+            for i in 0..LANES {
                 doubles[i] = _mm512_castsi512_pd(rows[i]);
             }
             let doubles = Avx512(self.0.avx512()).transpose(doubles);
             let mut columns = rows;
-            for i in 0..W {
+            for i in 0..LANES {
                 columns[i] = _mm512_castpd_si512(doubles[i]);
             }
             columns

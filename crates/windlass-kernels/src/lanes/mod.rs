@@ -16,6 +16,7 @@
 mod contract;
 pub(crate) mod fetch;
 pub(crate) mod narrow;
+mod places;
 pub(crate) mod portable;
 
 #[cfg(target_arch = "x86_64")]
@@ -39,6 +40,7 @@ mod narrow_tests;
 pub(crate) mod tests;
 
 pub(crate) use contract::{Form, Kernel, LANES, Lanes, Part};
+pub(crate) use places::{Block, Points, Strided};
 
 use crate::isa::Isa;
 use crate::modulus::Modulus;
@@ -53,7 +55,20 @@ pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output 
         #[cfg(target_arch = "x86_64")]
         Isa::Avx512(token) => float::Float::new(avx512::Avx512(token), q).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
-        Isa::Ifma(token) => word52::Word52::new(ifma::Ifma(token), q).vectorize(kernel),
+        Isa::Ifma(token) => word52::Word52::<_>::new(ifma::Ifma(token), q).vectorize(kernel),
+    }
+}
+
+/// Runs a transform on the backend of `isa`, modulo `q`: in the form with room for long sums, if
+/// there is one for q. Prepared constants are the same in both.
+#[inline]
+pub(crate) fn dispatch_transform<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Ifma(token) if q.bits() <= word52::ROOMY_BITS => {
+            word52::Word52::<_, true>::new(ifma::Ifma(token), q).vectorize(kernel)
+        }
+        _ => dispatch(isa, q, kernel),
     }
 }
 

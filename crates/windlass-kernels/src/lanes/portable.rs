@@ -78,6 +78,7 @@ impl Part for Portable {
         limit: Form::ONE << 14,
         widest: Form::ONE << 14,
         subtrahend: Form::ONE * 64,
+        lifts: false,
         reduced: Form::ONE * 2,
         product: Form::ONE * 2 - 1,
         product_divisor: u32::MAX,
@@ -223,17 +224,6 @@ impl Part for Portable {
     fn combination_from(self, words: &Words) -> Self::Combination {
         self.sum_from(*words)
     }
-
-    #[inline(always)]
-    fn transpose<const W: usize>(self, rows: [Words; W]) -> [Words; W] {
-        let mut columns = rows;
-        for i in 0..W {
-            for j in 0..W {
-                columns[i][j] = rows[j][i];
-            }
-        }
-        columns
-    }
 }
 
 impl Lanes for Portable {
@@ -248,6 +238,17 @@ impl Lanes for Portable {
     #[inline(always)]
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
         kernel.run(self)
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
+        let mut columns = rows;
+        for i in 0..LANES {
+            for j in 0..LANES {
+                columns[i][j] = rows[j][i];
+            }
+        }
+        columns
     }
 
     #[inline(always)]

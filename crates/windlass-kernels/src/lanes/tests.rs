@@ -2,8 +2,8 @@
 
 use super::float::{EightFloats, Float, FloatOps};
 use super::portable::Portable;
-use super::word52::{Word52, Word52Ops};
-use super::{Form, Kernel, LANES, Lanes, dispatch};
+use super::word52::{ROOMY_BITS, Word52, Word52Ops};
+use super::{Form, Kernel, LANES, Lanes, dispatch, dispatch_transform};
 use crate::isa::Isa;
 use crate::modulus::{Modulus, find_primes};
 
@@ -57,8 +57,8 @@ impl Word52Ops for EmulatedWord52 {
         let high = |x: u64, y: u64| (((x & MASK) as u128 * (y & MASK) as u128) >> 52) as u64;
         zip(sum, zip(x, y, high), u64::wrapping_add)
     }
-    fn transpose<const W: usize>(self, rows: [Words; W]) -> [Words; W] {
-        std::array::from_fn(|i| std::array::from_fn(|j| rows[j % W][i]))
+    fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
+        std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]))
     }
     fn permute(self, x: Words, indices: &Words) -> Words {
         indices.map(|i| x[i as usize])
@@ -114,9 +114,6 @@ impl FloatOps for EmulatedFloat {
     fn round(self, x: Doubles) -> Doubles {
         x.map(f64::round_ties_even)
     }
-    fn transpose<const W: usize>(self, rows: [Doubles; W]) -> [Doubles; W] {
-        std::array::from_fn(|i| std::array::from_fn(|j| rows[j % W][i]))
-    }
 }
 
 impl EightFloats for EmulatedFloat {
@@ -128,6 +125,9 @@ impl EightFloats for EmulatedFloat {
     fn vectorize<L: Lanes, K: Kernel>(self, lanes: L, kernel: K) -> K::Output {
         kernel.run(lanes)
     }
+    fn transpose(self, rows: [Doubles; LANES]) -> [Doubles; LANES] {
+        std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]))
+    }
     fn permute(self, x: Doubles, indices: &Words) -> Doubles {
         indices.map(|i| x[i as usize])
     }
@@ -137,10 +137,16 @@ impl EightFloats for EmulatedFloat {
 pub(crate) fn everywhere<K: Kernel + Clone>(q: Modulus, kernel: K) -> Vec<K::Output> {
     let mut outputs = vec![
         Portable::new(q).vectorize(kernel.clone()),
-        Word52::new(EmulatedWord52, q).vectorize(kernel.clone()),
+        Word52::<_>::new(EmulatedWord52, q).vectorize(kernel.clone()),
         Float::new(EmulatedFloat, q).vectorize(kernel.clone()),
     ];
-    outputs.extend(Isa::available().into_iter().map(|isa| dispatch(isa, q, kernel.clone())));
+    if q.bits() <= ROOMY_BITS {
+        outputs.push(Word52::<_, true>::new(EmulatedWord52, q).vectorize(kernel.clone()));
+    }
+    for isa in Isa::available() {
+        outputs.push(dispatch(isa, q, kernel.clone()));
+        outputs.push(dispatch_transform(isa, q, kernel.clone()));
+    }
     outputs
 }
 
@@ -158,7 +164,7 @@ pub(crate) fn words(seed: u64) -> impl FnMut() -> u64 {
 /// The moduli of the tests: tiny primes and the largest of several sizes.
 pub(crate) fn moduli() -> Vec<Modulus> {
     let small = [3, 5, 7, 257, 65537].map(|q| Modulus::new(q).unwrap());
-    let large = [25, 30, 40, 49, 50].map(|bits| find_primes(1 << 18, bits, 1, &[]).unwrap()[0]);
+    let large = [25, 30, 40, 48, 49, 50].map(|bits| find_primes(1 << 18, bits, 1, &[]).unwrap()[0]);
     small.into_iter().chain(large).collect()
 }
 

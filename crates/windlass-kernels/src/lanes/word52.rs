@@ -32,8 +32,8 @@ pub(crate) trait Word52Ops: Copy {
     fn madd_low(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
     /// `sum + ⌊x·y / 2^52⌋` of the low 52 bits of x and y.
     fn madd_high(self, sum: Self::Reg, x: Self::Reg, y: Self::Reg) -> Self::Reg;
-    /// See [`Part::transpose`].
-    fn transpose<const W: usize>(self, rows: [Self::Reg; W]) -> [Self::Reg; W];
+    /// See [`Lanes::transpose`].
+    fn transpose(self, rows: [Self::Reg; LANES]) -> [Self::Reg; LANES];
     /// See [`Lanes::permute`].
     fn permute(self, x: Self::Reg, indices: &[u64; LANES]) -> Self::Reg;
 }
@@ -41,8 +41,12 @@ pub(crate) trait Word52Ops: Copy {
 const MASK: u64 = (1 << 52) - 1;
 
 /// Arithmetic modulo q on 52-bit words. Internal form: integers in [0, 4q), so below 2^52.
+///
+/// `ROOMY` is for q < 2^48: integers in [0, 16q), which small transforms hardly ever have to reduce.
+/// What counts of a word are then its low 52 bits, and multiplication looks at no others: so words
+/// are masked where they leave this form, and not after each product.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Word52<O> {
+pub(crate) struct Word52<O, const ROOMY: bool = false> {
     ops: O,
     q: u64,
     /// 2^52 − q, the low words of −q.
@@ -58,8 +62,12 @@ pub(crate) struct Word52<O> {
     barrett: u64,
 }
 
-impl<O: Word52Ops> Word52<O> {
+/// Bits of the largest modulus of the roomy form.
+pub(crate) const ROOMY_BITS: u32 = 48;
+
+impl<O: Word52Ops, const ROOMY: bool> Word52<O, ROOMY> {
     pub(crate) fn new(ops: O, modulus: Modulus) -> Self {
+        debug_assert!(!ROOMY || modulus.bits() <= ROOMY_BITS);
         let (q, bits) = (modulus.value(), modulus.bits() as u64);
         let high = (1 << 52) % q;
         let barrett = ((1u128 << (bits + 51)) / q as u128) as u64;
@@ -72,11 +80,26 @@ impl<O: Word52Ops> Word52<O> {
     /// `x * w` in [0, 2q) for x < 2^52.
     #[inline(always)]
     fn shoup(self, x: O::Reg, w: O::Reg, w_quotient: O::Reg) -> O::Reg {
+        self.shoup_add(self.ops.splat(0), x, w, w_quotient)
+    }
+
+    /// `addend + x * w`, the product in [0, 2q), for x < 2^52 and a sum below 2^52.
+    #[inline(always)]
+    fn shoup_add(self, addend: O::Reg, x: O::Reg, w: O::Reg, w_quotient: O::Reg) -> O::Reg {
         let o = self.ops;
-        let zero = o.splat(0);
-        let k = o.madd_high(zero, x, w_quotient);
-        let r = o.madd_low(o.madd_low(zero, x, w), k, o.splat(self.negated));
-        o.and(r, o.splat(MASK))
+        let k = o.madd_high(o.splat(0), x, w_quotient);
+        self.clean(o.madd_low(o.madd_low(addend, x, w), k, o.splat(self.negated)))
+    }
+
+    /// The low 52 bits, where they have to be alone.
+    #[inline(always)]
+    fn clean(self, x: O::Reg) -> O::Reg {
+        if ROOMY { x } else { self.masked(x) }
+    }
+
+    #[inline(always)]
+    fn masked(self, x: O::Reg) -> O::Reg {
+        self.ops.and(x, self.ops.splat(MASK))
     }
 
     /// The root w and its quotient, from the quotient: w = ⌊w'·q/2^52⌋ + 1.
@@ -91,7 +114,7 @@ impl<O: Word52Ops> Word52<O> {
     fn reduce_word(self, x: O::Reg) -> O::Reg {
         let o = self.ops;
         let k = o.madd_high(o.splat(0), x, o.splat(self.one));
-        o.and(o.madd_low(x, k, o.splat(self.negated)), o.splat(MASK))
+        self.clean(o.madd_low(x, k, o.splat(self.negated)))
     }
 
     /// `x − multiple` where that is not negative, else x.
@@ -105,7 +128,7 @@ fn quotient(w: u64, q: u64) -> u64 {
     (((w as u128) << 52) / q as u128) as u64
 }
 
-impl<O: Word52Ops> Part for Word52<O> {
+impl<O: Word52Ops, const ROOMY: bool> Part for Word52<O, ROOMY> {
     type Vector = O::Reg;
     type Multiplier = (O::Reg, O::Reg);
     /// Low and high words.
@@ -115,9 +138,10 @@ impl<O: Word52Ops> Part for Word52<O> {
 
     const FORM: Form = Form {
         signed: false,
-        limit: Form::ONE * 4,
-        widest: Form::ONE * 4,
-        subtrahend: Form::ONE * 2,
+        limit: Form::ONE * if ROOMY { 16 } else { 4 },
+        widest: Form::ONE * if ROOMY { 16 } else { 4 },
+        subtrahend: Form::ONE * if ROOMY { 8 } else { 2 },
+        lifts: ROOMY,
         reduced: Form::ONE * 2,
         product: Form::ONE * 2 - 1,
         product_divisor: u32::MAX,
@@ -174,7 +198,8 @@ impl<O: Word52Ops> Part for Word52<O> {
 
     #[inline(always)]
     fn store(self, words: &mut [u64; LANES], x: O::Reg) {
-        let x = self.subtract_if_fits(self.reduce(x), self.q);
+        let x = self.reduce(x);
+        let x = self.subtract_if_fits(if ROOMY { self.masked(x) } else { x }, self.q);
         self.ops.store(words, x);
     }
 
@@ -195,12 +220,23 @@ impl<O: Word52Ops> Part for Word52<O> {
 
     #[inline(always)]
     fn sub(self, x: O::Reg, y: O::Reg) -> O::Reg {
-        self.ops.add(x, self.ops.sub(self.ops.splat(2 * self.q), y))
+        self.sub_within(x, y, Self::FORM.subtrahend)
+    }
+
+    #[inline(always)]
+    fn sub_within(self, x: O::Reg, y: O::Reg, bound: u32) -> O::Reg {
+        let multiple = (Self::FORM.lift(bound) / Form::ONE) as u64;
+        self.ops.add(x, self.ops.sub(self.ops.splat(multiple * self.q), y))
     }
 
     #[inline(always)]
     fn mul(self, x: O::Reg, m: Self::Multiplier) -> O::Reg {
         self.shoup(x, m.0, m.1)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, addend: O::Reg, x: O::Reg, m: Self::Multiplier) -> O::Reg {
+        self.shoup_add(addend, x, m.0, m.1)
     }
 
     // The same operations as in `shoup`, one stage after another.
@@ -216,7 +252,7 @@ impl<O: Word52Ops> Part for Word52<O> {
             x[i] = o.madd_low(zero, x[i], m[i].0);
         }
         for i in 0..N {
-            x[i] = o.and(o.madd_low(x[i], k[i], negated), o.splat(MASK));
+            x[i] = self.clean(o.madd_low(x[i], k[i], negated));
         }
     }
 
@@ -229,12 +265,12 @@ impl<O: Word52Ops> Part for Word52<O> {
         let top = o.madd_high(zero, o.shl(x, 1), o.shl(y, self.shift));
         let k = o.madd_high(zero, top, o.splat(self.barrett));
         let r = o.madd_low(o.madd_low(zero, x, y), k, o.splat(self.negated));
-        self.reduce(o.and(r, o.splat(MASK)))
+        self.reduce(self.clean(r))
     }
 
     #[inline(always)]
     fn reduce(self, x: O::Reg) -> O::Reg {
-        self.subtract_if_fits(x, 2 * self.q)
+        if ROOMY { self.reduce_word(x) } else { self.subtract_if_fits(x, 2 * self.q) }
     }
 
     #[inline(always)]
@@ -259,7 +295,7 @@ impl<O: Word52Ops> Part for Word52<O> {
 
     #[inline(always)]
     fn sum_from(self, x: O::Reg) -> Self::Sum {
-        (x, self.ops.splat(0))
+        (if ROOMY { self.masked(x) } else { x }, self.ops.splat(0))
     }
 
     /// In Montgomery's form: scalar·2^52.
@@ -294,14 +330,9 @@ impl<O: Word52Ops> Part for Word52<O> {
     fn combination_from(self, words: &[u64; LANES]) -> Self::Combination {
         (self.ops.splat(0), self.ops.add(self.ops.load(words), self.ops.splat(self.q)))
     }
-
-    #[inline(always)]
-    fn transpose<const W: usize>(self, rows: [O::Reg; W]) -> [O::Reg; W] {
-        self.ops.transpose(rows)
-    }
 }
 
-impl<O: Word52Ops> Lanes for Word52<O> {
+impl<O: Word52Ops, const ROOMY: bool> Lanes for Word52<O, ROOMY> {
     type Part = Self;
     const PARTS: usize = 1;
 
@@ -313,6 +344,11 @@ impl<O: Word52Ops> Lanes for Word52<O> {
     #[inline(always)]
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output {
         self.ops.vectorize(self, kernel)
+    }
+
+    #[inline(always)]
+    fn transpose(self, rows: [O::Reg; LANES]) -> [O::Reg; LANES] {
+        self.ops.transpose(rows)
     }
 
     #[inline(always)]

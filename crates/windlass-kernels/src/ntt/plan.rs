@@ -3,13 +3,13 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::odd::{Block, Builder, Direction, OddAxis};
+use super::odd::{Builder, Direction, OddAxis};
 use super::pow2::Pow2Plan;
 use super::tensor::{AxisKernel, Column, Edges, TensorAxis};
 use super::tensor_pow2::ColumnPow2;
 use crate::error::KernelError;
 use crate::isa::Isa;
-use crate::lanes::{self, Kernel, LANES, Lanes};
+use crate::lanes::{self, Block, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
 use crate::ntt::{Axis, Shape};
 
@@ -90,7 +90,7 @@ impl NttPlan {
                     with_scratch(axis.scratch(), |scratch| {
                         let modulus = self.modulus;
                         let kernel = AxisKernel { axis, modulus, direction, edges, row, scratch };
-                        lanes::dispatch(self.isa, modulus, kernel);
+                        lanes::dispatch_transform(self.isa, modulus, kernel);
                     });
                 }
             }

@@ -1,8 +1,8 @@
 //! Transforms along one axis of a row, eight columns at a time.
 
-use super::odd::{self, Block, Direction, Memory, OddAxis};
+use super::odd::{self, Direction, Memory, OddAxis};
 use super::tensor_pow2::ColumnPow2;
-use crate::lanes::{Kernel, LANES, Lanes};
+use crate::lanes::{Block, Kernel, LANES, Lanes};
 use crate::modulus::Modulus;
 
 /// The transform of a column.

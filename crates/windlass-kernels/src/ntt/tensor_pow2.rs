@@ -3,9 +3,9 @@
 //! `x^{2h} − r² = (x^h − r)(x^h + r)`: radix-2 steps whose multiplier depends on the block, values
 //! in bit-reversed order.
 
-use crate::lanes::{Form, Lanes};
+use crate::lanes::{Block, Form, Lanes};
 use crate::modulus::Modulus;
-use crate::ntt::odd::{Block, Direction};
+use crate::ntt::odd::Direction;
 
 /// Tables of a power-of-two axis of dimension D.
 #[derive(Debug, Clone)]

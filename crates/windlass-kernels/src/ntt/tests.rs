@@ -33,7 +33,7 @@ fn reference_roots(shape: &Shape, q: Modulus) -> Vec<u64> {
 
 fn check_against_reference(m: u64) {
     let shape = Arc::new(Shape::new(m).unwrap());
-    for bits in [50, 45] {
+    for bits in [50, 48, 45] {
         let q = prime(&shape, bits);
         let mut inputs = vec![residues(q, shape.n(), m)];
         inputs.push(vec![q.value() - 1; shape.n()]);

@@ -7,10 +7,10 @@
 
 use super::build::{Builder, Constants, Direction, Place};
 use super::design::{Design, Factor, factors, joint_order};
-use super::program::{Block, Links, NONE, Run, Step, link};
+use super::program::{Links, NONE, Run, Step, link};
 use crate::arith;
 use crate::error::KernelError;
-use crate::lanes::LANES;
+use crate::lanes::{Block, LANES};
 use crate::ntt::axis::Axis;
 
 /// How an odd axis is transformed, for any prime.

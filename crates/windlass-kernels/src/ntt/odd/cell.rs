@@ -35,10 +35,12 @@ pub(super) trait Cell: Copy {
     fn store_raw(self, words: &mut [u64; LANES], x: Self::Value);
     /// `x + y`.
     fn add(self, x: Self::Value, y: Self::Value) -> Self::Value;
-    /// `x - y`.
-    fn sub(self, x: Self::Value, y: Self::Value) -> Self::Value;
+    /// `x - y`, y of bound at most `bound`.
+    fn sub(self, x: Self::Value, y: Self::Value, bound: u32) -> Self::Value;
     /// `x * m`, reduced.
     fn mul(self, x: Self::Value, m: Self::Constant) -> Self::Value;
+    /// `addend + x * m`.
+    fn mul_add(self, addend: Self::Value, x: Self::Value, m: Self::Constant) -> Self::Value;
     /// x, reduced.
     fn reduce(self, x: Self::Value) -> Self::Value;
 }
@@ -96,13 +98,18 @@ impl<L: Lanes> Cell for Vectors<L> {
     }
 
     #[inline(always)]
-    fn sub(self, x: L::Vector, y: L::Vector) -> L::Vector {
-        self.0.sub(x, y)
+    fn sub(self, x: L::Vector, y: L::Vector, bound: u32) -> L::Vector {
+        self.0.sub_within(x, y, bound)
     }
 
     #[inline(always)]
     fn mul(self, x: L::Vector, m: L::Multiplier) -> L::Vector {
         self.0.mul(x, m)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, addend: L::Vector, x: L::Vector, m: L::Multiplier) -> L::Vector {
+        self.0.mul_add(addend, x, m)
     }
 
     #[inline(always)]
@@ -179,7 +186,7 @@ impl Cell for OneLane {
     }
 
     #[inline(always)]
-    fn sub(self, x: u64, y: u64) -> u64 {
+    fn sub(self, x: u64, y: u64, _: u32) -> u64 {
         x + ((Self::FORM.subtrahend / Form::ONE) as u64 * self.q - y)
     }
 
@@ -188,6 +195,11 @@ impl Cell for OneLane {
     fn mul(self, x: u64, (w, quotient): (u64, u64)) -> u64 {
         let k = ((x as u128 * quotient as u128) >> 64) as u64;
         x.wrapping_mul(w).wrapping_sub(k.wrapping_mul(self.q))
+    }
+
+    #[inline(always)]
+    fn mul_add(self, addend: u64, x: u64, m: (u64, u64)) -> u64 {
+        self.add(addend, self.mul(x, m))
     }
 
     #[inline(always)]

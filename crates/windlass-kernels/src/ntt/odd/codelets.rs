@@ -16,6 +16,8 @@ pub(super) trait Codelet<const R: usize> {
     /// Whether twiddles ever follow: not where the length is a product of coprime factors, nor for
     /// a lone factor of 2.
     const TWIDDLED: bool;
+    /// Number of [`constants`].
+    const CONSTANTS: usize;
 
     /// `table` holds the constants of [`constants`], prepared.
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; R]) -> [Lazy<C::Value>; R];
@@ -49,11 +51,11 @@ pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
         2 => vec![],
         3 | 4 => vec![w],
         5 => vec![
-            q.inv(4),
+            q.neg(q.inv(4)),
             q.mul(half, q.sub(cosine(1), cosine(2))),
             sine(2),
             q.sub(sine(1), sine(2)),
-            q.add(sine(1), sine(2)),
+            q.neg(q.add(sine(1), sine(2))),
         ],
         // Any root of order 3 or 5 serves: it only permutes the frequencies.
         6 => constants(q, 3, q.pow(w, 2)),
@@ -64,8 +66,8 @@ pub(super) fn constants(q: Modulus, length: usize, w: u64) -> Vec<u64> {
             let s = [sine(1), q.neg(sine(3)), sine(2)];
             let mean = q.mul(q.inv(3), q.add(s[0], q.add(s[1], s[2])));
             let z = [q.sub(s[0], mean), q.sub(s[1], mean)];
-            let cyclic = |h: [u64; 2]| [h[1], q.sub(h[0], h[1]), q.add(h[0], q.add(h[1], h[1]))];
-            [&[sixth][..], &cyclic(h), &[mean], &cyclic(z)].concat()
+            let cyclic = |h: [u64; 2]| [h[1], q.sub(h[0], h[1]), q.neg(q.add(h[0], q.add(h[1], h[1])))];
+            [&[q.neg(sixth)][..], &cyclic(h), &[mean], &cyclic(z)].concat()
         }
         8 => vec![w, q.pow(w, 2), q.pow(w, 3)],
         16 => [4, 1, 2, 3, 2, 4, 6, 3, 6, 9].map(|e| q.pow(w, e)).to_vec(),
@@ -97,6 +99,7 @@ pub(super) struct Sixteen;
 impl Codelet<1> for One {
     const LEAF: bool = false;
     const TWIDDLED: bool = true;
+    const CONSTANTS: usize = 0;
 
     #[inline(always)]
     fn transform<C: Cell>(_: Arithmetic<C>, _: &[u64], x: [Lazy<C::Value>; 1]) -> [Lazy<C::Value>; 1] {
@@ -107,6 +110,7 @@ impl Codelet<1> for One {
 impl Codelet<2> for Two {
     const LEAF: bool = true;
     const TWIDDLED: bool = false;
+    const CONSTANTS: usize = 0;
 
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, _: &[u64], x: [Lazy<C::Value>; 2]) -> [Lazy<C::Value>; 2] {
@@ -117,6 +121,7 @@ impl Codelet<2> for Two {
 impl Codelet<3> for Three {
     const LEAF: bool = false;
     const TWIDDLED: bool = true;
+    const CONSTANTS: usize = 1;
 
     // w² = −1 − w.
     #[inline(always)]
@@ -129,6 +134,7 @@ impl Codelet<3> for Three {
 impl Codelet<4> for Four {
     const LEAF: bool = true;
     const TWIDDLED: bool = true;
+    const CONSTANTS: usize = 1;
 
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 4]) -> [Lazy<C::Value>; 4] {
@@ -141,16 +147,17 @@ impl Codelet<4> for Four {
 impl Codelet<5> for Five {
     const LEAF: bool = false;
     const TWIDDLED: bool = true;
+    const CONSTANTS: usize = 5;
 
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 5]) -> [Lazy<C::Value>; 5] {
         let (a1, a2) = (a.add(x[1], x[4]), a.add(x[2], x[3]));
         let (d1, d2) = (a.sub(x[1], x[4]), a.sub(x[2], x[3]));
         let sum = a.add(a1, a2);
-        let mean = a.sub(x[0], a.scale(sum, table, 0));
+        let mean = a.scale_add(x[0], sum, table, 0);
         let e = a.scale(a.sub(a1, a2), table, 1);
         let g = a.scale(a.add(d1, d2), table, 2);
-        let (s1, s2) = (a.add(g, a.scale(d1, table, 3)), a.sub(g, a.scale(d2, table, 4)));
+        let (s1, s2) = (a.scale_add(g, d1, table, 3), a.scale_add(g, d2, table, 4));
         let (c1, c2) = (a.add(mean, e), a.sub(mean, e));
         [a.add(x[0], sum), a.add(c1, s1), a.add(c2, s2), a.sub(c2, s2), a.sub(c1, s1)]
     }
@@ -161,12 +168,13 @@ impl Codelet<5> for Five {
 fn cyclic_three<C: Cell>(a: Arithmetic<C>, table: &[u64], at: usize, x: [Lazy<C::Value>; 3]) -> [Lazy<C::Value>; 2] {
     let (p, r) = (a.sub(x[0], x[2]), a.sub(x[1], x[2]));
     let g = a.scale(a.add(p, r), table, at);
-    [a.add(g, a.scale(p, table, at + 1)), a.sub(g, a.scale(r, table, at + 2))]
+    [a.scale_add(g, p, table, at + 1), a.scale_add(g, r, table, at + 2)]
 }
 
 impl Codelet<7> for Seven {
     const LEAF: bool = false;
     const TWIDDLED: bool = true;
+    const CONSTANTS: usize = 8;
 
     // The generator 3 orders the pairs ±1, ±3, ±2; the odd part turns sign after three steps.
     #[inline(always)]
@@ -174,7 +182,7 @@ impl Codelet<7> for Seven {
         let even = [a.add(x[1], x[6]), a.add(x[3], x[4]), a.add(x[2], x[5])];
         let odd = [a.sub(x[1], x[6]), a.sub(x[4], x[3]), a.sub(x[2], x[5])];
         let sum = a.add(even[0], a.add(even[1], even[2]));
-        let mean = a.sub(x[0], a.scale(sum, table, 0));
+        let mean = a.scale_add(x[0], sum, table, 0);
         let y = cyclic_three(a, table, 1, even);
         let total = a.scale(a.add(odd[0], a.add(odd[1], odd[2])), table, 4);
         let z = cyclic_three(a, table, 5, odd);
@@ -195,6 +203,7 @@ impl Codelet<7> for Seven {
 impl Codelet<6> for Six {
     const LEAF: bool = true;
     const TWIDDLED: bool = false;
+    const CONSTANTS: usize = 1;
 
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 6]) -> [Lazy<C::Value>; 6] {
@@ -207,6 +216,7 @@ impl Codelet<6> for Six {
 impl Codelet<10> for Ten {
     const LEAF: bool = true;
     const TWIDDLED: bool = false;
+    const CONSTANTS: usize = 5;
 
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 10]) -> [Lazy<C::Value>; 10] {
@@ -221,6 +231,7 @@ impl Codelet<10> for Ten {
 impl Codelet<8> for Eight {
     const LEAF: bool = true;
     const TWIDDLED: bool = true;
+    const CONSTANTS: usize = 3;
 
     #[inline(always)]
     fn transform<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 8]) -> [Lazy<C::Value>; 8] {
@@ -246,6 +257,7 @@ fn twisted<C: Cell>(a: Arithmetic<C>, table: &[u64], x: [Lazy<C::Value>; 4], k: 
 impl Codelet<16> for Sixteen {
     const LEAF: bool = true;
     const TWIDDLED: bool = true;
+    const CONSTANTS: usize = 10;
 
     // Written out: the compiler drops the bounds only after it has unrolled a loop, and this one is
     // too long for that.

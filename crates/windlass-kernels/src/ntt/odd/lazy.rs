@@ -80,19 +80,19 @@ impl<C: Cell> Arithmetic<C> {
     #[inline(always)]
     pub fn sub(self, x: Lazy<C::Value>, y: Lazy<C::Value>) -> Lazy<C::Value> {
         let (mut x, mut y) = (x, if C::FORM.signed { y } else { self.fit(y, C::FORM.subtrahend) });
-        if C::FORM.difference(x.bound, y.bound) > C::FORM.widest {
+        if C::FORM.difference_within(x.bound, y.bound) > C::FORM.widest {
             if x.bound >= y.bound || !C::FORM.signed {
                 x = self.reduce(x);
             } else {
                 y = self.reduce(y);
             }
         }
-        if C::FORM.difference(x.bound, y.bound) > C::FORM.widest {
+        if C::FORM.difference_within(x.bound, y.bound) > C::FORM.widest {
             (x, y) = (self.reduce(x), self.reduce(y));
         }
-        let bound = C::FORM.difference(x.bound, y.bound);
+        let bound = C::FORM.difference_within(x.bound, y.bound);
         assert_bound!(bound <= C::FORM.widest);
-        Lazy { value: self.cell.sub(x.value, y.value), bound }
+        Lazy { value: self.cell.sub(x.value, y.value, y.bound), bound }
     }
 
     /// `x * m`.
@@ -105,6 +105,22 @@ impl<C: Cell> Arithmetic<C> {
     /// `x` times constant `index` of a table of prepared multipliers.
     #[inline(always)]
     pub fn scale(self, x: Lazy<C::Value>, table: &[u64], index: usize) -> Lazy<C::Value> {
-        self.mul(x, self.cell.constant(&table[index * C::WORDS..(index + 1) * C::WORDS]))
+        self.mul(x, self.constant(table, index))
+    }
+
+    /// `addend` plus `x` times constant `index` of a table of prepared multipliers.
+    #[inline(always)]
+    pub fn scale_add(self, addend: Lazy<C::Value>, x: Lazy<C::Value>, table: &[u64], index: usize) -> Lazy<C::Value> {
+        let x = self.fit(x, C::FORM.limit);
+        let product = C::FORM.product_of(x.bound);
+        let addend = self.fit(addend, C::FORM.widest - product);
+        let bound = addend.bound + product;
+        assert_bound!(bound <= C::FORM.widest);
+        Lazy { value: self.cell.mul_add(addend.value, x.value, self.constant(table, index)), bound }
+    }
+
+    #[inline(always)]
+    fn constant(self, table: &[u64], index: usize) -> C::Constant {
+        self.cell.constant(&table[index * C::WORDS..(index + 1) * C::WORDS])
     }
 }

@@ -13,5 +13,4 @@ mod run;
 pub(super) use axis::{AxisDesign, OddAxis};
 pub(super) use build::{Builder, Direction};
 pub(super) use design::joint_order;
-pub(super) use program::Block;
 pub(super) use run::{Columns, Memory, run};

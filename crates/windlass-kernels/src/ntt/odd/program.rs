@@ -5,13 +5,6 @@
 //! for all columns together. So each step does nothing but one small transform in many places, and
 //! each small transform is compiled once for a backend.
 
-use crate::lanes::LANES;
-
-/// Eight residues, one of each column, in the internal form of a backend.
-#[derive(Debug, Clone, Copy)]
-#[repr(align(64))]
-pub(crate) struct Block(pub [u64; LANES]);
-
 /// Says that there is none.
 pub(super) const NONE: u32 = u32::MAX;
 

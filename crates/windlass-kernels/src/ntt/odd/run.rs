@@ -5,8 +5,8 @@ use super::build::Direction;
 use super::cell::{Cell, OneLane, Vectors};
 use super::codelets::{Codelet, Eight, Five, Four, One, Seven, Six, Sixteen, Ten, Three, Two};
 use super::lazy::{Arithmetic, Lazy, stored};
-use super::program::{Block, Correction, NONE, Run, Step};
-use crate::lanes::{Kernel, LANES, Lanes};
+use super::program::{Correction, NONE, Run, Step};
+use crate::lanes::{Block, Kernel, LANES, Lanes, Points, Strided};
 use crate::modulus::Modulus;
 
 /// Where the columns are. Position p of eight columns is at block `p * width + w`, w < width.
@@ -136,18 +136,38 @@ impl<K: Codelet<R>, const R: usize> Kernel for StepKernel<'_, '_, K, R> {
 }
 
 /// One small transform: where its points are.
-struct Points<'a> {
+struct Sites<'a, const R: usize> {
     /// Offsets in the row to read and to write, then that of the constant; empty for scratch
     /// memory.
     input: &'a [u32],
     output: &'a [u32],
-    /// Position of the first point, in blocks, and of the constant.
-    start: usize,
+    /// The points in scratch memory.
+    scratch: Strided<R>,
+    /// Position of the constant, in blocks.
     constant: usize,
     /// Block to be subtracted from the results.
     correction: usize,
-    /// Group of columns in the row.
-    w: usize,
+}
+
+/// The tables of a run, cut to their lengths.
+struct Tables<'a> {
+    codelet: [&'a [u64]; 2],
+    /// What the leaf multiplies by.
+    kernel: &'a [u64],
+    twiddles: Option<&'a [u64]>,
+}
+
+impl<'a> Tables<'a> {
+    #[inline(always)]
+    fn new<C: Cell, K: Codelet<R>, const R: usize>(step: &'a Step, run: &Run) -> Self {
+        let row = |table: &'a [u64], index: u32| &table[index as usize * R * C::WORDS..][..R * C::WORDS];
+        let second = if step.passes > 1 { &step.tables[1][..K::CONSTANTS * C::WORDS] } else { &[] };
+        Self {
+            codelet: [&step.tables[0][..K::CONSTANTS * C::WORDS], second],
+            kernel: if step.passes > 1 { row(&step.kernel, run.kernel) } else { &[] },
+            twiddles: (run.twiddle != NONE).then(|| row(&step.twiddles, run.twiddle)),
+        }
+    }
 }
 
 #[inline(always)]
@@ -158,6 +178,7 @@ fn execute<C: Cell, K: Codelet<R>, const R: usize>(cell: C, step: &Step, memory:
     let (outer, inner) = if per_entry { (step.batch, width) } else { (1, step.batch * width) };
     for (index, run) in step.runs.iter().enumerate() {
         let writes = writes && index >= step.deferred;
+        let tables = Tables::new::<C, K, R>(step, run);
         for k in 0..outer {
             let row = |list| if per_entry { entries::<R>(list, index * step.batch + k) } else { &[][..] };
             let position = run.start as usize + k;
@@ -165,17 +186,16 @@ fn execute<C: Cell, K: Codelet<R>, const R: usize>(cell: C, step: &Step, memory:
                 Correction::Memory { start, period } => start + position % period,
                 _ => 0,
             };
+            let sites = Sites {
+                input: if reads { row(&step.input) } else { &[] },
+                output: if writes { row(&step.output) } else { &[] },
+                scratch: Strided::new(LANES * position * width, LANES * step.stride * width),
+                constant: (run.constant as usize).wrapping_add(k).wrapping_mul(width),
+                correction: correction * width,
+            };
             for w in 0..inner {
-                let points = Points {
-                    input: if reads { row(&step.input) } else { &[] },
-                    output: if writes { row(&step.output) } else { &[] },
-                    start: position * width + w,
-                    constant: (run.constant as usize).wrapping_add(k).wrapping_mul(width).wrapping_add(w),
-                    correction: correction * width + w,
-                    w,
-                };
                 for part in 0..C::PARTS {
-                    transform::<C, K, R>(cell.part(part), step, run, &points, memory);
+                    transform::<C, K, R>(cell.part(part), step, run, &tables, &sites, w, memory);
                 }
             }
         }
@@ -193,32 +213,34 @@ fn transform<C: Cell, K: Codelet<R>, const R: usize>(
     cell: C,
     step: &Step,
     run: &Run,
-    points: &Points,
+    tables: &Tables,
+    sites: &Sites<R>,
+    w: usize,
     memory: &mut Memory,
 ) {
     let a = Arithmetic { cell };
-    let stride = step.stride * memory.width;
     let mut x = [a.stored(cell.zero()); R];
     // Loops, not closures: a call that stays a call is compiled without the backend's instructions.
     match &memory.row {
-        Some(row) if !points.input.is_empty() => {
+        Some(row) if !sites.input.is_empty() => {
             each!(j in 0..R {
-                x[j] = a.stored(row.load(cell, points.input[j], points.w));
+                x[j] = a.stored(row.load(cell, sites.input[j], w));
             });
         }
         _ => {
+            let points = Points::new(Block::words(memory.scratch), &sites.scratch, LANES * w);
             each!(j in 0..R {
-                x[j] = a.stored(cell.load_raw(&memory.scratch[points.start + j * stride].0));
+                x[j] = a.stored(cell.load_raw(points.at(j)));
             });
         }
     }
     let (y, total) = if K::LEAF {
-        leaf::<C, K, R>(a, step, run, points, memory, x)
+        leaf::<C, K, R>(a, step, run, tables, sites, w, memory, x)
     } else {
-        (K::transform(a, &step.tables[0], x), a.stored(cell.zero()))
+        (K::transform(a, tables.codelet[0], x), a.stored(cell.zero()))
     };
-    let y = finish::<C, K, R>(a, step, run, y, points.output.is_empty());
-    put::<C, K, R>(a, step, run, points, memory, y, total);
+    let y = finish::<C, K, R>(a, step, tables, y, sites.output.is_empty());
+    put::<C, K, R>(a, step, run, sites, w, memory, y, total);
 }
 
 /// One or two transforms; between them the products with the kernel, and what happens to the
@@ -228,26 +250,27 @@ fn leaf<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
     step: &Step,
     run: &Run,
-    points: &Points,
+    tables: &Tables,
+    sites: &Sites<R>,
+    w: usize,
     memory: &Memory,
     mut x: [Lazy<C::Value>; R],
 ) -> ([Lazy<C::Value>; R], Lazy<C::Value>) {
     let mut total = a.stored(a.cell.zero());
     let mut pass = 0;
     loop {
-        let y = K::transform(a, &step.tables[pass], x);
+        let y = K::transform(a, tables.codelet[pass], x);
         pass += 1;
         if pass == step.passes {
             return (y, total);
         }
-        let kernel = &step.kernel[run.kernel as usize * R * C::WORDS..][..R * C::WORDS];
         each!(j in 0..R {
-            x[j] = a.stored(a.fit(a.scale(y[j], kernel, j), stored::<C>()).value);
+            x[j] = a.stored(a.fit(a.scale(y[j], tables.kernel, j), stored::<C>()).value);
         });
         if run.constant != NONE {
             let constant = match &memory.row {
-                Some(row) if !points.input.is_empty() => row.load(a.cell, points.input[R], points.w),
-                _ => a.cell.load_raw(&memory.scratch[points.constant].0),
+                Some(row) if !sites.input.is_empty() => row.load(a.cell, sites.input[R], w),
+                _ => a.cell.load_raw(&memory.scratch[sites.constant + w].0),
             };
             let constant = a.stored(constant);
             x[0] = a.stored(a.fit(a.add(x[0], constant), stored::<C>()).value);
@@ -264,14 +287,13 @@ fn leaf<C: Cell, K: Codelet<R>, const R: usize>(
 fn finish<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
     step: &Step,
-    run: &Run,
+    tables: &Tables,
     y: [Lazy<C::Value>; R],
     to_scratch: bool,
 ) -> [Lazy<C::Value>; R] {
     let mut z = y;
     if K::TWIDDLED {
-        if run.twiddle != NONE {
-            let twiddles = &step.twiddles[run.twiddle as usize * R * C::WORDS..][..R * C::WORDS];
+        if let Some(twiddles) = tables.twiddles {
             z[0].value = if step.twiddle_first { a.scale(y[0], twiddles, 0).value } else { a.reduce(y[0]).value };
             each!(j in 1..R {
                 z[j].value = a.scale(y[j], twiddles, j).value;
@@ -296,33 +318,34 @@ fn put<C: Cell, K: Codelet<R>, const R: usize>(
     a: Arithmetic<C>,
     step: &Step,
     run: &Run,
-    points: &Points,
+    sites: &Sites<R>,
+    w: usize,
     memory: &mut Memory,
     y: [Lazy<C::Value>; R],
     total: Lazy<C::Value>,
 ) {
-    let stride = step.stride * memory.width;
     match &mut memory.row {
-        Some(row) if !points.output.is_empty() => {
+        Some(row) if !sites.output.is_empty() => {
             let correction = a.stored(match step.correction {
                 Correction::None => a.cell.zero(),
                 Correction::Middle => a.fit(y[R / 2], stored::<C>()).value,
-                Correction::Memory { .. } => a.cell.load_raw(&memory.scratch[points.correction].0),
+                Correction::Memory { .. } => a.cell.load_raw(&memory.scratch[sites.correction + w].0),
             });
             each!(j in 0..R {
-                row.store(a, points.output[j], points.w, a.sub(y[j], correction));
+                row.store(a, sites.output[j], w, a.sub(y[j], correction));
             });
             if K::LEAF && run.constant != NONE {
-                row.store(a, points.output[R], points.w, a.sub(total, correction));
+                row.store(a, sites.output[R], w, a.sub(total, correction));
             }
         }
         _ => {
+            let mut points = Points::new(Block::words(memory.scratch), &sites.scratch, LANES * w);
             each!(j in 0..R {
                 let y = if K::TWIDDLED { y[j] } else { a.fit(y[j], stored::<C>()) };
-                a.cell.store_raw(&mut memory.scratch[points.start + j * stride].0, y.value);
+                a.cell.store_raw(points.at_mut(j), y.value);
             });
             if K::LEAF && run.constant != NONE {
-                a.cell.store_raw(&mut memory.scratch[points.constant].0, total.value);
+                a.cell.store_raw(&mut memory.scratch[sites.constant + w].0, total.value);
             }
         }
     }

@@ -7,7 +7,8 @@ use crate::lanes::{Form, Lanes};
 /// Bound of the values in memory between two forward passes. A form that has room for all 17 layers
 /// never reduces: its bound here is that after the last layer.
 pub(super) const fn forward_carry(form: &Form) -> u32 {
-    let unreduced = Form::ONE + 17 * form.subtrahend;
+    let product = form.product_of(form.limit);
+    let unreduced = Form::ONE + 17 * form.difference_within(0, product);
     if unreduced <= form.limit { unreduced } else { form.limit }
 }
 
@@ -67,17 +68,17 @@ fn forward_layer<L: Lanes, const R: usize, const C: usize>(
 ) -> u32 {
     let form = &L::FORM;
     let product = form.product_of(bound);
-    let grown = |bound: u32| if form.signed { bound + product } else { bound + form.subtrahend.max(product) };
+    let grown = |bound: u32| form.difference_within(bound, product).max(bound + product);
     let reduce = grown(bound) > form.limit;
     let result = grown(if reduce { form.reduced } else { bound });
     debug_assert!(bound <= form.limit && result <= form.limit && product <= form.subtrahend);
     if L::TWO_COLUMNS && R * C / 2 >= GROUP {
         for group in 0..R * C / 2 / GROUP {
-            forward_group::<L, R, C, GROUP>(l, x, multiplier, group, nodes, half, reduce);
+            forward_group::<L, R, C, GROUP>(l, x, multiplier, group, nodes, half, reduce, product);
         }
     } else {
         for group in 0..R * C / 2 {
-            forward_group::<L, R, C, 1>(l, x, multiplier, group, nodes, half, reduce);
+            forward_group::<L, R, C, 1>(l, x, multiplier, group, nodes, half, reduce, product);
         }
     }
     result
@@ -92,6 +93,7 @@ fn forward_group<L: Lanes, const R: usize, const C: usize, const G: usize>(
     nodes: usize,
     half: usize,
     reduce: bool,
+    product: u32,
 ) {
     let mut products = [l.zero(); G];
     let mut factors = [multiplier(0, 0); G];
@@ -108,7 +110,7 @@ fn forward_group<L: Lanes, const R: usize, const C: usize, const G: usize>(
         let (c, _, first, second) = butterfly::<R>(group * G + k, half);
         let a = x[c][first];
         x[c][first] = l.add(a, products[k]);
-        x[c][second] = l.sub(a, products[k]);
+        x[c][second] = l.sub_within(a, products[k], product);
     }
 }
 

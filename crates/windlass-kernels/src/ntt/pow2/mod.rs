@@ -14,7 +14,7 @@ mod tables;
 mod tests;
 
 use crate::isa::Isa;
-use crate::lanes::{Kernel, LANES, Lanes, dispatch};
+use crate::lanes::{Kernel, LANES, Lanes, dispatch, dispatch_transform};
 use crate::modulus::Modulus;
 pub(super) use tables::roots;
 use tables::{Tables, Words};
@@ -59,7 +59,7 @@ impl Pow2Plan {
             Method::Small(small) => small.forward(row),
             Method::Vector(tables) => {
                 assert_eq!(row.len(), 1 << tables.log_n);
-                dispatch(self.isa, self.modulus, Forward { tables, row: vectors(row) });
+                dispatch_transform(self.isa, self.modulus, Forward { tables, row: vectors(row) });
             }
         }
     }
@@ -70,7 +70,7 @@ impl Pow2Plan {
             Method::Small(small) => small.inverse(row),
             Method::Vector(tables) => {
                 assert_eq!(row.len(), 1 << tables.log_n);
-                dispatch(self.isa, self.modulus, Inverse { tables, row: vectors(row) });
+                dispatch_transform(self.isa, self.modulus, Inverse { tables, row: vectors(row) });
             }
         }
     }

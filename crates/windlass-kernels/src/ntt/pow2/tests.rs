@@ -90,9 +90,9 @@ fn all_instruction_sets_give_the_same_values_and_the_rows_back() {
 fn emulated_vector_arithmetic_gives_the_same_values() {
     use crate::lanes::float::Float;
     use crate::lanes::tests::{EmulatedFloat, EmulatedWord52};
-    use crate::lanes::word52::Word52;
-    let q = find_primes(1 << 18, 50, 1, &[]).unwrap()[0];
-    for log_n in [6, 7, 8, 9, 10, 13] {
+    use crate::lanes::word52::{ROOMY_BITS, Word52};
+    let moduli = [50, 48].map(|bits| find_primes(1 << 18, bits, 1, &[]).unwrap()[0]);
+    for (q, log_n) in moduli.into_iter().flat_map(|q| [6, 7, 8, 9, 10, 13].map(|log_n| (q, log_n))) {
         let root = root(q, log_n);
         let portable = Pow2Plan::new(log_n, q, root, Isa::Portable);
         for row in rows(q, 1 << log_n) {
@@ -104,11 +104,17 @@ fn emulated_vector_arithmetic_gives_the_same_values() {
                 lanes(&mut row, false);
                 (image, row)
             };
-            let word52 = Word52::new(EmulatedWord52, q);
+            let word52 = Word52::<_>::new(EmulatedWord52, q);
             let float = Float::new(EmulatedFloat, q);
             let words = there_and_back(row.clone(), &|row, forward| transform(word52, log_n, q, root, row, forward));
             let doubles = there_and_back(row.clone(), &|row, forward| transform(float, log_n, q, root, row, forward));
-            assert!(words == (expected.clone(), row.clone()) && doubles == (expected, row), "log n = {log_n}");
+            assert!(words == (expected.clone(), row.clone()), "words, {} bits, log n = {log_n}", q.bits());
+            assert!(doubles == (expected.clone(), row.clone()), "doubles, {} bits, log n = {log_n}", q.bits());
+            if q.bits() <= ROOMY_BITS {
+                let roomy = Word52::<_, true>::new(EmulatedWord52, q);
+                let found = there_and_back(row.clone(), &|row, forward| transform(roomy, log_n, q, root, row, forward));
+                assert!(found == (expected, row), "roomy words, log n = {log_n}");
+            }
         }
     }
 }
