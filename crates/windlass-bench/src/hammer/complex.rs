@@ -138,7 +138,7 @@ impl World {
                 let large = magnitude.log2() > self.room;
                 let right = match &error {
                     Error::LevelsExhausted { .. } => depth <= 1,
-                    Error::CapacityExhausted { .. } => depth <= 1 || large,
+                    Error::ModulusExhausted { .. } => depth <= 1 || large,
                     Error::ValueTooLarge { .. } => large,
                     _ => false,
                 };

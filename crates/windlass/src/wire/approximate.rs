@@ -148,7 +148,7 @@ impl Payload<ApproximateContext> for Ciphertext {
     }
 
     /// Refuses also what states values that do not fit its modulus:
-    /// [`crate::Error::CapacityExhausted`].
+    /// [`crate::Error::ModulusExhausted`].
     fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
         let head = Fields::read(&context.context, &mut fields)?;
         let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;

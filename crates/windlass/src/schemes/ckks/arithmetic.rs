@@ -80,6 +80,7 @@ impl Engine {
         scale: f64,
         basis: &Basis,
     ) -> Result<(Poly<Eval>, Factor)> {
+        self.context.check_scaled(values, scale)?;
         let magnitude = self.measure(values)?;
         let (poly, rounding) = self.context.encode_public(values, scale, basis);
         Ok((poly, Factor { slots: values.len(), magnitude, rounding: rounding + magnitude * ROUNDING }))
@@ -91,7 +92,7 @@ impl Engine {
         let basis = a.parts[0].basis();
         let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], poly)]]);
         let parts = parts.into_iter().flatten().collect();
-        self.accept("multiply by a constant", a.with_parts(parts, times(&a.info, factor)))
+        self.accept("multiply by a constant", a.with_parts(parts, self.weighed(&a.info, a.level(), factor)))
     }
 
     /// `k·a` for an integer: exact, no rescaling.
@@ -135,7 +136,7 @@ impl Engine {
             }
         }
         let rounding = (c * scale - Complex64::new(re, im)).norm() / scale + magnitude * ROUNDING;
-        let info = times(&a.info, Factor { slots: 1, magnitude, rounding });
+        let info = self.weighed(&a.info, a.level(), Factor { slots: 1, magnitude, rounding });
         self.accept("multiply by a number", a.with_parts(parts, info))
     }
 
@@ -147,13 +148,47 @@ impl Engine {
         self.check("multiply", b)?;
         let (a, b) = self.factors(a, b)?;
         let parts = tensor(&a, &b);
-        self.relinearised("multiply", &a, parts, multiplied(&a.info, &b.info))
+        self.relinearised("multiply", &a, parts, self.multiplied(a.level(), [&a.info, &b.info]))
     }
 
     /// `a²`, relinearised, of degree 2.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
-        self.relinearised("square", &a, tensor(&a, &a), multiplied(&a.info, &a.info))
+        self.relinearised("square", &a, tensor(&a, &a), self.multiplied(a.level(), [&a.info, &a.info]))
+    }
+
+    /// What is known of a product with encoded values at a level.
+    pub(crate) fn weighed(&self, a: &Info, level: usize, factor: Factor) -> Info {
+        let Factor { slots, magnitude, rounding } = factor;
+        let mut product = Info { degree: 2, slots: a.slots.max(slots), own: a.error_in(a.slots.max(slots)), ..*a };
+        product.scale(magnitude);
+        product.add_certain((a.magnitude + ErrorModel::BOUND_FACTOR * a.deviation) * rounding);
+        product.add_steered(self.steered(level, product.slots, (slots, magnitude)));
+        product
+    }
+
+    /// What is known of a product at a level before relinearisation.
+    fn multiplied(&self, level: usize, [a, b]: [&Info; 2]) -> Info {
+        let slots = a.slots.max(b.slots);
+        // a·b = m_a·m_b + m_b·ε_a + m_a·ε_b + ε_a·ε_b.
+        let [mut own, mut other] = [a, b].map(|x| x.error_in(slots));
+        own.scale(b.magnitude);
+        other.scale(a.magnitude);
+        own.absorb(&other);
+        let deviation = a.magnitude * b.deviation + b.magnitude * a.deviation;
+        let mut product = Info { degree: 2, slots, magnitude: a.magnitude * b.magnitude, deviation, own };
+        product.add_certain(ErrorModel::BOUND_FACTOR * a.deviation * b.deviation);
+        // Numbers that were added to one factor steer what the other brings.
+        [a, b].iter().for_each(|x| product.add_steered(self.steered(level, slots, (x.slots, x.magnitude))));
+        product
+    }
+
+    /// [`ErrorModel::steered`] in so many own slots and in the whole ring, for a product at a level
+    /// with slots of this number and magnitude, in units of the message.
+    fn steered(&self, level: usize, own: usize, (slots, magnitude): (usize, f64)) -> [f64; 2] {
+        let scale = self.context.scale(level.saturating_sub(1).max(self.context.base_level()));
+        [own, self.context.most_slots()]
+            .map(|count| self.context.errors().steered(2 * count, 2 * slots, magnitude) / scale)
     }
 
     fn relinearised(
@@ -205,28 +240,4 @@ impl Info {
         self.magnitude += other.magnitude;
         self.deviation += other.deviation;
     }
-}
-
-/// What is known of a product with encoded values.
-pub(crate) fn times(a: &Info, factor: Factor) -> Info {
-    let Factor { slots, magnitude, rounding } = factor;
-    let slots = a.slots.max(slots);
-    let mut product = Info { degree: 2, slots, own: a.error_in(slots), ..*a };
-    product.scale(magnitude);
-    product.add_certain((a.magnitude + ErrorModel::BOUND_FACTOR * a.deviation) * rounding);
-    product
-}
-
-/// What is known of a product before relinearisation.
-fn multiplied(a: &Info, b: &Info) -> Info {
-    let slots = a.slots.max(b.slots);
-    // a·b = m_a·m_b + m_b·ε_a + m_a·ε_b + ε_a·ε_b.
-    let [mut own, mut other] = [a, b].map(|x| x.error_in(slots));
-    own.scale(b.magnitude);
-    other.scale(a.magnitude);
-    own.absorb(&other);
-    let deviation = a.magnitude * b.deviation + b.magnitude * a.deviation;
-    let mut product = Info { degree: 2, slots, magnitude: a.magnitude * b.magnitude, deviation, own };
-    product.add_certain(ErrorModel::BOUND_FACTOR * a.deviation * b.deviation);
-    product
 }

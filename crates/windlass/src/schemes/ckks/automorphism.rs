@@ -6,7 +6,7 @@ use num_complex::Complex64;
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{EvaluationKeys, KeyId, Limits};
 
-use super::arithmetic::{Factor, times};
+use super::arithmetic::Factor;
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
 use super::slot_error::Source;
@@ -138,7 +138,7 @@ impl Rules for Engine {
     fn weigh(&self, ct: &Ciphertext, level: usize, constant: &Constant) -> Result<Ciphertext> {
         Limits::at_most(1).with("so rescale it first").check("degree of a factor", ct.info.degree)?;
         self.check_constant(constant, level)?;
-        Ok(ct.with_parts(Vec::new(), times(&ct.info, constant.factor)))
+        Ok(ct.with_parts(Vec::new(), self.weighed(&ct.info, level, constant.factor)))
     }
 
     fn values(constant: &Constant) -> &Poly<Eval> {

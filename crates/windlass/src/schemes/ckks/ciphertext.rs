@@ -91,22 +91,24 @@ impl Ciphertext {
         self.info.magnitude
     }
 
-    /// The estimated standard deviation of the error of a slot, from above.
+    /// The estimated standard deviation of the error of a slot, from above, where constants do not
+    /// depend on ciphertexts.
     pub fn deviation(&self) -> f64 {
         self.info.own.deviation().min(self.info.deviation)
     }
 
     /// The estimated bits of precision: −log2 of the largest error among the s slots, as expected:
     /// deviation·max(√(1 + ln s), (ln s + 3/2)/2), for Gaussian errors and for products of two,
-    /// such as a rounding times the secret.
+    /// such as a rounding times the secret. Where constants do not depend on ciphertexts.
     pub fn precision_bits(&self) -> f64 {
         let log = (self.info.slots as f64).ln();
         -(self.deviation() * (1.0 + log).sqrt().max((log + 1.5) / 2.0)).log2()
     }
 
-    /// A bound on the error of every slot that holds but for probability 2^{−128}.
+    /// A bound on the error of every slot that holds but for probability 2^{−128}, also where the
+    /// constants of the circuit were chosen by whoever saw the ciphertexts.
     pub fn error_bound(&self) -> f64 {
-        self.deviation() * ErrorModel::BOUND_FACTOR
+        self.info.own.bound().min(self.whole_error_bound())
     }
 
     /// The same ciphertext with a smaller bound on its slots, which the caller knows from elsewhere
@@ -151,7 +153,7 @@ impl Ciphertext {
     /// A ciphertext as a file states it, all checked one by one before.
     ///
     /// # Errors
-    /// [`Error::CapacityExhausted`] when values within the bounds do not fit the modulus.
+    /// [`Error::ModulusExhausted`] when values within the bounds do not fit the modulus.
     pub(crate) fn from_file(
         (context, key): (&Arc<CkksContext>, KeyId),
         parts: Vec<Poly<Eval>>,
@@ -165,10 +167,10 @@ impl Ciphertext {
         }
         let info = Info { degree, slots, magnitude, deviation, own };
         let ct = Self { context: Arc::clone(context), key, parts, info };
-        let (needed_bits, left_bits) = (ct.log2_phase(), context.rlwe().log2_modulus(ct.level()) - 1.0);
+        let (needed_bits, left_bits) = (ct.log2_phase(), context.room(ct.level()));
         match needed_bits < left_bits {
             true => Ok(ct),
-            false => Err(Error::CapacityExhausted { operation: "read a ciphertext", needed_bits, left_bits }),
+            false => Err(Error::ModulusExhausted { operation: "read a ciphertext", needed_bits, left_bits }),
         }
     }
 
@@ -178,8 +180,9 @@ impl Ciphertext {
 
     /// Adds the error of a rounding that made the parts at `level`.
     ///
-    /// Rounding is random if the second part is. Where that is zero the first is known, and nothing
-    /// is random in its rounding.
+    /// The first part may be chosen by whoever sees it, and so may its rounding: it counts as random
+    /// in the deviation, and as it is in the bound. Where the second part is zero, nothing is random
+    /// at all.
     pub(super) fn add_rounding(&mut self, level: usize) {
         let (errors, scale) = (self.context.errors(), self.context.scale(level).powi(self.info.degree));
         let count = 2 * self.info.slots;
@@ -188,7 +191,10 @@ impl Ciphertext {
         self.info.deviation += errors.any_rounding() / scale;
         match is_known {
             true => self.info.own.add_certain(errors.encoding(count) / scale),
-            false => self.info.own.add(Source::Rounding, errors.rounding(count) / scale),
+            false => {
+                self.info.own.add(Source::Rounding, errors.rounding(count) / scale);
+                self.info.own.add_most(ErrorModel::one_way(count) / scale);
+            }
         }
     }
 
@@ -217,6 +223,13 @@ impl Info {
         self.own.add_certain(deviation);
     }
 
+    /// Adds what [`ErrorModel::steered`] says of a factor, divided by a scale: in the own slots, and
+    /// in the whole ring.
+    pub(crate) fn add_steered(&mut self, [own, whole]: [f64; 2]) {
+        self.own.add_most(own);
+        self.deviation += whole / ErrorModel::BOUND_FACTOR;
+    }
+
     /// The multiple by what is at most `factor` in every slot.
     pub(crate) fn scale(&mut self, factor: f64) {
         self.magnitude *= factor;
@@ -235,6 +248,8 @@ pub(crate) fn source_of(parts: &[Poly<Eval>]) -> Source {
 /// log2(Δ·(magnitude + error bound) + 1): coefficients are at most the canonical norm in a
 /// power-of-two ring.
 pub(crate) fn log2_phase(context: &CkksContext, level: usize, info: &Info) -> f64 {
-    let slot = info.magnitude + ErrorModel::BOUND_FACTOR * info.deviation;
-    context.scale(level).log2() * info.degree as f64 + (slot + 1e-300).log2()
+    // In 2^10ths: whatever a file states, the sum is a number.
+    const UNIT: f64 = 1024.0;
+    let slot = info.magnitude / UNIT + ErrorModel::BOUND_FACTOR / UNIT * info.deviation;
+    context.scale(level).log2() * info.degree as f64 + (slot + 1e-300).log2() + UNIT.log2()
 }

@@ -30,7 +30,7 @@ fn check_key(context: &CkksContext, key: &Arc<windlass_rlwe::Context>, what: &'s
 
 /// The largest bound on values that fits the modulus of a level, with a bit to spare.
 fn most(context: &CkksContext, level: usize) -> f64 {
-    (context.rlwe().log2_modulus(level) - 2.0 - context.scale(level).log2()).exp2()
+    (context.room(level) - 1.0 - context.scale(level).log2()).exp2()
 }
 
 fn fresh(
@@ -163,7 +163,7 @@ impl Decryptor {
     /// through [`Self::decrypt_public`].
     ///
     /// # Errors
-    /// [`Error::ContextMismatch`]; [`Error::CapacityExhausted`] when the values may have overflowed
+    /// [`Error::ContextMismatch`]; [`Error::ModulusExhausted`] when the values may have overflowed
     /// the modulus; [`Error::NotDecryptable`] when a slot is seen to exceed the bound that the
     /// ciphertext states (another key, a ciphertext changed on its way, a bound set too low).
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Vec<Complex64>> {
@@ -225,31 +225,39 @@ impl Decryptor {
             });
         }
         check_same_keys("decrypt", self.key.key_id(), ct.key)?;
-        let (needed, room) = (ct.log2_phase(), self.context.rlwe().log2_modulus(ct.level()) - 1.0);
+        let (needed, room) = (ct.log2_phase(), self.context.room(ct.level()));
         if needed >= room {
-            return Err(Error::CapacityExhausted { operation: "decrypt", needed_bits: needed, left_bits: room });
+            return Err(Error::ModulusExhausted { operation: "decrypt", needed_bits: needed, left_bits: room });
         }
         let mut phase = self.key.phase(&ct.parts);
         let mut all = self.context.centred(&phase, needed);
         phase.zeroize();
         all.iter_mut().for_each(|a| *a /= ct.scale());
-        self.check_size(ct, &all)?;
         let gap = all.len() / (2 * ct.slots());
-        Ok(Zeroizing::new(all.iter().step_by(gap).copied().collect()))
+        let own = Zeroizing::new(all.iter().step_by(gap).copied().collect::<Vec<_>>());
+        self.check_size(ct, &all, &own)?;
+        Ok(own)
     }
 
-    /// Refuses a phase that is larger than the ciphertext says: every slot of the whole ring is at
-    /// most the stated magnitude and error together. Under another key a phase is uniform, and its
-    /// slots are about √n times its largest coefficient.
-    fn check_size(&self, ct: &Ciphertext, coefficients: &[f64]) -> Result<()> {
-        let mut slots = self.context.embedding().to_slots(coefficients);
-        let largest = norm::largest(slots.iter().map(|z| z.norm_sqr())).sqrt();
-        slots.iter_mut().for_each(|z| {
-            z.re.zeroize();
-            z.im.zeroize();
-        });
+    /// Refuses a phase that is larger than the ciphertext says. Every slot is at most the stated
+    /// magnitude and error together: of the whole ring by the error that is stated there (under
+    /// another key a phase is uniform, and its slots are about √n times its largest coefficient),
+    /// and of the ciphertext's own by theirs, in proportion to which publication adds noise.
+    fn check_size(&self, ct: &Ciphertext, all: &[f64], own: &[f64]) -> Result<()> {
+        let relative = |(coefficients, error): (&[f64], f64)| {
+            let stated = (ct.magnitude() + error).max(f64::MIN_POSITIVE);
+            let mut slots = self.context.embedding().to_slots(coefficients);
+            // No square leaves the doubles: coefficients are below 2^52 times what is stated.
+            let largest = norm::largest(slots.iter().map(|z| (z / stated).norm_sqr()));
+            slots.iter_mut().for_each(|z| {
+                z.re.zeroize();
+                z.im.zeroize();
+            });
+            largest
+        };
+        let largest = norm::largest([(all, ct.whole_error_bound()), (own, ct.error_bound())].map(relative));
         // Transforms in double precision are off by less than 2^−40 of the largest slot.
-        match largest <= (ct.magnitude() + ct.whole_error_bound()) * (1.0 + 2f64.powi(-40)) {
+        match largest.sqrt() <= 1.0 + 2f64.powi(-40) {
             true => Ok(()),
             false => Err(Error::NotDecryptable),
         }

@@ -39,16 +39,16 @@ const SCALE_BITS: Limits =
 /// More rescalings than any secure ring has primes for.
 const MAX_DEPTH: usize = 200;
 
-/// Larger values than any secure ring has primes for.
-const MAX_VALUE_BITS: u32 = 4096;
+/// Values are doubles, which have to hold them times the square of a scale too.
+const MAX_VALUE_BITS: u32 = 850;
 
 /// The rings that the tables of hardness reach.
 const LOG_DIMENSIONS: std::ops::RangeInclusive<u32> = 11..=16;
 
 impl CkksSpec {
     /// The smallest ring with 128 bits of security for `depth` rescalings at scale 2^scale_bits and
-    /// at least `slots` slots, in which values may grow to 2^value_bits. Of all numbers of digits
-    /// the least that fits.
+    /// at least `slots` slots, in which values may grow to nearly 2^value_bits. Of all numbers of
+    /// digits the least that fits.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a number that no parameters have; [`Error::NoParameters`] when no

@@ -1,17 +1,48 @@
 //! Encoding: from slots to ring elements and back.
 
 use num_complex::Complex64;
-use windlass_ring::{Basis, Eval, Poly, rns};
+use windlass_ring::{Basis, Coeff, Eval, Poly, rns};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::context::CkksContext;
 use super::error_model::ErrorModel;
 use crate::error::{Error, Result};
 
-/// 2^60: coefficients are cut there into two words.
-const HALF: f64 = (1u64 << 60) as f64;
+/// Coefficients are cut into words of so many bits.
+const WORD_BITS: u32 = 60;
+
+/// log2 of the largest phase: what is below 2^960 stays below 2^1024, where doubles end, modulo a
+/// prime more than it needs, and in sums of 2^16 slots.
+const MOST_BITS: f64 = 960.0;
+
+/// As many words as that takes.
+const MOST_WORDS: i32 = 17;
+
+/// 2^(60·k).
+fn word_value(k: i32) -> f64 {
+    2f64.powi(WORD_BITS as i32 * k)
+}
+
+/// Word k of an integer: Σ word_k·2^(60·k), all with the sign of the integer.
+fn nth_word(integer: f64, k: i32) -> i64 {
+    // All of it is exact: quotients by powers of two, and differences that end where the integer's
+    // 53 significant bits do.
+    let above = (integer / word_value(k)).trunc();
+    (above - (above / word_value(1)).trunc() * word_value(1)) as i64
+}
 
 impl CkksContext {
+    /// How many bits a phase may have at a level: by its modulus, and by the doubles that it comes
+    /// from and becomes.
+    pub(crate) fn room(&self, level: usize) -> f64 {
+        (self.rlwe().log2_modulus(level) - 1.0).min(MOST_BITS)
+    }
+
+    /// Refuses public values that are not finite, or too large for doubles at this scale.
+    pub(crate) fn check_scaled(&self, values: &[Complex64], scale: f64) -> Result<()> {
+        self.check_values(values, (MOST_BITS - scale.log2()).exp2())
+    }
+
     /// Refuses slot counts that do not divide n/2, and values that are not finite or above `bound`.
     pub(crate) fn check_values(&self, values: &[Complex64], bound: f64) -> Result<()> {
         self.check_slots(values.len())?;
@@ -54,29 +85,30 @@ impl CkksContext {
         coefficients
     }
 
-    /// The nearest ring element to given coefficients of a subring, over `basis`.
+    /// The nearest ring element to given coefficients of a subring, over `basis`. They are finite:
+    /// see [`Self::check_scaled`].
+    ///
+    /// Cost: for coefficients below 2^60, as nearly all are, one pass over the primes.
     fn rounded(&self, coefficients: &[f64], basis: &Basis) -> Poly<Eval> {
         let (n, gap) = (self.spec().n, self.spec().n / coefficients.len());
-        let (mut low, mut high) = (vec![0i64; n], vec![0i64; n]);
-        let mut wide = false;
-        for (k, a) in coefficients.iter().enumerate() {
-            let scaled = a.round_ties_even();
-            let upper = (scaled / HALF).trunc();
-            // Both differences are exact: scaled has 53 significant bits.
-            (low[k * gap], high[k * gap]) = ((scaled - upper * HALF) as i64, upper as i64);
-            wide |= upper != 0.0;
+        let largest = coefficients.iter().fold(0.0f64, |most, a| most.max(a.abs()));
+        let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= largest).last().unwrap_or(0);
+        let (ring, mut word) = (self.rlwe().ring(), Zeroizing::new(vec![0i64; n]));
+        // By Horner's rule from the highest word down.
+        let mut sum: Option<Poly<Coeff>> = None;
+        for k in (0..=highest).rev() {
+            for (place, a) in word.iter_mut().step_by(gap).zip(coefficients) {
+                *place = nth_word(a.round_ties_even(), k);
+            }
+            let mut poly = Poly::from_signed(ring, basis, &word);
+            if let Some(mut upper) = sum.take() {
+                upper.mul_scalar_assign(|q| q.reduce(1 << WORD_BITS));
+                poly.add_assign(&upper);
+                upper.zeroize();
+            }
+            sum = Some(poly);
         }
-        let ring = self.rlwe().ring();
-        let mut poly = Poly::from_signed(ring, basis, &low);
-        if wide {
-            let mut upper = Poly::from_signed(ring, basis, &high);
-            upper.mul_scalar_assign(|q| q.reduce(1 << 60));
-            poly.add_assign(&upper);
-            upper.zeroize();
-        }
-        low.zeroize();
-        high.zeroize();
-        poly.into_eval()
+        sum.expect("there is a lowest word").into_eval()
     }
 
     /// All n coefficients of a phase below 2^bits in absolute value, centred. Time and memory

@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 /// Scales and levels look after themselves: operands of different depth are brought together,
 /// products are rescaled when they are used. Operations return [`Error::ContextMismatch`] for
 /// operands of another context, [`Error::LevelsExhausted`] where a rescaling has no prime left, and
-/// [`Error::CapacityExhausted`] where the bound on the values would not fit the modulus.
+/// [`Error::ModulusExhausted`] where the bound on the values would not fit the modulus.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) context: Arc<CkksContext>,
@@ -56,11 +56,11 @@ impl Engine {
 
     /// Gives back a result whose values fit its modulus for certain.
     pub(crate) fn accept(&self, operation: &'static str, ct: Ciphertext) -> Result<Ciphertext> {
-        let room = self.context.rlwe().log2_modulus(ct.level()) - 1.0;
+        let room = self.context.room(ct.level());
         let needed = log2_phase(&self.context, ct.level(), &ct.info);
         if needed < room {
             return Ok(ct);
         }
-        Err(Error::CapacityExhausted { operation, needed_bits: needed, left_bits: room })
+        Err(Error::ModulusExhausted { operation, needed_bits: needed, left_bits: room })
     }
 }

@@ -2,6 +2,7 @@
 
 use num_complex::Complex64;
 use windlass_rlwe::RlweParams;
+use windlass_rlwe::noise::secret_norm_bound;
 
 /// Deviations of one parameter set: of the slots that `count` coefficients make, n of them or those
 /// of a subring.
@@ -11,6 +12,8 @@ pub(crate) struct ErrorModel {
     sigma: f64,
     /// Sum of the variances of the secret's coefficients.
     secret: f64,
+    /// The largest embedding of the secret that key generation lets pass.
+    secret_norm: f64,
     /// For each digit: log2 of its product relative to P, and its primes, by level: filled from the
     /// gadget.
     groups: Vec<Vec<f64>>,
@@ -18,10 +21,10 @@ pub(crate) struct ErrorModel {
 }
 
 impl ErrorModel {
-    /// A product of two complex Gaussians of deviation 1 exceeds t with probability about
-    /// √(πt)·exp(−2t); a Gaussian times an embedding of the secret (at most 4.3 deviations,
-    /// enforced at key generation) exceeds 64 less often still.
-    pub(crate) const BOUND_FACTOR: f64 = 64.0;
+    /// The real part of a product of two complex Gaussians, of deviation 1, exceeds t with
+    /// probability exp(−√2·t): 2^−146 for each slot. A Gaussian times an embedding of the secret
+    /// (at most 4.3 deviations, enforced at key generation) does so less often still.
+    pub(crate) const BOUND_FACTOR: f64 = 72.0;
 
     pub(crate) fn new(params: &RlweParams) -> Self {
         let size = |index: usize| (params.q_primes()[index].value() as f64).log2();
@@ -29,6 +32,7 @@ impl ErrorModel {
             n: params.n() as f64,
             sigma: params.sigma(),
             secret: params.secret().total_variance(params.n()),
+            secret_norm: secret_norm_bound(params.shape(), params.secret()),
             groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
             log2_p: params.log2_p(),
         }
@@ -44,10 +48,25 @@ impl ErrorModel {
         (count as f64).sqrt() * self.sigma
     }
 
-    /// Rounding `count` coefficients of a polynomial that others may have chosen: at most 1/2 each,
-    /// all towards one slot.
+    /// Rounding `count` coefficients of a polynomial that others may have chosen.
     pub(crate) fn encoding(&self, count: usize) -> f64 {
-        (count as f64 / 12.0).sqrt().max(count as f64 / 2.0 / Self::BOUND_FACTOR)
+        (count as f64 / 12.0).sqrt().max(Self::one_way(count) / Self::BOUND_FACTOR)
+    }
+
+    /// The largest slot that `count` coefficients of at most 1/2 make: 1/(2·sin(π/(2·count))), about
+    /// count/π.
+    pub(crate) fn one_way(count: usize) -> f64 {
+        all_ones(count) / 2.0
+    }
+
+    /// The largest slot of r_1·s, over `count` coefficients, that whoever knows a ciphertext can make
+    /// the rounding r_1 of its product have: with a factor of so many free coefficients and slots of
+    /// at most `magnitude`. A coefficient that rounds as it should takes one that is as random as
+    /// residues of the prime are, of the mean square 1/12 of the scale's.
+    pub(crate) fn steered(&self, count: usize, free: usize, magnitude: f64) -> f64 {
+        // 16 for 12: primes are not the scale exactly.
+        let most = (16.0 * magnitude * magnitude).min(free as f64) / 2.0;
+        self.secret_norm * most.min(Self::one_way(count))
     }
 
     /// An error that is known: its mean square over all slots, and more where its largest slot
@@ -63,10 +82,10 @@ impl ErrorModel {
         (count as f64 / 12.0 * (1.0 + self.secret)).sqrt()
     }
 
-    /// Rounding both parts of any ciphertext, over the whole ring. The second is random or zero;
-    /// where it is zero the first is known, and may round towards one slot.
+    /// Rounding both parts of any ciphertext, over the whole ring, the first towards one slot.
     pub(crate) fn any_rounding(&self) -> f64 {
-        self.rounding(self.n as usize).max(self.encoding(self.n as usize))
+        let count = self.n as usize;
+        self.rounding(count) + Self::one_way(count) / Self::BOUND_FACTOR
     }
 
     /// The inner product of a key switch at `level`, divided by P.
@@ -74,7 +93,7 @@ impl ErrorModel {
     /// A digit of g primes and product D has coefficients of mean g·D/2 and variance g·D²/12; the
     /// mean is a multiple of the all-ones polynomial, whose norm is taken at its largest slot.
     pub(crate) fn inner_product(&self, level: usize, count: usize) -> f64 {
-        let all_ones = 1.0 / (std::f64::consts::PI / (2 * count) as f64).sin();
+        let all_ones = all_ones(count);
         let mut left = level;
         let mut variance = 0.0;
         for group in &self.groups {
@@ -88,4 +107,9 @@ impl ErrorModel {
         }
         (variance * self.n).sqrt() * self.sigma
     }
+}
+
+/// The norm of the polynomial of `count` coefficients that are all 1.
+fn all_ones(count: usize) -> f64 {
+    1.0 / (std::f64::consts::PI / (2 * count) as f64).sin()
 }

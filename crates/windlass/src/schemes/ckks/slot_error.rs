@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use super::error_model::ErrorModel;
+
 /// Where a random error comes from. Errors of two sources are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
@@ -14,8 +16,9 @@ pub(crate) enum Source {
     Fresh(u64),
 }
 
-/// More parts than this are not told apart: the largest sum over a ring of 2^16 slots makes fewer.
-const MOST_PARTS: usize = 1 << 17;
+/// More parts than this are not told apart: the largest sum over a ring of 2^16 slots makes fewer,
+/// one label of an encryption and one of roundings for each slot, and half as many of keys.
+const MOST_PARTS: usize = 1 << 18;
 
 /// The error of the slots, in units of the message: Σ of θ_t(w) over sources w and automorphisms t,
 /// and of what is not random.
@@ -29,12 +32,14 @@ pub(crate) struct SlotError {
     parts: BTreeMap<(Source, u64), f64>,
     /// What may go along with anything.
     certain: f64,
+    /// What may be in a slot at most beside that: no deviation, but all of it.
+    most: f64,
 }
 
 impl SlotError {
     /// An error of which nothing is known but its deviation.
     pub(crate) fn unknown(deviation: f64) -> Self {
-        Self { parts: BTreeMap::new(), certain: deviation }
+        Self { certain: deviation, ..Self::default() }
     }
 
     /// The deviation of a slot, from above.
@@ -43,16 +48,28 @@ impl SlotError {
         squares.sqrt() + self.certain
     }
 
-    /// What a source has given as it stands, and the deviation of all the rest.
+    /// What no slot exceeds but with negligible probability.
+    pub(crate) fn bound(&self) -> f64 {
+        ErrorModel::BOUND_FACTOR * self.deviation() + self.most
+    }
+
+    /// What a source has given as it stands, and the deviation of all the rest, with all that the
+    /// bound counts.
     pub(crate) fn split(&self, source: Source) -> (f64, f64) {
         let own = self.parts.get(&(source, 1)).copied().unwrap_or(0.0);
         let others = self.parts.iter().filter(|(label, _)| **label != (source, 1));
-        (own, others.map(|(_, part)| part * part).sum::<f64>().sqrt() + self.certain)
+        let others = others.map(|(_, part)| part * part).sum::<f64>().sqrt();
+        (own, others + self.certain + self.most / ErrorModel::BOUND_FACTOR)
     }
 
     /// Adds what is not random, or not known to be.
     pub(crate) fn add_certain(&mut self, deviation: f64) {
         self.certain += deviation;
+    }
+
+    /// Adds what whoever sees ciphertexts may have put into one slot: its size there.
+    pub(crate) fn add_most(&mut self, size: f64) {
+        self.most += size;
     }
 
     /// A source gives more.
@@ -66,8 +83,9 @@ impl SlotError {
             *self.parts.entry(label).or_insert(0.0) += part;
         }
         self.certain += other.certain;
+        self.most += other.most;
         if self.parts.len() > MOST_PARTS {
-            *self = Self::unknown(self.deviation());
+            (self.certain, self.parts) = (self.deviation(), BTreeMap::new());
         }
     }
 
@@ -75,6 +93,7 @@ impl SlotError {
     pub(crate) fn scale(&mut self, factor: f64) {
         self.parts.values_mut().for_each(|part| *part *= factor);
         self.certain *= factor;
+        self.most *= factor;
     }
 
     /// The error of the image under θ_t, of so many slots.

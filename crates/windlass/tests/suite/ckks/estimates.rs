@@ -190,7 +190,7 @@ impl Seen {
         self.squares += got.iter().zip(expected).map(|(a, b)| (a - b).norm_sqr()).sum::<f64>();
         self.count += got.len();
         self.stated = self.stated.max(ct.deviation());
-        self.whole = self.whole.max(ct.deviation() * ct.whole_error_bound() / ct.error_bound());
+        self.whole = self.whole.max(ct.whole_error_bound() / 72.0);
     }
 
     /// log2 of how far the stated deviation is above the root mean square of the errors; and that of

@@ -58,5 +58,5 @@ fn too_deep_a_polynomial_is_refused() {
     let ct = encrypt(&client, &complex(&grid(-1.0, 1.0, 128)));
     let p = Polynomial::sigmoid(1.0, 31).unwrap();
     let refused = server.engine().evaluate(&p, &ct).unwrap_err();
-    assert!(matches!(refused, Error::LevelsExhausted { .. } | Error::CapacityExhausted { .. }), "{refused}");
+    assert!(matches!(refused, Error::LevelsExhausted { .. } | Error::ModulusExhausted { .. }), "{refused}");
 }

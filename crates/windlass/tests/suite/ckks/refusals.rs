@@ -55,14 +55,14 @@ fn values_that_outgrow_the_modulus() {
         }
         Err(error) => Some(error),
     });
-    assert!(matches!(outgrown, Some(Error::CapacityExhausted { operation: "add", .. })), "{outgrown:?}");
+    assert!(matches!(outgrown, Some(Error::ModulusExhausted { operation: "add", .. })), "{outgrown:?}");
     // 2^9 is what a base of 50 bits leaves above a scale of 40.
     assert_eq!(ct.magnitude(), 256.0);
     // What fits two primes does not fit one.
     let (client, server) = parties(&spec(256, 40, 1), &[]);
     let ct = client.encrypt_complex(&[Complex64::ONE; 4], 1e6).unwrap();
     let low = server.engine().lower(&ct, 1).unwrap_err();
-    assert!(matches!(low, Error::CapacityExhausted { operation: "drop levels", .. }), "{low}");
+    assert!(matches!(low, Error::ModulusExhausted { operation: "drop levels", .. }), "{low}");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn levels_run_out() {
     let square = server.engine().square(&ct).unwrap();
     let fourth = server.engine().square(&square);
     // The product itself still needs 80 bits under a modulus of 50.
-    assert!(matches!(fourth, Err(Error::CapacityExhausted { .. })), "{fourth:?}");
+    assert!(matches!(fourth, Err(Error::ModulusExhausted { .. })), "{fourth:?}");
     let low = server.engine().lower(&square, 1).unwrap();
     assert_eq!(low.depth_left(), 0);
     let spec = CkksSpec { base_prime_bits: vec![50, 50], ..spec(256, 40, 0) };
@@ -214,4 +214,45 @@ fn values_above_a_stated_bound() {
     let ct = encrypt(&client, &[Complex64::ONE]);
     assert!(client.decrypt(&ct.clone().with_magnitude(1.0)).is_ok());
     assert_eq!(client.decrypt(&ct.with_magnitude(0.9)).unwrap_err(), Error::NotDecryptable);
+}
+
+/// Nothing refreshes in CKKS: no refusal sends its reader there.
+#[test]
+fn no_refusal_tells_of_refreshing() {
+    let (client, server) = parties(&spec(256, 40, 1), &[]);
+    let (stranger, _) = parties(&spec(256, 40, 2), &[]);
+    let e = server.engine();
+    let rng = &mut ChaCha20Rng::from_seed([11; 32]);
+    let ct = encrypt(&client, &sample(128, 1));
+    let large = client.encrypt_complex(&[Complex64::ONE; 4], 1e6).unwrap();
+    let other = encrypt(&stranger, &sample(128, 1));
+    let low = e.lower(&e.square(&ct).unwrap(), 1).unwrap();
+    let many = [f64::NAN, 2.0, 2f64.powi(60)].map(|x| vec![Complex64::from(x); 4]);
+    let polynomial = Polynomial::monomial(&[0.5; 40]).unwrap();
+    let publication = Publication { security_bits: 40, decryptions: u32::MAX };
+    let refused = [
+        ("outgrown", (0..20).try_fold(low.clone(), |sum, _| e.add(&sum, &sum))),
+        ("square", e.square(&low)),
+        ("multiply", e.multiply(&low, &ct)),
+        ("times numbers", e.multiply_plain(&low, &many[1])),
+        ("times a number", e.multiply_scalar(&ct, Complex64::from(1e30))),
+        ("times an integer", e.multiply_integer(&ct, i64::MAX)),
+        ("sum with numbers", e.add_plain(&low, &many[2])),
+        ("no numbers", e.add_plain(&low, &many[0])),
+        ("lower", e.lower(&large, 1)),
+        ("level", e.lower(&ct, 9)),
+        ("rotate", e.rotate(&ct, 1)),
+        ("polynomial", e.evaluate(&polynomial, &ct)),
+        ("contexts", e.add(&ct, &other)),
+        ("encrypt", client.encryptor().unwrap().encrypt(&many[1], rng)),
+        ("bound", client.encrypt_complex(&many[2], 2f64.powi(60))),
+        ("slots", client.encrypt_complex(&[Complex64::ONE; 256], 2.0)),
+        ("decrypt", client.decrypt(&other).map(|_| ct.clone())),
+        ("too small a bound", client.decrypt(&ct.clone().with_magnitude(0.1)).map(|_| ct.clone())),
+        ("publication", client.decrypt_public(&ct, publication).map(|_| ct.clone())),
+    ];
+    for (what, outcome) in refused {
+        let error = outcome.err().unwrap_or_else(|| panic!("{what} is not refused"));
+        assert!(!error.to_string().contains("refresh"), "{what}: {error}");
+    }
 }

@@ -7,7 +7,7 @@ use rand_core::SeedableRng;
 use windlass::needs::Products;
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::ckks::{Ciphertext, CkksSpec, Complex64, Encryptor, Publication};
-use windlass::wire::{ApproximateCiphertextV1, Kind, Wire, WireError, open, seal, to_payload};
+use windlass::wire::{ApproximateCiphertextV1, FieldReader, Kind, Wire, WireError, open, seal, to_payload};
 use windlass::{Approximate, Client, Context, Error, Server};
 
 use crate::fixture::approximate;
@@ -69,11 +69,10 @@ fn ciphertexts_and_keys_come_back_and_work() {
         let sent = sent.clone().into_ciphertext();
         assert_eq!(back.parts(), sent.parts());
         assert_eq!((back.slots(), back.level(), back.degree()), (sent.slots(), sent.level(), sent.degree()));
-        assert_eq!(
-            (back.scale(), back.magnitude(), back.deviation()),
-            (sent.scale(), sent.magnitude(), sent.deviation())
-        );
-        assert_eq!(back.precision_bits(), sent.precision_bits());
+        assert_eq!((back.scale(), back.magnitude()), (sent.scale(), sent.magnitude()));
+        // What the bound counts beside deviations is in the deviation of a file.
+        assert!((1.0..1.02).contains(&(back.deviation() / sent.deviation())), "{}", back.deviation());
+        assert!((1.0 - 1e-12..1.02).contains(&(back.error_bound() / sent.error_bound())), "{}", back.error_bound());
     }
     let secret = || through_bytes(context.files(), &**made.client.secret_key());
     check(&context, secret(), &seeded, &message());
@@ -140,9 +139,10 @@ fn impossible_fields_are_named() {
         assert_eq!(what(40, &bad.to_le_bytes()), "error of the own slots");
     }
     // Values that the modulus has no room for.
-    for offset in [16, 24] {
-        let error = refusal(offset, &1e100f64.to_le_bytes());
-        assert!(matches!(error, Error::CapacityExhausted { .. }), "{error}");
+    for (offset, large) in [16, 24].into_iter().flat_map(|offset| [(offset, 1e100), (offset, f64::MAX)]) {
+        let error = refusal(offset, &large.to_le_bytes());
+        let Error::ModulusExhausted { needed_bits, .. } = error else { panic!("{error}") };
+        assert!(needed_bits.is_finite(), "{error}");
     }
     assert_eq!(what(48, &[0xff; 7]), "CKKS ciphertext");
 }
@@ -167,6 +167,35 @@ fn nothing_turns_flooding_off() {
     }
 }
 
+/// A file may state much of the slots that decryption leaves out, and little of its own; what is in
+/// its own is held against what it states of them.
+#[test]
+fn own_slots_are_held_against_their_own_bound() {
+    let context = golden_context();
+    let Values { client, ciphertexts: [seeded, full, _], .. } = values(&context);
+    let [fresh, deviation] = [seeded, full.clone()].map(|ct| ct.into_ciphertext().deviation());
+    let mut payload = to_payload(context.files(), &full).to_vec();
+    let mut state = |offset: usize, x: f64| payload[offset..offset + 8].copy_from_slice(&x.to_le_bytes());
+    // The deviation of the whole ring; of the own slots, nothing that the encryption gave.
+    state(24, 1.0);
+    state(32, 0.0);
+    let mut read = |magnitude: f64, own: f64| -> Ciphertext {
+        payload[16..24].copy_from_slice(&magnitude.to_le_bytes());
+        payload[40..48].copy_from_slice(&own.to_le_bytes());
+        let fields = FieldReader::new(&payload);
+        ApproximateCiphertextV1::decode(context.files(), client.secret_key().key_id(), fields)
+            .unwrap()
+            .into_ciphertext()
+    };
+    let publication = Publication { security_bits: 1, decryptions: 1 };
+    let sound = client.decrypt_public(&read(1.0, 2.0 * deviation), publication);
+    assert!(sound.is_ok(), "{sound:?}");
+    let small = read(2f64.powi(-20), fresh);
+    assert!(small.whole_error_bound() > 1.0 && small.error_bound() < 2f64.powi(-30));
+    assert_eq!(client.decrypt_complex(&small).unwrap_err(), Error::NotDecryptable);
+    assert_eq!(client.decrypt_public(&small, publication).unwrap_err(), Error::NotDecryptable);
+}
+
 /// An encryption is known again after a file, so that sums with itself count twice; what was computed
 /// is an error that goes along with anything.
 #[test]
@@ -181,8 +210,8 @@ fn files_tell_errors_apart_as_far_as_they_can() {
     let together = sum(&filed, &other);
     assert!(together < 0.99 * (filed.deviation() + other.deviation()) && together > filed.deviation());
     let (own, filed) = (product.clone().into_ciphertext(), back(&product));
-    assert!((sum(&own, &filed) / (2.0 * own.deviation()) - 1.0).abs() < 1e-12);
-    assert!((sum(&filed, &filed) / (2.0 * own.deviation()) - 1.0).abs() < 1e-12);
+    assert!((sum(&own, &filed) / (own.deviation() + filed.deviation()) - 1.0).abs() < 1e-12);
+    assert!((sum(&filed, &filed) / (2.0 * filed.deviation()) - 1.0).abs() < 1e-12);
 }
 
 #[test]
