@@ -163,7 +163,7 @@ impl PyContext {
     /// scale_bits : int
     ///     log2 of the scale, 25 to 50: numbers keep about ``scale_bits - 15`` bits after the point.
     /// value_bits : int
-    ///     Values may grow to 2**value_bits.
+    ///     Values may grow to nearly 2**value_bits; at most 850.
     /// slots : int
     ///     At least so many numbers in a ciphertext.
     ///

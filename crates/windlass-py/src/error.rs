@@ -80,7 +80,8 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
         }
         Error::OtherKeyPair(_) | Error::NotDecryptable => plain(py, "OtherKeyPair", message),
         Error::ContextMismatch { .. } | Error::OtherSlotOrder { .. } => plain(py, "OtherContext", message),
-        Error::CapacityExhausted { needed_bits, left_bits, .. } => {
+        Error::CapacityExhausted { needed_bits, left_bits, .. }
+        | Error::ModulusExhausted { needed_bits, left_bits, .. } => {
             exception(py, "CapacityExhausted", message, |data| {
                 data.set_item("needed_bits", needed_bits)?;
                 data.set_item("left_bits", left_bits)

@@ -112,7 +112,7 @@ pub enum Error {
     },
     /// The noise bound leaves too little room for the operation to be exact.
     #[error(
-        "{operation} needs {needed_bits:.1} bits of capacity and {left_bits:.1} are left; choose a longer modulus chain, or refresh the ciphertext first where the scheme can"
+        "{operation} needs {needed_bits:.1} bits of capacity and {left_bits:.1} are left; choose a longer modulus chain, or refresh the ciphertext first"
     )]
     CapacityExhausted {
         /// The operation that was asked for.
@@ -198,6 +198,18 @@ pub enum Error {
         got: usize,
         /// The number of slots.
         most: usize,
+    },
+    /// What is stated of the values of an approximate ciphertext does not fit its modulus.
+    #[error(
+        "{operation}: values within the stated bounds take {needed_bits:.1} bits of the modulus, which has {left_bits:.1}; state smaller bounds, or choose parameters for larger values (more base primes)"
+    )]
+    ModulusExhausted {
+        /// The operation that was asked for.
+        operation: &'static str,
+        /// log2 of the scale times the bound on values and errors.
+        needed_bits: f64,
+        /// log2 of half the modulus, or of what doubles hold.
+        left_bits: f64,
     },
     /// An approximate ciphertext has no prime left to rescale with.
     #[error(

@@ -1,6 +1,7 @@
 //! Values that parallel work makes when they are first asked for.
 
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread::Builder;
 
 use crate::error::{Error, Result};
 
@@ -25,19 +26,27 @@ impl<T: Send + Sync> Once<T> {
     }
 }
 
-/// As many threads as the caller's pool has.
+/// As many threads as the caller's pool has; on the caller's where there are none to be had: then
+/// there are few that could wait for each other.
 fn by_threads_of_its_own<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    by_threads_of(Builder::new(), work)
+}
+
+/// The same, the first of the threads made by `builder`.
+fn by_threads_of<T: Send>(builder: Builder, work: impl FnOnce() -> T + Send) -> T {
     let threads = rayon::current_num_threads();
-    let install = || match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
-        Ok(pool) => Ok(pool.install(work)),
-        Err(_) => Err(work),
+    // A thread that is refused drops what it was to do, so the work lies outside of it.
+    let waiting = Mutex::new(Some(work));
+    let take = || waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let install = || {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()?;
+        Some(pool.install(take()?))
     };
-    let done = std::thread::scope(|scope| scope.spawn(install).join());
+    let done = std::thread::scope(|scope| Some(builder.spawn_scoped(scope, install).ok()?.join()));
     match done {
-        Ok(Ok(made)) => made,
-        // No threads to be had: then there are few that could wait for each other.
-        Ok(Err(work)) => work(),
-        Err(panic) => std::panic::resume_unwind(panic),
+        Some(Ok(Some(made))) => made,
+        Some(Err(panic)) => std::panic::resume_unwind(panic),
+        None | Some(Ok(None)) => take().expect("nobody has taken the work")(),
     }
 }
 
@@ -68,6 +77,15 @@ mod tests {
         });
         let got = receive.recv_timeout(Duration::from_secs(60)).expect("neither task waits for ever");
         assert_eq!(got, (Ok(7), Ok(7)));
+    }
+
+    /// A thread with more stack than there are addresses is refused as one too many is.
+    #[test]
+    fn without_threads_the_work_is_done_here() {
+        let here = || std::thread::current().id();
+        let refused = Builder::new().stack_size(usize::MAX / 2);
+        assert_eq!(by_threads_of(refused, here), here());
+        assert_ne!(by_threads_of(Builder::new(), here), here());
     }
 
     #[test]

@@ -171,9 +171,9 @@ impl BootstrapPlan {
         self.schedule.least_input_bits
     }
 
-    /// No result of a refresh has a higher level.
+    /// No ciphertext that is refreshed alone, as all are inside of circuits, ends at a higher level.
     pub(crate) fn highest_output_level(&self) -> usize {
-        self.stages.last().map_or(self.params().top_level(), |stage| stage.level)
+        self.schedule.highest_output
     }
 
     /// Bits of capacity after bootstrapping, as forecast.

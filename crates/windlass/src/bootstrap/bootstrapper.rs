@@ -1,7 +1,6 @@
 //! Running a plan on ciphertexts.
 
 use std::ops::ControlFlow;
-use std::slice::from_ref;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
@@ -9,21 +8,19 @@ use windlass_rlwe::{EvaluationKeys, RandomEvents, check_same_keys};
 
 use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
-use super::encapsulation::EncryptedSecret;
 use super::error::BootstrapError;
-use super::front_end::decryption_constants;
-use super::interpreter::{Circuit, Machine, run};
+use super::interpreter::{Circuit, run};
 use super::keys::BootstrapKeys;
 use super::progress::{Progress, Reports};
+use super::refreshing::Refreshing;
 use super::spec::Mode;
 use super::stage::StageName;
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::once::Once;
-use crate::plaintext::{Content, Plaintext};
+use crate::plaintext::Content;
 use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Engine, Refresh, Scheme};
-use crate::switching::Switching;
 
 /// A plan with its keys and converted constants: refreshes any number of ciphertexts.
 pub struct Bootstrapper {
@@ -115,7 +112,7 @@ impl Bootstrapper {
         self.check(ct)?;
         let count = self.plan.stages().iter().map(|stage| stage.times).sum();
         let reports = Reports::new(count, &mut observe);
-        let mut refreshing = Refreshing { bootstrapper: self, reports, unit: 1 };
+        let mut refreshing = self.refreshing(reports);
         let mut x = run(&mut refreshing, &self.plan.pipeline.steps, ct.clone())?;
         // The message is what it was.
         x.content = ct.content;
@@ -157,7 +154,7 @@ impl Bootstrapper {
         }
         let mut observe = |progress: &Progress, _: &Ciphertext| observe(progress);
         let reports = Reports::new(plan.reports(batch.len()), &mut observe);
-        let mut refreshing = Refreshing { bootstrapper: self, reports, unit: 1 };
+        let mut refreshing = self.refreshing(reports);
         let gathered = plan.gather(&mut refreshing, own.as_ref(), batch);
         let gathered = gathered.map_err(too_low_for("gathering a batch"))?;
         self.plan.check(&gathered)?;
@@ -193,6 +190,11 @@ impl Bootstrapper {
     fn batch_by(&self, plan: impl FnOnce() -> Result<Arc<BatchPlan>> + Send) -> Result<&Batch<Engine>> {
         let both = || [&self.circuit.message, &self.circuit.working].map(Engine::clone);
         self.batch.get_or_make(|| Batch::new(plan()?, both))
+    }
+
+    fn refreshing<'a>(&'a self, reports: Reports<'a>) -> Refreshing<'a> {
+        let Self { plan, keys, encrypted_secret, circuit, .. } = self;
+        Refreshing { plan, keys, encrypted_secret, circuit, reports, unit: 1 }
     }
 
     /// Everything that can be refused beforehand is refused here; constants are counted with
@@ -238,108 +240,6 @@ fn check_keys(plan: &BootstrapPlan, keys: &EvaluationKeys) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// One refresh at work.
-struct Refreshing<'a> {
-    bootstrapper: &'a Bootstrapper,
-    reports: Reports<'a>,
-    /// Set by the front end: see [`Refreshing::unit`].
-    unit: u64,
-}
-
-impl Machine for Refreshing<'_> {
-    type On = Engine;
-
-    fn circuit(&self) -> &Circuit<Engine> {
-        &self.bootstrapper.circuit
-    }
-
-    fn enter(&mut self, stage: StageName, x: Ciphertext) -> Result<Ciphertext> {
-        let Bootstrapper { plan, circuit, .. } = self.bootstrapper;
-        match stage {
-            StageName::FrontEnd => self.arrive(x),
-            StageName::DigitRemoval => circuit.working.reduce_level(&x, f64::INFINITY),
-            _ => circuit.working.switch_modulus(&x, x.level().min(plan.schedule.level(stage))),
-        }
-    }
-
-    fn begin(&mut self, stage: StageName, x: &Ciphertext) -> Result<()> {
-        self.reports.next(stage, x, self.bootstrapper.circuit.working.capacity(x))
-    }
-
-    /// One coefficient of every slot.
-    fn integers(&self, x: Ciphertext) -> Ciphertext {
-        x.assume_integers()
-    }
-
-    /// An encryption modulo p^e of the coefficients p^v·k + (a removable part): the ciphertext's
-    /// own decryption up to rounding.
-    fn front_end(&mut self, arrived: Ciphertext) -> Result<Ciphertext> {
-        let Bootstrapper { plan, keys, encrypted_secret, circuit, .. } = self.bootstrapper;
-        let formula = plan.formula();
-        // By coefficients there is room where canonical norms may find none.
-        let low = circuit.message.switched(&arrived, plan.input().level);
-        self.unit = self.unit(&low);
-        let parts = keys.encapsulation.switch(circuit.message.context(), &low.to_scheme(Scheme::Bfv).parts);
-        let modulus = plan.working_ring().modulus();
-        let [mut c0, c1] = decryption_constants(plan.spec().front_end, formula, parts);
-        if modulus.prime() == 2 {
-            // Digits 0 and 1 remove a part that is not negative.
-            let half = modulus.value() >> (formula.message_exponent + 1);
-            c0.iter_mut().for_each(|x| *x = modulus.add(*x, half));
-        }
-        let plaintext = |coefficients| Plaintext::new(plan.working_ring(), coefficients);
-        let constant = circuit.working.prepare(&plaintext(c1)?)?;
-        let product = circuit.working.dot_extended(from_ref(encrypted_secret), &[vec![(0, Some(&constant))]])?;
-        let product = circuit.working.mod_down(product.into_iter().next().expect("one row"))?;
-        circuit.working.add_plain(&product, &plaintext(c0)?)
-    }
-}
-
-impl Refreshing<'_> {
-    /// What bounds I holds from here on only: the check before any work was a forecast.
-    fn arrive(&self, x: Ciphertext) -> Result<Ciphertext> {
-        let (input, engine) = (self.bootstrapper.plan.input(), &self.bootstrapper.circuit.message);
-        let arrived = engine.switch_modulus(&x, x.level().min(input.arrival))?;
-        let missing_bits = input.needed_bits - engine.capacity(&arrived);
-        if missing_bits > 0.0 {
-            let (stage, left_bits) = (StageName::FrontEnd.to_string(), engine.capacity(&x));
-            return Err(BootstrapError::CapacityTooLow { stage, left_bits, missing_bits }.into());
-        }
-        Ok(arrived)
-    }
-
-    /// g with `message = g·k`: the phase is Q·k/t + ε/t with ε ≡ factor·message, so k ≡
-    /// −Q^{−1}·factor·message; the factor of the result takes −Q^{−1}·factor up.
-    fn unit(&self, low: &Ciphertext) -> u64 {
-        let engine = &self.bootstrapper.circuit.message;
-        let (t, ring) = (engine.modulus(low.exponent), engine.context().ring());
-        let q = (0..low.level()).fold(1 % t, |q, i| arith::mul_mod(q, ring.modulus(i).value() % t, t));
-        let inverse = arith::inv_mod(t - q, t).expect("the primes are coprime to the plaintext modulus");
-        arith::mul_mod(inverse, low.factor, t)
-    }
-}
-
-impl BootstrapPlan {
-    /// The key's encryption of s̃ in the engine's form: P times a ciphertext of factor 1.
-    fn encrypted_secret(&self, working: &Engine, keys: &BootstrapKeys) -> Extended {
-        let (params, modulus) = (self.params(), self.working_ring().modulus());
-        let model = working.noise(modulus.exponent());
-        let ct = Ciphertext {
-            context: Arc::clone(working.context()),
-            key: keys.key_id(),
-            hypercube: Arc::clone(self.working_ring().hypercube()),
-            scheme: working.scheme(),
-            parts: keys.encrypted_secret.pair().map(Clone::clone).into(),
-            prime: modulus.prime(),
-            exponent: modulus.exponent(),
-            factor: 1,
-            noise: EncryptedSecret::noise(params, model, self.spec().ephemeral_weight, modulus.value()),
-            content: Content::any(self.working_ring()),
-        };
-        Extended { ct, level: params.top_level() }
-    }
 }
 
 impl Refresh<Ciphertext> for Bootstrapper {

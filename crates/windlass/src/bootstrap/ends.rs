@@ -61,8 +61,8 @@ impl Ends {
         own: Own<'_, M>,
         batch: Vec<Ct<M>>,
     ) -> Result<Ct<M>> {
-        if let (Self::Own { parts, .. }, Some(circuit)) = (self, own) {
-            return circuit.together(parts, &batch);
+        if let (Self::Own { parts, level }, Some(circuit)) = (self, own) {
+            return circuit.together(parts, &machine.lower(batch, *level)?);
         }
         let nest = nest(steps);
         let Some(outer) = nest.first() else { return Ok(batch.into_iter().next().expect("a batch is not empty")) };

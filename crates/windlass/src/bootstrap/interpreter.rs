@@ -154,6 +154,9 @@ pub(super) trait Machine: Sized {
         Ok(())
     }
 
+    /// All brought down to one level: this one, or the lowest of theirs if that is lower.
+    fn lower(&mut self, batch: Vec<Ct<Self>>, level: usize) -> Result<Vec<Ct<Self>>>;
+
     /// Makes a ciphertext ready for a stage: brings it to its level.
     fn enter(&mut self, stage: StageName, x: Ct<Self>) -> Result<Ct<Self>>;
 

@@ -10,6 +10,7 @@ use super::ends::Ends;
 use super::error::BootstrapError;
 use super::forecast::{Expected, Forecast};
 use super::interpreter::{Circuit, Machine, run};
+use super::output_level;
 use super::pipeline::{Pipeline, Step};
 use super::stage::StageName;
 use crate::error::{Error, Result};
@@ -28,6 +29,8 @@ pub(super) struct Schedule {
     pub places: BTreeMap<StageName, Place>,
     /// Bits of capacity that a refresh leaves.
     pub output_bits: f64,
+    /// No ciphertext that is refreshed alone ends at a higher level.
+    pub highest_output: usize,
     /// Bits of capacity that are enough at every level at which a ciphertext can have them.
     pub least_input_bits: f64,
     /// The random events of one refresh, the tails of the front end apart.
@@ -130,6 +133,10 @@ impl Machine for Forecaster<'_> {
         result
     }
 
+    fn lower(&mut self, batch: Vec<Expected>, level: usize) -> Result<Vec<Expected>> {
+        Ok(batch.iter().map(|x| self.circuit.message.switch(x, level)).collect())
+    }
+
     fn enter(&mut self, stage: StageName, x: Expected) -> Result<Expected> {
         let forecast = &self.circuit.working;
         forecast.events().add(RandomEvents::MODULUS_SWITCH);
@@ -204,6 +211,12 @@ impl Pipeline {
         let needed_bits = self.needed_bits(&circuit, &places)?;
         let schedule = Schedule {
             output_bits: circuit.message.capacity(&output),
+            highest_output: output_level::highest(
+                self,
+                &circuit.working,
+                places[&StageName::DigitRemoval].level,
+                output.level,
+            )?,
             least_input_bits: self.least_input_bits(&circuit, &needed_bits),
             places,
             events,
@@ -309,7 +322,7 @@ impl Pipeline {
         if output_bits <= 0.0 {
             return too_short("taking a batch apart".into(), -output_bits);
         }
-        // Ciphertexts of a batch may have to be brought to one level first.
+        // Ciphertexts of a batch may have to be brought to the level of its constants first.
         let events = take_events() + RandomEvents::MODULUS_SWITCH * size;
         Ok(BatchForecast { least_input_bits, output_bits, events })
     }

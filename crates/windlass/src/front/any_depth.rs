@@ -3,7 +3,7 @@
 use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 
 use super::context::Context;
-use crate::bootstrap::PLANNED_WEIGHT;
+use crate::bootstrap::{BootstrapPreset, BootstrapSpec, PLANNED_WEIGHT};
 use crate::error::{Error, Result};
 use crate::params::{Ephemeral, ParamSpec, Params, preset_names};
 
@@ -19,7 +19,7 @@ impl Context {
     /// with integers in their slots, so that circuits of any depth run: the presets with the
     /// plaintext modulus asked for, then powers of two with chains like theirs. `depth` and
     /// `linear_maps` of the specification do not matter; `capacity` is what a refresh is to leave
-    /// for computing.
+    /// for computing. The security asked for is that of the main key and of the ephemeral one.
     ///
     /// Cost: planning a bootstrapping for each set that is tried, seconds.
     ///
@@ -36,15 +36,39 @@ impl Context {
         for params in candidates(spec) {
             match refreshing(params, spec) {
                 Ok(context) => return Ok(context),
-                Err(error) => reason = error.to_string(),
+                Err(refusal) => reason = refusal,
             }
         }
         Err(Error::NoParameters { reason })
     }
 }
 
+/// The context of one candidate, or why it is none.
+fn refreshing(params: Params, spec: &ParamSpec) -> std::result::Result<Context, String> {
+    if let Some(refusal) = weak_ephemeral_key(&params, spec) {
+        return Err(refusal);
+    }
+    planned(params, spec).map_err(|error| error.to_string())
+}
+
+/// Why the ephemeral key has too little security: a server holds the switch to it beside the keys
+/// under the main secret, and whoever solves either reads everything. None where it has enough, and
+/// where planning says what else is wrong.
+fn weak_ephemeral_key(params: &Params, spec: &ParamSpec) -> Option<String> {
+    let ephemeral = params.ephemeral()?;
+    let preset = BootstrapPreset { params: params.clone(), spec: BootstrapSpec::under(ephemeral) };
+    let (log2_modulus, security) = preset.ephemeral_key().ok()?;
+    (security.bits < spec.security).then(|| {
+        let (name, weight, asked) = (params.name(), ephemeral.weight, spec.security);
+        format!(
+            "{name}: {asked} bits of security were asked for, and the ephemeral key of weight {weight} at log2 Q = \
+             {log2_modulus:.0} has {security}"
+        )
+    })
+}
+
 /// The context of one candidate, if it carries a bootstrapping.
-fn refreshing(params: Params, spec: &ParamSpec) -> Result<Context> {
+fn planned(params: Params, spec: &ParamSpec) -> Result<Context> {
     let context = Context::from_params(params)?;
     let plan = context.bootstrapping()?;
     let left_bits = plan.output_bits() - plan.least_input_bits();

@@ -73,9 +73,9 @@ macro_rules! files {
             /// The client with the secret key in these bytes, which a passphrase encrypts.
             ///
             /// # Errors
-            /// As [`wire::open_secret`], and as [`Self::client_from_bytes`].
+            /// As [`wire::from_sealed_bytes`], and as [`Self::client_from_bytes`].
             pub fn client_from_sealed_bytes(&self, bytes: &[u8], passphrase: &Passphrase) -> Result<Client<$family>> {
-                self.client_from_bytes(&wire::open_secret(bytes, passphrase)?)
+                self.client_from_key(Arc::new(wire::from_sealed_bytes(self.files(), bytes, passphrase)?))
             }
 
             /// The client with the secret key in a file that a passphrase encrypts.

@@ -5,11 +5,10 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Limits, RlweSpec, SecretDistribution};
 
 use super::Params;
 use super::ephemeral::{Encapsulation, Ephemeral};
-use super::presets::preset_ephemeral;
 use crate::error::{Error, Result};
 use crate::schemes::Scheme;
 use crate::wire::WireError;
@@ -68,12 +67,27 @@ impl ParamsFile {
     }
 }
 
-/// The secret of the preset of this name when version 1 was written, which could not say it.
+/// The presets that were made for bootstrapping while version 1 was written, which could not say
+/// it, with the weights that their secrets had then. Nothing is ever added here or changed.
+const OF_VERSION_1: [(&str, u32); 12] = [
+    ("insecure_boot_105", 6),
+    ("insecure_boot_1023", 8),
+    ("insecure_boot_4369", 12),
+    ("insecure_boot_256_p257", 8),
+    ("boot_n32768_p257", 30),
+    ("boot_n32768_p127", 30),
+    ("boot_n65536_p65537", 30),
+    ("boot_m28679_p2", 56),
+    ("boot_m31775_p2", 56),
+    ("boot_m37449_p2", 56),
+    ("boot_m69905_p2r8", 48),
+    ("boot_m87381_p2r8", 48),
+];
+
+/// The secret of a set of this name in version 1.
 fn of_version_1(name: &str) -> Option<Ephemeral> {
-    match name {
-        "boot_m28679_p2" | "boot_m31775_p2" | "boot_m37449_p2" => Some(Ephemeral::by_special_primes(56)),
-        _ => preset_ephemeral(name).filter(|secret| secret.encapsulation == Encapsulation::SpecialPrimes),
-    }
+    let (_, weight) = OF_VERSION_1.iter().find(|(known, _)| *known == name)?;
+    Some(Ephemeral::by_special_primes(*weight))
 }
 
 fn malformed(what: &'static str) -> Error {
@@ -113,10 +127,12 @@ impl Params {
     }
 
     /// The set that [`Self::to_json`] wrote. Everything is checked as in [`Self::new`]: a set that
-    /// calls itself secure is refused below 128 bits.
+    /// calls itself secure is refused below 128 bits, and so is an ephemeral secret that no ring of
+    /// this dimension has.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] for text that is no parameter file; those of [`Self::new`].
+    /// [`WireError::Malformed`] for text that is no parameter file; those of [`Self::new`];
+    /// [`Error::OutOfRange`] for a weight of the ephemeral secret that is not from 1 to n.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
@@ -148,6 +164,10 @@ impl Params {
             assurance,
         };
         let params = Self::new(&file.name, scheme, (file.p, file.r), file.generators, spec)?;
+        if let Some(Ephemeral { weight, .. }) = ephemeral {
+            let limits = Limits::between(1, params.rlwe().n()).with("the number of its coefficients");
+            limits.check("weight of the ephemeral secret", weight)?;
+        }
         Ok(Self { ephemeral, ..params })
     }
 
@@ -193,9 +213,26 @@ mod tests {
             let params = Params { ephemeral: None, ..Params::preset(name, Scheme::Bgv).unwrap() };
             Params::from_json(&params.to_json()).unwrap().ephemeral()
         };
-        assert_eq!(version_1("boot_m31775_p2"), Some(Ephemeral::by_special_primes(56)));
-        assert_eq!(version_1("boot_n32768_p257"), Some(Ephemeral::by_special_primes(30)));
+        for (name, weight) in OF_VERSION_1 {
+            assert_eq!(version_1(name), Some(Ephemeral::by_special_primes(weight)), "{name}");
+        }
         assert_eq!([version_1("paper_ma24_set1_p65537"), version_1("demo")], [None, None]);
+    }
+
+    #[test]
+    fn ephemeral_secrets_have_one_to_n_coefficients() {
+        let good = Params::preset("insecure_boot_105", Scheme::Bgv).unwrap().to_json();
+        let with = |weight: &str| {
+            Params::from_json(&good.replace("\"ephemeral_weight\": 6", &format!("\"ephemeral_weight\": {weight}")))
+        };
+        for weight in [1, 48] {
+            assert_eq!(with(&weight.to_string()).unwrap().ephemeral(), Some(Ephemeral::by_special_primes(weight)));
+        }
+        for weight in ["0", "49", "4294967295"] {
+            let refused = with(weight).unwrap_err();
+            assert!(matches!(refused, Error::OutOfRange { .. }), "{refused}");
+            assert!(refused.to_string().contains("weight of the ephemeral secret"), "{refused}");
+        }
     }
 
     #[cfg(target_os = "linux")]

@@ -44,7 +44,8 @@ pub use lookup::{AnswerV1, QueryV1};
 pub use prepared::{PlanFiles, StoresConstants};
 pub use ready_keys::ReadyKeys;
 pub use sealed::{
-    Passphrase, PassphraseCost, check_sealed, is_sealed, load_sealed, open_secret, save_sealed, seal_secret,
+    Passphrase, PassphraseCost, check_sealed, from_sealed_bytes, is_sealed, load_sealed, open_secret, save_sealed,
+    seal_secret,
 };
 pub use stored::Stored;
 pub use values::{FileContext, Wire, WireContext, from_bytes, load, load_for, save, to_bytes, to_payload};

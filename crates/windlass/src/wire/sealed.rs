@@ -34,7 +34,9 @@ use windlass_rlwe::RlweError;
 use windlass_rlwe::keys::SecretKey;
 use zeroize::Zeroizing;
 
-use super::container::{HEADER_BYTES, Label, begin, finish, kind_of, open_any, set_length};
+use super::container::{
+    ContextHash, Expected, HEADER_BYTES, Label, begin, finish, kind_of, open, open_any, set_length,
+};
 use super::file::{LONGEST_SECRET, access_of, read_secret, write_new};
 use super::values::{FileContext, from_bytes, to_bytes};
 use super::{FieldReader, Kind, WireError};
@@ -55,7 +57,7 @@ const FIELDS: usize = 2 + 3 * 4 + SALT + NONCE;
 ///
 /// Its bytes are taken as they are: the same letters typed on another system may be other bytes,
 /// where they are beyond ASCII.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Passphrase(Zeroizing<Vec<u8>>);
 
 impl Passphrase {
@@ -194,7 +196,7 @@ fn seal_with(
 /// mended; [`WireError::NotSealed`] for a key that is not encrypted; every other [`WireError`] for
 /// bytes that are no such file.
 pub fn open_secret(sealed: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<Vec<u8>>, WireError> {
-    let Sealed { outer, cost, salt, nonce, encrypted, tag } = Sealed::read(sealed)?;
+    let Sealed { outer, cost, salt, nonce, encrypted, tag } = Sealed::read(sealed, None)?;
     let cipher = ChaCha20Poly1305::new((&*cost.stretch(passphrase, &salt)?).into());
     let mut file = Zeroizing::new(encrypted.to_vec());
     let before = &sealed[..HEADER_BYTES + FIELDS];
@@ -209,12 +211,25 @@ pub fn open_secret(sealed: &[u8], passphrase: &Passphrase) -> Result<Zeroizing<V
 }
 
 /// Everything about the file of an encrypted secret key that shows without its passphrase: to be
-/// asked before the passphrase is.
+/// asked before the passphrase is, which costs its owner a word and the machine a hash. `context`
+/// is the hash of the parameters that the key must be of; none takes any.
 ///
 /// # Errors
-/// As [`open_secret`], but for [`WireError::WrongPassphrase`].
-pub fn check_sealed(sealed: &[u8]) -> Result<(), WireError> {
-    Sealed::read(sealed).map(drop)
+/// As [`open_secret`], but for [`WireError::WrongPassphrase`]; [`WireError::OtherContext`].
+pub fn check_sealed(sealed: &[u8], context: Option<&ContextHash>) -> Result<(), WireError> {
+    Sealed::read(sealed, context).map(drop)
+}
+
+/// The secret key in a sealed file, of parameters that are known: a file of others is refused
+/// before the passphrase is tried.
+///
+/// Cost: that of the passphrase, which the file states.
+///
+/// # Errors
+/// As [`check_sealed`], [`open_secret`] and [`from_bytes`].
+pub fn from_sealed_bytes<C: FileContext>(context: &C, sealed: &[u8], passphrase: &Passphrase) -> Result<SecretKey> {
+    check_sealed(sealed, Some(context.hash()))?;
+    from_bytes(context, &open_secret(sealed, passphrase)?)
 }
 
 /// The parts of a sealed file.
@@ -228,12 +243,20 @@ struct Sealed<'a> {
 }
 
 impl<'a> Sealed<'a> {
-    fn read(sealed: &'a [u8]) -> Result<Self, WireError> {
+    /// Of parameters with this hash, or of any.
+    fn read(sealed: &'a [u8], context: Option<&ContextHash>) -> Result<Self, WireError> {
         if kind_of(sealed) == Some(Kind::SecretKey) {
             return Err(WireError::NotSealed);
         }
         let longest = LONGEST_SECRET + (FIELDS + TAG) as u64;
-        let (outer, payload) = open_any(sealed, Kind::SealedSecretKey, longest)?;
+        let kind = Kind::SealedSecretKey;
+        let (outer, payload) = match context {
+            None => open_any(sealed, kind, longest)?,
+            Some(&context) => {
+                let (key, payload) = open(sealed, &Expected { kind, context, key: None, limit: longest })?;
+                (Label { kind, context, key }, payload)
+            }
+        };
         let what = "encrypted secret key";
         let mut fields = FieldReader::new(payload);
         if fields.u16(what)? != FORM {
@@ -267,9 +290,9 @@ pub fn save_sealed<C: FileContext>(
 /// Reads a secret key from a file that is encrypted with a passphrase.
 ///
 /// # Errors
-/// As [`open_secret`], and as [`super::load`].
+/// As [`from_sealed_bytes`], and [`WireError::Io`].
 pub fn load_sealed<C: FileContext>(path: &Path, context: &C, passphrase: &Passphrase) -> Result<SecretKey> {
-    from_bytes(context, &open_secret(&read_secret(path)?, passphrase)?)
+    from_sealed_bytes(context, &read_secret(path)?, passphrase)
 }
 
 #[cfg(test)]

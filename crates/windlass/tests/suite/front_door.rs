@@ -383,6 +383,17 @@ fn circuits_of_any_depth_are_planned() {
     assert!(context.slots() >= 32);
     let impossible = ParamSpec { slots: 1 << 20, ..spec.clone() };
     assert!(matches!(Context::plan_any_depth(&impossible), Err(Error::NoParameters { .. })));
+    // More security than the ephemeral key has, and less than the main one.
+    let preset = BootstrapPreset::named("boot_n65536_p65537", Mode::Thin).unwrap();
+    let (main, ephemeral) = (preset.params.rlwe().security().bits, preset.ephemeral_key().unwrap().1.bits);
+    assert!(main > ephemeral + 2.0, "{main} and {ephemeral} bits");
+    let strong = ParamSpec { p: 65537, security: (main + ephemeral) / 2.0, ..spec.clone() };
+    match Context::plan_any_depth(&strong) {
+        Err(Error::NoParameters { reason }) => {
+            assert!(reason.contains("the ephemeral key of weight 30"), "{reason}");
+        }
+        other => panic!("{:?}", other.map(|context| context.params().clone())),
+    }
     for senseless in [
         ParamSpec { p: 4, ..spec.clone() },
         ParamSpec { capacity: f64::NAN, ..spec.clone() },

@@ -1,8 +1,5 @@
 //! Which keys servers have: named when they lack some, made for levels, counted as they are made.
 
-use std::sync::Arc;
-
-use windlass::bootstrap::BootstrapPlan;
 use windlass::circuits::{InnerProduct, PolynomialPlan, Power, TraceSpec};
 use windlass::needs::{KeyRequest, Products};
 use windlass::schemes::{Ciphertext, Engine};
@@ -71,16 +68,19 @@ fn keys_serve_their_levels() {
     }
 }
 
-/// What refreshes by itself, as a circuit.
-struct Refreshed(Arc<BootstrapPlan>);
+/// A circuit from its keys and what it runs.
+struct Written<F> {
+    needs: KeyRequest,
+    run: F,
+}
 
-impl NeedsKeys for Refreshed {
+impl<F> NeedsKeys for Written<F> {
     fn key_request(&self) -> KeyRequest {
-        self.0.key_request()
+        self.needs.clone()
     }
 }
 
-impl Circuit<Engine> for Refreshed {
+impl<F: Fn(&Engine, &Ciphertext) -> Result<Ciphertext, Error>> Circuit<Engine> for Written<F> {
     type Input<'a> = &'a Ciphertext;
     type Prepared = ();
 
@@ -93,7 +93,7 @@ impl Circuit<Engine> for Refreshed {
     }
 
     fn run(&self, (): &(), evaluator: &Engine, input: &Ciphertext) -> Result<Ciphertext, Error> {
-        evaluator.run(input, &|evaluator, x| evaluator.add(x, x))
+        (self.run)(evaluator, input)
     }
 }
 
@@ -101,7 +101,10 @@ impl Circuit<Engine> for Refreshed {
 fn circuits_that_bootstrap_are_refused_without_their_keys() {
     let context = Context::preset("insecure_boot_256_p257").unwrap();
     let plan = context.bootstrapping().unwrap();
-    let circuit = Refreshed(Arc::clone(&plan));
+    let circuit = Written {
+        needs: plan.key_request(),
+        run: |evaluator: &Engine, x: &Ciphertext| evaluator.run(x, &|evaluator, x| evaluator.add(x, x)),
+    };
     let others = KeyRequest { bootstrapping: Vec::new(), ..plan.key_request() };
     let (client, server) = context.generate_keys_from_seed([&others], 13).unwrap();
     let refused = server.apply(&circuit, &client.encrypt(&[1]).unwrap()).unwrap_err();
@@ -111,39 +114,20 @@ fn circuits_that_bootstrap_are_refused_without_their_keys() {
     assert_eq!(client.decrypt(&doubled).unwrap()[..3], [2, 4, 0]);
 }
 
-/// `Σ_j x_j^256` in every slot: eight products deep, then automorphisms.
-struct CountUnits(InnerProduct);
-
-impl NeedsKeys for CountUnits {
-    fn key_request(&self) -> KeyRequest {
-        self.0.key_request()
-    }
-}
-
-impl Circuit<Engine> for CountUnits {
-    type Input<'a> = &'a Ciphertext;
-    type Prepared = ();
-
-    fn level(&self, evaluator: &Engine, input: &Ciphertext) -> usize {
-        evaluator.level_of(input)
-    }
-
-    fn prepare(&self, _: &Engine, _: usize) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn run(&self, (): &(), evaluator: &Engine, input: &Ciphertext) -> Result<Ciphertext, Error> {
-        let root = (0..7).try_fold(input.clone(), |x, _| evaluator.square(&x))?;
-        self.0.apply(evaluator, &root, &root)
-    }
-}
-
 /// Keys for lower levels are enough where nothing has to be refreshed. Where a refresh would give a
 /// higher level than they serve, they are missing before it is begun.
 #[test]
 fn keys_for_lower_levels_are_missing_before_a_refresh() {
     let context = Context::preset("insecure_boot_256_p257").unwrap();
-    let units = CountUnits(InnerProduct::with_spec(&context, &TraceSpec::with_groups(1)).unwrap());
+    let product = InnerProduct::with_spec(&context, &TraceSpec::with_groups(1)).unwrap();
+    // `Σ_j x_j^256` in every slot: eight products deep, then automorphisms.
+    let units = Written {
+        needs: product.key_request(),
+        run: |evaluator: &Engine, x: &Ciphertext| {
+            let root = (0..7).try_fold(x.clone(), |x, _| evaluator.square(&x))?;
+            product.apply(evaluator, &root, &root)
+        },
+    };
     let bootstrapping = context.bootstrapping().unwrap();
     let with = |level: usize| {
         let own = KeyRequest { relinearisation: None, ..units.key_request().up_to(level) };
@@ -156,6 +140,9 @@ fn keys_for_lower_levels_are_missing_before_a_refresh() {
     let fresh = client.encrypt(&[3, 0, 256, 7]).unwrap();
     let spent = spend(&fresh, &server);
     assert_eq!(client.decrypt(&server.apply(&units, &spent).unwrap()).unwrap()[..2], [3, 3]);
+    let refreshed = server.refresh(&spent).unwrap();
+    let begins = bootstrapping.stages().last().unwrap().level;
+    assert!(spent.level() < refreshed.level() && refreshed.level() < begins, "{}", bootstrapping.explain());
 
     let (client, server) = with(spent.level());
     let fresh = client.encrypt(&[3, 0, 256, 7]).unwrap();
@@ -165,8 +152,13 @@ fn keys_for_lower_levels_are_missing_before_a_refresh() {
     assert!(*level > spent.level() && !galois.is_empty(), "{refused}");
     assert_eq!(server.bootstrapper(Content::Integers).unwrap().random_events().total(), 0, "nothing is refreshed");
     // The sum alone needs no refresh.
-    let sum = units.0.total();
+    let sum = product.total();
     assert_eq!(client.decrypt(&server.apply(sum, &spent).unwrap()).unwrap()[..2], [9, 9]);
+    // Keys that serve every refreshed ciphertext serve after a refresh: that ends far below the level
+    // at which its last stage begins.
+    let (client, server) = with(refreshed.level());
+    let spent = spend(&client.encrypt(&[3, 0, 256, 7]).unwrap(), &server);
+    assert_eq!(client.decrypt(&server.apply(&units, &spent).unwrap()).unwrap()[..2], [3, 3]);
 }
 
 /// Each key is told once, and those of a bootstrapping together.

@@ -102,38 +102,7 @@ pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: DigitRange) -
     let (prime, precision) = (modulus.prime(), modulus.exponent());
     let step = prime.pow(from.min(precision)) as i64;
     check_degree(newton_terms(prime, precision, from, digits) - 1)?;
-    let mut newton: Vec<u64> = Vec::new();
-    for n in 0.. {
-        let here = digits.element(n, step);
-        let (mut unit, mut valuation) = (1u64, 0u32);
-        for i in 0..n {
-            let mut difference = here - digits.element(i, step);
-            while difference % prime as i64 == 0 {
-                difference /= prime as i64;
-                valuation += 1;
-            }
-            unit = modulus.mul(unit, modulus.reduce_i64(difference));
-        }
-        if valuation >= precision {
-            break;
-        }
-        let digit = digits.low + (n % digits.count()) as i64;
-        let rest = modulus.sub(modulus.reduce_i64(digit), evaluate_newton(modulus, &newton, digits, step, here));
-        debug_assert_eq!(rest % prime.pow(valuation), 0, "the digit is a polynomial function");
-        let low = modulus.with_exponent(precision - valuation)?;
-        let inverse = low.inv(low.reduce(unit)).expect("the powers of p have been divided out");
-        newton.push(low.mul(rest / prime.pow(valuation), inverse));
-    }
-    let mut f = vec![0u64; newton.len()];
-    for (n, &c) in newton.iter().enumerate().rev() {
-        // f ← f·(X − s_n) + c_n
-        let root = modulus.reduce_i64(digits.element(n, step));
-        for k in (0..f.len()).rev() {
-            let shifted = if k > 0 { f[k - 1] } else { 0 };
-            f[k] = modulus.sub(shifted, modulus.mul(f[k], root));
-        }
-        f[0] = modulus.add(f[0], c);
-    }
+    let mut f = in_powers(modulus, &newton_form(modulus, digits, step)?, digits, step);
     if digits.low == -digits.high {
         // (f(X) − f(−X))/2 takes the same values.
         f.iter_mut().step_by(2).for_each(|c| *c = 0);
@@ -142,6 +111,58 @@ pub(super) fn least_degree(modulus: PrimePower, from: u32, digits: DigitRange) -
         f.pop();
     }
     Ok(f.into_iter().map(|c| modulus.centred(c)).collect())
+}
+
+/// The c_n of the digits' polynomial `Σ_n c_n·P_n`, each modulo p^{c − v_n}, up to the last with
+/// v_n < c: c_n is the n-th digit less what the terms before it make of s_n, divided by P_n(s_n).
+fn newton_form(modulus: PrimePower, digits: DigitRange, step: i64) -> Result<Vec<u64>> {
+    let (prime, precision) = (modulus.prime(), modulus.exponent());
+    let mut newton: Vec<u64> = Vec::new();
+    for n in 0.. {
+        let (unit, valuation) = product_before(modulus, digits, step, n);
+        if valuation >= precision {
+            break;
+        }
+        let digit = digits.low + (n % digits.count()) as i64;
+        let before = evaluate_newton(modulus, &newton, digits, step, digits.element(n, step));
+        let rest = modulus.sub(modulus.reduce_i64(digit), before);
+        debug_assert_eq!(rest % prime.pow(valuation), 0, "the digit is a polynomial function");
+        let low = modulus.with_exponent(precision - valuation)?;
+        let inverse = low.inv(low.reduce(unit)).expect("the powers of p have been divided out");
+        newton.push(low.mul(rest / prime.pow(valuation), inverse));
+    }
+    Ok(newton)
+}
+
+/// `P_n(s_n) = Π_{i<n}(s_n − s_i)`: the part that p does not divide, and v_n, how often it divides
+/// the product.
+fn product_before(modulus: PrimePower, digits: DigitRange, step: i64, n: usize) -> (u64, u32) {
+    let prime = modulus.prime() as i64;
+    let here = digits.element(n, step);
+    let (mut unit, mut valuation) = (1u64, 0u32);
+    for i in 0..n {
+        let mut difference = here - digits.element(i, step);
+        while difference % prime == 0 {
+            difference /= prime;
+            valuation += 1;
+        }
+        unit = modulus.mul(unit, modulus.reduce_i64(difference));
+    }
+    (unit, valuation)
+}
+
+/// Newton's form as coefficients of 1, X, X², ..: from the last term on, `f ← f·(X − s_n) + c_n`.
+fn in_powers(modulus: PrimePower, newton: &[u64], digits: DigitRange, step: i64) -> Vec<u64> {
+    let mut f = vec![0u64; newton.len()];
+    for (n, &c) in newton.iter().enumerate().rev() {
+        let root = modulus.reduce_i64(digits.element(n, step));
+        for k in (0..f.len()).rev() {
+            let shifted = if k > 0 { f[k - 1] } else { 0 };
+            f[k] = modulus.sub(shifted, modulus.mul(f[k], root));
+        }
+        f[0] = modulus.add(f[0], c);
+    }
+    f
 }
 
 /// `Σ_n c_n·Π_{i<n}(x − s_i)`.

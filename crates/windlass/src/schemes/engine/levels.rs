@@ -69,10 +69,14 @@ impl Engine {
     /// # Errors
     /// As [`Self::switch_modulus`].
     pub fn reduce_level(&self, ct: &Ciphertext, bits: f64) -> Result<Ciphertext> {
+        self.switch_modulus(ct, self.level_with(ct, bits))
+    }
+
+    /// The level of [`Self::reduce_level`].
+    pub(crate) fn level_with(&self, ct: &Ciphertext, bits: f64) -> usize {
         let wanted = bits.min(self.capacity(ct) - 0.5);
         let enough = |level: &usize| self.capacity_at(*level, self.switched_noise(ct, *level)) >= wanted;
-        let level = (1..=ct.level()).find(enough).unwrap_or(ct.level());
-        self.switch_modulus(ct, level)
+        (1..=ct.level()).find(enough).unwrap_or(ct.level())
     }
 
     /// Brings two summands to one level, one plaintext modulus and one factor.

@@ -53,7 +53,13 @@ fn batches_on_the_mock() {
 /// What the forecast says is what is left; keys are those of the packed plan alone.
 #[test]
 fn batches_on_ciphertexts() {
-    let ways = [(CASES[0], ORDERS[0]), (CASES[0], ORDERS[1]), (CASES[4], ORDERS[1]), (CASES[6], ORDERS[0])];
+    let ways = [
+        (CASES[0], ORDERS[0]),
+        (CASES[0], ORDERS[1]),
+        (CASES[4], ORDERS[1]),
+        (CASES[6], ORDERS[0]),
+        (CASES[6], ORDERS[1]),
+    ];
     for (seed, ((m, p, r, primes, weight, way), order)) in (1..).zip(ways) {
         let mut toy = toy_with(params(m, primes), (p, r), packed(way, order, weight));
         for scheme in [Scheme::Bgv, Scheme::Bfv] {
@@ -94,6 +100,32 @@ fn batches_on_ciphertexts() {
             }
             let refused = bootstrapper.refresh_batch(&[poor]).err();
             assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::CapacityTooLow { .. }))), "{refused:?}");
+        }
+    }
+}
+
+/// A batch needs nothing to be spent first: where its maps come last, its own constants are for a
+/// level below that of fresh ciphertexts. By constants, by monomials, and by those inside the slots.
+#[test]
+fn fresh_ciphertexts_go_in_batches() {
+    for (seed, (m, p, r, primes, weight, way)) in (1..).zip([CASES[2], CASES[3], CASES[5]]) {
+        let toy = toy_with(params(m, primes), (p, r), packed(way, Order::ToCoefficientsLast, weight));
+        let case = toy.plan.explain();
+        let (client, server) = toy.parties(seed);
+        let batches = bootstrapper(&server).batch_plan().unwrap();
+        let list = integers(&toy.plan, batches.size());
+        // All fresh, and one of them spent.
+        let fresh: Vec<Ciphertext> = list.iter().map(|x| client.encrypt_plaintext(x).unwrap()).collect();
+        let mut mixed = fresh.clone();
+        mixed[1] = server.engine().reduce_level(&fresh[1], batches.least_input_bits() + 5.0).unwrap();
+        assert!(mixed[1].level() < fresh[0].level());
+        for inputs in [fresh, mixed] {
+            let images = server.refresh_all(&inputs).unwrap_or_else(|error| panic!("{error}, {case}"));
+            for (place, (image, x)) in images.iter().zip(&list).enumerate() {
+                assert_eq!(&client.decrypt_plaintext(image).unwrap(), x, "{place}, {case}");
+            }
+            // They went together: one by one gives other bits.
+            assert_ne!(images[0].parts(), server.refresh(&inputs[0]).unwrap().parts(), "{case}");
         }
     }
 }

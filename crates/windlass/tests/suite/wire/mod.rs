@@ -7,6 +7,7 @@ mod common;
 mod exact;
 mod key_pairs;
 mod lists;
+mod parameters;
 mod prepared;
 mod ready_keys;
 mod sealed;

@@ -1,0 +1,230 @@
+//! One refresh on ciphertexts.
+
+use std::slice::from_ref;
+use std::sync::Arc;
+
+use windlass_ring::kernels::arith;
+
+use super::bootstrap_plan::BootstrapPlan;
+use super::encapsulation::EncryptedSecret;
+use super::error::BootstrapError;
+use super::front_end::decryption_constants;
+use super::interpreter::{Circuit, Machine};
+use super::keys::BootstrapKeys;
+use super::progress::Reports;
+use super::stage::StageName;
+use crate::error::Result;
+use crate::evaluator::Evaluator;
+use crate::plaintext::{Content, Plaintext};
+use crate::schemes::engine::Extended;
+use crate::schemes::{Ciphertext, Engine, Scheme};
+use crate::switching::Switching;
+
+/// One refresh at work.
+pub(super) struct Refreshing<'a> {
+    pub plan: &'a BootstrapPlan,
+    pub keys: &'a BootstrapKeys,
+    /// The ephemeral secret under the main one.
+    pub encrypted_secret: &'a Extended,
+    pub circuit: &'a Circuit<Engine>,
+    pub reports: Reports<'a>,
+    /// What multiplies the factors of results; set by the front end: see [`Refreshing::unit_of`].
+    pub unit: u64,
+}
+
+impl Machine for Refreshing<'_> {
+    type On = Engine;
+
+    fn circuit(&self) -> &Circuit<Engine> {
+        self.circuit
+    }
+
+    fn lower(&mut self, batch: Vec<Ciphertext>, level: usize) -> Result<Vec<Ciphertext>> {
+        let level = batch.iter().map(Ciphertext::level).fold(level, usize::min);
+        batch.iter().map(|x| self.circuit.message.switch_modulus(x, level)).collect()
+    }
+
+    fn enter(&mut self, stage: StageName, x: Ciphertext) -> Result<Ciphertext> {
+        let (engine, planned) = (&self.circuit.working, |stage| self.plan.schedule.level(stage));
+        match stage {
+            StageName::FrontEnd => self.arrive(x),
+            // What has less noise than was forecast could begin higher. At the level of the plan, which
+            // keys are made for, it is left with no less than was forecast.
+            StageName::DigitRemoval => {
+                let level = engine.level_with(&x, f64::INFINITY);
+                engine.switch_modulus(&x, level.min(planned(stage)))
+            }
+            _ => engine.switch_modulus(&x, x.level().min(planned(stage))),
+        }
+    }
+
+    fn begin(&mut self, stage: StageName, x: &Ciphertext) -> Result<()> {
+        self.reports.next(stage, x, self.circuit.working.capacity(x))
+    }
+
+    /// One coefficient of every slot.
+    fn integers(&self, x: Ciphertext) -> Ciphertext {
+        x.assume_integers()
+    }
+
+    /// An encryption modulo p^e of the coefficients p^v·k + (a removable part): the ciphertext's
+    /// own decryption up to rounding.
+    fn front_end(&mut self, arrived: Ciphertext) -> Result<Ciphertext> {
+        let Self { plan, keys, encrypted_secret, circuit, .. } = *self;
+        let formula = plan.formula();
+        // By coefficients there is room where canonical norms may find none.
+        let low = circuit.message.switched(&arrived, plan.input().level);
+        self.unit = self.unit_of(&low);
+        let parts = keys.encapsulation.switch(circuit.message.context(), &low.to_scheme(Scheme::Bfv).parts);
+        let modulus = plan.working_ring().modulus();
+        let [mut c0, c1] = decryption_constants(plan.spec().front_end, formula, parts);
+        if modulus.prime() == 2 {
+            // Digits 0 and 1 remove a part that is not negative.
+            let half = modulus.value() >> (formula.message_exponent + 1);
+            c0.iter_mut().for_each(|x| *x = modulus.add(*x, half));
+        }
+        let plaintext = |coefficients| Plaintext::new(plan.working_ring(), coefficients);
+        let constant = circuit.working.prepare(&plaintext(c1)?)?;
+        let product = circuit.working.dot_extended(from_ref(encrypted_secret), &[vec![(0, Some(&constant))]])?;
+        let product = circuit.working.mod_down(product.into_iter().next().expect("one row"))?;
+        circuit.working.add_plain(&product, &plaintext(c0)?)
+    }
+}
+
+impl Refreshing<'_> {
+    /// What bounds I holds from here on only: the check before any work was a forecast.
+    fn arrive(&self, x: Ciphertext) -> Result<Ciphertext> {
+        let (input, engine) = (self.plan.input(), &self.circuit.message);
+        let arrived = engine.switch_modulus(&x, x.level().min(input.arrival))?;
+        let missing_bits = input.needed_bits - engine.capacity(&arrived);
+        if missing_bits > 0.0 {
+            let (stage, left_bits) = (StageName::FrontEnd.to_string(), engine.capacity(&x));
+            return Err(BootstrapError::CapacityTooLow { stage, left_bits, missing_bits }.into());
+        }
+        Ok(arrived)
+    }
+
+    /// g with `message = g·k`: the phase is Q·k/t + ε/t with ε ≡ factor·message, so k ≡
+    /// −Q^{−1}·factor·message; the factor of the result takes −Q^{−1}·factor up.
+    fn unit_of(&self, low: &Ciphertext) -> u64 {
+        let engine = &self.circuit.message;
+        let (t, ring) = (engine.modulus(low.exponent), engine.context().ring());
+        let q = (0..low.level()).fold(1 % t, |q, i| arith::mul_mod(q, ring.modulus(i).value() % t, t));
+        let inverse = arith::inv_mod(t - q, t).expect("the primes are coprime to the plaintext modulus");
+        arith::mul_mod(inverse, low.factor, t)
+    }
+}
+
+impl BootstrapPlan {
+    /// The key's encryption of s̃ in the engine's form: P times a ciphertext of factor 1.
+    pub(super) fn encrypted_secret(&self, working: &Engine, keys: &BootstrapKeys) -> Extended {
+        let (params, modulus) = (self.params(), self.working_ring().modulus());
+        let model = working.noise(modulus.exponent());
+        let ct = Ciphertext {
+            context: Arc::clone(working.context()),
+            key: keys.key_id(),
+            hypercube: Arc::clone(self.working_ring().hypercube()),
+            scheme: working.scheme(),
+            parts: keys.encrypted_secret.pair().map(Clone::clone).into(),
+            prime: modulus.prime(),
+            exponent: modulus.exponent(),
+            factor: 1,
+            noise: EncryptedSecret::noise(params, model, self.spec().ephemeral_weight, modulus.value()),
+            content: Content::any(self.working_ring()),
+        };
+        Extended { ct, level: params.top_level() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::SeedableRng;
+    use windlass_rlwe::{
+        Assurance, Bound, Context, EvaluationKeys, RlweParams, RlweSpec, SecretDistribution, SecretKey,
+    };
+
+    use super::*;
+    use crate::bootstrap::forecast::{Expected, Forecast};
+    use crate::bootstrap::pipeline::Step;
+    use crate::bootstrap::spec::BootstrapSpec;
+    use crate::schemes::Decryptor;
+
+    /// Thin, in primes of so many bits.
+    fn plan((m, p, r): (u64, u64, u32), bits: u32, count: usize) -> BootstrapPlan {
+        let params = RlweParams::new(&RlweSpec {
+            m,
+            q_prime_bits: [vec![50], vec![bits; count]].concat(),
+            special_prime_bits: vec![50; 8],
+            digits: 3,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+        });
+        let spec = BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() };
+        BootstrapPlan::new(&params.unwrap(), (p, r), spec).unwrap()
+    }
+
+    /// Digits are removed at the level of the plan at most: a fresh ciphertext has less noise than
+    /// what the maps leave, and would lose by a switch to it.
+    #[test]
+    fn less_noise_than_forecast_begins_no_higher() {
+        let (plan, rng) = (plan((64, 257, 1), 28, 28), &mut ChaCha20Rng::seed_from_u64(5));
+        let secret = Arc::new(SecretKey::generate(&Context::new(plan.params().clone()).unwrap(), rng));
+        let own = BootstrapKeys::generate(&plan, Scheme::Bgv, &secret, rng).unwrap();
+        let keys = Arc::new(EvaluationKeys::of(&secret));
+        let engines = [plan.message_ring(), plan.working_ring()]
+            .map(|slots| Engine::new(Scheme::Bgv, slots, Arc::clone(&keys)).unwrap());
+        let encrypted_secret = plan.encrypted_secret(&engines[1], &own);
+        let circuit = Circuit::new(engines, &[], &|_| 1).unwrap();
+        let mut observe = |_: &_, _: &_| ControlFlow::Continue(());
+        let mut refreshing = Refreshing {
+            plan: &plan,
+            keys: &own,
+            encrypted_secret: &encrypted_secret,
+            circuit: &circuit,
+            reports: Reports::new(0, &mut observe),
+            unit: 1,
+        };
+        let decryptor = Decryptor::new(Scheme::Bgv, plan.working_ring(), secret);
+        let one = Plaintext::one(plan.working_ring());
+        let (fresh, _) = decryptor.encrypt(&one, plan.params().top_level(), rng).unwrap();
+        let place = plan.schedule.places[&StageName::DigitRemoval];
+        assert!(circuit.working.level_with(&fresh, f64::INFINITY) > place.level);
+        let entered = refreshing.enter(StageName::DigitRemoval, fresh).unwrap();
+        assert_eq!(entered.level(), place.level);
+        assert!(circuit.working.capacity(&entered) >= place.capacity.0);
+        assert_eq!(decryptor.decrypt(&entered).unwrap(), one);
+    }
+
+    /// Digit removal from every noise between rounding and what was forecast: none ends higher, and
+    /// one ends there.
+    #[test]
+    fn less_noise_ends_no_higher_than_rounding_noise() {
+        let sets = [((105, 2, 1), 26, 30), ((45, 2, 2), 31, 32), ((64, 257, 1), 28, 28), ((64, 7, 1), 40, 22)];
+        for (ring, bits, count) in sets {
+            let plan = plan(ring, bits, count);
+            let (pipeline, schedule) = (&plan.pipeline, &plan.schedule);
+            let Some(Step::Digits(removal)) = pipeline.steps.last() else { panic!("thin ends in digits") };
+            let working = Forecast::new(&pipeline.params, &pipeline.working);
+            let place = schedule.places[&StageName::DigitRemoval];
+            let most = working.noise_of_capacity(place.level, place.capacity.0);
+            let rounding = working.model(pipeline.formula.exponent).rounding(2);
+            let step = (most.bits() - rounding.bits()) / 100.0;
+            assert!(step > 0.0, "{step}");
+            let levels: Vec<usize> = (0..=100)
+                .map(|k| {
+                    let noise = rounding * Bound::from_bits(step * f64::from(k));
+                    let x = Expected { noise, ..working.floor(place.level, pipeline.formula.exponent) };
+                    removal.apply(&working, &x).unwrap().level
+                })
+                .collect();
+            let text = format!("{levels:?}, {}", plan.explain());
+            assert!(levels.iter().all(|&level| level <= schedule.highest_output), "{text}");
+            assert!(levels.contains(&schedule.highest_output), "{text}");
+            // Far below the level that digit removal begins at.
+            assert!(schedule.highest_output < place.level, "{text}");
+        }
+    }
+}
