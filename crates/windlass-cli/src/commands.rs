@@ -47,7 +47,7 @@ fn open_table(args: &TableArgs, stages: &mut Stages) -> Result<(Table, Session)>
 
 /// `windlass schema`.
 pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (_, session) = open_table(&args.table, &mut stages)?;
     let bytes = session.schema.write(&args.out)?;
@@ -107,8 +107,8 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let session = stages.run("setup", "building rings", || Session::open(&args.source))?;
     let row = session.schema.row_of(&args.query)?;
     session.vouch(&args.source, quiet)?;
-    claim(&args.out)?;
-    let key = args.with.file()?;
+    let _claimed = claim(&args.out)?;
+    let key = args.with.file(session.files())?;
     let bytes = stages.run("query", "encrypting the selection", || make_query(&session, &key, row, &args.out))?;
     let mut report = Report::default();
     report.line("the selection is encrypted");
@@ -139,7 +139,7 @@ fn make_query(session: &Session, key: &KeyFile<'_>, row: usize, out: &Path) -> R
 pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (table, session) = open_table(&args.table, &mut stages)?;
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let made = make_answer(&session, &table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;
     let mut report = Report::default();
     made.describe(&mut report);
@@ -203,7 +203,7 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     if let Some(wanted) = &args.query {
         session.schema.row_of(wanted)?;
     }
-    let secret = args.with.open()?;
+    let secret = args.with.open(session.files())?;
     let row = stages.run("decrypt", "decrypting", || read_answer(&session, &secret, &args.input))?;
     if let Some(wanted) = &args.query {
         check_key(&session, &row, wanted)?;

@@ -8,19 +8,18 @@ use windlass::wire::{Access, WireError, move_new, part_suffix, temporary_name, w
 use windlass_secrets::sweep;
 
 use crate::error::{CliError, Result};
-use crate::interrupt::{self, Unfinished};
+use crate::interrupt::{self, Unfinished, Watched};
 
 /// Refuses an output file that is there already, before any work is done for it; clears what killed
-/// commands left beside it.
-pub fn claim(file: &Path) -> Result<()> {
+/// commands left beside it. While the result lives an interruption removes what is half written.
+pub fn claim(file: &Path) -> Result<Watched> {
     refuse_taken(file)?;
     sweep(file.parent().unwrap_or(Path::new("")));
-    interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(file)));
-    Ok(())
+    Ok(interrupt::remove_if_interrupted(Unfinished::Staging(temporary_name(file))))
 }
 
 /// Refuses a file for parameters that is there already, or that no command would take for one.
-pub fn claim_parameters(file: &Path) -> Result<()> {
+pub fn claim_parameters(file: &Path) -> Result<Watched> {
     if file.extension().is_none_or(|extension| extension != "json") {
         let name = file.display();
         return Err(CliError::Usage(format!("{name}: the name of a file of parameters ends in .json")));
@@ -54,6 +53,8 @@ pub struct Outputs {
     staging: PathBuf,
     /// Directories that were made for this, innermost first.
     made: Vec<PathBuf>,
+    /// What an interruption removes while this lives.
+    watched: Vec<Watched>,
     /// Locked while this lives: a sign of life for those who clear leftovers away.
     _lock: Option<File>,
 }
@@ -86,15 +87,15 @@ impl Outputs {
         };
         let place = if exists { Place::Existing(directory.into()) } else { Place::New(directory.into()) };
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        let mut outputs = Self { place, names, staging, made: Vec::new(), _lock: None };
+        let mut outputs = Self { place, names, staging, made: Vec::new(), watched: Vec::new(), _lock: None };
         let missing: Vec<_> = parent.ancestors().take_while(|path| path.symlink_metadata().is_err()).collect();
         for path in missing.into_iter().rev().filter(|path| !path.as_os_str().is_empty()) {
-            interrupt::remove_if_interrupted(Unfinished::Parent(path.into()));
+            outputs.watched.push(interrupt::remove_if_interrupted(Unfinished::Parent(path.into())));
             fs::create_dir(path).map_err(|error| CliError::at(path)(WireError::from(error)))?;
             outputs.made.insert(0, path.into());
         }
         sweep(parent);
-        interrupt::remove_if_interrupted(Unfinished::Staging(outputs.staging.clone()));
+        outputs.watched.push(interrupt::remove_if_interrupted(Unfinished::Staging(outputs.staging.clone())));
         fs::create_dir(&outputs.staging).map_err(|error| CliError::at(directory)(WireError::from(error)))?;
         outputs._lock = locked(&outputs.staging);
         Ok(outputs)
@@ -107,9 +108,9 @@ impl Outputs {
         sweep(&parent);
         let made = tempfile::Builder::new().prefix(".windlass-").suffix(&part_suffix()).tempdir_in(&parent);
         let staging = made.map_err(|error| CliError::at(&parent)(error.into()))?.keep();
-        interrupt::remove_if_interrupted(Unfinished::Staging(staging.clone()));
+        let watched = vec![interrupt::remove_if_interrupted(Unfinished::Staging(staging.clone()))];
         let _lock = locked(&staging);
-        Ok(Self { place: Place::Nowhere, names: Vec::new(), staging, made: Vec::new(), _lock })
+        Ok(Self { place: Place::Nowhere, names: Vec::new(), staging, made: Vec::new(), watched, _lock })
     }
 
     /// Where a file is to be written.
@@ -188,12 +189,27 @@ mod tests {
             outputs
         };
         let outputs = claimed();
-        interrupt::remove_below(dir.path());
+        assert_eq!(interrupt::remove_below(dir.path()), 2, "the parent and the staging directory");
         assert!(names(dir.path()).is_empty(), "nothing is finished");
         drop(outputs);
         claimed().keep().unwrap();
         interrupt::remove_below(dir.path());
         assert_eq!(fs::read_to_string(out.join("a")).unwrap(), "whole");
+    }
+
+    /// Programs may run any number of commands in one process.
+    #[test]
+    fn what_is_finished_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        let claimed = claim(&file).unwrap();
+        fs::write(temporary_name(&file), "half").unwrap();
+        assert_eq!(interrupt::remove_below(dir.path()), 1);
+        assert!(names(dir.path()).is_empty());
+        drop(claimed);
+        Outputs::claim_in(&dir.path().join("new/inner"), &["a"]).unwrap().keep().unwrap();
+        drop(Outputs::claim_in(&dir.path().join("new/other"), &["a"]).unwrap());
+        assert_eq!(interrupt::remove_below(dir.path()), 0);
     }
 
     #[test]

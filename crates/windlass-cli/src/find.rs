@@ -35,9 +35,7 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         security: f64::from(args.security),
         packed: args.packed,
     };
-    if let Some(path) = &args.out {
-        claim_parameters(path)?;
-    }
+    let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let mut stages = Stages::new(quiet);
     let mut all = stages.run("search", "searching", || search(&spec))?;
     all.retain(|one| args.m.is_none_or(|m| one.m == m));

@@ -2,15 +2,15 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
+use signal_hook::consts::SIGXFSZ;
 
 use crate::error::{CliError, Result};
 
-/// What an interrupted command has to remove.
-static UNFINISHED: Mutex<Vec<Unfinished>> = Mutex::new(Vec::new());
+/// What an interrupted command has to remove, each path with a number of its own.
+static UNFINISHED: Mutex<Vec<(u64, Unfinished)>> = Mutex::new(Vec::new());
 
 /// A path that an interrupted command removes.
 #[derive(Debug)]
@@ -22,42 +22,24 @@ pub enum Unfinished {
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the
-/// process; but one that the caller has set to be ignored (`nohup`, a job in the background of a
-/// script) stays so.
+/// process, but for those that the caller has set to be ignored.
 ///
 /// # Errors
 /// When the system takes no handler, or starts no thread.
 pub fn install(json: bool) -> Result<()> {
-    let ignored = ignored_signals();
-    let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
-    let signals = Signals::new(watched.collect::<Vec<_>>());
-    let mut signals = signals.map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))?;
-    let watch = move || {
-        if let Some(signal) = signals.forever().next() {
-            end(signal, json);
-        }
-    };
     // Under a limit on the length of files: what is too long is then an error of the write, where
     // the signal would end the process.
     let handled = signal_hook::flag::register(SIGXFSZ, Arc::default());
     handled.map_err(|error| CliError::Usage(format!("cannot watch for a limit on files: {error}")))?;
-    let watcher = std::thread::Builder::new().spawn(watch);
-    watcher.map_err(|error| CliError::Usage(format!("cannot start a thread that watches for Ctrl-C: {error}")))?;
-    Ok(())
-}
-
-/// Bit s − 1 for an ignored signal s, where the system says so.
-fn ignored_signals() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    let watched = windlass_secrets::watch_for_end(move |signal| end(signal, json));
+    watched.map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))
 }
 
 /// Clears up and ends the process with the code that shells give: 128 and the number of the signal.
 fn end(signal: i32, json: bool) {
     // Never let go of: nothing gets its place any more.
     let unfinished = lock();
-    unfinished.iter().rev().for_each(Unfinished::remove);
+    unfinished.iter().rev().for_each(|(_, path)| path.remove());
     windlass_secrets::show_again();
     let code = 128 + signal;
     if json {
@@ -67,10 +49,24 @@ fn end(signal: i32, json: bool) {
     std::process::exit(code);
 }
 
-/// A path that is removed when the command is interrupted, if it is there. It may be gone or
-/// renamed by then.
-pub fn remove_if_interrupted(unfinished: Unfinished) {
-    lock().push(unfinished);
+/// A path that is removed when the command is interrupted while this lives, if it is there. It may
+/// be gone or renamed by then.
+#[derive(Debug)]
+#[must_use = "a path is removed on interruption for as long as this lives"]
+pub struct Watched(u64);
+
+/// Has a path removed when the command is interrupted.
+pub fn remove_if_interrupted(unfinished: Unfinished) -> Watched {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    lock().push((number, unfinished));
+    Watched(number)
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        lock().retain(|(number, _)| *number != self.0);
+    }
 }
 
 /// Nothing is interrupted while the guard lives: for files that get their places one after another,
@@ -80,7 +76,7 @@ pub fn hold_off() -> impl Drop {
     lock()
 }
 
-fn lock() -> MutexGuard<'static, Vec<Unfinished>> {
+fn lock() -> MutexGuard<'static, Vec<(u64, Unfinished)>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -105,11 +101,11 @@ fn remove_whole(path: &Path) {
     }
 }
 
-/// Removes what an interrupted command would, below one directory.
+/// Removes what an interrupted command would, below one directory, and counts the paths.
 #[cfg(test)]
-pub fn remove_below(directory: &Path) {
-    let below = |unfinished: &&Unfinished| match unfinished {
+pub fn remove_below(directory: &Path) -> usize {
+    let below = |(_, unfinished): &&(u64, Unfinished)| match unfinished {
         Unfinished::Staging(path) | Unfinished::Parent(path) => path.starts_with(directory),
     };
-    lock().iter().rev().filter(below).for_each(Unfinished::remove);
+    lock().iter().rev().filter(below).map(|(_, path)| path.remove()).count()
 }

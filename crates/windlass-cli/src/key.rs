@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use windlass::wire::{Access, PassphraseCost, seal_secret, write_new};
-use windlass_secrets::{OpenArgs, new_passphrase, open_file};
+use windlass_secrets::{OpenArgs, open_to_seal};
 
 use crate::error::{CliError, Result};
 use crate::files::claim;
@@ -61,9 +61,9 @@ pub fn run(command: &KeyCommand) -> Result<Report> {
 }
 
 fn seal(args: &SealKeyArgs) -> Result<Report> {
-    claim(&args.out)?;
-    let file = open_file(&args.input, args.old_passphrase_file.as_deref())?;
-    let passphrase = new_passphrase(&args.out, args.passphrase_file.as_deref())?;
+    let _claimed = claim(&args.out)?;
+    let (old, new) = (args.old_passphrase_file.as_deref(), args.passphrase_file.as_deref());
+    let (file, passphrase) = open_to_seal(&args.input, &args.out, old, new)?;
     let sealed = seal_secret(&file, &passphrase, PassphraseCost::default());
     let sealed = sealed.map_err(|error| refused(&args.input, error))?;
     write_new(&args.out, &sealed, Access::Owner).map_err(CliError::at(&args.out))?;
@@ -74,7 +74,7 @@ fn seal(args: &SealKeyArgs) -> Result<Report> {
 }
 
 fn open(args: &OpenKeyArgs) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let file = args.open.read_sealed(&args.input)?;
     let mut report = Report::default();
     write_new(&args.out, &file, Access::Owner).map_err(CliError::at(&args.out))?;

@@ -23,9 +23,10 @@ pub struct SecretKeyArgs {
 
 impl SecretKeyArgs {
     /// The file, read and, where it is encrypted, opened: outside of a stage, whose sign of life
-    /// would write over the question.
-    pub fn open(&self) -> Result<SecretFile<'_>> {
-        Ok(SecretFile { path: &self.secret_key, bytes: self.open.read(&self.secret_key)? })
+    /// would write over the question. An encrypted key of another context is refused before the
+    /// question.
+    pub fn open(&self, context: &impl FileContext) -> Result<SecretFile<'_>> {
+        Ok(SecretFile { path: &self.secret_key, bytes: self.open.read(&self.secret_key, context.hash())? })
     }
 }
 
@@ -38,7 +39,7 @@ pub struct SecretFile<'a> {
 impl<'a> SecretFile<'a> {
     /// A file that this command wrote.
     pub fn read(path: &'a Path) -> Result<Self> {
-        Ok(Self { path, bytes: open_file(path, None)? })
+        Ok(Self { path, bytes: open_file(path, None, None)? })
     }
 
     /// Where it is.
@@ -86,9 +87,9 @@ pub enum KeyFile<'a> {
 
 impl EncryptionKeyArgs {
     /// The file that was given; as [`SecretKeyArgs::open`].
-    pub fn file(&self) -> Result<KeyFile<'_>> {
+    pub fn file(&self, context: &impl FileContext) -> Result<KeyFile<'_>> {
         match (&self.secret_key, &self.public_key) {
-            (Some(path), _) => Ok(KeyFile::Secret(SecretFile { path, bytes: self.open.read(path)? })),
+            (Some(path), _) => Ok(KeyFile::Secret(SecretFile { path, bytes: self.open.read(path, context.hash())? })),
             (None, Some(path)) => Ok(KeyFile::Public(path)),
             (None, None) => Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
         }

@@ -24,9 +24,7 @@ pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
 /// Chooses parameters, for a depth or for any.
 fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     let spec = specification(args)?;
-    if let Some(path) = &args.out {
-        claim_parameters(path)?;
-    }
+    let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let mut stages = Stages::new(quiet);
     let (params, mut report) = if args.bootstrap {
         let context = stages.run("plan", "choosing parameters", || Context::plan_any_depth(&spec))?;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass::wire::Passphrase;
+use windlass::wire::{ContextHash, Passphrase};
 use zeroize::Zeroizing;
 
 use crate::error::Result;
@@ -18,20 +18,52 @@ pub struct OpenArgs {
 }
 
 impl OpenArgs {
-    /// The bytes of the file of a secret key, opened where it is encrypted.
+    /// The bytes of the file of a secret key, opened where it is encrypted; `context` is the hash
+    /// of its parameters.
     ///
     /// # Errors
     /// As [`open_file`].
-    pub fn read(&self, path: &Path) -> Result<Zeroizing<Vec<u8>>> {
-        open_file(path, self.passphrase_file.as_deref())
+    pub fn read(&self, path: &Path, context: &ContextHash) -> Result<Zeroizing<Vec<u8>>> {
+        open_file(path, Some(context), self.passphrase_file.as_deref())
     }
 
-    /// The same of a key that must be encrypted.
+    /// The same of a key of any parameters that must be encrypted.
     ///
     /// # Errors
     /// As there.
     pub fn read_sealed(&self, path: &Path) -> Result<Zeroizing<Vec<u8>>> {
         open_sealed_file(path, self.passphrase_file.as_deref())
+    }
+}
+
+/// How a secret key is opened that a program keeps, and made where it is missing.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct KeepArgs {
+    /// A file whose first line is the passphrase of the secret key: one that is made is encrypted
+    /// with it, one that is there must be [default for encrypted ones: WINDLASS_PASSPHRASE_FILE, or
+    /// else asked for].
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
+}
+
+impl KeepArgs {
+    /// The bytes of the file of a secret key, opened where it is encrypted; `context` is the hash
+    /// of its parameters.
+    ///
+    /// # Errors
+    /// As [`open_file`].
+    pub fn read(&self, path: &Path, context: &ContextHash) -> Result<Zeroizing<Vec<u8>>> {
+        open_file(path, Some(context), self.passphrase_file.as_deref())
+    }
+
+    /// The passphrase for a secret key that is made in the file `path`, if it is to be encrypted:
+    /// where the option was given, and where `others_are`, keys that the program keeps beside it.
+    ///
+    /// # Errors
+    /// As [`new_passphrase`].
+    pub fn passphrase(&self, path: &Path, others_are: bool) -> Result<Option<Passphrase>> {
+        let wanted = others_are || self.passphrase_file.is_some();
+        wanted.then(|| new_passphrase(path, self.passphrase_file.as_deref())).transpose()
     }
 }
 

@@ -51,6 +51,21 @@ pub enum SecretError {
     /// Two new passphrases that should have been one.
     #[error("the two passphrases differ; nothing is made")]
     Differ,
+    /// A new passphrase that is the old one.
+    #[error("the new passphrase is the one that {} has; nothing is made", path.display())]
+    SamePassphrase {
+        /// The file of the secret key.
+        path: PathBuf,
+    },
+    /// One variable for two passphrases.
+    #[error(
+        "{} is encrypted already, and {} would be both its passphrase and the new one: name the new one's file with --passphrase-file, or the old one's with --old-passphrase-file",
+        path.display(), VARIABLE
+    )]
+    OneVariable {
+        /// The file of the secret key.
+        path: PathBuf,
+    },
 }
 
 impl SecretError {

@@ -11,12 +11,15 @@ mod args;
 mod error;
 mod passphrase;
 mod privacy;
+mod signals;
 mod stale;
 mod terminal;
 
-pub use args::{OpenArgs, SealArgs};
+pub use args::{KeepArgs, OpenArgs, SealArgs};
 pub use error::{Result, SecretError, VARIABLE};
-pub use passphrase::{new_passphrase, open_file, open_sealed_file};
+pub use passphrase::{new_passphrase, open_file, open_sealed_file, open_to_seal};
 pub use privacy::keep_memory_private;
+#[cfg(unix)]
+pub use signals::{show_again_at_end, watch_for_end};
 pub use stale::sweep;
 pub use terminal::show_again;

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use windlass::wire::{Passphrase, WireError, check_sealed, is_sealed, open_secret, read_secret};
+use windlass::wire::{ContextHash, Passphrase, WireError, check_sealed, is_sealed, open_secret, read_secret};
 use zeroize::Zeroizing;
 
 use crate::error::{Result, SecretError, VARIABLE};
@@ -19,39 +19,72 @@ const TRIES: usize = 3;
 
 /// The bytes of the file of a secret key, opened where it is encrypted: with the first line of
 /// `given`, or of the file that [`VARIABLE`] names, or with what is typed on the terminal, three
-/// times at most. They are wiped when they go.
+/// times at most. They are wiped when they go. An encrypted key of parameters with another hash
+/// than `context` is refused before anybody is asked; none takes any.
 ///
 /// # Errors
 /// [`SecretError::File`] for a file that cannot be read, a wrong passphrase
 /// ([`WireError::WrongPassphrase`]), and `given` for a key that is not encrypted
 /// ([`WireError::NotSealed`]): whoever says so expects one that is. [`SecretError::NoTerminal`].
-pub fn open_file(path: &Path, given: Option<&Path>) -> Result<Zeroizing<Vec<u8>>> {
+pub fn open_file(path: &Path, context: Option<&ContextHash>, given: Option<&Path>) -> Result<Zeroizing<Vec<u8>>> {
     let bytes = read_secret(path).map_err(SecretError::at(path))?;
-    if given.is_none() && !is_sealed(&bytes) { Ok(bytes) } else { open(path, &bytes, given) }
+    if given.is_none() && !is_sealed(&bytes) { Ok(bytes) } else { Ok(open(path, &bytes, context, given)?.0) }
 }
 
-/// As [`open_file`], for a key that must be encrypted.
+/// As [`open_file`], for a key of any parameters that must be encrypted.
 ///
 /// # Errors
 /// As there.
 pub fn open_sealed_file(path: &Path, given: Option<&Path>) -> Result<Zeroizing<Vec<u8>>> {
-    open(path, &read_secret(path).map_err(SecretError::at(path))?, given)
+    Ok(open(path, &read_secret(path).map_err(SecretError::at(path))?, None, given)?.0)
 }
 
-fn open(path: &Path, bytes: &[u8], given: Option<&Path>) -> Result<Zeroizing<Vec<u8>>> {
-    // What is none is refused before anybody is asked.
-    check_sealed(bytes).map_err(SecretError::at(path))?;
+/// The bytes of the file `path` of a secret key and a passphrase for the file `out`, in which they
+/// are to be encrypted: another one than they have. `old` and `new` are the files that were given
+/// for the two.
+///
+/// # Errors
+/// As [`open_file`] and [`new_passphrase`]; [`SecretError::OneVariable`] and
+/// [`SecretError::SamePassphrase`] for a key that would be encrypted as before.
+pub fn open_to_seal(
+    path: &Path,
+    out: &Path,
+    old: Option<&Path>,
+    new: Option<&Path>,
+) -> Result<(Zeroizing<Vec<u8>>, Passphrase)> {
+    let bytes = read_secret(path).map_err(SecretError::at(path))?;
+    if old.is_none() && !is_sealed(&bytes) {
+        return Ok((bytes, new_passphrase(out, new)?));
+    }
+    if old.is_none() && new.is_none() && named().is_some() {
+        return Err(SecretError::OneVariable { path: path.into() });
+    }
+    let (file, before) = open(path, &bytes, None, old)?;
+    let after = new_passphrase(out, new)?;
+    if after == before { Err(SecretError::SamePassphrase { path: path.into() }) } else { Ok((file, after)) }
+}
+
+/// The file in a sealed one, and the passphrase that opened it.
+fn open(
+    path: &Path,
+    bytes: &[u8],
+    context: Option<&ContextHash>,
+    given: Option<&Path>,
+) -> Result<(Zeroizing<Vec<u8>>, Passphrase)> {
+    // What is none, or of other parameters, is refused before anybody is asked.
+    check_sealed(bytes, context).map_err(SecretError::at(path))?;
+    let opened = |passphrase: Passphrase| open_secret(bytes, &passphrase).map(|file| (file, passphrase));
     if let Some(file) = given.map(Path::to_path_buf).or_else(named) {
-        return open_secret(bytes, &first_line(&file)?).map_err(SecretError::at(path));
+        return opened(first_line(&file)?).map_err(SecretError::at(path));
     }
     let prompt = format!("Passphrase for {}: ", terminal::printable(path));
     for _ in 1..TRIES {
-        match open_secret(bytes, &typed(path, &prompt)?) {
+        match opened(typed(path, &prompt)?) {
             Err(WireError::WrongPassphrase) => terminal::say("That is not the passphrase; try again."),
             opened => return opened.map_err(SecretError::at(path)),
         }
     }
-    open_secret(bytes, &typed(path, &prompt)?).map_err(SecretError::at(path))
+    opened(typed(path, &prompt)?).map_err(SecretError::at(path))
 }
 
 /// A passphrase for a new secret key in the file `path`: the first line of `given`, or of the file
@@ -125,7 +158,7 @@ mod tests {
         let bytes = seal_secret(&plain, &passphrase, PassphraseCost::new(8, 1, 1).unwrap()).unwrap();
         std::fs::write(&key, bytes).unwrap();
         std::fs::write(&file, text).unwrap();
-        match open_file(&key, Some(&file)) {
+        match open_file(&key, None, Some(&file)) {
             Ok(opened) => opened == plain,
             Err(error) => {
                 assert!(error.to_string().contains("the passphrase is wrong"), "{error}");

@@ -2,7 +2,7 @@
 //! perhaps with a secret key in it.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, FileType, TryLockError};
 use std::io::Read as _;
 use std::path::Path;
 
@@ -13,6 +13,9 @@ use windlass::wire::part_suffix;
 const BEGINNINGS: [&[u8]; 5] =
     [b"WINDLASS", b"{\n  \"format\": \"windlass-", b"{\n  \"revision\": ", b"WLSEGMNT", b"row,score"];
 
+/// What is read of a file: as much as tells that it is ours.
+const BEGINNING: u64 = 24;
+
 /// How deep directories of output lie in each other: that of a lookup holds one of a table.
 const DEEPEST: usize = 2;
 
@@ -20,18 +23,24 @@ const DEEPEST: usize = 2;
 ///
 /// An entry goes when its name has the form above, it is a file or a directory, no process has that
 /// number (where `/proc` tells), nobody holds a lock on it, and it holds nothing but what this
-/// program writes. Nothing else is opened: anyone may put a pipe, which blocks, or a link in a
-/// directory for temporary files.
+/// program writes. Nothing else is opened, and nothing is waited for: anyone may put a pipe, which
+/// blocks, or a link in a directory for temporary files, also in the place of a file that was
+/// looked at.
 pub fn sweep(directory: &Path) {
     let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
     // What cannot be read or removed is left to its owner.
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some(process) = name.to_str().and_then(process_of) else { continue };
+        let Some((target, process)) = name.to_str().and_then(parts_of) else { continue };
+        if is_own(&name) || runs(process) {
+            continue;
+        }
         let path = entry.path();
-        let opens = path.symlink_metadata().is_ok_and(|kind| kind.is_file() || kind.is_dir());
-        if !opens || is_own(&name) || runs(process) || is_locked(&path) || !is_ours(&path, DEEPEST) {
+        let Some(opened) = Opened::at(&path) else { continue };
+        // The first 24 of the 64 digits of a hash, and what `windlass ask` calls the file of it.
+        let is_pin = |beginning: &[u8]| is_pinned(target) && beginning.iter().all(u8::is_ascii_hexdigit);
+        if opened.is_locked() || !opened.is_ours(&path, DEEPEST, &is_pin) {
             continue;
         }
         let _ = fs::remove_dir_all(&path).or_else(|_| fs::remove_file(&path));
@@ -43,10 +52,17 @@ fn is_own(name: &OsStr) -> bool {
     name.as_encoded_bytes().ends_with(part_suffix().as_bytes())
 }
 
-/// The process number in `.NAME.TOKEN.PID.windlass-part`.
-fn process_of(name: &str) -> Option<u32> {
+/// `NAME.TOKEN` and the process number in `.NAME.TOKEN.PID.windlass-part`.
+fn parts_of(name: &str) -> Option<(&str, u32)> {
     let (name, process) = name.strip_prefix('.')?.strip_suffix(".windlass-part")?.rsplit_once('.')?;
-    (!name.is_empty()).then(|| process.parse().ok())?
+    if name.is_empty() { None } else { Some((name, process.parse().ok()?)) }
+}
+
+/// Whether `NAME.TOKEN` is that of the file in which `windlass ask` remembers the table of an
+/// address: `table-` and 16 digits.
+fn is_pinned(target: &str) -> bool {
+    let digits = target.strip_prefix("table-").and_then(|rest| rest.split('.').next());
+    digits.is_some_and(|digits| digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 /// Whether another process of this number runs here, as far as one can tell. What has the number of
@@ -57,30 +73,69 @@ fn runs(process: u32) -> bool {
         && Path::new("/proc").join(process.to_string()).exists()
 }
 
-/// A living command holds a lock on what it writes, also where its process number means nothing: in
-/// another container, or on another machine.
-fn is_locked(path: &Path) -> bool {
-    match File::open(path).map(|file| file.try_lock()) {
-        Ok(Ok(())) => false,
-        // Held, or no way to know.
-        Ok(Err(TryLockError::WouldBlock | TryLockError::Error(_))) | Err(_) => true,
+/// A file or a directory that was opened, and which of them.
+struct Opened {
+    file: File,
+    kind: FileType,
+}
+
+impl Opened {
+    /// What a path names, if it is a file or a directory.
+    fn at(path: &Path) -> Option<Self> {
+        // Devices are not even opened. The path may name another thing by then: see `of`.
+        path.symlink_metadata().ok().filter(|found| is_plain(found.file_type()))?;
+        Self::of(open_at_once(path).ok()?)
+    }
+
+    /// What was opened, if it is a file or a directory.
+    fn of(file: File) -> Option<Self> {
+        let kind = file.metadata().ok()?.file_type();
+        is_plain(kind).then_some(Self { file, kind })
+    }
+
+    /// A living command holds a lock on what it writes, also where its process number means nothing:
+    /// in another container, or on another machine.
+    fn is_locked(&self) -> bool {
+        match self.file.try_lock() {
+            Ok(()) => false,
+            // Held, or no way to know.
+            Err(TryLockError::WouldBlock | TryLockError::Error(_)) => true,
+        }
+    }
+
+    /// Whether a file, or every file in directories that are no deeper than `deepest`, begins as
+    /// those of these programs do, or as `other` takes it.
+    fn is_ours(&self, path: &Path, deepest: usize, other: &dyn Fn(&[u8]) -> bool) -> bool {
+        if self.kind.is_dir() {
+            let Ok(mut entries) = fs::read_dir(path).map(Iterator::flatten) else { return false };
+            let ours = |path: &Path| Self::at(path).is_some_and(|file| file.is_ours(path, deepest - 1, &|_| false));
+            return deepest > 0 && entries.all(|entry| ours(&entry.path()));
+        }
+        let mut beginning = Vec::new();
+        if (&self.file).take(BEGINNING).read_to_end(&mut beginning).is_err() {
+            return false;
+        }
+        let begins = |wanted: &&[u8]| beginning.iter().zip(*wanted).all(|(a, b)| a == b);
+        BEGINNINGS.iter().any(begins) || other(&beginning)
     }
 }
 
-/// Whether a file, or every file in directories that are no deeper than `deepest`, begins as those of
-/// these programs do.
-fn is_ours(path: &Path, deepest: usize) -> bool {
-    let Ok(kind) = path.symlink_metadata() else { return false };
-    if kind.is_dir() {
-        let Ok(entries) = fs::read_dir(path) else { return false };
-        return deepest > 0 && entries.flatten().all(|entry| is_ours(&entry.path(), deepest - 1));
-    }
-    if !kind.is_file() {
-        return false;
-    }
-    let mut beginning = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(24).read_to_end(&mut beginning));
-    read.is_ok() && BEGINNINGS.iter().any(|wanted| beginning.iter().zip(*wanted).all(|(a, b)| a == b))
+fn is_plain(kind: FileType) -> bool {
+    kind.is_file() || kind.is_dir()
+}
+
+/// Opens a file or a directory to be read, and a pipe without waiting for who writes to it; no link
+/// is followed.
+#[cfg(unix)]
+fn open_at_once(path: &Path) -> std::io::Result<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
+    Ok(open(path, flags, Mode::empty())?.into())
+}
+
+#[cfg(not(unix))]
+fn open_at_once(path: &Path) -> std::io::Result<File> {
+    File::open(path)
 }
 
 #[cfg(test)]
@@ -111,6 +166,10 @@ mod tests {
         fs::create_dir(at(&lookup).join("table")).unwrap();
         let pieces = [("table.json", &b"{\n  \"revision\": 0"[..]), ("lock", b""), ("0.segment", b"WLSEGMNT")];
         pieces.iter().for_each(|(name, text)| fs::write(at(&lookup).join("table").join(name), text).unwrap());
+        // What `windlass ask` remembers of a table, whole and half written.
+        let pin = |name: &str| at(&format!(".table-0123456789abcdef.{name}{DEAD}.windlass-part"));
+        fs::write(pin(""), format!("{} http://127.0.0.1:1\n", "0f".repeat(32))).unwrap();
+        fs::write(pin("0123456789abcdef."), "0f0f0").unwrap();
         // Of an earlier process with the number of this one, as in containers.
         fs::write(at(&format!(".answer.bin.0123456789abcdef.{own}.windlass-part")), b"WINDLASS").unwrap();
         // Kept: living processes, locked ones, other contents, other names.
@@ -122,6 +181,8 @@ mod tests {
         directory(&mine, b"WINDLASS");
         directory(&format!(".init.{}.windlass-part", std::os::unix::process::parent_id()), b"WINDLASS");
         directory(&format!(".foreign.{DEAD}.windlass-part"), b"a download");
+        fs::write(pin("foreign."), "a download").unwrap();
+        fs::write(at(&format!(".table-of-mine.{DEAD}.windlass-part")), "0f0f0").unwrap();
         let deep = format!(".deep.{DEAD}.windlass-part");
         fs::create_dir_all(at(&deep).join("a/b/c")).unwrap();
         fs::write(at(&format!("visible.{DEAD}.windlass-part")), b"WINDLASS").unwrap();
@@ -138,6 +199,8 @@ mod tests {
             mine,
             format!(".init.{}.windlass-part", std::os::unix::process::parent_id()),
             format!(".foreign.{DEAD}.windlass-part"),
+            format!(".table-0123456789abcdef.foreign.{DEAD}.windlass-part"),
+            format!(".table-of-mine.{DEAD}.windlass-part"),
             deep,
             format!("visible.{DEAD}.windlass-part"),
             ".film.windlass-part".to_owned(),
@@ -151,5 +214,25 @@ mod tests {
         drop(lock);
         sweep(dir.path());
         assert!(!at(&locked).exists());
+    }
+
+    /// Somebody puts a pipe to which nobody writes, or a link, in the place of a file that was looked
+    /// at.
+    #[cfg(unix)]
+    #[test]
+    fn what_became_a_pipe_or_a_link_is_neither_waited_for_nor_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), "WINDLASS").unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(at("pipe")).status().unwrap().success());
+        std::os::unix::fs::symlink(at("file"), at("link")).unwrap();
+        assert!(open_at_once(&at("file")).is_ok_and(|file| Opened::of(file).is_some()));
+        assert!(open_at_once(dir.path()).is_ok_and(|file| Opened::of(file).is_some()));
+        assert!(open_at_once(&at("link")).is_err());
+        let (send, opened) = std::sync::mpsc::channel();
+        let pipe = at("pipe");
+        std::thread::spawn(move || send.send(open_at_once(&pipe)));
+        let opened = opened.recv_timeout(std::time::Duration::from_secs(20)).expect("a pipe is not waited for");
+        assert!(Opened::of(opened.unwrap()).is_none());
     }
 }

@@ -59,51 +59,100 @@ fn take(line: &mut Zeroizing<Vec<u8>>, byte: u8, most: usize) -> Typed {
 mod system {
     use std::fs::File;
     use std::io::{self, IsTerminal as _, Read as _, Write as _};
-    use std::os::fd::AsFd as _;
+    use std::os::fd::AsFd;
     use std::sync::{Mutex, MutexGuard, PoisonError};
     use std::time::Duration;
 
     use rustix::process::{Signal, getpid, kill_process};
-    use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+    use rustix::termios::{
+        LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
+    };
     use zeroize::Zeroizing;
 
     use super::{Typed, take};
 
-    /// How the terminal was before it hid what is typed.
-    static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+    /// Standard input, where it is a terminal.
+    static STANDARD: Screen = Screen::new();
 
-    fn before() -> MutexGuard<'static, Option<Termios>> {
-        BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The terminal shows again what is typed, and from now on hides nothing: for programs that end
+    /// while a passphrase is asked for, or might be.
+    pub fn show_again() {
+        STANDARD.show(io::stdin(), State::Ending);
     }
 
-    /// The terminal shows again what is typed: for programs that end while a passphrase is asked
-    /// for.
-    pub fn show_again() {
-        if let Some(settings) = before().take() {
-            // Nothing can be done about a terminal that has gone.
-            let _ = tcsetattr(io::stdin(), OptionalActions::Flush, &settings);
+    /// What is done to a terminal, by the thread that asks and by the one that ends the program.
+    pub(super) struct Screen(Mutex<State>);
+
+    pub(super) enum State {
+        /// It is as it was.
+        Shown,
+        /// It hides what is typed; these were its settings.
+        Hidden(Box<Termios>),
+        /// It is as it was and stays so: the program ends.
+        Ending,
+    }
+
+    impl Screen {
+        pub(super) const fn new() -> Self {
+            Self(Mutex::new(State::Shown))
+        }
+
+        fn lock(&self) -> MutexGuard<'_, State> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        }
+
+        /// Hides what is typed, which is handed over byte by byte.
+        ///
+        /// # Errors
+        /// `Interrupted` in a program that ends; those of the terminal.
+        pub(super) fn hide(&self, terminal: impl AsFd) -> io::Result<()> {
+            // Until the settings are changed: who ends the program waits, and then puts them back.
+            let mut state = self.lock();
+            if matches!(*state, State::Ending) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let before = tcgetattr(&terminal)?;
+            let mut settings = before.clone();
+            settings.local_modes -= LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG;
+            settings.special_codes[SpecialCodeIndex::VMIN] = 1;
+            settings.special_codes[SpecialCodeIndex::VTIME] = 0;
+            set(&terminal, &settings)?;
+            *state = State::Hidden(Box::new(before));
+            Ok(())
+        }
+
+        /// Puts a terminal back that hides what is typed; then it is as `next` says.
+        pub(super) fn show(&self, terminal: impl AsFd, next: State) {
+            let mut state = self.lock();
+            if let State::Hidden(before) = &*state {
+                // Nothing can be done about a terminal that has gone.
+                let _ = set(&terminal, before);
+            }
+            if !matches!(*state, State::Ending) {
+                *state = next;
+            }
         }
     }
 
-    /// While it lives the terminal hides what is typed and hands it over byte by byte.
+    /// New settings, at once: output that the terminal holds back is not waited for. What was typed
+    /// under the old ones is forgotten.
+    fn set(terminal: impl AsFd, settings: &Termios) -> io::Result<()> {
+        tcsetattr(&terminal, OptionalActions::Now, settings)?;
+        Ok(tcflush(&terminal, QueueSelector::IFlush)?)
+    }
+
+    /// While it lives standard input hides what is typed.
     struct Hidden;
 
     impl Hidden {
         fn begin() -> io::Result<Self> {
-            let mut settings = tcgetattr(io::stdin())?;
-            *before() = Some(settings.clone());
-            let hidden = Self;
-            settings.local_modes -= LocalModes::ECHO | LocalModes::ECHONL | LocalModes::ICANON | LocalModes::ISIG;
-            settings.special_codes[SpecialCodeIndex::VMIN] = 1;
-            settings.special_codes[SpecialCodeIndex::VTIME] = 0;
-            tcsetattr(io::stdin(), OptionalActions::Flush, &settings)?;
-            Ok(hidden)
+            STANDARD.hide(io::stdin()).map(|()| Self)
         }
     }
 
     impl Drop for Hidden {
         fn drop(&mut self) {
-            show_again();
+            STANDARD.show(io::stdin(), State::Shown);
         }
     }
 
@@ -117,7 +166,11 @@ mod system {
         }
         // Without the buffer of standard input, which would keep a copy.
         let mut terminal = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        let hidden = Hidden::begin()?;
+        let hidden = Hidden::begin().inspect_err(|error| {
+            if error.kind() == io::ErrorKind::Interrupted {
+                wait_for_the_end();
+            }
+        })?;
         show(&mut terminal, prompt);
         let read = read_line(&mut terminal, most);
         drop(hidden);
@@ -159,9 +212,14 @@ mod system {
     /// What the terminal would have done with Ctrl-C: the program ends as it does elsewhere.
     fn interrupt() {
         if kill_process(getpid(), Signal::INT).is_ok() {
-            // Whoever handles the signal clears up beside this; where it is ignored, the read fails.
-            std::thread::sleep(Duration::from_secs(2));
+            // Where the signal is ignored, the read fails.
+            wait_for_the_end();
         }
+    }
+
+    /// Whoever handles a signal clears up beside this.
+    fn wait_for_the_end() {
+        std::thread::sleep(Duration::from_secs(2));
     }
 }
 
@@ -185,6 +243,9 @@ mod system {
 
 #[cfg(test)]
 mod tests {
+    #[cfg(unix)]
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn typed(bytes: &[u8]) -> (String, Typed) {
@@ -211,6 +272,58 @@ mod tests {
             (b"123456789", "12345678", Typed::TooLong),
         ] {
             assert_eq!(typed(bytes), (line.to_owned(), end), "{bytes:?}");
+        }
+    }
+
+    /// The thread that ends the program and the one that asks may come in any order: afterwards the
+    /// terminal shows what is typed.
+    #[cfg(unix)]
+    #[test]
+    fn a_program_that_ends_leaves_a_terminal_that_shows_what_is_typed() {
+        use rustix::pty::{OpenptFlags, grantpt, openpt, unlockpt};
+        use rustix::termios::{LocalModes, tcgetattr};
+        use system::{Screen, State};
+        // Settings of a terminal's own side are those of the side where somebody types.
+        let typing = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&typing).unwrap();
+        unlockpt(&typing).unwrap();
+        let shows = || tcgetattr(&typing).unwrap().local_modes.contains(LocalModes::ECHO | LocalModes::ICANON);
+        assert!(shows());
+        let screen = Screen::new();
+        screen.hide(&typing).unwrap();
+        assert!(!shows());
+        screen.show(&typing, State::Shown);
+        assert!(shows());
+        screen.hide(&typing).unwrap();
+        screen.show(&typing, State::Ending);
+        assert_eq!(screen.hide(&typing).unwrap_err().kind(), std::io::ErrorKind::Interrupted);
+        assert!(shows());
+        // The end comes while the settings are changed, which takes its time.
+        let (screen, slow) = (Screen::new(), Slow { terminal: &typing, asked: AtomicBool::new(false) });
+        std::thread::scope(|scope| {
+            let asks = scope.spawn(|| screen.hide(&slow));
+            while !slow.asked.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            screen.show(&typing, State::Ending);
+            asks.join().unwrap().unwrap();
+        });
+        assert!(shows());
+    }
+
+    /// A terminal that is slow to be found.
+    #[cfg(unix)]
+    struct Slow<'a> {
+        terminal: &'a std::os::fd::OwnedFd,
+        asked: AtomicBool,
+    }
+
+    #[cfg(unix)]
+    impl std::os::fd::AsFd for Slow<'_> {
+        fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+            self.asked.store(true, Ordering::Relaxed);
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            self.terminal.as_fd()
         }
     }
 

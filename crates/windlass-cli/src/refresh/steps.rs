@@ -83,10 +83,10 @@ fn make_keys(
 
 /// `windlass refresh encrypt`.
 pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
-    let key = args.with.file()?;
+    let key = args.with.file(setup.context.files())?;
     let (capacity, bytes) = stages
         .run("encrypt", "encrypting", || make_ciphertext(&setup, &key, &args.values, args.capacity, &args.out))?;
     let mut report = Report::default();
@@ -141,7 +141,7 @@ fn make_ciphertext(
 
 /// `windlass refresh apply`.
 pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
     let keys = [&args.evaluation_keys, &args.bootstrap_keys].map(PathBuf::as_path);
@@ -216,7 +216,7 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let setup = setup(&args.set, &mut stages)?;
     let wanted = args.values.as_ref().map(|values| setup.plaintext(values)).transpose()?;
-    let secret = args.with.open()?;
+    let secret = args.with.open(setup.context.files())?;
     let values = stages.run("decrypt", "decrypting", || open(&setup, &secret, &args.input))?;
     if let Some(wanted) = &wanted {
         compare(&values, &setup.values(wanted)?)?;

@@ -31,7 +31,7 @@ type List = CiphertextList<Ciphertext>;
 
 /// `windlass score schema`.
 pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let model = stages.run("model", "reading the model", || Model::read(&args.model.weights))?;
     let setting = stages.run("setup", "building transforms", || Setting::of(&model))?;
@@ -111,14 +111,14 @@ fn make_keys(
 
 /// `windlass score encrypt`.
 pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building transforms", || Schema::vouched(&args.source, quiet))?;
     let rows = stages.run("table", "reading the table", || {
         Features::read(&args.rows.table, &args.rows.columns, schema.columns.as_deref())
     })?;
     rows.check(setting.scoring.standardisation())?;
-    let key = args.with.file()?;
+    let key = args.with.file(setting.context.files())?;
     let list = stages.run("encrypt", "encrypting rows", || encrypt_rows(&setting, &rows, &key))?;
     let bytes = stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &list))?;
     let mut report = Report::default();
@@ -162,7 +162,7 @@ pub fn check_rows(setting: &Setting, rows: usize) -> Result<()> {
 
 /// `windlass score apply`.
 pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let model = stages.run("model", "reading the model", || Model::read(&args.model.weights))?;
     let setting = stages.run("setup", "building transforms", || Schema::read(&args.schema)?.build(&args.schema))?;
@@ -220,16 +220,14 @@ fn other_model(args: &ApplyArgs, other: &Path, error: windlass::Error) -> CliErr
 
 /// `windlass score decrypt`.
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
-    if let Some(out) = &args.out {
-        claim(out)?;
-    }
+    let _claimed = args.out.as_deref().map(claim).transpose()?;
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building transforms", || -> Result<_> {
         let schema = Schema::read(&args.schema)?;
         let setting = schema.build(&args.schema)?;
         Ok((schema, setting))
     })?;
-    let secret = args.with.open()?;
+    let secret = args.with.open(setting.context.files())?;
     let scores = stages.run("decrypt", "decrypting", || open(&setting, &secret, &args.input))?;
     let decisions: Vec<String> = scores.iter().map(|row| name(&schema, decision(row))).collect();
     let mut report = Report::default();

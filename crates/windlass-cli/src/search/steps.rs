@@ -26,7 +26,7 @@ const EVALUATION: &str = "evaluation.keys";
 
 /// `windlass search schema`.
 pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (_, _, opened) = open_table(&args.table, &args.how, &mut stages)?;
     let bytes = opened.write(&args.out)?;
@@ -61,12 +61,22 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
 }
 
 /// The client of a schema and a key, and the vectors that it asks for.
-fn client(args: &AskedArgs, secret: &SecretFile<'_>) -> Result<(Opened, SearchClient, QuantisedQuery)> {
-    let opened = Opened::read(&args.schema)?;
-    let client = SearchClient::with_secret(&opened.shape, opened.files.setting(), secret.key(&opened.keys)?);
-    let file = VectorFile::read_queries(&args.query, &args.columns)?;
-    let asked = quantise(&opened.shape, &file)?;
-    Ok((opened, client, asked))
+fn client(
+    opened: &Opened,
+    args: &AskedArgs,
+    secret: &SecretFile<'_>,
+    stages: &mut Stages,
+) -> Result<(SearchClient, QuantisedQuery)> {
+    stages.run("load", "reading key and vectors", || {
+        let client = SearchClient::with_secret(&opened.shape, opened.files.setting(), secret.key(&opened.keys)?);
+        let file = VectorFile::read_queries(&args.query, &args.columns)?;
+        Ok((client, quantise(&opened.shape, &file)?))
+    })
+}
+
+/// The schema, whose errors come before a question for a passphrase.
+fn open_schema(args: &AskedArgs, stages: &mut Stages) -> Result<Opened> {
+    stages.run("setup", "building rings", || Opened::read(&args.schema))
 }
 
 /// Queries as a table wants them.
@@ -76,10 +86,11 @@ pub fn quantise(shape: &SearchShape, file: &VectorFile) -> Result<QuantisedQuery
 
 /// `windlass search query`.
 pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
-    let secret = args.asked.with.open()?;
-    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked, &secret))?;
+    let opened = open_schema(&args.asked, &mut stages)?;
+    let secret = args.asked.with.open(&opened.keys)?;
+    let (client, asked) = client(&opened, &args.asked, &secret, &mut stages)?;
     let bytes = stages.run("query", "encrypting vectors", || -> Result<_> {
         let query = client.query(&asked, &mut os_rng().map_err(windlass::Error::from)?)?;
         write(&args.out, &opened.files, &query)
@@ -94,7 +105,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
 
 /// `windlass search answer`.
 pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
     let Opened { shape, files, keys } = &opened;
@@ -140,8 +151,9 @@ pub fn prepare(
 /// `windlass search decrypt`.
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
-    let secret = args.asked.with.open()?;
-    let (opened, client, asked) = stages.run("setup", "reading key and vectors", || client(&args.asked, &secret))?;
+    let opened = open_schema(&args.asked, &mut stages)?;
+    let secret = args.asked.with.open(&opened.keys)?;
+    let (client, asked) = client(&opened, &args.asked, &secret, &mut stages)?;
     let found = stages.run("decrypt", "decrypting scores", || -> Result<_> {
         let key = (client.secret_key().key_id(), secret.path());
         let answer: SearchAnswer = read_for(&args.input, &opened.files, key)?;

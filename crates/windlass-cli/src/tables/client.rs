@@ -85,10 +85,10 @@ fn ask(client: &Client, wanted: &WantedArgs) -> Result<Query> {
 
 /// `windlass table query`.
 pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
-    let secret = args.with.open()?;
+    let secret = args.with.open(&KeyContext::new(&setting))?;
     let bytes = stages
         .run("query", "encrypting the question", || make_query(schema, &setting, &secret, &args.wanted, &args.out))?;
     let mut report = Report::default();
@@ -115,7 +115,7 @@ pub fn make_query(
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
-    let secret = args.with.open()?;
+    let secret = args.with.open(&KeyContext::new(&setting))?;
     let rows = stages
         .run("decrypt", "decrypting", || read_rows(schema.clone(), &setting, &secret, &args.wanted, &args.input))?;
     let mut report = Report::default();

@@ -186,7 +186,7 @@ fn changed(table: &Table, count: usize, stages: &Stages) -> Report {
 
 /// `windlass table answer`.
 pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
-    claim(&args.out)?;
+    let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let table = stages.run("table", "opening the table", || Table::open(&args.dir, true))?;
     let bytes = make_answer(&table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;

@@ -21,3 +21,5 @@ mod tables;
 #[cfg(unix)]
 mod terminal;
 mod trust;
+#[cfg(target_os = "linux")]
+mod workshop;

@@ -110,7 +110,21 @@ fn keys_are_sealed_and_opened() {
     // A new passphrase, without a plain key in between.
     let again = "key seal --in sealed.key --passphrase-file wrong";
     refused(at, &format!("{again} --out new.key"), "sealed.key: its passphrase is asked for on a terminal");
+    // The passphrase that it has is no new one, and the variable is one passphrase.
+    let same = "key seal --in sealed.key --passphrase-file words --old-passphrase-file words --out new.key";
+    refused(at, same, "the new passphrase is the one that sealed.key has");
+    for line in
+        ["key seal --in sealed.key --out new.key", "key seal --in sealed.key --passphrase-file words --out new.key"]
+    {
+        let output = with_variable(at, "words", line);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && !at.join("new.key").exists(), "{told}");
+        let wanted = if line.contains("words") { "is the one that" } else { "with --passphrase-file" };
+        assert!(told.contains(wanted), "{told}");
+    }
     succeed(at, &format!("{again} --old-passphrase-file words --out new.key"));
+    assert!(with_variable(at, "words", &format!("{again} --out newer.key")).status.success());
+    refused(at, "key open --in newer.key --passphrase-file words --out x", "the passphrase is wrong");
     refused(at, "key open --in new.key --passphrase-file words --out x", "the passphrase is wrong");
     succeed(at, "key open --in new.key --passphrase-file wrong --out x");
     // What is no secret key, what is damaged, and what would be written over.
@@ -126,7 +140,26 @@ fn keys_are_sealed_and_opened() {
     refused(at, "key open --in damaged.key --passphrase-file words --out y", "damaged.key: corrupt");
 }
 
-/// Every command that reads a secret key.
+/// A key of other parameters is refused before its passphrase is asked for, or read from a file.
+#[test]
+fn keys_of_other_parameters_are_not_asked_about() {
+    let dir = workshop();
+    let at = dir.path();
+    succeed(at, "schema --table table.csv --key code --params insecure_toy_256 --out other.json");
+    succeed(at, "keygen --schema schema.json --insecure --passphrase-file words --out keys");
+    let other = "belongs to another context";
+    for line in [
+        "query --schema other.json --insecure --secret-key keys/secret.key --query 2 --out q",
+        "decrypt --schema other.json --secret-key keys/secret.key --in none",
+        "refresh encrypt --preset insecure_boot_256_p257 --secret-key keys/secret.key --values 3 --out q",
+        "refresh decrypt --preset insecure_boot_256_p257 --secret-key keys/secret.key --in none",
+    ] {
+        refused(at, line, other);
+        refused(at, &format!("{line} --passphrase-file nowhere"), other);
+    }
+}
+
+/// Every command that reads a secret key; `windlass ask` has its own test, beside its service.
 #[test]
 fn other_applications_take_encrypted_keys() {
     let dir = workshop();
@@ -156,6 +189,11 @@ fn other_applications_take_encrypted_keys() {
     let with = "--schema search.json --secret-key search/secret.key --query rows.csv --key id";
     refused(at, &format!("search query {with} --out near.bin"), "--passphrase-file FILE");
     succeed(at, &format!("search query {with} --out near.bin --passphrase-file words"));
+    let keys = "--table rows.csv --key id --evaluation-keys search/evaluation.keys";
+    succeed(at, &format!("search answer --schema search.json {keys} --in near.bin --out scored.bin"));
+    refused(at, &format!("search decrypt {with} --in scored.bin"), "--passphrase-file FILE");
+    let report = succeed(at, &format!("search decrypt {with} --in scored.bin --passphrase-file words"));
+    assert_eq!(report["nearest"].as_array().map(Vec::len), Some(2));
 
     succeed(at, "table build --table table.csv --key code --out served");
     succeed(at, "table keygen --schema served/schema.json --passphrase-file words --out client");

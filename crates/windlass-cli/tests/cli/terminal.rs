@@ -59,9 +59,12 @@ impl Session {
         String::from_utf8_lossy(&self.shown).into_owned()
     }
 
-    /// Waits until the terminal shows a text after what was waited for before, and types.
+    /// Waits until the terminal shows a question after what was waited for before, and types what
+    /// does not show.
     fn answer(&mut self, question: &str, typed: &[u8]) {
         self.wait_for(question);
+        // Before anything is typed, which would show at once.
+        assert!(!self.has(LocalModes::ECHO), "the terminal shows what is typed after {question}");
         self.keyboard.write_all(typed).unwrap();
     }
 
@@ -80,8 +83,9 @@ impl Session {
         }
     }
 
-    fn echoes(&self) -> bool {
-        tcgetattr(&self.line).unwrap().local_modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
+    /// Whether the terminal has each of these modes.
+    fn has(&self, modes: LocalModes) -> bool {
+        tcgetattr(&self.line).unwrap().local_modes.contains(modes)
     }
 
     /// Waits for the end of the command; the terminal is as it was before.
@@ -92,7 +96,8 @@ impl Session {
                 self.shown.extend_from_slice(&piece);
             }
             if let Some(status) = self.child.try_wait().unwrap() {
-                assert!(self.echoes(), "the terminal hides what is typed");
+                let before = LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG;
+                assert!(self.has(before), "the terminal is not as it was");
                 return status;
             }
             assert!(Instant::now() < end, "no end after\n{}", self.text());
@@ -127,7 +132,6 @@ fn passphrases_are_typed_and_do_not_show() {
     let dir = workshop();
     let mut session = Session::start(dir.path(), KEYGEN);
     session.answer("New passphrase for keys/secret.key: ", b"two wordz\x7fs\n");
-    assert!(!session.echoes());
     session.answer("The same again: ", b"two words\n");
     assert_eq!(session.end().code(), Some(0), "{}", session.text());
     assert!(!session.text().contains("two"), "{}", session.text());

@@ -9,7 +9,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use windlass::wire::hex;
-use windlass_secrets::OpenArgs;
+use windlass_secrets::KeepArgs;
 use windlass_service::client::{AskError, Asker, Remote, Result, SECURE_BITS, State, Wanted};
 
 /// Asks a service for rows of its table; it does not learn which.
@@ -31,7 +31,7 @@ struct Args {
     #[arg(long, value_name = "DIR", default_value = ".windlass")]
     state: PathBuf,
     #[command(flatten)]
-    open: OpenArgs,
+    keep: KeepArgs,
     /// For https: certificates of the authority that signed the service's [default: those that browsers trust].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
@@ -77,8 +77,10 @@ fn main() -> ExitCode {
 
 /// Asks and prints; whether every row is there.
 fn run(args: &Args) -> Result<bool> {
+    #[cfg(unix)]
+    windlass_secrets::show_again_at_end().map_err(AskError::Signals)?;
     let remote = Remote::new(&args.address, args.ca.as_deref(), Duration::from_secs(args.seconds))?;
-    let state = State::open(&args.state)?.opening(args.open.clone());
+    let state = State::open(&args.state)?.keeping(args.keep.clone());
     let told = |bits: f64| {
         if bits < SECURE_BITS && !args.insecure {
             return Err(AskError::Weak { bits });

@@ -58,6 +58,9 @@ pub enum AskError {
     /// A secret key or its passphrase was refused.
     #[error(transparent)]
     Secret(#[from] windlass_secrets::SecretError),
+    /// No signal can be watched for, and a passphrase may be asked for.
+    #[error("cannot watch for Ctrl-C: {0}")]
+    Signals(std::io::Error),
     /// A row that is none.
     #[error("the answer decrypts to a row that does not have the table's fields")]
     NotARow,

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use windlass::rlwe::{EvaluationKeys, SecretKey};
 use windlass::wire::{
-    Access, FileContext, Wire, WireError, from_bytes, hex, load_for, save, sha256, to_bytes, write_new, write_over,
+    Access, FileContext, Passphrase, Wire, WireError, from_bytes, hex, is_sealed, load_for, load_sealed, read_secret,
+    save, save_sealed, sha256, to_bytes, write_new, write_over,
 };
 use windlass_retrieval::{Client, KeyContext, Moduli, Schema, Setting};
-use windlass_secrets::{OpenArgs, sweep};
+use windlass_secrets::{KeepArgs, sweep};
 
 use super::error::{AskError, Result};
 
@@ -21,8 +22,11 @@ pub const SECURE_BITS: f64 = 128.0;
 #[derive(Debug, Clone)]
 pub struct State {
     dir: PathBuf,
-    open: OpenArgs,
+    keep: KeepArgs,
 }
+
+/// What secret keys are called: one for each size of moduli.
+const SECRETS: [&str; 2] = ["secret-wide.key", "secret-compact.key"];
 
 impl State {
     /// The state in a directory, which is made for its owner only if it is missing. What killed
@@ -37,12 +41,12 @@ impl State {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(dir).map_err(|error| refused(dir, error))?;
         sweep(dir);
-        Ok(Self { dir: dir.to_owned(), open: OpenArgs::default() })
+        Ok(Self { dir: dir.to_owned(), keep: KeepArgs::default() })
     }
 
-    /// The same state, with secret keys that were encrypted since opened in this way.
-    pub fn opening(self, open: OpenArgs) -> Self {
-        Self { open, ..self }
+    /// The same state, with secret keys opened and encrypted in this way.
+    pub fn keeping(self, keep: KeepArgs) -> Self {
+        Self { keep, ..self }
     }
 
     /// Refuses a schema that is not the one that this service had when it was first asked; the
@@ -85,11 +89,12 @@ impl State {
         }
     }
 
-    /// A client with the secret key for a table's moduli, which is made if there is none; then
-    /// `told` is called with λ before, and may refuse.
+    /// A client with the secret key for a table's moduli, after `told` was called with λ, which may
+    /// refuse. A key that is missing is made, and encrypted where a passphrase was given for it or
+    /// the key for other moduli is.
     ///
     /// # Errors
-    /// What `told` says; files that are not ours, or not readable.
+    /// What `told` says; files that are not ours, or not readable; no passphrase, or a wrong one.
     pub fn client(
         &self,
         schema: Schema,
@@ -97,26 +102,43 @@ impl State {
         told: impl FnOnce(f64) -> Result<()>,
     ) -> Result<Client> {
         told(setting.context().params().security().bits)?;
-        let moduli = match setting.moduli() {
-            Moduli::Wide => "wide",
-            Moduli::Compact => "compact",
+        let name = match setting.moduli() {
+            Moduli::Wide => SECRETS[0],
+            Moduli::Compact => SECRETS[1],
         };
-        let (path, context) = (self.dir.join(format!("secret-{moduli}.key")), KeyContext::new(setting));
+        let (path, context) = (self.dir.join(name), KeyContext::new(setting));
         if let Some(secret) = self.secret(&path, &context)? {
             return Ok(Client::with_secret(schema, setting, secret)?);
         }
+        let passphrase = self.keep.passphrase(&path, self.has_sealed()?)?;
         let client = Client::new(schema.clone(), setting)?;
-        if keep(&path, &context, client.secret())? {
+        if keep_secret(&path, &context, client.secret(), passphrase.as_ref())? {
             return Ok(client);
         }
         // Another process was faster: its key is the one.
-        let secret = self.secret(&path, &context)?.ok_or_else(|| refused(&path, "is gone again"))?;
+        let secret = match &passphrase {
+            // It is not asked for again, nor read: it may have come out of a pipe.
+            Some(passphrase) => load_sealed(&path, &context, passphrase).map_err(|error| refused(&path, error))?,
+            None => self.secret(&path, &context)?.ok_or_else(|| refused(&path, "is gone again"))?,
+        };
         Ok(Client::with_secret(schema, setting, secret)?)
+    }
+
+    /// Whether a secret key in the directory is encrypted.
+    fn has_sealed(&self) -> Result<bool> {
+        let mut found = false;
+        for path in SECRETS.map(|name| self.dir.join(name)) {
+            found |= match read_secret(&path) {
+                Err(WireError::Io { kind: io::ErrorKind::NotFound, .. }) => false,
+                read => is_sealed(&read.map_err(|error| refused(&path, error))?),
+            };
+        }
+        Ok(found)
     }
 
     /// The secret key in a file, if there is one.
     fn secret(&self, path: &Path, context: &KeyContext) -> Result<Option<SecretKey>> {
-        let bytes = match self.open.read(path) {
+        let bytes = match self.keep.read(path, context.hash()) {
             Err(error) if error.is_missing(path) => return Ok(None),
             read => read?,
         };
@@ -168,9 +190,22 @@ fn read<T: Wire<KeyContext>>(path: &Path, context: &KeyContext, of: &SecretKey) 
 
 /// Writes a value to a new file; false when there is one.
 fn keep<C: FileContext, T: Wire<C>>(path: &Path, context: &C, value: &T) -> Result<bool> {
-    match save(path, context, value) {
+    kept(path, save(path, context, value).map_err(windlass::Error::from))
+}
+
+/// As [`keep`], encrypted where there is a passphrase.
+fn keep_secret(path: &Path, context: &KeyContext, key: &SecretKey, passphrase: Option<&Passphrase>) -> Result<bool> {
+    match passphrase {
+        None => keep(path, context, key),
+        Some(passphrase) => kept(path, save_sealed(path, context, key, passphrase)),
+    }
+}
+
+/// Whether a new file was written; false when there is one.
+fn kept(path: &Path, written: windlass::Result<u64>) -> Result<bool> {
+    match written {
         Ok(_) => Ok(true),
-        Err(WireError::Io { kind: io::ErrorKind::AlreadyExists, .. }) => Ok(false),
+        Err(windlass::Error::Wire(WireError::Io { kind: io::ErrorKind::AlreadyExists, .. })) => Ok(false),
         Err(error) => Err(refused(path, error)),
     }
 }
@@ -224,5 +259,40 @@ mod tests {
         }
         state.pin("http://a", &second, Some(&found[..16])).unwrap();
         assert!(state.pin("http://a", &first, None).is_err());
+    }
+
+    /// Tables of other moduli have another secret key: it is encrypted as the first one is.
+    #[test]
+    fn a_key_beside_an_encrypted_one_is_encrypted() {
+        use clap::Parser as _;
+        use windlass::wire::{PassphraseCost, seal_secret};
+        #[derive(clap::Parser)]
+        struct Line {
+            #[command(flatten)]
+            keep: KeepArgs,
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let words = dir.path().join("words");
+        fs::write(&words, "two or three words\n").unwrap();
+        let state = State::open(&dir.path().join("state")).unwrap();
+        let (schema, setting) = schema(8);
+        let other = if setting.moduli() == Moduli::Wide { Moduli::Compact } else { Moduli::Wide };
+        let other = Arc::new(Setting::new(other).unwrap());
+        let path = |setting: &Setting| state.dir.join(SECRETS[usize::from(setting.moduli() == Moduli::Compact)]);
+        let made = |state: &State, setting| state.client(schema.clone(), setting, |_| Ok(()));
+        made(&state, &setting).unwrap();
+        let plain = fs::read(path(&setting)).unwrap();
+        let passphrase = Passphrase::new("two or three words").unwrap();
+        let sealed = seal_secret(&plain, &passphrase, PassphraseCost::new(64, 1, 1).unwrap()).unwrap();
+        fs::write(path(&setting), sealed).unwrap();
+        // Nobody is there who could be asked.
+        let refused = made(&state, &other).expect_err("no key without a passphrase");
+        assert!(refused.to_string().contains("no terminal") || refused.to_string().contains("passphrase"), "{refused}");
+        assert!(!path(&other).exists());
+        let line = Line::try_parse_from(["ask".as_ref(), "--passphrase-file".as_ref(), words.as_os_str()]).unwrap();
+        let keeping = state.clone().keeping(line.keep);
+        let client = made(&keeping, &other).unwrap();
+        assert!(is_sealed(&fs::read(path(&other)).unwrap()));
+        assert_eq!(made(&keeping, &other).unwrap().secret().key_id(), client.secret().key_id());
     }
 }

@@ -72,7 +72,7 @@ fn killed_askers_leave_a_state_that_works() {
         assert_eq!(text(&found.stdout), "key 7: row 7\n", "{}", text(&found.stderr));
         for entry in std::fs::read_dir(service.dir.path().join(&state)).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            assert!(!name.starts_with('.') || name.starts_with(".table-"), "{name} stays");
+            assert!(!name.starts_with('.'), "{name} stays");
         }
     }
 }
@@ -101,6 +101,31 @@ fn a_secret_key_that_was_encrypted_since_is_opened() {
     let found = service.ask(&["--key", "key 7", "--passphrase-file", "words"]);
     assert_eq!(text(&found.stdout), "key 7: row 7\n");
     assert_eq!(std::fs::read_dir(at(".windlass")).unwrap().count(), 3, "no second key");
+}
+
+/// Whoever names a passphrase for the first question gets a key that is encrypted with it, or none.
+#[test]
+fn a_secret_key_is_made_encrypted_where_a_passphrase_is_given() {
+    use windlass::wire::is_sealed;
+    let service = Running::small("");
+    let at = |name: &str| service.dir.path().join(name);
+    std::fs::write(at("words"), "two or three words\n").unwrap();
+    std::fs::write(at("empty"), "\n").unwrap();
+    for (file, part) in [("nowhere", "nowhere: no such file"), ("empty", "the passphrase is empty")] {
+        let refused = service.ask(&["--key", "key 7", "--passphrase-file", file]);
+        let told = text(&refused.stderr);
+        assert!(refused.status.code() == Some(2) && told.contains(part), "{told}");
+        let state = std::fs::read_dir(at(".windlass")).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(state.into_iter().all(|name| !name.to_string_lossy().ends_with(".key")), "a key without a passphrase");
+    }
+    let asked = ["--key", "key 7", "--passphrase-file", "words"];
+    assert_eq!(text(&service.ask(&asked).stdout), "key 7: row 7\n");
+    let state = std::fs::read_dir(at(".windlass")).unwrap().map(|entry| entry.unwrap().path());
+    let secrets: Vec<_> = state.filter(|path| path.extension().is_some_and(|end| end == "key")).collect();
+    assert!(secrets.len() == 1 && is_sealed(&std::fs::read(&secrets[0]).unwrap()), "{secrets:?}");
+    assert_eq!(text(&service.ask(&asked).stdout), "key 7: row 7\n");
+    let refused = service.ask(&["--key", "key 7"]);
+    assert!(text(&refused.stderr).contains("--passphrase-file FILE"), "{}", text(&refused.stderr));
 }
 
 #[test]

@@ -9,4 +9,6 @@ mod page;
 mod pressure;
 mod replaced;
 mod shutdown;
+#[cfg(unix)]
+mod terminal;
 mod tls;
