@@ -1,6 +1,5 @@
 //! Tables 4 and 5 of Chen–Han 2018 beside ours, in BFV as theirs and in BGV.
 
-use super::circuit::Asked;
 use super::figures::Measured;
 use super::peers::{CHEN_HAN, PEERS, Peer};
 use crate::machine::model;
@@ -30,11 +29,7 @@ fn theirs(peer: &Peer) -> [String; 4] {
 
 /// The last on one thread that took the planner's own circuit; dashes where nothing was measured.
 fn measured(all: &[Measured], peer: &Peer, scheme: &str) -> [String; 5] {
-    let same = |one: &&Measured| {
-        let of = &one.of;
-        let place = (&*of.preset, &*of.mode, &*of.scheme, one.threads);
-        place == (peer.preset, peer.mode, scheme, 1) && of.asked() == Asked::default()
-    };
+    let same = |one: &&Measured| peer.is_beside(one) && one.of.scheme == scheme;
     match all.iter().rfind(same) {
         None => [(); 5].map(|()| or_dash(None, 0)),
         Some(one) => {

@@ -43,24 +43,14 @@ pub fn run() -> Result<(), Error> {
     Ok(())
 }
 
-fn measure((p, e, v, seconds, levels, m): Row) -> Result<(), Error> {
+fn measure(row: Row) -> Result<(), Error> {
+    let (p, e, v, ..) = row;
     let mut rng = ChaCha20Rng::seed_from_u64(3);
     let plan = |&method: &Method| DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) });
     // Not every method applies to every prime.
     let plans: Vec<DigitRemoval> = METHODS.iter().filter_map(|method| plan(method).ok()).collect();
     let deepest = plans.iter().map(DigitRemoval::depth).max().unwrap_or(1);
-    // A product costs the bits of p^e and about 18 more.
-    let bits = ((p as f64).log2() * e as f64 + 18.0).ceil().clamp(31.0, 50.0) as u32;
-    let count = deepest + 3;
-    let spec = RlweSpec {
-        m,
-        q_prime_bits: vec![bits; count],
-        special_prime_bits: vec![50; count.div_ceil(4) + 1],
-        digits: 4,
-        secret: SecretDistribution::Sparse { weight: 120 },
-        assurance: Assurance::Insecure { name: "insecure_digits_table".into() },
-    };
-    let params = Params::new("insecure_digits_table", Scheme::Bgv, (p, e), None, spec)?;
+    let params = params(row, deepest)?;
     let (client, server) = Context::from_params(params)?.generate_keys_from_seed([&Products], 3)?;
     let values: Vec<u64> = (0..client.context().slots()).map(|_| rng.next_u64() % p.pow(e)).collect();
     let ct = client.encrypt(&values)?;
@@ -70,21 +60,39 @@ fn measure((p, e, v, seconds, levels, m): Row) -> Result<(), Error> {
         let image = plan.apply(server.engine(), &ct)?;
         let elapsed = start.elapsed().as_secs_f64();
         assert_eq!(client.decrypt(&image)?, wanted, "{}", plan.explain());
-        println!(
-            "{:<12} {:<14} {:>5} {:>8} {:>9.3} {:>6.0} {:>9} s, {:>2} l. {:>9} s, {:>2} l.",
-            format!("({p}, {e}, {v})"),
-            plan.spec().method.to_string(),
-            plan.depth(),
-            plan.products(),
-            elapsed,
-            server.capacity(&ct) - server.capacity(&image),
-            seconds[0],
-            levels[0],
-            seconds[1],
-            levels[1]
-        );
+        print(row, &plan, elapsed, server.capacity(&ct) - server.capacity(&image));
     }
     Ok(())
+}
+
+/// A chain for circuits of this depth. A product costs the bits of p^e and about 18 more.
+fn params((p, e, _, _, _, m): Row, depth: usize) -> Result<Params, Error> {
+    let bits = ((p as f64).log2() * e as f64 + 18.0).ceil().clamp(31.0, 50.0) as u32;
+    let count = depth + 3;
+    let spec = RlweSpec {
+        m,
+        q_prime_bits: vec![bits; count],
+        special_prime_bits: vec![50; count.div_ceil(4) + 1],
+        digits: 4,
+        secret: SecretDistribution::Sparse { weight: 120 },
+        assurance: Assurance::Insecure { name: "insecure_digits_table".into() },
+    };
+    Params::new("insecure_digits_table", Scheme::Bgv, (p, e), None, spec)
+}
+
+/// One line of the table.
+fn print((p, e, v, published, levels, _): Row, removal: &DigitRemoval, seconds: f64, bits: f64) {
+    println!(
+        "{:<12} {:<14} {:>5} {:>8} {seconds:>9.3} {bits:>6.0} {:>9} s, {:>2} l. {:>9} s, {:>2} l.",
+        format!("({p}, {e}, {v})"),
+        removal.spec().method.to_string(),
+        removal.depth(),
+        removal.products(),
+        published[0],
+        levels[0],
+        published[1],
+        levels[1]
+    );
 }
 
 fn without_digits(x: i64, p: i64, e: u32, v: u32) -> u64 {

@@ -1,5 +1,8 @@
 //! What papers and other libraries needed for the same parameters.
 
+use super::circuit::Asked;
+use super::figures::Measured;
+
 /// What a paper or its authors' code took, on another machine unless `same_core` is named.
 pub struct Peer {
     pub preset: &'static str,
@@ -16,6 +19,16 @@ pub struct Peer {
     pub depths: Option<[usize; 2]>,
     /// The name under which a record of peers has a time on this kind of core.
     pub same_core: Option<&'static str>,
+}
+
+impl Peer {
+    /// Whether this measurement stands beside it: the same preset and mode, on one thread, in the
+    /// circuit that the planner takes when it is asked for nothing. What a request made better or
+    /// worse is not what a user gets.
+    pub fn is_beside(&self, one: &Measured) -> bool {
+        let place = (&*one.of.preset, &*one.of.mode, one.threads);
+        place == (self.preset, self.mode, 1) && one.of.asked() == Asked::default()
+    }
 }
 
 const fn published(

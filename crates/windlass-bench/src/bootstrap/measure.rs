@@ -1,0 +1,229 @@
+//! One measurement: a bootstrapping made ready, refreshes by stage, each verified, and the figures.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::{RngCore, SeedableRng};
+use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, Bootstrapper, Progress, StageTime, stage_times};
+use windlass::rlwe::SecretKey;
+use windlass::schemes::{Ciphertext, Decryptor};
+use windlass::{Client, Content, Context, Error, Plaintext, Scheme, Server};
+
+use super::circuit::Circuit;
+use super::depth;
+use super::figures::{self, Measured, Refresh, StageFigure};
+use super::request::{Bootstrap, plan};
+use crate::machine;
+use crate::process_time::Stopwatch;
+use crate::record::Record;
+
+/// One preset under one scheme: everything made ready, the refreshes, and what came of them.
+pub fn one(args: &Bootstrap, preset: &BootstrapPreset, scheme: Scheme) -> Result<Measured, Error> {
+    let ready = Ready::make(args, preset, scheme)?;
+    let message = message(&ready, args)?;
+    let (engine, decryptor) = (ready.server.engine(), ready.client.decryptor());
+    let fresh = ready.client.encrypt_plaintext(&message)?;
+    let spent = engine.reduce_level(&fresh, ready.plan.least_input_bits() + 10.0)?;
+    let runs = median_run(args, ready.bootstrapper()?, &decryptor, &spent, &message)?;
+    if args.slack {
+        print_slack(&ready.plan, ready.bootstrapper()?, ready.client.secret_key(), &spent)?;
+    }
+    let depth = |start| depth::of(engine, &decryptor, start, &message);
+    let depths = [depth(&fresh)?, depth(&runs.median.image)?];
+    println!("a fresh ciphertext allows depth {}, a refreshed one {}", depths[0], depths[1]);
+    let measured = Record {
+        cpu: machine::cpu(),
+        threads: args.threads,
+        median_s: runs.median_seconds,
+        min_s: runs.least_seconds,
+        yardsticks: None,
+        rounds: Some(runs.count),
+        of: ready.figures(args, preset, engine.capacity(&spent), &runs, depths),
+    };
+    figures::print(&measured);
+    Ok(measured)
+}
+
+/// A plan with its keys and constants, and how long each took to make.
+struct Ready {
+    plan: Arc<BootstrapPlan>,
+    client: Client,
+    server: Server,
+    content: Content,
+    plan_seconds: f64,
+    key_seconds: f64,
+    table_seconds: f64,
+    key_bytes: usize,
+}
+
+impl Ready {
+    fn make(args: &Bootstrap, preset: &BootstrapPreset, scheme: Scheme) -> Result<Self, Error> {
+        let start = Instant::now();
+        let plan = Arc::new(plan(preset)?);
+        let plan_seconds = start.elapsed().as_secs_f64();
+        println!("{scheme}: {}", plan.explain());
+        let context = Context::for_bootstrapping(preset.params.clone().with_scheme(scheme), preset.spec.clone())?;
+        let start = Instant::now();
+        let (client, server) = context.generate_keys_from_seed([&plan], args.seed)?;
+        let key_seconds = start.elapsed().as_secs_f64();
+        let own: usize = server.bootstrappings().map(|(_, keys)| keys.bytes()).sum();
+        let key_bytes = server.engine().keys().bytes() + own;
+        let content = if args.packed { Content::Elements } else { Content::Integers };
+        let start = Instant::now();
+        server.bootstrapper(content)?;
+        let table_seconds = start.elapsed().as_secs_f64();
+        println!(
+            "plan {plan_seconds:.1} s, keys {key_seconds:.1} s ({:.2} GB), constants {table_seconds:.1} s",
+            key_bytes as f64 / 1e9
+        );
+        Ok(Self { plan, client, server, content, plan_seconds, key_seconds, table_seconds, key_bytes })
+    }
+
+    fn bootstrapper(&self) -> Result<&Bootstrapper, Error> {
+        self.server.bootstrapper(self.content)
+    }
+
+    /// The number of values in a message: one in each slot, or d.
+    fn places(&self) -> usize {
+        let slots = self.plan.message_ring();
+        slots.slots() * if self.content == Content::Elements { slots.degree() } else { 1 }
+    }
+
+    /// The figures of runs on a ciphertext with this capacity, and the depths that a fresh one and a
+    /// refreshed one allow.
+    fn figures(
+        &self,
+        args: &Bootstrap,
+        preset: &BootstrapPreset,
+        capacity_in: f64,
+        runs: &Runs,
+        depths: [usize; 2],
+    ) -> Refresh {
+        let (plan, median) = (&self.plan, &runs.median);
+        let slot_bits = self.places() as f64 * (plan.message_ring().modulus().value() as f64).log2();
+        let capacity_out = self.server.capacity(&median.image);
+        Refresh {
+            preset: preset.params.name().into(),
+            mode: preset.spec.mode.to_string(),
+            scheme: self.server.context().scheme().to_string(),
+            circuit: Some(Circuit::of(plan, (args.weight, args.encapsulation))),
+            slots: plan.message_ring().slots(),
+            slot_bits,
+            security_bits: preset.params.rlwe().security().bits,
+            ephemeral_security_bits: plan.ephemeral_security_bits(),
+            failure_bits: preset.spec.failure_bits,
+            plan_seconds: self.plan_seconds,
+            key_seconds: self.key_seconds,
+            table_seconds: self.table_seconds,
+            key_bytes: self.key_bytes,
+            stages: median.stages.clone(),
+            total_seconds: median.seconds,
+            processor_seconds: median.processor_seconds,
+            capacity_in,
+            capacity_out,
+            depths: Some(depths),
+            throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / runs.median_seconds,
+            peak_mebibytes: machine::peak_mebibytes(),
+        }
+    }
+}
+
+/// Random values in all places.
+fn message(ready: &Ready, args: &Bootstrap) -> Result<Plaintext, Error> {
+    let slots = ready.plan.message_ring();
+    let (mut rng, modulus) = (ChaCha20Rng::seed_from_u64(args.seed), slots.modulus().value());
+    let values: Vec<u64> = (0..ready.places()).map(|_| rng.next_u64() % modulus).collect();
+    if args.packed { Plaintext::from_slots(slots, &values) } else { Plaintext::from_integers(slots, &values) }
+}
+
+/// One refresh.
+struct Run {
+    seconds: f64,
+    processor_seconds: f64,
+    stages: Vec<StageFigure>,
+    image: Ciphertext,
+}
+
+/// Several refreshes of one ciphertext.
+struct Runs {
+    count: usize,
+    least_seconds: f64,
+    median_seconds: f64,
+    median: Run,
+}
+
+/// Refreshes as often as was asked for.
+fn median_run(
+    args: &Bootstrap,
+    bootstrapper: &Bootstrapper,
+    decryptor: &Decryptor,
+    spent: &Ciphertext,
+    message: &Plaintext,
+) -> Result<Runs, Error> {
+    let runs = (0..args.runs.max(1)).map(|_| one_run(bootstrapper, decryptor, spent, message));
+    let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    // On one thread by processor time, which other work beside it disturbs less.
+    let seconds = |run: &Run| if args.threads == 1 { run.processor_seconds } else { run.seconds };
+    runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+    let (count, least_seconds) = (runs.len(), seconds(&runs[0]));
+    let median = runs.swap_remove(count / 2);
+    Ok(Runs { count, least_seconds, median_seconds: seconds(&median), median })
+}
+
+/// Times a refresh stage by stage and verifies it.
+fn one_run(
+    bootstrapper: &Bootstrapper,
+    decryptor: &Decryptor,
+    spent: &Ciphertext,
+    message: &Plaintext,
+) -> Result<Run, Error> {
+    let mut reports: Vec<(Progress, Instant)> = Vec::new();
+    let watch = Stopwatch::start();
+    let image = bootstrapper.refresh_with(spent, |progress| {
+        reports.push((progress.clone(), Instant::now()));
+        ControlFlow::Continue(())
+    })?;
+    let (seconds, processor_seconds) = (watch.seconds(), watch.processor_seconds());
+    assert!(decryptor.decrypt(&image)? == *message, "the message survives");
+    Ok(Run { seconds, processor_seconds, stages: stage_times(&reports).into_iter().map(figure).collect(), image })
+}
+
+/// As a figure.
+fn figure(stage: StageTime) -> StageFigure {
+    let StageTime { name, times, seconds, capacity: (capacity_before, capacity_after) } = stage;
+    StageFigure { name, times, seconds, capacity_before, capacity_after }
+}
+
+/// Bound and truth of the ciphertext that enters each stage. The truth needs the secret key.
+fn print_slack(
+    plan: &BootstrapPlan,
+    bootstrapper: &Bootstrapper,
+    secret: &Arc<SecretKey>,
+    ct: &Ciphertext,
+) -> Result<(), Error> {
+    let [message, working] = [plan.message_ring(), plan.working_ring()];
+    let mut outcome = Ok(());
+    println!("{:<40} {:>6} {:>12} {:>12} {:>6}", "before stage", "level", "noise bound", "noise", "slack");
+    bootstrapper.refresh_traced(ct, |progress, ct| {
+        if progress.round > 0 {
+            return ControlFlow::Continue(());
+        }
+        let slots = if ct.exponent() == plan.formula().message_exponent { message } else { working };
+        let truth = Decryptor::new(ct.scheme(), slots, Arc::clone(secret)).exact_noise_leaks_the_secret_key(ct);
+        match truth {
+            Ok(truth) => println!(
+                "{:<40} {:>6} {:>12.1} {:>12.1} {:>6.1}",
+                if progress.stage.is_empty() { "(end)" } else { &progress.stage },
+                ct.level(),
+                ct.log2_noise(),
+                truth,
+                ct.log2_noise() - truth
+            ),
+            Err(error) => outcome = Err(error),
+        }
+        ControlFlow::Continue(())
+    })?;
+    outcome
+}

@@ -1,0 +1,143 @@
+//! What is asked for: arguments, and the preset and the plan that they name.
+
+use std::path::PathBuf;
+
+use windlass::bootstrap::{
+    BootstrapPlan, BootstrapPreset, BootstrapSpec, Encapsulation, FrontEnd, Mode, Order, Partition, Transform,
+    Unpacking,
+};
+use windlass::circuits::Method;
+use windlass::{Error, Params, Scheme};
+
+use super::reach::Reach;
+use crate::ring_args::Moduli;
+
+/// Arguments of `bootstrap`.
+#[derive(Debug, clap::Args)]
+pub struct Bootstrap {
+    /// The preset; `list` prints the names.
+    #[arg(long, default_value = "list")]
+    pub preset: String,
+    /// Instead of a preset: the cyclotomic index, with --p and --primes.
+    #[arg(long, requires_all = ["p", "primes"], conflicts_with = "preset")]
+    pub m: Option<u64>,
+    /// The prime of the plaintext modulus p^r.
+    #[arg(long, requires = "m")]
+    pub p: Option<u64>,
+    /// The exponent of the plaintext modulus p^r.
+    #[arg(long, requires = "m", default_value_t = 1)]
+    pub r: u32,
+    #[command(flatten)]
+    pub moduli: Moduli,
+    /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every
+    /// method.
+    #[arg(long)]
+    pub digits_table: bool,
+    /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A, beside
+    /// the published ones and ours.
+    #[arg(long)]
+    pub appendix_a: bool,
+    #[command(flatten)]
+    pub reach: Reach,
+    /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
+    /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way, small rings alone).
+    #[arg(long, default_value = "standard")]
+    pub partition: Partition,
+    /// The elementary stages for powers of two: automatic, radix2 or bruun.
+    #[arg(long, default_value = "automatic")]
+    pub transform: Transform,
+    /// All slots of degree d instead of integers.
+    #[arg(long)]
+    pub packed: bool,
+    /// How packed ciphertexts come apart: automatic, constants, monomials or monomials-in-slots.
+    #[arg(long, default_value = "automatic")]
+    pub unpacking: Unpacking,
+    /// BGV, BFV, or both, one after the other.
+    #[arg(long, value_delimiter = ',', default_value = "bgv", value_name = "SCHEMES")]
+    pub scheme: Vec<Scheme>,
+    /// Where the packed maps to the coefficients stand: automatic, to-coefficients-first or
+    /// to-coefficients-last.
+    #[arg(long, default_value = "automatic")]
+    pub order: Order,
+    /// The method of digit removal.
+    #[arg(long, default_value = "automatic")]
+    pub digits: Method,
+    /// The decryption formula: prime-power (modulus p^e) or near-prime-power (p^e + 1, of 2015).
+    #[arg(long, default_value = "prime-power")]
+    pub front_end: FrontEnd,
+    /// The weight of the ephemeral secret instead of the preset's.
+    #[arg(long)]
+    pub weight: Option<u32>,
+    /// How ciphertexts come under the ephemeral secret: special-primes, or digits. A preset has its
+    /// own way.
+    #[arg(long)]
+    pub encapsulation: Option<Encapsulation>,
+    /// Merged stages to the slots end after these elementary ones.
+    #[arg(long, value_delimiter = ',')]
+    pub to_slots: Option<Vec<usize>>,
+    /// Merged stages to the coefficients end after these elementary ones.
+    #[arg(long, value_delimiter = ',')]
+    pub to_coefficients: Option<Vec<usize>>,
+    /// Number of threads.
+    #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
+    pub threads: usize,
+    /// How often to refresh; the median run is reported.
+    #[arg(long, default_value_t = 1)]
+    pub runs: usize,
+    /// Seed of keys and messages.
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Refresh once more and print for each stage by how many bits the bound on its noise exceeds
+    /// the noise itself.
+    #[arg(long)]
+    pub slack: bool,
+    /// Only print the plan.
+    #[arg(long)]
+    pub explain: bool,
+    /// Append the figures to a record: one line of JSON for each measurement, or for each row of
+    /// --reach. Pages are made of several, the oldest first.
+    #[arg(long, visible_alias = "json", value_name = "FILE")]
+    pub record: Vec<PathBuf>,
+    /// Measure nothing: make the page of tables of a record.
+    #[arg(long, value_name = "FILE", requires = "record")]
+    pub page: Option<PathBuf>,
+    /// Measure nothing: draw where the time goes by a record.
+    #[arg(long, value_name = "FILE", requires = "record")]
+    pub plot: Option<PathBuf>,
+}
+
+/// The preset, or the parameters given one by one, with all that was chosen by name.
+pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::Error>> {
+    if args.m.is_none() && args.moduli.name().is_some() {
+        return Err("--primes is for parameters of one's own: it needs --m and --p".into());
+    }
+    let mode = if args.packed { Mode::Packed } else { Mode::Thin };
+    let mut preset = match (args.m, args.p, args.m.and_then(|m| args.moduli.spec(m))) {
+        (Some(m), Some(p), Some(spec)) => {
+            let name = format!("m={m} p^r={p}^{} {}", args.r, args.moduli.name().unwrap_or_default());
+            let params = Params::new(&name, Scheme::Bgv, (p, args.r), None, spec)?;
+            BootstrapPreset { params, spec: BootstrapSpec { mode, ..BootstrapSpec::default() } }
+        }
+        _ => BootstrapPreset::named(&args.preset, mode)?,
+    };
+    preset.spec = BootstrapSpec {
+        digits: args.digits,
+        ephemeral_weight: args.weight.unwrap_or(preset.spec.ephemeral_weight),
+        encapsulation: args.encapsulation.unwrap_or(preset.spec.encapsulation),
+        partition: args.partition,
+        front_end: args.front_end,
+        unpacking: args.unpacking,
+        order: args.order,
+        transform: args.transform,
+        to_slots: args.to_slots.clone(),
+        to_coefficients: args.to_coefficients.clone(),
+        ..preset.spec
+    };
+    Ok(preset)
+}
+
+/// The plan of a preset.
+pub fn plan(preset: &BootstrapPreset) -> Result<BootstrapPlan, Error> {
+    let modulus = (preset.params.p(), preset.params.r());
+    BootstrapPlan::new(preset.params.rlwe(), modulus, preset.spec.clone())
+}
