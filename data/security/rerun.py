@@ -10,7 +10,8 @@ With ``--compare`` in place of an estimator nothing is run, and no Sage is neede
 the tables that λ is interpolated from. Each is an LWE instance, which the estimator prices in a
 process of its own. Runs are appended to ``estimator_runs.csv``; one that is there, by the same
 commit of the estimator, is not repeated. Exit code 1 where Windlass states more than the estimator
-finds, or where the estimator found nothing.
+finds, where the estimator found nothing, or where a run failed: an attack that the estimator cannot
+price is not one that does not exist.
 """
 
 from __future__ import annotations
@@ -88,20 +89,31 @@ def read_runs(path: Path) -> dict[Instance, Run]:
     return runs
 
 
-def write_runs(path: Path, keys: Iterable[Key], runs: dict[Instance, Run]) -> None:
-    """Write the runs of these keys, in their order, all or nothing."""
+def read_rows(path: Path) -> list[list[str]]:
+    """Read the lines of recorded runs as they are."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.reader(file))[1:]
+
+
+def write_runs(
+    path: Path, keys: Iterable[Key], runs: dict[Instance, Run], others: Iterable[list[str]] = ()
+) -> None:
+    """Write the runs of these keys, in their order, all or nothing; `others` keep their places."""
+    # Kind, name and instance, and the line.
+    lines = {tuple(row[: COLUMNS.index("stated")]): row for row in others}
+    for key in keys:
+        run = runs.get(key.instance)
+        if run is None:
+            continue
+        place = [key.kind, key.name, *map(str, key.instance)]
+        row = [*place, f"{floor(key.stated):.2f}", f"{run.least:.2f}"]
+        row += [f"{run.bits[attack]:.2f}" if attack in run.bits else "" for attack in ATTACKS]
+        lines[tuple(place)] = [*row, f"{run.seconds:.0f}", run.commit]
     partial = path.with_suffix(".part")
     with partial.open("w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        for key in keys:
-            run = runs.get(key.instance)
-            if run is None:
-                continue
-            stated = f"{floor(key.stated):.2f}"
-            row = [key.kind, key.name, *key.instance, stated, f"{run.least:.2f}"]
-            row += [f"{run.bits[attack]:.2f}" if attack in run.bits else "" for attack in ATTACKS]
-            table.writerow([*row, f"{run.seconds:.0f}", run.commit])
+        csv.writer(file, lineterminator="\n").writerows([COLUMNS, *lines.values()])
     os.replace(partial, path)
 
 
@@ -152,7 +164,10 @@ def find_sage() -> None:
 
 
 def price(estimator: Path, key: Key) -> dict[str, float]:
-    """Log2 of the costs of the attacks on a key, in this process, which needs Sage."""
+    """Log2 of the costs of the attacks on a key, in this process, which needs Sage.
+
+    An attack that is missing has no way at any cost.
+    """
     find_sage()
     sys.path.insert(0, str(estimator))
     from estimator import LWE, ND
@@ -172,12 +187,10 @@ def price(estimator: Path, key: Key) -> dict[str, float]:
         attacks["dual_hybrid"] = LWE.dual_hybrid
     bits = {}
     for name, attack in attacks.items():
-        try:
-            cost = float(log(attack(instance)["rop"], 2))
-        except Exception as error:
-            print(f"{name} on {key}: {error!r}", file=sys.stderr)
-            continue
-        if math.isfinite(cost):
+        cost = float(log(attack(instance)["rop"], 2))
+        if math.isnan(cost):
+            raise ValueError(f"the cost of {name} is no number")
+        if cost < math.inf:
             bits[name] = floor(cost)
     return bits
 
@@ -207,8 +220,11 @@ def commit_of(estimator: Path) -> str:
     return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def price_all(args: argparse.Namespace, keys: list[Key], runs: dict[Instance, Run]) -> None:
-    """Price what has no run yet, until time is over; each run is recorded when it ends."""
+def price_all(args: argparse.Namespace, keys: list[Key], runs: dict[Instance, Run]) -> int:
+    """Price what has no run yet, until time is over; each run is recorded when it ends.
+
+    How many failed: the others go on. Runs of keys that are not in a ``--listing`` stay.
+    """
     commit = commit_of(args.estimator)
     waiting = [key for key in order(keys) if key.kind in args.kinds]
     known = {instance for instance, run in runs.items() if run.commit == commit and run.bits}
@@ -218,19 +234,33 @@ def price_all(args: argparse.Namespace, keys: list[Key], runs: dict[Instance, Ru
     def next_run(key: Key) -> tuple[Key, Run] | None:
         return None if time.monotonic() >= until else (key, run(args.estimator, commit, key))
 
-    with ThreadPoolExecutor(args.jobs) as pool:
-        for future in as_completed([pool.submit(next_run, key) for key in waiting]):
-            done = future.result()
+    failed, others = 0, read_rows(args.out) if args.listing else []
+    pool = ThreadPoolExecutor(args.jobs)
+    try:
+        futures = {pool.submit(next_run, key): key for key in waiting}
+        for future in as_completed(futures):
+            try:
+                done = future.result()
+            except subprocess.CalledProcessError as error:
+                # What it said stands above.
+                key = futures[future]
+                print(f"{key.kind} {key.name}: no run, exit code {error.returncode}", flush=True)
+                failed += 1
+                continue
             if done is None:
                 continue
             key, found = done
             runs[key.instance] = found
-            write_runs(args.out, keys, runs)
+            write_runs(args.out, keys, runs, others)
             print(
                 f"{key.kind} {key.name}: {key.stated:.2f} stated, {found.least:.2f} found, "
                 f"{found.seconds:.0f} s",
                 flush=True,
             )
+    finally:
+        # After Ctrl-C nothing new begins.
+        pool.shutdown(cancel_futures=True)
+    return failed
 
 
 def main() -> int:
@@ -251,14 +281,15 @@ def main() -> int:
         return 0
     keys = read_keys(args.listing.read_text().splitlines()) if args.listing else listing()
     runs = read_runs(args.out)
-    if args.estimator:
-        price_all(args, keys, runs)
+    failed = price_all(args, keys, runs) if args.estimator else 0
     wrong = list(overstated(keys, runs))
     for line in wrong:
         print(line)
     missing = sum(key.instance not in runs for key in keys)
     print(f"{len(keys) - missing} of {len(keys)} keys have a run, {len(wrong)} are overstated")
-    return 1 if wrong else 0
+    if failed:
+        print(f"{failed} runs failed")
+    return 1 if wrong or failed else 0
 
 
 if __name__ == "__main__":
