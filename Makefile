@@ -19,7 +19,7 @@ help:
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
 	@echo "make deny      dependencies: licences, sources, duplicates, advisories (in make test too)"
 	@echo "make sbom      what the programs are made of, as CycloneDX, in target/windlass.cdx.json"
-	@echo "make estimates λ of every preset and table, by the lattice estimator: hours"
+	@echo "make estimates λ of every preset and table, by the lattice estimator: days"
 	@echo "make fuzz      feeds damaged bytes to everything that reads bytes, for ten minutes"
 	@echo "make clean     remove what the build and the demo wrote"
 
@@ -38,9 +38,16 @@ test: setup format deny lint unit docs python
 
 format: setup
 	$(CARGO) fmt --all -- --check
+	$(CARGO) fmt --manifest-path tools/fuzz/Cargo.toml -- --check
+	$(CARGO) fmt --manifest-path tools/constant-time/Cargo.toml -- --check
 
 lint: setup
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	CUSTOM_LIBFUZZER_PATH=none/libfuzzer.a $(call lint_tool,fuzz)
+	@! command -v valgrind >/dev/null || $(call lint_tool,constant-time)
+
+# Programs outside of the workspace. The lints need neither libFuzzer nor its C++ compiler.
+lint_tool = $(CARGO) clippy --locked --target-dir target/lint --manifest-path tools/$(1)/Cargo.toml -- -D warnings
 
 # Without incremental compilation, which only costs time where everything is built once. The lints have
 # compiled the examples.
@@ -95,8 +102,8 @@ bench: setup
 	$(CARGO) build --release --locked --package windlass-cli
 	$(CARGO) run --release --locked --package windlass-bench --features peers -- standard
 
-# One full-size bootstrapping of each family, decrypted and compared: up to 5 GB. Then 20 minutes of random
-# circuits; the seed is printed.
+# One full-size bootstrapping of each family, decrypted and compared: up to 5 GB. Then 30 minutes of random
+# circuits, 10 of them adversarial; the seed is printed.
 nightly: setup constant-time fuzz
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
 	$(CARGO) build --release --locked --package windlass-bench
@@ -164,16 +171,18 @@ sbom: $(SYFT_ENV)/made
 # Sage's modules are installed into an environment of their own and the estimator is cloned, unless both
 # are named: data/security/README.md.
 ESTIMATOR_COMMIT = 27a581b
+ESTIMATOR_ENV = target/estimator/env
 ESTIMATOR ?= target/estimator/lattice-estimator
-SAGE_PYTHON ?= target/estimator/env/bin/python
+SAGE_PYTHON ?= $(ESTIMATOR_ENV)/bin/python
 MINUTES ?= inf
 
-estimates: setup $(filter target/%,$(SAGE_PYTHON) $(ESTIMATOR))
+# Of the environment a file of its own says that it is made: its python is a link to the system's.
+estimates: setup $(patsubst %/bin/python,%/made,$(filter $(ESTIMATOR_ENV)/%,$(SAGE_PYTHON))) $(filter target/%,$(ESTIMATOR))
 	$(SAGE_PYTHON) data/security/rerun.py --estimator $(ESTIMATOR) --minutes $(MINUTES)
 
-target/estimator/env/bin/python: data/security/requirements.txt
-	$(PYTHON) -m venv target/estimator/env
-	$@ -m pip install --quiet --disable-pip-version-check --requirement $<
+$(ESTIMATOR_ENV)/made: data/security/requirements.txt
+	$(PYTHON) -m venv $(ESTIMATOR_ENV)
+	$(ESTIMATOR_ENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	@touch $@
 
 target/estimator/lattice-estimator:

@@ -7,10 +7,10 @@ use rand_core::SeedableRng;
 use windlass::needs::Products;
 use windlass::rlwe::{Assurance, EvaluationKeys, SecretDistribution, SecretKey};
 use windlass::schemes::ckks::{Ciphertext, CkksSpec, Complex64, Publication};
-use windlass::wire::{ApproximateCiphertextV1, ApproximateContext, CiphertextList, NumberKind, Stored, Wire};
+use windlass::wire::{ApproximateCiphertextV1, ApproximateContext, CiphertextList, KeyId, NumberKind, Stored, Wire};
 use windlass::{Approximate, Client, Context, Server};
 
-use crate::containers::{Reader, refused};
+use crate::containers::{Readable, readers, refused};
 use crate::exact::golden;
 use crate::sound;
 use crate::target::Target;
@@ -110,20 +110,21 @@ impl Sides {
     }
 }
 
-fn readers<T: Wire<ApproximateContext> + 'static>(
-    check: impl Fn(&Sides, T) + Copy + Sync + Send + 'static,
-) -> (Vec<Reader>, Vec<Arc<Sides>>) {
-    let sides = all();
-    let reader = |sides: &Arc<Sides>| {
-        let key = sides.client.secret_key().key_id();
-        let (files, sides) = (sides.context.files().clone(), Arc::clone(sides));
-        Reader::new(files, key, move |value: T| check(&sides, value))
-    };
-    (sides.iter().map(reader).collect(), sides)
+impl Readable for Sides {
+    type Files = ApproximateContext;
+
+    fn files(&self) -> ApproximateContext {
+        self.context.files().clone()
+    }
+
+    fn key(&self) -> KeyId {
+        self.client.secret_key().key_id()
+    }
 }
 
 pub fn ciphertexts() -> Target {
-    let (readers, sides) = readers(|sides, ct: ApproximateCiphertextV1| sides.try_out(ct.ciphertext()));
+    let sides = all();
+    let readers = readers(&sides, |sides, ct: ApproximateCiphertextV1| sides.try_out(ct.ciphertext()));
     let own = |sides: &Arc<Sides>| {
         let full = sides.full();
         let product = sides.server.multiply(&full, &full).expect("a product");
@@ -135,7 +136,8 @@ pub fn ciphertexts() -> Target {
 }
 
 pub fn lists() -> Target {
-    let (readers, sides) = readers(|sides, list: CiphertextList<Ciphertext>| {
+    let sides = all();
+    let readers = readers(&sides, |sides, list: CiphertextList<Ciphertext>| {
         list.ciphertexts().for_each(sound::approximate);
         let slots = list.ciphertexts().map(|ct| sides.client.decrypt_complex(ct)).collect::<Result<_, _>>();
         match slots.and_then(|slots| list.assemble(slots)) {
@@ -152,7 +154,8 @@ pub fn lists() -> Target {
 
 /// Keys of a sparse secret, too: exact schemes have none here.
 pub fn secret_keys() -> Target {
-    let (readers, sides) = readers(|sides, key: SecretKey| {
+    let sides = all();
+    let readers = readers(&sides, |sides, key: SecretKey| {
         sound::secret_key(&key);
         let own = sides.context.client_from_key(Arc::new(key)).expect("a key of the context");
         let ct = own.encrypt(&[0.5]).expect("encrypts");
@@ -164,7 +167,8 @@ pub fn secret_keys() -> Target {
 }
 
 pub fn evaluation_keys() -> Target {
-    let (readers, sides) = readers(|sides, keys: EvaluationKeys| {
+    let sides = all();
+    let readers = readers(&sides, |sides, keys: EvaluationKeys| {
         sound::evaluation_keys(&keys);
         let used = sides.context.server_from_keys(Arc::new(keys)).and_then(|server| {
             let ct = sides.full();

@@ -1,6 +1,7 @@
 //! Containers: readers of them, and changes that leave header and checksum right.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use windlass::wire::{FileContext, KeyId, Kind, Label, Wire, from_bytes, seal, to_bytes};
 
@@ -17,10 +18,32 @@ const KEY: std::ops::Range<usize> = 44..60;
 /// The blocks of files that are mapped begin at a multiple of this many bytes.
 const PAGE: usize = 4096;
 
+/// What is done with the bytes of an input.
+pub type Tried = Box<dyn Fn(&[u8]) + Sync + Send>;
+
 /// Reads one kind of container in one context.
 pub struct Reader {
     label: Label,
-    read: Box<dyn Fn(&[u8]) + Sync + Send>,
+    read: Tried,
+}
+
+/// A client and a server of one context, with what its files are read in.
+pub trait Readable: Sync + Send + 'static {
+    type Files: FileContext + Sync + Send + 'static;
+    fn files(&self) -> Self::Files;
+    fn key(&self) -> KeyId;
+}
+
+/// A reader of one type in each context.
+pub fn readers<S: Readable, T: Wire<S::Files> + 'static>(
+    sides: &[Arc<S>],
+    check: impl Fn(&S, T) + Copy + Sync + Send + 'static,
+) -> Vec<Reader> {
+    let reader = |sides: &Arc<S>| {
+        let held = Arc::clone(sides);
+        Reader::new(sides.files(), sides.key(), move |value: T| check(&held, value))
+    };
+    sides.iter().map(reader).collect()
 }
 
 impl Reader {

@@ -7,10 +7,12 @@ use rand_core::SeedableRng;
 use windlass::needs::{KeyRequest, Products};
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretDistribution, SecretKey};
 use windlass::schemes::{Ciphertext, Decryptor, Encryptor};
-use windlass::wire::{AnswerV1, CiphertextList, CiphertextV1, NumberKind, QueryV1, ReadyKeys, Stored};
+use windlass::wire::{
+    AnswerV1, CiphertextList, CiphertextV1, KeyId, NumberKind, QueryV1, ReadyKeys, Stored, WireContext,
+};
 use windlass::{Client, Context, Evaluator, Params, Plaintext, Scheme, Server, Switching};
 
-use crate::containers::{Reader, refused};
+use crate::containers::{Readable, readers, refused};
 use crate::sound;
 use crate::target::Target;
 
@@ -98,10 +100,10 @@ impl Sides {
         let plain = self.decrypt(ct);
         let engine = self.server.engine();
         let sum = engine.add(ct, ct).inspect_err(|error| refused(error)).ok();
-        if let (Some(plain), Some(sum)) = (&plain, &sum) {
-            if let Some(found) = self.decrypt(sum) {
-                assert_eq!(found, plain.add(plain).expect("one ring"), "x + x");
-            }
+        if let (Some(plain), Some(sum)) = (&plain, &sum)
+            && let Some(found) = self.decrypt(sum)
+        {
+            assert_eq!(found, plain.add(plain).expect("one ring"), "x + x");
         }
         let others = [
             engine.square(ct),
@@ -130,21 +132,22 @@ impl Sides {
 }
 
 /// One reader for each context.
-fn readers<T: windlass::wire::Wire + 'static>(
-    check: impl Fn(&Sides, T) + Copy + Sync + Send + 'static,
-) -> (Vec<Reader>, Vec<Arc<Sides>>) {
-    let sides = all();
-    let reader = |sides: &Arc<Sides>| {
-        let key = sides.client.secret_key().key_id();
-        let (files, sides) = (sides.context.files().clone(), Arc::clone(sides));
-        Reader::new(files, key, move |value: T| check(&sides, value))
-    };
-    (sides.iter().map(reader).collect(), sides)
+impl Readable for Sides {
+    type Files = WireContext;
+
+    fn files(&self) -> WireContext {
+        self.context.files().clone()
+    }
+
+    fn key(&self) -> KeyId {
+        self.client.secret_key().key_id()
+    }
 }
 
 /// Every secret key that is read decrypts what it encrypted.
 pub fn secret_keys() -> Target {
-    let (readers, sides) = readers(|sides, key: SecretKey| {
+    let sides = all();
+    let readers = readers(&sides, |sides, key: SecretKey| {
         sound::secret_key(&key);
         let own = Decryptor::new(sides.context.scheme(), sides.context.ring(), Arc::new(key));
         let (ct, _) = own.encrypt(&sides.message, 1, &mut Sides::rng()).expect("a fresh encryption");
@@ -155,7 +158,8 @@ pub fn secret_keys() -> Target {
 }
 
 pub fn public_keys() -> Target {
-    let (readers, sides) = readers(|sides, key: PublicKey| {
+    let sides = all();
+    let readers = readers(&sides, |sides, key: PublicKey| {
         sound::public_key(&key);
         let encryptor = Encryptor::new(sides.context.scheme(), Arc::new(key));
         let ct = encryptor.encrypt(&sides.message, &mut Sides::rng()).expect("a fresh encryption");
@@ -182,14 +186,16 @@ fn use_keys(sides: &Sides, keys: Arc<EvaluationKeys>) {
 }
 
 pub fn evaluation_keys() -> Target {
-    let (readers, sides) = readers(|sides, keys: EvaluationKeys| use_keys(sides, Arc::new(keys)));
+    let sides = all();
+    let readers = readers(&sides, |sides, keys: EvaluationKeys| use_keys(sides, Arc::new(keys)));
     let seeds = sides.iter().map(|sides| sides.bytes(&**sides.server.engine().keys()));
     Target::containers(readers, seeds.chain([golden!("evaluation-keys")]).collect())
 }
 
 /// Keys as they lie in memory are read from bytes, and mapped where they lie in a file.
 pub fn ready_keys() -> Target {
-    let (readers, sides) = readers(|sides, ready: ReadyKeys| {
+    let sides = all();
+    let readers = readers(&sides, |sides, ready: ReadyKeys| {
         use_keys(sides, Arc::clone(&ready.0));
         let files = sides.context.files();
         let (place, bytes) = (crate::command::place("ready.keys"), ready.to_bytes(files).expect("a key pair"));
@@ -202,7 +208,8 @@ pub fn ready_keys() -> Target {
 }
 
 pub fn ciphertexts() -> Target {
-    let (readers, sides) = readers(|sides, stored: CiphertextV1| sides.try_out(stored.ciphertext()));
+    let sides = all();
+    let readers = readers(&sides, |sides, stored: CiphertextV1| sides.try_out(stored.ciphertext()));
     let own = |sides: &Arc<Sides>| {
         let full = sides.full();
         let low = sides.server.engine().switch_modulus(&full, 1).expect("a lower level");
@@ -218,7 +225,8 @@ pub fn ciphertexts() -> Target {
 }
 
 pub fn lists() -> Target {
-    let (readers, sides) = readers(|sides, list: CiphertextList<Ciphertext>| {
+    let sides = all();
+    let readers = readers(&sides, |sides, list: CiphertextList<Ciphertext>| {
         let [rows, columns] = list.shape();
         assert!(rows > 0 && columns > 0 && list.len() > 0, "an empty list");
         assert_eq!(list.for_each_row() as u64 * rows, list.len() as u64);
@@ -240,13 +248,15 @@ pub fn lists() -> Target {
 }
 
 pub fn queries() -> Target {
-    let (readers, sides) = readers(|sides, query: QueryV1| sides.try_out(query.ciphertext.ciphertext()));
+    let sides = all();
+    let readers = readers(&sides, |sides, query: QueryV1| sides.try_out(query.ciphertext.ciphertext()));
     let own = |sides: &Arc<Sides>| sides.bytes(&QueryV1 { schema: [7; 32], ciphertext: sides.seeded(2) });
     Target::containers(readers, sides.iter().map(own).chain([golden!("query")]).collect())
 }
 
 pub fn answers() -> Target {
-    let (readers, sides) = readers(|sides, answer: AnswerV1| sides.try_out(answer.ciphertext.ciphertext()));
+    let sides = all();
+    let readers = readers(&sides, |sides, answer: AnswerV1| sides.try_out(answer.ciphertext.ciphertext()));
     let own = |sides: &Arc<Sides>| sides.bytes(&AnswerV1 { schema: [9; 32], ciphertext: Stored::new(sides.full()) });
     Target::containers(readers, sides.iter().map(own).chain([golden!("answer")]).collect())
 }

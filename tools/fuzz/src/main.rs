@@ -28,8 +28,10 @@ use std::sync::OnceLock;
 
 use target::Target;
 
+type Made = fn() -> Target;
+
 /// Every target: its name, and what makes it.
-const TARGETS: &[(&str, fn() -> Target)] = &[
+const TARGETS: &[(&str, Made)] = &[
     ("secret_key", exact::secret_keys),
     ("public_key", exact::public_keys),
     ("evaluation_keys", exact::evaluation_keys),

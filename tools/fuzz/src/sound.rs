@@ -72,7 +72,7 @@ pub fn ciphertext(ct: &Ciphertext, exponent: u32) {
     });
     assert!((1..=exponent).contains(&ct.exponent()), "exponent {}", ct.exponent());
     let modulus = ct.prime().pow(ct.exponent());
-    assert!(ct.factor() < modulus && ct.factor() % ct.prime() != 0, "factor {}", ct.factor());
+    assert!(ct.factor() < modulus && !ct.factor().is_multiple_of(ct.prime()), "factor {}", ct.factor());
     let noise = ct.log2_noise();
     assert!(noise.is_finite() && noise.is_sign_positive() && noise < log2_modulus + 1e-6, "noise of {noise} bits");
 }

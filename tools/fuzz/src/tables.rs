@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::rlwe::{EvaluationKeys, SecretKey};
-use windlass::wire::{sha256, to_bytes};
+use windlass::wire::{KeyId, sha256, to_bytes};
 use windlass_retrieval::{
     Answer, Client, KeyChange, PartialAnswer, Plan, Query, Schema, Setting, Table, TableContext, Wanted, combine,
     evaluation_keys, unobserved,
 };
 
 use crate::command::place;
-use crate::containers::{Reader, refused};
+use crate::containers::{Readable, readers, refused};
 use crate::target::Target;
 
 const ROWS: [(&[u8], &[u8]); 2] = [(b"other", b"another row"), (b"golden", b"the row")];
@@ -31,7 +31,7 @@ const USED: u64 = 64;
 /// Whether it is time again; the first time always, so that a single input is used.
 pub fn is_time() -> bool {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    COUNT.fetch_add(1, Ordering::Relaxed) % USED == 0
+    COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(USED)
 }
 
 /// Both sides of a table.
@@ -82,15 +82,16 @@ impl Sides {
     }
 }
 
-fn readers<T: windlass::wire::Wire<TableContext> + 'static>(
-    sides: &[Arc<Sides>],
-    check: impl Fn(&Sides, T) + Copy + Sync + Send + 'static,
-) -> Vec<Reader> {
-    let reader = |sides: &Arc<Sides>| {
-        let (sides, key) = (Arc::clone(sides), sides.client.secret().key_id());
-        Reader::new(sides.context(), key, move |value: T| check(&sides, value))
-    };
-    sides.iter().map(reader).collect()
+impl Readable for Sides {
+    type Files = TableContext;
+
+    fn files(&self) -> TableContext {
+        self.context()
+    }
+
+    fn key(&self) -> KeyId {
+        self.client.secret().key_id()
+    }
 }
 
 pub fn queries() -> Target {

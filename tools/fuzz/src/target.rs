@@ -1,6 +1,6 @@
 //! A target: what it does with an input, and how inputs are changed.
 
-use crate::containers::Reader;
+use crate::containers::{Reader, Tried};
 use crate::memory;
 use crate::random::Random;
 use crate::text;
@@ -19,9 +19,9 @@ enum Form {
     /// Containers, each of which one of the readers takes.
     Containers(Vec<Reader>),
     /// Text or other bytes without a checksum.
-    Plain(Box<dyn Fn(&[u8]) + Sync + Send>),
+    Plain(Tried),
     /// Bytes with a checksum of their own, which the first function mends.
-    Mended(fn(&mut [u8]), Box<dyn Fn(&[u8]) + Sync + Send>),
+    Mended(fn(&mut [u8]), Tried),
 }
 
 /// Bytes of memory for each byte of an input: residues of 25 bits take words of 64, rows are padded
