@@ -57,6 +57,18 @@ def reads(context: wl.Context) -> dict[str, Callable[[Path], object]]:
     }
 
 
+def killed(program: str, at: Path, seconds: float) -> None:
+    """Runs a program on a place, and kills it so long after it has said that it is ready."""
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(at)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(seconds)
+        process.kill()
+    assert process.returncode == -signal.SIGKILL
+
+
 def test_a_killed_process_leaves_whole_files(tmp_path: Path) -> None:
     context = wl.Context.preset("insecure_toy_256")
     readers = reads(context)
@@ -64,14 +76,7 @@ def test_a_killed_process_leaves_whole_files(tmp_path: Path) -> None:
     for number in range(60 if NIGHTLY else 4):
         at = tmp_path / str(number)
         at.mkdir()
-        with subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(at)], stdout=subprocess.PIPE, text=True
-        ) as writer:
-            assert writer.stdout is not None
-            assert writer.stdout.readline() == "ready\n"
-            time.sleep(random.uniform(0.1, 1.0))
-            writer.kill()
-        assert writer.returncode == -signal.SIGKILL
+        killed(WRITER, at, random.uniform(0.1, 1.0))
         for path in at.iterdir():
             if not path.name.startswith("."):
                 readers[path.suffix](path)
@@ -86,22 +91,16 @@ import itertools, pathlib, sys, windlass as wl
 table = wl.Table.open(sys.argv[1])
 print("ready", flush=True)
 for number in itertools.count(1):
-    table.set({f"k{n}": b"%d" % number for n in range(8)})
+    table.set({f"k{n}": b"%06d" % number for n in range(8)})
 """
 
 
 def test_a_killed_change_of_a_table_is_made_or_not(tmp_path: Path) -> None:
     at = tmp_path / "table"
-    wl.Table.from_items({f"k{n}": b"0" for n in range(8)}, directory=at)
+    wl.Table.from_items({f"k{n}": b"000000" for n in range(8)}, directory=at)
     newest = 0
     for _ in range(30 if NIGHTLY else 3):
-        with subprocess.Popen(
-            [sys.executable, "-c", CHANGER, str(at)], stdout=subprocess.PIPE, text=True
-        ) as changer:
-            assert changer.stdout is not None
-            assert changer.stdout.readline() == "ready\n"
-            time.sleep(random.uniform(0.05, 0.8))
-            changer.kill()
+        killed(CHANGER, at, random.uniform(0.05, 0.8))
         table = wl.Table.open(at)
         client = wl.TableClient(table.schema)
         names = [f"k{n}" for n in range(8)]

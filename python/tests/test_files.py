@@ -108,7 +108,7 @@ def test_damage_to_an_encrypted_secret_is_no_wrong_passphrase(toy: World, tmp_pa
         altered[place] ^= 4
         for text in (bytes(altered), good[:place]):
             bad.write_bytes(text)
-            with pytest.raises(wl.FileError) as caught:
+            with pytest.raises((wl.FileError, wl.OtherContext)) as caught:
                 toy.context.load_client(bad, passphrase="two or three words")
             assert not isinstance(caught.value, wl.WrongPassphrase)
 

@@ -113,10 +113,10 @@ class MissingBootstrappingKeys(MissingKeys):
 
 
 class CapacityExhausted(WindlassError, ArithmeticError):
-    """The noise leaves too little room for the operation to be exact."""
+    """Too little room for the noise of an operation, or for values that grow."""
 
     needed_bits: float | None = None
-    """log2 of the noise growth that the operation needs room for, if that was lacking."""
+    """log2 of the noise growth or of the values that need room, if that was lacking."""
     left_bits: float | None = None
     """log2 of the room that is left."""
 
