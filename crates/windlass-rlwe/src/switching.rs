@@ -236,14 +236,6 @@ impl Digits {
         Ok(Product::of_digits(&self.digits, key.halves()).evaluate())
     }
 
-    /// `θ(⟨digits, key⟩ + addend)` over Q_l·P, the addend joining the first half.
-    ///
-    /// # Errors
-    /// As [`Self::inner_product`].
-    pub fn hoisted_automorphism(&self, addend: &Poly<Eval>, step: &Move<'_>) -> Result<[Poly<Eval>; 2], RlweError> {
-        Ok(self.moved(addend, std::slice::from_ref(step))?[0].evaluate())
-    }
-
     /// `Σ_i θ_i(⟨digits, key_i⟩ + addend)` over Q_l·P: what a sum of automorphisms costs between
     /// one decomposition and one mod-down (Inoue–Suzuki–Yamana 2022, Algorithm 3.1, lines 5 to 17).
     ///
@@ -259,23 +251,6 @@ impl Digits {
         Ok(gadget::sum_hoisted(context.ring(), &context.wide_basis(self.level), &moved))
     }
 
-    /// Row by row of `sums` the pair `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of
-    /// the same automorphisms with constants, each key and constant read once
-    /// ([`gadget::dot_hoisted`]).
-    ///
-    /// # Errors
-    /// As [`Self::inner_product`].
-    pub fn dot_hoisted(
-        &self,
-        context: &Context,
-        addend: &Poly<Eval>,
-        steps: &[Move<'_>],
-        sums: &[Weights<'_>],
-    ) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
-        let moved = self.moved(addend, steps)?;
-        Ok(gadget::dot_hoisted(context.ring(), &context.wide_basis(self.level), &moved, sums))
-    }
-
     fn moved<'a>(&'a self, addend: &'a Poly<Eval>, steps: &'a [Move<'_>]) -> Result<Vec<Moved<'a>>, RlweError> {
         let moved = |(key, automorphism): &'a Move<'_>| {
             key.check_level(self.level)?;
@@ -283,6 +258,39 @@ impl Digits {
         };
         steps.iter().map(moved).collect()
     }
+}
+
+/// `θ(⟨digits, key⟩ + addend)` over Q_l·P, the addend joining the first half, for digits and
+/// addends of one level: the key is read once for all.
+///
+/// # Errors
+/// As [`Digits::inner_product`].
+pub fn hoisted_automorphism(
+    list: &[(&Digits, &Poly<Eval>)],
+    step: &Move<'_>,
+) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
+    let mut all = Vec::with_capacity(list.len());
+    for (digits, addend) in list {
+        all.extend(digits.moved(addend, std::slice::from_ref(step))?);
+    }
+    Ok(Moved::evaluate(&all))
+}
+
+/// For digits and addends of one level, and row by row of `sums`, the pair
+/// `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of the same automorphisms with
+/// constants, each key and constant read once for all ([`gadget::dot_hoisted`]).
+///
+/// # Errors
+/// As [`Digits::inner_product`].
+pub fn dot_hoisted(
+    context: &Context,
+    list: &[(&Digits, &Poly<Eval>)],
+    steps: &[Move<'_>],
+    sums: &[Weights<'_>],
+) -> Result<Vec<Vec<[Poly<Eval>; 2]>>, RlweError> {
+    let moved: Vec<_> = list.iter().map(|(digits, addend)| digits.moved(addend, steps)).collect::<Result<_, _>>()?;
+    let level = list.first().map_or(1, |(digits, _)| digits.level);
+    Ok(gadget::dot_hoisted(context.ring(), &context.wide_basis(level), &moved, sums))
 }
 
 fn level_of(context: &Context, x: &Poly<Eval>) -> usize {
@@ -312,21 +320,23 @@ pub fn switch(
     Ok(Product::of_decomposition(&digits, key.halves()).divide(&context.basis(level), multiplier, finish))
 }
 
-/// A key switch of x over Q_l that stays in base Q_l·P: `θ(Σ digit_k(x)·(b_k, a_k) + addend)`, its
-/// digits never stored.
+/// Key switches of x over Q_l that stay in base Q_l·P: `θ(Σ digit_k(x)·(b_k, a_k) + addend)` for
+/// each x with its addend, all of one level. Digits are never stored, and the key is read once.
 ///
 /// # Errors
 /// As [`switch`].
 pub fn extended_automorphism(
     context: &Context,
-    x: &Poly<Eval>,
-    addend: &Poly<Eval>,
+    list: &[(&Poly<Eval>, &Poly<Eval>)],
     (key, automorphism): &Move<'_>,
-) -> Result<[Poly<Eval>; 2], RlweError> {
-    key.check_level(level_of(context, x))?;
-    let digits = context.gadget().decomposition(x, context.special(), 1);
-    let product = Product::of_decomposition(&digits, key.halves());
-    Ok(Moved { product, addend, automorphism }.evaluate())
+) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
+    list.iter().try_for_each(|(x, _)| key.check_level(level_of(context, x)))?;
+    let digits: Vec<_> = list.iter().map(|(x, _)| context.gadget().decomposition(x, context.special(), 1)).collect();
+    let mut moved = Vec::with_capacity(list.len());
+    for (digits, (_, addend)) in digits.iter().zip(list) {
+        moved.push(Moved { product: Product::of_decomposition(digits, key.halves()), addend, automorphism });
+    }
+    Ok(Moved::evaluate(&moved))
 }
 
 /// Mod-down of a pair: `scale·round(x/P)` over Q_l.

@@ -101,7 +101,7 @@ pub trait Switching: Sync {
     ) -> Result<Vec<Self::Extended>> {
         let image = |&t: &u64| self.hoisted_automorphism(a, t);
         let images: Vec<Self::Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
-        self.dot_extended(&images, rows)
+        self.dot_extended(&images.iter().collect::<Vec<_>>(), rows)
     }
 
     /// `a` times `P` in base `QP`: what [`Switching::hoisted_automorphism`] gives for `t = 1`.
@@ -110,7 +110,7 @@ pub trait Switching: Sync {
     /// empty. Errors: also [`Error::OutOfRange`] for a j that is none.
     fn dot_extended(
         &self,
-        inputs: &[Self::Extended],
+        inputs: &[&Self::Extended],
         rows: &[MixedRow<'_, Self::Constant>],
     ) -> Result<Vec<Self::Extended>>;
     /// `θ_t(a)` for `a` in base `QP`: mod-down of the second component, decompose, switch,
@@ -120,6 +120,27 @@ pub trait Switching: Sync {
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()>;
     /// Divides by `P`, exactly for the plaintext.
     fn mod_down(&self, a: Self::Extended) -> Result<Self::Ciphertext>;
+
+    /// [`Switching::hoisted_automorphism`] of several. A scheme may read the key once for all that
+    /// are at one level; the default goes one by one.
+    fn hoisted_automorphisms(&self, list: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().map(|a| self.hoisted_automorphism(a, t)).collect()
+    }
+    /// [`Switching::dot_hoisted`] of several, the same rows for each. A scheme may read keys and
+    /// constants once for all that are at one level; the default goes one by one.
+    fn dots_hoisted(
+        &self,
+        list: &[Self::Hoisted],
+        elements: &[u64],
+        rows: &[MixedRow<'_, Self::Constant>],
+    ) -> Result<Vec<Vec<Self::Extended>>> {
+        list.iter().map(|a| self.dot_hoisted(a, elements, rows)).collect()
+    }
+    /// [`Switching::extended_automorphism`] of several. A scheme may read the key once for all that
+    /// are at one level; the default goes one by one.
+    fn extended_automorphisms(&self, list: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().map(|a| self.extended_automorphism(a, t)).collect()
+    }
 
     /// Runs a circuit. A scheme that can refresh may do so, to the input or inside, where the
     /// result would be left with too little capacity to be refreshed itself; the others just run

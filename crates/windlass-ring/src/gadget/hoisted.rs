@@ -3,7 +3,8 @@
 //!
 //! Everything is made prime by prime, and nothing but the sums leaves the cache. With constants,
 //! the moved products of one prime are written once and read from cache by all sums: the baby steps
-//! of a linear map. So each key and each constant is read from memory once.
+//! of a linear map. So each key and each constant is read from memory once, for several ciphertexts
+//! as for one.
 
 use std::sync::Arc;
 
@@ -37,9 +38,12 @@ pub type Weights<'a> = Vec<(usize, Option<&'a Poly<Eval>>)>;
 const COLUMNS: usize = 512;
 
 impl Moved<'_> {
-    /// Both polynomials over the basis of the product.
-    pub fn evaluate(&self) -> [Poly<Eval>; 2] {
-        self.product.filled(|index, out| self.write(index, out))
+    /// Both polynomials of each, over the one basis of the products; modulo one prime those of all,
+    /// so that what they share is read once. The list is not empty.
+    pub fn evaluate(list: &[Self]) -> Vec<[Poly<Eval>; 2]> {
+        let first = &list[0].product;
+        assert!(list.iter().all(|moved| moved.product.basis() == first.basis()), "products over one basis");
+        first.filled(list.len(), |number, index, out| list[number].write(index, out))
     }
 
     /// The product and the addend modulo one prime, before θ.
@@ -82,45 +86,67 @@ pub fn sum_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>]) -> [Pol
     sums
 }
 
-/// Row by row of `sums` the pair `Σ c·moved`, over `basis`. No sum is empty.
+/// For each of several ciphertexts, and row by row of `sums`, the pair `Σ c·moved`, over `basis`;
+/// all have as many moved products. No sum is empty.
 ///
-/// Cost: for each moved product that of its product and two permutations; for each constant two
-/// multiply-adds a residue. Scratch memory: two rows for each moved product.
-pub fn dot_hoisted(ring: &Arc<Ring>, basis: &Basis, moved: &[Moved<'_>], sums: &[Weights<'_>]) -> Vec<[Poly<Eval>; 2]> {
-    let mut out: Vec<[Poly<Coeff>; 2]> =
-        sums.iter().map(|_| std::array::from_fn(|_| Poly::unspecified(ring, basis))).collect();
-    let threads = rayon::current_num_threads();
-    ring.with_scratch(2 * moved.len(), |inputs| {
+/// Modulo one prime all ciphertexts follow each other, so that for all but the first keys and
+/// constants come out of a cache. Cost: for each moved product that of its product and two
+/// permutations; for each constant two multiply-adds a residue. Scratch memory: two rows for each
+/// moved product of one ciphertext.
+pub fn dot_hoisted(
+    ring: &Arc<Ring>,
+    basis: &Basis,
+    ciphertexts: &[Vec<Moved<'_>>],
+    sums: &[Weights<'_>],
+) -> Vec<Vec<[Poly<Eval>; 2]>> {
+    let unspecified = |_: &Weights<'_>| std::array::from_fn(|_| Poly::unspecified(ring, basis));
+    let mut out: Vec<Vec<[Poly<Coeff>; 2]>> =
+        ciphertexts.iter().map(|_| sums.iter().map(unspecified).collect()).collect();
+    let inputs = ciphertexts.iter().map(Vec::len).max().unwrap_or(0);
+    ring.with_scratch(2 * inputs, |inputs| {
         for row in 0..basis.len() {
-            let index = basis.index(row);
-            let mut split = inputs.split_mut();
-            let write = |(moved, pair): (&Moved<'_>, &mut [&mut [u64]])| {
-                let [first, second] = pair else { unreachable!("rows in pairs") };
-                moved.write(index, [first, second]);
-            };
-            if threads > 1 {
-                moved.par_iter().zip(split.par_chunks_mut(2)).for_each(write);
-            } else {
-                moved.iter().zip(split.chunks_mut(2)).for_each(write);
+            for (moved, out) in ciphertexts.iter().zip(&mut out) {
+                let out = out.iter_mut().flatten().map(|poly| poly.rows_mut().row_mut(row)).collect();
+                dot_row(ring, basis.index(row), inputs, moved, (out, sums));
             }
-            let inputs: Vec<[&[u64]; 2]> = split.chunks(2).map(|pair| [&*pair[0], &*pair[1]]).collect();
-            let width = match threads {
-                1 => ring.n(),
-                _ => ring.n().div_ceil(2 * threads).next_multiple_of(COLUMNS),
-            };
-            let mut rest: Vec<&mut [u64]> = out.iter_mut().flatten().map(|poly| poly.rows_mut().row_mut(row)).collect();
-            let mut tasks = Vec::new();
-            for start in (0..ring.n()).step_by(width) {
-                let length = width.min(ring.n() - start);
-                let (now, later): (Vec<_>, Vec<_>) = rest.into_iter().map(|row| row.split_at_mut(length)).unzip();
-                rest = later;
-                tasks.push((start, now));
-            }
-            let sum = |(start, out)| add_up(ring, index, start, out, &inputs, sums);
-            if threads > 1 { tasks.into_par_iter().for_each(sum) } else { tasks.into_iter().for_each(sum) }
         }
     });
-    out.into_iter().map(|pair| pair.map(Poly::assume_eval)).collect()
+    out.into_iter().map(|pairs| pairs.into_iter().map(|pair| pair.map(Poly::assume_eval)).collect()).collect()
+}
+
+/// All sums of one ciphertext modulo one prime: `out` has two rows for each.
+fn dot_row(
+    ring: &Ring,
+    index: usize,
+    inputs: &mut RowBuffer,
+    moved: &[Moved<'_>],
+    (mut rest, sums): (Vec<&mut [u64]>, &[Weights<'_>]),
+) {
+    let threads = rayon::current_num_threads();
+    let mut split = inputs.split_mut();
+    let write = |(moved, pair): (&Moved<'_>, &mut [&mut [u64]])| {
+        let [first, second] = pair else { unreachable!("rows in pairs") };
+        moved.write(index, [first, second]);
+    };
+    if threads > 1 {
+        moved.par_iter().zip(split.par_chunks_mut(2)).for_each(write);
+    } else {
+        moved.iter().zip(split.chunks_mut(2)).for_each(write);
+    }
+    let inputs: Vec<[&[u64]; 2]> = split.chunks(2).map(|pair| [&*pair[0], &*pair[1]]).collect();
+    let width = match threads {
+        1 => ring.n(),
+        _ => ring.n().div_ceil(2 * threads).next_multiple_of(COLUMNS),
+    };
+    let mut tasks = Vec::new();
+    for start in (0..ring.n()).step_by(width) {
+        let length = width.min(ring.n() - start);
+        let (now, later): (Vec<_>, Vec<_>) = rest.into_iter().map(|row| row.split_at_mut(length)).unzip();
+        rest = later;
+        tasks.push((start, now));
+    }
+    let sum = |(start, out)| add_up(ring, index, start, out, &inputs, sums);
+    if threads > 1 { tasks.into_par_iter().for_each(sum) } else { tasks.into_iter().for_each(sum) }
 }
 
 /// The columns from `start` of all sums modulo one prime.

@@ -37,7 +37,7 @@ impl<'a> Product<'a> {
         Self { digits: Digits::Made(decomposition), halves }
     }
 
-    fn basis(&self) -> &'a Basis {
+    pub(super) fn basis(&self) -> &'a Basis {
         match self.digits {
             Digits::Stored(digits) => digits[0].basis(),
             Digits::Made(decomposition) => decomposition.basis(),
@@ -70,15 +70,30 @@ impl<'a> Product<'a> {
     /// The pair itself, over the basis of the digits.
     pub fn evaluate(&self) -> [Poly<Eval>; 2] {
         let ring = self.halves[0][0].ring();
-        self.filled(|index, out| ring.with_scratch(self.made(), |scratch| self.write(index, scratch.split_mut(), out)))
+        let write = |_, index, out: [&mut [u64]; 2]| {
+            ring.with_scratch(self.made(), |scratch| self.write(index, scratch.split_mut(), out));
+        };
+        self.filled(1, write).swap_remove(0)
     }
 
-    /// A pair over the basis of the digits whose rows `write(index, rows)` writes.
-    pub(super) fn filled(&self, write: impl Fn(usize, [&mut [u64]; 2]) + Sync) -> [Poly<Eval>; 2] {
+    /// Pairs over the basis of the digits whose rows `write(number, index, rows)` writes: modulo
+    /// one prime those of all pairs, one after the other.
+    pub(super) fn filled(
+        &self,
+        pairs: usize,
+        write: impl Fn(usize, usize, [&mut [u64]; 2]) + Sync,
+    ) -> Vec<[Poly<Eval>; 2]> {
         let (ring, basis) = (self.halves[0][0].ring(), self.basis());
-        let mut out: [Poly<Coeff>; 2] = std::array::from_fn(|_| Poly::unspecified(ring, basis));
-        ring.for_each_rows(out.each_mut().map(Poly::rows_mut), |row, out| write(basis.index(row), out));
-        out.map(Poly::assume_eval)
+        let unspecified = || std::array::from_fn(|_| Poly::<Coeff>::unspecified(ring, basis));
+        let mut out: Vec<[Poly<Coeff>; 2]> = (0..pairs).map(|_| unspecified()).collect();
+        let buffers = out.iter_mut().flatten().map(Poly::rows_mut).collect();
+        ring.for_each_rows_of(buffers, |row, out| {
+            let mut out = out.into_iter();
+            for number in 0..pairs {
+                write(number, basis.index(row), [(); 2].map(|()| out.next().expect("two rows for each pair")));
+            }
+        });
+        out.into_iter().map(|pair| pair.map(Poly::assume_eval)).collect()
     }
 
     /// `θ(factor · round(product / D) + addends)` over `keep`, D the product of the other primes of

@@ -197,9 +197,9 @@ pub(crate) fn in_batches<C>(
     plan: Result<&BatchPlan>,
     single: &BootstrapPlan,
     batch: impl Fn(&[C]) -> Result<Vec<C>>,
-    one: impl Fn(&C) -> Result<C>,
+    several: impl Fn(&[C]) -> Result<Vec<C>>,
 ) -> Result<Vec<C>> {
-    let Ok(plan) = plan else { return list.iter().map(one).collect() };
+    let Ok(plan) = plan else { return several(list) };
     let mut done = Vec::with_capacity(list.len());
     for chunk in list.chunks(plan.size()) {
         let together = if plan.price(chunk.len()) < chunk.len() as f64 * single.price() {
@@ -212,7 +212,7 @@ pub(crate) fn in_batches<C>(
         };
         match together {
             Some(refreshed) => done.extend(refreshed),
-            None => done.extend(chunk.iter().map(&one).collect::<Result<Vec<C>>>()?),
+            None => done.extend(several(chunk)?),
         }
     }
     Ok(done)

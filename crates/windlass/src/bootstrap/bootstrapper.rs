@@ -1,6 +1,7 @@
 //! Running a plan on ciphertexts.
 
 use std::ops::ControlFlow;
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
@@ -9,9 +10,9 @@ use windlass_rlwe::{EvaluationKeys, RandomEvents, check_same_keys};
 use super::batch::{Batch, BatchPlan, in_batches};
 use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
-use super::interpreter::{Circuit, run};
+use super::interpreter::{Circuit, run_all};
 use super::keys::BootstrapKeys;
-use super::progress::{Progress, Reports};
+use super::progress::{Observer, Progress, Reports};
 use super::refreshing::Refreshing;
 use super::spec::Mode;
 use super::stage::StageName;
@@ -21,6 +22,9 @@ use crate::once::Once;
 use crate::plaintext::Content;
 use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Engine, Refresh, Scheme};
+
+/// How many ciphertexts of a list are refreshed at a time at least.
+const SEVERAL: usize = 8;
 
 /// A plan with its keys and converted constants: refreshes any number of ciphertexts.
 pub struct Bootstrapper {
@@ -109,17 +113,40 @@ impl Bootstrapper {
         ct: &Ciphertext,
         mut observe: impl FnMut(&Progress, &Ciphertext) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
-        self.check(ct)?;
-        let count = self.plan.stages().iter().map(|stage| stage.times).sum();
-        let reports = Reports::new(count, &mut observe);
-        let mut refreshing = self.refreshing(reports);
-        let mut x = run(&mut refreshing, &self.plan.pipeline.steps, ct.clone())?;
-        // The message is what it was.
-        x.content = ct.content;
-        let t = self.circuit.message.modulus(x.exponent);
-        x.factor = arith::mul_mod(x.factor % t, refreshing.unit, t);
-        refreshing.reports.end(&x, self.circuit.message.capacity(&x));
-        Ok(x)
+        Ok(self.refresh_group(from_ref(ct), &mut observe)?.swap_remove(0))
+    }
+
+    /// [`Bootstrapper::refresh`] for each of a list, several at a time: they go through a linear
+    /// map together, which reads keys and constants once for them, and their digits are removed
+    /// side by side.
+    ///
+    /// Memory beside that of one refresh: for each ciphertext of a map's pass what the map holds,
+    /// in all a gigabyte at most. Errors: as there, those that come before any work of the whole
+    /// list.
+    pub fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        list.iter().try_for_each(|ct| self.check(ct))?;
+        let mut done = Vec::with_capacity(list.len());
+        for group in list.chunks(SEVERAL.max(rayon::current_num_threads())) {
+            done.extend(self.refresh_group(group, &mut |_, _| ControlFlow::Continue(()))?);
+        }
+        Ok(done)
+    }
+
+    /// Of a list that is not empty.
+    fn refresh_group(&self, group: &[Ciphertext], observe: &mut Observer<'_>) -> Result<Vec<Ciphertext>> {
+        group.iter().try_for_each(|ct| self.check(ct))?;
+        let count: usize = self.plan.stages().iter().map(|stage| stage.times).sum();
+        let mut refreshing = self.refreshing(Reports::new(group.len() * count, observe));
+        let mut list = run_all(&mut refreshing, &self.plan.pipeline.steps, group.to_vec())?;
+        for ((x, ct), unit) in list.iter_mut().zip(group).zip(&refreshing.units) {
+            // The message is what it was.
+            x.content = ct.content;
+            let t = self.circuit.message.modulus(x.exponent);
+            x.factor = arith::mul_mod(x.factor % t, *unit, t);
+        }
+        let last = list.last().expect("as many as in the group");
+        refreshing.reports.end(last, self.circuit.message.capacity(last));
+        Ok(list)
     }
 
     /// Up to d ciphertexts with integers in their slots, refreshed as one of elements
@@ -162,7 +189,7 @@ impl Bootstrapper {
         let mut list = list.map_err(too_low_for("refreshing a batch"))?;
         for x in &mut list {
             let t = self.circuit.message.modulus(x.exponent);
-            let multiple = arith::mul_mod(refreshing.unit, plan.multiple() % t, t);
+            let multiple = arith::mul_mod(refreshing.units[0], plan.multiple() % t, t);
             x.content = Content::Integers;
             x.factor = arith::mul_mod(x.factor % t, multiple, t);
         }
@@ -194,7 +221,7 @@ impl Bootstrapper {
 
     fn refreshing<'a>(&'a self, reports: Reports<'a>) -> Refreshing<'a> {
         let Self { plan, keys, encrypted_secret, circuit, .. } = self;
-        Refreshing { plan, keys, encrypted_secret, circuit, reports, unit: 1 }
+        Refreshing { plan, keys, encrypted_secret, circuit, reports, units: Vec::new() }
     }
 
     /// Everything that can be refused beforehand is refused here; constants are counted with
@@ -247,12 +274,13 @@ impl Refresh<Ciphertext> for Bootstrapper {
         Bootstrapper::refresh(self, ct)
     }
 
-    /// In batches where the plan is a packed one and all hold integers.
+    /// In batches where the plan is a packed one and all hold integers, else several at a time.
     fn refresh_all(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        let several = |list: &[Ciphertext]| self.refresh_several(list);
         if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content != Content::Integers) {
-            return list.iter().map(|ct| self.refresh(ct)).collect();
+            return several(list);
         }
-        in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
+        in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), several)
     }
 
     /// What is spent may bring the ciphertext to a lower level, so more is kept back than its own

@@ -2,10 +2,12 @@
 //!
 //! Parts of a ciphertext are gone through depth first, so that of a tree of splits one path is
 //! held. Near the leaves as many parts as there are threads are taken together: their digits are
-//! removed side by side. Linear maps, which are parallel in themselves and need most memory, go
-//! through such a group one part after the other. So beside the path there are at most as many
-//! parts, and as many digit removals with their intermediate values, as the pool has threads; on
-//! one thread there is one.
+//! removed side by side. So beside the path there are at most as many parts, and as many digit
+//! removals with their intermediate values, as the pool has threads; on one thread there is one.
+//!
+//! Several ciphertexts that are refreshed together are such a group from the start. A linear map
+//! takes a group in passes of as many ciphertexts as there is room for: what it reads, keys above
+//! all, is read once for a pass.
 
 use std::collections::BTreeMap;
 use std::slice::from_ref;
@@ -214,10 +216,12 @@ pub(super) fn run_apart<M: Machine>(
 }
 
 /// Runs steps on ciphertexts that are held together.
-fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
+///
+/// Errors: those of the machine.
+pub(super) fn run_all<M: Machine>(machine: &mut M, steps: &[Step], mut group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
     for step in steps {
         group = match step {
-            Step::Linear(step) => each(group, |x| linear(machine, step, x))?,
+            Step::Linear(step) => linear(machine, step, group)?,
             Step::FrontEnd => each(group, |x| stage(machine, StageName::FrontEnd, x, M::front_end))?,
             Step::Digits(removal) => without_digits(machine, removal, group)?,
             Step::Parts(parts) => match &parts.by {
@@ -248,11 +252,31 @@ fn stage<M: Machine>(
     Ok(x)
 }
 
-fn linear<M: Machine>(machine: &mut M, LinearStep { name, side, plan }: &LinearStep, x: Ct<M>) -> Result<Ct<M>> {
-    stage(machine, *name, x, |machine, x| {
-        let circuit = machine.circuit();
-        plan.apply(&circuit.maps[name], circuit.on(*side), &x)
-    })
+/// A map takes a whole group, after the machine has heard of each.
+fn linear<M: Machine>(
+    machine: &mut M,
+    LinearStep { name, side, plan }: &LinearStep,
+    group: Vec<Ct<M>>,
+) -> Result<Vec<Ct<M>>> {
+    let enter = |x| {
+        machine.begin(*name, &x)?;
+        machine.enter(*name, x)
+    };
+    let group = each(group, enter)?;
+    let circuit = machine.circuit();
+    let (constants, evaluator) = (&circuit.maps[name], circuit.on(*side));
+    let mut images = Vec::with_capacity(group.len());
+    for pass in group.chunks(in_one_pass(plan.held() * 2 * evaluator.constant_bytes(constants.level()))) {
+        images.extend(plan.apply_each(constants, evaluator, pass)?);
+    }
+    images.iter().try_for_each(|x| machine.leave(*name, x)).map(|()| images)
+}
+
+/// How many ciphertexts go through a map together that holds so many bytes for each. More than
+/// eight would save another hundredth.
+fn in_one_pass(bytes: usize) -> usize {
+    const MOST_BYTES: usize = 1 << 30;
+    (MOST_BYTES / bytes.max(1)).clamp(1, 8)
 }
 
 /// The digits of a whole group are removed side by side, after the machine has heard of each.

@@ -151,10 +151,11 @@ impl Refresh<ClearCiphertext> for ClearBootstrapper {
     }
 
     fn refresh_all(&self, list: &[ClearCiphertext]) -> Result<Vec<ClearCiphertext>> {
+        let several = |list: &[ClearCiphertext]| list.iter().map(|ct| self.refresh(ct)).collect();
         if self.plan.spec().mode == Mode::Thin || list.iter().any(|ct| ct.content() != Content::Integers) {
-            return list.iter().map(|ct| self.refresh(ct)).collect();
+            return several(list);
         }
-        in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), |ct| self.refresh(ct))
+        in_batches(list, self.batch_plan(), &self.plan, |batch| self.refresh_batch(batch), several)
     }
 
     fn spare_bits(&self, _: &ClearCiphertext) -> f64 {

@@ -10,8 +10,8 @@ use crate::schemes::Ciphertext;
 
 /// What [`super::Bootstrapper::refresh_with`] reports before each stage, and once after the last.
 ///
-/// Where the digits of several ciphertexts are removed side by side their reports come together,
-/// before the first of them.
+/// Where several ciphertexts go through a stage together their reports come together, before the
+/// first of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
     /// The stage that comes next; empty at the end.

@@ -1,6 +1,5 @@
 //! One refresh on ciphertexts.
 
-use std::slice::from_ref;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
@@ -28,8 +27,9 @@ pub(super) struct Refreshing<'a> {
     pub encrypted_secret: &'a Extended,
     pub circuit: &'a Circuit<Engine>,
     pub reports: Reports<'a>,
-    /// What multiplies the factors of results; set by the front end: see [`Refreshing::unit_of`].
-    pub unit: u64,
+    /// What multiplies the factors of results, one for each ciphertext that went through the front
+    /// end: see [`Refreshing::unit_of`].
+    pub units: Vec<u64>,
 }
 
 impl Machine for Refreshing<'_> {
@@ -74,7 +74,7 @@ impl Machine for Refreshing<'_> {
         let formula = plan.formula();
         // By coefficients there is room where canonical norms may find none.
         let low = circuit.message.switched(&arrived, plan.input().level);
-        self.unit = self.unit_of(&low);
+        self.units.push(self.unit_of(&low));
         let parts = keys.encapsulation.switch(circuit.message.context(), &low.to_scheme(Scheme::Bfv).parts);
         let modulus = plan.working_ring().modulus();
         let [mut c0, c1] = decryption_constants(plan.spec().front_end, formula, parts);
@@ -85,7 +85,7 @@ impl Machine for Refreshing<'_> {
         }
         let plaintext = |coefficients| Plaintext::new(plan.working_ring(), coefficients);
         let constant = circuit.working.prepare(&plaintext(c1)?)?;
-        let product = circuit.working.dot_extended(from_ref(encrypted_secret), &[vec![(0, Some(&constant))]])?;
+        let product = circuit.working.dot_extended(&[encrypted_secret], &[vec![(0, Some(&constant))]])?;
         let product = circuit.working.mod_down(product.into_iter().next().expect("one row"))?;
         circuit.working.add_plain(&product, &plaintext(c0)?)
     }
@@ -185,7 +185,7 @@ mod tests {
             encrypted_secret: &encrypted_secret,
             circuit: &circuit,
             reports: Reports::new(0, &mut observe),
-            unit: 1,
+            units: Vec::new(),
         };
         let decryptor = Decryptor::new(Scheme::Bgv, plan.working_ring(), secret);
         let one = Plaintext::one(plan.working_ring());

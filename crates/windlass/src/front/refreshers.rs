@@ -70,6 +70,20 @@ impl Refreshers {
         bootstrapper.refresh_batch(batch)
     }
 
+    /// Each by itself, neighbours of one bootstrapping several at a time.
+    fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        let plans = || self.list.iter().map(|refresher| &*refresher.plan);
+        let place = |ct: &Ciphertext| choose(plans(), (ct.content(), ct.exponent()));
+        let places: Vec<usize> = list.iter().map(place).collect::<Result<_>>()?;
+        let (mut done, mut rest) = (Vec::with_capacity(list.len()), list);
+        for alike in places.chunk_by(|a, b| a == b) {
+            let (now, later) = rest.split_at(alike.len());
+            done.extend(self.ready(alike[0])?.refresh_several(now)?);
+            rest = later;
+        }
+        Ok(done)
+    }
+
     fn make(&self, refresher: &Refresher) -> Result<Bootstrapper> {
         Bootstrapper::new(Arc::clone(&refresher.plan), self.scheme, &self.keys, refresher.keys.clone())
     }
@@ -127,11 +141,10 @@ impl Refresh<Ciphertext> for Refreshers {
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
         let places = alike.and_then(|exponent| batches(plans(), exponent, list.len()));
-        let Some((packed, single)) = places else {
-            return list.iter().map(|ct| self.refresh(ct)).collect();
-        };
+        let Some((packed, single)) = places else { return self.refresh_several(list) };
         let (plan, single) = (self.batch_plan(packed).map(|plan| &**plan), &self.list[single].plan);
-        in_batches(list, plan, single, |batch| self.refresh_batch(packed, batch), |ct| self.refresh(ct))
+        let several = |list: &[Ciphertext]| self.refresh_several(list);
+        in_batches(list, plan, single, |batch| self.refresh_batch(packed, batch), several)
     }
 
     /// Without limit too for what no bootstrapping here refreshes, such as a quotient modulo
@@ -173,11 +186,10 @@ impl Refresh<ClearCiphertext> for MockRefreshers {
         let plans = || self.list.iter().map(|(plan, _)| &**plan);
         let alike = same_integers(list.iter().map(|ct| (ct.content(), ct.exponent())));
         let places = alike.and_then(|exponent| batches(plans(), exponent, list.len()));
-        let Some((packed, single)) = places else {
-            return list.iter().map(|ct| self.refresh(ct)).collect();
-        };
+        let several = |list: &[ClearCiphertext]| list.iter().map(|ct| self.refresh(ct)).collect();
+        let Some((packed, single)) = places else { return several(list) };
         let (bootstrapper, single) = (&self.list[packed].1, &self.list[single].0);
-        in_batches(list, bootstrapper.batch_plan(), single, |b| bootstrapper.refresh_batch(b), |ct| self.refresh(ct))
+        in_batches(list, bootstrapper.batch_plan(), single, |b| bootstrapper.refresh_batch(b), several)
     }
 
     fn spare_bits(&self, _: &ClearCiphertext) -> f64 {

@@ -252,13 +252,13 @@ impl Switching for Clear {
 
     fn dot_extended(
         &self,
-        inputs: &[ClearCiphertext],
+        inputs: &[&ClearCiphertext],
         rows: &[MixedRow<'_, Plaintext>],
     ) -> Result<Vec<ClearCiphertext>> {
         inputs.iter().try_for_each(|x| self.check("sum of products", x))?;
         check_rows(inputs.len(), rows)?;
         let term = |&(j, constant): &(usize, Option<&Plaintext>)| match constant {
-            Some(constant) => self.multiply_constant(&inputs[j], constant),
+            Some(constant) => self.multiply_constant(inputs[j], constant),
             None => Ok(inputs[j].clone()),
         };
         let sum = |row: &MixedRow<'_, Plaintext>| {

@@ -4,6 +4,7 @@
 //! and what it holds. Here the polynomials are decomposed, moved, summed and divided; what happens
 //! to the metadata a scheme says by its [`Rules`]. Whatever has rules is [`Switching`].
 
+use std::slice::from_ref;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -179,16 +180,25 @@ impl<R: Rules> Switching for R {
     }
 
     fn hoisted_automorphism(&self, a: &Self::Hoisted, t: u64) -> Result<Self::Extended> {
-        self.check_pair("hoisted automorphism", &a.ct)?;
+        Ok(self.hoisted_automorphisms(from_ref(a), t)?.swap_remove(0))
+    }
+
+    fn hoisted_automorphisms(&self, list: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().try_for_each(|a| self.check_pair("hoisted automorphism", &a.ct))?;
         if is_identity(self, t) {
-            return self.extend(&a.ct);
+            return list.iter().map(|a| self.extend(&a.ct)).collect();
         }
+        let Some(level) = one_level(list.iter().map(|a| a.digits.level())) else {
+            return list.iter().map(|a| self.hoisted_automorphism(a, t)).collect();
+        };
         let step = key_and_permutation(self.evaluation_keys(), t)?;
-        let level = a.digits.level();
-        let parts = a.digits.hoisted_automorphism(&a.addend, &step)?;
-        let mut ct = a.ct.around(parts.into());
-        self.grow(&mut ct, level, Growth::InnerProduct(t));
-        Ok(Extended { ct, level })
+        let pairs = switching::hoisted_automorphism(&digits_and_addends(list), &step)?;
+        let around = |(a, pair): (&Self::Hoisted, [_; 2])| {
+            let mut ct = a.ct.around(pair.into());
+            self.grow(&mut ct, level, Growth::InnerProduct(t));
+            Extended { ct, level }
+        };
+        Ok(list.iter().zip(pairs).map(around).collect())
     }
 
     fn sum_hoisted(&self, a: &Self::Hoisted, elements: &[u64]) -> Result<Self::Extended> {
@@ -220,24 +230,35 @@ impl<R: Rules> Switching for R {
         elements: &[u64],
         rows: &[MixedRow<'_, R::Constant>],
     ) -> Result<Vec<Self::Extended>> {
-        self.check_pair("sum of products", &a.ct)?;
+        Ok(self.dots_hoisted(from_ref(a), elements, rows)?.swap_remove(0))
+    }
+
+    fn dots_hoisted(
+        &self,
+        list: &[Self::Hoisted],
+        elements: &[u64],
+        rows: &[MixedRow<'_, R::Constant>],
+    ) -> Result<Vec<Vec<Self::Extended>>> {
+        list.iter().try_for_each(|a| self.check_pair("sum of products", &a.ct))?;
         check_rows(elements.len(), rows)?;
         if elements.iter().any(|&t| is_identity(self, t)) {
-            let image = |&t: &u64| self.hoisted_automorphism(a, t);
-            let images: Vec<Self::Extended> = elements.par_iter().map(image).collect::<Result<_>>()?;
-            return self.dot_extended(&images, rows);
+            return list.iter().map(|a| dot_of_images(self, a, elements, rows)).collect();
         }
-        let level = a.digits.level();
+        let Some(level) = one_level(list.iter().map(|a| a.digits.level())) else {
+            return list.iter().map(|a| self.dot_hoisted(a, elements, rows)).collect();
+        };
         let steps = keys_and_permutations(self.evaluation_keys(), elements)?;
-        let images: Vec<R::Ciphertext> = elements.iter().map(|&t| image_of(self, a, t)).collect();
-        let mut known = Vec::with_capacity(rows.len());
-        let mut sums: Vec<Weights<'_>> = Vec::with_capacity(rows.len());
-        for row in rows {
-            known.push(row_of(self, level, row.iter().map(|&(j, c)| (&images[j], c)))?);
-            sums.push(row.iter().map(|&(j, c)| (j, c.map(R::values))).collect());
-        }
-        let pairs = a.digits.dot_hoisted(context(self), &a.addend, &steps, &sums)?;
-        Ok(known.iter().zip(pairs).map(|(ct, pair)| Extended { ct: ct.around(pair.into()), level }).collect())
+        let sums: Vec<Weights<'_>> =
+            rows.iter().map(|row| row.iter().map(|&(j, c)| (j, c.map(R::values))).collect()).collect();
+        let known_of = |a| {
+            let images: Vec<R::Ciphertext> = elements.iter().map(|&t| image_of(self, a, t)).collect();
+            let known = |row: &MixedRow<'_, _>| row_of(self, level, row.iter().map(|&(j, c)| (&images[j], c)));
+            rows.iter().map(known).collect::<Result<Vec<R::Ciphertext>>>()
+        };
+        let known: Vec<Vec<R::Ciphertext>> = list.iter().map(known_of).collect::<Result<_>>()?;
+        let pairs = switching::dot_hoisted(context(self), &digits_and_addends(list), &steps, &sums)?;
+        let around = |(ct, pair): (&R::Ciphertext, [_; 2])| Extended { ct: ct.around(pair.into()), level };
+        Ok(known.iter().zip(pairs).map(|(known, pairs)| known.iter().zip(pairs).map(around).collect()).collect())
     }
 
     fn extend(&self, a: &R::Ciphertext) -> Result<Self::Extended> {
@@ -250,13 +271,13 @@ impl<R: Rules> Switching for R {
 
     fn dot_extended(
         &self,
-        inputs: &[Self::Extended],
+        inputs: &[&Self::Extended],
         rows: &[MixedRow<'_, R::Constant>],
     ) -> Result<Vec<Self::Extended>> {
-        let Some(first) = inputs.first() else {
+        let Some(&first) = inputs.first() else {
             return if rows.is_empty() { Ok(Vec::new()) } else { Err(no_terms()) };
         };
-        for x in inputs {
+        for &x in inputs {
             self.check_pair("sum of products", &x.ct)?;
             check_extended(self, first, x)?;
         }
@@ -293,19 +314,31 @@ impl<R: Rules> Switching for R {
     }
 
     fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended> {
-        self.check_pair("automorphism", &a.ct)?;
+        Ok(self.extended_automorphisms(&[a], t)?.swap_remove(0))
+    }
+
+    fn extended_automorphisms(&self, list: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
+        list.iter().try_for_each(|a| self.check_pair("automorphism", &a.ct))?;
         if is_identity(self, t) {
-            return Ok(a.clone());
+            return Ok(list.iter().map(|&a| a.clone()).collect());
         }
+        let Some(level) = one_level(list.iter().map(|a| a.level)) else {
+            return list.iter().map(|a| self.extended_automorphism(a, t)).collect();
+        };
         let step = key_and_permutation(self.evaluation_keys(), t)?;
         // The pair is divided by the multiplier already.
-        let narrowed = a.ct.parts()[1].divide_rounded(&context(self).basis(a.level), 1);
-        let parts = switching::extended_automorphism(context(self), &narrowed, &a.ct.parts()[0], &step)?;
-        let mut ct = a.ct.around(parts.into());
-        // What is rounded is what is turned.
-        self.grow(&mut ct, a.level, Growth::Rounding);
-        self.grow(&mut ct, a.level, Growth::InnerProduct(t));
-        Ok(Extended { ct, level: a.level })
+        let narrow = |a: &&Self::Extended| a.ct.parts()[1].divide_rounded(&context(self).basis(level), 1);
+        let narrowed: Vec<Poly<Eval>> = list.par_iter().map(narrow).collect();
+        let halves: Vec<_> = narrowed.iter().zip(list).map(|(x, a)| (x, &a.ct.parts()[0])).collect();
+        let pairs = switching::extended_automorphism(context(self), &halves, &step)?;
+        let around = |(a, pair): (&&Self::Extended, [_; 2])| {
+            let mut ct = a.ct.around(pair.into());
+            // What is rounded is what is turned.
+            self.grow(&mut ct, level, Growth::Rounding);
+            self.grow(&mut ct, level, Growth::InnerProduct(t));
+            Extended { ct, level }
+        };
+        Ok(list.iter().zip(pairs).map(around).collect())
     }
 
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()> {
@@ -344,6 +377,28 @@ fn is_identity<R: Rules>(rules: &R, t: u64) -> bool {
 
 fn level(ct: &impl Pair) -> usize {
     ct.parts()[0].basis().len()
+}
+
+/// The level of all, where there is one.
+fn one_level(mut levels: impl Iterator<Item = usize>) -> Option<usize> {
+    let first = levels.next()?;
+    levels.all(|level| level == first).then_some(first)
+}
+
+fn digits_and_addends<C>(list: &[Hoisted<C>]) -> Vec<(&Digits, &Poly<Eval>)> {
+    list.iter().map(|a| (&a.digits, &a.addend)).collect()
+}
+
+/// [`Switching::dot_hoisted`] by images that are held, where one of them is the ciphertext itself.
+fn dot_of_images<R: Rules>(
+    rules: &R,
+    a: &Hoisted<R::Ciphertext>,
+    elements: &[u64],
+    rows: &[MixedRow<'_, R::Constant>],
+) -> Result<Vec<Extended<R::Ciphertext>>> {
+    let image = |&t: &u64| rules.hoisted_automorphism(a, t);
+    let images: Vec<Extended<R::Ciphertext>> = elements.par_iter().map(image).collect::<Result<_>>()?;
+    rules.dot_extended(&images.iter().collect::<Vec<_>>(), rows)
 }
 
 fn halves(ct: &impl Pair) -> [&Poly<Eval>; 2] {

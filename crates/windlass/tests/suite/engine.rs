@@ -206,7 +206,7 @@ fn automorphisms_match_and_hoisting_agrees() {
             };
             let plain = e.hoisted_automorphism(&hoisted, 1).unwrap();
             let row = vec![(0, Some(&constant)), (1, Some(&ones))];
-            let mut sum = e.dot_extended(&[extended, plain], &[row]).unwrap().swap_remove(0);
+            let mut sum = e.dot_extended(&[&extended, &plain], &[row]).unwrap().swap_remove(0);
             let theta_u = s.ring().automorphism(u).unwrap();
             let inner = |v: &[Poly<_>]| {
                 let mut inner = v[0].automorphism(&theta).mul(&v[1]);

@@ -12,7 +12,7 @@ fn run(engine: &Engine, a: &Ciphertext, b: &Ciphertext, plain: &Plaintext, t: u6
     let hoisted = engine.hoist(a)?;
     let inputs = [engine.extend(b)?, engine.hoisted_automorphism(&hoisted, t)?];
     let rows = [vec![(0, Some(&constant)), (1, Some(&constant))], vec![(1, Some(&constant))]];
-    let sums = engine.dot_extended(&inputs, &rows)?;
+    let sums = engine.dot_extended(&inputs.each_ref(), &rows)?;
     let moved = engine.extended_automorphism(&sums[0], t)?;
     let mut all = vec![
         engine.add(a, b)?,

@@ -68,13 +68,13 @@ impl Switching for Forecast {
         Ok(*a)
     }
 
-    fn dot_extended(&self, inputs: &[Expected], rows: &[MixedRow<'_, Bound>]) -> Result<Vec<Expected>> {
+    fn dot_extended(&self, inputs: &[&Expected], rows: &[MixedRow<'_, Bound>]) -> Result<Vec<Expected>> {
         check_rows(inputs.len(), rows)?;
         let one = Bound::of(1.0);
         let sum = |row: &MixedRow<'_, Bound>| {
             let &(first, _) = row.first().ok_or_else(no_terms)?;
             let noise = row.iter().map(|&(j, c)| inputs[j].noise * *c.unwrap_or(&one)).sum();
-            Ok(Expected { noise, ..inputs[first] })
+            Ok(Expected { noise, ..*inputs[first] })
         };
         rows.iter().map(sum).collect()
     }

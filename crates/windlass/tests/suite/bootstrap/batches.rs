@@ -252,6 +252,42 @@ fn a_server_refreshes_lists() {
     assert!(matches!(refused, Some(Error::ShapeMismatch { expected, got, .. }) if expected == size && got == size + 1));
 }
 
+/// A list under a thin bootstrapping goes through its maps together: the same bits as one by one,
+/// whatever levels and factors the ciphertexts have, and on several threads.
+#[test]
+fn thin_lists_go_together() {
+    for (case, order) in [(CASES[0], ORDERS[0]), (CASES[0], ORDERS[1]), (CASES[5], ORDERS[0])] {
+        let (m, p, r, primes, ephemeral_weight, _) = case;
+        let spec = BootstrapSpec { ephemeral_weight, order, ..BootstrapSpec::default() };
+        let toy = toy_with(params(m, primes), (p, r), spec);
+        let (client, server) = toy.parties(3);
+        let list = integers(&toy.plan, 9);
+        let mut spent: Vec<Ciphertext> = list.iter().map(|x| encrypt_at(&client, x, 6)).collect();
+        let engine = server.engine();
+        spent[1] = engine.switch_modulus(&spent[1], spent[1].level() - 1).unwrap();
+        // A product has another factor.
+        let one = client.encrypt_plaintext(&Plaintext::one(toy.plan.message_ring())).unwrap();
+        spent[2] = server.multiply(&one, &client.encrypt_plaintext(&list[2]).unwrap()).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let images = server.refresh_all(&spent).unwrap();
+        let threaded = pool.install(|| server.refresh_all(&spent).unwrap());
+        assert_eq!(images.len(), list.len());
+        for (((image, other), ct), x) in images.iter().zip(&threaded).zip(&spent).zip(&list) {
+            assert_eq!(&client.decrypt_plaintext(image).unwrap(), x, "m = {m}");
+            let alone = server.refresh(ct).unwrap();
+            assert_eq!((image.parts(), image.parts()), (alone.parts(), other.parts()), "m = {m}");
+            assert_eq!(engine.capacity(image), engine.capacity(&alone));
+        }
+        let refused = server.refresh_all(&[spent[0].clone(), client.encrypt_plaintext(&elements(&toy)).unwrap()]);
+        assert!(matches!(refused.err(), Some(Error::Bootstrap(BootstrapError::NotIntegers))));
+        assert!(server.refresh_all(&[]).unwrap().is_empty());
+    }
+}
+
+fn elements(toy: &Toy) -> Plaintext {
+    random(toy.plan.message_ring(), Content::Elements, 3)
+}
+
 /// What takes a batch apart may need more than a refresh leaves: there are no batches then, and
 /// lists are refreshed all the same.
 #[test]

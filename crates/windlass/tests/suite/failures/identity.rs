@@ -92,7 +92,7 @@ fn two_slot_orders_of_one_ring_are_kept_apart() {
         let ours_encrypted = encrypt(&own, &Plaintext::one(context));
         refuse("constant", engine.multiply_constant(&ours_encrypted, &constant).unwrap_err());
         let wide = engine.extend(&ours_encrypted).unwrap();
-        let sum = engine.dot_extended(&[wide], &[vec![(0, Some(&constant))]]);
+        let sum = engine.dot_extended(&[&wide], &[vec![(0, Some(&constant))]]);
         refuse("constant in base QP", sum.map(drop).unwrap_err());
         let plan = LinearMap::diagonal(&random(&own, 2)).plan().unwrap();
         let prepared = plan.prepare(engine).unwrap();

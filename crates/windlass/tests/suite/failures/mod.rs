@@ -131,7 +131,7 @@ fn values_of_other_contexts_are_refused_by_every_operation() {
             let extended = f.extend(&b).unwrap();
             mismatch("giant step", e.extended_automorphism(&extended, 63));
             mismatch("mod-down", e.mod_down(extended.clone()));
-            mismatch("dot", e.dot_extended(std::slice::from_ref(&extended), &[vec![(0, Some(&foreign))]]));
+            mismatch("dot", e.dot_extended(&[&extended], &[vec![(0, Some(&foreign))]]));
             mismatch("switch", e.switch_modulus(&b, 1));
             mismatch("divide", e.divide_by_p(&b));
             mismatch("decrypt", own.decrypt_plaintext(&b));
@@ -435,7 +435,7 @@ fn sums_of_one_input<E: Switching>(evaluator: &E, a: &E::Ciphertext, t: u64) {
     let (wide, hoisted) = ([evaluator.extend(a).unwrap()], evaluator.hoist(a).unwrap());
     for (j, fits) in [(0, true), (1, false), (usize::MAX, false)] {
         let rows = [vec![(0, None)], vec![(j, None)]];
-        let sums = [evaluator.dot_extended(&wide, &rows), evaluator.dot_hoisted(&hoisted, &[t], &rows)];
+        let sums = [evaluator.dot_extended(&wide.each_ref(), &rows), evaluator.dot_hoisted(&hoisted, &[t], &rows)];
         for sum in sums {
             assert_eq!(sum.is_ok(), fits, "input {j}");
             assert!(fits || matches!(sum.err(), Some(Error::OutOfRange(_))), "input {j}");
@@ -465,5 +465,5 @@ fn the_mock_is_no_laxer_than_the_engine() {
     mismatch("add", other.add(&of_mock, &of_mock));
     mismatch("mod-down", other.mod_down(of_mock.clone()));
     mismatch("constant", other.multiply_constant(&of_mock, &multiple));
-    mismatch("sum", other.dot_extended(&[of_mock], &[vec![(0, None)]]));
+    mismatch("sum", other.dot_extended(&[&of_mock], &[vec![(0, None)]]));
 }

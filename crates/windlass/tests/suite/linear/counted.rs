@@ -111,7 +111,7 @@ impl Switching for Counted<'_> {
 
     fn dot_extended(
         &self,
-        inputs: &[Self::Extended],
+        inputs: &[&Self::Extended],
         rows: &[MixedRow<'_, Self::Constant>],
     ) -> Result<Vec<Self::Extended>> {
         self.add_up(|done| done.constant_products += products(rows)).dot_extended(inputs, rows)

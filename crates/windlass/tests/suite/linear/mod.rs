@@ -10,4 +10,5 @@ mod full_size;
 mod grids;
 mod matmul;
 mod modes;
+mod several;
 mod thin;

@@ -8,6 +8,7 @@ use windlass_ring::slots::SlotRing;
 
 use super::choice::{Method, choose};
 use super::cost::OperationCount;
+use super::layout::BATCH;
 use super::spec::PlanSpec;
 use super::strategy::Strategy;
 use crate::circuits::linear::map::{LinearGrid, LinearMap, Plannable};
@@ -94,6 +95,18 @@ impl<R: Plannable> LinearPlan<R> {
     /// What may be used and is preferred.
     pub fn spec(&self) -> &PlanSpec {
         &self.spec
+    }
+
+    /// About how many ciphertexts in base QP are held while the map is evaluated: all sums, and the
+    /// inputs that wait for their products.
+    pub(crate) fn held(&self) -> usize {
+        match &self.method {
+            Method::Sums { layout, schedule } => {
+                let parents = |made: &Vec<bool>| layout.inputs.parents(made).into_iter().filter(|&is| is).count();
+                schedule.sums.len() + schedule.made.iter().map(parents).sum::<usize>().min(BATCH) + 2
+            }
+            Method::Doubling(_) => 3,
+        }
     }
 
     pub(in crate::circuits::linear) fn method(&self) -> &Method {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::prepare::{Factor, PreparedPlan};
 use super::prepares::Prepares;
+use super::several::Several;
 use super::work::{Products, Run};
 use super::{narrow, wide};
 use crate::circuits::linear::map::Plannable;
@@ -34,6 +35,38 @@ impl<R: Plannable> LinearPlan<R> {
         Ok(outputs.pop().expect("one output"))
     }
 
+    /// [`LinearPlan::apply`] to each of several ciphertexts. Keys and constants are read from memory
+    /// once for all that are at one level; what they are multiplied into is held for all.
+    ///
+    /// Cost: as many operations as one by one. Memory: as many times that of one. Errors: as there.
+    pub fn apply_each<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        ciphertexts: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>> {
+        for (what, got) in [("outputs of the plan", self.grid().rows()), ("inputs of the plan", self.grid().columns())]
+        {
+            if got != 1 {
+                return Err(Error::ShapeMismatch { what, expected: 1, got });
+            }
+        }
+        match ciphertexts {
+            [] => Ok(Vec::new()),
+            [one] => Ok(vec![self.apply(prepared, evaluator, one)?]),
+            _ => {
+                let representation = self.checked(prepared, evaluator)?;
+                let lowered = |ct| evaluator.at_level(representation, ct, prepared.level).map(Cow::into_owned);
+                let all: Vec<E::Ciphertext> = ciphertexts.iter().map(lowered).collect::<Result<_>>()?;
+                let expand = |number| self.expanded(prepared, evaluator, number);
+                let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
+                let several = Several(evaluator);
+                self.check(&several, std::slice::from_ref(&all))?;
+                Ok(self.run(&several, &products, &[&all])?.swap_remove(0))
+            }
+        }
+    }
+
     /// [`LinearPlan::prepare_at`] for the level of the ciphertext and [`LinearPlan::apply`] at
     /// once, for a map that is used a single time. Errors: as there.
     pub fn apply_once<E: Prepares<R>>(&self, evaluator: &E, ciphertext: &E::Ciphertext) -> Result<E::Ciphertext> {
@@ -52,30 +85,54 @@ impl<R: Plannable> LinearPlan<R> {
         evaluator: &E,
         ciphertexts: &[E::Ciphertext],
     ) -> Result<Vec<E::Ciphertext>> {
-        prepared.check(self.number())?;
-        let representation = self.grid().representation();
-        evaluator.check_constants(representation, "LinearPlan::apply")?;
+        let representation = self.checked(prepared, evaluator)?;
         self.check(evaluator, ciphertexts)?;
         let at_level = |ct| evaluator.at_level(representation, ct, prepared.level);
         let lowered: Vec<Cow<'_, E::Ciphertext>> = ciphertexts.iter().map(at_level).collect::<Result<_>>()?;
         let inputs: Vec<&E::Ciphertext> = lowered.iter().map(Cow::as_ref).collect();
-        let expand = |number: usize| {
-            let constant = |_| representation.unpack(&prepared.packed[number]);
-            Ok(evaluator.prepare_constants(1, prepared.level, &constant)?.swap_remove(0))
-        };
+        let expand = |number| self.expanded(prepared, evaluator, number);
         let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
+        self.run(evaluator, &products, &inputs)
+    }
+
+    /// Refuses constants of another plan, or of another ring than the evaluator's.
+    fn checked<E: Prepares<R>>(&self, prepared: &PreparedPlan<E, R>, evaluator: &E) -> Result<&R> {
+        prepared.check(self.number())?;
+        let representation = self.grid().representation();
+        evaluator.check_constants(representation, "LinearPlan::apply")?;
+        Ok(representation)
+    }
+
+    /// The constant of this number, which is held as coefficients.
+    fn expanded<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        number: usize,
+    ) -> Result<E::Constant> {
+        let constant = |_| self.grid().representation().unpack(&prepared.packed[number]);
+        Ok(evaluator.prepare_constants(1, prepared.level, &constant)?.swap_remove(0))
+    }
+
+    /// The outputs, one for each row of the grid.
+    fn run<E: Switching>(
+        &self,
+        evaluator: &E,
+        products: &Products<'_, E::Constant>,
+        inputs: &[&E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>> {
         match self.method() {
             Method::Doubling(doubling) => {
                 let sum = double(doubling, self.spec().hoisting, evaluator, inputs[0])?;
-                match prepared.sums[0].terms[0].constant {
+                match products.sums[0].terms[0].constant {
                     Factor::One => Ok(vec![sum]),
                     factor => Ok(vec![products.multiply(evaluator, &sum, factor)?]),
                 }
             }
             Method::Sums { layout, schedule } => {
-                let run = Run { layout, schedule, evaluator, inputs: &inputs, mode: self.spec().hoisting };
+                let run = Run { layout, schedule, evaluator, inputs, mode: self.spec().hoisting };
                 let wide = run.mode == HoistMode::Double && !layout.is_diagonal();
-                run.fill(if wide { wide::apply(&run, &products)? } else { narrow::apply(&run, &products)? })
+                run.fill(if wide { wide::apply(&run, products)? } else { narrow::apply(&run, products)? })
             }
         }
     }

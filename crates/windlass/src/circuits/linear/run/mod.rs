@@ -6,6 +6,7 @@ mod measure;
 mod narrow;
 mod prepare;
 mod prepares;
+mod several;
 mod wide;
 mod work;
 

@@ -14,7 +14,10 @@ use crate::switching::Switching;
 pub(super) type Inputs<E> = Vec<Vec<Option<<E as Switching>::Ciphertext>>>;
 
 /// The outputs of a plan; `None` stands for zero.
-pub(super) fn apply<E: Switching>(run: &Run<'_, E>, products: &Products<'_, E>) -> Result<Vec<Option<E::Ciphertext>>> {
+pub(super) fn apply<E: Switching>(
+    run: &Run<'_, E>,
+    products: &Products<'_, E::Constant>,
+) -> Result<Vec<Option<E::Ciphertext>>> {
     let inputs = run.inputs()?;
     let sums: Vec<E::Ciphertext> = products
         .sums

@@ -34,7 +34,10 @@ type Sums<E> = Vec<Option<<E as Switching>::Extended>>;
 type Row = Vec<(usize, Factor)>;
 
 /// The outputs of a plan; `None` stands for zero.
-pub(super) fn apply<E: Switching>(run: &Run<'_, E>, products: &Products<'_, E>) -> Result<Vec<Option<E::Ciphertext>>> {
+pub(super) fn apply<E: Switching>(
+    run: &Run<'_, E>,
+    products: &Products<'_, E::Constant>,
+) -> Result<Vec<Option<E::Ciphertext>>> {
     let mut sums: Sums<E> = (0..products.sums.len()).map(|_| None).collect();
     for column in 0..run.inputs.len() {
         Column::new(run, products, column).take(&mut sums)?;
@@ -47,7 +50,7 @@ pub(super) fn apply<E: Switching>(run: &Run<'_, E>, products: &Products<'_, E>) 
 /// One input ciphertext at work.
 struct Column<'a, E: Switching> {
     run: &'a Run<'a, E>,
-    products: &'a Products<'a, E>,
+    products: &'a Products<'a, E::Constant>,
     column: usize,
     /// The nodes from which others hang.
     parents: Vec<bool>,
@@ -71,7 +74,7 @@ impl<E: Switching> Level<E> {
 }
 
 impl<'a, E: Switching> Column<'a, E> {
-    fn new(run: &'a Run<'a, E>, products: &'a Products<'a, E>, column: usize) -> Self {
+    fn new(run: &'a Run<'a, E>, products: &'a Products<'a, E::Constant>, column: usize) -> Self {
         let (tree, made) = (&run.layout.inputs, &run.schedule.made[column]);
         let (parents, links) = (tree.parents(made), tree.links(made));
         Self { run, products, column, parents, links, pending: Vec::new() }
@@ -168,6 +171,7 @@ impl<'a, E: Switching> Column<'a, E> {
             return Ok(());
         }
         let (batch, inputs): (Vec<usize>, Vec<E::Extended>) = std::mem::take(&mut self.pending).into_iter().unzip();
+        let inputs: Vec<&E::Extended> = inputs.iter().collect();
         self.multiply(&batch, sums, |rows| self.run.evaluator.dot_extended(&inputs, rows))
     }
 

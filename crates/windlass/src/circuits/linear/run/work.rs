@@ -15,16 +15,21 @@ pub(super) struct Run<'a, E: Switching> {
 }
 
 /// The sums of products that a run takes, with their constants.
-pub(super) struct Products<'a, E: Switching> {
+pub(super) struct Products<'a, C> {
     pub sums: &'a [PreparedSum],
-    pub ready: &'a [E::Constant],
+    pub ready: &'a [C],
     /// Prepares the constant of a number that is held as coefficients.
-    pub expand: &'a (dyn Fn(usize) -> Result<E::Constant> + Sync),
+    pub expand: &'a (dyn Fn(usize) -> Result<C> + Sync),
 }
 
-impl<E: Switching> Products<'_, E> {
+impl<C> Products<'_, C> {
     /// `factor · ciphertext` in base `Q`.
-    pub fn multiply(&self, evaluator: &E, ciphertext: &E::Ciphertext, factor: Factor) -> Result<E::Ciphertext> {
+    pub fn multiply<E: Switching<Constant = C>>(
+        &self,
+        evaluator: &E,
+        ciphertext: &E::Ciphertext,
+        factor: Factor,
+    ) -> Result<E::Ciphertext> {
         match factor {
             Factor::One => Ok(ciphertext.clone()),
             Factor::Ready(number) => evaluator.multiply_constant(ciphertext, &self.ready[number]),
