@@ -79,14 +79,18 @@ struct Fields {
 impl Fields {
     fn read(context: &CkksContext, fields: &mut FieldReader<'_>) -> Result<Self, WireError> {
         let malformed = |what| Err(WireError::Malformed { what });
-        let [degree, flags] = fields.array("degree of a CKKS ciphertext")?;
+        let [degree] = fields.array("degree of a CKKS ciphertext")?;
+        let [flags] = fields.array("flags of a CKKS ciphertext")?;
         let level = usize::from(fields.u16("level of a CKKS ciphertext")?);
         let slots = fields.u32("number of slots")? as usize;
         let scale = fields.f64("scale")?;
         let magnitude = fields.f64("bound on the slots")?;
         let deviation = fields.f64("error of the slots")?;
-        if !(1..=2).contains(&degree) || flags > SEEDED | OWN {
+        if !(1..=2).contains(&degree) {
             return malformed("degree of a CKKS ciphertext");
+        }
+        if flags & !(SEEDED | OWN) != 0 {
+            return malformed("flags of a CKKS ciphertext");
         }
         if level < context.base_level() || level > context.top_level() {
             return malformed("level of a CKKS ciphertext");

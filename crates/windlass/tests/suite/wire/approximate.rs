@@ -115,7 +115,9 @@ fn impossible_fields_are_named() {
     };
     assert_eq!(what(0, &[0]), "degree of a CKKS ciphertext");
     assert_eq!(what(0, &[3]), "degree of a CKKS ciphertext");
-    assert_eq!(what(1, &[4]), "degree of a CKKS ciphertext");
+    for flags in [4, 7, 0x80] {
+        assert_eq!(what(1, &[flags]), "flags of a CKKS ciphertext");
+    }
     assert_eq!(what(2, &[0, 0]), "level of a CKKS ciphertext");
     assert_eq!(what(2, &[3, 0]), "level of a CKKS ciphertext");
     for slots in [0u32, 3, 16] {
