@@ -98,6 +98,19 @@ def test_a_passphrase_encrypts_a_secret(
     assert sorted(tmp_path.iterdir()) == [plain, path]
 
 
+def test_an_encrypted_secret_of_another_context_is_refused_before_its_passphrase(
+    toy: World, wide: World, reals: World, tmp_path: Path
+) -> None:
+    path = tmp_path / "secret.key"
+    toy.client.save_secret(path, passphrase="two or three words")
+    for other in (wide.context, reals.context):
+        for passphrase in (None, "two or three words", "a guess"):
+            with pytest.raises(wl.OtherContext):
+                other.load_client(path, passphrase=passphrase)
+    with pytest.raises(wl.PassphraseNeeded):
+        toy.context.load_client(path)
+
+
 def test_damage_to_an_encrypted_secret_is_no_wrong_passphrase(toy: World, tmp_path: Path) -> None:
     path = tmp_path / "secret.key"
     toy.client.save_secret(path, passphrase="two or three words")

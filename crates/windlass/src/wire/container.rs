@@ -167,15 +167,17 @@ pub(super) fn check_header(header: &[u8; HEADER], expected: &Expected) -> Result
     let (code, rest) = rest.split_at(2);
     let code = u16::from_le_bytes([code[0], code[1]]);
     let found = Kind::from_code(code);
-    if (expected.kind, found) == (Kind::SecretKey, Some(Kind::SealedSecretKey)) {
-        return Err(WireError::Sealed);
-    }
-    if found != Some(expected.kind) {
+    let is_sealed = (expected.kind, found) == (Kind::SecretKey, Some(Kind::SealedSecretKey));
+    if found != Some(expected.kind) && !is_sealed {
         return Err(WireError::WrongKind { expected: expected.kind, found, code });
     }
     let (found, rest) = rest.split_at(32);
     if found != expected.context {
         return Err(WireError::OtherContext { found: hex(&found[..6]), expected: hex(&expected.context[..6]) });
+    }
+    // A caller is told that a passphrase is needed where it would be of use.
+    if is_sealed {
+        return Err(WireError::Sealed);
     }
     let (found, length) = rest.split_at(KeyId::BYTES);
     let mut key = KeyId([0; KeyId::BYTES]);

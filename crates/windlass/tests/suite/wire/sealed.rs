@@ -58,8 +58,7 @@ fn sealed_keys_of_every_scheme_come_back() {
     assert_eq!(back.secret_to_bytes().unwrap(), client.secret_to_bytes().unwrap());
     let back = approximate.load_sealed_client(&other, &right).unwrap();
     assert_eq!(back.secret_to_bytes().unwrap(), reals.secret_to_bytes().unwrap());
-    // Of another context, and in place of a file that is there.
-    assert!(matches!(wire_error(exact.load_sealed_client(&other, &right)), WireError::OtherContext { .. }));
+    // In place of a file that is there.
     let taken = wire_error(client.save_sealed_secret(&one, &right));
     assert!(matches!(taken, WireError::Io { kind: std::io::ErrorKind::AlreadyExists, .. }), "{taken}");
     // Neither the key nor the passphrase lies open in the file, and no two files are alike.
@@ -68,6 +67,30 @@ fn sealed_keys_of_every_scheme_come_back() {
     let plain = client.secret_to_bytes().unwrap();
     let window = &plain[68..76];
     assert!(again.windows(8).all(|bytes| bytes != window && bytes != b"correct "));
+}
+
+/// What shows in the header is told first: whether a passphrase is given, and which, is the same.
+#[test]
+fn keys_of_other_contexts_are_refused_before_a_passphrase() {
+    let (exact, passphrase) = (golden_context(), golden_passphrase());
+    let reals = Context::approximate(&CkksSpec::secure(1, 30, 4, 64).unwrap()).unwrap();
+    let wrong = Passphrase::new("a guess").unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("secret.key");
+    fs::write(&path, SEALED).unwrap();
+    let refusals = [
+        wire_error(reals.load_client(&path)),
+        wire_error(reals.client_from_bytes(SEALED)),
+        wire_error(reals.load_sealed_client(&path, &passphrase)),
+        wire_error(reals.client_from_sealed_bytes(SEALED, &passphrase)),
+        wire_error(reals.client_from_sealed_bytes(SEALED, &wrong)),
+    ];
+    for refused in refusals {
+        assert!(matches!(refused, WireError::OtherContext { .. }), "{refused}");
+    }
+    // In its own context a passphrase is asked for, and tried.
+    assert_eq!(wire_error(exact.load_client(&path)), WireError::Sealed);
+    assert_eq!(wire_error(exact.client_from_sealed_bytes(SEALED, &wrong)), WireError::WrongPassphrase);
 }
 
 #[test]
