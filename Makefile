@@ -19,7 +19,7 @@ help:
 	@echo "make constant-time   looks for branches on secrets, with valgrind"
 	@echo "make deny      dependencies: licences, sources, duplicates, advisories (in make test too)"
 	@echo "make sbom      what the programs are made of, as CycloneDX, in target/windlass.cdx.json"
-	@echo "make estimates λ of every preset and table, by the lattice estimator: days"
+	@echo "make estimates λ of every preset and table, by the lattice estimator: weeks of a core"
 	@echo "make fuzz      feeds damaged bytes to everything that reads bytes, for ten minutes"
 	@echo "make clean     remove what the build and the demo wrote"
 
@@ -102,8 +102,8 @@ bench: setup
 	$(CARGO) build --release --locked --package windlass-cli
 	$(CARGO) run --release --locked --package windlass-bench --features peers -- standard
 
-# One full-size bootstrapping of each family, decrypted and compared: up to 5 GB. Then 30 minutes of random
-# circuits, 10 of them adversarial; the seed is printed.
+# Constant time, ten minutes of fuzzing, all tests at full size; one bootstrapping of each family, decrypted
+# and compared: up to 5 GB. Then 30 minutes of random circuits, 10 of them adversarial; the seed is printed.
 nightly: setup constant-time fuzz
 	WINDLASS_NIGHTLY=1 $(CARGO) test --release --workspace --locked
 	$(CARGO) build --release --locked --package windlass-bench
@@ -146,10 +146,23 @@ $(DENY_HOME)/made:
 	@rm -rf target/tools/build
 	@touch $@
 
+# The programs in tools/ have locks of their own, and need only a part of what is allowed.
+DENY_TOOLS = $(patsubst %,tools/%/Cargo.toml,fuzz constant-time)
+DENY_PART = $(addprefix --allow ,license-not-encountered unmatched-skip unnecessary-skip advisory-not-detected)
+DENY_UNUSED = --allow license-exception-not-encountered
+
 deny: setup $(DENY_HOME)/made
-	$(DENY) --offline check licenses bans sources
+	$(DENY) --offline check $(DENY_UNUSED) licenses bans sources
+	@for tool in $(DENY_TOOLS); do \
+	    $(CARGO) fetch --locked --quiet --manifest-path $$tool && \
+	    echo "$$tool" && $(DENY) --offline --manifest-path $$tool --config deny.toml \
+	        check $(DENY_UNUSED) $(DENY_PART) licenses bans sources || exit 1; \
+	done
 	@if $(DENY) fetch db >$(DENY_HOME)/fetch.log 2>&1; then \
-	    $(DENY) --offline check advisories; \
+	    $(DENY) --offline check advisories || exit 1; \
+	    for tool in $(DENY_TOOLS); do \
+	        $(DENY) --offline --manifest-path $$tool --config deny.toml check $(DENY_PART) advisories || exit 1; \
+	    done; \
 	else \
 	    echo "advisories were NOT checked: their database cannot be fetched ($(DENY_HOME)/fetch.log)"; \
 	fi
