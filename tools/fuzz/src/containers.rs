@@ -3,23 +3,23 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
-use windlass::wire::{FileContext, KeyId, Kind, Label, Wire, from_bytes, seal, to_bytes};
+use windlass::wire::{FileContext, KeyId, Kind, Label, Wire, from_bytes, seal, sha256, to_bytes};
 
 use crate::random::Random;
 
 /// Bytes of a header, and of a checksum.
-const HEADER: usize = 68;
-const TRAILER: usize = 32;
+pub const HEADER: usize = 68;
+pub const TRAILER: usize = 32;
 
 /// Where the hash of the parameters stands, and the name of the key pair.
-const CONTEXT: std::ops::Range<usize> = 12..44;
-const KEY: std::ops::Range<usize> = 44..60;
+pub const CONTEXT: std::ops::Range<usize> = 12..44;
+pub const KEY: std::ops::Range<usize> = 44..60;
 
 /// The blocks of files that are mapped begin at a multiple of this many bytes.
 const PAGE: usize = 4096;
 
-/// What is done with the bytes of an input.
-pub type Tried = Box<dyn Fn(&[u8]) + Sync + Send>;
+/// Reads the bytes of an input and uses what they are; whether they were accepted.
+pub type Tried = Box<dyn Fn(&[u8]) -> bool + Sync + Send>;
 
 /// Reads one kind of container in one context.
 pub struct Reader {
@@ -56,28 +56,44 @@ impl Reader {
     {
         let label = Label { kind: T::KIND, context: *files.hash(), key };
         let read = move |bytes: &[u8]| match from_bytes::<X, T>(&files, bytes) {
-            Err(error) => refused(&error),
+            Err(error) => {
+                refused(&error);
+                false
+            }
             Ok(value) => {
                 let again = to_bytes(&files, &value).expect("what was read can be written");
                 assert!(*again == bytes, "two encodings of one value");
                 check(value);
+                true
             }
         };
         Self { label, read: Box::new(read) }
     }
 
     /// A reader that is written out.
-    pub fn own(label: Label, read: impl Fn(&[u8]) + Sync + Send + 'static) -> Self {
+    pub fn own(label: Label, read: impl Fn(&[u8]) -> bool + Sync + Send + 'static) -> Self {
         Self { label, read: Box::new(read) }
     }
 
-    /// Reads an input.
-    pub fn read(&self, bytes: &[u8]) {
-        (self.read)(bytes);
+    /// The reader whose parameters an input names, or the first.
+    pub fn of<'a>(readers: &'a [Self], bytes: &[u8]) -> &'a Self {
+        readers.iter().find(|reader| reader.is_context_of(bytes)).or(readers.first()).expect("a target has readers")
+    }
+
+    /// Mostly the reader whose parameters an input names, sometimes another.
+    pub fn chosen<'a>(readers: &'a [Self], bytes: &[u8], random: &mut Random) -> &'a Self {
+        let own = readers.iter().find(|reader| reader.is_context_of(bytes));
+        let other = &readers[random.below(readers.len() as u64) as usize];
+        own.filter(|_| random.below(16) != 0).unwrap_or(other)
+    }
+
+    /// Reads an input; whether it was accepted.
+    pub fn read(&self, bytes: &[u8]) -> bool {
+        (self.read)(bytes)
     }
 
     /// Whether the header names the parameters of this reader.
-    pub fn is_context_of(&self, bytes: &[u8]) -> bool {
+    fn is_context_of(&self, bytes: &[u8]) -> bool {
         bytes.get(CONTEXT) == Some(&self.label.context[..])
     }
 
@@ -110,6 +126,13 @@ impl Reader {
         // Another kind is refused at once, and must be.
         let kind = if random.below(256) == 0 { Kind::Answer } else { self.label.kind };
         Label { key, kind, ..self.label }
+    }
+}
+
+/// Makes the checksum of a container right that is not mapped.
+pub fn mend(bytes: &mut [u8]) {
+    if let Some((body, trailer)) = bytes.split_last_chunk_mut::<TRAILER>() {
+        *trailer = sha256(body);
     }
 }
 

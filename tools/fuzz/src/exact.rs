@@ -12,7 +12,7 @@ use windlass::wire::{
 };
 use windlass::{Client, Context, Evaluator, Params, Plaintext, Scheme, Server, Switching};
 
-use crate::containers::{Readable, readers, refused};
+use crate::containers::{Readable, Reader, readers, refused};
 use crate::sound;
 use crate::target::Target;
 
@@ -147,14 +147,19 @@ impl Readable for Sides {
 /// Every secret key that is read decrypts what it encrypted.
 pub fn secret_keys() -> Target {
     let sides = all();
-    let readers = readers(&sides, |sides, key: SecretKey| {
-        sound::secret_key(&key);
-        let own = Decryptor::new(sides.context.scheme(), sides.context.ring(), Arc::new(key));
-        let (ct, _) = own.encrypt(&sides.message, 1, &mut Sides::rng()).expect("a fresh encryption");
-        assert_eq!(own.decrypt(&ct).expect("its own ciphertext"), sides.message);
-    });
     let seeds = sides.iter().map(|sides| sides.client.secret_to_bytes().expect("bytes").to_vec()).collect();
-    Target::containers(readers, seeds)
+    Target::containers(secret_key_readers(&sides), seeds)
+}
+
+pub fn secret_key_readers(sides: &[Arc<Sides>]) -> Vec<Reader> {
+    readers(sides, use_secret_key)
+}
+
+pub fn use_secret_key(sides: &Sides, key: SecretKey) {
+    sound::secret_key(&key);
+    let own = Decryptor::new(sides.context.scheme(), sides.context.ring(), Arc::new(key));
+    let (ct, _) = own.encrypt(&sides.message, 1, &mut Sides::rng()).expect("a fresh encryption");
+    assert_eq!(own.decrypt(&ct).expect("its own ciphertext"), sides.message);
 }
 
 pub fn public_keys() -> Target {

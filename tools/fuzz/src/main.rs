@@ -7,7 +7,9 @@
 //!
 //! A target reads its input as a program does that gets it from a stranger. What is refused must be
 //! refused by an error that says something, and what is read must be sound ([`sound`]), be written
-//! in the same bytes again, and be of use without a panic.
+//! in the same bytes again, and be of use without a panic. No input may hold more memory at one time
+//! than its length and its target allow ([`memory`]), and every input that a target begins with must
+//! be accepted.
 #![no_main]
 
 mod approximate;
@@ -18,6 +20,7 @@ mod exact;
 mod memory;
 mod prepared;
 mod random;
+mod sealed;
 mod search;
 mod sound;
 mod tables;
@@ -33,6 +36,7 @@ type Made = fn() -> Target;
 /// Every target: its name, and what makes it.
 const TARGETS: &[(&str, Made)] = &[
     ("secret_key", exact::secret_keys),
+    ("sealed_secret", sealed::secret_keys),
     ("public_key", exact::public_keys),
     ("evaluation_keys", exact::evaluation_keys),
     ("ready_keys", exact::ready_keys),
@@ -58,6 +62,7 @@ const TARGETS: &[(&str, Made)] = &[
     ("parameters", text::parameters),
     ("ckks_parameters", text::ckks_parameters),
     ("command_csv", command::tables),
+    ("command_lookup_csv", command::lookup_tables),
     ("command_vectors", command::vectors),
     ("command_model", command::models),
     ("command_lookup_schema", command::lookup_schemas),
@@ -78,7 +83,9 @@ fn target() -> &'static Target {
             eprintln!("set WINDLASS_FUZZ to one of these:\n{}", names.join("\n"));
             std::process::exit(2);
         };
-        make()
+        let target = make();
+        target.check_seeds();
+        target
     })
 }
 

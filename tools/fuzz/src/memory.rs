@@ -1,48 +1,82 @@
-//! The largest piece of memory that was asked for: readers take it for bytes that are there.
+//! The memory that is held, and the most of it since an input was begun.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The system's memory, with a note of the largest piece.
-struct Noted;
+/// The system's memory, with a count of the bytes that are held.
+struct Counted;
 
-static LARGEST: AtomicUsize = AtomicUsize::new(0);
+static HELD: AtomicUsize = AtomicUsize::new(0);
+static MOST: AtomicUsize = AtomicUsize::new(0);
+/// What was held when the input was begun.
+static BEFORE: AtomicUsize = AtomicUsize::new(0);
 
 #[global_allocator]
-static MEMORY: Noted = Noted;
+static MEMORY: Counted = Counted;
+
+fn taken(size: usize) {
+    let held = HELD.fetch_add(size, Ordering::Relaxed) + size;
+    MOST.fetch_max(held, Ordering::Relaxed);
+}
+
+fn given_back(size: usize) {
+    HELD.fetch_sub(size, Ordering::Relaxed);
+}
 
 // SAFETY: all calls go to the system's allocator as they came.
-unsafe impl GlobalAlloc for Noted {
+unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        taken(layout.size());
         // SAFETY: the caller's promises are those of this function.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        LARGEST.fetch_max(layout.size(), Ordering::Relaxed);
+        taken(layout.size());
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        LARGEST.fetch_max(size, Ordering::Relaxed);
+        // Where it moves, both are held for a moment.
+        taken(size);
+        given_back(layout.size());
         // SAFETY: as above.
         unsafe { System.realloc(memory, layout, size) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
+        given_back(layout.size());
         // SAFETY: as above.
         unsafe { System.dealloc(memory, layout) }
     }
 }
 
-/// Forgets what was asked for.
-pub fn forget() {
-    LARGEST.store(0, Ordering::Relaxed);
+/// An input begins: from here on the most is counted anew.
+pub fn begin() {
+    let held = HELD.load(Ordering::Relaxed);
+    BEFORE.store(held, Ordering::Relaxed);
+    MOST.store(held, Ordering::Relaxed);
 }
 
-/// The bytes of the largest piece since then.
-pub fn largest() -> usize {
-    LARGEST.load(Ordering::Relaxed)
+/// The most bytes that were held at one time since then, beside those that were held before.
+pub fn most() -> usize {
+    MOST.load(Ordering::Relaxed) - BEFORE.load(Ordering::Relaxed)
+}
+
+/// The bytes that an input may hold at one time.
+#[derive(Clone, Copy)]
+pub struct Bound {
+    /// Whatever its length.
+    pub fixed: usize,
+    /// For each of its bytes.
+    pub per_byte: usize,
+}
+
+impl Bound {
+    /// Panics if the input that has been read held more.
+    pub fn check(self, length: usize) {
+        let (most, bound) = (most(), self.fixed + self.per_byte * length);
+        assert!(most <= bound, "{most} bytes were held for an input of {length}, {bound} are allowed");
+    }
 }

@@ -27,7 +27,10 @@ pub fn exact() -> Target {
     let read = move |bytes: &[u8]| {
         let files = PlanFiles::new(sides.context.files(), server.engine(), &plan);
         match files.from_bytes(bytes) {
-            Err(error) => refused(&error),
+            Err(error) => {
+                refused(&error);
+                false
+            }
             Ok(prepared) => {
                 assert!(files.to_bytes(&prepared).expect("its own plan") == bytes, "two encodings of one value");
                 server.prepared_from_bytes(&plan, bytes).expect("the same bytes");
@@ -36,6 +39,7 @@ pub fn exact() -> Target {
                     Err(error) => refused(&error),
                 }
                 server.forget();
+                true
             }
         }
     };
@@ -54,13 +58,17 @@ pub fn approximate() -> Target {
     let read = move |bytes: &[u8]| {
         let files = PlanFiles::new(context.files(), server.engine(), &plan);
         match files.from_bytes(bytes) {
-            Err(error) => refused(&error),
+            Err(error) => {
+                refused(&error);
+                false
+            }
             Ok(prepared) => {
                 assert!(files.to_bytes(&prepared).expect("its own plan") == bytes, "two encodings of one value");
                 server.prepared_from_bytes(&plan, bytes).expect("the same bytes");
                 let made = server.apply(&plan, &ct).and_then(|made| client.decrypt_complex(&made));
                 made.inspect_err(|error| refused(error)).ok();
                 server.forget();
+                true
             }
         }
     };

@@ -15,7 +15,8 @@ use windlass_retrieval::{
 
 use crate::command::place;
 use crate::containers::{Readable, readers, refused};
-use crate::target::Target;
+use crate::memory::Bound;
+use crate::target::{Target, is_thorough};
 
 const ROWS: [(&[u8], &[u8]); 2] = [(b"other", b"another row"), (b"golden", b"the row")];
 
@@ -28,10 +29,11 @@ const MANIFEST: &str = include_str!("../../../crates/windlass-retrieval/tests/go
 /// One time in so many a message is computed with: that takes as long as reading a hundred.
 const USED: u64 = 64;
 
-/// Whether it is time again; the first time always, so that a single input is used.
+/// Whether it is time again; the first time always, so that a single input is used, and for inputs
+/// to begin with.
 pub fn is_time() -> bool {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(USED)
+    COUNT.fetch_add(1, Ordering::Relaxed).is_multiple_of(USED) || is_thorough()
 }
 
 /// Both sides of a table.
@@ -141,6 +143,10 @@ pub fn parts() -> Target {
     Target::containers(readers, seeds.collect())
 }
 
+/// What a schema, a manifest or a piece of a table may hold: keys and queries of n = 4096 are made,
+/// and tables of two rows.
+const FILES: Bound = Bound { fixed: 8 << 20, per_byte: 64 };
+
 /// Most selections of a schema under which something is asked.
 const FEW: usize = 4;
 
@@ -152,10 +158,13 @@ pub fn schemas() -> Target {
     // Rings are shared for as long as someone holds them.
     let held = Sides::all();
     let seeds = vec![SCHEMA.as_bytes().to_vec(), rows.into_bytes()];
-    Target::text(seeds, None, move |text| {
+    Target::text(seeds, FILES, move |text| {
         let (schema, setting) = match Schema::from_json(text) {
             Ok(schema) => schema,
-            Err(error) => return refused(&error),
+            Err(error) => {
+                refused(&error);
+                return false;
+            }
         };
         let (again, _) = Schema::from_json(&schema.to_json()).expect("what was written can be read");
         assert_eq!((again.hash(), &again), (schema.hash(), &schema));
@@ -168,6 +177,7 @@ pub fn schemas() -> Target {
                 .and_then(|client| client.query_rows(&[0]).or_else(|_| client.query_keys(&[b"golden"])));
             asked.inspect_err(|error| refused(error)).ok();
         }
+        true
     })
 }
 
@@ -208,36 +218,34 @@ pub fn manifests() -> Target {
     let said: serde_json::Value = serde_json::from_str(MANIFEST).expect("JSON");
     let (schema, _) = Schema::from_json(said["schema"].to_string().as_bytes()).expect("a schema");
     let seeds = vec![MANIFEST.as_bytes().to_vec(), finished];
-    Target::text(seeds, None, move |text| {
+    Target::text(seeds, FILES, move |text| {
         if serde_json::from_slice::<serde_json::Value>(text).is_err() {
             fill(&dir, &[("table.json", text)]);
-            return refused(&Table::open(&dir, true).expect_err("no manifest"));
+            refused(&Table::open(&dir, true).expect_err("no manifest"));
+            return false;
         }
         fill(&dir, &[("table.json", text), (SEGMENT, &piece)]);
-        match Table::open(&dir, true) {
-            Ok(table) => {
-                table.read_all();
-                let change = [KeyChange::Set(b"golden".to_vec(), b"new".to_vec())];
-                Table::change_keys(&dir, &change, &unobserved).inspect_err(|error| refused(error)).ok();
-            }
-            Err(error) => refused(&error),
+        let opened = Table::open(&dir, true).inspect_err(|error| refused(error));
+        if let Ok(table) = &opened {
+            table.read_all();
+            let change = [KeyChange::Set(b"golden".to_vec(), b"new".to_vec())];
+            Table::change_keys(&dir, &change, &unobserved).inspect_err(|error| refused(error)).ok();
         }
         for name in ["table.json", "building.json"] {
             fill(&dir, &[(name, text), (SEGMENT, &piece)]);
             Table::create_keywords(&dir, &schema, &ROWS, &unobserved).inspect_err(|error| refused(error)).ok();
         }
+        opened.is_ok()
     })
 }
 
 /// A piece of a table whose manifest, of version 1, knows no checksum.
 pub fn segments() -> Target {
     let (seed, dir) = (piece(), directory("piece"));
-    Target::mended(vec![seed], mend, move |bytes| {
+    Target::mended(vec![seed], mend, FILES, move |bytes| {
         fill(&dir, &[("table.json", MANIFEST.as_bytes()), (SEGMENT, bytes)]);
-        match Table::open(&dir, true) {
-            Ok(table) => drop(table.read_all()),
-            Err(error) => refused(&error),
-        }
+        let opened = Table::open(&dir, true).inspect_err(|error| refused(error));
+        opened.map(|table| table.read_all()).is_ok()
     })
 }
 

@@ -1,67 +1,96 @@
 //! A target: what it does with an input, and how inputs are changed.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::containers::{Reader, Tried};
-use crate::memory;
+use crate::memory::{self, Bound};
 use crate::random::Random;
+use crate::sealed::Sealed;
 use crate::text;
 
 /// One kind of input.
 pub struct Target {
-    /// Inputs to begin with: at least one of them is read and used.
+    /// Inputs to begin with: each of them is accepted.
     pub seeds: Vec<Vec<u8>>,
     form: Form,
-    /// Largest piece of memory that reading an input may take, beside a multiple of its length.
-    most_memory: Option<usize>,
+    memory: Bound,
 }
 
 /// What inputs look like.
 enum Form {
     /// Containers, each of which one of the readers takes.
     Containers(Vec<Reader>),
+    /// Containers of what a passphrase encrypts.
+    Sealed(Sealed),
     /// Text or other bytes without a checksum.
     Plain(Tried),
     /// Bytes with a checksum of their own, which the first function mends.
     Mended(fn(&mut [u8]), Tried),
 }
 
-/// Bytes of memory for each byte of an input: residues of 25 bits take words of 64, rows are padded
-/// and copied, and seeds of 32 bytes expand into polynomials.
-const EXPANSION: usize = 64;
+/// What containers may take: residues of 25 bits lie in words of 64, rows are padded and copied,
+/// and what is read is computed with. The seeds of polynomials expand by the parameters, not by the
+/// length.
+const CONTAINER: Bound = Bound { fixed: 4 << 20, per_byte: 64 };
 
 /// One time in so many an input is changed as a whole, and its checksum left wrong.
 const RAW: u64 = 32;
 
+/// Whether the inputs are those to begin with: then nothing is left out.
+static AT_SEEDS: AtomicBool = AtomicBool::new(false);
+
+/// Whether everything is to be tried, however long it takes.
+pub fn is_thorough() -> bool {
+    AT_SEEDS.load(Ordering::Relaxed)
+}
+
 impl Target {
     /// Containers: `readers` for one context each, and inputs to begin with.
     pub fn containers(readers: Vec<Reader>, seeds: Vec<Vec<u8>>) -> Self {
-        // The seeds of polynomials expand by the parameters, not by the length.
-        Self { seeds, form: Form::Containers(readers), most_memory: Some(4 << 20) }
+        Self { seeds, form: Form::Containers(readers), memory: CONTAINER }
     }
 
-    /// Text.
-    pub fn text(seeds: Vec<Vec<u8>>, most_memory: Option<usize>, read: impl Fn(&[u8]) + Sync + Send + 'static) -> Self {
-        Self { seeds, form: Form::Plain(Box::new(read)), most_memory }
+    /// Secret keys under a passphrase.
+    pub fn sealed(sealed: Sealed, seeds: Vec<Vec<u8>>) -> Self {
+        Self { seeds, form: Form::Sealed(sealed), memory: CONTAINER }
+    }
+
+    /// Text; `read` says whether it was accepted.
+    pub fn text(seeds: Vec<Vec<u8>>, memory: Bound, read: impl Fn(&[u8]) -> bool + Sync + Send + 'static) -> Self {
+        Self { seeds, form: Form::Plain(Box::new(read)), memory }
     }
 
     /// Bytes whose checksum `mend` makes right again.
-    pub fn mended(seeds: Vec<Vec<u8>>, mend: fn(&mut [u8]), read: impl Fn(&[u8]) + Sync + Send + 'static) -> Self {
-        Self { seeds, form: Form::Mended(mend, Box::new(read)), most_memory: None }
+    pub fn mended(
+        seeds: Vec<Vec<u8>>,
+        mend: fn(&mut [u8]),
+        memory: Bound,
+        read: impl Fn(&[u8]) -> bool + Sync + Send + 'static,
+    ) -> Self {
+        Self { seeds, form: Form::Mended(mend, Box::new(read)), memory }
     }
 
-    /// Reads an input; panics when something that must hold does not.
-    pub fn run(&self, data: &[u8]) {
-        memory::forget();
-        match &self.form {
-            Form::Containers(readers) => {
-                let own = |reader: &&Reader| reader.is_context_of(data);
-                readers.iter().find(own).or(readers.first()).expect("a target has readers").read(data);
-            }
+    /// Panics unless every seed is accepted: behind one that is not nothing would be reached.
+    pub fn check_seeds(&self) {
+        AT_SEEDS.store(true, Ordering::Relaxed);
+        assert!(!self.seeds.is_empty(), "a target without a seed");
+        for (number, seed) in self.seeds.iter().enumerate() {
+            assert!(self.run(seed), "seed {number} is refused");
+        }
+        AT_SEEDS.store(false, Ordering::Relaxed);
+    }
+
+    /// Reads an input, and says whether it was accepted; panics when something that must hold does
+    /// not.
+    pub fn run(&self, data: &[u8]) -> bool {
+        memory::begin();
+        let accepted = match &self.form {
+            Form::Containers(readers) => Reader::of(readers, data).read(data),
+            Form::Sealed(sealed) => sealed.read(data),
             Form::Plain(read) | Form::Mended(_, read) => read(data),
-        }
-        if let Some(most) = self.most_memory {
-            let (largest, most) = (memory::largest(), most + EXPANSION * data.len());
-            assert!(largest <= most, "{largest} bytes were taken for an input of {}", data.len());
-        }
+        };
+        self.memory.check(data.len());
+        accepted
     }
 
     /// Changes an input in place and gives its new length.
@@ -70,12 +99,9 @@ impl Target {
         match &self.form {
             _ if random.below(RAW) == 0 => libfuzzer_sys::fuzzer_mutate(data, size, most),
             Form::Containers(readers) => {
-                let own = readers.iter().position(|reader| reader.is_context_of(&data[..size]));
-                // Mostly the context of the input, sometimes another.
-                let other = random.below(readers.len() as u64) as usize;
-                let index = own.filter(|_| random.below(16) != 0).unwrap_or(other);
-                readers[index].mutate(data, size, most, random)
+                Reader::chosen(readers, &data[..size], random).mutate(data, size, most, random)
             }
+            Form::Sealed(sealed) => sealed.mutate(data, size, most, random),
             Form::Plain(_) => text::mutate(data, size, most, random),
             Form::Mended(mend, _) => {
                 let size = libfuzzer_sys::fuzzer_mutate(data, size, most);

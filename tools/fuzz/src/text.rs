@@ -5,6 +5,7 @@ use windlass::{Context, Params, Scheme};
 
 use crate::approximate::spec;
 use crate::containers::refused;
+use crate::memory::Bound;
 use crate::random::Random;
 use crate::target::Target;
 
@@ -39,6 +40,10 @@ const NUMBERS: [&str; 28] = [
     "0.5",
     "null",
 ];
+
+/// What reading parameters may hold: some numbers for each coefficient of the largest ring, and the
+/// text.
+const PARAMETERS: Bound = Bound { fixed: 16 << 20, per_byte: 64 };
 
 /// Dimensions up to which contexts are made: more would take longer than reading.
 const SMALL: usize = 64;
@@ -78,11 +83,14 @@ fn numbers(text: &[u8]) -> Vec<std::ops::Range<usize>> {
 pub fn parameters() -> Target {
     let names = ["insecure_toy_256", "insecure_toy_105", "insecure_boot_105", "demo"];
     let seeds = names.map(|name| Params::preset(name, Scheme::Bgv).expect("a preset").to_json().into_bytes());
-    Target::text(seeds.to_vec(), None, |text| {
-        let Ok(text) = std::str::from_utf8(text) else { return };
+    Target::text(seeds.to_vec(), PARAMETERS, |text| {
+        let Ok(text) = std::str::from_utf8(text) else { return false };
         let params = match Params::from_json(text) {
             Ok(params) => params,
-            Err(error) => return refused(&error),
+            Err(error) => {
+                refused(&error);
+                return false;
+            }
         };
         let again = Params::from_json(&params.to_json()).expect("what was written can be read");
         assert_eq!((again.id(), again.ephemeral()), (params.id(), params.ephemeral()));
@@ -90,6 +98,7 @@ pub fn parameters() -> Target {
         if params.rlwe().n() <= SMALL && params.rlwe().all_primes().len() <= 8 {
             exact_round_trip(params);
         }
+        true
     })
 }
 
@@ -108,16 +117,20 @@ fn exact_round_trip(params: Params) {
 pub fn ckks_parameters() -> Target {
     let secure = CkksSpec::secure(3, 40, 4, 64).expect("a specification");
     let seeds = [spec(16, 40, 1), spec(32, 45, 2), secure].map(|spec| spec.to_json().into_bytes());
-    Target::text(seeds.to_vec(), None, |text| {
-        let Ok(text) = std::str::from_utf8(text) else { return };
+    Target::text(seeds.to_vec(), PARAMETERS, |text| {
+        let Ok(text) = std::str::from_utf8(text) else { return false };
         let spec = match CkksSpec::from_json(text) {
             Ok(spec) => spec,
-            Err(error) => return refused(&error),
+            Err(error) => {
+                refused(&error);
+                return false;
+            }
         };
         assert_eq!(CkksSpec::from_json(&spec.to_json()).expect("what was written can be read"), spec);
         if spec.n <= SMALL && spec.depth <= 8 {
             approximate_round_trip(&spec);
         }
+        true
     })
 }
 
