@@ -130,7 +130,9 @@ mod tests {
             }
         }
         assert_eq!(Bound::ZERO + Bound::ONE, Bound::ONE);
-        assert_eq!(Bound::ZERO * Bound::from_bits(5000.0), Bound::ZERO);
+        for other in [5000.0, f64::INFINITY].map(Bound::from_bits) {
+            assert_eq!((Bound::ZERO * other, other * Bound::ZERO), (Bound::ZERO, Bound::ZERO));
+        }
         assert!((Bound::from_bits(4000.0) + Bound::from_bits(4000.0)).bits() - 4001.0 < 1e-9);
         assert_eq!(Bound::of(0.0), Bound::ZERO);
         assert_eq!((0..4).map(|_| Bound::ONE).sum::<Bound>().to_string(), "2^2.0");

@@ -167,8 +167,90 @@ fn formulas_compose() {
     assert!((model.modulus_switch(product, q(5), q(5), 1).bits() - product.bits()).abs() < 0.1);
     // A stricter failure probability costs little, but something.
     let strict = NoiseModel::with_failure(&params, 65537, FailureProbability::from_bits(256.0));
+    assert_eq!((strict.failure().bits(), model.failure().bits()), (256.0, 128.0));
     let difference = strict.fresh_public().bits() - fresh.bits();
     assert!(difference > 0.3 && difference < 1.0, "{difference}");
     assert!(!model.decryptable(q(1), Bound::from_bits(q(1) - 1.0)));
     assert_eq!(model.with_plaintext_modulus(257).secret_norm(), model.secret_norm());
+}
+
+/// The table of the module's page, worked out by hand for n = 48, t = 257 and 2^-128: on odd axes
+/// alone, and on axes of 4, 9 and 5.
+#[test]
+fn the_bounds_are_those_of_the_page() {
+    for (m, error, public, secret_key, sums, coefficients) in [
+        (105, 8.81234, 23.43056, 16.89300, [53.62606, 94.14708, 95.15312], 1.87072),
+        (180, 8.70114, 23.31943, 16.78765, [53.59339, 94.14457, 95.15040], 1.09311),
+    ] {
+        let params = params(m);
+        let model = NoiseModel::new(&params, 257);
+        let near = |what: &str, got: f64, wanted: f64| {
+            assert!((got - wanted).abs() < 2e-5, "m = {m}, {what}: {got} for {wanted}");
+        };
+        near("tail", model.tail_factor(4), 13.81062);
+        near("error", model.error(1).bits(), error);
+        near("norm of the secret", model.secret_norm().bits(), 4.16713);
+        near("plaintext", model.plaintext_worst().bits(), 12.59059);
+        near("random plaintext", model.plaintext_random().bits(), 12.78277);
+        near("public-key encryption", model.fresh_public().bits(), public);
+        near("secret-key encryption", model.fresh_secret().bits(), secret_key);
+        near("rounding of two", model.rounding(2).bits(), 17.03335);
+        near("rounding of three", model.rounding(3).bits(), 21.20778);
+        // Digits of two, two and one primes of 40 bits: levels 1, 3 and 5.
+        for (level, sum) in [1, 3, 5].into_iter().zip(sums) {
+            near("inner product", model.inner_product(level).bits(), sum);
+        }
+        // 2^20·P divided by P, times t, and the rounding, which is 2^17.03335.
+        let divided = model.mod_down(Bound::from_bits(params.log2_p() + 20.0)).bits();
+        near("division by P", divided, (257.0 * 20f64.exp2() + 17.03335f64.exp2()).log2());
+        near("key switch", model.key_switch(5).bits(), model.mod_down(model.inner_product(5)).bits());
+        let switched = model.modulus_switch(Bound::from_bits(60.0), 100.0, 58.0, 2).bits();
+        near("modulus switch", switched, (18f64.exp2() + 17.03335f64.exp2()).log2());
+        near("capacity", model.capacity(100.0, Bound::from_bits(60.0)), 39.0 - coefficients);
+        near("product", model.multiply(model.error(1), Bound::from_bits(3.0)).bits(), error + 3.0);
+        near("constant", model.multiply_constant(model.error(1), Bound::from_bits(3.0)).bits(), error + 3.0);
+        near("sum", model.add(model.error(1), model.error(1)).bits(), error + 1.0);
+    }
+}
+
+/// A secret's coefficients add up to no more than its weight, and that is met with equality.
+#[test]
+fn short_secrets_are_bounded_by_their_weight() {
+    let shape = Shape::new(128).unwrap();
+    for weight in [1u32, 2, 5] {
+        let bound = secret_norm_bound(&shape, SecretDistribution::Sparse { weight });
+        let most = f64::from(weight);
+        assert!(bound > most && bound < most * (1.0 + 1e-11), "weight {weight}: {bound}");
+    }
+    // Of two coefficients 1 + X^64 no embedding is 2, but of 1 alone each is 1.
+    assert!(secret_norm_bound(&Shape::new(3).unwrap(), SecretDistribution::Ternary) < 2.0 * (1.0 + 1e-11));
+}
+
+#[test]
+fn decryption_is_promised_up_to_half_the_modulus() {
+    let model = NoiseModel::new(&params(128), 257);
+    // C_m is 1 for powers of two.
+    assert!(model.decryptable(61.0, Bound::from_bits(60.0 - 1e-7)));
+    assert!(!model.decryptable(61.0, Bound::from_bits(60.0)));
+    assert!(!model.decryptable(61.0, Bound::from_bits(60.0 - 1e-9)));
+}
+
+#[test]
+fn events_add_up_kind_by_kind() {
+    let one = RandomEvents { encryptions: 1, inner_products: 2, mod_downs: 3, modulus_switches: 4 };
+    let other = RandomEvents::ENCRYPTION + RandomEvents::KEY_SWITCH + RandomEvents::MODULUS_SWITCH;
+    assert_eq!(other, RandomEvents { encryptions: 1, inner_products: 1, mod_downs: 1, modulus_switches: 1 });
+    let sum = one * 3 + other;
+    assert_eq!(sum, RandomEvents { encryptions: 4, inner_products: 7, mod_downs: 10, modulus_switches: 13 });
+    assert_eq!(sum.total(), 34);
+    assert_eq!(RandomEvents::INNER_PRODUCT + RandomEvents::MOD_DOWN, RandomEvents::KEY_SWITCH);
+    let counter = EventCounter::default();
+    counter.add(one);
+    counter.add(other);
+    assert_eq!(counter.events(), one + other);
+    assert_eq!(counter.take(), one + other);
+    assert_eq!(counter.events(), RandomEvents::default());
+    // 34 events of 2^-40 each.
+    let all = sum.union_bound(FailureProbability::from_bits(40.0));
+    assert!((all.bits() - (34f64.log2() - 40.0)).abs() < 1e-9, "{all}");
 }
