@@ -191,8 +191,8 @@ pub fn security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> Resu
 /// papers' sets).
 ///
 /// Outside, λ is taken as proportional to n at constant log2(QP)/n from the nearest dimension
-/// covered, for a sparse secret from its own points too, and at most what a search over all secrets
-/// costs.
+/// covered, for a sparse secret from the points of its weight or of the least weight above it too,
+/// and at most what a search over all secrets costs.
 pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistribution) -> SecurityEstimate {
     security_bits(n, log2_qp, secret).unwrap_or_else(|_| {
         let scaled = |(lowest, highest): (usize, usize), bits: &dyn Fn(f64, f64) -> f64| {
@@ -205,10 +205,10 @@ pub fn indicative_security_bits(n: usize, log2_qp: f64, secret: SecretDistributi
         bits = match secret {
             SecretDistribution::Ternary => bits.min(n as f64 * 3f64.log2()),
             SecretDistribution::Sparse { weight } => {
-                if weight >= least_weight() {
-                    bits =
-                        bits.min(scaled(covered_dimensions(secret), &|n, x| sparse_bits(&SPARSE, n, x, weight).bits));
-                }
+                // A secret sparser than the tables' is no harder than their sparsest.
+                let tabled = weight.max(least_weight());
+                let covered = covered_dimensions(SecretDistribution::Sparse { weight: tabled });
+                bits = bits.min(scaled(covered, &|n, x| sparse_bits(&SPARSE, n, x, tabled).bits));
                 // Meet in the middle over the supports; of weight 0 there is one.
                 let half = |weight: f64| weight * (1.0 + (n as f64 / weight).log2()) / 2.0;
                 if weight == 0 { 0.0 } else { bits.min(half(weight as f64)) }
@@ -241,9 +241,8 @@ pub fn max_log2_qp(n: usize, lambda: f64, secret: SecretDistribution) -> Result<
             high = middle;
         }
     }
-    // A table row is met exactly, not up to the last bit of the bisection.
-    let rounded = low.round();
-    Ok(if (rounded - low).abs() < 1e-6 && reaches(rounded)? { rounded } else { low })
+    // 64 halvings end at the largest double that reaches λ: a table row is met exactly.
+    Ok(low)
 }
 
 /// The largest log2 QP for λ = `row` at dimension n, from the dimension below by proportion; `None`

@@ -197,3 +197,125 @@ fn secrets_too_sparse_for_the_tables_are_named() {
     let refused = security_bits(32768, 400.0, SecretDistribution::Sparse { weight: 3 }).unwrap_err().to_string();
     assert!(refused.contains("choose a larger weight") && !refused.contains("1844674407"), "{refused}");
 }
+
+/// Figures that presets rest on: whoever changes a table or a formula sees what it does to λ.
+#[test]
+fn security_of_some_sets_stays_as_it_is() {
+    for (n, x, weight, bits) in [
+        (16384, 430.0, 0, 128.0),
+        (32768, 850.0, 0, 130.71),
+        (65536, 1500.0, 0, 149.07),
+        (32768, 850.0, 120, 113.26),
+        (14000, 300.0, 120, 127.21),
+        (20000, 430.0, 192, 139.19),
+        (28000, 500.0, 64, 117.76),
+        (32768, 60.0, 26, 140.2),
+        (131_072, 3000.0, 300, 137.99),
+        // Beyond the last point, log λ falls by 1.05 for 1 of log log2(QP).
+        (40000, 9000.0, 64, 8.97),
+    ] {
+        let secret = if weight == 0 { Ternary } else { Sparse { weight } };
+        let found = security_bits(n, x, secret).unwrap().bits;
+        assert!(found >= bits && found < bits + 0.01, "n = {n}, x = {x}, weight {weight}: {found} for {bits}");
+    }
+}
+
+/// Below 128 bits λ falls by 3% more than 1/x for each multiple of the limit, and at the utmost to
+/// a quarter of it.
+#[test]
+fn ternary_secrets_beyond_the_tables_are_scaled_and_corrected() {
+    for (multiple, correction) in [(1.5, 0.985), (2.0, 0.97), (5.0, 0.88), (40.0, 0.25)] {
+        let at = security_bits(16384, 430.0 * multiple, Ternary).unwrap();
+        assert_eq!(at.source, EstimateSource::Scaled);
+        assert!((at.bits - 128.0 / multiple * correction).abs() < 1e-9, "{multiple} times the limit: {at}");
+    }
+}
+
+/// Between two dimensions the limit is no more than in proportion to the lower one.
+#[test]
+fn limits_between_dimensions_are_rounded_down() {
+    for row in TERNARY.values() {
+        for pair in row.windows(2) {
+            let ((n0, x0), (n1, _)) = (pair[0], pair[1]);
+            for n in [n0 + 1.0, n0 + 11.0, (0.7 * n0 + 0.3 * n1).floor(), n1 - 1.0] {
+                let limit = ternary_limit(row, n).unwrap();
+                assert!(limit <= x0 * n / n0 && limit > x0 * n / n0 - 1.0, "n = {n}: {limit}");
+            }
+        }
+    }
+}
+
+/// A table in which a smaller ring claims more than a larger one: the larger one's point holds for
+/// it and for all that is weaker.
+#[test]
+fn no_point_is_exceeded_by_that_of_a_weaker_set() {
+    let curves = SparseCurves::from([((100, 10), vec![(10.0, 90.0), (20.0, 80.0)]), ((200, 10), vec![(10.0, 70.0)])]);
+    for (n, x, weight) in [(200.0, 10.0, 10), (150.0, 10.0, 10), (200.0, 12.0, 10)] {
+        assert!(sparse_bits(&curves, n, x, weight).bits <= 70.0, "n = {n}, x = {x}");
+    }
+    // It says nothing of what is stronger than it.
+    assert_eq!(sparse_bits(&curves, 200.0, 5.0, 10).bits, 90.0);
+    assert_eq!(sparse_bits(&curves, 200.0, 10.0, 11).bits, 90.0);
+}
+
+#[test]
+fn moduli_are_found_as_long_as_lambda_allows() {
+    // Far below the tables' 128 bits, where they are longest.
+    let longest = max_log2_qp(131_072, 40.0, Ternary).unwrap();
+    assert!(security_bits(131_072, longest, Ternary).unwrap().bits >= 40.0 && longest > 10_000.0);
+    assert!(security_bits(131_072, longest * 1.000_001, Ternary).unwrap().bits < 40.0);
+    let sparse = max_log2_qp(32768, 100.0, Sparse { weight: 120 }).unwrap();
+    assert!(security_bits(32768, sparse, Sparse { weight: 120 }).unwrap().bits >= 100.0);
+    assert!(security_bits(32768, sparse + 0.001, Sparse { weight: 120 }).unwrap().bits < 100.0);
+}
+
+/// Outside the tables: in proportion to a smaller dimension, and no credit for a larger one.
+#[test]
+fn indications_scale_down_and_never_up() {
+    let half = indicative_security_bits(512, 20.0, Ternary).bits;
+    assert_eq!(half, security_bits(1024, 40.0, Ternary).unwrap().bits / 2.0);
+    let above = indicative_security_bits(1 << 18, 5000.0, Ternary).bits;
+    assert_eq!(above, security_bits(1 << 17, 5000.0, Ternary).unwrap().bits);
+}
+
+/// Of h nonzero coefficients half are guessed: h·(1 + log2(n/h))/2 bits.
+#[test]
+fn the_sparsest_secrets_are_met_in_the_middle() {
+    for (weight, bits) in [(0, 0.0), (1, 8.0), (2, 15.0), (4, 28.0)] {
+        assert_eq!(indicative_security_bits(32768, 60.0, Sparse { weight }).bits, bits);
+    }
+}
+
+/// A sparser secret is never harder, inside the tables and below their least weight.
+#[test]
+fn indications_fall_with_the_weight() {
+    for (n, x) in [(32768, 60.0), (32768, 400.0), (12000, 400.0)] {
+        let at = |weight| indicative_security_bits(n, x, Sparse { weight }).bits;
+        for weight in 1..64 {
+            assert!(at(weight - 1) <= at(weight), "n = {n}, x = {x}, weight {weight}: {}", at(weight - 1));
+        }
+    }
+}
+
+/// What an estimator is asked about: every point of both tables, each of which is met.
+#[test]
+fn every_point_of_the_tables_is_listed() {
+    let points = table_points();
+    let sparse = points.iter().filter(|(.., secret)| *secret != Ternary).count();
+    assert_eq!((points.len() - sparse, sparse), (27, 1490));
+    for (n, x, secret) in points {
+        assert!(security_bits(n, x, secret).is_ok());
+    }
+}
+
+#[test]
+fn estimates_are_printed_rounded_down_with_their_source() {
+    let print = |bits, source| SecurityEstimate { bits, source }.to_string();
+    assert_eq!(
+        print(127.99, EstimateSource::Tables),
+        "127.9 bits (eprint 2024/463 Table 5.2 and lattice-estimator 27a581b, rounded down)"
+    );
+    assert!(print(12.0, EstimateSource::Indication).starts_with("12.0 bits (rough indication"));
+    let refused = security_bits(32768, 20.0, Sparse { weight: 8 }).unwrap_err().to_string();
+    assert!(refused.contains("a sparse secret of weight 8"), "{refused}");
+}
