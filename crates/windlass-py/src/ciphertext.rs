@@ -342,17 +342,8 @@ impl PyCiphertext {
             let (ServerKind::Exact(server), Parts::Exact(list)) = (&*server, &*parts) else {
                 return Err(windlass::Error::MissingBootstrappingKeys);
             };
-            let mut out = Vec::with_capacity(list.len());
-            for (number, ct) in list.iter().enumerate() {
-                let told = server.refresh_with(ct, |stage| {
-                    ticker.tell(number * stage.count + stage.number, list.len() * stage.count)
-                });
-                out.push(told?);
-                if ticker.go_on().is_break() {
-                    return Err(stopped("refresh"));
-                }
-            }
-            Ok(Parts::Exact(out))
+            let refreshed = server.refresh_several_with(list, |stage| ticker.tell(stage.number, stage.count))?;
+            if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
         })?;
         Ok(self.result(refreshed, self.layout.clone(), self.numbers, self.clean))
     }

@@ -113,40 +113,53 @@ impl Bootstrapper {
         ct: &Ciphertext,
         mut observe: impl FnMut(&Progress, &Ciphertext) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
-        Ok(self.refresh_group(from_ref(ct), &mut observe)?.swap_remove(0))
+        Ok(self.refresh_list(from_ref(ct), &mut observe)?.swap_remove(0))
     }
 
     /// [`Bootstrapper::refresh`] for each of a list, several at a time: they go through a linear
     /// map together, which reads keys and constants once for them, and their digits are removed
     /// side by side.
     ///
-    /// Memory beside that of one refresh: for each ciphertext of a map's pass what the map holds,
-    /// in all a gigabyte at most. Errors: as there, those that come before any work of the whole
-    /// list.
+    /// Memory beside that of one refresh: for each ciphertext that goes through a map what the map
+    /// holds, in all a gigabyte at most.
+    ///
+    /// # Errors
+    /// As there; those that come before any work come before any of the list.
     pub fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
-        list.iter().try_for_each(|ct| self.check(ct))?;
-        let mut done = Vec::with_capacity(list.len());
-        for group in list.chunks(SEVERAL.max(rayon::current_num_threads())) {
-            done.extend(self.refresh_group(group, &mut |_, _| ControlFlow::Continue(()))?);
-        }
-        Ok(done)
+        self.refresh_several_with(list, |_| ControlFlow::Continue(()))
     }
 
-    /// Of a list that is not empty.
-    fn refresh_group(&self, group: &[Ciphertext], observe: &mut Observer<'_>) -> Result<Vec<Ciphertext>> {
-        group.iter().try_for_each(|ct| self.check(ct))?;
+    /// As [`Self::refresh_several`], telling what comes next as [`Self::refresh_with`] does; reports
+    /// are counted over the whole list.
+    ///
+    /// # Errors
+    /// As there; [`BootstrapError::Cancelled`].
+    pub fn refresh_several_with(
+        &self,
+        list: &[Ciphertext],
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Ciphertext>> {
+        self.refresh_list(list, &mut |progress, _| observe(progress))
+    }
+
+    fn refresh_list(&self, list: &[Ciphertext], observe: &mut Observer<'_>) -> Result<Vec<Ciphertext>> {
+        list.iter().try_for_each(|ct| self.check(ct))?;
         let count: usize = self.plan.stages().iter().map(|stage| stage.times).sum();
-        let mut refreshing = self.refreshing(Reports::new(group.len() * count, observe));
-        let mut list = run_all(&mut refreshing, &self.plan.pipeline.steps, group.to_vec())?;
-        for ((x, ct), unit) in list.iter_mut().zip(group).zip(&refreshing.units) {
+        let mut refreshing = self.refreshing(Reports::new(list.len() * count, observe));
+        let mut done = Vec::with_capacity(list.len());
+        for group in list.chunks(SEVERAL.max(rayon::current_num_threads())) {
+            done.extend(run_all(&mut refreshing, &self.plan.pipeline.steps, group.to_vec())?);
+        }
+        for ((x, ct), unit) in done.iter_mut().zip(list).zip(&refreshing.units) {
             // The message is what it was.
             x.content = ct.content;
             let t = self.circuit.message.modulus(x.exponent);
             x.factor = arith::mul_mod(x.factor % t, *unit, t);
         }
-        let last = list.last().expect("as many as in the group");
-        refreshing.reports.end(last, self.circuit.message.capacity(last));
-        Ok(list)
+        if let Some(last) = done.last() {
+            refreshing.reports.end(last, self.circuit.message.capacity(last));
+        }
+        Ok(done)
     }
 
     /// Up to d ciphertexts with integers in their slots, refreshed as one of elements

@@ -5,9 +5,8 @@
 //! removed side by side. So beside the path there are at most as many parts, and as many digit
 //! removals with their intermediate values, as the pool has threads; on one thread there is one.
 //!
-//! Several ciphertexts that are refreshed together are such a group from the start. A linear map
-//! takes a group in passes of as many ciphertexts as there is room for: what it reads, keys above
-//! all, is read once for a pass.
+//! Several ciphertexts that are refreshed together are such a group from the start. Linear maps take
+//! a group at once ([`LinearPlan::apply_each`](crate::circuits::LinearPlan::apply_each)).
 
 use std::collections::BTreeMap;
 use std::slice::from_ref;
@@ -264,19 +263,8 @@ fn linear<M: Machine>(
     };
     let group = each(group, enter)?;
     let circuit = machine.circuit();
-    let (constants, evaluator) = (&circuit.maps[name], circuit.on(*side));
-    let mut images = Vec::with_capacity(group.len());
-    for pass in group.chunks(in_one_pass(plan.held() * 2 * evaluator.constant_bytes(constants.level()))) {
-        images.extend(plan.apply_each(constants, evaluator, pass)?);
-    }
+    let images = plan.apply_each(&circuit.maps[name], circuit.on(*side), &group)?;
     images.iter().try_for_each(|x| machine.leave(*name, x)).map(|()| images)
-}
-
-/// How many ciphertexts go through a map together that holds so many bytes for each. More than
-/// eight would save another hundredth.
-fn in_one_pass(bytes: usize) -> usize {
-    const MOST_BYTES: usize = 1 << 30;
-    (MOST_BYTES / bytes.max(1)).clamp(1, 8)
 }
 
 /// The digits of a whole group are removed side by side, after the machine has heard of each.

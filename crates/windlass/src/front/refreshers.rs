@@ -1,12 +1,13 @@
 //! What a server refreshes with: its bootstrappings, each made ready when it is first used.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use windlass_rlwe::EvaluationKeys;
 
 use crate::bootstrap::in_batches;
 use crate::bootstrap::{
-    BatchPlan, BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode,
+    BatchPlan, BootstrapError, BootstrapKeys, BootstrapPlan, Bootstrapper, ClearBootstrapper, Mode, Progress,
 };
 use crate::error::{Error, Result};
 use crate::once::Once;
@@ -72,13 +73,22 @@ impl Refreshers {
 
     /// Each by itself, neighbours of one bootstrapping several at a time.
     fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
+        self.refresh_several_with(list, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Bootstrapper::refresh_several_with`], neighbours of one bootstrapping by themselves.
+    pub(crate) fn refresh_several_with(
+        &self,
+        list: &[Ciphertext],
+        observe: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Ciphertext>> {
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         let place = |ct: &Ciphertext| choose(plans(), (ct.content(), ct.exponent()));
         let places: Vec<usize> = list.iter().map(place).collect::<Result<_>>()?;
         let (mut done, mut rest) = (Vec::with_capacity(list.len()), list);
         for alike in places.chunk_by(|a, b| a == b) {
             let (now, later) = rest.split_at(alike.len());
-            done.extend(self.ready(alike[0])?.refresh_several(now)?);
+            done.extend(self.ready(alike[0])?.refresh_several_with(now, &mut *observe)?);
             rest = later;
         }
         Ok(done)

@@ -11,6 +11,8 @@ use super::context::Context;
 use super::family::{Exact, Family};
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
+use crate::circuits::LinearPlan;
+use crate::circuits::linear::{Plannable, Prepares};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
@@ -75,6 +77,35 @@ impl<F: Family> Server<F> {
             });
         }
         circuit.run(&prepared, &self.engine, input)
+    }
+
+    /// Runs a linear map on each of a list, several at a time: keys and constants are read from
+    /// memory once for those of one level ([`LinearPlan::apply_each`]). A server that refreshes takes
+    /// them one by one, as [`Self::apply`] does.
+    ///
+    /// # Errors
+    /// As [`Self::apply`].
+    pub fn apply_each<R: Plannable + 'static>(
+        &self,
+        plan: &LinearPlan<R>,
+        inputs: &[CiphertextOf<F>],
+    ) -> Result<Vec<CiphertextOf<F>>>
+    where
+        F::Engine: Prepares<R>,
+    {
+        if F::refreshing(&self.engine, &self.refreshers).is_some() {
+            return inputs.iter().map(|input| self.apply(plan, input)).collect();
+        }
+        self.check_keys(plan, inputs.iter().map(|input| self.engine.level_of(input)).max().unwrap_or(0))?;
+        let level = |input| self.engine.level_for(input);
+        let levels: Vec<usize> = inputs.iter().map(level).collect::<Result<_>>()?;
+        let (mut images, mut rest) = (Vec::with_capacity(inputs.len()), inputs);
+        for alike in levels.chunk_by(|a, b| a == b) {
+            let (now, later) = rest.split_at(alike.len());
+            images.extend(plan.apply_each(&*self.prepared(plan, &now[0])?, &self.engine, now)?);
+            rest = later;
+        }
+        Ok(images)
     }
 
     /// Runs the plan of a grid ([`crate::circuits::LinearPlan::for_grid`]) or of a matrix
@@ -301,10 +332,10 @@ where
         self.refreshers.refresh(a)
     }
 
-    /// [`Self::refresh`] for each of a list, in its order. Ciphertexts with integers in their slots
-    /// go in batches of as many as a slot has coefficients (Halevi–Shoup 2018, §8), where the keys
-    /// are those of a packed bootstrapping and that costs less than one by one
-    /// ([`crate::bootstrap::BatchPlan`]).
+    /// [`Self::refresh`] for each of a list, in its order, several at a time: keys and constants of
+    /// maps are read once for them. Ciphertexts with integers in their slots go in batches of as
+    /// many as a slot has coefficients (Halevi–Shoup 2018, §8), where the keys are those of a packed
+    /// bootstrapping and that costs less than one by one ([`crate::bootstrap::BatchPlan`]).
     ///
     /// # Errors
     /// As there.
@@ -325,6 +356,19 @@ impl Server {
     /// As [`Self::refresh`].
     pub fn bootstrapper(&self, content: Content) -> Result<&Bootstrapper> {
         self.refreshers.bootstrapper(content, self.context.ring().modulus().exponent())
+    }
+
+    /// [`Self::refresh`] for each of a list, several at a time, telling what comes next as
+    /// [`Self::refresh_with`] does: reports are counted over neighbours of one content.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn refresh_several_with(
+        &self,
+        list: &[Ciphertext],
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Ciphertext>> {
+        self.refreshers.refresh_several_with(list, &mut observe)
     }
 
     /// As [`Self::refresh`], telling what comes next before each stage; `Break` stops it.

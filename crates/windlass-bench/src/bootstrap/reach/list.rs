@@ -151,12 +151,14 @@ pub fn operations(now: &[Vec<Sample>], before: &[Vec<Sample>]) -> Goals {
     goals
 }
 
-/// [`TOGETHER`] refreshes in one call over as many in calls of their own.
-pub fn together([together, one_by_one]: [f64; 2]) -> Goals {
+/// [`TOGETHER`] refreshes in one call over as many in calls of their own, on one thread and on two.
+pub fn together([together, one_by_one]: [f64; 2], two_threads: [f64; 2]) -> Goals {
     let mut goals = Goals::default();
     let name = format!("{TOGETHER} thin refreshes of 18631");
     goals.at_most(format!("{name}: together, over one by one"), together / one_by_one, 0.75);
     goals.beside(format!("{name}: seconds one by one"), one_by_one);
+    goals.beside(format!("{name}: together, over one by one, two threads"), two_threads[0] / two_threads[1]);
+    goals.beside(format!("{name}: seconds one by one, two threads"), two_threads[1]);
     goals
 }
 
@@ -261,8 +263,8 @@ mod tests {
         assert!(compared[2].ends_with("| 1.00 | ≥ 1.3 | not met |"), "{compared:?}");
         assert!(!rows(&operations(&now, &[])).iter().any(|row| row.contains("before")));
 
-        assert!(rows(&together([3.0, 4.0]))[0].ends_with("| 0.75 | ≤ 0.75 | met |"));
-        assert!(rows(&together([3.1, 4.0]))[0].ends_with("| 0.78 | ≤ 0.75 | not met |"));
+        assert!(rows(&together([3.0, 4.0], [1.0, 2.0]))[0].ends_with("| 0.75 | ≤ 0.75 | met |"));
+        assert!(rows(&together([3.1, 4.0], [1.0, 2.0]))[0].ends_with("| 0.78 | ≤ 0.75 | not met |"));
     }
 
     #[test]

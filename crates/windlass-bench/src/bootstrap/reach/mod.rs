@@ -90,9 +90,12 @@ impl Bench {
             Row::Map => Ok(list::map(&self.products()?)),
             Row::Operations => self.operations(),
             Row::Together => {
-                let mut rounds = with_threads(1, || together::seconds(self.rounds))?;
-                rounds.sort_by(|a, b| (a[0] / a[1]).total_cmp(&(b[0] / b[1])));
-                Ok(list::together(rounds[rounds.len() / 2]))
+                let middle = |threads| -> Outcome<[f64; 2]> {
+                    let mut rounds = with_threads(threads, || together::seconds(self.rounds, threads))?;
+                    rounds.sort_by(|a, b| (a[0] / a[1]).total_cmp(&(b[0] / b[1])));
+                    Ok(rounds[rounds.len() / 2])
+                };
+                Ok(list::together(middle(1)?, middle(2)?))
             }
         }
     }

@@ -9,11 +9,16 @@ use windlass::{Context, Error, Plaintext, Server};
 use super::list::{TOGETHER, TOGETHER_PRESET};
 use crate::process_time::Stopwatch;
 
-/// Seconds of processor time together and one by one, for each round.
+/// What [`Stopwatch`] says on so many threads: processor time of one, the clock of more.
+pub fn on_threads(threads: usize, watch: &Stopwatch) -> f64 {
+    if threads == 1 { watch.processor_seconds() } else { watch.seconds() }
+}
+
+/// Seconds together and one by one, for each round, by [`on_threads`].
 ///
 /// The server has the keys of the thin bootstrapping and of the packed one, whose batches it takes
 /// where they cost less ([`Server::refresh_all`]).
-pub fn seconds(rounds: usize) -> Result<Vec<[f64; 2]>, Error> {
+pub fn seconds(rounds: usize, threads: usize) -> Result<Vec<[f64; 2]>, Error> {
     let [thin, packed] = [Mode::Thin, Mode::Packed].map(|mode| BootstrapPreset::named(TOGETHER_PRESET, mode));
     let (thin, packed) = (thin?, packed?);
     let context = Context::for_bootstrapping(thin.params, thin.spec)?;
@@ -33,7 +38,7 @@ pub fn seconds(rounds: usize) -> Result<Vec<[f64; 2]>, Error> {
             assert!(client.decryptor().decrypt(ciphertext)? == *message, "the message survives");
         }
     }
-    (0..rounds).map(|_| round(&server, &spent)).collect()
+    (0..rounds).map(|_| round(&server, &spent, threads)).collect()
 }
 
 /// Bits that are enough for a refresh by itself and for a batch.
@@ -45,10 +50,10 @@ fn one_by_one(server: &Server, list: &[Ciphertext]) -> Result<Vec<Ciphertext>, E
     list.iter().map(|ciphertext| server.refresh(ciphertext)).collect()
 }
 
-fn round(server: &Server, list: &[Ciphertext]) -> Result<[f64; 2], Error> {
+fn round(server: &Server, list: &[Ciphertext], threads: usize) -> Result<[f64; 2], Error> {
     let watch = Stopwatch::start();
     server.refresh_all(list)?;
-    let together = watch.processor_seconds();
+    let together = on_threads(threads, &watch);
     one_by_one(server, list)?;
-    Ok([together, watch.processor_seconds() - together])
+    Ok([together, on_threads(threads, &watch) - together])
 }

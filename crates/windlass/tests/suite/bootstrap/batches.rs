@@ -278,6 +278,20 @@ fn thin_lists_go_together() {
             assert_eq!((image.parts(), image.parts()), (alone.parts(), other.parts()), "m = {m}");
             assert_eq!(engine.capacity(image), engine.capacity(&alone));
         }
+        // Reports are counted over the list, and may stop it.
+        let (mut heard, stages) = (0, toy.plan.stages().iter().map(|stage| stage.times).sum::<usize>());
+        let told = server.refresh_several_with(&spent, |progress| {
+            assert_eq!((progress.number, progress.count), (heard, spent.len() * stages));
+            heard += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!((told.unwrap()[1].parts(), heard), (images[1].parts(), spent.len() * stages + 1));
+        let stop = |progress: &Progress| match progress.number {
+            10 => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let stopped = server.refresh_several_with(&spent, stop).err();
+        assert!(matches!(stopped, Some(Error::Bootstrap(BootstrapError::Cancelled { .. }))), "{stopped:?}");
         let refused = server.refresh_all(&[spent[0].clone(), client.encrypt_plaintext(&elements(&toy)).unwrap()]);
         assert!(matches!(refused.err(), Some(Error::Bootstrap(BootstrapError::NotIntegers))));
         assert!(server.refresh_all(&[]).unwrap().is_empty());

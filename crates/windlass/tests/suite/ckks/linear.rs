@@ -52,6 +52,26 @@ fn every_strategy_gives_the_matrix() {
     }
 }
 
+/// Constants are for one level: a list with several has as many passes.
+#[test]
+fn servers_apply_a_map_to_lists() {
+    let context = Context::approximate(&spec(256, 40, 2)).unwrap();
+    let plan = map(&context, 16).0.plan().unwrap();
+    let (client, server) = context.generate_keys_from_seed([&plan, &Products], SEED).unwrap();
+    let engine = server.engine();
+    let fresh = encrypt(&client, &sample(16, 2));
+    let low = engine.lower(&fresh, context.ckks().top_level() - 1).unwrap();
+    let square = engine.multiply(&fresh, &fresh).unwrap();
+    let list = [fresh.clone(), encrypt(&client, &sample(16, 3)), low, square, fresh];
+    let images = server.apply_each(&plan, &list).unwrap();
+    assert_eq!(images.len(), list.len());
+    for (image, input) in images.iter().zip(&list) {
+        let alone = server.apply(&plan, input).unwrap();
+        assert_eq!((image.parts(), image.level()), (alone.parts(), alone.level()));
+        assert_eq!(image.error_bound(), alone.error_bound());
+    }
+}
+
 #[test]
 fn maps_compose() {
     let context = Context::approximate(&spec(64, 40, 1)).unwrap();

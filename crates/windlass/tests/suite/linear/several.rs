@@ -58,6 +58,22 @@ fn a_list_is_what_its_ciphertexts_are() {
 }
 
 #[test]
+fn servers_apply_a_map_to_lists() {
+    let (ring, dimension) = smallest(2, 1, true);
+    let map = LinearMap::matmul_1d(&ring, dimension, |c, i, k| number((c * 100 + i * 10 + k) as u64)).unwrap();
+    let plan = map.plan().unwrap();
+    let client = client(&ring, Scheme::Bgv);
+    let server = client.generate_server([&plan]).unwrap();
+    let inputs: Vec<Ciphertext> = (0..10).map(|_| encrypt(&client, &Plaintext::one(&ring))).collect();
+    for (image, input) in server.apply_each(&plan, &inputs).unwrap().iter().zip(&inputs) {
+        assert_eq!(image.parts(), server.apply(&plan, input).unwrap().parts());
+    }
+    assert!(server.apply_each(&plan, &[]).unwrap().is_empty());
+    let keyless = client.generate_server([]).unwrap();
+    assert!(matches!(keyless.apply_each(&plan, &inputs), Err(Error::MissingKeys { .. })));
+}
+
+#[test]
 fn lists_are_refused_as_ciphertexts_are() {
     let (ring, dimension) = smallest(2, 1, true);
     let map = LinearMap::matmul_1d(&ring, dimension, |c, i, k| number((c * 100 + i * 10 + k) as u64)).unwrap();

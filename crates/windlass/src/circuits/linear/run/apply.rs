@@ -12,6 +12,11 @@ use crate::circuits::linear::plan::{Addend, Doubling, HoistMode, LinearPlan, Met
 use crate::error::{Error, Result};
 use crate::switching::Switching;
 
+/// The most ciphertexts of a pass: a key's share of the time is an eighth then.
+const PASS: usize = 8;
+/// The most bytes that a pass holds beside its ciphertexts, about.
+const PASS_BYTES: usize = 1 << 30;
+
 impl<R: Plannable> LinearPlan<R> {
     /// Evaluates the map on a ciphertext, with constants that [`LinearPlan::prepare`] of this plan
     /// (or of its copy) converted. A CKKS ciphertext above the level of the constants is lowered
@@ -35,10 +40,12 @@ impl<R: Plannable> LinearPlan<R> {
         Ok(outputs.pop().expect("one output"))
     }
 
-    /// [`LinearPlan::apply`] to each of several ciphertexts. Keys and constants are read from memory
-    /// once for all that are at one level; what they are multiplied into is held for all.
+    /// [`LinearPlan::apply`] to each of several ciphertexts, which go through the map in passes of up
+    /// to eight: keys and constants are read from memory once for those of a pass that are at one
+    /// level.
     ///
-    /// Cost: as many operations as one by one. Memory: as many times that of one. Errors: as there.
+    /// Cost: as many operations as one by one. Memory: what one ciphertext takes times those of a
+    /// pass, which are fewer where that would be more than a gigabyte. Errors: as there.
     pub fn apply_each<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,
@@ -51,20 +58,33 @@ impl<R: Plannable> LinearPlan<R> {
                 return Err(Error::ShapeMismatch { what, expected: 1, got });
             }
         }
-        match ciphertexts {
-            [] => Ok(Vec::new()),
-            [one] => Ok(vec![self.apply(prepared, evaluator, one)?]),
-            _ => {
-                let representation = self.checked(prepared, evaluator)?;
-                let lowered = |ct| evaluator.at_level(representation, ct, prepared.level).map(Cow::into_owned);
-                let all: Vec<E::Ciphertext> = ciphertexts.iter().map(lowered).collect::<Result<_>>()?;
-                let expand = |number| self.expanded(prepared, evaluator, number);
-                let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
-                let several = Several(evaluator);
-                self.check(&several, std::slice::from_ref(&all))?;
-                Ok(self.run(&several, &products, &[&all])?.swap_remove(0))
+        // A number in base QP takes as much as a constant, and a ciphertext is two.
+        let bytes = 2 * evaluator.bytes_of_constant(prepared.level) * self.held();
+        let pass = (PASS_BYTES / bytes.max(1)).clamp(1, PASS);
+        let mut images = Vec::with_capacity(ciphertexts.len());
+        for pass in ciphertexts.chunks(pass) {
+            match pass {
+                [one] => images.push(self.apply(prepared, evaluator, one)?),
+                _ => images.extend(self.apply_pass(prepared, evaluator, pass)?),
             }
         }
+        Ok(images)
+    }
+
+    fn apply_pass<E: Prepares<R>>(
+        &self,
+        prepared: &PreparedPlan<E, R>,
+        evaluator: &E,
+        ciphertexts: &[E::Ciphertext],
+    ) -> Result<Vec<E::Ciphertext>> {
+        let representation = self.checked(prepared, evaluator)?;
+        let several = Several(evaluator);
+        self.check(&several, &[ciphertexts.to_vec()])?;
+        let lowered = |ct| evaluator.at_level(representation, ct, prepared.level).map(Cow::into_owned);
+        let lowered: Vec<E::Ciphertext> = ciphertexts.iter().map(lowered).collect::<Result<_>>()?;
+        let expand = |number| self.expanded(prepared, evaluator, number);
+        let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
+        Ok(self.run(&several, &products, &[&lowered])?.swap_remove(0))
     }
 
     /// [`LinearPlan::prepare_at`] for the level of the ciphertext and [`LinearPlan::apply`] at
