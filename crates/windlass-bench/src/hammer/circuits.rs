@@ -4,8 +4,10 @@ use windlass::circuits::{product_of_many, sum_of_many};
 use windlass::schemes::Ciphertext;
 use windlass::{Error, Evaluator};
 
+use super::dice::Dice;
 use super::oracle::Values;
 use super::plans::Function;
+use super::setting::Setting;
 use super::world::{Expected, Value, World};
 
 impl World {
@@ -123,25 +125,10 @@ impl World {
         if self.plans.functions.is_empty() {
             return self.polynomial();
         }
-        let p = self.setting.p as i64;
         let at = self.dice.index(self.plans.functions.len());
-        let bound = match &self.plans.functions[at] {
-            Function::Table(..) | Function::Equal(_) => p / 2,
-            Function::Negative(bound, _) | Function::Less(bound, _) => *bound as i64,
-        };
-        let count = self.setting.oracle.slots();
-        let lowest: Vec<i64> = (0..count).map(|_| self.dice.within(-p, p)).collect();
-        let differences: Vec<i64> = (0..count).map(|_| self.dice.within(-bound, bound)).collect();
-        let function = &self.plans.functions[at];
-        let oracle = &self.setting.oracle;
-        let residues = |values: &[i64]| -> Vec<u64> { values.iter().map(|x| x.rem_euclid(p) as u64).collect() };
-        let sums: Vec<i64> = lowest.iter().zip(&differences).map(|(a, b)| a + b).collect();
-        let [first, second] = match function {
-            Function::Table(..) | Function::Negative(..) => [residues(&differences), residues(&lowest)],
-            Function::Equal(_) | Function::Less(..) => [residues(&sums), residues(&lowest)],
-        };
+        let operands = Operands::draw(&mut self.dice, &self.plans.functions[at], &self.setting);
         let encrypt = |values: &[u64]| self.client.encrypt(values);
-        let (a, b) = match (encrypt(&first), encrypt(&second)) {
+        let (a, b) = match (encrypt(&operands.first), encrypt(&operands.second)) {
             (Ok(a), Ok(b)) => (a, b),
             (Err(error), _) | (_, Err(error)) => {
                 let room = self.floor(self.server.engine().context().top_level());
@@ -149,30 +136,45 @@ impl World {
                 return Ok(());
             }
         };
-        let (name, outcome, image): (&str, _, Vec<u64>) = match function {
-            Function::Table(table, f) => {
-                let image = first.iter().map(|&x| table[x as usize]).collect();
-                ("a table", self.server.apply(f, &a), image)
-            }
-            Function::Negative(_, f) => {
-                let image = differences.iter().map(|&x| u64::from(x < 0)).collect();
-                ("is negative", self.server.apply(f, &a), image)
-            }
-            Function::Equal(f) => {
-                let image = differences.iter().map(|&x| u64::from(x % p == 0)).collect();
-                ("equals", self.server.apply(f, (&a, &b)), image)
-            }
-            Function::Less(_, f) => {
-                let image = differences.iter().map(|&x| u64::from(x < 0)).collect();
-                ("is less", self.server.apply(f, (&a, &b)), image)
-            }
-        };
-        self.judge.operation(name);
-        let value = Value { slots: oracle.of_integers(&first), ct: a, exponent: 1, integers: true };
+        let (function, oracle) = (&self.plans.functions[at], &self.setting.oracle);
+        self.judge.operation(function.name());
+        let outcome = function.apply(&self.server, &a, &b);
+        let image = operands.image(function, self.setting.p);
+        let value = Value { slots: oracle.of_integers(&operands.first), ct: a, exponent: 1, integers: true };
         let cost = self.deep_bits(function.depth() + 1);
         let expected = Expected { exponent: 1, ..self.expected(oracle.of_integers(&image), &[&value], cost) };
         self.settle(outcome, expected);
         Ok(())
+    }
+}
+
+/// What a function of slots is tried on: residues whose differences it is defined for.
+struct Operands {
+    differences: Vec<i64>,
+    first: Vec<u64>,
+    second: Vec<u64>,
+}
+
+impl Operands {
+    fn draw(dice: &mut Dice, function: &Function, setting: &Setting) -> Self {
+        let (p, count) = (setting.p as i64, setting.oracle.slots());
+        let bound = function.bound().map_or(p / 2, |bound| bound as i64);
+        let lowest: Vec<i64> = (0..count).map(|_| dice.within(-p, p)).collect();
+        let differences: Vec<i64> = (0..count).map(|_| dice.within(-bound, bound)).collect();
+        let sums: Vec<i64> = lowest.iter().zip(&differences).map(|(a, b)| a + b).collect();
+        let residues = |values: &[i64]| values.iter().map(|x| x.rem_euclid(p) as u64).collect();
+        let first = if function.is_of_two() { residues(&sums) } else { residues(&differences) };
+        Self { first, second: residues(&lowest), differences }
+    }
+
+    /// The function of every slot.
+    fn image(&self, function: &Function, p: u64) -> Vec<u64> {
+        let slot = |(&difference, &first): (&i64, &u64)| match function {
+            Function::Table(table, _) => table[first as usize],
+            Function::Negative(..) | Function::Less(..) => u64::from(difference < 0),
+            Function::Equal(_) => u64::from(difference % p as i64 == 0),
+        };
+        self.differences.iter().zip(&self.first).map(slot).collect()
     }
 }
 

@@ -1,5 +1,7 @@
 //! A circuit on approximate numbers: values against complex arithmetic, errors against their bound.
 
+mod adversary;
+
 use windlass::circuits::{Polynomial, TracePlan};
 use windlass::needs::KeyRequest;
 use windlass::schemes::ckks::{Ciphertext, CkksSpec, Complex64, Decryptor, Encryptor};
@@ -87,6 +89,12 @@ impl World {
         self.judge
     }
 
+    /// The largest values that there is room for at a level, with some bits to spare.
+    fn most(&self, level: usize) -> f64 {
+        let ckks = self.context.ckks();
+        (ckks.rlwe().log2_modulus(level) - ckks.scale(level).log2() - 3.0).exp2()
+    }
+
     fn any(&mut self) -> Value {
         let at = self.dice.index(self.values.len());
         self.values[at].clone()
@@ -95,19 +103,23 @@ impl World {
     fn fresh(&mut self) -> Result<(), Error> {
         let most = self.context.slots();
         let count = if self.dice.once_in(3) { 1 << self.dice.below(most.ilog2() as u64 + 1) } else { most };
-        let bound = self.dice.pick(&[1.0, 0.01, 20.0]);
+        let (base, top) = (self.context.ckks().base_level(), self.context.ckks().top_level());
+        let with_public_key = self.dice.once_in(2);
+        let level = if with_public_key { top } else { base + self.dice.index(top - base + 1) };
+        let bound = match self.dice.is_adversarial() && self.dice.once_in(4) {
+            true => self.most(level),
+            false => self.dice.pick(&[1.0, 0.01, 20.0]),
+        };
         let values = match self.dice.below(4) {
             0 => vec![Complex64::from(bound); count],
             _ => numbers(&mut self.dice, count, bound),
         };
-        let (outcome, level) = if self.dice.once_in(2) {
-            self.judge.operation("encrypt");
-            (self.encryptor.encrypt_bounded(&values, bound, self.dice.rng()), self.context.ckks().top_level())
+        let outcome = if with_public_key {
+            self.judge.operation(format!("encrypt up to {bound:e}"));
+            self.encryptor.encrypt_bounded(&values, bound, self.dice.rng())
         } else {
-            let (base, top) = (self.context.ckks().base_level(), self.context.ckks().top_level());
-            let level = base + self.dice.index(top - base + 1);
-            self.judge.operation(format!("encrypt at level {level}"));
-            (self.decryptor.encrypt(&values, bound, level, self.dice.rng()).map(|(ct, _)| ct), level)
+            self.judge.operation(format!("encrypt up to {bound:e} at level {level}"));
+            self.decryptor.encrypt(&values, bound, level, self.dice.rng()).map(|(ct, _)| ct)
         };
         self.settle(outcome, (values, false), bound, level - self.context.ckks().base_level() + 2);
         Ok(())
@@ -176,6 +188,9 @@ impl World {
     }
 
     fn step(&mut self) -> Result<(), Error> {
+        if self.dice.is_adversarial() && self.dice.once_in(4) {
+            return self.adversary();
+        }
         match self.dice.below(15) {
             0 => self.fresh(),
             13 => self.images(),
@@ -373,6 +388,11 @@ impl World {
         self.judge.operation("a file");
         let mut bytes = self.context.to_bytes(&ApproximateCiphertextV1::new(a.ct.clone()))?;
         let back = self.context.from_bytes::<ApproximateCiphertextV1>(&bytes);
+        if let Ok(back) = &back
+            && self.context.to_bytes(back)? != bytes
+        {
+            self.judge.find(Fault::WrongLabel, "another file the second time");
+        }
         let at = self.dice.index(bytes.len());
         bytes[at] ^= 1 << self.dice.below(8);
         let damaged = self.context.from_bytes::<ApproximateCiphertextV1>(&bytes);

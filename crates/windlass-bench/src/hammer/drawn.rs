@@ -14,17 +14,26 @@ pub struct Matrix {
     pub name: String,
 }
 
-/// Some parameters, without security.
+/// Some parameters, without security. An adversary's have the shortest secrets and the longest, and
+/// now and then a large ring.
 pub fn spec(dice: &mut Dice) -> CkksSpec {
     let (scale_bits, depth) = (dice.within(28, 45) as u32, 1 + dice.index(5));
+    let large = dice.is_adversarial() && dice.once_in(16);
+    let n = if large { 512 << dice.below(4) } else { 8 << dice.below(6) };
+    let weights: &[u32] = if dice.is_adversarial() { &[1, 2, n as u32] } else { &[4] };
+    let sparse = SecretDistribution::Sparse { weight: dice.pick(weights) };
     CkksSpec {
-        n: 8 << dice.below(6),
+        n,
         scale_bits,
         depth,
         base_prime_bits: if scale_bits <= 40 { vec![50] } else { vec![50, 50] },
         special_prime_bits: vec![50, 50],
         digits: (depth + 2).div_ceil(2),
-        secret: dice.pick(&[SecretDistribution::Ternary, SecretDistribution::Sparse { weight: 4 }]),
+        secret: if dice.once_in(if dice.is_adversarial() { 4 } else { 2 }) {
+            SecretDistribution::Ternary
+        } else {
+            sparse
+        },
         assurance: Assurance::Insecure { name: "insecure_hammer".into() },
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use windlass::bootstrap::BootstrapPlan;
 use windlass::circuits::{Comparison, InnerProduct, PolynomialPlan, Power, PublicInnerProduct, SlotFunction};
 use windlass::needs::KeyRequest;
-use windlass::{Error, NeedsKeys};
+use windlass::schemes::Ciphertext;
+use windlass::{Error, NeedsKeys, Server};
 
 use super::dice::Dice;
 use super::maps::{Map, unit};
@@ -38,6 +39,36 @@ pub enum Function {
 }
 
 impl Function {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Table(..) => "a table",
+            Self::Negative(..) => "is negative",
+            Self::Equal(_) => "equals",
+            Self::Less(..) => "is less",
+        }
+    }
+
+    /// The largest absolute value of a slot, or of a difference, that it is defined for; none where
+    /// it is defined for all.
+    pub fn bound(&self) -> Option<u64> {
+        match self {
+            Self::Table(..) | Self::Equal(_) => None,
+            Self::Negative(bound, _) | Self::Less(bound, _) => Some(*bound),
+        }
+    }
+
+    pub fn is_of_two(&self) -> bool {
+        matches!(self, Self::Equal(_) | Self::Less(..))
+    }
+
+    /// The function of one ciphertext, or of two.
+    pub fn apply(&self, server: &Server, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, Error> {
+        match self {
+            Self::Table(_, function) | Self::Negative(_, function) => server.apply(function, a),
+            Self::Equal(comparison) | Self::Less(_, comparison) => server.apply(comparison, (a, b)),
+        }
+    }
+
     pub fn depth(&self) -> usize {
         match self {
             Self::Table(_, function) | Self::Negative(_, function) => function.depth(),
