@@ -28,7 +28,7 @@ pub struct Reach {
     #[arg(long, value_name = "PROGRAM", requires = "reach")]
     before: Option<PathBuf>,
     /// Only rows of these names: thin-18631, operations, map-18631, thin-set2, packed-18631,
-    /// together-18631, thin-42799, thin-49981.
+    /// together-18631, together-set2, thin-42799, thin-49981.
     #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "reach")]
     only: Vec<String>,
     /// Processes of each build in turn for a row; the median is taken.
@@ -89,13 +89,13 @@ impl Bench {
             Row::Refresh(case) => Ok(case.judge(&self.refreshes(&case)?)),
             Row::Map => Ok(list::map(&self.products()?)),
             Row::Operations => self.operations(),
-            Row::Together => {
+            Row::Together(preset, short) => {
                 let middle = |threads| -> Outcome<[f64; 2]> {
-                    let mut rounds = with_threads(threads, || together::seconds(self.rounds, threads))?;
+                    let mut rounds = with_threads(threads, || together::seconds(preset, self.rounds, threads))?;
                     rounds.sort_by(|a, b| (a[0] / a[1]).total_cmp(&(b[0] / b[1])));
                     Ok(rounds[rounds.len() / 2])
                 };
-                Ok(list::together(middle(1)?, middle(2)?))
+                Ok(list::together(short, middle(1)?, middle(2)?))
             }
         }
     }

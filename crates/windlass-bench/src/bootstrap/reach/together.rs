@@ -6,7 +6,7 @@ use windlass::bootstrap::{BatchPlan, BootstrapPlan, BootstrapPreset, Mode};
 use windlass::schemes::Ciphertext;
 use windlass::{Context, Error, Plaintext, Server};
 
-use super::list::{TOGETHER, TOGETHER_PRESET};
+use super::list::TOGETHER;
 use crate::process_time::Stopwatch;
 
 /// What [`Stopwatch`] says on so many threads: processor time of one, the clock of more.
@@ -18,8 +18,8 @@ pub fn on_threads(threads: usize, watch: &Stopwatch) -> f64 {
 ///
 /// The server has the keys of the thin bootstrapping and of the packed one, whose batches it takes
 /// where they cost less ([`Server::refresh_all`]).
-pub fn seconds(rounds: usize, threads: usize) -> Result<Vec<[f64; 2]>, Error> {
-    let [thin, packed] = [Mode::Thin, Mode::Packed].map(|mode| BootstrapPreset::named(TOGETHER_PRESET, mode));
+pub fn seconds(preset: &str, rounds: usize, threads: usize) -> Result<Vec<[f64; 2]>, Error> {
+    let [thin, packed] = [Mode::Thin, Mode::Packed].map(|mode| BootstrapPreset::named(preset, mode));
     let (thin, packed) = (thin?, packed?);
     let context = Context::for_bootstrapping(thin.params, thin.spec)?;
     let plans = [context.bootstrapping()?, context.bootstrapping_with(packed.spec)?];
