@@ -161,3 +161,32 @@ impl From<io::Error> for WireError {
         Self::Io { kind: error.kind(), message }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use io::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn refusals_of_the_system_say_what_to_do() {
+        for (kind, words) in [
+            (ErrorKind::AlreadyExists, "choose another name"),
+            (ErrorKind::DirectoryNotEmpty, "choose another name"),
+            (ErrorKind::NotFound, "no such file"),
+            (ErrorKind::WouldBlock, "try again"),
+            (ErrorKind::StorageFull, "make room"),
+            (ErrorKind::QuotaExceeded, "make room"),
+            (ErrorKind::FileTooLarge, "ulimit -f"),
+            (ErrorKind::ReadOnlyFilesystem, "choose another directory"),
+            (ErrorKind::PermissionDenied, "ask its owner"),
+            (ErrorKind::OutOfMemory, "close other programs"),
+        ] {
+            let WireError::Io { kind: kept, message } = io::Error::from(kind).into() else { panic!("{kind}") };
+            assert_eq!(kept, kind);
+            assert!(message.contains(words), "{kind}: {message}");
+        }
+        let other = WireError::from(io::Error::other("words of its own"));
+        assert_eq!(other.to_string(), "words of its own");
+    }
+}

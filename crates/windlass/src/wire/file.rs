@@ -324,4 +324,119 @@ mod tests {
         let missing = read_file(&dir.path().join("none"), &expected(Kind::Answer));
         assert!(matches!(missing, Err(WireError::Io { kind: std::io::ErrorKind::NotFound, .. })));
     }
+
+    #[cfg(unix)]
+    #[test]
+    fn other_files_are_as_the_system_has_them() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let [query, plain] = ["query.bin", "plain"].map(|name| dir.path().join(name));
+        write_file(&query, &label(Kind::Query), b"payload").unwrap();
+        fs::write(&plain, b"payload").unwrap();
+        let [query, plain] = [query, plain].map(|path| fs::metadata(path).unwrap().permissions().mode());
+        assert_eq!(query, plain);
+    }
+
+    #[test]
+    fn what_is_there_is_refused_before_anything_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("there");
+        fs::write(&path, b"old").unwrap();
+        let refused = write_new_with(&path, Access::Public, |_| panic!("nothing is written"));
+        assert!(matches!(refused, Err(WireError::Io { kind: std::io::ErrorKind::AlreadyExists, .. })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_mapped_can_only_be_read() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("keys.ready");
+        write_file(&path, &label(Kind::ReadyKeys), b"payload").unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o333, 0);
+    }
+
+    #[test]
+    fn a_file_that_is_being_written_is_left_to_its_writer() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("query.bin");
+        let temporary = temporary_name(&path);
+        let name = temporary.file_name().unwrap().to_str().unwrap().to_owned();
+        let token = name.strip_prefix(".query.bin.").unwrap();
+        let token = token.strip_suffix(&format!(".{}.windlass-part", std::process::id())).unwrap();
+        assert!(token.len() == 16 && u64::from_str_radix(token, 16).is_ok(), "{token}");
+        fs::write(&temporary, b"half").unwrap();
+        let refused = write_new(&path, b"payload", Access::Public);
+        assert!(matches!(refused, Err(WireError::Io { kind: std::io::ErrorKind::WouldBlock, .. })), "{refused:?}");
+        assert_eq!(fs::read(&temporary).unwrap(), b"half");
+    }
+
+    #[test]
+    fn a_name_that_is_taken_meanwhile_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let [temporary, path] = ["temporary", "there"].map(|name| dir.path().join(name));
+        fs::write(&temporary, b"new").unwrap();
+        fs::write(&path, b"old").unwrap();
+        let refused = move_new(&temporary, &path).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::AlreadyExists);
+        assert_eq!((fs::read(&temporary).unwrap(), fs::read(&path).unwrap()), (b"new".to_vec(), b"old".to_vec()));
+    }
+
+    /// The bytes of a secret are read into memory that does not grow: no copy of them stays behind.
+    #[test]
+    fn secrets_are_read_once_and_never_moved() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret.key");
+        let text: Vec<u8> = (0..5000u32).map(|i| i as u8).collect();
+        fs::write(&path, &text).unwrap();
+        let bytes = read_secret(&path).unwrap();
+        assert_eq!(*bytes, text);
+        assert!((5001..5100).contains(&bytes.capacity()), "{}", bytes.capacity());
+        // Of what is longer than any secret key, a byte more than the longest.
+        File::create(&path).unwrap().set_len(LONGEST_SECRET + 1000).unwrap();
+        assert_eq!(read_secret(&path).unwrap().len() as u64, LONGEST_SECRET + 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secrets_from_what_does_not_end_are_cut() {
+        assert_eq!(read_secret(Path::new("/dev/zero")).unwrap().len() as u64, LONGEST_SECRET + 1);
+    }
+
+    /// A header that promises what the file does not have is refused for that, not for want of
+    /// memory.
+    #[test]
+    fn promises_are_held_against_the_length_of_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("answer.bin");
+        let mut bytes = seal(&label(Kind::Answer), b"payload");
+        let (length, got) = (1u64 << 62, bytes.len() as u64);
+        bytes[60..68].copy_from_slice(&length.to_le_bytes());
+        fs::write(&path, &bytes).unwrap();
+        let refused = read_file(&path, &Expected { limit: u64::MAX, ..expected(Kind::Answer) }).map(drop);
+        assert_eq!(refused, Err(WireError::Truncated { expected: length + 100, got }));
+    }
+
+    /// Of a pipe one byte more is read than it should have, and no others.
+    #[cfg(unix)]
+    #[test]
+    fn what_follows_in_a_pipe_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = seal(&label(Kind::Answer), b"payload");
+        for (number, extra) in [0, 1, 50].into_iter().enumerate() {
+            let pipe = dir.path().join(format!("pipe-{number}"));
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            let writer = std::thread::spawn({
+                let (pipe, bytes) = (pipe.clone(), [&whole[..], &vec![7; extra]].concat());
+                move || fs::write(pipe, bytes)
+            });
+            let read = read_file(&pipe, &expected(Kind::Answer));
+            // The reader may be gone before all is written.
+            let _ = writer.join().unwrap();
+            match extra {
+                0 => assert_eq!(read.unwrap().1.as_slice(), b"payload"),
+                _ => assert_eq!(read.map(drop), Err(WireError::TrailingBytes { extra: 1 })),
+            }
+        }
+    }
 }

@@ -202,3 +202,16 @@ impl Blocks<'_> {
         if self.next == self.end { Ok(()) } else { Err(WireError::Malformed { what }) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 68 bytes of a header, 4 of the length, then the fields: what is left of the page is zeros.
+    #[test]
+    fn residues_begin_with_the_next_page() {
+        for (fields, page) in [(0, 1), (1, 1), (4024, 1), (4025, 2), (8120, 2), (8121, 3)] {
+            assert_eq!(before_blocks(fields), 4096 * page - 68, "{fields}");
+        }
+    }
+}
