@@ -87,6 +87,21 @@ fn ciphertexts_and_keys_come_back_and_work() {
     check(&context, secret(), &server.engine().rescale(&product).unwrap(), &squares());
 }
 
+/// The lowest level and a single slot are fields like any others.
+#[test]
+fn ciphertexts_at_the_ends_of_their_ranges_come_back() {
+    let context = golden_context();
+    let made = values(&context);
+    let full = made.ciphertexts[1].clone().into_ciphertext();
+    let lowest = made.server.engine().lower(&full, context.ckks().base_level()).unwrap();
+    let single = made.client.encrypt_complex(&[Complex64::new(0.5, 0.25)], 1.0).unwrap();
+    assert_eq!((lowest.level(), single.slots()), (context.ckks().base_level(), 1));
+    for sent in [lowest, single] {
+        let back = through_bytes(context.files(), &ApproximateCiphertextV1::new(sent.clone())).into_ciphertext();
+        assert_eq!((back.level(), back.slots(), back.parts()), (sent.level(), sent.slots(), sent.parts()));
+    }
+}
+
 #[test]
 fn damaged_payloads_are_refused_or_canonical() {
     let context = golden_context();
@@ -136,6 +151,10 @@ fn impossible_fields_are_named() {
         assert_eq!(what(24, &small.to_le_bytes()), "error of the slots");
         assert_eq!(what(32, &[small / 2.0, small / 2.0].map(f64::to_le_bytes).concat()), "error of the own slots");
     }
+    // An error of the own slots as large as that of all is not stated: that would be a second
+    // encoding.
+    let all = [[0; 8], whole[24..32].try_into().unwrap()].concat();
+    assert_eq!(what(32, &all), "error of the own slots");
     for bad in [f64::NAN, f64::INFINITY, -0.0, -1.0, 1.0] {
         assert_eq!(what(32, &bad.to_le_bytes()), "error of the own slots");
         assert_eq!(what(40, &bad.to_le_bytes()), "error of the own slots");

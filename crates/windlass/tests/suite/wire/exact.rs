@@ -6,7 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::needs::{KeyRequest, Products};
 use windlass::rlwe::{Assurance, EvaluationKeys, PublicKey, RlweSpec, SecretKey};
-use windlass::schemes::{Encryptor, Scheme};
+use windlass::schemes::{Ciphertext, Encryptor, Scheme};
 use windlass::wire::{AnswerV1, CiphertextV1, Kind, QueryV1, Wire, WireContext, WireError, open, seal, to_payload};
 use windlass::{Client, Content, Context, Error, Evaluator, Params, Plaintext, Server, Switching};
 
@@ -137,10 +137,38 @@ fn seeded_ciphertexts_of_the_smallest_rings_come_back() {
         let (client, _) = context.generate_keys_from_seed([&Products], 5).unwrap();
         let mut rng = ChaCha20Rng::from_seed([5; 32]);
         let (ciphertext, seed) = client.decryptor().encrypt(&message(&context), 1, &mut rng).unwrap();
-        let bytes = context.to_bytes(&CiphertextV1::seeded(ciphertext, seed).unwrap()).unwrap();
+        let stored = CiphertextV1::seeded(ciphertext, seed).unwrap();
+        let length = to_payload(context.files(), &stored).len() as u64;
+        assert_eq!(length, <CiphertextV1 as Wire>::limit(context.files()), "m = {m}");
+        let bytes = context.to_bytes(&stored).unwrap();
         let back: CiphertextV1 = context.from_bytes(&bytes).unwrap();
         assert_eq!(client.decrypt_plaintext(&back.into_ciphertext()).unwrap(), message(&context), "m = {m}");
     }
+}
+
+/// Memory is asked for no more than the longest value takes: a public key is of one length, and of
+/// evaluation keys there is one for each automorphism but the identity, and one for products.
+#[test]
+fn limits_are_as_long_as_the_longest_values() {
+    let context = context(8, 17, 1, Scheme::Bgv);
+    let all = KeyRequest::none("a test").with_galois([3, 5, 7]);
+    let (client, server) = context.generate_keys_from_seed([&Products, &all], 5).unwrap();
+    let public = to_payload(context.files(), &client.public_key().unwrap()).len() as u64;
+    assert_eq!(public, <PublicKey as Wire>::limit(context.files()));
+    let four = to_payload(context.files(), &**server.engine().keys()).len() as u64;
+    assert_eq!(<EvaluationKeys as Wire>::limit(context.files()) - 4, (four - 4) / 4 * 5);
+}
+
+#[test]
+fn a_ciphertext_alone_has_the_form_of_one_with_both_polynomials() {
+    let context = golden_context();
+    let stored = Values::new(&context).full;
+    let alone = stored.clone().into_ciphertext();
+    assert_eq!(Wire::<WireContext>::key_id(&alone), Some(alone.key_id()));
+    let bytes = context.to_bytes(&alone).unwrap();
+    assert_eq!(bytes, context.to_bytes(&stored).unwrap());
+    let back: Ciphertext = context.from_bytes(&bytes).unwrap();
+    assert_eq!(back.parts(), alone.parts());
 }
 
 #[test]
@@ -183,10 +211,12 @@ fn impossible_fields_are_named() {
     assert_eq!(what(1, &[2]), "ciphertext flags");
     assert_eq!(what(2, &[0, 0]), "ciphertext level");
     assert_eq!(what(2, &[3, 0]), "ciphertext level");
+    assert_eq!(what(4, &[0, 0]), "plaintext exponent");
     assert_eq!(what(4, &[2, 0]), "plaintext exponent");
     assert_eq!(what(6, &[200, 0]), "number of polynomials");
-    assert_eq!(what(8, &97u64.to_le_bytes()), "plaintext factor");
-    assert_eq!(what(8, &0u64.to_le_bytes()), "plaintext factor");
+    for factor in [0u64, 97, 98, u64::MAX] {
+        assert_eq!(what(8, &factor.to_le_bytes()), "plaintext factor");
+    }
     assert_eq!(what(16, &f64::NAN.to_le_bytes()), "noise bound");
     assert_eq!(what(16, &(-3.0f64).to_le_bytes()), "noise bound");
     assert_eq!(what(16, &1e9f64.to_le_bytes()), "noise bound");
@@ -230,6 +260,11 @@ fn ciphertexts_keep_their_content() {
             assert_eq!(refused, Some(Error::Wire(WireError::Malformed { what: "ciphertext flags" })));
         }
     }
+    // Already with d = 2 there is something to tell.
+    let twofold = self::context(8, 3, 1, Scheme::Bgv);
+    assert_eq!(twofold.ring().degree(), 2);
+    let integers = CiphertextV1::new(Values::new(&twofold).client.encrypt(&[0, 1]).unwrap());
+    assert_eq!(through_bytes(twofold.files(), &integers).into_ciphertext().content(), Content::Integers);
     // With d = 1 there is nothing to tell.
     let flat = golden_context();
     let full = Values::new(&flat).full;

@@ -129,6 +129,9 @@ fn ciphertexts_that_make_no_list_are_refused() {
     assert_eq!(list([2, 3], vec![one(), one()]), Ok([2, 3]));
     assert!(matches!(list([1, 3], vec![]), Err(Error::ShapeMismatch { got: 0, .. })));
     assert!(matches!(list([2, 3], vec![one()]), Err(Error::ShapeMismatch { expected: 2, got: 1, .. })));
+    // Two rows of two would take four.
+    let three = vec![one(), one(), one()];
+    assert!(matches!(list([2, 3], three), Err(Error::ShapeMismatch { expected: 4, got: 3, .. })));
     for (rows, columns) in [(0, 3), (1, 0), (1, 17), (1, usize::MAX)] {
         assert!(matches!(list([rows, columns], vec![one()]), Err(Error::OutOfRange(_))), "{rows}, {columns}");
     }
@@ -138,6 +141,12 @@ fn ciphertexts_that_make_no_list_are_refused() {
     let made = Exact::new([1, 20], NumberKind::Unsigned, vec![one(), one()]).unwrap();
     assert!(matches!(made.assemble(vec![vec![0; 16]]), Err(Error::ShapeMismatch { expected: 2, got: 1, .. })));
     assert!(matches!(made.assemble(vec![vec![0; 9]; 2]), Err(Error::ShapeMismatch { expected: 20, got: 18, .. })));
+    // Slots behind the last column are left out.
+    assert_eq!(made.assemble(vec![vec![5; 16]; 2]), Ok(vec![vec![5; 20]]));
+    // As many of the longest ciphertexts as can be counted.
+    let (fields, both) = (FIELDS as u64, to_payload(context.files(), &made).len() as u64);
+    assert_eq!(<Exact as Wire>::limit(context.files()), fields + (both - fields) / 2 * u64::from(u32::MAX));
+    assert_eq!(made.into_ciphertexts().len(), 2);
 }
 
 /// A header may promise what it likes: a pipe that ends is truncated, and no memory was taken.

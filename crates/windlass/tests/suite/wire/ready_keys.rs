@@ -65,6 +65,26 @@ fn mapped_and_copied_keys_give_the_same_bits() {
     }
 }
 
+/// So many keys that their fields are longer than a page, and the file than the MiB that is summed
+/// up at a time: the residues begin on a later page, and a file that is written piece by piece is
+/// the same.
+#[test]
+fn files_may_be_longer_than_a_page_of_fields_and_a_chunk() {
+    let context = context(Scheme::Bgv, (257, 1), chain(512, &[40, 40, 40], &[45]));
+    let many = KeyRequest::none("a test").with_galois((1..=200).map(|k| 2 * k + 1)).up_to(1);
+    let (_, server) = context.generate_keys_from_seed([&many], 5).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("keys.ready");
+    let size = server.save_ready_keys(&path).unwrap();
+    let bytes = server.ready_keys_to_bytes().unwrap();
+    assert!(std::fs::read(&path).unwrap() == bytes && bytes.len() as u64 == size, "one form");
+    // 200 keys of a digit over 40 + 45 bits: two halves of two rows of 256 words.
+    assert_eq!(size, 3 * 4096 + 200 * 4 * 256 * 8 + 32);
+    for other in [context.map_server(&path).unwrap(), context.server_from_ready_bytes(&bytes, &[]).unwrap()] {
+        assert!(other.to_bytes().unwrap() == server.to_bytes().unwrap(), "as packed keys");
+    }
+}
+
 #[test]
 fn mapped_keys_of_ckks_give_the_same_bits() {
     let context = Context::approximate(&approximate(64, 40, 2)).unwrap();
@@ -211,7 +231,11 @@ fn damaged_payloads_are_refused_or_canonical() {
     assert_eq!(malformed(0, &[0xff; 4]), "length of the fields");
     assert_eq!(malformed(4, &[9]), "automorphism of an evaluation key");
     assert_eq!(malformed(4, &[0]), "evaluation keys");
-    assert_eq!(malformed(8, &1u64.to_le_bytes()), "order of the evaluation keys");
+    // The identity, and the element of the key that follows: keys come in one order.
+    for element in [1u64, 31] {
+        assert_eq!(malformed(8, &element.to_le_bytes()), "order of the evaluation keys");
+    }
+    assert_eq!(malformed(8, &32u64.to_le_bytes()), "level or automorphism of an evaluation key");
     assert_eq!(malformed(16, &[9]), "level or automorphism of an evaluation key");
     assert_eq!(malformed(rows - 1, &[1]), "zeros before the residues");
     assert_eq!(malformed(rows, &u64::MAX.to_le_bytes()), "evaluation key");
