@@ -141,6 +141,21 @@ fn bad_requests_are_refused() {
     assert!(matches!(refuse(local), Error::Unplannable { .. }));
     assert!("chen-hahn".parse::<Method>().is_err());
     assert_eq!("chen-han".parse::<Method>().unwrap().to_string(), "chen-han");
+    assert_ne!(Method::Of(&ChenHan), Method::Of(&HaleviShoup));
+}
+
+/// A plan knows the digits to one prime, up to one power of it.
+#[test]
+fn ciphertexts_of_other_moduli_are_refused() {
+    let context = context(Scheme::Bgv, (3, 3), chain(64, &[50; 9], &[50; 3]));
+    let (client, server) = context.generate_keys_from_seed([&Products], 5).unwrap();
+    let x = client.encrypt(&[5]).unwrap();
+    for spec in [DigitSpec::new(2, 5, 2), DigitSpec::new(5, 4, 2), DigitSpec::new(3, 2, 1)] {
+        let refused = DigitRemoval::new(spec).unwrap().apply(server.engine(), &x).map(drop);
+        assert!(matches!(refused, Err(Error::ContextMismatch { .. })), "{spec:?}: {refused:?}");
+    }
+    let all = DigitRemoval::new(DigitSpec::new(3, 4, 3)).unwrap().apply(server.engine(), &x).map(drop);
+    assert_eq!(all, Err(Error::NotDivisible { prime: 3, exponent: 3 }));
 }
 
 #[test]

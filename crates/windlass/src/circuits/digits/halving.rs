@@ -193,6 +193,18 @@ mod tests {
         }
     }
 
+    /// For odd p a residue is z + p·rest, |z| below p/2; for p = 2, z is 0 or 1.
+    #[test]
+    fn digits_that_chains_are_held_against_are_balanced() {
+        for (p, e, least) in [(2_i64, 6, 0), (3, 4, -1), (5, 3, -2), (7, 2, -3)] {
+            for x in 0..p.pow(e) {
+                let rest = without_digits(p as u64, e, 1, x as u64) as i64;
+                let digits = (least..least + p).filter(|digit| (x - p * rest - digit) % p.pow(e) == 0);
+                assert_eq!(digits.count(), 1, "{x} modulo {p}^{e}");
+            }
+        }
+    }
+
     #[test]
     fn flaws_are_found() {
         let whole = halving_to_bit(4).unwrap();
@@ -206,6 +218,10 @@ mod tests {
         let mut later = whole.clone();
         later.products[0].rest = vec![0, 1];
         assert!(flaw(&later).contains("comes later"));
+        // A product with nothing is 0, which no chain needs.
+        let mut empty = whole.clone();
+        empty.products[3].factors[0] = vec![0; 3];
+        assert!(flaw(&empty).contains("none at all"));
         let short = HalvingChain { products: whole.products[..3].to_vec() };
         assert!(flaw(&short).contains("not known modulo 2^1"));
         assert!(whole.flaw(2, 40, 39).is_err());

@@ -208,6 +208,18 @@ mod tests {
         }) as u64
     }
 
+    /// X is right on the digits 0 and 1, and of degree below that of what is right on all residues.
+    #[test]
+    fn polynomials_that_are_right_on_the_digits_alone_are_found() {
+        let digits = DigitRange { low: 0, high: 1 };
+        for c in 2..8 {
+            let modulus = PrimePower::new(2, c).unwrap();
+            assert_eq!(counterexample(modulus, &[0, 1], 1, digits), Some(2), "2^{c}");
+            // 0 is right on 0 alone.
+            assert_eq!(counterexample(modulus, &[0], 1, digits), Some(1), "2^{c}");
+        }
+    }
+
     #[test]
     fn refusals_name_the_degree() {
         let degree = |p, c, from, digits| match least_degree(PrimePower::new(p, c).unwrap(), from, digits) {

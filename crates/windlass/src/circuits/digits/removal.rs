@@ -143,3 +143,24 @@ fn explained(j: usize, row: &Row) -> String {
     let last = row.known[row.last].precision;
     format!("\n  digit {j}: a chain of {products} products to precision {last}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuits::digits::papers::Searched;
+
+    /// The product that a row ends in is left for the division that follows, unless a later row or
+    /// another value takes it: of eight bits the first and the last two do so.
+    #[test]
+    fn last_products_are_left_for_the_division() {
+        let spec = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(2, 9, 8) };
+        let removal = DigitRemoval::new(spec).unwrap();
+        let DigitCircuit::Rows(rows) = &removal.circuit else { panic!("eight bits go one by one") };
+        let late: Vec<usize> = (0..8).filter(|&j| rows[j].late.is_some()).collect();
+        assert_eq!((rows.len(), late), (8, vec![0, 6, 7]));
+        for row in rows {
+            let takes_late = |k: &usize| Some(*k) == row.late;
+            assert!(!row.for_rows.iter().any(takes_late), "a later row takes it");
+        }
+    }
+}
