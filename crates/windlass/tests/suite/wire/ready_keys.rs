@@ -67,21 +67,26 @@ fn mapped_and_copied_keys_give_the_same_bits() {
 
 /// So many keys that their fields are longer than a page, and the file than the MiB that is summed
 /// up at a time: the residues begin on a later page, and a file that is written piece by piece is
-/// the same.
+/// the same, whether rows end where a piece does or not.
 #[test]
 fn files_may_be_longer_than_a_page_of_fields_and_a_chunk() {
-    let context = context(Scheme::Bgv, (257, 1), chain(512, &[40, 40, 40], &[45]));
-    let many = KeyRequest::none("a test").with_galois((1..=200).map(|k| 2 * k + 1)).up_to(1);
-    let (_, server) = context.generate_keys_from_seed([&many], 5).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("keys.ready");
-    let size = server.save_ready_keys(&path).unwrap();
-    let bytes = server.ready_keys_to_bytes().unwrap();
-    assert!(std::fs::read(&path).unwrap() == bytes && bytes.len() as u64 == size, "one form");
-    // 200 keys of a digit over 40 + 45 bits: two halves of two rows of 256 words.
-    assert_eq!(size, 3 * 4096 + 200 * 4 * 256 * 8 + 32);
-    for other in [context.map_server(&path).unwrap(), context.server_from_ready_bytes(&bytes, &[]).unwrap()] {
-        assert!(other.to_bytes().unwrap() == server.to_bytes().unwrap(), "as packed keys");
+    for (m, p) in [(512, 257), (331, 2)] {
+        let context = context(Scheme::Bgv, (p, 1), chain(m, &[40, 40, 40], &[45]));
+        let elements = (2..m).filter(|t| m == 331 || t % 2 == 1).take(200);
+        let many = KeyRequest::none("a test").with_galois(elements).up_to(1);
+        let (_, server) = context.generate_keys_from_seed([&many], 5).unwrap();
+        let path = directory.path().join(format!("{m}.ready"));
+        let size = server.save_ready_keys(&path).unwrap();
+        let bytes = server.ready_keys_to_bytes().unwrap();
+        assert!(std::fs::read(&path).unwrap() == bytes && bytes.len() as u64 == size, "m = {m}: one form");
+        // 200 keys of a digit over 40 + 45 bits: two halves of two rows, which begin at multiples
+        // of 64 bytes.
+        let row = (context.n() as u64 * 8).next_multiple_of(64);
+        assert_eq!(size, 3 * 4096 + 200 * 4 * row + 32, "m = {m}");
+        for other in [context.map_server(&path).unwrap(), context.server_from_ready_bytes(&bytes, &[]).unwrap()] {
+            assert!(other.to_bytes().unwrap() == server.to_bytes().unwrap(), "m = {m}: as packed keys");
+        }
     }
 }
 
