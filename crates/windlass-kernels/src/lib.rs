@@ -3,9 +3,9 @@
 //!
 //! A *row* is a `[u64]` of canonical residues in `[0, q)`. Every public kernel takes and returns
 //! canonical rows, so that all instruction sets give the same bits. `unsafe` stands in its vector
-//! instructions, where the places of a small transform in scratch memory are checked together, and in
-//! the one call that maps a file; beside it the workspace has it once, where memory of Python objects
-//! is shared.
+//! instructions, where the places of a small transform in scratch memory are checked together, and
+//! in the one call that maps a file; beside it the workspace has it once, where memory of Python
+//! objects is shared.
 
 pub mod arith;
 pub mod error;

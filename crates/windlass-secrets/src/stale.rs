@@ -1,5 +1,5 @@
-//! What killed commands left behind: `.NAME.TOKEN.PID.windlass-part`, a file or a staging directory,
-//! perhaps with a secret key in it.
+//! What killed commands left behind: `.NAME.TOKEN.PID.windlass-part`, a file or a staging
+//! directory, perhaps with a secret key in it.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, FileType, TryLockError};
@@ -93,8 +93,8 @@ impl Opened {
         is_plain(kind).then_some(Self { file, kind })
     }
 
-    /// A living command holds a lock on what it writes, also where its process number means nothing:
-    /// in another container, or on another machine.
+    /// A living command holds a lock on what it writes, also where its process number means
+    /// nothing: in another container, or on another machine.
     fn is_locked(&self) -> bool {
         match self.file.try_lock() {
             Ok(()) => false,
@@ -216,8 +216,8 @@ mod tests {
         assert!(!at(&locked).exists());
     }
 
-    /// Somebody puts a pipe to which nobody writes, or a link, in the place of a file that was looked
-    /// at.
+    /// Somebody puts a pipe to which nobody writes, or a link, in the place of a file that was
+    /// looked at.
     #[cfg(unix)]
     #[test]
     fn what_became_a_pipe_or_a_link_is_neither_waited_for_nor_followed() {

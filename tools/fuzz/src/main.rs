@@ -7,9 +7,9 @@
 //!
 //! A target reads its input as a program does that gets it from a stranger. What is refused must be
 //! refused by an error that says something, and what is read must be sound ([`sound`]), be written
-//! in the same bytes again, and be of use without a panic. No input may hold more memory at one time
-//! than its length and its target allow ([`memory`]), and every input that a target begins with must
-//! be accepted.
+//! in the same bytes again, and be of use without a panic. No input may hold more memory at one
+//! time than its length and its target allow ([`memory`]), and every input that a target begins
+//! with must be accepted.
 #![no_main]
 
 mod approximate;

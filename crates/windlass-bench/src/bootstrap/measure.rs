@@ -91,8 +91,8 @@ impl Ready {
         slots.slots() * if self.content == Content::Elements { slots.degree() } else { 1 }
     }
 
-    /// The figures of runs on a ciphertext with this capacity, and the depths that a fresh one and a
-    /// refreshed one allow.
+    /// The figures of runs on a ciphertext with this capacity, and the depths that a fresh one and
+    /// a refreshed one allow.
     fn figures(
         &self,
         args: &Bootstrap,

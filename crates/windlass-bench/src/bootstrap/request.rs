@@ -33,8 +33,8 @@ pub struct Bootstrap {
     /// method.
     #[arg(long)]
     pub digits_table: bool,
-    /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A, beside
-    /// the published ones and ours.
+    /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A,
+    /// beside the published ones and ours.
     #[arg(long)]
     pub appendix_a: bool,
     #[command(flatten)]

@@ -21,8 +21,8 @@ struct Value {
     strained: bool,
 }
 
-/// So many deviations are no error of a random circuit: a product of two Gaussians exceeds them with
-/// 2^−44.
+/// So many deviations are no error of a random circuit: a product of two Gaussians exceeds them
+/// with 2^−44.
 const UNLIKELY: f64 = 16.0;
 
 struct World {
@@ -125,8 +125,8 @@ impl World {
         Ok(())
     }
 
-    /// `expected` are the slots, and whether the error is strained; `magnitude` is an upper bound on
-    /// what the result says of its slots; `depth` what the operands have left.
+    /// `expected` are the slots, and whether the error is strained; `magnitude` is an upper bound
+    /// on what the result says of its slots; `depth` what the operands have left.
     fn settle(
         &mut self,
         outcome: Result<Ciphertext, Error>,

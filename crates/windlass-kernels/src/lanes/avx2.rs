@@ -1,7 +1,7 @@
 //! Four doubles in a 256-bit register, and eight in two of them.
 //!
-//! There are sixteen registers. What holds many vectors at a time goes half by half ([`Half`]): eight
-//! halves and their products stay in registers, where eight pairs would all be spilled.
+//! There are sixteen registers. What holds many vectors at a time goes half by half ([`Half`]):
+//! eight halves and their products stay in registers, where eight pairs would all be spilled.
 
 use std::arch::x86_64::*;
 

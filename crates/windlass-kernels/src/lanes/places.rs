@@ -65,8 +65,8 @@ impl<'a, const R: usize> Points<'a, R> {
     /// The words at place j.
     #[inline(always)]
     pub fn at(&self, j: usize) -> &[u64; LANES] {
-        // SAFETY: an offset is at most `end - LANES`, and `new` has checked that `end + shift` is at
-        // most the length of the slice.
+        // SAFETY: an offset is at most `end - LANES`, and `new` has checked that `end + shift` is
+        // at most the length of the slice.
         unsafe { &*self.words.as_ptr().add(self.places.offset(j) + self.shift).cast() }
     }
 

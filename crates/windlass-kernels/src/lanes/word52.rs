@@ -42,9 +42,9 @@ const MASK: u64 = (1 << 52) - 1;
 
 /// Arithmetic modulo q on 52-bit words. Internal form: integers in [0, 4q), so below 2^52.
 ///
-/// `ROOMY` is for q < 2^48: integers in [0, 16q), which small transforms hardly ever have to reduce.
-/// What counts of a word are then its low 52 bits, and multiplication looks at no others: so words
-/// are masked where they leave this form, and not after each product.
+/// `ROOMY` is for q < 2^48: integers in [0, 16q), which small transforms hardly ever have to
+/// reduce. What counts of a word are then its low 52 bits, and multiplication looks at no others:
+/// so words are masked where they leave this form, and not after each product.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Word52<O, const ROOMY: bool = false> {
     ops: O,

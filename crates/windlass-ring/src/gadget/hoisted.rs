@@ -39,9 +39,9 @@ const COLUMNS: usize = 512;
 
 impl Moved<'_> {
     /// Both polynomials of each, over the one basis of the products; modulo one prime those of all,
-    /// so that what they share is read once. The list is not empty.
+    /// so that what they share is read once.
     pub fn evaluate(list: &[Self]) -> Vec<[Poly<Eval>; 2]> {
-        let first = &list[0].product;
+        let Some(Self { product: first, .. }) = list.first() else { return Vec::new() };
         assert!(list.iter().all(|moved| moved.product.basis() == first.basis()), "products over one basis");
         first.filled(list.len(), |number, index, out| list[number].write(index, out))
     }
@@ -107,20 +107,21 @@ pub fn dot_hoisted(
         for row in 0..basis.len() {
             for (moved, out) in ciphertexts.iter().zip(&mut out) {
                 let out = out.iter_mut().flatten().map(|poly| poly.rows_mut().row_mut(row)).collect();
-                dot_row(ring, basis.index(row), inputs, moved, (out, sums));
+                dot_row(ring, basis.index(row), inputs, moved, sums, out);
             }
         }
     });
     out.into_iter().map(|pairs| pairs.into_iter().map(|pair| pair.map(Poly::assume_eval)).collect()).collect()
 }
 
-/// All sums of one ciphertext modulo one prime: `out` has two rows for each.
+/// All sums of one ciphertext modulo one prime: `rest` has two rows for each.
 fn dot_row(
     ring: &Ring,
     index: usize,
     inputs: &mut RowBuffer,
     moved: &[Moved<'_>],
-    (mut rest, sums): (Vec<&mut [u64]>, &[Weights<'_>]),
+    sums: &[Weights<'_>],
+    mut rest: Vec<&mut [u64]>,
 ) {
     let threads = rayon::current_num_threads();
     let mut split = inputs.split_mut();

@@ -38,7 +38,8 @@ struct Args {
     /// Accept a table with parameters below 128 bits of security.
     #[arg(long)]
     insecure: bool,
-    /// Accept that the service has another table than before: first digits of its schema's hash, at least 8.
+    /// Accept that the service has another table than before: first digits of its schema's hash, at
+    /// least 8.
     #[arg(long, value_name = "DIGITS", value_parser = digits)]
     accept_schema: Option<String>,
     /// Seconds for one exchange.

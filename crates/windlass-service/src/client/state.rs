@@ -50,8 +50,8 @@ impl State {
     }
 
     /// Refuses a schema that is not the one that this service had when it was first asked; the
-    /// first one is remembered. `accepted` is the beginning of the hash of a first or a new one that
-    /// alone is welcome.
+    /// first one is remembered. `accepted` is the beginning of the hash of a first or a new one
+    /// that alone is welcome.
     ///
     /// # Errors
     /// [`AskError::OtherSchema`], or those of the file system.
@@ -285,9 +285,11 @@ mod tests {
         let passphrase = Passphrase::new("two or three words").unwrap();
         let sealed = seal_secret(&plain, &passphrase, PassphraseCost::new(64, 1, 1).unwrap()).unwrap();
         fs::write(path(&setting), sealed).unwrap();
-        // Nobody is there who could be asked.
-        let refused = made(&state, &other).expect_err("no key without a passphrase");
-        assert!(refused.to_string().contains("no terminal") || refused.to_string().contains("passphrase"), "{refused}");
+        // A passphrase that cannot be read leaves no key.
+        let lost = dir.path().join("lost");
+        let line = Line::try_parse_from(["ask".as_ref(), "--passphrase-file".as_ref(), lost.as_os_str()]).unwrap();
+        let refused = made(&state.clone().keeping(line.keep), &other).expect_err("no key without a passphrase");
+        assert!(refused.to_string().contains("lost"), "{refused}");
         assert!(!path(&other).exists());
         let line = Line::try_parse_from(["ask".as_ref(), "--passphrase-file".as_ref(), words.as_os_str()]).unwrap();
         let keeping = state.clone().keeping(line.keep);

@@ -48,8 +48,8 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     assert!(log.contains("\"route\":\"/ask\"") && !log.contains("key 7"));
 }
 
-/// Whoever asks may be killed at any moment: the next one finds a state that works, and nothing of a
-/// secret key that was half written.
+/// Whoever asks may be killed at any moment: the next one finds a state that works, and nothing of
+/// a secret key that was half written.
 #[test]
 fn killed_askers_leave_a_state_that_works() {
     use std::process::{Command, Stdio};

@@ -106,8 +106,8 @@ impl BatchPlan {
         }
     }
 
-    /// Size, capacity, failure and price, and how the price compares with refreshing one by one under
-    /// `single`, a thin plan or a packed one.
+    /// Size, capacity, failure and price, and how the price compares with refreshing one by one
+    /// under `single`, a thin plan or a packed one.
     pub fn explain(&self, single: &BootstrapPlan) -> String {
         let (size, batch, one) = (self.size(), self.price(self.size()), single.price());
         let mut text = format!(
@@ -189,9 +189,9 @@ impl<E: Evaluator> Batch<E> {
     }
 }
 
-/// Refreshes a list in batches as long as one costs less than its ciphertexts one by one under the
-/// plan `single`, and as they have the capacity for it: a batch needs more than one by itself.
-/// Without a plan of batches, one by one.
+/// Refreshes a list in batches as long as one costs less than its ciphertexts by themselves under
+/// the plan `single`, and as they have the capacity for it: a batch needs more than one by itself.
+/// The others, neighbours at once, go by `several`.
 pub(crate) fn in_batches<C>(
     list: &[C],
     plan: Result<&BatchPlan>,
@@ -200,8 +200,9 @@ pub(crate) fn in_batches<C>(
     several: impl Fn(&[C]) -> Result<Vec<C>>,
 ) -> Result<Vec<C>> {
     let Ok(plan) = plan else { return several(list) };
-    let mut done = Vec::with_capacity(list.len());
+    let (mut done, mut waiting) = (Vec::with_capacity(list.len()), 0..0);
     for chunk in list.chunks(plan.size()) {
+        let end = waiting.end + chunk.len();
         let together = if plan.price(chunk.len()) < chunk.len() as f64 * single.price() {
             match batch(chunk) {
                 Err(Error::Bootstrap(BootstrapError::CapacityTooLow { .. })) => None,
@@ -211,10 +212,15 @@ pub(crate) fn in_batches<C>(
             None
         };
         match together {
-            Some(refreshed) => done.extend(refreshed),
-            None => done.extend(several(chunk)?),
+            Some(refreshed) => {
+                done.extend(several(&list[waiting])?);
+                done.extend(refreshed);
+                waiting = end..end;
+            }
+            None => waiting.end = end,
         }
     }
+    done.extend(several(&list[waiting])?);
     Ok(done)
 }
 

@@ -171,7 +171,8 @@ impl BootstrapPlan {
         self.schedule.least_input_bits
     }
 
-    /// No ciphertext that is refreshed alone, as all are inside of circuits, ends at a higher level.
+    /// No ciphertext that is refreshed alone, as all are inside of circuits, ends at a higher
+    /// level.
     pub(crate) fn highest_output_level(&self) -> usize {
         self.schedule.highest_output
     }

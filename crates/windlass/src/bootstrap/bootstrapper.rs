@@ -23,7 +23,7 @@ use crate::plaintext::Content;
 use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Engine, Refresh, Scheme};
 
-/// How many ciphertexts of a list are refreshed at a time at least.
+/// How many ciphertexts of a list are refreshed at a time at least, under a thin plan.
 const SEVERAL: usize = 8;
 
 /// A plan with its keys and converted constants: refreshes any number of ciphertexts.
@@ -116,21 +116,20 @@ impl Bootstrapper {
         Ok(self.refresh_list(from_ref(ct), &mut observe)?.swap_remove(0))
     }
 
-    /// [`Bootstrapper::refresh`] for each of a list, several at a time: they go through a linear
-    /// map together, which reads keys and constants once for them, and their digits are removed
-    /// side by side.
-    ///
-    /// Memory beside that of one refresh: for each ciphertext that goes through a map what the map
-    /// holds, in all a gigabyte at most.
+    /// [`Bootstrapper::refresh`] for each of a list, under a thin plan several at a time: they go
+    /// through a linear map together, which reads keys and constants once for them
+    /// ([`LinearPlan::apply_each`](crate::circuits::LinearPlan::apply_each)), and digits are
+    /// removed of as many side by side as there are threads. Under a packed plan one after the
+    /// other.
     ///
     /// # Errors
-    /// As there; those that come before any work come before any of the list.
+    /// As there; what can be refused before any work is refused before any of the list.
     pub fn refresh_several(&self, list: &[Ciphertext]) -> Result<Vec<Ciphertext>> {
         self.refresh_several_with(list, |_| ControlFlow::Continue(()))
     }
 
-    /// As [`Self::refresh_several`], telling what comes next as [`Self::refresh_with`] does; reports
-    /// are counted over the whole list.
+    /// As [`Self::refresh_several`], telling what comes next as [`Self::refresh_with`] does;
+    /// reports are counted over the whole list.
     ///
     /// # Errors
     /// As there; [`BootstrapError::Cancelled`].
@@ -147,7 +146,11 @@ impl Bootstrapper {
         let count: usize = self.plan.stages().iter().map(|stage| stage.times).sum();
         let mut refreshing = self.refreshing(Reports::new(list.len() * count, observe));
         let mut done = Vec::with_capacity(list.len());
-        for group in list.chunks(SEVERAL.max(rayon::current_num_threads())) {
+        let several = match self.plan.spec().mode {
+            Mode::Thin => SEVERAL.max(rayon::current_num_threads()),
+            Mode::Packed => 1,
+        };
+        for group in list.chunks(several) {
             done.extend(run_all(&mut refreshing, &self.plan.pipeline.steps, group.to_vec())?);
         }
         for ((x, ct), unit) in done.iter_mut().zip(list).zip(&refreshing.units) {
@@ -239,7 +242,7 @@ impl Bootstrapper {
 
     /// Everything that can be refused beforehand is refused here; constants are counted with
     /// typical norms, so a stage may still refuse.
-    fn check(&self, ct: &Ciphertext) -> Result<()> {
+    pub(crate) fn check(&self, ct: &Ciphertext) -> Result<()> {
         self.check_origin(ct)?;
         self.plan.check(ct)
     }

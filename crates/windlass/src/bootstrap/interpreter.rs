@@ -5,8 +5,8 @@
 //! removed side by side. So beside the path there are at most as many parts, and as many digit
 //! removals with their intermediate values, as the pool has threads; on one thread there is one.
 //!
-//! Several ciphertexts that are refreshed together are such a group from the start. Linear maps take
-//! a group at once ([`LinearPlan::apply_each`](crate::circuits::LinearPlan::apply_each)).
+//! Several ciphertexts that are refreshed together are such a group from the start. Linear maps
+//! take a group at once ([`LinearPlan::apply_each`](crate::circuits::LinearPlan::apply_each)).
 
 use std::collections::BTreeMap;
 use std::slice::from_ref;
@@ -267,22 +267,26 @@ fn linear<M: Machine>(
     images.iter().try_for_each(|x| machine.leave(*name, x)).map(|()| images)
 }
 
-/// The digits of a whole group are removed side by side, after the machine has heard of each.
+/// Digits are removed of as many ciphertexts side by side as there are threads, after the machine
+/// has heard of each of them.
 fn without_digits<M: Machine>(machine: &mut M, removal: &DigitRemoval, group: Vec<Ct<M>>) -> Result<Vec<Ct<M>>> {
     let name = StageName::DigitRemoval;
-    let enter = |x| {
-        let x = machine.integers(x);
-        machine.begin(name, &x)?;
-        machine.enter(name, x)
-    };
-    let group = each(group, enter)?;
-    let working = &machine.circuit().working;
-    let removed: Vec<Ct<M>> = group.par_iter().map(|x| removal.apply(working, x)).collect::<Result<_>>()?;
-    let leave = |x| {
-        machine.leave(name, &x)?;
-        machine.to_message_ring(x)
-    };
-    each(removed, leave)
+    let (mut done, mut rest) = (Vec::with_capacity(group.len()), group.into_iter().peekable());
+    while rest.peek().is_some() {
+        let enter = |x| {
+            let x = machine.integers(x);
+            machine.begin(name, &x)?;
+            machine.enter(name, x)
+        };
+        let now: Vec<Ct<M>> = rest.by_ref().take(rayon::current_num_threads()).map(enter).collect::<Result<_>>()?;
+        let working = &machine.circuit().working;
+        let removed: Vec<Ct<M>> = now.par_iter().map(|x| removal.apply(working, x)).collect::<Result<_>>()?;
+        for x in removed {
+            machine.leave(name, &x)?;
+            done.push(machine.to_message_ring(x)?);
+        }
+    }
+    Ok(done)
 }
 
 /// How many of the parts of one ciphertext are held together, that as many digit removals run side

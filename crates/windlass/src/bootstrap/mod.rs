@@ -5,7 +5,8 @@
 //! [`Bootstrapper`] runs it. Thin: slots to coefficients, front end, coefficients to slots, trace,
 //! digit removal (Chen–Han 2018; Halevi–Shoup 2018, §8). Packed: front end, coefficients to slots,
 //! unpacking to d ciphertexts, digit removal of each, repacking, slots to coefficients
-//! (Halevi–Shoup 2015), or those first (Ma et al. 2024). The derivations are in `docs/math/bootstrapping.md`.
+//! (Halevi–Shoup 2015), or those first (Ma et al. 2024). The derivations are in
+//! `docs/math/bootstrapping.md`.
 
 mod appendix_a;
 mod batch;

@@ -18,7 +18,8 @@ pub struct Progress {
     pub stage: String,
     /// The number of this report, from 0.
     pub number: usize,
-    /// How many reports there are before the end: the sum of [`super::Stage::times`].
+    /// How many reports there are before the end: for one ciphertext the sum of
+    /// [`super::Stage::times`].
     pub count: usize,
     /// How often the stage has come before.
     pub round: usize,

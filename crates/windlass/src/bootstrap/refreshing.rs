@@ -48,8 +48,8 @@ impl Machine for Refreshing<'_> {
         let (engine, planned) = (&self.circuit.working, |stage| self.plan.schedule.level(stage));
         match stage {
             StageName::FrontEnd => self.arrive(x),
-            // What has less noise than was forecast could begin higher. At the level of the plan, which
-            // keys are made for, it is left with no less than was forecast.
+            // What has less noise than was forecast could begin higher. At the level of the plan,
+            // which keys are made for, it is left with no less than was forecast.
             StageName::DigitRemoval => {
                 let level = engine.level_with(&x, f64::INFINITY);
                 engine.switch_modulus(&x, level.min(planned(stage)))

@@ -25,8 +25,8 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] and [`Error::Ring`] as of [`Params::plan`], with less than 128 bits of
-    /// security among them; [`Error::NoParameters`] with what the last set lacked; for other moduli `windlass params
-    /// search` finds composite rings.
+    /// security among them; [`Error::NoParameters`] with what the last set lacked; for other moduli
+    /// `windlass params search` finds composite rings.
     pub fn plan_any_depth(spec: &ParamSpec) -> Result<Self> {
         spec.check()?;
         let mut reason = format!(

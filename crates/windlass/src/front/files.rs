@@ -93,8 +93,8 @@ macro_rules! files {
             /// The client with the secret key in a file.
             ///
             /// # Errors
-            /// As [`Self::client_from_bytes`]; [`wire::WireError::Sealed`] for one that a passphrase
-            /// encrypts.
+            /// As [`Self::client_from_bytes`]; [`wire::WireError::Sealed`] for one that a
+            /// passphrase encrypts.
             pub fn load_client(&self, path: impl AsRef<Path>) -> Result<Client<$family>> {
                 self.client_from_key(Arc::new(self.load::<SecretKey>(path)?))
             }
@@ -138,11 +138,13 @@ macro_rules! files {
             /// let (client, _) = context.generate_keys([])?;
             /// let dir = tempfile::tempdir()?;
             /// let path = dir.path().join("secret.key");
-            /// client.save_sealed_secret(&path, &Passphrase::new("correct horse battery staple")?)?;
+            /// client.save_sealed_secret(&path, &Passphrase::new("correct horse battery
+            /// staple")?)?;
             ///
-            /// let again = context.load_sealed_client(&path, &Passphrase::new("correct horse battery staple")?)?;
-            /// assert_eq!(again.secret_key().key_id(), client.secret_key().key_id());
-            /// assert!(context.load_sealed_client(&path, &Passphrase::new("a guess")?).is_err());
+            /// let again = context.load_sealed_client(&path, &Passphrase::new("correct horse
+            /// battery staple")?)?; assert_eq!(again.secret_key().key_id(),
+            /// client.secret_key().key_id()); assert!(context.load_sealed_client(&path,
+            /// &Passphrase::new("a guess")?).is_err());
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
             ///

@@ -85,6 +85,9 @@ impl Refreshers {
         let plans = || self.list.iter().map(|refresher| &*refresher.plan);
         let place = |ct: &Ciphertext| choose(plans(), (ct.content(), ct.exponent()));
         let places: Vec<usize> = list.iter().map(place).collect::<Result<_>>()?;
+        for (ct, &place) in list.iter().zip(&places) {
+            self.ready(place)?.check(ct)?;
+        }
         let (mut done, mut rest) = (Vec::with_capacity(list.len()), list);
         for alike in places.chunk_by(|a, b| a == b) {
             let (now, later) = rest.split_at(alike.len());
@@ -100,8 +103,8 @@ impl Refreshers {
 }
 
 /// The place of the plan that keeps slots of this content, modulo p to this exponent: a thin one
-/// costs less and keeps integers only. Where none has the exponent, any of the mode stands for them:
-/// it says what it refuses.
+/// costs less and keeps integers only. Where none has the exponent, any of the mode stands for
+/// them: it says what it refuses.
 fn choose<'a>(
     plans: impl Iterator<Item = &'a BootstrapPlan> + Clone,
     (content, exponent): (Content, u32),

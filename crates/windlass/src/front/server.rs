@@ -80,8 +80,8 @@ impl<F: Family> Server<F> {
     }
 
     /// Runs a linear map on each of a list, several at a time: keys and constants are read from
-    /// memory once for those of one level ([`LinearPlan::apply_each`]). A server that refreshes takes
-    /// them one by one, as [`Self::apply`] does.
+    /// memory once for those of one level ([`LinearPlan::apply_each`]). A server that refreshes
+    /// takes them one by one, as [`Self::apply`] does.
     ///
     /// # Errors
     /// As [`Self::apply`].
@@ -334,8 +334,8 @@ where
 
     /// [`Self::refresh`] for each of a list, in its order, several at a time: keys and constants of
     /// maps are read once for them. Ciphertexts with integers in their slots go in batches of as
-    /// many as a slot has coefficients (Halevi–Shoup 2018, §8), where the keys are those of a packed
-    /// bootstrapping and that costs less than one by one ([`crate::bootstrap::BatchPlan`]).
+    /// many as a slot has coefficients (Halevi–Shoup 2018, §8), where the keys are those of a
+    /// packed bootstrapping and that costs less than one by one ([`crate::bootstrap::BatchPlan`]).
     ///
     /// # Errors
     /// As there.

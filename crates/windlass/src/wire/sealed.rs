@@ -108,8 +108,8 @@ impl PassphraseCost {
     /// Memory in KiB, passes over it, and lanes.
     ///
     /// # Errors
-    /// [`WireError::PassphraseCost`] beyond the limits, for no pass or lane, and for less than 8 KiB
-    /// a lane.
+    /// [`WireError::PassphraseCost`] beyond the limits, for no pass or lane, and for less than 8
+    /// KiB a lane.
     pub fn new(memory_kib: u32, passes: u32, lanes: u32) -> Result<Self, WireError> {
         let memory = (8 * u64::from(lanes)..=Self::MOST_MEMORY_KIB.into()).contains(&memory_kib.into());
         let work = (1..=Self::MOST_WORK_KIB).contains(&(u64::from(memory_kib) * u64::from(passes)));
@@ -270,8 +270,8 @@ impl<'a> Sealed<'a> {
     }
 }
 
-/// Writes a secret key to a new file that its owner alone may read, encrypted with a passphrase, and
-/// gives the file's size in bytes.
+/// Writes a secret key to a new file that its owner alone may read, encrypted with a passphrase,
+/// and gives the file's size in bytes.
 ///
 /// # Errors
 /// [`WireError::Io`] when the file is there already or cannot be written; then nothing is left

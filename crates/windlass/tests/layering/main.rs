@@ -1,5 +1,5 @@
-//! Keeps the arrows pointing up (kernels → ring → rlwe → windlass → {cli, py, service, bench}), `unsafe`
-//! behind its fence, and the words of the layers above out of the ring.
+//! Keeps the arrows pointing up (kernels → ring → rlwe → windlass → {cli, py, service, bench}),
+//! `unsafe` behind its fence, and the words of the layers above out of the ring.
 
 mod circles;
 mod imports;
@@ -123,8 +123,8 @@ fn every_crate_is_listed() {
 }
 
 /// Every source with `unsafe`, and how often it stands there: vector instructions, which only one
-/// kind of processor has; a wish to its cache; places in memory that are checked together; a file as
-/// memory; memory of Python objects. What is not listed has none.
+/// kind of processor has; a wish to its cache; places in memory that are checked together; a file
+/// as memory; memory of Python objects. What is not listed has none.
 const UNSAFE: [(&str, &str, usize); 9] = [
     ("windlass-kernels", "lanes/avx2.rs", 14),
     ("windlass-kernels", "lanes/avx2_narrow.rs", 17),
@@ -159,8 +159,8 @@ fn unsafe_stays_behind_its_fence() {
     assert_eq!(listed, UNSAFE.len(), "a file of the list is gone");
 }
 
-/// What is computed, written or refused depends on no wall clock, which may jump: durations are those
-/// of the monotonic one. Records of measurements have dates.
+/// What is computed, written or refused depends on no wall clock, which may jump: durations are
+/// those of the monotonic one. Records of measurements have dates.
 #[test]
 fn nothing_reads_the_wall_clock() {
     for (name, _) in LAYERS.into_iter().filter(|(name, _)| *name != "windlass-bench") {

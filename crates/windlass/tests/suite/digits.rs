@@ -401,8 +401,9 @@ fn algorithm_1_lifts_no_further_than_it_pays() {
     }
 }
 
-/// Algorithm 1 against Appendix C of Chen–Han: Σ W((e − i)(p − 1) + 1) for i = 1, .., v and ℓ·v·W(p)
-/// products, W(n) = √(2n). Ours stay below, and above half of it: only lifts that are used count.
+/// Algorithm 1 against Appendix C of Chen–Han: Σ W((e − i)(p − 1) + 1) for i = 1, .., v and
+/// ℓ·v·W(p) products, W(n) = √(2n). Ours stay below, and above half of it: only lifts that are used
+/// count.
 #[test]
 fn algorithm_1_stays_below_the_count_of_appendix_c() {
     for (p, e, v) in [(2u64, 11u32, 5u32), (2, 16, 8), (2, 21, 13), (5, 6, 3), (17, 4, 2), (31, 3, 1), (127, 3, 1)] {

@@ -154,8 +154,8 @@ fn keys_for_lower_levels_are_missing_before_a_refresh() {
     // The sum alone needs no refresh.
     let sum = product.total();
     assert_eq!(client.decrypt(&server.apply(sum, &spent).unwrap()).unwrap()[..2], [9, 9]);
-    // Keys that serve every refreshed ciphertext serve after a refresh: that ends far below the level
-    // at which its last stage begins.
+    // Keys that serve every refreshed ciphertext serve after a refresh: that ends far below the
+    // level at which its last stage begins.
     let (client, server) = with(refreshed.level());
     let spent = spend(&client.encrypt(&[3, 0, 256, 7]).unwrap(), &server);
     assert_eq!(client.decrypt(&server.apply(&units, &spent).unwrap()).unwrap()[..2], [3, 3]);

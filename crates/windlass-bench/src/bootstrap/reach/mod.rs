@@ -1,7 +1,7 @@
 //! `windlass-bench bootstrap --reach`: what bootstrapping was to reach, and what it reaches.
 //!
-//! Every figure of memory, threads and set-up is that of a process of its own; the build before runs
-//! in turn with this one.
+//! Every figure of memory, threads and set-up is that of a process of its own; the build before
+//! runs in turn with this one.
 
 mod builds;
 mod list;
@@ -48,8 +48,8 @@ struct Bench {
 /// Measures the rows, prints what was reached, and appends it to a record row by row.
 ///
 /// # Errors
-/// Names that no row has, a build or a record that is not there, before anything is measured; at the
-/// end, rows that could not be measured.
+/// Names that no row has, a build or a record that is not there, before anything is measured; at
+/// the end, rows that could not be measured.
 pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let rows = chosen(&args.only)?;
     json.map_or(Ok(()), |path| record::open(path).map(drop))?;

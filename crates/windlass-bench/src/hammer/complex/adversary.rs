@@ -1,4 +1,5 @@
-//! What somebody can do to an approximate circuit who sees its ciphertexts and chooses its constants.
+//! What somebody can do to an approximate circuit who sees its ciphertexts and chooses its
+//! constants.
 
 use std::f64::consts::PI;
 
@@ -21,7 +22,8 @@ impl World {
         }
     }
 
-    /// Zero times a value and public numbers: a ciphertext of which everything is known, errors too.
+    /// Zero times a value and public numbers: a ciphertext of which everything is known, errors
+    /// too.
     fn known(&mut self) -> Result<(), Error> {
         let a = self.any();
         let values = numbers(&mut self.dice, a.slots.len(), 1.0);
@@ -51,8 +53,8 @@ impl World {
     }
 }
 
-/// Numbers that fill up the coefficients of c_0 modulo the last prime q to (q ± 1)/2, with the signs
-/// that add up in one slot.
+/// Numbers that fill up the coefficients of c_0 modulo the last prime q to (q ± 1)/2, with the
+/// signs that add up in one slot.
 fn towards(product: &Ciphertext, slot: usize) -> Vec<Complex64> {
     let (slots, last) = (product.slots(), product.level() - 1);
     let first = product.parts()[0].clone().into_coeff();

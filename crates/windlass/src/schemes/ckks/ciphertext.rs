@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 /// Its phase is Δ·m + ε, Δ = Δ_level for a ciphertext of degree 1 and Δ_level² for a product that
 /// has not been rescaled yet (degree 2). It carries a public bound on the absolute value of every
 /// slot of m, and estimates of the standard deviation of the slots of ε/Δ, from above: of its own
-/// slots, and of all that the ring has. They depend on the circuit alone, never on what is encrypted.
+/// slots, and of all that the ring has. They depend on the circuit alone, never on what is
+/// encrypted.
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
     pub(crate) context: Arc<CkksContext>,
@@ -180,9 +181,9 @@ impl Ciphertext {
 
     /// Adds the error of a rounding that made the parts at `level`.
     ///
-    /// The first part may be chosen by whoever sees it, and so may its rounding: it counts as random
-    /// in the deviation, and as it is in the bound. Where the second part is zero, nothing is random
-    /// at all.
+    /// The first part may be chosen by whoever sees it, and so may its rounding: it counts as
+    /// random in the deviation, and as it is in the bound. Where the second part is zero, nothing
+    /// is random at all.
     pub(super) fn add_rounding(&mut self, level: usize) {
         let (errors, scale) = (self.context.errors(), self.context.scale(level).powi(self.info.degree));
         let count = 2 * self.info.slots;
@@ -223,8 +224,8 @@ impl Info {
         self.own.add_certain(deviation);
     }
 
-    /// Adds what [`ErrorModel::steered`] says of a factor, divided by a scale: in the own slots, and
-    /// in the whole ring.
+    /// Adds what [`ErrorModel::steered`] says of a factor, divided by a scale: in the own slots,
+    /// and in the whole ring.
     pub(crate) fn add_steered(&mut self, [own, whole]: [f64; 2]) {
         self.own.add_most(own);
         self.deviation += whole / ErrorModel::BOUND_FACTOR;

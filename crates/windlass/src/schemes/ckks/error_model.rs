@@ -53,16 +53,16 @@ impl ErrorModel {
         (count as f64 / 12.0).sqrt().max(Self::one_way(count) / Self::BOUND_FACTOR)
     }
 
-    /// The largest slot that `count` coefficients of at most 1/2 make: 1/(2·sin(π/(2·count))), about
-    /// count/π.
+    /// The largest slot that `count` coefficients of at most 1/2 make: 1/(2·sin(π/(2·count))),
+    /// about count/π.
     pub(crate) fn one_way(count: usize) -> f64 {
         all_ones(count) / 2.0
     }
 
-    /// The largest slot of r_1·s, over `count` coefficients, that whoever knows a ciphertext can make
-    /// the rounding r_1 of its product have: with a factor of so many free coefficients and slots of
-    /// at most `magnitude`. A coefficient that rounds as it should takes one that is as random as
-    /// residues of the prime are, of the mean square 1/12 of the scale's.
+    /// The largest slot of r_1·s, over `count` coefficients, that whoever knows a ciphertext can
+    /// make the rounding r_1 of its product have: with a factor of so many free coefficients and
+    /// slots of at most `magnitude`. A coefficient that rounds as it should takes one that is as
+    /// random as residues of the prime are, of the mean square 1/12 of the scale's.
     pub(crate) fn steered(&self, count: usize, free: usize, magnitude: f64) -> f64 {
         // 16 for 12: primes are not the scale exactly.
         let most = (16.0 * magnitude * magnitude).min(free as f64) / 2.0;

@@ -79,8 +79,8 @@ fn roundings_of_known_parts_towards_one_slot_stay_within_the_bound() {
     assert!(error <= ct.error_bound(), "{error:e} above the bound {:e}", ct.error_bound());
 }
 
-/// A constant of n coefficients of the size of a prime can bring the second part's rounding to n/π in
-/// a slot; with the largest secret that there is, the bound must hold.
+/// A constant of n coefficients of the size of a prime can bring the second part's rounding to n/π
+/// in a slot; with the largest secret that there is, the bound must hold.
 #[test]
 fn a_constant_of_full_size_may_steer_all_of_a_rounding() {
     const N: usize = 1 << 14;

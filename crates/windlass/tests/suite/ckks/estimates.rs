@@ -218,8 +218,8 @@ impl Seen {
         self.whole = self.whole.max(other.whole);
     }
 
-    /// log2 of how far the stated deviation is above the root mean square of the errors; and that of
-    /// the whole ring, all errors added as if they were one.
+    /// log2 of how far the stated deviation is above the root mean square of the errors; and that
+    /// of the whole ring, all errors added as if they were one.
     fn bits(&self) -> [f64; 2] {
         let seen = (self.squares / self.count as f64).sqrt();
         [self.stated, self.whole].map(|deviation| (deviation / seen).log2())

@@ -12,15 +12,25 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 pub struct Counted<'a> {
     engine: &'a Engine,
     done: Mutex<OperationCount>,
+    lists: Mutex<usize>,
 }
 
 impl<'a> Counted<'a> {
     pub fn new(engine: &'a Engine) -> Self {
-        Self { engine, done: Mutex::default() }
+        Self { engine, done: Mutex::default(), lists: Mutex::default() }
     }
 
     pub fn count(&self) -> OperationCount {
         *self.done.lock().unwrap()
+    }
+
+    /// How often several ciphertexts were handed over at once.
+    pub fn lists(&self) -> usize {
+        *self.lists.lock().unwrap()
+    }
+
+    fn of_list(&self, length: usize) {
+        *self.lists.lock().unwrap() += usize::from(length > 1);
     }
 
     fn add_up(&self, add: impl FnOnce(&mut OperationCount)) -> &'a Engine {
@@ -119,6 +129,30 @@ impl Switching for Counted<'_> {
 
     fn extended_automorphism(&self, a: &Self::Extended, t: u64) -> Result<Self::Extended> {
         self.add_up(|done| done.extended_automorphisms += 1).extended_automorphism(a, t)
+    }
+
+    fn hoisted_automorphisms(&self, list: &[Self::Hoisted], t: u64) -> Result<Vec<Self::Extended>> {
+        self.of_list(list.len());
+        self.add_up(|done| done.hoisted_automorphisms += list.len()).hoisted_automorphisms(list, t)
+    }
+
+    fn dots_hoisted(
+        &self,
+        list: &[Self::Hoisted],
+        elements: &[u64],
+        rows: &[MixedRow<'_, Self::Constant>],
+    ) -> Result<Vec<Vec<Self::Extended>>> {
+        self.of_list(list.len());
+        let engine = self.add_up(|done| {
+            done.hoisted_automorphisms += list.len() * elements.len();
+            done.constant_products += list.len() * products(rows);
+        });
+        engine.dots_hoisted(list, elements, rows)
+    }
+
+    fn extended_automorphisms(&self, list: &[&Self::Extended], t: u64) -> Result<Vec<Self::Extended>> {
+        self.of_list(list.len());
+        self.add_up(|done| done.extended_automorphisms += list.len()).extended_automorphisms(list, t)
     }
 
     fn add_extended_assign(&self, a: &mut Self::Extended, b: &Self::Extended) -> Result<()> {

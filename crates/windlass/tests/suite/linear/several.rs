@@ -37,7 +37,10 @@ fn a_list_is_what_its_ciphertexts_are() {
                             inputs[1] = engine.switch_modulus(&inputs[1], inputs[1].level() - 1).unwrap();
                         }
                         let (counted, one_by_one) = (Counted::new(engine), Counted::new(engine));
+                        let before = engine.random_events();
                         let images = plan.apply_each(&prepared, engine, &inputs).unwrap();
+                        let events = plan.count().random_events() * list.len();
+                        assert_eq!(engine.random_events(), before + events, "{}", plan.explain());
                         assert_eq!(images.len(), list.len());
                         for ((image, input), x) in images.iter().zip(&inputs).zip(&list) {
                             let alone = plan.apply(&prepared, engine, input).unwrap();
@@ -50,6 +53,9 @@ fn a_list_is_what_its_ciphertexts_are() {
                         let ready = plan.prepare(&one_by_one).unwrap();
                         inputs.iter().for_each(|x| drop(plan.apply(&ready, &one_by_one, x).unwrap()));
                         assert_eq!(counted.count(), one_by_one.count(), "{}", plan.explain());
+                        // What has keys goes as a list, but for whole key switches.
+                        assert_eq!(counted.lists() > 0, hoisting != HoistMode::Off, "{}", plan.explain());
+                        assert_eq!(one_by_one.lists(), 0);
                     }
                 }
             }
@@ -85,9 +91,16 @@ fn lists_are_refused_as_ciphertexts_are() {
     let one = Plaintext::one(&ring);
     let strange = [encrypt(&ours, &one), encrypt(&theirs, &one)];
     assert_eq!(
-        plan.apply_each(&prepared, engine, &strange).err().map(|error| error.to_string()),
-        plan.apply(&prepared, engine, &strange[1]).err().map(|error| error.to_string())
+        plan.apply_each(&prepared, engine, &strange).unwrap_err(),
+        plan.apply(&prepared, engine, &strange[1]).unwrap_err()
     );
+    // Of another key pair, in a second pass: refused before the first.
+    let (stranger, _) = server.context().generate_keys_from_seed([], 10).unwrap();
+    let mut list = vec![encrypt(&ours, &one); 9];
+    list[8] = encrypt(&stranger, &one);
+    let before = engine.random_events();
+    assert!(matches!(plan.apply_each(&prepared, engine, &list), Err(Error::OtherKeyPair(_))));
+    assert_eq!(engine.random_events(), before);
     let other = map.plan().unwrap();
     assert!(matches!(other.apply_each(&prepared, engine, &strange[..1]), Err(Error::ContextMismatch { .. })));
     let own = [encrypt(&ours, &one), encrypt(&ours, &one)];

@@ -217,8 +217,8 @@ fn own_slots_are_held_against_their_own_bound() {
     assert_eq!(client.decrypt_public(&small, publication).unwrap_err(), Error::NotDecryptable);
 }
 
-/// An encryption is known again after a file, so that sums with itself count twice; what was computed
-/// is an error that goes along with anything.
+/// An encryption is known again after a file, so that sums with itself count twice; what was
+/// computed is an error that goes along with anything.
 #[test]
 fn files_tell_errors_apart_as_far_as_they_can() {
     let context = golden_context();

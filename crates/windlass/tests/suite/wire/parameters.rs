@@ -23,6 +23,7 @@ fn golden_parameter_files_stay_readable() {
     assert_eq!(read.each_ref().map(Params::ephemeral), secrets.map(Some));
     let ids = read.each_ref().map(|set| set.rlwe().id().to_string());
     assert_eq!(ids, [IDS[0], IDS[0], IDS[1]]);
-    // The secret that version 1 could not say takes version 2 to say; the others are what they were.
+    // The secret that version 1 could not say takes version 2 to say; the others are what they
+    // were.
     assert_eq!(read.map(|set| set.to_json()), [VERSIONS[1], VERSIONS[1], VERSIONS[2]]);
 }

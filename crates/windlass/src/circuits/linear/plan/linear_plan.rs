@@ -9,7 +9,7 @@ use windlass_ring::slots::SlotRing;
 use super::choice::{Method, choose};
 use super::cost::OperationCount;
 use super::layout::BATCH;
-use super::spec::PlanSpec;
+use super::spec::{HoistMode, PlanSpec};
 use super::strategy::Strategy;
 use crate::circuits::linear::map::{LinearGrid, LinearMap, Plannable};
 use crate::error::Result;
@@ -30,6 +30,9 @@ pub struct LinearPlan<R: Plannable = Arc<SlotRing>> {
     /// Ties constants to their plan; copies of a plan share it.
     number: u64,
 }
+
+/// What a decomposition is counted as, in ciphertexts: eight digits.
+const DIGITS: usize = 4;
 
 /// Plans made so far.
 static PLANS: AtomicU64 = AtomicU64::new(0);
@@ -97,15 +100,20 @@ impl<R: Plannable> LinearPlan<R> {
         &self.spec
     }
 
-    /// About how many ciphertexts in base QP are held while the map is evaluated: all sums, and the
-    /// inputs that wait for their products.
+    /// About how many ciphertexts in base QP are held while the map is evaluated: sums and their
+    /// images, and inputs with digits, each of which is half a ciphertext; without double hoisting
+    /// all inputs.
     pub(crate) fn held(&self) -> usize {
         match &self.method {
             Method::Sums { layout, schedule } => {
-                let parents = |made: &Vec<bool>| layout.inputs.parents(made).into_iter().filter(|&is| is).count();
-                schedule.sums.len() + schedule.made.iter().map(parents).sum::<usize>().min(BATCH) + 2
+                let count = |list: Vec<bool>| list.into_iter().filter(|&is| is).count();
+                let inputs = schedule.made.iter().map(|made| match self.spec.hoisting {
+                    HoistMode::Double => DIGITS * count(layout.inputs.parents(made)).min(BATCH),
+                    _ => count(made.clone()),
+                });
+                2 * schedule.sums.len() + inputs.sum::<usize>()
             }
-            Method::Doubling(_) => 3,
+            Method::Doubling(_) => 3 + DIGITS,
         }
     }
 

@@ -40,12 +40,12 @@ impl<R: Plannable> LinearPlan<R> {
         Ok(outputs.pop().expect("one output"))
     }
 
-    /// [`LinearPlan::apply`] to each of several ciphertexts, which go through the map in passes of up
-    /// to eight: keys and constants are read from memory once for those of a pass that are at one
-    /// level.
+    /// [`LinearPlan::apply`] to each of several ciphertexts, which go through the map in passes of
+    /// up to eight: keys and constants are read from memory once for those of a pass that are at
+    /// one level.
     ///
     /// Cost: as many operations as one by one. Memory: what one ciphertext takes times those of a
-    /// pass, which are fewer where that would be more than a gigabyte. Errors: as there.
+    /// pass, which are fewer where that would be more than about a gigabyte. Errors: as there.
     pub fn apply_each<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,
@@ -58,33 +58,26 @@ impl<R: Plannable> LinearPlan<R> {
                 return Err(Error::ShapeMismatch { what, expected: 1, got });
             }
         }
-        // A number in base QP takes as much as a constant, and a ciphertext is two.
+        let representation = self.checked(prepared, evaluator)?;
+        ciphertexts.iter().try_for_each(|input| evaluator.check_input("linear map", input))?;
+        self.check_held_keys(evaluator)?;
+        // A polynomial in base QP takes as much as a constant, and a ciphertext is two.
         let bytes = 2 * evaluator.bytes_of_constant(prepared.level) * self.held();
         let pass = (PASS_BYTES / bytes.max(1)).clamp(1, PASS);
         let mut images = Vec::with_capacity(ciphertexts.len());
         for pass in ciphertexts.chunks(pass) {
             match pass {
                 [one] => images.push(self.apply(prepared, evaluator, one)?),
-                _ => images.extend(self.apply_pass(prepared, evaluator, pass)?),
+                _ => {
+                    let lowered = |ct| evaluator.at_level(representation, ct, prepared.level).map(Cow::into_owned);
+                    let list: Vec<E::Ciphertext> = pass.iter().map(lowered).collect::<Result<_>>()?;
+                    let expand = |number| self.expanded(prepared, evaluator, number);
+                    let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
+                    images.extend(self.run(&Several(evaluator), &products, &[&list])?.swap_remove(0));
+                }
             }
         }
         Ok(images)
-    }
-
-    fn apply_pass<E: Prepares<R>>(
-        &self,
-        prepared: &PreparedPlan<E, R>,
-        evaluator: &E,
-        ciphertexts: &[E::Ciphertext],
-    ) -> Result<Vec<E::Ciphertext>> {
-        let representation = self.checked(prepared, evaluator)?;
-        let several = Several(evaluator);
-        self.check(&several, &[ciphertexts.to_vec()])?;
-        let lowered = |ct| evaluator.at_level(representation, ct, prepared.level).map(Cow::into_owned);
-        let lowered: Vec<E::Ciphertext> = ciphertexts.iter().map(lowered).collect::<Result<_>>()?;
-        let expand = |number| self.expanded(prepared, evaluator, number);
-        let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
-        Ok(self.run(&several, &products, &[&lowered])?.swap_remove(0))
     }
 
     /// [`LinearPlan::prepare_at`] for the level of the ciphertext and [`LinearPlan::apply`] at
@@ -165,6 +158,10 @@ impl<R: Plannable> LinearPlan<R> {
             return Err(Error::ShapeMismatch { what: "ciphertexts for the plan", expected, got });
         }
         ciphertexts.iter().try_for_each(|input| evaluator.check_input("linear map", input))?;
+        self.check_held_keys(evaluator)
+    }
+
+    fn check_held_keys<E: Switching>(&self, evaluator: &E) -> Result<()> {
         match self.required_keys().into_iter().find(|&t| !evaluator.has_key(t)) {
             Some(element) => Err(missing_key(element)),
             None => Ok(()),
