@@ -9,7 +9,7 @@ use rand_core::SeedableRng;
 use windlass_ring::norm::canonical_norm;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly, sample};
-use windlass_rlwe::switching::{Digits, mod_down};
+use windlass_rlwe::switching::{Digits, Finish, Move, SwitchingKey, extended_automorphism, mod_down, switch};
 use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, NoiseModel, RlweError, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
@@ -103,5 +103,91 @@ fn key_switch_noise_is_within_its_bound_and_near_it() {
             }
         }
         assert!(worst < 6.0, "m = {m}: the bound is {worst:.1} bits above all noise that was seen");
+    }
+}
+
+/// A context with keys of two levels: relinearisation to the top, an automorphism to level 2.
+fn keys_of_two_levels() -> (Arc<Context>, EvaluationKeys) {
+    let context = context(64, 3, 2, SecretDistribution::Ternary);
+    let mut rng = ChaCha20Rng::from_seed([9; 32]);
+    let secret = SecretKey::generate(&context, &mut rng);
+    let mut keys = EvaluationKeys::of(&secret);
+    keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
+    keys.add_galois(&secret, 3, 2, &mut rng).unwrap();
+    keys.add_galois(&secret, 5, 2, &mut rng).unwrap();
+    (context, keys)
+}
+
+/// Two keys with one uniform half would give away what their errors and sources differ by.
+#[test]
+fn every_key_has_a_seed_of_its_own() {
+    let (_, keys) = keys_of_two_levels();
+    let galois = [3, 5].map(|element| *keys.galois(element).unwrap().seed());
+    let seeds = [*keys.relinearisation().unwrap().seed(), galois[0], galois[1]];
+    for (i, seed) in seeds.iter().enumerate() {
+        assert!(*seed != [0; 32] && !seeds[..i].contains(seed));
+    }
+}
+
+#[test]
+fn keys_serve_up_to_their_own_level() {
+    let (context, keys) = keys_of_two_levels();
+    let key = keys.galois(3).unwrap();
+    assert_eq!(key.level(), 2);
+    for level in 1..=context.top_level() {
+        let x = sample::uniform(context.ring(), &context.basis(level), &[1; 32], 0);
+        let wide = sample::uniform(context.ring(), &context.wide_basis(level), &[2; 32], 0);
+        let step: Move<'_> = (key, context.ring().automorphism(3).unwrap());
+        let digits = Digits::new(&context, &x, 1);
+        assert_eq!(digits.level(), level);
+        let ways = [
+            digits.inner_product(key).map(drop),
+            digits.sum_hoisted(&context, &wide, std::slice::from_ref(&step)).map(drop),
+            extended_automorphism(&context, &[(&x, &wide)], &step).map(drop),
+            switch(&context, &x, 1, key, &Finish::default()).map(drop),
+        ];
+        for result in ways {
+            let expected = if level <= 2 { Ok(()) } else { Err(RlweError::KeyLevelTooLow { key: 2, needed: level }) };
+            assert_eq!(result, expected, "level {level}");
+        }
+    }
+}
+
+/// From its halves a key comes back; of another level, number or basis they are none.
+#[test]
+fn halves_that_do_not_fit_are_refused() {
+    let (context, keys) = keys_of_two_levels();
+    let other = self::context(105, 3, 2, SecretDistribution::Ternary);
+    let top = context.top_level();
+    for key in [keys.relinearisation().unwrap(), keys.galois(3).unwrap()] {
+        let (id, seed, level) = (key.key_id(), *key.seed(), key.level());
+        let pairs: Vec<_> = key.pairs().cloned().collect();
+        let parts =
+            |context: &Context, level, b: &[Poly<Eval>]| SwitchingKey::from_parts(context, id, level, seed, b.to_vec());
+        let ready = |context: &Context, level, pairs: &[Poly<Eval>]| {
+            SwitchingKey::from_pairs(context, id, level, seed, pairs.to_vec())
+        };
+        assert_eq!((key.b().len(), pairs.len()), (SwitchingKey::digits(&context, level), 2 * key.b().len()));
+        assert_eq!(key.bytes(), pairs.iter().map(Poly::bytes).sum::<usize>());
+        for back in [parts(&context, level, key.b()).unwrap(), ready(&context, level, &pairs).unwrap()] {
+            assert!(back.pairs().eq(key.pairs()), "the same halves");
+            assert_eq!((back.level(), *back.seed()), (level, seed));
+        }
+        let bad = |result: Result<SwitchingKey, RlweError>| {
+            assert_eq!(result.map(drop), Err(RlweError::BadKey { what: "switching key" }));
+        };
+        for wrong in [0, 1, top - 1, top + 1] {
+            bad(parts(&context, wrong, key.b()));
+            bad(ready(&context, wrong, &pairs));
+        }
+        bad(parts(&context, level, &key.b()[1..]));
+        bad(ready(&context, level, &pairs[2..]));
+        bad(ready(&context, level, key.b()));
+        bad(parts(&other, level, key.b()));
+        bad(ready(&other, level, &pairs));
+        // One half of another basis among right ones.
+        let mut mixed = pairs.clone();
+        mixed[1] = sample::uniform(context.ring(), &context.basis(1), &seed, 0);
+        bad(ready(&context, level, &mixed));
     }
 }
