@@ -175,9 +175,10 @@ fn too_little_memory_leaves_nothing_half_written() {
     for (number, line) in LINES.into_iter().enumerate() {
         let count = rounds(2, 40);
         for round in 0..count {
-            // From what a process cannot start in to what most commands take.
+            // From what a process can hardly start in (then it is the loader who says so) to what most
+            // commands take.
             let step = (round as usize * LINES.len() + number) * 300 / (count as usize * LINES.len());
-            let kilobytes = 30_000 + 2_000 * step;
+            let kilobytes = 50_000 + 2_000 * step;
             let (dir, output) = prepared(line);
             let ended = limited(dir.path(), &format!("ulimit -v {kilobytes}"), line);
             let told = message(&ended);
@@ -187,6 +188,7 @@ fn too_little_memory_leaves_nothing_half_written() {
                 Some(0) => true,
                 Some(2) => told.starts_with("windlass: ") && told.len() > 20,
                 // What the standard library says before it aborts, with a note on how to see more.
+                Some(127) => told.contains("error while loading shared libraries"),
                 Some(134) => String::from_utf8_lossy(&ended.stderr).contains("memory allocation of"),
                 _ => false,
             };
