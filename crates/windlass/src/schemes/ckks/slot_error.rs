@@ -1,7 +1,7 @@
 //! What is known of the error in a ciphertext's own slots: how much came from which source, and
 //! through which automorphism.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 
 use super::error_model::ErrorModel;
 
@@ -16,9 +16,15 @@ pub(crate) enum Source {
     Fresh(u64),
 }
 
+/// A source, and the automorphism that its error went through.
+type Label = (Source, u64);
+
 /// More parts than this are not told apart: the largest sum over a ring of 2^16 slots makes fewer,
 /// one label of an encryption and one of roundings for each slot, and half as many of keys.
 const MOST_PARTS: usize = 1 << 18;
+
+/// So few parts are put in one by one: in sums of many encryptions each brings one.
+const FEW: usize = 4;
 
 /// The error of the slots, in units of the message: Σ of θ_t(w) over sources w and automorphisms t,
 /// and of what is not random.
@@ -28,8 +34,9 @@ const MOST_PARTS: usize = 1 << 18;
 /// the same: there they are added as they are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct SlotError {
-    /// The deviation of a slot from each (source, t), t modulo four times the number of slots.
-    parts: BTreeMap<(Source, u64), f64>,
+    /// The deviation of a slot from each (source, t), t modulo four times the number of slots: one
+    /// entry for each label, in their order.
+    parts: Vec<(Label, f64)>,
     /// What may go along with anything.
     certain: f64,
     /// What may be in a slot at most beside that: no deviation, but all of it.
@@ -44,7 +51,7 @@ impl SlotError {
 
     /// The deviation of a slot, from above.
     pub(crate) fn deviation(&self) -> f64 {
-        let squares: f64 = self.parts.values().map(|part| part * part).sum();
+        let squares: f64 = self.parts.iter().map(|(_, part)| part * part).sum();
         squares.sqrt() + self.certain
     }
 
@@ -56,8 +63,8 @@ impl SlotError {
     /// What a source has given as it stands, and the deviation of all the rest, with all that the
     /// bound counts.
     pub(crate) fn split(&self, source: Source) -> (f64, f64) {
-        let own = self.parts.get(&(source, 1)).copied().unwrap_or(0.0);
-        let others = self.parts.iter().filter(|(label, _)| **label != (source, 1));
+        let own = self.place(&(source, 1)).map_or(0.0, |at| self.parts[at].1);
+        let others = self.parts.iter().filter(|(label, _)| *label != (source, 1));
         let others = others.map(|(_, part)| part * part).sum::<f64>().sqrt();
         (own, others + self.certain + self.most / ErrorModel::BOUND_FACTOR)
     }
@@ -74,24 +81,38 @@ impl SlotError {
 
     /// A source gives more.
     pub(crate) fn add(&mut self, source: Source, deviation: f64) {
-        *self.parts.entry((source, 1)).or_insert(0.0) += deviation;
+        self.give((source, 1), deviation);
+    }
+
+    /// Where a label stands, or would.
+    fn place(&self, label: &Label) -> Result<usize, usize> {
+        self.parts.binary_search_by(|(own, _)| own.cmp(label))
+    }
+
+    fn give(&mut self, label: Label, deviation: f64) {
+        match self.place(&label) {
+            Ok(at) => self.parts[at].1 += deviation,
+            Err(at) => self.parts.insert(at, (label, deviation)),
+        }
     }
 
     /// The error of a sum.
     pub(crate) fn absorb(&mut self, other: &Self) {
-        for (&label, part) in &other.parts {
-            *self.parts.entry(label).or_insert(0.0) += part;
+        if other.parts.len() <= FEW {
+            other.parts.iter().for_each(|&(label, part)| self.give(label, part));
+        } else {
+            self.parts = joined(&self.parts, &other.parts);
         }
         self.certain += other.certain;
         self.most += other.most;
         if self.parts.len() > MOST_PARTS {
-            (self.certain, self.parts) = (self.deviation(), BTreeMap::new());
+            (self.certain, self.parts) = (self.deviation(), Vec::new());
         }
     }
 
     /// The error of a multiple by what has absolute value `factor` at most in every slot.
     pub(crate) fn scale(&mut self, factor: f64) {
-        self.parts.values_mut().for_each(|part| *part *= factor);
+        self.parts.iter_mut().for_each(|(_, part)| *part *= factor);
         self.certain *= factor;
         self.most *= factor;
     }
@@ -99,9 +120,29 @@ impl SlotError {
     /// The error of the image under θ_t, of so many slots.
     pub(crate) fn turn(&mut self, t: u64, slots: usize) {
         let order = 4 * slots as u64;
-        let parts = std::mem::take(&mut self.parts);
-        self.parts = parts.into_iter().map(|((source, u), part)| ((source, t % order * u % order), part)).collect();
+        self.parts.iter_mut().for_each(|((_, u), _)| *u = t % order * *u % order);
+        self.parts.sort_unstable_by_key(|(label, _)| *label);
     }
+}
+
+/// The parts of a sum, where neither has few of them.
+fn joined(a: &[(Label, f64)], b: &[(Label, f64)]) -> Vec<(Label, f64)> {
+    let mut all = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
+    while let (Some((x, part)), Some((y, other))) = (a.peek(), b.peek()) {
+        match x.cmp(y) {
+            Ordering::Less => all.extend(a.next()),
+            Ordering::Greater => all.extend(b.next()),
+            Ordering::Equal => {
+                all.push((*x, part + other));
+                a.next();
+                b.next();
+            }
+        }
+    }
+    all.extend(a);
+    all.extend(b);
+    all
 }
 
 #[cfg(test)]
@@ -168,6 +209,28 @@ mod tests {
         assert_eq!(error.split(Source::Fresh(8)), (0.0, 34f64.sqrt() + 2.0));
         error.scale(2.0);
         assert_eq!(error.split(Source::Fresh(7)), (6.0, 14.0));
+    }
+
+    /// However many parts come together: in order, and each label once.
+    #[test]
+    fn sums_of_many_parts_are_those_of_each() {
+        let some = |from: u64, count: u64, deviation: f64| {
+            let parts: Vec<SlotError> = (from..from + count).map(|k| of(Source::Key(3 * k % 64), deviation)).collect();
+            parts.iter().fold(SlotError::default(), |mut sum, part| {
+                sum.absorb(part);
+                sum
+            })
+        };
+        for (from, count) in [(0, 3), (0, 40), (17, 40), (40, 20), (60, 9)] {
+            let (one, other) = (some(0, 40, 3.0), some(from, count, 4.0));
+            let mut sum = one.clone();
+            sum.absorb(&other);
+            assert!(sum.parts.is_sorted_by(|a, b| a.0 < b.0));
+            let part = |error: &SlotError, k| error.split(Source::Key(k)).0;
+            (0..64).for_each(|k| assert_eq!(part(&sum, k), part(&one, k) + part(&other, k)));
+            let turned = turned(&sum, 5, 8);
+            assert!(turned.parts.is_sorted_by(|a, b| a.0 < b.0) && turned.deviation() == sum.deviation());
+        }
     }
 
     #[test]
