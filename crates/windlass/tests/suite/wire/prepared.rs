@@ -298,3 +298,32 @@ fn golden_files_of_version_2_stay_readable() {
     let exact = plan.grid().apply(&[x.map(Complex64::from).to_vec()]).unwrap();
     assert!(found.iter().zip(&exact[0]).all(|(a, b)| (a - b).norm() < 1e-6), "{found:?}");
 }
+
+/// The fields of a constant of CKKS: number of slots, bound on them, their error.
+#[test]
+fn impossible_constants_of_ckks_are_named() {
+    let context = approximate_context();
+    let plan = turn(&context, 1.0);
+    let (_, server) = context.generate_keys_from_seed([&plan], 7).unwrap();
+    let files = PlanFiles::new(context.files(), server.engine(), &plan);
+    let bytes = server.prepared_to_bytes(&plan, context.ckks().top_level()).unwrap();
+    let (key, whole) = open(&bytes, &any_key(Kind::PreparedConstants, context.files())).unwrap();
+    let malformed = |at: usize, value: &[u8]| {
+        let mut payload = whole.to_vec();
+        payload[at..at + value.len()].copy_from_slice(value);
+        let label = Label { key, ..label(Kind::PreparedConstants, context.files()) };
+        match wire_error(files.from_bytes(&seal(&label, &payload))) {
+            WireError::Malformed { what } => what,
+            other => panic!("{other}"),
+        }
+    };
+    for slots in [0u32, 3, 16, u32::MAX] {
+        assert_eq!(malformed(42, &slots.to_le_bytes()), "number of slots");
+    }
+    for (at, what) in [(46, "bound on the slots"), (54, "error of the slots")] {
+        assert_eq!(malformed(at, &f64::NAN.to_le_bytes()), what);
+        for negative in [-0.0f64, -1.0] {
+            assert_eq!(malformed(at, &negative.to_le_bytes()), "bound on the slots, or their error");
+        }
+    }
+}
