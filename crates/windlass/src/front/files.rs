@@ -138,13 +138,13 @@ macro_rules! files {
             /// let (client, _) = context.generate_keys([])?;
             /// let dir = tempfile::tempdir()?;
             /// let path = dir.path().join("secret.key");
-            /// client.save_sealed_secret(&path, &Passphrase::new("correct horse battery
-            /// staple")?)?;
+            /// let words = Passphrase::new("correct horse battery staple")?;
+            /// client.save_sealed_secret(&path, &words)?;
             ///
-            /// let again = context.load_sealed_client(&path, &Passphrase::new("correct horse
-            /// battery staple")?)?; assert_eq!(again.secret_key().key_id(),
-            /// client.secret_key().key_id()); assert!(context.load_sealed_client(&path,
-            /// &Passphrase::new("a guess")?).is_err());
+            /// let again = context.load_sealed_client(&path, &words)?;
+            /// assert_eq!(again.secret_key().key_id(), client.secret_key().key_id());
+            /// let guess = Passphrase::new("a guess")?;
+            /// assert!(context.load_sealed_client(&path, &guess).is_err());
             /// # Ok::<(), Box<dyn std::error::Error>>(())
             /// ```
             ///
