@@ -10,8 +10,14 @@ use windlass::wire::part_suffix;
 
 /// The beginnings of the files that these programs write: containers, schemas and parameters, the
 /// manifest and the pieces of a table, decrypted scores.
-const BEGINNINGS: [&[u8]; 5] =
-    [b"WINDLASS", b"{\n  \"format\": \"windlass-", b"{\n  \"revision\": ", b"WLSEGMNT", b"row,score"];
+const BEGINNINGS: [&[u8]; 6] = [
+    b"WINDLASS",
+    b"{\n  \"format\": \"windlass-",
+    b"{\n  \"windlass_parameters\": ",
+    b"{\n  \"revision\": ",
+    b"WLSEGMNT",
+    b"row,score",
+];
 
 /// What is read of a file: as much as tells that it is ours.
 const BEGINNING: u64 = 24;

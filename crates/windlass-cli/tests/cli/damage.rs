@@ -203,6 +203,27 @@ fn too_little_memory_leaves_nothing_half_written() {
     assert!(ends.contains_key(&Some(2)), "no command said that memory is short: {ends:?}");
 }
 
+/// What a killed command had all but finished is known by its beginning, whatever command it was.
+#[test]
+fn whole_leftovers_of_every_command_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("out");
+    fs::create_dir(&out).unwrap();
+    for (number, line) in LINES.into_iter().enumerate() {
+        let made = WORKSHOP.dir.path().join(output_of(line));
+        // No system has processes of so high a number.
+        let left = out.join(format!(".made.{number:016x}.4194305.windlass-part"));
+        if made.is_dir() {
+            fs::create_dir(&left).unwrap();
+            copy(&made, &left, &|_| false, &|from, to| fs::copy(from, to).map(drop));
+        } else {
+            fs::copy(&made, &left).unwrap();
+        }
+    }
+    succeed(dir.path(), "params plan --modulus 257 --depth 1 --out out/next.json");
+    assert_eq!(hidden(&out), Vec::<std::path::PathBuf>::new());
+}
+
 /// The number of a process comes again, in containers with every command: what one of them left
 /// when it was killed is neither taken for one's own nor in the way.
 #[test]
