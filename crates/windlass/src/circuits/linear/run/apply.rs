@@ -12,7 +12,7 @@ use crate::circuits::linear::plan::{Addend, Doubling, HoistMode, LinearPlan, Met
 use crate::error::{Error, Result};
 use crate::switching::Switching;
 
-/// The most ciphertexts of a pass: a key's share of the time is an eighth then.
+/// The most ciphertexts of a pass: each reads an eighth of a key.
 const PASS: usize = 8;
 /// The most bytes that a pass holds beside its ciphertexts, about.
 const PASS_BYTES: usize = 1 << 30;
