@@ -1,6 +1,7 @@
 //! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are
 //! rounded by adding and subtracting 1.5·2^52 (as FLINT's fft_small does).
 
+use super::ROOMY_BITS;
 use super::contract::{Form, Kernel, LANES, Lanes, Part};
 use crate::modulus::Modulus;
 
@@ -72,8 +73,10 @@ fn centre(x: u64, q: u64) -> f64 {
 }
 
 /// Arithmetic modulo q on doubles. Internal form: whole doubles in (−4q, 4q), so |x| < 2^52.
+///
+/// `ROOMY` is for q < 2^48: (−16q, 16q), which small transforms hardly ever have to reduce.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Float<O> {
+pub(crate) struct Float<O, const ROOMY: bool = false> {
     ops: O,
     q: u64,
     modulus: f64,
@@ -82,8 +85,9 @@ pub(crate) struct Float<O> {
     tiny: bool,
 }
 
-impl<O: FloatOps> Float<O> {
+impl<O: FloatOps, const ROOMY: bool> Float<O, ROOMY> {
     pub(crate) fn new(ops: O, q: Modulus) -> Self {
+        debug_assert!(!ROOMY || q.bits() <= ROOMY_BITS);
         let q = q.value();
         Self { ops, q, modulus: q as f64, inverse: 1.0 / q as f64, tiny: q < 1 << 9 }
     }
@@ -113,7 +117,7 @@ impl<O: FloatOps> Float<O> {
     }
 }
 
-impl<O: FloatOps> Part for Float<O> {
+impl<O: FloatOps, const ROOMY: bool> Part for Float<O, ROOMY> {
     type Vector = O::Reg;
     /// A multiplier and its quotient by q.
     type Multiplier = (O::Reg, O::Reg);
@@ -121,16 +125,17 @@ impl<O: FloatOps> Part for Float<O> {
     type Combination = (O::Reg, O::Reg);
 
     // Multipliers are centred, |w| ≤ q/2: the product of a value of bound B is below 1/2 +
-    // B·2^50·2^−53.
+    // B·2^50·2^−53, or B·2^48·2^-53 where there is room. The quotient of a value at the limit is at
+    // most 2q < 2^51, or 8q < 2^51, within reach of MAGIC, and what goes to `reduce` below 2^53.
     const FORM: Form = Form {
         signed: true,
-        limit: Form::ONE * 4,
-        widest: Form::ONE * 8,
-        subtrahend: Form::ONE * 4,
+        limit: Form::ONE * if ROOMY { 16 } else { 4 },
+        widest: Form::ONE * if ROOMY { 32 } else { 8 },
+        subtrahend: Form::ONE * if ROOMY { 16 } else { 4 },
         lifts: false,
         reduced: Form::ONE / 2 + 1,
         product: Form::ONE / 2,
-        product_divisor: 8,
+        product_divisor: if ROOMY { 32 } else { 8 },
     };
     const WORDS: usize = 1;
     const TWO_COLUMNS: bool = O::MANY_REGISTERS;
@@ -247,8 +252,8 @@ impl<O: FloatOps> Part for Float<O> {
         self.product(x, y)
     }
 
-    // Whole numbers are exact to 8q < 2^53; the quotient is at most 8, and off by little more than
-    // 1/2.
+    // Whole numbers are exact to 8q, or 32q where there is room, up to 2^53; the quotient is no
+    // more, and off by little more than 1/2.
     #[inline(always)]
     fn reduce(self, x: O::Reg) -> O::Reg {
         let o = self.ops;
@@ -323,8 +328,8 @@ impl<O: FloatOps> Part for Float<O> {
     }
 }
 
-impl<O: EightFloats> Lanes for Float<O> {
-    type Part = Float<O::Part>;
+impl<O: EightFloats, const ROOMY: bool> Lanes for Float<O, ROOMY> {
+    type Part = Float<O::Part, ROOMY>;
     const PARTS: usize = O::PARTS;
 
     #[inline(always)]
@@ -354,7 +359,7 @@ impl<O: EightFloats> Lanes for Float<O> {
     }
 }
 
-impl<O: FloatOps> Float<O> {
+impl<O: FloatOps, const ROOMY: bool> Float<O, ROOMY> {
     /// A sum to (−9q/2, 9q/2), and to (−4q, 4q) unless q is tiny.
     ///
     /// high ≤ 8·(q² + 2^50) is a multiple of 2^51 below 2^103 + 2^53, and the quotient, at most

@@ -45,15 +45,18 @@ pub(crate) use places::{Block, Points, Strided};
 use crate::isa::Isa;
 use crate::modulus::Modulus;
 
+/// Bits of the largest modulus for which vectors have a form with room.
+pub(crate) const ROOMY_BITS: u32 = 48;
+
 /// Runs a kernel on the backend of `isa`, modulo `q`.
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output {
     match isa {
         Isa::Portable => portable::Portable::new(q).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2(token) => float::Float::new(avx2::Avx2(token), q).vectorize(kernel),
+        Isa::Avx2(token) => float::Float::<_>::new(avx2::Avx2(token), q).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512(token) => float::Float::new(avx512::Avx512(token), q).vectorize(kernel),
+        Isa::Avx512(token) => float::Float::<_>::new(avx512::Avx512(token), q).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Ifma(token) => word52::Word52::<_>::new(ifma::Ifma(token), q).vectorize(kernel),
     }
@@ -63,11 +66,14 @@ pub(crate) fn dispatch<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output 
 /// there is one for q. Prepared constants are the same in both.
 #[inline]
 pub(crate) fn dispatch_transform<K: Kernel>(isa: Isa, q: Modulus, kernel: K) -> K::Output {
+    let roomy = q.bits() <= ROOMY_BITS;
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Ifma(token) if q.bits() <= word52::ROOMY_BITS => {
-            word52::Word52::<_, true>::new(ifma::Ifma(token), q).vectorize(kernel)
-        }
+        Isa::Avx2(token) if roomy => float::Float::<_, true>::new(avx2::Avx2(token), q).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512(token) if roomy => float::Float::<_, true>::new(avx512::Avx512(token), q).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Ifma(token) if roomy => word52::Word52::<_, true>::new(ifma::Ifma(token), q).vectorize(kernel),
         _ => dispatch(isa, q, kernel),
     }
 }

@@ -2,8 +2,8 @@
 
 use super::float::{EightFloats, Float, FloatOps};
 use super::portable::Portable;
-use super::word52::{ROOMY_BITS, Word52, Word52Ops};
-use super::{Form, Kernel, LANES, Lanes, dispatch, dispatch_transform};
+use super::word52::{Word52, Word52Ops};
+use super::{Form, Kernel, LANES, Lanes, ROOMY_BITS, dispatch, dispatch_transform};
 use crate::isa::Isa;
 use crate::modulus::{Modulus, find_primes};
 
@@ -138,10 +138,11 @@ pub(crate) fn everywhere<K: Kernel + Clone>(q: Modulus, kernel: K) -> Vec<K::Out
     let mut outputs = vec![
         Portable::new(q).vectorize(kernel.clone()),
         Word52::<_>::new(EmulatedWord52, q).vectorize(kernel.clone()),
-        Float::new(EmulatedFloat, q).vectorize(kernel.clone()),
+        Float::<_>::new(EmulatedFloat, q).vectorize(kernel.clone()),
     ];
     if q.bits() <= ROOMY_BITS {
         outputs.push(Word52::<_, true>::new(EmulatedWord52, q).vectorize(kernel.clone()));
+        outputs.push(Float::<_, true>::new(EmulatedFloat, q).vectorize(kernel.clone()));
     }
     for isa in Isa::available() {
         outputs.push(dispatch(isa, q, kernel.clone()));
@@ -263,6 +264,41 @@ fn the_widest_sums_are_reduced() {
                 let is_difference = difference[0] > 1 << 63;
                 let found = if is_difference { difference.map(|x| q.neg(u64::MAX - x)) } else { difference };
                 assert_eq!(found, expected, "q = {}", q.value());
+            }
+        }
+    }
+}
+
+/// Products of the widest values that `mul` takes with a scalar, canonical and as doubles if values
+/// are signed.
+#[derive(Clone)]
+struct WidestProducts(Words, u64);
+
+impl Kernel for WidestProducts {
+    type Output = (Words, u64, u32, Option<Words>);
+    fn run<L: Lanes>(self, l: L) -> Self::Output {
+        let terms = (L::FORM.limit / Form::ONE).min(64);
+        let x = l.load(&self.0);
+        let sum = (0..terms).fold(l.zero(), |sum, _| l.add(sum, x));
+        let product = l.mul(sum, l.multiplier(&l.prepare(self.1)[..L::WORDS]));
+        let (mut out, mut raw) = ([0; LANES], [0; LANES]);
+        l.store(&mut out, product);
+        l.store_raw(&mut raw, product);
+        (out, terms as u64, L::FORM.product_of(terms * Form::ONE), L::FORM.signed.then_some(raw))
+    }
+}
+
+#[test]
+fn products_of_the_widest_values_are_exact_and_within_their_bound() {
+    for q in moduli() {
+        let scalars = [1, q.value() / 2, q.value() / 2 + 1, q.value() - 1];
+        for (x, scalar) in blocks(q.value()).into_iter().flat_map(|x| scalars.map(|scalar| (x, scalar))) {
+            for (found, terms, bound, doubles) in everywhere(q, WidestProducts(x, scalar)) {
+                let expected = x.map(|x| q.mul(q.reduce_u128(x as u128 * terms as u128), scalar));
+                assert_eq!(found, expected, "q = {}, {scalar}", q.value());
+                let limit = q.value() as f64 * f64::from(bound) / f64::from(Form::ONE);
+                let largest = doubles.into_iter().flatten().map(|x| f64::from_bits(x).abs()).fold(0.0, f64::max);
+                assert!(largest <= limit, "q = {}, {scalar}: {largest} above {limit}", q.value());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Residues as integers, multiplied by 52-bit multiply-add: Shoup products with 52-bit quotients.
 
+use super::ROOMY_BITS;
 use super::contract::{Form, Kernel, LANES, Lanes, Part};
 use crate::modulus::Modulus;
 
@@ -61,9 +62,6 @@ pub(crate) struct Word52<O, const ROOMY: bool = false> {
     shift: u64,
     barrett: u64,
 }
-
-/// Bits of the largest modulus of the roomy form.
-pub(crate) const ROOMY_BITS: u32 = 48;
 
 impl<O: Word52Ops, const ROOMY: bool> Word52<O, ROOMY> {
     pub(crate) fn new(ops: O, modulus: Modulus) -> Self {

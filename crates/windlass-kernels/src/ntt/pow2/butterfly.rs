@@ -4,12 +4,29 @@
 
 use crate::lanes::{Form, Lanes};
 
+/// Layers of the longest transform before its last six, which are one pass.
+const LAYERS: u32 = 11;
+
 /// Bound of the values in memory between two forward passes. A form that has room for all 17 layers
-/// never reduces: its bound here is that after the last layer.
+/// never reduces: its bound here is that after the last layer but six.
 pub(super) const fn forward_carry(form: &Form) -> u32 {
-    let product = form.product_of(form.limit);
-    let unreduced = Form::ONE + 17 * form.difference_within(0, product);
-    if unreduced <= form.limit { unreduced } else { form.limit }
+    let (mut bound, mut carry) = (Form::ONE, form.limit);
+    let mut layer = 0;
+    while layer < LAYERS + 6 {
+        if layer == LAYERS {
+            carry = bound;
+        }
+        bound = grown(form, bound);
+        layer += 1;
+    }
+    if bound <= form.limit { carry } else { form.limit }
+}
+
+/// Bound of `x ± w·y` for x and y of a bound.
+const fn grown(form: &Form, bound: u32) -> u32 {
+    let product = form.product_of(bound);
+    let (sum, difference) = (bound + product, form.difference_within(bound, product));
+    if sum > difference { sum } else { difference }
 }
 
 /// Bound of the values in memory between two inverse passes: after three layers a sum is eight

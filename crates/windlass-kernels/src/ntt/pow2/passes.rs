@@ -61,7 +61,7 @@ fn forward_columns<L: Lanes, const R: usize, const C: usize>(
             x[c][i] = if canonical { l.load(&words[c]) } else { l.load_raw(&words[c]) };
         }
     }
-    let bound = if canonical { Form::ONE } else { butterfly::forward_carry(&L::FORM) };
+    let bound = if canonical { Form::ONE } else { const { butterfly::forward_carry(&L::FORM) } };
     let bound = butterfly::forward(l, &mut x, |_, i| table[i], bound);
     debug_assert!(bound <= L::FORM.limit);
     for i in 0..R {
@@ -152,7 +152,7 @@ fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &
             x[c][i] = if canonical { l.load(&nodes[c][i]) } else { l.load_raw(&nodes[c][i]) };
         }
     }
-    let bound = if canonical { Form::ONE } else { butterfly::forward_carry(&L::FORM) };
+    let bound = if canonical { Form::ONE } else { const { butterfly::forward_carry(&L::FORM) } };
     // Where there are no vectors, finding the roots anew for every butterfly would not be optimised
     // away.
     let mut roots = [[l.root(0); LANES - 1]; C];

@@ -88,9 +88,10 @@ fn all_instruction_sets_give_the_same_values_and_the_rows_back() {
 
 #[test]
 fn emulated_vector_arithmetic_gives_the_same_values() {
+    use crate::lanes::ROOMY_BITS;
     use crate::lanes::float::Float;
     use crate::lanes::tests::{EmulatedFloat, EmulatedWord52};
-    use crate::lanes::word52::{ROOMY_BITS, Word52};
+    use crate::lanes::word52::Word52;
     let moduli = [50, 48].map(|bits| find_primes(1 << 18, bits, 1, &[]).unwrap()[0]);
     for (q, log_n) in moduli.into_iter().flat_map(|q| [6, 7, 8, 9, 10, 13].map(|log_n| (q, log_n))) {
         let root = root(q, log_n);
@@ -105,7 +106,7 @@ fn emulated_vector_arithmetic_gives_the_same_values() {
                 (image, row)
             };
             let word52 = Word52::<_>::new(EmulatedWord52, q);
-            let float = Float::new(EmulatedFloat, q);
+            let float = Float::<_>::new(EmulatedFloat, q);
             let words = there_and_back(row.clone(), &|row, forward| transform(word52, log_n, q, root, row, forward));
             let doubles = there_and_back(row.clone(), &|row, forward| transform(float, log_n, q, root, row, forward));
             assert!(words == (expected.clone(), row.clone()), "words, {} bits, log n = {log_n}", q.bits());
@@ -113,7 +114,10 @@ fn emulated_vector_arithmetic_gives_the_same_values() {
             if q.bits() <= ROOMY_BITS {
                 let roomy = Word52::<_, true>::new(EmulatedWord52, q);
                 let found = there_and_back(row.clone(), &|row, forward| transform(roomy, log_n, q, root, row, forward));
-                assert!(found == (expected, row), "roomy words, log n = {log_n}");
+                assert!(found == (expected.clone(), row.clone()), "roomy words, log n = {log_n}");
+                let roomy = Float::<_, true>::new(EmulatedFloat, q);
+                let found = there_and_back(row.clone(), &|row, forward| transform(roomy, log_n, q, root, row, forward));
+                assert!(found == (expected, row), "roomy doubles, log n = {log_n}");
             }
         }
     }
