@@ -8,6 +8,7 @@
 //! objects is shared.
 
 pub mod arith;
+pub mod barrett;
 pub mod error;
 pub mod isa;
 mod lanes;

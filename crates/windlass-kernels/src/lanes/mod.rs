@@ -24,15 +24,20 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx2_narrow;
 #[cfg(target_arch = "x86_64")]
+mod avx2_word64;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod avx512_narrow;
+#[cfg(target_arch = "x86_64")]
+mod avx512_word64;
 #[cfg(any(target_arch = "x86_64", test))]
 pub(crate) mod float;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 #[cfg(any(target_arch = "x86_64", test))]
 pub(crate) mod word52;
+pub(crate) mod word64;
 
 #[cfg(test)]
 mod narrow_tests;
@@ -90,5 +95,20 @@ pub(crate) fn dispatch_narrow<K: narrow::NarrowKernel>(isa: Isa, kernel: K) -> K
         Isa::Avx512(token) => avx512_narrow::Avx512(token).vectorize(kernel),
         #[cfg(target_arch = "x86_64")]
         Isa::Ifma(token) => avx512_narrow::Avx512(token.avx512()).vectorize(kernel),
+    }
+}
+
+/// Runs a kernel of words of 64 bits on the backend of `isa`.
+#[inline]
+pub(crate) fn dispatch_words<K: word64::WordsKernel>(isa: Isa, kernel: K) -> K::Output {
+    use word64::Words;
+    match isa {
+        Isa::Portable => word64::Portable.vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2(token) => avx2_word64::Avx2(token).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512(token) => avx512_word64::Avx512(token).vectorize(kernel),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Ifma(token) => avx512_word64::Avx512(token.avx512()).vectorize(kernel),
     }
 }
