@@ -35,13 +35,18 @@ pub fn load() -> f64 {
     text.split_whitespace().next().and_then(|field| field.parse().ok()).unwrap_or(f64::NAN)
 }
 
+/// How many cores this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get())
+}
+
 /// One line about processor, instruction sets, cores and compiler.
 pub fn describe() -> String {
     let isas: Vec<_> = windlass_kernels::Isa::available().into_iter().map(|isa| isa.name()).collect();
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     format!(
-        "{}; {cores} cores, load {:.1}; instruction sets {}, best {}; windlass {}; {}",
+        "{}; {} cores, load {:.1}; instruction sets {}, best {}; windlass {}; {}",
         cpu(),
+        cores(),
         load(),
         isas.join(", "),
         windlass_kernels::Isa::best().name(),

@@ -1,16 +1,24 @@
 //! `windlass-bench trace`: trace-type functions as in Inoue–Suzuki–Yamana 2022, its Tables 2 and 3
 //! and Figure 1.
 
+mod application;
+mod application_page;
 mod args;
 mod fma;
+mod fma60;
+mod long_page;
 mod operations;
 mod pages;
 mod peers;
 mod plots;
 mod reach;
 mod results;
+mod rows;
 mod setup;
+mod sixty_page;
 mod sums;
+
+use std::path::Path;
 
 pub use args::Trace;
 
@@ -20,7 +28,14 @@ use results::Results;
 /// A part: its name, and what measures it.
 type Part = (&'static str, fn(&Trace, &mut Results));
 
-const PARTS: [Part; 3] = [("sums", sums::run), ("operations", operations::run), ("fma", fma::run)];
+const PARTS: [Part; 6] = [
+    ("sums", sums::run),
+    ("long", sums::run_long),
+    ("operations", operations::run),
+    ("application", application::run),
+    ("fma", fma::run),
+    ("fma60", fma60::run),
+];
 
 /// Runs everything that was asked for, prints a line for each figure, and writes record and page.
 pub fn run(args: &Trace) -> Result<(), Box<dyn std::error::Error>> {
@@ -35,6 +50,9 @@ pub fn run(args: &Trace) -> Result<(), Box<dyn std::error::Error>> {
     }
     reach::goals(&results).print();
     if let Some(path) = &args.page {
+        for other in &args.beside {
+            results.records.extend(record::read(other, results::key)?);
+        }
         write(path, &results)?;
     }
     println!("peak memory {:.0} MiB", machine::peak_mebibytes());
@@ -58,12 +76,15 @@ fn measure(args: &Trace, results: &mut Results) -> Result<(), Box<dyn std::error
 }
 
 /// Writes the page, and its plots into a directory of the page's name beside it.
-fn write(path: &std::path::Path, results: &Results) -> Result<(), Box<dyn std::error::Error>> {
-    let directory = path.with_extension("");
-    std::fs::create_dir_all(&directory).map_err(|error| record::named(&directory, &error))?;
-    let folder = directory.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    for (name, svg) in plots::all(results)? {
-        page::write(&directory.join(format!("{name}.svg")), &svg)?;
+fn write(path: &Path, results: &Results) -> Result<(), Box<dyn std::error::Error>> {
+    let folder = path.with_extension("");
+    for (number, processor) in results.by_processor().iter().enumerate() {
+        let directory = if number == 0 { folder.clone() } else { folder.join(processor.slug()) };
+        std::fs::create_dir_all(&directory).map_err(|error| record::named(&directory, &error))?;
+        for (name, svg) in plots::all(processor)? {
+            page::write(&directory.join(format!("{name}.svg")), &svg)?;
+        }
     }
-    Ok(page::write(path, &pages::text(results, &folder))?)
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(page::write(path, &pages::text(results, &name))?)
 }

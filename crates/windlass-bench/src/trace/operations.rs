@@ -10,7 +10,7 @@ use windlass_kernels::Isa;
 
 use super::args::Trace;
 use super::results::Results;
-use super::setup::{Setup, TOP};
+use super::setup::{Setup, TOP, spec};
 use crate::threads::with_threads;
 use crate::timing::{Sample, subject};
 
@@ -45,7 +45,7 @@ fn precision(s: &Setup, k: u32, isa: Isa, results: &mut Results) {
 pub fn run(args: &Trace, results: &mut Results) {
     let Some(isa) = args.isas().into_iter().last() else { return };
     for k in [1, 5, 10] {
-        let s = Setup::new(k, TOP, isa, &BTreeSet::from([5]));
+        let s = Setup::new(&spec(k), TOP, isa, &BTreeSet::from([5]));
         let (e, ct) = (s.engine(), &s.ciphertext);
         let count = s.values.len();
         let rotated = e.rotate(ct, 1).expect("a key");

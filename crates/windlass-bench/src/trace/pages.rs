@@ -4,20 +4,35 @@ use std::fmt::Write as _;
 
 use super::results::{GRID, Place, Results};
 use super::setup::{STEPS, TOP, key_bytes, spec};
-use super::{peers, reach};
+use super::{application_page as application, long_page as long, peers, reach, sixty_page as sixty};
 use crate::page::{Table, first_seen};
 use crate::peer_record;
 
-/// The page; its plots lie in `folder`.
+/// The page; its plots lie in `folder`, those of other processors in folders in it.
 pub fn text(results: &Results, folder: &str) -> String {
-    let mut out = introduction(results);
-    if let Some((isa, threads)) = results.fastest() {
-        sums(&mut out, results, isa, threads, folder);
-        sets(&mut out, results, threads, folder);
-        several_threads(&mut out, results, isa);
+    let processors = results.by_processor();
+    let Some((first, others)) = processors.split_first() else { return introduction(results, &[]) };
+    let mut out = introduction(first, others);
+    tables(&mut out, first, folder);
+    let _ = write!(out, "\n## Reach\n\n{}", reach::goals(first).table());
+    for other in others {
+        let _ = write!(out, "\n# On {}\n\nThe same parameters and checks.\n", other.cpu());
+        tables(&mut out, other, &format!("{folder}/{}", other.slug()));
     }
-    operations(&mut out, results);
-    precision(&mut out, results);
+    out
+}
+
+/// What was measured on one processor.
+fn tables(out: &mut String, results: &Results, folder: &str) {
+    if let Some((isa, threads)) = results.fastest() {
+        sums(out, results, isa, threads, folder);
+        long::sums(out, results, isa, threads);
+        sets(out, results, threads, folder);
+        several_threads(out, results, isa);
+    }
+    operations(out, results);
+    precision(out, results);
+    application::section(out, results);
     if !results.fma_ratios(None).is_empty() {
         let _ = write!(
             out,
@@ -28,18 +43,26 @@ pub fn text(results: &Results, folder: &str) -> String {
              ![Fused multiply-add]({folder}/fma.svg)\n"
         );
     }
-    let _ = write!(out, "\n## Reach\n\n{}", reach::goals(results).table());
-    out
+    sixty::section(out, results, folder);
 }
 
-fn introduction(results: &Results) -> String {
-    let cpu = results.records.first().map_or("", |r| &r.cpu);
+fn introduction(results: &Results, others: &[Results]) -> String {
+    let cpu = results.cpu();
+    let names: Vec<&str> = others.iter().map(Results::cpu).collect();
+    let others = match names[..] {
+        [] => String::new(),
+        _ => format!(
+            "\nSums on another processor, a sum inside an application, and the paper's primes of 60 bits:\n\
+             at the end, on {}.\n",
+            names.join(" and ")
+        ),
+    };
     let sets = [1, 5, 10].map(|k| {
         let (bits, count) = (spec(k).special_prime_bits.iter().sum::<u32>(), spec(k).special_prime_bits.len());
         format!(
             "- k = {k}: log P = {bits} in {count} primes, {} digits; a key of level 9 takes {:.1} MB",
             spec(k).digits,
-            key_bytes(k, TOP) / 1e6
+            key_bytes(&spec(k), TOP) / 1e6
         )
     });
     format!(
@@ -53,7 +76,7 @@ fn introduction(results: &Results) -> String {
          and Yamana 2022: M = 7 factors (1 + θ) unrolled into h groups, each hoisted once, accumulated in base\n\
          QP, with one mod-down. Every result was decrypted and checked before it was timed. P has k primes of\n\
          60 bits in the paper and for the peers. Here it has k of 50 bits, or for k = 1 two of 30: in\n\
-         precision the same, since P need only exceed the largest digit by the logarithm of its noise:\n\n{}\n",
+         precision the same, since P need only exceed the largest digit by the logarithm of its noise:\n\n{}\n{others}",
         sets.join("\n")
     )
 }
@@ -70,29 +93,39 @@ fn grid() -> impl Iterator<Item = String> {
 fn sums(out: &mut String, results: &Results, isa: &str, threads: usize, folder: &str) {
     let groups: Vec<usize> = std::iter::once(0).chain((1..=STEPS as usize).rev()).collect();
     let columns = groups.iter().map(|&h| if h == 0 { "sequential".into() } else { format!("h={h}") });
-    let peers_columns = ["best, T", "HEXL, T", "Lattigo, T", "OpenFHE, T", "Lattigo, core", "OpenFHE, core"];
+    // T of AVX2 is no measure for what others did with AVX-512.
+    let with_peers = !["portable", "avx2"].contains(&isa);
+    let all = ["best, T", "HEXL, T", "Lattigo, T", "OpenFHE, T", "Lattigo, core", "OpenFHE, core"];
+    let peers_columns = if with_peers { &all[..] } else { &[] };
     let heading = std::iter::once("k, l".to_owned()).chain(columns);
-    let mut table = Table::new(heading.chain(peers_columns.map(String::from)));
+    let mut table = Table::new(heading.chain(peers_columns.iter().map(|&name| name.into())));
     for (k, l) in GRID {
         let place = Place { k, l, isa, threads };
         let Some((_, best)) = results.best(place) else { continue };
         let mut cells = vec![format!("{k}, {l}")];
         cells.extend(groups.iter().map(|&h| ratio(results.sum(place, h).map(|x| x * 1e3), 1)));
-        let own = results.best_in_yardsticks(place);
-        cells.push(ratio(own, 0));
-        let theirs = peers::sums(k, l);
-        cells.extend((0..3).map(|peer| ratio(theirs.zip(own).map(|(theirs, own)| theirs[peer] / own), 1)));
-        let here = |peer| reach::sum_of_peer(results, peer, (k, l)).map(|seconds| seconds / best);
-        cells.extend(["Lattigo", "OpenFHE"].map(|peer| ratio(here(peer), 1)));
+        if with_peers {
+            let own = results.best_in_yardsticks(place);
+            cells.push(ratio(own, 0));
+            let theirs = peers::sums(k, l);
+            cells.extend((0..3).map(|peer| ratio(theirs.zip(own).map(|(theirs, own)| theirs[peer] / own), 1)));
+            let here = |peer| reach::sum_of_peer(results, peer, (k, l)).map(|seconds| seconds / best);
+            cells.extend(["Lattigo", "OpenFHE"].map(|peer| ratio(here(peer), 1)));
+        }
         table.row(cells);
     }
+    let explained = if with_peers {
+        "The last columns: the best in units of T, and how many times as fast it is as the authors' HEXL build\n\
+         at its best h, Lattigo's InnerSum and OpenFHE's EvalSum, each in its own T, and as those two measured\n\
+         on the same kind of core. "
+    } else {
+        ""
+    };
     let _ = write!(
         out,
         "\n## Sums by h ({isa}, {threads} thread; ms)\n\n\
          ![Sums of 128 slots]({folder}/sums.svg)\n\n\
-         The last columns: the best in units of T, and how many times as fast it is as the authors' HEXL build\n\
-         at its best h, Lattigo's InnerSum and OpenFHE's EvalSum, each in its own T, and as those two measured\n\
-         on the same kind of core. n/a: more keys than the memory given to the run, or not measured.\n\n{table}"
+         {explained}n/a: more keys than the memory given to the run, or not measured.\n\n{table}"
     );
 }
 
@@ -123,6 +156,9 @@ fn tables_over_portable(out: &mut String, results: &Results, threads: usize) {
 }
 
 fn sets(out: &mut String, results: &Results, threads: usize, folder: &str) {
+    if results.isas().len() < 2 {
+        return;
+    }
     let _ = write!(
         out,
         "\n## Instruction sets against portable Rust, {threads} thread\n\n\
@@ -135,7 +171,10 @@ fn sets(out: &mut String, results: &Results, threads: usize, folder: &str) {
 fn several_threads(out: &mut String, results: &Results, isa: &str) {
     let threads = results.threads();
     let [first, .., last] = threads[..] else { return };
-    let _ = write!(out, "\n## {last} threads\n\nTable 3 of the paper: as above with {last} threads (there 8).\n");
+    let cores = results.of_part("sum").find_map(|r| r.of.cores);
+    let cores = cores.map_or(String::new(), |cores| format!(" on {cores} cores"));
+    let _ =
+        write!(out, "\n## {last} threads\n\nTable 3 of the paper: as above with {last} threads{cores} (there 8).\n");
     tables_over_portable(out, results, last);
     let mut table = Table::new(std::iter::once("threads".to_owned()).chain(grid()));
     for &count in &threads {
@@ -199,9 +238,12 @@ mod tests {
     #[test]
     fn the_page_shows_the_record() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/record/amd-epyc-zen5/trace-2026-11-21.jsonl");
-        let results = Results { records: record::read(path.as_ref(), results::key).unwrap(), yardstick: None };
+        let other = concat!(env!("CARGO_MANIFEST_DIR"), "/record/amd-epyc-zen3/trace-2026-11-23.jsonl");
+        let records = [path, other].into_iter().flat_map(|path| record::read(path.as_ref(), results::key).unwrap());
+        let results = Results { records: records.collect(), yardstick: None };
         assert_eq!(include_str!("../../../../docs/trace.md"), text(&results, "trace"));
-        let names: Vec<&str> = plots::all(&results).unwrap().into_iter().map(|(name, _)| name).collect();
+        let names: Vec<&str> =
+            plots::all(&results.by_processor()[0]).unwrap().into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, ["sums", "sets", "fma"]);
     }
 }

@@ -1,5 +1,6 @@
 //! Plots of sums and of the fused product.
 
+use super::fma60;
 use super::reach::sum_of_peer;
 use super::results::{GRID, Place, Results};
 use super::setup::STEPS;
@@ -11,7 +12,7 @@ const PRIMES: u32 = 5;
 
 /// All plots that there are figures for, each with its name.
 pub fn all(results: &Results) -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>> {
-    let plots = [("sums", sums(results)), ("sets", sets(results)), ("fma", fused(results))];
+    let plots = [("sums", sums(results)), ("sets", sets(results)), ("fma", fused(results)), ("sixty", sixty(results))];
     let drawn = plots.into_iter().filter_map(|(name, plot)| Some((name, plot?.svg())));
     drawn.map(|(name, svg)| Ok((name, svg?))).collect()
 }
@@ -79,4 +80,21 @@ fn fused(results: &Results) -> Option<LinePlot> {
     let title = "A product and a sum in two passes, over the fused form";
     let x = Axis::logarithmic("KiB of operands").ticks(&[32.0, 128.0, 512.0, 2048.0, 8192.0]);
     plot(title, x, Axis::linear("ratio of times"), sets.map(line).into())
+}
+
+/// Figure 1 of the paper: time by bytes, where n·l is a power of two.
+fn sixty(results: &Results) -> Option<LinePlot> {
+    let isa = fma60::fastest(results)?;
+    let line = |name: &str, colour, what: &str| {
+        let points = fma60::by_size(results, isa, what).into_iter();
+        let points = points.map(|(residues, ns)| (fma60::kibibytes(residues), ns * residues as f64 / 1e3));
+        Line { name: name.into(), colour, dashed: false, points: points.collect() }
+    };
+    let lines = vec![
+        line("two passes, 60 bits", OCHRE, "separate"),
+        line("Algorithm 4.1, 60 bits", RED, "fused"),
+        line("Windlass, 50 bits", BLUE, "ours"),
+    ];
+    let x = Axis::logarithmic("KiB of operands with 60 bits").ticks(&[32.0, 128.0, 512.0, 2048.0, 8192.0]);
+    plot(&format!("a·b + c at the same log Q, {isa}"), x, Axis::logarithmic("µs"), lines)
 }

@@ -5,7 +5,7 @@ use windlass_kernels::Isa;
 
 use super::setup::STEPS;
 use crate::machine;
-use crate::page::distinct;
+use crate::page::{distinct, first_seen};
 use crate::record::Record;
 use crate::timing::Sample;
 
@@ -21,16 +21,20 @@ pub type Measured = Record<Figure>;
 /// What was measured, and where.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
-    /// `sum`, `operation`, `precision` (its times are bits: the mean and the least) or `fma`.
+    /// `sum`, `long` (sums with the paper's log P), `operation`, `precision` (its times are bits:
+    /// the mean and the least), `application`, `fma`, `fma60` or `dot60`.
     pub part: String,
-    /// Special primes, or the logarithm of n for `fma`.
+    /// Special primes, or the logarithm of n for `fma` and `fma60`, or the digits for `dot60`.
     pub k: u32,
-    /// Level, or the number of rows for `fma`.
+    /// Level, or the number of rows for `fma`, `fma60` and `dot60`.
     pub l: usize,
     /// Groups of a sum (0: sequential); the operation's name otherwise.
     pub what: String,
     /// The instruction set.
     pub isa: String,
+    /// Cores of the machine, where they were written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<usize>,
 }
 
 /// By what a later record replaces an earlier one.
@@ -70,8 +74,34 @@ impl Results {
             min_s: *min,
             yardsticks: self.yardstick.map(|t| median / t),
             rounds: Some(*rounds),
-            of: Figure { part: part.into(), k, l, what: id.clone(), isa: isa.into() },
+            of: Figure { part: part.into(), k, l, what: id.clone(), isa: isa.into(), cores: Some(machine::cores()) },
         });
+    }
+
+    /// The figures of each processor, in order of appearance.
+    pub fn by_processor(&self) -> Vec<Self> {
+        let one = |cpu: &String| {
+            let records = self.records.iter().filter(|r| r.cpu == *cpu).cloned().collect();
+            Self { records, yardstick: None }
+        };
+        first_seen(self.records.iter().map(|r| &r.cpu)).into_iter().map(one).collect()
+    }
+
+    /// The processor of the first figure.
+    pub fn cpu(&self) -> &str {
+        self.records.first().map_or("", |r| &r.cpu)
+    }
+
+    /// The processor's family and model as the name of a folder.
+    pub fn slug(&self) -> String {
+        let words = machine::model(self.cpu()).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("-")
+    }
+
+    /// Seconds of one figure.
+    pub fn seconds(&self, part: &str, (k, l): (u32, usize), what: &str, isa: &str, threads: usize) -> Option<f64> {
+        let fits = |r: &&Measured| (r.of.k, r.of.l, &*r.of.what, &*r.of.isa, r.threads) == (k, l, what, isa, threads);
+        Some(self.of_part(part).find(fits)?.median_s)
     }
 
     /// The figures of a part.
@@ -109,7 +139,7 @@ impl Results {
 
     /// Names of the instruction sets measured, slowest first.
     pub fn isas(&self) -> Vec<&'static str> {
-        let measured = |name: &&str| self.records.iter().any(|r| r.of.part != "operation" && r.of.isa == *name);
+        let measured = |name: &&str| self.records.iter().any(|r| r.of.part == "sum" && r.of.isa == *name);
         ISAS.into_iter().filter(measured).collect()
     }
 

@@ -1,6 +1,7 @@
 //! Parameters and keys of the measurements.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
@@ -19,7 +20,15 @@ pub const STEPS: u32 = 7;
 /// Here k of 50, which is as precise where P stays well above the largest digit (210 and 410 bits);
 /// for k = 1, a digit of 50 bits, two of 30.
 pub fn spec(k: u32) -> CkksSpec {
-    let special_prime_bits = if k == 1 { vec![30; 2] } else { vec![50; k as usize] };
+    with_special_primes(k, if k == 1 { vec![30; 2] } else { vec![50; k as usize] })
+}
+
+/// As [`spec`], with the paper's log P = 60k: 6k/5 special primes of 50 bits, or two of 30.
+pub fn long_spec(k: u32) -> CkksSpec {
+    with_special_primes(k, if k == 1 { vec![30; 2] } else { vec![50; (6 * k).div_ceil(5) as usize] })
+}
+
+fn with_special_primes(k: u32, special_prime_bits: Vec<u32>) -> CkksSpec {
     CkksSpec {
         n: 1 << 15,
         scale_bits: 40,
@@ -33,11 +42,15 @@ pub fn spec(k: u32) -> CkksSpec {
 }
 
 /// Bytes of one switching key for level l (l + 1 primes).
-pub fn key_bytes(k: u32, l: usize) -> f64 {
-    let spec = spec(k);
+pub fn key_bytes(spec: &CkksSpec, l: usize) -> f64 {
     let group = (TOP + 1).div_ceil(spec.digits);
     let digits = (l + 1).div_ceil(group);
     (digits * 2 * (l + 1 + spec.special_prime_bits.len()) * spec.n * 8) as f64
+}
+
+/// The context of one of these parameter sets.
+pub fn context(spec: &CkksSpec, isa: Isa) -> Arc<CkksContext> {
+    CkksContext::with_isa(spec, isa).expect("valid parameters")
 }
 
 /// A server, a ciphertext at level l, what it holds and who decrypts it.
@@ -50,8 +63,8 @@ pub struct Setup {
 
 impl Setup {
     /// Keys for the given automorphisms and for relinearisation at level l.
-    pub fn new(k: u32, l: usize, isa: Isa, elements: &BTreeSet<u64>) -> Self {
-        let context = Context::from_ckks(&CkksContext::with_isa(&spec(k), isa).expect("valid parameters"));
+    pub fn new(spec: &CkksSpec, l: usize, isa: Isa, elements: &BTreeSet<u64>) -> Self {
+        let context = Context::from_ckks(&context(spec, isa));
         let keys = KeyRequest::none("the measurements").with_relinearisation().with_galois(elements.iter().copied());
         let (client, server) =
             context.generate_keys_from_seed([&keys.up_to(l + 1)], 8).expect("odd elements are units");

@@ -3,35 +3,45 @@
 use std::collections::BTreeSet;
 
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
-use windlass::schemes::ckks::Complex64;
+use windlass::schemes::ckks::{CkksSpec, Complex64};
 use windlass_kernels::Isa;
 
 use super::args::Trace;
-use super::results::Results;
-use super::setup::{STEPS, Setup, key_bytes};
+use super::results::{GRID, Results};
+use super::setup::{STEPS, Setup, key_bytes, long_spec, spec};
 use crate::threads::with_threads;
 use crate::timing::{Sample, subject};
 
 /// Runs the grid.
 pub fn run(args: &Trace, results: &mut Results) {
-    let levels: &[usize] = if args.quick { &[1, 9] } else { &[1, 4, 9] };
-    for k in [1, 5, 10] {
-        for &l in levels {
-            for isa in args.isas() {
-                point(args, results, k, l, isa);
-            }
-        }
+    for (k, l) in GRID.into_iter().filter(|&(k, l)| args.measures(k, l)) {
+        args.isas().into_iter().for_each(|isa| point(args, results, Kind { part: "sum", spec: spec(k) }, (k, l), isa));
     }
 }
 
-fn point(args: &Trace, results: &mut Results, k: u32, l: usize, isa: Isa) {
+/// Runs the places of the grid where the paper's P is longer than ours, with one of its length, on
+/// the fastest instruction set.
+pub fn run_long(args: &Trace, results: &mut Results) {
+    let Some(isa) = args.isas().into_iter().last() else { return };
+    for (k, l) in GRID.into_iter().filter(|&(k, l)| args.measures(k, l) && long_spec(k) != spec(k)) {
+        point(args, results, Kind { part: "long", spec: long_spec(k) }, (k, l), isa);
+    }
+}
+
+/// What the results are called, and the parameters.
+struct Kind {
+    part: &'static str,
+    spec: CkksSpec,
+}
+
+fn point(args: &Trace, results: &mut Results, Kind { part, spec }: Kind, (k, l): (u32, usize), isa: Isa) {
     let chain = TraceChain::window(1 << 16, 1, 1 << STEPS).expect("5 is a unit");
     let plans: Vec<TracePlan> = (1..=STEPS as usize)
         .map(|h| TracePlan::new(&chain, &TraceSpec::with_groups(h)).expect("h is at most M"))
-        .filter(|plan| plan.required_keys().len() as f64 * key_bytes(k, l) < args.memory * (1u64 << 30) as f64)
+        .filter(|plan| plan.required_keys().len() as f64 * key_bytes(&spec, l) < args.memory * (1u64 << 30) as f64)
         .collect();
     let elements: BTreeSet<u64> = plans.iter().flat_map(TracePlan::required_keys).collect();
-    let setup = Setup::new(k, l, isa, &elements);
+    let setup = Setup::new(&spec, l, isa, &elements);
     let window = expected(&setup.values);
     for plan in &plans {
         let sum = plan.apply(setup.engine(), &setup.ciphertext).expect("all keys are there");
@@ -46,7 +56,7 @@ fn point(args: &Trace, results: &mut Results, k: u32, l: usize, isa: Isa) {
             continue;
         }
         let samples = with_threads(threads, || timed(args, &setup, &chain, &plans, threads));
-        samples.iter().for_each(|sample| results.add("sum", (k, l), sample, isa, threads));
+        samples.iter().for_each(|sample| results.add(part, (k, l), sample, isa, threads));
     }
 }
 
