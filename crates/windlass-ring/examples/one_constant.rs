@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use windlass_kernels::modulus::find_primes;
 use windlass_kernels::{Isa, Shape, arith};
-use windlass_ring::{Basis, Eval, Poly, Ring, RingError};
+use windlass_ring::{Basis, Eval, Poly, Ring, RingError, Values};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments = std::env::args().skip(1).map(|argument| argument.parse()).collect::<Result<Vec<u64>, _>>()?;
@@ -28,16 +28,17 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // d images of a ciphertext; c_k = Σ_j κ_{j+k}·σ^j, all d of them in one pass through memory.
     let images: Vec<[Poly<Eval>; 2]> = constants.iter().map(|x| [x.mul(x), x.clone()]).collect();
-    let unpack = |constants: &[Poly<Eval>]| {
+    let values: Vec<Values> = constants.iter().cloned().map(Values::from).collect();
+    let unpack = |constants: &[Values]| {
         let row = |k: usize| (0..d).map(|j| ([&images[j][0], &images[j][1]], &constants[(j + k) % d])).collect();
         Poly::dot_pairs(&ring, &basis, &(0..d).map(row).collect::<Vec<_>>())
     };
-    let of_images = unpack(&constants)[d - 1][0].data();
+    let of_images = unpack(&values)[d - 1][0].data();
     let by_definition: Vec<_> = (0..d).map(|j| (&images[j][0], &constants[(j + d - 1) % d])).collect();
     assert_eq!(of_images, Poly::dot(&ring, &basis, &by_definition).data());
 
     let [converted, permuted, unpacked] =
-        [best(|| drop(convert())), best(|| drop(permute())), best(|| drop(unpack(&constants)))];
+        [best(|| drop(convert())), best(|| drop(permute())), best(|| drop(unpack(&values)))];
     println!(
         "m {m} p {p}, {count} primes, d {d}: a constant {:.2} MB, {d} of them {:.1} MB; ms: {} products {unpacked:.1}, \
          permuting {} constants {permuted:.1}, converting one {converted:.1}",

@@ -7,20 +7,25 @@
 mod basis;
 mod buffer;
 pub mod error;
+mod folded;
+mod folding;
 pub mod gadget;
 pub mod norm;
 pub mod poly;
+mod products;
 pub mod ring;
 pub mod rns;
 pub mod sample;
 mod signed;
 pub mod slots;
 mod stored;
+pub mod subring;
 mod together;
 
 pub use basis::Basis;
 pub use error::RingError;
+pub use folded::{Folded, Values};
 pub use poly::{Coeff, Eval, Poly, Representation};
 pub use ring::Ring;
-pub use stored::Stored;
+pub use stored::{Stored, StoredRows};
 pub use windlass_kernels as kernels;

@@ -9,6 +9,8 @@ use subtle::{Choice, ConditionallySelectable};
 use windlass_kernels::Shape;
 use zeroize::{Zeroize, Zeroizing};
 
+use crate::subring::{Restricted, restrict};
+
 thread_local! {
     /// Keeps the tables of all lengths that occurred: making them costs as much as a norm.
     static DOUBLE: RefCell<FftPlanner<f64>> = RefCell::new(FftPlanner::new());
@@ -36,6 +38,30 @@ pub fn canonical_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
     let norm = largest(tensor.iter().map(|z| z.norm_sqr())).sqrt() * (1.0 + ROUNDING);
     wipe(&mut tensor);
     norm
+}
+
+/// [`canonical_norm`] of an element that is public: in the least ring that holds it, which may be
+/// much smaller.
+pub fn public_norm(shape: &Shape, coefficients: &[i64]) -> f64 {
+    let Some(Restricted { index, coefficients: fewer }) = restrict(shape, coefficients) else {
+        return canonical_norm(shape, coefficients);
+    };
+    match Shape::new(index) {
+        _ if index == 1 => fewer[0].unsigned_abs() as f64,
+        Ok(smaller) => canonical_norm(&smaller, &fewer),
+        Err(_) => canonical_norm(shape, coefficients),
+    }
+}
+
+/// Upper bounds of the norms of one or two public elements, close where they are not the norms:
+/// [`canonical_norm_bounds`] of two that lie in no smaller ring.
+pub fn public_norm_bounds(shape: &Shape, elements: &[Vec<i64>]) -> Vec<f64> {
+    match elements {
+        [a, b] if restrict(shape, a).is_none() && restrict(shape, b).is_none() => {
+            canonical_norm_bounds(shape, a, b).to_vec()
+        }
+        few => few.iter().map(|a| public_norm(shape, a)).collect(),
+    }
 }
 
 /// The largest of some doubles that are not negative, 0 for none. Time does not depend on them:
@@ -221,6 +247,21 @@ mod tests {
         // On a prime axis Σ_j X^j = −X^{l−1}: the norm is 1.
         let shape = Shape::new(12289).unwrap();
         assert!((canonical_norm(&shape, &vec![1; shape.n()]) - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn norms_of_public_elements_are_their_norms() {
+        for (m, apart, count) in [(64, 8, 4), (1023, 1, 30), (1023, 30, 10), (8 * 31, 30, 4), (45, 1, 1), (45, 1, 24)] {
+            let shape = Shape::new(m).unwrap();
+            let mut element = vec![0; shape.n()];
+            (0..count).for_each(|i| element[i * apart] = (7 * i * i % 11) as i64 - 5);
+            let norm = canonical_norm(&shape, &element);
+            let found = [public_norm(&shape, &element), public_norm_bounds(&shape, &[element.clone()])[0]];
+            assert!(found.into_iter().all(|found| (found - norm).abs() < 1e-6 * norm), "m = {m}: {found:?}, {norm}");
+            let other = vec![1; shape.n()];
+            let both = public_norm_bounds(&shape, &[element, other.clone()]);
+            assert!(both[0] >= norm * (1.0 - 1e-9) && both[1] >= canonical_norm(&shape, &other) * (1.0 - 1e-9));
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use windlass_kernels::rows::{self, PairSum};
+use windlass_kernels::rows;
 use windlass_kernels::{Automorphism, Isa, Modulus, ntt};
 use zeroize::Zeroize;
 
@@ -300,28 +300,6 @@ impl Poly<Eval> {
         out.fill(|index, q, x| {
             let rows: Vec<_> = pairs.iter().map(|(a, b)| (a.row_of(index), b.row_of(index))).collect();
             rows::dot(isa, q, x, &rows);
-        });
-        out
-    }
-
-    /// Row by row of `sums` the pair `(Σ x_i[0]·y_i, Σ x_i[1]·y_i)` over the primes of `basis`,
-    /// which all operands must cover.
-    ///
-    /// One pass through memory for all sums: what occurs in several is read once for each prime.
-    pub fn dot_pairs(ring: &Arc<Ring>, basis: &Basis, sums: &[Vec<([&Self; 2], &Self)>]) -> Vec<[Self; 2]> {
-        let mut out: Vec<[Self; 2]> =
-            sums.iter().map(|_| std::array::from_fn(|_| Self::unspecified(ring, basis))).collect();
-        let buffers = out.iter_mut().flatten().map(Self::rows_mut).collect();
-        ring.for_each_rows_of(buffers, |row, out| {
-            let index = basis.index(row);
-            let mut out = out.into_iter();
-            let mut pair_sums = Vec::with_capacity(sums.len());
-            for terms in sums {
-                let out = [(); 2].map(|()| out.next().expect("two rows for each sum"));
-                let terms = terms.iter().map(|(x, y)| (x.map(|half| half.row_of(index)), y.row_of(index))).collect();
-                pair_sums.push(PairSum { out, terms });
-            }
-            rows::dot_pairs(ring.isa(), ring.modulus(index), &mut pair_sums);
         });
         out
     }

@@ -9,6 +9,7 @@ use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape, ntt};
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
 use crate::error::RingError;
+use crate::folding::FoldingCache;
 use crate::rns::BaseConverter;
 use crate::signed::residues;
 
@@ -23,6 +24,7 @@ pub struct Ring {
     plans: Vec<NttPlan>,
     automorphisms: RwLock<HashMap<u64, Arc<Automorphism>>>,
     converters: RwLock<HashMap<(Basis, Basis, u64), Arc<BaseConverter>>>,
+    folding: FoldingCache,
     spare: Mutex<Spare>,
 }
 
@@ -52,6 +54,7 @@ impl Ring {
             plans,
             automorphisms: RwLock::default(),
             converters: RwLock::default(),
+            folding: FoldingCache::default(),
             spare: Mutex::default(),
         }))
     }
@@ -84,6 +87,16 @@ impl Ring {
     /// The transform of prime `index`.
     pub fn plan(&self, index: usize) -> &NttPlan {
         &self.plans[index]
+    }
+
+    /// The transforms, prime by prime.
+    pub(crate) fn plans(&self) -> &[NttPlan] {
+        &self.plans
+    }
+
+    /// What foldings of constants share.
+    pub(crate) fn folding(&self) -> &FoldingCache {
+        &self.folding
     }
 
     /// The values modulo prime `index` of the polynomial with these signed coefficients (powerful

@@ -11,6 +11,7 @@ use windlass_kernels::Mapping;
 
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
+use crate::folded::Values;
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
@@ -35,6 +36,45 @@ impl<'a> Stored<'a> {
     }
 }
 
+/// What can be stored as a polynomial.
+pub trait StoredRows {
+    /// The ring.
+    fn ring(&self) -> &Arc<Ring>;
+    /// The primes.
+    fn basis(&self) -> &Basis;
+    /// The residues modulo prime number `row` of the basis; `scratch` has n words, which may become
+    /// the answer.
+    fn row<'a>(&'a self, row: usize, scratch: &'a mut [u64]) -> &'a [u64];
+}
+
+impl StoredRows for Poly<Eval> {
+    fn ring(&self) -> &Arc<Ring> {
+        self.ring()
+    }
+
+    fn basis(&self) -> &Basis {
+        self.basis()
+    }
+
+    fn row<'a>(&'a self, row: usize, _: &'a mut [u64]) -> &'a [u64] {
+        self.row(row)
+    }
+}
+
+impl StoredRows for Values {
+    fn ring(&self) -> &Arc<Ring> {
+        self.ring()
+    }
+
+    fn basis(&self) -> &Basis {
+        self.basis()
+    }
+
+    fn row<'a>(&'a self, row: usize, scratch: &'a mut [u64]) -> &'a [u64] {
+        self.columns(self.basis().index(row), 0..self.ring().n(), scratch)
+    }
+}
+
 impl Poly<Eval> {
     /// What the place of stored polynomials is a multiple of, in bytes.
     pub const STORED_ALIGNMENT: usize = 64;
@@ -47,14 +87,18 @@ impl Poly<Eval> {
     /// Writes polynomials over one basis as they are stored, piece by piece.
     ///
     /// Errors: those of `write`.
-    pub fn store_together<E>(polys: &[&Self], mut write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+    pub fn store_together<E>(
+        polys: &[&dyn StoredRows],
+        mut write: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let Some(first) = polys.first() else { return Ok(()) };
         assert!(polys.iter().all(|poly| poly.basis() == first.basis()), "polynomials over one basis");
         let n = first.ring().n();
         let gap = vec![0; (RowBuffer::stride(n) - n) * WORD];
+        let mut scratch = vec![0; n];
         for row in 0..first.basis().len() {
             for poly in polys {
-                write_words(poly.row(row), &mut write)?;
+                write_words(poly.row(row, &mut scratch), &mut write)?;
                 write(&gap)?;
             }
         }
@@ -154,7 +198,7 @@ mod tests {
 
     fn stored(polys: &[Poly<Eval>]) -> Vec<u8> {
         let mut bytes = vec![0; 64];
-        let all: Vec<&Poly<Eval>> = polys.iter().collect();
+        let all: Vec<&dyn StoredRows> = polys.iter().map(|poly| poly as _).collect();
         let Ok(()) = Poly::store_together(&all, |piece| {
             bytes.extend_from_slice(piece);
             Ok::<(), Infallible>(())

@@ -8,6 +8,7 @@ use windlass_kernels::Modulus;
 
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
+use crate::folded::{Folded, Found, Values};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
 
@@ -19,18 +20,19 @@ impl Poly<Eval> {
     /// it.
     ///
     /// `coefficients(range)` gives those of the polynomials with these numbers (n each, in the
-    /// powerful basis). They lie in memory prime by prime, and within a prime in order: sums that
-    /// take them in this order read one stream, from huge pages where the system has them. They
-    /// share that memory and cannot be wiped one by one: for public constants only.
+    /// powerful basis). Those with few values that differ are folded ([`Values`]). The others lie
+    /// in memory prime by prime, and within a prime in order: sums that take them in this order
+    /// read one stream, from huge pages where the system has them. They share that memory and
+    /// cannot be wiped one by one: for public constants only.
     ///
-    /// Cost: one forward transform for each prime and polynomial, over the current threads. Errors:
-    /// those of `coefficients`.
+    /// Cost: one forward transform for each prime and polynomial, in the least ring that holds it,
+    /// over the current threads. Errors: those of `coefficients`.
     pub fn evaluated_together<T: Send, E: Send>(
         ring: &Arc<Ring>,
         basis: &Basis,
         count: usize,
         coefficients: impl Fn(Range<usize>) -> Result<Vec<(Vec<i64>, T)>, E> + Sync,
-    ) -> Result<Vec<(Self, T)>, E> {
+    ) -> Result<Vec<(Values, T)>, E> {
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -42,17 +44,34 @@ impl Poly<Eval> {
             let size = numbers.len();
             let (lifted, known): (Vec<_>, Vec<_>) = coefficients(numbers)?.into_iter().unzip();
             assert!(lifted.len() == size && lifted.iter().all(|a| a.len() == ring.n()), "n coefficients for each");
+            // Rows of what is folded are not touched: they take no memory.
             let mut rows = rows.into_iter();
-            for index in basis.indices() {
-                for (a, x) in lifted.iter().zip(rows.by_ref()) {
-                    ring.evaluate_signed(index, a, x);
+            let mut scratch = vec![0; ring.n()];
+            let mut found = Vec::with_capacity(size);
+            for (a, x) in lifted.iter().zip(rows.by_ref()) {
+                found.push(Folded::evaluate(ring, basis, a, &mut scratch));
+                match found.last() {
+                    Some(Found::FirstRow) => x.copy_from_slice(&scratch),
+                    Some(Found::Nothing) => ring.evaluate_signed(basis.index(0), a, x),
+                    _ => {}
                 }
             }
-            Ok(known)
+            for index in basis.indices().skip(1) {
+                for ((a, x), found) in lifted.iter().zip(rows.by_ref()).zip(&found) {
+                    if !matches!(found, Found::Folded(_)) {
+                        ring.evaluate_signed(index, a, x);
+                    }
+                }
+            }
+            Ok(found.into_iter().zip(known).collect())
         };
-        let known: Vec<Vec<T>> = groups.into_par_iter().enumerate().map(evaluate).collect::<Result<_, E>>()?;
-        let polys = data.deal(count).into_iter().map(|data| Self::wrap(ring, basis.clone(), data));
-        Ok(polys.zip(known.into_iter().flatten()).collect())
+        let evaluated: Vec<Vec<(Found, T)>> =
+            groups.into_par_iter().enumerate().map(evaluate).collect::<Result<_, E>>()?;
+        let held = |(data, (found, known))| match found {
+            Found::Folded(folded) => (Values::Folded(folded), known),
+            _ => (Values::All(Self::wrap(ring, basis.clone(), data)), known),
+        };
+        Ok(data.deal(count).into_iter().zip(evaluated.into_iter().flatten()).map(held).collect())
     }
 
     /// `count` polynomials whose rows `fill(index, q, rows)` writes, those of one prime at a time,
@@ -105,7 +124,7 @@ mod tests {
                 assert_eq!(together.len(), count);
                 for (number, (poly, k)) in together.into_iter().enumerate() {
                     assert_eq!(number, k);
-                    assert_eq!(poly, Poly::from_signed(&ring, &basis, &element(k)).into_eval());
+                    assert_eq!(poly.unfolded(), Poly::from_signed(&ring, &basis, &element(k)).into_eval());
                 }
             }
             let refused = Poly::evaluated_together(&ring, &basis, 7, |range| {

@@ -44,6 +44,11 @@ pub trait Evaluator: Switching {
     /// Bytes that one constant takes when it is prepared for `level`.
     fn constant_bytes(&self, level: usize) -> usize;
 
+    /// Bytes that this constant takes: fewer than [`Self::constant_bytes`] where its values repeat.
+    fn held_bytes(&self, _constant: &Self::Constant) -> usize {
+        self.constant_bytes(self.top_level())
+    }
+
     /// `a − b`.
     fn sub(&self, a: &Self::Ciphertext, b: &Self::Ciphertext) -> Result<Self::Ciphertext>;
     /// `−a`.

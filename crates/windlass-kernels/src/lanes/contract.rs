@@ -3,6 +3,9 @@
 /// Number of residues in a vector, on every backend.
 pub(crate) const LANES: usize = 8;
 
+/// Bits of the largest modulus for which vectors have a form with room.
+pub(crate) const ROOMY_BITS: u32 = 48;
+
 /// What a backend's arithmetic takes and gives, in sixty-fourths of q, for every q < 2^50.
 ///
 /// A value of bound B lies in (−Bq/64, Bq/64) when `signed`, else in [0, Bq/64).

@@ -1,8 +1,7 @@
 //! Residues as doubles: products are exact pairs (high, low) by fused multiply-add, quotients are
 //! rounded by adding and subtracting 1.5·2^52 (as FLINT's fft_small does).
 
-use super::ROOMY_BITS;
-use super::contract::{Form, Kernel, LANES, Lanes, Part};
+use super::contract::{Form, Kernel, LANES, Lanes, Part, ROOMY_BITS};
 use crate::modulus::Modulus;
 
 /// The vector instructions on the doubles of a part of eight lanes. A value proves that they exist.

@@ -44,14 +44,11 @@ mod narrow_tests;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use contract::{Form, Kernel, LANES, Lanes, Part};
+pub(crate) use contract::{Form, Kernel, LANES, Lanes, Part, ROOMY_BITS};
 pub(crate) use places::{Block, Points, Strided};
 
 use crate::isa::Isa;
 use crate::modulus::Modulus;
-
-/// Bits of the largest modulus for which vectors have a form with room.
-pub(crate) const ROOMY_BITS: u32 = 48;
 
 /// Runs a kernel on the backend of `isa`, modulo `q`.
 #[inline]

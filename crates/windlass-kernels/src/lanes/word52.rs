@@ -1,7 +1,6 @@
 //! Residues as integers, multiplied by 52-bit multiply-add: Shoup products with 52-bit quotients.
 
-use super::ROOMY_BITS;
-use super::contract::{Form, Kernel, LANES, Lanes, Part};
+use super::contract::{Form, Kernel, LANES, Lanes, Part, ROOMY_BITS};
 use crate::modulus::Modulus;
 
 /// The vector instructions on eight words. A value proves that they exist.

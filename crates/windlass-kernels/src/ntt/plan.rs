@@ -21,6 +21,8 @@ use crate::ntt::{Axis, Shape};
 pub struct NttPlan {
     shape: Arc<Shape>,
     modulus: Modulus,
+    /// ζ, of order m.
+    root: u64,
     isa: Isa,
     steps: Vec<Step>,
 }
@@ -43,15 +45,23 @@ impl NttPlan {
     /// # Errors
     /// [`KernelError::NoRootOfUnity`] when the prime is not 1 modulo [`Shape::root_order`].
     pub fn new(shape: &Arc<Shape>, modulus: Modulus, isa: Isa) -> Result<Self, KernelError> {
-        let zeta = modulus.root_of_unity(shape.m())?;
+        Self::with_root(shape, modulus, isa, modulus.root_of_unity(shape.m())?)
+    }
+
+    /// The transform to the values at the powers of `root`, which has order m modulo the prime.
+    ///
+    /// # Errors
+    /// [`KernelError::NoRootOfUnity`] when the prime is not 1 modulo [`Shape::root_order`].
+    pub fn with_root(shape: &Arc<Shape>, modulus: Modulus, isa: Isa, root: u64) -> Result<Self, KernelError> {
+        debug_assert_eq!(modulus.pow(root, shape.m()), 1, "the order of the root");
         let mut steps = Vec::with_capacity(shape.axes().len());
         let mut inner = shape.n();
         for (index, axis) in shape.axes().iter().enumerate() {
             inner /= axis.dim;
-            let root = modulus.pow(zeta, shape.m() / axis.index);
-            steps.push(Step::new(shape, index, inner, modulus, isa, root)?);
+            let root_of_axis = modulus.pow(root, shape.m() / axis.index);
+            steps.push(Step::new(shape, index, inner, modulus, isa, root_of_axis)?);
         }
-        Ok(Self { shape: Arc::clone(shape), modulus, isa, steps })
+        Ok(Self { shape: Arc::clone(shape), modulus, root, isa, steps })
     }
 
     /// The shape.
@@ -62,6 +72,16 @@ impl NttPlan {
     /// The prime.
     pub fn modulus(&self) -> Modulus {
         self.modulus
+    }
+
+    /// The instruction set.
+    pub fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// ζ, of order m modulo the prime.
+    pub fn root(&self) -> u64 {
+        self.root
     }
 
     /// Powerful-basis coefficients to values, in place. Canonical in and out.

@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use windlass_kernels::Automorphism;
-use windlass_kernels::rows::{self, PairSum};
+use windlass_kernels::rows;
 
 use super::product::Product;
 use crate::basis::Basis;
 use crate::buffer::RowBuffer;
+use crate::folded::Values;
 use crate::poly::{Coeff, Eval, Poly};
+use crate::products::{self, Products};
 use crate::ring::Ring;
 use crate::rns::Rows;
 
@@ -31,7 +33,7 @@ pub struct Moved<'a> {
 }
 
 /// One sum: pairs of (number of a moved product, constant); `None` stands for 1.
-pub type Weights<'a> = Vec<(usize, Option<&'a Poly<Eval>>)>;
+pub type Weights<'a> = Vec<(usize, Option<&'a Values>)>;
 
 /// Columns that one task takes where several threads share a row: a multiple of what the kernel
 /// takes through all sums at a time.
@@ -155,25 +157,22 @@ fn add_up(ring: &Ring, index: usize, start: usize, out: Vec<&mut [u64]>, inputs:
     let (isa, q) = (ring.isa(), ring.modulus(index));
     let Some(length) = out.first().map(|row| row.len()) else { return };
     let columns = start..start + length;
-    let mut out = out.into_iter();
-    let mut pairs: Vec<PairSum<'_>> = sums
-        .iter()
-        .map(|sum| {
-            let out = [(); 2].map(|()| out.next().expect("two rows for each sum"));
-            let mut terms = Vec::with_capacity(sum.len());
-            for &(j, constant) in sum {
-                if let Some(constant) = constant {
-                    let input = inputs[j].map(|half| &half[columns.clone()]);
-                    terms.push((input, &constant.row_of(index)[columns.clone()]));
-                }
+    let mut out = out;
+    let (pairs, _) = out.as_chunks_mut::<2>();
+    let mut products = Vec::with_capacity(sums.len());
+    for (out, sum) in pairs.iter_mut().zip(sums) {
+        let mut terms = Vec::with_capacity(sum.len());
+        for &(j, constant) in sum {
+            if let Some(constant) = constant {
+                terms.push((inputs[j].map(|half| &half[columns.clone()]), constant));
             }
-            PairSum { out, terms }
-        })
-        .collect();
-    rows::dot_pairs(isa, q, &mut pairs);
-    for (pair, sum) in pairs.iter_mut().zip(sums) {
+        }
+        products.push(Products { out: out.each_mut().map(|row| &mut **row), terms });
+    }
+    products::add_up(ring, index, start, products);
+    for (out, sum) in pairs.iter_mut().zip(sums) {
         for (j, _) in sum.iter().filter(|(_, constant)| constant.is_none()) {
-            pair.out.iter_mut().zip(inputs[*j]).for_each(|(out, x)| rows::add_assign(isa, q, out, &x[columns.clone()]));
+            out.iter_mut().zip(inputs[*j]).for_each(|(out, x)| rows::add_assign(isa, q, out, &x[columns.clone()]));
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use windlass_ring::slots::Hypercube;
-use windlass_ring::{Eval, Poly};
+use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::switching::{self, Digits, Finish, Move, Weights};
 use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
 
@@ -92,7 +92,7 @@ pub trait Rules: Sync {
     /// constant that does not fit.
     fn weigh(&self, ct: &Self::Ciphertext, level: usize, constant: &Self::Constant) -> Result<Self::Ciphertext>;
     /// The values of a constant.
-    fn values(constant: &Self::Constant) -> &Poly<Eval>;
+    fn values(constant: &Self::Constant) -> &Values;
     /// Gives back a result that still decrypts; `before` is what it was made from, at `level`.
     fn accept_pair(
         &self,

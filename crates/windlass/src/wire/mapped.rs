@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use windlass_ring::kernels::Mapping;
-use windlass_ring::{Basis, Eval, Poly, Ring, Stored};
+use windlass_ring::{Basis, Eval, Poly, Ring, Stored, StoredRows};
 
 use super::container::{CHUNK, HEADER_BYTES, Label, TRAILER_BYTES, begin, finish, open, set_length};
 use super::file::{access_of, write_new_with};
@@ -33,7 +33,7 @@ const LENGTH: usize = 4;
 pub(super) struct Body<'a> {
     pub fields: FieldWriter,
     /// Polynomials over one basis each.
-    pub blocks: Vec<Vec<&'a Poly<Eval>>>,
+    pub blocks: Vec<Vec<&'a dyn StoredRows>>,
 }
 
 /// Bytes of the payload before its blocks.
@@ -61,7 +61,7 @@ impl Body<'_> {
 
     /// Bytes of the payload.
     fn len(&self) -> u64 {
-        let block = |polys: &Vec<&Poly<Eval>>| {
+        let block = |polys: &Vec<&dyn StoredRows>| {
             polys.first().map_or(0, |poly| Poly::stored_len(poly.ring(), poly.basis(), polys.len()))
         };
         (before_blocks(self.fields.len()) + self.blocks.iter().map(block).sum::<usize>()) as u64

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_ring::kernels::Mapping;
 use windlass_ring::slots::SlotRing;
-use windlass_ring::{Eval, Poly};
+use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{Bound, Limits};
 
 use super::container::{Label, open};
@@ -30,7 +30,7 @@ pub trait StoresConstants<R: Plannable>: Prepares<R> {
     const FIELDS: usize;
 
     /// Its values over Q_level·P.
-    fn values(constant: &Self::Constant) -> &Poly<Eval>;
+    fn values(constant: &Self::Constant) -> &Values;
     /// Writes what is known of it beside them.
     fn write_fields(constant: &Self::Constant, out: &mut FieldWriter);
     /// A constant for a level from its values and its fields.
@@ -152,7 +152,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         fields.u16(prepared.level() as u16);
         fields.u32(ready.len() as u32);
         ready.iter().for_each(|constant| E::write_fields(constant, &mut fields));
-        Ok(Body { fields, blocks: vec![ready.iter().map(E::values).collect()] })
+        Ok(Body { fields, blocks: vec![ready.iter().map(|constant| E::values(constant) as _).collect()] })
     }
 
     fn read(&self, (mut fields, mut blocks): (FieldReader<'_>, Blocks<'_>)) -> Result<PreparedPlan<E, R>> {
@@ -166,7 +166,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         let level = usize::from(fields.u16("level of prepared constants")?);
         self.levels().check("level", level).map_err(|_| malformed("level of prepared constants"))?;
         let count = fields.u32("number of prepared constants")? as usize;
-        let expected = if self.plan.holds_ready(self.engine, level) { self.plan.constants() } else { 0 };
+        let expected = if self.plan.holds_ready(self.engine, level)? { self.plan.constants() } else { 0 };
         if count != expected {
             return Err(malformed("number of prepared constants").into());
         }
@@ -182,8 +182,8 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
 impl StoresConstants<Arc<SlotRing>> for schemes::Engine {
     const FIELDS: usize = 9;
 
-    fn values(constant: &schemes::Constant) -> &Poly<Eval> {
-        &constant.poly
+    fn values(constant: &schemes::Constant) -> &Values {
+        &constant.values
     }
 
     fn write_fields(constant: &schemes::Constant, out: &mut FieldWriter) {
@@ -209,7 +209,7 @@ impl StoresConstants<Arc<SlotRing>> for schemes::Engine {
             [1] => Content::Integers,
             _ => return Err(WireError::Malformed { what: "content of a constant" }),
         };
-        Ok(self.constant(poly, Bound::from_bits(log2_norm), content))
+        Ok(self.constant(poly.into(), Bound::from_bits(log2_norm), content))
     }
 
     fn lowest_level(&self) -> usize {
@@ -220,8 +220,8 @@ impl StoresConstants<Arc<SlotRing>> for schemes::Engine {
 impl StoresConstants<ComplexSlots> for ckks::Engine {
     const FIELDS: usize = 20;
 
-    fn values(constant: &ckks::Constant) -> &Poly<Eval> {
-        &constant.poly
+    fn values(constant: &ckks::Constant) -> &Values {
+        &constant.values
     }
 
     fn write_fields(constant: &ckks::Constant, out: &mut FieldWriter) {

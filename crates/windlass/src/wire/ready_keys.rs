@@ -31,7 +31,7 @@ impl ReadyKeys {
         let mut fields = FieldWriter::default();
         fields.u32(keys.len() as u32);
         keys.iter().for_each(|(element, key)| write_fields(&mut fields, *element, key));
-        Body { fields, blocks: keys.iter().map(|(_, key)| key.pairs().collect()).collect() }
+        Body { fields, blocks: keys.iter().map(|(_, key)| key.pairs().map(|half| half as _).collect()).collect() }
     }
 
     fn read<C: FileContext>(

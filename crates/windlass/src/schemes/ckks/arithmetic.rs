@@ -1,7 +1,7 @@
 //! Sums and products.
 
 use num_complex::Complex64;
-use windlass_ring::{Basis, Eval, Poly};
+use windlass_ring::{Basis, Eval, Poly, Values};
 use windlass_rlwe::switching::{self, Finish};
 
 use super::ciphertext::{Ciphertext, Info};
@@ -70,7 +70,7 @@ impl Engine {
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
         let (poly, factor) = self.encode_measured(values, self.context.scale(a.level()), a.parts[0].basis())?;
-        self.times(&a, &poly, factor)
+        self.times(&a, &poly.into(), factor)
     }
 
     /// Public values as a ring element, and what is known of it.
@@ -87,10 +87,10 @@ impl Engine {
     }
 
     /// `a` times an encoded factor at the scale of its level.
-    pub(crate) fn times(&self, a: &Ciphertext, poly: &Poly<Eval>, factor: Factor) -> Result<Ciphertext> {
+    pub(crate) fn times(&self, a: &Ciphertext, values: &Values, factor: Factor) -> Result<Ciphertext> {
         let ring = self.context.rlwe().ring();
         let basis = a.parts[0].basis();
-        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], poly)]]);
+        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], values)]]);
         let parts = parts.into_iter().flatten().collect();
         self.accept("multiply by a constant", a.with_parts(parts, self.weighed(&a.info, a.level(), factor)))
     }

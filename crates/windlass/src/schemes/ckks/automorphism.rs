@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use num_complex::Complex64;
-use windlass_ring::{Eval, Poly};
+use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{EvaluationKeys, KeyId, Limits};
 
 use super::arithmetic::Factor;
@@ -17,7 +17,7 @@ use crate::switching::Switching;
 /// Slots prepared for multiplication: values over Q_level·P at the scale of that level.
 #[derive(Debug, Clone)]
 pub struct Constant {
-    pub(crate) poly: Poly<Eval>,
+    pub(crate) values: Values,
     pub(crate) level: usize,
     pub(crate) factor: Factor,
 }
@@ -25,7 +25,7 @@ pub struct Constant {
 impl Constant {
     /// The slots in a file: how many, their largest absolute value, their rounding error.
     pub(crate) fn from_file(poly: Poly<Eval>, level: usize, (slots, magnitude, rounding): (usize, f64, f64)) -> Self {
-        Self { poly, level, factor: Factor { slots, magnitude, rounding } }
+        Self { values: poly.into(), level, factor: Factor { slots, magnitude, rounding } }
     }
 
     /// What [`Self::from_file`] takes beside values and level.
@@ -63,11 +63,11 @@ impl Engine {
         self.context.levels().check("level", level)?;
         let basis = self.context.rlwe().wide_basis(level);
         let (poly, factor) = self.encode_measured(values, self.context.scale(level), &basis)?;
-        Ok(Constant { poly, level, factor })
+        Ok(Constant { values: poly.into(), level, factor })
     }
 
     pub(crate) fn check_constant(&self, c: &Constant, level: usize) -> Result<()> {
-        if !std::sync::Arc::ptr_eq(c.poly.ring(), self.context.rlwe().ring()) {
+        if !std::sync::Arc::ptr_eq(c.values.ring(), self.context.rlwe().ring()) {
             return Err(Error::ContextMismatch {
                 operation: "multiply by a constant",
                 left: self.context.rlwe().params().id().to_string(),
@@ -141,8 +141,8 @@ impl Rules for Engine {
         Ok(ct.with_parts(Vec::new(), self.weighed(&ct.info, level, constant.factor)))
     }
 
-    fn values(constant: &Constant) -> &Poly<Eval> {
-        &constant.poly
+    fn values(constant: &Constant) -> &Values {
+        &constant.values
     }
 
     fn accept_pair(&self, operation: &'static str, _: (&Ciphertext, usize), ct: Ciphertext) -> Result<Ciphertext> {
@@ -161,6 +161,6 @@ impl Rules for Engine {
     fn times_constant(&self, a: &Ciphertext, c: &Constant) -> Result<Ciphertext> {
         let a = self.lowered(a, c.level)?;
         self.check_constant(c, a.level())?;
-        self.times(&a, &c.poly, c.factor)
+        self.times(&a, &c.values, c.factor)
     }
 }

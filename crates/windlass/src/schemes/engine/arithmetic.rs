@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_ring::{Eval, Poly, norm};
+use windlass_ring::{Poly, Values, norm};
 use windlass_rlwe::switching::{self, Finish};
 use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
@@ -17,7 +17,7 @@ impl Engine {
     /// The centred lift of factor·plaintext modulo p^exponent, and its canonical norm.
     fn lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> (Vec<i64>, Bound) {
         let lifted = self.centred_lift(plaintext, factor, exponent);
-        let norm = norm::canonical_norm(self.context.ring().shape(), &lifted);
+        let norm = norm::public_norm(self.context.ring().shape(), &lifted);
         (lifted, Bound::of(norm))
     }
 
@@ -37,14 +37,14 @@ impl Engine {
         self.check_level(level)?;
         let modulus = self.slots.modulus();
         let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
-        let poly = Poly::from_signed(self.context.ring(), &self.context.wide_basis(level), &lifted).into_eval();
-        Ok(self.constant(poly, norm, plaintext.content()))
+        let values = Values::of_signed(self.context.ring(), &self.context.wide_basis(level), &lifted);
+        Ok(self.constant(values, norm, plaintext.content()))
     }
 
     /// A constant with these values over Q_level·P.
-    pub(crate) fn constant(&self, poly: Poly<Eval>, norm: Bound, content: Content) -> Constant {
+    pub(crate) fn constant(&self, values: Values, norm: Bound, content: Content) -> Constant {
         let (hypercube, modulus) = (Arc::clone(self.slots.hypercube()), self.slots.modulus());
-        Constant { poly, hypercube, modulus, norm, content }
+        Constant { values, hypercube, modulus, norm, content }
     }
 
     fn check_level(&self, level: usize) -> Result<()> {
@@ -69,18 +69,13 @@ impl Engine {
                 lifted.push(self.centred_lift(&plaintext, 1, modulus.exponent()));
                 contents.push(plaintext.content());
             }
-            let norms: Vec<f64> = lifted
-                .chunks(2)
-                .flat_map(|pair| match pair {
-                    [a, b] => norm::canonical_norm_bounds(ring.shape(), a, b).to_vec(),
-                    alone => alone.iter().map(|a| norm::canonical_norm(ring.shape(), a)).collect(),
-                })
-                .collect();
+            let norms: Vec<f64> =
+                lifted.chunks(2).flat_map(|pair| norm::public_norm_bounds(ring.shape(), pair)).collect();
             Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of).zip(contents)).collect())
         };
         let basis = self.context.wide_basis(level);
         let evaluated = Poly::evaluated_together(ring, &basis, count, lift)?;
-        Ok(evaluated.into_iter().map(|(poly, (norm, content))| self.constant(poly, norm, content)).collect())
+        Ok(evaluated.into_iter().map(|(values, (norm, content))| self.constant(values, norm, content)).collect())
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
@@ -140,7 +135,7 @@ impl Engine {
         self.check_constant(c, a, a.level())?;
         let basis = a.parts[0].basis();
         let ring = self.context.ring();
-        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.poly)]]);
+        let parts = Poly::dot_pairs(ring, basis, &[vec![([&a.parts[0], &a.parts[1]], &c.values)]]);
         let parts = parts.into_iter().flatten().collect();
         let out = Ciphertext { noise: a.noise * c.norm, content: a.content.max(c.content), ..a.with_parts(parts) };
         self.accept("multiply by a constant", self.capacity(a), out)
@@ -150,7 +145,7 @@ impl Engine {
     /// prepared for lower levels. `level` is that of `ct`, whose parts may be over a wider basis.
     pub(super) fn check_constant(&self, c: &Constant, ct: &Ciphertext, level: usize) -> Result<()> {
         let fits = c.modulus.prime() == ct.prime && c.modulus.exponent() >= ct.exponent;
-        if !fits || !Arc::ptr_eq(c.poly.ring(), self.context.ring()) {
+        if !fits || !Arc::ptr_eq(c.values.ring(), self.context.ring()) {
             return Err(Error::ContextMismatch {
                 operation: "multiply by a constant",
                 left: format!("{}, plaintext modulus {}^{}", self.context.params().id(), ct.prime, ct.exponent),
@@ -158,7 +153,7 @@ impl Engine {
             });
         }
         check_same_order("multiply by a constant", self.slots.hypercube(), &c.hypercube)?;
-        let prepared = c.poly.basis().len() - self.context.special().len();
+        let prepared = c.values.basis().len() - self.context.special().len();
         let limits = Limits::at_most(prepared).with("the level the constant was prepared for");
         Ok(limits.check("level of the ciphertext", level)?)
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_ring::slots::Hypercube;
-use windlass_ring::{Eval, Poly};
+use windlass_ring::{Eval, Poly, Values};
 use windlass_rlwe::{Bound, EvaluationKeys, KeyId, RandomEvents};
 
 use super::{Ciphertext, Constant, Engine};
@@ -94,8 +94,8 @@ impl Rules for Engine {
         Ok(Ciphertext { noise, content, ..ct.with_parts(Vec::new()) })
     }
 
-    fn values(constant: &Constant) -> &Poly<Eval> {
-        &constant.poly
+    fn values(constant: &Constant) -> &Values {
+        &constant.values
     }
 
     fn accept_pair(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use windlass_ring::{Eval, Poly};
+use windlass_ring::Values;
 use windlass_rlwe::{Bound, Context, EvaluationKeys, EventCounter, NoiseModel, RandomEvents};
 
 use super::ciphertext::Ciphertext;
@@ -28,11 +28,11 @@ pub struct Engine {
     pub(super) events: Arc<EventCounter>,
 }
 
-/// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, and the exact
+/// A plaintext modulo p^exponent prepared for multiplication: values over Q_level·P, those that differ, and the exact
 /// canonical norm of its centred lift.
 #[derive(Debug, Clone)]
 pub struct Constant {
-    pub(crate) poly: Poly<Eval>,
+    pub(crate) values: Values,
     /// The order of the slots.
     pub(crate) hypercube: Arc<Hypercube>,
     pub(crate) modulus: PrimePower,
@@ -43,7 +43,7 @@ pub struct Constant {
 impl Constant {
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
-        self.poly.bytes()
+        self.values.bytes()
     }
 }
 

@@ -36,6 +36,10 @@ impl Evaluator for Engine {
         8 * rows * self.context.params().n()
     }
 
+    fn held_bytes(&self, constant: &Constant) -> usize {
+        constant.bytes()
+    }
+
     fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.with_room(&[a, b], |x| self.add_or_sub(x[0], x[1], true))
     }

@@ -6,6 +6,7 @@ mod combinations;
 mod common;
 mod counted;
 mod encrypted;
+mod folded;
 mod full_size;
 mod grids;
 mod matmul;

@@ -159,7 +159,7 @@ impl Plannable for Arc<SlotRing> {
     fn norm(&self, constant: &Plaintext) -> f64 {
         let modulus = self.modulus();
         let centred: Vec<i64> = constant.coefficients().iter().map(|&x| modulus.centred(x)).collect();
-        norm::canonical_norm(self.shape(), &centred)
+        norm::public_norm(self.shape(), &centred)
     }
 
     fn place(&self, constant: &Plaintext) -> Option<usize> {

@@ -101,22 +101,37 @@ impl<R: Plannable> LinearPlan<R> {
         let representation = self.grid().representation();
         evaluator.check_constants(representation, "LinearPlan::prepare")?;
         let sources = self.sources();
-        let ready = match self.holds_ready(evaluator, level) {
+        let ready = match self.holds_ready(evaluator, level)? {
             true => evaluator.prepare_constants(sources.len(), level, &|k| self.moved_constant(&sources[k]))?,
             false => Vec::new(),
         };
         self.assembled(evaluator, level, &sources, ready)
     }
 
-    /// Whether constants are held ready for products, and not as coefficients.
-    pub(crate) fn holds_ready<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> bool {
+    /// Whether constants are held ready for products, and not as coefficients. Errors: those of
+    /// constants.
+    pub(crate) fn holds_ready<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<bool> {
         match self.spec().constants {
-            ConstantForm::Evaluation => true,
-            ConstantForm::Coefficients => false,
+            ConstantForm::Evaluation => Ok(true),
+            ConstantForm::Coefficients => Ok(false),
             ConstantForm::Automatic => {
-                self.constants() * evaluator.bytes_of_constant(level) <= self.spec().constant_bytes
+                let (limit, count) = (self.spec().constant_bytes, self.constants());
+                let fits = |bytes: usize| count.saturating_mul(bytes) <= limit;
+                Ok(fits(evaluator.bytes_of_constant(level)) || fits(self.largest_sample(evaluator, level)?))
             }
         }
+    }
+
+    /// Bytes of the largest of a few constants: values that repeat take less than
+    /// [`Prepares::bytes_of_constant`].
+    fn largest_sample<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<usize> {
+        let sources = self.sources();
+        let mut largest = 0;
+        for number in [0, sources.len() / 2, sources.len() - 1] {
+            let sample = evaluator.prepare_constants(1, level, &|_| self.moved_constant(&sources[number]))?;
+            largest = largest.max(sample.iter().map(|constant| evaluator.held_bytes(constant)).sum());
+        }
+        Ok(largest)
     }
 
     /// [`LinearPlan::prepare_at`] with constants that are ready already: all of them, or none where
@@ -163,7 +178,8 @@ impl<R: Plannable> LinearPlan<R> {
             }
         }
         let packed_bytes: usize = packed.iter().map(|packed| representation.packed_bytes(packed)).sum();
-        let bytes = ready.len() * evaluator.bytes_of_constant(level) + packed_bytes;
+        let ready_bytes: usize = ready.iter().map(|constant| evaluator.held_bytes(constant)).sum();
+        let bytes = ready_bytes + packed_bytes;
         Ok(PreparedPlan { plan: self.number(), level, sums, ready, packed, bytes })
     }
 

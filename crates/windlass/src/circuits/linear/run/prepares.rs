@@ -46,8 +46,11 @@ pub trait Prepares<R: Plannable>: Switching {
         constant: &(dyn Fn(usize) -> Result<R::Constant> + Sync),
     ) -> Result<Vec<Self::Constant>>;
 
-    /// Bytes that one constant takes when it is prepared for a level.
+    /// The most bytes that one constant takes when it is prepared for a level.
     fn bytes_of_constant(&self, level: usize) -> usize;
+
+    /// Bytes that this constant takes.
+    fn held_bytes(&self, constant: &Self::Constant) -> usize;
 }
 
 impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
@@ -83,6 +86,10 @@ impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
 
     fn bytes_of_constant(&self, level: usize) -> usize {
         self.constant_bytes(level)
+    }
+
+    fn held_bytes(&self, constant: &E::Constant) -> usize {
+        Evaluator::held_bytes(self, constant)
     }
 }
 
@@ -130,5 +137,9 @@ impl Prepares<ComplexSlots> for ckks::Engine {
     fn bytes_of_constant(&self, level: usize) -> usize {
         let rlwe = self.context().rlwe();
         8 * (level.min(rlwe.top_level()) + rlwe.special().len()) * rlwe.params().n()
+    }
+
+    fn held_bytes(&self, constant: &ckks::Constant) -> usize {
+        constant.values.bytes()
     }
 }

@@ -1,0 +1,331 @@
+//! Values of public constants, of which only those are held that differ.
+//!
+//! An element that a group of automorphisms fixes has one value on each orbit. Along an odd axis,
+//! whose points are the powers of a generator, values then repeat after a number of places (one
+//! place, where the element does not depend on the axis); along the axis of 2, whose points are in
+//! bit-reversed order, so many neighbours are equal. Constants of linear maps along one dimension
+//! are such elements: the same in all other coordinates. What is held, and read from memory, is
+//! smaller by the size of the group; sums unfold a few columns at a time, in cache.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use windlass_kernels::Shape;
+
+use crate::basis::Basis;
+use crate::folding::{Pattern, Smaller};
+use crate::poly::{Eval, Poly};
+use crate::ring::Ring;
+use crate::signed::residues;
+use crate::subring::{Restricted, axes_with_distances, restrict};
+
+/// What is held is at most the row by this: less would not pay for unfolding.
+const WORTH: usize = 4;
+
+/// The values of a public constant.
+#[derive(Debug, Clone)]
+pub enum Values {
+    /// All of them.
+    All(Poly<Eval>),
+    /// Those that differ.
+    Folded(Folded),
+}
+
+impl Values {
+    /// The values of a public element with these powerful-basis coefficients. Cost: a transform for
+    /// each prime.
+    pub fn of_signed(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64]) -> Self {
+        match Folded::evaluate(ring, basis, coefficients, &mut vec![0; ring.n()]) {
+            Found::Folded(folded) => Self::Folded(folded),
+            _ => Self::All(Poly::from_signed(ring, basis, coefficients).into_eval()),
+        }
+    }
+
+    /// The ring.
+    pub fn ring(&self) -> &Arc<Ring> {
+        match self {
+            Self::All(poly) => poly.ring(),
+            Self::Folded(folded) => &folded.ring,
+        }
+    }
+
+    /// The primes.
+    pub fn basis(&self) -> &Basis {
+        match self {
+            Self::All(poly) => poly.basis(),
+            Self::Folded(folded) => &folded.basis,
+        }
+    }
+
+    /// Bytes of the residues that are held.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::All(poly) => poly.bytes(),
+            Self::Folded(folded) => folded.words.len() * size_of::<u64>(),
+        }
+    }
+
+    /// All values, unfolded. Cost: one pass.
+    pub fn unfolded(&self) -> Poly<Eval> {
+        match self {
+            Self::All(poly) => poly.clone(),
+            Self::Folded(folded) => {
+                let (ring, basis) = (&folded.ring, &folded.basis);
+                let fill = |index, rows: &mut [&mut [u64]]| folded.write(index, 0, rows[0]);
+                Poly::filled_together(ring, basis, 1, |index, _, rows| fill(index, rows)).swap_remove(0)
+            }
+        }
+    }
+
+    /// Columns of the row of prime `index`: where they are held, or unfolded into `scratch`, which
+    /// has their length.
+    pub(crate) fn columns<'a>(&'a self, index: usize, columns: Range<usize>, scratch: &'a mut [u64]) -> &'a [u64] {
+        match self {
+            Self::All(poly) => &poly.row_of(index)[columns],
+            Self::Folded(folded) => {
+                folded.write(index, columns.start, scratch);
+                scratch
+            }
+        }
+    }
+
+    /// Whether [`Self::columns`] needs scratch memory.
+    pub(crate) fn is_folded(&self) -> bool {
+        matches!(self, Self::Folded(_))
+    }
+}
+
+impl From<Poly<Eval>> for Values {
+    fn from(poly: Poly<Eval>) -> Self {
+        Self::All(poly)
+    }
+}
+
+/// The values that differ, row by row.
+#[derive(Debug, Clone)]
+pub struct Folded {
+    ring: Arc<Ring>,
+    basis: Basis,
+    pattern: Arc<Pattern>,
+    /// `[basis.len()][pattern.width]`.
+    words: Vec<u64>,
+}
+
+impl Folded {
+    /// Writes the columns from `start` of the row of prime `index`.
+    fn write(&self, index: usize, start: usize, out: &mut [u64]) {
+        let row = self.basis.row_of(index).expect("a prime of the basis");
+        let width = self.pattern.width;
+        self.pattern.unfold(&self.words[row * width..(row + 1) * width], start, out);
+    }
+
+    /// The values of an element with these coefficients, if few of them differ. If not, `row` may
+    /// hold those modulo the first prime: the answer says so.
+    ///
+    /// By its coefficients an element is known to lie in a smaller ring ([`restrict`]), where it is
+    /// transformed; that its values repeat along an odd axis is seen modulo the first prime q. With
+    /// θ the automorphism that moves them so far, c − θ(c) is then 0 modulo q, and its coefficients
+    /// are at most 3·max|c_i| < q: so c = θ(c), modulo all primes.
+    pub(crate) fn evaluate(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64], row: &mut [u64]) -> Found {
+        let restricted = restrict(ring.shape(), coefficients);
+        let smaller = restricted.as_ref().and_then(|restricted| ring.folding().smaller(ring.plans(), restricted.index));
+        let (element, sub) = match (&restricted, &smaller) {
+            (Some(Restricted { coefficients, .. }), Some(sub)) => (&coefficients[..], Some(&**sub)),
+            _ => (coefficients, None),
+        };
+        let place = Place { ring, sub };
+        let n = element.len();
+        let first = basis.index(0);
+        let largest = element.iter().fold(0, |all, a| all | a.unsigned_abs());
+        place.transform(first, element, &mut row[..n]);
+        let kept = match largest < ring.modulus(first).value() / 4 {
+            true => place.kept(&row[..n]),
+            false => place.dims(),
+        };
+        let width: usize = kept.iter().product();
+        if width * WORTH > ring.n() {
+            return if sub.is_some() { Found::Nothing } else { Found::FirstRow };
+        }
+        let pattern = ring.folding().pattern(ring.shape(), &kept);
+        let sources = place.sources(&kept);
+        let mut words = Vec::with_capacity(basis.len() * width);
+        for index in basis.indices() {
+            if index != first {
+                place.transform(index, element, &mut row[..n]);
+            }
+            words.extend(sources.iter().map(|&source| row[source]));
+        }
+        Found::Folded(Self { ring: Arc::clone(ring), basis: basis.clone(), pattern, words })
+    }
+}
+
+/// What an evaluation gave.
+pub(crate) enum Found {
+    /// Few values.
+    Folded(Folded),
+    /// None that repeat; the row holds all of them modulo the first prime.
+    FirstRow,
+    /// None that repeat.
+    Nothing,
+}
+
+/// Where an element is transformed: the ring, or a smaller one.
+struct Place<'a> {
+    ring: &'a Ring,
+    sub: Option<&'a Smaller>,
+}
+
+impl Place<'_> {
+    fn transform(&self, index: usize, element: &[i64], row: &mut [u64]) {
+        residues(self.ring.modulus(index), element, row);
+        match self.sub {
+            None => self.ring.plan(index).forward(row),
+            Some(Smaller { shape: None, .. }) => {}
+            Some(Smaller { plans, .. }) => plans[index].forward(row),
+        }
+    }
+
+    /// For each axis of the ring its dimension here, and the distance of neighbours along it.
+    fn axes(&self) -> Vec<(usize, usize)> {
+        let of = |shape: &Shape| {
+            let here = axes_with_distances(shape);
+            let place = |prime| {
+                let axis = here.iter().find(|(axis, _)| axis.prime == prime);
+                axis.map_or((1, 0), |(axis, distance)| (axis.dim, *distance))
+            };
+            self.ring.shape().axes().iter().map(|axis| place(axis.prime)).collect()
+        };
+        match self.sub {
+            None => of(self.ring.shape()),
+            Some(Smaller { shape: Some(shape), .. }) => of(shape),
+            Some(Smaller { shape: None, .. }) => vec![(1, 0); self.ring.shape().axes().len()],
+        }
+    }
+
+    fn dims(&self) -> Vec<usize> {
+        self.axes().into_iter().map(|(dim, _)| dim).collect()
+    }
+
+    /// How many values differ along each axis of the ring.
+    fn kept(&self, row: &[u64]) -> Vec<usize> {
+        let odd = self.ring.shape().axes().iter().map(|axis| axis.prime != 2);
+        let kept = |((dim, distance), odd)| if odd && dim > 1 { period(row, dim, distance) } else { dim };
+        self.axes().into_iter().zip(odd).map(kept).collect()
+    }
+
+    /// Where the values that are kept stand in a row.
+    fn sources(&self, kept: &[usize]) -> Vec<usize> {
+        let axes = self.axes();
+        let source = |number: usize| {
+            let (mut rest, mut place) = (number, 0);
+            for (&kept, (_, distance)) in kept.iter().zip(&axes).rev() {
+                place += rest % kept * distance;
+                rest /= kept;
+            }
+            place
+        };
+        (0..kept.iter().product()).map(source).collect()
+    }
+}
+
+/// The least divisor of `dim` after which all values repeat along an axis.
+fn period(row: &[u64], dim: usize, distance: usize) -> usize {
+    let repeats = |period: usize| {
+        let block = dim * distance;
+        row.chunks_exact(block).all(|block| block[period * distance..] == block[..(dim - period) * distance])
+    };
+    (1..=dim).find(|&period| period == dim || dim.is_multiple_of(period) && repeats(period)).unwrap_or(dim)
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_kernels::{Isa, modulus};
+
+    use super::*;
+
+    fn ring(m: u64) -> (Arc<Ring>, Basis) {
+        let shape = Arc::new(Shape::new(m).unwrap());
+        let primes = modulus::find_primes(shape.root_order(), 45, 3, &[]).unwrap();
+        (Ring::new(shape, &primes, Isa::best()).unwrap(), Basis::new([0, 2]))
+    }
+
+    fn evaluated(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64]) -> Values {
+        let one = |_: Range<usize>| Ok::<_, ()>(vec![(coefficients.to_vec(), ())]);
+        Poly::evaluated_together(ring, basis, 1, one).unwrap().swap_remove(0).0
+    }
+
+    /// Σ θ(a) over the automorphisms of some orders along the axes: fixed by them.
+    fn fixed(ring: &Ring, coefficients: &[i64], elements: &[u64]) -> Vec<i64> {
+        let (ring_basis, prime) = (Basis::new([0]), ring.modulus(0));
+        let ring = Ring::new(Arc::clone(ring.shape()), &[prime], Isa::best()).unwrap();
+        let mut sum = Poly::from_signed(&ring, &ring_basis, coefficients).into_eval();
+        for &element in elements {
+            let automorphism = ring.automorphism(element).unwrap();
+            let mut moved = sum.clone();
+            loop {
+                moved = moved.automorphism(&automorphism);
+                // Its powers, up to 1: sums over cyclic groups of small order.
+                if moved == sum {
+                    break;
+                }
+                let next = sum.plus(&moved);
+                if next.automorphism(&automorphism) == next {
+                    sum = next;
+                    break;
+                }
+                sum = next;
+            }
+        }
+        let q = prime.value();
+        sum.into_coeff().row(0).iter().map(|&x| if x > q / 2 { -((q - x) as i64) } else { x as i64 }).collect()
+    }
+
+    #[test]
+    fn folded_values_are_all_values() {
+        for (m, width, coefficients) in [
+            (
+                64u64,
+                Some(4),
+                Box::new(|i: usize| if i % 8 == 0 { i as i64 - 9 } else { 0 }) as Box<dyn Fn(usize) -> i64>,
+            ),
+            (64, None, Box::new(|i| if i % 2 == 0 { i as i64 - 9 } else { 0 })),
+            (1023, Some(30), Box::new(|i| if i < 30 { 3 * i as i64 - 40 } else { 0 })),
+            (1023, Some(1), Box::new(|i| if i == 0 { -7 } else { 0 })),
+            (1023, None, Box::new(|i| i as i64 % 9 - 4)),
+            (16 * 31, Some(2), Box::new(|i| if i == 0 || i == 120 { 5 } else { 0 })),
+        ] {
+            let (ring, basis) = ring(m);
+            let coefficients: Vec<i64> = (0..ring.n()).map(coefficients).collect();
+            let expected = Poly::from_signed(&ring, &basis, &coefficients).into_eval();
+            let found = evaluated(&ring, &basis, &coefficients);
+            assert_eq!(found.is_folded(), width.is_some(), "m = {m}");
+            assert_eq!(found.bytes(), 8 * basis.len() * width.unwrap_or(ring.n()), "m = {m}");
+            assert!(found.unfolded() == expected && found.basis() == &basis, "m = {m}");
+            for columns in [0..ring.n(), 3..ring.n() - 1, 5..6, 7..7, 13..29] {
+                let mut scratch = vec![0; columns.len()];
+                for index in basis.indices() {
+                    let row = &expected.row_of(index)[columns.clone()];
+                    assert_eq!(found.columns(index, columns.clone(), &mut scratch), row, "m = {m}, {columns:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn elements_fixed_by_automorphisms_repeat_along_their_axes() {
+        // 1023 = 3·11·31; 2 has order 10 modulo 11 and 5 modulo 31. Automorphisms of the axis of 31
+        // alone: 1 modulo 33.
+        let (ring, basis) = ring(1023);
+        let along_31 = (0..1023).find(|t| t % 33 == 1 && t % 31 == 3).unwrap();
+        let start: Vec<i64> = (0..ring.n() as i64).map(|i| i * i % 5 - 2).collect();
+        let orbit: Vec<u64> = vec![windlass_kernels::arith::pow_mod(along_31, 5, 1023)];
+        let element = fixed(&ring, &start, &orbit);
+        let found = evaluated(&ring, &basis, &element);
+        assert_eq!(found.bytes(), 8 * basis.len() * ring.n() / 6, "5 of 30 values along the axis of 31");
+        assert!(found.unfolded() == Poly::from_signed(&ring, &basis, &element).into_eval());
+        // Coefficients that are too large to be told apart modulo one prime are not folded.
+        let large: Vec<i64> = element.iter().map(|a| a << 45).collect();
+        let found = evaluated(&ring, &basis, &large);
+        assert!(!found.is_folded() && found.unfolded() == Poly::from_signed(&ring, &basis, &large).into_eval());
+    }
+}
