@@ -251,6 +251,8 @@ pub(crate) fn source_of(parts: &[Poly<Eval>]) -> Source {
 pub(crate) fn log2_phase(context: &CkksContext, level: usize, info: &Info) -> f64 {
     // In 2^10ths: whatever a file states, the sum is a number.
     const UNIT: f64 = 1024.0;
-    let slot = info.magnitude / UNIT + ErrorModel::BOUND_FACTOR / UNIT * info.deviation;
+    // Files state errors of no less: what an operation gives must still fit when it is read.
+    let deviation = info.deviation.max(context.fresh_deviation(level, context.spec().n));
+    let slot = info.magnitude / UNIT + ErrorModel::BOUND_FACTOR / UNIT * deviation;
     context.scale(level).log2() * info.degree as f64 + (slot + 1e-300).log2() + UNIT.log2()
 }

@@ -261,3 +261,33 @@ fn golden_files_of_version_2_stay_readable() {
     let product: ApproximateCiphertextV1 = golden("ckks-product", context.files());
     check(&context, secret(), &product.into_ciphertext(), &squares());
 }
+
+/// A product near zero, before its rescaling, at the lowest level: a file states no error below
+/// that of a fresh encryption, which has to fit the modulus as well.
+#[test]
+fn what_an_operation_gives_can_be_read() {
+    let mut found = [0; 2];
+    for scale_bits in [30, 36, 38, 39, 40] {
+        let context = context(scale_bits);
+        let (client, server) = context.generate_keys_from_seed([&Products], 5).unwrap();
+        let mut rng = ChaCha20Rng::from_seed([5; 32]);
+        let small = [Complex64::new(1e-9, 0.0)];
+        let (ct, _) = client.decryptor().unwrap().encrypt(&small, 1e-9, 1, &mut rng).unwrap();
+        for factor in [0.0, 1e-9, 1.0] {
+            match server.multiply_reals(&ct, &[factor]) {
+                Ok(product) => {
+                    let again =
+                        through_bytes(context.files(), &ApproximateCiphertextV1::new(product)).into_ciphertext();
+                    client.decrypt(&again).unwrap();
+                    found[0] += 1;
+                }
+                Err(Error::ModulusExhausted { needed_bits, left_bits, .. }) => {
+                    assert!(needed_bits >= left_bits, "{needed_bits} of {left_bits}");
+                    found[1] += 1;
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    assert!(found[0] > 0 && found[1] > 0, "{found:?}");
+}
