@@ -22,6 +22,9 @@ use crate::subring::{Restricted, axes_with_distances, restrict};
 /// What is held is at most the row by this: less would not pay for unfolding.
 const WORTH: usize = 4;
 
+/// Words of the shortest piece that is copied again and again.
+const SHORTEST: usize = 16;
+
 /// The values of a public constant.
 #[derive(Debug, Clone)]
 pub enum Values {
@@ -128,6 +131,12 @@ impl Folded {
     /// are at most 3·max|c_i| < q: so c = θ(c), modulo all primes.
     pub(crate) fn evaluate(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64], row: &mut [u64]) -> Found {
         let restricted = restrict(ring.shape(), coefficients);
+        let (m, dim) =
+            restricted.as_ref().map_or((ring.m(), ring.n()), |small| (small.index, small.coefficients.len()));
+        // Along the axis of 2 nothing more is found: without odd axes the number of values is known.
+        if m >> m.trailing_zeros() == 1 && dim * WORTH > ring.n() {
+            return Found::Nothing;
+        }
         let smaller = restricted.as_ref().and_then(|restricted| ring.folding().smaller(ring.plans(), restricted.index));
         let (element, sub) = match (&restricted, &smaller) {
             (Some(Restricted { coefficients, .. }), Some(sub)) => (&coefficients[..], Some(&**sub)),
@@ -210,7 +219,16 @@ impl Place<'_> {
     fn kept(&self, row: &[u64]) -> Vec<usize> {
         let odd = self.ring.shape().axes().iter().map(|axis| axis.prime != 2);
         let kept = |((dim, distance), odd)| if odd && dim > 1 { period(row, dim, distance) } else { dim };
-        self.axes().into_iter().zip(odd).map(kept).collect()
+        let mut kept: Vec<usize> = self.axes().into_iter().zip(odd).map(kept).collect();
+        // Along the innermost axis a period is a piece to be copied: not of a few words.
+        if let (Some(period), Some(axis)) = (kept.last_mut(), self.ring.shape().axes().last())
+            && axis.prime != 2
+            && (2..SHORTEST).contains(period)
+        {
+            let longer = |&piece: &usize| axis.dim.is_multiple_of(piece) && piece.is_multiple_of(*period);
+            *period = (SHORTEST..axis.dim).find(longer).unwrap_or(axis.dim);
+        }
+        kept
     }
 
     /// Where the values that are kept stand in a row.
@@ -311,21 +329,53 @@ mod tests {
         }
     }
 
+    /// Rings with prime powers and an axis of 2: elements of one coefficient in each of a few
+    /// places, sums of folded and whole constants.
+    #[test]
+    fn sums_of_folded_and_whole_constants_are_sums() {
+        for m in [45, 4 * 27, 32 * 9, 25 * 11, 16 * 5] {
+            let (ring, basis) = ring(m);
+            let element = |apart: usize| -> Vec<i64> {
+                (0..ring.n()).map(|i| if i % apart == 0 { (7 * i * i + apart) as i64 % 9 - 4 } else { 0 }).collect()
+            };
+            let elements = [element(ring.n()), element(1), element(ring.n() / 2), element(3)];
+            let lifted = |range: Range<usize>| Ok::<_, ()>(range.map(|k| (elements[k].clone(), k)).collect());
+            let values = Poly::evaluated_together(&ring, &basis, elements.len(), lifted).unwrap();
+            assert!(values[0].0.is_folded() && !values[1].0.is_folded(), "m = {m}");
+            let inputs: Vec<Poly<Eval>> =
+                (2..6).map(|k| Poly::from_signed(&ring, &basis, &element(k)).into_eval()).collect();
+            let terms = inputs.iter().zip(&values).map(|(x, (y, _))| ([x, &inputs[0]], y)).collect();
+            let [first, second] = Poly::dot_pairs(&ring, &basis, &[terms]).swap_remove(0);
+            let whole: Vec<Poly<Eval>> = values.iter().map(|(y, _)| y.unfolded()).collect();
+            assert!(whole.iter().zip(&elements).all(|(y, a)| *y == Poly::from_signed(&ring, &basis, a).into_eval()));
+            assert!(first == Poly::dot(&ring, &basis, &inputs.iter().zip(&whole).collect::<Vec<_>>()), "m = {m}");
+            let same: Vec<_> = whole.iter().map(|y| (&inputs[0], y)).collect();
+            assert!(second == Poly::dot(&ring, &basis, &same), "m = {m}");
+        }
+    }
+
     #[test]
     fn elements_fixed_by_automorphisms_repeat_along_their_axes() {
-        // 1023 = 3·11·31; 2 has order 10 modulo 11 and 5 modulo 31. Automorphisms of the axis of 31
-        // alone: 1 modulo 33.
+        // 1023 = 3·11·31, 31 innermost: automorphisms of one axis alone that move by 2 of 10 places,
+        // by 5 of 30, a piece that is too short, and by 15 of 30, of which there are too many.
         let (ring, basis) = ring(1023);
-        let along_31 = (0..1023).find(|t| t % 33 == 1 && t % 31 == 3).unwrap();
         let start: Vec<i64> = (0..ring.n() as i64).map(|i| i * i % 5 - 2).collect();
-        let orbit: Vec<u64> = vec![windlass_kernels::arith::pow_mod(along_31, 5, 1023)];
-        let element = fixed(&ring, &start, &orbit);
-        let found = evaluated(&ring, &basis, &element);
-        assert_eq!(found.bytes(), 8 * basis.len() * ring.n() / 6, "5 of 30 values along the axis of 31");
-        assert!(found.unfolded() == Poly::from_signed(&ring, &basis, &element).into_eval());
-        // Coefficients that are too large to be told apart modulo one prime are not folded.
-        let large: Vec<i64> = element.iter().map(|a| a << 45).collect();
-        let found = evaluated(&ring, &basis, &large);
-        assert!(!found.is_folded() && found.unfolded() == Poly::from_signed(&ring, &basis, &large).into_eval());
+        let along = |axis: u64, generator: u64, places: u64| {
+            let other = 1023 / axis;
+            let one = (0..1023).find(|t| t % other == 1 && t % axis == generator).unwrap();
+            fixed(&ring, &start, &[windlass_kernels::arith::pow_mod(one, places, 1023)])
+        };
+        for (axis, generator, places, differ) in [(11, 2, 2, Some(120)), (31, 3, 5, None), (31, 3, 15, None)] {
+            let element = along(axis, generator, places);
+            let found = evaluated(&ring, &basis, &element);
+            assert_eq!(found.bytes(), 8 * basis.len() * differ.unwrap_or(ring.n()), "{places} places along {axis}");
+            assert!(found.unfolded() == Poly::from_signed(&ring, &basis, &element).into_eval());
+        }
+        let element = along(11, 2, 2);
+        // What repeats modulo the first prime alone is not folded.
+        let q = ring.modulus(0).value() as i64;
+        let hidden: Vec<i64> = element.iter().zip(&start).map(|(a, b)| a + q * b).collect();
+        let found = evaluated(&ring, &basis, &hidden);
+        assert!(!found.is_folded() && found.unfolded() == Poly::from_signed(&ring, &basis, &hidden).into_eval());
     }
 }

@@ -15,7 +15,7 @@ pub struct Restricted {
     pub coefficients: Vec<i64>,
 }
 
-/// The element in the least ring that holds it; `None` if that is the whole ring. Time depends on
+/// The element in the least such ring that holds it, odd axes taken whole or left out; `None` if that is the whole ring. Time depends on
 /// the element: for public ones.
 pub fn restrict(shape: &Shape, coefficients: &[i64]) -> Option<Restricted> {
     assert_eq!(coefficients.len(), shape.n());

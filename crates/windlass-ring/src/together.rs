@@ -15,6 +15,32 @@ use crate::ring::Ring;
 /// Polynomials that one task takes: the tables of a prime are then used for all of them.
 const GROUP: usize = 4;
 
+/// The coefficients of an element, and its values modulo the first prime if they are known.
+type Whole = (Vec<i64>, Option<Vec<u64>>);
+
+/// All values of the elements, prime by prime and within a prime in order.
+fn evaluate_whole(ring: &Arc<Ring>, basis: &Basis, elements: &[Whole]) -> Vec<Poly<Eval>> {
+    let count = elements.len();
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut data = RowBuffer::new(basis.len() * count, ring.n());
+    let mut groups: Vec<Vec<&mut [u64]>> = (0..count.div_ceil(GROUP)).map(|_| Vec::new()).collect();
+    data.split_mut().into_iter().enumerate().for_each(|(row, x)| groups[row % count / GROUP].push(x));
+    groups.into_par_iter().zip(elements.par_chunks(GROUP)).for_each(|(rows, elements)| {
+        let mut rows = rows.into_iter();
+        for (number, index) in basis.indices().enumerate() {
+            for ((a, first), x) in elements.iter().zip(rows.by_ref()) {
+                match first {
+                    Some(first) if number == 0 => x.copy_from_slice(first),
+                    _ => ring.evaluate_signed(index, a, x),
+                }
+            }
+        }
+    });
+    data.deal(count).into_iter().map(|data| Poly::wrap(ring, basis.clone(), data)).collect()
+}
+
 impl Poly<Eval> {
     /// The values of `count` polynomials with signed coefficients, each with what else is known of
     /// it.
@@ -25,8 +51,9 @@ impl Poly<Eval> {
     /// read one stream, from huge pages where the system has them. They share that memory and
     /// cannot be wiped one by one: for public constants only.
     ///
-    /// Cost: one forward transform for each prime and polynomial, in the least ring that holds it,
-    /// over the current threads. Errors: those of `coefficients`.
+    /// Cost: one forward transform for each prime and polynomial, in the smaller ring that holds it
+    /// if there is one, over the current threads. Memory meanwhile: the coefficients of those that
+    /// are not folded, and a row of each. Errors: those of `coefficients`.
     pub fn evaluated_together<T: Send, E: Send>(
         ring: &Arc<Ring>,
         basis: &Basis,
@@ -36,42 +63,37 @@ impl Poly<Eval> {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let mut data = RowBuffer::new(basis.len() * count, ring.n());
-        let mut groups: Vec<Vec<&mut [u64]>> = (0..count.div_ceil(GROUP)).map(|_| Vec::new()).collect();
-        data.split_mut().into_iter().enumerate().for_each(|(row, x)| groups[row % count / GROUP].push(x));
-        let evaluate = |(group, rows): (usize, Vec<&mut [u64]>)| {
+        // What is folded, and what is left to be held as a whole: its coefficients, and its values
+        // modulo the first prime where they were needed to see that they do not repeat.
+        let fold = |group: usize| {
             let numbers = group * GROUP..count.min((group + 1) * GROUP);
             let size = numbers.len();
-            let (lifted, known): (Vec<_>, Vec<_>) = coefficients(numbers)?.into_iter().unzip();
-            assert!(lifted.len() == size && lifted.iter().all(|a| a.len() == ring.n()), "n coefficients for each");
-            // Rows of what is folded are not touched: they take no memory.
-            let mut rows = rows.into_iter();
-            let mut scratch = vec![0; ring.n()];
-            let mut found = Vec::with_capacity(size);
-            for (a, x) in lifted.iter().zip(rows.by_ref()) {
-                found.push(Folded::evaluate(ring, basis, a, &mut scratch));
-                match found.last() {
-                    Some(Found::FirstRow) => x.copy_from_slice(&scratch),
-                    Some(Found::Nothing) => ring.evaluate_signed(basis.index(0), a, x),
-                    _ => {}
-                }
-            }
-            for index in basis.indices().skip(1) {
-                for ((a, x), found) in lifted.iter().zip(rows.by_ref()).zip(&found) {
-                    if !matches!(found, Found::Folded(_)) {
-                        ring.evaluate_signed(index, a, x);
-                    }
-                }
-            }
-            Ok(found.into_iter().zip(known).collect())
+            let elements = coefficients(numbers)?;
+            assert!(
+                elements.len() == size && elements.iter().all(|(a, _)| a.len() == ring.n()),
+                "n coefficients for each"
+            );
+            let mut row = vec![0; ring.n()];
+            let folded = |(a, known): (Vec<i64>, T)| match Folded::evaluate(ring, basis, &a, &mut row) {
+                Found::Folded(folded) => (Ok(folded), known),
+                Found::FirstRow => (Err((a, Some(row.clone()))), known),
+                Found::Nothing => (Err((a, None)), known),
+            };
+            Ok(elements.into_iter().map(folded).collect())
         };
-        let evaluated: Vec<Vec<(Found, T)>> =
-            groups.into_par_iter().enumerate().map(evaluate).collect::<Result<_, E>>()?;
-        let held = |(data, (found, known))| match found {
-            Found::Folded(folded) => (Values::Folded(folded), known),
-            _ => (Values::All(Self::wrap(ring, basis.clone(), data)), known),
+        let groups: Vec<Vec<(Result<Folded, Whole>, T)>> =
+            (0..count.div_ceil(GROUP)).into_par_iter().map(fold).collect::<Result<_, E>>()?;
+        let mut found = Vec::with_capacity(count);
+        let mut whole = Vec::new();
+        for (element, known) in groups.into_iter().flatten() {
+            found.push((element.map_err(|left| whole.push(left)).ok(), known));
+        }
+        let mut polys = evaluate_whole(ring, basis, &whole).into_iter();
+        let values = |(folded, known): (Option<Folded>, T)| match folded {
+            Some(folded) => (Values::Folded(folded), known),
+            None => (Values::All(polys.next().expect("one for each that is left")), known),
         };
-        Ok(data.deal(count).into_iter().zip(evaluated.into_iter().flatten()).map(held).collect())
+        Ok(found.into_iter().map(values).collect())
     }
 
     /// `count` polynomials whose rows `fill(index, q, rows)` writes, those of one prime at a time,

@@ -44,9 +44,14 @@ pub trait Evaluator: Switching {
     /// Bytes that one constant takes when it is prepared for `level`.
     fn constant_bytes(&self, level: usize) -> usize;
 
-    /// Bytes that this constant takes: fewer than [`Self::constant_bytes`] where its values repeat.
+    /// Bytes that this constant takes.
     fn held_bytes(&self, _constant: &Self::Constant) -> usize {
         self.constant_bytes(self.top_level())
+    }
+    /// Whether constants whose values repeat take less than [`Self::constant_bytes`]; then
+    /// [`Self::held_bytes`] says what each takes.
+    fn folds_constants(&self) -> bool {
+        false
     }
 
     /// `a − b`.

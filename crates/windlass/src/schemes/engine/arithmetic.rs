@@ -17,7 +17,7 @@ impl Engine {
     /// The centred lift of factor·plaintext modulo p^exponent, and its canonical norm.
     fn lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> (Vec<i64>, Bound) {
         let lifted = self.centred_lift(plaintext, factor, exponent);
-        let norm = norm::public_norm(self.context.ring().shape(), &lifted);
+        let norm = norm::canonical_norm(self.context.ring().shape(), &lifted);
         (lifted, Bound::of(norm))
     }
 
@@ -36,7 +36,8 @@ impl Engine {
         self.check_plaintext("prepare", plaintext)?;
         self.check_level(level)?;
         let modulus = self.slots.modulus();
-        let (lifted, norm) = self.lift(plaintext, 1, modulus.exponent());
+        let lifted = self.centred_lift(plaintext, 1, modulus.exponent());
+        let norm = Bound::of(norm::public_norm(self.context.ring().shape(), &lifted));
         let values = Values::of_signed(self.context.ring(), &self.context.wide_basis(level), &lifted);
         Ok(self.constant(values, norm, plaintext.content()))
     }

@@ -40,6 +40,10 @@ impl Evaluator for Engine {
         constant.bytes()
     }
 
+    fn folds_constants(&self) -> bool {
+        true
+    }
+
     fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.with_room(&[a, b], |x| self.add_or_sub(x[0], x[1], true))
     }

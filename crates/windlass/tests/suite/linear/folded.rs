@@ -8,7 +8,7 @@ use super::common::*;
 use super::encrypted::{client, decrypt, encrypt};
 
 /// (m, p), a dimension and how many of the n values differ in each constant.
-const FOLDED: [((u64, u64), usize, usize); 2] = [((256, 257), 1, 4), ((1023, 2), 1, 20)];
+const FOLDED: [((u64, u64), usize, usize); 2] = [((256, 257), 1, 4), ((1023, 2), 1, 60)];
 
 #[test]
 fn one_matrix_for_all_lines_has_small_constants_and_the_same_products() {

@@ -91,6 +91,26 @@ fn mapped_and_copied_constants_give_the_same_bits() {
     }
 }
 
+/// Whoever writes a file chose how constants are held; a plan that would choose otherwise takes it
+/// as it is.
+#[test]
+fn files_decide_whether_constants_are_ready() {
+    let context = context(Scheme::Bgv, (257, 1), chain(512, &[40, 40, 40], &[45]));
+    let plan =
+        |constants| LinearPlan::new(&matrix(&context, 1), &PlanSpec { constants, ..PlanSpec::default() }).unwrap();
+    let plans = [ConstantForm::Evaluation, ConstantForm::Coefficients].map(plan);
+    let (client, server) = context.generate_keys_from_seed([&plans[0]], 7).unwrap();
+    let x = client.encrypt(&[3, 1, 4, 1, 5]).unwrap();
+    let files = plans.each_ref().map(|plan| server.prepared_to_bytes(plan).unwrap());
+    assert!(files[0].len() > 100 * files[1].len(), "constants, and none");
+    for (plan, file) in plans.iter().zip(files.iter().rev()) {
+        server.forget();
+        server.prepared_from_bytes(plan, file).unwrap();
+        assert!(server.prepared_to_bytes(plan).unwrap() == *file);
+        assert_eq!(client.decrypt(&server.apply(plan, &x).unwrap()).unwrap(), plain(&context, &[3, 1, 4, 1, 5]));
+    }
+}
+
 /// The product with the matrix of these tests.
 fn plain(context: &Context, x: &[u64]) -> Vec<u64> {
     let row = |i: u64| (0..).zip(x).map(|(k, x)| (i * i + 3 * i * k + 1) * x).sum::<u64>() % context.modulus();
@@ -252,9 +272,11 @@ fn damaged_payloads_are_refused_or_canonical() {
     for bad in [0u16, 3, u16::MAX] {
         assert_eq!(malformed(level, &bad.to_le_bytes()), "level of prepared constants");
     }
-    for bad in [0u32, 1, 17, u32::MAX] {
+    for bad in [1u32, 17, u32::MAX] {
         assert_eq!(malformed(number, &bad.to_le_bytes()), "number of prepared constants");
     }
+    // None may be held, but then none follow.
+    assert_eq!(malformed(number, &0u32.to_le_bytes()), "prepared constants");
     for bad in [f64::NAN, f64::INFINITY, -0.0, -1.0, 1e9] {
         assert_eq!(malformed(first, &bad.to_le_bytes()), "norm of a constant");
     }

@@ -105,19 +105,24 @@ impl<R: Plannable> LinearPlan<R> {
             true => evaluator.prepare_constants(sources.len(), level, &|k| self.moved_constant(&sources[k]))?,
             false => Vec::new(),
         };
+        // A few constants were looked at beforehand: the others may repeat less.
+        let held: usize = ready.iter().map(|constant| evaluator.held_bytes(constant)).sum();
+        let is_limited = self.spec().constants == ConstantForm::Automatic;
+        let ready = if is_limited && held > self.spec().constant_bytes { Vec::new() } else { ready };
         self.assembled(evaluator, level, &sources, ready)
     }
 
     /// Whether constants are held ready for products, and not as coefficients. Errors: those of
     /// constants.
-    pub(crate) fn holds_ready<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<bool> {
+    fn holds_ready<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<bool> {
         match self.spec().constants {
             ConstantForm::Evaluation => Ok(true),
             ConstantForm::Coefficients => Ok(false),
             ConstantForm::Automatic => {
                 let (limit, count) = (self.spec().constant_bytes, self.constants());
                 let fits = |bytes: usize| count.saturating_mul(bytes) <= limit;
-                Ok(fits(evaluator.bytes_of_constant(level)) || fits(self.largest_sample(evaluator, level)?))
+                let whole = fits(evaluator.bytes_of_constant(level));
+                Ok(whole || evaluator.folds_constants() && fits(self.largest_sample(evaluator, level)?))
             }
         }
     }

@@ -51,6 +51,11 @@ pub trait Prepares<R: Plannable>: Switching {
 
     /// Bytes that this constant takes.
     fn held_bytes(&self, constant: &Self::Constant) -> usize;
+
+    /// Whether constants may take less than [`Prepares::bytes_of_constant`].
+    fn folds_constants(&self) -> bool {
+        false
+    }
 }
 
 impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
@@ -90,6 +95,10 @@ impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
 
     fn held_bytes(&self, constant: &E::Constant) -> usize {
         Evaluator::held_bytes(self, constant)
+    }
+
+    fn folds_constants(&self) -> bool {
+        Evaluator::folds_constants(self)
     }
 }
 
