@@ -133,7 +133,8 @@ impl Folded {
         let restricted = restrict(ring.shape(), coefficients);
         let (m, dim) =
             restricted.as_ref().map_or((ring.m(), ring.n()), |small| (small.index, small.coefficients.len()));
-        // Along the axis of 2 nothing more is found: without odd axes the number of values is known.
+        // Along the axis of 2 nothing more is found: without odd axes it is known how many values
+        // differ.
         if m >> m.trailing_zeros() == 1 && dim * WORTH > ring.n() {
             return Found::Nothing;
         }
@@ -356,8 +357,9 @@ mod tests {
 
     #[test]
     fn elements_fixed_by_automorphisms_repeat_along_their_axes() {
-        // 1023 = 3·11·31, 31 innermost: automorphisms of one axis alone that move by 2 of 10 places,
-        // by 5 of 30, a piece that is too short, and by 15 of 30, of which there are too many.
+        // 1023 = 3·11·31, 31 innermost: automorphisms of one axis alone that move by 2 of 10
+        // places, by 5 of 30, a piece that is too short, and by 15 of 30, of which there are too
+        // many.
         let (ring, basis) = ring(1023);
         let start: Vec<i64> = (0..ring.n() as i64).map(|i| i * i % 5 - 2).collect();
         let along = |axis: u64, generator: u64, places: u64| {

@@ -15,8 +15,8 @@ pub struct Restricted {
     pub coefficients: Vec<i64>,
 }
 
-/// The element in the least such ring that holds it, odd axes taken whole or left out; `None` if that is the whole ring. Time depends on
-/// the element: for public ones.
+/// The element in the least such ring that holds it, odd axes taken whole or left out; `None` if
+/// that is the whole ring. Time depends on the element: for public ones.
 pub fn restrict(shape: &Shape, coefficients: &[i64]) -> Option<Restricted> {
     assert_eq!(coefficients.len(), shape.n());
     let axes = axes_with_distances(shape);

@@ -166,8 +166,8 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         let level = usize::from(fields.u16("level of prepared constants")?);
         self.levels().check("level", level).map_err(|_| malformed("level of prepared constants"))?;
         let count = fields.u32("number of prepared constants")? as usize;
-        // Which of the two is the choice of whoever wrote the file: limits and ways to hold constants
-        // change.
+        // Which of the two is the choice of whoever wrote the file: limits and ways to hold
+        // constants change.
         if count != 0 && count != self.plan.constants() {
             return Err(malformed("number of prepared constants").into());
         }
