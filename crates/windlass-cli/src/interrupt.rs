@@ -12,6 +12,10 @@ use crate::error::{CliError, Result};
 /// What an interrupted command has to remove, each path with a number of its own.
 static UNFINISHED: Mutex<Vec<(u64, Unfinished)>> = Mutex::new(Vec::new());
 
+/// The last line of a command that the system ends, below what the standard library says of it.
+const ABORTED: &str = "windlass: ended for the reason above; where that is memory, give it more, or ask for smaller \
+    parameters, fewer rows or fewer threads (files that were not finished go with the next command)\n";
+
 /// A path that an interrupted command removes.
 #[derive(Debug)]
 pub enum Unfinished {
@@ -22,7 +26,7 @@ pub enum Unfinished {
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the
-/// process, but for those that the caller has set to be ignored.
+/// process, but for those that the caller has set to be ignored; one that is aborted says what to do.
 ///
 /// # Errors
 /// When the system takes no handler, or starts no thread.
@@ -31,6 +35,8 @@ pub fn install(json: bool) -> Result<()> {
     // the signal would end the process.
     let handled = signal_hook::flag::register(SIGXFSZ, Arc::default());
     handled.map_err(|error| CliError::Usage(format!("cannot watch for a limit on files: {error}")))?;
+    let told = windlass_secrets::tell_when_aborted(ABORTED);
+    told.map_err(|error| CliError::Usage(format!("cannot watch for the end of memory: {error}")))?;
     let watched = windlass_secrets::watch_for_end(move |signal| end(signal, json));
     watched.map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))
 }

@@ -1,12 +1,13 @@
 //! What programs that hold secret keys share: files of secret keys, the passphrases that open them,
-//! what killed programs left of them, and memory that is not dumped.
+//! what killed programs left of them, memory that is not dumped, and a last line where it runs out.
 //!
 //! A passphrase is typed on the terminal, where it does not show, or is the first line of a file.
 //! It is never an argument, which every user of the machine could list, and never the value of an
 //! environment variable, which child processes, core dumps and logs of builds inherit: the variable
 //! [`VARIABLE`] names a file.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod abort;
 mod args;
 mod error;
 mod passphrase;
@@ -15,6 +16,8 @@ mod signals;
 mod stale;
 mod terminal;
 
+#[cfg(unix)]
+pub use abort::tell_when_aborted;
 pub use args::{KeepArgs, OpenArgs, SealArgs};
 pub use error::{Result, SecretError, VARIABLE};
 pub use passphrase::{new_passphrase, open_file, open_sealed_file, open_to_seal};
