@@ -13,11 +13,9 @@ use super::keys::BootstrapKeys;
 use super::progress::Reports;
 use super::stage::StageName;
 use crate::error::Result;
-use crate::evaluator::Evaluator;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::engine::Extended;
 use crate::schemes::{Ciphertext, Engine, Scheme};
-use crate::switching::Switching;
 
 /// One refresh at work.
 pub(super) struct Refreshing<'a> {
@@ -84,10 +82,7 @@ impl Machine for Refreshing<'_> {
             c0.iter_mut().for_each(|x| *x = modulus.add(*x, half));
         }
         let plaintext = |coefficients| Plaintext::new(plan.working_ring(), coefficients);
-        let constant = circuit.working.prepare(&plaintext(c1)?)?;
-        let product = circuit.working.dot_extended(&[encrypted_secret], &[vec![(0, Some(&constant))]])?;
-        let product = circuit.working.mod_down(product.into_iter().next().expect("one row"))?;
-        circuit.working.add_plain(&product, &plaintext(c0)?)
+        circuit.working.decryption(encrypted_secret, [&plaintext(c0)?, &plaintext(c1)?])
     }
 }
 

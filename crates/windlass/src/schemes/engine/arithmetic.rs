@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_ring::{Poly, Values, norm};
+use windlass_ring::{Basis, Eval, Poly, Values, norm};
 use windlass_rlwe::switching::{self, Finish};
 use windlass_rlwe::{Bound, Limits, RandomEvents, check_same_keys};
 
@@ -21,7 +21,7 @@ impl Engine {
         (lifted, Bound::of(norm))
     }
 
-    fn centred_lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> Vec<i64> {
+    pub(super) fn centred_lift(&self, plaintext: &Plaintext, factor: u64, exponent: u32) -> Vec<i64> {
         let t = self.modulus(exponent);
         let canonical = exponent == self.slots.modulus().exponent();
         let coefficients = plaintext.coefficients().iter();
@@ -101,17 +101,35 @@ impl Engine {
         self.check("add plaintext", a)?;
         self.check_plaintext("add plaintext", b)?;
         let (lifted, norm) = self.lift(b, a.factor, a.exponent);
-        let mut message = Poly::from_signed(self.context.ring(), a.parts[0].basis(), &lifted).into_eval();
-        if self.scheme == Scheme::Bfv {
-            let t = self.modulus(a.exponent);
-            message.mul_scalar_assign(|q| q.inv(q.reduce(t)));
-        }
+        let mut message = self.message(&lifted, a.parts[0].basis(), a.exponent);
         if subtract {
             message.neg_assign();
         }
+        self.plus_message(a, message, norm, b.content())
+    }
+
+    /// The first part of a ciphertext without noise or secret: the lift of a plaintext modulo
+    /// p^exponent, for BFV over t.
+    pub(super) fn message(&self, lifted: &[i64], basis: &Basis, exponent: u32) -> Poly<Eval> {
+        let mut message = Poly::from_signed(self.context.ring(), basis, lifted).into_eval();
+        if self.scheme == Scheme::Bfv {
+            let t = self.modulus(exponent);
+            message.mul_scalar_assign(|q| q.inv(q.reduce(t)));
+        }
+        message
+    }
+
+    /// Adds a [`Self::message`] of this norm.
+    pub(super) fn plus_message(
+        &self,
+        a: &Ciphertext,
+        mut message: Poly<Eval>,
+        norm: Bound,
+        content: Content,
+    ) -> Result<Ciphertext> {
         message.add_assign(&a.parts[0]);
         let parts = std::iter::once(message).chain(a.parts[1..].iter().cloned()).collect();
-        let sum = Ciphertext { noise: a.noise + norm, content: a.content.max(b.content()), ..a.with_parts(parts) };
+        let sum = Ciphertext { noise: a.noise + norm, content: a.content.max(content), ..a.with_parts(parts) };
         self.accept("add plaintext", self.capacity(a), sum)
     }
 

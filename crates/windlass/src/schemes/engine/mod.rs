@@ -8,6 +8,7 @@ mod arithmetic;
 mod automorphism;
 mod base;
 mod ciphertext;
+mod decryption;
 mod divide_out;
 mod divided_product;
 mod dot;
