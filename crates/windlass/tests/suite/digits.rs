@@ -253,7 +253,7 @@ fn squares_of_squares_save_a_step() {
 fn chains_of_bits() {
     let mut rng = ChaCha20Rng::from_seed([6; 32]);
     for (e, v, products, depth) in
-        [(8, 6, 16, 7), (16, 8, 32, 11), (16, 15, 49, 15), (21, 13, 57, 16), (22, 21, 79, 21), (44, 3, 21, 9)]
+        [(8, 5, 14, 6), (16, 8, 32, 11), (16, 15, 49, 15), (21, 13, 57, 16), (22, 21, 79, 21), (44, 3, 21, 9)]
     {
         let spec = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(2, e, v) };
         let removal = DigitRemoval::new(spec).unwrap();
@@ -281,6 +281,23 @@ fn halvings_take_one_product_for_each_digit() {
     }
     // Beyond, digits have rows of their own.
     assert!(DigitRemoval::new(DigitSpec::new(2, 9, 8)).unwrap().products() > 8);
+}
+
+/// For some more products they leave two bits and more: every residue. Where rows have less depth,
+/// products alone have to count for them to be chosen.
+#[test]
+fn halvings_leave_more_than_one_bit() {
+    for (v, r, products) in [(2, 2, 3), (4, 2, 5), (6, 2, 7), (3, 3, 5), (4, 3, 6), (2, 4, 4), (3, 4, 6), (2, 6, 5)] {
+        let spec = DigitSpec { depth_weight: 0.0, ..DigitSpec::new(2, v + r, v) };
+        let removal = DigitRemoval::new(spec).unwrap();
+        assert_eq!(removal.products(), products, "{}", removal.explain());
+        let slots = Arc::new(SlotRing::new(1023, 2, v + r, Isa::best()).unwrap());
+        check(&slots, &removal, &(0..1 << (v + r)).collect::<Vec<u64>>());
+    }
+    for v in 2..=6 {
+        let removal = DigitRemoval::new(DigitSpec::new(2, v + 2, v)).unwrap();
+        assert_eq!(removal.products(), v as usize + 1, "{}", removal.explain());
+    }
 }
 
 /// A halving of somebody's: C(x, 2), which is right for one digit and wrong for two.

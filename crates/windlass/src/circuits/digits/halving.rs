@@ -119,79 +119,10 @@ fn without_digits(prime: u64, exponent: u32, removed: u32, x: u64) -> u64 {
     rest.rem_euclid(i128::from(prime.pow(exponent - removed))) as u64
 }
 
-/// For p = 2: the chain to bit v of integers modulo 2^{v+1}, v products, if one was found.
-///
-/// Found by search (`examples/search_halving_chains.rs`). Each product is y_i·(y_i + ..) with even
-/// weights on the values before y_i: sums of even multiples do not disturb the division.
-pub(super) fn halving_to_bit(v: u32) -> Option<HalvingChain> {
-    // For each product the weights of its second factor (the first is the value before it), and
-    // those of the sum on top.
-    let steps: &[(&[i64], &[i64])] = match v {
-        1 => &[(&[1], &[-1])],
-        2 => &[(&[1], &[-3]), (&[0, 1], &[0, 1])],
-        3 => &[(&[1], &[5]), (&[4, 1], &[-2, -3]), (&[0, 2, 1], &[0, 0, 1])],
-        4 => &[(&[1], &[5]), (&[4, 1], &[6, 5]), (&[0, 2, 1], &[-2, 0, 1]), (&[0, 0, 2, 1], &[0, 0, 0, 1])],
-        5 => &[
-            (&[1], &[25]),
-            (&[8, 1], &[12, 11]),
-            (&[0, 0, 1], &[0, 6, 5]),
-            (&[0, 0, 0, 1], &[0, 4, -2, -3]),
-            (&[0, 0, 0, 0, 1], &[0, 0, 0, 0, -1]),
-        ],
-        6 => &[
-            (&[1], &[9]),
-            (&[-8, 1], &[4, 27]),
-            (&[0, 0, 1], &[8, 14, -1]),
-            (&[0, 0, 6, 1], &[0, 2, 2, -1]),
-            (&[0, 0, 0, 0, 1], &[0, 4, -2, -2, -3]),
-            (&[0, 0, 0, 0, 0, 1], &[0, 0, 0, 0, 0, -1]),
-        ],
-        7 => &[
-            (&[1], &[21]),
-            (&[-20, 1], &[2, 25]),
-            (&[-4, -6, 1], &[0, 0, 9]),
-            (&[4, 14, -2, 1], &[4, 2, 4, 1]),
-            (&[-4, 2, 2, -2, 1], &[4, 4, 0, 2, -1]),
-            (&[4, 4, 0, 4, 0, 1], &[2, 2, 2, 0, -2, -3]),
-            (&[0, 2, 0, 0, 0, 0, 1], &[0, 0, 0, 0, 0, 0, -1]),
-        ],
-        _ => return None,
-    };
-    let product = |(k, (factor, rest)): (usize, &(&[i64], &[i64]))| {
-        let before = (0..=k).map(|j| i64::from(j == k)).collect();
-        DividedProduct { factors: [before, factor.to_vec()], rest: rest.to_vec(), divisions: 1 }
-    };
-    Some(HalvingChain { products: steps.iter().enumerate().map(product).collect() })
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::halvings::halving;
     use super::*;
-
-    #[test]
-    fn chains_take_every_residue_to_its_bit() {
-        for v in 1..=7 {
-            let chain = halving_to_bit(v).unwrap();
-            assert_eq!((chain.products.len(), chain.depth()), (v as usize, v as usize));
-            assert_eq!(chain.flaw(2, v + 1, v).unwrap(), None);
-        }
-    }
-
-    /// In machine words, by nothing of the module.
-    #[test]
-    fn the_chain_of_seven_bits_by_hand() {
-        let chain = halving_to_bit(7).unwrap();
-        for x in 0..256_i64 {
-            let mut y = vec![x];
-            for (k, product) in chain.products.iter().enumerate() {
-                let sum = |weights: &[i64]| weights.iter().zip(&y).map(|(c, y)| c * y).sum::<i64>();
-                let next = y[k] * sum(&product.factors[1]) + sum(&product.rest);
-                assert_eq!(next.rem_euclid(2), 0, "{x}");
-                y.push((next / 2).rem_euclid(128 >> k));
-            }
-            assert_eq!(y[7], x >> 7, "{x}");
-        }
-    }
 
     /// For odd p a residue is z + p·rest, |z| below p/2; for p = 2, z is 0 or 1.
     #[test]
@@ -207,7 +138,7 @@ mod tests {
 
     #[test]
     fn flaws_are_found() {
-        let whole = halving_to_bit(4).unwrap();
+        let whole = halving(4, 1).unwrap();
         let flaw = |chain: &HalvingChain| chain.flaw(2, 5, 4).unwrap().unwrap();
         let mut other = whole.clone();
         other.products[2].rest[0] += 2;

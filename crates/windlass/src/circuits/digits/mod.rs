@@ -9,6 +9,7 @@ mod apply;
 mod chain;
 mod fixed_point;
 mod halving;
+mod halvings;
 mod method;
 mod papers;
 mod polynomials;

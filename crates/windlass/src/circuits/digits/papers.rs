@@ -3,7 +3,8 @@
 use std::str::FromStr;
 
 use super::chain::{DigitChain, chain_of_bits};
-use super::halving::{HalvingChain, halving_to_bit};
+use super::halving::HalvingChain;
+use super::halvings::halving;
 use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 use crate::error::{Error, Result};
 use crate::names::named;
@@ -113,7 +114,7 @@ impl DigitMethod for LocalNull {
 }
 
 /// Chains of products found by search, for p = 2: one for each digit ([`DigitChain`]), or for all
-/// together where one bit is left ([`HalvingChain`]).
+/// together where few are left ([`HalvingChain`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Searched;
 
@@ -139,6 +140,6 @@ impl DigitMethod for Searched {
     }
 
     fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
-        (spec.exponent == spec.removed + 1).then(|| halving_to_bit(spec.removed)).flatten()
+        halving(spec.removed, spec.exponent - spec.removed)
     }
 }
