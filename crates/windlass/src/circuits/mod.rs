@@ -16,8 +16,8 @@ pub use comparison::{Comparison, Membership};
 pub use complex::{Polynomial, PowerBasis};
 pub use digits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
-    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, LastStep, LeastDegree, LocalNull,
-    Method, Searched, Stride,
+    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,
+    LeastDegree, LocalNull, Method, Searched, Stride,
 };
 pub use inner_product::{InnerProduct, PublicInnerProduct};
 pub use linear::{

@@ -6,8 +6,8 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
-    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, LastStep, LeastDegree, LocalNull,
-    Method, Searched, Stride,
+    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,
+    LeastDegree, LocalNull, Method, Searched, Stride,
 };
 use windlass::needs::Products;
 use windlass::schemes::Scheme;
@@ -164,7 +164,8 @@ fn digits_of_ciphertexts() {
     for (m, p, e, v, bound) in
         [(105, 2, 6, 4, None), (105, 2, 8, 7, None), (64, 3, 3, 1, None), (64, 257, 2, 1, Some(8))]
     {
-        let removal = DigitRemoval::new(DigitSpec { bound, ..DigitSpec::new(p, e, v) }).unwrap();
+        let method = if (p, e) == (2, 6) { Method::Of(&IntegerValued) } else { Method::Automatic };
+        let removal = DigitRemoval::new(DigitSpec { bound, method, ..DigitSpec::new(p, e, v) }).unwrap();
         let half = bound.unwrap_or((p.pow(v) - 1) / 2);
         let context = context(Scheme::Bgv, (p, e), chain(m, &[50; 9], &[50; 3]));
         let inputs: Vec<u64> = (0..context.slots())
@@ -253,7 +254,7 @@ fn squares_of_squares_save_a_step() {
 fn chains_of_bits() {
     let mut rng = ChaCha20Rng::from_seed([6; 32]);
     for (e, v, products, depth) in
-        [(8, 5, 14, 6), (16, 8, 32, 11), (16, 15, 49, 15), (21, 13, 57, 16), (22, 21, 79, 21), (44, 3, 21, 9)]
+        [(8, 6, 16, 7), (16, 8, 32, 11), (16, 15, 49, 15), (21, 13, 57, 16), (22, 21, 79, 21), (44, 3, 21, 9)]
     {
         let spec = DigitSpec { method: Method::Of(&Searched), ..DigitSpec::new(2, e, v) };
         let removal = DigitRemoval::new(spec).unwrap();
@@ -283,20 +284,20 @@ fn halvings_take_one_product_for_each_digit() {
     assert!(DigitRemoval::new(DigitSpec::new(2, 9, 8)).unwrap().products() > 8);
 }
 
-/// For some more products they leave two bits and more: every residue. Where rows have less depth,
-/// products alone have to count for them to be chosen.
+/// For some more products they leave two bits and more, where they are asked for: every residue.
 #[test]
 fn halvings_leave_more_than_one_bit() {
+    let chain = |v, r| DigitSpec { method: Method::Of(&IntegerValued), ..DigitSpec::new(2, v + r, v) };
     for (v, r, products) in [(2, 2, 3), (4, 2, 5), (6, 2, 7), (3, 3, 5), (4, 3, 6), (2, 4, 4), (3, 4, 6), (2, 6, 5)] {
-        let spec = DigitSpec { depth_weight: 0.0, ..DigitSpec::new(2, v + r, v) };
-        let removal = DigitRemoval::new(spec).unwrap();
+        let removal = DigitRemoval::new(chain(v, r)).unwrap();
         assert_eq!(removal.products(), products, "{}", removal.explain());
         let slots = Arc::new(SlotRing::new(1023, 2, v + r, Isa::best()).unwrap());
         check(&slots, &removal, &(0..1 << (v + r)).collect::<Vec<u64>>());
+        assert_ne!(DigitRemoval::new(DigitSpec::new(2, v + r, v)).unwrap().spec().method.name(), "integer-valued");
     }
-    for v in 2..=6 {
-        let removal = DigitRemoval::new(DigitSpec::new(2, v + 2, v)).unwrap();
-        assert_eq!(removal.products(), v as usize + 1, "{}", removal.explain());
+    let other_prime = DigitSpec { method: Method::Of(&IntegerValued), ..DigitSpec::new(3, 4, 2) };
+    for refused in [chain(7, 2), chain(5, 3), other_prime] {
+        assert!(matches!(DigitRemoval::new(refused), Err(Error::Unplannable { .. })));
     }
 }
 

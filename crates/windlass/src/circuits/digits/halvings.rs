@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn chains_take_every_residue_to_its_bits() {
         let all = [
-            [(2, 2, 3, 3), (3, 2, 4, 4), (4, 2, 5, 5), (5, 2, 6, 6), (6, 2, 7, 7), (2, 3, 4, 4)],
+            [(2, 2, 3, 3), (3, 2, 4, 4), (4, 2, 5, 5), (5, 2, 6, 6), (6, 2, 7, 7), (2, 3, 4, 3)],
             [(3, 3, 5, 5), (4, 3, 6, 6), (2, 4, 4, 4), (3, 4, 6, 5), (2, 5, 5, 5), (2, 6, 5, 5)],
         ];
         for (v, r, products, depth) in all.into_iter().flatten() {
@@ -176,6 +176,28 @@ mod tests {
             assert!(1 << depth >= degree(v, r), "{v}, {r}: {}", degree(v, r));
         }
         assert!([(7, 2), (5, 3), (4, 4), (1, 2)].into_iter().all(|(v, r)| halving(v, r).is_none()));
+    }
+
+    #[test]
+    fn flaws_are_found() {
+        let whole = halving(4, 1).unwrap();
+        let flaw = |chain: &HalvingChain| chain.flaw(2, 5, 4).unwrap().unwrap();
+        let mut other = whole.clone();
+        other.products[2].rest[0] += 2;
+        assert!(flaw(&other).contains("does not take the low digits off"));
+        let mut odd = whole.clone();
+        odd.products[2].rest[0] += 1;
+        assert!(flaw(&odd).contains("not a multiple"));
+        let mut later = whole.clone();
+        later.products[0].rest = vec![0, 1];
+        assert!(flaw(&later).contains("comes later"));
+        // A product with nothing is 0, which no chain needs.
+        let mut empty = whole.clone();
+        empty.products[3].factors[0] = vec![0; 3];
+        assert!(flaw(&empty).contains("none at all"));
+        let short = HalvingChain { products: whole.products[..3].to_vec() };
+        assert!(flaw(&short).contains("not known modulo 2^1"));
+        assert!(whole.flaw(2, 40, 39).is_err());
     }
 
     /// The degree of ⌊x/2^v⌋ modulo 2^r: its last difference at 0 that is not 0.

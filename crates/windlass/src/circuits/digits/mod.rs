@@ -21,5 +21,5 @@ pub use chain::{ChainValue, DigitChain};
 pub use fixed_point::FixedPointProduct;
 pub use halving::HalvingChain;
 pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
-pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, LeastDegree, LocalNull, Searched};
+pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, IntegerValued, LeastDegree, LocalNull, Searched};
 pub use removal::DigitRemoval;

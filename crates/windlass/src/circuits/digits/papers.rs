@@ -114,7 +114,7 @@ impl DigitMethod for LocalNull {
 }
 
 /// Chains of products found by search, for p = 2: one for each digit ([`DigitChain`]), or for all
-/// together where few are left ([`HalvingChain`]).
+/// together where one bit is left ([`HalvingChain`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Searched;
 
@@ -137,6 +137,37 @@ impl DigitMethod for Searched {
 
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
         Some(chain_of_bits())
+    }
+
+    fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
+        (spec.exponent == spec.removed + 1).then(|| halving(spec.removed, 1)).flatten()
+    }
+}
+
+/// Chains of halvings that leave two to six bits ([`HalvingChain`]), for p = 2 and few digits.
+///
+/// Half of the products of [`Searched`] or less. Not chosen by [`super::Method::Automatic`]: the
+/// last product is raised to the level of the argument, which stands in the sum on top of it, so
+/// that what comes after works on more primes than its noise asks for.
+#[derive(Debug, Clone, Copy)]
+pub struct IntegerValued;
+
+impl DigitMethod for IntegerValued {
+    fn name(&self) -> &'static str {
+        "integer-valued"
+    }
+
+    fn citation(&self) -> &'static str {
+        "found by this library's search"
+    }
+
+    fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
+        let known = spec.prime == 2 && halving(spec.removed, spec.exponent - spec.removed).is_some();
+        (!known).then_some("no chain is known for so many digits and bits, or p is not 2")
+    }
+
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
+        Vec::new()
     }
 
     fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
