@@ -97,7 +97,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Holds a directory against other writers.
 #[derive(Debug)]
 pub(crate) struct Writing {
-    _lock: File,
+    lock: File,
 }
 
 impl Writing {
@@ -116,7 +116,14 @@ impl Writing {
                 let _ = fs::remove_file(entry.path());
             }
         }
-        Ok(Self { _lock: file })
+        Ok(Self { lock: file })
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        // Closing is not enough while a process that is being started shares the file.
+        let _ = self.lock.unlock();
     }
 }
 
@@ -312,4 +319,21 @@ pub(crate) fn remove_unnamed(dir: &Path, manifest: &Manifest) {
 /// The places of a directory's files.
 pub(crate) fn manifest_path(dir: &Path) -> PathBuf {
     dir.join(MANIFEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As a process that is being started shares it.
+    #[test]
+    fn a_directory_is_free_when_its_writer_ends_though_its_file_is_shared() {
+        let dir = tempfile::tempdir().unwrap();
+        let writing = Writing::begin(dir.path()).unwrap();
+        let shared = writing.lock.try_clone().unwrap();
+        assert!(Writing::begin(dir.path()).is_err());
+        drop(writing);
+        Writing::begin(dir.path()).unwrap();
+        drop(shared);
+    }
 }

@@ -143,7 +143,11 @@ fn build(
 ) -> Result<(), WireError> {
     let temporary = temporary_name(path);
     let mut file = create_temporary(&temporary, access)?;
-    let written = write(&mut file).and_then(|()| file.sync_all()).and_then(|()| place(&temporary));
+    let mut written = write(&mut file).and_then(|()| file.sync_all());
+    // From here on it may be read, while it still shows life. A process that is being started
+    // shares the lock for a moment: it must not keep readers away after this file is closed.
+    let _ = file.try_lock_shared();
+    written = written.and_then(|()| place(&temporary));
     if written.is_err() {
         // The first error is the one to report; the file may not exist at all.
         let _ = fs::remove_file(&temporary);
@@ -249,6 +253,26 @@ mod tests {
         fs::create_dir(&there).unwrap();
         assert!(write_over(&there, b"a directory is not written over").is_err());
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    /// Descriptors that a new process shares hold the lock longer than the writer.
+    #[cfg(unix)]
+    #[test]
+    fn a_file_can_be_read_as_soon_as_it_has_its_name() {
+        use std::fs::TryLockError::WouldBlock;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("query.bin");
+        let other = || File::open(temporary_name(&path)).unwrap();
+        let write = |file: &mut File| {
+            assert!(matches!(other().try_lock_shared(), Err(WouldBlock)));
+            file.write_all(b"whole")
+        };
+        let place = |temporary: &Path| {
+            other().try_lock_shared().unwrap();
+            assert!(matches!(other().try_lock(), Err(WouldBlock)), "it still shows life");
+            move_new(temporary, &path)
+        };
+        build(&path, Access::Public, write, place).unwrap();
     }
 
     /// One of them makes the file, the others are told so, and nobody takes away what another is
