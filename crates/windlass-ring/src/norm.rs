@@ -67,11 +67,13 @@ pub fn public_norm_bounds(shape: &Shape, elements: &[Vec<i64>]) -> Vec<f64> {
 /// The largest of some doubles that are not negative, 0 for none. Time does not depend on them:
 /// such doubles are ordered as their bits are.
 pub fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
-    let greater = |most: u64, next: f64| {
-        let next = next.to_bits();
-        u64::conditional_select(&next, &most, Choice::from((next.wrapping_sub(most) >> 63) as u8))
-    };
     f64::from_bits(values.into_iter().fold(0, greater))
+}
+
+/// The greater of two doubles that are not negative, in bits.
+pub(crate) fn greater(most: u64, next: f64) -> u64 {
+    let next = next.to_bits();
+    u64::conditional_select(&next, &most, Choice::from((next.wrapping_sub(most) >> 63) as u8))
 }
 
 /// Upper bounds of the [`canonical_norm`]s of two elements, by one transform in single precision: a

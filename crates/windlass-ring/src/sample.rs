@@ -50,12 +50,11 @@ pub fn uniform_row(index: usize, q: Modulus, seed: &[u8; 32], stream: u32, row: 
 
 /// n coefficients, each uniform in {−1, 0, 1} up to 2^{−62}. Constant time.
 pub fn ternary(n: usize, rng: &mut impl RngCore) -> Zeroizing<Vec<i64>> {
-    let coefficient = |rng: &mut _| ((u64_of(rng) as u128 * 3) >> 64) as i64 - 1;
-    Zeroizing::new((0..n).map(|_| coefficient(rng)).collect())
+    Zeroizing::new((0..n).map(|_| coefficient(rng.next_u64())).collect())
 }
 
-fn u64_of(rng: &mut impl RngCore) -> u64 {
-    rng.next_u64()
+fn coefficient(random: u64) -> i64 {
+    ((u128::from(random) * 3) >> 64) as i64 - 1
 }
 
 /// n coefficients, exactly `weight` of them ±1 at uniform positions, the rest 0. Constant time: the
@@ -89,16 +88,21 @@ fn bitonic_sort(x: &mut [u64]) {
                 if partner > i {
                     // The direction depends on the position alone.
                     let (low, high) = if i & width == 0 { (i, partner) } else { (partner, i) };
-                    let [mut least, mut most] = [x[low], x[high]];
-                    let out_of_order = Choice::from((most.wrapping_sub(least) >> 63) as u8);
-                    u64::conditional_swap(&mut least, &mut most, out_of_order);
-                    (x[low], x[high]) = (least, most);
+                    (x[low], x[high]) = in_order(x[low], x[high]);
                 }
             }
             stride /= 2;
         }
         width *= 2;
     }
+}
+
+/// Two values below 2^63 by size. A function of its own, whose machine code a test looks at.
+#[inline(never)]
+fn in_order(mut a: u64, mut b: u64) -> (u64, u64) {
+    let out_of_order = Choice::from((b.wrapping_sub(a) >> 63) as u8);
+    u64::conditional_swap(&mut a, &mut b, out_of_order);
+    (a, b)
 }
 
 /// The discrete Gaussian of standard deviation parameter σ on the integers: P(x) ∝ exp(−x²/2σ²),
@@ -243,6 +247,56 @@ mod tests {
         assert!(hits.iter().all(|&hit| hit > 5 && hit < 60));
         let (first, second) = hits.split_at(n / 2);
         assert!(first.iter().sum::<u32>().abs_diff(second.iter().sum()) < 900);
+    }
+
+    /// Alone, so that a test finds their machine code.
+    #[inline(never)]
+    fn lower_alone(x: u64, y: u64) -> i64 {
+        lower(x, y)
+    }
+
+    #[inline(never)]
+    fn coefficient_alone(random: u64) -> i64 {
+        coefficient(random)
+    }
+
+    #[inline(never)]
+    fn greater_alone(most: u64, next: f64) -> u64 {
+        crate::norm::greater(most, next)
+    }
+
+    #[inline(never)]
+    fn with_a_branch(random: u64) -> u64 {
+        if random & 1 == 0 { random } else { rng().next_u64() }
+    }
+
+    /// As compiled for this program, no instruction of these jumps; one of the last does.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    #[test]
+    fn machine_code_has_no_branches() {
+        std::hint::black_box((in_order(1, 2), lower_alone(1, 2), coefficient_alone(3)));
+        std::hint::black_box((greater_alone(1, 2.0), with_a_branch(1)));
+        let program = std::env::current_exe().unwrap();
+        let arguments = ["--disassemble", "--no-show-raw-insn", "--section=.text"];
+        let listing = std::process::Command::new("objdump").args(arguments).arg(program).output();
+        let listing =
+            String::from_utf8(listing.expect("objdump, which comes with gcc, lists programs").stdout).unwrap();
+
+        // A function is a line `address <name>:` and those until the next empty one, which have the
+        // instruction after a tab.
+        let jumps_of = |name: &str| {
+            let is_head = |line: &&str| line.ends_with(">:") && line.contains(&format!("sample{name}"));
+            let code = listing.lines().skip_while(|line| !is_head(line)).skip(1).take_while(|line| !line.is_empty());
+            let code: Vec<&str> = code.filter_map(|line| line.split('\t').nth(1)).collect();
+            assert!(code.iter().any(|words| words.starts_with("ret")), "{name}: {code:?}");
+            // What subtle takes for a barrier is a call.
+            let calls = |words: &str| words.starts_with("call") && !words.contains("subtle");
+            code.iter().filter(|words| words.starts_with('j') || calls(words)).count()
+        };
+        for name in ["8in_order", "5tests11lower_alone", "5tests17coefficient_alone", "5tests13greater_alone"] {
+            assert_eq!(jumps_of(name), 0, "{name}");
+        }
+        assert!(jumps_of("5tests13with_a_branch") > 0);
     }
 
     #[test]
