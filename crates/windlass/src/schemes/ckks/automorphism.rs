@@ -43,7 +43,8 @@ pub type Extended = pairs::Extended<Ciphertext>;
 impl Engine {
     /// Slot j of the result is slot `j + amount` of `a`, cyclically in its own number of slots.
     ///
-    /// Errors: [`Error::MissingGaloisKey`], made for [`super::CkksContext::rotation_element`].
+    /// Errors: [`Error::MissingGaloisKey`]; the key is that of
+    /// [`super::CkksContext::rotation_element`] for the amount from 0 to the number of slots.
     pub fn rotate(&self, a: &Ciphertext, amount: i64) -> Result<Ciphertext> {
         let amount = amount.rem_euclid(a.slots() as i64);
         Switching::automorphism(self, a, self.context.rotation_element(amount))

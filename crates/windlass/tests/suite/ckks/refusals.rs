@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
 use windlass::circuits::{ComplexMap, Polynomial};
+use windlass::needs::Products;
 use windlass::rlwe::SecretKey;
 use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Publication};
-use windlass::{Context, Error};
+use windlass::{Approximate, Context, Error};
 use zeroize::Zeroizing;
 
 use crate::ckks::common::{encrypt, parties, sample, spec};
@@ -205,6 +206,30 @@ fn ciphertexts_of_other_keys() {
                 assert_eq!(published.unwrap_err(), Error::NotDecryptable);
             }
         }
+    }
+}
+
+/// In memory as in files, whatever the operation.
+#[test]
+fn ciphertexts_of_two_key_pairs_are_not_mixed() {
+    let context: Context<Approximate> = Context::approximate(&spec(256, 40, 2)).unwrap();
+    let [(client, server), (other, _)] = [1, 2].map(|seed| context.generate_keys_from_seed([&Products], seed).unwrap());
+    let e = server.engine();
+    let own = encrypt(&client, &sample(128, 1));
+    let foreign = encrypt(&other, &sample(128, 2));
+    let refused = [
+        ("add", e.add(&own, &foreign)),
+        ("subtract", e.sub(&foreign, &own)),
+        ("multiply", e.multiply(&own, &foreign)),
+        ("square", e.square(&foreign)),
+        ("decrypt", client.decrypt(&foreign).map(|_| own.clone())),
+        (
+            "publish",
+            client.decrypt_public(&foreign, Publication { security_bits: 1, decryptions: 1 }).map(|_| own.clone()),
+        ),
+    ];
+    for (what, outcome) in refused {
+        assert!(matches!(outcome, Err(Error::OtherKeyPair(_))), "{what}: {outcome:?}");
     }
 }
 
