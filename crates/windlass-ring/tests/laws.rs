@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 use num_integer::Integer;
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass_kernels::{Isa, Modulus, Shape, modulus::find_primes};
+use windlass_kernels::{Isa, Modulus, Shape, modulus::find_primes, ntt};
 use windlass_ring::gadget::Gadget;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Basis, Coeff, Eval, Poly, Ring, sample};
@@ -36,6 +36,27 @@ fn random(ring: &Arc<Ring>, basis: &Basis, seed: u8) -> Poly<Eval> {
 
 fn integers(poly: &Poly<Eval>) -> Vec<BigInt> {
     IntegerLift::new(poly.ring(), poly.basis()).centred(&poly.clone().into_coeff())
+}
+
+/// On one thread, whose scratch memory the transforms work in.
+#[test]
+fn transforms_leave_nothing_in_scratch_memory() {
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    one.install(|| {
+        // What is odd goes through scratch memory.
+        let ring = ring(105);
+        let (basis, secret) = (Basis::new(0..6), vec![1; ring.n()]);
+        ring.plan(0).forward(&mut (1..=ring.n() as u64).collect::<Vec<u64>>());
+        assert!(!ntt::scratch_is_wiped());
+        let transformed = Poly::from_signed(&ring, &basis, &secret).into_eval();
+        assert!(ntt::scratch_is_wiped());
+        ring.plan(0).forward(&mut (1..=ring.n() as u64).collect::<Vec<u64>>());
+        transformed.into_coeff();
+        assert!(ntt::scratch_is_wiped());
+        ring.plan(0).forward(&mut (1..=ring.n() as u64).collect::<Vec<u64>>());
+        ring.evaluate_signed(0, &secret, &mut vec![0; ring.n()]);
+        assert!(ntt::scratch_is_wiped());
+    });
 }
 
 #[test]

@@ -16,5 +16,5 @@ mod tests;
 pub use automorphism::Automorphism;
 pub use axis::Axis;
 pub use narrow::NarrowPlan;
-pub use plan::{NttPlan, wipe_scratch};
+pub use plan::{NttPlan, scratch_is_wiped, wipe_scratch};
 pub use shape::Shape;
