@@ -17,9 +17,9 @@ pub fn cpu() -> String {
     }
 }
 
-/// What is in brackets in the name of a processor: its family and model.
+/// What stands in the last brackets of the name of a processor: its family and model.
 pub fn model(cpu: &str) -> &str {
-    cpu.split(['(', ')']).nth(1).unwrap_or(cpu)
+    cpu.rsplit_once('(').map_or(cpu, |(_, last)| last.trim_end_matches(')'))
 }
 
 /// The compiler's version, if it can be asked.

@@ -116,8 +116,8 @@ fn sums(out: &mut String, results: &Results, isa: &str, threads: usize, folder: 
     }
     let explained = if with_peers {
         "The last columns: the best in units of T, and how many times as fast it is as the authors' HEXL build\n\
-         at its best h, Lattigo's InnerSum and OpenFHE's EvalSum, each in its own T, and as those two measured\n\
-         on the same kind of core. "
+         at its best h, Lattigo's InnerSum and OpenFHE's EvalSum, each in its own T (theirs on a Cascade\n\
+         Lake), and as those two measured on the same kind of core. "
     } else {
         ""
     };
