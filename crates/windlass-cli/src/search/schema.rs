@@ -11,7 +11,7 @@ use super::args::{HowArgs, TableArgs};
 use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::report::{Report, rounded_down};
+use crate::report::{Report, print_message, rounded_down};
 use crate::table::read_text;
 
 const FORMAT: &str = "windlass-search-schema";
@@ -65,6 +65,14 @@ impl Opened {
     /// λ in bits, rounded down to a tenth.
     pub fn security_bits(&self) -> f64 {
         rounded_down(self.files.setting().context().params().security().bits)
+    }
+
+    /// Tells a client what it gets, before it makes keys or encrypts.
+    pub fn tell(&self, quiet: bool) {
+        if !quiet {
+            let (n, bits) = (windlass_retrieval::N, self.security_bits());
+            print_message(format_args!("parameters 'n = {n}': {bits:.1} bits of security"));
+        }
     }
 
     /// Says what both sides agree on.

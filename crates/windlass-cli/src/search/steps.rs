@@ -41,6 +41,7 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
+    opened.tell(quiet);
     let outputs = Outputs::claim_in(&args.out, &[SECRET, EVALUATION])?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let files = stages.run("keygen", "making keys", || -> Result<_> {
@@ -89,6 +90,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let opened = open_schema(&args.asked, &mut stages)?;
+    opened.tell(quiet);
     let secret = args.asked.with.open(&opened.keys)?;
     let (client, asked) = client(&opened, &args.asked, &secret, &mut stages)?;
     let bytes = stages.run("query", "encrypting vectors", || -> Result<_> {

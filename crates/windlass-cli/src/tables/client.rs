@@ -12,7 +12,7 @@ use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::key_file::{SecretFile, write_secret};
 use crate::progress::Stages;
-use crate::report::{Report, printable, rounded_down};
+use crate::report::{Report, print_message, printable, rounded_down};
 use crate::values::{read_for, write};
 
 pub const SECRET: &str = "secret.key";
@@ -35,13 +35,18 @@ pub fn open_schema(path: &Path) -> Result<(Schema, Arc<Setting>)> {
     })
 }
 
+/// λ in bits, rounded down to a tenth.
+pub fn security_bits(setting: &Setting) -> f64 {
+    rounded_down(setting.context().params().security().bits)
+}
+
 /// `windlass table keygen`.
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
-    let bits = rounded_down(setting.context().params().security().bits);
+    let bits = security_bits(&setting);
     if !quiet {
-        crate::report::print_message(format_args!(
+        print_message(format_args!(
             "parameters of {bits:.1} bits of security; keys of {}",
             size(schema.shape.sizes(&setting).keys)
         ));
@@ -88,6 +93,9 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
+    if !quiet {
+        print_message(format_args!("parameters of {:.1} bits of security", security_bits(&setting)));
+    }
     let secret = args.with.open(&KeyContext::new(&setting))?;
     let bytes = stages
         .run("query", "encrypting the question", || make_query(schema, &setting, &secret, &args.wanted, &args.out))?;

@@ -3,7 +3,7 @@
 use windlass_retrieval::{Plan, RowStatistics, Wish, size};
 
 use super::args::WantedArgs;
-use super::client::{EVALUATION, SECRET, describe, make_keys, make_query, read_rows};
+use super::client::{EVALUATION, SECRET, describe, make_keys, make_query, read_rows, security_bits};
 use super::server::{describe_plan, make_answer, prepare};
 use super::source::Source;
 use crate::args::LookupArgs;
@@ -11,7 +11,7 @@ use crate::error::{CliError, Result};
 use crate::files::Outputs;
 use crate::key_file::SecretFile;
 use crate::progress::Stages;
-use crate::report::{Report, printable, rounded_down};
+use crate::report::{Report, printable};
 use crate::values::file_bytes;
 
 const TABLE: &str = "table";
@@ -70,7 +70,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     report.line("the row, decrypted and equal to the table's");
     describe(&schema, &wanted, &rows, &mut report)?;
     report.field("verified", true);
-    report.field("security_bits", rounded_down(setting.context().params().security().bits));
+    report.field("security_bits", security_bits(&setting));
     Ok(report)
 }
 

@@ -74,6 +74,40 @@ fn weak_parameters_of_a_schema_need_consent() {
     assert!(told.contains("parameters 'insecure_toy_2048': ") && told.contains("bits of security"), "{told}");
 }
 
+/// Whoever reads λ can still stop: it is told before a key is looked for, and before what is made is
+/// reported.
+#[cfg(target_os = "linux")]
+#[test]
+fn clients_are_told_lambda_before_keys_or_queries_are_made() {
+    use crate::workshop::{LINES, output_of, prepared};
+    let makes = |line: &&str| line.split(' ').take(2).any(|word| ["keygen", "query", "encrypt"].contains(&word));
+    let lines: Vec<&str> = LINES.into_iter().filter(makes).filter(|line| !line.starts_with("refresh")).collect();
+    assert_eq!(lines.len(), 9, "{lines:?}");
+    let is_told = |line: &str| line.starts_with("windlass: parameters ") && line.contains(" bits of security");
+    for line in lines {
+        let (dir, output) = prepared(line);
+        let run = shell(dir.path(), &format!("windlass {line} 2>&1"));
+        let text = String::from_utf8(run.stdout).unwrap();
+        let mut seen = text.lines().filter(|line| !line.ends_with("..."));
+        assert!(run.status.success() && output.exists() && seen.next().is_some_and(is_told), "{line}: {text}");
+        assert!(seen.next().is_some_and(|line| !line.starts_with("windlass: ")), "{line}: {text}");
+        // What follows it has not begun: the place is taken, or there is no key.
+        let (dir, output) = prepared(line);
+        let refused = match line.split_once("--secret-key ") {
+            None => {
+                fs::create_dir_all(dir.path().join(output_of(line))).unwrap();
+                for name in ["secret.key", "evaluation.keys"] {
+                    fs::write(output.join(name), "mine").unwrap();
+                }
+                windlass(dir.path(), line.split_whitespace())
+            }
+            Some(_) => windlass(dir.path(), line.replace("secret.key", "no.key").split_whitespace()),
+        };
+        let text = String::from_utf8(refused.stderr).unwrap();
+        assert!(refused.status.code() == Some(2) && text.lines().any(is_told), "{line}: {text}");
+    }
+}
+
 #[test]
 fn a_lookup_takes_a_parameter_file_and_its_schema_carries_it() {
     let dir = tempfile::tempdir().unwrap();
