@@ -78,6 +78,33 @@ fn prepare(at: &Path, case: &Case, model: &Value) {
     succeed(at, "score keygen --schema schema.json --out keys");
 }
 
+/// λ is nowhere said to be more than it is, nor less by a tenth of a bit.
+#[test]
+fn what_is_told_of_security_is_rounded_down_to_a_tenth() {
+    use windlass::{Context, scoring::scoring_spec};
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let case = Case::new(4, 2, 3);
+    case.write_rows(at);
+    write(at, "model.json", &json!({ "weights": case.weights, "bias": case.biases }));
+    let context = Context::approximate(&scoring_spec(2).unwrap()).unwrap();
+    let bits = context.ckks().rlwe().params().security().bits;
+    let encrypt = format!("{ENCRYPT} --secret-key keys/secret.key");
+    let lines = [
+        ("score schema --weights model.json --out schema.json", 1),
+        ("score keygen --schema schema.json --out keys", 2),
+        (&encrypt, 1),
+    ];
+    for (line, count) in lines {
+        let output = windlass(at, line.split_whitespace());
+        let text = [output.stderr, output.stdout].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        let before = text.split(" bits of security").map(|part| part.rsplit([' ', '(']).next().unwrap());
+        let told: Vec<f64> = before.take(count).map(|number| number.parse().unwrap_or(f64::NAN)).collect();
+        assert_eq!(text.matches(" bits of security").count(), count, "{text}");
+        assert!(told.iter().all(|&told| told <= bits && bits - told < 0.1), "{bits} bits: {text}");
+    }
+}
+
 #[test]
 fn the_server_scores_with_public_files_alone() {
     let (client, server) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
