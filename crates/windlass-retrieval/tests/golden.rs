@@ -64,6 +64,8 @@ fn queries_and_answers_of_version_2_are_read_and_written_alike() {
     assert_eq!(schema.to_json(), text);
     let dir = tempfile::tempdir().unwrap();
     let table = Table::create_keywords(dir.path(), &schema, &rows, &unobserved).unwrap();
+    let manifest = std::fs::read(dir.path().join("table.json")).unwrap();
+    assert!(golden("table-v2.json", &manifest) == manifest, "a manifest is written in other bytes than version 2");
     let secret = SecretKey::generate(setting.context(), &mut rng);
     let keys = evaluation_keys(&setting, &schema.shape, &secret, &mut rng).unwrap();
     let context = TableContext::new(&setting, &schema);
@@ -87,4 +89,35 @@ fn queries_and_answers_of_version_2_are_read_and_written_alike() {
         hex(&sha256(&segment)),
         String::from_utf8(golden("segment.sha256", hex(&sha256(&segment)).as_bytes())).unwrap()
     );
+}
+
+#[test]
+fn searches_of_version_2_are_read_and_written_alike() {
+    use windlass_retrieval::vectors::*;
+    let mut rng = ChaCha20Rng::from_seed([5; 32]);
+    let numbers: Vec<i8> = (0..12).map(|k| 7 * k - 40).collect();
+    let vectors = Vectors::new(Values::I8(&numbers), 4).unwrap();
+    let table = QuantisedTable::new(&vectors, Metric::InnerProduct, 8).unwrap();
+    // The layout is written out, as that of a table.
+    let text = golden("search-shape.json", &{
+        serde_json::to_vec_pretty(&SearchShape::plan(&table, &SearchSpec::default()).unwrap()).unwrap()
+    });
+    let shape: SearchShape = serde_json::from_slice(&text).unwrap();
+    assert_eq!(serde_json::to_vec_pretty(&shape).unwrap(), text);
+    let client = SearchClient::generate(&shape, &mut rng).unwrap();
+    let keys = client.evaluation_keys(&mut rng).unwrap();
+    let files = SearchFiles::new(&shape).unwrap();
+    let asked = shape.quantise(&Vectors::new(Values::I8(&[1, -2, 3, -4]), 4).unwrap()).unwrap();
+    let made = client.query(&asked, &mut rng).unwrap();
+    let stored = golden("search-query.bin", &to_bytes(&files, &made).unwrap());
+    let query: SearchQuery = from_bytes(&files, &stored).unwrap();
+    assert_eq!(*to_bytes(&files, &query).unwrap(), stored);
+    let go_on = |_: usize, _: usize| std::ops::ControlFlow::Continue(());
+    let server = SearchServer::new(VectorTable::prepare(&table, &shape, &go_on).unwrap());
+    let answer = server.answer(&keys, &query).unwrap();
+    let stored = golden("search-answer.bin", &to_bytes(&files, &answer).unwrap());
+    assert_eq!(*to_bytes(&files, &answer).unwrap(), stored, "the arithmetic is the same everywhere");
+    let answer: SearchAnswer = from_bytes(&files, &stored).unwrap();
+    assert_eq!(*to_bytes(&files, &answer).unwrap(), stored);
+    assert_eq!(client.scores(&answer).unwrap(), [table.scores(&asked, 0)]);
 }

@@ -2,6 +2,8 @@
 
 use windlass::Params;
 use windlass::bootstrap::Ephemeral;
+use windlass::rlwe::SecretDistribution;
+use windlass::schemes::ckks::CkksSpec;
 
 /// The set `boot_m31775_p2` as it was written when versions 1 and 2 were new, and in version 3.
 const VERSIONS: [&str; 3] = [
@@ -26,4 +28,14 @@ fn golden_parameter_files_stay_readable() {
     // The secret that version 1 could not say takes version 2 to say; the others are what they
     // were.
     assert_eq!(read.map(|set| set.to_json()), [VERSIONS[1], VERSIONS[1], VERSIONS[2]]);
+}
+
+#[test]
+fn golden_ckks_parameter_files_stay_readable() {
+    let text = include_str!("../../golden/ckks-parameters-v1.json");
+    let spec = CkksSpec::from_json(text).unwrap();
+    assert_eq!((spec.n, spec.scale_bits, spec.depth, spec.digits), (64, 40, 2, 2));
+    assert_eq!((&spec.base_prime_bits[..], &spec.special_prime_bits[..]), (&[46][..], &[42, 42][..]));
+    assert_eq!(spec.secret, SecretDistribution::Sparse { weight: 8 });
+    assert_eq!(spec.to_json(), text);
 }
