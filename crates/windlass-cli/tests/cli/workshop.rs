@@ -14,7 +14,7 @@ use crate::common::succeed;
 
 /// Lines that each make something, in an order in which every line has what it reads: what is
 /// written is below `out/`.
-pub const LINES: [&str; 26] = [
+pub const LINES: [&str; 28] = [
     "schema --table table.csv --key code --params insecure_toy_2048 --out out/schema.json",
     "keygen --schema out/schema.json --insecure --out out/keys",
     "keygen --schema out/schema.json --insecure --passphrase-file words --out out/sealed",
@@ -22,9 +22,11 @@ pub const LINES: [&str; 26] = [
     "answer --table table.csv --key code --params insecure_toy_2048 \
      --evaluation-keys out/keys/evaluation.keys --in out/query.bin --out out/answer.bin",
     "lookup --table table.csv --key code --params insecure_toy_2048 --query 3 --out out/lookup",
+    "lookup --table large.csv --key code --query 30 --out out/large",
     "key seal --in out/keys/secret.key --passphrase-file words --out out/sealed.key",
     "key open --in out/sealed.key --passphrase-file words --out out/open.key",
     "params plan --modulus 257 --depth 1 --out out/params.json",
+    "params search --least 16384 --most 16384 --slots 1000 --m 21845 --plan --security 60 --out out/found.json",
     "refresh keygen --preset insecure_boot_256_p257 --out out/boot",
     "refresh encrypt --preset insecure_boot_256_p257 --secret-key out/boot/secret.key --values 3,1 --out out/spent.bin",
     "refresh apply --preset insecure_boot_256_p257 --evaluation-keys out/boot/evaluation.keys \
@@ -56,8 +58,12 @@ pub struct Workshop {
 pub static WORKSHOP: LazyLock<Workshop> = LazyLock::new(|| {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
+    // More than one ciphertext takes.
+    let row = |number: usize| format!("{number},{}\n", "x".repeat(20_000 + number));
+    let large: String = std::iter::once("code,name\n".to_owned()).chain((0..60).map(row)).collect();
     for (name, text) in [
         ("table.csv", "code,name\n1,one\n2,two\n3,three\n"),
+        ("large.csv", &large),
         ("words", "two or three words\n"),
         ("model.csv", "a,b,bias\n0.5,-0.25,0.125\n"),
         ("rows.csv", "id,a,b\n1,1,2\n2,-1,0.5\n"),
