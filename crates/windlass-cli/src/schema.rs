@@ -224,6 +224,23 @@ mod tests {
     }
 
     #[test]
+    fn golden_schemas_of_both_versions_stay_readable() {
+        let golden = |version| format!("{}/tests/golden/lookup-schema-v{version}.json", env!("CARGO_MANIFEST_DIR"));
+        for (version, parameters) in [(1, "insecure_toy_2048"), (2, "planned_m8192_p257_r1_2x30_d2")] {
+            let path = golden(version);
+            let schema = Schema::read(Path::new(&path)).unwrap();
+            assert_eq!((schema.version, schema.parameters.name().as_str()), (version, parameters));
+            assert_eq!(schema.parameters.load().unwrap().name(), parameters);
+            assert_eq!(
+                (&schema.columns[..], schema.key.as_str()),
+                (&["zone", "country"].map(String::from)[..], "zone")
+            );
+            assert_eq!((schema.record_bytes, schema.row_of("Asia/Tokyo").unwrap()), (17, 1));
+            assert!(schema.to_bytes() == std::fs::read(&path).unwrap(), "version {version} is written in other bytes");
+        }
+    }
+
+    #[test]
     fn schemas_come_back_from_files() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("schema.json");

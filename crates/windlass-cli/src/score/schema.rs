@@ -153,3 +153,25 @@ impl Schema {
 fn refused(path: &Path) -> impl FnOnce(windlass::Error) -> CliError {
     |error| CliError::NotOfFormat { path: path.into(), what: WHAT, reason: error.to_string() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn golden_schemas_of_version_1_stay_readable() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/scoring-schema-v1.json");
+        let schema = Schema::read(&path).unwrap();
+        let setting = schema.build(&path).unwrap();
+        let (made, params) = (setting.scoring.standardisation(), setting.context.ckks().rlwe().params());
+        assert_eq!((made.features(), setting.scoring.layout().classes(), params.n()), (2, 2, 8192));
+        assert_eq!(
+            (made.means(), made.scales(), setting.scoring.unit()),
+            (&[0.25, 0.0][..], &[0.5, 1.0][..], 1.0 / 64.0)
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let again = dir.path().join("schema.json");
+        schema.write(&again).unwrap();
+        assert!(std::fs::read(again).unwrap() == std::fs::read(path).unwrap(), "it is written in other bytes");
+    }
+}

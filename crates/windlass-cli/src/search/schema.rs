@@ -106,3 +106,22 @@ pub fn open_table(
     let opened = SearchShape::plan(&table, &spec).and_then(Opened::new)?;
     Ok((file, table, opened))
 }
+
+#[cfg(test)]
+mod tests {
+    use windlass_retrieval::vectors::Metric;
+
+    use super::*;
+
+    #[test]
+    fn golden_schemas_of_version_1_stay_readable() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/search-schema-v1.json");
+        let opened = Opened::read(&path).unwrap();
+        let shape = &opened.shape;
+        assert_eq!((shape.vectors, shape.dimension, shape.metric), (3, 2, Metric::InnerProduct));
+        let dir = tempfile::tempdir().unwrap();
+        let again = dir.path().join("schema.json");
+        opened.write(&again).unwrap();
+        assert!(std::fs::read(again).unwrap() == std::fs::read(path).unwrap(), "it is written in other bytes");
+    }
+}
