@@ -68,9 +68,10 @@ pub struct Linear {
     /// and `minimal` always are.
     #[arg(long)]
     pack: bool,
-    /// Append the results to this record: one line of JSON for each.
+    /// Append the results to this record, one line of JSON for each; the page is made of all that
+    /// are named, one for each processor.
     #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
+    record: Vec<PathBuf>,
     /// Put the tables of the record into this page, between its marks.
     #[arg(long, value_name = "FILE", requires = "record")]
     page: Option<PathBuf>,
@@ -113,8 +114,10 @@ pub fn run(args: &Linear) -> Result<(), Box<dyn std::error::Error>> {
     if !args.render_only {
         measure_all(args)?;
     }
-    let Some(path) = &args.record else { return Ok(()) };
-    let records: Vec<Measured> = record::read(path, measured::key)?;
+    let mut records: Vec<Measured> = Vec::new();
+    for path in &args.record {
+        records.extend(record::read(path, measured::key)?);
+    }
     if let Some(page) = &args.page {
         page::write_between_marks(page, &pages::tables(&records))?;
     }
@@ -125,7 +128,7 @@ pub fn run(args: &Linear) -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn measure_all(args: &Linear) -> Result<(), Box<dyn std::error::Error>> {
-    args.record.as_ref().map_or(Ok(()), |path| record::open(path).map(drop))?;
+    args.record.iter().try_for_each(|path| record::open(path).map(drop))?;
     println!("{}", measured::heading());
     let (mut measured, mut left_out) = (0, 0);
     for &m in &args.m {
@@ -144,7 +147,7 @@ fn measure_all(args: &Linear) -> Result<(), Box<dyn std::error::Error>> {
                 let mut keep = |record: Measured| {
                     println!("{}", measured::line(&record));
                     measured += 1;
-                    args.record.as_ref().map_or(Ok(()), |path| record::append(path, &[record]))
+                    args.record.iter().try_for_each(|path| record::append(path, std::slice::from_ref(&record)))
                 };
                 left_out += measure(&case, kind, &columns, &limits, &mut keep)?;
             }

@@ -14,39 +14,43 @@ const MAPS: [(&str, &str); 4] = [
     ("block-full", "`BlockMatMulFull`"),
 ];
 
-/// All tables, chain by chain.
+/// All tables: processor by processor, and chain by chain.
 pub fn tables(records: &[Measured]) -> String {
     let mut out = String::new();
-    for chain in distinct(records.iter().map(|record| record.of.chain.as_str())) {
-        let of_chain: Vec<&Measured> = records.iter().filter(|record| record.of.chain == chain).collect();
-        let title = match chain {
-            "400" => "Q of 400 bits, P of 150, three digits",
-            "secure" => "128 bits of security: Q of 250 bits, P of 100, three digits",
-            given => given,
-        };
-        let _ = writeln!(out, "\n## {title}\n\nMeasured on {}.", of_chain[0].cpu);
-        let section = |out: &mut String, title: &str, table: Table| {
-            if !table.is_empty() {
-                let _ = write!(out, "\n### {title}\n\n{table}");
-            }
-        };
-        if chain == "400" {
-            section(&mut out, "Beside HElib 2.3, in T", compared(&of_chain));
-            let title = "Beside HElib 2.3 on the same kind of core, seconds of one thread";
-            section(&mut out, title, beside(&of_chain));
-        }
-        if chain == "400" {
-            let title = "Table 4: default keys, seconds on several threads";
-            section(&mut out, title, table_4(&of_chain));
-        }
-        section(&mut out, "Reach", reach::goals(&of_chain).table());
-        for (map, title) in MAPS {
-            let rows: Vec<&Measured> = of_chain.iter().copied().filter(|record| record.of.map == map).collect();
-            section(&mut out, &format!("{title}, seconds on one thread"), strategies(&rows));
-            section(&mut out, &format!("{title}: best strategy, keys, constants, threads"), details(&rows));
+    for cpu in first_seen(records.iter().map(|record| record.cpu.as_str())) {
+        let of_cpu = records.iter().filter(|record| record.cpu == cpu);
+        for chain in distinct(of_cpu.clone().map(|record| record.of.chain.as_str())) {
+            let chosen: Vec<&Measured> = of_cpu.clone().filter(|record| record.of.chain == chain).collect();
+            tables_of_chain(&mut out, chain, cpu, &chosen);
         }
     }
     out
+}
+
+/// The tables of one chain on one processor.
+fn tables_of_chain(out: &mut String, chain: &str, cpu: &str, records: &[&Measured]) {
+    let title = match chain {
+        "400" => "Q of 400 bits, P of 150, three digits",
+        "secure" => "128 bits of security: Q of 250 bits, P of 100, three digits",
+        given => given,
+    };
+    let _ = writeln!(out, "\n## {title}\n\nMeasured on {cpu}.");
+    let mut section = |title: &str, table: Table| {
+        if !table.is_empty() {
+            let _ = write!(out, "\n### {title}\n\n{table}");
+        }
+    };
+    if chain == "400" {
+        section("Beside HElib 2.3, in T", compared(records));
+        section("Beside HElib 2.3 on the same kind of core, seconds of one thread", beside(records));
+        section("Table 4: default keys, seconds on several threads", table_4(records));
+    }
+    section("Reach", reach::goals(records).table());
+    for (map, title) in MAPS {
+        let rows: Vec<&Measured> = records.iter().copied().filter(|record| record.of.map == map).collect();
+        section(&format!("{title}, seconds on one thread"), strategies(&rows));
+        section(&format!("{title}: best strategy, keys, constants, threads"), details(&rows));
+    }
 }
 
 fn find<'a>(rows: &[&'a Measured], like: &Measured, column: &str, threads: usize) -> Option<&'a Measured> {
@@ -238,6 +242,18 @@ mod tests {
         let page = include_str!("../../../../docs/linear-maps.md");
         let (_, rest) = page.split_once("<!-- begin tables -->\n").unwrap();
         assert_eq!(rest.split_once("<!-- end tables -->").unwrap().0, tables(&records()));
+    }
+
+    /// A line of another processor replaces none.
+    #[test]
+    fn processors_have_tables_of_their_own() {
+        let all = records();
+        let other: Vec<Measured> =
+            all.iter().map(|r| Measured { cpu: "another (family 1)".into(), median_s: 77.0, ..r.clone() }).collect();
+        let both = tables(&[&all[..], &other].concat());
+        let (first, second) = both.split_at(tables(&all).len());
+        assert_eq!(first, tables(&all));
+        assert!(second.contains("Measured on another (family 1).") && second.contains("| 77.000 |"), "{second}");
     }
 
     #[test]
