@@ -1,8 +1,9 @@
 //! Whole circuits as operations: maps, polynomials, functions, inner products, sums of many.
 
+use windlass::bootstrap::{BootstrapError, BootstrapPlan, Mode};
 use windlass::circuits::{product_of_many, sum_of_many};
 use windlass::schemes::Ciphertext;
-use windlass::{Error, Evaluator};
+use windlass::{Content, Error, Evaluator};
 
 use super::dice::Dice;
 use super::oracle::Values;
@@ -179,20 +180,81 @@ impl Operands {
 }
 
 impl World {
-    /// A bootstrapping, which here is for integers.
+    /// The low digits of integers away, and the modulus with them.
+    pub fn removal(&mut self) -> Result<(), Error> {
+        let Some(removal) = self.plans.removal.clone() else { return Ok(()) };
+        let a = self.any();
+        let removed = removal.spec().removed;
+        self.judge.operation(format!("{removed} digits away"));
+        let outcome = self.server.apply(&removal, &a.ct);
+        if a.ct.content() != Content::Integers {
+            let refused = matches!(outcome, Err(Error::NotIntegers { .. }));
+            self.judge.mixture("digits of elements", if refused { Err(()) } else { Ok(()) });
+        } else if a.exponent <= removed {
+            let refused = matches!(outcome, Err(Error::NotDivisible { .. }));
+            self.judge.mixture("more digits than there are", if refused { Err(()) } else { Ok(()) });
+        } else {
+            let slots = self.setting.oracle.without_digits(&a.slots, a.exponent, removed);
+            let mut expected = self.expected(slots, &[&a], self.deep_bits(removal.depth() + 2));
+            expected.exponent -= removed;
+            self.settle(outcome, expected);
+        }
+        Ok(())
+    }
+
+    /// A bootstrapping.
     pub fn refresh(&mut self) -> Result<(), Error> {
         let a = self.any();
         let Some(plan) = self.plans.bootstrapping.clone() else { return Ok(()) };
         self.judge.operation("refresh");
         let outcome = self.server.refresh(&a.ct);
-        if outcome.is_err() && a.ct.content() != windlass::Content::Integers {
-            self.judge.refusal(true, "");
-            return Ok(());
+        match outcome {
+            Err(error) if !self.is_refreshed(&plan, &a) => self.refused_rightly(&error),
+            outcome => self.settle_refreshed(&plan, &a, outcome),
         }
-        self.judge.counts.refreshes += 1;
-        let mut expected = self.expected(a.slots.clone(), &[&a], plan.least_input_bits() + 8.0);
+        Ok(())
+    }
+
+    /// Several at a time, in batches where that costs less.
+    pub fn refresh_several(&mut self) -> Result<(), Error> {
+        let list = self.several();
+        let Some(plan) = self.plans.bootstrapping.clone() else { return Ok(()) };
+        self.judge.operation(format!("refresh {}", list.len()));
+        let ciphertexts: Vec<Ciphertext> = list.iter().map(|value| value.ct.clone()).collect();
+        match self.server.refresh_all(&ciphertexts) {
+            Ok(fresh) => {
+                list.iter().zip(fresh).for_each(|(a, fresh)| self.settle_refreshed(&plan, a, Ok(fresh)));
+            }
+            Err(error) if list.iter().any(|a| !self.is_refreshed(&plan, a)) => self.refused_rightly(&error),
+            Err(error) => {
+                let capacities = list.iter().map(|a| self.server.engine().capacity(&a.ct));
+                self.refused(&error, capacities.fold(f64::INFINITY, f64::min), plan.least_input_bits() + 8.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a plan is for this at all: thin ones for integers, all for the whole modulus.
+    fn is_refreshed(&self, plan: &BootstrapPlan, a: &Value) -> bool {
+        (plan.spec().mode == Mode::Packed || a.ct.content() == Content::Integers) && a.exponent == self.setting.r
+    }
+
+    fn refused_rightly(&mut self, error: &Error) {
+        let right = matches!(
+            error,
+            Error::Bootstrap(
+                BootstrapError::NotIntegers
+                    | BootstrapError::WrongPlaintextModulus { .. }
+                    | BootstrapError::CapacityTooLow { .. }
+            )
+        );
+        self.judge.refusal(right, format!("{error}"));
+    }
+
+    fn settle_refreshed(&mut self, plan: &BootstrapPlan, a: &Value, outcome: Result<Ciphertext, Error>) {
+        self.judge.counts.refreshes += u64::from(outcome.is_ok());
+        let mut expected = self.expected(a.slots.clone(), &[a], plan.least_input_bits() + 8.0);
         expected.room = self.server.engine().capacity(&a.ct);
         self.settle(outcome, expected);
-        Ok(())
     }
 }

@@ -1,15 +1,12 @@
 //! A circuit of exact integers: random operations on a handful of ciphertexts.
 
-use windlass::{Context, Error, Scheme};
+use windlass::Error;
 
 use super::dice::Dice;
 use super::judge::Judge;
 use super::plans::Plans;
 use super::setting::{Setting, Size};
 use super::world::World;
-
-/// Presets on which a refresh takes little.
-const BOOTSTRAPPING: [&str; 2] = ["insecure_boot_105", "insecure_boot_256_p257"];
 
 /// Runs one circuit; what it finds is with the judge.
 pub fn run(mut dice: Dice, mut judge: Judge, size: Size, off_by_one: bool) -> Judge {
@@ -26,27 +23,8 @@ pub fn run(mut dice: Dice, mut judge: Judge, size: Size, off_by_one: bool) -> Ju
     work(dice, judge, (setting, plans), steps, off_by_one)
 }
 
-/// Runs one circuit on a server that refreshes, by itself and when it is asked to.
-pub fn run_refreshing(mut dice: Dice, mut judge: Judge) -> Judge {
-    let name = dice.pick(&BOOTSTRAPPING);
-    let scheme = dice.pick(&[Scheme::Bgv, Scheme::Bfv]);
-    judge.note(format!("{name} as {scheme}"));
-    let made = Context::preset(name).and_then(|context| {
-        let setting = Setting::around(context.with_scheme(scheme)?);
-        let bootstrapping = setting.context.bootstrapping()?;
-        let plans = Plans::draw(&mut dice, &setting, Some(bootstrapping))?;
-        Ok((setting, plans))
-    });
-    match made {
-        Ok(made) => work(dice, judge, made, 24, false),
-        Err(error) => {
-            judge.refusal(false, format!("bootstrapping: {error}"));
-            judge
-        }
-    }
-}
-
-fn work(dice: Dice, judge: Judge, (setting, plans): (Setting, Plans), steps: usize, off_by_one: bool) -> Judge {
+/// Keys for these plans and so many steps under them.
+pub fn work(dice: Dice, judge: Judge, (setting, plans): (Setting, Plans), steps: usize, off_by_one: bool) -> Judge {
     let spare = judge.clone();
     let mut world = match World::new(dice, judge, setting, plans) {
         Ok(world) => world,
@@ -74,12 +52,12 @@ fn step(world: &mut World) -> Result<(), Error> {
         return world.fresh();
     }
     if world.plans.bootstrapping.is_some() && world.dice.once_in(4) {
-        return world.refresh();
+        return if world.dice.once_in(4) { world.refresh_several() } else { world.refresh() };
     }
     if world.dice.is_adversarial() && world.dice.once_in(8) {
         return world.known();
     }
-    match world.dice.below(40) {
+    match world.dice.below(41) {
         0..=3 => world.fresh(),
         4..=7 => world.sum(),
         8..=9 => world.scaled(),
@@ -96,6 +74,7 @@ fn step(world: &mut World) -> Result<(), Error> {
         35 => world.division(),
         36..=37 => world.file(),
         38 => world.seeded_file(),
-        _ => world.mixtures(),
+        39 => world.mixtures(),
+        _ => world.removal(),
     }
 }

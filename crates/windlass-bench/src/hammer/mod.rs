@@ -10,6 +10,7 @@ mod judge;
 mod maps;
 mod oracle;
 mod plans;
+mod refreshing;
 mod setting;
 mod strangers;
 mod world;
@@ -106,7 +107,7 @@ fn circuit(seed: u64, adversarial: bool) -> Judge {
         dice = dice.adversarial();
     }
     judged(seed, move |judge| match (refreshing, approximate) {
-        (true, _) => exact::run_refreshing(dice, judge),
+        (true, _) => refreshing::run(dice, judge, 24),
         (_, true) => complex::run(dice, judge),
         _ => exact::run(dice, judge, Size::Any, false),
     })

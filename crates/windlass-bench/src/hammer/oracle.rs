@@ -110,6 +110,14 @@ impl Oracle {
         values
     }
 
+    /// Integers modulo p^e without their v low digits, modulo p^{e−v}: for p = 2 rounded down, for
+    /// odd p to the nearest.
+    pub fn without_digits(&self, a: &[u64], e: u32, v: u32) -> Values {
+        let (step, modulus) = (self.p.pow(v), self.p.pow(e));
+        let half = if self.p == 2 { 0 } else { step / 2 };
+        a.iter().map(|&x| (x + half) % modulus / step).collect()
+    }
+
     /// Whether every slot holds an integer.
     pub fn are_integers(&self, a: &[u64]) -> bool {
         a.iter().enumerate().all(|(i, &x)| i % self.d == 0 || x == 0)

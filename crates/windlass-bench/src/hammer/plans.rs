@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use windlass::bootstrap::BootstrapPlan;
-use windlass::circuits::{Comparison, InnerProduct, PolynomialPlan, Power, PublicInnerProduct, SlotFunction};
+use windlass::circuits::{
+    Comparison, DigitRemoval, DigitSpec, InnerProduct, PolynomialPlan, Power, PublicInnerProduct, SlotFunction,
+};
 use windlass::needs::KeyRequest;
 use windlass::schemes::Ciphertext;
 use windlass::{Error, NeedsKeys, Server};
@@ -23,6 +25,8 @@ pub struct Plans {
     pub inner: InnerProduct,
     pub weights: Vec<u64>,
     pub public: PublicInnerProduct,
+    /// Of fewer digits than the integers have; none where they have one.
+    pub removal: Option<DigitRemoval>,
     pub bootstrapping: Option<Arc<BootstrapPlan>>,
 }
 
@@ -97,6 +101,7 @@ impl Plans {
             inner: InnerProduct::new(ring)?,
             public: PublicInnerProduct::new(ring, &weights)?,
             weights,
+            removal: removal(dice, setting)?,
             bootstrapping,
         })
     }
@@ -115,10 +120,21 @@ impl Plans {
         };
         self.maps.iter().for_each(|map| take(&map.plan));
         take(&self.inner);
+        self.removal.iter().for_each(|removal| take(removal));
         take(&self.public);
         self.bootstrapping.iter().for_each(|plan| take(plan));
         request
     }
+}
+
+/// Digits are removed where there are two and more, and polynomials of p's degree take little.
+fn removal(dice: &mut Dice, setting: &Setting) -> Result<Option<DigitRemoval>, Error> {
+    let (p, e) = (setting.p, setting.r);
+    if e < 2 || p > 31 {
+        return Ok(None);
+    }
+    let removed = 1 + dice.below(u64::from(e - 1).min(4)) as u32;
+    Ok(Some(DigitRemoval::new(DigitSpec::new(p, e, removed))?))
 }
 
 /// Functions exist where the modulus is prime; tables where it is small.

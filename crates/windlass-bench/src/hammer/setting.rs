@@ -116,7 +116,8 @@ fn params(dice: &mut Dice, size: Size) -> Result<Params, Error> {
         _ => SecretDistribution::Ternary,
     };
     let q_prime_bits = (0..primes).map(|_| bits(dice)).collect();
-    chosen(dice, (m, p, r), (q_prime_bits, special), secret)
+    let generators = dice.once_in(2).then(|| generators(dice, m, p));
+    chosen(dice, (m, p, r), (q_prime_bits, special), secret, generators)
 }
 
 /// Where bounds are most strained: rings of many axes, the largest powers of p, the shortest secrets
@@ -141,20 +142,22 @@ fn adversarial(dice: &mut Dice) -> Result<Params, Error> {
         _ => SecretDistribution::Ternary,
     };
     let q_prime_bits = (0..primes).map(|_| if dice.once_in(4) { 50 } else { bits }).collect();
-    chosen(dice, (m, p, r), (q_prime_bits, special), secret)
+    let generators = dice.once_in(2).then(|| generators(dice, m, p));
+    chosen(dice, (m, p, r), (q_prime_bits, special), secret, generators)
 }
 
 /// φ(m).
-fn dimension(m: u64) -> u32 {
+pub fn dimension(m: u64) -> u32 {
     (1..m).filter(|&x| gcd(x, m) == 1).count() as u32
 }
 
-/// A set with either scheme, the automatic generators or random ones.
-fn chosen(
+/// A set with either scheme; without generators the library chooses them.
+pub fn chosen(
     dice: &mut Dice,
     (m, p, r): (u64, u64, u32),
     (q_prime_bits, special): (Vec<u32>, usize),
     secret: SecretDistribution,
+    generators: Option<Vec<u64>>,
 ) -> Result<Params, Error> {
     let primes = q_prime_bits.len();
     let spec = RlweSpec {
@@ -166,7 +169,6 @@ fn chosen(
         assurance: Assurance::Insecure { name: "insecure_hammer".into() },
     };
     let scheme = dice.pick(&[Scheme::Bgv, Scheme::Bfv]);
-    let generators = dice.once_in(2).then(|| generators(dice, m, p));
     Params::new("insecure_hammer", scheme, (p, r), generators, spec)
 }
 
