@@ -113,6 +113,7 @@ nightly: setup constant-time fuzz
 	target/release/windlass-bench bootstrap --threads 4 --preset paper_ma24_set2_p8191
 	target/release/windlass-bench hammer --minutes 20 --threads 4
 	target/release/windlass-bench hammer --adversarial --minutes 10 --threads 4
+	target/release/windlass-bench hammer --refreshing --minutes 10 --threads 4
 
 # Every secret is marked as undefined memory; memcheck reports branches and addresses that depend on one.
 MEMCHECK = valgrind --quiet --error-exitcode=1 --error-limit=no --suppressions=tools/constant-time/allowed.supp

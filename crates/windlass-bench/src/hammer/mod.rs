@@ -46,9 +46,33 @@ pub struct Hammer {
     /// Rings, secrets, values and constants where bounds are most strained.
     #[arg(long)]
     adversarial: bool,
+    /// Bootstrapping in every circuit.
+    #[arg(long)]
+    refreshing: bool,
     /// The seed of the one circuit to run, as a finding names it.
     #[arg(long)]
     only_seed: Option<u64>,
+}
+
+/// What is asked of all circuits of a run.
+#[derive(Debug, Clone, Copy)]
+struct Asked {
+    adversarial: bool,
+    refreshing: bool,
+}
+
+impl Hammer {
+    fn asked(&self) -> Asked {
+        Asked { adversarial: self.adversarial, refreshing: self.refreshing }
+    }
+}
+
+impl Asked {
+    /// As it is written behind `hammer`.
+    fn options(self) -> String {
+        let options = [(self.adversarial, "--adversarial "), (self.refreshing, "--refreshing ")];
+        options.into_iter().filter(|(is_asked, _)| *is_asked).map(|(_, name)| name).collect()
+    }
 }
 
 /// Runs circuits until the time is up and prints what was counted; whether nothing was wrong.
@@ -56,7 +80,7 @@ pub fn run(args: &Hammer) -> Result<bool, Box<dyn std::error::Error>> {
     panic::set_hook(Box::new(|info| LAST_PANIC.set(info.to_string())));
     let start = Instant::now();
     let judge = match args.only_seed {
-        Some(seed) => circuit(seed, args.adversarial),
+        Some(seed) => circuit(seed, args.asked()),
         None => hammer(args, start)?,
     };
     if args.only_seed.is_some() {
@@ -67,8 +91,8 @@ pub fn run(args: &Hammer) -> Result<bool, Box<dyn std::error::Error>> {
 }
 
 fn print_findings(judge: &Judge, args: &Hammer) {
-    let options = if args.adversarial { "--adversarial " } else { "" };
-    judge.findings.iter().for_each(|finding| println!("{}", finding.line(options)));
+    let options = args.asked().options();
+    judge.findings.iter().for_each(|finding| println!("{}", finding.line(&options)));
 }
 
 fn hammer(args: &Hammer, start: Instant) -> Result<Judge, String> {
@@ -81,7 +105,7 @@ fn hammer(args: &Hammer, start: Instant) -> Result<Judge, String> {
         // The library's own parallelism stays within the thread.
         threads::with_threads(1, || {
             while start.elapsed() < length {
-                let judge = circuit(seed_of(seed, next.fetch_add(1, Ordering::Relaxed)), args.adversarial);
+                let judge = circuit(seed_of(seed, next.fetch_add(1, Ordering::Relaxed)), args.asked());
                 print_findings(&judge, args);
                 all.lock().expect("no thread panics while it adds").merge(judge);
             }
@@ -100,10 +124,10 @@ fn seed_of(seed: u64, number: u64) -> u64 {
 }
 
 /// One circuit of the kind that its seed says: one in 500 refreshes, one in six is approximate.
-fn circuit(seed: u64, adversarial: bool) -> Judge {
+fn circuit(seed: u64, asked: Asked) -> Judge {
     let mut dice = Dice::new(seed);
-    let (refreshing, approximate) = (dice.once_in(500), dice.once_in(6));
-    if adversarial {
+    let (refreshing, approximate) = (dice.once_in(500) || asked.refreshing, dice.once_in(6));
+    if asked.adversarial {
         dice = dice.adversarial();
     }
     judged(seed, move |judge| match (refreshing, approximate) {

@@ -81,8 +81,9 @@ fn params(dice: &mut Dice) -> Result<Params, Error> {
         0 => SecretDistribution::Sparse { weight: 1 + dice.below(dimension(m).into()) as u32 },
         _ => SecretDistribution::Ternary,
     };
+    let special = 4 + dice.index(3);
     // The library chooses the order of slots that bootstrapping needs.
-    chosen(dice, (m, p, r), (q_prime_bits, 4 + dice.index(3)), secret, None)
+    chosen(dice, (m, p, r), (q_prime_bits, special), secret, None)
 }
 
 /// A way to bootstrap: all choices that there are but for partitions by hand.

@@ -3,7 +3,7 @@
 use super::dice::Dice;
 use super::judge::{Fault, Judge};
 use super::setting::Size;
-use super::{complex, exact, judged, seed_of};
+use super::{complex, exact, judged, refreshing, seed_of};
 
 /// All judges of circuits with these numbers in one.
 fn all(count: u64, seed: u64, circuit: impl Fn(Dice, Judge) -> Judge) -> Judge {
@@ -33,6 +33,15 @@ fn bounds_hold_where_they_are_most_strained() {
     let lines: Vec<String> = judge.findings.iter().map(|finding| finding.line("--adversarial ")).collect();
     assert!(lines.is_empty(), "{lines:#?}");
     assert!(judge.counts.operations > 600 && judge.counts.decryptions > 300, "{:?}", judge.counts);
+}
+
+/// Rings, modes, orders, transforms and digit methods as they come.
+#[test]
+fn drawn_bootstrappings_give_back_what_was_there() {
+    let judge = all(12, 6, |dice, judge| refreshing::run(dice, judge, 10));
+    let lines: Vec<String> = judge.findings.iter().map(|finding| finding.line("")).collect();
+    assert!(lines.is_empty(), "{lines:#?}");
+    assert!(judge.counts.refreshes > 15 && judge.counts.impossible_sets > 0, "{:?}", judge.counts);
 }
 
 #[test]
