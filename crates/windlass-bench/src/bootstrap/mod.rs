@@ -9,6 +9,7 @@ mod figures;
 mod measure;
 mod page;
 mod peers;
+mod published;
 mod reach;
 mod request;
 

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use super::chen_han;
 use super::circuit::Circuit;
-use super::figures::Measured;
+use super::figures::{Measured, StageFigure};
 use super::peers::{MA_SETS, PEERS, Peer};
+use super::published;
 use crate::machine::model;
 use crate::page::{Table, distinct, or_dash, seconds};
 use crate::peer_record;
@@ -20,16 +21,20 @@ const PARTS: [&[&str]; 4] = [
 ];
 
 /// Seconds of each part. Stages are timed by the clock, hence scaled to the seconds of the record.
-fn parts(measured: &Measured) -> [f64; 4] {
-    let stages = &measured.of.stages;
-    let scale = measured.median_s / stages.iter().map(|stage| stage.seconds).sum::<f64>();
-    let parts = PARTS.map(|beginnings| {
-        let of_part = stages.iter().filter(|stage| beginnings.iter().any(|name| stage.name.starts_with(name)));
-        scale * of_part.map(|stage| stage.seconds).sum::<f64>()
-    });
+pub fn parts(measured: &Measured) -> [f64; 4] {
+    let scale = measured.median_s / measured.of.stages.iter().map(|stage| stage.seconds).sum::<f64>();
+    let parts = sums(measured, |stage| scale * stage.seconds);
     let whole = parts.iter().sum::<f64>() / measured.median_s;
     assert!((whole - 1.0).abs() < 1e-6, "every stage belongs to a part");
     parts
+}
+
+/// A figure of stages, summed over each part.
+pub fn sums(measured: &Measured, figure: impl Fn(&StageFigure) -> f64) -> [f64; 4] {
+    PARTS.map(|beginnings| {
+        let is_of_part = |stage: &&StageFigure| beginnings.iter().any(|name| stage.name.starts_with(name));
+        measured.of.stages.iter().filter(is_of_part).map(&figure).sum()
+    })
 }
 
 const HEAD: &str = "# Bootstrapping: measured\n\n\
@@ -67,6 +72,7 @@ pub fn text(all: &[Measured]) -> String {
     let _ = write!(out, "\nProbability that the bound of the front end fails: at most 2^−{failure}.\n");
     out.push_str(&against_others(all));
     out.push_str(&against_chen_han(all));
+    out.push_str(&published::sections(all));
     out
 }
 

@@ -7,6 +7,7 @@ mod kinds;
 mod measure;
 pub mod measured;
 mod pages;
+mod published;
 mod reach;
 
 use std::path::PathBuf;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::measured::Measured;
+use super::published;
 use super::reach::{self, HELIB};
 use crate::page::{Table, distinct, first_seen};
 use crate::plot::{Axis, BLUE, Drawn, Line, LinePlot, RED};
@@ -43,12 +44,17 @@ fn tables_of_chain(out: &mut String, chain: &str, cpu: &str, records: &[&Measure
     if chain == "400" {
         section("Beside HElib 2.3, in T", compared(records));
         section("Beside HElib 2.3 on the same kind of core, seconds of one thread", beside(records));
+        section("Table 1: `MatMul1D`, seconds on one thread", published::table_1(records));
         section("Table 4: default keys, seconds on several threads", table_4(records));
     }
     section("Reach", reach::goals(records).table());
     for (map, title) in MAPS {
         let rows: Vec<&Measured> = records.iter().copied().filter(|record| record.of.map == map).collect();
         section(&format!("{title}, seconds on one thread"), strategies(&rows));
+        if chain == "400" {
+            let title = format!("{title}, as published: seconds on one thread of an Intel Xeon E5-2698 v3");
+            section(&title, published::strategies(map, &rows));
+        }
         section(&format!("{title}: best strategy, keys, constants, threads"), details(&rows));
     }
 }
@@ -122,18 +128,6 @@ fn details(rows: &[&Measured]) -> Table {
     table
 }
 
-/// Table 4 of the paper: (m, bad), seconds of `MatMul1D` and of `BlockMatMul1D` on 1, 4 and 16
-/// threads of two Xeon E5-2698 v3.
-#[expect(clippy::approx_constant, reason = "3.14 seconds")]
-const TABLE_4: [(u64, bool, [f64; 3], [f64; 3]); 6] = [
-    (15709, false, [2.18, 0.67, 0.29], [20.21, 7.60, 2.47]),
-    (15709, true, [3.14, 0.97, 0.42], [35.50, 12.17, 4.70]),
-    (18631, false, [1.35, 0.49, 0.20], [7.97, 2.49, 1.03]),
-    (18631, true, [1.65, 0.58, 0.29], [13.89, 4.30, 1.67]),
-    (24295, false, [0.47, 0.23, 0.15], [4.98, 1.37, 0.61]),
-    (24295, true, [0.51, 0.22, 0.14], [9.51, 2.67, 1.08]),
-];
-
 /// Table 4: plans by the default keys on several threads, beside the paper's on its own machine.
 fn table_4(records: &[&Measured]) -> Table {
     let rows: Vec<&Measured> = records.iter().copied().filter(|r| r.of.column == "default").collect();
@@ -150,10 +144,7 @@ fn table_4(records: &[&Measured]) -> Table {
             cells.push(place.of.keys.to_string());
             let own = |&count: &usize| find(&of_map, place, "default", count);
             cells.extend(threads.iter().map(|n| own(n).map_or_else(String::new, |r| format!("{:.3}", r.median_s))));
-            let bits = (place.of.p, place.of.r) == (2, 1);
-            let known = TABLE_4.iter().find(|(m, bad, ..)| bits && (*m, *bad) == (place.of.m, place.of.bad));
-            let published = known.map(|&(_, _, thin, block)| if map == "1d" { thin } else { block });
-            cells.extend(published.into_iter().flatten().map(|seconds| format!("{seconds:.2}")));
+            cells.extend(published::on_threads(place).into_iter().flatten().map(|seconds| format!("{seconds:.2}")));
             table.row(cells);
         }
     }

@@ -11,6 +11,7 @@ mod operations;
 mod pages;
 mod peers;
 mod plots;
+mod published;
 mod reach;
 mod results;
 mod rows;

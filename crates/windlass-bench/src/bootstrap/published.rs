@@ -1,0 +1,195 @@
+//! The tables of papers that say what each part of a bootstrapping took, with ours beside them.
+
+use super::circuit::Asked;
+use super::figures::{Measured, StageFigure};
+use super::page::{parts, sums};
+use crate::machine::model;
+use crate::page::{Table, or_dash, seconds};
+
+/// A column of a paper's table. What it does not say is not there.
+#[derive(Clone, Copy)]
+struct Published {
+    preset: &'static str,
+    mode: &'static str,
+    /// The method, where the paper compares several.
+    method: &'static str,
+    setup: Option<f64>,
+    times: Seconds,
+    /// Capacity spent by the maps to the slots and to the coefficients and by the digits, and left.
+    bits: Option<[f64; 4]>,
+    gigabytes: Option<f64>,
+}
+
+/// Seconds of the parts.
+#[derive(Clone, Copy)]
+struct Seconds {
+    to_slots: Option<f64>,
+    to_coefficients: Option<f64>,
+    /// Both maps.
+    maps: f64,
+    digits: Option<f64>,
+    total: f64,
+}
+
+/// Halevi–Shoup 2015, Tables 1 and 2: seconds to make ready, of both maps, of the digits and of all,
+/// and gigabytes.
+const fn hs15(preset: &'static str, [setup, maps, digits, total, gigabytes]: [f64; 5]) -> Published {
+    let times = Seconds { to_slots: None, to_coefficients: None, maps, digits: Some(digits), total };
+    Published { preset, mode: "packed", method: "", setup: Some(setup), times, bits: None, gigabytes: Some(gigabytes) }
+}
+
+const HS15: [Published; 8] = [
+    hs15("paper_hs15_21845", [177.0, 127.0, 193.0, 320.0, 3.4]),
+    hs15("paper_hs15_18631", [248.0, 131.0, 293.0, 424.0, 3.5]),
+    hs15("paper_hs15_28679", [224.0, 123.0, 342.0, 465.0, 3.5]),
+    hs15("paper_hs15_35113", [694.0, 325.0, 1206.0, 1531.0, 8.2]),
+    hs15("paper_hs15_45551", [1148.0, 735.0, 3135.0, 3870.0, 14.8]),
+    hs15("paper_hs15_51319", [2787.0, 774.0, 1861.0, 2635.0, 39.9]),
+    hs15("paper_hs15_42799", [1202.0, 2265.0, 8542.0, 10807.0, 15.6]),
+    hs15("paper_hs15_49981", [1533.0, 2834.0, 14616.0, 17448.0, 21.6]),
+];
+
+/// Halevi–Shoup 2018, Table 5: seconds of both maps and of all.
+const fn hs18(mode: &'static str, method: &'static str, [maps, total]: [f64; 2]) -> Published {
+    let times = Seconds { to_slots: None, to_coefficients: None, maps, digits: None, total };
+    Published { preset: "paper_hs18_49981", mode, method, setup: None, times, bits: None, gigabytes: None }
+}
+
+const HS18: [Published; 4] = [
+    hs18("thin", "old maps", [428.76, 474.18]),
+    hs18("thin", "new maps", [36.17, 80.31]),
+    hs18("packed", "old maps", [804.30, 2120.05]),
+    hs18("packed", "new maps", [102.65, 1413.02]),
+];
+
+/// Ma et al. 2024, Tables 4 and 5: bits spent by the maps to the slots and to the coefficients and
+/// by the digits, and left; seconds of the three and of all; gigabytes.
+const fn ma24(
+    [preset, mode, method]: [&'static str; 3],
+    bits: [f64; 4],
+    [to_slots, to_coefficients, digits, total]: [f64; 4],
+    gigabytes: f64,
+) -> Published {
+    let times = Seconds {
+        to_slots: Some(to_slots),
+        to_coefficients: Some(to_coefficients),
+        maps: to_slots + to_coefficients,
+        digits: Some(digits),
+        total,
+    };
+    Published { preset, mode, method, setup: None, times, bits: Some(bits), gigabytes: Some(gigabytes) }
+}
+
+const I: &str = "paper_ma24_set1_p65537";
+const II: &str = "paper_ma24_set2_p8191";
+const III: &str = "paper_ma24_set3_p131071";
+
+const MA24: [Published; 16] = [
+    ma24([I, "thin", "baseline"], [62.0, 39.0, 265.0, 556.0], [320.0, 58.0, 6.0, 385.0], 398.0),
+    ma24([I, "thin", "theirs"], [134.0, 79.0, 265.0, 446.0], [12.8, 4.4, 5.9, 23.4], 31.0),
+    ma24([II, "thin", "baseline"], [56.0, 33.0, 232.0, 610.0], [53.0, 11.2, 5.9, 71.0], 52.0),
+    ma24([II, "thin", "Bruun"], [119.0, 70.0, 231.0, 511.0], [15.1, 3.9, 6.1, 26.0], 9.7),
+    ma24([II, "thin", "radix-2"], [118.0, 69.0, 232.0, 513.0], [11.8, 3.2, 6.0, 21.6], 8.8),
+    ma24([III, "thin", "baseline"], [64.0, 39.0, 277.0, 540.0], [170.0, 33.0, 6.1, 209.0], 201.0),
+    ma24([III, "thin", "Bruun"], [144.0, 85.0, 276.0, 415.0], [16.4, 5.0, 5.7, 27.0], 24.1),
+    ma24([III, "thin", "radix-2"], [143.0, 85.0, 277.0, 415.0], [14.0, 3.9, 5.7, 24.1], 23.6),
+    ma24([I, "packed", "baseline"], [62.0, 38.0, 265.0, 557.0], [316.0, 316.0, 6.1, 639.0], 398.0),
+    ma24([I, "packed", "theirs"], [134.0, 78.0, 264.0, 447.0], [12.7, 12.8, 5.8, 32.0], 31.0),
+    ma24([II, "packed", "baseline"], [58.0, 36.0, 297.0, 541.0], [1017.0, 1015.0, 49.0, 2082.0], 744.0),
+    ma24([II, "packed", "Bruun"], [120.0, 72.0, 293.0, 447.0], [19.0, 18.8, 48.0, 86.0], 11.8),
+    ma24([II, "packed", "radix-2"], [129.0, 80.0, 295.0, 428.0], [23.4, 20.9, 48.0, 93.0], 13.6),
+    ma24([III, "packed", "baseline"], [65.0, 39.0, 326.0, 489.0], [1624.0, 1625.0, 12.2, 3261.0], 392.0),
+    ma24([III, "packed", "Bruun"], [143.0, 84.0, 327.0, 366.0], [16.1, 15.9, 11.7, 44.0], 24.1),
+    ma24([III, "packed", "radix-2"], [143.0, 84.0, 326.0, 366.0], [14.1, 14.0, 11.9, 40.0], 23.6),
+];
+
+/// A section for each paper.
+pub fn sections(all: &[Measured]) -> String {
+    let of_2015 = "Theirs on one core of an Intel X5570 of 2.93 GHz (2010), NTL of that time; packed is their only\n\
+                   mode. Security by their estimate 76 to 161 bits.";
+    let of_2018 = "Theirs on an Intel Xeon E5-2698 v3 of 2.3 GHz. p = 2, so one bit in a thin slot.";
+    let of_2024 = "Theirs are HElib with their patch, on their machine; our sets have their n and log2 Q and keys of\n\
+                   their weights. \"Baseline\" is theirs of a map in one stage; ours would take what\n\
+                   `BootstrapPlan::unfactored` says ([bootstrapping](bootstrapping.md)). Capacity is bits of theirs\n\
+                   and bits of ours: both count log2 of modulus over noise.";
+    [
+        section("Halevi–Shoup 2015, Tables 1 and 2", of_2015, &HS15, all),
+        section("Halevi–Shoup 2018, Table 5", of_2018, &HS18, all),
+        section("Ma et al. 2024, Tables 4 and 5", of_2024, &MA24, all),
+    ]
+    .concat()
+}
+
+fn section(title: &str, story: &str, rows: &[Published], all: &[Measured]) -> String {
+    let columns = ["preset", "mode", "whose", "set-up s", "to slots s", "to coefficients s", "both maps s", "digits s"];
+    let more = ["total s", "bits: to slots, to coefficients, digits", "bits left", "GB"];
+    let mut table = Table::new(columns.into_iter().chain(more));
+    for (place, published) in rows.iter().enumerate() {
+        table.row(published.row());
+        // Ours stands once below all methods of the paper.
+        let next = rows.get(place + 1);
+        if next.is_none_or(|next| (next.preset, next.mode) != (published.preset, published.mode))
+            && let Some(ours) = newest(all, published)
+        {
+            table.row(own_row(ours));
+        }
+    }
+    format!(
+        "\n## {title}\n\n{story}\nOne thread; ours is the newest record in the planner's own circuit, on the core that it names:\n\
+         machines differ.\n\n{table}"
+    )
+}
+
+/// The last on one thread that took the planner's own circuit, in BGV as all of theirs.
+fn newest<'a>(all: &'a [Measured], beside: &Published) -> Option<&'a Measured> {
+    let place = (beside.preset, beside.mode, "BGV", 1);
+    let same = |one: &&Measured| (&*one.of.preset, &*one.of.mode, &*one.of.scheme, one.threads) == place;
+    all.iter().rfind(|one| same(one) && one.of.asked() == Asked::default())
+}
+
+impl Published {
+    fn row(&self) -> [String; 12] {
+        let Seconds { to_slots, to_coefficients, maps, digits, total } = self.times;
+        let whose = if self.method.is_empty() { "paper".to_owned() } else { format!("paper, {}", self.method) };
+        let some = |time: Option<f64>| time.map_or_else(|| or_dash(None, 0), seconds);
+        let [spent, left] = match self.bits {
+            Some([there, back, digits, left]) => [format!("{there}, {back}, {digits}"), left.to_string()],
+            None => [(); 2].map(|()| or_dash(None, 0)),
+        };
+        [
+            self.preset.into(),
+            self.mode.into(),
+            whose,
+            some(self.setup),
+            some(to_slots),
+            some(to_coefficients),
+            seconds(maps),
+            some(digits),
+            seconds(total),
+            spent,
+            left,
+            or_dash(self.gigabytes, 1),
+        ]
+    }
+}
+
+fn own_row(ours: &Measured) -> [String; 12] {
+    let of = &ours.of;
+    let [back, _, there, digits] = parts(ours);
+    let spent = |stage: &StageFigure| stage.capacity_before - stage.capacity_after;
+    let [back_bits, _, there_bits, digit_bits] = sums(ours, spent);
+    [
+        of.preset.clone(),
+        of.mode.clone(),
+        format!("ours, {}", model(&ours.cpu)),
+        seconds(of.setup_seconds()),
+        seconds(there),
+        seconds(back),
+        seconds(there + back),
+        seconds(digits),
+        seconds(ours.median_s),
+        format!("{there_bits:.0}, {back_bits:.0}, {digit_bits:.0}"),
+        format!("{:.0}", of.capacity_out),
+        format!("{:.1}", of.gigabytes()),
+    ]
+}
