@@ -161,6 +161,15 @@ def find_sage() -> None:
         # The estimator draws with it, on request.
         parts.line = None
         sys.modules["sage.all"] = parts
+        # Comparisons of logarithms ask first whether they are algebraic, which takes parts that are
+        # not there; it fails or not by what else is installed. They are not, and go by intervals.
+        conversion = importlib.import_module("sage.symbolic.expression_conversion_algebraic")
+        conversion.algebraic = not_algebraic
+
+
+def not_algebraic(expression: object, field: object) -> object:
+    """Refuse as Sage does for numbers that are not algebraic."""
+    raise TypeError(f"{expression} is not taken for an element of {field}")
 
 
 def price(estimator: Path, key: Key) -> dict[str, float]:
