@@ -39,7 +39,7 @@ impl State {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(dir).map_err(|error| refused(dir, error))?;
+        builder.create(dir).map_err(|error| refused(dir, WireError::from(error)))?;
         sweep(dir);
         Ok(Self { dir: dir.to_owned(), keep: KeepArgs::default() })
     }
@@ -76,7 +76,7 @@ impl State {
                     written => written.map_err(|error| refused(&path, error)),
                 }
             }
-            Err(error) => Err(refused(&path, error)),
+            Err(error) => Err(refused(&path, WireError::from(error))),
             Ok(known) if known.split_whitespace().next() == Some(&found) => Ok(()),
             Ok(_) if accepted.is_some_and(|digits| is_beginning(digits, &found)) => {
                 write_over(&path, text.as_bytes()).map_err(|error| refused(&path, error))
@@ -156,8 +156,9 @@ impl State {
         let name = format!("keys-{}-{}-{}", hex(&secret.key_id().0[..8]), shape.depth(), shape.levels().min(1));
         let path = self.dir.join(name);
         // Keys that cannot be read are made again: the secret key is what must not be lost.
-        let found = read::<EvaluationKeys>(&path, &context, secret)
-            .or_else(|_| fs::remove_file(&path).map(|()| None).map_err(|error| refused(&path, error)))?;
+        let found = read::<EvaluationKeys>(&path, &context, secret).or_else(|_| {
+            fs::remove_file(&path).map(|()| None).map_err(|error| refused(&path, WireError::from(error)))
+        })?;
         if let Some(keys) = found {
             return Ok(to_bytes(&context, &keys)?.to_vec());
         }

@@ -1,11 +1,16 @@
 //! Questions and answers, by processes.
 
+#[cfg(target_os = "linux")]
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
 use serde_json::Value;
 use windlass::lookup::encode_record;
 use windlass_retrieval::{Plan, RowStatistics, Table, Wish, unobserved};
 use windlass_service::client::Wanted;
 
-use crate::common::{Running, ask, entries, numbered_table, text};
+use crate::common::{Running, ask, asking, entries, numbered_table, text};
 
 #[test]
 fn rows_are_found_by_key_and_absence_has_an_exit_code() {
@@ -52,7 +57,7 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
 /// a secret key that was half written.
 #[test]
 fn killed_askers_leave_a_state_that_works() {
-    use std::process::{Command, Stdio};
+    use std::process::Command;
     let service = Running::small("");
     let line = |state: &str| [&service.address[..], "--key", "key 7", "--state", state].map(str::to_owned);
     let rounds = if std::env::var_os("WINDLASS_NIGHTLY").is_some() { 100 } else { 8 };
@@ -75,6 +80,97 @@ fn killed_askers_leave_a_state_that_works() {
             assert!(!name.starts_with('.'), "{name} stays");
         }
     }
+}
+
+/// Two who begin with one new directory at once are both answered, with one secret key.
+#[test]
+fn two_askers_that_begin_with_one_state_are_both_answered() {
+    let service = Running::small("");
+    let at = service.dir.path();
+    std::fs::write(at.join("words"), "two or three words\n").unwrap();
+    let rounds = if std::env::var_os("WINDLASS_NIGHTLY").is_some() { 60 } else { 6 };
+    for round in 0..rounds {
+        let state = format!("state{round}");
+        let passphrase = if round % 2 == 0 { &[][..] } else { &["--passphrase-file", "words"] };
+        let line = [&[&service.address[..], "--key", "key 7", "--state", &state], passphrase].concat();
+        let start = || asking(at, &line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut both = [start(), start()];
+        let begun = Instant::now();
+        while both.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
+            if begun.elapsed() > Duration::from_secs(100) {
+                both.each_mut().map(|child| child.kill().unwrap());
+                panic!("an asker hangs in round {round}");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        for ended in both.map(|child| child.wait_with_output().unwrap()) {
+            assert_eq!(text(&ended.stdout), "key 7: row 7\n", "round {round}: {}", text(&ended.stderr));
+        }
+        let mut names: Vec<String> = std::fs::read_dir(at.join(&state))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        let kinds: Vec<&str> = names.iter().map(|name| name.split('-').next().unwrap()).collect();
+        assert_eq!(kinds, ["keys", "secret", "table"], "round {round}: {names:?}");
+        assert_eq!(text(&ask(at, &line).stdout), "key 7: row 7\n", "round {round}: the state works");
+    }
+}
+
+/// Some account that is not the superuser.
+#[cfg(target_os = "linux")]
+const NOBODY: u32 = 65_534;
+
+/// A state that takes nothing answers where it has everything, and is an error that says what to do
+/// where something is missing.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_state_that_takes_nothing_is_an_error_that_says_so() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+    use std::os::unix::process::CommandExt as _;
+    let service = Running::small("");
+    let at = service.dir.path();
+    let superuser = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let set = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    let give = |path: &Path| chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+    let ask = |state: &str| {
+        let mut command = asking(at, &[&service.address[..], "--key", "key 7", "--state", state]);
+        if superuser {
+            // Permissions do not stop it.
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        let ended = command.output().unwrap();
+        (ended.status.code(), text(&ended.stdout), text(&ended.stderr))
+    };
+    if superuser {
+        give(at);
+    }
+    assert_eq!(ask("whole/state").0, Some(0));
+    let secret = |path: &PathBuf| path.extension().is_some_and(|end| end == "key");
+    let files = || std::fs::read_dir(at.join("whole/state")).unwrap().map(|entry| entry.unwrap().path());
+    set(&at.join("whole/state"), 0o555);
+    assert_eq!(ask("whole/state").1, "key 7: row 7\n", "nothing is written to a state that has everything");
+    // One file after the other is missing, then the directory itself.
+    let beginnings = ["keys-", "secret-", "table-"];
+    for beginning in beginnings {
+        set(&at.join("whole/state"), 0o755);
+        let is_it = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(beginning);
+        std::fs::remove_file(files().find(is_it).unwrap()).unwrap();
+        set(&at.join("whole/state"), 0o555);
+        let before = files().count();
+        let (code, answer, told) = ask("whole/state");
+        let last = told.lines().last().unwrap_or_default();
+        assert!(code == Some(2) && answer.is_empty(), "without {beginning}: {told}");
+        assert!(last.starts_with("error: whole/state/"), "without {beginning}: {told}");
+        assert!(last.contains("permission denied; choose another place"), "without {beginning}: {told}");
+        assert!(files().count() == before && files().all(|path| !secret(&path) || beginning == "keys-"));
+    }
+    set(&at.join("whole"), 0o555);
+    let (code, answer, told) = ask("whole/other");
+    set(&at.join("whole"), 0o755);
+    set(&at.join("whole/state"), 0o755);
+    assert!(code == Some(2) && answer.is_empty(), "{told}");
+    assert_eq!(told, "error: whole/other: permission denied; choose another place, or ask its owner\n");
 }
 
 /// `windlass key seal` encrypts the secret key of a state; its client asks for the passphrase.

@@ -128,9 +128,16 @@ impl Drop for Running {
     }
 }
 
+/// `windlass-ask` in a directory, to be started.
+pub fn asking(at: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_windlass-ask"));
+    command.args(arguments).current_dir(at);
+    command
+}
+
 /// Runs `windlass-ask` in a directory.
 pub fn ask(at: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_windlass-ask")).args(arguments).current_dir(at).output().unwrap()
+    asking(at, arguments).output().unwrap()
 }
 
 /// What a process wrote.
