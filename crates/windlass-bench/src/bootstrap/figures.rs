@@ -69,6 +69,31 @@ impl Refresh {
     }
 }
 
+/// What the tables tell apart: what stages' names begin with.
+const PARTS: [&[&str]; 4] = [
+    &["slots to coefficients", "repacking", "joining"],
+    &["front end"],
+    &["coefficients to slots", "trace", "unpacking", "splitting"],
+    &["digit removal"],
+];
+
+/// Seconds of each part. Stages are timed by the clock, hence scaled to the seconds of the record.
+pub fn parts(measured: &Measured) -> [f64; 4] {
+    let scale = measured.median_s / measured.of.stages.iter().map(|stage| stage.seconds).sum::<f64>();
+    let parts = sums(measured, |stage| scale * stage.seconds);
+    let whole = parts.iter().sum::<f64>() / measured.median_s;
+    assert!((whole - 1.0).abs() < 1e-6, "every stage belongs to a part");
+    parts
+}
+
+/// A figure of stages, summed over each part.
+pub fn sums(measured: &Measured, figure: impl Fn(&StageFigure) -> f64) -> [f64; 4] {
+    PARTS.map(|beginnings| {
+        let is_of_part = |stage: &&StageFigure| beginnings.iter().any(|name| stage.name.starts_with(name));
+        measured.of.stages.iter().filter(is_of_part).map(&figure).sum()
+    })
+}
+
 /// By what a later record replaces an earlier one.
 pub fn key(record: &Measured) -> impl PartialEq + use<> {
     let of = &record.of;

@@ -1,8 +1,7 @@
 //! The tables of papers that say what each part of a bootstrapping took, with ours beside them.
 
 use super::circuit::Asked;
-use super::figures::{Measured, StageFigure};
-use super::page::{parts, sums};
+use super::figures::{Measured, StageFigure, parts, sums};
 use crate::machine::model;
 use crate::page::{Table, or_dash, seconds};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::results::{GRID, Place, Results};
+use super::results::{GRID, Place, Results, grid};
 use super::setup::{STEPS, TOP, key_bytes, spec};
 use super::{application_page as application, long_page as long, peers, published, reach, sixty_page as sixty};
 use crate::page::{Table, first_seen};
@@ -86,11 +86,6 @@ fn ratio(ratio: Option<f64>, decimals: usize) -> String {
 }
 
 /// One column for each special prime and level.
-/// The names of the places of [`GRID`].
-pub fn grid() -> impl Iterator<Item = String> {
-    GRID.iter().map(|(k, l)| format!("{k}/{l}"))
-}
-
 fn sums(out: &mut String, results: &Results, isa: &str, threads: usize, folder: &str) {
     let groups: Vec<usize> = std::iter::once(0).chain((1..=STEPS as usize).rev()).collect();
     let columns = groups.iter().map(|&h| if h == 0 { "sequential".into() } else { format!("h={h}") });

@@ -1,8 +1,7 @@
 //! Tables 2 and 3 of Inoue, Suzuki and Yamana 2022, for M = 7: how many times as fast their sums are
 //! with AVX-512 as without, on an Intel Xeon Gold 6334.
 
-use super::pages::grid;
-use super::results::GRID;
+use super::results::{GRID, grid};
 use crate::page::Table;
 
 /// One row for each h from 1, one column for each place of [`GRID`].

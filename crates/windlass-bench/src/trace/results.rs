@@ -12,6 +12,11 @@ use crate::timing::Sample;
 /// Special primes and levels of the sums.
 pub const GRID: [(u32, usize); 9] = [(1, 1), (1, 4), (1, 9), (5, 1), (5, 4), (5, 9), (10, 1), (10, 4), (10, 9)];
 
+/// The names of the places of [`GRID`].
+pub fn grid() -> impl Iterator<Item = String> {
+    GRID.iter().map(|(k, l)| format!("{k}/{l}"))
+}
+
 /// Instruction sets, slowest first.
 const ISAS: [&str; 4] = ["portable", "avx2", "avx512", "ifma"];
 
