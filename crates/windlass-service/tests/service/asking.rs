@@ -98,7 +98,7 @@ fn two_askers_that_begin_with_one_state_are_both_answered() {
         let begun = Instant::now();
         while both.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
             if begun.elapsed() > Duration::from_secs(100) {
-                both.each_mut().map(|child| child.kill().unwrap());
+                both.iter_mut().for_each(|child| child.kill().unwrap());
                 panic!("an asker hangs in round {round}");
             }
             std::thread::sleep(Duration::from_millis(20));
