@@ -126,15 +126,15 @@ mod tests {
         [key.n.to_string(), format!("{:.4}", key.log2_qp), key.weight.to_string(), key.sigma.to_string()]
     }
 
-    /// A new preset that is called secure needs a run for its main key and for its ephemeral one;
-    /// nothing that was run is stated to be more.
+    /// A new preset that is called secure needs a run for its main key and for its ephemeral one, and
+    /// so does each point of the ternary table; nothing that was run is stated to be more.
     #[test]
     fn secure_presets_were_put_to_the_estimator_and_nothing_is_overstated() {
         let runs = runs();
         let mut secure = 0;
         for key in stated().unwrap() {
             let named = ["insecure", "paper"].iter().any(|prefix| key.name.starts_with(prefix));
-            let needed = key.kind != Kind::Table && !named;
+            let needed = if key.kind == Kind::Table { key.name == "ternary" } else { !named };
             let wanted = instance(&key);
             let Some(run) = runs.iter().find(|run| wanted.iter().zip(run.instance).all(|(a, b)| a == b)) else {
                 assert!(!needed, "{key:?} was not put to the estimator: run make estimates");
@@ -143,6 +143,6 @@ mod tests {
             assert!(key.stated <= run.bits, "{key:?}: {} by the estimator", run.bits);
             secure += usize::from(needed);
         }
-        assert!(secure >= 20, "{secure} keys");
+        assert!(secure >= 45, "{secure} keys");
     }
 }
