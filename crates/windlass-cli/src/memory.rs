@@ -2,14 +2,13 @@
 
 use crate::error::{CliError, Result};
 
-/// Refuses work for which the system would not give the memory, now and in one piece: an error
-/// before anything is made, where running out later ends the process. It is given back at once.
+/// Refuses work for which the system would not give the memory: an error before anything is made,
+/// where running out later ends the process.
 ///
 /// # Errors
 /// [`CliError::Memory`].
 pub fn check(what: &'static str, bytes: u64) -> Result<()> {
-    let reserved = usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    if reserved { Ok(()) } else { Err(CliError::Memory { what, bytes }) }
+    if windlass::has_memory(bytes) { Ok(()) } else { Err(CliError::Memory { what, bytes }) }
 }
 
 #[cfg(test)]

@@ -33,7 +33,10 @@ impl Words {
         let bytes = (count as u64).saturating_mul(4);
         let padded = count.checked_add(ALIGNMENT / 4).ok_or(Error::OutOfMemory { what, bytes })?;
         let mut words: Vec<i32> = Vec::new();
-        words.try_reserve_exact(padded).map_err(|_| Error::OutOfMemory { what, bytes })?;
+        let reserved = windlass::has_memory(bytes) && words.try_reserve_exact(padded).is_ok();
+        if !reserved {
+            return Err(Error::OutOfMemory { what, bytes });
+        }
         words.resize(padded, 0);
         Ok(Self::aligned(words))
     }

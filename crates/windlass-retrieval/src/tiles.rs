@@ -242,9 +242,12 @@ pub fn scan_all<'a>(
 fn reserved(each: usize) -> Result<Vec<Vec<Sums>>> {
     let bytes = ((BLOCKS * size_of::<Sums>()) as u64).saturating_mul(each as u64);
     let mut blocks = vec![Vec::new(); BLOCKS];
-    let reserved = blocks.iter_mut().try_for_each(|sums: &mut Vec<Sums>| sums.try_reserve_exact(each));
-    reserved.map_err(|_| Error::OutOfMemory { what: "a pass through the table", bytes })?;
-    Ok(blocks)
+    let mut reserved = || blocks.iter_mut().all(|sums: &mut Vec<Sums>| sums.try_reserve_exact(each).is_ok());
+    if windlass::has_memory(bytes) && reserved() {
+        Ok(blocks)
+    } else {
+        Err(Error::OutOfMemory { what: "a pass through the table", bytes })
+    }
 }
 
 /// The ciphertexts of a pair of columns for one query, the factor of the scan taken back.

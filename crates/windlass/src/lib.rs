@@ -107,7 +107,7 @@ pub use evaluator::{DividedProduct, Evaluator, Subtrahend};
 pub use front::{Approximate, Circuit, Client, Context, Exact, GridCircuit, Mock, NeedsKeys, Server, needs};
 pub use integer::Integer;
 pub use main_result::{MainError, MainResult};
-pub use memory::check_memory;
+pub use memory::{check_memory, has_memory};
 pub use params::{ParamSpec, Params};
 pub use plaintext::{Content, Plaintext};
 pub use schemes::Scheme;

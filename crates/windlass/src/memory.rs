@@ -1,15 +1,20 @@
 //! Memory whose amount is known before it is needed.
 
+#[cfg(target_os = "linux")]
+mod groups;
+mod room;
+
+pub use room::has_memory;
+
 use crate::error::{Error, Result};
 
-/// Refuses work for which the system would not give the memory, now and in one piece: an error
-/// before anything is made, where running out later ends the process. It is given back at once.
+/// Refuses work for which [`has_memory`] says no: an error before anything is made, where running
+/// out later ends the process.
 ///
 /// # Errors
 /// [`Error::OutOfMemory`].
 pub fn check_memory(what: &'static str, bytes: u64) -> Result<()> {
-    let reserved = usize::try_from(bytes).is_ok_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    if reserved { Ok(()) } else { Err(Error::OutOfMemory { what, bytes }) }
+    if has_memory(bytes) { Ok(()) } else { Err(Error::OutOfMemory { what, bytes }) }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use windlass::{Context, Plaintext, Scheme};
 use super::args::WayArgs;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::report::rounded_down;
+use crate::report::{print_message, rounded_down};
 
 /// A planned preset.
 pub struct Planned {
@@ -48,6 +48,14 @@ impl Planned {
     /// λ in bits, rounded down to a tenth.
     pub fn security_bits(&self) -> f64 {
         rounded_down(self.preset.params.rlwe().security().bits)
+    }
+
+    /// Tells λ, before keys or ciphertexts are made.
+    pub fn tell_security(&self, quiet: bool) {
+        if !quiet {
+            let (name, bits) = (self.preset.params.name(), self.security_bits());
+            print_message(format_args!("parameters '{name}': {bits:.1} bits of security"));
+        }
     }
 }
 

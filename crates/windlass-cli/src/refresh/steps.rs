@@ -38,6 +38,7 @@ fn setup(set: &SetArgs, stages: &mut Stages) -> Result<Setup> {
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let planned = Planned::new(Some(&args.set.preset), args.set.way, &mut stages)?;
+    planned.tell_security(quiet);
     let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION, BOOTSTRAP])?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let setup = Setup::new(planned, &mut stages)?;
@@ -85,7 +86,9 @@ fn make_keys(
 pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
-    let setup = setup(&args.set, &mut stages)?;
+    let planned = Planned::new(Some(&args.set.preset), args.set.way, &mut stages)?;
+    planned.tell_security(quiet);
+    let setup = Setup::new(planned, &mut stages)?;
     let key = args.with.file(setup.context.files())?;
     let (capacity, bytes) = stages
         .run("encrypt", "encrypting", || make_ciphertext(&setup, &key, &args.values, args.capacity, &args.out))?;

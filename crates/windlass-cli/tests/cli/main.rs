@@ -8,6 +8,8 @@ mod common;
 mod damage;
 mod demo;
 mod interrupted;
+#[cfg(target_os = "linux")]
+mod limits;
 mod neighbours;
 mod odd;
 mod refresh;

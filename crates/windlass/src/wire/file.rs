@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 
 use super::container::{Expected, HEADER_BYTES, Label, TRAILER_BYTES, check_header, check_length, open, seal};
 use super::{KeyId, Kind, WireError};
+use crate::memory::has_memory;
 
 /// Who may read a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,8 +89,12 @@ pub fn read_file(path: &Path, expected: &Expected) -> Result<(KeyId, Zeroizing<V
     let mut bytes = Zeroizing::new(Vec::new());
     // A pipe's header may promise anything: what is long is believed as it comes.
     let promised = if kind.is_file() { total } else { total.min(BELIEVED) };
-    let reserved = bytes.try_reserve_exact(usize::try_from(promised).unwrap_or(usize::MAX).saturating_add(1));
-    reserved.map_err(|_| WireError::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
+    let length = usize::try_from(promised).unwrap_or(usize::MAX).saturating_add(1);
+    // Short ones need not be asked for.
+    let reserved = (promised <= BELIEVED || has_memory(promised)) && bytes.try_reserve_exact(length).is_ok();
+    if !reserved {
+        return Err(std::io::Error::from(std::io::ErrorKind::OutOfMemory).into());
+    }
     bytes.extend_from_slice(&header);
     // Pipes tell their length at their end only: a byte more shows that there is more.
     file.take(total.saturating_add(1) - HEADER_BYTES as u64).read_to_end(&mut bytes)?;
