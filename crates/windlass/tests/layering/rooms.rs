@@ -22,7 +22,7 @@ const ROOMS: [Room; 10] = [
             "names.rs",
             "integer.rs",
             "main_result.rs",
-            "memory.rs",
+            "memory",
             "once.rs",
         ],
     ),
