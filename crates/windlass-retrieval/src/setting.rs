@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use subtle::{Choice, ConditionallySelectable};
 use windlass_kernels::narrow::{Lowering, Multipliers};
 use windlass_kernels::{Isa, Modulus, NarrowPlan};
 use windlass_ring::{Basis, RingError};
@@ -201,11 +202,15 @@ impl Setting {
         &self.shifts[j][index]
     }
 
-    /// The integers in [0, Q) with these residues. No branch depends on them.
+    /// The integers in [0, Q) with these residues. No branch depends on them: what a compiler makes
+    /// of a plain mask may be one, so the choices go through [`subtle`].
     pub(crate) fn integers<T: Copy + Into<u64>>(&self, rows: [&[T]; PRIMES]) -> Vec<u64> {
         let (q0, q1) = (self.prime(0).value(), self.prime(1).value());
         let [inverse, quotient] = self.inverse;
-        let below = |x: u64, q: u64| x.wrapping_sub(q & ((x >= q) as u64).wrapping_neg());
+        let below = |x: u64, q: u64| {
+            let less = x.wrapping_sub(q);
+            u64::conditional_select(&less, &x, Choice::from((less >> 63) as u8))
+        };
         let compose = |(&x, &y): (&T, &T)| {
             let (x, y): (u64, u64) = (x.into(), y.into());
             // (y − x)·q_0^{-1} mod q_1, x < q_0 < 2·q_1 (the primes have one size).

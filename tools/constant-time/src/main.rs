@@ -13,11 +13,16 @@ use crabgrind::RunMode;
 use crabgrind::memcheck::{MemState, mark_mem};
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::bootstrap::BootstrapKeys;
+use windlass::bootstrap::{BootstrapKeys, BootstrapPreset, Encapsulation, Mode};
 use windlass::rlwe::{EvaluationKeys, PublicKey, SecretKey};
 use windlass::schemes::ckks::{self, CkksContext, CkksSpec};
 use windlass::schemes::{Decryptor, Encryptor};
+use windlass::wire::{from_bytes, to_bytes};
 use windlass::{Context, MainResult, Params, Plaintext, Scheme};
+use windlass_retrieval::{
+    Client, KeyContext, Plan, Query, RowStatistics, Selection, Table, TableContext, Wanted, Wish, evaluation_keys,
+    unobserved,
+};
 
 /// A generator whose every byte is secret.
 struct Secret(ChaCha20Rng);
@@ -90,9 +95,11 @@ fn exact(preset: &str, scheme: Scheme) -> MainResult {
 }
 
 /// The ephemeral key of a bootstrapping, and the keys that lead to it and back.
-fn bootstrapping(preset: &str) -> MainResult {
-    println!("{preset}, keys of a bootstrapping");
-    let context = Context::preset(preset)?;
+fn bootstrapping(preset: &str, encapsulation: Encapsulation) -> MainResult {
+    println!("{preset}, keys of a bootstrapping, {encapsulation}");
+    let BootstrapPreset { params, mut spec } = BootstrapPreset::named(preset, Mode::Thin)?;
+    spec.encapsulation = encapsulation;
+    let context = Context::for_bootstrapping(params, spec)?;
     let plan = context.bootstrapping()?;
     let rng = &mut Secret(ChaCha20Rng::seed_from_u64(2));
     let key = Arc::new(SecretKey::generate(context.files().context(), rng));
@@ -112,12 +119,54 @@ fn approximate() -> MainResult {
     let values = ckks::complex(&[0.5, -0.25]);
     let (ciphertext, seed) = decryptor.encrypt(&values, 1.0, context.rlwe().top_level(), rng)?;
     public(&seed);
-    for part in ciphertext.parts() {
-        (0..part.basis().len()).for_each(|row| public(part.row(row)));
+    let public_key = Arc::new(PublicKey::generate(&key, rng));
+    public(&*public_key);
+    let under_public = ckks::Encryptor::new(&context, public_key)?.encrypt(&values, rng)?;
+    for ciphertext in [&ciphertext, &under_public] {
+        for part in ciphertext.parts() {
+            (0..part.basis().len()).for_each(|row| public(part.row(row)));
+        }
+        let slots = decryptor.decrypt(ciphertext)?;
+        public(&slots[..]);
+        assert!(slots.iter().zip(&values).all(|(x, y)| (x - y).norm() < 1e-6));
     }
-    let slots = decryptor.decrypt(&ciphertext)?;
-    public(&slots[..]);
-    assert!(slots.iter().zip(&values).all(|(x, y)| (x - y).norm() < 1e-6));
+    Ok(())
+}
+
+/// Lookups: keys, a question whose selection is a secret, and the row out of its answer.
+fn lookup() -> MainResult {
+    println!("lookup");
+    let rows: Vec<String> = (0..40).map(|number| format!("row {number}")).collect();
+    let plan = Plan::rows(RowStatistics::of(&rows)?, &Wish::default())?;
+    let table = Table::of_rows(&plan, &rows, &unobserved)?;
+    let (setting, schema) = (table.setting(), table.schema());
+    let rng = &mut Secret(ChaCha20Rng::seed_from_u64(5));
+
+    let key = SecretKey::generate(setting.context(), rng);
+    public(&key);
+    // What is sent is public; what is read from it is what was sent.
+    let files = KeyContext::new(setting);
+    let sent = to_bytes(&files, &evaluation_keys(setting, &schema.shape, &key, rng)?)?;
+    public(&sent[..]);
+    let keys: EvaluationKeys = from_bytes(&files, &sent)?;
+    let selection = Selection { polynomial: secret(0), record: secret(17 % schema.shape.records) };
+    let sent = Query::new(setting, &schema.shape, &key, &[selection], rng)?;
+    public(&sent);
+
+    let files = TableContext::new(setting, schema);
+    let client = Client::with_secret(schema.clone(), setting, key)?;
+    let wanted = Wanted::Rows(vec![secret(17)]);
+    let sent = client.query(&wanted)?;
+    public(&sent);
+    let sent = to_bytes(&files, &sent)?;
+    public(&sent[..]);
+    let asked: Query = from_bytes(&files, &sent)?;
+    let answer = table.answer(&keys, &asked)?;
+    let found = client.read(&answer, &wanted)?;
+    public(&found[..]);
+    let found = found[0].as_ref().expect("the row is there");
+    public(&found[..]);
+    assert_eq!(found, b"row 17");
     Ok(())
 }
 
@@ -140,7 +189,10 @@ fn main() -> MainResult {
         exact("insecure_toy_105", scheme)?; // composite m
         exact("insecure_boot_256_p257", scheme)?; // a sparse secret
     }
-    bootstrapping("insecure_boot_105")?;
-    bootstrapping("insecure_boot_256_p257")?;
-    approximate()
+    for encapsulation in [Encapsulation::SpecialPrimes, Encapsulation::Digits] {
+        bootstrapping("insecure_boot_105", encapsulation)?;
+        bootstrapping("insecure_boot_256_p257", encapsulation)?;
+    }
+    approximate()?;
+    lookup()
 }
