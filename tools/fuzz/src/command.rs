@@ -17,6 +17,9 @@ const TABLES: Bound = Bound { fixed: 4 << 20, per_byte: 64 };
 /// Where a file chooses parameters: their ring, of the largest dimension that there is.
 const RINGS: Bound = Bound { fixed: 256 << 20, per_byte: 64 };
 
+/// What a key derivation of the least cost holds beside the file.
+const PASSPHRASES: Bound = Bound { fixed: 4 << 20, per_byte: 64 };
+
 /// A place for a file of this process.
 pub fn place(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("windlass-fuzz-{}-{name}", std::process::id()))
@@ -24,7 +27,8 @@ pub fn place(name: &str) -> PathBuf {
 
 /// A command that reads a file of the kind.
 struct Command<'a> {
-    /// `FILE` stands for the input, `NONE` for a file that is not there.
+    /// `FILE` stands for the input, `NONE` for a file that is not there, `OUT` for one that is
+    /// removed again, `KEPT` for what the target made beforehand.
     line: &'static str,
     /// Files that it accepts.
     files: &'a [&'a [u8]],
@@ -49,21 +53,22 @@ fn target(extension: &str, commands: &[Command], memory: Bound, held: Vec<Contex
         .flat_map(|(number, command)| command.files.iter().map(move |file| [&[number as u8][..], file].concat()));
     let seeds = seeds.collect();
     let commands: Vec<_> = commands.iter().map(|command| (command.line, command.end)).collect();
-    let (path, none) = (place(&format!("input.{extension}")), place("none"));
+    let path = place(&format!("input.{extension}"));
     Target::text(seeds, memory, move |bytes| {
         // Rings are shared for as long as someone holds them.
         let _ = &held;
         let Some((number, file)) = bytes.split_first() else { return false };
         std::fs::write(&path, file).expect("a file is written");
         let (command, end) = commands[usize::from(*number) % commands.len()];
-        // A second for each plan of a table: most of the time it is left out.
-        if command.starts_with("table plan") && !is_time() {
+        // A second for each plan or change of a table: most of the time it is left out.
+        if ["table plan", "table set"].iter().any(|slow| command.starts_with(slow)) && !is_time() {
             return false;
         }
-        let [path, none] = [&path, &none].map(|path| path.to_str().expect("text"));
-        let word = |word: &str| word.replace("FILE", path).replace("NONE", none);
-        let line = ["windlass", "--json"].into_iter().chain(command.split(' ')).map(word);
-        match windlass_cli::run_here(line) {
+        let word = |word: &str| word.replace("FILE", path.to_str().expect("text")).replace("NONE", &text_of("none"));
+        let ended = windlass_cli::run_here(words(command).map(|each| word(&each)));
+        // It may not be there.
+        let _ = std::fs::remove_file(place("out"));
+        match ended {
             Ok(()) => true,
             Err(line) => {
                 assert!(!line.is_empty() && !line.contains("unexpected argument"), "{line}");
@@ -71,6 +76,21 @@ fn target(extension: &str, commands: &[Command], memory: Bound, held: Vec<Contex
             }
         }
     })
+}
+
+fn text_of(name: &str) -> String {
+    place(name).into_os_string().into_string().expect("text")
+}
+
+/// The words of a line, with the places that do not depend on the input.
+fn words(line: &str) -> impl Iterator<Item = String> {
+    let place = |word: &str| word.replace("OUT", &text_of("out")).replace("KEPT", &text_of("kept"));
+    ["windlass", "--json"].into_iter().chain(line.split(' ')).map(place)
+}
+
+/// Runs a line that makes what the target needs.
+fn prepare(line: &str) {
+    windlass_cli::run_here(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"));
 }
 
 const CSV: &[u8] = b"id,x,y\nEurope/Lisbon,1,2.5\n\"Asia, Tokyo\",-3,1e3\n";
@@ -199,4 +219,30 @@ pub fn search_schemas() -> Target {
         TABLES,
         Vec::new(),
     )
+}
+
+/// Rows that are added to a table, or replace those that are there.
+pub fn changes() -> Target {
+    std::fs::write(place("kept.csv"), CSV).expect("a file is written");
+    prepare("table build --table KEPT.csv --key id --room 40 --out KEPT");
+    let more = b"id,x,y\nnew,1,2\nEurope/Lisbon,,\n";
+    target("csv", &[Command::new("table set --dir KEPT --table FILE", &[CSV, more])], RINGS, Vec::new())
+}
+
+/// Parameters for a lookup.
+pub fn parameters() -> Target {
+    std::fs::write(place("kept.csv"), CSV).expect("a file is written");
+    let names = ["insecure_toy_256", "insecure_toy_2048"];
+    let files = names.map(|name| windlass::Params::preset(name, windlass::Scheme::Bgv).expect("a preset").to_json());
+    let files = files.each_ref().map(|file| file.as_bytes());
+    let command = Command::new("explain --table KEPT.csv --key id --params FILE", &files);
+    target("json", &[command], RINGS, Vec::new())
+}
+
+/// Passphrases in files, for a key under one of them.
+pub fn passphrases() -> Target {
+    std::fs::write(place("kept"), crate::sealed::under_words(b"two or three words")).expect("a file is written");
+    let files: [&[u8]; 3] = [b"two or three words\n", b"two or three words", b"two or three words\r\nand more\n"];
+    let command = Command::new("key open --in KEPT --passphrase-file FILE --out OUT", &files);
+    target("txt", &[command], PASSPHRASES, Vec::new())
 }

@@ -68,6 +68,9 @@ const TARGETS: &[(&str, Made)] = &[
     ("command_lookup_schema", command::lookup_schemas),
     ("command_score_schema", command::score_schemas),
     ("command_search_schema", command::search_schemas),
+    ("command_table_set", command::changes),
+    ("command_parameters", command::parameters),
+    ("command_passphrase", command::passphrases),
 ];
 
 /// The target of this process.

@@ -58,6 +58,13 @@ pub fn secret_keys() -> Target {
     Target::sealed(Sealed { outer, inner: exact::secret_key_readers(&sides), files }, seeds)
 }
 
+/// A secret key under another passphrase, of little cost.
+pub fn under_words(words: &[u8]) -> Vec<u8> {
+    let file = exact::all()[0].client.secret_to_bytes().expect("a key");
+    let cost = PassphraseCost::new(64, 1, 1).expect("a small cost");
+    seal_secret(&file, &Passphrase::new(words).expect("a passphrase"), cost).expect("a secret key")
+}
+
 fn passphrase() -> Passphrase {
     Passphrase::new(PASSPHRASE).expect("a passphrase")
 }
