@@ -177,3 +177,119 @@ def test_of_several_threads_that_write_one_file_one_wins(toy: World, tmp_path: P
             read(path)
             path.unlink()
             assert list(tmp_path.iterdir()) == []
+
+
+SHORT_OF_MEMORY = """
+import pathlib, sys, windlass as wl
+at, kind, megabytes = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+context = wl.Context.preset("bgv_n32768")
+if kind == "ulimit":
+    import resource
+    lines = open("/proc/self/status").read().splitlines()
+    size = next(int(line.split()[1]) for line in lines if line.startswith("VmSize:"))
+    limit = (size << 10) + (megabytes << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    wanted = [context.products()]
+    if kind == "group":
+        wanted += [context.roll(2**14, shift) for shift in range(1, 200)]
+    client, server = context.generate_keys(*wanted, progress=False)
+    client.save_secret(at / "client.secret")
+    server.save(at / "server.keys")
+    x = server.receive(client.encrypt(list(range(20))))
+    x.save(at / "x.bin")
+    (x * x * x).save(at / "cube.bin")
+except wl.OutOfMemory as error:
+    print(error)
+    sys.exit(3)
+"""
+
+
+def run_short_of_memory(
+    at: Path, kind: str, megabytes: int, join: Callable[[], None] | None = None
+) -> tuple[int, str]:
+    environment = dict(os.environ, RUST_BACKTRACE="0")
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT_OF_MEMORY, str(at), kind, str(megabytes)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+        preexec_fn=join,
+        timeout=300,
+        check=False,
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is that of Linux")
+def test_too_little_memory_leaves_nothing_half_written(tmp_path: Path) -> None:
+    context = wl.Context.preset("bgv_n32768")
+    readers: dict[str, Callable[[Path], object]] = {
+        "client.secret": context.load_client,
+        "server.keys": context.load_server,
+        "x.bin": context.load_ciphertext,
+        "cube.bin": context.load_ciphertext,
+    }
+    codes = set()
+    steps = range(2, 200, 4) if NIGHTLY else (4, 24, 44, 84, 400)
+    for megabytes in steps:
+        at = tmp_path / str(megabytes)
+        at.mkdir()
+        code, said = run_short_of_memory(at, "ulimit", megabytes)
+        codes.add(code)
+        if code == 3:
+            assert "bytes of memory, which the system does not give" in said
+        elif code == -signal.SIGABRT:
+            assert "memory allocation of" in said, said
+        else:
+            # Python's own memory, or threads that cannot be started.
+            assert code == 0 or "MemoryError" in said or "thread" in said, (code, said)
+        for path in at.iterdir():
+            if not path.name.startswith("."):
+                readers[path.name](path)
+        assert code != 0 or {path.name for path in at.iterdir()} == set(readers)
+    assert {0, 3} <= codes, codes
+
+
+def test_what_a_container_does_not_hold_is_refused(tmp_path: Path) -> None:
+    limits = {"memory": "memory.limit_in_bytes", "": "memory.max"}
+    try:
+        groups = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        pytest.skip("no control groups here")
+    for line in groups:
+        _, controller, path = line.split(":", 2)
+        if controller not in limits:
+            continue
+        root = Path("/sys/fs/cgroup", controller)
+        for around in (root / path.lstrip("/"), root):
+            group = around / f"windlass-python-{os.getpid()}"
+            try:
+                group.mkdir()
+            except OSError:
+                continue
+            try:
+                try:
+                    (group / limits[controller]).write_text(str(600 << 20))
+                    (group / "cgroup.procs").read_text()
+                except OSError:
+                    continue
+                procs = str(group / "cgroup.procs")
+
+                def join(procs: str = procs) -> None:
+                    Path(procs).write_text(str(os.getpid()))
+
+                # Its keys take gigabytes: without the check the system would kill it.
+                code, said = run_short_of_memory(tmp_path, "group", 0, join)
+                assert (code, "the evaluation keys take" in said) == (3, True), said
+                assert list(tmp_path.iterdir()) == []
+                return
+            finally:
+                for _ in range(50):
+                    try:
+                        group.rmdir()
+                        break
+                    except OSError:
+                        time.sleep(0.02)
+    pytest.skip("no control group of one's own here")
