@@ -77,6 +77,15 @@ fn places<'a>(rows: &[&'a Measured]) -> Vec<&'a Measured> {
     rows.iter().filter(new).copied().collect()
 }
 
+/// The mark of plans that keep constants as coefficients.
+fn mark(r: &Measured) -> &'static str {
+    if r.of.strategy.contains("coefficients") { "†" } else { "" }
+}
+
+fn seconds(r: &Measured) -> String {
+    format!("{:.3}{}", r.median_s, mark(r))
+}
+
 /// The seconds of every column.
 fn strategies(rows: &[&Measured]) -> Table {
     let columns = first_seen(rows.iter().map(|r| r.of.column.as_str()));
@@ -87,11 +96,7 @@ fn strategies(rows: &[&Measured]) -> Table {
         let Some(any) = find(rows, place, "best", 1).or(any) else { continue };
         let mut cells = Vec::from(place.of.row());
         cells.extend([any.of.build_s, any.of.convert_s].map(|seconds| format!("{seconds:.2}")));
-        let cell = |r: &Measured| {
-            let packed = if r.of.strategy.contains("coefficients") { "†" } else { "" };
-            format!("{:.3}{packed}", r.median_s)
-        };
-        let time = |column| find(rows, place, column, 1).map_or_else(String::new, cell);
+        let time = |column| find(rows, place, column, 1).map_or_else(String::new, seconds);
         cells.extend(columns.iter().map(|column| time(column)));
         table.row(cells);
     }
@@ -107,7 +112,6 @@ fn details(rows: &[&Measured]) -> Table {
     for place in places(rows) {
         for column in ["best", "default", "minimal"] {
             let Some(r) = find(rows, place, column, 1) else { continue };
-            let packed = if r.of.strategy.contains("coefficients") { "†" } else { "" };
             let mut cells = Vec::from(place.of.row());
             cells.extend([
                 column.into(),
@@ -115,7 +119,7 @@ fn details(rows: &[&Measured]) -> Table {
                 format!("{:.3}", r.of.predicted_s),
                 r.of.keys.to_string(),
                 format!("{:.0}", r.of.key_bytes as f64 / 1e6),
-                format!("{}{packed}", r.of.constants),
+                format!("{}{}", r.of.constants, mark(r)),
                 format!("{:.0}", r.of.constant_bytes as f64 / 1e6),
                 format!("{:.1}", r.of.capacity_bits),
             ]);
@@ -143,7 +147,7 @@ fn table_4(records: &[&Measured]) -> Table {
             cells.extend(place.of.row());
             cells.push(place.of.keys.to_string());
             let own = |&count: &usize| find(&of_map, place, "default", count);
-            cells.extend(threads.iter().map(|n| own(n).map_or_else(String::new, |r| format!("{:.3}", r.median_s))));
+            cells.extend(threads.iter().map(|n| own(n).map_or_else(String::new, seconds)));
             cells.extend(published::on_threads(place).into_iter().flatten().map(|seconds| format!("{seconds:.2}")));
             table.row(cells);
         }
