@@ -17,7 +17,7 @@ pub use complex::{Polynomial, PowerBasis};
 pub use digits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
     DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,
-    LeastDegree, LocalNull, Method, Searched, Stride,
+    LeastDegree, LocalNull, Method, RootProducts, Searched, Stride,
 };
 pub use inner_product::{InnerProduct, PublicInnerProduct};
 pub use linear::{

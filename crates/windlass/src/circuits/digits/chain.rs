@@ -75,9 +75,9 @@ impl DigitChain {
 }
 
 /// `Σ c_k·f_k`.
-fn sum(modulus: PrimePower, polynomials: &[Vec<u64>], weights: &[i64]) -> Vec<u64> {
-    let terms = polynomials.iter().zip(weights);
-    let mut sum = vec![0; polynomials.iter().map(Vec::len).max().unwrap_or(0)];
+pub(super) fn sum(modulus: PrimePower, polynomials: &[Vec<u64>], weights: &[i64]) -> Vec<u64> {
+    let terms = polynomials.iter().zip(weights).filter(|&(_, &c)| c != 0);
+    let mut sum = vec![0; terms.clone().map(|(f, _)| f.len()).max().unwrap_or(0)];
     for (f, &c) in terms {
         let c = modulus.reduce_i64(c);
         sum.iter_mut().zip(f).for_each(|(sum, &x)| *sum = modulus.add(*sum, modulus.mul(c, x)));
@@ -85,7 +85,7 @@ fn sum(modulus: PrimePower, polynomials: &[Vec<u64>], weights: &[i64]) -> Vec<u6
     sum
 }
 
-fn multiplied(modulus: PrimePower, f: &[u64], g: &[u64]) -> Vec<u64> {
+pub(super) fn multiplied(modulus: PrimePower, f: &[u64], g: &[u64]) -> Vec<u64> {
     let mut product = vec![0; (f.len() + g.len()).saturating_sub(1)];
     for (i, &x) in f.iter().enumerate() {
         for (j, &y) in g.iter().enumerate() {

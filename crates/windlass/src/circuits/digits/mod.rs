@@ -13,7 +13,9 @@ mod halvings;
 mod method;
 mod papers;
 mod polynomials;
+mod quotients;
 mod removal;
+mod root_products;
 mod row;
 
 pub use apply::DigitRetention;
@@ -23,3 +25,4 @@ pub use halving::HalvingChain;
 pub use method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 pub use papers::{ChenHan, DIGIT_METHODS, HaleviShoup, IntegerValued, LeastDegree, LocalNull, Searched};
 pub use removal::DigitRemoval;
+pub use root_products::RootProducts;

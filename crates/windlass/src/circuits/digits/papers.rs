@@ -7,10 +7,12 @@ use super::halving::HalvingChain;
 use super::halvings::halving;
 use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
 use crate::error::{Error, Result};
+use super::root_products::RootProducts;
 use crate::names::named;
 
 /// All of them.
-pub const DIGIT_METHODS: [&dyn DigitMethod; 5] = [&HaleviShoup, &ChenHan, &LeastDegree, &LocalNull, &Searched];
+pub const DIGIT_METHODS: [&dyn DigitMethod; 6] =
+    [&HaleviShoup, &ChenHan, &LeastDegree, &LocalNull, &RootProducts, &Searched];
 
 impl FromStr for Method {
     type Err = Error;

@@ -7,7 +7,6 @@ use windlass_rlwe::Limits;
 use super::halving::HalvingChain;
 use super::method::{DigitMethod, DigitRoute, DigitSpec, Method};
 use super::papers::DIGIT_METHODS;
-use super::polynomials::DigitRange;
 use super::row::{Known, Row, Step};
 use crate::error::{Error, Result};
 
@@ -64,7 +63,7 @@ impl DigitRemoval {
             |route: DigitRoute| Self::assemble(spec, |j, depth| Row::by_route(&spec, method, route, j, depth));
         let mut plans: Vec<Self> = method.routes(&spec).into_iter().map(by_route).collect::<Result<_>>()?;
         if let Some(chain) = method.chain(&spec) {
-            if let Some(flaw) = chain.flaw(spec.prime, &DigitRange::all(spec.prime).range())? {
+            if let Some(flaw) = chain.flaw(spec.prime, &spec.occurring())? {
                 return Err(refuse(&flaw));
             }
             plans.push(Self::assemble(spec, |j, depth| Row::by_chain(&spec, &chain, j, depth))?);

@@ -1,6 +1,7 @@
 //! One digit: how its values come from its argument.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use windlass_ring::slots::PrimePower;
 
@@ -252,6 +253,11 @@ impl DigitSpec {
     /// To which precisions digit j is needed: by later digits at most, and in the end.
     fn precisions(&self, j: u32) -> (u32, u32) {
         (self.removed - j, self.exponent - j)
+    }
+
+    /// The digits that occur in any row: where one row is all, its own.
+    pub(super) fn occurring(&self) -> RangeInclusive<i64> {
+        if self.removed == 1 { self.step(0, self.exponent).occurring } else { DigitRange::all(self.prime).range() }
     }
 
     /// A step of digit j to some precision, from its first value.

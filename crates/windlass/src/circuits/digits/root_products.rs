@@ -1,0 +1,327 @@
+//! A digit of few candidates as `x + M(x)·c(x)`, M the product over their roots.
+//!
+//! Let z ≡ d modulo p, d one of the balanced digits −B, .., B. With `M = Π_d (X − d) =
+//! X·Π_{1≤j≤B} (Y − j²)`, Y = X², and any polynomial c
+//!
+//! `z + M(z)·c(z) − d ≡ (z − d)·(1 + M'(d)·c(d))` modulo p²,
+//!
+//! since M(z) ≡ (z − d)·M'(d) is a multiple of p. So c(d) = −1/M'(d) modulo p is all that is asked
+//! of c, which is even as M' is: a polynomial in Y with B + 1 values. The result has degree 4B + 1,
+//! no less than the polynomial of least degree, but comes in factors. From Y, Y², .., Y^k, sums of
+//! which cost nothing:
+//!
+//! - M is a product of sums with up to k of the j² for roots each;
+//! - c is (T + l_1)·l_2 + l_3, where T is the product of two of these sums, of degree 2k, and the
+//!   l_i have degree k: dividing c by T leaves the quotient l_2, dividing the remainder by l_2 the
+//!   quotient l_1. (So Paterson and Stockmeyer divide by powers of Y, which have to be made.)
+//!
+//! B = 12 takes 9 products, where the polynomial of least degree takes 14, in the same depth: k = 4
+//! for Y to Y⁴, three for M, one for c, and the last one.
+
+use windlass_ring::slots::PrimePower;
+
+use super::chain::{ChainValue, DigitChain, multiplied, sum};
+use super::method::{DigitMethod, DigitRoute, DigitSpec};
+use super::quotients::{Coefficients, divided, interpolated, less_product, raised, trimmed, with_roots};
+
+/// A bounded digit from precision 1 to 2, by the product over the digits that occur.
+#[derive(Debug, Clone, Copy)]
+pub struct RootProducts;
+
+impl DigitMethod for RootProducts {
+    fn name(&self) -> &'static str {
+        "root-products"
+    }
+
+    fn citation(&self) -> &'static str {
+        "this library: the local null polynomials of eprint 2024/115, in factors"
+    }
+
+    fn refusal(&self, spec: &DigitSpec) -> Option<&'static str> {
+        match spec.bound {
+            _ if spec.prime == 2 => Some("both digits occur for p = 2"),
+            _ if (spec.exponent, spec.removed) != (2, 1) => Some("it removes one digit of two"),
+            None => Some("it needs a bound on the part that is removed"),
+            Some(bound) if bound >= (spec.prime - 1) / 2 => Some("all digits occur, and x^p knows them"),
+            Some(bound) if bound == 0 || bound > MOST => Some("it is for bounds from 1 to 25"),
+            Some(_) => None,
+        }
+    }
+
+    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
+        Vec::new()
+    }
+
+    /// The cheapest for all k.
+    fn chain(&self, spec: &DigitSpec) -> Option<DigitChain> {
+        let bound = spec.bound?;
+        let chains = BLOCKS.into_iter().filter_map(|block| of_digit(spec.prime, bound, block));
+        let price = |(chain, depth): &(DigitChain, usize)| {
+            chain.products.len() as f64 + spec.depth_weight * *depth as f64
+        };
+        chains.min_by(|a, b| price(a).total_cmp(&price(b))).map(|(chain, _)| chain)
+    }
+}
+
+/// The k that are tried. Between powers of two the depth is that of the next one.
+const BLOCKS: [usize; 4] = [1, 2, 4, 8];
+
+/// The largest bound for which one product makes c.
+const fn most_of(block: usize) -> u64 {
+    3 * block as u64 + 1
+}
+
+/// The largest bound of all.
+const MOST: u64 = most_of(BLOCKS[BLOCKS.len() - 1]);
+
+/// The chain with Y, .., Y^block for the digits up to `bound`, and its depth. None where the block
+/// is too small for the bound, or a division has no quotient of the degree that it has but for bad
+/// luck.
+fn of_digit(prime: u64, bound: u64, block: usize) -> Option<(DigitChain, usize)> {
+    if bound > most_of(block) {
+        return None;
+    }
+    let mut circuit = Circuit { modulus: PrimePower::new(prime, 2).ok()?, products: Vec::new(), depths: vec![0] };
+    let x = Sum { weights: vec![1], constant: 0 };
+    let powers = circuit.powers_of_square(&x, block)?;
+    let Null { value: null, pair } = circuit.null(&x, &powers, bound)?;
+    let cofactor = Cofactor::new(PrimePower::new(prime, 1).ok()?, bound, block, pair.as_ref())?;
+    let cofactor = circuit.cofactor(&powers, pair.as_ref(), &cofactor)?;
+    let last = circuit.product(&null, &cofactor)?;
+    let digit = circuit.total(&[(&last, 1), (&x, 1)]);
+
+    let depth = circuit.depth(&digit);
+    let value = ChainValue { precision: 2, weights: circuit.centred(&digit) };
+    Some((DigitChain { products: circuit.products, values: vec![value] }, depth))
+}
+
+/// A sum of the products of a chain and a constant, modulo p².
+#[derive(Debug, Clone)]
+struct Sum {
+    weights: Vec<u64>,
+    constant: u64,
+}
+
+/// M, and T if there is one.
+struct Null {
+    value: Sum,
+    pair: Option<Pair>,
+}
+
+/// T: the product, and the polynomial in Y that it is.
+struct Pair {
+    value: Sum,
+    polynomial: Coefficients,
+}
+
+/// A chain as it grows.
+struct Circuit {
+    modulus: PrimePower,
+    products: Vec<[Vec<i64>; 2]>,
+    /// Of the argument and of each product.
+    depths: Vec<usize>,
+}
+
+impl Circuit {
+    /// Y, Y², .., Y^block.
+    fn powers_of_square(&mut self, x: &Sum, block: usize) -> Option<Vec<Sum>> {
+        let mut powers = vec![self.product(x, x)?];
+        for exponent in 2..=block {
+            let high = exponent.next_power_of_two() / 2;
+            let power = self.product(&powers[high - 1], &powers[exponent - high - 1])?;
+            powers.push(power);
+        }
+        Some(powers)
+    }
+
+    /// M from sums with as many roots as there are powers, and a sum for each power of two in what
+    /// is left, which come earlier. Two of the full ones are T where c needs it.
+    fn null(&mut self, x: &Sum, powers: &[Sum], bound: u64) -> Option<Null> {
+        let block = powers.len() as u64;
+        let (full, rest) = (bound / block, bound % block);
+        let small = (0..block.ilog2()).map(|bit| 1 << bit).filter(|size| rest & size != 0);
+        let mut first = 1;
+        let mut leaves: Vec<Pair> = Vec::new();
+        for size in small.chain((0..full).map(|_| block)) {
+            let polynomial = with_roots(self.modulus, (first..first + size).map(|j| j * j));
+            leaves.push(Pair { value: self.of_powers(powers, &polynomial), polynomial });
+            first += size;
+        }
+
+        let mut pair = None;
+        if bound > 2 * block {
+            let (a, b) = (leaves.pop()?, leaves.pop()?);
+            let value = self.product(&a.value, &b.value)?;
+            pair = Some(Pair { value, polynomial: multiplied(self.modulus, &a.polynomial, &b.polynomial) });
+        }
+        let factors = [x.clone()].into_iter().chain(leaves.into_iter().map(|leaf| leaf.value));
+        let factors = factors.chain(pair.iter().map(|pair| pair.value.clone())).collect();
+        Some(Null { value: self.balanced(factors)?, pair })
+    }
+
+    /// The product of all, the shallowest two first.
+    fn balanced(&mut self, mut factors: Vec<Sum>) -> Option<Sum> {
+        while factors.len() > 1 {
+            factors.sort_by_key(|factor| self.depth(factor));
+            let product = self.product(&factors[0], &factors[1])?;
+            factors.splice(..2, [product]);
+        }
+        factors.pop()
+    }
+
+    /// `(T + l_1)·(α·T + l_2) + l_3`, or the same without T.
+    fn cofactor(&mut self, powers: &[Sum], pair: Option<&Pair>, cofactor: &Cofactor) -> Option<Sum> {
+        let [first, second, third] = cofactor.leaves.each_ref().map(|leaf| self.of_powers(powers, leaf));
+        if second.weights.is_empty() {
+            return Some(third);
+        }
+        let (left, right) = match pair {
+            Some(Pair { value, .. }) => {
+                (self.total(&[(value, 1), (&first, 1)]), self.total(&[(value, cofactor.alpha), (&second, 1)]))
+            }
+            None => (first, second),
+        };
+        let product = self.product(&left, &right)?;
+        Some(self.total(&[(&product, 1), (&third, 1)]))
+    }
+
+    /// One more product of the chain, that of the sums without their constants, and what their
+    /// constants add to it. None for a sum of nothing.
+    fn product(&mut self, a: &Sum, b: &Sum) -> Option<Sum> {
+        if a.weights.is_empty() || b.weights.is_empty() {
+            return None;
+        }
+        self.depths.push(1 + self.depth(a).max(self.depth(b)));
+        self.products.push([self.centred(a), self.centred(b)]);
+        let mut alone = vec![0; self.products.len()];
+        alone.push(1);
+        let alone = Sum { weights: alone, constant: self.modulus.mul(a.constant, b.constant) };
+        let [a, b] = [(a, b.constant), (b, a.constant)].map(|(x, factor)| {
+            (Sum { weights: x.weights.clone(), constant: 0 }, factor)
+        });
+        Some(self.total(&[(&alone, 1), (&a.0, a.1), (&b.0, b.1)]))
+    }
+
+    /// A polynomial in Y of the powers' degree at most.
+    fn of_powers(&self, powers: &[Sum], polynomial: &[u64]) -> Sum {
+        let constant = Sum { weights: Vec::new(), constant: 1 };
+        let powers = [&constant].into_iter().chain(powers);
+        self.total(&powers.zip(polynomial.iter().copied()).collect::<Vec<_>>())
+    }
+
+    fn total(&self, terms: &[(&Sum, u64)]) -> Sum {
+        let weights: Vec<Vec<u64>> = terms.iter().map(|(x, _)| x.weights.clone()).collect();
+        let factors: Vec<i64> = terms.iter().map(|&(_, factor)| factor as i64).collect();
+        let constants = terms.iter().map(|(x, factor)| self.modulus.mul(x.constant, *factor));
+        let constant = constants.fold(0, |total, c| self.modulus.add(total, c));
+        Sum { weights: trimmed(sum(self.modulus, &weights, &factors)), constant }
+    }
+
+    fn centred(&self, x: &Sum) -> Vec<i64> {
+        x.weights.iter().map(|&weight| self.modulus.centred(weight)).collect()
+    }
+
+    fn depth(&self, x: &Sum) -> usize {
+        let taken = x.weights.iter().zip(&self.depths).filter(|&(&weight, _)| weight != 0);
+        taken.map(|(_, &depth)| depth).max().unwrap_or(0)
+    }
+}
+
+/// c as `(T + l_1)·(α·T + l_2) + l_3` modulo p, or as `l_1·l_2 + l_3` where it is short.
+struct Cofactor {
+    alpha: u64,
+    leaves: [Coefficients; 3],
+}
+
+impl Cofactor {
+    fn new(field: PrimePower, bound: u64, block: usize, pair: Option<&Pair>) -> Option<Self> {
+        let points = (0..=bound).map(|d| Some((field.reduce(d * d), field.neg(field.inv(slope(field, bound, d))?))));
+        let [c, null] = interpolated(field, &points.collect::<Option<Vec<_>>>()?)?;
+        let Some(pair) = pair else {
+            // Of degree 2k at most: split at Y^k, which is at hand.
+            let at = if c.len() > block + 1 { block } else { c.len() };
+            let (low, high) = c.split_at(at);
+            return Some(Self { alpha: 0, leaves: [raised(&[1], block), high.to_vec(), trimmed(low.to_vec())] });
+        };
+        let pair: Coefficients = pair.polynomial.iter().map(|&coefficient| field.reduce(coefficient)).collect();
+        let most = 3 * block as u64;
+        if bound < most {
+            // What vanishes on all the points gives c the degree that the divisions expect.
+            let c = sum(field, &[c, raised(&null, (most - bound - 1) as usize)], &[1, 1]);
+            return Self::by_divisions(field, 0, &c, &pair, block);
+        }
+        // Of degree 3k + 1, c is of degree 3k beside a multiple of T² less what vanishes.
+        let (alpha, rest) = if bound > most {
+            let [_, square] = divided(field, &multiplied(field, &pair, &pair), &null)?;
+            let [top, of_square] = [&c, &square].map(|f| f.get(most as usize + 1).copied().unwrap_or(0));
+            let alpha = field.mul(top, field.inv(of_square)?);
+            (alpha, less_product(field, &c, &[alpha], &square))
+        } else {
+            (0, c)
+        };
+        Self::by_divisions(field, alpha, &rest, &pair, block)
+    }
+
+    /// For `c = α·T² + T·a + r`: (T + l_1)·(α·T + l_2) + l_3 with l_2 = a − α·l_1 and
+    /// l_1·l_2 + l_3 = r.
+    fn by_divisions(field: PrimePower, alpha: u64, rest: &[u64], pair: &[u64], block: usize) -> Option<Self> {
+        let [a, r] = divided(field, rest, pair)?;
+        if a.len() != block + 1 {
+            return None;
+        }
+        // From the top: in the coefficient of Y^{k+j} the j-th of l_1 stands beside the last of a,
+        // and else there is only what is known of l_1 by then. (For α = 0 this is long division.)
+        let last = field.inv(a[block])?;
+        let mut first = vec![0; block];
+        for j in (1..block).rev() {
+            let second = less_product(field, &a, &[alpha], &first);
+            let missing = less_product(field, &r, &first, &second);
+            first[j] = field.mul(missing.get(block + j).copied().unwrap_or(0), last);
+        }
+        let second = less_product(field, &a, &[alpha], &first);
+        let third = less_product(field, &r, &first, &second);
+        Some(Self { alpha, leaves: [trimmed(first), second, third] })
+    }
+}
+
+/// M'(d).
+fn slope(field: PrimePower, bound: u64, d: u64) -> u64 {
+    let square = |j: u64| field.reduce(j * j);
+    let others = (1..=bound).filter(|&j| j != d).map(|j| field.sub(square(d), square(j)));
+    let product = others.fold(1, |product, x| field.mul(product, x));
+    if d == 0 { product } else { field.mul(product, field.reduce(2 * d * d)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Products and depth, and that the chain is right on every argument that matters.
+    fn counted(prime: u64, bound: u64) -> Option<(usize, usize)> {
+        let spec = DigitSpec { bound: Some(bound), depth_weight: 10.0, ..DigitSpec::new(prime, 2, 1) };
+        let chain = RootProducts.chain(&spec)?;
+        let bound = bound as i64;
+        assert_eq!(chain.flaw(prime, &(-bound..=bound)).unwrap(), None, "{bound} modulo {prime}");
+        // The next digit is one too many.
+        assert!(chain.flaw(prime, &(-bound..=bound + 1)).unwrap().is_some(), "{bound} modulo {prime}");
+        let depth = BLOCKS.into_iter().filter_map(|block| of_digit(prime, bound as u64, block));
+        let depth = depth.filter(|(other, _)| *other == chain).map(|(_, depth)| depth).next()?;
+        Some((chain.products.len(), depth))
+    }
+
+    #[test]
+    fn twelve_digits_to_each_side_take_nine_products() {
+        let of = |prime| [3, 6, 12, 13].map(|bound| counted(prime, bound).unwrap());
+        for prime in [127, 257, 8191, 65537, 131_071] {
+            assert_eq!(of(prime), [(6, 4), (7, 5), (9, 6), (10, 6)], "modulo {prime}");
+        }
+    }
+
+    #[test]
+    fn every_bound_has_a_chain_but_for_bad_luck() {
+        for prime in [61, 127, 257, 8191, 65537, 131_071] {
+            let none: Vec<u64> = (1..=MOST).filter(|&bound| counted(prime, bound).is_none()).collect();
+            assert!(none.len() <= if prime < 300 { 2 } else { 0 }, "modulo {prime}: {none:?}");
+        }
+    }
+}
