@@ -7,7 +7,7 @@ use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
     ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
     DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,
-    LeastDegree, LocalNull, Method, Searched, Stride,
+    LeastDegree, LocalNull, Method, RootProducts, Searched, Stride,
 };
 use windlass::needs::Products;
 use windlass::schemes::Scheme;
@@ -113,6 +113,41 @@ fn bounded_parts_of_large_primes() {
         check(&slots, &removal, &inputs);
         let automatic = DigitRemoval::new(DigitSpec { method: Method::Automatic, ..spec }).unwrap();
         assert!(automatic.products() <= removal.products());
+    }
+}
+
+/// Every residue of a small prime, with each bound: digits in it go, others are not asked for.
+#[test]
+fn digits_by_the_product_over_their_roots() {
+    let p = 31;
+    let slots = Arc::new(SlotRing::new(64, p, 2, Isa::best()).unwrap());
+    for bound in 1..(p - 1) / 2 {
+        let spec = DigitSpec { bound: Some(bound), method: Method::Of(&RootProducts), ..DigitSpec::new(p, 2, 1) };
+        let removal = match DigitRemoval::new(spec) {
+            // Bad luck in a division, which a prime as small as this one has now and then.
+            Err(Error::Unplannable { .. }) => continue,
+            removal => removal.unwrap(),
+        };
+        let occurs = |x: &u64| (x + bound) % p <= 2 * bound;
+        check(&slots, &removal, &(0..p * p).filter(occurs).collect::<Vec<_>>());
+        let local = DigitRemoval::new(DigitSpec { method: Method::Of(&LocalNull), ..spec }).unwrap();
+        assert!(bound < 8 || removal.products() < local.products(), "{bound}: {}", removal.explain());
+    }
+}
+
+#[test]
+fn what_root_products_are_not_for_is_refused() {
+    let of = |prime, exponent, removed, bound| {
+        let method = Method::Of(&RootProducts);
+        let spec = DigitSpec { bound, method, ..DigitSpec::new(prime, exponent, removed) };
+        DigitRemoval::new(spec).map(|removal| removal.products())
+    };
+    assert_eq!(of(8191, 2, 1, Some(12)), Ok(9));
+    for (prime, exponent, removed, bound) in
+        [(2, 2, 1, Some(1)), (8191, 3, 1, Some(12)), (8191, 2, 1, None), (8191, 2, 1, Some(26)), (17, 2, 1, Some(8))]
+    {
+        let refused = of(prime, exponent, removed, bound);
+        assert!(matches!(refused, Err(Error::Unplannable { .. })), "{prime}^{exponent}, {bound:?}: {refused:?}");
     }
 }
 

@@ -17,6 +17,12 @@
 //!
 //! B = 12 takes 9 products, where the polynomial of least degree takes 14, in the same depth: k = 4
 //! for Y to Y⁴, three for M, one for c, and the last one.
+//!
+//! *Noise.* In a sum with Y^k, which has just been multiplied, terms of less depth may have any
+//! weight, as they have been switched down since. Y^{k−1} is of the same depth where k = 4. So the
+//! sums are of powers of Z = Y − s, and the roots are dealt out so that those of each sum add up to
+//! nearly k·s: then Z^{k−1} has a weight near zero. And as c counts modulo p alone, so do all
+//! weights that it is made of.
 
 use windlass_ring::slots::PrimePower;
 
@@ -74,18 +80,21 @@ const fn most_of(block: usize) -> u64 {
 /// The largest bound of all.
 const MOST: u64 = most_of(BLOCKS[BLOCKS.len() - 1]);
 
-/// The chain with Y, .., Y^block for the digits up to `bound`, and its depth. None where the block
+/// The chain with Z, .., Z^block for the digits up to `bound`, and its depth. None where the block
 /// is too small for the bound, or a division has no quotient of the degree that it has but for bad
 /// luck.
 fn of_digit(prime: u64, bound: u64, block: usize) -> Option<(DigitChain, usize)> {
     if bound > most_of(block) {
         return None;
     }
-    let mut circuit = Circuit { modulus: PrimePower::new(prime, 2).ok()?, products: Vec::new(), depths: vec![0] };
+    let [field, modulus] = [1, 2].map(|exponent| PrimePower::new(prime, exponent).ok());
+    let (field, modulus) = (field?, modulus?);
+    let mut circuit = Circuit { field, modulus, products: Vec::new(), depths: vec![0] };
     let x = Sum { weights: vec![1], constant: 0 };
-    let powers = circuit.powers_of_square(&x, block)?;
-    let Null { value: null, pair } = circuit.null(&x, &powers, bound)?;
-    let cofactor = Cofactor::new(PrimePower::new(prime, 1).ok()?, bound, block, pair.as_ref())?;
+    let roots = Roots::dealt_out(bound, block);
+    let powers = circuit.powers_of_shifted_square(&x, roots.shift, block)?;
+    let Null { value: null, pair } = circuit.null(&x, &powers, &roots)?;
+    let cofactor = Cofactor::new(field, &roots, block, pair.as_ref())?;
     let cofactor = circuit.cofactor(&powers, pair.as_ref(), &cofactor)?;
     let last = circuit.product(&null, &cofactor)?;
     let digit = circuit.total(&[(&last, 1), (&x, 1)]);
@@ -93,6 +102,52 @@ fn of_digit(prime: u64, bound: u64, block: usize) -> Option<(DigitChain, usize)>
     let depth = circuit.depth(&digit);
     let value = ChainValue { precision: 2, weights: circuit.centred(&digit) };
     Some((DigitChain { products: circuit.products, values: vec![value] }, depth))
+}
+
+/// The j² of M by the sums that have them for roots, and the s that is taken off them.
+struct Roots {
+    /// Small sums first: one for each power of two in what full ones of k leave over.
+    sums: Vec<Vec<u64>>,
+    shift: u64,
+}
+
+impl Roots {
+    /// Full sums add up to nearly the same.
+    fn dealt_out(bound: u64, block: usize) -> Self {
+        let (full, rest) = (bound as usize / block, bound as usize % block);
+        let small = (0..block.ilog2()).map(|bit| 1 << bit).filter(|size| rest & size != 0);
+        let mut squares = (1..=bound).map(|j| j * j);
+        let sizes = small.chain((0..full).map(|_| block));
+        let mut sums: Vec<Vec<u64>> = sizes.map(|size| squares.by_ref().take(size).collect()).collect();
+        let first = sums.len() - full;
+        while let Some(better) = exchanged(&sums, first) {
+            sums = better;
+        }
+        let total: u64 = sums[first..].iter().flatten().sum();
+        let count = (full * block).max(1) as u64;
+        Self { sums, shift: (total + count / 2) / count }
+    }
+
+    fn bound(&self) -> u64 {
+        self.sums.iter().map(|sum| sum.len() as u64).sum()
+    }
+}
+
+/// The exchange of two roots between sums after which those from `first` on differ least, if they
+/// differ less than before.
+fn exchanged(sums: &[Vec<u64>], first: usize) -> Option<Vec<Vec<u64>>> {
+    let spread = |sums: &[Vec<u64>]| -> u64 {
+        let totals: Vec<u64> = sums[first..].iter().map(|sum| sum.iter().sum()).collect();
+        totals.iter().flat_map(|a| totals.iter().map(move |b| a.abs_diff(*b).pow(2))).sum()
+    };
+    let places = || sums.iter().enumerate().flat_map(|(i, sum)| (0..sum.len()).map(move |j| (i, j)));
+    let pairs = places().flat_map(|a| places().map(move |b| (a, b))).filter(|(a, b)| a.0 < b.0);
+    let candidates = pairs.map(|((i, j), (k, l))| {
+        let mut other = sums.to_vec();
+        (other[i][j], other[k][l]) = (sums[k][l], sums[i][j]);
+        other
+    });
+    candidates.min_by_key(|other| spread(other)).filter(|other| spread(other) < spread(sums))
 }
 
 /// A sum of the products of a chain and a constant, modulo p².
@@ -108,7 +163,7 @@ struct Null {
     pair: Option<Pair>,
 }
 
-/// T: the product, and the polynomial in Y that it is.
+/// A sum, or the product T of two: the value, and the polynomial in Z that it is.
 struct Pair {
     value: Sum,
     polynomial: Coefficients,
@@ -116,6 +171,8 @@ struct Pair {
 
 /// A chain as it grows.
 struct Circuit {
+    /// p and p².
+    field: PrimePower,
     modulus: PrimePower,
     products: Vec<[Vec<i64>; 2]>,
     /// Of the argument and of each product.
@@ -123,9 +180,10 @@ struct Circuit {
 }
 
 impl Circuit {
-    /// Y, Y², .., Y^block.
-    fn powers_of_square(&mut self, x: &Sum, block: usize) -> Option<Vec<Sum>> {
-        let mut powers = vec![self.product(x, x)?];
+    /// Z = Y − shift, Z², .., Z^block.
+    fn powers_of_shifted_square(&mut self, x: &Sum, shift: u64, block: usize) -> Option<Vec<Sum>> {
+        let square = self.product(x, x)?;
+        let mut powers = vec![Sum { constant: self.modulus.neg(self.modulus.reduce(shift)), ..square }];
         for exponent in 2..=block {
             let high = exponent.next_power_of_two() / 2;
             let power = self.product(&powers[high - 1], &powers[exponent - high - 1])?;
@@ -134,22 +192,17 @@ impl Circuit {
         Some(powers)
     }
 
-    /// M from sums with as many roots as there are powers, and a sum for each power of two in what
-    /// is left, which come earlier. Two of the full ones are T where c needs it.
-    fn null(&mut self, x: &Sum, powers: &[Sum], bound: u64) -> Option<Null> {
-        let block = powers.len() as u64;
-        let (full, rest) = (bound / block, bound % block);
-        let small = (0..block.ilog2()).map(|bit| 1 << bit).filter(|size| rest & size != 0);
-        let mut first = 1;
-        let mut leaves: Vec<Pair> = Vec::new();
-        for size in small.chain((0..full).map(|_| block)) {
-            let polynomial = with_roots(self.modulus, (first..first + size).map(|j| j * j));
-            leaves.push(Pair { value: self.of_powers(powers, &polynomial), polynomial });
-            first += size;
-        }
+    /// M; two of the full sums are T where c needs it.
+    fn null(&mut self, x: &Sum, powers: &[Sum], roots: &Roots) -> Option<Null> {
+        let shifted = |square: &u64| self.modulus.sub(self.modulus.reduce(*square), self.modulus.reduce(roots.shift));
+        let leaf = |sum: &Vec<u64>| {
+            let polynomial = with_roots(self.modulus, sum.iter().map(shifted));
+            Pair { value: self.of_powers(powers, &polynomial), polynomial }
+        };
+        let mut leaves: Vec<Pair> = roots.sums.iter().map(leaf).collect();
 
         let mut pair = None;
-        if bound > 2 * block {
+        if roots.bound() > 2 * powers.len() as u64 {
             let (a, b) = (leaves.pop()?, leaves.pop()?);
             let value = self.product(&a.value, &b.value)?;
             pair = Some(Pair { value, polynomial: multiplied(self.modulus, &a.polynomial, &b.polynomial) });
@@ -173,7 +226,7 @@ impl Circuit {
     fn cofactor(&mut self, powers: &[Sum], pair: Option<&Pair>, cofactor: &Cofactor) -> Option<Sum> {
         let [first, second, third] = cofactor.leaves.each_ref().map(|leaf| self.of_powers(powers, leaf));
         if second.weights.is_empty() {
-            return Some(third);
+            return Some(self.modulo_p(&third));
         }
         let (left, right) = match pair {
             Some(Pair { value, .. }) => {
@@ -181,8 +234,14 @@ impl Circuit {
             }
             None => (first, second),
         };
-        let product = self.product(&left, &right)?;
-        Some(self.total(&[(&product, 1), (&third, 1)]))
+        let product = self.product(&self.modulo_p(&left), &self.modulo_p(&right))?;
+        Some(self.modulo_p(&self.total(&[(&product, 1), (&third, 1)])))
+    }
+
+    /// A sum congruent modulo p, with small weights.
+    fn modulo_p(&self, x: &Sum) -> Sum {
+        let small = |weight: u64| self.modulus.reduce_i64(self.field.centred(self.field.reduce(weight)));
+        Sum { weights: trimmed(x.weights.iter().map(|&weight| small(weight)).collect()), constant: small(x.constant) }
     }
 
     /// One more product of the chain, that of the sums without their constants, and what their
@@ -202,7 +261,7 @@ impl Circuit {
         Some(self.total(&[(&alone, 1), (&a.0, a.1), (&b.0, b.1)]))
     }
 
-    /// A polynomial in Y of the powers' degree at most.
+    /// A polynomial in Z of the powers' degree at most.
     fn of_powers(&self, powers: &[Sum], polynomial: &[u64]) -> Sum {
         let constant = Sum { weights: Vec::new(), constant: 1 };
         let powers = [&constant].into_iter().chain(powers);
@@ -234,11 +293,13 @@ struct Cofactor {
 }
 
 impl Cofactor {
-    fn new(field: PrimePower, bound: u64, block: usize, pair: Option<&Pair>) -> Option<Self> {
-        let points = (0..=bound).map(|d| Some((field.reduce(d * d), field.neg(field.inv(slope(field, bound, d))?))));
+    fn new(field: PrimePower, roots: &Roots, block: usize, pair: Option<&Pair>) -> Option<Self> {
+        let bound = roots.bound();
+        let shifted = |d: u64| field.sub(field.reduce(d * d), field.reduce(roots.shift));
+        let points = (0..=bound).map(|d| Some((shifted(d), field.neg(field.inv(slope(field, bound, d))?))));
         let [c, null] = interpolated(field, &points.collect::<Option<Vec<_>>>()?)?;
         let Some(pair) = pair else {
-            // Of degree 2k at most: split at Y^k, which is at hand.
+            // Of degree 2k at most: split at Z^k, which is at hand.
             let at = if c.len() > block + 1 { block } else { c.len() };
             let (low, high) = c.split_at(at);
             return Some(Self { alpha: 0, leaves: [raised(&[1], block), high.to_vec(), trimmed(low.to_vec())] });
@@ -269,7 +330,7 @@ impl Cofactor {
         if a.len() != block + 1 {
             return None;
         }
-        // From the top: in the coefficient of Y^{k+j} the j-th of l_1 stands beside the last of a,
+        // From the top: in the coefficient of Z^{k+j} the j-th of l_1 stands beside the last of a,
         // and else there is only what is known of l_1 by then. (For α = 0 this is long division.)
         let last = field.inv(a[block])?;
         let mut first = vec![0; block];

@@ -4,7 +4,7 @@ use super::*;
 use windlass::circuits::Method;
 
 /// The method, and (m, p, r, primes, weight).
-const METHODS: [(&str, (u64, u64, u32, usize, u32)); 7] = [
+const METHODS: [(&str, (u64, u64, u32, usize, u32)); 8] = [
     ("halevi-shoup", (105, 2, 1, 16, 6)),
     ("halevi-shoup", (64, 3, 1, 20, 4)),
     ("chen-han", (105, 2, 1, 16, 6)),
@@ -12,6 +12,7 @@ const METHODS: [(&str, (u64, u64, u32, usize, u32)); 7] = [
     ("least-degree", (105, 2, 1, 16, 6)),
     ("least-degree", (64, 3, 1, 20, 4)),
     ("local-null", (64, 257, 1, 14, 6)),
+    ("root-products", (64, 257, 1, 14, 6)),
 ];
 
 #[test]
