@@ -390,7 +390,7 @@ fn circuits_of_any_depth_are_planned() {
     let strong = ParamSpec { p: 65537, security: (main + ephemeral) / 2.0, ..spec.clone() };
     match Context::plan_any_depth(&strong) {
         Err(Error::NoParameters { reason }) => {
-            assert!(reason.contains("the ephemeral key of weight 30"), "{reason}");
+            assert!(reason.contains("the ephemeral key of weight"), "{reason}");
         }
         other => panic!("{:?}", other.map(|context| context.params().clone())),
     }

@@ -6,8 +6,8 @@ use super::chain::{DigitChain, chain_of_bits};
 use super::halving::HalvingChain;
 use super::halvings::halving;
 use super::method::{DigitMethod, DigitPolynomial, DigitRoute, DigitSpec, DigitStep, LastStep, Method, Stride};
-use crate::error::{Error, Result};
 use super::root_products::RootProducts;
+use crate::error::{Error, Result};
 use crate::names::named;
 
 /// All of them.

@@ -15,14 +15,16 @@
 //!   l_i have degree k: dividing c by T leaves the quotient l_2, dividing the remainder by l_2 the
 //!   quotient l_1. (So Paterson and Stockmeyer divide by powers of Y, which have to be made.)
 //!
-//! B = 12 takes 9 products, where the polynomial of least degree takes 14, in the same depth: k = 4
-//! for Y to Y⁴, three for M, one for c, and the last one.
+//! B = 12 takes 10 products, where the polynomial of least degree takes 14, in the same depth: k = 4
+//! for Y to Y⁴, four for M, one for c, and the last one.
 //!
-//! *Noise.* In a sum with Y^k, which has just been multiplied, terms of less depth may have any
-//! weight, as they have been switched down since. Y^{k−1} is of the same depth where k = 4. So the
-//! sums are of powers of Z = Y − s, and the roots are dealt out so that those of each sum add up to
-//! nearly k·s: then Z^{k−1} has a weight near zero. And as c counts modulo p alone, so do all
-//! weights that it is made of.
+//! *Noise.* In a sum, what was made earlier has been switched down since and may have any weight; of
+//! two powers that have just been multiplied one has a weight as large as p², as they have
+//! different factors. Y³ and Y⁴ are of one depth. So sums are of powers of Z = Y − s, and those with
+//! four roots have roots that add up to 4s: then Z³ is not in them. And as c counts modulo p
+//! alone, so do all weights that it is made of.
+
+use std::collections::BTreeMap;
 
 use windlass_ring::slots::PrimePower;
 
@@ -49,7 +51,7 @@ impl DigitMethod for RootProducts {
             _ if (spec.exponent, spec.removed) != (2, 1) => Some("it removes one digit of two"),
             None => Some("it needs a bound on the part that is removed"),
             Some(bound) if bound >= (spec.prime - 1) / 2 => Some("all digits occur, and x^p knows them"),
-            Some(bound) if bound == 0 || bound > MOST => Some("it is for bounds from 1 to 25"),
+            Some(bound) if bound == 0 || bound > MOST => Some("it is for bounds from 1 to 13"),
             Some(_) => None,
         }
     }
@@ -62,15 +64,15 @@ impl DigitMethod for RootProducts {
     fn chain(&self, spec: &DigitSpec) -> Option<DigitChain> {
         let bound = spec.bound?;
         let chains = BLOCKS.into_iter().filter_map(|block| of_digit(spec.prime, bound, block));
-        let price = |(chain, depth): &(DigitChain, usize)| {
-            chain.products.len() as f64 + spec.depth_weight * *depth as f64
-        };
+        let price =
+            |(chain, depth): &(DigitChain, usize)| chain.products.len() as f64 + spec.depth_weight * *depth as f64;
         chains.min_by(|a, b| price(a).total_cmp(&price(b))).map(|(chain, _)| chain)
     }
 }
 
-/// The k that are tried. Between powers of two the depth is that of the next one.
-const BLOCKS: [usize; 4] = [1, 2, 4, 8];
+/// The k that are tried. Between powers of two the depth is that of the next one, and Y⁵ to Y⁸ would
+/// be of one depth.
+const BLOCKS: [usize; 3] = [1, 2, 4];
 
 /// The largest bound for which one product makes c.
 const fn most_of(block: usize) -> u64 {
@@ -91,7 +93,7 @@ fn of_digit(prime: u64, bound: u64, block: usize) -> Option<(DigitChain, usize)>
     let (field, modulus) = (field?, modulus?);
     let mut circuit = Circuit { field, modulus, products: Vec::new(), depths: vec![0] };
     let x = Sum { weights: vec![1], constant: 0 };
-    let roots = Roots::dealt_out(bound, block);
+    let roots = Roots::dealt_out(modulus, bound, block)?;
     let powers = circuit.powers_of_shifted_square(&x, roots.shift, block)?;
     let Null { value: null, pair } = circuit.null(&x, &powers, &roots)?;
     let cofactor = Cofactor::new(field, &roots, block, pair.as_ref())?;
@@ -106,26 +108,31 @@ fn of_digit(prime: u64, bound: u64, block: usize) -> Option<(DigitChain, usize)>
 
 /// The j² of M by the sums that have them for roots, and the s that is taken off them.
 struct Roots {
-    /// Small sums first: one for each power of two in what full ones of k leave over.
+    /// Those with fewer than k roots first.
     sums: Vec<Vec<u64>>,
     shift: u64,
 }
 
 impl Roots {
-    /// Full sums add up to nearly the same.
-    fn dealt_out(bound: u64, block: usize) -> Self {
-        let (full, rest) = (bound as usize / block, bound as usize % block);
-        let small = (0..block.ilog2()).map(|bit| 1 << bit).filter(|size| rest & size != 0);
-        let mut squares = (1..=bound).map(|j| j * j);
-        let sizes = small.chain((0..full).map(|_| block));
-        let mut sums: Vec<Vec<u64>> = sizes.map(|size| squares.by_ref().take(size).collect()).collect();
-        let first = sums.len() - full;
-        while let Some(better) = exchanged(&sums, first) {
-            sums = better;
+    /// As many full sums as there are, of which those of four roots add up to the same. None where
+    /// there are too few for T.
+    fn dealt_out(modulus: PrimePower, bound: u64, block: usize) -> Option<Self> {
+        let squares: Vec<u64> = (1..=bound).map(|j| j * j).collect();
+        if block < 4 {
+            let (rest, full) = squares.split_at(squares.len() % block);
+            let sums = [rest].into_iter().filter(|sum| !sum.is_empty()).chain(full.chunks(block));
+            return Some(Self { sums: sums.map(<[u64]>::to_vec).collect(), shift: 0 });
         }
-        let total: u64 = sums[first..].iter().flatten().sum();
-        let count = (full * block).max(1) as u64;
-        Self { sums, shift: (total + count / 2) / count }
+        let least = if squares.len() > 2 * block { 2 } else { 0 };
+        let full = (least..=squares.len() / block).rev().find_map(|count| balanced_fours(&squares, count))?;
+        let total: u64 = full.first().into_iter().flatten().sum();
+        let shift = modulus.mul(modulus.reduce(total), modulus.inv(4)?);
+
+        // Of what is left at most three are a sum, the smaller one first.
+        let rest: Vec<u64> = squares.into_iter().filter(|square| !full.iter().flatten().any(|x| x == square)).collect();
+        let (first, others) = rest.split_at(rest.len() % 3);
+        let small = [first].into_iter().filter(|sum| !sum.is_empty()).chain(others.chunks(3));
+        Some(Self { sums: small.map(<[u64]>::to_vec).chain(full).collect(), shift })
     }
 
     fn bound(&self) -> u64 {
@@ -133,21 +140,29 @@ impl Roots {
     }
 }
 
-/// The exchange of two roots between sums after which those from `first` on differ least, if they
-/// differ less than before.
-fn exchanged(sums: &[Vec<u64>], first: usize) -> Option<Vec<Vec<u64>>> {
-    let spread = |sums: &[Vec<u64>]| -> u64 {
-        let totals: Vec<u64> = sums[first..].iter().map(|sum| sum.iter().sum()).collect();
-        totals.iter().flat_map(|a| totals.iter().map(move |b| a.abs_diff(*b).pow(2))).sum()
-    };
-    let places = || sums.iter().enumerate().flat_map(|(i, sum)| (0..sum.len()).map(move |j| (i, j)));
-    let pairs = places().flat_map(|a| places().map(move |b| (a, b))).filter(|(a, b)| a.0 < b.0);
-    let candidates = pairs.map(|((i, j), (k, l))| {
-        let mut other = sums.to_vec();
-        (other[i][j], other[k][l]) = (sums[k][l], sums[i][j]);
-        other
-    });
-    candidates.min_by_key(|other| spread(other)).filter(|other| spread(other) < spread(sums))
+/// So many disjoint fours of numbers with the same total.
+fn balanced_fours(numbers: &[u64], count: usize) -> Option<Vec<Vec<u64>>> {
+    let of = |mask: u32| numbers.iter().enumerate().filter(move |(k, _)| mask >> k & 1 == 1).map(|(_, &x)| x);
+    let mut by_total: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
+    for mask in (0..1 << numbers.len()).filter(|mask: &u32| mask.count_ones() == 4) {
+        by_total.entry(of(mask).sum()).or_default().push(mask);
+    }
+    let masks = if count == 0 { Some(Vec::new()) } else { by_total.values().find_map(|fours| disjoint(fours, count)) };
+    masks.map(|masks| masks.into_iter().map(|mask| of(mask).collect()).collect())
+}
+
+/// So many of these sets that have nothing in common.
+fn disjoint(sets: &[u32], count: usize) -> Option<Vec<u32>> {
+    if count == 0 {
+        return Some(Vec::new());
+    }
+    sets.iter().enumerate().find_map(|(k, &set)| {
+        let others: Vec<u32> = sets[k + 1..].iter().copied().filter(|other| set & other == 0).collect();
+        disjoint(&others, count - 1).map(|mut found| {
+            found.push(set);
+            found
+        })
+    })
 }
 
 /// A sum of the products of a chain and a constant, modulo p².
@@ -183,7 +198,7 @@ impl Circuit {
     /// Z = Y − shift, Z², .., Z^block.
     fn powers_of_shifted_square(&mut self, x: &Sum, shift: u64, block: usize) -> Option<Vec<Sum>> {
         let square = self.product(x, x)?;
-        let mut powers = vec![Sum { constant: self.modulus.neg(self.modulus.reduce(shift)), ..square }];
+        let mut powers = vec![Sum { constant: self.modulus.neg(shift), ..square }];
         for exponent in 2..=block {
             let high = exponent.next_power_of_two() / 2;
             let power = self.product(&powers[high - 1], &powers[exponent - high - 1])?;
@@ -194,7 +209,7 @@ impl Circuit {
 
     /// M; two of the full sums are T where c needs it.
     fn null(&mut self, x: &Sum, powers: &[Sum], roots: &Roots) -> Option<Null> {
-        let shifted = |square: &u64| self.modulus.sub(self.modulus.reduce(*square), self.modulus.reduce(roots.shift));
+        let shifted = |square: &u64| self.modulus.sub(self.modulus.reduce(*square), roots.shift);
         let leaf = |sum: &Vec<u64>| {
             let polynomial = with_roots(self.modulus, sum.iter().map(shifted));
             Pair { value: self.of_powers(powers, &polynomial), polynomial }
@@ -255,9 +270,8 @@ impl Circuit {
         let mut alone = vec![0; self.products.len()];
         alone.push(1);
         let alone = Sum { weights: alone, constant: self.modulus.mul(a.constant, b.constant) };
-        let [a, b] = [(a, b.constant), (b, a.constant)].map(|(x, factor)| {
-            (Sum { weights: x.weights.clone(), constant: 0 }, factor)
-        });
+        let [a, b] = [(a, b.constant), (b, a.constant)]
+            .map(|(x, factor)| (Sum { weights: x.weights.clone(), constant: 0 }, factor));
         Some(self.total(&[(&alone, 1), (&a.0, a.1), (&b.0, b.1)]))
     }
 
@@ -371,10 +385,10 @@ mod tests {
     }
 
     #[test]
-    fn twelve_digits_to_each_side_take_nine_products() {
+    fn twelve_digits_to_each_side_take_ten_products() {
         let of = |prime| [3, 6, 12, 13].map(|bound| counted(prime, bound).unwrap());
         for prime in [127, 257, 8191, 65537, 131_071] {
-            assert_eq!(of(prime), [(6, 4), (7, 5), (9, 6), (10, 6)], "modulo {prime}");
+            assert_eq!(of(prime), [(6, 4), (7, 5), (10, 6), (10, 6)], "modulo {prime}");
         }
     }
 
@@ -383,6 +397,19 @@ mod tests {
         for prime in [61, 127, 257, 8191, 65537, 131_071] {
             let none: Vec<u64> = (1..=MOST).filter(|&bound| counted(prime, bound).is_none()).collect();
             assert!(none.len() <= if prime < 300 { 2 } else { 0 }, "modulo {prime}: {none:?}");
+        }
+    }
+
+    /// Y³ is in no sum with Y⁴ that is multiplied, but for those of c, which come a level later.
+    #[test]
+    fn fours_have_roots_with_the_same_total() {
+        for bound in 8..=13 {
+            let roots = Roots::dealt_out(PrimePower::new(8191, 2).unwrap(), bound, 4).unwrap();
+            let totals: Vec<u64> = roots.sums.iter().filter(|sum| sum.len() == 4).map(|sum| sum.iter().sum()).collect();
+            assert!(totals.len() >= 2 && totals.iter().all(|&total| total == totals[0]), "{bound}: {:?}", roots.sums);
+            let mut all = roots.sums.concat();
+            all.sort_unstable();
+            assert_eq!(all, (1..=bound).map(|j| j * j).collect::<Vec<_>>());
         }
     }
 }
