@@ -8,7 +8,8 @@ use serde::Deserialize;
 use crate::machine;
 use crate::record::{Record, parse};
 
-const RECORDS: [&str; 1] = [include_str!("../record/amd-epyc-zen5/peers.jsonl")];
+const RECORDS: [&str; 2] =
+    [include_str!("../record/amd-epyc-zen3/peers.jsonl"), include_str!("../record/amd-epyc-zen5/peers.jsonl")];
 
 /// What was measured of a peer.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

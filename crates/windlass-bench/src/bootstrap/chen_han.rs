@@ -24,7 +24,12 @@ pub fn table(all: &[Measured]) -> Table {
 }
 
 fn theirs(peer: &Peer) -> [String; 4] {
-    [depths(peer.depths), seconds(peer.seconds), or_dash(peer.setup, 0), or_dash(peer.gigabytes, 1)]
+    [
+        depths(peer.depths),
+        peer.seconds.map_or_else(|| or_dash(None, 0), seconds),
+        or_dash(peer.setup, 0),
+        or_dash(peer.gigabytes, 1),
+    ]
 }
 
 /// The last on one thread that took the planner's own circuit; dashes where nothing was measured.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::chen_han;
 use super::circuit::Circuit;
-use super::figures::{Measured, parts};
+use super::figures::{self, Measured, parts};
 use super::peers::{MA_SETS, PEERS, Peer};
 use super::published;
 use crate::machine::model;
@@ -71,8 +71,9 @@ fn against_others(all: &[Measured]) -> String {
     }
     format!(
         "\n## Against others\n\n\
-         One thread. Where a peer ran on the same kind of core that time is taken, else the one of the paper or\n\
-         authors, \"elsewhere\": those ratios mix machines. Ours is of the peer's scheme where that was measured.\n\n{table}"
+         One thread. Libraries stand beside ours where they were measured on the same kind of core\n\
+         ([peers](peers.md)); what is only published, \"elsewhere\", is from other machines, as its ratio says.\n\
+         Ours is of the peer's scheme where that was measured.\n\n{table}"
     )
 }
 
@@ -109,7 +110,7 @@ fn row(measured: &Measured) -> [String; 13] {
     ]
 }
 
-/// A peer beside ours, by its time on the same kind of core where that is known.
+/// A peer beside ours: on the same kind of core, or as published.
 struct Comparison<'a> {
     peer: &'a Peer,
     ours: &'a Measured,
@@ -117,15 +118,26 @@ struct Comparison<'a> {
     same_core: bool,
 }
 
-/// Every peer beside every measurement that stands there; of its scheme, where there is one.
+/// Every peer beside the newest measurement of each core that stands there; of its scheme, where
+/// there is one.
 fn comparisons(all: &[Measured]) -> Vec<Comparison<'_>> {
+    let is_replaced =
+        |one: &Measured, later: &Measured| (&one.cpu, figures::key(one)) == (&later.cpu, figures::key(later));
+    let newest: Vec<&Measured> = all
+        .iter()
+        .enumerate()
+        .filter(|&(at, one)| !all[at + 1..].iter().any(|later| is_replaced(one, later)))
+        .map(|(_, one)| one)
+        .collect();
     let beside = |peer: &'static Peer| {
         let same = |one: &&Measured| peer.is_beside(one);
-        let measured = all.iter().filter(same).any(|f| f.of.scheme == peer.scheme);
-        all.iter().filter(same).filter(move |f| !measured || f.of.scheme == peer.scheme).map(move |ours| {
-            let here = on_this_core(peer, ours, "");
-            Comparison { peer, ours, seconds: here.unwrap_or(peer.seconds), same_core: here.is_some() }
-        })
+        let measured = newest.iter().copied().filter(same).any(|f| f.of.scheme == peer.scheme);
+        newest.iter().copied().filter(same).filter(move |f| !measured || f.of.scheme == peer.scheme).filter_map(
+            move |ours| {
+                let here = on_this_core(peer, ours, "");
+                Some(Comparison { peer, ours, seconds: here.or(peer.seconds)?, same_core: here.is_some() })
+            },
+        )
     };
     PEERS.iter().chain(&MA_SETS).flat_map(beside).collect()
 }
@@ -156,7 +168,7 @@ impl Comparison<'_> {
             seconds(ours.median_s),
             format!("{:.0}", ours.of.capacity_out),
             format!("{:.1}", ours.of.gigabytes()),
-            format!("{:.1}", self.ratio()),
+            format!("{:.1}{}", self.ratio(), if self.same_core { "" } else { ", machines differ" }),
         ]
     }
 }
@@ -194,7 +206,6 @@ pub fn plot(all: &[Measured]) -> Drawn {
 #[cfg(test)]
 mod tests {
     use super::super::circuit::Asked;
-    use super::super::figures;
     use super::*;
     use crate::record;
 
@@ -214,7 +225,8 @@ mod tests {
         assert_eq!(include_str!("../../../../docs/bootstrapping.svg"), plot(&all).unwrap());
     }
 
-    /// What was asked for otherwise is in the tables of cores, and beside nobody.
+    /// What was asked for otherwise is in the tables of cores and beside nobody, as is what was
+    /// measured anew, and what a library did on another core.
     #[test]
     fn others_stand_beside_the_planners_own_circuit() {
         let one = |place: (&str, &str), seconds: f64| {
@@ -223,13 +235,17 @@ mod tests {
             (one.of.preset, one.of.mode, one.median_s) = (place.0.into(), place.1.into(), seconds);
             one
         };
-        let plain = one(("paper_ma24_set2_p8191", "thin"), 2.0);
+        let plain = one(("paper_ma24_set1_p65537", "thin"), 2.0);
         let asked = |change: fn(&mut Asked)| {
-            let mut faster = one(("paper_ma24_set2_p8191", "thin"), 1.0);
+            let mut faster = one(("paper_ma24_set1_p65537", "thin"), 1.0);
             change(&mut faster.of.circuit.as_mut().unwrap().asked);
             faster
         };
+        let older = one(("paper_ma24_set1_p65537", "thin"), 1.5);
+        let without_peers = one(("paper_ma24_set2_p8191", "thin"), 1.0); // none on this core
         let all = [
+            older,
+            without_peers,
             plain.clone(),
             asked(|asked| asked.partition = "paper".into()),
             asked(|asked| asked.transform = "bruun".into()),

@@ -208,8 +208,8 @@ fn operations(out: &mut String, results: &Results) {
     let _ = write!(
         out,
         "\n## Operations at l = 9, 1 thread ({})\n\n\
-         Milliseconds; times as fast as Lattigo 6.2 at the same log Q and digits: in T, and on the same kind\n\
-         of core.\n\n{table}",
+         Milliseconds; times as fast as Lattigo 6.2 at the same log Q and digits: in T of two machines\n\
+         (theirs a Cascade Lake), and on the same kind of core.\n\n{table}",
         first.of.isa
     );
 }

@@ -14,7 +14,7 @@ pub fn goals(results: &Results) -> Goals {
     for r in results.of_part("operation").filter(|r| r.threads == 1) {
         let (what, k) = (&r.of.what, r.of.k);
         if let (Some(t), Some(peer)) = (r.yardsticks, peers::operation(what, k)) {
-            goals.at_least(format!("{what} k={k}: times as fast as Lattigo, in T"), peer / t, 5.0);
+            goals.at_least(format!("{what} k={k}: times as fast as Lattigo, in T of two machines"), peer / t, 5.0);
         }
         if let Some(peer) = peer_record::seconds_on(&r.cpu, "Lattigo", what, &format!("CKKS k={k} l={}", r.of.l)) {
             let name = format!("{what} k={k}: times as fast as Lattigo, on this core");
@@ -40,10 +40,10 @@ fn sum(goals: &mut Goals, results: &Results, place: Place<'_>) {
     let avx512 = results.best(Place { isa: "avx512", ..place });
     let (Some((h, seconds)), Some((groups, vectorised))) = (results.best(place), avx512) else { return };
     if let (Some(own), Some([hexl, lattigo, openfhe])) = (results.best_in_yardsticks(place), peers::sums(k, l)) {
-        let name = format!("sum k={k} l={l}, best h={h}: times as fast as HEXL's best, in T");
+        let name = format!("sum k={k} l={l}, best h={h}: times as fast as HEXL's best, in T of two machines");
         goals.at_least(name, hexl / own, 8.0);
-        goals.at_least(format!("sum k={k} l={l}: Lattigo, in T"), lattigo / own, 5.0);
-        goals.at_least(format!("sum k={k} l={l}: OpenFHE, in T"), openfhe / own, 5.0);
+        goals.at_least(format!("sum k={k} l={l}: Lattigo, in T of two machines"), lattigo / own, 5.0);
+        goals.at_least(format!("sum k={k} l={l}: OpenFHE, in T of two machines"), openfhe / own, 5.0);
     }
     for peer in ["Lattigo", "OpenFHE"] {
         if let Some(theirs) = sum_of_peer(results, peer, (k, l)) {
