@@ -123,8 +123,8 @@ pub trait Evaluator: Switching {
         toward.map_or(Ok(sum.clone()), |base| self.add(base, &sum))
     }
 
-    /// Several sums `Σ_i c_i·x_i` of the same values, at the lowest of their levels: row k of
-    /// `weights` gives sum k, not all of it 0. A scheme may switch each value once for all sums.
+    /// Several sums `Σ_i c_i·x_i` of the same values: row k of `weights` gives sum k, not all of it 0.
+    /// A scheme may leave each at the highest level of its terms, for the next operation to switch.
     fn weighted_sums(&self, values: &[&Self::Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Self::Ciphertext>> {
         let one = |weights: &Vec<i64>| {
             let terms = values.iter().zip(weights).map(|(x, &c)| (*x, c)).filter(|&(_, c)| c != 0);

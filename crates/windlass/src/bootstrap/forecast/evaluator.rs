@@ -36,15 +36,9 @@ impl Evaluator for Forecast {
         self.sum_of(terms, toward)
     }
 
+    /// Sums stay at the highest level among their terms: nothing is switched.
     fn weighted_sums(&self, values: &[&Expected], weights: &[Vec<i64>]) -> Result<Vec<Expected>> {
-        let level = values.iter().map(|x| x.level).min().ok_or_else(no_terms)?;
-        let switched: Vec<Expected> = values.iter().map(|x| self.switch(x, level)).collect();
-        self.switches(values.len() - 1);
-        let one = |weights: &Vec<i64>| {
-            let terms = switched.iter().zip(weights).map(|(x, &c)| (x, c)).filter(|&(_, c)| c != 0);
-            self.sum_of(&terms.collect::<Vec<_>>(), None)
-        };
-        weights.iter().map(one).collect()
+        weights.iter().map(|weights| self.raised_sum(values, weights)).collect()
     }
 
     fn divided_product(&self, values: &[&Expected], product: &DividedProduct) -> Result<Expected> {
@@ -139,6 +133,25 @@ impl Forecast {
         let dropped = self.dropped(level, end, t);
         let sum = Expected { level, noise, factor: arith::mul_mod(factor, dropped, t), ..*first };
         toward.map_or(Ok(sum), |base| self.add(base, &sum))
+    }
+
+    /// `Σ_i c_i·x_i` at the highest of the levels that it has terms of.
+    fn raised_sum(&self, values: &[&Expected], weights: &[i64]) -> Result<Expected> {
+        let weighed = values.iter().zip(weights).filter(|(_, weight)| **weight != 0);
+        let terms: Vec<(&Expected, i64)> = weighed.map(|(x, &weight)| (*x, weight)).collect();
+        let &(first, _) = terms.first().ok_or_else(no_terms)?;
+        let t = self.modulus(first.exponent);
+        let levels = || terms.iter().map(|(x, _)| x.level);
+        let (low, level) = (levels().min().unwrap_or(first.level), levels().max().unwrap_or(first.level));
+        let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, low), *c)).collect();
+        let (factor, weights) = self::weights(t, &summands, None);
+        let raised = |((x, _), k): (&(&Expected, i64), &i64)| {
+            let bits = self.params.log2_q(level) - self.params.log2_q(x.level);
+            self.scaled(x, *k).noise * Bound::from_bits(bits)
+        };
+        let noise = terms.iter().zip(&weights).map(raised).sum();
+        let factor = arith::mul_mod(factor, self.dropped(level, low, t), t);
+        Ok(Expected { level, noise, factor, ..*first })
     }
 
     fn plain_norm(&self, plaintext: &Plaintext, exponent: u32) -> Bound {

@@ -16,11 +16,11 @@ use crate::switching::no_terms;
 
 /// A value of a sum, seen modulo a plaintext modulus that may be smaller than its own.
 #[derive(Clone, Copy)]
-struct Term<'a> {
+pub(super) struct Term<'a> {
     /// Which of the values it is.
-    number: usize,
-    ct: &'a Ciphertext,
-    weight: i64,
+    pub number: usize,
+    pub ct: &'a Ciphertext,
+    pub weight: i64,
 }
 
 /// The sums of a product.
@@ -167,7 +167,7 @@ impl Engine {
     /// `Σ k_j·ε_j` at the highest level among the terms; its factor is for the caller to say.
     ///
     /// A term of level l enters as `Q_top/Q_l·ε`, whose rows above l are zero.
-    fn raised(&self, exponent: u32, terms: &[Term<'_>]) -> Ciphertext {
+    pub(super) fn raised(&self, exponent: u32, terms: &[Term<'_>]) -> Ciphertext {
         let top = terms.iter().map(|term| term.ct.level()).max().expect("there are terms");
         let wide = self.context.basis(top);
         let ring = self.context.ring();
@@ -234,7 +234,7 @@ struct Balanced<'a> {
 }
 
 /// The values with a weight.
-fn terms<'a>(values: &[&'a Ciphertext], weights: &[i64]) -> Vec<Term<'a>> {
+pub(super) fn terms<'a>(values: &[&'a Ciphertext], weights: &[i64]) -> Vec<Term<'a>> {
     let weighed = values.iter().zip(weights).enumerate().filter(|(_, (_, weight))| **weight != 0);
     weighed.map(|(number, (ct, &weight))| Term { number, ct, weight }).collect()
 }

@@ -3,6 +3,7 @@
 use windlass_ring::kernels::arith;
 use windlass_rlwe::Bound;
 
+use super::divided_product::{Term, terms};
 use super::levels::{Summand, aligned};
 use super::{Ciphertext, Engine, centred};
 use crate::error::Result;
@@ -81,19 +82,30 @@ impl Engine {
         toward.map_or(Ok(sum.clone()), |base| self.add_or_sub(base, &sum, false))
     }
 
-    /// Sums of the same values, each of which is switched once.
+    /// Sums of the same values, each at the highest level among its terms.
     ///
-    /// Weights come after the switch, not before as in [`Self::weighted`]: they multiply its
-    /// rounding. A value that has just been multiplied has noise that is larger by the plaintext
-    /// modulus and more, so that nothing is lost where there is one among them.
+    /// Terms are raised to it (multiplied by the primes that are not theirs), which costs neither
+    /// noise nor a transform, and weights come before any switch. Whoever takes a sum brings it
+    /// down, once for all of its terms.
     pub(super) fn weighted_together(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
-        let level = values.iter().map(|x| x.level()).min().ok_or_else(no_terms)?;
-        let switched: Vec<_> = values.iter().map(|x| self.switched(x, level)).collect();
-        let one = |weights: &Vec<i64>| {
-            let terms = switched.iter().zip(weights).map(|(x, &c)| (x.as_ref(), c)).filter(|&(_, c)| c != 0);
-            self.weighted(&terms.collect::<Vec<_>>(), None)
-        };
-        weights.iter().map(one).collect()
+        let &first = values.first().ok_or_else(no_terms)?;
+        values.iter().try_for_each(|x| self.check_summands(first, x))?;
+        weights.iter().map(|weights| self.weighted_raised(&terms(values, weights))).collect()
+    }
+
+    fn weighted_raised(&self, terms: &[Term<'_>]) -> Result<Ciphertext> {
+        let Some(first) = terms.first() else { return Err(no_terms()) };
+        // Factors are compared where the lowest term is, and follow the sum up from there.
+        let t = self.modulus(first.ct.exponent);
+        let level = terms.iter().map(|term| term.ct.level()).min().expect("there is a first");
+        let summands: Vec<_> = terms.iter().map(|term| (self.summand(term.ct, level), term.weight)).collect();
+        let (factor, weights) = weights(t, &summands, None);
+        let weighed = terms.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
+        let sum = self.raised(first.ct.exponent, &weighed.collect::<Vec<_>>());
+        let ring = self.context.ring();
+        let above = (level..sum.level()).map(|i| ring.modulus(i).value() % t);
+        let factor = above.fold(factor, |factor, q| arith::mul_mod(factor, q, t));
+        self.accept("weighted sum", self.capacity(first.ct), Ciphertext { factor, ..sum })
     }
 }
 
