@@ -12,11 +12,11 @@ use windlass::circuits::{
 use windlass::needs::Products;
 use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::{DividedProduct, Error, Evaluator, Plaintext};
+use windlass::{Content, DividedProduct, Error, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 
-use crate::fixture::{SCHEMES, chain, context};
+use crate::fixture::{SCHEMES, chain, context, random};
 
 #[path = "../../examples/fixed_point.rs"]
 mod fixed_point;
@@ -236,8 +236,21 @@ fn polynomials_of_others_are_checked() {
             other => panic!("{other}"),
         }
     }
-    let names: Vec<&str> = DIGIT_METHODS.iter().map(|method| method.name()).collect();
-    assert!(names.iter().all(|name| name.parse::<Method>().unwrap().name() == *name), "{names:?}");
+}
+
+#[test]
+fn methods_are_chosen_by_name_and_cite_their_papers() {
+    let known = [
+        ("halevi-shoup", "Halevi–Shoup 2015"),
+        ("chen-han", "Chen–Han 2018"),
+        ("least-degree", "2022/1364"),
+        ("local-null", "2024/115"),
+        ("searched", "2025/864"),
+    ];
+    for (method, (name, paper)) in DIGIT_METHODS.iter().zip(known) {
+        assert_eq!((method.name(), name.parse::<Method>().unwrap().name()), (name, name));
+        assert!(method.citation().contains(paper), "{}", method.citation());
+    }
 }
 
 /// The second square of a bit gains two precisions (Halevi–Shoup 2015, §5.3.1): 5 + 4 + 3 + 2 + 2 +
@@ -297,7 +310,12 @@ fn halvings_leave_more_than_one_bit() {
     }
     let other_prime = DigitSpec { method: Method::Of(&IntegerValued), ..DigitSpec::new(3, 4, 2) };
     for refused in [chain(7, 2), chain(5, 3), other_prime] {
-        assert!(matches!(DigitRemoval::new(refused), Err(Error::Unplannable { .. })));
+        match DigitRemoval::new(refused).unwrap_err() {
+            Error::Unplannable { strategy, reason } => {
+                assert!(strategy == "integer-valued" && reason.contains("no chain is known"), "{reason}");
+            }
+            other => panic!("{other}"),
+        }
     }
 }
 
@@ -386,12 +404,17 @@ fn chains_of_others_are_checked() {
     assert_eq!((removal.products(), removal.depth()), (6, 4));
     check(&Arc::new(SlotRing::new(121, 3, 3, Isa::best()).unwrap()), &removal, &(0..27).collect::<Vec<u64>>());
 
-    let of_later = DigitChain { products: vec![[vec![1], vec![0, 1]]], ..cubes(1) };
+    let argument = || vec![ChainValue { precision: 1, weights: vec![1] }];
+    let of_later = DigitChain { products: vec![[vec![1], vec![0, 1]]], values: argument() };
+    let beyond_the_last = DigitChain { products: vec![[vec![1], vec![1]]], ..cubes(1) };
+    let ending_in_0 = DigitChain { products: vec![[vec![1], vec![1]], [vec![0, 1], vec![1, 0]]], values: argument() };
     let falling = DigitChain { values: cubes(1).values.into_iter().rev().collect(), ..cubes(1) };
     for (chain, p, why) in [
         (cubes(2), 3, "modulo 3^2 does not take"),
         (cubes(1), 5, "does not take"),
         (of_later, 3, "comes later"),
+        (beyond_the_last, 3, "comes later"),
+        (ending_in_0, 3, "ends in 0"),
         (falling, 3, "rise in precision"),
         (DigitChain { products: vec![], values: vec![] }, 3, "does not go to 3 digits"),
     ] {
@@ -399,6 +422,35 @@ fn chains_of_others_are_checked() {
             Error::Unplannable { reason, .. } => assert!(reason.contains(why), "{reason}"),
             other => panic!("{other}"),
         }
+    }
+}
+
+/// Twelve squares make a polynomial of degree 4096 on the way, which nobody would wait for.
+#[test]
+fn chains_of_an_enormous_degree_are_refused() {
+    let last = |k: usize| (0..=k).map(|j| i64::from(j == k)).collect::<Vec<i64>>();
+    let squares = (0..12).map(|k| [last(k), last(k)]).collect();
+    let chain = DigitChain { products: squares, values: vec![ChainValue { precision: 2, weights: last(12) }] };
+    let spec = DigitSpec { method: Method::Of(Box::leak(Box::new(Chained(chain)))), ..DigitSpec::new(2, 2, 1) };
+    assert!(matches!(DigitRemoval::new(spec), Err(Error::OutOfRange(_))));
+}
+
+/// The square of a square of a bit knows it modulo 16; a square of anything else gains one bit.
+#[test]
+fn squares_gain_two_bits_of_squares_alone() {
+    let gains = |from, is_square| {
+        let step = DigitStep { prime: 2, from, to: from + 1, digits: 0..=1, occurring: 0..=1, is_square };
+        step.squaring().unwrap().precision - from
+    };
+    assert_eq!([gains(1, false), gains(2, false), gains(2, true), gains(3, true)], [1, 1, 2, 1]);
+}
+
+/// ℓ is the largest with p^ℓ < (p − 1)(e − 1) + 1, by hand, and 1 at least.
+#[test]
+fn algorithm_1_lifts_to_precision_l() {
+    for (p, e, l) in [(2, 21, 4), (2, 17, 4), (2, 16, 3), (5, 6, 1), (5, 7, 1), (5, 8, 2), (17, 2, 1)] {
+        let routes = ChenHan.routes(&DigitSpec::new(p, e, 1)).into_iter().map(|route| route.last);
+        assert_eq!(routes.collect::<Vec<_>>(), [LastStep::Direct, LastStep::DirectBeyond(l)], "{p}^{e}");
     }
 }
 
@@ -447,7 +499,7 @@ fn bounds_and_digits_beyond_their_base() {
     let step = DigitStep { prime: 7, from: 1, to: 2, digits: -3..=3, occurring: -3..=3, is_square: false };
     assert!(step.least_degree(&(-3..=3)).is_ok() && step.least_degree(&(0..=6)).is_ok());
     #[expect(clippy::reversed_empty_ranges, reason = "no digits")]
-    let ranges = [1..=0, 3..=-3, -3..=4, 0..=7, 7..=8, i64::MIN..=0, 0..=i64::MAX, i64::MIN..=i64::MAX];
+    let ranges = [1..=0, 3..=-3, -3..=4, 0..=7, 7..=8, i64::MIN..=0, 0..=i64::MAX, i64::MAX..=i64::MAX];
     for digits in ranges {
         assert!(matches!(step.least_degree(&digits), Err(Error::OutOfRange(_))), "{digits:?}");
     }
@@ -539,8 +591,10 @@ fn fixed_point_products_round_to_the_nearest() {
     let nearest = |x: i64| (x + 4).div_euclid(9);
     let numbers: Vec<i64> = (-10..=11).collect();
     let (x, mut power, mut expected) = (encrypt(&numbers), encrypt(&numbers), numbers.clone());
-    for exponent in [6, 4, 2] {
+    for (exponent, rescaling) in [6, 4, 2].into_iter().zip(product.rescalings()) {
+        let before = clear.counts().products;
         power = product.apply(&clear, &power, &x).unwrap();
+        assert_eq!(clear.counts().products - before, rescaling.products() + 1, "to 3^{exponent}");
         expected.iter_mut().zip(&numbers).for_each(|(y, x)| *y = nearest(*y * x));
         assert_eq!(power.exponent(), exponent);
         let whole = 3i64.pow(exponent);
@@ -555,6 +609,13 @@ fn fixed_point_products_round_to_the_nearest() {
     let short = FixedPointProduct::new(3, 6, 2).unwrap();
     assert!(matches!(short.apply(&clear, &x, &x), Err(Error::ContextMismatch { .. })));
     assert!(matches!(FixedPointProduct::new(3, 2, 2), Err(Error::OutOfRange(_))));
+    // Neither factor may be of elements, and nothing is multiplied before that is seen.
+    let elements = clear.encrypt(&random(&slots, Content::Elements, 1)).unwrap();
+    let before = clear.counts().products;
+    for (a, b) in [(&elements, &x), (&x, &elements)] {
+        assert!(matches!(product.apply(&clear, a, b), Err(Error::NotIntegers { .. })));
+    }
+    assert_eq!(clear.counts().products, before);
 }
 
 /// A plan for e digits on integers modulo smaller powers of p: as many digits go, by every method.
