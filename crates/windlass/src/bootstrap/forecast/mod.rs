@@ -3,6 +3,8 @@
 mod divided_product;
 mod evaluator;
 mod switching;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
