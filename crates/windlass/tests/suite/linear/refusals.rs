@@ -44,7 +44,7 @@ fn dimensions_that_a_ring_lacks_are_refused() {
 #[test]
 fn constants_of_another_ring_are_refused() {
     let (own, other) = (ring(31, 2, 1), ring(31, 2, 2));
-    let [map, foreign] = [&own, &other].map(|ring| LinearMap::identity(ring));
+    let [map, foreign] = [&own, &other].map(LinearMap::identity);
     let turn = LinearMap::automorphism(&other, 3).unwrap();
     of_another_ring(LinearMap::from_terms(&own, [(1, Plaintext::one(&other))]), "from terms");
     // Without an automorphism in common no constants would meet.
