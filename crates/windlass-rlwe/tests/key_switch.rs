@@ -191,3 +191,19 @@ fn halves_that_do_not_fit_are_refused() {
         bad(ready(&context, level, &mixed));
     }
 }
+
+/// A key holds residues of its own ring, and the set that refuses it stays empty.
+#[test]
+fn keys_of_another_context_are_not_put_in_place() {
+    let (context, keys) = keys_of_two_levels();
+    let other = self::context(105, 3, 2, SecretDistribution::Ternary);
+    let (products, turn) = (keys.relinearisation().unwrap(), keys.galois(3).unwrap());
+    let bad = Err(RlweError::BadKey { what: "switching key" });
+    let mut foreign = EvaluationKeys::empty(&other);
+    assert_eq!(foreign.insert_relinearisation((**products).clone()), bad);
+    assert_eq!(foreign.insert_galois(2, (**turn).clone()), bad);
+    assert!(foreign.relinearisation().is_none() && foreign.galois(2).is_none());
+    let mut own = EvaluationKeys::empty(&context);
+    own.insert_relinearisation((**products).clone()).unwrap();
+    own.insert_galois(3, (**turn).clone()).unwrap();
+}

@@ -254,3 +254,45 @@ impl BootstrapPlan {
         self.price_of(before) + parts.by.price([Some(&cost), None]) + of_parts.sum::<f64>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bootstrap::spec::{BootstrapSpec, Mode, Unpacking};
+
+    use windlass_rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+
+    fn plan(m: u64, p: u64, mode: Mode) -> BootstrapPlan {
+        let params = RlweParams::new(&RlweSpec {
+            m,
+            q_prime_bits: vec![50; 18],
+            special_prime_bits: vec![50; 6],
+            digits: 3,
+            secret: SecretDistribution::Ternary,
+            assurance: Assurance::Insecure { name: "insecure_test".into() },
+        });
+        let unpacking = Unpacking::MonomialsInSlots;
+        let spec = BootstrapSpec { mode, unpacking, ephemeral_weight: 6, ..BootstrapSpec::default() };
+        BootstrapPlan::new(&params.unwrap(), (p, 1), spec).unwrap()
+    }
+
+    /// What waits for a batch that has no room comes before what goes in the next one.
+    #[test]
+    fn lists_keep_their_order_where_some_batches_have_no_room() {
+        let single = plan(64, 17, Mode::Packed);
+        let batches = BatchPlan::new(&Arc::new(plan(64, 17, Mode::Packed))).unwrap();
+        let size = batches.size();
+        let list: Vec<usize> = (0..3 * size).collect();
+        let batch = |chunk: &[usize]| {
+            let (stage, left_bits, missing_bits) = ("a batch".into(), 1.0, 1.0);
+            match chunk[0] / size {
+                0 | 2 => Err(BootstrapError::CapacityTooLow { stage, left_bits, missing_bits }.into()),
+                _ => Ok(chunk.iter().map(|x| 1000 + x).collect()),
+            }
+        };
+        let several = |list: &[usize]| Ok(list.iter().map(|x| 2000 + x).collect());
+        let done = in_batches(&list, Ok(&batches), &single, batch, several).unwrap();
+        let way = |x: usize| if x / size == 1 { 1000 + x } else { 2000 + x };
+        assert_eq!(done, list.iter().map(|&x| way(x)).collect::<Vec<_>>());
+    }
+}

@@ -110,6 +110,16 @@ mod tests {
     use crate::bootstrap::BootstrapSpec;
 
     #[test]
+    fn quotients_are_rounded_down() {
+        let quotient = |x: i64, y: i64| floor_div(&BigInt::from(x), &BigInt::from(y));
+        for x in -20..20 {
+            for y in [1, 2, 3, 7] {
+                assert_eq!(quotient(x, y), i128::from(x.div_euclid(y)), "{x} / {y}");
+            }
+        }
+    }
+
+    #[test]
     fn integers_become_divisible_and_stay_small() {
         for (p, r, cleared, whole) in
             [(2i128, 1u32, 6u32, 12u32), (3, 2, 5, 8), (17, 1, 3, 5), (127, 1, 2, 4), (2, 3, 8, 15)]

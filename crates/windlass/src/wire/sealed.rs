@@ -336,6 +336,7 @@ mod tests {
     #[test]
     fn costs_are_bounded() {
         let PassphraseCost { memory_kib, passes, lanes } = PassphraseCost::default();
+        assert_eq!((memory_kib, passes, lanes), (64 << 10, 3, 4), "the second option of RFC 9106");
         assert_eq!(PassphraseCost::new(memory_kib, passes, lanes), Ok(PassphraseCost::default()));
         let most = PassphraseCost::MOST_MEMORY_KIB;
         for (memory_kib, passes, lanes) in [(8, 1, 1), (128, 1, 16), (most, 4, 4), (1 << 12, 1 << 10, 1)] {

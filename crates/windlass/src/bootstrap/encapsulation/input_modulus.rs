@@ -167,6 +167,11 @@ fn floor(params: &RlweParams, formula: &DecryptionFormula, level: usize) -> f64 
 pub(super) mod tests {
     use super::*;
 
+    use rand_chacha::ChaCha20Rng;
+    use rand_core::{RngCore, SeedableRng};
+    use windlass_ring::kernels::Isa;
+    use windlass_ring::sample;
+    use windlass_ring::slots::QuotientRing;
     use windlass_rlwe::{Assurance, RlweSpec};
 
     /// A chain of primes of these bits without security.
@@ -190,6 +195,44 @@ pub(super) mod tests {
             let spec = BootstrapSpec { encapsulation, ..BootstrapSpec::default() };
             let some = [1, 2, 3].map(|level| !InputModulus::at(&params, &spec, level).is_empty());
             assert_eq!(some, [true, true, encapsulation == Encapsulation::SpecialPrimes]);
+        }
+    }
+
+    /// By the tail of a sub-Gaussian, 2·exp(−k²/2) for each of n coefficients.
+    #[test]
+    fn tails_are_as_unlikely_as_they_say() {
+        for (m, failure_bits) in [(64, 20.0), (105, 40.0), (1024, 128.0)] {
+            let params = params(m, vec![50; 4]);
+            let k = tail(&params, &BootstrapSpec { failure_bits, ..BootstrapSpec::default() });
+            let probability = 2.0 * params.n() as f64 * (-k * k / 2.0).exp();
+            assert!((probability.log2() + failure_bits + 8.0).abs() < 1e-9, "m = {m}: {probability:e}");
+        }
+    }
+
+    /// δ_0 + δ_1·s of random δ below a half, in 128ths, against its bound for an event that happens
+    /// now and then: never above it, and near it where rows have no more than their own coefficients.
+    #[test]
+    fn what_rounding_adds_stays_below_its_bound() {
+        let spec = BootstrapSpec { failure_bits: 2.0, ..BootstrapSpec::default() };
+        let mut rng = ChaCha20Rng::from_seed([3; 32]);
+        for (m, near) in [(512, 2.5), (105, 16.0), (243, 4.0)] {
+            let params = params(m, vec![50; 4]);
+            let bound = rounding(&params, &spec);
+            let quotient = QuotientRing::new(m, 65537, 1, Isa::best()).unwrap();
+            let (modulus, n) = (quotient.modulus(), params.n());
+            let mut worst = 0;
+            for _ in 0..20 {
+                let secret = sample::ternary(n, &mut rng);
+                let secret: Vec<u64> = secret.iter().map(|&x| modulus.reduce_i64(x)).collect();
+                let mut delta = || (0..n).map(|_| i64::from(rng.next_u32() % 129) - 64).collect::<Vec<i64>>();
+                let constant = delta();
+                let linear: Vec<u64> = delta().iter().map(|&x| modulus.reduce_i64(x)).collect();
+                let product = quotient.mul(&linear, &secret);
+                let sums = product.iter().zip(constant).map(|(&x, y)| (modulus.centred(x) + y).abs());
+                worst = worst.max(sums.max().unwrap());
+            }
+            let seen = worst as f64 / 128.0;
+            assert!(seen <= bound && bound <= near * seen, "m = {m}: {seen} against {bound}");
         }
     }
 }

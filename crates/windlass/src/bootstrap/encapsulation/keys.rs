@@ -235,4 +235,32 @@ mod tests {
             assert!(sizes[1] < 61.0 && sizes[0] > sizes[1] + 35.0, "m = {m}: {sizes:?}");
         }
     }
+
+    /// Two pairs with one uniform half would give away what their errors and messages differ by.
+    #[test]
+    fn every_pair_has_a_seed_of_its_own_and_fits_its_primes_alone() {
+        let params = tests::params(105, vec![50; 10]);
+        let spec =
+            BootstrapSpec { encapsulation: Encapsulation::Digits, ephemeral_weight: 6, ..BootstrapSpec::default() };
+        let formula = DecryptionFormula::new(params.shape(), (2, 1), &spec).unwrap();
+        let input = InputModulus::choose(&params, &formula, &spec).unwrap();
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let [context, other] = [105, 64].map(|m| Context::new(tests::params(m, vec![50; 10])).unwrap());
+        let secret = Arc::new(SecretKey::generate(&context, &mut rng));
+        let ephemeral = EphemeralSecret::generate(params.shape(), &spec, &formula, &mut rng).unwrap();
+        let under = EncryptedSecret::generate(&secret, &ephemeral, 2, &mut rng);
+        let key = EncapsulationKey::generate(&secret, &ephemeral, &input, &mut rng);
+        let seeds: Vec<&[u8; 32]> = key.pairs.iter().chain([&under]).map(|pair| pair.parts().0).collect();
+        for (i, seed) in seeds.iter().enumerate() {
+            assert!(**seed != [0; 32] && !seeds[..i].contains(seed));
+        }
+        assert_eq!(under.bytes(), 2 * under.b.bytes());
+        let rebuilt = |context: &Context, b: &Poly<Eval>| EncryptedSecret::from_parts(context, under.seed, b.clone());
+        assert!(rebuilt(&context, &under.b).is_some_and(|pair| pair.a == under.a));
+        // Of fewer primes, and of another ring.
+        assert!(rebuilt(&context, &key.pairs[0].b).is_none() && rebuilt(&other, &under.b).is_none());
+        let parts: Vec<_> = key.pairs.iter().map(|pair| (pair.seed, pair.b.clone())).collect();
+        assert!(EncapsulationKey::from_parts(&context, &input, parts[1..].to_vec()).is_none());
+        assert!(EncapsulationKey::from_parts(&context, &input, parts).is_some());
+    }
 }

@@ -1,9 +1,185 @@
-use windlass_ring::kernels::Isa;
+//! Every operation beside the engine's: the same level, modulus and factor, and the same bound.
 
-use super::*;
-use crate::circuits::{DigitRemoval, DigitSpec, LocalNull, Method, RootProducts};
+use std::sync::Arc;
+
+use rand_chacha::ChaCha20Rng;
+use rand_core::SeedableRng;
+use windlass_ring::kernels::Isa;
+use windlass_ring::slots::SlotRing;
+use windlass_rlwe::{
+    Assurance, Context, EvaluationKeys, RandomEvents, RlweParams, RlweSpec, SecretDistribution, SecretKey,
+};
+
+use super::{Expected, Forecast};
+use crate::circuits::{DigitMethod, DigitRemoval, DigitSpec, IntegerValued, LocalNull, Method, RootProducts, Searched};
+use crate::error::{Error, Result};
+use crate::evaluator::Evaluator;
 use crate::params::Params;
-use crate::schemes::Scheme;
+use crate::plaintext::Plaintext;
+use crate::schemes::engine::Engine;
+use crate::schemes::{Ciphertext, Decryptor, Scheme};
+use crate::switching::Switching;
+
+const TURN: u64 = 11;
+
+/// An engine, a forecast of it, and a fresh ciphertext of integers.
+fn both(scheme: Scheme, (m, p, r): (u64, u64, u32)) -> (Engine, Forecast, Ciphertext) {
+    let params = RlweParams::new(&RlweSpec {
+        m,
+        q_prime_bits: vec![50, 36, 40, 34, 38, 36],
+        special_prime_bits: vec![50; 2],
+        digits: 3,
+        secret: SecretDistribution::Ternary,
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    });
+    let (params, mut rng) = (params.unwrap(), ChaCha20Rng::seed_from_u64(m));
+    let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+    let secret = Arc::new(SecretKey::generate(&Context::new(params.clone()).unwrap(), &mut rng));
+    let mut keys = EvaluationKeys::of(&secret);
+    keys.add_relinearisation(&secret, params.top_level(), &mut rng).unwrap();
+    keys.add_galois(&secret, TURN, params.top_level(), &mut rng).unwrap();
+    let engine = Engine::new(scheme, &slots, Arc::new(keys)).unwrap();
+    let message = Plaintext::from_integers(&slots, &[3, 1]).unwrap();
+    let (fresh, _) = Decryptor::new(scheme, &slots, secret).encrypt(&message, params.top_level(), &mut rng).unwrap();
+    (engine, Forecast::new(&params, &slots), fresh)
+}
+
+fn expected(ct: &Ciphertext) -> Expected {
+    Expected { level: ct.level(), exponent: ct.exponent(), factor: ct.factor(), noise: ct.noise }
+}
+
+/// They meet within a hundredth of a bit.
+fn meet(what: &str, forecast: Result<Expected>, real: Result<Ciphertext>) -> (Expected, Ciphertext) {
+    let (forecast, real) = (forecast.unwrap(), real.unwrap());
+    assert_eq!((forecast.level, forecast.exponent), (real.level(), real.exponent()), "{what}");
+    assert_eq!(forecast.factor, real.factor(), "{what}");
+    let (said, found) = (forecast.noise.bits(), real.noise.bits());
+    assert!((said - found).abs() < 0.01, "{what}: {said} for {found} bits");
+    (forecast, real)
+}
+
+/// No event of any kind more than were counted beforehand.
+fn counted(what: &str, forecast: &Forecast, engine: &Engine, before: RandomEvents) {
+    let (said, now) = (forecast.events().take(), engine.random_events());
+    let more = |kind: fn(&RandomEvents) -> u64| kind(&now) - kind(&before) <= kind(&said);
+    assert!(
+        more(|e| e.inner_products) && more(|e| e.mod_downs) && more(|e| e.modulus_switches),
+        "{what}: {said:?}, from {before:?} to {now:?}"
+    );
+}
+
+const RINGS: [(u64, u64, u32); 3] = [(64, 7, 2), (45, 2, 3), (105, 17, 1)];
+
+#[test]
+fn operations_on_one_ciphertext_are_as_forecast() {
+    for (scheme, ring) in [Scheme::Bgv, Scheme::Bfv].iter().flat_map(|&scheme| RINGS.map(|ring| (scheme, ring))) {
+        let (engine, forecast, fresh) = both(scheme, ring);
+        let product = engine.square(&fresh).unwrap();
+        for x in [fresh.clone(), engine.switch_modulus(&fresh, 4).unwrap(), product] {
+            let e = expected(&x);
+            let what = |operation: &str| format!("{scheme}, {ring:?}, level {}: {operation}", x.level());
+            for level in 1..=x.level() {
+                let low = Ok(forecast.switch(&e, level));
+                let Ok(real) = engine.switch_modulus(&x, level) else { continue };
+                meet(&what("modulus switch"), low, Ok(real));
+            }
+            assert!((forecast.capacity(&e) - engine.capacity(&x)).abs() < 0.01);
+            let noise = forecast.noise_of_capacity(e.level, forecast.capacity(&e));
+            assert!((noise.bits() - e.noise.bits()).abs() < 0.01);
+            let low = engine.switched(&x, engine.level_with(&x, engine.capacity(&x) - 0.5)).into_owned();
+            meet(&what("reduction"), Ok(forecast.reduce(&e)), Ok(low));
+            let before = engine.random_events();
+            forecast.events().take();
+            meet(&what("square"), forecast.square(&e), engine.square(&x));
+            counted(&what("square"), &forecast, &engine, before);
+            for (t, operation) in [(1, "identity"), (TURN, "automorphism")] {
+                let before = engine.random_events();
+                if t != 1 {
+                    meet(&what(operation), forecast.automorphism(&e, t), engine.automorphism(&x, t));
+                } else {
+                    forecast.automorphism(&e, t).unwrap();
+                    engine.automorphism(&x, t).unwrap();
+                }
+                counted(&what(operation), &forecast, &engine, before);
+            }
+            for k in [1, 2, -3] {
+                meet(&what("multiple"), forecast.multiply_scalar(&e, k), engine.multiply_scalar(&x, k));
+            }
+            meet(&what("negative"), forecast.negate(&e), engine.negate(&x));
+            if ring.2 > 1 {
+                let (e, x) =
+                    meet(&what("fewer digits"), forecast.reduce_exponent(&e, 1), engine.reduce_exponent(&x, 1));
+                let (e, x) = meet(&what("times p"), forecast.multiply_by_p(&e), engine.multiply_by_p(&x));
+                let (e, _) = meet(&what("by p"), forecast.divide_by_p(&e), engine.divide_by_p(&x));
+                assert!(matches!(forecast.divide_by_p(&e), Err(Error::NotDivisible { .. })));
+                assert!(matches!(forecast.reduce_exponent(&e, 2), Err(Error::OutOfRange(_))));
+            }
+            let top = Expected { exponent: ring.2, ..e };
+            assert!(matches!(forecast.multiply_by_p(&top), Err(Error::OutOfRange(_))));
+        }
+    }
+}
+
+#[test]
+fn operations_on_two_ciphertexts_are_as_forecast() {
+    for (scheme, ring) in [Scheme::Bgv, Scheme::Bfv].iter().flat_map(|&scheme| RINGS.map(|ring| (scheme, ring))) {
+        let (engine, forecast, fresh) = both(scheme, ring);
+        let low = engine.switch_modulus(&fresh, 4).unwrap();
+        let list = [engine.square(&low).unwrap(), low, fresh];
+        for (x, y) in list.iter().flat_map(|x| list.iter().map(move |y| (x, y))) {
+            let (a, b) = (expected(x), expected(y));
+            let what =
+                |operation: &str| format!("{scheme}, {ring:?}, levels {} and {}: {operation}", x.level(), y.level());
+            let before = engine.random_events();
+            forecast.events().take();
+            meet(&what("sum"), forecast.add(&a, &b), engine.add(x, y));
+            counted(&what("sum"), &forecast, &engine, before);
+            meet(&what("difference"), forecast.sub(&a, &b), engine.sub(x, y));
+            let before = engine.random_events();
+            forecast.events().take();
+            meet(&what("product"), forecast.multiply(&a, &b), engine.multiply(x, y));
+            counted(&what("product"), &forecast, &engine, before);
+            for toward in [None, Some(&list[0])] {
+                let (said, found) = ([(&a, 3), (&b, -2)], [(x, 3), (y, -2)]);
+                let before = engine.random_events();
+                forecast.events().take();
+                let base = toward.map(expected);
+                let (said, found) = (forecast.weighted_sum(&said, base.as_ref()), engine.weighted_sum(&found, toward));
+                meet(&what("weighted sum"), said, found);
+                counted(&what("weighted sum"), &forecast, &engine, before);
+            }
+            let weights = [vec![3, -2], vec![0, 1]];
+            let (said, found) = (forecast.weighted_sums(&[&a, &b], &weights), engine.weighted_sums(&[x, y], &weights));
+            for (said, found) in said.unwrap().into_iter().zip(found.unwrap()) {
+                meet(&what("weighted sums"), Ok(said), Ok(found));
+            }
+        }
+    }
+}
+
+/// Chains that divide: each value from those before it, at other levels and modulo smaller powers.
+#[test]
+fn divided_products_are_as_forecast() {
+    let chains =
+        [Searched.halving(&DigitSpec::new(2, 4, 3)).unwrap(), IntegerValued.halving(&DigitSpec::new(2, 5, 3)).unwrap()];
+    for ((scheme, chain), r) in [(Scheme::Bgv, &chains[0]), (Scheme::Bfv, &chains[1])].into_iter().zip([4, 5]) {
+        let (engine, forecast, fresh) = both(scheme, (45, 2, r));
+        let (mut said, mut found) = (vec![expected(&fresh)], vec![fresh]);
+        for (k, product) in chain.products.iter().enumerate() {
+            let what = format!("{scheme}, product {k}");
+            let before = engine.random_events();
+            forecast.events().take();
+            let next = (
+                forecast.divided_product(&said.iter().collect::<Vec<_>>(), product),
+                engine.divided_product(&found.iter().collect::<Vec<_>>(), product),
+            );
+            let (e, x) = meet(&what, next.0, next.1);
+            counted(&what, &forecast, &engine, before);
+            said.push(e);
+            found.push(x);
+        }
+    }
+}
 
 /// Fewer products for one digit of two, and the bits of as many levels, from the floor of a level.
 #[test]

@@ -131,6 +131,7 @@ mod tests {
                 let rest = without_digits(p as u64, e, 1, x as u64) as i64;
                 let digits = (least..least + p).filter(|digit| (x - p * rest - digit) % p.pow(e) == 0);
                 assert_eq!(digits.count(), 1, "{x} modulo {p}^{e}");
+                assert!((0..p.pow(e - 1)).contains(&rest), "{x} modulo {p}^{e}: {rest}");
             }
         }
     }

@@ -195,6 +195,11 @@ mod tests {
         let mut empty = whole.clone();
         empty.products[3].factors[0] = vec![0; 3];
         assert!(flaw(&empty).contains("none at all"));
+        // After a bit nothing is left to divide, though the last value does not take it.
+        let bit = halving(1, 1).unwrap().products.remove(0);
+        let below = DividedProduct { factors: [vec![0, 1], vec![0, 1]], rest: vec![0, -1], divisions: 1 };
+        let often = HalvingChain { products: vec![bit.clone(), below, bit] };
+        assert!(often.flaw(2, 2, 1).unwrap().unwrap().contains("divides too often"));
         let short = HalvingChain { products: whole.products[..3].to_vec() };
         assert!(flaw(&short).contains("not known modulo 2^1"));
         assert!(whole.flaw(2, 40, 39).is_err());

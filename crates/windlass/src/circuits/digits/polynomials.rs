@@ -220,6 +220,26 @@ mod tests {
         }
     }
 
+    /// The first n terms of Newton's form are right on the first n arguments, and wrong on the next
+    /// one where the next term counts; and there are as many terms as the degree is judged by.
+    #[test]
+    fn every_term_of_newtons_form_is_missed_at_its_argument() {
+        let sets = [(2, 12, DigitRange::all(2)), (3, 7, DigitRange::all(3)), (5, 4, DigitRange::up_to(1, 5))];
+        for (p, most, digits) in sets {
+            for (c, from) in (2..=most).flat_map(|c| (1..c).map(move |from| (c, from))) {
+                let (modulus, step) = (PrimePower::new(p, c).unwrap(), p.pow(from) as i64);
+                let newton = newton_form(modulus, digits, step).unwrap();
+                assert_eq!(newton_terms(p, c, from, digits), newton.len() as u64, "{p}^{c} from {from}");
+                for n in (1..newton.len()).filter(|&n| newton[n] != 0) {
+                    let f = in_powers(modulus, &newton[..n], digits, step);
+                    let f: Vec<i64> = f.into_iter().map(|c| modulus.centred(c)).collect();
+                    let missed = counterexample(modulus, &f, from, digits);
+                    assert_eq!(missed, Some(digits.element(n, step)), "{p}^{c} from {from}: {n} terms");
+                }
+            }
+        }
+    }
+
     #[test]
     fn refusals_name_the_degree() {
         let degree = |p, c, from, digits| match least_degree(PrimePower::new(p, c).unwrap(), from, digits) {

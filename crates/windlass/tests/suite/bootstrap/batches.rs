@@ -211,6 +211,7 @@ fn a_server_refreshes_lists() {
     let planned = BatchPlan::new(&toy.plan).unwrap();
     let least = (1..=size).find(|&count| planned.price(count) < count as f64 * thin.price()).unwrap();
     assert!(least > 1, "{}", planned.explain(&thin));
+    assert!(planned.explain(&thin).contains(&format!("worth it from {least} on")), "{}", planned.explain(&thin));
     for count in [1, least - 1] {
         for (image, x) in lacking.refresh_all(&spent[..count]).unwrap().iter().zip(&list) {
             assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
@@ -249,8 +250,46 @@ fn a_server_refreshes_lists() {
     let bootstrapper = server.bootstrapper(Content::Elements).unwrap();
     let refused = bootstrapper.refresh_batch(&mixed).err();
     assert_eq!(refused, Some(Error::Bootstrap(BootstrapError::NotIntegers)));
+    let refused = bootstrapper.refresh_batch(&[spent[0].clone(), spent[1].to_scheme(Scheme::Bfv)]).err();
+    assert!(matches!(refused, Some(Error::Bootstrap(BootstrapError::WrongContext { .. }))), "{refused:?}");
     let refused = bootstrapper.refresh_batch(&spent).err();
     assert!(matches!(refused, Some(Error::ShapeMismatch { expected, got, .. }) if expected == size && got == size + 1));
+}
+
+/// Lists that bootstrappers refresh by themselves, on the mock and encrypted: of integers under a
+/// packed plan together, with elements among them and under a thin plan as one by one.
+#[test]
+fn bootstrappers_refresh_lists_by_themselves() {
+    let (m, p, r, primes, weight, way) = CASES[6];
+    let thin = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::default() };
+    for (spec, elements) in
+        [(packed(way, ORDERS[0], weight), false), (packed(way, ORDERS[0], weight), true), (thin, false)]
+    {
+        let toy = toy_with(params(m, primes), (p, r), spec);
+        let together = toy.plan.spec().mode == Mode::Packed && !elements;
+        let mut list = integers(&toy.plan, 3);
+        if elements {
+            list[1] = random(toy.plan.message_ring(), Content::Elements, 3);
+        }
+        let (clear, mock) =
+            (Clear::new(toy.plan.message_ring()), ClearBootstrapper::new(Arc::clone(&toy.plan), 1).unwrap());
+        let encrypted: Vec<_> = list.iter().map(|x| clear.encrypt(x).unwrap()).collect();
+        let images = mock.refresh_all(&encrypted).unwrap();
+        assert_eq!(images.iter().map(|x| x.plaintext()).collect::<Vec<_>>(), list);
+        assert!(images.iter().zip(&encrypted).all(|(image, x)| image.content() == x.content()));
+
+        let (client, server) = toy.parties(8);
+        let bootstrapper = bootstrapper(&server);
+        let spent: Vec<Ciphertext> = list.iter().map(|x| encrypt_at(&client, x, 6)).collect();
+        let images = bootstrapper.refresh_all(&spent).unwrap();
+        assert_eq!(images.len(), list.len());
+        for ((image, x), before) in images.iter().zip(&list).zip(&spent) {
+            assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
+            assert_eq!(image.content(), before.content());
+        }
+        let alone = bootstrapper.refresh(&spent[0]).unwrap();
+        assert_eq!(images[0].parts() != alone.parts(), together, "{}", toy.plan.explain());
+    }
 }
 
 /// A list under a thin bootstrapping goes through its maps together: the same bits as one by one,
@@ -322,12 +361,12 @@ fn lists_go_one_by_one_where_batches_have_no_room() {
     let (mock, clear) =
         (ClearBootstrapper::new(Arc::clone(&toy.plan), 5).unwrap(), Clear::new(toy.plan.message_ring()));
     let encrypted: Vec<_> = list.iter().map(|x| clear.encrypt(x).unwrap()).collect();
-    for (image, x) in mock.refresh_all(&encrypted).unwrap().iter().zip(&list) {
-        assert_eq!(&image.plaintext(), x);
-    }
+    let images = mock.refresh_all(&encrypted).unwrap();
+    assert_eq!(images.iter().map(|x| x.plaintext()).collect::<Vec<_>>(), list);
     let (client, server) = toy.parties(12);
     let fresh: Vec<Ciphertext> = list.iter().map(|x| client.encrypt_plaintext(x).unwrap()).collect();
     for images in [server.refresh_all(&fresh).unwrap(), bootstrapper(&server).refresh_all(&fresh).unwrap()] {
+        assert_eq!(images.len(), list.len());
         for (image, x) in images.iter().zip(&list) {
             assert_eq!(&client.decrypt_plaintext(image).unwrap(), x);
         }

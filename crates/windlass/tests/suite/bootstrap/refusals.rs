@@ -80,6 +80,43 @@ fn spent_and_foreign_ciphertexts_are_refused() {
     assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
 }
 
+/// One ciphertext that is refused keeps the others from being refreshed.
+#[test]
+fn lists_are_refused_before_any_work() {
+    let toy = toy();
+    let (client, server) = toy.parties(9);
+    let bootstrapper = bootstrapper(&server);
+    let good = encrypt_at(&client, &Plaintext::one(toy.plan.message_ring()), 6);
+    let before = bootstrapper.random_events();
+    let refused = bootstrapper.refresh_several(&[good.clone(), good.to_scheme(Scheme::Bfv)]);
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+    assert_eq!(bootstrapper.random_events(), before);
+    assert_eq!(bootstrapper.refresh_several(&[good.clone(), good]).unwrap().len(), 2);
+}
+
+/// Keys that are there stay what they are, each at the level of its stage or above.
+#[test]
+fn keys_are_added_where_they_are_missing() {
+    let toy = toy();
+    let (client, _) = toy.parties(9);
+    let mut rng = ChaCha20Rng::seed_from_u64(9);
+    let mut keys = EvaluationKeys::of(client.secret_key());
+    toy.plan.add_keys(&mut keys, client.secret_key(), &mut rng).unwrap();
+    let levels = toy.plan.required_key_levels();
+    assert!(!levels.is_empty());
+    for (element, level) in levels {
+        assert!(keys.galois(element).unwrap().level() >= level, "{element}");
+    }
+    let products = *keys.relinearisation().unwrap().seed();
+    assert_eq!(keys.relinearisation().unwrap().level(), toy.plan.params().top_level());
+    toy.plan.add_keys(&mut keys, client.secret_key(), &mut rng).unwrap();
+    assert_eq!(*keys.relinearisation().unwrap().seed(), products);
+    // A secret key of other parameters makes none.
+    let other = toy_with(params(64, 14), (257, 1), toy.plan.spec().clone());
+    let refused = BootstrapKeys::generate(&other.plan, Scheme::Bgv, client.secret_key(), &mut rng);
+    assert!(is(refused.err(), |error| matches!(error, BootstrapError::WrongContext { .. })));
+}
+
 /// Chains that are too short, for a stage or to leave anything: the stage is named.
 #[test]
 fn short_chains_name_the_stage() {

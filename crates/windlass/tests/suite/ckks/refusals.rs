@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::circuits::{ComplexMap, Polynomial};
+use windlass::circuits::{ComplexMap, ComplexSlots, LinearGrid, Polynomial};
 use windlass::needs::Products;
 use windlass::rlwe::SecretKey;
 use windlass::schemes::ckks::{CkksContext, CkksSpec, Complex64, Decryptor, Publication};
@@ -279,5 +279,67 @@ fn no_refusal_tells_of_refreshing() {
     for (what, outcome) in refused {
         let error = outcome.err().unwrap_or_else(|| panic!("{what} is not refused"));
         assert!(!error.to_string().contains("refresh"), "{what}: {error}");
+    }
+}
+
+/// Numbers of slots that do not divide n/2, entries that are no place, constants of another length.
+#[test]
+fn maps_that_are_none_are_refused() {
+    let context = Context::approximate(&spec(64, 40, 1)).unwrap();
+    assert!(matches!(context.vectors(12).err(), Some(Error::SlotCount { got: 12, most: 32 })));
+    let space = context.vectors(8).unwrap();
+    let one = Complex64::ONE;
+    for (row, column) in [(8, 0), (0, 8)] {
+        assert!(matches!(ComplexMap::sparse_matrix(&space, [(row, column, one)]), Err(Error::OutOfRange(_))));
+    }
+    let grid = |row, column, value| LinearGrid::<ComplexSlots>::sparse_matrix(&space, 10, 3, [(row, column, value)]);
+    assert_eq!(grid(9, 2, one).unwrap().rows(), 2);
+    for (row, column) in [(10, 0), (0, 3)] {
+        assert!(matches!(grid(row, column, one), Err(Error::OutOfRange(_))));
+    }
+    assert!(matches!(grid(9, 2, one / 0.0).err(), Some(Error::NotFinite { index: 0 })));
+    assert!(matches!(ComplexMap::automorphism(&space, 2), Err(Error::Ring(_))));
+    let constant = |values: Vec<Complex64>| ComplexMap::from_terms(&space, [(1, values)]);
+    assert!(matches!(constant(vec![one; 7]), Err(Error::ShapeMismatch { expected: 8, got: 7, .. })));
+    assert!(matches!(constant(vec![one / 0.0; 8]), Err(Error::NotFinite { .. })));
+    // What cancels is no term.
+    let nothing = ComplexMap::sparse_matrix(&space, [(1, 3, one), (1, 3, -one)]).unwrap();
+    assert!(nothing.support().is_empty());
+}
+
+/// Maps meet over equal parameters, made twice or once, and over no others.
+#[test]
+fn complex_maps_of_other_parameters_are_refused() {
+    let map = |spec: &CkksSpec, slots| {
+        let context = Context::approximate(spec).unwrap();
+        ComplexMap::slot_rotation(&context.vectors(slots).unwrap(), 1).unwrap()
+    };
+    let own = map(&spec(64, 40, 1), 8);
+    own.add(&map(&spec(64, 40, 1), 8)).unwrap();
+    for other in [map(&spec(64, 40, 1), 16), map(&spec(128, 40, 1), 8)] {
+        assert!(matches!(own.add(&other), Err(Error::ContextMismatch { .. })));
+    }
+}
+
+/// Constants are for engines of equal parameters, and for ciphertexts whose slots are as many or
+/// divide them.
+#[test]
+fn complex_plans_are_for_their_own_parameters_and_slots() {
+    let plan = |spec: &CkksSpec| {
+        let context = Context::approximate(spec).unwrap();
+        ComplexMap::slot_rotation(&context.vectors(8).unwrap(), 1).unwrap().plan().unwrap()
+    };
+    let (client, server) = parties(&spec(64, 40, 1), &[1]);
+    let own = plan(&spec(64, 40, 1));
+    let prepared = own.prepare(server.engine()).unwrap();
+    for count in [4, 8] {
+        let image = own.apply(&prepared, server.engine(), &encrypt(&client, &sample(count, 1))).unwrap();
+        assert_eq!(image.slots(), 8);
+    }
+    let wide = own.apply(&prepared, server.engine(), &encrypt(&client, &sample(16, 1)));
+    assert!(matches!(wide, Err(Error::ShapeMismatch { expected: 8, got: 16, .. })));
+    for other in [spec(128, 40, 1), spec(64, 38, 1)] {
+        let refused = plan(&other).prepare(server.engine());
+        assert!(matches!(refused.err(), Some(Error::ContextMismatch { operation: "LinearPlan::prepare", .. })));
     }
 }

@@ -138,6 +138,53 @@ fn maps_inside_the_slots() {
     }
 }
 
+/// The same integer in every slot.
+fn constants(ring: &SlotRing, value: u64) -> Vec<u64> {
+    (0..ring.slots() * ring.degree()).map(|k| if k % ring.degree() == 0 { value } else { 0 }).collect()
+}
+
+/// Maps whose constants stay in slots do what the same maps with encoded constants do, and so do
+/// their products; coefficients are residues, and zeros follow.
+#[test]
+fn maps_in_slots_are_those_with_encoded_constants() {
+    for ring in [ring(31, 2, 2), ring(45, 2, 1), ring(64, 7, 1), ring(85, 127, 1)] {
+        let (d, q) = (ring.degree(), ring.modulus().value());
+        let matrix = |seed: u64| {
+            move |row: usize, column: usize| {
+                let given = if (row + column) % 3 == 0 { d } else { 1 };
+                (0..given as u64).map(|k| number(seed + 97 * row as u64 + 7 * column as u64 + k) % (5 * q)).collect()
+            }
+        };
+        let [first, second] = [1, 1000].map(|seed| LinearMap::from_matrix(&ring, matrix(seed)).unwrap());
+        let slots = random_slots(&ring, 4);
+        let input = Plaintext::from_slots(&ring, &slots).unwrap();
+        let identity = LinearMap::identity(first.representation());
+        assert_eq!(identity.apply(&slots).unwrap(), slots);
+        let both = second.compose(&first).unwrap();
+        for map in [&first, &second, &both, &identity.add(&both).unwrap()] {
+            let image = map.to_linear_map().unwrap().apply(&input).unwrap();
+            assert_eq!(map.apply(&slots).unwrap(), image.to_slots());
+        }
+        let entries = |row: usize, column: usize, out: &mut [u64]| {
+            out.iter_mut().zip::<Vec<u64>>(matrix(1)(row, column)).for_each(|(out, x)| *out = x % q);
+        };
+        let direct = LinearMap::matmul_full_extension(&ring, entries).unwrap();
+        assert_eq!(direct.apply(&input).unwrap().to_slots(), first.apply(&slots).unwrap());
+        let long = LinearMap::from_matrix(&ring, |_, _| vec![1; d + 1]);
+        assert!(matches!(long, Err(Error::ShapeMismatch { expected, got, .. }) if (expected, got) == (d, d + 1)));
+        assert!(matches!(first.apply(&slots[1..].to_vec()), Err(Error::ShapeMismatch { .. })));
+        let mut large = slots.clone();
+        large[0] = q;
+        assert!(matches!(first.apply(&large), Err(Error::OutOfRange(_))));
+        // What cancels is no term, and maps of another ring are none of this one.
+        let minus = first.multiplied_by(&constants(&ring, q - 1)).unwrap();
+        assert!(first.add(&minus).unwrap().support().is_empty());
+        let other = LinearMap::from_matrix(&super::common::ring(31, 2, 3), |_, _| vec![1]).unwrap();
+        assert!(matches!(first.compose(&other), Err(Error::ContextMismatch { .. })));
+        assert!(matches!(other.add(&first), Err(Error::ContextMismatch { .. })));
+    }
+}
+
 #[test]
 fn full_block_products() {
     for ring in [ring(31, 2, 2), ring(45, 2, 1), ring(64, 7, 1)] {

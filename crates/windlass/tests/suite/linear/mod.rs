@@ -11,5 +11,6 @@ mod full_size;
 mod grids;
 mod matmul;
 mod modes;
+mod refusals;
 mod several;
 mod thin;

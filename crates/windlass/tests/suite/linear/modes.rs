@@ -1,9 +1,10 @@
 //! Hoisting modes, forms of constants, doubling, explanations.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use windlass::circuits::linear::plan::{Cofactors, Factoring, MapStrategy, Powers, Proposal, Route, Support, Walk};
-use windlass::circuits::{ConstantForm, HoistMode, LinearMap, LinearPlan, PlanSpec, Strategy};
+use windlass::circuits::{ConstantForm, CostModel, HoistMode, LinearMap, LinearPlan, PlanSpec, Strategy};
 use windlass::schemes::clear::Clear;
 use windlass::{Error, Plaintext};
 use windlass_ring::slots::SlotRing;
@@ -30,6 +31,50 @@ fn constants_as_coefficients() {
         assert_eq!(bytes(ConstantForm::Automatic, ready), ready);
         assert_eq!(bytes(ConstantForm::Automatic, ready - 1), packed);
     }
+}
+
+/// One, two or eight bytes a coefficient, by the plaintext modulus.
+#[test]
+fn constants_as_coefficients_take_no_more_bytes_than_they_need() {
+    for (ring, each) in [(ring(64, 3, 5), 1), (ring(64, 3, 10), 2), (ring(64, 17, 3), 2), (ring(64, 17, 4), 8)] {
+        let map = LinearMap::matmul_1d(&ring, 0, |c, i, k| (1 + c + 2 * i + 3 * k) as u64).unwrap();
+        let spec = PlanSpec { constants: ConstantForm::Coefficients, ..PlanSpec::default() };
+        let plan = LinearPlan::new(&map, &spec).unwrap();
+        let prepared = plan.prepare(&Clear::new(&ring)).unwrap();
+        assert!(prepared.constants() > 0 && prepared.constants() == plan.constants());
+        assert_eq!(prepared.bytes(), prepared.constants() * ring.n() * each, "{}", ring.modulus().value());
+    }
+}
+
+/// A clock by which run number k of whatever is measured takes k milliseconds: three runs of a
+/// hoist, three of one sum of 16 products, of five sums, four giant steps, and so on.
+#[test]
+fn prices_are_the_least_times_by_the_clock() {
+    let ring = ring(31, 2, 1);
+    let clear = Clear::with_keys(&ring, [3]);
+    let one = clear.encrypt(&Plaintext::one(&ring)).unwrap();
+    let (readings, before) = (Cell::new(0_u32), clear.counts());
+    let clock = || {
+        let reading = readings.replace(readings.get() + 1);
+        let runs = reading.div_ceil(2);
+        f64::from(runs * (runs + 1) / 2) / 1e3
+    };
+    let prices = CostModel::measure_by(&clear, &one, &[3], &clock).unwrap();
+    let close = |price: f64, wanted: f64| assert!((price - wanted).abs() < 1e-6, "{price} for {wanted}: {prices:?}");
+    let multiply = (7.0 - 4.0) / 64.0;
+    close(prices.hoist, 1.0);
+    close(prices.multiply_constant, multiply);
+    close(prices.hoisted_automorphism, 4.0 / 16.0 - multiply);
+    close(prices.extended_automorphism, 10.0);
+    close(prices.automorphism, 14.0);
+    close(prices.mod_down, 18.0);
+    close(prices.prepare, 21.0 / 16.0);
+    close(prices.multiply_narrow, 23.0);
+    close(prices.key, 1e-4);
+    assert_eq!(clear.counts().hoists - before.hoists, 4, "all that is timed is done");
+    // By a clock that stands still nothing takes time, and nothing less.
+    let still = CostModel::measure_by(&clear, &one, &[3], &|| 1.0).unwrap();
+    assert_eq!((still.hoist, still.multiply_constant, still.hoisted_automorphism), (0.0, 0.0, 0.0));
 }
 
 #[test]

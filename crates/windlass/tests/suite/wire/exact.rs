@@ -118,6 +118,8 @@ fn seeds_halve_ciphertexts_and_keys() {
     let length = |payload: &[u8]| payload.len() as f64;
     let (seeded, full) = (to_payload(context.files(), &made.seeded), to_payload(context.files(), &made.full));
     assert!(length(&full) / length(&seeded) > 1.9);
+    // Their room was there from the beginning: growing would leave copies behind.
+    assert_eq!(full.capacity(), full.len());
     let n = context.n();
     // b halves only: relinearisation with two digits over 40 + 33 + 45 bits, one Galois key with
     // one over 40 + 45.

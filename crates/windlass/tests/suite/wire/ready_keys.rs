@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass::needs::{KeyRequest, Products};
 use windlass::rlwe::EvaluationKeys;
 use windlass::schemes::ckks;
-use windlass::wire::{Kind, ReadyKeys, WireError, open, seal, to_payload};
+use windlass::wire::{Kind, ReadyKeys, Wire, WireError, open, seal, to_bytes, to_payload};
 use windlass::{Approximate, Client, Context, Error, Scheme, Server, Switching};
 
 use crate::fixture::{SCHEMES, approximate, chain, context};
@@ -245,6 +245,22 @@ fn damaged_payloads_are_refused_or_canonical() {
     assert_eq!(malformed(rows - 1, &[1]), "zeros before the residues");
     assert_eq!(malformed(rows, &u64::MAX.to_le_bytes()), "evaluation key");
     assert_eq!(malformed(payload.len() - 1, &[1]), "evaluation key");
+}
+
+/// A file of every automorphism's key fits, and nothing much longer: some pages and a key more.
+#[test]
+fn limits_leave_room_for_every_key() {
+    let context = context(Scheme::Bgv, (17, 1), chain(64, &[40, 40, 40], &[45]));
+    let all = KeyRequest::none("a test").with_galois((3..64).step_by(2));
+    let (_, server) = context.generate_keys_from_seed([&Products, &all], 5).unwrap();
+    let ready = ReadyKeys(Arc::clone(server.engine().keys()));
+    let (length, limit) =
+        (to_payload(context.files(), &ready).len() as u64, <ReadyKeys as Wire>::limit(context.files()));
+    assert!(length <= limit && limit < length + length / 32 + 3 * 4096, "{length} bytes, at most {limit}");
+    assert!(
+        to_bytes(context.files(), &ready).unwrap().to_vec() == ready.to_bytes(context.files()).unwrap(),
+        "one form"
+    );
 }
 
 fn golden_path() -> std::path::PathBuf {

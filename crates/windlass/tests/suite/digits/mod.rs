@@ -5,21 +5,21 @@ use std::sync::Arc;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::circuits::{
-    ChainValue, ChenHan, DIGIT_METHODS, DigitChain, DigitMethod, DigitPolynomial, DigitRemoval, DigitRetention,
-    DigitRoute, DigitSpec, DigitStep, FixedPointProduct, HaleviShoup, HalvingChain, IntegerValued, LastStep,
-    LeastDegree, LocalNull, Method, RootProducts, Searched, Stride,
+    ChenHan, DIGIT_METHODS, DigitMethod, DigitRemoval, DigitRetention, DigitSpec, DigitStep, FixedPointProduct,
+    HaleviShoup, IntegerValued, LastStep, LeastDegree, LocalNull, Method, RootProducts, Searched,
 };
 use windlass::needs::Products;
 use windlass::schemes::Scheme;
 use windlass::schemes::clear::Clear;
-use windlass::{DividedProduct, Error, Evaluator, Plaintext};
+use windlass::{Content, Error, Evaluator, Plaintext};
 use windlass_ring::kernels::Isa;
 use windlass_ring::slots::SlotRing;
 
-use crate::fixture::{SCHEMES, chain, context};
+use crate::fixture::{SCHEMES, chain, context, random};
 
-#[path = "../../examples/fixed_point.rs"]
+#[path = "../../../examples/fixed_point.rs"]
 mod fixed_point;
+mod others;
 
 #[test]
 fn fixed_point_numbers_are_multiplied_and_rescaled() {
@@ -216,63 +216,19 @@ fn digits_of_ciphertexts() {
     }
 }
 
-/// One that says X³ is right for every p, one that stops too early, one that names no way.
-#[derive(Debug)]
-struct Wrong {
-    coefficients: &'static [i64],
-    more: u32,
-    routes: &'static [DigitRoute],
-}
-
-impl DigitMethod for Wrong {
-    fn name(&self) -> &'static str {
-        "wrong"
-    }
-
-    fn citation(&self) -> &'static str {
-        "these tests"
-    }
-
-    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
-        self.routes.to_vec()
-    }
-
-    fn polynomial(&self, step: &DigitStep) -> windlass::Result<DigitPolynomial> {
-        Ok(DigitPolynomial { coefficients: self.coefficients.to_vec(), precision: step.from + self.more })
-    }
-}
-
 #[test]
-fn polynomials_of_others_are_checked() {
-    const ROUTES: &[DigitRoute] = &[DigitRoute { stride: Stride::One, last: LastStep::AsTheOthers }];
-    const DIRECT: &[DigitRoute] = &[DigitRoute { stride: Stride::One, last: LastStep::Direct }];
-    static CUBES: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: ROUTES };
-    static FAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 2, routes: ROUTES };
-    static NEAR: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: DIRECT };
-    static NOWHERE: Wrong = Wrong { coefficients: &[0, 0, 0, 1], more: 1, routes: &[] };
-    let plan = |method: &'static Wrong, p, v| {
-        DigitRemoval::new(DigitSpec { method: Method::Of(method), ..DigitSpec::new(p, 4, v) })
-    };
-    // For p = 3 it is right, one place a step.
-    let removal = plan(&CUBES, 3, 2).unwrap();
-    let slots = Arc::new(SlotRing::new(121, 3, 4, Isa::best()).unwrap());
-    check(&slots, &removal, &(0..81).collect::<Vec<u64>>());
-    assert_eq!((removal.products(), removal.depth()), (10, 6));
-    for (method, p, why) in [
-        (&CUBES, 5, "does not take -2 to its digit"),
-        (&FAR, 3, "does not take"),
-        (&NEAR, 3, "precision 2 instead of 4"),
-        (&NOWHERE, 3, "no route"),
-    ] {
-        match plan(method, p, 1).unwrap_err() {
-            Error::Unplannable { strategy, reason } => {
-                assert!(strategy == "wrong" && reason.contains(why), "{reason}");
-            }
-            other => panic!("{other}"),
-        }
+fn methods_are_chosen_by_name_and_cite_their_papers() {
+    let known = [
+        ("halevi-shoup", "Halevi–Shoup 2015"),
+        ("chen-han", "Chen–Han 2018"),
+        ("least-degree", "2022/1364"),
+        ("local-null", "2024/115"),
+        ("searched", "2025/864"),
+    ];
+    for (method, (name, paper)) in DIGIT_METHODS.iter().zip(known) {
+        assert_eq!((method.name(), name.parse::<Method>().unwrap().name()), (name, name));
+        assert!(method.citation().contains(paper), "{}", method.citation());
     }
-    let names: Vec<&str> = DIGIT_METHODS.iter().map(|method| method.name()).collect();
-    assert!(names.iter().all(|name| name.parse::<Method>().unwrap().name() == *name), "{names:?}");
 }
 
 /// The second square of a bit gains two precisions (Halevi–Shoup 2015, §5.3.1): 5 + 4 + 3 + 2 + 2 +
@@ -332,108 +288,31 @@ fn halvings_leave_more_than_one_bit() {
     }
     let other_prime = DigitSpec { method: Method::Of(&IntegerValued), ..DigitSpec::new(3, 4, 2) };
     for refused in [chain(7, 2), chain(5, 3), other_prime] {
-        assert!(matches!(DigitRemoval::new(refused), Err(Error::Unplannable { .. })));
-    }
-}
-
-/// A halving of somebody's: C(x, 2), which is right for one digit and wrong for two.
-#[derive(Debug)]
-struct Halved;
-
-impl DigitMethod for Halved {
-    fn name(&self) -> &'static str {
-        "halved"
-    }
-
-    fn citation(&self) -> &'static str {
-        "these tests"
-    }
-
-    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
-        Vec::new()
-    }
-
-    fn halving(&self, spec: &DigitSpec) -> Option<HalvingChain> {
-        let half = |k: usize| {
-            let one = |weight| (0..=k).map(|j| if j == k { weight } else { 0 }).collect();
-            DividedProduct { factors: [one(1), one(1)], rest: one(-1), divisions: 1 }
-        };
-        Some(HalvingChain { products: (0..spec.removed as usize).map(half).collect() })
-    }
-}
-
-#[test]
-fn halvings_of_others_are_checked() {
-    let plan = |e, v| DigitRemoval::new(DigitSpec { method: Method::Of(&Halved), ..DigitSpec::new(2, e, v) });
-    assert_eq!(plan(2, 1).unwrap().products(), 1);
-    let refused = |e, v, why: &str| match plan(e, v).unwrap_err() {
-        Error::Unplannable { strategy, reason } => assert!(strategy == "halved" && reason.contains(why), "{reason}"),
-        other => panic!("{other}"),
-    };
-    refused(3, 2, "does not take the low digits off");
-    refused(3, 1, "does not take the low digits off");
-    let ternary = DigitSpec { method: Method::Of(&Halved), ..DigitSpec::new(3, 2, 1) };
-    assert!(matches!(DigitRemoval::new(ternary), Err(Error::Unplannable { .. })));
-}
-
-/// A chain of somebody's.
-#[derive(Debug)]
-struct Chained(DigitChain);
-
-impl DigitMethod for Chained {
-    fn name(&self) -> &'static str {
-        "chained"
-    }
-
-    fn citation(&self) -> &'static str {
-        "these tests"
-    }
-
-    fn routes(&self, _: &DigitSpec) -> Vec<DigitRoute> {
-        Vec::new()
-    }
-
-    fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
-        Some(self.0.clone())
-    }
-}
-
-#[test]
-fn chains_of_others_are_checked() {
-    // For p = 3 cubes: x³ knows the digit modulo 9, its cube modulo 27.
-    let cubes = |weight| {
-        let value = |precision, weights: &[i64]| ChainValue { precision, weights: weights.to_vec() };
-        DigitChain {
-            products: vec![
-                [vec![1], vec![1]],
-                [vec![0, 1], vec![1]],
-                [vec![0, 0, 1], vec![0, 0, 1]],
-                [vec![0, 0, 0, 1], vec![0, 0, 1]],
-            ],
-            values: vec![value(1, &[1]), value(2, &[0, 0, weight]), value(3, &[0, 0, 0, 0, 1])],
-        }
-    };
-    let plan = |chain: DigitChain, p| {
-        let method = Method::Of(Box::leak(Box::new(Chained(chain))));
-        DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, 3, 2) })
-    };
-    let removal = plan(cubes(1), 3).unwrap();
-    assert_eq!((removal.products(), removal.depth()), (6, 4));
-    check(&Arc::new(SlotRing::new(121, 3, 3, Isa::best()).unwrap()), &removal, &(0..27).collect::<Vec<u64>>());
-
-    let of_later = DigitChain { products: vec![[vec![1], vec![0, 1]]], ..cubes(1) };
-    let falling = DigitChain { values: cubes(1).values.into_iter().rev().collect(), ..cubes(1) };
-    for (chain, p, why) in [
-        (cubes(2), 3, "modulo 3^2 does not take"),
-        (cubes(1), 5, "does not take"),
-        (of_later, 3, "comes later"),
-        (falling, 3, "rise in precision"),
-        (DigitChain { products: vec![], values: vec![] }, 3, "does not go to 3 digits"),
-    ] {
-        match plan(chain, p).unwrap_err() {
-            Error::Unplannable { reason, .. } => assert!(reason.contains(why), "{reason}"),
+        match DigitRemoval::new(refused).unwrap_err() {
+            Error::Unplannable { strategy, reason } => {
+                assert!(strategy == "integer-valued" && reason.contains("no chain is known"), "{reason}");
+            }
             other => panic!("{other}"),
         }
+    }
+}
+
+/// The square of a square of a bit knows it modulo 16; a square of anything else gains one bit.
+#[test]
+fn squares_gain_two_bits_of_squares_alone() {
+    let gains = |from, is_square| {
+        let step = DigitStep { prime: 2, from, to: from + 1, digits: 0..=1, occurring: 0..=1, is_square };
+        step.squaring().unwrap().precision - from
+    };
+    assert_eq!([gains(1, false), gains(2, false), gains(2, true), gains(3, true)], [1, 1, 2, 1]);
+}
+
+/// ℓ is the largest with p^ℓ < (p − 1)(e − 1) + 1, by hand, and 1 at least.
+#[test]
+fn algorithm_1_lifts_to_precision_l() {
+    for (p, e, l) in [(2, 21, 4), (2, 17, 4), (2, 16, 3), (5, 6, 1), (5, 7, 1), (5, 8, 2), (17, 2, 1)] {
+        let routes = ChenHan.routes(&DigitSpec::new(p, e, 1)).into_iter().map(|route| route.last);
+        assert_eq!(routes.collect::<Vec<_>>(), [LastStep::Direct, LastStep::DirectBeyond(l)], "{p}^{e}");
     }
 }
 
@@ -482,7 +361,7 @@ fn bounds_and_digits_beyond_their_base() {
     let step = DigitStep { prime: 7, from: 1, to: 2, digits: -3..=3, occurring: -3..=3, is_square: false };
     assert!(step.least_degree(&(-3..=3)).is_ok() && step.least_degree(&(0..=6)).is_ok());
     #[expect(clippy::reversed_empty_ranges, reason = "no digits")]
-    let ranges = [1..=0, 3..=-3, -3..=4, 0..=7, 7..=8, i64::MIN..=0, 0..=i64::MAX, i64::MIN..=i64::MAX];
+    let ranges = [1..=0, 3..=-3, -3..=4, 0..=7, 7..=8, i64::MIN..=0, 0..=i64::MAX, i64::MAX..=i64::MAX];
     for digits in ranges {
         assert!(matches!(step.least_degree(&digits), Err(Error::OutOfRange(_))), "{digits:?}");
     }
@@ -574,8 +453,10 @@ fn fixed_point_products_round_to_the_nearest() {
     let nearest = |x: i64| (x + 4).div_euclid(9);
     let numbers: Vec<i64> = (-10..=11).collect();
     let (x, mut power, mut expected) = (encrypt(&numbers), encrypt(&numbers), numbers.clone());
-    for exponent in [6, 4, 2] {
+    for (exponent, rescaling) in [6, 4, 2].into_iter().zip(product.rescalings()) {
+        let before = clear.counts().products;
         power = product.apply(&clear, &power, &x).unwrap();
+        assert_eq!(clear.counts().products - before, rescaling.products() + 1, "to 3^{exponent}");
         expected.iter_mut().zip(&numbers).for_each(|(y, x)| *y = nearest(*y * x));
         assert_eq!(power.exponent(), exponent);
         let whole = 3i64.pow(exponent);
@@ -590,6 +471,13 @@ fn fixed_point_products_round_to_the_nearest() {
     let short = FixedPointProduct::new(3, 6, 2).unwrap();
     assert!(matches!(short.apply(&clear, &x, &x), Err(Error::ContextMismatch { .. })));
     assert!(matches!(FixedPointProduct::new(3, 2, 2), Err(Error::OutOfRange(_))));
+    // Neither factor may be of elements, and nothing is multiplied before that is seen.
+    let elements = clear.encrypt(&random(&slots, Content::Elements, 1)).unwrap();
+    let before = clear.counts().products;
+    for (a, b) in [(&elements, &x), (&x, &elements)] {
+        assert!(matches!(product.apply(&clear, a, b), Err(Error::NotIntegers { .. })));
+    }
+    assert_eq!(clear.counts().products, before);
 }
 
 /// A plan for e digits on integers modulo smaller powers of p: as many digits go, by every method.
