@@ -7,21 +7,12 @@ use windlass_ring::{Eval, Poly};
 use windlass_rlwe::{Bound, check_same_keys};
 
 use super::levels::Summand;
+use super::raised::{Term, terms};
 use super::weighted::weights_beside;
 use super::{Ciphertext, Engine};
 use crate::error::{Error, Result};
 use crate::evaluator::{DividedProduct, Evaluator, divided_by_parts};
-use crate::schemes::Scheme;
 use crate::switching::no_terms;
-
-/// A value of a sum, seen modulo a plaintext modulus that may be smaller than its own.
-#[derive(Clone, Copy)]
-pub(super) struct Term<'a> {
-    /// Which of the values it is.
-    pub number: usize,
-    pub ct: &'a Ciphertext,
-    pub weight: i64,
-}
 
 /// The sums of a product.
 struct Sums<'a> {
@@ -94,16 +85,6 @@ impl Engine {
         move |level| self.exact_noise(terms, level) + self.noise(exponent).rounding(2)
     }
 
-    /// `Σ |k_j|·‖ε_j‖·Q_l/Q_j`: the noise of a sum at level l, but for rounding.
-    fn exact_noise(&self, terms: &[Term<'_>], level: usize) -> Bound {
-        let log2_q = |level| self.context.log2_modulus(level);
-        let scaled = |term: &Term<'_>| {
-            let weight = Bound::of(term.weight.unsigned_abs() as f64);
-            term.ct.noise * weight * Bound::from_bits(log2_q(level) - log2_q(term.ct.level()))
-        };
-        terms.iter().map(scaled).sum()
-    }
-
     /// The lowest level that leaves a product all but half a bit of what the best one does.
     pub(super) fn best_product_level(
         &self,
@@ -163,38 +144,6 @@ impl Engine {
         let factor = above.fold(whole.factor, |x, q| arith::mul_mod(x, q, at.t));
         Ciphertext { factor, ..raised }
     }
-
-    /// `Σ k_j·ε_j` at the highest level among the terms; its factor is for the caller to say.
-    ///
-    /// A term of level l enters as `Q_top/Q_l·ε`, whose rows above l are zero.
-    pub(super) fn raised(&self, exponent: u32, terms: &[Term<'_>]) -> Ciphertext {
-        let top = terms.iter().map(|term| term.ct.level()).max().expect("there are terms");
-        let wide = self.context.basis(top);
-        let ring = self.context.ring();
-        let raised = |term: &Term<'_>, part: &Poly<Eval>| {
-            let scale = match self.scheme {
-                Scheme::Bgv => 1,
-                Scheme::Bfv => self.slots.prime().pow(term.ct.exponent - exponent),
-            };
-            let factor = |row: usize| {
-                let q = ring.modulus(row);
-                let above = (term.ct.level()..top).fold(1, |x, i| q.mul(x, q.reduce(ring.modulus(i).value())));
-                q.mul(q.mul(above, q.reduce(scale)), q.reduce_i64(term.weight))
-            };
-            part.embed_times(&wide, &(0..term.ct.level()).map(factor).collect::<Vec<_>>())
-        };
-        let sum = |part: usize| {
-            let mut raised = terms.iter().map(|term| raised(term, &term.ct.parts[part]));
-            let first = raised.next().expect("there are terms");
-            raised.fold(first, |mut sum, term| {
-                sum.add_assign(&term);
-                sum
-            })
-        };
-        let noise = self.exact_noise(terms, top);
-        let content = terms.iter().map(|term| term.ct.content).max().expect("there are terms");
-        Ciphertext { exponent, noise, content, ..terms[0].ct.with_parts(vec![sum(0), sum(1)]) }
-    }
 }
 
 /// An integer times a part.
@@ -231,10 +180,4 @@ struct Balanced<'a> {
     own: i64,
     /// The others that have a weight.
     others: Vec<Term<'a>>,
-}
-
-/// The values with a weight.
-pub(super) fn terms<'a>(values: &[&'a Ciphertext], weights: &[i64]) -> Vec<Term<'a>> {
-    let weighed = values.iter().zip(weights).enumerate().filter(|(_, (_, weight))| **weight != 0);
-    weighed.map(|(number, (ct, &weight))| Term { number, ct, weight }).collect()
 }

@@ -14,6 +14,7 @@ mod divided_product;
 mod dot;
 mod evaluator;
 mod levels;
+mod raised;
 mod refreshing;
 mod weighted;
 

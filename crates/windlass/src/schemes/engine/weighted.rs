@@ -3,7 +3,6 @@
 use windlass_ring::kernels::arith;
 use windlass_rlwe::Bound;
 
-use super::divided_product::{Term, terms};
 use super::levels::{Summand, aligned};
 use super::{Ciphertext, Engine, centred};
 use crate::error::Result;
@@ -80,32 +79,6 @@ impl Engine {
             None => self.scaled(first, 0)?,
         };
         toward.map_or(Ok(sum.clone()), |base| self.add_or_sub(base, &sum, false))
-    }
-
-    /// Sums of the same values, each at the highest level among its terms.
-    ///
-    /// Terms are raised to it (multiplied by the primes that are not theirs), which costs neither
-    /// noise nor a transform, and weights come before any switch. Whoever takes a sum brings it
-    /// down, once for all of its terms.
-    pub(super) fn weighted_together(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
-        let &first = values.first().ok_or_else(no_terms)?;
-        values.iter().try_for_each(|x| self.check_summands(first, x))?;
-        weights.iter().map(|weights| self.weighted_raised(&terms(values, weights))).collect()
-    }
-
-    fn weighted_raised(&self, terms: &[Term<'_>]) -> Result<Ciphertext> {
-        let Some(first) = terms.first() else { return Err(no_terms()) };
-        // Factors are compared where the lowest term is, and follow the sum up from there.
-        let t = self.modulus(first.ct.exponent);
-        let level = terms.iter().map(|term| term.ct.level()).min().expect("there is a first");
-        let summands: Vec<_> = terms.iter().map(|term| (self.summand(term.ct, level), term.weight)).collect();
-        let (factor, weights) = weights(t, &summands, None);
-        let weighed = terms.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
-        let sum = self.raised(first.ct.exponent, &weighed.collect::<Vec<_>>());
-        let ring = self.context.ring();
-        let above = (level..sum.level()).map(|i| ring.modulus(i).value() % t);
-        let factor = above.fold(factor, |factor, q| arith::mul_mod(factor, q, t));
-        self.accept("weighted sum", self.capacity(first.ct), Ciphertext { factor, ..sum })
     }
 }
 
