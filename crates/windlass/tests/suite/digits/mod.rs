@@ -223,8 +223,10 @@ fn methods_are_chosen_by_name_and_cite_their_papers() {
         ("chen-han", "Chen–Han 2018"),
         ("least-degree", "2022/1364"),
         ("local-null", "2024/115"),
+        ("root-products", "2024/115"),
         ("searched", "2025/864"),
     ];
+    assert_eq!(DIGIT_METHODS.len(), known.len());
     for (method, (name, paper)) in DIGIT_METHODS.iter().zip(known) {
         assert_eq!((method.name(), name.parse::<Method>().unwrap().name()), (name, name));
         assert!(method.citation().contains(paper), "{}", method.citation());
