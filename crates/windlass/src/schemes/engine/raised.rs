@@ -19,16 +19,38 @@ pub(super) struct Term<'a> {
     pub weight: i64,
 }
 
+/// Whether fewer of these sums than of their values are above the lowest of the values' levels.
+pub(crate) fn sums_switch_less(levels: &[usize], weights: &[Vec<i64>]) -> bool {
+    let low = levels.iter().min().copied().unwrap_or(0);
+    let is_above = |sum: &&Vec<i64>| sum.iter().zip(levels).any(|(&weight, &level)| weight != 0 && level > low);
+    let values = levels.iter().filter(|&&level| level > low).count();
+    weights.iter().filter(is_above).count() < values
+}
+
 impl Engine {
-    /// Sums of the same values, each at the highest level among its terms.
+    /// Sums of the same values, by whichever way takes fewer switches ([`sums_switch_less`]).
     ///
-    /// Terms are raised to it (multiplied by the primes that are not theirs), which costs neither
-    /// noise nor a transform, and weights come before any switch. Whoever takes a sum brings it
-    /// down, once for all of its terms.
+    /// Raised, each sum is at the highest level among its terms: they are multiplied by the primes
+    /// that are not theirs, which costs neither noise nor a transform, and weights come before any
+    /// switch. Whoever takes a sum brings it down, once for all of its terms.
+    ///
+    /// Else each value is switched to the lowest of their levels, for all sums, and weights multiply
+    /// its rounding. A value that has just been multiplied has noise that is larger by the plaintext
+    /// modulus and more, so that nothing is lost where there is one among them.
     pub(super) fn weighted_together(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
         let &first = values.first().ok_or_else(no_terms)?;
         values.iter().try_for_each(|x| self.check_summands(first, x))?;
-        weights.iter().map(|weights| self.weighted_raised(&terms(values, weights))).collect()
+        let levels: Vec<usize> = values.iter().map(|x| x.level()).collect();
+        if sums_switch_less(&levels, weights) {
+            return weights.iter().map(|weights| self.weighted_raised(&terms(values, weights))).collect();
+        }
+        let level = levels.into_iter().min().expect("there is a first");
+        let switched: Vec<_> = values.iter().map(|x| self.switched(x, level)).collect();
+        let one = |weights: &Vec<i64>| {
+            let terms = switched.iter().zip(weights).map(|(x, &c)| (x.as_ref(), c)).filter(|&(_, c)| c != 0);
+            self.weighted(&terms.collect::<Vec<_>>(), None)
+        };
+        weights.iter().map(one).collect()
     }
 
     fn weighted_raised(&self, terms: &[Term<'_>]) -> Result<Ciphertext> {
