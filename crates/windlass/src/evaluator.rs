@@ -126,12 +126,21 @@ pub trait Evaluator: Switching {
     /// Several sums `Σ_i c_i·x_i` of the same values: row k of `weights` gives sum k, not all of it 0.
     /// A scheme may leave each at the highest level of its terms, for the next operation to switch.
     fn weighted_sums(&self, values: &[&Self::Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Self::Ciphertext>> {
-        let one = |weights: &Vec<i64>| {
-            let terms = values.iter().zip(weights).map(|(x, &c)| (*x, c)).filter(|&(_, c)| c != 0);
-            self.weighted_sum(&terms.collect::<Vec<_>>(), None)
-        };
-        weights.iter().map(one).collect()
+        weighted_one_by_one(self, values, weights)
     }
+}
+
+/// [`Evaluator::weighted_sums`] by [`Evaluator::weighted_sum`].
+pub(crate) fn weighted_one_by_one<E: Evaluator + ?Sized>(
+    evaluator: &E,
+    values: &[&E::Ciphertext],
+    weights: &[Vec<i64>],
+) -> Result<Vec<E::Ciphertext>> {
+    let one = |weights: &Vec<i64>| {
+        let terms = values.iter().zip(weights).map(|(x, &c)| (*x, c)).filter(|&(_, c)| c != 0);
+        evaluator.weighted_sum(&terms.collect::<Vec<_>>(), None)
+    };
+    weights.iter().map(one).collect()
 }
 
 /// [`Evaluator::divide_out`] by the other operations.

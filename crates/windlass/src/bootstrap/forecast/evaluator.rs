@@ -37,13 +37,14 @@ impl Evaluator for Forecast {
     }
 
     fn weighted_sums(&self, values: &[&Expected], weights: &[Vec<i64>]) -> Result<Vec<Expected>> {
+        // The engine's levels may be others, and so its way: the one with switches counts for both.
+        self.switches(values.len().saturating_sub(1));
         let levels: Vec<usize> = values.iter().map(|x| x.level).collect();
         if sums_switch_less(&levels, weights) {
             return weights.iter().map(|weights| self.raised_sum(values, weights)).collect();
         }
         let level = levels.into_iter().min().ok_or_else(no_terms)?;
         let switched: Vec<Expected> = values.iter().map(|x| self.switch(x, level)).collect();
-        self.switches(values.len() - 1);
         let one = |weights: &Vec<i64>| {
             let terms = switched.iter().zip(weights).map(|(x, &c)| (x, c)).filter(|&(_, c)| c != 0);
             self.sum_of(&terms.collect::<Vec<_>>(), None)

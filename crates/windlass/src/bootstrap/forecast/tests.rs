@@ -157,6 +157,32 @@ fn operations_on_two_ciphertexts_are_as_forecast() {
     }
 }
 
+/// One sum of values at three levels stays at the highest; for as many sums as values each value is
+/// switched instead.
+#[test]
+fn sums_of_the_same_values_are_as_forecast() {
+    for (scheme, ring) in [Scheme::Bgv, Scheme::Bfv].iter().flat_map(|&scheme| RINGS.map(|ring| (scheme, ring))) {
+        let (engine, forecast, fresh) = both(scheme, ring);
+        let low = engine.switch_modulus(&fresh, 4).unwrap();
+        let list = [engine.square(&low).unwrap(), low, fresh];
+        let values = list.each_ref().map(expected);
+        let top = values[2].level;
+        assert!(values[0].level < values[1].level && values[1].level < top, "{values:?}");
+        let sums = [vec![3, -2, 1], vec![0, 1, 2], vec![1, 1, 4]];
+        for (sums, raised) in [(&sums[..1], true), (&sums[..], false)] {
+            let before = engine.random_events();
+            forecast.events().take();
+            let said = forecast.weighted_sums(&values.each_ref(), sums).unwrap();
+            let found = engine.weighted_sums(&list.each_ref(), sums).unwrap();
+            counted("sums", &forecast, &engine, before);
+            for (said, found) in said.into_iter().zip(found) {
+                assert_eq!(found.level() == top, raised, "{scheme}, {ring:?}");
+                meet("sums", Ok(said), Ok(found));
+            }
+        }
+    }
+}
+
 /// Chains that divide: each value from those before it, at other levels and modulo smaller powers.
 #[test]
 fn divided_products_are_as_forecast() {
@@ -196,6 +222,6 @@ fn products_over_roots_leave_what_polynomials_leave() {
         };
         let (polynomial, roots) = (left(Method::Of(&LocalNull)), left(Method::Of(&RootProducts)));
         assert_eq!((polynomial.0, roots.0), (14, 10), "{name}");
-        assert!(roots.1 > polynomial.1 - 3.0, "{name}: {:.1} and {:.1} bits", roots.1, polynomial.1);
+        assert!(roots.1 > polynomial.1 - 1.0, "{name}: {:.1} and {:.1} bits", roots.1, polynomial.1);
     }
 }

@@ -18,7 +18,8 @@ use crate::error::Result;
 /// subtracted and divided out. That is all in which the methods of the literature differ:
 /// [`HaleviShoup`](super::HaleviShoup), [`ChenHan`](super::ChenHan),
 /// [`LeastDegree`](super::LeastDegree), [`LocalNull`](super::LocalNull). [`Searched`](super::Searched)
-/// has chains of products instead: for each digit, or for all of them together.
+/// and [`RootProducts`](super::RootProducts) have chains of products instead: for each digit, or for
+/// all of them together.
 ///
 /// One of your own is used as [`Method::Of`]; every polynomial that it gives is checked on all
 /// arguments before a plan is made with it.
@@ -38,7 +39,7 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
     fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute>;
 
     /// Products that know the digit, in place of polynomials from precision to precision. Checked
-    /// like those; compared with the routes.
+    /// like those, where one digit goes on those that occur alone; compared with the routes.
     fn chain(&self, _: &DigitSpec) -> Option<DigitChain> {
         None
     }
@@ -158,7 +159,7 @@ impl DigitRoute {
 /// The method to use.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum Method {
-    /// The cheapest by [`DigitSpec::depth_weight`] of the published ones.
+    /// The cheapest by [`DigitSpec::depth_weight`] of [`DIGIT_METHODS`](super::DIGIT_METHODS).
     #[default]
     Automatic,
     /// This one.

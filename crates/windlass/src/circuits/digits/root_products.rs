@@ -50,7 +50,7 @@ impl DigitMethod for RootProducts {
             _ if spec.prime == 2 => Some("both digits occur for p = 2"),
             _ if (spec.exponent, spec.removed) != (2, 1) => Some("it removes one digit of two"),
             None => Some("it needs a bound on the part that is removed"),
-            Some(bound) if bound >= (spec.prime - 1) / 2 => Some("all digits occur, and x^p knows them"),
+            Some(bound) if bound >= spec.prime.saturating_sub(1) / 2 => Some("all digits occur, and x^p knows them"),
             Some(bound) if bound == 0 || bound > MOST => Some("it is for bounds from 1 to 13"),
             Some(_) => None,
         }
@@ -83,8 +83,8 @@ const fn most_of(block: usize) -> u64 {
 const MOST: u64 = most_of(BLOCKS[BLOCKS.len() - 1]);
 
 /// The chain with Z, .., Z^block for the digits up to `bound`, and its depth. None where the block
-/// is too small for the bound, or a division has no quotient of the degree that it has but for bad
-/// luck.
+/// is too small for the bound, or a quotient has not the degree that it has for nearly all primes
+/// (of those above 47 for all that were tried).
 fn of_digit(prime: u64, bound: u64, block: usize) -> Option<(DigitChain, usize)> {
     if bound > most_of(block) {
         return None;
@@ -386,9 +386,9 @@ mod tests {
 
     #[test]
     fn twelve_digits_to_each_side_take_ten_products() {
-        let of = |prime| [3, 6, 12, 13].map(|bound| counted(prime, bound).unwrap());
+        let of = |prime| [3, 6, 8, 10, 12, 13].map(|bound| counted(prime, bound).unwrap());
         for prime in [127, 257, 8191, 65537, 131_071] {
-            assert_eq!(of(prime), [(6, 4), (7, 5), (10, 6), (10, 6)], "modulo {prime}");
+            assert_eq!(of(prime), [(6, 4), (7, 5), (8, 6), (9, 6), (10, 6), (10, 6)], "modulo {prime}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
-use crate::evaluator::{DividedProduct, Evaluator, Subtrahend, divided_one_by_one};
+use crate::evaluator::{DividedProduct, Evaluator, Subtrahend, divided_one_by_one, weighted_one_by_one};
 use crate::plaintext::Plaintext;
 use crate::schemes::pairs::Rules;
 use windlass_ring::slots::SlotRing;
@@ -114,7 +114,10 @@ impl Evaluator for Engine {
     }
 
     fn weighted_sums(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
-        values.iter().try_for_each(|x| self.check("weighted sum", x))?;
-        self.weighted_together(values, weights)
+        match self.weighted_together(values, weights) {
+            // One by one there is room for refreshes.
+            Err(Error::CapacityExhausted { .. }) => weighted_one_by_one(self, values, weights),
+            result => result,
+        }
     }
 }

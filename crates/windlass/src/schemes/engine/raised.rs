@@ -85,6 +85,7 @@ impl Engine {
         let top = terms.iter().map(|term| term.ct.level()).max().expect("there are terms");
         let wide = self.context.basis(top);
         let ring = self.context.ring();
+        debug_assert!(terms.iter().all(|term| term.ct.parts.len() == 2), "products are relinearised before");
         let raised = |term: &Term<'_>, part: &Poly<Eval>| {
             let scale = match self.scheme {
                 Scheme::Bgv => 1,

@@ -124,8 +124,8 @@ fn digits_by_the_product_over_their_roots() {
     for bound in 1..(p - 1) / 2 {
         let spec = DigitSpec { bound: Some(bound), method: Method::Of(&RootProducts), ..DigitSpec::new(p, 2, 1) };
         let removal = match DigitRemoval::new(spec) {
-            // Bad luck in a division, which a prime as small as this one has now and then.
-            Err(Error::Unplannable { .. }) => continue,
+            // Nearly all digits of so small a prime: c is of a smaller degree than T expects.
+            Err(Error::Unplannable { .. }) if bound >= 12 => continue,
             removal => removal.unwrap(),
         };
         let occurs = |x: &u64| (x + bound) % p <= 2 * bound;
@@ -196,9 +196,14 @@ fn ciphertexts_of_other_moduli_are_refused() {
 #[test]
 fn digits_of_ciphertexts() {
     let mut rng = ChaCha20Rng::from_seed([5; 32]);
-    for (m, p, e, v, bound) in
-        [(105, 2, 6, 4, None), (105, 2, 8, 7, None), (64, 3, 3, 1, None), (64, 257, 2, 1, Some(8))]
-    {
+    for (m, p, e, v, bound) in [
+        (105, 2, 6, 4, None),
+        (105, 2, 8, 7, None),
+        (64, 3, 3, 1, None),
+        (64, 257, 2, 1, Some(8)),
+        (64, 257, 2, 1, Some(12)),
+        (64, 257, 2, 1, Some(13)),
+    ] {
         let method = if (p, e) == (2, 6) { Method::Of(&IntegerValued) } else { Method::Automatic };
         let removal = DigitRemoval::new(DigitSpec { bound, method, ..DigitSpec::new(p, e, v) }).unwrap();
         let half = bound.unwrap_or((p.pow(v) - 1) / 2);
