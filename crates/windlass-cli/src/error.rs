@@ -137,6 +137,19 @@ pub enum CliError {
         /// First bytes of the hash of the schema in use.
         expected: String,
     },
+    /// Encrypted rows or scores that were made for another schema.
+    #[error(
+        "{}: made for another schema: {found}..., expected {expected}...; encrypt, score and decrypt with one schema file",
+        path.display()
+    )]
+    OtherScoringSchema {
+        /// The file.
+        path: PathBuf,
+        /// First bytes of the schema hash in the file.
+        found: String,
+        /// First bytes of the hash of the schema in use.
+        expected: String,
+    },
     /// The decrypted slots are no row of the table.
     #[error("the answer decrypts to something that is no row of the table; the server used another table or layout")]
     NotARow,

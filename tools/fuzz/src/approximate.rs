@@ -7,7 +7,10 @@ use rand_core::SeedableRng;
 use windlass::needs::Products;
 use windlass::rlwe::{Assurance, EvaluationKeys, SecretDistribution, SecretKey};
 use windlass::schemes::ckks::{Ciphertext, CkksSpec, Complex64, Publication};
-use windlass::wire::{ApproximateCiphertextV1, ApproximateContext, CiphertextList, KeyId, NumberKind, Stored, Wire};
+use windlass::wire::{
+    ApproximateCiphertextV1, ApproximateContext, CiphertextList, EncryptedRowsV1, EncryptedScoresV1, KeyId, NumberKind,
+    Stored, Wire,
+};
 use windlass::{Approximate, Client, Context, Server};
 
 use crate::containers::{Readable, readers, refused};
@@ -99,6 +102,16 @@ impl Sides {
         }
     }
 
+    /// Each of the ciphertexts, and the array.
+    fn try_out_list(&self, list: &CiphertextList<Ciphertext>) {
+        list.ciphertexts().for_each(sound::approximate);
+        let slots = list.ciphertexts().map(|ct| self.client.decrypt_complex(ct)).collect::<Result<_, _>>();
+        match slots.and_then(|slots| list.assemble(slots)) {
+            Ok(array) => assert!(array.iter().all(|row| row.len() as u64 == list.shape()[1])),
+            Err(error) => refused(&error),
+        }
+    }
+
     fn decrypt(&self, ct: &Ciphertext) {
         match self.client.decrypt_complex(ct) {
             Ok(values) => {
@@ -135,21 +148,31 @@ pub fn ciphertexts() -> Target {
     Target::containers(readers, sides.iter().flat_map(own).chain(golden).collect())
 }
 
+/// A list of two ciphertexts.
+fn own_list(sides: &Sides) -> CiphertextList<Ciphertext> {
+    let parts = vec![sides.seeded(), Stored::new(sides.full())];
+    CiphertextList::new([1, 6], NumberKind::Complex, parts).expect("one row")
+}
+
 pub fn lists() -> Target {
     let sides = all();
-    let readers = readers(&sides, |sides, list: CiphertextList<Ciphertext>| {
-        list.ciphertexts().for_each(sound::approximate);
-        let slots = list.ciphertexts().map(|ct| sides.client.decrypt_complex(ct)).collect::<Result<_, _>>();
-        match slots.and_then(|slots| list.assemble(slots)) {
-            Ok(array) => assert!(array.iter().all(|row| row.len() as u64 == list.shape()[1])),
-            Err(error) => refused(&error),
-        }
-    });
-    let own = |sides: &Arc<Sides>| {
-        let parts = vec![sides.seeded(), Stored::new(sides.full())];
-        sides.bytes(&CiphertextList::new([1, 6], NumberKind::Complex, parts).expect("one row"))
-    };
+    let readers = readers(&sides, |sides, list| sides.try_out_list(&list));
+    let own = |sides: &Arc<Sides>| sides.bytes(&own_list(sides));
     Target::containers(readers, sides.iter().map(own).chain([golden!("ckks-ciphertext-list")]).collect())
+}
+
+pub fn encrypted_rows() -> Target {
+    let sides = all();
+    let readers = readers(&sides, |sides, rows: EncryptedRowsV1| sides.try_out_list(&rows.list));
+    let own = |sides: &Arc<Sides>| sides.bytes(&EncryptedRowsV1 { schema: [7; 32], list: own_list(sides) });
+    Target::containers(readers, sides.iter().map(own).chain([golden!("ckks-encrypted-rows")]).collect())
+}
+
+pub fn encrypted_scores() -> Target {
+    let sides = all();
+    let readers = readers(&sides, |sides, scores: EncryptedScoresV1| sides.try_out_list(&scores.list));
+    let own = |sides: &Arc<Sides>| sides.bytes(&EncryptedScoresV1 { schema: [9; 32], list: own_list(sides) });
+    Target::containers(readers, sides.iter().map(own).chain([golden!("ckks-encrypted-scores")]).collect())
 }
 
 /// Keys of a sparse secret, too: exact schemes have none here.

@@ -48,6 +48,8 @@ const TARGETS: &[(&str, Made)] = &[
     ("ckks_prepared_constants", prepared::approximate),
     ("ckks_ciphertext", approximate::ciphertexts),
     ("ckks_ciphertext_list", approximate::lists),
+    ("ckks_encrypted_rows", approximate::encrypted_rows),
+    ("ckks_encrypted_scores", approximate::encrypted_scores),
     ("ckks_secret_key", approximate::secret_keys),
     ("ckks_evaluation_keys", approximate::evaluation_keys),
     ("bootstrapping_keys", bootstrapping::keys),

@@ -3,6 +3,9 @@
 //! It holds the number of features and classes, their names where the model has any, the constants
 //! that bring features to one size, the unit of the scores, and the parameters; it holds no weight.
 //! The unit is a power of two near the largest score that the weights allow.
+//!
+//! Encrypted rows and scores carry the schema's hash: names, constants and unit are what numbers
+//! mean, and those of another schema would make wrong scores of right ones.
 
 use std::path::Path;
 
@@ -11,7 +14,7 @@ use serde_json::Value;
 use windlass::rlwe::RlweParams;
 use windlass::schemes::ckks::CkksSpec;
 use windlass::scoring::{Scoring, scoring_spec};
-use windlass::wire::{Access, write_new};
+use windlass::wire::{Access, hex, sha256, write_new};
 use windlass::{Approximate, Context};
 
 use super::args::SourceArgs;
@@ -94,10 +97,46 @@ impl Schema {
         }
     }
 
-    /// Writes the schema to a new file and gives its size.
-    pub fn write(&self, path: &Path) -> Result<u64> {
+    /// SHA-256 of the file's bytes: names what encrypted rows and scores belong to.
+    pub fn hash(&self) -> [u8; 32] {
+        sha256(&self.to_bytes())
+    }
+
+    /// Refuses encrypted rows or scores that were made for another schema.
+    pub fn check(&self, path: &Path, found: &[u8; 32]) -> Result<()> {
+        let expected = self.hash();
+        if *found == expected {
+            return Ok(());
+        }
+        let short = |hash: &[u8]| hex(&hash[..4]);
+        Err(CliError::OtherScoringSchema { path: path.into(), found: short(found), expected: short(&expected) })
+    }
+
+    /// Refuses a model that reads rows otherwise than this schema tells clients to write them, or
+    /// names its scores otherwise. The unit may be larger than its scores need.
+    pub fn check_model(&self, path: &Path, setting: &Setting, model: &Model, file: &Path) -> Result<()> {
+        let (own, stated) = (model.linear.standardisation(), setting.scoring.standardisation());
+        let differ = [
+            ("numbers of features", own.features() != stated.features()),
+            ("numbers of classes", model.linear.classes() != self.scores),
+            ("names of features", model.columns != self.columns),
+            ("names of classes", model.classes != self.classes),
+            ("means, scales or bounds", own != stated),
+        ];
+        let Some((what, _)) = differ.into_iter().find(|(_, differ)| *differ) else { return Ok(()) };
+        let reason = format!("the {what} differ; clients need the schema of this model ('windlass score schema')");
+        Err(CliError::OtherModel { path: path.into(), model: file.into(), reason })
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
         let mut text = serde_json::to_vec_pretty(self).expect("strings and finite numbers always serialise");
         text.push(b'\n');
+        text
+    }
+
+    /// Writes the schema to a new file and gives its size.
+    pub fn write(&self, path: &Path) -> Result<u64> {
+        let text = self.to_bytes();
         write_new(path, &text, Access::Public).map_err(CliError::at(path))?;
         Ok(text.len() as u64)
     }
@@ -112,6 +151,13 @@ impl Schema {
         check_names(schema.features, schema.scores, schema.columns.as_deref(), schema.classes.as_deref())
             .map_err(refuse)?;
         Ok(schema)
+    }
+
+    /// Reads a schema file and builds what it says.
+    pub fn open(path: &Path) -> Result<(Self, Setting)> {
+        let schema = Self::read(path)?;
+        let setting = schema.build(path)?;
+        Ok((schema, setting))
     }
 
     /// Builds what the schema says, every promise of it checked.

@@ -8,7 +8,7 @@ use windlass::rlwe::context::os_rng;
 use windlass::rlwe::{EvaluationKeys, PublicKey};
 use windlass::schemes::ckks::{Ciphertext, Encryptor, complex};
 use windlass::scoring::{Scorer, decision};
-use windlass::wire::{Access, CiphertextList, Passphrase, Stored, write_new};
+use windlass::wire::{Access, CiphertextList, EncryptedRowsV1, EncryptedScoresV1, Passphrase, Stored, write_new};
 
 use super::args::{ApplyArgs, DecryptArgs, EncryptArgs, KeygenArgs, SchemaArgs};
 use super::features::Features;
@@ -120,7 +120,10 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     rows.check(setting.scoring.standardisation())?;
     let key = args.with.file(setting.context.files())?;
     let list = stages.run("encrypt", "encrypting rows", || encrypt_rows(&setting, &rows, &key))?;
-    let bytes = stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &list))?;
+    let message = EncryptedRowsV1 { schema: schema.hash(), list };
+    let bytes =
+        stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &message))?;
+    let list = message.list;
     let mut report = Report::default();
     report.line(format!("{} rows are encrypted in {} ciphertexts", rows.rows.len(), list.len()));
     report.field("rows", rows.rows.len());
@@ -165,10 +168,12 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let model = stages.run("model", "reading the model", || Model::read(&args.model.weights))?;
-    let setting = stages.run("setup", "building transforms", || Schema::read(&args.schema)?.build(&args.schema))?;
+    let (schema, setting) = stages.run("setup", "building transforms", || Schema::open(&args.schema))?;
+    schema.check_model(&args.schema, &setting, &model, &args.model.weights)?;
     let (rows, server) = stages.run("load", "reading keys and rows", || -> Result<_> {
         let files = setting.context.files();
-        let (rows, key): (List, _) = read(&args.input, files)?;
+        let (EncryptedRowsV1 { schema: found, list: rows }, key): (_, _) = read(&args.input, files)?;
+        schema.check(&args.input, &found)?;
         let keys: EvaluationKeys = read_for(&args.evaluation_keys, files, (key, &args.input))?;
         Ok((rows, setting.context.server_from_keys(Arc::new(keys))?))
     })?;
@@ -182,8 +187,10 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let scores = stages.count("score", "scoring encrypted rows", groups, |tick| scorer.score(&rows, tick));
     let scores = scores.map_err(|error| other_model(args, &args.input, error))?;
     let precision = lowest_precision(&scores) - setting.scoring.unit().log2();
+    let message = EncryptedScoresV1 { schema: schema.hash(), list: scores };
     let bytes =
-        stages.run("write", "writing encrypted scores", || write(&args.out, setting.context.files(), &scores))?;
+        stages.run("write", "writing encrypted scores", || write(&args.out, setting.context.files(), &message))?;
+    let scores = message.list;
     let mut report = Report::default();
     report.line(format!("{} ciphertexts of scores; estimated precision {precision:.1} bits", scores.len()));
     report.field("ciphertexts", scores.len());
@@ -222,13 +229,9 @@ fn other_model(args: &ApplyArgs, other: &Path, error: windlass::Error) -> CliErr
 pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let _claimed = args.out.as_deref().map(claim).transpose()?;
     let mut stages = Stages::new(quiet);
-    let (schema, setting) = stages.run("setup", "building transforms", || -> Result<_> {
-        let schema = Schema::read(&args.schema)?;
-        let setting = schema.build(&args.schema)?;
-        Ok((schema, setting))
-    })?;
+    let (schema, setting) = stages.run("setup", "building transforms", || Schema::open(&args.schema))?;
     let secret = args.with.open(setting.context.files())?;
-    let scores = stages.run("decrypt", "decrypting", || open(&setting, &secret, &args.input))?;
+    let scores = stages.run("decrypt", "decrypting", || open((&schema, &setting), &secret, &args.input))?;
     let decisions: Vec<String> = scores.iter().map(|row| name(&schema, decision(row))).collect();
     let mut report = Report::default();
     report.field("rows", scores.len());
@@ -248,10 +251,11 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn open(setting: &Setting, file: &SecretFile<'_>, input: &Path) -> Result<Vec<Vec<f64>>> {
+fn open((schema, setting): (&Schema, &Setting), file: &SecretFile<'_>, input: &Path) -> Result<Vec<Vec<f64>>> {
     let files = setting.context.files();
     let secret = file.key(files)?;
-    let list: List = read_for(input, files, (secret.key_id(), file.path()))?;
+    let EncryptedScoresV1 { schema: found, list } = read_for(input, files, (secret.key_id(), file.path()))?;
+    schema.check(input, &found)?;
     let client = setting.context.client_from_key(Arc::new(secret))?;
     Ok(setting.scoring.decrypt(&list, |ct| client.decrypt(ct))?)
 }

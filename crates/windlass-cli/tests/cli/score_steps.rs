@@ -286,7 +286,7 @@ fn steps_refuse_files_that_do_not_fit() {
     };
     let apply = APPLY.replace("scores.bin", "new.bin");
     refused(&apply.replace("keys/evaluation", "stranger/evaluation"), "belongs to another key pair");
-    refused(&apply.replace("rows.bin", "keys/public.key"), "expected a list of ciphertexts, found a public key");
+    refused(&apply.replace("rows.bin", "keys/public.key"), "expected encrypted rows for a model, found a public key");
     let whole = fs::read(at.join("rows.bin")).unwrap();
     for (name, bytes) in [("cut.bin", &whole[..whole.len() / 2]), ("empty.bin", &[][..])] {
         fs::write(at.join(name), bytes).unwrap();
@@ -305,19 +305,77 @@ fn steps_refuse_files_that_do_not_fit() {
         write(at, name, &other);
         refused(&apply.replace("model.json", name), "schema.json: made for another model than");
     }
-    for (name, features, wanted) in [("long", 100, "evaluation.keys"), ("near", 31, "rows.bin")] {
-        write(at, &format!("{name}.json"), &json!({ "weights": vec![vec![1.0; features]; 2], "bias": [0, 0] }));
-        succeed(at, &format!("score schema --weights {name}.json --out {name}-schema.json"));
-        let line = apply.replace("schema.json", &format!("{name}-schema.json"));
-        let line = line.replace("model.json", &format!("{name}.json"));
-        refused(&line, &format!("{wanted}: made for another model than {name}.json"));
-    }
+    // Rows for another schema, and keys of one.
+    let long = json!({ "weights": vec![vec![1.0; 100]; 2], "bias": [0, 0] });
+    write(at, "long.json", &long);
+    succeed(at, "score schema --weights long.json --out long-schema.json");
+    let long = apply.replace("schema.json", "long-schema.json").replace("model.json", "long.json");
+    refused(&long, "rows.bin: made for another schema");
+    let rows = at.join("long");
+    fs::create_dir(&rows).unwrap();
+    Case::new(100, 2, 4).write_rows(&rows);
+    let encrypt = ENCRYPT.replace("schema.json", "long-schema.json").replace("rows.csv", "long/rows.csv");
+    succeed(at, &format!("{} --secret-key keys/secret.key", encrypt.replace("rows.bin", "long.bin")));
+    refused(&long.replace("rows.bin", "long.bin"), "evaluation.keys: made for another model than long.json");
     succeed(at, APPLY);
     let decrypt = DECRYPT.replace("keys/secret", "stranger/secret");
     refused(&decrypt, "scores.bin: belongs to another key pair");
     refused(&DECRYPT.replace("scores.bin", "rows.csv"), "not a Windlass file");
+    refused(&DECRYPT.replace("scores.bin", "rows.bin"), "expected encrypted scores of a model, found encrypted rows");
     refused(&format!("{DECRYPT} --out rows.csv"), "already exists");
     refused(&format!("{ENCRYPT} --secret-key keys/secret.key"), "already exists");
+}
+
+/// What numbers mean stands in the schema: with that of another model, or one that somebody has
+/// changed, right scores would be read as wrong ones.
+#[test]
+fn rows_and_scores_are_for_one_schema() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let case = Case::new(3, 2, 4);
+    let model = json!({
+        "weights": case.weights, "bias": case.biases, "features": ["c0", "c1", "c2"], "classes": ["a", "b"],
+        "means": vec![0.5; 3],
+    });
+    prepare(at, &case, &model);
+    let own: Value = serde_json::from_slice(&fs::read(at.join("schema.json")).unwrap()).unwrap();
+    let refused = |line: &str, wanted: &str| {
+        let before = snapshot(at);
+        let message = fail(at, line);
+        assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
+        assert!(snapshot(at) == before, "windlass {line} made or changed a file");
+    };
+    let encrypt = format!("{ENCRYPT} --secret-key keys/secret.key");
+    succeed(at, &encrypt);
+    succeed(at, APPLY);
+    let changes = [
+        ("unit", json!(own["unit"].as_f64().unwrap() * 2.0)),
+        ("columns", json!(["c1", "c0", "c2"])),
+        ("classes", json!(["b", "a"])),
+        ("means", json!(vec![0.25; 3])),
+        ("bound", json!(8.0)),
+    ];
+    for (field, value) in changes {
+        let mut other = own.clone();
+        other[field] = value;
+        write(at, "other.json", &other);
+        let (scores, rows) = (format!("{field}.scores"), format!("{field}.rows"));
+        let with_other = |line: &str| line.replace("schema.json", "other.json");
+        // The scores of the server's schema, read with the other one.
+        refused(&with_other(DECRYPT), "scores.bin: made for another schema");
+        // Rows that were made with the other one.
+        succeed(at, &with_other(&encrypt).replace("rows.bin", &rows));
+        let apply = APPLY.replace("rows.bin", &rows).replace("scores.bin", &scores);
+        refused(&apply, &format!("{rows}: made for another schema"));
+        // A server whose model the other one is not for, but for its unit.
+        match field {
+            "unit" => drop(succeed(at, &with_other(&apply))),
+            _ => refused(&with_other(&apply), "other.json: made for another model than model.json"),
+        }
+    }
+    // Spaces between the fields are no other schema.
+    fs::write(at.join("dense.json"), own.to_string()).unwrap();
+    close(&succeed(at, &DECRYPT.replace("schema.json", "dense.json"))["scores"], &case.scores(0.5, 1.0));
 }
 
 #[test]

@@ -36,10 +36,14 @@ pub enum Kind {
     TablePart,
     /// A secret key, encrypted with a passphrase.
     SealedSecretKey,
+    /// Encrypted rows for a model.
+    EncryptedRows,
+    /// Encrypted scores of a model.
+    EncryptedScores,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Self, u16, &'static str); 15] = [
+    pub(super) const ALL: [(Self, u16, &'static str); 17] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -55,6 +59,8 @@ impl Kind {
         (Self::TableAnswer, 13, "an answer of a table"),
         (Self::TablePart, 14, "a shard's part of an answer"),
         (Self::SealedSecretKey, 15, "an encrypted secret key"),
+        (Self::EncryptedRows, 16, "encrypted rows for a model"),
+        (Self::EncryptedScores, 17, "encrypted scores of a model"),
     ];
 
     /// Whether only its owner may have it.

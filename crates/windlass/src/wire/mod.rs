@@ -18,8 +18,8 @@ mod file;
 mod keys;
 mod kind;
 mod list;
-mod lookup;
 mod mapped;
+mod messages;
 mod prepared;
 mod ready_keys;
 mod sealed;
@@ -40,7 +40,7 @@ pub use file::{
 };
 pub use kind::Kind;
 pub use list::{CiphertextList, NumberKind};
-pub use lookup::{AnswerV1, QueryV1};
+pub use messages::{AnswerV1, EncryptedRowsV1, EncryptedScoresV1, QueryV1};
 pub use prepared::{PlanFiles, StoresConstants};
 pub use ready_keys::ReadyKeys;
 pub use sealed::{

@@ -8,12 +8,13 @@ use windlass::rlwe::SecretKey;
 use windlass::schemes::ckks::{self, Complex64};
 use windlass::schemes::{Ciphertext, Scheme};
 use windlass::wire::{
-    CiphertextList, FileContext, KeyId, Kind, NumberKind, Stored, Wire, WireError, load_for, to_payload,
+    CiphertextList, EncryptedRowsV1, EncryptedScoresV1, FileContext, KeyId, Kind, NumberKind, Stored, Wire, WireError,
+    load_for, to_payload,
 };
 use windlass::{Approximate, Client, Context, Error, Plaintext};
 
 use crate::wire::approximate;
-use crate::wire::common::{Again, KEY, decode, golden, label, reject_damage, through_bytes};
+use crate::wire::common::{KEY, decode, golden, label, reject_damage, through_bytes};
 use crate::wire::exact;
 
 type Exact = CiphertextList<Ciphertext>;
@@ -65,8 +66,14 @@ fn again<X: FileContext, T: Wire<X>>(context: &X) -> impl Fn(&[u8]) -> Result<Ve
     |payload| Ok(to_payload(context, &decode::<_, T>(context, payload)?).to_vec())
 }
 
-fn damage<X: FileContext>(context: &X, payload: &[u8], again: Again<'_>) {
-    reject_damage(&label(Kind::CiphertextList, context), payload, again);
+fn damage<X: FileContext, T: Wire<X>>(context: &X, value: &T) {
+    reject_damage(&label(T::KIND, context), &to_payload(context, value), &again::<_, T>(context));
+}
+
+/// The list as rows for a model and as scores of one.
+fn for_a_model(list: &Complex) -> (EncryptedRowsV1, EncryptedScoresV1) {
+    let rows = EncryptedRowsV1 { schema: [7; 32], list: list.clone() };
+    (rows, EncryptedScoresV1 { schema: [9; 32], list: list.clone() })
 }
 
 #[test]
@@ -75,12 +82,36 @@ fn lists_come_back_and_damage_is_refused() {
     let (client, _) = context.generate_keys_from_seed([], 7).unwrap();
     let list = integers(&context, &client);
     check_integers(&client, &through_bytes(context.files(), &list));
-    damage(context.files(), &to_payload(context.files(), &list), &again::<_, Exact>(context.files()));
+    damage(context.files(), &list);
     let context = approximate::golden_context();
     let (client, _) = context.generate_keys_from_seed([], 7).unwrap();
     let list = complex_numbers(&client);
     check_complex(&client, &through_bytes(context.files(), &list));
-    damage(context.files(), &to_payload(context.files(), &list), &again::<_, Complex>(context.files()));
+    damage(context.files(), &list);
+    let (rows, scores) = for_a_model(&list);
+    damage(context.files(), &rows);
+    damage(context.files(), &scores);
+}
+
+/// Rows and scores are neither each other nor a list that names no schema.
+#[test]
+fn lists_of_scores_are_of_kinds_of_their_own() {
+    let context = approximate::golden_context();
+    let (client, _) = context.generate_keys_from_seed([], 7).unwrap();
+    let (rows, scores) = for_a_model(&complex_numbers(&client));
+    let back: EncryptedRowsV1 = context.from_bytes(&context.to_bytes(&rows).unwrap()).unwrap();
+    assert_eq!(back.schema, [7; 32]);
+    check_complex(&client, &back.list);
+    let bytes = context.to_bytes(&scores).unwrap();
+    assert_eq!(context.from_bytes::<EncryptedScoresV1>(&bytes).unwrap().schema, [9; 32]);
+    let refusals = [
+        context.from_bytes::<EncryptedRowsV1>(&bytes).unwrap_err(),
+        context.from_bytes::<Complex>(&bytes).unwrap_err(),
+        context.from_bytes::<EncryptedScoresV1>(&context.to_bytes(&rows.list).unwrap()).unwrap_err(),
+    ];
+    for refused in refusals {
+        assert!(matches!(refused, Error::Wire(WireError::WrongKind { .. })), "{refused}");
+    }
 }
 
 #[test]
@@ -201,4 +232,9 @@ fn golden_files_stay_readable() {
     let secret: SecretKey = golden("ckks-secret-key", context.files());
     let client = context.client_from_key(Arc::new(secret)).unwrap();
     check_complex(&client, &golden("ckks-ciphertext-list", context.files()));
+    let rows: EncryptedRowsV1 = golden("ckks-encrypted-rows", context.files());
+    let scores: EncryptedScoresV1 = golden("ckks-encrypted-scores", context.files());
+    assert_eq!((rows.schema, scores.schema), ([7; 32], [9; 32]));
+    check_complex(&client, &rows.list);
+    check_complex(&client, &scores.list);
 }
