@@ -120,14 +120,14 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     rows.check(setting.scoring.standardisation())?;
     let key = args.with.file(setting.context.files())?;
     let list = stages.run("encrypt", "encrypting rows", || encrypt_rows(&setting, &rows, &key))?;
+    let ciphertexts = list.len();
     let message = EncryptedRowsV1 { schema: schema.hash(), list };
     let bytes =
         stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &message))?;
-    let list = message.list;
     let mut report = Report::default();
-    report.line(format!("{} rows are encrypted in {} ciphertexts", rows.rows.len(), list.len()));
+    report.line(format!("{} rows are encrypted in {ciphertexts} ciphertexts", rows.rows.len()));
     report.field("rows", rows.rows.len());
-    report.field("ciphertexts", list.len());
+    report.field("ciphertexts", ciphertexts);
     report.bytes(&[("encrypted rows", bytes)]);
     report.seconds(stages.seconds());
     Ok(report)
@@ -187,13 +187,13 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let scores = stages.count("score", "scoring encrypted rows", groups, |tick| scorer.score(&rows, tick));
     let scores = scores.map_err(|error| other_model(args, &args.input, error))?;
     let precision = lowest_precision(&scores) - setting.scoring.unit().log2();
+    let ciphertexts = scores.len();
     let message = EncryptedScoresV1 { schema: schema.hash(), list: scores };
     let bytes =
         stages.run("write", "writing encrypted scores", || write(&args.out, setting.context.files(), &message))?;
-    let scores = message.list;
     let mut report = Report::default();
-    report.line(format!("{} ciphertexts of scores; estimated precision {precision:.1} bits", scores.len()));
-    report.field("ciphertexts", scores.len());
+    report.line(format!("{ciphertexts} ciphertexts of scores; estimated precision {precision:.1} bits"));
+    report.field("ciphertexts", ciphertexts);
     report.field("precision_bits", precision);
     report.bytes(&[("encrypted scores", bytes)]);
     report.seconds(stages.seconds());
