@@ -152,15 +152,18 @@ impl Forecast {
         let terms: Vec<(&Expected, i64)> = weighed.map(|(x, &weight)| (*x, weight)).collect();
         let &(first, _) = terms.first().ok_or_else(no_terms)?;
         let t = self.modulus(first.exponent);
-        let levels = || terms.iter().map(|(x, _)| x.level);
-        let (low, level) = (levels().min().unwrap_or(first.level), levels().max().unwrap_or(first.level));
+        let low = terms.iter().map(|(x, _)| x.level).min().unwrap_or(first.level);
         let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, low), *c)).collect();
         let (factor, weights) = self::weights(t, &summands, None);
-        let raised = |((x, _), k): (&(&Expected, i64), &i64)| {
+        // A weight may be zero modulo t.
+        let weighed = terms.iter().zip(weights).map(|(&(x, _), weight)| (x, weight));
+        let weighed: Vec<(&Expected, i64)> = weighed.filter(|(_, weight)| *weight != 0).collect();
+        let Some(level) = weighed.iter().map(|(x, _)| x.level).max() else { return Ok(self.scaled(first, 0)) };
+        let raised = |&(x, k): &(&Expected, i64)| {
             let bits = self.params.log2_q(level) - self.params.log2_q(x.level);
-            self.scaled(x, *k).noise * Bound::from_bits(bits)
+            self.scaled(x, k).noise * Bound::from_bits(bits)
         };
-        let noise = terms.iter().zip(&weights).map(raised).sum();
+        let noise = weighed.iter().map(raised).sum();
         let factor = arith::mul_mod(factor, self.dropped(level, low, t), t);
         Ok(Expected { level, noise, factor, ..*first })
     }

@@ -179,6 +179,14 @@ fn sums_of_the_same_values_are_as_forecast() {
                 meet("sums", Ok(said), Ok(found));
             }
         }
+        // Weights that are zero modulo t raise nothing.
+        let t = engine.slots().modulus().value() as i64;
+        for (weights, level) in [([3, -2, t], values[1].level), ([1, -t, 2 * t], values[0].level)] {
+            let said = forecast.weighted_sums(&values.each_ref(), &[weights.to_vec()]).unwrap().remove(0);
+            let found = engine.weighted_sums(&list.each_ref(), &[weights.to_vec()]).unwrap().remove(0);
+            assert_eq!(found.level(), level, "{scheme}, {ring:?}, {weights:?}");
+            meet("sums with vanishing weights", Ok(said), Ok(found));
+        }
     }
 }
 

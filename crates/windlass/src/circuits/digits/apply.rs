@@ -130,13 +130,16 @@ impl<'a, E: Evaluator> Made<'a, E> {
     /// that come on top of it are made together.
     fn product(&mut self, evaluator: &E, k: usize, factors: &[Terms; 2]) -> Result<Option<E::Ciphertext>> {
         let on_top = self.row.sums_with(k);
-        let wanted: Vec<&Terms> = factors.iter().chain(on_top.iter().map(|(_, terms)| *terms)).collect();
+        // One sum for both factors of a square.
+        let is_square = factors[0] == factors[1];
+        let own = if is_square { &factors[..1] } else { &factors[..] };
+        let wanted: Vec<&Terms> = own.iter().chain(on_top.iter().map(|(_, terms)| *terms)).collect();
         let mut sums = self.sums(evaluator, &wanted)?;
-        let rests: Vec<E::Ciphertext> = sums.split_off(2).into_iter().map(Cow::into_owned).collect();
-        let [left, right] = [&sums[0], &sums[1]].map(Cow::as_ref);
+        let rests: Vec<E::Ciphertext> = sums.split_off(own.len()).into_iter().map(Cow::into_owned).collect();
+        let (left, right) = (sums[0].as_ref(), sums[own.len() - 1].as_ref());
         let (late, product) = match self.row.late == Some(k) {
             true => (Some([left.clone(), right.clone()]), None),
-            false if factors[0] == factors[1] => (None, Some(evaluator.square(left)?)),
+            false if is_square => (None, Some(evaluator.square(left)?)),
             false => (None, Some(evaluator.multiply(left, right)?)),
         };
         let numbers: Vec<usize> = on_top.iter().map(|(number, _)| *number).collect();

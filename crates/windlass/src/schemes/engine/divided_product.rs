@@ -140,8 +140,7 @@ impl Engine {
         let mut terms = vec![Term { number: usize::MAX, ct: whole, weight: 1 }];
         terms.extend(on_top);
         let raised = self.raised(at.exponent, &terms);
-        let above = (at.level..raised.level()).map(|i| self.context.ring().modulus(i).value() % at.t);
-        let factor = above.fold(whole.factor, |x, q| arith::mul_mod(x, q, at.t));
+        let factor = arith::mul_mod(whole.factor, self.primes_between(at.level, raised.level(), at.t), at.t);
         Ciphertext { factor, ..raised }
     }
 }

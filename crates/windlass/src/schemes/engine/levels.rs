@@ -40,8 +40,7 @@ impl Engine {
         let (t, multiplier) = (self.modulus(ct.exponent), self.multiplier(ct.exponent));
         let keep = self.context.basis(level);
         let parts = ct.parts.iter().map(|part| part.divide_rounded(&keep, multiplier)).collect();
-        let ring = self.context.ring();
-        let dropped = (level..ct.level()).fold(1, |d, i| arith::mul_mod(d, ring.modulus(i).value() % t, t));
+        let dropped = self.primes_between(level, ct.level(), t);
         let inverse = arith::inv_mod(dropped, t).expect("the primes are coprime to the plaintext modulus");
         Cow::Owned(Ciphertext {
             factor: arith::mul_mod(ct.factor, inverse, t),
@@ -105,11 +104,17 @@ impl Engine {
         Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) })
     }
 
+    /// The product of the primes that level `high` has and level `low` has not, modulo t: what
+    /// factors of one and the other differ by.
+    pub(super) fn primes_between(&self, low: usize, high: usize, t: u64) -> u64 {
+        let ring = self.context.ring();
+        (low..high).fold(1, |product, i| arith::mul_mod(product, ring.modulus(i).value() % t, t))
+    }
+
     /// What matters of a ciphertext that is to be added at `level`.
     pub(super) fn summand(&self, ct: &Ciphertext, level: usize) -> Summand {
         let t = self.modulus(ct.exponent);
-        let ring = self.context.ring();
-        let dropped = (level..ct.level()).fold(1, |d, i| arith::mul_mod(d, ring.modulus(i).value() % t, t));
+        let dropped = self.primes_between(level, ct.level(), t);
         let inverse = arith::inv_mod(dropped, t).expect("the primes are coprime to the plaintext modulus");
         let [from, to] = [ct.level(), level].map(|level| self.context.log2_modulus(level));
         Summand { factor: arith::mul_mod(ct.factor, inverse, t), noise: ct.noise * Bound::from_bits(to - from) }

@@ -60,11 +60,14 @@ impl Engine {
         let level = terms.iter().map(|term| term.ct.level()).min().expect("there is a first");
         let summands: Vec<_> = terms.iter().map(|term| (self.summand(term.ct, level), term.weight)).collect();
         let (factor, weights) = weights(t, &summands, None);
+        // A weight may be zero modulo t.
         let weighed = terms.iter().zip(weights).map(|(term, weight)| Term { weight, ..*term });
-        let sum = self.raised(first.ct.exponent, &weighed.collect::<Vec<_>>());
-        let ring = self.context.ring();
-        let above = (level..sum.level()).map(|i| ring.modulus(i).value() % t);
-        let factor = above.fold(factor, |factor, q| arith::mul_mod(factor, q, t));
+        let weighed: Vec<Term<'_>> = weighed.filter(|term| term.weight != 0).collect();
+        if weighed.is_empty() {
+            return self.scaled(first.ct, 0);
+        }
+        let sum = self.raised(first.ct.exponent, &weighed);
+        let factor = arith::mul_mod(factor, self.primes_between(level, sum.level(), t), t);
         self.accept("weighted sum", self.capacity(first.ct), Ciphertext { factor, ..sum })
     }
 

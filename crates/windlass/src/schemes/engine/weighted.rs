@@ -59,8 +59,7 @@ impl Engine {
         let end = toward.map_or(level, |x| x.level().min(level));
         let summands: Vec<(Summand, i64)> = terms.iter().map(|(x, c)| (self.summand(x, end), *c)).collect();
         let (factor, weights) = weights(t, &summands, toward.map(|x| self.summand(x, end)));
-        let ring = self.context.ring();
-        let factor = (end..level).fold(factor, |f, i| arith::mul_mod(f, ring.modulus(i).value() % t, t));
+        let factor = arith::mul_mod(factor, self.primes_between(end, level, t), t);
         let mut sum: Option<Ciphertext> = None;
         for ((x, _), k) in terms.iter().zip(weights).filter(|(_, k)| *k != 0) {
             let parts = x.parts.iter().map(|part| part.times_scalar(|q| q.reduce_i64(k))).collect();
