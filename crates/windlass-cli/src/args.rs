@@ -64,6 +64,25 @@ pub enum Command {
     Refresh(crate::refresh::RefreshArgs),
 }
 
+impl Command {
+    /// Whether something is left of it when its report is lost: files, or a change of them.
+    pub fn leaves_something(&self) -> bool {
+        use crate::tables::TableCommand;
+        match self {
+            Self::Schema(_) | Self::Keygen(_) | Self::Query(_) | Self::Answer(_) | Self::Key(_) => true,
+            Self::Decrypt(_) | Self::Explain(_) | Self::Serve(_) | Self::Ask(_) => false,
+            Self::Lookup(args) => args.out.is_some(),
+            Self::Params(ParamsCommand::Plan(args)) => args.out.is_some(),
+            Self::Params(ParamsCommand::Search(args)) => args.out.is_some(),
+            Self::Params(ParamsCommand::List | ParamsCommand::Show { .. }) => false,
+            Self::Table(command) => !matches!(command, TableCommand::Plan(_) | TableCommand::Decrypt(_)),
+            Self::Score(args) => args.leaves_something(),
+            Self::Search(args) => args.leaves_something(),
+            Self::Refresh(args) => args.leaves_something(),
+        }
+    }
+}
+
 /// Where the public shape of the table comes from.
 #[derive(Debug, Args)]
 pub struct SourceArgs {

@@ -32,6 +32,7 @@ use clap::Parser;
 use args::{Cli, Command};
 use error::{CliError, Result};
 use report::Report;
+use windlass::wire::WireError;
 
 /// The command, from its arguments to its exit code.
 pub fn main() -> ExitCode {
@@ -40,7 +41,7 @@ pub fn main() -> ExitCode {
     let ended = match &cli.command {
         Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
         Command::Ask(passed) => beside::run("windlass-ask", passed, &given_before(&cli)),
-        _ => run(&cli).map(|report| print(&report, cli.json)),
+        _ => run(&cli).map(|report| print(&report, &cli)),
     };
     match ended {
         Ok(code) => code,
@@ -55,13 +56,31 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn print(report: &Report, json: bool) -> ExitCode {
-    match report.print(json) {
+fn print(report: &Report, cli: &Cli) -> ExitCode {
+    match report.print(cli.json) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            report::print_message(format_args!("the work is done, but its report cannot be written: {error}"));
+            let remedy = match cli.command.leaves_something() {
+                true => "what the command makes or changes is there, and whole",
+                false => "nothing was changed: run the command again, with its output to another place (> FILE)",
+            };
+            report::print_message(format_args!(
+                "the work is done, but its report cannot be written to standard output ({}); {remedy}",
+                WireError::from(error)
+            ));
             ExitCode::from(2)
         }
+    }
+}
+
+/// Refuses to work where nobody could be told of it: an answer would be lost.
+fn refuse_silence() -> Result<()> {
+    match windlass_secrets::stdout_is_closed() {
+        false => Ok(()),
+        true => Err(CliError::Usage(
+            "standard output is closed, so the report would be lost; nothing was done: give it a file (> FILE), or > /dev/null where nobody is to read it"
+                .into(),
+        )),
     }
 }
 
@@ -93,6 +112,7 @@ pub fn run_here<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T
 
 fn run(cli: &Cli) -> Result<Report> {
     windlass_secrets::keep_memory_private();
+    refuse_silence()?;
     interrupt::install(cli.json)?;
     start_threads(cli.threads)?;
     run_command(cli)

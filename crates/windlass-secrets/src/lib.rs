@@ -1,5 +1,6 @@
 //! What programs that hold secret keys share: files of secret keys, the passphrases that open them,
-//! what killed programs left of them, memory that is not dumped, and a last line where it runs out.
+//! what killed programs left of them, memory that is not dumped, a last line where it runs out, and
+//! whether anybody hears what is printed.
 //!
 //! A passphrase is typed on the terminal, where it does not show, or is the first line of a file.
 //! It is never an argument, which every user of the machine could list, and never the value of an
@@ -14,6 +15,7 @@ mod passphrase;
 mod privacy;
 mod signals;
 mod stale;
+mod stdout;
 mod terminal;
 
 #[cfg(unix)]
@@ -25,4 +27,5 @@ pub use privacy::keep_memory_private;
 #[cfg(unix)]
 pub use signals::{show_again_at_end, watch_for_end};
 pub use stale::sweep;
+pub use stdout::stdout_is_closed;
 pub use terminal::show_again;

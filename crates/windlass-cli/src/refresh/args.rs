@@ -33,6 +33,16 @@ pub struct RefreshArgs {
     pub out: Option<PathBuf>,
 }
 
+impl RefreshArgs {
+    /// Whether files are left when the report is lost.
+    pub fn leaves_something(&self) -> bool {
+        match &self.step {
+            None => self.out.is_some() && !self.explain,
+            Some(step) => !matches!(step, Step::Decrypt(_)),
+        }
+    }
+}
+
 /// The preset and how to bootstrap under it.
 #[derive(Debug, Args)]
 pub struct SetArgs {

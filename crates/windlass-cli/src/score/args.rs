@@ -44,6 +44,16 @@ pub struct ScoreArgs {
     pub hold_out: Option<usize>,
 }
 
+impl ScoreArgs {
+    /// Whether files are left when the report is lost.
+    pub fn leaves_something(&self) -> bool {
+        match &self.step {
+            Some(Step::Decrypt(args)) => args.out.is_some(),
+            step => step.is_some(),
+        }
+    }
+}
+
 /// Where rows come from, for all steps at once.
 #[derive(Debug, Args)]
 pub struct OptionalRowArgs {

@@ -39,6 +39,13 @@ pub struct SearchArgs {
     pub plan: bool,
 }
 
+impl SearchArgs {
+    /// Whether files are left when the report is lost.
+    pub fn leaves_something(&self) -> bool {
+        self.step.as_ref().is_some_and(|step| !matches!(step, Step::Decrypt(_)))
+    }
+}
+
 /// How vectors are compared, and what a plan prefers.
 #[derive(Debug, Args)]
 pub struct HowArgs {

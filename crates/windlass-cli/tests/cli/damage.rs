@@ -104,9 +104,49 @@ fn a_disk_that_is_full_is_an_error_that_says_so() {
         succeed(dir.path(), line);
         is_whole(dir.path(), line);
     }
-    let full = limited(WORKSHOP.dir.path(), "exec >/dev/full", "params list");
-    assert_eq!(full.status.code(), Some(2));
-    assert!(message(&full).contains("the work is done, but its report cannot be written"), "{}", message(&full));
+}
+
+/// What a command tells on standard output is what somebody wanted of it, or the news that files
+/// are there: it is not lost without a word.
+#[test]
+fn a_report_that_nobody_gets_is_an_error_that_says_so() {
+    let decrypt = "decrypt --schema out/schema.json --secret-key out/keys/secret.key --in out/answer.bin";
+    for (line, wanted) in [
+        ("params list", "nothing was changed: run the command again, with its output to another place (> FILE)"),
+        (decrypt, "nothing was changed: run the command again, with its output to another place (> FILE)"),
+        (LINES[0], "what the command makes or changes is there, and whole"),
+        (LINES[9], "what the command makes or changes is there, and whole"),
+    ] {
+        let makes = line.contains("--out");
+        for json in ["", " --json"] {
+            let prepared = makes.then(|| prepared(line));
+            let at = prepared.as_ref().map_or(WORKSHOP.dir.path(), |(dir, _)| dir.path());
+            let full = limited(at, "exec >/dev/full", &format!("{line}{json}"));
+            let told = message(&full);
+            assert_eq!(full.status.code(), Some(2), "windlass {line}: {told}");
+            let cannot = "its report cannot be written to standard output (the disk is full; make room";
+            assert!(told.contains(cannot) && told.contains(wanted), "windlass {line}: {told}");
+            assert!(!told.contains("os error") && prepared.is_none_or(|(_, made)| made.exists()), "{line}: {told}");
+        }
+    }
+}
+
+/// Where standard output is closed nothing is begun; `/dev/null` is somebody's wish, however it was
+/// opened.
+#[test]
+fn a_closed_standard_output_is_refused_before_the_work() {
+    let (dir, output) = prepared(LINES[0]);
+    for line in [LINES[0], "params list", "params list --json"] {
+        let closed = limited(dir.path(), "exec >&-", line);
+        assert_eq!(closed.status.code(), Some(2), "windlass {line}");
+        let told = message(&closed);
+        assert!(told.contains("standard output is closed") && told.contains("> FILE"), "windlass {line}: {told}");
+        assert!(!output.exists(), "windlass {line}");
+    }
+    for null in ["exec >/dev/null", "exec 1<>/dev/null"] {
+        assert!(limited(dir.path(), null, LINES[0]).status.success(), "{null}");
+        fs::remove_file(&output).unwrap();
+    }
 }
 
 /// Some account that is not the superuser.

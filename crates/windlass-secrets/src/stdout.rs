@@ -1,0 +1,40 @@
+//! Whether anybody hears what a program prints.
+
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+mod system {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rustix::io::{Errno, fcntl_getfd};
+    use rustix::stdio::stdout;
+
+    static CLOSED: AtomicBool = AtomicBool::new(false);
+
+    /// Looks at standard output while it is as the caller left it: before `main` the standard
+    /// library opens `/dev/null` in place of what is closed, as others do who want to hear nothing,
+    /// and then nobody can tell the two apart.
+    extern "C" fn look() {
+        CLOSED.store(fcntl_getfd(stdout()) == Err(Errno::BADF), Ordering::Relaxed);
+    }
+
+    // SAFETY: the loader calls what stands in this section once, before `main`, with arguments that
+    // a function of the C convention need not take. `look` makes one system call and stores one
+    // byte; it needs nothing that the standard library sets up.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static LOOK: extern "C" fn() = look;
+
+    /// Whether standard output was closed when the program was started: what is printed is lost.
+    pub fn stdout_is_closed() -> bool {
+        CLOSED.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub use system::stdout_is_closed;
+
+/// Not known on other systems.
+#[cfg(not(target_os = "linux"))]
+pub fn stdout_is_closed() -> bool {
+    false
+}
