@@ -117,6 +117,17 @@ pub enum CliError {
         /// The most similar key, where one is similar.
         nearest: Option<String>,
     },
+    /// A key to remove that a table has no row of.
+    #[error(
+        "{}: no row has the key '{}'; nothing was removed: give the keys that are there alone",
+        path.display(), shortened(key)
+    )]
+    AbsentKey {
+        /// The directory of the table.
+        path: PathBuf,
+        /// The key.
+        key: String,
+    },
     /// A schema or a model that is none.
     #[error("{}: not {what}: {}", path.display(), printable(reason))]
     NotOfFormat {

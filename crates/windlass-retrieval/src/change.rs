@@ -114,6 +114,19 @@ impl Table {
             Ok(Contents::Keywords(keywords))
         })
     }
+
+    /// Whether there is a row of this key; only the bins are read in which it may lie.
+    ///
+    /// # Errors
+    /// [`Error::WrongQuestion`]; [`Error::BadRow`] for bins that no table has.
+    pub fn has_key(&self, key: &[u8]) -> Result<bool> {
+        let Contents::Keywords(keywords) = &self.schema.contents else {
+            return Err(Error::WrongQuestion { by: "number" });
+        };
+        let changing = &mut Changing { table: self, polynomials: BTreeMap::new(), changed: BTreeSet::new() };
+        // It is taken out of bins that go with this call.
+        OpenBins { changing, keywords, bins: HashMap::new() }.remove(key)
+    }
 }
 
 fn apply_row(changing: &mut Changing<'_>, rows: &mut Rows, change: &RowChange) -> Result<()> {

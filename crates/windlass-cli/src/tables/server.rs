@@ -157,7 +157,9 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
 pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let wanted = &args.wanted;
-    let before = count_of(Table::open(&args.dir, false)?.schema());
+    let before = Table::open(&args.dir, false)?;
+    refuse_absent(&args.dir, &before, &wanted.keys)?;
+    let before = count_of(before.schema());
     let table = stages.run("remove", "preparing the pieces that change", || {
         if wanted.keys.is_empty() {
             let changes: Vec<RowChange> = wanted.rows.iter().map(|&row| RowChange::Clear(row)).collect();
@@ -168,10 +170,23 @@ pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
             Table::change_keys(&args.dir, &changes, &windlass_retrieval::unobserved)
         }
     })?;
-    // Keys that were not there change nothing; rows by number become empty.
+    // A key that was named twice is gone once; rows by number become empty.
     let removed =
         if wanted.keys.is_empty() { wanted.rows.len() } else { before - count_of(table.schema()).min(before) };
     Ok(changed(&table, removed, &stages))
+}
+
+/// Refuses keys of which a table by key has no row; one that is asked by number says so later.
+fn refuse_absent(dir: &Path, table: &Table, keys: &[String]) -> Result<()> {
+    if matches!(table.schema().contents, Contents::Rows(_)) {
+        return Ok(());
+    }
+    for key in keys {
+        if !table.has_key(key.as_bytes())? {
+            return Err(CliError::AbsentKey { path: dir.into(), key: key.clone() });
+        }
+    }
+    Ok(())
 }
 
 fn changed(table: &Table, count: usize, stages: &Stages) -> Report {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::common::{fail, succeed, windlass};
+use crate::common::{fail, snapshot, succeed, windlass};
 
 /// A table of `count` rows with a key column, rows of different lengths.
 fn write_table(at: &Path, name: &str, count: usize) {
@@ -44,7 +44,15 @@ fn a_table_is_prepared_asked_and_changed() {
     std::fs::write(at.join("more.csv"), "id,city,note\nkey-17,elsewhere,\nnobody,now here,yes\n").unwrap();
     assert_eq!(succeed(at, "table set --dir served --table more.csv")["rows"], 3001);
     assert_eq!(succeed(at, "table remove --dir served --query key-2999")["rows"], 3000);
-    assert_eq!(succeed(at, "table remove --dir served --query key-2999 --query never")["changes"], 0);
+    // Nothing is removed where one of the keys is unknown.
+    let before = snapshot(&at.join("served"));
+    for keys in ["--query key-2999", "--query key-18 --query never"] {
+        let message = fail(at, &format!("table remove --dir served {keys}"));
+        let unknown = keys.rsplit(' ').next().unwrap();
+        assert!(message.contains(&format!("served: no row has the key '{unknown}'; nothing was removed")), "{message}");
+        assert!(snapshot(&at.join("served")) == before);
+    }
+    assert!(fail(at, "table remove --dir served --row 7").contains("by key"));
     let rows = ask("two", "--query key-17 --query key-2999 --query nobody --query key-18");
     assert_eq!((&rows[0]["city"], &rows[2]["city"]), (&"elsewhere".into(), &"now here".into()));
     assert!(rows[1].is_null() && rows[3]["city"] == "city 126");
