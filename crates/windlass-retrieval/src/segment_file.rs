@@ -13,13 +13,13 @@
 //! | 64 + L | 32 | SHA-256 of the SHA-256 of each MiB before |
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use windlass::wire::{Access, hex, write_new_with};
+use windlass::wire::{Access, WireError, hex, write_new_with};
 use windlass_kernels::Mapping;
 
 use crate::error::{Error, Result};
@@ -92,13 +92,22 @@ impl Piece {
     /// # Errors
     /// [`Error::BadFile`].
     pub fn map(path: &Path, label: Label) -> Result<Self> {
-        let mapping = File::open(path).and_then(Mapping::of).map_err(|error| refused(path, error.to_string()))?;
+        let mapping = File::open(path).and_then(Mapping::of).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => refused(
+                path,
+                "a piece of the table is missing: put it back from a copy, or prepare the table again (windlass table build)",
+            ),
+            _ => refused(path, WireError::from(error).to_string()),
+        })?;
         let (found, expected) = (mapping.bytes().len(), HEADER + Self::length(&label) + TRAILER);
         if found != expected {
-            return Err(refused(path, format!("{found} bytes instead of {expected}: prepare the table again")));
+            return Err(refused(
+                path,
+                format!("{found} bytes instead of {expected}: prepare the table again (windlass table build)"),
+            ));
         }
         if mapping.bytes()[..HEADER] != label.header() {
-            return Err(refused(path, "not this piece of this table: prepare the table again"));
+            return Err(refused(path, "not this piece of this table: prepare the table again (windlass table build)"));
         }
         Ok(Self { path: path.to_owned(), label, mapping })
     }
@@ -117,7 +126,7 @@ impl Piece {
     pub fn expect(self, checksum: Option<&String>) -> Result<Self> {
         match checksum {
             Some(checksum) if *checksum != self.checksum() => {
-                Err(refused(&self.path, "the piece of another version: prepare the table again"))
+                Err(refused(&self.path, "the piece of another version: prepare the table again (windlass table build)"))
             }
             _ => Ok(self),
         }
@@ -136,9 +145,12 @@ impl Piece {
         let (header, rest) = mapping.bytes().split_at(HEADER);
         let (data, trailer) = rest.split_at(Self::length(&label));
         if verify && trailer != checksum(header, data) {
-            return Err(refused(&path, "corrupt, its checksum does not match: prepare the table again"));
+            return Err(refused(
+                &path,
+                "corrupt, its checksum does not match: prepare the table again (windlass table build)",
+            ));
         }
         let segment = Segment::mapped(label.rows, label.pairs, Arc::new(mapping), HEADER);
-        segment.ok_or_else(|| refused(&path, "cut short: prepare the table again"))
+        segment.ok_or_else(|| refused(&path, "cut short: prepare the table again (windlass table build)"))
     }
 }

@@ -7,6 +7,7 @@
 //! the next run.
 
 use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -50,28 +51,28 @@ pub(crate) struct Manifest {
 impl Manifest {
     /// Reads the file, and names the version: SHA-256 of its text.
     pub fn read(path: &Path) -> Result<(Self, [u8; 32])> {
-        let text = fs::read(path).map_err(|error| from_system(path, error))?;
-        let manifest: Self = serde_json::from_slice(&text).map_err(|error| bad(path, error.to_string()))?;
+        let text = read(path)?;
+        let manifest: Self = serde_json::from_slice(&text).map_err(|error| damaged(path, &error.to_string()))?;
         let plain = |name: &String| !name.contains(['/', '\\']) && !name.starts_with('.') && name.ends_with(PIECE);
         if !manifest.segments.iter().all(plain) {
-            return Err(bad(path, "it names pieces outside its directory, or files that are no pieces"));
+            return Err(damaged(path, "it names pieces outside its directory, or files that are no pieces"));
         }
         Ok((manifest, Sha256::digest(text).into()))
     }
 
     /// Its schema, all of it checked, and its setting. There are as many pieces as the layout has.
     pub fn open_schema(&self, path: &Path) -> Result<(Schema, Arc<Setting>)> {
-        let opened = Schema::from_json(&self.schema.to_json()).map_err(|error| bad(path, error.to_string()))?;
+        let opened = Schema::from_json(&self.schema.to_json()).map_err(|error| damaged(path, &error.to_string()))?;
         let pieces = segments_of(&opened.0.shape).len();
         if self.segments.len() != pieces || !(self.checksums.is_empty() || self.checksums.len() == pieces) {
-            return Err(bad(path, "it names another number of pieces than the layout has"));
+            return Err(damaged(path, "it names another number of pieces than the layout has"));
         }
         Ok(opened)
     }
 
     /// The number of the next version.
     pub fn next_revision(&self, path: &Path) -> Result<u64> {
-        self.revision.checked_add(1).ok_or_else(|| bad(path, "there is no number for a version after its own"))
+        self.revision.checked_add(1).ok_or_else(|| damaged(path, "there is no number for a version after its own"))
     }
 
     /// Replaces the file in one step.
@@ -82,6 +83,27 @@ impl Manifest {
 
 fn bad(path: &Path, reason: impl Into<String>) -> Error {
     Error::BadFile { path: path.to_owned(), reason: reason.into() }
+}
+
+/// A file that says what a table is made of and cannot be read. Which table it was, nobody can
+/// tell: nothing is made in its place.
+fn damaged(path: &Path, reason: &str) -> Error {
+    let remedy = if path.ends_with(BUILDING) {
+        "remove this file and prepare the table again, which begins anew"
+    } else {
+        "put this file back from a copy, or remove the directory and prepare the table again (windlass table build)"
+    };
+    bad(path, format!("damaged, so the table cannot be read ({reason}): {remedy}"))
+}
+
+/// The text of a manifest.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            bad(path, "not there: name the directory of a table, or prepare one in it (windlass table build)")
+        }
+        _ => from_system(path, error),
+    })
 }
 
 /// A refusal of the system, with what to do.
@@ -216,8 +238,7 @@ impl Table {
     /// [`Error::BadFile`].
     pub fn fingerprint(dir: &Path) -> Result<[u8; 32]> {
         let path = dir.join(MANIFEST);
-        let text = fs::read(&path).map_err(|error| from_system(&path, error))?;
-        Ok(Sha256::digest(text).into())
+        Ok(Sha256::digest(read(&path)?).into())
     }
 }
 

@@ -106,6 +106,48 @@ fn a_lookup_in_a_table_beyond_one_ciphertext_is_verified() {
     assert!(fail(at, "lookup --table t.csv --key id --query nobody").contains("no row"));
 }
 
+/// What is damaged or gone is named, with the reason and what to do about it.
+#[test]
+fn a_damaged_directory_says_what_is_wrong_and_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 30);
+    let build = "table build --table t.csv --key id --out served";
+    succeed(at, build);
+    let served = at.join("served");
+    let manifest = std::fs::read(served.join("table.json")).unwrap();
+    let other = ["table set --dir served --table t.csv", "table remove --dir served --query key-1"];
+    let answer = "table answer --dir served --evaluation-keys none --in none --out none";
+    let refused = |line: &str, wanted: [&str; 2]| {
+        let message = fail(at, line);
+        let ours = message.starts_with("windlass: served/") && message.lines().count() == 1;
+        assert!(ours && !message.contains("os error"), "windlass {line}: {message}");
+        assert!(wanted.iter().all(|words| message.contains(words)), "windlass {line}: {message}");
+    };
+    let fields = String::from_utf8(manifest.clone()).unwrap().replace("\"revision\"", "\"revised\"");
+    for text in [&manifest[..manifest.len() / 2], b"", b"\xff\0", fields.as_bytes()] {
+        std::fs::write(served.join("table.json"), text).unwrap();
+        for line in other.into_iter().chain([answer, build]) {
+            refused(line, ["table.json: damaged, so the table cannot be read (", "put this file back from a copy"]);
+        }
+    }
+    std::fs::rename(served.join("table.json"), served.join("building.json")).unwrap();
+    refused(build, ["building.json: damaged", "remove this file and prepare the table again"]);
+    std::fs::remove_file(served.join("building.json")).unwrap();
+    refused(answer, ["table.json: not there: ", "windlass table build"]);
+    // A piece that is gone is made again.
+    std::fs::write(served.join("table.json"), &manifest).unwrap();
+    let mut files = std::fs::read_dir(&served).unwrap().map(|entry| entry.unwrap().path());
+    let piece = files.find(|path| path.extension().is_some_and(|end| end == "segment")).unwrap();
+    std::fs::remove_file(&piece).unwrap();
+    for line in other.into_iter().chain([answer]) {
+        refused(line, [".segment: a piece of the table is missing", "windlass table build"]);
+    }
+    succeed(at, build);
+    assert!(piece.exists());
+    succeed(at, other[1]);
+}
+
 /// A build that is killed leaves pieces that the next one keeps, and a table is whole or not there.
 #[test]
 fn a_killed_build_goes_on() {
