@@ -112,6 +112,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let bytes = stages.run("query", "encrypting the selection", || make_query(&session, &key, row, &args.out))?;
     let mut report = Report::default();
     report.line("the selection is encrypted");
+    report.field("security_bits", session.security_bits());
     report.bytes(&[(QUERY, bytes)]);
     report.seconds(stages.seconds());
     Ok(report)

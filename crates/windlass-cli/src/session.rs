@@ -1,5 +1,6 @@
 //! What all commands on one table share: its schema, the parameters, the product.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use windlass::lookup::Lookup;
@@ -17,6 +18,15 @@ pub const SECURE_BITS: f64 = 128.0;
 
 /// The name of the parameter set that is used unless another is asked for.
 const DEFAULT_PARAMETERS: &str = "demo";
+
+/// Tells λ of what is named, before anything is made; with `quiet` only where it is a warning.
+pub fn tell_security(what: impl Display, bits: f64, more: &str, quiet: bool) {
+    let weak = bits < SECURE_BITS;
+    let warning = if weak { ", fewer than 128: for tests alone" } else { "" };
+    if weak || !quiet {
+        print_message(format_args!("{what} {bits:.1} bits of security{warning}{more}"));
+    }
+}
 
 /// A schema with everything built from it.
 pub struct Session {
@@ -71,10 +81,13 @@ impl Session {
             let parameters = self.params().name().to_owned();
             return Err(CliError::WeakParameters { path: path.clone(), parameters, bits });
         }
-        if !quiet {
-            print_message(format_args!("parameters '{}': {bits:.1} bits of security", self.params().name()));
-        }
+        self.tell_security(quiet);
         Ok(())
+    }
+
+    /// Tells λ, as [`tell_security`].
+    pub fn tell_security(&self, quiet: bool) {
+        tell_security(format_args!("parameters '{}':", self.params().name()), self.security_bits(), "", quiet);
     }
 
     /// Refuses a message that was made for another table.

@@ -11,7 +11,8 @@ use windlass::{Context, Plaintext, Scheme};
 use super::args::WayArgs;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::report::{print_message, rounded_down};
+use crate::report::rounded_down;
+use crate::session::tell_security;
 
 /// A planned preset.
 pub struct Planned {
@@ -52,10 +53,8 @@ impl Planned {
 
     /// Tells λ, before keys or ciphertexts are made.
     pub fn tell_security(&self, quiet: bool) {
-        if !quiet {
-            let (name, bits) = (self.preset.params.name(), self.security_bits());
-            print_message(format_args!("parameters '{name}': {bits:.1} bits of security"));
-        }
+        let name = self.preset.params.name();
+        tell_security(format_args!("parameters '{name}':"), self.security_bits(), "", quiet);
     }
 }
 

@@ -94,6 +94,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
         .run("encrypt", "encrypting", || make_ciphertext(&setup, &key, &args.values, args.capacity, &args.out))?;
     let mut report = Report::default();
     report.line(format!("{} values are encrypted, with {capacity:.1} bits of capacity", args.values.len()));
+    report.field("security_bits", setup.planned.security_bits());
     report.field("capacity_bits", capacity);
     report.bytes(&[("ciphertext", bytes)]);
     report.seconds(stages.seconds());

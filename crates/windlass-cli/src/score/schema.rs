@@ -20,8 +20,8 @@ use windlass::{Approximate, Context};
 use super::args::SourceArgs;
 use super::model_file::{Model, check_names, standardisation};
 use crate::error::{CliError, Result};
-use crate::report::{print_message, rounded_down};
-use crate::session::SECURE_BITS;
+use crate::report::rounded_down;
+use crate::session::{SECURE_BITS, tell_security};
 use crate::table::read_text;
 
 const FORMAT: &str = "windlass-scoring-schema";
@@ -187,9 +187,7 @@ impl Schema {
         if bits < SECURE_BITS && !source.insecure {
             return Err(CliError::WeakParameters { path: path.clone(), parameters: name, bits });
         }
-        if !quiet {
-            print_message(format_args!("parameters '{name}': {bits:.1} bits of security"));
-        }
+        tell_security(format_args!("parameters '{name}':"), bits, "", quiet);
         let setting = schema.build(path)?;
         Ok((schema, setting))
     }

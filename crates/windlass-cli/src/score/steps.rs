@@ -126,6 +126,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
         stages.run("write", "writing encrypted rows", || write(&args.out, setting.context.files(), &message))?;
     let mut report = Report::default();
     report.line(format!("{} rows are encrypted in {ciphertexts} ciphertexts", rows.rows.len()));
+    report.field("security_bits", setting.security_bits());
     report.field("rows", rows.rows.len());
     report.field("ciphertexts", ciphertexts);
     report.bytes(&[("encrypted rows", bytes)]);

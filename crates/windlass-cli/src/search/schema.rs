@@ -11,7 +11,8 @@ use super::args::{HowArgs, TableArgs};
 use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::report::{Report, print_message, rounded_down};
+use crate::report::{Report, rounded_down};
+use crate::session::tell_security;
 use crate::table::read_text;
 
 const FORMAT: &str = "windlass-search-schema";
@@ -69,10 +70,7 @@ impl Opened {
 
     /// Tells a client what it gets, before it makes keys or encrypts.
     pub fn tell(&self, quiet: bool) {
-        if !quiet {
-            let (n, bits) = (windlass_retrieval::N, self.security_bits());
-            print_message(format_args!("parameters 'n = {n}': {bits:.1} bits of security"));
-        }
+        tell_security(format_args!("parameters 'n = {}':", windlass_retrieval::N), self.security_bits(), "", quiet);
     }
 
     /// Says what both sides agree on.

@@ -99,6 +99,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     })?;
     let mut report = Report::default();
     report.line(format!("{} vectors are encrypted", asked.count()));
+    report.field("security_bits", opened.security_bits());
     report.field("queries", asked.count());
     report.bytes(&[("query", bytes)]);
     report.seconds(stages.seconds());

@@ -12,7 +12,8 @@ use crate::error::{CliError, Result};
 use crate::files::{Outputs, claim};
 use crate::key_file::{SecretFile, write_secret};
 use crate::progress::Stages;
-use crate::report::{Report, print_message, printable, rounded_down};
+use crate::report::{Report, printable, rounded_down};
+use crate::session::tell_security;
 use crate::values::{read_for, write};
 
 pub const SECRET: &str = "secret.key";
@@ -45,12 +46,8 @@ pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
     let bits = security_bits(&setting);
-    if !quiet {
-        print_message(format_args!(
-            "parameters of {bits:.1} bits of security; keys of {}",
-            size(schema.shape.sizes(&setting).keys)
-        ));
-    }
+    let keys = format!("; keys of {}", size(schema.shape.sizes(&setting).keys));
+    tell_security("parameters of", bits, &keys, quiet);
     let outputs = Outputs::claim_in(&args.out, &[SECRET, EVALUATION])?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let files = stages.run("keygen", "making keys", || make_keys(schema, &setting, &outputs, passphrase.as_ref()))?;
@@ -93,14 +90,14 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building rings", || open_schema(&args.schema))?;
-    if !quiet {
-        print_message(format_args!("parameters of {:.1} bits of security", security_bits(&setting)));
-    }
+    let bits = security_bits(&setting);
+    tell_security("parameters of", bits, "", quiet);
     let secret = args.with.open(&KeyContext::new(&setting))?;
     let bytes = stages
         .run("query", "encrypting the question", || make_query(schema, &setting, &secret, &args.wanted, &args.out))?;
     let mut report = Report::default();
     report.line("the question is encrypted");
+    report.field("security_bits", bits);
     report.bytes(&[("query", bytes)]);
     report.seconds(stages.seconds());
     Ok(report)

@@ -108,6 +108,30 @@ fn clients_are_told_lambda_before_keys_or_queries_are_made() {
     }
 }
 
+/// A script is told too, in the object of every command that makes keys or encrypts, and before the
+/// work where it is a warning.
+#[cfg(target_os = "linux")]
+#[test]
+fn scripts_are_told_lambda_too() {
+    use crate::common::is_warning;
+    use crate::workshop::{LINES, prepared};
+    let makes = |line: &&str| line.split(' ').take(2).any(|word| ["keygen", "query", "encrypt"].contains(&word));
+    for line in LINES.into_iter().filter(makes) {
+        let (dir, _) = prepared(line);
+        let output = windlass(dir.path(), line.split_whitespace().chain(["--json"]));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let bits = report["security_bits"].as_f64().unwrap_or_else(|| panic!("{line}: {report}"));
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(told.lines().all(is_warning), "{line}: {told}");
+        assert_eq!(told.lines().count(), usize::from(bits < 128.0), "{line}: {bits} bits, {told}");
+        assert_eq!(bits < 128.0, line.contains("insecure"), "{line}: {bits} bits");
+    }
+    // Before the work: there is no such key.
+    let line = "query --schema out/schema.json --insecure --secret-key no.key --query 2 --out q --json";
+    let refused = windlass(prepared(LINES[3]).0.path(), line.split(' '));
+    assert!(String::from_utf8(refused.stderr).unwrap().lines().next().is_some_and(is_warning));
+}
+
 #[test]
 fn a_lookup_takes_a_parameter_file_and_its_schema_carries_it() {
     let dir = tempfile::tempdir().unwrap();
