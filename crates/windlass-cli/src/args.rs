@@ -99,8 +99,8 @@ pub struct SourceArgs {
     /// [default: demo, or that of the schema, which must be the same].
     #[arg(long, value_name = "NAME|FILE")]
     pub params: Option<String>,
-    /// Accept a schema with parameters below 128 bits of security.
-    #[arg(long, requires = "schema")]
+    /// Accept a schema or a parameter file below 128 bits of security.
+    #[arg(long)]
     pub insecure: bool,
 }
 
@@ -117,6 +117,9 @@ pub struct TableArgs {
     /// --out` and `params search --out` write.
     #[arg(long, value_name = "NAME|FILE", default_value = "demo")]
     pub params: String,
+    /// Accept a parameter file below 128 bits of security.
+    #[arg(long)]
+    pub insecure: bool,
 }
 
 /// Arguments of `schema`.

@@ -50,14 +50,18 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let (_, session) = open_table(&args.table, &mut stages)?;
+    // The report says it again, where it is no warning.
+    session.vouch_given(&args.table.params, args.table.insecure, true)?;
+    let bits = session.security_bits();
     let bytes = session.schema.write(&args.out)?;
     let mut report = Report::default();
     report.line(format!(
-        "{} rows, {} columns; parameters {}",
+        "{} rows, {} columns; parameters '{}' ({bits:.1} bits of security)",
         session.schema.keys.len(),
         session.schema.columns.len(),
-        args.table.params
+        session.params().name()
     ));
+    report.field("security_bits", bits);
     report.field("rows", session.schema.keys.len());
     report.field("columns", session.schema.columns.clone());
     report.field("parameters", args.table.params.as_str());
@@ -258,6 +262,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
         opened => opened?,
     };
     let number = session.schema.row_of(&args.query)?;
+    session.vouch_given(&args.table.params, args.table.insecure, true)?;
     let names = [SCHEMA, SECRET, PUBLIC, EVALUATION, QUERY, ANSWER];
     let outputs = match &args.out {
         Some(directory) => Outputs::claim_in(directory, &names)?,

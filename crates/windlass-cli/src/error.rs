@@ -271,6 +271,19 @@ pub enum CliError {
         /// λ.
         bits: f64,
     },
+    /// A parameter file below 128 bits.
+    #[error(
+        "{}: the parameters '{}' have {bits:.1} bits of security, fewer than 128; take others (windlass params list), or say --insecure to go on",
+        path.display(), shortened(parameters)
+    )]
+    WeakFile {
+        /// The file.
+        path: PathBuf,
+        /// The name in it.
+        parameters: String,
+        /// λ.
+        bits: f64,
+    },
     /// A schema with other parameters than the client asks for.
     #[error("{}: its parameters are '{}', not '{}' as --params says", path.display(), shortened(found), shortened(asked))]
     OtherParameters {

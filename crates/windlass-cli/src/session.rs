@@ -19,6 +19,17 @@ pub const SECURE_BITS: f64 = 128.0;
 /// The name of the parameter set that is used unless another is asked for.
 const DEFAULT_PARAMETERS: &str = "demo";
 
+/// Before anything is made under parameters that somebody chose himself: whoever takes fewer than
+/// 128 bits says so. The name of a preset does, for it begins with `insecure` or `paper`; the name
+/// of a file does not.
+pub fn vouch(name: &str, bits: f64, given: &str, insecure: bool, quiet: bool) -> Result<()> {
+    if given.ends_with(".json") && bits < SECURE_BITS && !insecure {
+        return Err(CliError::WeakFile { path: given.into(), parameters: name.to_owned(), bits });
+    }
+    tell_security(format_args!("parameters '{name}':"), bits, "", quiet);
+    Ok(())
+}
+
 /// Tells λ of what is named, before anything is made; with `quiet` only where it is a warning.
 pub fn tell_security(what: impl Display, bits: f64, more: &str, quiet: bool) {
     let weak = bits < SECURE_BITS;
@@ -73,21 +84,20 @@ impl Session {
     }
 
     /// For a client, before it makes keys or a query: a stranger's schema names the parameters, so
-    /// it is refused below 128 bits unless the client accepts that; and the client is told what it
-    /// gets.
+    /// it is refused below 128 bits unless the client accepts that, and so is a parameter file; and
+    /// the client is told what it gets.
     pub fn vouch(&self, source: &SourceArgs, quiet: bool) -> Result<()> {
         let bits = self.security_bits();
         if let Some(path) = source.schema.as_ref().filter(|_| bits < SECURE_BITS && !source.insecure) {
             let parameters = self.params().name().to_owned();
             return Err(CliError::WeakParameters { path: path.clone(), parameters, bits });
         }
-        self.tell_security(quiet);
-        Ok(())
+        self.vouch_given(source.params.as_deref().unwrap_or_default(), source.insecure, quiet)
     }
 
-    /// Tells λ, as [`tell_security`].
-    pub fn tell_security(&self, quiet: bool) {
-        tell_security(format_args!("parameters '{}':", self.params().name()), self.security_bits(), "", quiet);
+    /// As [`Self::vouch`], for whoever chose the parameters: as `given`, by name or as a file.
+    pub fn vouch_given(&self, given: &str, insecure: bool, quiet: bool) -> Result<()> {
+        vouch(self.params().name(), self.security_bits(), given, insecure, quiet)
     }
 
     /// Refuses a message that was made for another table.

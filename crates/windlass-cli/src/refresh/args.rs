@@ -63,6 +63,9 @@ pub struct WayArgs {
     /// The scheme.
     #[arg(long, value_enum, default_value_t = SchemeName::Bgv)]
     pub scheme: SchemeName,
+    /// Accept a parameter file below 128 bits of security as the preset.
+    #[arg(long)]
+    pub insecure: bool,
 }
 
 /// A scheme by name.

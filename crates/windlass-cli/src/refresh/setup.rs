@@ -12,7 +12,7 @@ use super::args::WayArgs;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::rounded_down;
-use crate::session::tell_security;
+use crate::session::vouch;
 
 /// A planned preset.
 pub struct Planned {
@@ -51,10 +51,10 @@ impl Planned {
         rounded_down(self.preset.params.rlwe().security().bits)
     }
 
-    /// Tells λ, before keys or ciphertexts are made.
-    pub fn tell_security(&self, quiet: bool) {
-        let name = self.preset.params.name();
-        tell_security(format_args!("parameters '{name}':"), self.security_bits(), "", quiet);
+    /// Refuses weak parameters that nobody has accepted, and tells λ, before keys or ciphertexts are
+    /// made; `given` is what they were asked for by.
+    pub fn vouch(&self, given: &str, way: WayArgs, quiet: bool) -> Result<()> {
+        vouch(self.preset.params.name(), self.security_bits(), given, way.insecure, quiet)
     }
 }
 

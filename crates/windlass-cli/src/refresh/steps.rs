@@ -38,7 +38,7 @@ fn setup(set: &SetArgs, stages: &mut Stages) -> Result<Setup> {
 pub fn keygen(args: &KeygenArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let planned = Planned::new(Some(&args.set.preset), args.set.way, &mut stages)?;
-    planned.tell_security(quiet);
+    planned.vouch(&args.set.preset, args.set.way, quiet)?;
     let outputs = Outputs::claim_in(&args.out, &[SECRET, PUBLIC, EVALUATION, BOOTSTRAP])?;
     let passphrase = args.seal.passphrase(&args.out.join(SECRET))?;
     let setup = Setup::new(planned, &mut stages)?;
@@ -87,7 +87,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     let _claimed = claim(&args.out)?;
     let mut stages = Stages::new(quiet);
     let planned = Planned::new(Some(&args.set.preset), args.set.way, &mut stages)?;
-    planned.tell_security(quiet);
+    planned.vouch(&args.set.preset, args.set.way, quiet)?;
     let setup = Setup::new(planned, &mut stages)?;
     let key = args.with.file(setup.context.files())?;
     let (capacity, bytes) = stages
@@ -251,6 +251,8 @@ fn compare(found: &[u64], wanted: &[u64]) -> Result<()> {
 pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let planned = Planned::new(args.preset.as_deref(), args.way, &mut stages)?;
+    // The report says λ at its end, where it is no warning.
+    planned.vouch(args.preset.as_deref().unwrap_or_default(), args.way, true)?;
     let names = [SECRET, PUBLIC, EVALUATION, BOOTSTRAP, SPENT, REFRESHED];
     let outputs = match &args.out {
         Some(directory) => Outputs::claim_in(directory, &names)?,

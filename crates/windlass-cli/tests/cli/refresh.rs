@@ -143,12 +143,17 @@ fn a_set_in_a_file_keeps_its_encapsulation() {
     let at = dir.path();
     let set = Params::preset("insecure_boot_105", Scheme::Bgv).unwrap();
     fs::write(at.join("set.json"), set.with_ephemeral(Ephemeral::in_digits(6)).to_json()).unwrap();
-    assert_eq!(succeed(at, "refresh --preset set.json")["verified"], true);
+    for line in ["refresh --preset set.json", "refresh keygen --preset set.json --out digits"] {
+        let message = fail(at, line);
+        assert!(message.contains("set.json: the parameters 'insecure_boot_105' have "), "{message}");
+        assert!(message.contains("--insecure") && !at.join("digits").exists(), "{message}");
+    }
+    assert_eq!(succeed(at, "refresh --preset set.json --insecure")["verified"], true);
     let key = |preset: &str, out: &str| {
         succeed(at, &format!("refresh keygen --preset {preset} --out {out}"));
         fs::metadata(at.join(out).join("bootstrap.keys")).unwrap().len()
     };
-    let [special, digits] = [key("insecure_boot_105", "special"), key("set.json", "digits")];
+    let [special, digits] = [key("insecure_boot_105", "special"), key("set.json --insecure", "digits")];
     assert!(digits > special, "{digits} bytes for {special}: a pair for each digit");
 }
 

@@ -74,6 +74,38 @@ fn weak_parameters_of_a_schema_need_consent() {
     assert!(told.contains("parameters 'insecure_toy_2048': ") && told.contains("bits of security"), "{told}");
 }
 
+/// Whoever takes fewer than 128 bits has said so: by the name of a preset, or by a word where a file
+/// has no such name. Everybody is told λ.
+#[test]
+fn weak_parameters_of_ones_own_need_a_word() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), TABLE).unwrap();
+    let own = windlass::Params::preset("insecure_toy_2048", windlass::Scheme::Bgv).unwrap().to_json();
+    fs::write(at.join("own.json"), own).unwrap();
+    let table = "--table table.csv --key code --params";
+    for line in [
+        format!("schema {table} own.json --out made"),
+        format!("lookup {table} own.json --query 1 --out made"),
+        format!("keygen {table} own.json --out made"),
+        format!("query {table} own.json --secret-key none --query 1 --out made"),
+    ] {
+        let message = fail(at, &line);
+        let wanted = "own.json: the parameters 'insecure_toy_2048' have ";
+        assert!(message.contains(wanted) && message.contains("--insecure"), "windlass {line}: {message}");
+        assert!(!at.join("made").exists(), "windlass {line}");
+    }
+    for (params, out) in [("own.json --insecure", "1"), ("insecure_toy_2048", "2"), ("paper_hs15_18631", "3")] {
+        let output = windlass(at, format!("schema {table} {params} --out {out}").split(' '));
+        let told = String::from_utf8(output.stderr).unwrap();
+        let warned = told.lines().filter(|line| crate::common::is_warning(line)).count();
+        assert!(output.status.success() && warned == 1, "{params}: {told}");
+        assert!(String::from_utf8(output.stdout).unwrap().contains(" bits of security)"), "{params}");
+    }
+    let told = succeed(at, &format!("keygen {table} own.json --insecure --out keys"));
+    assert!(told["security_bits"].as_f64().unwrap() < 128.0);
+}
+
 /// Whoever reads λ can still stop: it is told before a key is looked for, and before what is made is
 /// reported.
 #[cfg(target_os = "linux")]
