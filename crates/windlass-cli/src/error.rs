@@ -284,6 +284,43 @@ pub enum CliError {
         /// λ.
         bits: f64,
     },
+    /// A schema of a table that its own parameters do not take.
+    #[error(
+        "{}: table too large for its parameters '{}': {rows} rows of up to {bytes} bytes; only its owner can choose others: ask for another schema",
+        path.display(), shortened(parameters)
+    )]
+    SchemaTooLarge {
+        /// The schema.
+        path: PathBuf,
+        /// Rows of the table.
+        rows: usize,
+        /// Bytes of the longest row.
+        bytes: usize,
+        /// The parameter set.
+        parameters: String,
+    },
+    /// A schema whose parameters are none.
+    #[error(
+        "{}: its parameters are refused: {}; ask its owner for another schema, or use a newer Windlass",
+        path.display(), printable(reason)
+    )]
+    SchemaParameters {
+        /// The schema.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A search schema of another table of vectors.
+    #[error(
+        "{}: made for another table than {}; give the table that it was made of, or make a schema of this one with 'windlass search schema'",
+        path.display(), table.display()
+    )]
+    OtherVectors {
+        /// The schema.
+        path: PathBuf,
+        /// The table.
+        table: PathBuf,
+    },
     /// A schema with other parameters than the client asks for.
     #[error("{}: its parameters are '{}', not '{}' as --params says", path.display(), shortened(found), shortened(asked))]
     OtherParameters {

@@ -145,6 +145,26 @@ impl Drop for Outputs {
     }
 }
 
+/// A message with names for work in progress replaced by those that the files were to get.
+pub fn named_by_place(message: &str) -> String {
+    let suffix = part_suffix();
+    let (mut named, mut rest) = (String::new(), message);
+    while let Some(end) = rest.find(&suffix) {
+        let (before, after) = (&rest[..end], &rest[end + suffix.len()..]);
+        let begin = before.rfind("/.").or_else(|| before.rfind(" .")).map_or(0, |at| at + 1);
+        let name = before[begin..].strip_prefix('.').unwrap_or(&before[begin..]);
+        named += &before[..begin];
+        // In a directory that is there, and among the system's temporary ones.
+        rest = if name == "windlass" || name.starts_with("windlass-") {
+            after.strip_prefix('/').unwrap_or(after)
+        } else {
+            named += name;
+            after
+        };
+    }
+    named + rest
+}
+
 /// A directory, locked where the system has such locks. Those who look for leftovers hold the lock
 /// for a moment: this waits for them.
 fn locked(directory: &Path) -> Option<File> {
@@ -228,6 +248,21 @@ mod tests {
         fs::write(outputs.at("c"), "mine").unwrap();
         outputs.keep().unwrap();
         assert_eq!(names(dir.path()), ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn messages_name_the_place_and_not_the_work() {
+        let dir = tempfile::tempdir().unwrap();
+        let (there, at) = (dir.path().join("there"), dir.path().display());
+        fs::create_dir(&there).unwrap();
+        for (out, wanted) in [("my keys", "my keys/secret.key"), ("there", "there/secret.key")] {
+            let outputs = Outputs::claim_in(&dir.path().join(out), &["secret.key"]).unwrap();
+            let message = format!("{}: the disk is full", outputs.at("secret.key").display());
+            assert_eq!(named_by_place(&message), format!("{at}/{wanted}: the disk is full"));
+        }
+        let relative = format!(".keys{}/a: other than .keys{}/b", part_suffix(), part_suffix());
+        assert_eq!(named_by_place(&relative), "keys/a: other than keys/b");
+        assert_eq!(named_by_place("a/.b: nothing"), "a/.b: nothing");
     }
 
     #[test]

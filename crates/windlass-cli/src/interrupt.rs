@@ -38,7 +38,9 @@ pub fn install(json: bool) -> Result<()> {
     let told = windlass_secrets::tell_when_aborted(ABORTED);
     told.map_err(|error| CliError::Usage(format!("cannot watch for the end of memory: {error}")))?;
     let watched = windlass_secrets::watch_for_end(move |signal| end(signal, json));
-    watched.map_err(|error| CliError::Usage(format!("cannot watch for Ctrl-C: {error}")))
+    watched.map_err(|error| CliError::Usage(format!(
+        "cannot start the thread that watches for Ctrl-C ({error}); raise the limits of processes (ulimit -u) and memory (ulimit -v), or end other programs"
+    )))
 }
 
 /// Clears up and ends the process with the code that shells give: 128 and the number of the signal.

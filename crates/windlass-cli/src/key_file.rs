@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use windlass::rlwe::SecretKey;
 use windlass::wire::{FileContext, Passphrase, from_bytes, save_sealed};
 use windlass_secrets::{OpenArgs, open_file};
@@ -68,9 +68,10 @@ pub fn write_secret<C: FileContext>(
 
 /// The key to encrypt with.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("encryption_key").required(true).args(["secret_key", "public_key"])))]
 pub struct EncryptionKeyArgs {
     /// The secret key: what is encrypted is then half as large.
-    #[arg(long, value_name = "FILE", conflicts_with = "public_key", required_unless_present = "public_key")]
+    #[arg(long, value_name = "FILE")]
     secret_key: Option<PathBuf>,
     /// The public key, to encrypt on behalf of its owner.
     #[arg(long, value_name = "FILE", conflicts_with = "passphrase_file")]
@@ -91,6 +92,7 @@ impl EncryptionKeyArgs {
         match (&self.secret_key, &self.public_key) {
             (Some(path), _) => Ok(KeyFile::Secret(SecretFile { path, bytes: self.open.read(path, context.hash())? })),
             (None, Some(path)) => Ok(KeyFile::Public(path)),
+            // The parser asks for one of them.
             (None, None) => Err(CliError::Usage("give --secret-key FILE or --public-key FILE".into())),
         }
     }

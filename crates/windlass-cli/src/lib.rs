@@ -48,9 +48,9 @@ pub fn main() -> ExitCode {
         Err(error) => {
             let _told = interrupt::hold_off();
             if cli.json {
-                report::print_error(&error.to_string(), 2);
+                report::print_error(&files::named_by_place(&error.to_string()), 2);
             }
-            report::print_message(&error);
+            report::print_message(files::named_by_place(&error.to_string()));
             ExitCode::from(2)
         }
     }
@@ -97,7 +97,9 @@ fn start_threads(threads: Option<usize>) -> Result<()> {
         return Err(CliError::Usage("--threads takes a number from 1 to 1024".into()));
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build_global();
-    pool.map_err(|error| CliError::Usage(format!("cannot start threads (--threads 1 takes fewest): {error}")))
+    pool.map_err(|error| CliError::Usage(format!(
+        "cannot start threads ({error}); take --threads 1, or raise the limits of processes (ulimit -u) and memory (ulimit -v)"
+    )))
 }
 
 /// A command in this process, which keeps its threads, its signals and its core dumps as they are:

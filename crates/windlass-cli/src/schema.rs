@@ -14,6 +14,7 @@ use windlass::{Params, Scheme};
 
 use crate::error::{CliError, Result};
 use crate::table::Table;
+use crate::values::refused;
 
 const FORMAT: &str = "windlass-lookup-schema";
 
@@ -40,7 +41,7 @@ impl Parameters {
         if !text.ends_with(".json") {
             return Ok(Self::Preset(text.to_owned()));
         }
-        let params = Params::named_or_file(text, Scheme::Bgv)?;
+        let params = Params::named_or_file(text, Scheme::Bgv).map_err(|error| refused(Path::new(text), error))?;
         Ok(Self::Own(serde_json::from_str(&params.to_json()).expect("a parameter file is JSON")))
     }
 

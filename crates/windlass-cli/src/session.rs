@@ -9,7 +9,7 @@ use windlass::{Context, Params, Scheme};
 
 use crate::args::SourceArgs;
 use crate::error::{CliError, Result};
-use crate::report::{print_message, rounded_down};
+use crate::report::{print_message, rounded_down, shortened};
 use crate::schema::{Parameters, Schema};
 use crate::table::Table;
 
@@ -60,7 +60,7 @@ impl Session {
 
     /// From a schema file, or from a table and the name of its key column.
     pub fn open(source: &SourceArgs) -> Result<Self> {
-        Self::new(match (&source.schema, &source.table, &source.key) {
+        match (&source.schema, &source.table, &source.key) {
             (Some(path), _, _) => {
                 let schema = Schema::read(path)?;
                 let asked = source.params.as_deref().map(Parameters::given).transpose()?;
@@ -68,14 +68,14 @@ impl Session {
                     let (asked, found) = (asked.name(), schema.parameters.name());
                     return Err(CliError::OtherParameters { path: path.clone(), asked, found });
                 }
-                schema
+                Self::new(schema).map_err(|error| of_schema(path, error))
             }
             (None, Some(table), Some(key)) => {
                 let parameters = source.params.as_deref().unwrap_or(DEFAULT_PARAMETERS);
-                Schema::of(&Table::read(table, key)?, Parameters::given(parameters)?)
+                Self::new(Schema::of(&Table::read(table, key)?, Parameters::given(parameters)?))
             }
-            _ => return Err(CliError::Usage("give --schema FILE, or --table FILE with --key COLUMN".into())),
-        })
+            _ => Err(CliError::Usage("give --schema FILE, or --table FILE with --key COLUMN".into())),
+        }
     }
 
     /// From a table.
@@ -123,6 +123,21 @@ impl Session {
     /// What files must agree with.
     pub fn files(&self) -> &WireContext {
         self.context.files()
+    }
+}
+
+/// Names the schema that a client was given: its parameters are its owner's to choose.
+fn of_schema(path: &Path, error: CliError) -> CliError {
+    let path = path.to_owned();
+    match error {
+        CliError::TooLarge { rows, bytes, parameters, .. } => {
+            CliError::SchemaTooLarge { path, rows, bytes, parameters }
+        }
+        CliError::Windlass(windlass::Error::UnknownName { given, .. }) => {
+            CliError::SchemaParameters { path, reason: format!("no set is called '{}'", shortened(&given)) }
+        }
+        CliError::Windlass(error) => CliError::SchemaParameters { path, reason: error.to_string() },
+        other => other,
     }
 }
 

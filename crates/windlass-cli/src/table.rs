@@ -80,8 +80,9 @@ pub fn begin<'t>(path: &Path, text: &'t [u8]) -> Result<(Vec<String>, csv::Reade
     if text.iter().all(u8::is_ascii_whitespace) {
         return refuse("the file is empty; a table begins with a line of column names");
     }
-    if ends_in_quotes(text) {
-        return refuse("a cell that begins with a quotation mark never ends");
+    if let Some(line) = open_quotes(text) {
+        let reason = "begins with a quotation mark and never ends; close it, or put the whole cell in quotation marks";
+        return refuse(&format!("a cell on line {line} {reason}"));
     }
     let mut reader = csv::Reader::from_reader(text);
     let columns: Vec<String> = reader.headers().map_err(not_a_table(path))?.iter().map(str::to_owned).collect();
@@ -178,9 +179,9 @@ impl Table {
     }
 }
 
-/// Whether the text ends within a quoted cell. A quotation mark begins one at the start of a cell
-/// only; two of them stand for one inside.
-fn ends_in_quotes(text: &[u8]) -> bool {
+/// The line, from 1, on which a quoted cell begins that the text ends within. A quotation mark
+/// begins one at the start of a cell only; two of them stand for one inside.
+fn open_quotes(text: &[u8]) -> Option<usize> {
     enum State {
         Start,
         Plain,
@@ -189,14 +190,21 @@ fn ends_in_quotes(text: &[u8]) -> bool {
         Ended,
     }
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let last = text.iter().fold(State::Start, |state, &byte| match (state, byte) {
-        (State::Quoted, b'"') => State::Ended,
-        (State::Quoted, _) => State::Quoted,
-        (State::Start | State::Ended, b'"') => State::Quoted,
-        (_, b',' | b'\n' | b'\r') => State::Start,
-        _ => State::Plain,
-    });
-    matches!(last, State::Quoted)
+    let (mut state, mut line, mut begun) = (State::Start, 1, 1);
+    for &byte in text {
+        state = match (state, byte) {
+            (State::Quoted, b'"') => State::Ended,
+            (State::Start, b'"') => {
+                begun = line;
+                State::Quoted
+            }
+            (State::Quoted, _) | (State::Ended, b'"') => State::Quoted,
+            (_, b',' | b'\n' | b'\r') => State::Start,
+            _ => State::Plain,
+        };
+        line += usize::from(byte == b'\n');
+    }
+    matches!(state, State::Quoted).then_some(begun)
 }
 
 #[cfg(test)]
@@ -228,7 +236,8 @@ mod tests {
         assert!(message("id,text\n1,a\n2,b\n1,c\n", "id").contains("rows 1 and 3"));
         assert!(message("id,text\n1\n", "id").contains("not a table"));
         for open in ["1,\"a\n2,b\n", "\"1,a\n", "1,\"a\"\"\n", "1,\""] {
-            assert!(message(&format!("id,text\n{open}"), "id").contains("never ends"), "{open}");
+            let told = message(&format!("id,text\n0,\"a\nb\"\n{open}"), "id");
+            assert!(told.contains("a cell on line 4 begins with a quotation mark and never ends"), "{open}: {told}");
         }
     }
 

@@ -41,7 +41,9 @@ pub enum Error {
         all: usize,
     },
     /// An entry does not fit a bin of a table of keywords.
-    #[error("the entry of key '{key}' takes {bytes} bytes, a bin of this table holds {most}")]
+    #[error(
+        "the row of key '{key}' has {bytes} bytes, a row of this table at most {most}: shorten it, or make the table anew for longer rows"
+    )]
     EntryTooLong {
         /// The key, as far as it can be printed.
         key: String,

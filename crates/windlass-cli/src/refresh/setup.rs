@@ -1,5 +1,6 @@
 //! What all steps under one preset share.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode, bootstrap_preset_names};
@@ -13,6 +14,7 @@ use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::rounded_down;
 use crate::session::vouch;
+use crate::values::refused;
 
 /// A planned preset.
 pub struct Planned {
@@ -29,7 +31,8 @@ impl Planned {
             return Err(CliError::Usage(format!("give --preset NAME; there are {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
-        Self::of(BootstrapPreset::named(name, mode)?, way.scheme.into(), stages)
+        let preset = BootstrapPreset::named(name, mode).map_err(|error| refused(Path::new(name), error))?;
+        Self::of(preset, way.scheme.into(), stages)
     }
 
     fn of(preset: BootstrapPreset, scheme: Scheme, stages: &mut Stages) -> Result<Self> {

@@ -115,7 +115,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let how = HowArgs { metric: shape.metric, bits: shape.bits, bandwidth: 1.0 };
     let (_, table, _) = open_table(&args.table, &how, &mut stages)?;
     if *shape != SearchShape::with_layout(&table, shape.layout) {
-        return Err(at(&args.schema, windlass_retrieval::Error::OtherTable { what: "the schema" }));
+        return Err(CliError::OtherVectors { path: args.schema.clone(), table: args.table.table.clone() });
     }
     let (query, keys) = stages.run("load", "reading keys and query", || -> Result<_> {
         let (query, key): (SearchQuery, _) = read(&args.input, files)?;

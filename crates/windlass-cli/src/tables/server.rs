@@ -149,8 +149,19 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
             let changes: Vec<KeyChange> = source.rows.into_iter().map(|(key, row)| KeyChange::Set(key, row)).collect();
             Table::change_keys(&args.dir, &changes, &windlass_retrieval::unobserved)
         }
-    })?;
+    });
+    let table = table.map_err(|error| of_rows(&args.table, error))?;
     Ok(changed(&table, count, &stages))
+}
+
+/// Names the file of rows that a table does not take.
+fn of_rows(path: &Path, error: Error) -> CliError {
+    match error {
+        Error::RowTooLong { .. } | Error::RowTooShort { .. } | Error::EntryTooLong { .. } | Error::Full { .. } => {
+            CliError::Table { path: path.into(), source: error }
+        }
+        other => other.into(),
+    }
 }
 
 /// `windlass table remove`.

@@ -96,6 +96,7 @@ fn a_disk_that_is_full_is_an_error_that_says_so() {
             let told = message(&ended);
             assert_eq!(ended.status.code(), Some(2), "windlass {line}, {blocks} blocks: {told}");
             assert!(told.contains("ulimit -f"), "windlass {line}, {blocks} blocks: {told}");
+            assert!(!told.contains("windlass-part"), "windlass {line}, {blocks} blocks: {told}");
             whole_or_absent(line, &output);
             assert!(line.starts_with("table build") || !output.exists(), "windlass {line} left something");
             let left = hidden(&dir.path().join("out"));

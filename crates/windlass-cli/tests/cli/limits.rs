@@ -80,6 +80,7 @@ fn a_disk_without_room_is_an_error_that_says_so() {
             }
             assert_eq!(ended.status.code(), Some(2), "windlass {elsewhere}, {pages} pages: {told}");
             assert!(told.contains("the disk is full; make room"), "windlass {elsewhere}, {pages} pages: {told}");
+            assert!(!told.contains("windlass-part"), "windlass {elsewhere}, {pages} pages: {told}");
             // A table is built in pieces, and goes on from those that are there.
             let hidden = left.iter().any(|path| path.rsplit('/').next().is_some_and(|name| name.starts_with('.')));
             assert!(!hidden && (left.is_empty() || line.starts_with("table build")), "windlass {line} left {left:?}");

@@ -126,7 +126,7 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     fs::write(at.join("longer.csv"), format!("{table}point 12,0.5,0.5,x\n")).unwrap();
     let given = "--schema one.json --evaluation-keys one/evaluation.keys --in one.query --out none.answer";
     let message = fail(at, &format!("search answer --table longer.csv {COLUMNS} {given}"));
-    assert!(message.contains("another table"), "{message}");
+    assert!(message.contains("one.json: made for another table than longer.csv"), "{message}");
     let before = snapshot(at);
     assert!(fail(at, &format!("search query {other} --out two.query")).contains("exists"));
     fail(at, "search keygen --schema one.json --out one");

@@ -109,7 +109,7 @@ fn outputs_that_cannot_be_written() {
     let query = format!("query {shape} --secret-key keys/secret.key --query 1");
     for (line, wanted) in [
         (format!("schema {shape} --out missing/s.json"), "missing/s.json: no such file or directory"),
-        (format!("schema {shape} --out table.csv/s.json"), "table.csv/s.json: "),
+        (format!("schema {shape} --out table.csv/s.json"), "table.csv/s.json: a part of this path is a file"),
         (format!("schema {shape} --out folder"), "folder: already exists"),
         (format!("{query} --out missing/q"), "missing/q: no such file or directory"),
         (format!("{query} --out folder"), "folder: already exists"),
@@ -124,6 +124,43 @@ fn outputs_that_cannot_be_written() {
         assert!(message.contains(wanted), "windlass {line}\nsays {message}wanted {wanted}");
         assert!(snapshot(at) == before, "windlass {line} made or changed a file");
     }
+}
+
+/// A directory in place of a file, in every command that reads one.
+#[test]
+fn directories_are_no_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,v\n1,one\n").unwrap();
+    fs::create_dir(at.join("folder")).unwrap();
+    fs::create_dir(at.join("folder.json")).unwrap();
+    fs::create_dir(at.join("folder.npy")).unwrap();
+    let shape = "--table table.csv --key id --params insecure_toy_2048";
+    for line in [
+        "schema --table folder --key id --out new",
+        "schema --table table.csv --key id --params folder.json --out new",
+        "keygen --schema folder --out new",
+        "table build --table folder --out new",
+        "table keygen --schema folder --out new",
+        "score schema --weights folder.json --out new",
+        "score keygen --schema folder --out new",
+        "search schema --table folder.npy --out new",
+        "search keygen --schema folder --out new",
+        "key seal --in folder --passphrase-file table.csv --out new",
+        "params show folder.json",
+        "refresh keygen --preset folder.json --out new",
+        &format!("query {shape} --secret-key folder --query 1 --out new"),
+        &format!("query {shape} --public-key folder --query 1 --out new"),
+        &format!("keygen {shape} --passphrase-file folder --out new"),
+    ] {
+        let message = fail(at, line);
+        let last = message.lines().last().unwrap();
+        assert!(last.contains("a directory, where a file is asked for"), "windlass {line}: {message}");
+        assert!(last.starts_with("windlass: folder") && !last.contains("os error"), "windlass {line}: {message}");
+        assert!(!at.join("new").exists(), "windlass {line}");
+    }
+    let message = fail(at, &format!("query {shape} --query 1 --out new"));
+    assert!(message.contains("--secret-key") && message.contains("--public-key"), "{message}");
 }
 
 #[test]

@@ -89,6 +89,26 @@ fn keys_are_encrypted_where_that_was_said_and_nowhere_else() {
     assert!(with_variable(at, "none", query).status.success());
 }
 
+/// Where the memory for a passphrase is not there, how much it is and what to do is said.
+#[cfg(target_os = "linux")]
+#[test]
+fn passphrases_take_memory_that_a_refusal_names() {
+    let dir = workshop();
+    let at = dir.path();
+    succeed(at, "keygen --schema schema.json --insecure --passphrase-file words --out keys");
+    let told = |kilobytes: u32| {
+        let line = "key open --in keys/secret.key --passphrase-file words --out new.key --threads 1";
+        let line = format!("ulimit -v {kilobytes}; exec {} {line}", env!("CARGO_BIN_EXE_windlass"));
+        let output = Command::new("sh").current_dir(at).args(["-c", &line]).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    // What a process takes beside it differs.
+    let refused = (20_000..200_000).step_by(5000).map(told).find(|(_, told)| told.contains("its passphrase takes"));
+    let (code, told) = refused.expect("a limit at which the passphrase is what does not fit");
+    assert!(told.starts_with("windlass: keys/secret.key: its passphrase takes 64 MiB of memory"), "{told}");
+    assert!(code == Some(2) && told.contains("ulimit -v") && told.lines().count() == 1, "{told}");
+}
+
 #[test]
 fn keys_are_sealed_and_opened() {
     let dir = workshop();

@@ -58,7 +58,8 @@ fn a_table_is_prepared_asked_and_changed() {
     assert!(rows[1].is_null() && rows[3]["city"] == "city 126");
     // What does not fit is refused, and says why.
     std::fs::write(at.join("long.csv"), format!("id,city,note\nkey-17,{},\n", "x".repeat(100_000))).unwrap();
-    assert!(fail(at, "table set --dir served --table long.csv").contains("key-17"));
+    let message = fail(at, "table set --dir served --table long.csv");
+    assert!(message.contains("long.csv: the row of key 'key-17' has") && message.contains("shorten it"), "{message}");
     std::fs::write(at.join("other.csv"), "id,town\nkey-17,x\n").unwrap();
     assert!(fail(at, "table set --dir served --table other.csv").contains("id,city,note"));
     assert!(

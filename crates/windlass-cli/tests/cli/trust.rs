@@ -39,7 +39,8 @@ fn crafted_schemas_are_refused_before_any_key() {
     };
     for bytes in [u64::MAX, u64::MAX / 2 + 1, u64::MAX / 8 + 1, 1 << 40] {
         crafted(at, "record_bytes", json!(bytes));
-        refused("table too large");
+        refused("crafted.json: table too large for its parameters 'insecure_toy_2048'");
+        refused("only its owner can choose others");
     }
     crafted(at, "record_bytes", json!(2));
     refused("its longest row is shorter than a key");
@@ -50,6 +51,7 @@ fn crafted_schemas_are_refused_before_any_key() {
     crafted(at, "parameters", json!("\u{1b}]0;owned\u{7}"));
     let message = fail(at, "keygen --schema crafted.json --insecure --out keys");
     assert!(message.contains("owned") && !message.contains(['\u{1b}', '\u{7}']), "{message:?}");
+    assert!(message.contains("crafted.json: its parameters are refused: no set is called"), "{message}");
     crafted(at, "\u{1b}[31m", json!(1));
     assert!(!fail(at, "keygen --schema crafted.json --insecure --out keys").contains('\u{1b}'));
 }
@@ -257,6 +259,7 @@ fn limits_on_memory_do_not_panic() {
     let refused = shell(dir.path(), "ulimit -v 1000000; windlass params list --threads 1024");
     let message = String::from_utf8_lossy(&refused.stderr);
     assert!(refused.status.code() == Some(2) && message.contains("cannot start threads"), "{message}");
+    assert!(message.contains("take --threads 1, or raise the limit") && message.contains("ulimit -u"), "{message}");
 }
 
 /// The memory of a process with secrets is neither written to a core file nor shown to other

@@ -156,6 +156,11 @@ impl From<io::Error> for WireError {
             io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only; choose another directory".to_owned(),
             io::ErrorKind::PermissionDenied => "permission denied; choose another place, or ask its owner".to_owned(),
             io::ErrorKind::OutOfMemory => "the system does not give the memory for it; close other programs".to_owned(),
+            io::ErrorKind::IsADirectory => "a directory, where a file is asked for; name a file in it".to_owned(),
+            io::ErrorKind::NotADirectory => "a part of this path is a file, no directory; choose another".to_owned(),
+            io::ErrorKind::InvalidFilename => {
+                "the name is too long, or none for this system; choose another".to_owned()
+            }
             _ => error.to_string(),
         };
         Self::Io { kind: error.kind(), message }
@@ -181,6 +186,9 @@ mod tests {
             (ErrorKind::ReadOnlyFilesystem, "choose another directory"),
             (ErrorKind::PermissionDenied, "ask its owner"),
             (ErrorKind::OutOfMemory, "close other programs"),
+            (ErrorKind::IsADirectory, "name a file in it"),
+            (ErrorKind::NotADirectory, "choose another"),
+            (ErrorKind::InvalidFilename, "choose another"),
         ] {
             let WireError::Io { kind: kept, message } = io::Error::from(kind).into() else { panic!("{kind}") };
             assert_eq!(kept, kind);

@@ -129,7 +129,13 @@ impl PassphraseCost {
         let mut blocks = Zeroizing::new(Vec::new());
         let count = params.block_count();
         let reserved = blocks.try_reserve_exact(count);
-        reserved.map_err(|_| WireError::from(std::io::Error::from(std::io::ErrorKind::OutOfMemory)))?;
+        reserved.map_err(|_| WireError::Io {
+            kind: std::io::ErrorKind::OutOfMemory,
+            message: format!(
+                "its passphrase takes {} MiB of memory, which the system does not give; close other programs, or raise the limit (ulimit -v)",
+                self.memory_kib.div_ceil(1024)
+            ),
+        })?;
         blocks.resize(count, Block::default());
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let derived = argon2.hash_password_into_with_memory(&passphrase.0, salt, &mut *key, &mut blocks[..]);
