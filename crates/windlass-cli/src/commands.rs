@@ -65,7 +65,7 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     report.field("rows", session.schema.keys.len());
     report.field("columns", session.schema.columns.clone());
     report.field("parameters", args.table.params.as_str());
-    report.bytes(&[(SCHEMA, bytes)]);
+    report.made(SCHEMA, &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -117,7 +117,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let mut report = Report::default();
     report.line("the selection is encrypted");
     report.field("security_bits", session.security_bits());
-    report.bytes(&[(QUERY, bytes)]);
+    report.made(QUERY, &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -148,7 +148,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let made = make_answer(&session, &table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;
     let mut report = Report::default();
     made.describe(&mut report);
-    report.bytes(&[(ANSWER, made.bytes)]);
+    report.made(ANSWER, &args.out, made.bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }

@@ -26,7 +26,7 @@ pub enum Unfinished {
 }
 
 /// From now on SIGINT, SIGTERM and SIGHUP remove what [`remove_if_interrupted`] names and end the
-/// process, but for those that the caller has set to be ignored; one that is aborted says what to do.
+/// process, but for those that the caller has set to be ignored.
 ///
 /// # Errors
 /// When the system takes no handler, or starts no thread.
@@ -35,12 +35,19 @@ pub fn install(json: bool) -> Result<()> {
     // the signal would end the process.
     let handled = signal_hook::flag::register(SIGXFSZ, Arc::default());
     handled.map_err(|error| CliError::Usage(format!("cannot watch for a limit on files: {error}")))?;
-    let told = windlass_secrets::tell_when_aborted(ABORTED);
-    told.map_err(|error| CliError::Usage(format!("cannot watch for the end of memory: {error}")))?;
     let watched = windlass_secrets::watch_for_end(move |signal| end(signal, json));
     watched.map_err(|error| CliError::Usage(format!(
         "cannot start the thread that watches for Ctrl-C ({error}); raise the limits of processes (ulimit -u) and memory (ulimit -v), or end other programs"
     )))
+}
+
+/// From now on a process that is aborted says what to do.
+///
+/// # Errors
+/// When the system takes no handler.
+pub fn tell_when_aborted() -> Result<()> {
+    let told = windlass_secrets::tell_when_aborted(ABORTED);
+    told.map_err(|error| CliError::Usage(format!("cannot watch for the end of memory: {error}")))
 }
 
 /// Clears up and ends the process with the code that shells give: 128 and the number of the signal.

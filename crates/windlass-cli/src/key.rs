@@ -69,7 +69,7 @@ fn seal(args: &SealKeyArgs) -> Result<Report> {
     write_new(&args.out, &sealed, Access::Owner).map_err(CliError::at(&args.out))?;
     let mut report = Report::default();
     report.line(format!("{} is encrypted; remove {} when you have tried it", args.out.display(), args.input.display()));
-    report.bytes(&[("secret.key", sealed.len() as u64)]);
+    report.made("secret.key", &args.out, sealed.len() as u64);
     Ok(report)
 }
 
@@ -79,6 +79,6 @@ fn open(args: &OpenKeyArgs) -> Result<Report> {
     let mut report = Report::default();
     write_new(&args.out, &file, Access::Owner).map_err(CliError::at(&args.out))?;
     report.line(format!("{} is not encrypted: whoever reads it has the key", args.out.display()));
-    report.bytes(&[("secret.key", file.len() as u64)]);
+    report.made("secret.key", &args.out, file.len() as u64);
     Ok(report)
 }

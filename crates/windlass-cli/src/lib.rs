@@ -36,12 +36,14 @@ use windlass::wire::WireError;
 
 /// The command, from its arguments to its exit code.
 pub fn main() -> ExitCode {
+    // First of all: memory may run out anywhere.
+    let watched = interrupt::tell_when_aborted();
     let cli = Cli::parse();
     // Before anything is set up for commands of this program's own.
     let ended = match &cli.command {
         Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
         Command::Ask(passed) => beside::run("windlass-ask", passed, &given_before(&cli)),
-        _ => run(&cli).map(|report| print(&report, &cli)),
+        _ => watched.and_then(|()| run(&cli)).map(|report| print(&report, &cli)),
     };
     match ended {
         Ok(code) => code,

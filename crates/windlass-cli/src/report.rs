@@ -1,6 +1,7 @@
 //! What a command tells: lines for people, one object for scripts.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -40,7 +41,13 @@ impl Report {
         self.field("bytes", object);
     }
 
-    /// Prints the text, or with `json` the object. A reader that has gone away (`windlass params
+    /// The size of the one file that a command made: people are told its name, scripts what it is.
+    pub fn made(&mut self, what: &str, path: &Path, bytes: u64) {
+        self.line(format!("  {:<22}{bytes:>12} bytes", path.display()));
+        self.field("bytes", serde_json::json!({ what: bytes }));
+    }
+
+    /// Prints the text, each line of it [`printable`], or with `json` the object. A reader that has gone away (`windlass params
     /// list | head -1`) is no error.
     ///
     /// # Errors
@@ -48,7 +55,7 @@ impl Report {
     pub fn print(&self, json: bool) -> std::io::Result<()> {
         let text = match json {
             true => format!("{}\n", Value::Object(self.object.clone())),
-            false => self.lines.iter().map(|line| format!("{line}\n")).collect(),
+            false => self.lines.iter().map(|line| printable(line) + "\n").collect(),
         };
         let mut out = std::io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -64,11 +71,10 @@ pub fn print_error(message: &str, exit_code: i32) {
     let _ = writeln!(std::io::stdout(), "{object}");
 }
 
-/// A message on standard error, [`printable`] whatever names and cells are in it. One that cannot
+/// A message on standard error, one line of [`printable`] text whatever names and cells are in it. One that cannot
 /// be written, after a hang-up for example, is lost: it is no reason to panic.
 pub fn print_message(message: impl std::fmt::Display) {
-    let lines: Vec<String> = message.to_string().split('\n').map(printable).collect();
-    let _ = writeln!(std::io::stderr(), "windlass: {}", lines.join("\n"));
+    let _ = writeln!(std::io::stderr(), "windlass: {}", printable(&message.to_string()));
 }
 
 /// Text of a table on one line of a terminal: line breaks, other control characters and changes of

@@ -96,7 +96,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     report.line(format!("{} values are encrypted, with {capacity:.1} bits of capacity", args.values.len()));
     report.field("security_bits", setup.planned.security_bits());
     report.field("capacity_bits", capacity);
-    report.bytes(&[("ciphertext", bytes)]);
+    report.made("ciphertext", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -152,7 +152,7 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let made = refresh(&setup, keys, &args.input, &args.out, &mut stages)?;
     let mut report = Report::default();
     describe_refresh(&mut report, &made);
-    report.bytes(&[("refreshed", made.bytes)]);
+    report.made("refreshed", &args.out, made.bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }

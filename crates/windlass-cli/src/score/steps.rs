@@ -38,7 +38,7 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     let bytes = Schema::of(&model, &setting).write(&args.out)?;
     let mut report = Report::default();
     describe_shape(&mut report, &setting);
-    report.bytes(&[("schema.json", bytes)]);
+    report.made("schema.json", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -129,7 +129,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
     report.field("security_bits", setting.security_bits());
     report.field("rows", rows.rows.len());
     report.field("ciphertexts", ciphertexts);
-    report.bytes(&[("encrypted rows", bytes)]);
+    report.made("encrypted rows", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -196,7 +196,7 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     report.line(format!("{ciphertexts} ciphertexts of scores; estimated precision {precision:.1} bits"));
     report.field("ciphertexts", ciphertexts);
     report.field("precision_bits", precision);
-    report.bytes(&[("encrypted scores", bytes)]);
+    report.made("encrypted scores", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }

@@ -32,7 +32,7 @@ pub fn schema(args: &SchemaArgs, quiet: bool) -> Result<Report> {
     let bytes = opened.write(&args.out)?;
     let mut report = Report::default();
     opened.describe(&mut report);
-    report.bytes(&[("schema.json", bytes)]);
+    report.made("schema.json", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -101,7 +101,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     report.line(format!("{} vectors are encrypted", asked.count()));
     report.field("security_bits", opened.security_bits());
     report.field("queries", asked.count());
-    report.bytes(&[("query", bytes)]);
+    report.made("query", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -128,7 +128,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let mut report = Report::default();
     report.line(format!("{} encrypted scores for each of {} queries", shape.vectors, query.count()));
     report.field("queries", query.count());
-    report.bytes(&[("answer", bytes)]);
+    report.made("answer", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }

@@ -98,7 +98,7 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
     let mut report = Report::default();
     report.line("the question is encrypted");
     report.field("security_bits", bits);
-    report.bytes(&[("query", bytes)]);
+    report.made("query", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }

@@ -218,7 +218,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let bytes = make_answer(&table, &args.evaluation_keys, &args.input, &args.out, &mut stages)?;
     let mut report = Report::default();
     report.line("answered");
-    report.bytes(&[("answer", bytes)]);
+    report.made("answer", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
 }

@@ -243,6 +243,28 @@ fn every_command_speaks_json() {
     has("params plan --modulus 257 --depth 2", &["m", "depth", "security_bits"]);
 }
 
+/// Reports and messages name files as they are called, and stay on their lines whatever that is.
+#[test]
+fn names_of_files_are_told_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,v\n1,one\n").unwrap();
+    let shape = "--table table.csv --key id --params insecure_toy_2048";
+    let told = windlass(at, format!("schema {shape} --out mine").split(' '));
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("\n  mine  ") && !told.contains("schema.json"), "{told}");
+    assert!(succeed(at, &format!("schema {shape} --out other"))["bytes"]["schema.json"].is_u64());
+    let name = "a\nwindlass: b\u{1b}[2J";
+    let line = |out| shape.split(' ').chain(["--out", out]);
+    let made = windlass(at, std::iter::once("schema").chain(line(name)));
+    let told = String::from_utf8(made.stdout).unwrap();
+    assert!(made.status.success() && told.contains("  a\\nwindlass: b\\u{1b}[2J  "), "{told}");
+    let again = windlass(at, std::iter::once("schema").chain(line(name)));
+    let told = String::from_utf8(again.stderr).unwrap();
+    let lines: Vec<&str> = told.lines().filter(|line| !line.ends_with("...")).collect();
+    assert!(lines.len() == 1 && lines[0].starts_with("windlass: a\\nwindlass: b\\u{1b}[2J: already exists"), "{told}");
+}
+
 #[test]
 fn plans_for_odd_wishes() {
     let dir = tempfile::tempdir().unwrap();

@@ -262,6 +262,36 @@ fn limits_on_memory_do_not_panic() {
     assert!(message.contains("take --threads 1, or raise the limit") && message.contains("ulimit -u"), "{message}");
 }
 
+/// Memory that runs out where nobody asked for it beforehand: the last line is ours, and says what
+/// to do, from the first moment of a command on.
+#[test]
+fn the_end_of_memory_has_a_last_line_of_ours() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut seen = 0;
+    for kilobytes in (40_000..140_000).step_by(20_000) {
+        for backtrace in ["export RUST_BACKTRACE=0; ", "export RUST_BACKTRACE=1; "] {
+            let line = format!(
+                "ulimit -v {kilobytes}; {backtrace}exec windlass params plan --modulus 2 --bootstrap --threads 1"
+            );
+            let output = shell(dir.path(), &line);
+            let told = String::from_utf8(output.stderr).unwrap();
+            if !told.contains("memory allocation of ") {
+                continue;
+            }
+            let (_, told) = told.split_at(told.find("memory allocation of ").unwrap());
+            seen += 1;
+            let last = told.lines().last().unwrap();
+            assert!(
+                last.starts_with("windlass: ended for the reason above") && last.contains("give it more"),
+                "{told}"
+            );
+            // The rest is what the standard library says: stable Rust has no way to keep it from that.
+            assert!(!told.contains("panicked"), "{told}");
+        }
+    }
+    println!("memory ran out {seen} times");
+}
+
 /// The memory of a process with secrets is neither written to a core file nor shown to other
 /// processes.
 #[test]
