@@ -10,7 +10,7 @@ use crate::report::{printable, shortened};
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
     /// A file could not be read or written, or holds something else than it should.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {source}{}", path.display(), about_dash(path))]
     File {
         /// The file.
         path: PathBuf,
@@ -369,6 +369,11 @@ pub enum CliError {
     /// The library refused.
     #[error(transparent)]
     Windlass(#[from] windlass::Error),
+}
+
+/// What to say of `-` where a file is not there.
+fn about_dash(path: &Path) -> &'static str {
+    if path == Path::new("-") { "; for standard input give /dev/stdin" } else { "" }
 }
 
 /// The names of columns, the end left out when there are many.

@@ -33,7 +33,18 @@ pub fn save_parameters(params: &Params, file: &Path) -> Result<()> {
     write_new(file, json.as_bytes(), Access::Public).map_err(CliError::at(file))
 }
 
+/// Who writes `-` means standard output.
+fn refuse_dash(path: &Path, what: &str) -> Result<()> {
+    match path == Path::new("-") {
+        false => Ok(()),
+        true => Err(CliError::Usage(format!(
+            "-: give the name of {what} (./- where it is to be called so): nothing is written to standard output but the report"
+        ))),
+    }
+}
+
 fn refuse_taken(file: &Path) -> Result<()> {
+    refuse_dash(file, "a file")?;
     if file.symlink_metadata().is_ok() {
         let taken = std::io::Error::from(std::io::ErrorKind::AlreadyExists);
         return Err(CliError::at(file)(taken.into()));
@@ -73,6 +84,7 @@ enum Place {
 impl Outputs {
     /// Refuses names that are there already, and makes the staging directory.
     pub fn claim_in(directory: &Path, names: &[&str]) -> Result<Self> {
+        refuse_dash(directory, "a directory")?;
         for name in names {
             refuse_taken(&directory.join(name))?;
         }

@@ -13,7 +13,7 @@ use windlass::wire::{Access, sha256, write_new};
 use windlass::{Params, Scheme};
 
 use crate::error::{CliError, Result};
-use crate::table::Table;
+use crate::table::{Table, without_mark};
 use crate::values::refused;
 
 const FORMAT: &str = "windlass-lookup-schema";
@@ -111,7 +111,8 @@ impl Schema {
         if text.len() as u64 > MAX_BYTES {
             return Err(not_a_schema(format!("more than {MAX_BYTES} bytes")));
         }
-        let schema: Self = serde_json::from_slice(&text).map_err(|error| not_a_schema(error.to_string()))?;
+        let schema: Self =
+            serde_json::from_slice(without_mark(&text)).map_err(|error| not_a_schema(error.to_string()))?;
         if schema.format != FORMAT || schema.version != schema.parameters.version() {
             return Err(not_a_schema(format!("format '{}' version {}", schema.format, schema.version)));
         }

@@ -114,6 +114,11 @@ pub fn read_text(path: &Path) -> Result<Vec<u8>> {
     Ok(text)
 }
 
+/// JSON without the byte order mark that some editors put before it.
+pub fn without_mark(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
+}
+
 /// A table with a key column that names each row once.
 #[derive(Debug)]
 pub struct Table {
@@ -189,7 +194,7 @@ fn open_quotes(text: &[u8]) -> Option<usize> {
         /// After a quotation mark in a quoted cell.
         Ended,
     }
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let text = without_mark(text);
     let (mut state, mut line, mut begun) = (State::Start, 1, 1);
     for &byte in text {
         state = match (state, byte) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use windlass_rlwe::Limits;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, printable};
 use crate::keywords::{Keywords, fresh_seed};
 use crate::query::MOST_ROWS;
 use crate::rows::Rows;
@@ -76,6 +76,11 @@ impl Schema {
         }
         let setting = setting_of(&schema.shape)?;
         schema.contents.check(&schema.shape)?;
+        if let Some(key) = schema.key.as_ref().filter(|key| !schema.fields.contains(key)) {
+            return Err(Error::BadSchema {
+                reason: format!("its key '{}' is none of its fields", printable(key.as_bytes())),
+            });
+        }
         Ok((schema, setting))
     }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use windlass::scoring::{LinearModel, Standardisation};
 
 use crate::error::{CliError, Result};
-use crate::table::{Cells, read_text};
+use crate::table::{Cells, read_text, without_mark};
 
 /// The column of the bias in a CSV file.
 const BIAS: &str = "bias";
@@ -65,7 +65,7 @@ impl Model {
     fn from_json(path: &Path) -> Result<Self> {
         let not_a_model = |reason: String| CliError::NotOfFormat { path: path.into(), what: "a model", reason };
         let json: ModelJson =
-            serde_json::from_slice(&read_text(path)?).map_err(|error| not_a_model(error.to_string()))?;
+            serde_json::from_slice(without_mark(&read_text(path)?)).map_err(|error| not_a_model(error.to_string()))?;
         let weights = json.weights.into_vec();
         let Some(features) = weights.first().map(Vec::len) else {
             return Err(not_a_model("it has no weights".into()));

@@ -22,7 +22,7 @@ use super::model_file::{Model, check_names, standardisation};
 use crate::error::{CliError, Result};
 use crate::report::rounded_down;
 use crate::session::{SECURE_BITS, tell_security};
-use crate::table::read_text;
+use crate::table::{read_text, without_mark};
 
 const FORMAT: &str = "windlass-scoring-schema";
 const VERSION: u32 = 1;
@@ -144,7 +144,8 @@ impl Schema {
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self> {
         let refuse = |reason: String| CliError::NotOfFormat { path: path.into(), what: WHAT, reason };
-        let schema: Self = serde_json::from_slice(&read_text(path)?).map_err(|error| refuse(error.to_string()))?;
+        let schema: Self =
+            serde_json::from_slice(without_mark(&read_text(path)?)).map_err(|error| refuse(error.to_string()))?;
         if schema.format != FORMAT || schema.version != VERSION {
             return Err(refuse(format!("format '{}' version {}", schema.format, schema.version)));
         }

@@ -195,10 +195,21 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let mut report = Report::default();
     report.line(format!("{ciphertexts} ciphertexts of scores; estimated precision {precision:.1} bits"));
     report.field("ciphertexts", ciphertexts);
-    report.field("precision_bits", precision);
+    describe_precision(&mut report, precision);
     report.made("encrypted scores", &args.out, bytes);
     report.seconds(stages.seconds());
     Ok(report)
+}
+
+/// Says what scores are known to, and warns where whole numbers are not.
+pub fn describe_precision(report: &mut Report, precision: f64) {
+    report.field("precision_bits", precision);
+    if precision < 0.0 {
+        report.line(format!(
+            "scores are known to {:.1e} alone, smaller ones may decide wrongly: bring weights and features to one size ('means' and 'scales')",
+            (-precision).exp2()
+        ));
+    }
 }
 
 /// The fewest bits after the point that a score has, in units.

@@ -10,7 +10,7 @@ use super::args::ScoreArgs;
 use super::features::Features;
 use super::model_file::Model;
 use super::schema::Setting;
-use super::steps::{check_keys, check_rows, describe_shape, lowest_precision, memory_of_weights};
+use super::steps::{check_keys, check_rows, describe_precision, describe_shape, lowest_precision, memory_of_weights};
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::Report;
@@ -163,7 +163,7 @@ fn describe(
     ));
     report.field("ciphertexts", rows.len());
     report.field("groups", sum.groups());
-    report.field("precision_bits", precision);
+    describe_precision(report, precision);
 }
 
 /// By how much a decision is clear.

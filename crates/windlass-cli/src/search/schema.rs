@@ -13,7 +13,7 @@ use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
 use crate::session::tell_security;
-use crate::table::read_text;
+use crate::table::{read_text, without_mark};
 
 const FORMAT: &str = "windlass-search-schema";
 const VERSION: u32 = 1;
@@ -47,7 +47,8 @@ impl Opened {
     /// Reads a schema file.
     pub fn read(path: &Path) -> Result<Self> {
         let refuse = |reason: String| CliError::NotOfFormat { path: path.into(), what: WHAT, reason };
-        let schema: Schema = serde_json::from_slice(&read_text(path)?).map_err(|error| refuse(error.to_string()))?;
+        let schema: Schema =
+            serde_json::from_slice(without_mark(&read_text(path)?)).map_err(|error| refuse(error.to_string()))?;
         if schema.format != FORMAT || schema.version != VERSION {
             return Err(refuse(format!("format '{}' version {}", schema.format, schema.version)));
         }

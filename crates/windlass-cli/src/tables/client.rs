@@ -14,6 +14,7 @@ use crate::key_file::{SecretFile, write_secret};
 use crate::progress::Stages;
 use crate::report::{Report, printable, rounded_down};
 use crate::session::tell_security;
+use crate::table::without_mark;
 use crate::values::{read_for, write};
 
 pub const SECRET: &str = "secret.key";
@@ -28,7 +29,7 @@ pub fn open_schema(path: &Path) -> Result<(Schema, Arc<Setting>)> {
     let failed = |error: std::io::Error| CliError::at(path)(WireError::from(error));
     let mut text = Vec::new();
     std::fs::File::open(path).map_err(failed)?.take(SCHEMA_BYTES).read_to_end(&mut text).map_err(failed)?;
-    Schema::from_json(&text).map_err(|error| match error {
+    Schema::from_json(without_mark(&text)).map_err(|error| match error {
         windlass_retrieval::Error::BadSchema { reason } => {
             CliError::NotOfFormat { path: path.into(), what: "the schema of a table", reason }
         }

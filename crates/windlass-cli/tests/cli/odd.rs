@@ -265,6 +265,73 @@ fn names_of_files_are_told_as_they_are() {
     assert!(lines.len() == 1 && lines[0].starts_with("windlass: a\\nwindlass: b\\u{1b}[2J: already exists"), "{told}");
 }
 
+/// Editors put a mark before a text, scripts a dash in place of a file.
+#[test]
+fn byte_order_marks_are_read_over_and_dashes_are_no_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,x,y\n1,0.5,1\n2,-1,0.25\n").unwrap();
+    fs::write(at.join("model.json"), "\u{feff}{\"weights\": [1, 2], \"features\": [\"x\", \"y\"]}").unwrap();
+    let own = windlass::Params::preset("insecure_toy_2048", windlass::Scheme::Bgv).unwrap().to_json();
+    fs::write(at.join("own.json"), format!("\u{feff}{own}")).unwrap();
+    let shape = "--table table.csv --key id --params own.json --insecure";
+    succeed(at, &format!("schema {shape} --out lookup"));
+    succeed(at, "score schema --weights model.json --out score");
+    succeed(at, "search schema --table table.csv --out search");
+    succeed(at, "table build --table table.csv --key id --out served");
+    fs::copy(at.join("served/schema.json"), at.join("table")).unwrap();
+    for (schema, keygen) in [
+        ("lookup", "keygen --insecure"),
+        ("score", "score keygen"),
+        ("search", "search keygen"),
+        ("table", "table keygen"),
+    ] {
+        let text = fs::read_to_string(at.join(schema)).unwrap();
+        fs::write(at.join(schema), format!("\u{feff}{text}")).unwrap();
+        succeed(at, &format!("{keygen} --schema {schema} --out {schema}.keys"));
+    }
+    let message = fail(at, "decrypt --schema lookup --secret-key lookup.keys/secret.key --in -");
+    assert!(message.contains("-: no such file or directory; for standard input give /dev/stdin"), "{message}");
+    for line in [format!("schema {shape} --out -"), format!("keygen {shape} --out -")] {
+        let message = fail(at, &line);
+        assert!(message.contains("-: give the name of a ") && !at.join("-").exists(), "{line}: {message}");
+    }
+}
+
+/// What a schema says of itself and a client can check.
+#[test]
+fn schemas_that_contradict_themselves_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("table.csv"), "id,x,y\n1,0.5,1\n2,-1,0.25\n").unwrap();
+    succeed(at, "search schema --table table.csv --out search");
+    succeed(at, "table build --table table.csv --key id --out served");
+    let refused = |from: &str, change: &dyn Fn(&mut Value), keygen: &str, wanted: &str| {
+        let mut schema: Value = serde_json::from_slice(&fs::read(at.join(from)).unwrap()).unwrap();
+        change(&mut schema);
+        fs::write(at.join("crafted"), schema.to_string()).unwrap();
+        let message = fail(at, &format!("{keygen} --schema crafted --out keys"));
+        assert!(message.contains("crafted: not ") && message.contains(wanted), "{message}");
+    };
+    refused("search", &|schema| schema["shape"]["message_bits"] = 9.into(), "search keygen", "the bits of a score");
+    refused("search", &|schema| schema["shape"]["scale"] = (-1.0).into(), "search keygen", "the scale of a table");
+    let exact = |schema: &mut Value| schema["shape"]["exact"] = true.into();
+    refused("search", &exact, "search keygen", "the scale of a table");
+    refused("served/schema.json", &|schema| schema["key"] = "none".into(), "table keygen", "none of its fields");
+}
+
+/// A score is as exact as the largest that the weights allow.
+#[test]
+fn scores_that_drown_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("model.csv"), "a,b,bias\n1e300,1,0\n").unwrap();
+    fs::write(at.join("rows.csv"), "id,a,b\n1,1,2\n2,-1,0.5\n").unwrap();
+    let told = windlass(at, "score --table rows.csv --weights model.csv".split(' '));
+    let told = String::from_utf8(told.stdout).unwrap();
+    assert!(told.contains("alone, smaller ones may decide wrongly"), "{told}");
+}
+
 #[test]
 fn plans_for_odd_wishes() {
     let dir = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use windlass_rlwe::Limits;
 
 use super::metric::Metric;
 pub use super::place::Layout;
-use super::quantise::{BITS, QuantisedTable};
+use super::quantise::{BITS, QuantisedTable, query_limit};
 use crate::bounds::{Errors, Expansion, answer_bits, first_bits};
 use crate::error::{Error, Result};
 use crate::setting::{Moduli, N, PRIMES, Setting};
@@ -140,7 +140,7 @@ impl SearchShape {
             scale: table.scale(),
             exact: table.is_exact(),
             row_sum: table.row_sum(),
-            message_bits: 65 - table.largest_score().leading_zeros(),
+            message_bits: bits_of(table.largest_score()),
             layout,
         }
     }
@@ -173,6 +173,19 @@ impl SearchShape {
         let most = self.message_bits_allowed(setting);
         if !(1..=most).contains(&self.message_bits) {
             return Err(Error::ScoresTooLarge { needed: self.message_bits, most });
+        }
+        // Scores of the vector with this sum reach so far at least; with fewer bits they would come
+        // back as others.
+        let twice = if self.metric == Metric::Euclidean { 2 } else { 1 };
+        let largest = twice * i64::from(query_limit(self.metric, self.bits)) * self.row_sum;
+        if self.message_bits < bits_of(largest) {
+            let limits = Limits::only("enough for the sum of a vector's numbers");
+            return Err(limits.refuse("the bits of a score", self.message_bits).into());
+        }
+        if self.exact && self.scale != 1.0 {
+            return Err(Limits::only("1 where numbers are taken as they are")
+                .refuse("the scale of a table", self.scale)
+                .into());
         }
         Ok(())
     }
@@ -247,6 +260,11 @@ impl SearchShape {
         hash.update(serde_json::to_vec(self).expect("numbers always serialise"));
         hash.finalize().into()
     }
+}
+
+/// Bits of a score of this size, with its sign.
+fn bits_of(largest: i64) -> u32 {
+    65 - largest.leading_zeros()
 }
 
 /// More than any error bound of this build allows.

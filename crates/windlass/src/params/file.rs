@@ -184,7 +184,8 @@ impl Params {
         // Pipes and devices tell no length, and may have no end.
         let mut json = String::new();
         file.take(MOST_BYTES + 1).read_to_string(&mut json).map_err(WireError::from)?;
-        Ok(Self::from_json(&json)?.with_scheme(scheme))
+        // Some editors put a byte order mark before the text.
+        Ok(Self::from_json(json.trim_start_matches('\u{feff}'))?.with_scheme(scheme))
     }
 }
 
