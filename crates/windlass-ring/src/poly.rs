@@ -222,6 +222,22 @@ impl<R: Representation> Poly<R> {
         out
     }
 
+    /// `Σ_j factors_j\[row\]·x_j` over `wide`, for x_j over bases in it: a row that x_j has not is
+    /// zero. One pass over the rows of all x_j.
+    pub fn combination(ring: &Arc<Ring>, wide: &Basis, terms: &[(&Self, &[u64])]) -> Self {
+        let isa = ring.isa();
+        let mut out = Self::unspecified(ring, wide);
+        out.fill(|index, q, x| {
+            let of_row = terms.iter().filter_map(|(term, factors)| {
+                let row = term.basis.row_of(index)?;
+                Some((term.row(row), factors[row]))
+            });
+            let terms: Vec<(&[u64], u64)> = of_row.collect();
+            rows::dot_scalar(isa, q, x, &terms);
+        });
+        out
+    }
+
     /// The rows of the primes in `basis`, which must be a subset.
     pub fn restrict(&self, basis: &Basis) -> Self {
         let mut out = Self::unspecified(&self.ring, basis);

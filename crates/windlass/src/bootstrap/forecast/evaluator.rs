@@ -10,7 +10,7 @@ use super::{Expected, Forecast};
 use crate::error::{Error, Result};
 use crate::evaluator::{DividedProduct, Evaluator};
 use crate::plaintext::Plaintext;
-use crate::schemes::engine::{Summand, sums_switch_less, weights};
+use crate::schemes::engine::{Summand, weights};
 use crate::switching::{Switching, no_terms};
 
 impl Evaluator for Forecast {
@@ -37,19 +37,7 @@ impl Evaluator for Forecast {
     }
 
     fn weighted_sums(&self, values: &[&Expected], weights: &[Vec<i64>]) -> Result<Vec<Expected>> {
-        // The engine's levels may be others, and so its way: the one with switches counts for both.
-        self.switches(values.len().saturating_sub(1));
-        let levels: Vec<usize> = values.iter().map(|x| x.level).collect();
-        if sums_switch_less(&levels, weights) {
-            return weights.iter().map(|weights| self.raised_sum(values, weights)).collect();
-        }
-        let level = levels.into_iter().min().ok_or_else(no_terms)?;
-        let switched: Vec<Expected> = values.iter().map(|x| self.switch(x, level)).collect();
-        let one = |weights: &Vec<i64>| {
-            let terms = switched.iter().zip(weights).map(|(x, &c)| (x, c)).filter(|&(_, c)| c != 0);
-            self.sum_of(&terms.collect::<Vec<_>>(), None)
-        };
-        weights.iter().map(one).collect()
+        weights.iter().map(|weights| self.raised_sum(values, weights)).collect()
     }
 
     fn divided_product(&self, values: &[&Expected], product: &DividedProduct) -> Result<Expected> {

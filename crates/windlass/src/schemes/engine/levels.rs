@@ -116,8 +116,7 @@ impl Engine {
         let t = self.modulus(ct.exponent);
         let dropped = self.primes_between(level, ct.level(), t);
         let inverse = arith::inv_mod(dropped, t).expect("the primes are coprime to the plaintext modulus");
-        let [from, to] = [ct.level(), level].map(|level| self.context.log2_modulus(level));
-        Summand { factor: arith::mul_mod(ct.factor, inverse, t), noise: ct.noise * Bound::from_bits(to - from) }
+        Summand { factor: arith::mul_mod(ct.factor, inverse, t), noise: self.noise_on(ct, level) }
     }
 
     /// ε and the factor times a unit x, then switched: at the higher level the multiplication may

@@ -23,5 +23,4 @@ pub use base::{Constant, Engine};
 pub(crate) use base::{MARGIN_BITS, centred};
 pub use ciphertext::Ciphertext;
 pub(crate) use levels::{Summand, aligned};
-pub(crate) use raised::sums_switch_less;
 pub(crate) use weighted::{weights, weights_beside};

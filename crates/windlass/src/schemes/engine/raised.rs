@@ -1,6 +1,11 @@
 //! Sums at the highest level of their terms.
+//!
+//! A term of level l enters a sum of level L as `Q_L/Q_l·ε`, whose rows above l are zero: a product
+//! with constants, which costs neither noise nor a transform. Whoever takes the sum brings it down,
+//! once for all of its terms, to a level that its noise asks for; terms that are brought together
+//! lower down take a switch each, and weights multiply what those round.
 
-use windlass_ring::kernels::arith;
+use windlass_ring::kernels::{Modulus, arith};
 use windlass_ring::{Eval, Poly};
 use windlass_rlwe::Bound;
 
@@ -19,38 +24,12 @@ pub(super) struct Term<'a> {
     pub weight: i64,
 }
 
-/// Whether fewer of these sums than of their values are above the lowest of the values' levels.
-pub(crate) fn sums_switch_less(levels: &[usize], weights: &[Vec<i64>]) -> bool {
-    let low = levels.iter().min().copied().unwrap_or(0);
-    let is_above = |sum: &&Vec<i64>| sum.iter().zip(levels).any(|(&weight, &level)| weight != 0 && level > low);
-    let values = levels.iter().filter(|&&level| level > low).count();
-    weights.iter().filter(is_above).count() < values
-}
-
 impl Engine {
-    /// Sums of the same values, by whichever way takes fewer switches ([`sums_switch_less`]).
-    ///
-    /// Raised, each sum is at the highest level among its terms: they are multiplied by the primes
-    /// that are not theirs, which costs neither noise nor a transform, and weights come before any
-    /// switch. Whoever takes a sum brings it down, once for all of its terms.
-    ///
-    /// Else each value is switched to the lowest of their levels, for all sums, and weights multiply
-    /// its rounding. A value that has just been multiplied has noise that is larger by the plaintext
-    /// modulus and more, so that nothing is lost where there is one among them.
+    /// Sums of the same values, each at the highest level among its terms.
     pub(super) fn weighted_together(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
         let &first = values.first().ok_or_else(no_terms)?;
         values.iter().try_for_each(|x| self.check_summands(first, x))?;
-        let levels: Vec<usize> = values.iter().map(|x| x.level()).collect();
-        if sums_switch_less(&levels, weights) {
-            return weights.iter().map(|weights| self.weighted_raised(&terms(values, weights))).collect();
-        }
-        let level = levels.into_iter().min().expect("there is a first");
-        let switched: Vec<_> = values.iter().map(|x| self.switched(x, level)).collect();
-        let one = |weights: &Vec<i64>| {
-            let terms = switched.iter().zip(weights).map(|(x, &c)| (x.as_ref(), c)).filter(|&(_, c)| c != 0);
-            self.weighted(&terms.collect::<Vec<_>>(), None)
-        };
-        weights.iter().map(one).collect()
+        weights.iter().map(|weights| self.weighted_raised(&terms(values, weights))).collect()
     }
 
     fn weighted_raised(&self, terms: &[Term<'_>]) -> Result<Ciphertext> {
@@ -73,45 +52,54 @@ impl Engine {
 
     /// `Σ |k_j|·‖ε_j‖·Q_l/Q_j`: the noise of a sum at level l, but for rounding.
     pub(super) fn exact_noise(&self, terms: &[Term<'_>], level: usize) -> Bound {
-        let log2_q = |level| self.context.log2_modulus(level);
-        let scaled = |term: &Term<'_>| {
-            let weight = Bound::of(term.weight.unsigned_abs() as f64);
-            term.ct.noise * weight * Bound::from_bits(log2_q(level) - log2_q(term.ct.level()))
-        };
+        let scaled = |term: &Term<'_>| self.noise_on(term.ct, level) * Bound::of(term.weight.unsigned_abs() as f64);
         terms.iter().map(scaled).sum()
     }
 
+    /// `‖ε‖·Q_l/Q`: what a ciphertext's noise is on level l, but for rounding.
+    pub(super) fn noise_on(&self, ct: &Ciphertext, level: usize) -> Bound {
+        let [from, to] = [ct.level(), level].map(|level| self.context.log2_modulus(level));
+        ct.noise * Bound::from_bits(to - from)
+    }
+
     /// `Σ k_j·ε_j` at the highest level among the terms; its factor is for the caller to say.
-    ///
-    /// A term of level l enters as `Q_top/Q_l·ε`, whose rows above l are zero.
     pub(super) fn raised(&self, exponent: u32, terms: &[Term<'_>]) -> Ciphertext {
-        let top = terms.iter().map(|term| term.ct.level()).max().expect("there are terms");
-        let wide = self.context.basis(top);
-        let ring = self.context.ring();
         debug_assert!(terms.iter().all(|term| term.ct.parts.len() == 2), "products are relinearised before");
-        let raised = |term: &Term<'_>, part: &Poly<Eval>| {
-            let scale = match self.scheme {
-                Scheme::Bgv => 1,
-                Scheme::Bfv => self.slots.prime().pow(term.ct.exponent - exponent),
-            };
+        let scale = |term: &Term<'_>| match self.scheme {
+            Scheme::Bgv => 1,
+            Scheme::Bfv => self.slots.prime().pow(term.ct.exponent - exponent),
+        };
+        let list: Vec<&Ciphertext> = terms.iter().map(|term| term.ct).collect();
+        let parts = self.raised_parts(&list, |j, q| q.mul(q.reduce(scale(&terms[j])), q.reduce_i64(terms[j].weight)));
+        let content = terms.iter().map(|term| term.ct.content).max().expect("there are terms");
+        let sum = terms[0].ct.with_parts(parts);
+        Ciphertext { exponent, noise: self.exact_noise(terms, sum.level()), content, ..sum }
+    }
+
+    /// The parts of `Σ c_j·Q_L/Q_j·x_j` at the highest level L among the x_j, the c_j given modulo
+    /// each prime. A ciphertext may have two parts or three.
+    pub(super) fn raised_parts(
+        &self,
+        list: &[&Ciphertext],
+        coefficient: impl Fn(usize, Modulus) -> u64,
+    ) -> Vec<Poly<Eval>> {
+        let ring = self.context.ring();
+        let top = list.iter().map(|ct| ct.level()).max().expect("there are terms");
+        let factors = |(j, ct): (usize, &&Ciphertext)| -> Vec<u64> {
             let factor = |row: usize| {
                 let q = ring.modulus(row);
-                let above = (term.ct.level()..top).fold(1, |x, i| q.mul(x, q.reduce(ring.modulus(i).value())));
-                q.mul(q.mul(above, q.reduce(scale)), q.reduce_i64(term.weight))
+                let above = (ct.level()..top).fold(1, |x, i| q.mul(x, q.reduce(ring.modulus(i).value())));
+                q.mul(above, coefficient(j, q))
             };
-            part.embed_times(&wide, &(0..term.ct.level()).map(factor).collect::<Vec<_>>())
+            (0..ct.level()).map(factor).collect()
         };
+        let factors: Vec<Vec<u64>> = list.iter().enumerate().map(factors).collect();
         let sum = |part: usize| {
-            let mut raised = terms.iter().map(|term| raised(term, &term.ct.parts[part]));
-            let first = raised.next().expect("there are terms");
-            raised.fold(first, |mut sum, term| {
-                sum.add_assign(&term);
-                sum
-            })
+            let terms = list.iter().zip(&factors).filter_map(|(ct, factors)| Some((ct.parts.get(part)?, &factors[..])));
+            Poly::combination(ring, &self.context.basis(top), &terms.collect::<Vec<_>>())
         };
-        let noise = self.exact_noise(terms, top);
-        let content = terms.iter().map(|term| term.ct.content).max().expect("there are terms");
-        Ciphertext { exponent, noise, content, ..terms[0].ct.with_parts(vec![sum(0), sum(1)]) }
+        let parts = list.iter().map(|ct| ct.parts.len()).max().expect("there are terms");
+        (0..parts).map(sum).collect()
     }
 }
 
