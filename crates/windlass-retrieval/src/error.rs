@@ -137,7 +137,9 @@ pub enum Error {
         expected: usize,
     },
     /// An answer to another question than the one that it is read under.
-    #[error("the answer is to another question: name the rows that its query was made for, in the same order")]
+    #[error(
+        "the answer is to another question: give the rows or vectors that its query was made for, in the same order"
+    )]
     OtherQuestion,
     /// The answer does not decrypt to anything under this key.
     #[error("the answer does not decrypt under this key: use the key that the query was made with")]

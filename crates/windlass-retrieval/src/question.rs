@@ -22,6 +22,30 @@ pub enum Wanted {
     Rows(Vec<usize>),
 }
 
+/// What a name is of.
+pub(crate) trait Question {
+    /// All of what is asked for, no two questions alike.
+    fn write(&self, code: &mut Hmac<Sha256>);
+}
+
+impl Question for Wanted {
+    fn write(&self, code: &mut Hmac<Sha256>) {
+        match self {
+            Self::Keys(keys) => {
+                code.update(b"k");
+                for key in keys {
+                    code.update(&(key.len() as u64).to_le_bytes());
+                    code.update(key);
+                }
+            }
+            Self::Rows(rows) => {
+                code.update(b"r");
+                rows.iter().for_each(|&row| code.update(&(row as u64).to_le_bytes()));
+            }
+        }
+    }
+}
+
 impl Wanted {
     /// How many rows.
     pub fn count(&self) -> usize {
@@ -64,32 +88,20 @@ impl Namer {
         Self(key)
     }
 
-    fn code(&self, table: &[u8; 32], wanted: &Wanted, nonce: &[u8]) -> Hmac<Sha256> {
+    fn code(&self, table: &[u8; 32], asked: &impl Question, nonce: &[u8]) -> Hmac<Sha256> {
         let mut code = Hmac::<Sha256>::new_from_slice(&*self.0).expect("HMAC takes keys of any length");
         code.update(table);
         code.update(nonce);
-        match wanted {
-            Wanted::Keys(keys) => {
-                code.update(b"k");
-                for key in keys {
-                    code.update(&(key.len() as u64).to_le_bytes());
-                    code.update(key);
-                }
-            }
-            Wanted::Rows(rows) => {
-                code.update(b"r");
-                rows.iter().for_each(|&row| code.update(&(row as u64).to_le_bytes()));
-            }
-        }
+        asked.write(&mut code);
         code
     }
 
     /// A fresh name for a question to the table of this schema.
-    pub fn name(&self, table: &[u8; 32], wanted: &Wanted, rng: &mut impl RngCore) -> QuestionName {
+    pub fn name(&self, table: &[u8; 32], asked: &impl Question, rng: &mut impl RngCore) -> QuestionName {
         let mut name = QuestionName::default();
         let (nonce, code) = name.0.split_at_mut(NONCE);
         rng.fill_bytes(nonce);
-        code.copy_from_slice(&self.code(table, wanted, nonce).finalize().into_bytes()[..NONCE]);
+        code.copy_from_slice(&self.code(table, asked, nonce).finalize().into_bytes()[..NONCE]);
         name
     }
 
@@ -97,9 +109,9 @@ impl Namer {
     ///
     /// # Errors
     /// [`Error::OtherQuestion`].
-    pub fn check(&self, table: &[u8; 32], wanted: &Wanted, name: &QuestionName) -> Result<()> {
+    pub fn check(&self, table: &[u8; 32], asked: &impl Question, name: &QuestionName) -> Result<()> {
         let (nonce, code) = name.0.split_at(NONCE);
-        self.code(table, wanted, nonce).verify_truncated_left(code).map_err(|_| Error::OtherQuestion)
+        self.code(table, asked, nonce).verify_truncated_left(code).map_err(|_| Error::OtherQuestion)
     }
 }
 

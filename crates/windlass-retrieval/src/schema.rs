@@ -91,6 +91,12 @@ impl Schema {
         text
     }
 
+    /// Whether a row of fields was cleared, or never set: it is empty or zeros. As many zeros as
+    /// there are fields are a row of empty cells.
+    pub fn is_cleared(&self, row: &[u8]) -> bool {
+        !self.fields.is_empty() && row.len() != self.fields.len() && row.iter().all(|&byte| byte == 0)
+    }
+
     /// What queries and answers are checked against: it does not change when rows do.
     pub fn hash(&self) -> [u8; 32] {
         let layout = match &self.contents {

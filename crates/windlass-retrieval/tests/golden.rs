@@ -109,15 +109,19 @@ fn searches_of_version_2_are_read_and_written_alike() {
     let files = SearchFiles::new(&shape).unwrap();
     let asked = shape.quantise(&Vectors::new(Values::I8(&[1, -2, 3, -4]), 4).unwrap()).unwrap();
     let made = client.query(&asked, &mut rng).unwrap();
-    let stored = golden("search-query.bin", &to_bytes(&files, &made).unwrap());
+    let stored = golden("search-query-named.bin", &to_bytes(&files, &made).unwrap());
     let query: SearchQuery = from_bytes(&files, &stored).unwrap();
     assert_eq!(*to_bytes(&files, &query).unwrap(), stored);
     let go_on = |_: usize, _: usize| std::ops::ControlFlow::Continue(());
     let server = SearchServer::new(VectorTable::prepare(&table, &shape, &go_on).unwrap());
     let answer = server.answer(&keys, &query).unwrap();
-    let stored = golden("search-answer.bin", &to_bytes(&files, &answer).unwrap());
+    let stored = golden("search-answer-named.bin", &to_bytes(&files, &answer).unwrap());
     assert_eq!(*to_bytes(&files, &answer).unwrap(), stored, "the arithmetic is the same everywhere");
     let answer: SearchAnswer = from_bytes(&files, &stored).unwrap();
     assert_eq!(*to_bytes(&files, &answer).unwrap(), stored);
     assert_eq!(client.scores(&answer).unwrap(), [table.scores(&asked, 0)]);
+    assert_eq!(
+        client.nearest(&answer, &asked, 1).unwrap()[0][0].integer,
+        table.scores(&asked, 0).into_iter().max().unwrap()
+    );
 }

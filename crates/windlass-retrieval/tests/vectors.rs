@@ -51,7 +51,35 @@ fn search(table: &QuantisedTable, shape: &SearchShape, asked: &QuantisedQuery, s
     for (number, found) in found.iter().enumerate() {
         assert_eq!(*found, table.scores(asked, number), "{shape}");
     }
-    client.nearest(&answer, asked, 5).unwrap()
+    let nearest = client.nearest(&answer, asked, 5).unwrap();
+    // Read as the answer to another query of the same client, even to the same vectors.
+    let again = client.query(asked, &mut rng).unwrap();
+    let other = server.answer(&keys, &again).unwrap();
+    assert_eq!(client.nearest(&other, asked, 5).unwrap(), nearest);
+    nearest
+}
+
+/// An answer is read as the answer to what was asked, in the units of that.
+#[test]
+fn answers_to_other_vectors_are_refused() {
+    let mut rng = rng(7);
+    let numbers = [1.0, 0.0, 0.0, 1.0, 0.5, 0.5f32];
+    let table = QuantisedTable::new(&Vectors::new(Values::F32(&numbers), 2).unwrap(), Metric::InnerProduct, 8).unwrap();
+    let shape = SearchShape::plan(&table, &SearchSpec::default()).unwrap();
+    let (client, stranger) =
+        (SearchClient::generate(&shape, &mut rng).unwrap(), SearchClient::generate(&shape, &mut rng).unwrap());
+    let server = SearchServer::new(VectorTable::prepare(&table, &shape, &go_on).unwrap());
+    let quantised = |numbers: &[f32]| shape.quantise(&Vectors::new(Values::F32(numbers), 2).unwrap()).unwrap();
+    let asked = quantised(&[0.25, 0.5, 0.5, -0.25]);
+    let keys = client.evaluation_keys(&mut rng).unwrap();
+    let answer = server.answer(&keys, &client.query(&asked, &mut rng).unwrap()).unwrap();
+    assert!(client.nearest(&answer, &asked, 1).is_ok());
+    let others: [&[f32]; 4] =
+        [&[0.5, -0.25, 0.25, 0.5], &[2.5, 5.0, 0.5, -0.25], &[0.25, 0.5], &[0.25, 0.5, 0.5, -0.25, 0.25, 0.5]];
+    for other in others {
+        assert_eq!(client.nearest(&answer, &quantised(other), 1).unwrap_err(), Error::OtherQuestion, "{other:?}");
+    }
+    assert!(stranger.nearest(&answer, &asked, 1).is_err());
 }
 
 #[test]

@@ -217,6 +217,23 @@ pub fn lowest_precision(scores: &List) -> f64 {
     scores.ciphertexts().map(Ciphertext::precision_bits).fold(f64::INFINITY, f64::min)
 }
 
+/// How far a score may be off.
+pub fn largest_error(setting: &Setting, scores: &List) -> f64 {
+    scores.ciphertexts().map(Ciphertext::error_bound).fold(0.0, f64::max) * setting.scoring.unit()
+}
+
+/// By how much a decision is clear.
+pub fn margin(scores: &[f64]) -> f64 {
+    let best = decision(scores);
+    match scores {
+        [score] => score.abs(),
+        _ => {
+            let others = scores.iter().enumerate().filter(|(class, _)| *class != best);
+            others.map(|(_, score)| scores[best] - score).fold(f64::INFINITY, f64::min)
+        }
+    }
+}
+
 /// What the prepared weights take is known before they are made.
 pub fn memory_of_weights(setting: &Setting) -> Result<()> {
     let (scoring, ring) = (&setting.scoring, setting.context.ckks().rlwe().params());
@@ -243,7 +260,7 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let (schema, setting) = stages.run("setup", "building transforms", || Schema::open(&args.schema))?;
     let secret = args.with.open(setting.context.files())?;
-    let scores = stages.run("decrypt", "decrypting", || open((&schema, &setting), &secret, &args.input))?;
+    let (scores, error) = stages.run("decrypt", "decrypting", || open((&schema, &setting), &secret, &args.input))?;
     let decisions: Vec<String> = scores.iter().map(|row| name(&schema, decision(row))).collect();
     let mut report = Report::default();
     report.field("rows", scores.len());
@@ -255,6 +272,7 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
         }
         None => table.lines().for_each(|line| report.line(printable(line))),
     }
+    describe_error(&mut report, &scores, error);
     if args.out.is_none() {
         report.field("scores", scores);
         report.field("decisions", decisions);
@@ -263,13 +281,25 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-fn open((schema, setting): (&Schema, &Setting), file: &SecretFile<'_>, input: &Path) -> Result<Vec<Vec<f64>>> {
+/// Says how far scores may be off, and of how many rows the decision is within that.
+fn describe_error(report: &mut Report, scores: &[Vec<f64>], error: f64) {
+    let close = scores.iter().filter(|row| margin(row) <= 2.0 * error).count();
+    report.line(format!("each score is right up to {error:.1e}"));
+    if close > 0 {
+        report.line(format!("of {close} rows the decision is closer than that: it may be wrong"));
+    }
+    report.field("error_bound", error);
+    report.field("close_decisions", close);
+}
+
+/// The scores, and how far each may be off.
+fn open((schema, setting): (&Schema, &Setting), file: &SecretFile<'_>, input: &Path) -> Result<(Vec<Vec<f64>>, f64)> {
     let files = setting.context.files();
     let secret = file.key(files)?;
     let EncryptedScoresV1 { schema: found, list } = read_for(input, files, (secret.key_id(), file.path()))?;
     schema.check(input, &found)?;
     let client = setting.context.client_from_key(Arc::new(secret))?;
-    Ok(setting.scoring.decrypt(&list, |ct| client.decrypt(ct))?)
+    Ok((setting.scoring.decrypt(&list, |ct| client.decrypt(ct))?, largest_error(setting, &list)))
 }
 
 /// What a class is called.

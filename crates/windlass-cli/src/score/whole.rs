@@ -10,7 +10,10 @@ use super::args::ScoreArgs;
 use super::features::Features;
 use super::model_file::Model;
 use super::schema::Setting;
-use super::steps::{check_keys, check_rows, describe_precision, describe_shape, lowest_precision, memory_of_weights};
+use super::steps::{
+    check_keys, check_rows, describe_precision, describe_shape, largest_error, lowest_precision, margin,
+    memory_of_weights,
+};
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::Report;
@@ -67,7 +70,7 @@ pub fn run(args: &ScoreArgs, quiet: bool) -> Result<Report> {
         ("encrypted rows", bytes(&encrypted)),
         ("encrypted scores", bytes(&scores)),
     ]);
-    let error = scores.ciphertexts().map(Ciphertext::error_bound).fold(0.0, f64::max) * scoring.unit();
+    let error = largest_error(&setting, &scores);
     compare(&mut report, &task, &plain, &found, error)?;
     report.seconds(stages.seconds());
     Ok(report)
@@ -164,18 +167,6 @@ fn describe(
     report.field("ciphertexts", rows.len());
     report.field("groups", sum.groups());
     describe_precision(report, precision);
-}
-
-/// By how much a decision is clear.
-fn margin(scores: &[f64]) -> f64 {
-    let best = decision(scores);
-    match scores {
-        [score] => score.abs(),
-        _ => {
-            let others = scores.iter().enumerate().filter(|(class, _)| *class != best);
-            others.map(|(_, score)| scores[best] - score).fold(f64::INFINITY, f64::min)
-        }
-    }
 }
 
 fn compare(report: &mut Report, task: &Task, plain: &[Vec<f64>], found: &[Vec<f64>], error: f64) -> Result<()> {

@@ -154,8 +154,7 @@ pub fn describe(schema: &Schema, wanted: &WantedArgs, rows: &[Option<Vec<u8>>], 
             list.push(serde_json::Value::Null);
             continue;
         };
-        // A row that was cleared, or never set, has no fields.
-        if row.iter().all(|&byte| byte == 0) && !schema.fields.is_empty() && row.len() < schema.fields.len() {
+        if schema.is_cleared(row) {
             report.line(format!("{name}: empty"));
             list.push(serde_json::Value::Null);
             continue;

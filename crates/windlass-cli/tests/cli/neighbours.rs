@@ -122,6 +122,18 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     for file in ["bent.answer", "short.answer", "one.query"] {
         fail(at, &format!("search decrypt {asked} --in {file}"));
     }
+    // Other vectors than those that were asked for: the scores would be of these, and in units of others.
+    let query = fs::read_to_string(at.join("query.csv")).unwrap();
+    let mut lines: Vec<&str> = query.lines().collect();
+    lines[1..].reverse();
+    let fewer = lines[..2].join("\n");
+    for (name, text) in
+        [("swapped.csv", lines.join("\n")), ("fewer.csv", fewer), ("moved.csv", query.replace("0.", "1."))]
+    {
+        fs::write(at.join(name), format!("{text}\n")).unwrap();
+        let message = fail(at, &format!("search decrypt {} --in one.answer", asked.replace("query.csv", name)));
+        assert!(message.contains("one.answer: the answer is to another question"), "{name}: {message}");
+    }
     let table = fs::read_to_string(at.join("table.csv")).unwrap();
     fs::write(at.join("longer.csv"), format!("{table}point 12,0.5,0.5,x\n")).unwrap();
     let given = "--schema one.json --evaluation-keys one/evaluation.keys --in one.query --out none.answer";

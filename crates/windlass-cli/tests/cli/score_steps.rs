@@ -378,6 +378,29 @@ fn rows_and_scores_are_for_one_schema() {
     close(&succeed(at, &DECRYPT.replace("schema.json", "dense.json"))["scores"], &case.scores(0.5, 1.0));
 }
 
+/// Weights of sizes that no one unit suits: the client hears that its scores say nothing, and of how
+/// many rows.
+#[test]
+fn scores_that_are_known_to_less_than_they_decide_by_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let told = |weights: Value, close: u64| {
+        let case = Case { weights: vec![vec![0.0; 3]; 3], biases: vec![0.0; 3], rows: vec![vec![0.5, 1.0, -1.0]; 2] };
+        let at = at.join(format!("{close}"));
+        fs::create_dir(&at).unwrap();
+        prepare(&at, &case, &json!({ "weights": weights }));
+        succeed(&at, &format!("{ENCRYPT} --secret-key keys/secret.key"));
+        succeed(&at, APPLY);
+        let report = succeed(&at, DECRYPT);
+        assert_eq!(report["close_decisions"], close, "{report}");
+        let shown = String::from_utf8(windlass(&at, DECRYPT.split_whitespace()).stdout).unwrap();
+        assert_eq!(shown.contains("rows the decision is closer than that"), close > 0, "{shown}");
+        assert!(shown.contains("each score is right up to"), "{shown}");
+    };
+    told(json!([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 0);
+    told(json!([[1e10, -5e9, 0.0], [1e-5, 1e-6, 0.0], [0.0, 0.0, 1e-4]]), 2);
+}
+
 #[test]
 fn crafted_schemas_are_refused_before_any_key() {
     let dir = tempfile::tempdir().unwrap();

@@ -96,6 +96,22 @@ fn rows_without_keys_are_asked_for_by_number() {
     );
 }
 
+/// Where all rows have one length, a row that was removed is as many zeros: no row of empty cells.
+#[test]
+fn removed_rows_of_one_length_are_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    std::fs::write(at.join("t.csv"), "k,v\na,1\nb,2\nc,3\n").unwrap();
+    succeed(at, "table build --table t.csv --out served");
+    succeed(at, "table keygen --schema served/schema.json --out keys");
+    succeed(at, "table remove --dir served --row 1");
+    let files = "--schema served/schema.json --secret-key keys/secret.key --row 1 --row 2";
+    succeed(at, &format!("table query {files} --out q"));
+    succeed(at, "table answer --dir served --evaluation-keys keys/evaluation.keys --in q --out a");
+    let rows = succeed(at, &format!("table decrypt {files} --in a"))["rows"].clone();
+    assert_eq!((&rows[0].is_null(), &rows[1]["k"]), (&true, &"c".into()));
+}
+
 #[test]
 fn a_lookup_in_a_table_beyond_one_ciphertext_is_verified() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,12 +1,15 @@
 //! Queries as small integers, the scores that integers stand for, and how far they may be off.
 
+use hmac::{Hmac, Mac};
 use rayon::prelude::*;
+use sha2::Sha256;
 
 use super::metric::Metric;
 use super::quantise::{QuantisedTable, prepared, query_limit, scale_of};
 use super::shape::SearchShape;
 use super::values::Vectors;
 use crate::error::{Error, Result};
+use crate::question::Question;
 
 /// Queries as small integers.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,6 +62,23 @@ impl QuantisedQuery {
                 let mixed = of_table * of_query * dimension / (4.0 * s * r);
                 of_query * table_sum / (2.0 * r) + of_table * self.sums[number] / (2.0 * s) + mixed
             }
+        }
+    }
+}
+
+/// The numbers that are sent, and all that makes scores of the integers that come back.
+impl Question for QuantisedQuery {
+    fn write(&self, code: &mut Hmac<Sha256>) {
+        code.update(b"v");
+        code.update(&(self.count() as u64).to_le_bytes());
+        for number in 0..self.count() {
+            let sent = &self.sent[number];
+            code.update(&(sent.len() as u64).to_le_bytes());
+            sent.iter().for_each(|x| code.update(&x.to_le_bytes()));
+            code.update(&self.scales[number].to_le_bytes());
+            code.update(&self.norms[number].to_le_bytes());
+            code.update(&self.sums[number].to_le_bytes());
+            code.update(&[u8::from(self.exact[number])]);
         }
     }
 }

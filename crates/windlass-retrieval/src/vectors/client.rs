@@ -15,6 +15,7 @@ use super::shape::SearchShape;
 use crate::answer::Part;
 use crate::error::{Error, Result};
 use crate::query::Seeded;
+use crate::question::Namer;
 use crate::setting::{PRIMES, Setting};
 
 /// A vector of the table, and how near it is.
@@ -35,6 +36,7 @@ pub struct SearchClient {
     hash: [u8; 32],
     setting: Arc<Setting>,
     secret: SecretKey,
+    namer: Namer,
 }
 
 impl SearchClient {
@@ -45,12 +47,13 @@ impl SearchClient {
     pub fn generate(shape: &SearchShape, rng: &mut impl RngCore) -> Result<Self> {
         let setting = shape.setting()?;
         let secret = SecretKey::generate(setting.context(), rng);
-        Ok(Self { hash: shape.hash(), shape: shape.clone(), setting, secret })
+        Ok(Self::with_secret(shape, &setting, secret))
     }
 
     /// A client with a key that was read in a setting.
     pub fn with_secret(shape: &SearchShape, setting: &Arc<Setting>, secret: SecretKey) -> Self {
-        Self { hash: shape.hash(), shape: shape.clone(), setting: Arc::clone(setting), secret }
+        let namer = Namer::of(&secret);
+        Self { hash: shape.hash(), shape: shape.clone(), setting: Arc::clone(setting), secret, namer }
     }
 
     /// The public shape.
@@ -99,10 +102,12 @@ impl SearchClient {
             };
             vectors.push((0..layout.ciphertexts).map(encrypt).collect());
         }
-        Ok(SearchQuery { key: self.secret.key_id(), shape: self.hash, vectors })
+        let name = self.namer.name(&self.hash, asked, rng);
+        Ok(SearchQuery { key: self.secret.key_id(), shape: self.hash, name, vectors })
     }
 
-    /// The scores of all vectors of the table, as integers, for each vector that was asked for.
+    /// The scores of all vectors of the table, as integers, for each vector that was asked for:
+    /// which those were is for the caller to know ([`Self::nearest`] checks it).
     ///
     /// # Errors
     /// [`Error::OtherTable`]; [`Error::OtherKeyPair`]; [`Error::Mismatch`];
@@ -133,9 +138,11 @@ impl SearchClient {
     /// their number.
     ///
     /// # Errors
-    /// As [`Self::scores`]; [`Error::Mismatch`] for an answer to another number of queries.
+    /// As [`Self::scores`]; [`Error::OtherQuestion`] for an answer to other vectors, whose scores
+    /// would be read in other units.
     pub fn nearest(&self, answer: &SearchAnswer, asked: &QuantisedQuery, k: usize) -> Result<Vec<Vec<Neighbour>>> {
         let scores = self.scores(answer)?;
+        self.namer.check(&self.hash, asked, &answer.name)?;
         if scores.len() != asked.count() {
             return Err(Error::Mismatch { what: "the answer", got: scores.len(), expected: asked.count() });
         }

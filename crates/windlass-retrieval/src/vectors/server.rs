@@ -12,6 +12,7 @@ use crate::evaluate::TOGETHER;
 use crate::expand::expand;
 use crate::pair::Pair;
 use crate::query::Seeded;
+use crate::question::QuestionName;
 use crate::setting::{N, PRIMES};
 use crate::switch::NarrowKeys;
 use crate::tiles::{Tile, scan_all};
@@ -22,6 +23,8 @@ pub struct SearchQuery {
     pub(super) key: KeyId,
     /// The hash of the shape that they were made for.
     pub(super) shape: [u8; 32],
+    /// What an answer carries back.
+    pub(super) name: QuestionName,
     /// The ciphertexts of each vector.
     pub(super) vectors: Vec<Vec<Seeded>>,
 }
@@ -43,6 +46,8 @@ impl SearchQuery {
 pub struct SearchAnswer {
     pub(super) key: KeyId,
     pub(super) shape: [u8; 32],
+    /// That of the query.
+    pub(super) name: QuestionName,
     /// One part for each column, of each query.
     pub(super) parts: Vec<Vec<Part>>,
 }
@@ -107,7 +112,7 @@ impl SearchServer {
         for (keys, query) in queries {
             self.check(keys, query)?;
             let parts = Vec::with_capacity(query.vectors.len());
-            answers.push(SearchAnswer { key: query.key, shape: self.hash, parts });
+            answers.push(SearchAnswer { key: query.key, shape: self.hash, name: query.name, parts });
         }
         let all: Vec<(usize, &Vec<Seeded>)> = queries
             .iter()

@@ -14,6 +14,7 @@ use crate::answer::Part;
 use crate::bounds::{answer_bits, first_bits};
 use crate::error::Result;
 use crate::query::Seeded;
+use crate::question::QuestionName;
 use crate::setting::{N, PRIMES, Setting};
 
 /// What files of a search must agree with: the shape of the table.
@@ -52,16 +53,17 @@ impl FileContext for SearchFiles {
 /// Most queries in one file.
 const MOST_QUERIES: u64 = 1 << 16;
 
-/// The number of vectors (4 bytes); for each of their ciphertexts the seed of the second half, and
+/// The name of the question (32 bytes), the number of vectors (4 bytes); for each of their ciphertexts the seed of the second half, and
 /// the residues of the first, prime by prime.
 impl Wire<SearchFiles> for SearchQuery {
-    const KIND: Kind = Kind::TableQuery;
+    const KIND: Kind = Kind::SearchQuery;
 
     fn key_id(&self) -> Option<KeyId> {
         Some(self.key)
     }
 
     fn encode(&self, files: &SearchFiles, out: &mut FieldWriter) {
+        out.bytes(&self.name.0);
         out.u32(self.vectors.len() as u32);
         for seeded in self.vectors.iter().flatten() {
             out.bytes(&seeded.seed);
@@ -71,6 +73,7 @@ impl Wire<SearchFiles> for SearchQuery {
 
     fn decode(files: &SearchFiles, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         const WHAT: &str = "encrypted vectors";
+        let name = QuestionName(fields.array("name of a question")?);
         let count = count(&mut fields, WHAT)?;
         let mut vectors = Vec::new();
         for _ in 0..count {
@@ -78,11 +81,11 @@ impl Wire<SearchFiles> for SearchQuery {
             vectors.push(vector.collect::<std::result::Result<_, WireError>>()?);
         }
         fields.finish(WHAT)?;
-        Ok(Self { key, shape: files.hash, vectors })
+        Ok(Self { key, shape: files.hash, name, vectors })
     }
 
     fn limit(files: &SearchFiles) -> u64 {
-        4 + MOST_QUERIES * files.shape.sizes(&files.setting).query
+        36 + MOST_QUERIES * files.shape.sizes(&files.setting).query
     }
 }
 
@@ -107,10 +110,10 @@ fn read_seeded(
     Ok(Seeded { seed, first: first.ok_or(WireError::Malformed { what })? })
 }
 
-/// The number of queries (4 bytes); for each column of each of them the coefficients of the first
+/// The name of the question (32 bytes), the number of queries (4 bytes); for each column of each of them the coefficients of the first
 /// half that scores stand at, then all of the second, in as few bits as the shape says.
 impl Wire<SearchFiles> for SearchAnswer {
-    const KIND: Kind = Kind::TableAnswer;
+    const KIND: Kind = Kind::SearchAnswer;
 
     fn key_id(&self) -> Option<KeyId> {
         Some(self.key)
@@ -118,6 +121,7 @@ impl Wire<SearchFiles> for SearchAnswer {
 
     fn encode(&self, files: &SearchFiles, out: &mut FieldWriter) {
         let bits = files.shape.message_bits;
+        out.bytes(&self.name.0);
         out.u32(self.parts.len() as u32);
         for part in self.parts.iter().flatten() {
             out.residues(&part.first, 1 << first_bits(bits));
@@ -127,6 +131,7 @@ impl Wire<SearchFiles> for SearchAnswer {
 
     fn decode(files: &SearchFiles, key: KeyId, mut fields: FieldReader<'_>) -> windlass::Result<Self> {
         const WHAT: &str = "encrypted scores";
+        let name = QuestionName(fields.array("name of a question")?);
         let (count, bits) = (count(&mut fields, WHAT)?, files.shape.message_bits);
         let mut part = |column: usize| -> std::result::Result<Part, WireError> {
             let mut read = |count: usize, bits: u32| {
@@ -142,12 +147,12 @@ impl Wire<SearchFiles> for SearchAnswer {
             parts.push(columns.collect::<std::result::Result<_, WireError>>()?);
         }
         fields.finish(WHAT)?;
-        Ok(Self { key, shape: files.hash, parts })
+        Ok(Self { key, shape: files.hash, name, parts })
     }
 
     fn limit(files: &SearchFiles) -> u64 {
         // Each column ends on a byte.
         let each = files.shape.sizes(&files.setting).answer + files.shape.columns() as u64;
-        4 + MOST_QUERIES.saturating_mul(each)
+        36 + MOST_QUERIES.saturating_mul(each)
     }
 }

@@ -136,13 +136,14 @@ impl Asker {
         }
     }
 
-    /// The rows in an answer; none for a key that is not there.
+    /// The rows in an answer; none for a key that is not there, and for a row that was cleared.
     ///
     /// # Errors
     /// An answer that is none, or one to another question.
     pub fn rows(&self, wanted: &Wanted, answer: &[u8]) -> Result<Vec<Option<Vec<u8>>>> {
         let answer: Answer = from_bytes(&self.files, answer)?;
-        Ok(self.client.read(&answer, wanted)?)
+        let rows = self.client.read(&answer, wanted)?;
+        Ok(rows.into_iter().map(|row| row.filter(|row| !self.table().is_cleared(row))).collect())
     }
 
     /// Asks for rows.

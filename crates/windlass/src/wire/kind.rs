@@ -40,10 +40,14 @@ pub enum Kind {
     EncryptedRows,
     /// Encrypted scores of a model.
     EncryptedScores,
+    /// Encrypted vectors that others near to them are looked for.
+    SearchQuery,
+    /// The encrypted scores of a table's vectors.
+    SearchAnswer,
 }
 
 impl Kind {
-    pub(super) const ALL: [(Self, u16, &'static str); 17] = [
+    pub(super) const ALL: [(Self, u16, &'static str); 19] = [
         (Self::SecretKey, 1, "a secret key"),
         (Self::PublicKey, 2, "a public key"),
         (Self::EvaluationKeys, 3, "evaluation keys"),
@@ -61,6 +65,8 @@ impl Kind {
         (Self::SealedSecretKey, 15, "an encrypted secret key"),
         (Self::EncryptedRows, 16, "encrypted rows for a model"),
         (Self::EncryptedScores, 17, "encrypted scores of a model"),
+        (Self::SearchQuery, 18, "a query of a search"),
+        (Self::SearchAnswer, 19, "an answer of a search"),
     ];
 
     /// Whether only its owner may have it.
