@@ -248,7 +248,7 @@ impl Place<'_> {
 }
 
 /// The least divisor of `dim` after which all values repeat along an axis.
-fn period(row: &[u64], dim: usize, distance: usize) -> usize {
+pub(crate) fn period(row: &[u64], dim: usize, distance: usize) -> usize {
     let repeats = |period: usize| {
         let block = dim * distance;
         row.chunks_exact(block).all(|block| block[period * distance..] == block[..(dim - period) * distance])

@@ -94,6 +94,13 @@ impl Plaintext {
         Ok(Self::wrap(slots, slots.encode(&residues)?, Content::Elements))
     }
 
+    /// As [`Self::from_slots`] of each of these residues, `[ℓ][d]`, for public ones: slots that
+    /// repeat in the same way take less time ([`SlotRing::encode_public`]).
+    pub(crate) fn public_from_slots(slots: &Arc<SlotRing>, values: &[&[u64]]) -> Result<Vec<Self>> {
+        let encoded = slots.encode_public(values)?;
+        Ok(encoded.into_iter().map(|coefficients| Self::wrap(slots, coefficients, Content::Elements)).collect())
+    }
+
     /// The element with the given integers in its slots, [`Content::Integers`]: `[ℓ]`, taken modulo
     /// `p^r`; zeros follow if there are fewer.
     ///

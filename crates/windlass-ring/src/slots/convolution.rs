@@ -66,8 +66,9 @@ impl Convolver {
     pub fn new(modulus: PrimePower, max_len: usize) -> Self {
         let max_log = log_of(max_len);
         assert!(max_log <= MAX_LOG);
-        // A coefficient of a sum of two products lies within ±2^{max_log + 1}·(p^r)^2.
-        let bits = max_log + 2 + 2 * (64 - modulus.value().leading_zeros());
+        // A coefficient of a sum of two products lies within ±2^{max_log + 1}·(p^r − 1)^2, and the
+        // offset is at least as large as that: their sum is below 2^bits.
+        let bits = max_log + 2 + 2 * (64 - (modulus.value() - 1).leading_zeros());
         let primes = primes(bits.div_ceil(Modulus::MAX_BITS - 1) as usize);
         let fields = (0..primes.len()).map(|index| Field::new(modulus, max_log, &primes[..=index])).collect();
         Self { modulus, isa: Isa::best(), max_log, fields }

@@ -69,9 +69,10 @@ impl GaloisRing {
         a
     }
 
-    /// ζ^u.
+    /// ζ^u, by its traces against 1, ζ, ..
     pub fn zeta_power(&self, u: u64) -> Vec<u64> {
-        self.divisor.power_of_x(&self.convolver, u % self.m)
+        let u = (u % self.m) as usize;
+        self.from_dual(&self.traces[u..u + self.degree()])
     }
 
     /// `a + b`.

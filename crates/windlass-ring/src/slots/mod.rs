@@ -7,9 +7,11 @@ mod factor;
 mod galois;
 mod hypercube;
 mod negacyclic;
+mod normal;
 mod prime_power;
 mod quotient;
 mod radix2;
+mod repeated;
 mod slot_ring;
 #[cfg(test)]
 mod tests;

@@ -25,10 +25,14 @@ impl PrimePower {
     /// # Errors
     /// [`RingError::BadPrimePower`] when `prime` is not prime, the exponent is zero or p^r ≥ 2^45.
     pub fn new(prime: u64, exponent: u32) -> Result<Self, RingError> {
-        let refuse = |reason| RingError::BadPrimePower { prime, exponent, reason };
         if !arith::is_prime(prime) {
-            return Err(refuse("the base is not a prime"));
+            return Err(RingError::BadPrimePower { prime, exponent, reason: "the base is not a prime" });
         }
+        Self::of_prime(prime, exponent)
+    }
+
+    fn of_prime(prime: u64, exponent: u32) -> Result<Self, RingError> {
+        let refuse = |reason| RingError::BadPrimePower { prime, exponent, reason };
         if exponent == 0 {
             return Err(refuse("the exponent must be at least 1"));
         }
@@ -61,7 +65,7 @@ impl PrimePower {
     /// # Errors
     /// As [`PrimePower::new`].
     pub fn with_exponent(self, exponent: u32) -> Result<Self, RingError> {
-        Self::new(self.prime, exponent)
+        Self::of_prime(self.prime, exponent)
     }
 
     /// `x mod p^r`.

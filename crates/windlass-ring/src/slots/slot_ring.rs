@@ -290,7 +290,12 @@ impl SlotRing {
         &slots[slot * self.degree()..(slot + 1) * self.degree()]
     }
 
-    fn check(&self, values: &[u64], expected: usize) -> Result<(), RingError> {
+    /// Whether encoding goes through a tree of remainders, not a transform modulo p^r.
+    pub(super) fn has_tree(&self) -> bool {
+        matches!(self.method, Method::Tree(_))
+    }
+
+    pub(super) fn check(&self, values: &[u64], expected: usize) -> Result<(), RingError> {
         if values.len() != expected {
             return Err(RingError::WrongLength { expected, found: values.len() });
         }

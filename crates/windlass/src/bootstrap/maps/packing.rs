@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
-use windlass_ring::slots::{GaloisRing, PrimePower, SlotRing};
+use windlass_ring::slots::SlotRing;
 
 use crate::circuits::{ConstantForm, CostModel, LinearGrid, LinearMap, LinearPlan, PlanSpec};
 use crate::error::Result;
@@ -30,7 +30,7 @@ impl Packing {
     /// A normal basis σ^i(θ).
     pub fn normal(slots: &Arc<SlotRing>) -> Self {
         let (galois, d) = (slots.galois(), slots.degree());
-        let (theta, dual) = normal_element(galois);
+        let (theta, dual) = galois.normal_element();
         let constants = (0..d).map(|k| galois.frobenius(&dual, k)).collect();
         let index = (0..d).map(|k| (0..d).map(|j| (j + k) % d).collect()).collect();
         let basis = (0..d).map(|k| galois.frobenius(&theta, k)).collect();
@@ -48,7 +48,7 @@ impl Packing {
             let half = d as u64 / 2;
             (0..d as u64).map(|k| galois.zeta_power(k % half + k / half * (m / 4))).collect()
         };
-        let duals = dual_basis(galois, &basis).expect("a basis of E");
+        let duals = galois.dual_basis(&basis).expect("a basis of E");
         let constants = duals.iter().flat_map(|dual| (0..d).map(|j| galois.frobenius(dual, j))).collect();
         let index = (0..d).map(|k| (k * d..(k + 1) * d).collect()).collect();
         Self { repacked: basis.clone(), basis, constants, index }
@@ -116,60 +116,10 @@ fn sum_grid(slots: &Arc<SlotRing>, weights: &[Vec<u64>]) -> Result<LinearGrid> {
     Ok(grid)
 }
 
+/// Elements, reduced to the modulus of `slots`, in every slot.
 fn everywhere(slots: &Arc<SlotRing>, constants: &[Vec<u64>]) -> Result<Vec<Plaintext>> {
-    constants.iter().map(|constant| Plaintext::from_slots(slots, &constant.repeat(slots.slots()))).collect()
-}
-
-/// θ with a normal basis, and the θ* dual to it: Tr(θ*·σ^i(θ)) = \[i = 0\].
-fn normal_element(galois: &GaloisRing) -> (Vec<u64>, Vec<u64>) {
-    let d = galois.degree();
-    let prime = galois.modulus().prime();
-    // Candidates with the base-p digits of 1, 2, .. as coefficients: a good part of all elements is
-    // normal.
-    for seed in 1u64.. {
-        let mut rest = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let mut next = || {
-            rest = rest.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            (rest >> 33) % prime
-        };
-        let theta: Vec<u64> = (0..d).map(|_| next()).collect();
-        let basis: Vec<Vec<u64>> = (0..d).map(|k| galois.frobenius(&theta, k)).collect();
-        if let Some(mut duals) = dual_basis(galois, &basis) {
-            return (theta, duals.swap_remove(0));
-        }
-    }
-    unreachable!("every Galois ring has a normal basis")
-}
-
-/// The basis dual for the trace: Tr(b_i^*·b_j) = \[i = j\]; `None` when the elements are no basis.
-fn dual_basis(galois: &GaloisRing, basis: &[Vec<u64>]) -> Option<Vec<Vec<u64>>> {
-    // With b_j = Σ_k B_{jk}·ζ^k and t_k = Tr(b_i^*·ζ^k): Σ_k B_{jk}·t_k = [i = j], so t is column i
-    // of B^{−1}.
-    let inverse = inverse_matrix(galois.modulus(), basis)?;
-    let d = basis.len();
-    Some((0..d).map(|i| galois.from_dual(&(0..d).map(|k| inverse[k][i]).collect::<Vec<u64>>())).collect())
-}
-
-/// The inverse of a square matrix modulo p^e by elimination with unit pivots.
-fn inverse_matrix(modulus: PrimePower, matrix: &[Vec<u64>]) -> Option<Vec<Vec<u64>>> {
-    let d = matrix.len();
-    let mut rows: Vec<Vec<u64>> = matrix
-        .iter()
-        .enumerate()
-        .map(|(i, row)| row.iter().copied().chain((0..d).map(|j| u64::from(i == j))).collect())
-        .collect();
-    for column in 0..d {
-        let pivot = (column..d).find(|&i| rows[i][column] % modulus.prime() != 0)?;
-        rows.swap(column, pivot);
-        let scale = modulus.inv(rows[column][column])?;
-        rows[column].iter_mut().for_each(|x| *x = modulus.mul(*x, scale));
-        let top = rows[column].clone();
-        for (i, row) in rows.iter_mut().enumerate() {
-            let factor = row[column];
-            if i != column && factor != 0 {
-                row.iter_mut().zip(&top).for_each(|(x, &y)| *x = modulus.sub(*x, modulus.mul(factor, y)));
-            }
-        }
-    }
-    Some(rows.into_iter().map(|row| row[d..].to_vec()).collect())
+    let modulus = slots.modulus();
+    let residues = |constant: &Vec<u64>| constant.iter().map(|&x| modulus.reduce(x)).collect::<Vec<u64>>();
+    let repeated: Vec<Vec<u64>> = constants.iter().map(|constant| residues(constant).repeat(slots.slots())).collect();
+    Plaintext::public_from_slots(slots, &repeated.iter().map(Vec::as_slice).collect::<Vec<&[u64]>>())
 }

@@ -73,12 +73,6 @@ impl Butterflies {
         self.length.trailing_zeros() as usize + usize::from(self.split)
     }
 
-    /// `ρ^{±exponent}` for ρ of the given order (a power of two that divides m).
-    fn root(&self, order: u64, exponent: u64) -> Vec<u64> {
-        let m = self.slots.m();
-        self.slots.galois().zeta_power(m / order * (exponent % order))
-    }
-
     fn negative(&self, value: &[u64]) -> Vec<u64> {
         value.iter().map(|&x| self.slots.modulus().neg(x)).collect()
     }
@@ -91,7 +85,8 @@ impl Butterflies {
     pub fn evaluation(&self, k: usize) -> SlotMap {
         let one = self.slots.galois().constant(1);
         SlotMap::from_rows(&self.slots, |row, put| {
-            let (low, high, second, root) = self.pair(k, row);
+            let (low, high, second, exponent) = self.pair(k, row);
+            let root = self.slots.galois().zeta_power(exponent);
             put(low, 0, &one);
             put(high, 0, &if second { self.negative(&root) } else { root });
         })
@@ -103,8 +98,8 @@ impl Butterflies {
         let modulus = self.slots.modulus();
         let constant = self.slots.galois().constant(factor);
         SlotMap::from_rows(&self.slots, |row, put| {
-            let (low, high, second, root) = self.pair(k, row);
-            let inverse = self.slots.galois().inverse(&root).expect("roots of unity are units");
+            let (low, high, second, exponent) = self.pair(k, row);
+            let inverse = self.slots.galois().zeta_power(self.slots.m() - exponent);
             let scaled: Vec<u64> = inverse.iter().map(|&x| modulus.mul(x, modulus.reduce(factor))).collect();
             if second {
                 put(low, 0, &scaled);
@@ -152,22 +147,24 @@ impl Butterflies {
         (0..self.slots.degree() as u64).step_by(step).map(|f| arith::pow_mod(p % m, f, m)).collect()
     }
 
-    /// The pair of stage k that a slot belongs to, whether it is the second of it, and ρ.
-    fn pair(&self, k: usize, row: usize) -> (usize, usize, bool, Vec<u64>) {
+    /// The pair of stage k that a slot belongs to, whether it is the second of it, and for ρ its
+    /// exponent as a power of ζ.
+    fn pair(&self, k: usize, row: usize) -> (usize, usize, bool, u64) {
+        let m = self.slots.m();
         let (sign, position) = self.places[row];
         let at = |wanted: bool, place: usize| {
             let [step, across] = self.strides;
             row + position * step - place * step + usize::from(wanted) * across - usize::from(sign) * across
         };
         if self.split && k == 0 {
-            return (at(false, position), at(true, position), sign, self.root(4, 1));
+            return (at(false, position), at(true, position), sign, m / 4);
         }
         let half = 1usize << (k - self.split as usize);
         let (block, inside) = (position / (2 * half) * 2 * half, position % half);
         let order = 8 * half as u64;
         let exponent = arith::pow_mod(5, inside as u64 + 1, order);
-        let root = self.root(order, if sign { order - exponent } else { exponent });
-        (at(sign, block + inside), at(sign, block + inside + half), position & half != 0, root)
+        let root = if sign { order - exponent } else { exponent };
+        (at(sign, block + inside), at(sign, block + inside + half), position & half != 0, m / order * root)
     }
 }
 

@@ -166,11 +166,9 @@ impl LinearMap<InSlots> {
     /// The same map with encoded constants. Errors: what encoding reports.
     pub fn to_linear_map(&self) -> Result<LinearMap> {
         let slots = &self.representation().0;
-        let terms: Vec<(u64, &Vec<u64>)> = self.terms().collect();
-        let encoded: Vec<(u64, Plaintext)> = terms
-            .par_iter()
-            .map(|&(t, values)| Ok((t, Plaintext::from_slots(slots, values)?)))
-            .collect::<Result<_>>()?;
+        let (automorphisms, values): (Vec<u64>, Vec<&[u64]>) =
+            self.terms().map(|(t, values)| (t, values.as_slice())).unzip();
+        let encoded = automorphisms.into_iter().zip(Plaintext::public_from_slots(slots, &values)?);
         LinearMap::from_terms(slots, encoded)
     }
 }
