@@ -3,9 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use signal_hook::consts::SIGXFSZ;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::{CliError, Result};
 
@@ -31,10 +29,6 @@ pub enum Unfinished {
 /// # Errors
 /// When the system takes no handler, or starts no thread.
 pub fn install(json: bool) -> Result<()> {
-    // Under a limit on the length of files: what is too long is then an error of the write, where
-    // the signal would end the process.
-    let handled = signal_hook::flag::register(SIGXFSZ, Arc::default());
-    handled.map_err(|error| CliError::Usage(format!("cannot watch for a limit on files: {error}")))?;
     let watched = windlass_secrets::watch_for_end(move |signal| end(signal, json));
     watched.map_err(|error| CliError::Usage(format!(
         "cannot start the thread that watches for Ctrl-C ({error}); raise the limits of processes (ulimit -u) and memory (ulimit -v), or end other programs"

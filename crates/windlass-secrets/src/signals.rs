@@ -6,8 +6,10 @@ pub use system::{show_again_at_end, watch_for_end};
 #[cfg(unix)]
 mod system {
     use std::io;
+    use std::sync::Arc;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    use signal_hook::flag;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
@@ -15,11 +17,13 @@ mod system {
 
     /// From now on the first SIGINT, SIGTERM or SIGHUP calls `end` with its number, in a thread of
     /// its own; but one that the caller has set to be ignored (`nohup`, a job in the background of
-    /// a script) stays so.
+    /// a script) stays so. A file beyond a limit on their length is an error of its write, where
+    /// SIGXFSZ would end the program.
     ///
     /// # Errors
     /// When the system takes no handler, or starts no thread.
     pub fn watch_for_end(end: impl FnOnce(i32) + Send + 'static) -> io::Result<()> {
+        flag::register(SIGXFSZ, Arc::default())?;
         let ignored = ignored_signals();
         let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
         let mut signals = Signals::new(watched.collect::<Vec<_>>())?;

@@ -53,6 +53,25 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     assert!(log.contains("\"route\":\"/ask\"") && !log.contains("key 7"));
 }
 
+/// Under a limit on the length of files the keys do not fit: an error, and nothing half written.
+#[cfg(unix)]
+#[test]
+fn a_state_that_outgrows_a_limit_is_an_error() {
+    use std::process::Command;
+    let service = Running::small("");
+    let line = format!(
+        "ulimit -f 50; exec '{}' {} --state limited --key 'key 7'",
+        env!("CARGO_BIN_EXE_windlass-ask"),
+        service.address
+    );
+    let asked = Command::new("sh").args(["-c", &line]).current_dir(service.dir.path()).output().unwrap();
+    let told = text(&asked.stderr);
+    assert!(asked.status.code() == Some(2) && told.lines().last().unwrap().starts_with("error: limited"), "{told}");
+    let left = std::fs::read_dir(service.dir.path().join("limited")).into_iter().flatten();
+    let left: Vec<String> = left.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
+}
+
 /// Whoever asks may be killed at any moment: the next one finds a state that works, and nothing of
 /// a secret key that was half written.
 #[test]

@@ -8,7 +8,7 @@ use windlass::rlwe::SecretKey;
 use windlass::schemes::ckks::{self, Complex64};
 use windlass::schemes::{Ciphertext, Scheme};
 use windlass::wire::{
-    CiphertextList, EncryptedRowsV1, EncryptedScoresV1, FileContext, KeyId, Kind, NumberKind, Stored, Wire, WireError,
+    CiphertextList, EncryptedRowsV1, EncryptedScoresV1, FileContext, KeyId, NumberKind, Stored, Wire, WireError,
     load_for, to_payload,
 };
 use windlass::{Approximate, Client, Context, Error, Plaintext};
