@@ -242,6 +242,19 @@ pub enum CliError {
         /// The ciphertext.
         input: PathBuf,
     },
+    /// A ciphertext of integers that is to be read as elements, or the other way.
+    #[error(
+        "{}: the slots hold {}; decrypt {} --packed",
+        path.display(),
+        if *elements { "elements" } else { "integers" },
+        if *elements { "with" } else { "without" }
+    )]
+    OtherContent {
+        /// The ciphertext.
+        path: PathBuf,
+        /// Whether its slots hold elements.
+        elements: bool,
+    },
     /// Encrypted scores that decide otherwise than the plain ones.
     #[error("{rows} rows are decided otherwise under encryption than in the clear")]
     ScoresDiffer {
