@@ -23,6 +23,23 @@ fn lookup(at: &Path, text: &[u8], key: &str, query: &str) -> Value {
     report["row"].clone()
 }
 
+/// The first row was taken for names, and one row fewer was searched.
+#[test]
+fn a_table_without_a_header_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("bare.csv"), "1,2,3\n4,5,6\n").unwrap();
+    for line in [
+        "search --table bare.csv --query bare.csv --k 1",
+        "search schema --table bare.csv --out s.json",
+        "table build --table bare.csv --out served",
+    ] {
+        let message = fail(at, line);
+        assert!(message.contains("bare.csv: not a table: ") && message.contains("must name the columns"), "{message}");
+    }
+    assert!(!at.join("served").exists() && !at.join("s.json").exists());
+}
+
 #[test]
 fn unusual_tables_are_read_exactly() {
     let dir = tempfile::tempdir().unwrap();
