@@ -149,6 +149,22 @@ fn the_server_scores_with_public_files_alone() {
     }
 }
 
+/// It said "state a larger bound", which no place is for.
+#[test]
+fn a_model_whose_scores_outgrow_the_schema_needs_a_new_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let case = Case::new(4, 1, 2);
+    prepare(at, &case, &json!({ "weights": [1.0, 1.0, 1.0, 1.0] }));
+    succeed(at, &format!("{ENCRYPT} --secret-key keys/secret.key"));
+    write(at, "model.json", &json!({ "weights": [1e6, 1e6, 1e6, 1e6] }));
+    let message = fail(at, APPLY);
+    for wanted in ["schema.json: made for another model than model.json", "publish a new schema"] {
+        assert!(message.contains(wanted), "{message}");
+    }
+    assert!(!message.contains("larger bound"), "{message}");
+}
+
 /// It said "accuracy 0.0000".
 #[test]
 fn labels_that_are_no_classes_are_refused() {
