@@ -362,6 +362,15 @@ pub enum CliError {
         /// What is wrong.
         source: windlass_retrieval::Error,
     },
+    /// A prepared table that was planned for less room, or for larger messages.
+    #[error(
+        "{}: the table was prepared before, with less room or larger messages than are asked for now; give the options of then, or another directory",
+        path.display()
+    )]
+    OtherWish {
+        /// The directory of the table.
+        path: PathBuf,
+    },
     /// Decrypted scores that are not those of the clear.
     #[error("query {query}: {wrong} scores differ from those in the clear")]
     SearchDiffers {
