@@ -234,6 +234,28 @@ fn failures_are_objects_for_scripts() {
     }
 }
 
+/// Scripts that ask for JSON got nothing on standard output.
+#[test]
+fn command_lines_that_are_none_are_objects_for_scripts_too() {
+    let dir = tempfile::tempdir().unwrap();
+    for (line, wanted) in [
+        ("lookup --json", "the following required arguments were not provided: --table <FILE>"),
+        ("--json lookup --tabel t.csv", "unexpected argument '--tabel' found"),
+        ("score --json --hold-out x", "invalid value 'x' for '--hold-out <N>'"),
+        ("--json", "a command is missing: see --help"),
+        ("serch --json", "unrecognized subcommand 'serch'"),
+    ] {
+        let output = windlass(dir.path(), line.split(' '));
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let object: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let message = object["error"].as_str().unwrap();
+        assert!(message.starts_with(wanted) && !message.contains("Usage"), "{line}: {message}");
+        assert!(object["exit_code"] == 2 && !output.stderr.is_empty(), "{line}");
+    }
+    assert!(fail(dir.path(), "lookup").contains("Usage"));
+    assert!(windlass(dir.path(), ["--json", "--help"]).status.success());
+}
+
 #[test]
 fn every_command_speaks_json() {
     let dir = tempfile::tempdir().unwrap();
