@@ -356,6 +356,8 @@ def test_bad_keys(toy: World) -> None:
         toy.context.roll(0, 1)
     with pytest.raises(wl.ParameterError):
         toy.context.less(2**63)
+    with pytest.raises(wl.ParameterError, match="at least 1"):
+        toy.context.less(0)
     with pytest.raises(wl.ParameterError):
         toy.context.power(0)
 

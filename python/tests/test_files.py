@@ -277,6 +277,19 @@ def test_arrays(toy: World, reals: World, tmp_path: Path) -> None:
         np.testing.assert_allclose(total, 2 * values.astype(total.dtype), atol=1e-6)
 
 
+def test_files_have_rows_and_columns_and_pickles_shapes(toy: World, tmp_path: Path) -> None:
+    # As save, load_ciphertext and docs/limits.md say.
+    cases: list[tuple[Any, tuple[int, ...]]] = [(5, (1,)), ([[5]], (1,)), ([[1, 2, 3]], (3,))]
+    cases += [([[1], [2], [3]], (3, 1)), ([1, 2, 3], (3,))]
+    for number, (values, shape) in enumerate(cases):
+        encrypted = toy.client.encrypt(values)
+        encrypted.save(tmp_path / str(number))
+        back = toy.context.load_ciphertext(tmp_path / str(number))
+        assert back.shape == shape
+        assert toy.decrypt(back).reshape(np.shape(values)).tolist() == np.asarray(values).tolist()
+        assert pickle.loads(pickle.dumps(encrypted)).shape == np.shape(values)
+
+
 def test_arrays_that_files_do_not_hold(toy: World, bits: World, tmp_path: Path) -> None:
     others = [toy.encrypt(np.zeros((2, 2, 2), int)), toy.encrypt(np.ones((2, 3), int)).sum()]
     others.append(bits.encrypt(np.zeros((60, 10), int), elements=True))

@@ -42,6 +42,17 @@ def test_scores_are_as_precise_as_promised(
     assert np.array_equal(model.scores(rows), rows @ model.weights.T + model.bias)
 
 
+@pytest.mark.parametrize(("size", "bound"), [(1e3, 1e-3), (1e5, 1e-5), (1e-6, 1e6), (1e-3, 1e3)])
+def test_scores_are_as_precise_where_features_or_weights_are_small(
+    size: float, bound: float
+) -> None:
+    rng = np.random.default_rng(1)
+    model = wl.Linear(size * rng.normal(size=(2, 20)))
+    rows = bound * rng.uniform(-1, 1, size=(16, 20))
+    scores = encrypted_scores(model, rows, bound)
+    assert np.abs(scores - model.scores(rows)).max() < 2.0**-10 / 4
+
+
 def test_extreme_rows_fit() -> None:
     # The largest score that is possible: every feature at the bound, with the sign of its weight.
     model = wl.Linear(np.where(np.arange(40) % 3 == 0, 4.0, -4.0), 1.0)
@@ -82,6 +93,55 @@ def test_integer_weights_suit_exact_contexts() -> None:
         wl.Linear([0.5]).on(context)
 
 
+def test_scores_beyond_the_modulus_are_refused() -> None:
+    model = wl.Logistic([300, -200])
+    context = wl.Context.preset("insecure_toy_256")
+    assert context.modulus == 257
+    with pytest.raises(wl.ParameterError, match=r"reach 60000, .* modulo 257.* above 120000"):
+        model.on(context, bound=120)
+    small = wl.Linear([[1, -2], [3, 1]], [4, -4])
+    with pytest.raises(wl.ParameterError, match="may reach 132"):
+        small.on(context, bound=32)
+    layer = small.on(context, bound=31)
+    client, server = context.generate_keys(layer, progress=False)
+    row = [31, -31]
+    assert client.decrypt(layer @ server.receive(client.encrypt(row))).tolist() == [97, 58]
+    assert small.scores(row).tolist() == [97, 58]
+    small.on(context, bound=31.5)
+    with pytest.raises(wl.ParameterError, match="may reach 132"):
+        small.on(context, bound=np.int64(32))  # type: ignore[arg-type]
+    for bound in (0, -1, float("nan")):
+        with pytest.raises(wl.ParameterError, match="bound"):
+            small.on(context, bound=bound)
+    least = wl.Linear([[-(2**63)]])
+    with pytest.raises(wl.ParameterError, match=str(2**63 * 2**62)):
+        least.on(context, bound=2**62)
+    with pytest.raises(wl.ParameterError, match="real numbers"):
+        wl.Linear([1.0]).on(wl.Linear([1.0]).context(), bound=3)
+
+
+def test_integers_are_exact_or_refused() -> None:
+    large = np.array([[1, 2**63]], dtype=np.uint64)
+    with pytest.raises(
+        wl.ValueRangeError, match="weights: the value 9223372036854775808"
+    ) as caught:
+        wl.Linear(large)
+    assert (caught.value.index, caught.value.value) == (1, str(2**63))
+    model = wl.Linear([[2**40, 1], [1, 1]], [7, 0])
+    with pytest.raises(wl.ValueRangeError, match="rows: the value 9223372036854775808 at index 1"):
+        model.predict(large)
+    with pytest.raises(wl.ValueRangeError, match="scores: the value") as caught:
+        model.predict([[0, 0], [2**40, 1]])
+    assert (caught.value.index, caught.value.value) == (2, str(2**80 + 8))
+    # Sums that cancel, and the last number that there is.
+    assert wl.Linear([2**40, -(2**40)], 5).predict([2**40, 2**40]) == 5
+    assert wl.Linear([1, 1], -1).predict([2**62, 2**62]) == 2**63 - 1
+    assert wl.Linear([-(2**63)]).predict([1]) == -(2**63)
+    mixed = wl.Linear([2**40], 0.5).predict([2**40])
+    assert mixed == 2.0**80
+    assert model.scores([[1, 2]]).dtype == np.int64
+
+
 def test_logistic_decides() -> None:
     two = wl.Logistic([1.0, -1.0], classes=["no", "yes"])
     assert two.decide([[3.0], [-3.0], [0.0]]).tolist() == ["yes", "no", "no"]
@@ -93,6 +153,8 @@ def test_logistic_decides() -> None:
     assert soft == pytest.approx(np.array([[0.5, 0.5, 0.0]]))
     rest = wl.Logistic(np.eye(3), link="one-vs-rest").probabilities([0.0, 0.0, 0.0])
     assert rest == pytest.approx([1 / 3] * 3)
+    none = wl.Logistic(np.eye(3), link="one-vs-rest").probabilities([[-1e3] * 3, [-1e3, -1e3, 1.0]])
+    assert none == pytest.approx(np.array([[1 / 3] * 3, [0, 0, 1]]))
     with pytest.raises(wl.ParameterError, match="no logarithms of odds"):
         wl.Logistic(np.eye(3), link=None).probabilities([0.0, 0.0, 0.0])
 
@@ -159,13 +221,27 @@ def test_bad_use() -> None:
         wl.Logistic([1.0], classes=[1, 2, 3])
     with pytest.raises(wl.ParameterError, match="link"):
         wl.Logistic([1.0], link="probit")
+    with pytest.raises(wl.ParameterError, match="'a' is there twice"):
+        wl.Logistic([1.0], classes=["a", "a"])
+    assert model.context(bound=np.float32(2)).scheme == "CKKS"  # type: ignore[arg-type]
+    for wrong in ("x", None, [1.0], True, np.complex128(1)):
+        with pytest.raises(wl.DTypeError, match="bound of features"):
+            model.context(bound=wrong)  # type: ignore[arg-type]
+    with pytest.raises(wl.DTypeError, match=r"whole number, not 2\.5"):
+        model.context(precision_bits=2.5)  # type: ignore[arg-type]
+    for large in (1e300, 10**300):
+        with pytest.raises(wl.NoParameters, match="after the point: scale the features") as far:
+            wl.Linear([1e200]).context(bound=large)
+        assert "precision_bits=" not in str(far.value)
+    with pytest.raises(wl.ParameterError, match="bound"):
+        model.context(bound=10**400)
     for bound in (0.0, -1.0, float("nan"), float("inf")):
         with pytest.raises(wl.ParameterError, match="bound"):
             model.context(bound=bound)
     with pytest.raises(wl.ParameterError, match="precision_bits"):
         model.context(precision_bits=0)
     with pytest.raises(wl.NoParameters, match="precision_bits=") as refused:
-        wl.Linear([1e9]).context(bound=1e3)
+        wl.Linear([1e6]).context(bound=1e3)
     assert isinstance(refused.value, ValueError)
 
 
@@ -313,3 +389,48 @@ def test_models_whose_weights_mean_something_else_are_refused() -> None:
         wl.Linear.from_sklearn(linear_model.PoissonRegressor().fit(rows, counts))
     with pytest.raises(wl.DTypeError, match="does not score"):
         wl.Logistic.from_sklearn(svm.SVC(kernel="linear").fit(rows, counts % 3))
+
+
+class Fitted:
+    """What looks like a classifier of scikit-learn, with probabilities of its own."""
+
+    def __init__(self, weights: Any, bias: Any, given: Any) -> None:
+        self.coef_, self.intercept_ = np.array(weights, float), np.array(bias, float)
+        self.classes_ = np.arange(max(2, len(self.coef_)))
+        self._given = given
+
+    def decision_function(self, rows: Any) -> Any:
+        return np.squeeze(rows @ self.coef_.T + self.intercept_)
+
+    def predict_proba(self, rows: Any) -> Any:
+        return self._given(rows @ self.coef_.T + self.intercept_)
+
+
+def softmax(scores: Any) -> Any:
+    each = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return each / each.sum(axis=1, keepdims=True)
+
+
+def one_against_the_rest(scores: Any) -> Any:
+    with np.errstate(all="ignore"):
+        each = 1 / (1 + np.exp(-scores))
+        return each / each.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("shift", [0.0, 2000.0, -2000.0])
+def test_links_are_those_that_give_the_probabilities_of_the_model(shift: float) -> None:
+    rng = np.random.default_rng(8)
+    weights, bias = 1e3 * rng.normal(size=(3, 5)), rng.normal(size=3) + shift
+    for name, given in (("softmax", softmax), ("one-vs-rest", one_against_the_rest)):
+        model = wl.Logistic.from_sklearn(Fitted(weights, bias, given))
+        assert model.link == name
+        assert np.isfinite(model.probabilities(model.scores(rng.normal(size=(50, 5))))).all()
+    calibrated = Fitted(weights, bias, lambda scores: softmax(0.7 * scores + 0.1))
+    assert wl.Logistic.from_sklearn(calibrated).link is None
+    # Two classes by one score: a sigmoid of it, and not of the double.
+    two = Fitted(weights[:1], bias[:1], lambda z: softmax(np.concatenate([0 * z, z], axis=1)))
+    assert wl.Logistic.from_sklearn(two).link == "softmax"
+    double = Fitted(weights[:1], bias[:1], lambda z: softmax(np.concatenate([-z, z], axis=1)))
+    model = wl.Logistic.from_sklearn(double)
+    with pytest.raises(wl.ParameterError, match="no logarithms of odds"):
+        model.probabilities([0.5])

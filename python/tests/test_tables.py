@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import doctest
 import json
 import os
@@ -184,6 +185,30 @@ def test_bad_input_is_refused_by_type() -> None:
             call()
         assert isinstance(caught.value, wl.WindlassError)
     assert client.rows(answer, 0) == [b"a"]
+
+
+def test_whatever_holds_bytes_is_one_key() -> None:
+    table = wl.Table.from_items({"ada": b"1815", 97: b"a", 100: b"d"}, progress=False)
+    buffers = [b"ada", bytearray(b"ada"), memoryview(b"ada"), memoryview(bytearray(b".ada."))[1:4]]
+    for one in (*buffers, "ada", np.bytes_(b"ada"), np.str_("ada")):
+        assert ask(table, one) == ask(table, [one]) == [b"1815"]
+    # Arrays of numbers are lists of them.
+    two: list[Any] = [np.array([97, 100], dtype=kind) for kind in (np.uint8, np.int64)]
+    two += [array.array("B", [97, 100]), range(97, 101, 3), [np.uint8(97), np.int64(100)]]
+    for several in two:
+        assert ask(table, several) == [b"a", b"d"]
+    client = wl.TableClient(table.schema)
+    others: list[Any] = [1.0, np.float64(1), np.float32(1), np.bool_(True), np.complex128(1)]
+    others += [np.datetime64("2020-01-01"), np.array(1.5), None]
+    for other in others:
+        for wanted in (other, [other]):
+            with pytest.raises(wl.DTypeError, match="a key"):
+                client.query(wanted)
+        with pytest.raises(wl.DTypeError, match="a key"):
+            wl.Table.from_items([(other, b"row")])
+    by_number = wl.Table.from_rows([b"x"] * 99, progress=False)
+    with pytest.raises(wl.DTypeError):
+        wl.TableClient(by_number.schema).query(memoryview(b"a"))
 
 
 def test_altered_schemas_are_refused_or_read() -> None:

@@ -10,6 +10,7 @@ undo it, so that hiding the score behind one keeps nothing secret.
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -31,6 +32,12 @@ _SMALLEST_SCALE, _LARGEST_SCALE = 25, 50
 _LOST_BITS = 12
 """Bits of the scale that encryption and rounding take, in rings of up to 2^14."""
 
+_ROUNDED_BITS = 10
+"""Bits of the scale that the rounding of the weights takes, of whatever size they are."""
+
+_LARGEST_INTEGER = 2**63 - 1
+"""Of int64, in which integers are kept."""
+
 
 def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     """Copy an array of finite real numbers: int64 for integers, else float64."""
@@ -40,16 +47,41 @@ def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
         raise DTypeError(f"{what}: {error}") from None
     if array.dtype.kind not in "biuf":
         raise DTypeError(f"{what}: dtype {array.dtype}, where real numbers are expected")
+    if array.dtype.kind == "u":
+        _refuse_first(array > _LARGEST_INTEGER, array, what, "is not below 2^63")
+    with np.errstate(over="ignore"):
+        own = np.array(array, dtype=np.float64 if array.dtype.kind == "f" else np.int64, order="C")
     if array.dtype.kind == "f":
-        finite = np.isfinite(array)
-        if not finite.all():
-            index = int(np.flatnonzero(~finite.ravel())[0])
-            value = str(array.ravel()[index])
-            message = f"{what}: the value {value} at index {index} is not a finite number"
-            raise ValueRangeError(message, index=index, value=value)
-    own = np.array(array, dtype=np.float64 if array.dtype.kind == "f" else np.int64, order="C")
+        _refuse_first(~np.isfinite(own), array, what, "is not a finite number")
     own.flags.writeable = False
     return own
+
+
+def _refuse_first(refused: NDArray[Any], array: NDArray[Any], what: str, why: str) -> None:
+    """Raise an error for the first number that is refused, if there is one."""
+    if refused.any():
+        index = int(np.flatnonzero(refused.ravel())[0])
+        value = str(array.ravel()[index])
+        message = f"{what}: the value {value} at index {index} {why}"
+        raise ValueRangeError(message, index=index, value=value)
+
+
+def _positive(bound: Any) -> float:
+    """Read a bound on features."""
+    if isinstance(bound, bool) or not isinstance(bound, (int, float, np.integer, np.floating)):
+        raise DTypeError(f"the bound of features is a positive number, not {bound!r}")
+    try:
+        value = float(bound)
+    except OverflowError:
+        value = math.inf
+    if not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"the bound of features is a positive number, not {bound}")
+    return value
+
+
+def _size(array: NDArray[Any]) -> int:
+    """Compute the largest absolute value of integers, which that of int64 may not hold."""
+    return max(abs(int(array.min())), abs(int(array.max()))) if array.size else 0
 
 
 class Linear:
@@ -172,9 +204,10 @@ class Linear:
         Raises
         ------
         NoParameters
-            When the weights are so large that the precision cannot be reached.
-        ParameterError
-            For a bound that is no positive number.
+            When the weights, or the bound, are so large that the precision cannot be reached.
+        ParameterError, DTypeError
+            For a bound that is no positive number, and a precision that is no whole number of bits
+            from 1 to 40.
 
         Examples
         --------
@@ -184,25 +217,37 @@ class Linear:
         ('CKKS', True)
 
         """
-        if not (math.isfinite(bound) and bound > 0):
-            raise ParameterError(f"the bound of features is a positive number, not {bound}")
+        bound = _positive(bound)
+        try:
+            precision_bits = operator.index(precision_bits)
+        except TypeError:
+            raise DTypeError(f"precision_bits is a whole number, not {precision_bits!r}") from None
         if not 1 <= precision_bits <= 40:
             raise ParameterError(f"precision_bits is {precision_bits}: 1 to 40 are possible")
         # What the product may multiply values by, whichever way its diagonals are added.
-        growth = (self.features + 2 * self.outputs) * max(
-            float(np.abs(self.weights).max()), 2.0**-20
-        )
-        largest = growth * max(bound, 1.0) + float(np.abs(self.bias).max())
-        value_bits = max(1, math.ceil(math.log2(largest)) + 1)
-        scale_bits = precision_bits + _LOST_BITS + max(0, math.ceil(math.log2(growth * bound)))
+        terms = self.features + 2 * self.outputs
+        heaviest = float(np.abs(self.weights.astype(float)).max())
+        heaviest = max(heaviest, 2.0**-20)
+        # Logarithms, because products may be too large for a number.
+        growth_bits = math.log2(terms) + math.log2(heaviest)
+        bound_bits = math.log2(max(bound, 1.0))
+        # The error of the encryption is multiplied by the weights, and is the same for all values,
+        # small ones too. That of the rounded weights, small ones too, is multiplied by the values.
+        lost_bits = max(_LOST_BITS + growth_bits, _ROUNDED_BITS + math.log2(terms)) + bound_bits
+        scale_bits = precision_bits + math.ceil(lost_bits)
         if scale_bits > _LARGEST_SCALE:
             reach = precision_bits - (scale_bits - _LARGEST_SCALE)
-            message = (
-                f"scores of these weights cannot have {precision_bits} bits after the point: "
-                f"about {reach} are possible (precision_bits={reach}), or scale the features, or "
-                "the weights, down"
-            )
+            message = f"scores of these weights cannot have {precision_bits} bits after the point: "
+            if reach < 1:
+                message += "scale the features, or the weights, down"
+            else:
+                message += (
+                    f"about {reach} are possible (precision_bits={reach}), or scale the features, "
+                    "or the weights, down"
+                )
             raise NoParameters(message)
+        largest = terms * heaviest * max(bound, 1.0) + float(np.abs(self.bias.astype(float)).max())
+        value_bits = max(1, math.ceil(math.log2(largest)) + 1)
         return Context.approximate(
             depth=1,
             scale_bits=max(scale_bits, _SMALLEST_SCALE),
@@ -210,14 +255,21 @@ class Linear:
             slots=min(max(self.features, self.outputs), 8192) if slots is None else slots,
         )
 
-    def on(self, context: Context, **options: Any) -> LinearPlan:
+    def on(self, context: Context, *, bound: float | None = None, **options: Any) -> LinearPlan:
         """Plan the product with the weights, and the sum with the bias, for a context.
+
+        Scores in a context of integers are those modulo its modulus t: one that reaches t/2 comes
+        out as another number, of the other sign, and decides for another class. State a `bound`,
+        with which that is refused, or take a larger modulus (``Context.plan(modulus=...)``).
 
         Parameters
         ----------
         context : Context
             That of :meth:`context`, or any other. Contexts of integers take weights that are
             integers.
+        bound : float, optional
+            For contexts of integers: a public bound on the absolute values of features, with which
+            all scores must stay below t/2. (For real numbers :meth:`context` takes it.)
         **options
             As of :meth:`Context.linear`: ``strategy``, ``max_keys``, ``keys``, and ``folding``,
             which is ``"never"`` unless it is given: folded products are several times faster, and
@@ -228,10 +280,38 @@ class Linear:
         LinearPlan
             ``layer @ x`` gives the scores of an encrypted row, ``layer(X)`` of every row.
 
+        Raises
+        ------
+        ParameterError, DTypeError
+            When scores of features up to the bound may reach t/2, for a bound that is no positive
+            number, and for one with a context of real numbers.
+
         """
+        if bound is not None:
+            self._check_range(context, bound)
         bias = self.bias if self.bias.any() else None
         options.setdefault("folding", "never")
         return context.linear(self.weights, bias, **options)
+
+    def _check_range(self, context: Context, bound: float) -> None:
+        """Refuse a bound with which scores may leave the integers of a context."""
+        _positive(bound)
+        whole = math.floor(bound)
+        modulus = context.modulus
+        if modulus is None:
+            message = "a bound is for contexts of integers: for real numbers context() takes it"
+            raise ParameterError(message)
+        if self.weights.dtype.kind == "f" or self.bias.dtype.kind == "f":
+            return  # which context.linear refuses
+        sums = np.abs(self.weights.astype(object)).sum(axis=1)
+        largest = int((sums * whole + np.abs(self.bias.astype(object))).max())
+        if 2 * largest >= modulus:
+            message = (
+                f"scores of features up to {whole} may reach {largest}, and are taken modulo "
+                f"{modulus}, which tells numbers below {modulus / 2:.15g} apart: take a modulus "
+                f"above {2 * largest}, or scale the weights, or the features, down"
+            )
+            raise ParameterError(message)
 
     def scores(self, rows: ArrayLike) -> NDArray[Any]:
         """Compute the scores in the clear.
@@ -244,7 +324,13 @@ class Linear:
         Returns
         -------
         numpy.ndarray, shape (..., outputs)
-            What the layer computes on encrypted rows.
+            What the layer computes on encrypted rows; for integers it does so modulo that of the
+            context.
+
+        Raises
+        ------
+        ShapeError, DTypeError, ValueRangeError
+            For rows that are none, and where a score of integers is beyond int64.
 
         """
         array = _numbers(rows, "rows")
@@ -252,7 +338,18 @@ class Linear:
             message = f"rows of {self.features} features are expected, not the shape {array.shape}"
             got = array.shape[-1] if array.ndim else 0
             raise ShapeError(message, expected=self.features, got=got)
-        return np.asarray(array @ self.weights.T + self.bias)
+        operands = (array, self.weights, self.bias)
+        if any(each.dtype.kind == "f" for each in operands):
+            array, weights, bias = (each.astype(float) for each in operands)
+            return np.asarray(array @ weights.T + bias)
+        largest = self.features * _size(self.weights) * _size(array) + _size(self.bias)
+        if largest <= _LARGEST_INTEGER:
+            return np.asarray(array @ self.weights.T + self.bias)
+        array, weights, bias = (each.astype(object) for each in operands)  # of any size
+        exact = np.asarray(array @ weights.T + bias, dtype=object)
+        outside = (exact > _LARGEST_INTEGER) | (exact < -_LARGEST_INTEGER - 1)
+        _refuse_first(outside.astype(bool), exact, "scores", "is beyond int64")
+        return exact.astype(np.int64)
 
     def _checked(self, scores: ArrayLike) -> NDArray[Any]:
         array = _numbers(scores, "scores")
@@ -342,6 +439,8 @@ class Logistic(Linear):
     ------
     ShapeError, DTypeError, ValueRangeError
         As :class:`Linear`, and for another number of classes.
+    ParameterError
+        For two classes of one name, and another link.
 
     Examples
     --------
@@ -375,6 +474,11 @@ class Logistic(Linear):
             raise ShapeError(
                 message + f"an array of shape {names.shape}", expected=count, got=names.size
             )
+        found: set[Any] = set()
+        for name in names.tolist():
+            if name in found:
+                raise ParameterError(f"the class {name!r} is there twice: names of classes differ")
+            found.add(name)
         if link not in ("softmax", "one-vs-rest", None):
             raise ParameterError(f'link is "softmax", "one-vs-rest" or None, not {link!r}')
         names.flags.writeable = False
@@ -396,6 +500,8 @@ class Logistic(Linear):
         Returns
         -------
         Logistic
+            With the link that gives the model's own ``predict_proba``, and with none where neither
+            does (``SVC(probability=True)``).
 
         Raises
         ------
@@ -416,7 +522,16 @@ class Logistic(Linear):
         if classes is None:
             name = type(final).__name__
             raise DTypeError(f"{name} has no classes: use wl.Linear.from_sklearn")
-        return cls(weights, bias, classes, link=_link(final))
+        softmax = cls(weights, bias, classes)
+        rest = cls(weights, bias, classes, link="one-vs-rest")
+        if not hasattr(model, "predict_proba"):
+            return cls(weights, bias, classes, link=None)
+        rows, own = _own_probabilities(model, softmax)
+        for candidate in (softmax, rest):
+            each = candidate.probabilities(candidate.scores(rows))
+            if own.size and own.shape == each.shape and np.allclose(own, each, 1e-6, 1e-6):
+                return candidate
+        return cls(weights, bias, classes, link=None)
 
     def decide(self, scores: ArrayLike) -> NDArray[Any]:
         """Turn decrypted scores into classes.
@@ -448,7 +563,7 @@ class Logistic(Linear):
         -------
         numpy.ndarray, shape (..., classes)
             Sigmoids of a single score; else by ``link`` the softmax of the scores, or their
-            sigmoids divided by the sum.
+            sigmoids divided by the sum (equal shares where all of them are 0).
 
         Raises
         ------
@@ -464,6 +579,7 @@ class Logistic(Linear):
             return np.stack([1 - positive, positive], axis=-1)
         if self.link == "one-vs-rest":
             each = _sigmoid(array)
+            each = np.where(each.any(axis=-1, keepdims=True), each, 1.0)
         else:
             each = np.exp(array - array.max(axis=-1, keepdims=True))
         return np.asarray(each / each.sum(axis=-1, keepdims=True))
@@ -486,17 +602,22 @@ def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.where(x >= 0, 1 / (1 + small), small / (1 + small)))
 
 
-def _link(model: object) -> str | None:
-    """How a classifier of scikit-learn makes probabilities of scores."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    loss = getattr(model, "loss", None)
-    if loss is not None:
-        return "one-vs-rest" if loss == "log_loss" else None
-    rest = (
-        getattr(model, "multi_class", None) == "ovr" or getattr(model, "solver", "") == "liblinear"
-    )
-    return "one-vs-rest" if rest else "softmax"
+def _own_probabilities(model: Any, scored: Linear) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Rows, and the probabilities that a model of scikit-learn gives them.
+
+    Of scores far from 0 all links give the same, 0 and 1: beside rows of any scores there are some
+    whose scores are small, as far as the weights have such rows.
+    """
+    rng = np.random.default_rng(1)
+    wanted = rng.normal(size=(16, scored.outputs)) - scored.bias
+    small = wanted @ np.linalg.pinv(scored.weights.astype(float), 1e-9).T
+    rows = np.concatenate([rng.normal(size=(16, scored.features)), small])
+    with np.errstate(all="ignore"):
+        own = np.asarray(model.predict_proba(rows), dtype=float)
+    if own.ndim != 2:
+        return rows, own
+    sound = np.isfinite(own).all(axis=1)  # what all sigmoids leave at 0 may be 0/0 there
+    return rows[sound], own[sound]
 
 
 def _scaling(step: object) -> tuple[NDArray[Any], NDArray[Any]]:

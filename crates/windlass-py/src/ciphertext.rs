@@ -355,7 +355,9 @@ impl PyCiphertext {
     /// path : str or os.PathLike
     /// single : bool
     ///     The file of one ciphertext, without shape and dtype, as ``windlass refresh`` takes it;
-    ///     otherwise that of an array of up to two dimensions.
+    ///     otherwise that of an array of up to two dimensions. It has the numbers of rows and of
+    ///     columns, and not that of dimensions: a single row comes back with one dimension, so that
+    ///     shapes (1, n) load as (n,), and () and (1, 1) as (1,). Pickles keep shapes.
     ///
     /// Returns
     /// -------

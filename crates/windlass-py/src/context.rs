@@ -668,12 +668,17 @@ impl PyContext {
     /// Parameters
     /// ----------
     /// bound : int
-    ///     Above every ``abs(a - b)``; the smaller it is, the faster.
+    ///     Above every ``abs(a - b)``, so at least 1; the smaller it is, the faster.
     ///
     /// Returns
     /// -------
     /// Circuit
     ///     Called with two ciphertexts.
+    ///
+    /// Raises
+    /// ------
+    /// ParameterError
+    ///     For a bound of 0, below which no difference is.
     ///
     /// Examples
     /// --------
@@ -686,6 +691,10 @@ impl PyContext {
     /// array([1, 0, 0])
     fn less(&self, py: Python<'_>, bound: Natural) -> PyResult<PyCircuit> {
         self.exact(py, "a comparison")?;
+        if bound.0 == 0 {
+            let message = "less(0): abs(a - b) lies below the bound, which is at least 1";
+            return Err(plain(py, "ParameterError", message));
+        }
         PyCircuit::make(py, &self.setting, Recipe::Less { bound: bound.0 })
     }
 
@@ -984,6 +993,9 @@ impl PyContext {
     }
 
     /// The encrypted array in a file that :meth:`Ciphertext.save` or the command line wrote.
+    ///
+    /// A file has the numbers of rows and of columns: one row is an array of one dimension, whatever
+    /// it was saved from. ``client.decrypt(x).reshape(shape)`` restores the shape; pickles keep it.
     ///
     /// Raises
     /// ------

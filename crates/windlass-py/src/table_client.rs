@@ -182,8 +182,8 @@ impl PyTableClient {
     /// Parameters
     /// ----------
     /// wanted : iterable, or one
-    ///     Keys (bytes, text, whole numbers) of a table by key; numbers of a table by number. At
-    ///     most 1024.
+    ///     Keys (bytes or another buffer of bytes, text, whole numbers) of a table by key; numbers of
+    ///     a table by number. At most 1024.
     ///
     /// Returns
     /// -------
@@ -193,6 +193,8 @@ impl PyTableClient {
     /// ------
     /// ParameterError
     ///     For a number that the table does not have; for no row or too many.
+    /// DTypeError
+    ///     For what is no key, such as a number with a fraction.
     fn query<'py>(&self, py: Python<'py>, wanted: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
         let wanted = self.wanted(wanted)?;
         let bytes = self.with(py, |client| Ok(to_bytes(&self.files, &client.query(&wanted)?)?))?;

@@ -2,10 +2,11 @@
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyString};
+use pyo3::types::{PyBool, PyBytes, PyMemoryView, PyString};
 
 use crate::error::plain;
 use crate::natural::Natural;
+use crate::numbers::numpy;
 use crate::pickle::Bytes;
 
 /// Strings of bytes, one after another: a million of them are two pieces of memory.
@@ -67,7 +68,23 @@ pub fn key_bytes(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(number) = PyModule::import(py, "operator")?.getattr("index")?.call1((given,)) {
         return Ok(number.str()?.to_str()?.as_bytes().to_vec());
     }
+    // So have other numbers: their bytes are those of the machine, and no key.
+    if !has_bytes(given) {
+        let message =
+            format!("a key, where it is no text and no whole number, is bytes, not {}: {}", kind(given), given.repr()?);
+        return Err(plain(py, "DTypeError", message));
+    }
     look(given, "a key, where it is no text and no whole number,", <[u8]>::to_vec)
+}
+
+/// Whether it has a buffer whose items are bytes, and is no scalar of NumPy. (Dates of NumPy have one of bytes.)
+fn has_bytes(given: &Bound<'_, PyAny>) -> bool {
+    if given.is_instance_of::<PyBytes>() {
+        return true;
+    }
+    let scalar = || numpy(given.py())?.getattr("generic").and_then(|generic| given.is_instance(&generic));
+    let format = || PyMemoryView::from(given)?.getattr("format")?.extract::<String>();
+    !scalar().unwrap_or(false) && format().is_ok_and(|format| ["B", "b", "c"].contains(&format.as_str()))
 }
 
 /// The rows of an iterable.
@@ -108,9 +125,13 @@ pub fn items_of(items: &Bound<'_, PyAny>) -> PyResult<(Packed, Packed)> {
 }
 
 /// Whether it is one key, rather than an iterable of keys.
+///
+/// Whatever holds bytes is one key, a memoryview too, whose items are integers; arrays of NumPy and of the
+/// module `array` are lists of numbers.
 fn is_one(given: &Bound<'_, PyAny>) -> bool {
-    let bytes = given.is_instance_of::<PyBytes>() || given.is_instance_of::<pyo3::types::PyByteArray>();
-    bytes || given.is_instance_of::<PyString>() || given.try_iter().is_err()
+    let is_array = || ["dtype", "typecode"].iter().any(|name| given.hasattr(*name).unwrap_or(false));
+    let is_plain = given.is_instance_of::<PyBytes>() || given.is_instance_of::<PyString>();
+    is_plain || given.try_iter().is_err() || (!is_array() && has_bytes(given))
 }
 
 /// One key, or those of an iterable.
