@@ -95,7 +95,7 @@ impl Outputs {
                 let parent = directory.parent().unwrap_or(Path::new(""));
                 (parent, parent.join(part(&name.to_string_lossy())))
             }
-            _ => (directory, directory.join(part("windlass"))),
+            _ => (directory, directory.join(part(STAGING))),
         };
         let place = if exists { Place::Existing(directory.into()) } else { Place::New(directory.into()) };
         let names = names.iter().map(|&name| name.to_owned()).collect();
@@ -118,7 +118,7 @@ impl Outputs {
     pub fn temporary() -> Result<Self> {
         let parent = std::env::temp_dir();
         sweep(&parent);
-        let made = tempfile::Builder::new().prefix(".windlass-").suffix(&part_suffix()).tempdir_in(&parent);
+        let made = tempfile::Builder::new().prefix(&format!(".{STAGING}")).suffix(&part_suffix()).tempdir_in(&parent);
         let staging = made.map_err(|error| CliError::at(&parent)(error.into()))?.keep();
         let watched = vec![interrupt::remove_if_interrupted(Unfinished::Staging(staging.clone()))];
         let _lock = locked(&staging);
@@ -157,17 +157,21 @@ impl Drop for Outputs {
     }
 }
 
+/// What directories that files are made in are called, before [`part_suffix`]: no name that a user
+/// gives to a file.
+const STAGING: &str = "windlass~";
+
 /// A message with names for work in progress replaced by those that the files were to get.
 pub fn named_by_place(message: &str) -> String {
     let suffix = part_suffix();
     let (mut named, mut rest) = (String::new(), message);
     while let Some(end) = rest.find(&suffix) {
         let (before, after) = (&rest[..end], &rest[end + suffix.len()..]);
-        let begin = before.rfind("/.").or_else(|| before.rfind(" .")).map_or(0, |at| at + 1);
+        let begin = before.rfind("/.").max(before.rfind(" .")).map_or(0, |at| at + 1);
         let name = before[begin..].strip_prefix('.').unwrap_or(&before[begin..]);
         named += &before[..begin];
         // In a directory that is there, and among the system's temporary ones.
-        rest = if name == "windlass" || name.starts_with("windlass-") {
+        rest = if name.starts_with(STAGING) {
             after.strip_prefix('/').unwrap_or(after)
         } else {
             named += name;
@@ -208,6 +212,23 @@ mod tests {
         outputs.keep().unwrap();
         assert_eq!(fs::read_to_string(out.join("a")).unwrap(), "whole");
         assert_eq!((names(dir.path()), names(&out)), (vec!["new".into()], vec!["a".into()]));
+    }
+
+    #[test]
+    fn messages_name_files_as_they_will_be_called() {
+        let suffix = part_suffix();
+        for (message, wanted) in [
+            (format!("keys/.{STAGING}{suffix}/secret.key: full"), "keys/secret.key: full"),
+            (
+                format!("/home/u/.config/a b/.windlass-keys{suffix}/secret.key: full"),
+                "/home/u/.config/a b/windlass-keys/secret.key: full",
+            ),
+            (format!(".windlass-a.bin{suffix}: full"), "windlass-a.bin: full"),
+            (format!("/home/u/.config/x and .out.bin{suffix}"), "/home/u/.config/x and out.bin"),
+            ("nothing".to_owned(), "nothing"),
+        ] {
+            assert_eq!(named_by_place(&message), wanted);
+        }
     }
 
     #[test]

@@ -225,6 +225,7 @@ impl<R: Representation> Poly<R> {
     /// `Σ_j factors_j\[row\]·x_j` over `wide`, for x_j over bases in it: a row that x_j has not is
     /// zero. One pass over the rows of all x_j.
     pub fn combination(ring: &Arc<Ring>, wide: &Basis, terms: &[(&Self, &[u64])]) -> Self {
+        debug_assert!(terms.iter().all(|(x, _)| x.basis.indices().all(|index| wide.row_of(index).is_some())));
         let isa = ring.isa();
         let mut out = Self::unspecified(ring, wide);
         out.fill(|index, q, x| {
@@ -233,7 +234,9 @@ impl<R: Representation> Poly<R> {
                 Some((term.row(row), factors[row]))
             });
             let terms: Vec<(&[u64], u64)> = of_row.collect();
-            rows::dot_scalar(isa, q, x, &terms);
+            let (first, more) = terms.split_at(terms.len().min(rows::MAX_TERMS));
+            rows::dot_scalar(isa, q, x, first);
+            more.iter().for_each(|(row, factor)| rows::mul_scalar_add_assign(isa, q, x, row, *factor));
         });
         out
     }

@@ -19,9 +19,9 @@ use zeroize::Zeroize;
 /// What patterns are held under, so that they do not find themselves.
 const MASK: u64 = 0x5a17_93c4_0be8_d62f;
 
-/// Words of a window: twelve coefficients of a ternary secret are one choice of 3^12 and hardly
-/// repeat by chance; four residues never do.
-const WORDS: usize = 12;
+/// Words of a window: so many coefficients of a ternary secret hardly repeat by chance, and residues
+/// never do.
+const WORDS: usize = 24;
 
 /// A piece of the secret in one of the forms that it takes in memory.
 struct Pattern {

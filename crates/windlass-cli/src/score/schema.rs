@@ -97,7 +97,7 @@ impl Schema {
         }
     }
 
-    /// SHA-256 of the file's bytes: names what encrypted rows and scores belong to.
+    /// SHA-256 of the schema as it is written: names what encrypted rows and scores belong to.
     pub fn hash(&self) -> [u8; 32] {
         sha256(&self.to_bytes())
     }

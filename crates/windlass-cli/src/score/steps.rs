@@ -293,12 +293,14 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// Says how far scores may be off, and of how many rows the decision is within that.
+/// Says how far scores may be off, and of how many rows the decision is within that: one score
+/// decides by its sign, of several two are compared.
 fn describe_error(report: &mut Report, scores: &[Vec<f64>], error: f64) {
-    let close = scores.iter().filter(|row| margin(row) <= 2.0 * error).count();
+    let compared = |row: &&Vec<f64>| row.len().min(2) as f64;
+    let close = scores.iter().filter(|row| margin(row) <= compared(row) * error).count();
     report.line(format!("each score is right up to {error:.1e}"));
     if close > 0 {
-        report.line(format!("of {close} rows the decision is closer than that: it may be wrong"));
+        report.line(format!("of {close} rows the decision is closer than these errors: it may be wrong"));
     }
     report.field("error_bound", error);
     report.field("close_decisions", close);

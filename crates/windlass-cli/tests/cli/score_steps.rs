@@ -426,7 +426,7 @@ fn scores_that_are_known_to_less_than_they_decide_by_are_told() {
         let report = succeed(&at, DECRYPT);
         assert_eq!(report["close_decisions"], close, "{report}");
         let shown = String::from_utf8(windlass(&at, DECRYPT.split_whitespace()).stdout).unwrap();
-        assert_eq!(shown.contains("rows the decision is closer than that"), close > 0, "{shown}");
+        assert_eq!(shown.contains("rows the decision is closer than these errors"), close > 0, "{shown}");
         assert!(shown.contains("each score is right up to"), "{shown}");
     };
     told(json!([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]), 0);

@@ -289,7 +289,7 @@ fn the_end_of_memory_has_a_last_line_of_ours() {
             assert!(!told.contains("panicked"), "{told}");
         }
     }
-    println!("memory ran out {seen} times");
+    assert!(seen > 0, "memory never ran out");
 }
 
 /// The memory of a process with secrets is neither written to a core file nor shown to other

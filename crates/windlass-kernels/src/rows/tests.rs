@@ -67,7 +67,7 @@ fn every_isa_matches_exact_integers() {
 fn sums_of_many_terms_are_exact() {
     for isa in Isa::available() {
         for q in moduli() {
-            for terms in [1, 2, 5, 6, 7, 9, 10, 16, 17, 33, MAX_TERMS] {
+            for terms in [0, 1, 2, 5, 6, 7, 9, 10, 16, 17, 33, MAX_TERMS] {
                 // Four vectors together, one alone, and a ragged end.
                 let length = 43;
                 // Extremes in the first column of every row: the accumulators' limits are met.
