@@ -242,19 +242,6 @@ pub enum CliError {
         /// The ciphertext.
         input: PathBuf,
     },
-    /// A ciphertext of integers that is to be read as elements, or the other way.
-    #[error(
-        "{}: the slots hold {}; decrypt {} --packed",
-        path.display(),
-        if *elements { "elements" } else { "integers" },
-        if *elements { "with" } else { "without" }
-    )]
-    OtherContent {
-        /// The ciphertext.
-        path: PathBuf,
-        /// Whether its slots hold elements.
-        elements: bool,
-    },
     /// Encrypted scores that decide otherwise than the plain ones.
     #[error("{rows} rows are decided otherwise under encryption than in the clear")]
     ScoresDiffer {
@@ -361,15 +348,6 @@ pub enum CliError {
         path: PathBuf,
         /// What is wrong.
         source: windlass_retrieval::Error,
-    },
-    /// A prepared table that was planned for less room, or for larger messages.
-    #[error(
-        "{}: the table was prepared before, with less room or larger messages than are asked for now; give the options of then, or another directory",
-        path.display()
-    )]
-    OtherWish {
-        /// The directory of the table.
-        path: PathBuf,
     },
     /// Decrypted scores that are not those of the clear.
     #[error("query {query}: {wrong} scores differ from those in the clear")]

@@ -38,10 +38,7 @@ use windlass::wire::WireError;
 pub fn main() -> ExitCode {
     // First of all: memory may run out anywhere.
     let watched = interrupt::tell_when_aborted();
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return told_of_usage(&error),
-    };
+    let cli = Cli::parse();
     // Before anything is set up for commands of this program's own.
     let ended = match &cli.command {
         Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
@@ -59,30 +56,6 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-/// Help and the version on standard output; what is no command line on standard error, and with
-/// `--json` as an object too.
-fn told_of_usage(error: &clap::Error) -> ExitCode {
-    let code = error.exit_code();
-    let mut arguments = std::env::args_os().skip(1).take_while(|argument| argument != "--");
-    if error.use_stderr() && arguments.any(|argument| argument == "--json") {
-        report::print_error(&usage_message(error), code);
-    }
-    // What cannot be written there, nobody can be told.
-    let _ = error.print();
-    u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from)
-}
-
-/// What is wrong with a command line, on one line and without the grammar.
-fn usage_message(error: &clap::Error) -> String {
-    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        return "a command is missing: see --help".into();
-    }
-    let text = error.to_string();
-    let end = ["\n\nUsage:", "\n\nFor more information"].iter().filter_map(|mark| text.find(mark)).min();
-    let told = text[..end.unwrap_or(text.len())].trim_start_matches("error: ");
-    told.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn print(report: &Report, cli: &Cli) -> ExitCode {

@@ -86,22 +86,11 @@ pub fn begin<'t>(path: &Path, text: &'t [u8]) -> Result<(Vec<String>, csv::Reade
     }
     let mut reader = csv::Reader::from_reader(text);
     let columns: Vec<String> = reader.headers().map_err(not_a_table(path))?.iter().map(str::to_owned).collect();
-    if are_numbers(&columns) {
-        return refuse("its first line has numbers alone and would be lost; the first line must name the columns");
-    }
     let mut seen = HashSet::with_capacity(columns.len());
     if let Some(column) = columns.iter().find(|column| !seen.insert(*column)) {
         return Err(CliError::DuplicateColumn { path: path.into(), column: column.clone() });
     }
     Ok((columns, reader))
-}
-
-/// Whether a header is a row of numbers in truth. Columns that are called 0, 1, 2 and so on, as
-/// data frames have it, are named.
-fn are_numbers(columns: &[String]) -> bool {
-    let number = |name: &String| name.trim().parse::<f64>().is_ok();
-    let counted = columns.len() > 2 && columns.iter().enumerate().all(|(index, name)| *name == index.to_string());
-    columns.iter().all(number) && !counted
 }
 
 /// What the reader of a CSV file says of it.
@@ -254,17 +243,6 @@ mod tests {
         for open in ["1,\"a\n2,b\n", "\"1,a\n", "1,\"a\"\"\n", "1,\""] {
             let told = message(&format!("id,text\n0,\"a\nb\"\n{open}"), "id");
             assert!(told.contains("a cell on line 4 begins with a quotation mark and never ends"), "{open}: {told}");
-        }
-    }
-
-    #[test]
-    fn tables_without_a_header_are_refused_and_counted_columns_are_not() {
-        for text in ["1,2,3\n4,5,6\n", "-0.5, 1e3\n1,2\n", "0\n1\n", "0,1\n1,0\n", "5,5\n1,2\n"] {
-            let message = read(text, "1").unwrap_err().to_string();
-            assert!(message.contains("the first line must name the columns"), "{text}: {message}");
-        }
-        for text in ["0,1,2\n7,8,9\n", "id,1\n1,2\n", "1,\n1,2\n"] {
-            assert!(read(text, text.split(',').next().unwrap()).is_ok(), "{text}");
         }
     }
 

@@ -134,7 +134,11 @@ fn settle(errors: &Errors, start: &Shape, polynomials: impl Fn(u32) -> Option<(u
 /// The best of what fits the wish: the fastest to answer, its memory counted with a second for
 /// every 64 GB.
 fn best(plans: impl Iterator<Item = Plan>, wish: &Wish) -> Option<Plan> {
-    plans.filter(|plan| plan.is_within(wish)).min_by(|a, b| a.price().total_cmp(&b.price()))
+    let within = |size: u64, most: Option<u64>| most.is_none_or(|most| size <= most);
+    plans
+        .filter(|plan| within(plan.sizes.keys, wish.keys))
+        .filter(|plan| within(plan.traffic[0], wish.query) && within(plan.traffic[1], wish.answer))
+        .min_by(|a, b| a.price().total_cmp(&b.price()))
 }
 
 impl Plan {
@@ -146,29 +150,6 @@ impl Plan {
         let carried = (schema.shape.polynomials() * N * schema.shape.message_bits as usize / 8) as f64;
         let seconds = Seconds { prepare: carried / PREPARE, answer: schema.shape.seconds(&sizes, selections as usize) };
         Self { traffic: [ciphertexts * sizes.query, selections * sizes.answer], schema, sizes, seconds, data }
-    }
-
-    /// Whether it keeps to the limits of sizes.
-    fn is_within(&self, wish: &Wish) -> bool {
-        let within = |size: u64, most: Option<u64>| most.is_none_or(|most| size <= most);
-        within(self.sizes.keys, wish.keys)
-            && within(self.traffic[0], wish.query)
-            && within(self.traffic[1], wish.answer)
-    }
-
-    /// Whether this layout, which may have been planned for another wish, does for this one: sizes
-    /// within its limits, and at least as much room as it asks for rows like these.
-    pub fn meets(&self, rows: RowStatistics, wish: &Wish) -> bool {
-        let room = rows.count.max(wish.room.unwrap_or(0));
-        let shape = &self.schema.shape;
-        let roomy = match &self.schema.contents {
-            Contents::Rows(contents) => contents.capacity(shape) >= room,
-            Contents::Keywords(contents) => {
-                let grown = room as f64 / rows.count.max(1) as f64;
-                contents.bins_for(rows, shape.message_bits, grown).is_some_and(|bins| bins <= shape.polynomials())
-            }
-        };
-        self.is_within(wish) && roomy
     }
 
     fn price(&self) -> f64 {

@@ -261,24 +261,3 @@ fn strangers_and_stops_are_refused() {
     shape.message_bits = 40;
     assert!(matches!(shape.setting(), Err(Error::ScoresTooLarge { needed: 40, .. })));
 }
-
-#[test]
-fn a_shape_names_its_table_and_one_without_a_name_is_taken_as_before() {
-    let quantised = |rows: &[i8]| {
-        QuantisedTable::new(&Vectors::new(Values::I8(rows), 2).unwrap(), Metric::InnerProduct, 8).unwrap()
-    };
-    let (table, swapped) = (quantised(&[1, 2, 3, 4, 5, 6]), quantised(&[3, 4, 1, 2, 5, 6]));
-    let shape = SearchShape::plan(&table, &SearchSpec::default()).unwrap();
-    assert!(shape.is_of(&table) && !shape.is_of(&swapped));
-    let refused = VectorTable::prepare(&swapped, &shape, &go_on).unwrap_err();
-    assert_eq!(refused, Error::OtherTable { what: "the shape" });
-    let earlier = SearchShape { table: None, ..shape.clone() };
-    assert!(earlier.is_of(&table) && earlier.is_of(&swapped) && earlier.hash() != shape.hash());
-    // Names are compared where both sides have them.
-    let named = |names: [&str; 2]| quantised(&[1, 2, 3, 4, 5, 6]).with_names(names.map(String::from).to_vec()).unwrap();
-    let with_names = SearchShape::with_layout(&named(["x", "y"]), shape.layout);
-    assert!(with_names.is_of(&named(["x", "y"])) && with_names.is_of(&table) && shape.is_of(&named(["x", "y"])));
-    assert!(!with_names.is_of(&named(["y", "x"])) && with_names.hash() != shape.hash());
-    let few = quantised(&[1, 2]).with_names(vec!["x".into()]).unwrap_err();
-    assert_eq!(few, Error::WrongDimension { got: 1, expected: 2 });
-}

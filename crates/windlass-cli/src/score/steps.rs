@@ -181,10 +181,7 @@ pub fn apply(args: &ApplyArgs, quiet: bool) -> Result<Report> {
     let scorer = stages.run("prepare", "converting weights", || {
         memory_of_weights(&setting)?;
         let made = Scorer::new(&setting.scoring, &model.linear, server.engine().clone());
-        made.map_err(|error| match error {
-            windlass::Error::ValueTooLarge { .. } => larger_scores(args, &model, &setting),
-            other => other_model(args, &args.schema, other),
-        })
+        made.map_err(|error| other_model(args, &args.schema, error))
     })?;
     let layout = setting.scoring.layout();
     let groups = rows.len() / layout.parts();
@@ -245,15 +242,6 @@ pub fn memory_of_weights(setting: &Setting) -> Result<()> {
     let each = (primes * ring.n() * 8 + scoring.layout().slots() * 16) as u64;
     let count = scoring.map().grid().support().len() as u64 * scoring.layout().parts() as u64;
     memory::check("the prepared weights", count.saturating_mul(each))
-}
-
-/// Scores beyond what the unit of the schema allows.
-fn larger_scores(args: &ApplyArgs, model: &Model, setting: &Setting) -> CliError {
-    let (largest, unit) = (model.linear.largest_score(), setting.scoring.unit());
-    let reason = format!(
-        "the model's scores reach {largest:.1e}, more than the schema's unit of {unit:.1e} allows; publish a new schema ('windlass score schema'), with which clients make keys and encrypt anew"
-    );
-    CliError::OtherModel { path: args.schema.clone(), model: args.model.weights.clone(), reason }
 }
 
 /// Names the file that a refusal is about: the model and whatever was made for another one.

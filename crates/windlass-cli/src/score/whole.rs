@@ -1,7 +1,5 @@
 //! All steps in one process, compared with the scores in the clear.
 
-use std::collections::BTreeSet;
-
 use rayon::prelude::*;
 use windlass::rlwe::context::os_rng;
 use windlass::schemes::ckks::{Ciphertext, complex};
@@ -18,7 +16,7 @@ use super::steps::{
 };
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
-use crate::report::{Report, shortened};
+use crate::report::Report;
 
 /// Rows held out of the training unless another number is asked for.
 const HOLD_OUT: usize = 3;
@@ -96,13 +94,8 @@ fn given(args: &ScoreArgs, model: Model) -> Result<Task> {
         (Some(label), None) => {
             let count = model.linear.classes().max(2);
             let names = model.classes.unwrap_or_else(|| (0..count).map(|class| class.to_string()).collect());
-            let values = rows.column(label)?;
             let class = |value: &&str| names.iter().position(|name| name == value);
-            let labels: Vec<Option<usize>> = values.iter().map(class).collect();
-            if labels.iter().all(Option::is_none) {
-                return Err(no_class(&rows, label, &values, &names));
-            }
-            Some(labels)
+            Some(rows.column(label)?.iter().map(class).collect())
         }
         (Some(_), Some(_)) => {
             let several = "--positive is for models of one score; this one has several classes";
@@ -110,18 +103,6 @@ fn given(args: &ScoreArgs, model: Model) -> Result<Task> {
         }
     };
     Ok(Task { rows, model: model.linear, labels, hold_out: None })
-}
-
-/// Labels of which none is a class: every decision would count as wrong.
-fn no_class(rows: &Features, label: &str, values: &[&str], names: &[String]) -> CliError {
-    let distinct: BTreeSet<&str> = values.iter().copied().collect();
-    let found = shortened(&distinct.into_iter().collect::<Vec<_>>().join(", "));
-    let names = shortened(&names.join(", "));
-    CliError::Usage(format!(
-        "{}: no value of column '{}' is a class of the model; the values are {found}, the classes {names}: name the model's with 'classes', or for one score give --positive VALUE",
-        rows.path().display(),
-        shortened(label)
-    ))
 }
 
 /// A model that is trained on part of the table.

@@ -99,12 +99,7 @@ pub fn open_table(
 ) -> Result<(VectorFile, QuantisedTable, Opened)> {
     let file = stages.run("table", "reading the table", || VectorFile::read(&args.table, &args.columns))?;
     let table = stages.run("quantise", "quantising the table", || {
-        let table = QuantisedTable::new(&file.vectors()?, how.metric, how.bits);
-        let named = table.and_then(|table| match file.columns() {
-            Some(names) => table.with_names(names.to_vec()),
-            None => Ok(table),
-        });
-        named.map_err(|source| file.refused(source))
+        QuantisedTable::new(&file.vectors()?, how.metric, how.bits).map_err(|source| file.refused(source))
     })?;
     let spec = SearchSpec { bandwidth: how.bandwidth * 1e6 };
     let opened = SearchShape::plan(&table, &spec).and_then(Opened::new)?;

@@ -80,10 +80,8 @@ fn open_schema(args: &AskedArgs, stages: &mut Stages) -> Result<Opened> {
     stages.run("setup", "building rings", || Opened::read(&args.schema))
 }
 
-/// Queries as a table wants them, refused where their dimensions are called otherwise than the
-/// table's, or stand in another order.
+/// Queries as a table wants them.
 pub fn quantise(shape: &SearchShape, file: &VectorFile) -> Result<QuantisedQuery> {
-    file.check_columns(shape.names.as_deref())?;
     shape.quantise(&file.vectors()?).map_err(|source| file.refused(source))
 }
 
@@ -116,7 +114,7 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let Opened { shape, files, keys } = &opened;
     let how = HowArgs { metric: shape.metric, bits: shape.bits, bandwidth: 1.0 };
     let (_, table, _) = open_table(&args.table, &how, &mut stages)?;
-    if !shape.is_of(&table) {
+    if *shape != SearchShape::with_layout(&table, shape.layout) {
         return Err(CliError::OtherVectors { path: args.schema.clone(), table: args.table.table.clone() });
     }
     let (query, keys) = stages.run("load", "reading keys and query", || -> Result<_> {

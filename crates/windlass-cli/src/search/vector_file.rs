@@ -77,21 +77,16 @@ impl VectorFile {
         Ok(Self { path: path.into(), numbers, dimension, names, columns: Some(columns) })
     }
 
-    /// What the dimensions are called, in a file that says so.
-    pub fn columns(&self) -> Option<&[String]> {
-        self.columns.as_deref()
-    }
-
-    /// Refuses dimensions that are called otherwise than those of a table, or stand in another
-    /// order.
-    pub fn check_columns(&self, table: Option<&[String]>) -> Result<()> {
-        let (Some(wanted), Some(own)) = (table, self.columns()) else { return Ok(()) };
-        if own.len() != wanted.len() || own == wanted {
+    /// Refuses queries whose dimensions are called otherwise than those of this table, or stand in
+    /// another order.
+    pub fn check_columns(&self, queries: &Self) -> Result<()> {
+        let (Some(own), Some(asked)) = (&self.columns, &queries.columns) else { return Ok(()) };
+        if own.len() != asked.len() || own == asked {
             return Ok(());
         }
-        let [own, wanted] = [own, wanted].map(|names| shortened(&names.join(",")));
-        let path = self.path.display();
-        Err(CliError::Usage(format!("{path}: its columns are {own}, those of the table are {wanted}; name them alike")))
+        let (table, path) = (self.path.display(), queries.path.display());
+        let [own, asked] = [own, asked].map(|names| shortened(&names.join(",")));
+        Err(CliError::Usage(format!("{path}: its columns are {asked}, those of {table} are {own}; name them alike")))
     }
 
     /// The vectors.

@@ -29,6 +29,7 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         opened.shape.to_string().lines().for_each(print_message);
     }
     let queries = VectorFile::read_queries(query, &args.columns)?;
+    file.check_columns(&queries)?;
     search(args, [&file, &queries], (&table, &opened), stages, report)
 }
 

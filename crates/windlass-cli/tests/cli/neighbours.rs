@@ -145,57 +145,6 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     assert_eq!(snapshot(at), before);
 }
 
-/// Tables of one shape, scale and largest sum: neighbours of another would be told with numbers of
-/// this one.
-#[test]
-fn another_table_of_the_same_shape_is_refused_and_so_are_other_columns() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = dir.path();
-    fs::write(at.join("t.csv"), "id,sea,land\na,1,0\nb,0,1\nc,0.5,0.25\n").unwrap();
-    fs::write(at.join("q.csv"), "sea,land\n1,0\n").unwrap();
-    succeed(at, "search schema --table t.csv --metric inner-product --out s.json");
-    succeed(at, "search keygen --schema s.json --out keys");
-    let asked = "--schema s.json --secret-key keys/secret.key";
-    succeed(at, &format!("search query {asked} --query q.csv --out q.bin"));
-    let given = "--schema s.json --evaluation-keys keys/evaluation.keys --in q.bin --out a.bin";
-    for (name, text) in [
-        ("rows.csv", "id,sea,land\nb,0,1\na,1,0\nc,0.5,0.25\n"),
-        ("columns.csv", "id,land,sea\na,0,1\nb,1,0\nc,0.25,0.5\n"),
-        ("named.csv", "id,land,sea\na,1,0\nb,0,1\nc,0.5,0.25\n"),
-        ("cell.csv", "id,sea,land\na,1,0\nb,0,1\nc,0.5,0.125\n"),
-    ] {
-        fs::write(at.join(name), text).unwrap();
-        let message = fail(at, &format!("search answer --table {name} {given}"));
-        assert!(message.contains("s.json: made for another table than"), "{name}: {message}");
-    }
-    for (name, text) in [("order.csv", "land,sea\n0,1\n"), ("other.csv", "sea,air\n1,0\n")] {
-        fs::write(at.join(name), text).unwrap();
-        let message = fail(at, &format!("search query {asked} --query {name} --out none.bin"));
-        assert!(message.contains("those of the table are sea,land"), "{name}: {message}");
-    }
-    // Schemas of earlier builds name neither, and are taken as before; names that are none are not.
-    let schema: Value = serde_json::from_str(&fs::read_to_string(at.join("s.json")).unwrap()).unwrap();
-    let changed = |change: &dyn Fn(&mut serde_json::Map<String, Value>)| {
-        let mut schema = schema.clone();
-        change(schema["shape"].as_object_mut().unwrap());
-        fs::write(at.join("changed.json"), schema.to_string()).unwrap();
-    };
-    changed(&|shape| drop((shape.remove("table").unwrap(), shape.remove("names").unwrap())));
-    let asked = "--schema changed.json --secret-key keys/secret.key";
-    succeed(at, &format!("search query {asked} --query order.csv --out old.bin"));
-    let given = "--schema changed.json --evaluation-keys keys/evaluation.keys --in old.bin --out old.answer";
-    succeed(at, &format!("search answer --table rows.csv {given}"));
-    for (field, value) in [("table", json!("00")), ("names", json!(["sea"]))] {
-        changed(&|shape| drop(shape.insert(field.into(), value.clone())));
-        let message = fail(at, "search keygen --schema changed.json --out none");
-        assert!(message.contains("not a search schema"), "{field}: {message}");
-    }
-    succeed(
-        at,
-        "search answer --table t.csv --schema s.json --evaluation-keys keys/evaluation.keys --in q.bin --out a.bin",
-    );
-}
-
 #[test]
 fn schemas_that_promise_too_much_are_refused() {
     let dir = tempfile::tempdir().unwrap();

@@ -23,23 +23,6 @@ fn lookup(at: &Path, text: &[u8], key: &str, query: &str) -> Value {
     report["row"].clone()
 }
 
-/// The first row was taken for names, and one row fewer was searched.
-#[test]
-fn a_table_without_a_header_is_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = dir.path();
-    fs::write(at.join("bare.csv"), "1,2,3\n4,5,6\n").unwrap();
-    for line in [
-        "search --table bare.csv --query bare.csv --k 1",
-        "search schema --table bare.csv --out s.json",
-        "table build --table bare.csv --out served",
-    ] {
-        let message = fail(at, line);
-        assert!(message.contains("bare.csv: not a table: ") && message.contains("must name the columns"), "{message}");
-    }
-    assert!(!at.join("served").exists() && !at.join("s.json").exists());
-}
-
 #[test]
 fn unusual_tables_are_read_exactly() {
     let dir = tempfile::tempdir().unwrap();
@@ -232,28 +215,6 @@ fn failures_are_objects_for_scripts() {
             "{line}: {message}"
         );
     }
-}
-
-/// Scripts that ask for JSON got nothing on standard output.
-#[test]
-fn command_lines_that_are_none_are_objects_for_scripts_too() {
-    let dir = tempfile::tempdir().unwrap();
-    for (line, wanted) in [
-        ("lookup --json", "the following required arguments were not provided: --table <FILE>"),
-        ("--json lookup --tabel t.csv", "unexpected argument '--tabel' found"),
-        ("score --json --hold-out x", "invalid value 'x' for '--hold-out <N>'"),
-        ("--json", "a command is missing: see --help"),
-        ("serch --json", "unrecognized subcommand 'serch'"),
-    ] {
-        let output = windlass(dir.path(), line.split(' '));
-        assert_eq!(output.status.code(), Some(2), "{line}");
-        let object: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-        let message = object["error"].as_str().unwrap();
-        assert!(message.starts_with(wanted) && !message.contains("Usage"), "{line}: {message}");
-        assert!(object["exit_code"] == 2 && !output.stderr.is_empty(), "{line}");
-    }
-    assert!(fail(dir.path(), "lookup").contains("Usage"));
-    assert!(windlass(dir.path(), ["--json", "--help"]).status.success());
 }
 
 #[test]

@@ -149,38 +149,6 @@ fn the_server_scores_with_public_files_alone() {
     }
 }
 
-/// It said "state a larger bound", which no place is for.
-#[test]
-fn a_model_whose_scores_outgrow_the_schema_needs_a_new_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = dir.path();
-    let case = Case::new(4, 1, 2);
-    prepare(at, &case, &json!({ "weights": [1.0, 1.0, 1.0, 1.0] }));
-    succeed(at, &format!("{ENCRYPT} --secret-key keys/secret.key"));
-    write(at, "model.json", &json!({ "weights": [1e6, 1e6, 1e6, 1e6] }));
-    let message = fail(at, APPLY);
-    for wanted in ["schema.json: made for another model than model.json", "publish a new schema"] {
-        assert!(message.contains(wanted), "{message}");
-    }
-    assert!(!message.contains("larger bound"), "{message}");
-}
-
-/// It said "accuracy 0.0000".
-#[test]
-fn labels_that_are_no_classes_are_refused() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = dir.path();
-    fs::write(at.join("rows.csv"), "id,x,kind\n1,0.5,cat\n2,-0.5,dog\n3,1,cat\n").unwrap();
-    let line = "score --table rows.csv --weights model.json --label kind";
-    write(at, "model.json", &json!({ "weights": [[1.0], [-1.0]], "classes": ["red", "green"] }));
-    let message = fail(at, line);
-    for wanted in ["rows.csv: no value of column 'kind'", "the values are cat, dog", "the classes red, green"] {
-        assert!(message.contains(wanted), "{message}");
-    }
-    write(at, "model.json", &json!({ "weights": [1.0] }));
-    assert!(fail(at, line).contains("the classes 0, 1: "));
-}
-
 #[test]
 fn any_number_of_features_is_scored() {
     for (features, classes, rows) in [(1, 1, 3), (784, 1, 6), (784, 10, 6), (20_000, 1, 2), (9000, 3, 1)] {

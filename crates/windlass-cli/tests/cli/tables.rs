@@ -74,29 +74,6 @@ fn a_table_is_prepared_asked_and_changed() {
     assert!(fail(at, "table build --table u.csv --key id --out served").contains("another table"));
 }
 
-/// The first room was kept without a word.
-#[test]
-fn a_prepared_table_does_not_pretend_to_have_other_room() {
-    let dir = tempfile::tempdir().unwrap();
-    let at = dir.path();
-    write_table(at, "t.csv", 200);
-    for key in ["", "--key id"] {
-        let out = if key.is_empty() { "rows" } else { "keys" };
-        let build = format!("table build --table t.csv {key} --out {out}");
-        let built = succeed(at, &format!("{build} --room 400"));
-        let before = snapshot(&at.join(out));
-        for same in ["--room 400", "", "--room 300"] {
-            assert_eq!(succeed(at, &format!("{build} {same}"))["plan"], built["plan"], "{key} {same}");
-        }
-        for other in ["--room 400000", "--most-query 1000", "--most-answer 10", "--most-keys 10"] {
-            let message = fail(at, &format!("{build} {other}"));
-            assert!(message.contains("prepared before") || message.contains("no layout"), "{key} {other}: {message}");
-        }
-        assert!(fail(at, &format!("{build} --room 400000")).contains(&format!("{out}: the table was prepared before")));
-        assert!(snapshot(&at.join(out)) == before);
-    }
-}
-
 #[test]
 fn rows_without_keys_are_asked_for_by_number() {
     let dir = tempfile::tempdir().unwrap();

@@ -4,11 +4,7 @@
 //! which takes its largest number to 2^{b−1} − 1. Integers are taken as they are, s = 1, where they
 //! fit and need not be divided by a norm first.
 
-use std::sync::OnceLock;
-
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
-use windlass::wire::hex;
 use windlass_rlwe::Limits;
 
 use super::metric::Metric;
@@ -34,8 +30,6 @@ pub struct QuantisedTable {
     norms: Vec<i64>,
     row_sum: i64,
     largest_score: i64,
-    names: Option<Vec<String>>,
-    digest: OnceLock<String>,
 }
 
 impl QuantisedTable {
@@ -66,38 +60,7 @@ impl QuantisedTable {
             }
             _ => (Vec::new(), row_sum * limit),
         };
-        let (names, digest) = (None, OnceLock::new());
-        Ok(Self { metric, bits, dimension, scale, exact, values, norms, row_sum, largest_score, names, digest })
-    }
-
-    /// The same table, with what its dimensions are called.
-    ///
-    /// # Errors
-    /// [`Error::WrongDimension`] for another number of names.
-    pub fn with_names(self, names: Vec<String>) -> Result<Self> {
-        if names.len() != self.dimension {
-            return Err(Error::WrongDimension { got: names.len(), expected: self.dimension });
-        }
-        Ok(Self { names: Some(names), ..self })
-    }
-
-    /// What the dimensions are called, if anything.
-    pub fn names(&self) -> Option<&[String]> {
-        self.names.as_deref()
-    }
-
-    /// SHA-256 of the dimension and of all integers in order, in hexadecimal: tells tables apart
-    /// that have one shape. Reckoned once, when first asked for.
-    pub fn digest(&self) -> &str {
-        self.digest.get_or_init(|| {
-            let mut hash = Sha256::new();
-            hash.update(b"windlass search table 1\n");
-            hash.update((self.dimension as u64).to_le_bytes());
-            for piece in self.values.chunks(1 << 16) {
-                hash.update(piece.iter().map(|x| x.to_le_bytes()[0]).collect::<Vec<u8>>());
-            }
-            hex(&hash.finalize())
-        })
+        Ok(Self { metric, bits, dimension, scale, exact, values, norms, row_sum, largest_score })
     }
 
     /// The metric.

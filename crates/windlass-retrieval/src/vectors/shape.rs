@@ -17,9 +17,8 @@ use crate::switch;
 
 /// Everything that a client must know to ask a table of vectors.
 ///
-/// It tells the number of vectors, the scale (hence the largest number of the table), the largest
-/// sum of absolute values in a vector, and a hash of the integers, by which a guess of the whole
-/// table can be confirmed; no vector.
+/// It tells the number of vectors, the scale (hence the largest number of the table), and the
+/// largest sum of absolute values in a vector; no vector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchShape {
@@ -43,12 +42,6 @@ pub struct SearchShape {
     pub message_bits: u32,
     /// Where everything stands.
     pub layout: Layout,
-    /// [`QuantisedTable::digest`] of the table; shapes of earlier builds have none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub table: Option<String>,
-    /// What the dimensions are called, in a table that says so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
 }
 
 /// What a plan shall look for.
@@ -149,25 +142,7 @@ impl SearchShape {
             row_sum: table.row_sum(),
             message_bits: bits_of(table.largest_score()),
             layout,
-            table: Some(table.digest().to_owned()),
-            names: table.names().map(<[String]>::to_vec),
         }
-    }
-
-    /// Whether it is the shape of this table.
-    ///
-    /// What it does not say is not compared: shapes of earlier builds name no table, and fit every
-    /// table of the same sizes, scale and largest sum. The integers tell columns apart that only
-    /// one side names.
-    pub fn is_of(&self, table: &QuantisedTable) -> bool {
-        let mut own = Self::with_layout(table, self.layout);
-        if self.table.is_none() {
-            own.table = None;
-        }
-        if self.names.is_none() || own.names.is_none() {
-            own.names.clone_from(&self.names);
-        }
-        *self == own
     }
 
     /// Checks a shape that somebody else made: every number in range, and the error of an answer
@@ -212,21 +187,7 @@ impl SearchShape {
                 .refuse("the scale of a table", self.scale)
                 .into());
         }
-        self.check_names()
-    }
-
-    /// Checks how the table and its dimensions are called.
-    fn check_names(&self) -> Result<()> {
-        let digest = |name: &String| name.len() == 64 && name.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
-        if let Some(name) = self.table.as_ref().filter(|name| !digest(name)) {
-            return Err(Limits::only("64 hexadecimal digits").refuse("the hash of a table", name).into());
-        }
-        match &self.names {
-            Some(names) if names.len() != self.dimension => {
-                Err(Limits::only("as many as dimensions").refuse("the names of dimensions", names.len()).into())
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Bits of the largest messages whose errors stay within their bound.
