@@ -16,6 +16,9 @@ use crate::plaintext::Plaintext;
 /// (Paterson–Stockmeyer). Only the powers that occur are made, so an odd or even polynomial needs
 /// half of them. Among all k the plan takes one of the least multiplicative depth, `⌈log2 deg f⌉`,
 /// and of those one with the fewest ciphertext products.
+///
+/// Down the low side `f = q_0·x^{k·2^j} + q_1·x^{k·2^{j−1}} + .. + r`: products that are only added
+/// are relinearised as one ([`Evaluator::dot_ciphertexts`]).
 #[derive(Debug, Clone)]
 pub struct PolynomialPlan {
     powers: BTreeSet<usize>,
@@ -53,7 +56,7 @@ impl PolynomialPlan {
         let longest = if degree <= 1024 { degree.max(1) } else { 8 * degree.isqrt() };
         (1..=longest)
             .map(|block| Self::with_block(&terms, degree, block, made))
-            .min_by_key(|plan| (plan.depth, plan.products))
+            .min_by_key(|plan| (plan.depth, plan.products, plan.relinearisations()))
             .expect("there is at least one block length")
     }
 
@@ -74,6 +77,12 @@ impl PolynomialPlan {
     /// The number of ciphertext products, squares included.
     pub fn products(&self) -> usize {
         self.products
+    }
+
+    /// The number of relinearisations: one for each power that is made, and one for each sum of
+    /// products.
+    pub fn relinearisations(&self) -> usize {
+        self.products - self.body.products() + self.body.relinearisations()
     }
 
     /// The powers of the argument that the evaluation uses.
@@ -194,6 +203,12 @@ impl Piece {
         }
     }
 
+    fn relinearisations(&self) -> usize {
+        let (splits, _) = self.spine();
+        let own = splits.iter().any(|(high, _)| high.public().is_none());
+        usize::from(own) + splits.iter().map(|(high, _)| high.relinearisations()).sum::<usize>()
+    }
+
     fn depth(&self) -> usize {
         match self {
             Piece::Leaf(terms) => terms.last().map_or(0, |&(e, _)| log2_ceil(e)),
@@ -204,54 +219,61 @@ impl Piece {
         }
     }
 
+    /// The splits down the low side, and the leaf that they end in.
+    fn spine(&self) -> (Vec<(&Piece, usize)>, &[(usize, i64)]) {
+        let (mut splits, mut rest) = (Vec::new(), self);
+        loop {
+            match rest {
+                Piece::Leaf(terms) => return (splits, terms),
+                Piece::Split { high, power, low } => {
+                    splits.push((high.as_ref(), *power));
+                    rest = low;
+                }
+            }
+        }
+    }
+
+    /// `Σ high_i·x^{power_i}` down the low side, relinearised once, with the leaf on top.
     fn evaluate<E: Evaluator>(
         &self,
         evaluator: &E,
         powers: &BTreeMap<usize, E::Ciphertext>,
     ) -> Result<Value<E::Ciphertext>> {
-        if let Some(c) = self.public() {
-            return Ok(Value::Public(c));
-        }
-        match self {
-            Piece::Leaf(terms) => Ok(Value::Encrypted(leaf(evaluator, powers, terms, None)?)),
-            Piece::Split { high, power, low } => {
-                let raise = || match high.evaluate(evaluator, powers)? {
-                    Value::Encrypted(high) => evaluator.multiply(&high, &powers[power]),
-                    Value::Public(c) => scaled(evaluator, &powers[power], c),
-                };
-                // A leaf takes over what the factor of the product is.
-                let value = match low.as_ref() {
-                    piece if piece.public().is_some() => add_scalar(evaluator, &raise()?, piece.public().unwrap_or(0))?,
-                    Piece::Leaf(terms) => leaf(evaluator, powers, terms, Some(&raise()?))?,
-                    Piece::Split { .. } => {
-                        let (product, low) = rayon::join(raise, || low.evaluate(evaluator, powers));
-                        match low? {
-                            Value::Encrypted(low) => evaluator.add(&product?, &low)?,
-                            Value::Public(c) => add_scalar(evaluator, &product?, c)?,
-                        }
-                    }
-                };
-                Ok(Value::Encrypted(value))
+        let (splits, leaf) = self.spine();
+        let heads: Vec<(Value<E::Ciphertext>, usize)> = splits
+            .into_par_iter()
+            .map(|(high, power)| Ok((high.evaluate(evaluator, powers)?, power)))
+            .collect::<Result<_>>()?;
+
+        // A head that is an integer makes a term as those of the leaf are.
+        let (mut products, mut terms, mut constant) = (Vec::new(), Vec::new(), 0);
+        for (head, power) in &heads {
+            match head {
+                Value::Encrypted(head) => products.push((head, &powers[power])),
+                Value::Public(c) => terms.push((&powers[power], *c)),
             }
         }
+        for &(e, c) in leaf {
+            match e {
+                0 => constant = c,
+                e => terms.push((&powers[&e], c)),
+            }
+        }
+
+        // The terms take over what the factor of the products is.
+        let products = match products[..] {
+            [] => None,
+            [(head, power)] => Some(evaluator.multiply(head, power)?),
+            _ => Some(evaluator.dot_ciphertexts(&products)?),
+        };
+        let sum = match (products, &terms[..]) {
+            (None, []) => return Ok(Value::Public(constant)),
+            (Some(products), []) => products,
+            (None, [(x, 1)]) => (*x).clone(),
+            (products, terms) => evaluator.weighted_sum(terms, products.as_ref())?,
+        };
+        Ok(Value::Encrypted(add_scalar(evaluator, &sum, constant)?))
     }
-}
-
-/// `Σ c_e·x^e (+ toward)` for terms that are not constant alone.
-fn leaf<E: Evaluator>(
-    evaluator: &E,
-    powers: &BTreeMap<usize, E::Ciphertext>,
-    terms: &[(usize, i64)],
-    toward: Option<&E::Ciphertext>,
-) -> Result<E::Ciphertext> {
-    let weighted: Vec<_> = terms.iter().filter(|&&(e, _)| e > 0).map(|&(e, c)| (&powers[&e], c)).collect();
-    let constant = terms.first().filter(|&&(e, _)| e == 0).map_or(0, |&(_, c)| c);
-    add_scalar(evaluator, &evaluator.weighted_sum(&weighted, toward)?, constant)
-}
-
-/// `c·x`, without an operation if c = 1.
-fn scaled<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, c: i64) -> Result<E::Ciphertext> {
-    if c == 1 { Ok(x.clone()) } else { evaluator.multiply_scalar(x, c) }
 }
 
 /// `x + c` for an integer c.
@@ -324,6 +346,16 @@ mod tests {
             let bound = 2 * (degree as f64).sqrt().ceil() as usize + log2_ceil(degree);
             assert!(plan.products() <= bound, "degree {degree}: {plan}");
         }
+    }
+
+    #[test]
+    fn products_that_are_only_added_are_relinearised_as_one() {
+        let counts = |degree: i64| {
+            let plan = PolynomialPlan::new(&(0..=degree).map(|e| e + 1).collect::<Vec<_>>());
+            (plan.products(), plan.relinearisations())
+        };
+        // Of degree 15 in blocks of 4: x², x³, x⁴, x⁸, then (q_3·x⁴ + q_2)·x⁸ + q_1·x⁴ + q_0.
+        assert_eq!([3, 7, 15, 31, 63, 127].map(counts), [(2, 2), (4, 4), (7, 6), (11, 10), (16, 13), (24, 21)]);
     }
 
     #[test]

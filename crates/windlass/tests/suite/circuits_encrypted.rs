@@ -75,13 +75,19 @@ fn polynomials_agree_with_the_mock() {
     for (m, p, r) in [(31, 2, 3), (64, 17, 1)] {
         let slots = toy(Scheme::Bgv, (m, p, r));
         let x = input(&slots);
-        let plan = PolynomialPlan::new(&[3, -1, 0, 2, 1, 0, 0, -5]);
-        let clear = Clear::new(&slots);
-        let expected = clear.decrypt(&plan.apply(&clear, &clear.encrypt(&x).unwrap()).unwrap());
-        for scheme in SCHEMES {
-            let (client, server) = parties(&slots.with_scheme(scheme).unwrap(), &plan);
-            let image = server.apply(&plan, &client.encrypt_plaintext(&x).unwrap()).unwrap();
-            assert_eq!(client.decrypt_plaintext(&image).unwrap(), expected, "{scheme} m = {m}");
+        let dense: Vec<i64> = (0..32).map(|e| (e * e + 3) % 13 - 6).collect();
+        for plan in [PolynomialPlan::new(&[3, -1, 0, 2, 1, 0, 0, -5]), PolynomialPlan::new(&dense)] {
+            let clear = Clear::new(&slots);
+            let expected = clear.decrypt(&plan.apply(&clear, &clear.encrypt(&x).unwrap()).unwrap());
+            for scheme in SCHEMES {
+                let (client, server) = parties(&slots.with_scheme(scheme).unwrap(), &plan);
+                let image = server.apply(&plan, &client.encrypt_plaintext(&x).unwrap()).unwrap();
+                assert_eq!(client.decrypt_plaintext(&image).unwrap(), expected, "{scheme} m = {m}, {plan}");
+                let switches = server.engine().random_events().inner_products as usize;
+                assert_eq!(switches, plan.relinearisations(), "{scheme} m = {m}, {plan}");
+                let exact = client.decryptor().exact_noise_leaks_the_secret_key(&image).unwrap();
+                assert!(exact <= image.log2_noise(), "{scheme} {plan}: {exact} > {}", image.log2_noise());
+            }
         }
     }
 }

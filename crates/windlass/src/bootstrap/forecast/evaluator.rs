@@ -8,7 +8,7 @@ use windlass_rlwe::{Bound, Limits, RandomEvents};
 
 use super::{Expected, Forecast};
 use crate::error::{Error, Result};
-use crate::evaluator::{DividedProduct, Evaluator};
+use crate::evaluator::{DividedProduct, Evaluator, Subtrahend};
 use crate::plaintext::Plaintext;
 use crate::schemes::engine::{Summand, weights};
 use crate::switching::{Switching, no_terms};
@@ -38,6 +38,14 @@ impl Evaluator for Forecast {
 
     fn weighted_sums(&self, values: &[&Expected], weights: &[Vec<i64>]) -> Result<Vec<Expected>> {
         weights.iter().map(|weights| self.raised_sum(values, weights)).collect()
+    }
+
+    fn divide_out(&self, x: &Expected, subtrahends: &[Subtrahend<'_, Self>]) -> Result<Expected> {
+        self.divided_out(x, subtrahends)
+    }
+
+    fn dot_ciphertexts(&self, pairs: &[(&Expected, &Expected)]) -> Result<Expected> {
+        self.dot_products(pairs)
     }
 
     fn divided_product(&self, values: &[&Expected], product: &DividedProduct) -> Result<Expected> {
@@ -105,16 +113,25 @@ impl Evaluator for Forecast {
 
 impl Forecast {
     fn product(&self, a: &Expected, b: &Expected) -> Expected {
+        self.relinearised(&self.three_parts(a, b))
+    }
+
+    /// A product before relinearisation, at the level that is best with it.
+    pub(super) fn three_parts(&self, a: &Expected, b: &Expected) -> Expected {
         let top = a.level.min(b.level);
-        let model = self.model(a.exponent);
         let at = |level: usize| {
             let (x, y) = (self.switch(a, level), self.switch(b, level));
             let factor = arith::mul_mod(x.factor, y.factor, self.modulus(a.exponent));
-            Expected { level, factor, noise: x.noise * y.noise + model.key_switch(level), ..*a }
+            Expected { level, factor, noise: x.noise * y.noise, ..*a }
         };
         let candidates: Vec<Expected> = (1..=top).map(at).collect();
-        let best = candidates.iter().map(|ct| self.capacity(ct)).fold(f64::NEG_INFINITY, f64::max);
-        *candidates.iter().find(|ct| self.capacity(ct) >= best - 0.5).expect("the best is among them")
+        let capacity = |ct: &Expected| self.capacity(&self.relinearised(ct));
+        let best = candidates.iter().map(capacity).fold(f64::NEG_INFINITY, f64::max);
+        *candidates.iter().find(|ct| capacity(ct) >= best - 0.5).expect("the best is among them")
+    }
+
+    pub(super) fn relinearised(&self, ct: &Expected) -> Expected {
+        Expected { noise: ct.noise + self.model(ct.exponent).key_switch(ct.level), ..*ct }
     }
 
     /// `Σ_i c_i·x_i`, plus `toward`; switches to its level are left to the caller to count.

@@ -2,6 +2,7 @@
 
 mod divided_product;
 mod evaluator;
+mod gathered;
 mod switching;
 #[cfg(test)]
 mod tests;
@@ -86,13 +87,18 @@ impl Forecast {
     }
 
     pub fn switch(&self, ct: &Expected, level: usize) -> Expected {
+        self.switch_parts(ct, level, 2)
+    }
+
+    /// [`Self::switch`] of so many parts.
+    fn switch_parts(&self, ct: &Expected, level: usize, parts: u32) -> Expected {
         if level >= ct.level {
             return *ct;
         }
         let (from, to) = (self.params.log2_q(ct.level), self.params.log2_q(level));
         let t = self.modulus(ct.exponent);
         let inverse = arith::inv_mod(self.dropped(ct.level, level, t), t).unwrap_or(1);
-        let noise = self.model(ct.exponent).modulus_switch(ct.noise, from, to, 2);
+        let noise = self.model(ct.exponent).modulus_switch(ct.noise, from, to, parts);
         Expected { level, factor: arith::mul_mod(ct.factor, inverse, t), noise, ..*ct }
     }
 

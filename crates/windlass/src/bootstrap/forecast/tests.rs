@@ -13,7 +13,7 @@ use windlass_rlwe::{
 use super::{Expected, Forecast};
 use crate::circuits::{DigitMethod, DigitRemoval, DigitSpec, IntegerValued, LocalNull, Method, RootProducts, Searched};
 use crate::error::{Error, Result};
-use crate::evaluator::Evaluator;
+use crate::evaluator::{Evaluator, Subtrahend};
 use crate::params::Params;
 use crate::plaintext::Plaintext;
 use crate::schemes::engine::Engine;
@@ -183,6 +183,71 @@ fn sums_of_the_same_values_are_as_forecast() {
             assert_eq!(found.level(), level, "{scheme}, {ring:?}, {weights:?}");
             meet("sums with vanishing weights", Ok(said), Ok(found));
         }
+    }
+}
+
+/// Products of several levels and factors are relinearised once.
+#[test]
+fn sums_of_products_are_as_forecast() {
+    for (scheme, ring) in [Scheme::Bgv, Scheme::Bfv].iter().flat_map(|&scheme| RINGS.map(|ring| (scheme, ring))) {
+        let (engine, forecast, fresh) = both(scheme, ring);
+        let low = engine.switch_modulus(&fresh, 4).unwrap();
+        let zero = engine.switch_modulus(&engine.zero_like(&fresh).unwrap(), 1).unwrap();
+        let list = [engine.square(&low).unwrap(), low, fresh, zero];
+        let values = list.each_ref().map(expected);
+        for pairs in [&[(0, 1)][..], &[(2, 2), (1, 1), (2, 1)], &[(0, 2), (1, 1)], &[(1, 1), (2, 3)], &[(3, 3)]] {
+            let what = format!("{scheme}, {ring:?}, {pairs:?}");
+            let before = engine.random_events();
+            forecast.events().take();
+            let said = pairs.iter().map(|&(a, b)| (&values[a], &values[b])).collect::<Vec<_>>();
+            let found = pairs.iter().map(|&(a, b)| (&list[a], &list[b])).collect::<Vec<_>>();
+            meet(&what, forecast.dot_ciphertexts(&said), engine.dot_ciphertexts(&found));
+            counted(&what, &forecast, &engine, before);
+            let switches = engine.random_events().inner_products - before.inner_products;
+            assert_eq!(switches, RandomEvents::KEY_SWITCH.inner_products, "{what}");
+        }
+    }
+}
+
+/// Digits that are subtracted and divided out at once: values and products of several levels, each
+/// modulo its own power of p.
+#[test]
+fn divisions_are_as_forecast() {
+    for (scheme, ring) in [(Scheme::Bgv, (64, 7, 3)), (Scheme::Bfv, (45, 2, 3)), (Scheme::Bgv, (45, 2, 3))] {
+        let (engine, forecast, fresh) = both(scheme, ring);
+        let low = engine.switch_modulus(&fresh, 4).unwrap();
+        let at = |x: &Ciphertext, exponent| engine.reduce_exponent(x, exponent).unwrap();
+        let list = [fresh.clone(), engine.square(&low).unwrap(), at(&low, 2), at(&fresh, 2)];
+        let values = list.each_ref().map(expected);
+        // Value and product by number, for each division.
+        type Wanted = [(Option<usize>, Option<(usize, usize)>)];
+        let cases: [&Wanted; 4] = [
+            &[(Some(1), None)],
+            &[(Some(1), None), (Some(2), None)],
+            &[(None, Some((0, 1))), (Some(3), Some((2, 3)))],
+            &[(Some(0), Some((1, 1))), (None, None)],
+        ];
+        for wanted in cases {
+            let what = format!("{scheme}, {ring:?}, {wanted:?}");
+            let said = wanted.iter().map(|&(value, product)| Subtrahend {
+                value: value.map(|k| &values[k]),
+                product: product.map(|(a, b)| (&values[a], &values[b])),
+            });
+            let found = wanted.iter().map(|&(value, product)| Subtrahend {
+                value: value.map(|k| &list[k]),
+                product: product.map(|(a, b)| (&list[a], &list[b])),
+            });
+            let before = engine.random_events();
+            forecast.events().take();
+            let said = forecast.divide_out(&values[0], &said.collect::<Vec<_>>());
+            meet(&what, said, engine.divide_out(&list[0], &found.collect::<Vec<_>>()));
+            counted(&what, &forecast, &engine, before);
+        }
+        let too_many: Vec<_> = (0..3).map(|_| Subtrahend { value: None, product: None }).collect();
+        assert!(matches!(forecast.divide_out(&values[0], &too_many), Err(Error::NotDivisible { .. })));
+        let too_many: Vec<_> =
+            (0..3).map(|_| Subtrahend { value: None, product: Some((&list[0], &list[0])) }).collect();
+        assert!(matches!(engine.divide_out(&list[0], &too_many), Err(Error::NotDivisible { .. })));
     }
 }
 

@@ -105,6 +105,17 @@ impl DigitRemoval {
         self.products
     }
 
+    /// The number of relinearisations, no more than one for a product: those that are only added up
+    /// have one together, those of the last digits too.
+    pub fn relinearisations(&self) -> usize {
+        let rows = match &self.circuit {
+            DigitCircuit::Rows(rows) => rows,
+            DigitCircuit::Halving(_) => return self.products,
+        };
+        let late = rows.iter().filter(|row| row.late.is_some()).count();
+        rows.iter().flat_map(|row| &row.known).map(Known::relinearisations).sum::<usize>() - late.saturating_sub(1)
+    }
+
     /// The multiplicative depth; products with integers are not counted.
     pub fn depth(&self) -> usize {
         self.depth

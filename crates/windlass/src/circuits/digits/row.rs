@@ -46,6 +46,14 @@ impl Known {
         }
     }
 
+    /// Those of them that are not relinearised together with others of this value.
+    pub fn relinearisations(&self) -> usize {
+        match &self.step {
+            Step::Polynomial { plan, .. } => plan.relinearisations(),
+            Step::Given | Step::Sum { .. } | Step::Product(_) => self.products(),
+        }
+    }
+
     /// The value that this is the square of, if so.
     fn square_of(&self) -> Option<usize> {
         match &self.step {

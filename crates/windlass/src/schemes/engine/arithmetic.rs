@@ -180,6 +180,13 @@ impl Engine {
     /// `a·b` (`a = b` by reference for a square): switch both to the best level, tensor,
     /// relinearise.
     pub(super) fn product(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
+        let tensor = self.three_parts(a, b)?;
+        let before = self.capacity(a).min(self.capacity(b));
+        self.accept("multiply", before, self.relinearise(&tensor)?)
+    }
+
+    /// `a·b` before relinearisation, both at the best level.
+    pub(super) fn three_parts(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext> {
         self.check("multiply", a)?;
         self.check("multiply", b)?;
         check_same_keys("multiply", a.key, b.key)?;
@@ -188,11 +195,11 @@ impl Engine {
             return Err(Error::ContextMismatch { operation: "multiply", left: describe(a), right: describe(b) });
         }
         let level = self.product_level(a, b);
-        let before = self.capacity(a).min(self.capacity(b));
         let left = self.switched(a, level);
-        let tensor =
-            if std::ptr::eq(a, b) { self.tensor(&left, &left) } else { self.tensor(&left, &self.switched(b, level)) };
-        self.accept("multiply", before, self.relinearise(&tensor)?)
+        Ok(match std::ptr::eq(a, b) {
+            true => self.tensor(&left, &left),
+            false => self.tensor(&left, &self.switched(b, level)),
+        })
     }
 
     /// Three parts of a product. For BFV they carry the factor t: t·(φ_a·φ_b) is (t·φ_a)(t·φ_b)/t.

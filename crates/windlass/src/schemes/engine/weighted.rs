@@ -8,16 +8,17 @@ use super::{Ciphertext, Engine, centred};
 use crate::error::Result;
 use crate::switching::no_terms;
 
+/// What a summand is multiplied by in a sum of this factor, where its message counts c times: centred
+/// modulo t.
+fn weight(t: u64, factor: u64, summand: &Summand, c: i64) -> i64 {
+    let ratio = arith::mul_mod(factor % t, arith::inv_mod(summand.factor, t).expect("factors are units"), t);
+    centred(arith::mul_mod(ratio, c.rem_euclid(t as i64) as u64, t), t)
+}
+
 /// The factor of a sum `Σ c_i·x_i` and the weights for it: k_i ≡ c_i·F/f_i, centred, for the F
 /// among the candidates with the least noise; `toward` is a summand that comes on top.
 pub(crate) fn weights(t: u64, terms: &[(Summand, i64)], toward: Option<Summand>) -> (u64, Vec<i64>) {
-    let weigh = |factor: u64| -> Vec<i64> {
-        let weight = |(x, c): &(Summand, i64)| {
-            let ratio = arith::mul_mod(factor, arith::inv_mod(x.factor, t).expect("factors are units"), t);
-            centred(arith::mul_mod(ratio, c.rem_euclid(t as i64) as u64, t), t)
-        };
-        terms.iter().map(weight).collect()
-    };
+    let weigh = |factor: u64| -> Vec<i64> { terms.iter().map(|(x, c)| weight(t, factor, x, *c)).collect() };
     let noise = |factor: u64, weights: &[i64]| {
         let one = |((x, _), k): (&(Summand, i64), &i64)| x.noise * Bound::of(k.unsigned_abs() as f64);
         let sum: Bound = terms.iter().zip(weights).map(one).sum();
@@ -41,11 +42,29 @@ pub(crate) fn weights_beside(
 ) -> (u64, i64, Vec<i64>) {
     let of_head = (c != 0).then_some(head.factor);
     let factor = factor.or(of_head).unwrap_or_else(|| weights(t, others, None).0);
-    let weight = |(x, c): &(Summand, i64)| {
-        let ratio = arith::mul_mod(factor, arith::inv_mod(x.factor, t).expect("factors are units"), t);
-        centred(arith::mul_mod(ratio, c.rem_euclid(t as i64) as u64, t), t)
+    (factor, weight(t, factor, &head, c), others.iter().map(|(x, c)| weight(t, factor, x, *c)).collect())
+}
+
+/// A term `c·p^power·x` of a sum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Powered {
+    pub summand: Summand,
+    /// c.
+    pub count: i64,
+    pub power: u32,
+}
+
+/// As [`weights`], of a sum `Σ c_i·p^{e_i}·x_i` modulo p^exponent: each weight counts modulo
+/// p^{exponent − e_i}, the plaintext modulus of its x_i.
+pub(crate) fn weights_of_powers(prime: u64, exponent: u32, terms: &[Powered]) -> (u64, Vec<i64>) {
+    let one = |factor: u64, term: &Powered| weight(prime.pow(exponent - term.power), factor, &term.summand, term.count);
+    let noise = |weights: &[i64]| -> Bound {
+        let size = |term: &Powered, k: i64| k.unsigned_abs() as f64 * (prime as f64).powi(term.power as i32);
+        terms.iter().zip(weights).map(|(term, &k)| term.summand.noise * Bound::of(size(term, k))).sum()
     };
-    (factor, weight(&(head, c)), others.iter().map(weight).collect())
+    let candidates = terms.iter().map(|term| term.summand.factor);
+    let weighed = candidates.map(|factor| (factor, terms.iter().map(|term| one(factor, term)).collect::<Vec<_>>()));
+    weighed.min_by(|(_, a), (_, b)| noise(a).bits().total_cmp(&noise(b).bits())).expect("a sum has terms")
 }
 
 impl Engine {

@@ -1,0 +1,136 @@
+//! Sums with products among their terms, relinearised once.
+//!
+//! Products stay in three parts, each at the level that is best for it. They are raised to the
+//! highest of their levels ([`Engine::raised_parts`]), which is exact, added there, and the sum is
+//! brought to the lowest, whose noise it has anyway: one switch and one relinearisation for all of
+//! them. Weights make up for factors; that of the noisiest term stays 1.
+
+use std::borrow::Cow;
+
+use windlass_ring::kernels::arith;
+use windlass_rlwe::{Bound, check_same_keys};
+
+use super::weighted::{Powered, weights_of_powers};
+use super::{Ciphertext, Engine};
+use crate::error::{Error, Result};
+use crate::evaluator::Subtrahend;
+use crate::schemes::Scheme;
+use crate::switching::no_terms;
+
+/// What is in a sum `count·p^power` times.
+struct Gathered<'a> {
+    ct: Cow<'a, Ciphertext>,
+    power: u32,
+    count: i64,
+}
+
+impl Engine {
+    /// Σ a_i·b_i. Products of one level and factor are added as they come, so that no more are held
+    /// at once than differ.
+    pub(super) fn dot_products(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
+        let Some(&(first, other)) = pairs.first() else { return Err(no_terms()) };
+        pairs.iter().try_for_each(|(a, _)| self.check_summands(first, a))?;
+        let mut sums: Vec<Ciphertext> = Vec::new();
+        for (a, b) in pairs {
+            let product = self.three_parts(a, b)?;
+            let fits = |sum: &&mut Ciphertext| sum.level() == product.level() && sum.factor == product.factor;
+            match sums.iter_mut().find(fits) {
+                Some(sum) => {
+                    sum.parts.iter_mut().zip(&product.parts).for_each(|(x, y)| x.add_assign(y));
+                    sum.noise = sum.noise + product.noise;
+                    sum.content = sum.content.max(product.content);
+                }
+                None => sums.push(product),
+            }
+        }
+        let before = self.capacity(first).min(self.capacity(other));
+        let sum = match sums.len() {
+            1 => sums.remove(0),
+            _ => {
+                let term = |ct| Gathered { ct: Cow::Owned(ct), power: 0, count: 1 };
+                self.gathered(first.exponent, 0, &sums.into_iter().map(term).collect::<Vec<_>>())
+            }
+        };
+        self.accept("sum of products", before, self.relinearise(&sum)?)
+    }
+
+    /// `(..((x − s_0)/p − s_1)/p ..)/p = (x − Σ_j p^j·s_j)/p^v`.
+    pub(super) fn divided_out(&self, x: &Ciphertext, subtrahends: &[Subtrahend<'_, Self>]) -> Result<Ciphertext> {
+        let divisions = subtrahends.len() as u32;
+        if divisions == 0 {
+            return Ok(x.clone());
+        }
+        let terms = self.terms_of(x, subtrahends)?;
+        let (before, sum) = (self.capacity(x), self.gathered(x.exponent, divisions, &terms));
+        match sum.parts.len() {
+            2 => self.accept("subtract", before, sum),
+            _ => self.accept("sum of products", before, self.relinearise(&sum)?),
+        }
+    }
+
+    /// The terms of [`Self::divided_out`], products in three parts.
+    fn terms_of<'a>(&self, x: &'a Ciphertext, subtrahends: &[Subtrahend<'a, Self>]) -> Result<Vec<Gathered<'a>>> {
+        let prime = self.slots.prime();
+        if x.exponent as usize <= subtrahends.len() {
+            return Err(Error::NotDivisible { prime, exponent: x.exponent });
+        }
+        let mut terms = vec![Gathered { ct: Cow::Borrowed(x), power: 0, count: 1 }];
+        for (power, Subtrahend { value, product }) in (0..).zip(subtrahends) {
+            let product = product.map(|(a, b)| self.three_parts(a, b)).transpose()?;
+            let both = value.map(Cow::Borrowed).into_iter().chain(product.map(Cow::Owned));
+            terms.extend(both.map(|ct| Gathered { ct, power, count: -1 }));
+        }
+        for Gathered { ct, power, .. } in &terms {
+            self.check("subtract", ct)?;
+            check_same_keys("subtract", x.key, ct.key)?;
+            if ct.exponent + power != x.exponent {
+                let describe = |exponent: u32| format!("plaintext modulus {prime}^{exponent}");
+                let [left, right] = [x.exponent - power, ct.exponent].map(describe);
+                return Err(Error::ContextMismatch { operation: "subtract", left, right });
+            }
+        }
+        Ok(terms)
+    }
+
+    /// `Σ_j c_j·p^{e_j}·x_j / p^divisions` at the lowest level of its terms, before relinearisation.
+    fn gathered(&self, exponent: u32, divisions: u32, terms: &[Gathered<'_>]) -> Ciphertext {
+        let content = terms.iter().map(|term| term.ct.content).max().expect("a sum has terms");
+        // What has no noise is zero, at whatever level it is.
+        let (terms, zeros): (Vec<&Gathered<'_>>, Vec<_>) = terms.iter().partition(|term| term.ct.noise != Bound::ZERO);
+        let terms = if terms.is_empty() { zeros } else { terms };
+
+        let level = terms.iter().map(|term| term.ct.level()).min().expect("a sum has terms");
+        let powered = |Gathered { ct, power, count }: &&Gathered<'_>| Powered {
+            summand: self.summand(ct, level),
+            count: *count,
+            power: *power,
+        };
+        let prime = self.slots.prime();
+        let (factor, weights) = weights_of_powers(prime, exponent, &terms.iter().map(powered).collect::<Vec<_>>());
+        let list: Vec<&Ciphertext> = terms.iter().map(|term| term.ct.as_ref()).collect();
+        // A division changes ε, for BFV by the plaintext modulus alone.
+        let parts = self.raised_parts(&list, |j, q| {
+            let weight = q.reduce_i64(weights[j]);
+            let inverse = q.inv(q.reduce(prime));
+            match self.scheme {
+                Scheme::Bgv => (terms[j].power..divisions).fold(weight, |x, _| q.mul(x, inverse)),
+                Scheme::Bfv => weight,
+            }
+        });
+        let sum = list[0].with_parts(parts);
+        let noise = |(term, weight): (&&Gathered<'_>, &i64)| {
+            let divisor = (prime as f64).powi((divisions - term.power) as i32);
+            self.noise_on(&term.ct, sum.level()) * Bound::of(weight.unsigned_abs() as f64) / Bound::of(divisor)
+        };
+        let exponent = exponent - divisions;
+        let t = self.modulus(exponent);
+        let sum = Ciphertext {
+            exponent,
+            factor: arith::mul_mod(factor % t, self.primes_between(level, sum.level(), t), t),
+            noise: terms.iter().zip(&weights).map(noise).sum(),
+            content,
+            ..sum
+        };
+        self.switched(&sum, level).into_owned()
+    }
+}
