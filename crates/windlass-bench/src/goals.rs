@@ -1,12 +1,9 @@
 //! What was to be reached, and what was reached.
 
-use std::io;
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
+use crate::machine;
 use crate::page::Table;
-use crate::{machine, record};
 
 /// What a figure should be; `Nothing` stands there for comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -75,6 +72,16 @@ pub struct Reached {
     met: Option<bool>,
 }
 
+/// A goal as `bootstrap --reach` lists it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What was measured.
+    pub name: String,
+    measured: f64,
+    wanted: Wanted,
+    met: Option<bool>,
+}
+
 /// All goals of a run.
 #[derive(Debug, Clone, Default)]
 pub struct Goals(Vec<Goal>);
@@ -115,9 +122,15 @@ impl Goals {
         self.0.iter().map(line).collect()
     }
 
-    /// Appends them to a record.
-    pub fn append(&self, path: &Path) -> io::Result<()> {
-        record::append(path, &self.lines())
+    /// With what becomes of each, in order.
+    pub fn verdicts(&self) -> impl Iterator<Item = Verdict> + '_ {
+        let verdict = |goal: &Goal| Verdict {
+            name: goal.name.clone(),
+            measured: goal.measured,
+            wanted: goal.wanted,
+            met: goal.met(),
+        };
+        self.0.iter().map(verdict)
     }
 
     /// As a table: figure, measured, wanted, met or not.

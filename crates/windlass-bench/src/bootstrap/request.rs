@@ -94,8 +94,8 @@ pub struct Bootstrap {
     /// Only print the plan.
     #[arg(long)]
     pub explain: bool,
-    /// Append the figures to a record: one line of JSON for each measurement, or for each row of
-    /// --reach. Pages are made of several, the oldest first.
+    /// Append the figures to a record: one line of JSON for each measurement. Pages are made of
+    /// several, the oldest first. With --reach: hold its figures as `reach` in one object.
     #[arg(long, visible_alias = "json", value_name = "FILE")]
     pub record: Vec<PathBuf>,
     /// Measure nothing: make the page of tables of a record.

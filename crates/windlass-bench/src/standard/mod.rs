@@ -12,7 +12,7 @@ mod textbook;
 mod transforms;
 
 pub use args::Standard;
-pub use report::{Report, operations};
+pub use report::Report;
 
 use crate::{machine, record, yardstick};
 

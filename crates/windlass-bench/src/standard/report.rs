@@ -114,18 +114,6 @@ impl Report {
     }
 }
 
-/// The operations in a record of [`Report::append`].
-pub fn operations(text: &str) -> serde_json::Result<Vec<Sample>> {
-    let mut samples = Vec::new();
-    for line in record::parse(text) {
-        if let Line::Operation(operation) = line? {
-            let Record { median_s, min_s, rounds, of: Operation { id, .. }, .. } = *operation;
-            samples.push(Sample { id, median: median_s, min: min_s, rounds: rounds.unwrap_or(1) });
-        }
-    }
-    Ok(samples)
-}
-
 fn duration(seconds: f64) -> String {
     match seconds {
         s if s < 1e-6 => format!("{:.1} ns", s * 1e9),

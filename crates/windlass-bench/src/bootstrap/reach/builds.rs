@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::record::named;
+use crate::timing::Sample;
 
 /// What a process may fail with.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -73,6 +74,29 @@ pub fn processor_seconds(printed: &str) -> Outcome<f64> {
     seconds.ok_or_else(|| "the build before prints no seconds of processor time".into())
 }
 
+/// The operations of the engine by the lines of `standard`, which every build prints: name, median
+/// and least time.
+pub fn operations(printed: &str) -> Vec<Sample> {
+    printed.lines().filter_map(operation).collect()
+}
+
+fn operation(line: &str) -> Option<Sample> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let &[id, median, unit, min, least_unit, ..] = &words[..] else { return None };
+    let seconds = |number: &str, unit: &str| -> Option<f64> {
+        let unit = match unit {
+            "ns" => 1e-9,
+            "us" => 1e-6,
+            "ms" => 1e-3,
+            "s" => 1.0,
+            _ => return None,
+        };
+        Some(number.parse::<f64>().ok()? * unit)
+    };
+    let rounds = words.last()?.parse().ok()?;
+    Some(Sample { id: id.into(), median: seconds(median, unit)?, min: seconds(min, least_unit)?, rounds })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +109,22 @@ mod tests {
         let printed = format!("plan 0.1 s, keys 2 s (0.10 GB)\n{}\n{}\na line more\n", line(3.0), line(0.92));
         assert_eq!(processor_seconds(&printed).unwrap(), 0.92);
         assert!(processor_seconds("total 9.00 s on 1 thread(s)").is_err());
+    }
+
+    #[test]
+    fn operations_are_read_from_what_a_build_prints() {
+        let printed = "layer/op/params/isa/threads    median    min    T    n\n# peak memory 5 MiB\n\
+            bgv/rotate/n=32768,q=11x50/avx2/1   12.345 ms   12.1 ms    7\n\
+            bgv/add/n=32768,q=11x50/avx2/1   812.5 us   1.000 ms   3.20 T    7\n";
+        let read = operations(printed);
+        let read: Vec<_> = read.iter().map(|one| (one.id.as_str(), one.median, one.min, one.rounds)).collect();
+        let expected = [("rotate", 12.345e-3, 12.1e-3), ("add", 812.5e-6, 1e-3)];
+        let id = |name: &str| format!("bgv/{name}/n=32768,q=11x50/avx2/1");
+        for ((name, median, min), found) in expected.into_iter().zip(&read) {
+            assert_eq!((found.0, found.3), (id(name).as_str(), 7));
+            assert!((found.1 - median).abs() < 1e-12 && (found.2 - min).abs() < 1e-12, "{found:?}");
+        }
+        assert_eq!(read.len(), 2);
     }
 
     #[test]

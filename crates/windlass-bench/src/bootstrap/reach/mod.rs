@@ -4,6 +4,7 @@
 //! runs in turn with this one.
 
 mod builds;
+mod file;
 mod list;
 mod together;
 
@@ -13,9 +14,9 @@ use super::figures::Measured as Refreshed;
 use crate::goals::Goals;
 use crate::linear::measured::Measured as Product;
 use crate::record;
-use crate::standard::operations;
 use crate::threads::{number, with_threads};
-use builds::{Build, Outcome, processor_seconds};
+use builds::{Build, Outcome, operations, processor_seconds};
+use file::ReachFile;
 use list::{Case, ROWS, Row, Runs};
 
 /// Arguments of `bootstrap --reach`.
@@ -45,14 +46,14 @@ struct Bench {
     runs: String,
 }
 
-/// Measures the rows, prints what was reached, and appends it to a record row by row.
+/// Measures the rows, prints what was reached, and writes it to a file row by row.
 ///
 /// # Errors
-/// Names that no row has, a build or a record that is not there, before anything is measured; at
+/// Names that no row has, a build that is not there, a file that cannot hold the figures, before anything is measured; at
 /// the end, rows that could not be measured.
 pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let rows = chosen(&args.only)?;
-    json.map_or(Ok(()), |path| record::open(path).map(drop))?;
+    let mut file = json.map(ReachFile::open).transpose()?;
     let before = args.before.as_deref().map(Build::at).transpose()?;
     let bench = Bench { now: Build::this()?, before, rounds: args.rounds, runs: runs.max(1).to_string() };
     let (mut goals, mut failed) = (Goals::default(), Vec::new());
@@ -60,7 +61,7 @@ pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
         println!("# {name}");
         match bench.measure(row) {
             Ok(reached) => {
-                json.map_or(Ok(()), |path| reached.append(path))?;
+                file.as_mut().map_or(Ok(()), |file| file.add(&reached))?;
                 goals.extend(reached);
             }
             Err(error) => {
@@ -138,9 +139,9 @@ impl Bench {
         let (mut now, mut before) = (Vec::new(), Vec::new());
         for _ in 0..self.rounds {
             if let Some(build) = &self.before {
-                before.push(operations(&build.recorded(&args)?)?);
+                before.push(operations(&build.printed(&args)?));
             }
-            now.push(operations(&self.now.recorded(&args)?)?);
+            now.push(operations(&self.now.printed(&args)?));
         }
         Ok(list::operations(&now, &before))
     }
