@@ -321,6 +321,21 @@ pub enum CliError {
         /// The table.
         table: PathBuf,
     },
+    /// A query or an answer that was made for another search schema.
+    #[error(
+        "{}: made for another schema than {}: {found}..., expected {expected}...; give the schema that it was made for, or ask again",
+        path.display(), schema.display()
+    )]
+    OtherSearchSchema {
+        /// The file.
+        path: PathBuf,
+        /// The schema in use.
+        schema: PathBuf,
+        /// First bytes of the hash in the file.
+        found: String,
+        /// First bytes of the hash of the schema in use.
+        expected: String,
+    },
     /// A schema with other parameters than the client asks for.
     #[error("{}: its parameters are '{}', not '{}' as --params says", path.display(), shortened(found), shortened(asked))]
     OtherParameters {
