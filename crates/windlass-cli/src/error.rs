@@ -242,6 +242,16 @@ pub enum CliError {
         /// The ciphertext.
         input: PathBuf,
     },
+    /// A ciphertext that is to be decrypted as what it does not hold.
+    #[error("{}: its slots hold {content}; decrypt it {way}", path.display())]
+    OtherContent {
+        /// The ciphertext.
+        path: PathBuf,
+        /// What its slots hold.
+        content: windlass::Content,
+        /// How it is decrypted.
+        way: &'static str,
+    },
     /// Encrypted scores that decide otherwise than the plain ones.
     #[error("{rows} rows are decided otherwise under encryption than in the clear")]
     ScoresDiffer {
