@@ -38,6 +38,17 @@ pub enum CliError {
         /// The parser's words.
         reason: String,
     },
+    /// A table of numbers whose first line is one of them.
+    #[error(
+        "{}: its first line holds numbers alone ('{}'), and a table begins with a line of column names: put one before it, or give columns names that are no numbers",
+        path.display(), shortened_list(names)
+    )]
+    NoNames {
+        /// The file.
+        path: PathBuf,
+        /// What stands where names should.
+        names: Vec<String>,
+    },
     /// A table without rows.
     #[error("{}: the table has a header but no rows; add at least one", path.display())]
     EmptyTable {
@@ -220,6 +231,21 @@ pub enum CliError {
         found: usize,
         /// Those of the model.
         wanted: usize,
+    },
+    /// A column of labels, none of which is the name of a class.
+    #[error(
+        "{}: column '{}' has {}, and the classes are {}; name them as the column does (\"classes\" in the model), or, with one score, give the label of positive ones with --positive",
+        path.display(), shortened(column), quoted(labels), quoted(classes)
+    )]
+    NoClass {
+        /// The table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// A few of its labels.
+        labels: Vec<String>,
+        /// The names of the classes.
+        classes: Vec<String>,
     },
     /// A file that was made for another model than the server has.
     #[error("{}: made for another model than {}: {reason}", path.display(), model.display())]
@@ -409,7 +435,17 @@ fn shortened_list(columns: &[String]) -> String {
     if rest == 0 { names.join(", ") } else { format!("{} and {rest} more", names.join(", ")) }
 }
 
+/// A few names in quotation marks.
+fn quoted(names: &[String]) -> String {
+    let few: Vec<String> = names.iter().take(CliError::LABELS).map(|name| format!("'{}'", shortened(name))).collect();
+    let rest = if names.len() > few.len() { " and more" } else { "" };
+    few.join(", ") + rest
+}
+
 impl CliError {
+    /// How many labels of a column are shown.
+    pub const LABELS: usize = 3;
+
     /// Names the file of a refusal.
     pub fn at(path: &Path) -> impl FnOnce(WireError) -> Self {
         let path = path.to_path_buf();

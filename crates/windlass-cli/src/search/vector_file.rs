@@ -65,6 +65,7 @@ impl VectorFile {
             others.extend(asked(name)?);
         }
         let columns: Vec<usize> = (0..cells.columns().len()).filter(|column| !others.contains(column)).collect();
+        cells.check_names(&columns)?;
         let mut numbers = Vec::with_capacity(cells.rows().len() * columns.len());
         for row in 0..cells.rows().len() {
             for &column in &columns {

@@ -274,7 +274,13 @@ fn what_cannot_be_searched_is_refused() {
     refused("", "no rows");
     table("id\n1\n");
     refused("", "no rows");
+    // Without names of columns the first vector would be taken for them.
+    table("1,2\n3,4\n");
+    refused("", "t.csv: its first line holds numbers alone ('1, 2')");
+    refused("--plan", "a table begins with a line of column names");
     table("x,y\n1,2\n3,4\n");
+    query("1,2\n3,4\n");
+    refused("", "q.csv: its first line holds numbers alone ('1, 2')");
     query("x\n1\n");
     refused("", "1 dimensions");
     query("x,y\n0,0\n");
