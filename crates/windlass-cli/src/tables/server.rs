@@ -72,6 +72,7 @@ pub fn describe_plan(plan: &Plan, report: &mut Report) {
 /// Prepares a table in a directory, planning with more room where entries do not fit.
 pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
+    refuse_less_room(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
         let mut plan = plan_for(rows, source.key.is_some(), slack, wish)?;
@@ -102,6 +103,16 @@ pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) ->
         }
     }
     unreachable!("the last attempt returns")
+}
+
+/// Refuses a directory whose table, finished or begun, has less room than is wished for: its layout
+/// stays as it is.
+fn refuse_less_room(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
+    let Some(room) = wish.room else { return Ok(()) };
+    match Table::begun(dir)? {
+        Some(schema) if !schema.has_room(rows, room) => Err(CliError::LessRoom { path: dir.into(), room }),
+        _ => Ok(()),
+    }
 }
 
 /// `windlass table build`.
