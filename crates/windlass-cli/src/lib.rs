@@ -45,7 +45,10 @@ pub fn main() -> ExitCode {
     // Before anything is set up for commands of this program's own.
     let ended = match &cli.command {
         Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
-        Command::Ask(passed) => beside::run("windlass-ask", passed, &given_before(&cli)),
+        // It would find what the standard library opened in place of what is closed.
+        Command::Ask(passed) => {
+            refuse_silence().and_then(|()| beside::run("windlass-ask", passed, &given_before(&cli)))
+        }
         _ => watched.and_then(|()| run(&cli)).map(|report| print(&report, &cli)),
     };
     match ended {
