@@ -170,7 +170,7 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// Names the schema that a query or an answer was not made for: it is what they are checked against.
+/// Names the schema that a query or an answer was not made for: they are checked against it.
 fn of_schema(schema: &Path, error: CliError) -> CliError {
     match error {
         CliError::File { path, source: WireError::OtherContext { found, expected } } => {
