@@ -38,6 +38,17 @@ pub enum CliError {
         /// The parser's words.
         reason: String,
     },
+    /// A table of numbers whose first line is one of them.
+    #[error(
+        "{}: its first line holds numbers alone ('{}'), and a table begins with a line of column names: put one before it, or give columns names that are no numbers",
+        path.display(), shortened_list(names)
+    )]
+    NoNames {
+        /// The file.
+        path: PathBuf,
+        /// What stands where names should.
+        names: Vec<String>,
+    },
     /// A table without rows.
     #[error("{}: the table has a header but no rows; add at least one", path.display())]
     EmptyTable {
@@ -127,6 +138,17 @@ pub enum CliError {
         path: PathBuf,
         /// The key.
         key: String,
+    },
+    /// A directory whose table was planned for fewer rows than there shall be room for.
+    #[error(
+        "{}: holds a table with room for fewer than {room} rows, and room cannot be added to it; build into another directory with --out, or leave --room out",
+        path.display()
+    )]
+    LessRoom {
+        /// The directory.
+        path: PathBuf,
+        /// Rows that there shall be room for.
+        room: usize,
     },
     /// A schema or a model that is none.
     #[error("{}: not {what}: {}", path.display(), printable(reason))]
@@ -221,6 +243,21 @@ pub enum CliError {
         /// Those of the model.
         wanted: usize,
     },
+    /// A column of labels, none of which is the name of a class.
+    #[error(
+        "{}: column '{}' has {}, and the classes are {}; name them as the column does (\"classes\" in the model), or, with one score, give the label of positive ones with --positive",
+        path.display(), shortened(column), quoted(labels), quoted(classes)
+    )]
+    NoClass {
+        /// The table.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// A few of its labels.
+        labels: Vec<String>,
+        /// The names of the classes.
+        classes: Vec<String>,
+    },
     /// A file that was made for another model than the server has.
     #[error("{}: made for another model than {}: {reason}", path.display(), model.display())]
     OtherModel {
@@ -241,6 +278,16 @@ pub enum CliError {
         keys: PathBuf,
         /// The ciphertext.
         input: PathBuf,
+    },
+    /// A ciphertext that is to be decrypted as what it does not hold.
+    #[error("{}: its slots hold {content}; decrypt it {way}", path.display())]
+    OtherContent {
+        /// The ciphertext.
+        path: PathBuf,
+        /// What its slots hold.
+        content: windlass::Content,
+        /// How it is decrypted.
+        way: &'static str,
     },
     /// Encrypted scores that decide otherwise than the plain ones.
     #[error("{rows} rows are decided otherwise under encryption than in the clear")]
@@ -321,6 +368,21 @@ pub enum CliError {
         /// The table.
         table: PathBuf,
     },
+    /// A query or an answer that was made for another search schema.
+    #[error(
+        "{}: made for another schema than {}: {found}..., expected {expected}...; give the schema that it was made for, or ask again",
+        path.display(), schema.display()
+    )]
+    OtherSearchSchema {
+        /// The file.
+        path: PathBuf,
+        /// The schema in use.
+        schema: PathBuf,
+        /// First bytes of the hash in the file.
+        found: String,
+        /// First bytes of the hash of the schema in use.
+        expected: String,
+    },
     /// A schema with other parameters than the client asks for.
     #[error("{}: its parameters are '{}', not '{}' as --params says", path.display(), shortened(found), shortened(asked))]
     OtherParameters {
@@ -384,7 +446,17 @@ fn shortened_list(columns: &[String]) -> String {
     if rest == 0 { names.join(", ") } else { format!("{} and {rest} more", names.join(", ")) }
 }
 
+/// A few names in quotation marks.
+fn quoted(names: &[String]) -> String {
+    let few: Vec<String> = names.iter().take(CliError::LABELS).map(|name| format!("'{}'", shortened(name))).collect();
+    let rest = if names.len() > few.len() { " and more" } else { "" };
+    few.join(", ") + rest
+}
+
 impl CliError {
+    /// How many labels of a column are shown.
+    pub const LABELS: usize = 3;
+
     /// Names the file of a refusal.
     pub fn at(path: &Path) -> impl FnOnce(WireError) -> Self {
         let path = path.to_path_buf();

@@ -4,11 +4,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::error::{CliError, Result};
 
 /// What an interrupted command has to remove, each path with a number of its own.
 static UNFINISHED: Mutex<Vec<(u64, Unfinished)>> = Mutex::new(Vec::new());
+
+/// What a command changes that is there already.
+static CHANGE: Mutex<Option<(PathBuf, Stage)>> = Mutex::new(None);
+
+/// How far a change is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing of it is seen.
+    Prepared,
+    /// It is being made, in one step, which takes a moment.
+    Made,
+    /// It is made.
+    Done,
+}
 
 /// The last line of a command that the system ends, below what the standard library says of it.
 const ABORTED: &str = "windlass: ended for the reason above; where that is memory, give it more, or ask for smaller \
@@ -46,7 +61,8 @@ pub fn tell_when_aborted() -> Result<()> {
 
 /// Clears up and ends the process with the code that shells give: 128 and the number of the signal.
 fn end(signal: i32, json: bool) {
-    // Never let go of: nothing gets its place any more.
+    // Never let go of: nothing is changed and nothing gets its place any more.
+    let change = change_that_rests();
     let unfinished = lock();
     unfinished.iter().rev().for_each(|(_, path)| path.remove());
     windlass_secrets::show_again();
@@ -54,8 +70,80 @@ fn end(signal: i32, json: bool) {
     if json {
         crate::report::print_error("interrupted", code);
     }
-    crate::report::print_message("interrupted; files that were not finished are removed");
+    crate::report::print_message(message(change.as_ref()));
     std::process::exit(code);
+}
+
+/// What an interrupted command says of what it has done.
+fn message(change: Option<&(PathBuf, Stage)>) -> String {
+    match change {
+        None => "interrupted; files that were not finished are removed".to_owned(),
+        Some((path, Stage::Done)) => {
+            format!("interrupted; but {} was changed before, as the command was to", path.display())
+        }
+        Some((path, _)) => {
+            format!("interrupted; {} is as it was (what was half made goes with the next change)", path.display())
+        }
+    }
+}
+
+/// Waits for the end of a change that is being made: it takes a moment, and in it nobody can say
+/// what is there. None begins while the guard lives.
+fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
+    loop {
+        let change = changing();
+        if !matches!(*change, Some((_, Stage::Made))) {
+            return change;
+        }
+        drop(change);
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A change of what is there already, while this lives: an interrupted command says what became of
+/// it.
+#[derive(Debug)]
+#[must_use = "what became of a change is told for as long as this lives"]
+pub struct Change;
+
+impl Change {
+    /// Of what is at this path.
+    pub fn of(path: &Path) -> Self {
+        *changing() = Some((path.to_owned(), Stage::Prepared));
+        Self
+    }
+
+    /// From now on the change may be seen. Where an interruption is under way this waits for its
+    /// end, which is that of the process.
+    pub fn begins(&self) {
+        Self::reach(Stage::Made);
+    }
+
+    /// The change was made.
+    pub fn is_made(&self) {
+        Self::reach(Stage::Done);
+    }
+
+    fn reach(stage: Stage) {
+        if let Some((_, now)) = &mut *changing() {
+            *now = stage;
+        }
+    }
+}
+
+impl Drop for Change {
+    /// What is made stays so until the end of the process, which may be interrupted still; a change
+    /// that failed is none.
+    fn drop(&mut self) {
+        let mut change = changing();
+        if !matches!(*change, Some((_, Stage::Done))) {
+            *change = None;
+        }
+    }
+}
+
+fn changing() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
+    CHANGE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A path that is removed when the command is interrupted while this lives, if it is there. It may
@@ -117,4 +205,32 @@ pub fn remove_below(directory: &Path) -> usize {
         Unfinished::Staging(path) | Unfinished::Parent(path) => path.starts_with(directory),
     };
     lock().iter().rev().filter(below).map(|(_, path)| path.remove()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is told is what is there, however far the change has come.
+    #[test]
+    fn an_interrupted_change_says_whether_it_was_made() {
+        let told = || message(change_that_rests().as_ref());
+        assert!(told().contains("files that were not finished are removed"));
+        let change = Change::of(Path::new("served"));
+        assert!(told().contains("served is as it was"));
+        change.begins();
+        // In this moment nobody can say: who asks waits.
+        let waits = std::thread::spawn(move || message(change_that_rests().as_ref()));
+        std::thread::sleep(Duration::from_millis(30));
+        assert!(!waits.is_finished());
+        change.is_made();
+        assert!(waits.join().unwrap().contains("served was changed before"));
+        drop(change);
+        assert!(told().contains("served was changed before"));
+        // One that fails while it is made is none.
+        let change = Change::of(Path::new("served"));
+        change.begins();
+        drop(change);
+        assert!(told().contains("files that were not finished are removed"));
+    }
 }

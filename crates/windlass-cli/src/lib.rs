@@ -38,11 +38,17 @@ use windlass::wire::WireError;
 pub fn main() -> ExitCode {
     // First of all: memory may run out anywhere.
     let watched = interrupt::tell_when_aborted();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return misused(&error),
+    };
     // Before anything is set up for commands of this program's own.
     let ended = match &cli.command {
         Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
-        Command::Ask(passed) => beside::run("windlass-ask", passed, &given_before(&cli)),
+        // It would find what the standard library opened in place of what is closed.
+        Command::Ask(passed) => {
+            refuse_silence().and_then(|()| beside::run("windlass-ask", passed, &given_before(&cli)))
+        }
         _ => watched.and_then(|()| run(&cli)).map(|report| print(&report, &cli)),
     };
     match ended {
@@ -56,6 +62,34 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What is wrong with the arguments, or the help that was asked for: text, and an object beside it
+/// where scripts asked for one.
+fn misused(error: &clap::Error) -> ExitCode {
+    if error.use_stderr() && asks_for_json(std::env::args_os().skip(1)) {
+        report::print_error(&first_paragraphs(error), error.exit_code());
+    }
+    // Whoever closed them does not want to know.
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+/// Whether `--json` is among the options.
+fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json")
+}
+
+/// What the parser of arguments says, on one line, without the usage below it.
+fn first_paragraphs(error: &clap::Error) -> String {
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return "a command is missing; 'windlass --help' lists them".to_owned();
+    }
+    let text = error.to_string();
+    let end = ["\nUsage:", "\nFor more information"].iter().filter_map(|part| text.find(part)).min();
+    let told: Vec<&str> = text[..end.unwrap_or(text.len())].split_whitespace().collect();
+    let told = told.join(" ");
+    told.strip_prefix("error: ").unwrap_or(&told).to_owned()
 }
 
 fn print(report: &Report, cli: &Cli) -> ExitCode {

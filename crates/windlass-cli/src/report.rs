@@ -47,8 +47,8 @@ impl Report {
         self.field("bytes", serde_json::json!({ what: bytes }));
     }
 
-    /// Prints the text, each line of it [`printable`], or with `json` the object. A reader that has gone away (`windlass params
-    /// list | head -1`) is no error.
+    /// Prints the text, each line of it [`printable`], or with `json` the object. A reader that has
+    /// gone away (`windlass params list | head -1`) is no error.
     ///
     /// # Errors
     /// When the text cannot be written, on a full disk for example.
@@ -71,8 +71,8 @@ pub fn print_error(message: &str, exit_code: i32) {
     let _ = writeln!(std::io::stdout(), "{object}");
 }
 
-/// A message on standard error, one line of [`printable`] text whatever names and cells are in it. One that cannot
-/// be written, after a hang-up for example, is lost: it is no reason to panic.
+/// A message on standard error, one line of [`printable`] text whatever names and cells are in it.
+/// One that cannot be written, after a hang-up for example, is lost: it is no reason to panic.
 pub fn print_message(message: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "windlass: {}", printable(&message.to_string()));
 }

@@ -57,19 +57,33 @@ impl Cells {
         })
     }
 
+    /// Refuses a table whose first line is one of its rows: it has no name for any of these columns,
+    /// which hold numbers.
+    pub fn check_names(&self, columns: &[usize]) -> Result<()> {
+        if columns.is_empty() || columns.iter().any(|&column| finite(&self.columns[column]).is_none()) {
+            return Ok(());
+        }
+        let names = columns.iter().map(|&column| self.columns[column].clone()).collect();
+        Err(CliError::NoNames { path: self.path.clone(), names })
+    }
+
     /// The finite number in a cell.
     ///
     /// Errors when there is another text.
     pub fn number(&self, row: usize, column: usize) -> Result<f64> {
         let text = &self.rows[row][column];
-        let value = text.trim().parse::<f64>().ok().filter(|x| x.is_finite());
-        value.ok_or_else(|| CliError::NotANumber {
+        finite(text).ok_or_else(|| CliError::NotANumber {
             path: self.path.clone(),
             row: row + 1,
             column: self.columns[column].clone(),
             value: text.clone(),
         })
     }
+}
+
+/// The finite number that a text is.
+fn finite(text: &str) -> Option<f64> {
+    text.trim().parse::<f64>().ok().filter(|x| x.is_finite())
 }
 
 /// The names of the columns of a CSV file, and a reader of its rows.
@@ -244,6 +258,23 @@ mod tests {
             let told = message(&format!("id,text\n0,\"a\nb\"\n{open}"), "id");
             assert!(told.contains("a cell on line 4 begins with a quotation mark and never ends"), "{open}: {told}");
         }
+    }
+
+    /// Names that are numbers beside ones that are none are names.
+    #[test]
+    fn a_first_line_of_numbers_is_no_line_of_names() {
+        let refused = |text: &str, columns: &[usize]| {
+            let cells = read(text, text.split([',', '\n']).next().unwrap()).unwrap().into_cells();
+            cells.check_names(columns).err().map(|error| error.to_string())
+        };
+        for text in ["0.5, -1e3 \n1,2\n", "1,2\n3,4\n"] {
+            assert!(refused(text, &[0, 1]).unwrap().contains("a table begins with a line of column names"), "{text}");
+        }
+        assert!(refused("id,2,3\na,4,5\n", &[1, 2]).unwrap().contains("'2, 3'"));
+        for text in ["x,2\n3,4\n", "1,inf\n3,4\n", "nan,1\n3,4\n"] {
+            assert_eq!(refused(text, &[0, 1]), None, "{text}");
+        }
+        assert_eq!(refused("1,2\n3,4\n", &[]), None);
     }
 
     #[test]

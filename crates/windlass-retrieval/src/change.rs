@@ -70,7 +70,8 @@ fn place(shape: &Shape, number: usize) -> (usize, usize, usize) {
 }
 
 impl Table {
-    /// Changes rows by number: all of the changes, or none.
+    /// Changes rows by number: all of the changes, or none. When the observer is told that all pieces
+    /// are done, readers see the table as it was; from its return on they may see the next version.
     ///
     /// # Errors
     /// [`Error::RowTooLong`]; [`Error::OutOfRange`] for a row beyond the room of the table;
@@ -87,7 +88,7 @@ impl Table {
         })
     }
 
-    /// Changes rows by key: all of the changes, or none.
+    /// Changes rows by key: all of the changes, or none, as [`Self::change_rows`] does.
     ///
     /// # Errors
     /// [`Error::EntryTooLong`], [`Error::Full`]; [`Error::WrongQuestion`], [`Error::BadFile`].
@@ -292,6 +293,10 @@ fn write_changed(
         if observer(done + 1, touched.len()).is_break() {
             return Err(Error::Cancelled);
         }
+    }
+    // Whoever looks hears of the end of it, whatever there was to do.
+    if touched.is_empty() && observer(0, 0).is_break() {
+        return Err(Error::Cancelled);
     }
     Ok(())
 }

@@ -214,6 +214,22 @@ impl Plan {
     }
 }
 
+impl Schema {
+    /// Whether a table of this schema has room for so many rows in all, where rows are like these:
+    /// as much as a plan with that [`Wish::room`] would give them.
+    pub fn has_room(&self, rows: RowStatistics, room: usize) -> bool {
+        let room = rows.count.max(room);
+        match &self.contents {
+            Contents::Rows(contents) => room <= contents.capacity(&self.shape),
+            Contents::Keywords(contents) => {
+                let grown = room as f64 / rows.count.max(1) as f64;
+                let bins = contents.bins_for(rows, self.shape.message_bits, grown);
+                bins.is_some_and(|bins| bins <= self.shape.polynomials())
+            }
+        }
+    }
+}
+
 impl Keywords {
     /// What keys are like in bins of polynomials of these bits.
     fn of(rows: RowStatistics, bits: u32, choices: usize, seed: &str) -> Option<Self> {
@@ -319,6 +335,19 @@ mod tests {
                 setting_of(&read.shape).unwrap();
                 assert_eq!(read.shape.sizes(&setting), plan.sizes);
                 println!("{count} x {longest}\n{}", plan.explain());
+            }
+        }
+    }
+
+    #[test]
+    fn plans_have_the_room_that_was_wished_for() {
+        let rows = statistics(1000, 100, false);
+        let wish = |room| Wish { room, ..Wish::default() };
+        for room in [1000, 3000, 100_000] {
+            for plan in [Plan::rows(rows, &wish(Some(room))), Plan::keywords(rows, "5eed", 1.0, &wish(Some(room)))] {
+                let schema = plan.unwrap().schema;
+                assert!(schema.has_room(rows, room) && schema.has_room(rows, 0));
+                assert!(!schema.has_room(rows, 100 * room));
             }
         }
     }

@@ -203,6 +203,22 @@ impl Table {
         create(dir, schema, source, &ByKey(rows), observer)
     }
 
+    /// The schema of the table that a directory holds, finished or begun; none where it holds
+    /// neither.
+    ///
+    /// # Errors
+    /// [`Error::BadFile`] for one that cannot be read.
+    pub fn begun(dir: &Path) -> Result<Option<Schema>> {
+        for name in [MANIFEST, BUILDING] {
+            let path = dir.join(name);
+            if path.exists() {
+                let (manifest, _) = Manifest::read(&path)?;
+                return Ok(Some(manifest.open_schema(&path)?.0));
+            }
+        }
+        Ok(None)
+    }
+
     /// Opens a table: its pieces are mapped, and their checksums computed if `verify`.
     ///
     /// # Errors

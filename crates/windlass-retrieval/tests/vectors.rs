@@ -252,6 +252,25 @@ fn strangers_and_stops_are_refused() {
     let forged = SecretKey::from_coefficients(setting.context(), client.secret_key().key_id(), coefficients.into());
     let forged = SearchClient::with_secret(&shape, setting, forged.unwrap());
     assert!(matches!(forged.scores(&answer), Err(Error::NotDecryptable)));
+    // The same vectors in another order, unless the shape does not say in which.
+    let turned: Vec<i8> = rows.chunks(4).rev().flatten().copied().collect();
+    let turned = QuantisedTable::new(&Vectors::new(Values::I8(&turned), 4).unwrap(), Metric::InnerProduct, 8).unwrap();
+    assert_ne!(turned.digest(), table.digest());
+    assert!(matches!(VectorTable::prepare(&turned, &shape, &go_on), Err(Error::OtherTable { .. })));
+    let untold = SearchShape { table: None, ..shape.clone() };
+    assert!(untold.is_of(&table) && untold.is_of(&turned) && !shape.is_of(&turned));
+    let of_turned = SearchShape::with_layout(&turned, shape.layout);
+    let named = SearchShape { names: Some(["a", "b", "c", "d"].map(String::from).into()), ..shape.clone() };
+    for other in [&of_turned, &untold, &named] {
+        let files = SearchFiles::new(&shape).unwrap();
+        let theirs = SearchClient::generate(other, &mut rng).unwrap().query(&asked, &mut rng).unwrap();
+        let bytes = to_bytes(&SearchFiles::new(other).unwrap(), &theirs).unwrap();
+        assert!(from_bytes::<_, SearchQuery>(&files, &bytes).is_err());
+        assert!(matches!(server.answer(&keys, &theirs), Err(Error::OtherTable { .. })));
+    }
+    for (table, names) in [(Some("AB".repeat(32)), None), (Some(String::new()), None), (None, Some(vec![]))] {
+        assert!(SearchShape { table, names, ..shape.clone() }.setting().is_err());
+    }
     // Another table, and a shape that promises more than it has.
     let mut larger = shape.clone();
     larger.vectors += 1;

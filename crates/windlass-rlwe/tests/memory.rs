@@ -85,6 +85,27 @@ fn writable() -> Vec<Range<u64>> {
     lines.filter_map(|line| range(line.unwrap())).collect()
 }
 
+/// Reads memory from `start` on. Pages that were given back since they were listed are zeros; one
+/// that is there still and cannot be read would not be looked at.
+fn read(memory: &File, start: u64, chunk: &mut [u8]) {
+    const PAGE: u64 = 4096;
+    if memory.read_exact_at(chunk, start).is_ok() {
+        return;
+    }
+    let end = start + chunk.len() as u64;
+    let mut at = start;
+    while at < end {
+        let next = end.min((at / PAGE + 1) * PAGE);
+        let page = &mut chunk[(at - start) as usize..(next - start) as usize];
+        if let Err(error) = memory.read_exact_at(page, at) {
+            let is_there = writable().iter().any(|range| range.contains(&at));
+            assert!(!is_there, "memory at {at:#x} is not looked at: {error}");
+            page.fill(0);
+        }
+        at = next;
+    }
+}
+
 /// The patterns that are somewhere in memory.
 fn found(patterns: &[Pattern]) -> Vec<&str> {
     const CHUNK: usize = 1 << 20;
@@ -97,9 +118,7 @@ fn found(patterns: &[Pattern]) -> Vec<&str> {
         // Windows that begin in one chunk may end in the next.
         for start in (range.start..range.end).step_by(CHUNK - 8 * WORDS) {
             let length = CHUNK.min((range.end - start) as usize);
-            if memory.read_exact_at(&mut chunk[..length], start).is_err() {
-                continue;
-            }
+            read(&memory, start, &mut chunk[..length]);
             let words = |at: usize| u64::from_le_bytes(chunk[at..at + 8].try_into().unwrap());
             for at in (0..length.saturating_sub(8 * WORDS)).step_by(8) {
                 let first = words(at) ^ MASK;

@@ -19,7 +19,11 @@ mod system {
 
     // SAFETY: the loader calls what stands in this section once, before `main`, with arguments that
     // a function of the C convention need not take. `look` makes one system call and stores one
-    // byte; it needs nothing that the standard library sets up.
+    // byte; it needs nothing that the standard library sets up. `stdout()` lends descriptor 1 as one
+    // that is open, on which nobody can rely before `main`: whether it is, is the question. What it
+    // gives is a valid value all the same (any number but −1 is), lives within this call, and only
+    // has its flags read: of a number that is closed the system says EBADF and touches nothing, and
+    // of one that another constructor has opened meanwhile it tells what is there now.
     #[used]
     #[unsafe(link_section = ".init_array")]
     static LOOK: extern "C" fn() = look;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use windlass::schemes::ckks::CkksSpec;
 use windlass::{Approximate, Context};
+use windlass_retrieval::vectors::SearchShape;
 
 use crate::approximate::spec;
 use crate::memory::Bound;
@@ -205,15 +206,21 @@ pub fn score_schemas() -> Target {
 /// Schemas of vectors.
 pub fn search_schemas() -> Target {
     let sides = crate::search::Sides::new();
-    let shape = serde_json::to_string_pretty(&sides.shape).expect("numbers always serialise");
-    let text = format!(r#"{{"format": "windlass-search-schema", "version": 1, "shape": {shape}}}"#);
+    let schema = |version: u32, shape: &SearchShape| {
+        let shape = serde_json::to_string_pretty(shape).expect("numbers always serialise");
+        format!(r#"{{"format": "windlass-search-schema", "version": {version}, "shape": {shape}}}"#)
+    };
+    let untold = SearchShape { table: None, ..sides.shape.clone() };
+    let named = SearchShape { names: Some(["x", "y", "z"].map(String::from).to_vec()), ..sides.shape.clone() };
+    let texts = [schema(1, &untold), schema(2, &sides.shape), schema(2, &named)];
+    let texts = texts.each_ref().map(|text| text.as_bytes());
     target(
         "json",
         &[
-            Command::new("search query --schema FILE --secret-key NONE --query NONE --out NONE", &[text.as_bytes()]),
+            Command::new("search query --schema FILE --secret-key NONE --query NONE --out NONE", &texts),
             Command::new(
                 "search answer --table NONE --schema FILE --evaluation-keys NONE --in NONE --out NONE",
-                &[text.as_bytes()],
+                &texts,
             ),
         ],
         TABLES,

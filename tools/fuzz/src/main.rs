@@ -23,6 +23,7 @@ mod random;
 mod sealed;
 mod search;
 mod sound;
+mod state;
 mod tables;
 mod target;
 mod text;
@@ -73,6 +74,9 @@ const TARGETS: &[(&str, Made)] = &[
     ("command_table_set", command::changes),
     ("command_parameters", command::parameters),
     ("command_passphrase", command::passphrases),
+    ("state_secret_key", state::secret_keys),
+    ("state_evaluation_keys", state::evaluation_keys),
+    ("state_table", state::tables),
 ];
 
 /// The target of this process.

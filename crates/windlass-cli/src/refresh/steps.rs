@@ -236,8 +236,21 @@ fn open(setup: &Setup, file: &SecretFile<'_>, input: &Path) -> Result<Vec<u64>> 
     let files = setup.context.files();
     let secret = file.key(files)?;
     let ciphertext = read_for::<_, CiphertextV1>(input, files, (secret.key_id(), file.path()))?.into_ciphertext();
+    check_content(setup, &ciphertext, input)?;
     let client = setup.context.client_from_key(Arc::new(secret))?;
     setup.values(&client.decrypt_plaintext(&ciphertext)?)
+}
+
+/// Refuses to read integers as coefficients of elements, or elements as integers. Where elements
+/// have one coefficient they are the same.
+fn check_content(setup: &Setup, ciphertext: &Ciphertext, input: &Path) -> Result<()> {
+    let content = ciphertext.content();
+    let packed = setup.packed();
+    if setup.context.degree() == 1 || packed == (content == Content::Elements) {
+        return Ok(());
+    }
+    let way = if packed { "without --packed" } else { "with --packed" };
+    Err(CliError::OtherContent { path: input.into(), content, way })
 }
 
 fn compare(found: &[u64], wanted: &[u64]) -> Result<()> {

@@ -35,7 +35,12 @@ impl Features {
         }
         let columns = match names {
             Some(names) => names.iter().map(|name| cells.column(name)).collect::<Result<Vec<_>>>()?,
-            None => (0..cells.columns().len()).filter(|column| !others.contains(column)).collect(),
+            None => {
+                let left = (0..cells.columns().len()).filter(|column| !others.contains(column)).collect::<Vec<_>>();
+                // Features that a model names are there under these names, whatever they are.
+                cells.check_names(&left)?;
+                left
+            }
         };
         let cells = match &args.key {
             Some(key) => Table::of(cells, key)?.into_cells(),

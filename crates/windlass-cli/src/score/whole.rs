@@ -94,8 +94,7 @@ fn given(args: &ScoreArgs, model: Model) -> Result<Task> {
         (Some(label), None) => {
             let count = model.linear.classes().max(2);
             let names = model.classes.unwrap_or_else(|| (0..count).map(|class| class.to_string()).collect());
-            let class = |value: &&str| names.iter().position(|name| name == value);
-            Some(rows.column(label)?.iter().map(class).collect())
+            Some(classes_of(&rows, label, &names)?)
         }
         (Some(_), Some(_)) => {
             let several = "--positive is for models of one score; this one has several classes";
@@ -103,6 +102,24 @@ fn given(args: &ScoreArgs, model: Model) -> Result<Task> {
         }
     };
     Ok(Task { rows, model: model.linear, labels, hold_out: None })
+}
+
+/// The class of each row, by its name; some are none, but not all.
+fn classes_of(rows: &Features, label: &str, names: &[String]) -> Result<Vec<Option<usize>>> {
+    let cells = rows.column(label)?;
+    let class = |cell: &&str| names.iter().position(|name| name == cell);
+    let classes: Vec<Option<usize>> = cells.iter().map(class).collect();
+    if classes.iter().any(Option::is_some) {
+        return Ok(classes);
+    }
+    let mut labels: Vec<String> = Vec::new();
+    for cell in cells {
+        if labels.len() <= CliError::LABELS && !labels.iter().any(|label| label == cell) {
+            labels.push(cell.to_owned());
+        }
+    }
+    let (path, column) = (rows.path().into(), label.to_owned());
+    Err(CliError::NoClass { path, column, labels, classes: names.to_vec() })
 }
 
 /// A model that is trained on part of the table.

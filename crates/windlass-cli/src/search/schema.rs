@@ -1,4 +1,8 @@
 //! The public shape of a table of vectors in a file.
+//!
+//! Version 2 says which table it is: the hash of its integers, and the names of its columns where it
+//! has any. What is asked under one schema is refused under that of another table, and so is another
+//! table. Version 1 says neither, and is taken for every table of its shape.
 
 use std::path::Path;
 
@@ -16,7 +20,11 @@ use crate::session::tell_security;
 use crate::table::{read_text, without_mark};
 
 const FORMAT: &str = "windlass-search-schema";
-const VERSION: u32 = 1;
+
+/// The version of a schema that does not say which table it is, and of one that does.
+const UNTOLD: u32 = 1;
+const OF_A_TABLE: u32 = 2;
+
 const WHAT: &str = "a search schema";
 
 /// What the server publishes.
@@ -26,6 +34,11 @@ struct Schema {
     format: String,
     version: u32,
     shape: SearchShape,
+}
+
+/// The version that a shape is written in.
+fn version(shape: &SearchShape) -> u32 {
+    if shape.table.is_some() { OF_A_TABLE } else { UNTOLD }
 }
 
 /// A shape with what files of it are checked against.
@@ -49,19 +62,31 @@ impl Opened {
         let refuse = |reason: String| CliError::NotOfFormat { path: path.into(), what: WHAT, reason };
         let schema: Schema =
             serde_json::from_slice(without_mark(&read_text(path)?)).map_err(|error| refuse(error.to_string()))?;
-        if schema.format != FORMAT || schema.version != VERSION {
+        if schema.format != FORMAT || schema.version != version(&schema.shape) {
             return Err(refuse(format!("format '{}' version {}", schema.format, schema.version)));
+        }
+        if schema.version == UNTOLD && schema.shape.names.is_some() {
+            return Err(refuse("version 1 has no names of columns".to_owned()));
         }
         Self::new(schema.shape).map_err(|error| refuse(error.to_string()))
     }
 
     /// Writes the schema to a new file and gives its size.
     pub fn write(&self, path: &Path) -> Result<u64> {
-        let schema = Schema { format: FORMAT.into(), version: VERSION, shape: self.shape.clone() };
+        let schema = Schema { format: FORMAT.into(), version: version(&self.shape), shape: self.shape.clone() };
         let mut text = serde_json::to_vec_pretty(&schema).expect("strings and finite numbers always serialise");
         text.push(b'\n');
         write_new(path, &text, Access::Public).map_err(CliError::at(path))?;
         Ok(text.len() as u64)
+    }
+
+    /// Refuses another table than the one that a schema was made of; `path` is that of the schema.
+    pub fn check_table(&self, path: &Path, file: &VectorFile, table: &QuantisedTable) -> Result<()> {
+        let names = |names: &[String]| self.shape.names.as_ref().is_none_or(|own| own == names);
+        if self.shape.is_of(table) && file.columns().is_none_or(names) {
+            return Ok(());
+        }
+        Err(CliError::OtherVectors { path: path.into(), table: file.path().into() })
     }
 
     /// λ in bits, rounded down to a tenth.
@@ -102,25 +127,65 @@ pub fn open_table(
         QuantisedTable::new(&file.vectors()?, how.metric, how.bits).map_err(|source| file.refused(source))
     })?;
     let spec = SearchSpec { bandwidth: how.bandwidth * 1e6 };
-    let opened = SearchShape::plan(&table, &spec).and_then(Opened::new)?;
+    let mut shape = SearchShape::plan(&table, &spec)?;
+    shape.names = file.columns().map(<[String]>::to_vec);
+    let opened = Opened::new(shape)?;
     Ok((file, table, opened))
 }
 
 #[cfg(test)]
 mod tests {
-    use windlass_retrieval::vectors::Metric;
+    use std::path::PathBuf;
+
+    use windlass_retrieval::vectors::{Metric, Values, Vectors};
 
     use super::*;
 
+    fn golden(version: u32) -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/search-schema-v{version}.json"))
+    }
+
     #[test]
-    fn golden_schemas_of_version_1_stay_readable() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/search-schema-v1.json");
-        let opened = Opened::read(&path).unwrap();
-        let shape = &opened.shape;
-        assert_eq!((shape.vectors, shape.dimension, shape.metric), (3, 2, Metric::InnerProduct));
+    fn golden_schemas_of_both_versions_stay_readable() {
         let dir = tempfile::tempdir().unwrap();
-        let again = dir.path().join("schema.json");
-        opened.write(&again).unwrap();
-        assert!(std::fs::read(again).unwrap() == std::fs::read(path).unwrap(), "it is written in other bytes");
+        for version in [UNTOLD, OF_A_TABLE] {
+            let path = golden(version);
+            let opened = Opened::read(&path).unwrap();
+            let shape = &opened.shape;
+            assert_eq!((shape.vectors, shape.dimension, shape.metric), (3, 2, Metric::InnerProduct));
+            let names = (version == OF_A_TABLE).then(|| vec!["sea".to_owned(), "land".to_owned()]);
+            assert_eq!(shape.names, names);
+            let again = dir.path().join(format!("schema-{version}.json"));
+            opened.write(&again).unwrap();
+            let alike = std::fs::read(again).unwrap() == std::fs::read(path).unwrap();
+            assert!(alike, "version {version} is written in other bytes");
+        }
+    }
+
+    /// The table that the golden schema of version 2 was made of has the hash that it says.
+    #[test]
+    fn golden_schemas_are_of_the_table_that_they_were_made_of() {
+        let numbers = [0.5, -1.0, 2.0, 1.0, -0.25, 0.75];
+        let vectors = Vectors::new(Values::F64(&numbers), 2).unwrap();
+        let table = QuantisedTable::new(&vectors, Metric::InnerProduct, 8).unwrap();
+        let opened = Opened::read(&golden(OF_A_TABLE)).unwrap();
+        assert!(opened.shape.is_of(&table), "{}", windlass::wire::hex(table.digest()));
+    }
+
+    /// The file of one version that says that it is another one is none.
+    #[test]
+    fn versions_hold_what_they_are_to_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("schema.json");
+        for version in [UNTOLD, OF_A_TABLE] {
+            let mut schema: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(golden(version)).unwrap()).unwrap();
+            for other in [0, UNTOLD + OF_A_TABLE - version, 3] {
+                schema["version"] = other.into();
+                std::fs::write(&path, schema.to_string()).unwrap();
+                let told = Opened::read(&path).err().expect("refused").to_string();
+                assert!(told.contains(&format!("version {other}")), "{told}");
+            }
+        }
     }
 }

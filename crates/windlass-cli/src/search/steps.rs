@@ -5,6 +5,7 @@ use std::path::Path;
 
 use windlass::rlwe::EvaluationKeys;
 use windlass::rlwe::context::os_rng;
+use windlass::wire::WireError;
 use windlass_retrieval::vectors::{
     Neighbour, QuantisedQuery, QuantisedTable, SearchAnswer, SearchClient, SearchQuery, SearchServer, SearchShape,
     VectorTable,
@@ -71,6 +72,7 @@ fn client(
     stages.run("load", "reading key and vectors", || {
         let client = SearchClient::with_secret(&opened.shape, opened.files.setting(), secret.key(&opened.keys)?);
         let file = VectorFile::read_queries(&args.query, &args.columns)?;
+        file.check_columns(&args.schema, opened.shape.names.as_deref())?;
         Ok((client, quantise(&opened.shape, &file)?))
     })
 }
@@ -113,12 +115,11 @@ pub fn answer(args: &AnswerArgs, quiet: bool) -> Result<Report> {
     let opened = stages.run("setup", "building rings", || Opened::read(&args.schema))?;
     let Opened { shape, files, keys } = &opened;
     let how = HowArgs { metric: shape.metric, bits: shape.bits, bandwidth: 1.0 };
-    let (_, table, _) = open_table(&args.table, &how, &mut stages)?;
-    if *shape != SearchShape::with_layout(&table, shape.layout) {
-        return Err(CliError::OtherVectors { path: args.schema.clone(), table: args.table.table.clone() });
-    }
+    let (file, table, _) = open_table(&args.table, &how, &mut stages)?;
+    opened.check_table(&args.schema, &file, &table)?;
     let (query, keys) = stages.run("load", "reading keys and query", || -> Result<_> {
-        let (query, key): (SearchQuery, _) = read(&args.input, files)?;
+        let read = read(&args.input, files).map_err(|error| of_schema(&args.schema, error));
+        let (query, key): (SearchQuery, _) = read?;
         let keys: EvaluationKeys = read_for(&args.evaluation_keys, keys, (key, &args.input))?;
         Ok((query, keys))
     })?;
@@ -159,13 +160,24 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let (client, asked) = client(&opened, &args.asked, &secret, &mut stages)?;
     let found = stages.run("decrypt", "decrypting scores", || -> Result<_> {
         let key = (client.secret_key().key_id(), secret.path());
-        let answer: SearchAnswer = read_for(&args.input, &opened.files, key)?;
+        let read = read_for(&args.input, &opened.files, key);
+        let answer: SearchAnswer = read.map_err(|error| of_schema(&args.asked.schema, error))?;
         client.nearest(&answer, &asked, args.k).map_err(|source| at(&args.input, source))
     })?;
     let mut report = Report::default();
     describe(&mut report, &found, |_| None);
     report.seconds(stages.seconds());
     Ok(report)
+}
+
+/// Names the schema that a query or an answer was not made for: they are checked against it.
+fn of_schema(schema: &Path, error: CliError) -> CliError {
+    match error {
+        CliError::File { path, source: WireError::OtherContext { found, expected } } => {
+            CliError::OtherSearchSchema { path, schema: schema.into(), found, expected }
+        }
+        other => other,
+    }
 }
 
 fn at(path: &Path, source: windlass_retrieval::Error) -> CliError {

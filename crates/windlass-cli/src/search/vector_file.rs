@@ -65,6 +65,7 @@ impl VectorFile {
             others.extend(asked(name)?);
         }
         let columns: Vec<usize> = (0..cells.columns().len()).filter(|column| !others.contains(column)).collect();
+        cells.check_names(&columns)?;
         let mut numbers = Vec::with_capacity(cells.rows().len() * columns.len());
         for row in 0..cells.rows().len() {
             for &column in &columns {
@@ -77,16 +78,29 @@ impl VectorFile {
         Ok(Self { path: path.into(), numbers, dimension, names, columns: Some(columns) })
     }
 
-    /// Refuses queries whose dimensions are called otherwise than those of this table, or stand in
-    /// another order.
-    pub fn check_columns(&self, queries: &Self) -> Result<()> {
-        let (Some(own), Some(asked)) = (&self.columns, &queries.columns) else { return Ok(()) };
-        if own.len() != asked.len() || own == asked {
+    /// Where it was read.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the dimensions are called, in a file that says so.
+    pub fn columns(&self) -> Option<&[String]> {
+        self.columns.as_deref()
+    }
+
+    /// Refuses queries whose dimensions are called otherwise than those of a table, or stand in
+    /// another order; `path` says what they are called there. Another number of them is refused
+    /// where they are quantised.
+    pub fn check_columns(&self, path: &Path, wanted: Option<&[String]>) -> Result<()> {
+        let (Some(own), Some(wanted)) = (self.columns(), wanted) else { return Ok(()) };
+        if own.len() != wanted.len() || own == wanted {
             return Ok(());
         }
-        let (table, path) = (self.path.display(), queries.path.display());
-        let [own, asked] = [own, asked].map(|names| shortened(&names.join(",")));
-        Err(CliError::Usage(format!("{path}: its columns are {asked}, those of {table} are {own}; name them alike")))
+        let [own, wanted] = [own, wanted].map(|names| shortened(&names.join(",")));
+        let (file, other) = (self.path.display(), path.display());
+        Err(CliError::Usage(format!(
+            "{file}: its columns are {own}, those of {other} are {wanted}; name them alike, in the same order"
+        )))
     }
 
     /// The vectors.

@@ -29,7 +29,7 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         opened.shape.to_string().lines().for_each(print_message);
     }
     let queries = VectorFile::read_queries(query, &args.columns)?;
-    file.check_columns(&queries)?;
+    queries.check_columns(file.path(), file.columns())?;
     search(args, [&file, &queries], (&table, &opened), stages, report)
 }
 

@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use windlass::rlwe::EvaluationKeys;
 use windlass_retrieval::{
-    Contents, Error, KeyChange, KeyContext, Plan, Query, RowChange, RowStatistics, Schema, Table, TableContext, Wish,
-    fresh_seed,
+    Contents, Error, KeyChange, KeyContext, Observer, Plan, Query, RowChange, RowStatistics, Schema, Table,
+    TableContext, Wish, fresh_seed,
 };
 
 use super::args::{AnswerArgs, BuildArgs, PlanArgs, RemoveArgs, SetArgs, WishArgs};
 use super::source::Source;
 use crate::error::{CliError, Result};
 use crate::files::claim;
+use crate::interrupt::Change;
 use crate::memory;
 use crate::progress::Stages;
 use crate::report::Report;
@@ -72,6 +73,7 @@ pub fn describe_plan(plan: &Plan, report: &mut Report) {
 /// Prepares a table in a directory, planning with more room where entries do not fit.
 pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
+    refuse_less_room(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
         let mut plan = plan_for(rows, source.key.is_some(), slack, wish)?;
@@ -102,6 +104,16 @@ pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) ->
         }
     }
     unreachable!("the last attempt returns")
+}
+
+/// Refuses a directory whose table, finished or begun, has less room than is wished for: its layout
+/// stays as it is.
+fn refuse_less_room(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
+    let Some(room) = wish.room else { return Ok(()) };
+    match Table::begun(dir)? {
+        Some(schema) if !schema.has_room(rows, room) => Err(CliError::LessRoom { path: dir.into(), room }),
+        _ => Ok(()),
+    }
 }
 
 /// `windlass table build`.
@@ -143,15 +155,32 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
                 None => RowChange::Append(row),
             };
             let changes: Vec<RowChange> = source.rows.into_iter().enumerate().map(change).collect();
-            Table::change_rows(&args.dir, &changes, &windlass_retrieval::unobserved)
+            watched(&args.dir, |observer| Table::change_rows(&args.dir, &changes, observer))
         }
         Contents::Keywords(_) => {
             let changes: Vec<KeyChange> = source.rows.into_iter().map(|(key, row)| KeyChange::Set(key, row)).collect();
-            Table::change_keys(&args.dir, &changes, &windlass_retrieval::unobserved)
+            watched(&args.dir, |observer| Table::change_keys(&args.dir, &changes, observer))
         }
     });
     let table = table.map_err(|error| of_rows(&args.table, error))?;
     Ok(changed(&table, count, &stages))
+}
+
+/// Makes a change of the table in a directory; an interruption says what became of it.
+fn watched(
+    dir: &Path,
+    make: impl FnOnce(&Observer<'_>) -> windlass_retrieval::Result<Table>,
+) -> windlass_retrieval::Result<Table> {
+    let change = Change::of(dir);
+    let observer = |done: usize, count: usize| {
+        if done == count {
+            change.begins();
+        }
+        ControlFlow::Continue(())
+    };
+    let table = make(&observer)?;
+    change.is_made();
+    Ok(table)
 }
 
 /// Names the file of rows that a table does not take.
@@ -174,11 +203,11 @@ pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
     let table = stages.run("remove", "preparing the pieces that change", || {
         if wanted.keys.is_empty() {
             let changes: Vec<RowChange> = wanted.rows.iter().map(|&row| RowChange::Clear(row)).collect();
-            Table::change_rows(&args.dir, &changes, &windlass_retrieval::unobserved)
+            watched(&args.dir, |observer| Table::change_rows(&args.dir, &changes, observer))
         } else {
             let remove = |key: &String| KeyChange::Remove(key.as_bytes().to_vec());
             let changes: Vec<KeyChange> = wanted.keys.iter().map(remove).collect();
-            Table::change_keys(&args.dir, &changes, &windlass_retrieval::unobserved)
+            watched(&args.dir, |observer| Table::change_keys(&args.dir, &changes, observer))
         }
     })?;
     // A key that was named twice is gone once; rows by number become empty.

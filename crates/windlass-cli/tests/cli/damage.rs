@@ -137,7 +137,7 @@ fn a_report_that_nobody_gets_is_an_error_that_says_so() {
 #[test]
 fn a_closed_standard_output_is_refused_before_the_work() {
     let (dir, output) = prepared(LINES[0]);
-    for line in [LINES[0], "params list", "params list --json"] {
+    for line in [LINES[0], "params list", "params list --json", "ask 127.0.0.1:1 --key k"] {
         let closed = limited(dir.path(), "exec >&-", line);
         assert_eq!(closed.status.code(), Some(2), "windlass {line}");
         let told = message(&closed);

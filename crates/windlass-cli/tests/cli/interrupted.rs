@@ -97,6 +97,48 @@ fn interrupted_commands_leave_nothing() {
     assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
 }
 
+/// A table is changed or not, whenever the signal comes, and the last line says which.
+#[cfg(unix)]
+#[test]
+fn interrupted_changes_of_a_table_say_whether_they_were_made() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let rows: String = (0..400).map(|i| format!("key-{i},{}\n", "x".repeat(i % 90))).collect();
+    fs::write(at.join("t.csv"), format!("id,note\n{rows}")).unwrap();
+    succeed(at, "table build --table t.csv --key id --out served");
+    let manifest = || fs::read(at.join("served/table.json")).unwrap();
+    let mut last = Duration::from_millis(200);
+    for turn in 0..40u32 {
+        let before = manifest();
+        fs::write(at.join("new.csv"), format!("id,note\nkey-7,{turn}\n")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        command.current_dir(at).args("table set --dir served --table new.csv".split(' '));
+        let begun = Instant::now();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        // Every fourth one has its time; the others are stopped about where its end was.
+        if turn % 4 > 0 {
+            std::thread::sleep(last * (80 + turn) / 100);
+            // It may have ended already.
+            let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
+        }
+        let mut told = String::new();
+        std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut told).unwrap();
+        let status = child.wait().unwrap();
+        let changed = manifest() != before;
+        match status.code() {
+            Some(0) => assert!(changed, "{told}"),
+            Some(130) if changed => assert!(told.contains("served was changed before"), "{told}"),
+            Some(130) => assert!(!told.contains("was changed before"), "{told}"),
+            // Before the handler was there.
+            None => assert!(!changed),
+            other => panic!("{other:?}: {told}"),
+        }
+        if turn % 4 == 0 {
+            last = begun.elapsed();
+        }
+    }
+}
+
 /// After a hang-up nothing can be written to standard error: messages are lost, and everything else
 /// is done.
 #[cfg(unix)]

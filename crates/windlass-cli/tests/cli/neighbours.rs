@@ -145,6 +145,76 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     assert_eq!(snapshot(at), before);
 }
 
+/// Tables of one shape: vectors or columns that change places are scores that change places.
+#[test]
+fn steps_take_the_table_of_their_schema_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let line = "search --table table.csv --query query.csv --k 1 --metric inner-product";
+    fs::write(at.join("table.csv"), "sea,land\n3,4\n4,3\n1,1\n").unwrap();
+    fs::write(at.join("query.csv"), "sea,land\n0,1\n").unwrap();
+    assert_eq!(indices(&succeed(at, line), 0), [0]);
+    fs::write(at.join("rows.csv"), "sea,land\n4,3\n3,4\n1,1\n").unwrap();
+    fs::write(at.join("columns.csv"), "land,sea\n4,3\n3,4\n1,1\n").unwrap();
+    fs::write(at.join("names.csv"), "land,sea\n3,4\n4,3\n1,1\n").unwrap();
+    let tables = ["rows.csv", "columns.csv", "names.csv"];
+    for table in ["table.csv"].iter().chain(&tables) {
+        succeed(at, &format!("search schema --table {table} --metric inner-product --out {table}.json"));
+    }
+    succeed(at, "search keygen --schema table.csv.json --out keys");
+    let asked = "--secret-key keys/secret.key --query query.csv";
+    succeed(at, &format!("search query --schema table.csv.json {asked} --out one.query"));
+    let answer = |table: &str, schema: &str| {
+        let given = "--evaluation-keys keys/evaluation.keys --in one.query --out one.answer";
+        format!("search answer --table {table} --schema {schema}.json {given}")
+    };
+    for table in tables {
+        let message = fail(at, &answer(table, "table.csv"));
+        assert!(message.contains(&format!("table.csv.json: made for another table than {table}")), "{message}");
+        // Under the schema of that table the query is another one's.
+        let message = fail(at, &answer(table, table));
+        assert!(message.contains(&format!("one.query: made for another schema than {table}.json")), "{message}");
+    }
+    succeed(at, &answer("table.csv", "table.csv"));
+    let found = succeed(at, &format!("search decrypt --schema table.csv.json {asked} --in one.answer --k 1"));
+    assert_eq!(indices(&found, 0), [0]);
+    let other = format!("search decrypt --schema rows.csv.json {asked} --in one.answer");
+    assert!(fail(at, &other).contains("one.answer: made for another schema than rows.csv.json"));
+    // Queries whose columns are called otherwise, in every step that reads any.
+    for names in ["land,sea", "x,y"] {
+        fs::write(at.join("query.csv"), format!("{names}\n0,1\n")).unwrap();
+        for line in [format!("query {asked} --out two.query"), format!("decrypt {asked} --in one.answer")] {
+            let message = fail(at, &format!("search {line} --schema table.csv.json"));
+            assert!(
+                message.contains(&format!("its columns are {names}, those of table.csv.json are sea,land")),
+                "{message}"
+            );
+        }
+    }
+}
+
+/// A schema of version 1 says neither which table it is of nor what its columns are called.
+#[test]
+fn schemas_of_version_1_are_used_as_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    circle(at);
+    succeed(at, &format!("search schema --table table.csv {COLUMNS} --out now.json"));
+    let mut schema: Value = serde_json::from_slice(&fs::read(at.join("now.json")).unwrap()).unwrap();
+    let shape = schema["shape"].as_object_mut().unwrap();
+    assert_eq!(shape.remove("table").unwrap().as_str().unwrap().len(), 64);
+    assert_eq!(shape.remove("names").unwrap(), json!(["x", "y"]));
+    schema["version"] = json!(1);
+    fs::write(at.join("one.json"), schema.to_string()).unwrap();
+    succeed(at, "search keygen --schema one.json --out keys");
+    let asked = "--schema one.json --secret-key keys/secret.key --query query.csv";
+    succeed(at, &format!("search query {asked} --out one.query"));
+    let given = "--evaluation-keys keys/evaluation.keys --in one.query --out one.answer";
+    succeed(at, &format!("search answer --table table.csv {COLUMNS} --schema one.json {given}"));
+    let found = succeed(at, &format!("search decrypt {asked} --in one.answer --k 3"));
+    assert_eq!((indices(&found, 0), indices(&found, 1)), (vec![3, 4, 2], vec![5, 6, 4]));
+}
+
 #[test]
 fn schemas_that_promise_too_much_are_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -204,7 +274,13 @@ fn what_cannot_be_searched_is_refused() {
     refused("", "no rows");
     table("id\n1\n");
     refused("", "no rows");
+    // Without names of columns the first vector would be taken for them.
+    table("1,2\n3,4\n");
+    refused("", "t.csv: its first line holds numbers alone ('1, 2')");
+    refused("--plan", "a table begins with a line of column names");
     table("x,y\n1,2\n3,4\n");
+    query("1,2\n3,4\n");
+    refused("", "q.csv: its first line holds numbers alone ('1, 2')");
     query("x\n1\n");
     refused("", "1 dimensions");
     query("x,y\n0,0\n");

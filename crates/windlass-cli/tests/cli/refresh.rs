@@ -78,6 +78,15 @@ fn apply_never_loses_what_slots_hold() {
         assert_eq!(succeed(at, &apply("packed", input, out))["packed"], true);
         assert_eq!(decrypt("", out), serde_json::json!([1, 0, 1]));
     }
+    // Nor are integers taken for coefficients, or elements for integers.
+    for (way, input, wanted) in [
+        ("--packed", "integers.bin", "integers.bin: its slots hold integers; decrypt it without --packed"),
+        ("--packed", "fresh3.bin", "fresh3.bin: its slots hold integers; decrypt it without --packed"),
+        ("", "elements.bin", "elements.bin: its slots hold elements; decrypt it with --packed"),
+    ] {
+        let message = fail(at, &format!("refresh decrypt {set} {way} --secret-key packed/secret.key --in {input}"));
+        assert!(message.contains(wanted), "{message}");
+    }
     // Keys of thin bootstrapping do not lose the elements.
     let before = snapshot(at);
     let message = fail(at, &apply("thin", "lost.bin", "new.bin"));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{fail, snapshot, succeed};
+use crate::common::{fail, snapshot, succeed, windlass};
 use tempfile::TempDir;
 
 const TABLE: &str = "code,name\n1,one\n2,two\n3,three\n";
@@ -188,4 +188,40 @@ fn missing_evaluation_keys_are_named() {
     );
     let inputs = "--evaluation-keys keys/evaluation.keys --in query.bin --out new.bin";
     refused(at, &format!("answer --table wide.csv --key code {params} {inputs}"), "no Galois key");
+}
+
+/// Scripts that ask for an object get one, whatever is wrong with their arguments.
+#[test]
+fn usage_errors_are_objects_with_json() {
+    let dir = tempfile::tempdir().unwrap();
+    for (line, wanted) in [
+        (
+            "schema --tabel t.csv --json",
+            "unexpected argument '--tabel' found tip: a similar argument exists: '--table'",
+        ),
+        ("--json keygen --schema s.json", "the following required arguments were not provided: --out <DIR>"),
+        ("params frobnicate --json", "unrecognized subcommand 'frobnicate'"),
+        ("--json", "'windlass' requires a subcommand but one was not provided"),
+        ("--json params", "a command is missing; 'windlass --help' lists them"),
+        ("--json --threads many params list", "invalid value 'many' for '--threads <N>'"),
+    ] {
+        let output = windlass(dir.path(), line.split(' '));
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let error = object["error"].as_str().unwrap();
+        assert!(error.starts_with(wanted) && !error.contains("Usage"), "{line}: {error}");
+        assert_eq!(object["exit_code"], 2);
+        assert!(!output.stderr.is_empty(), "{line}: the text is there, too");
+    }
+    // Without it nothing is printed on standard output, and help and version are what they were.
+    for line in ["schema --tabel t.csv", "schema -- --json"] {
+        let output = windlass(dir.path(), line.split(' '));
+        assert!(output.status.code() == Some(2) && output.stdout.is_empty(), "{line}");
+    }
+    for line in ["--json --help", "--version --json", "help schema"] {
+        let output = windlass(dir.path(), line.split(' '));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{line}");
+        assert!(text.contains("Usage") || text.starts_with("windlass "), "{line}: {text}");
+    }
 }

@@ -205,6 +205,14 @@ fn models_come_in_every_format() {
         assert_eq!(score("m.json", positive), (1.0, 2), "{model}");
     }
     assert_eq!(score("m.json", "--skip note"), (1.0, 2), "classes have names");
+    let label = |column: &str| {
+        fail(at, &format!("score --table rows.csv --weights m.json --label {column} --skip class --skip note"))
+    };
+    // No cell is the name of a class: an accuracy of 0 would say nothing of the model.
+    let message = label("id");
+    for wanted in ["rows.csv: column 'id'", "'1', '2', '3' and more", "'no', 'yes'", "\"classes\""] {
+        assert!(message.contains(wanted), "{wanted}: {message}");
+    }
     write(at, "m.json", &json!({ "weights": [[-1, 1], [1, -1], [0, 0]], "classes": ["no", "yes", "never"] }));
     assert_eq!(score("m.json", "--skip note"), (1.0, 2));
     let message = fail(at, "score --table rows.csv --weights m.json --label class --positive yes --skip note");
@@ -260,6 +268,7 @@ fn bad_models_and_rows_are_refused() {
         let message = fail(at, "score --table rows.csv --weights m.json");
         assert!(message.contains(wanted), "{message}");
     };
+    refused("1,2\n3,4\n", "rows.csv: its first line holds numbers alone ('1, 2')");
     refused("id,x\n1,2\n", "1 columns are features, where the model takes 2");
     refused("id,x,y\n1,2,3\n2,250,1\n", "row 2 has '250' in column 'x', beyond the bound of 16");
     refused("id,x,y\n1,2,NaN\n", "not a finite number");

@@ -96,6 +96,32 @@ fn rows_without_keys_are_asked_for_by_number() {
     );
 }
 
+/// The layout of a table stays as it was begun: room that it does not have is refused.
+#[test]
+fn room_is_not_added_to_a_table_that_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 60);
+    for (key, out) in [("--key id", "keyed"), ("", "numbered")] {
+        let build = format!("table build --table t.csv {key} --out {out}");
+        succeed(at, &build);
+        let before = snapshot(&at.join(out));
+        let refused = || {
+            let message = fail(at, &format!("{build} --room 1000000"));
+            for wanted in [&format!("{out}: holds a table with room for fewer than 1000000 rows")[..], "--out"] {
+                assert!(message.contains(wanted), "{message}");
+            }
+        };
+        refused();
+        assert!(snapshot(&at.join(out)) == before);
+        succeed(at, &format!("{build} --room 60"));
+        // One that was begun, too.
+        std::fs::rename(at.join(out).join("table.json"), at.join(out).join("building.json")).unwrap();
+        refused();
+        succeed(at, &build);
+    }
+}
+
 /// Where all rows have one length, a row that was removed is as many zeros: no row of empty cells.
 #[test]
 fn removed_rows_of_one_length_are_not_there() {

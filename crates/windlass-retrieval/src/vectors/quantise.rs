@@ -5,6 +5,7 @@
 //! fit and need not be divided by a norm first.
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 use windlass_rlwe::Limits;
 
 use super::metric::Metric;
@@ -30,6 +31,7 @@ pub struct QuantisedTable {
     norms: Vec<i64>,
     row_sum: i64,
     largest_score: i64,
+    digest: [u8; 32],
 }
 
 impl QuantisedTable {
@@ -60,7 +62,8 @@ impl QuantisedTable {
             }
             _ => (Vec::new(), row_sum * limit),
         };
-        Ok(Self { metric, bits, dimension, scale, exact, values, norms, row_sum, largest_score })
+        let digest = digest_of(dimension, &values);
+        Ok(Self { metric, bits, dimension, scale, exact, values, norms, row_sum, largest_score, digest })
     }
 
     /// The metric.
@@ -98,6 +101,12 @@ impl QuantisedTable {
         &self.values
     }
 
+    /// SHA-256 of the integers, in their order: vectors or dimensions that change places give
+    /// another.
+    pub fn digest(&self) -> &[u8; 32] {
+        &self.digest
+    }
+
     /// The largest Σ_k |X_k|.
     pub fn row_sum(&self) -> i64 {
         self.row_sum
@@ -112,6 +121,21 @@ impl QuantisedTable {
     pub fn norms(&self) -> &[i64] {
         &self.norms
     }
+}
+
+/// What [`QuantisedTable::digest`] gives.
+fn digest_of(dimension: usize, values: &[i8]) -> [u8; 32] {
+    const TOGETHER: usize = 1 << 12;
+    let mut hash = Sha256::new();
+    hash.update(b"windlass table of vectors 1\n");
+    hash.update((dimension as u64).to_le_bytes());
+    let mut bytes = Vec::with_capacity(TOGETHER);
+    for values in values.chunks(TOGETHER) {
+        bytes.clear();
+        bytes.extend(values.iter().map(|&x| x as u8));
+        hash.update(&bytes);
+    }
+    hash.finalize().into()
 }
 
 /// The largest |Q_k| that a table is made for.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use windlass::wire::hex;
 use windlass_rlwe::Limits;
 
 use super::metric::Metric;
@@ -17,8 +18,9 @@ use crate::switch;
 
 /// Everything that a client must know to ask a table of vectors.
 ///
-/// It tells the number of vectors, the scale (hence the largest number of the table), and the
-/// largest sum of absolute values in a vector; no vector.
+/// It tells the number of vectors, the scale (hence the largest number of the table), the largest
+/// sum of absolute values in a vector, and a hash, by which who knows a table knows it again; no
+/// vector.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchShape {
@@ -42,6 +44,13 @@ pub struct SearchShape {
     pub message_bits: u32,
     /// Where everything stands.
     pub layout: Layout,
+    /// [`QuantisedTable::digest`], in hexadecimal. A shape without one, as builds before made them,
+    /// is taken for every table of its numbers, in whatever order their vectors stand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// What the dimensions are called, in their order, where they have names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
 }
 
 /// What a plan shall look for.
@@ -142,7 +151,20 @@ impl SearchShape {
             row_sum: table.row_sum(),
             message_bits: bits_of(table.largest_score()),
             layout,
+            table: Some(hex(table.digest())),
+            names: None,
         }
+    }
+
+    /// Whether this is the shape of a table, as far as it says of which one it is. Names are the
+    /// caller's to compare: a table has none.
+    pub fn is_of(&self, table: &QuantisedTable) -> bool {
+        let mut own = Self::with_layout(table, self.layout);
+        own.names.clone_from(&self.names);
+        if self.table.is_none() {
+            own.table = None;
+        }
+        *self == own
     }
 
     /// Checks a shape that somebody else made: every number in range, and the error of an answer
@@ -182,12 +204,30 @@ impl SearchShape {
             let limits = Limits::only("enough for the sum of a vector's numbers");
             return Err(limits.refuse("the bits of a score", self.message_bits).into());
         }
+        self.check_table()?;
         if self.exact && self.scale != 1.0 {
             return Err(Limits::only("1 where numbers are taken as they are")
                 .refuse("the scale of a table", self.scale)
                 .into());
         }
         Ok(())
+    }
+
+    /// Checks what is said of the table itself.
+    fn check_table(&self) -> Result<()> {
+        let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+        let is_digest = |text: &String| text.len() == 64 && text.bytes().all(is_digit);
+        if let Some(text) = self.table.as_ref().filter(|text| !is_digest(text)) {
+            let limits = Limits::only("64 hexadecimal digits in lower case");
+            return Err(limits.refuse("the length of a table's hash", text.len()).into());
+        }
+        match &self.names {
+            Some(names) if names.len() != self.dimension => {
+                let limits = Limits::only("one for each dimension");
+                Err(limits.refuse("the names of dimensions", names.len()).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Bits of the largest messages whose errors stay within their bound.

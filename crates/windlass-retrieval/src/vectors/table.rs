@@ -38,7 +38,7 @@ impl VectorTable {
     /// [`Error::OutOfMemory`]; [`Error::Cancelled`] when `progress` says so.
     pub fn prepare(table: &QuantisedTable, shape: &SearchShape, progress: &Progress<'_>) -> Result<Self> {
         let setting = shape.setting()?;
-        if *shape != SearchShape::with_layout(table, shape.layout) {
+        if !shape.is_of(table) {
             return Err(Error::OtherTable { what: "the shape" });
         }
         let (rows, columns) = (shape.layout.all_rows(), shape.columns());

@@ -17,7 +17,7 @@ use crate::query::Seeded;
 use crate::question::QuestionName;
 use crate::setting::{N, PRIMES, Setting};
 
-/// What files of a search must agree with: the shape of the table.
+/// What files of a search must agree with: the shape of the table, and which table it is.
 #[derive(Debug, Clone)]
 pub struct SearchFiles {
     shape: SearchShape,
@@ -53,8 +53,8 @@ impl FileContext for SearchFiles {
 /// Most queries in one file.
 const MOST_QUERIES: u64 = 1 << 16;
 
-/// The name of the question (32 bytes), the number of vectors (4 bytes); for each of their ciphertexts the seed of the second half, and
-/// the residues of the first, prime by prime.
+/// The name of the question (32 bytes), the number of vectors (4 bytes); for each of their
+/// ciphertexts the seed of the second half, and the residues of the first, prime by prime.
 impl Wire<SearchFiles> for SearchQuery {
     const KIND: Kind = Kind::SearchQuery;
 
@@ -110,8 +110,9 @@ fn read_seeded(
     Ok(Seeded { seed, first: first.ok_or(WireError::Malformed { what })? })
 }
 
-/// The name of the question (32 bytes), the number of queries (4 bytes); for each column of each of them the coefficients of the first
-/// half that scores stand at, then all of the second, in as few bits as the shape says.
+/// The name of the question (32 bytes), the number of queries (4 bytes); for each column of each of
+/// them the coefficients of the first half that scores stand at, then all of the second, in as few
+/// bits as the shape says.
 impl Wire<SearchFiles> for SearchAnswer {
     const KIND: Kind = Kind::SearchAnswer;
 

@@ -78,6 +78,9 @@ fn main() -> ExitCode {
 
 /// Asks and prints; whether every row is there.
 fn run(args: &Args) -> Result<bool> {
+    if windlass_secrets::stdout_is_closed() {
+        return Err(AskError::Unheard);
+    }
     #[cfg(unix)]
     windlass_secrets::show_again_at_end().map_err(AskError::Signals)?;
     let remote = Remote::new(&args.address, args.ca.as_deref(), Duration::from_secs(args.seconds))?;

@@ -24,6 +24,21 @@ pub enum AskError {
         /// What is wrong with it, and what to do.
         reason: String,
     },
+    /// Whoever is at the address sends elsewhere.
+    #[error(
+        "{address} sends elsewhere, to '{place}', and questions go where you say alone; ask that address, if you trust it"
+    )]
+    Elsewhere {
+        /// Who was asked.
+        address: String,
+        /// Where to.
+        place: String,
+    },
+    /// Nobody would hear the answer.
+    #[error(
+        "standard output is closed, so the answer would be lost; nothing was asked: give it a file (> FILE), or > /dev/null where nobody is to read it"
+    )]
+    Unheard,
     /// The service refused.
     #[error("{0}")]
     Refused(Box<Refused>),

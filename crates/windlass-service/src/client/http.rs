@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use windlass::wire::WireError;
 
 use super::error::{AskError, Refused, Result};
 
@@ -27,6 +28,8 @@ pub struct Response {
     pub status: u16,
     /// Seconds after which to try again, where it says so.
     pub retry_after: Option<u64>,
+    /// Where it sends whoever asks, instead of an answer.
+    pub location: Option<String>,
     /// What it holds.
     pub body: Vec<u8>,
 }
@@ -70,7 +73,11 @@ impl Remote {
     }
 
     fn unreachable(&self, error: impl ToString) -> AskError {
-        AskError::Unreachable { address: self.address.clone(), reason: error.to_string() }
+        let mut reason = error.to_string();
+        if let Some(remedy) = remedy(&reason) {
+            reason = format!("{reason}; {remedy}");
+        }
+        AskError::Unreachable { address: self.address.clone(), reason }
     }
 
     fn finish(
@@ -80,12 +87,14 @@ impl Remote {
     ) -> Result<Response> {
         let mut response = response.map_err(|error| self.unreachable(error))?;
         let status = response.status().as_u16();
-        let header = response.headers().get("retry-after");
-        let retry_after = header.and_then(|seconds| seconds.to_str().ok()?.parse().ok());
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let retry_after = header("retry-after").and_then(|seconds| seconds.parse().ok());
+        let location = header("location").map(str::to_owned);
         // The end is seen a byte later.
         let limit = if status < 300 { most + 1 } else { TEXT };
         let body = response.body_mut().with_config().limit(limit).read_to_vec();
-        Ok(Response { status, retry_after, body: body.map_err(|error| self.unreachable(error))? })
+        let body = body.map_err(|error| self.unreachable(error))?;
+        Ok(Response { status, retry_after, location, body })
     }
 
     /// Fetches a page of at most a MiB.
@@ -124,18 +133,20 @@ impl Remote {
         self.finish(request.content_type("application/octet-stream").send(query), most)
     }
 
-    /// The refusal in a response.
+    /// The refusal in a response. One that sends elsewhere is not followed: an address that is asked
+    /// is one that somebody chose.
     pub fn refused(&self, response: &Response) -> AskError {
+        let address = self.address.clone();
+        if let (300..400, Some(place)) = (response.status, &response.location) {
+            return AskError::Elsewhere { address, place: plain(place) };
+        }
         let problem: Value = serde_json::from_slice(&response.body).unwrap_or_default();
         let kind = response.problem().unwrap_or_default();
-        // A stranger's words: no control characters, and not many of them.
-        let plain = |c: char| if c.is_control() { ' ' } else { c };
-        let text = |name: &str| -> String {
-            problem[name].as_str().unwrap_or("(nothing)").chars().take(300).map(plain).collect()
-        };
-        let (address, status) = (self.address.clone(), response.status);
-        let (title, cause, fix) = (text("title"), text("detail"), text("fix"));
-        AskError::Refused(Box::new(Refused { address, status, kind, title, cause, fix }))
+        let text = |name: &str, otherwise: &str| plain(problem[name].as_str().unwrap_or(otherwise));
+        let title = text("title", "no reason that a service of tables gives");
+        let cause = text("detail", "something else may answer at this address");
+        let fix = text("fix", "look whether it is that of the service, and what stands before it (a proxy)");
+        AskError::Refused(Box::new(Refused { address, status: response.status, kind, title, cause, fix }))
     }
 }
 
@@ -147,18 +158,40 @@ impl Response {
     }
 }
 
+/// A stranger's words: no control characters, and not many of them.
+fn plain(text: &str) -> String {
+    text.chars().take(300).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// What to do about a connection that did not come about, where that can be told.
+fn remedy(reason: &str) -> Option<&'static str> {
+    const REMEDIES: [(&str, &str); 8] = [
+        ("UnknownIssuer", "give the certificate of the authority that signed the service's with --ca FILE"),
+        ("CaUsedAsEndEntity", "give the certificate of the authority that signed the service's with --ca FILE"),
+        ("NotValidForName", "write the address with a name that the certificate is for"),
+        ("not valid for", "write the address with a name that the certificate is for"),
+        ("Expired", "its owner must renew it, or the clock of this machine is wrong"),
+        ("expired", "its owner must renew it, or the clock of this machine is wrong"),
+        ("InvalidContentType", "it may not speak https: write the address as http://HOST:PORT"),
+        ("refused", "look whether the service is running, and at this address"),
+    ];
+    REMEDIES.iter().find(|(part, _)| reason.contains(part)).map(|(_, remedy)| *remedy)
+}
+
 /// The certificates in a PEM file.
 fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>> {
     let refuse = |reason: String| AskError::File { path: path.to_owned(), reason };
-    let text = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let text = std::fs::read(path).map_err(|error| refuse(WireError::from(error).to_string()))?;
+    let no_pem = |what: String| refuse(format!("{what}; give a PEM file with '-----BEGIN CERTIFICATE-----' in it"));
     let mut certificates = Vec::new();
     for item in parse_pem(&text) {
-        if let PemItem::Certificate(certificate) = item.map_err(|error| refuse(error.to_string()))? {
+        let item = item.map_err(|error| no_pem(format!("holds a certificate that cannot be read ({error})")))?;
+        if let PemItem::Certificate(certificate) = item {
             certificates.push(certificate);
         }
     }
     if certificates.is_empty() {
-        return Err(refuse("there are no certificates in it".to_owned()));
+        return Err(no_pem("there are no certificates in it".to_owned()));
     }
     Ok(certificates)
 }

@@ -11,7 +11,7 @@ use windlass::wire::{
     save, save_sealed, sha256, to_bytes, write_new, write_over,
 };
 use windlass_retrieval::{Client, KeyContext, Moduli, Schema, Setting};
-use windlass_secrets::{KeepArgs, sweep};
+use windlass_secrets::{KeepArgs, SecretError, sweep};
 
 use super::error::{AskError, Result};
 
@@ -76,16 +76,26 @@ impl State {
                     written => written.map_err(|error| refused(&path, error)),
                 }
             }
+            // What is no text is no hash either.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => match accepted {
+                Some(digits) if is_beginning(digits, &found) => {
+                    write_over(&path, text.as_bytes()).map_err(|error| refused(&path, error))
+                }
+                _ => Err(refused(&path, unknown(&found))),
+            },
             Err(error) => Err(refused(&path, WireError::from(error))),
             Ok(known) if known.split_whitespace().next() == Some(&found) => Ok(()),
             Ok(_) if accepted.is_some_and(|digits| is_beginning(digits, &found)) => {
                 write_over(&path, text.as_bytes()).map_err(|error| refused(&path, error))
             }
-            Ok(known) => Err(AskError::OtherSchema {
-                address: address.to_owned(),
-                found: found[..16].to_owned(),
-                known: known.chars().take(16).collect(),
-            }),
+            Ok(known) => match known.split_whitespace().next().filter(|known| is_hash(known)) {
+                Some(known) => Err(AskError::OtherSchema {
+                    address: address.to_owned(),
+                    found: found[..16].to_owned(),
+                    known: known[..16].to_owned(),
+                }),
+                None => Err(refused(&path, unknown(&found))),
+            },
         }
     }
 
@@ -140,9 +150,12 @@ impl State {
     fn secret(&self, path: &Path, context: &KeyContext) -> Result<Option<SecretKey>> {
         let bytes = match self.keep.read(path, context.hash()) {
             Err(error) if error.is_missing(path) => return Ok(None),
+            Err(SecretError::File { path: file, source }) if file == path && is_damage(&source) => {
+                return Err(damaged(path, source));
+            }
             read => read?,
         };
-        from_bytes(context, &bytes).map(Some).map_err(|error| refused(path, error))
+        from_bytes(context, &bytes).map(Some).map_err(|error| damaged(path, error))
     }
 
     /// The file of a client's evaluation keys, which are made if they are not there.
@@ -174,6 +187,33 @@ impl State {
 /// Whether these are enough of the first digits of a hash.
 fn is_beginning(digits: &str, hash: &str) -> bool {
     digits.len() >= 8 && hash.starts_with(&digits.to_ascii_lowercase())
+}
+
+/// Whether a text is a hash in hexadecimal.
+fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|c| c.is_ascii_digit() || (b'a'..=b'f').contains(&c))
+}
+
+/// What to say where nobody can tell which table a service had; it has `found` now.
+fn unknown(found: &str) -> String {
+    let digits = &found[..16];
+    format!(
+        "damaged, so which table the service had before is not known; if it is to be the one that it has now, say --accept-schema {digits}"
+    )
+}
+
+/// Whether a file holds something else than was written, rather than what nobody can open.
+fn is_damage(error: &WireError) -> bool {
+    !matches!(
+        error,
+        WireError::Io { .. } | WireError::WrongPassphrase | WireError::NotSealed | WireError::EmptyPassphrase
+    )
+}
+
+/// A secret key that cannot be read. Nothing is lost with it but the keys that were made of it.
+fn damaged(path: &Path, error: impl ToString) -> AskError {
+    let error = error.to_string();
+    refused(path, format!("{error}; put the file back from a copy, or remove it: the next question makes another key"))
 }
 
 fn refused(path: &Path, error: impl ToString) -> AskError {
@@ -260,6 +300,42 @@ mod tests {
         }
         state.pin("http://a", &second, Some(&found[..16])).unwrap();
         assert!(state.pin("http://a", &first, None).is_err());
+    }
+
+    /// Each says what to do, and with that the state works again.
+    #[test]
+    fn damaged_files_are_refused_with_a_remedy() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = State::open(dir.path()).unwrap();
+        let (schema, setting) = schema(8);
+        let made = || state.client(schema.clone(), &setting, |_| Ok(()));
+        let file = |beginning: &str| {
+            let mut files = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
+            files.find(|path| path.file_name().unwrap().to_string_lossy().starts_with(beginning)).unwrap()
+        };
+        let first = made().unwrap();
+        let secret = file("secret-");
+        let whole = fs::read(&secret).unwrap();
+        let mut bent = whole.clone();
+        bent[100] ^= 1;
+        for bytes in [&bent[..], &whole[..50], b"", b"not a key"] {
+            fs::write(&secret, bytes).unwrap();
+            let told = made().err().expect("no key").to_string();
+            assert!(told.contains("secret-") && told.contains("or remove it: the next question"), "{told}");
+            assert_eq!(fs::read(&secret).unwrap(), bytes, "nothing is made in its place");
+        }
+        fs::remove_file(&secret).unwrap();
+        assert_ne!(made().unwrap().secret().key_id(), first.secret().key_id());
+        state.pin("http://a", &schema, None).unwrap();
+        let (pin, found) = (file("table-"), hex(&schema.hash()));
+        for bytes in [&b""[..], b"\xff\xfe", b"\x1b[2Jxyz http://a", &found.as_bytes()[..40]] {
+            fs::write(&pin, bytes).unwrap();
+            let told = state.pin("http://a", &schema, None).unwrap_err().to_string();
+            assert!(told.contains("damaged, so which table the service had"), "{told}");
+            assert!(told.contains(&format!("--accept-schema {}", &found[..16])) && !told.contains('\x1b'), "{told}");
+            state.pin("http://a", &schema, Some(&found[..16])).unwrap();
+            state.pin("http://a", &schema, None).unwrap();
+        }
     }
 
     /// Tables of other moduli have another secret key: it is encrypted as the first one is.

@@ -53,6 +53,50 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
     assert!(log.contains("\"route\":\"/ask\"") && !log.contains("key 7"));
 }
 
+/// Whoever answers one connection with these bytes, and its address.
+fn somebody(answer: &'static str) -> String {
+    use std::io::{Read as _, Write as _};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let _ = stream.read(&mut request);
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    address
+}
+
+#[test]
+fn what_is_no_service_is_told_with_a_remedy() {
+    let dir = tempfile::tempdir().unwrap();
+    let moved = "HTTP/1.1 301 Moved\r\nLocation: https://elsewhere.example/schema\r\nContent-Length: 0\r\n\r\n";
+    let page = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>";
+    for (answer, parts) in [
+        (moved, ["sends elsewhere, to 'https://elsewhere.example/schema'", "ask that address, if you trust it"]),
+        (page, ["refuses (502)", "what stands before it"]),
+    ] {
+        let told = ask(dir.path(), &[&somebody(answer), "--key", "k"]);
+        let message = text(&told.stderr);
+        assert!(told.status.code() == Some(2) && parts.iter().all(|part| message.contains(part)), "{message}");
+    }
+    let nobody = text(&ask(dir.path(), &["127.0.0.1:1", "--key", "k"]).stderr);
+    assert!(nobody.contains("look whether the service is running"), "{nobody}");
+}
+
+/// Where standard output is closed nothing is asked, and no key is made.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_standard_output_is_refused_before_a_question() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = format!("exec {} 127.0.0.1:1 --key k >&-", env!("CARGO_BIN_EXE_windlass-ask"));
+    let mut command = std::process::Command::new("sh");
+    let ended = command.current_dir(dir.path()).args(["-c", &line]).output().unwrap();
+    let told = text(&ended.stderr);
+    assert!(ended.status.code() == Some(2) && told.contains("standard output is closed"), "{told}");
+    assert!(!dir.path().join(".windlass").exists());
+}
+
 /// Under a limit on the length of files the keys do not fit: an error, and nothing half written.
 #[cfg(unix)]
 #[test]

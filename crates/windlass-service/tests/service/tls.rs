@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use windlass_service::client::{Asker, Remote};
 
-use crate::common::{Running, entries, keyed_table, text};
+use crate::common::{Running, ask, entries, keyed_table, text};
 
 #[test]
 fn questions_over_tls_and_none_to_strangers() {
@@ -19,6 +19,13 @@ fn questions_over_tls_and_none_to_strangers() {
     assert_eq!(text(&found.stdout), "key 7: row 7\n", "{}", text(&found.stderr));
     let stranger = service.ask(&["--key", "key 7"]);
     assert_eq!(stranger.status.code(), Some(2), "nobody vouches for it");
+    assert!(text(&stranger.stderr).contains("--ca FILE"), "{}", text(&stranger.stderr));
+    let renamed = service.address.replace("127.0.0.1", "127.0.0.2");
+    let other = ask(service.dir.path(), &[&renamed, "--key", "key 7", "--ca", "cert.pem"]);
+    assert!(text(&other.stderr).contains("with a name that the certificate is for"), "{}", text(&other.stderr));
+    std::fs::write(service.dir.path().join("none.pem"), "no certificate\n").unwrap();
+    let none = service.ask(&["--key", "key 7", "--ca", "none.pem"]);
+    assert!(text(&none.stderr).contains("none.pem: there are no certificates in it; give a PEM file"));
     let plain = service.address.replace("https", "http");
     assert!(Asker::schema(&Remote::new(&plain, None, Duration::from_secs(20)).unwrap()).is_err());
 }
