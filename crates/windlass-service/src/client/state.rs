@@ -320,7 +320,7 @@ mod tests {
         bent[100] ^= 1;
         for bytes in [&bent[..], &whole[..50], b"", b"not a key"] {
             fs::write(&secret, bytes).unwrap();
-            let told = made().err().expect("no key").to_string();
+            let told = made().expect_err("no key").to_string();
             assert!(told.contains("secret-") && told.contains("or remove it: the next question"), "{told}");
             assert_eq!(fs::read(&secret).unwrap(), bytes, "nothing is made in its place");
         }
