@@ -139,17 +139,6 @@ pub enum CliError {
         /// The key.
         key: String,
     },
-    /// A directory whose table was planned for fewer rows than there shall be room for.
-    #[error(
-        "{}: holds a table with room for fewer than {room} rows, and room cannot be added to it; build into another directory with --out, or leave --room out",
-        path.display()
-    )]
-    LessRoom {
-        /// The directory.
-        path: PathBuf,
-        /// Rows that there shall be room for.
-        room: usize,
-    },
     /// A schema or a model that is none.
     #[error("{}: not {what}: {}", path.display(), printable(reason))]
     NotOfFormat {

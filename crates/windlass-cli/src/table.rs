@@ -58,9 +58,11 @@ impl Cells {
     }
 
     /// Refuses a table whose first line is one of its rows: it has no name for any of these columns,
-    /// which hold numbers.
+    /// which hold numbers. Cells that are empty or no finite numbers are none either.
     pub fn check_names(&self, columns: &[usize]) -> Result<()> {
-        if columns.is_empty() || columns.iter().any(|&column| finite(&self.columns[column]).is_none()) {
+        let names = || columns.iter().map(|&column| self.columns[column].trim());
+        let is_value = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();
+        if !names().all(is_value) || !names().any(|name| finite(name).is_some()) {
             return Ok(());
         }
         let names = columns.iter().map(|&column| self.columns[column].clone()).collect();
@@ -267,11 +269,11 @@ mod tests {
             let cells = read(text, text.split([',', '\n']).next().unwrap()).unwrap().into_cells();
             cells.check_names(columns).err().map(|error| error.to_string())
         };
-        for text in ["0.5, -1e3 \n1,2\n", "1,2\n3,4\n"] {
+        for text in ["0.5, -1e3 \n1,2\n", "1,2\n3,4\n", "1,inf\n3,4\n", "nan,1\n3,4\n", ",1\n3,4\n"] {
             assert!(refused(text, &[0, 1]).unwrap().contains("a table begins with a line of column names"), "{text}");
         }
         assert!(refused("id,2,3\na,4,5\n", &[1, 2]).unwrap().contains("'2, 3'"));
-        for text in ["x,2\n3,4\n", "1,inf\n3,4\n", "nan,1\n3,4\n"] {
+        for text in ["x,2\n3,4\n", "nan,inf\n3,4\n", "2,1a\n3,4\n"] {
             assert_eq!(refused(text, &[0, 1]), None, "{text}");
         }
         assert_eq!(refused("1,2\n3,4\n", &[]), None);

@@ -34,9 +34,11 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::OutOfMemory { bytes, .. } => exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes)),
         Error::BadFile { path, reason } => of_file(py, plain(py, "FileError", reason), &path),
         Error::BadSchema { .. } | Error::BadRow => plain(py, "FileError", message),
-        Error::Empty | Error::RowTooLong { .. } | Error::EntryTooLong { .. } | Error::WrongQuestion { .. } => {
-            plain(py, "ParameterError", message)
-        }
+        Error::Empty
+        | Error::LessRoom { .. }
+        | Error::RowTooLong { .. }
+        | Error::EntryTooLong { .. }
+        | Error::WrongQuestion { .. } => plain(py, "ParameterError", message),
         _ => plain(py, "WindlassError", message),
     }
 }

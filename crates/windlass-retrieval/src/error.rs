@@ -64,6 +64,17 @@ pub enum Error {
         /// The key, as far as it can be printed.
         key: String,
     },
+    /// A directory whose table was planned for fewer rows than there shall be room for.
+    #[error(
+        "{}: holds a table with room for fewer than {room} rows, and room cannot be added to it; make the table in another directory, or ask for no more room than it has",
+        path.display()
+    )]
+    LessRoom {
+        /// The directory.
+        path: PathBuf,
+        /// Rows that there shall be room for.
+        room: usize,
+    },
     /// Nothing fits the limits that were given.
     #[error("no plan for {rows} rows of {bytes} bytes: {reason}")]
     NoPlan {

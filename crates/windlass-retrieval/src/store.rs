@@ -18,6 +18,7 @@ use sha2::{Digest, Sha256};
 use windlass::wire::{WireError, hex, write_over};
 
 use crate::error::{Error, Result};
+use crate::plan::{RowStatistics, Wish};
 use crate::schema::Schema;
 use crate::segment_file::{self, Label, Piece};
 use crate::setting::Setting;
@@ -217,6 +218,19 @@ impl Table {
             }
         }
         Ok(None)
+    }
+
+    /// Refuses a directory whose table, finished or begun, has less room than is wished for: its
+    /// layout stays as it is.
+    ///
+    /// # Errors
+    /// [`Error::LessRoom`]; as [`Self::begun`].
+    pub fn check_room(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
+        let Some(room) = wish.room else { return Ok(()) };
+        match Self::begun(dir)? {
+            Some(schema) if !schema.has_room(rows, room) => Err(Error::LessRoom { path: dir.into(), room }),
+            _ => Ok(()),
+        }
     }
 
     /// Opens a table: its pieces are mapped, and their checksums computed if `verify`.

@@ -73,7 +73,7 @@ pub fn describe_plan(plan: &Plan, report: &mut Report) {
 /// Prepares a table in a directory, planning with more room where entries do not fit.
 pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
-    refuse_less_room(dir, rows, wish)?;
+    Table::check_room(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
         let mut plan = plan_for(rows, source.key.is_some(), slack, wish)?;
@@ -104,16 +104,6 @@ pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) ->
         }
     }
     unreachable!("the last attempt returns")
-}
-
-/// Refuses a directory whose table, finished or begun, has less room than is wished for: its layout
-/// stays as it is.
-fn refuse_less_room(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
-    let Some(room) = wish.room else { return Ok(()) };
-    match Table::begun(dir)? {
-        Some(schema) if !schema.has_room(rows, room) => Err(CliError::LessRoom { path: dir.into(), room }),
-        _ => Ok(()),
-    }
 }
 
 /// `windlass table build`.
@@ -178,9 +168,13 @@ fn watched(
         }
         ControlFlow::Continue(())
     };
-    let table = make(&observer)?;
-    change.is_made();
-    Ok(table)
+    let before = Table::fingerprint(dir).ok();
+    let made = make(&observer);
+    // One that fails may fail after the step that is seen.
+    if made.is_ok() || Table::fingerprint(dir).ok() != before {
+        change.is_made();
+    }
+    made
 }
 
 /// Names the file of rows that a table does not take.

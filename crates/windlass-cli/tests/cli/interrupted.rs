@@ -107,7 +107,7 @@ fn interrupted_changes_of_a_table_say_whether_they_were_made() {
     fs::write(at.join("t.csv"), format!("id,note\n{rows}")).unwrap();
     succeed(at, "table build --table t.csv --key id --out served");
     let manifest = || fs::read(at.join("served/table.json")).unwrap();
-    let mut last = Duration::from_millis(200);
+    let (mut last, mut interrupted) = (Duration::from_millis(200), 0);
     for turn in 0..40u32 {
         let before = manifest();
         fs::write(at.join("new.csv"), format!("id,note\nkey-7,{turn}\n")).unwrap();
@@ -125,6 +125,7 @@ fn interrupted_changes_of_a_table_say_whether_they_were_made() {
         std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut told).unwrap();
         let status = child.wait().unwrap();
         let changed = manifest() != before;
+        interrupted += u32::from(status.code() == Some(130));
         match status.code() {
             Some(0) => assert!(changed, "{told}"),
             Some(130) if changed => assert!(told.contains("served was changed before"), "{told}"),
@@ -137,6 +138,7 @@ fn interrupted_changes_of_a_table_say_whether_they_were_made() {
             last = begun.elapsed();
         }
     }
+    assert!(interrupted > 0, "no change was interrupted on its way");
 }
 
 /// After a hang-up nothing can be written to standard error: messages are lost, and everything else

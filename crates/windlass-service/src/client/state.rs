@@ -155,7 +155,10 @@ impl State {
             }
             read => read?,
         };
-        from_bytes(context, &bytes).map(Some).map_err(|error| damaged(path, error))
+        from_bytes(context, &bytes).map(Some).map_err(|error| match &error {
+            windlass::Error::Wire(source) if !is_damage(source) => refused(path, error),
+            _ => damaged(path, error),
+        })
     }
 
     /// The file of a client's evaluation keys, which are made if they are not there.
@@ -202,11 +205,19 @@ fn unknown(found: &str) -> String {
     )
 }
 
-/// Whether a file holds something else than was written, rather than what nobody can open.
+/// Whether a file holds something else than was written, rather than what this program or nobody
+/// with this passphrase can open.
 fn is_damage(error: &WireError) -> bool {
-    !matches!(
+    matches!(
         error,
-        WireError::Io { .. } | WireError::WrongPassphrase | WireError::NotSealed | WireError::EmptyPassphrase
+        WireError::NotWindlass
+            | WireError::WrongKind { .. }
+            | WireError::Truncated { .. }
+            | WireError::TrailingBytes { .. }
+            | WireError::TooLarge { .. }
+            | WireError::Corrupt
+            | WireError::Malformed { .. }
+            | WireError::OtherContext { .. }
     )
 }
 

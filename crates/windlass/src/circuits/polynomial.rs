@@ -15,7 +15,7 @@ use crate::plaintext::Plaintext;
 /// pieces of degree at most k, which are sums of small powers with scalar factors
 /// (Paterson–Stockmeyer). Only the powers that occur are made, so an odd or even polynomial needs
 /// half of them. Among all k the plan takes one of the least multiplicative depth, `⌈log2 deg f⌉`,
-/// and of those one with the fewest ciphertext products.
+/// of those one with the fewest ciphertext products, and of those one with the fewest relinearisations.
 ///
 /// Down the low side `f = q_0·x^{k·2^j} + q_1·x^{k·2^{j−1}} + .. + r`: products that are only added
 /// are relinearised as one ([`Evaluator::dot_ciphertexts`]).
@@ -107,6 +107,7 @@ impl PolynomialPlan {
         x: &E::Ciphertext,
         made: &mut BTreeMap<usize, E::Ciphertext>,
     ) -> Result<E::Ciphertext> {
+        evaluator.check_input("polynomial", x)?;
         self.make_powers(evaluator, x, made)?;
         match self.body.evaluate(evaluator, made)? {
             Value::Encrypted(value) => Ok(value),

@@ -5,6 +5,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use windlass::wire::{hex, sha256};
+
 use crate::record::named;
 use crate::timing::Sample;
 
@@ -26,6 +28,15 @@ impl Build {
     /// Where there is none.
     pub fn at(path: &Path) -> Outcome<Self> {
         Ok(Self(path.canonicalize().map_err(|error| named(path, &error))?))
+    }
+
+    /// The first digits of the SHA-256 of the program.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn name(&self) -> Outcome<String> {
+        let bytes = std::fs::read(&self.0).map_err(|error| named(&self.0, &error))?;
+        Ok(hex(&sha256(&bytes)[..8]))
     }
 
     /// What it prints with these arguments.

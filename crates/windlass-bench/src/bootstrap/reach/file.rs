@@ -10,12 +10,21 @@ use crate::goals::{Goals, Verdict};
 use crate::machine;
 use crate::record::named;
 
-/// `{"cpu": .., "rustc": .., "reach": [{"name", "measured", "wanted", "met"}, ..]}`.
+/// The programs that were measured, by the first digits of their hashes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Builds {
+    pub program: Option<String>,
+    pub before: Option<String>,
+}
+
+/// `{"cpu": .., "rustc": .., "program": .., "before": .., "reach": [{"name", "measured", "wanted",
+/// "met"}, ..]}`.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Reached {
     cpu: String,
     rustc: String,
+    #[serde(flatten)]
+    builds: Builds,
     reach: Vec<Verdict>,
 }
 
@@ -29,18 +38,20 @@ impl ReachFile {
     /// Begins a file, or goes on with one: figures of the same names are replaced.
     ///
     /// # Errors
-    /// A file of another kind, one of another machine or compiler, and one that cannot be written.
-    pub fn open(path: &Path) -> Outcome<Self> {
+    /// A file of another kind, one of another machine, compiler or build, and one that cannot be written.
+    pub fn open(path: &Path, builds: Builds) -> Outcome<Self> {
         let (cpu, rustc) = (machine::cpu(), machine::rustc());
         let reached = match std::fs::read_to_string(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Reached { cpu, rustc, reach: Vec::new() },
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Reached { cpu, rustc, builds, reach: Vec::new() }
+            }
             Err(error) => return Err(named(path, &error).into()),
             Ok(text) => {
                 let shown = path.display();
                 let read: Reached = serde_json::from_str(&text)
                     .map_err(|error| format!("{shown}: no file of --reach ({error}); give the name of a new one"))?;
-                if (&read.cpu, &read.rustc) != (&cpu, &rustc) {
-                    let of = format!("{}, {}", read.cpu, read.rustc);
+                if (&read.cpu, &read.rustc, &read.builds) != (&cpu, &rustc, &builds) {
+                    let of = format!("{}, {}, {:?}", read.cpu, read.rustc, read.builds);
                     return Err(format!("{shown}: its figures are of {of}; give the name of a new file").into());
                 }
                 read
@@ -79,6 +90,10 @@ impl ReachFile {
 mod tests {
     use super::*;
 
+    fn builds(before: &str) -> Builds {
+        Builds { program: Some("0123".into()), before: Some(before.into()) }
+    }
+
     #[test]
     fn figures_of_later_runs_take_the_places_of_earlier_ones() {
         let dir = tempfile::tempdir().unwrap();
@@ -89,15 +104,18 @@ mod tests {
             goals.beside("bits", bits);
             goals
         };
-        ReachFile::open(&path).unwrap().add(&goals(0.7, 1.0)).unwrap();
-        ReachFile::open(&path).unwrap().add(&goals(0.5, 2.0)).unwrap();
+        ReachFile::open(&path, builds("4567")).unwrap().add(&goals(0.7, 1.0)).unwrap();
+        ReachFile::open(&path, builds("4567")).unwrap().add(&goals(0.5, 2.0)).unwrap();
         let value: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         let expected = serde_json::json!([
             { "name": "seconds", "measured": 0.5, "wanted": { "at_most": 0.6 }, "met": true },
             { "name": "bits", "measured": 2.0, "wanted": "nothing", "met": null },
         ]);
         assert_eq!((&value["reach"], value["cpu"].as_str()), (&expected, Some(machine::cpu().as_str())));
+        assert_eq!((value["program"].as_str(), value["before"].as_str()), (Some("0123"), Some("4567")));
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+        // Figures of two builds do not stand beside each other.
+        assert!(ReachFile::open(&path, builds("89ab")).err().unwrap().to_string().contains("4567"));
     }
 
     #[test]
@@ -106,10 +124,10 @@ mod tests {
         let path = dir.path().join("reach.json");
         for text in ["", "{\"cpu\": 1}", "{\"cpu\":\"x\",\"rustc\":\"y\",\"reach\":[]}"] {
             std::fs::write(&path, text).unwrap();
-            let error = ReachFile::open(&path).err().unwrap().to_string();
+            let error = ReachFile::open(&path, builds("4567")).err().unwrap().to_string();
             assert!(error.ends_with("give the name of a new one") || error.ends_with("give the name of a new file"));
             assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
         }
-        assert!(ReachFile::open(&dir.path().join("no/such")).is_err());
+        assert!(ReachFile::open(&dir.path().join("no/such"), builds("4567")).is_err());
     }
 }

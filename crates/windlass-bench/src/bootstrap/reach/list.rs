@@ -135,18 +135,25 @@ pub fn map(records: &[Product]) -> Goals {
 }
 
 /// Operations of the engine on one thread, now and before; each list is of one process.
-pub fn operations(now: &[Vec<Sample>], before: &[Vec<Sample>]) -> Goals {
+///
+/// # Errors
+/// An operation that a process did not measure.
+pub fn operations(now: &[Vec<Sample>], before: &[Vec<Sample>]) -> Result<Goals, String> {
     let mut goals = Goals::default();
     for (operation, what) in [("rotate", "rotation"), ("multiply", "multiplication and relinearisation")] {
         let (of, isa) = (format!("bgv/{operation}/n=32768,"), Isa::best().name());
         let measured = |sample: &&Sample| sample.id.starts_with(&of) && sample.id.ends_with(&format!("/{isa}/1"));
-        let Some(Sample { id, .. }) = now.iter().flatten().find(measured) else { continue };
+        let found = now.iter().flatten().find(measured);
+        let Sample { id, .. } = found.ok_or_else(|| format!("no line for {of} .. /{isa}/1"))?;
+        if let Some(lacks) = now.iter().chain(before).find(|samples| median(samples, id).is_nan()) {
+            return Err(format!("a build measures {} operations, but not {id}", lacks.len()));
+        }
         let seconds = |processes: &[Vec<Sample>]| middle(processes.iter().map(|samples| median(samples, id)));
         let name = format!("{what} at n = 2^15 ({id})");
         goals.at_least(format!("{name}: times as fast as before"), seconds(before) / seconds(now), 1.3);
         goals.beside(format!("{name}: milliseconds"), seconds(now) * 1e3);
     }
-    goals
+    Ok(goals)
 }
 
 /// [`TOGETHER`] refreshes in one call over as many in calls of their own, on one thread and on two.
@@ -255,11 +262,14 @@ mod tests {
         };
         let now = [vec![sample("rotate", 2, 9.0), sample("rotate", 1, 0.01), sample("multiply", 1, 0.02)]];
         let before = [vec![sample("rotate", 1, 0.013), sample("multiply", 1, 0.02)]];
-        let compared = rows(&operations(&now, &before));
+        let compared = rows(&operations(&now, &before).unwrap());
         assert!(compared[0].starts_with("| rotation at n = 2^15 (bgv/rotate/n=32768,Q=550,"), "{compared:?}");
         assert!(compared[0].ends_with("| 1.30 | ≥ 1.3 | met |"), "{compared:?}");
         assert!(compared[2].ends_with("| 1.00 | ≥ 1.3 | not met |"), "{compared:?}");
-        assert!(!rows(&operations(&now, &[])).iter().any(|row| row.contains("before")));
+        assert!(!rows(&operations(&now, &[]).unwrap()).iter().any(|row| row.contains("before")));
+
+        let lacks = operations(&now, &[vec![sample("rotate", 1, 0.013)]]).unwrap_err();
+        assert!(lacks.contains("bgv/multiply/n=32768"), "{lacks}");
 
         assert!(rows(&together("18631", [3.0, 4.0], [1.0, 2.0]))[0].ends_with("| 0.75 | ≤ 0.75 | met |"));
         assert!(rows(&together("18631", [3.1, 4.0], [1.0, 2.0]))[0].ends_with("| 0.78 | ≤ 0.75 | not met |"));

@@ -16,7 +16,7 @@ use crate::linear::measured::Measured as Product;
 use crate::record;
 use crate::threads::{number, with_threads};
 use builds::{Build, Outcome, operations, processor_seconds};
-use file::ReachFile;
+use file::{Builds, ReachFile};
 use list::{Case, ROWS, Row, Runs};
 
 /// Arguments of `bootstrap --reach`.
@@ -53,9 +53,13 @@ struct Bench {
 /// the end, rows that could not be measured.
 pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let rows = chosen(&args.only)?;
-    let mut file = json.map(ReachFile::open).transpose()?;
     let before = args.before.as_deref().map(Build::at).transpose()?;
-    let bench = Bench { now: Build::this()?, before, rounds: args.rounds, runs: runs.max(1).to_string() };
+    let this = Build::this()?;
+    let names = [Some(&this), before.as_ref()].map(|build| build.map(Build::name).transpose());
+    let [program, name_before] = names;
+    let builds = Builds { program: program?, before: name_before? };
+    let mut file = json.map(|path| ReachFile::open(path, builds)).transpose()?;
+    let bench = Bench { now: this, before, rounds: args.rounds, runs: runs.max(1).to_string() };
     let (mut goals, mut failed) = (Goals::default(), Vec::new());
     for (name, row) in rows {
         println!("# {name}");
@@ -143,7 +147,7 @@ impl Bench {
             }
             now.push(operations(&self.now.printed(&args)?));
         }
-        Ok(list::operations(&now, &before))
+        Ok(list::operations(&now, &before)?)
     }
 }
 

@@ -23,7 +23,30 @@ use crate::switching::Switching;
 const TURN: u64 = 11;
 
 /// An engine, a forecast of it, and a fresh ciphertext of integers.
-fn both(scheme: Scheme, (m, p, r): (u64, u64, u32)) -> (Engine, Forecast, Ciphertext) {
+fn both(scheme: Scheme, ring: (u64, u64, u32)) -> (Engine, Forecast, Ciphertext) {
+    let (engine, forecast, client) = parties(scheme, ring);
+    let fresh = encrypted(&engine, &client, &MESSAGE);
+    (engine, forecast, fresh)
+}
+
+const MESSAGE: [u64; 2] = [3, 1];
+
+fn encrypted(engine: &Engine, client: &Decryptor, integers: &[u64]) -> Ciphertext {
+    let message = Plaintext::from_integers(engine.slots(), integers).unwrap();
+    let mut rng = ChaCha20Rng::seed_from_u64(integers[0]);
+    client.encrypt(&message, engine.context().top_level(), &mut rng).unwrap().0
+}
+
+/// These integers come out, and the noise is no more than its bound.
+fn decrypts(what: &str, client: &Decryptor, ct: &Ciphertext, integers: &[u64]) {
+    let found = client.decrypt(ct).unwrap().to_integers().unwrap();
+    assert_eq!(&found[..integers.len()], integers, "{what}");
+    assert!(found[integers.len()..].iter().all(|&x| x == 0), "{what}");
+    let exact = client.exact_noise_leaks_the_secret_key(ct).unwrap();
+    assert!(exact <= ct.log2_noise(), "{what}: {exact} for {}", ct.log2_noise());
+}
+
+fn parties(scheme: Scheme, (m, p, r): (u64, u64, u32)) -> (Engine, Forecast, Decryptor) {
     let params = RlweParams::new(&RlweSpec {
         m,
         q_prime_bits: vec![50, 36, 40, 34, 38, 36],
@@ -39,9 +62,7 @@ fn both(scheme: Scheme, (m, p, r): (u64, u64, u32)) -> (Engine, Forecast, Cipher
     keys.add_relinearisation(&secret, params.top_level(), &mut rng).unwrap();
     keys.add_galois(&secret, TURN, params.top_level(), &mut rng).unwrap();
     let engine = Engine::new(scheme, &slots, Arc::new(keys)).unwrap();
-    let message = Plaintext::from_integers(&slots, &[3, 1]).unwrap();
-    let (fresh, _) = Decryptor::new(scheme, &slots, secret).encrypt(&message, params.top_level(), &mut rng).unwrap();
-    (engine, Forecast::new(&params, &slots), fresh)
+    (engine, Forecast::new(&params, &slots), Decryptor::new(scheme, &slots, secret))
 }
 
 fn expected(ct: &Ciphertext) -> Expected {
@@ -190,21 +211,26 @@ fn sums_of_the_same_values_are_as_forecast() {
 #[test]
 fn sums_of_products_are_as_forecast() {
     for (scheme, ring) in [Scheme::Bgv, Scheme::Bfv].iter().flat_map(|&scheme| RINGS.map(|ring| (scheme, ring))) {
-        let (engine, forecast, fresh) = both(scheme, ring);
+        let (engine, forecast, client) = parties(scheme, ring);
+        let fresh = encrypted(&engine, &client, &MESSAGE);
         let low = engine.switch_modulus(&fresh, 4).unwrap();
         let zero = engine.switch_modulus(&engine.zero_like(&fresh).unwrap(), 1).unwrap();
         let list = [engine.square(&low).unwrap(), low, fresh, zero];
         let values = list.each_ref().map(expected);
+        let plain = [MESSAGE.map(|x| x * x), MESSAGE, MESSAGE, [0; 2]];
         for pairs in [&[(0, 1)][..], &[(2, 2), (1, 1), (2, 1)], &[(0, 2), (1, 1)], &[(1, 1), (2, 3)], &[(3, 3)]] {
             let what = format!("{scheme}, {ring:?}, {pairs:?}");
             let before = engine.random_events();
             forecast.events().take();
             let said = pairs.iter().map(|&(a, b)| (&values[a], &values[b])).collect::<Vec<_>>();
             let found = pairs.iter().map(|&(a, b)| (&list[a], &list[b])).collect::<Vec<_>>();
-            meet(&what, forecast.dot_ciphertexts(&said), engine.dot_ciphertexts(&found));
+            let (_, sum) = meet(&what, forecast.dot_ciphertexts(&said), engine.dot_ciphertexts(&found));
             counted(&what, &forecast, &engine, before);
             let switches = engine.random_events().inner_products - before.inner_products;
             assert_eq!(switches, RandomEvents::KEY_SWITCH.inner_products, "{what}");
+            let t = engine.slots().modulus().value();
+            let total = |slot: usize| pairs.iter().map(|&(a, b)| plain[a][slot] * plain[b][slot]).sum::<u64>() % t;
+            decrypts(&what, &client, &sum, &[total(0), total(1)]);
         }
     }
 }
@@ -214,11 +240,14 @@ fn sums_of_products_are_as_forecast() {
 #[test]
 fn divisions_are_as_forecast() {
     for (scheme, ring) in [(Scheme::Bgv, (64, 7, 3)), (Scheme::Bfv, (45, 2, 3)), (Scheme::Bgv, (45, 2, 3))] {
-        let (engine, forecast, fresh) = both(scheme, ring);
+        let (engine, forecast, client) = parties(scheme, ring);
+        let (p, t) = (ring.1, engine.slots().modulus().value());
+        let fresh = encrypted(&engine, &client, &MESSAGE);
         let low = engine.switch_modulus(&fresh, 4).unwrap();
         let at = |x: &Ciphertext, exponent| engine.reduce_exponent(x, exponent).unwrap();
         let list = [fresh.clone(), engine.square(&low).unwrap(), at(&low, 2), at(&fresh, 2)];
         let values = list.each_ref().map(expected);
+        let plain = [MESSAGE, MESSAGE.map(|x| x * x), MESSAGE, MESSAGE];
         // Value and product by number, for each division.
         type Wanted = [(Option<usize>, Option<(usize, usize)>)];
         let cases: [&Wanted; 4] = [
@@ -237,11 +266,21 @@ fn divisions_are_as_forecast() {
                 value: value.map(|k| &list[k]),
                 product: product.map(|(a, b)| (&list[a], &list[b])),
             });
+            // x = s_0 + p·(s_1 + p·(.. z)): z is what is left.
+            let left = [1, p - 1];
+            let undivided = |slot: usize| {
+                wanted.iter().rev().fold(left[slot], |x, (value, product)| {
+                    let value = value.map_or(0, |k| plain[k][slot]);
+                    p * x + value + product.map_or(0, |(a, b)| plain[a][slot] * plain[b][slot])
+                })
+            };
+            let x = encrypted(&engine, &client, &[undivided(0) % t, undivided(1) % t]);
             let before = engine.random_events();
             forecast.events().take();
-            let said = forecast.divide_out(&values[0], &said.collect::<Vec<_>>());
-            meet(&what, said, engine.divide_out(&list[0], &found.collect::<Vec<_>>()));
+            let said = forecast.divide_out(&expected(&x), &said.collect::<Vec<_>>());
+            let (_, result) = meet(&what, said, engine.divide_out(&x, &found.collect::<Vec<_>>()));
             counted(&what, &forecast, &engine, before);
+            decrypts(&what, &client, &result, &left);
         }
         let too_many: Vec<_> = (0..3).map(|_| Subtrahend { value: None, product: None }).collect();
         assert!(matches!(forecast.divide_out(&values[0], &too_many), Err(Error::NotDivisible { .. })));

@@ -29,7 +29,7 @@ impl Engine {
     /// at once than differ.
     pub(super) fn dot_products(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Ciphertext> {
         let Some(&(first, other)) = pairs.first() else { return Err(no_terms()) };
-        pairs.iter().try_for_each(|(a, _)| self.check_summands(first, a))?;
+        pairs.iter().try_for_each(|(a, _)| self.check_terms("sum of products", first, a))?;
         let mut sums: Vec<Ciphertext> = Vec::new();
         for (a, b) in pairs {
             let product = self.three_parts(a, b)?;

@@ -94,14 +94,19 @@ impl Engine {
 
     /// Refuses operands that cannot be added.
     pub(super) fn check_summands(&self, a: &Ciphertext, b: &Ciphertext) -> Result<()> {
-        self.check("add", a)?;
-        self.check("add", b)?;
-        check_same_keys("add", a.key, b.key)?;
+        self.check_terms("add", a, b)
+    }
+
+    /// [`Self::check_summands`] of an operation with another name.
+    pub(super) fn check_terms(&self, operation: &'static str, a: &Ciphertext, b: &Ciphertext) -> Result<()> {
+        self.check(operation, a)?;
+        self.check(operation, b)?;
+        check_same_keys(operation, a.key, b.key)?;
         if a.exponent == b.exponent {
             return Ok(());
         }
         let describe = |ct: &Ciphertext| format!("plaintext modulus {}^{}", self.slots.prime(), ct.exponent);
-        Err(Error::ContextMismatch { operation: "add", left: describe(a), right: describe(b) })
+        Err(Error::ContextMismatch { operation, left: describe(a), right: describe(b) })
     }
 
     /// The product of the primes that level `high` has and level `low` has not, modulo t: what

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::SeedableRng;
-use windlass::circuits::{LinearMap, TraceChain, TracePlan, TraceSpec};
+use windlass::circuits::{LinearMap, PolynomialPlan, TraceChain, TracePlan, TraceSpec};
 use windlass::schemes::Engine;
 use windlass::schemes::ckks::{CkksContext, CkksSpec};
 use windlass::schemes::clear::Clear;
@@ -50,6 +50,9 @@ fn two_key_pairs_of_one_context_are_kept_apart() {
         assert_eq!(identity.required_keys().len(), 0);
         assert_eq!(own.decrypt(&server.apply(&identity, &a).unwrap()), own.decrypt(&a));
         refuse("a map without keys", server.apply(&identity, &b).unwrap_err());
+        let identity = PolynomialPlan::new(&[0, 1]);
+        assert_eq!(own.decrypt(&server.apply(&identity, &a).unwrap()), own.decrypt(&a));
+        refuse("a polynomial without products", server.apply(&identity, &b).unwrap_err());
         refuse("decrypt", own.decrypt(&b).unwrap_err());
         // Below the front door: a set of keys takes none of another pair.
         let mut keys = EvaluationKeys::clone(e.keys());
