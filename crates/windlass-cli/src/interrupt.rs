@@ -17,6 +17,8 @@ static CHANGE: Mutex<Option<(PathBuf, Stage)>> = Mutex::new(None);
 /// How far a change is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
+    /// It is made piece by piece, and the same command goes on with it.
+    Resumable,
     /// Nothing of it is seen.
     Prepared,
     /// It is being made, in one step, which takes a moment.
@@ -81,6 +83,9 @@ fn message(change: Option<&(PathBuf, Stage)>) -> String {
         Some((path, Stage::Done)) => {
             format!("interrupted; but {} was changed before, as the command was to", path.display())
         }
+        Some((path, Stage::Resumable)) => {
+            format!("interrupted; what is finished stays in {}, and the same command goes on there", path.display())
+        }
         Some((path, _)) => {
             format!("interrupted; {} is as it was (what was half made goes with the next change)", path.display())
         }
@@ -107,6 +112,12 @@ fn change_that_rests() -> MutexGuard<'static, Option<(PathBuf, Stage)>> {
 pub struct Change;
 
 impl Change {
+    /// Of what comes to be at this path piece by piece: whoever is interrupted goes on with it.
+    pub fn resumable(path: &Path) -> Self {
+        *changing() = Some((path.to_owned(), Stage::Resumable));
+        Self
+    }
+
     /// Of what is at this path.
     pub fn of(path: &Path) -> Self {
         *changing() = Some((path.to_owned(), Stage::Prepared));
@@ -216,6 +227,9 @@ mod tests {
     fn an_interrupted_change_says_whether_it_was_made() {
         let told = || message(change_that_rests().as_ref());
         assert!(told().contains("files that were not finished are removed"));
+        let change = Change::resumable(Path::new("served"));
+        assert!(told().contains("stays in served, and the same command goes on"));
+        drop(change);
         let change = Change::of(Path::new("served"));
         assert!(told().contains("served is as it was"));
         change.begins();

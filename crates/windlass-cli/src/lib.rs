@@ -47,7 +47,8 @@ pub fn main() -> ExitCode {
         Command::Serve(passed) => beside::run("windlass-serve", passed, &given_before(&cli)),
         // It would find what the standard library opened in place of what is closed.
         Command::Ask(passed) => {
-            refuse_silence().and_then(|()| beside::run("windlass-ask", passed, &given_before(&cli)))
+            let json = cli.json.then(|| "--json".to_owned()).into_iter().collect::<Vec<_>>();
+            refuse_silence().and_then(|()| beside::run("windlass-ask", passed, &json))
         }
         _ => watched.and_then(|()| run(&cli)).map(|report| print(&report, &cli)),
     };
@@ -70,9 +71,14 @@ fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && asks_for_json(std::env::args_os().skip(1)) {
         report::print_error(&first_paragraphs(error), error.exit_code());
     }
-    // Whoever closed them does not want to know.
-    let _ = error.print();
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+    match error.print() {
+        // Whoever closes a pipe has read enough.
+        Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
+            report::print_message(format_args!("cannot be written: {}", WireError::from(failure)));
+            ExitCode::from(2)
+        }
+        _ => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
+    }
 }
 
 /// Whether `--json` is among the options.

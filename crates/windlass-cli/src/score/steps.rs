@@ -264,7 +264,8 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
     let decisions: Vec<String> = scores.iter().map(|row| name(&schema, decision(row))).collect();
     let mut report = Report::default();
     report.field("rows", scores.len());
-    let table = as_csv(&schema, &scores, &decisions)?;
+    let close: Vec<bool> = scores.iter().map(|row| is_close(row, error)).collect();
+    let table = as_csv(&schema, &scores, &decisions, &close)?;
     match &args.out {
         Some(out) => {
             write_new(out, table.as_bytes(), Access::Public).map_err(CliError::at(out))?;
@@ -272,26 +273,33 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
         }
         None => table.lines().for_each(|line| report.line(printable(line))),
     }
-    describe_error(&mut report, &scores, error);
+    describe_error(&mut report, &close, error);
     if args.out.is_none() {
         report.field("scores", scores);
         report.field("decisions", decisions);
+        report.field("close", close);
     }
     report.seconds(stages.seconds());
     Ok(report)
 }
 
-/// Says how far scores may be off, and of how many rows the decision is within that: one score
-/// decides by its sign, of several two are compared.
-fn describe_error(report: &mut Report, scores: &[Vec<f64>], error: f64) {
-    let compared = |row: &&Vec<f64>| row.len().min(2) as f64;
-    let close = scores.iter().filter(|row| margin(row) <= compared(row) * error).count();
+/// Whether the decision of a row is within the errors: one score decides by its sign, of several two
+/// are compared.
+fn is_close(scores: &[f64], error: f64) -> bool {
+    margin(scores) <= scores.len().min(2) as f64 * error
+}
+
+/// Says how far scores may be off, and of how many rows the decision is within that.
+fn describe_error(report: &mut Report, close: &[bool], error: f64) {
+    let count = close.iter().filter(|close| **close).count();
     report.line(format!("each score is right up to {error:.1e}"));
-    if close > 0 {
-        report.line(format!("of {close} rows the decision is closer than these errors: it may be wrong"));
+    if count > 0 {
+        report.line(format!(
+            "of {count} rows the decision is closer than these errors: it may be wrong (column 'close')"
+        ));
     }
     report.field("error_bound", error);
-    report.field("close_decisions", close);
+    report.field("close_decisions", count);
 }
 
 /// The scores, and how far each may be off.
@@ -309,8 +317,9 @@ fn name(schema: &Schema, class: usize) -> String {
     schema.classes.as_ref().map_or_else(|| class.to_string(), |names| names[class].clone())
 }
 
-/// One line for each row: its number from 1, its scores, what they say.
-fn as_csv(schema: &Schema, scores: &[Vec<f64>], decisions: &[String]) -> Result<String> {
+/// One line for each row: its number from 1, its scores, what they say, and whether the errors may
+/// have decided that.
+fn as_csv(schema: &Schema, scores: &[Vec<f64>], decisions: &[String], close: &[bool]) -> Result<String> {
     let unwritten = |error: csv::Error| CliError::Usage(format!("the scores make no CSV: {error}"));
     let classes = scores.first().map_or(0, Vec::len);
     let mut writer = csv::Writer::from_writer(Vec::new());
@@ -318,11 +327,11 @@ fn as_csv(schema: &Schema, scores: &[Vec<f64>], decisions: &[String]) -> Result<
         1 => vec!["score".to_owned()],
         _ => (0..classes).map(|class| format!("score of {}", name(schema, class))).collect(),
     };
-    let header = std::iter::once("row".to_owned()).chain(heads).chain(["class".to_owned()]);
+    let header = std::iter::once("row".to_owned()).chain(heads).chain(["class", "close"].map(str::to_owned));
     writer.write_record(header).map_err(unwritten)?;
-    for (number, (scores, decision)) in scores.iter().zip(decisions).enumerate() {
+    for (number, ((scores, decision), close)) in scores.iter().zip(decisions).zip(close).enumerate() {
         let cells = scores.iter().map(f64::to_string);
-        let cells = std::iter::once((number + 1).to_string()).chain(cells).chain([decision.clone()]);
+        let cells = std::iter::once((number + 1).to_string()).chain(cells).chain([decision.clone(), close.to_string()]);
         writer.write_record(cells).map_err(unwritten)?;
     }
     let bytes = writer.into_inner().expect("memory takes every byte");

@@ -165,7 +165,7 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
         client.nearest(&answer, &asked, args.k).map_err(|source| at(&args.input, source))
     })?;
     let mut report = Report::default();
-    describe(&mut report, &found, |_| None);
+    describe(&mut report, &found, |_| None, |number, score| asked.error_bound(&opened.shape, number, score));
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -184,22 +184,61 @@ fn at(path: &Path, source: windlass_retrieval::Error) -> CliError {
     CliError::Table { path: path.into(), source }
 }
 
-/// Prints neighbours, with the names that vectors have.
-pub fn describe<'a>(report: &mut Report, found: &[Vec<Neighbour>], name: impl Fn(usize) -> Option<&'a str>) {
+/// Prints neighbours, with the names that vectors have, and how far the score of a query may be from
+/// that of the vectors as they were given.
+pub fn describe<'a>(
+    report: &mut Report,
+    found: &[Vec<Neighbour>],
+    name: impl Fn(usize) -> Option<&'a str>,
+    error: impl Fn(usize, f64) -> f64,
+) {
+    let mut lists: Vec<Vec<serde_json::Value>> = Vec::new();
     for (number, nearest) in found.iter().enumerate() {
         report.line(format!("query {number}"));
+        let mut list = Vec::new();
         for neighbour in nearest {
-            let name = name(neighbour.index).map_or_else(String::new, |name| format!("  {}", printable(name)));
-            report.line(format!("  {:>10}  {:<22}{name}", neighbour.index, neighbour.score));
+            let (score, error) = (neighbour.score, error(number, neighbour.score));
+            let shown = format!("{} ± {error:.1e}", with_digits(score, error));
+            let shown = if error == 0.0 { score.to_string() } else { shown };
+            let name = name(neighbour.index);
+            let named = name.map_or_else(String::new, |name| format!("  {}", printable(name)));
+            report.line(format!("  {:>10}  {shown:<22}{named}", neighbour.index));
+            let mut object = serde_json::json!({ "index": neighbour.index, "score": score, "error_bound": error });
+            if let Some(name) = name {
+                object["name"] = name.into();
+            }
+            list.push(object);
+        }
+        let close = nearest.windows(2).filter(|pair| {
+            let reach: f64 = pair.iter().map(|one| error(number, one.score)).sum();
+            reach > 0.0 && (pair[0].score - pair[1].score).abs() <= reach
+        });
+        let close = close.count();
+        if close > 0 {
+            report.line(format!(
+                "  {close} of them are as near as the next one up to these errors: their order may differ"
+            ));
+        }
+        lists.push(list);
+    }
+    report.field("nearest", serde_json::json!(lists));
+}
+
+/// A score with one digit more than its error leaves.
+fn with_digits(score: f64, error: f64) -> String {
+    let digits = (1.0 - error.log10().floor()).clamp(0.0, 17.0);
+    format!("{score:.*}", digits as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_have_the_digits_that_their_errors_leave() {
+        let cases = [(0.123456789, 2.5e-3, "0.1235"), (1234.56, 20.0, "1235"), (0.0, 1e6, "0"), (-0.5, 0.03, "-0.500")];
+        for (score, error, shown) in cases {
+            assert_eq!(with_digits(score, error), shown);
         }
     }
-    let object = |neighbour: &Neighbour| {
-        let mut object = serde_json::json!({ "index": neighbour.index, "score": neighbour.score });
-        if let Some(name) = name(neighbour.index) {
-            object["name"] = name.into();
-        }
-        object
-    };
-    let lists: Vec<Vec<_>> = found.iter().map(|nearest| nearest.iter().map(object).collect()).collect();
-    report.field("nearest", serde_json::json!(lists));
 }

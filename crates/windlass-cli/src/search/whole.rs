@@ -61,7 +61,8 @@ fn search(
     report.line("");
     report.line("all scores are those of the same integers in the clear");
     report.line(format!("recall@{} against double precision in the clear: {recall:.4}", args.k));
-    describe(&mut report, &found, |index| file.name(index));
+    let error = |number: usize, score: f64| asked.error_bound(&opened.shape, number, score);
+    describe(&mut report, &found, |index| file.name(index), error);
     report.field("verified", true);
     report.field("recall", recall);
     report.seconds(stages.seconds());

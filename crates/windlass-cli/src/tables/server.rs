@@ -110,7 +110,9 @@ pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) ->
 pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let source = stages.run("table", "reading the table", || Source::read(&args.table, args.key.as_deref()))?;
+    let resumable = Change::resumable(&args.out);
     let (plan, table) = prepare(&source, &args.out, &args.wish.wish(), &mut stages)?;
+    drop(resumable);
     let mut report = Report::default();
     describe_plan(&plan, &mut report);
     report.field("rows", count_of(table.schema()));

@@ -38,6 +38,33 @@ fn indices(report: &Value, number: usize) -> Vec<u64> {
     report["nearest"][number].as_array().unwrap().iter().map(|one| one["index"].as_u64().unwrap()).collect()
 }
 
+/// Numbers of very different sizes have one scale: scores say how far they may be off, with the
+/// process as a whole and in steps.
+#[test]
+fn scores_say_how_far_they_may_be_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    fs::write(at.join("t.csv"), "id,age,income\na,25,50000\nb,60,50100\nc,40,90000\nd,62,20000\n").unwrap();
+    fs::write(at.join("q.csv"), "age,income\n60,50000\n").unwrap();
+    let whole = succeed(at, "search --table t.csv --query q.csv --metric euclidean --k 4");
+    succeed(at, "search schema --table t.csv --metric euclidean --out s.json");
+    succeed(at, "search keygen --schema s.json --out k");
+    succeed(at, "search query --schema s.json --secret-key k/secret.key --query q.csv --out q");
+    succeed(at, "search answer --table t.csv --schema s.json --evaluation-keys k/evaluation.keys --in q --out a");
+    let line = "search decrypt --schema s.json --secret-key k/secret.key --query q.csv --in a --k 4";
+    let steps = succeed(at, line);
+    let truth = [1225.0, 10_000.0, 400.0 + 1.6e9, 4.0 + 9e8];
+    for report in [&whole, &steps] {
+        for one in report["nearest"][0].as_array().unwrap() {
+            let [score, error] = ["score", "error_bound"].map(|name| one[name].as_f64().unwrap());
+            let wanted = truth[one["index"].as_u64().unwrap() as usize];
+            assert!(error > 0.0 && (score - wanted).abs() <= error, "{one}: {wanted}");
+        }
+    }
+    let text = String::from_utf8(windlass(at, line.split_whitespace()).stdout).unwrap();
+    assert!(text.contains(" ± ") && text.contains("their order may differ"), "{text}");
+}
+
 #[test]
 fn the_nearest_vectors_of_a_table_are_found() {
     let dir = tempfile::tempdir().unwrap();

@@ -23,6 +23,20 @@ fn lookup(at: &Path, text: &[u8], key: &str, query: &str) -> Value {
     report["row"].clone()
 }
 
+/// In modulus 2 a diagonal of twos is none: the keys of a table are those that its answer needs.
+#[test]
+fn tables_under_modulus_2_are_looked_up() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("x.csv"), "id,v\n0,a\n1,b\n2,c\n3,d\n").unwrap();
+    for (params, key) in [("insecure_toy_4369", "3"), ("insecure_toy_1023", "1")] {
+        let line = format!("lookup --table x.csv --key id --params {params} --query {key}");
+        let report = succeed(dir.path(), &line);
+        assert_eq!(report["row"]["id"], key, "{report}");
+        let plan = succeed(dir.path(), &format!("explain --table x.csv --key id --params {params}"));
+        assert!(!plan.to_string().contains("0 automorphisms"), "{plan}");
+    }
+}
+
 #[test]
 fn unusual_tables_are_read_exactly() {
     let dir = tempfile::tempdir().unwrap();

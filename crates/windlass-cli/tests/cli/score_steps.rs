@@ -142,7 +142,7 @@ fn the_server_scores_with_public_files_alone() {
         // As CSV, into a file and onto the terminal.
         succeed(client, &format!("{} --out {name}.csv", DECRYPT.replace("scores.bin", &scores)));
         let text = fs::read_to_string(client.join(format!("{name}.csv"))).unwrap();
-        assert!(text.starts_with("row,score of red,score of green,score of blue,class\n1,"), "{text}");
+        assert!(text.starts_with("row,score of red,score of green,score of blue,class,close\n1,"), "{text}");
         assert_eq!(text.lines().count(), 10);
         let shown = windlass(client, DECRYPT.replace("scores.bin", &scores).split_whitespace());
         assert!(String::from_utf8(shown.stdout).unwrap().starts_with(&text));
@@ -402,6 +402,8 @@ fn scores_that_are_known_to_less_than_they_decide_by_are_told() {
         succeed(&at, APPLY);
         let report = succeed(&at, DECRYPT);
         assert_eq!(report["close_decisions"], close, "{report}");
+        let flags = report["close"].as_array().unwrap();
+        assert_eq!(flags.iter().filter(|flag| **flag == json!(true)).count() as u64, close, "{report}");
         let shown = String::from_utf8(windlass(&at, DECRYPT.split_whitespace()).stdout).unwrap();
         assert_eq!(shown.contains("rows the decision is closer than these errors"), close > 0, "{shown}");
         assert!(shown.contains("each score is right up to"), "{shown}");
@@ -485,7 +487,7 @@ fn the_page_on_scoring_runs() {
     let shown = String::from_utf8_lossy(&run.stdout);
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
     let scores = fs::read_to_string(dir.path().join("scores.csv")).unwrap();
-    let classes: Vec<&str> = scores.lines().skip(1).map(|line| line.rsplit(',').next().unwrap()).collect();
+    let classes: Vec<&str> = scores.lines().skip(1).map(|line| line.rsplit(',').nth(1).unwrap()).collect();
     assert_eq!(classes, ["setosa", "versicolor", "virginica"], "{scores}");
     assert!(shown.contains(&scores) && shown.contains("3 rows, 0 decisions differ"), "{shown}");
 }

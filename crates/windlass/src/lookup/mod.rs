@@ -76,8 +76,10 @@ impl Lookup {
     /// # Errors
     /// What planning reports.
     pub fn shape_plan(&self) -> Result<LinearPlan> {
-        let ones = Plaintext::from_integers(&self.slots, &vec![2; self.slots.slots()])?;
-        let terms = (0..self.layout.diagonals()).map(|t| (self.element(t), ones.clone()));
+        // No slot is 0, and of modulus 2 alone all are 1.
+        let full = 1 + u64::from(self.slots.modulus().value() > 2);
+        let diagonal = Plaintext::from_integers(&self.slots, &vec![full; self.slots.slots()])?;
+        let terms = (0..self.layout.diagonals()).map(|t| (self.element(t), diagonal.clone()));
         LinearPlan::new(&LinearMap::from_terms(&self.slots, terms)?, &self.spec())
     }
 
@@ -245,18 +247,23 @@ mod tests {
 
     #[test]
     fn tables_with_empty_diagonals_need_no_other_keys() {
-        let slots = Arc::new(SlotRing::new(256, 257, 1, Isa::best()).unwrap());
-        let (rows, length) = (20, 24);
-        let lookup = Lookup::new(&slots, rows, length).unwrap();
-        assert!(lookup.layout().diagonals() > 4);
-        let keys = lookup.required_keys().unwrap();
-        for byte in 0..length {
-            let records: Vec<Vec<u8>> =
-                (0..rows).map(|row| (0..length).map(|i| u8::from(i == byte && row == 3)).collect()).collect();
-            let plan = lookup.plan(&records).unwrap();
-            assert!(plan.required_keys().is_subset(&keys), "byte {byte}");
+        // In modulus 2 as well, where 2 is 0.
+        for ((m, p), rows, length) in [((256, 257), 20, 24), ((4369, 2), 20, 2)] {
+            let slots = Arc::new(SlotRing::new(m, p, 1, Isa::best()).unwrap());
+            let lookup = Lookup::new(&slots, rows, length).unwrap();
+            assert!(lookup.layout().diagonals() > 1, "m = {m}");
+            let keys = lookup.required_keys().unwrap();
+            assert!(!keys.is_empty(), "m = {m}");
+            for byte in 0..length {
+                let records: Vec<Vec<u8>> =
+                    (0..rows).map(|row| (0..length).map(|i| u8::from(i == byte && row == 3)).collect()).collect();
+                let plan = lookup.plan(&records).unwrap();
+                assert!(plan.required_keys().is_subset(&keys), "m = {m}, byte {byte}");
+            }
+            let full = lookup.plan(&vec![vec![0xff; length]; rows]).unwrap().required_keys();
+            assert!(full.is_subset(&keys) && !full.is_empty(), "m = {m}");
+            assert!(lookup.plan(&vec![vec![0; length]; rows]).unwrap().required_keys().is_empty());
         }
-        assert!(lookup.plan(&vec![vec![0; length]; rows]).unwrap().required_keys().is_empty());
     }
 
     #[test]
