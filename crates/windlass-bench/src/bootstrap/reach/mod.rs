@@ -49,8 +49,8 @@ struct Bench {
 /// Measures the rows, prints what was reached, and writes it to a file row by row.
 ///
 /// # Errors
-/// Names that no row has, a build that is not there, a file that cannot hold the figures, before anything is measured; at
-/// the end, rows that could not be measured.
+/// Names that no row has, a build that is not there, a file that cannot hold the figures, before
+/// anything is measured; at the end, rows that could not be measured.
 pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let rows = chosen(&args.only)?;
     let before = args.before.as_deref().map(Build::at).transpose()?;
