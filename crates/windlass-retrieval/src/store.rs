@@ -209,7 +209,7 @@ impl Table {
     ///
     /// # Errors
     /// [`Error::BadFile`] for one that cannot be read.
-    pub fn begun(dir: &Path) -> Result<Option<Schema>> {
+    fn begun(dir: &Path) -> Result<Option<Schema>> {
         for name in [MANIFEST, BUILDING] {
             let path = dir.join(name);
             if path.exists() {
@@ -224,7 +224,7 @@ impl Table {
     /// layout stays as it is.
     ///
     /// # Errors
-    /// [`Error::LessRoom`]; as [`Self::begun`].
+    /// [`Error::LessRoom`]; [`Error::BadFile`] for a table that cannot be read.
     pub fn check_room(dir: &Path, rows: RowStatistics, wish: &Wish) -> Result<()> {
         let Some(room) = wish.room else { return Ok(()) };
         match Self::begun(dir)? {

@@ -2,6 +2,7 @@
 //! step by step through files.
 
 mod args;
+mod found;
 mod npy;
 mod schema;
 mod steps;

@@ -7,11 +7,11 @@ use windlass::rlwe::EvaluationKeys;
 use windlass::rlwe::context::os_rng;
 use windlass::wire::WireError;
 use windlass_retrieval::vectors::{
-    Neighbour, QuantisedQuery, QuantisedTable, SearchAnswer, SearchClient, SearchQuery, SearchServer, SearchShape,
-    VectorTable,
+    QuantisedQuery, QuantisedTable, SearchAnswer, SearchClient, SearchQuery, SearchServer, SearchShape, VectorTable,
 };
 
 use super::args::{AnswerArgs, AskedArgs, DecryptArgs, HowArgs, KeygenArgs, QueryArgs, SchemaArgs};
+use super::found::Found;
 use super::schema::{Opened, open_table};
 use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
@@ -19,7 +19,7 @@ use crate::files::{Outputs, claim};
 use crate::key_file::{SecretFile, write_secret};
 use crate::memory;
 use crate::progress::Stages;
-use crate::report::{Report, printable};
+use crate::report::Report;
 use crate::values::{read, read_for, write};
 
 const SECRET: &str = "secret.key";
@@ -162,10 +162,11 @@ pub fn decrypt(args: &DecryptArgs, quiet: bool) -> Result<Report> {
         let key = (client.secret_key().key_id(), secret.path());
         let read = read_for(&args.input, &opened.files, key);
         let answer: SearchAnswer = read.map_err(|error| of_schema(&args.asked.schema, error))?;
-        client.nearest(&answer, &asked, args.k).map_err(|source| at(&args.input, source))
+        client.nearest(&answer, &asked, args.k.saturating_add(1)).map_err(|source| at(&args.input, source))
     })?;
     let mut report = Report::default();
-    describe(&mut report, &found, |_| None, |number, score| asked.error_bound(&opened.shape, number, score));
+    let found = Found { nearest: &found, k: args.k, asked: &asked, shape: &opened.shape, names: None };
+    found.describe(&mut report);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -182,63 +183,4 @@ fn of_schema(schema: &Path, error: CliError) -> CliError {
 
 fn at(path: &Path, source: windlass_retrieval::Error) -> CliError {
     CliError::Table { path: path.into(), source }
-}
-
-/// Prints neighbours, with the names that vectors have, and how far the score of a query may be from
-/// that of the vectors as they were given.
-pub fn describe<'a>(
-    report: &mut Report,
-    found: &[Vec<Neighbour>],
-    name: impl Fn(usize) -> Option<&'a str>,
-    error: impl Fn(usize, f64) -> f64,
-) {
-    let mut lists: Vec<Vec<serde_json::Value>> = Vec::new();
-    for (number, nearest) in found.iter().enumerate() {
-        report.line(format!("query {number}"));
-        let mut list = Vec::new();
-        for neighbour in nearest {
-            let (score, error) = (neighbour.score, error(number, neighbour.score));
-            let shown = format!("{} ± {error:.1e}", with_digits(score, error));
-            let shown = if error == 0.0 { score.to_string() } else { shown };
-            let name = name(neighbour.index);
-            let named = name.map_or_else(String::new, |name| format!("  {}", printable(name)));
-            report.line(format!("  {:>10}  {shown:<22}{named}", neighbour.index));
-            let mut object = serde_json::json!({ "index": neighbour.index, "score": score, "error_bound": error });
-            if let Some(name) = name {
-                object["name"] = name.into();
-            }
-            list.push(object);
-        }
-        let close = nearest.windows(2).filter(|pair| {
-            let reach: f64 = pair.iter().map(|one| error(number, one.score)).sum();
-            reach > 0.0 && (pair[0].score - pair[1].score).abs() <= reach
-        });
-        let close = close.count();
-        if close > 0 {
-            report.line(format!(
-                "  {close} of them are as near as the next one up to these errors: their order may differ"
-            ));
-        }
-        lists.push(list);
-    }
-    report.field("nearest", serde_json::json!(lists));
-}
-
-/// A score with one digit more than its error leaves.
-fn with_digits(score: f64, error: f64) -> String {
-    let digits = (1.0 - error.log10().floor()).clamp(0.0, 17.0);
-    format!("{score:.*}", digits as usize)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scores_have_the_digits_that_their_errors_leave() {
-        let cases = [(0.123456789, 2.5e-3, "0.1235"), (1234.56, 20.0, "1235"), (0.0, 1e6, "0"), (-0.5, 0.03, "-0.500")];
-        for (score, error, shown) in cases {
-            assert_eq!(with_digits(score, error), shown);
-        }
-    }
 }

@@ -4,8 +4,9 @@ use windlass::rlwe::context::os_rng;
 use windlass_retrieval::vectors::{Metric, Neighbour, QuantisedQuery, QuantisedTable, SearchClient, Vectors, nearest};
 
 use super::args::{SearchArgs, TableArgs};
+use super::found::Found;
 use super::schema::{Opened, open_table};
-use super::steps::{describe, prepare, quantise};
+use super::steps::{prepare, quantise};
 use super::vector_file::VectorFile;
 use crate::error::{CliError, Result};
 use crate::progress::Stages;
@@ -52,17 +53,20 @@ fn search(
     let query = stages.run("query", "client: encrypting vectors", || client.query(&asked, &mut rng))?;
     let answer = stages.run("answer", "server: scoring all vectors", || server.answer(&keys, &query))?;
     let scores = stages.run("decrypt", "client: decrypting scores", || client.scores(&answer))?;
-    let nearest = |(number, scores): (usize, &Vec<i64>)| nearest(&opened.shape, &asked, number, scores, args.k);
+    // One more than are shown: it may be as near as the last of them.
+    let wanted = args.k.saturating_add(1);
+    let nearest = |(number, scores): (usize, &Vec<i64>)| nearest(&opened.shape, &asked, number, scores, wanted);
     let found: Vec<Vec<Neighbour>> = scores.iter().enumerate().map(nearest).collect();
+    let shown: Vec<&[Neighbour]> = found.iter().map(|list| &list[..args.k.min(list.len())]).collect();
     let recall = stages.run("check", "comparing with the clear", || {
         check(table, &asked, &scores)?;
-        recall(&file.vectors()?, &queries.vectors()?, table.metric(), &found)
+        recall(&file.vectors()?, &queries.vectors()?, table.metric(), &shown)
     })?;
     report.line("");
     report.line("all scores are those of the same integers in the clear");
     report.line(format!("recall@{} against double precision in the clear: {recall:.4}", args.k));
-    let error = |number: usize, score: f64| asked.error_bound(&opened.shape, number, score);
-    describe(&mut report, &found, |index| file.name(index), error);
+    let found = Found { nearest: &found, k: args.k, asked: &asked, shape: &opened.shape, names: Some(file) };
+    found.describe(&mut report);
     report.field("verified", true);
     report.field("recall", recall);
     report.seconds(stages.seconds());
@@ -81,7 +85,7 @@ fn check(table: &QuantisedTable, asked: &QuantisedQuery, scores: &[Vec<i64>]) ->
 }
 
 /// The share of the k nearest by the vectors as they were given that were found.
-fn recall(rows: &Vectors<'_>, queries: &Vectors<'_>, metric: Metric, found: &[Vec<Neighbour>]) -> Result<f64> {
+fn recall(rows: &Vectors<'_>, queries: &Vectors<'_>, metric: Metric, found: &[&[Neighbour]]) -> Result<f64> {
     let (mut hits, mut all) = (0, 0);
     let (mut vector, mut query) = (vec![0.0; rows.dimension()], vec![0.0; rows.dimension()]);
     for (number, found) in found.iter().enumerate() {

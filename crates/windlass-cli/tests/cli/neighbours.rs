@@ -62,7 +62,12 @@ fn scores_say_how_far_they_may_be_off() {
         }
     }
     let text = String::from_utf8(windlass(at, line.split_whitespace()).stdout).unwrap();
-    assert!(text.contains(" ± ") && text.contains("their order may differ"), "{text}");
+    assert!(text.contains(" ± ") && text.contains("1 of them are as near as the next one"), "{text}");
+    // The one that is not shown counts as well.
+    let nearest = line.replace("--k 4", "--k 1");
+    let text = String::from_utf8(windlass(at, nearest.split_whitespace()).stdout).unwrap();
+    assert!(text.contains("1 of them are as near as the next one"), "{text}");
+    assert_eq!(succeed(at, &nearest)["nearest"][0].as_array().unwrap().len(), 1);
 }
 
 #[test]

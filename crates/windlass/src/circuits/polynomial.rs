@@ -15,7 +15,8 @@ use crate::plaintext::Plaintext;
 /// pieces of degree at most k, which are sums of small powers with scalar factors
 /// (Paterson–Stockmeyer). Only the powers that occur are made, so an odd or even polynomial needs
 /// half of them. Among all k the plan takes one of the least multiplicative depth, `⌈log2 deg f⌉`,
-/// of those one with the fewest ciphertext products, and of those one with the fewest relinearisations.
+/// of those one with the fewest ciphertext products, and of those one with the fewest
+/// relinearisations.
 ///
 /// Down the low side `f = q_0·x^{k·2^j} + q_1·x^{k·2^{j−1}} + .. + r`: products that are only added
 /// are relinearised as one ([`Evaluator::dot_ciphertexts`]).

@@ -13,7 +13,7 @@ use crate::record::named;
 /// The programs that were measured, by the first digits of their hashes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Builds {
-    pub program: Option<String>,
+    pub program: String,
     pub before: Option<String>,
 }
 
@@ -38,7 +38,8 @@ impl ReachFile {
     /// Begins a file, or goes on with one: figures of the same names are replaced.
     ///
     /// # Errors
-    /// A file of another kind, one of another machine, compiler or build, and one that cannot be written.
+    /// A file of another kind, one of another machine, compiler or build, and one that cannot be
+    /// written.
     pub fn open(path: &Path, builds: Builds) -> Outcome<Self> {
         let (cpu, rustc) = (machine::cpu(), machine::rustc());
         let reached = match std::fs::read_to_string(path) {
@@ -91,7 +92,7 @@ mod tests {
     use super::*;
 
     fn builds(before: &str) -> Builds {
-        Builds { program: Some("0123".into()), before: Some(before.into()) }
+        Builds { program: "0123".into(), before: Some(before.into()) }
     }
 
     #[test]

@@ -55,9 +55,7 @@ pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let rows = chosen(&args.only)?;
     let before = args.before.as_deref().map(Build::at).transpose()?;
     let this = Build::this()?;
-    let names = [Some(&this), before.as_ref()].map(|build| build.map(Build::name).transpose());
-    let [program, name_before] = names;
-    let builds = Builds { program: program?, before: name_before? };
+    let builds = Builds { program: this.name()?, before: before.as_ref().map(Build::name).transpose()? };
     let mut file = json.map(|path| ReachFile::open(path, builds)).transpose()?;
     let bench = Bench { now: this, before, rounds: args.rounds, runs: runs.max(1).to_string() };
     let (mut goals, mut failed) = (Goals::default(), Vec::new());
