@@ -23,6 +23,8 @@ const TWO_52: f64 = (1u64 << 52) as f64;
 /// 1.5·2^52: adding it to a whole |x| ≤ 2^51 puts x into the low bits, in two's complement.
 const CENTRE: f64 = 1.5 * TWO_52;
 
+// Kernels that others call stay functions of their own, each with all registers to itself.
+#[inline(never)]
 #[target_feature(enable = "avx2,fma")]
 fn enabled<L: Lanes, K: Kernel>(lanes: L, kernel: K) -> K::Output {
     kernel.run(lanes)

@@ -10,6 +10,8 @@ use crate::isa::Avx512Token;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Avx512(pub(crate) Avx512Token);
 
+// Kernels that others call stay functions of their own, each with all registers to itself.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx2,fma")]
 fn enabled<L: Lanes, K: Kernel>(lanes: L, kernel: K) -> K::Output {
     kernel.run(lanes)

@@ -12,6 +12,8 @@ use crate::isa::IfmaToken;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ifma(pub(crate) IfmaToken);
 
+// Kernels that others call stay functions of their own, each with all registers to itself.
+#[inline(never)]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma,avx2,fma")]
 fn enabled<L: Lanes, K: Kernel>(lanes: L, kernel: K) -> K::Output {
     kernel.run(lanes)

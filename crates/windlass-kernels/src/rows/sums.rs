@@ -1,16 +1,13 @@
 //! Fused sums of products over many rows: one reduction for up to [`Lanes::TERMS`] products, and
 //! each operand read once.
 
-use super::columns::{fetch_ahead, ragged, vectors};
+use super::columns::{ragged, vectors};
 use crate::isa::Isa;
 use crate::lanes::{Kernel, LANES, Lanes, Part, dispatch, fetch};
 use crate::modulus::Modulus;
 
 /// Vectors taken together, so that looking up the rows of a term is paid once for all of them.
 const WIDE: usize = 4;
-
-/// The same for sums with two results.
-const WIDE_PAIR: usize = 2;
 
 /// Terms that a block takes together.
 const TOGETHER: usize = 4;
@@ -19,8 +16,8 @@ const TOGETHER: usize = 4;
 /// between sums stay in cache.
 const BLOCK: usize = 512;
 
-/// One block of each row of a group.
-type Group<'a> = [&'a [[u64; LANES]; BLOCK / LANES]; TOGETHER];
+/// One block of a row.
+type Run = [[u64; LANES]; BLOCK / LANES];
 
 #[inline(always)]
 fn store<P: Part, const W: usize>(p: P, out: &mut [u64], start: usize, sums: &[P::Sum; W]) {
@@ -98,12 +95,6 @@ impl Kernel for Dot<'_, '_> {
     }
 }
 
-/// The second operands of a group in one block.
-#[inline(always)]
-fn block_of<'a>(group: &[([&'a [u64]; 2], &'a [u64]); TOGETHER], from: usize) -> Group<'a> {
-    [vectors(group[0].1, from), vectors(group[1].1, from), vectors(group[2].1, from), vectors(group[3].1, from)]
-}
-
 /// Two sums that share one operand of each product: `out[h] = Σ_i x_i[h] * y_i`, h = 0, 1.
 #[derive(Debug)]
 pub struct PairSum<'a> {
@@ -130,118 +121,123 @@ fn pair_sums_of<P: Part, const W: usize>(p: P, terms: &[([&[u64]; 2], &[u64])], 
     [first, second]
 }
 
+type Term<'a> = ([&'a [u64]; 2], &'a [u64]);
+
+/// The columns of a block, as far as its sums have been taken.
+struct WholeBlock<'a, S> {
+    /// Between groups, where there is more than one.
+    sums: &'a mut [(S, S)],
+    out: [&'a mut Run; 2],
+    /// Products in each sum.
+    taken: usize,
+}
+
+impl<S: Copy> WholeBlock<'_, S> {
+    /// Takes the last terms.
+    #[inline(always)]
+    fn end<L: Lanes<Sum = S>>(&mut self, l: L, group: &[Term<'_>], from: usize, after: (&[Term<'_>], usize)) {
+        match group.len() {
+            1 => self.take::<L, 1, true>(l, group, from, after),
+            2 => self.take::<L, 2, true>(l, group, from, after),
+            3 => self.take::<L, 3, true>(l, group, from, after),
+            _ => self.take::<L, 4, true>(l, group, from, after),
+        }
+    }
+
+    /// Takes K terms from column `from` on, and fetches the first terms of `after` from theirs on.
+    /// The last group ends the sums.
+    #[inline(always)]
+    fn take<L: Lanes<Sum = S>, const K: usize, const LAST: bool>(
+        &mut self,
+        l: L,
+        group: &[Term<'_>],
+        from: usize,
+        (after, at): (&[Term<'_>], usize),
+    ) {
+        let mut rows: [[&Run; 3]; K] = [[run(group[0].1, from); 3]; K];
+        for i in 0..K {
+            let ([a, b], y) = group[i];
+            rows[i] = [run(a, from), run(b, from), run(y, from)];
+        }
+        // What is in cache already stands for what is not there.
+        let mut ahead: [&Run; 3 * TOGETHER] = [rows[0][0]; 3 * TOGETHER];
+        for (i, ([a, b], y)) in after.iter().take(TOGETHER).enumerate() {
+            if at + BLOCK <= y.len() {
+                (ahead[3 * i], ahead[3 * i + 1], ahead[3 * i + 2]) = (run(a, at), run(b, at), run(y, at));
+            }
+        }
+        let begin = self.taken == 0;
+        let fold = self.taken + K > L::TERMS;
+        self.taken = if fold { 1 + K } else { self.taken + K };
+        for v in 0..BLOCK / LANES {
+            for i in 0..3 * TOGETHER {
+                fetch::near(&ahead[i][v]);
+            }
+            let (mut a, mut b) = if begin { (l.sum_zero(), l.sum_zero()) } else { self.sums[v] };
+            if fold {
+                (a, b) = (l.sum_from(l.sum_reduce(a)), l.sum_from(l.sum_reduce(b)));
+            }
+            for i in 0..K {
+                a = l.sum_add(a, &rows[i][0][v], &rows[i][2][v]);
+                b = l.sum_add(b, &rows[i][1][v], &rows[i][2][v]);
+            }
+            if LAST {
+                l.store_sum(&mut self.out[0][v], a);
+                l.store_sum(&mut self.out[1][v], b);
+            } else {
+                self.sums[v] = (a, b);
+            }
+        }
+    }
+}
+
+/// The block of a row from a column on.
+#[inline(always)]
+fn run(row: &[u64], from: usize) -> &Run {
+    vectors(row, from)
+}
+
+/// As [`run`], to be written.
+#[inline(always)]
+fn run_mut(row: &mut [u64], from: usize) -> &mut Run {
+    let (vectors, _) = row[from..from + BLOCK].as_chunks_mut::<LANES>();
+    vectors.first_chunk_mut().expect("a block")
+}
+
 impl PairSum<'_> {
     fn has_one_length(&self, length: usize) -> bool {
         let fits = |row: &[u64]| row.len() == length;
         self.out.iter().all(|row| fits(row)) && self.terms.iter().all(|(x, y)| fits(x[0]) && fits(x[1]) && fits(y))
     }
 
-    /// Whole blocks: a few terms at a time over all columns of the block, the sums kept in the
-    /// first-level cache. Each operand is then read in a run of one block, which the processor
-    /// fetches ahead; all terms at once would be more streams than it follows. What comes after a
-    /// group is asked for while the group is taken; `next` is what comes after the last one.
+    /// A whole block: a few terms at a time over all its columns, so that each row is read in a run
+    /// of one block, which the processor follows; the sums wait in the first-level cache. While a
+    /// group of terms is taken, what comes after it is fetched; `next` is what comes after the last
+    /// one.
     #[inline(always)]
-    fn whole_block<L: Lanes>(&mut self, l: L, from: usize, next: Option<Group<'_>>) {
-        let mut first = [l.sum_zero(); BLOCK / LANES];
-        let mut second = [l.sum_zero(); BLOCK / LANES];
-        let mut taken = 0;
-        let (groups, rest) = self.terms.as_chunks::<TOGETHER>();
-        for (number, group) in groups.iter().enumerate() {
-            let after = match groups.get(number + 1) {
-                Some(group) => Some(block_of(group, from)),
-                None => next,
-            };
-            if taken + TOGETHER > L::TERMS {
-                for v in 0..BLOCK / LANES {
-                    first[v] = l.sum_from(l.sum_reduce(first[v]));
-                    second[v] = l.sum_from(l.sum_reduce(second[v]));
-                }
-                taken = 1;
-            }
-            taken += TOGETHER;
-            let rows = [group[0], group[1], group[2], group[3]];
-            let x0: Group<'_> = [
-                vectors(rows[0].0[0], from),
-                vectors(rows[1].0[0], from),
-                vectors(rows[2].0[0], from),
-                vectors(rows[3].0[0], from),
-            ];
-            let x1: Group<'_> = [
-                vectors(rows[0].0[1], from),
-                vectors(rows[1].0[1], from),
-                vectors(rows[2].0[1], from),
-                vectors(rows[3].0[1], from),
-            ];
-            let y: Group<'_> = block_of(group, from);
-            let after = after.unwrap_or(y);
-            for v in 0..BLOCK / LANES {
-                let (mut a, mut b) = (first[v], second[v]);
-                for i in 0..TOGETHER {
-                    fetch::near(&after[i][v]);
-                }
-                for i in 0..TOGETHER {
-                    a = l.sum_add(a, &x0[i][v], &y[i][v]);
-                    b = l.sum_add(b, &x1[i][v], &y[i][v]);
-                }
-                first[v] = a;
-                second[v] = b;
-            }
+    fn whole_block<L: Lanes>(&mut self, l: L, from: usize, next: Option<&[Term<'_>]>) {
+        let Self { out: [first, second], terms } = self;
+        let (terms, out) = (&terms[..], [run_mut(first, from), run_mut(second, from)]);
+        // The next block of this sum, if there is no other.
+        let after = next.map_or((terms, from + BLOCK), |terms| (terms, from));
+        if terms.len() <= TOGETHER {
+            return WholeBlock { sums: &mut [], out, taken: 0 }.end(l, terms, from, after);
         }
-        for (x, y) in rest {
-            if taken + 1 > L::TERMS {
-                for v in 0..BLOCK / LANES {
-                    first[v] = l.sum_from(l.sum_reduce(first[v]));
-                    second[v] = l.sum_from(l.sum_reduce(second[v]));
-                }
-                taken = 1;
-            }
-            taken += 1;
-            let x0: &[[u64; LANES]; BLOCK / LANES] = vectors(x[0], from);
-            let x1: &[[u64; LANES]; BLOCK / LANES] = vectors(x[1], from);
-            let y: &[[u64; LANES]; BLOCK / LANES] = vectors(y, from);
-            for v in 0..BLOCK / LANES {
-                first[v] = l.sum_add(first[v], &x0[v], &y[v]);
-                second[v] = l.sum_add(second[v], &x1[v], &y[v]);
-            }
+        let mut sums = [(l.sum_zero(), l.sum_zero()); BLOCK / LANES];
+        let mut block = WholeBlock { sums: &mut sums, out, taken: 0 };
+        let mut rest = terms;
+        while rest.len() > TOGETHER {
+            let (group, later) = rest.split_at(TOGETHER);
+            block.take::<L, TOGETHER, false>(l, group, from, (later, from));
+            rest = later;
         }
-        store(l, self.out[0], from, &first);
-        store(l, self.out[1], from, &second);
+        block.end(l, rest, from, after);
     }
 
-    /// Whether a block is taken term by term.
+    /// The columns after the last whole block.
     #[inline(always)]
-    fn is_long(&self, from: usize, to: usize) -> bool {
-        to - from == BLOCK && self.terms.len() > TOGETHER
-    }
-
-    /// What [`Self::whole_block`] takes first.
-    #[inline(always)]
-    fn first_group(&self, from: usize, to: usize) -> Option<Group<'_>> {
-        match self.terms.first_chunk() {
-            Some(group) if self.is_long(from, to) => Some(block_of(group, from)),
-            _ => None,
-        }
-    }
-
-    #[inline(always)]
-    fn block<L: Lanes>(&mut self, l: L, from: usize, to: usize, next: Option<Group<'_>>) {
-        if self.is_long(from, to) {
-            return self.whole_block(l, from, next);
-        }
+    fn ragged_block<L: Lanes>(&mut self, l: L, from: usize, to: usize) {
         let mut start = from;
-        while start + WIDE_PAIR * LANES <= to {
-            for (x, _) in &self.terms {
-                fetch_ahead::<WIDE_PAIR>(x[0], start);
-                fetch_ahead::<WIDE_PAIR>(x[1], start);
-            }
-            for part in 0..L::PARTS {
-                let p = l.part(part);
-                let [first, second] = pair_sums_of::<L::Part, WIDE_PAIR>(p, &self.terms, start);
-                store(p, self.out[0], start, &first);
-                store(p, self.out[1], start, &second);
-            }
-            start += WIDE_PAIR * LANES;
-        }
         while start + LANES <= to {
             let [first, second] = pair_sums_of::<L, 1>(l, &self.terms, start);
             store(l, self.out[0], start, &first);
@@ -274,8 +270,11 @@ impl Kernel for DotPairs<'_, '_> {
             let end = self.length.min(start + BLOCK);
             let mut rest = &mut *self.sums;
             while let Some((sum, later)) = rest.split_first_mut() {
-                let next = later.first().and_then(|sum| sum.first_group(start, end));
-                sum.block(l, start, end, next);
+                if end - start == BLOCK && !sum.terms.is_empty() {
+                    sum.whole_block(l, start, later.first().map(|sum| &sum.terms[..]));
+                } else {
+                    sum.ragged_block(l, start, end);
+                }
                 rest = later;
             }
             start = end;

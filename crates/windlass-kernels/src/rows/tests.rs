@@ -96,7 +96,7 @@ fn sums_of_many_terms_are_exact() {
 fn sums_in_pairs_are_those_of_single_sums() {
     for isa in Isa::available() {
         for q in moduli() {
-            for (length, terms) in [(5, 1), (24, 3), (1051, 17), (1600, MAX_TERMS)] {
+            for (length, terms) in [(5, 1), (24, 3), (512, 2), (1024, 4), (1051, 17), (1100, 6), (1600, MAX_TERMS)] {
                 let rows: Vec<Vec<u64>> = (0..3 * terms).map(|i| row(length, q.value(), i as u64)).collect();
                 let term = |i: usize| ([&rows[3 * i][..], &rows[3 * i + 1][..]], &rows[3 * i + 2][..]);
                 // Two sums over different terms.

@@ -107,23 +107,22 @@ impl Kernel for Forward<'_, '_> {
                     b * count..(b + 1) * count
                 };
                 for node in nodes {
-                    let part = &mut row[node * length..(node + 1) * length];
                     let roots = pass.node(node);
+                    let node = &mut row[node * length..(node + 1) * length];
                     match (index, pass.log_radix) {
-                        (0, 1) => passes::forward::<L, 2>(l, part, roots, true),
-                        (0, 2) => passes::forward::<L, 4>(l, part, roots, true),
-                        (0, 3) => passes::forward::<L, 8>(l, part, roots, true),
-                        (0, _) => passes::forward::<L, 16>(l, part, roots, true),
-                        _ => passes::forward::<L, 8>(l, part, roots, false),
+                        (0, 1) => l.vectorize(passes::Forward::<2, true> { node, roots }),
+                        (0, 2) => l.vectorize(passes::Forward::<4, true> { node, roots }),
+                        (0, 3) => l.vectorize(passes::Forward::<8, true> { node, roots }),
+                        (0, _) => l.vectorize(passes::Forward::<16, true> { node, roots }),
+                        _ => l.vectorize(passes::Forward::<8, false> { node, roots }),
                     }
                 }
             }
-            let part = &mut row[b * block..(b + 1) * block];
-            let tails = &tables.tail[b * block / LANES..(b + 1) * block / LANES];
-            if tables.passes.is_empty() {
-                passes::forward_tail(l, part, tails, true);
-            } else {
-                passes::forward_tail(l, part, tails, false);
+            let tails = &tables.tail[b * block / LANES..];
+            let block = &mut row[b * block..(b + 1) * block];
+            match tables.passes.is_empty() {
+                true => l.vectorize(passes::ForwardTail::<true> { block, tails }),
+                false => l.vectorize(passes::ForwardTail::<false> { block, tails }),
             }
         }
     }
@@ -143,12 +142,11 @@ impl Kernel for Inverse<'_, '_> {
         let block = row.len().min(1 << (LOG_BLOCK - 3));
         for b in 0..row.len() / block {
             let opposite = row.len() / block - 1 - b;
-            let part = &mut row[b * block..(b + 1) * block];
-            let tails = &tables.tail[opposite * block / LANES..(opposite + 1) * block / LANES];
-            if tables.passes.is_empty() {
-                passes::inverse_tail(l, part, tails, Some(&tables.last));
-            } else {
-                passes::inverse_tail(l, part, tails, None);
+            let tails = &tables.tail[..(opposite + 1) * block / LANES];
+            let (part, last) = (&mut row[b * block..(b + 1) * block], &tables.last);
+            match tables.passes.is_empty() {
+                true => l.vectorize(passes::InverseTail::<true> { block: part, tails, last }),
+                false => l.vectorize(passes::InverseTail::<false> { block: part, tails, last }),
             }
             for (index, pass) in tables.passes.iter().enumerate().rev() {
                 let length = row.len() >> pass.layer;
@@ -161,14 +159,14 @@ impl Kernel for Inverse<'_, '_> {
                     b * count..(b + 1) * count
                 };
                 for node in nodes {
-                    let part = &mut row[node * length..(node + 1) * length];
                     let roots = pass.node(pass.opposite(node));
+                    let node = &mut row[node * length..(node + 1) * length];
                     match (index, pass.log_radix) {
-                        (0, 1) => passes::inverse::<L, 2>(l, part, roots, Some(&tables.last)),
-                        (0, 2) => passes::inverse::<L, 4>(l, part, roots, Some(&tables.last)),
-                        (0, 3) => passes::inverse::<L, 8>(l, part, roots, Some(&tables.last)),
-                        (0, _) => passes::inverse::<L, 16>(l, part, roots, Some(&tables.last)),
-                        _ => passes::inverse::<L, 8>(l, part, roots, None),
+                        (0, 1) => l.vectorize(passes::Inverse::<2, true> { node, roots, last }),
+                        (0, 2) => l.vectorize(passes::Inverse::<4, true> { node, roots, last }),
+                        (0, 3) => l.vectorize(passes::Inverse::<8, true> { node, roots, last }),
+                        (0, _) => l.vectorize(passes::Inverse::<16, true> { node, roots, last }),
+                        _ => l.vectorize(passes::Inverse::<8, false> { node, roots, last }),
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::butterfly;
 use super::tables::{Last, Line, Tail, Words};
-use crate::lanes::{Form, LANES, Lanes};
+use crate::lanes::{Form, Kernel, LANES, Lanes, fetch};
 
 /// R − 1 roots; the last place, never read, holds the first root.
 #[inline(always)]
@@ -29,10 +29,80 @@ fn parts<const R: usize>(node: &mut [Words]) -> ([&mut [Words]; R], usize) {
     (std::array::from_fn(|_| rest.next().expect("a node has R parts")), stride)
 }
 
-/// log2(R) layers of one node, forward. `canonical`: the node holds canonical residues, else
+// Each pass is a kernel of its own, which `vectorize` keeps apart: one function with the loops of
+// all passes keeps constants of one in the way of another, and each vector that it has to put aside
+// takes a cycle from the multipliers.
+
+/// log2(R) layers of one node, forward. `CANONICAL`: the node holds canonical residues, else
 /// internal form.
+pub(super) struct Forward<'a, const R: usize, const CANONICAL: bool> {
+    pub node: &'a mut [Words],
+    pub roots: &'a [Line],
+}
+
+impl<const R: usize, const CANONICAL: bool> Kernel for Forward<'_, R, CANONICAL> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        forward::<L, R>(l, self.node, self.roots, CANONICAL);
+    }
+}
+
+/// log2(R) layers of one node, inverse, with the roots of the opposite node. `LAST`: these are the
+/// last layers, and the results are canonical.
+pub(super) struct Inverse<'a, const R: usize, const LAST: bool> {
+    pub node: &'a mut [Words],
+    pub roots: &'a [Line],
+    pub last: &'a Last,
+}
+
+impl<const R: usize, const LAST: bool> Kernel for Inverse<'_, R, LAST> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        inverse::<L, R>(l, self.node, self.roots, if LAST { Some(self.last) } else { None });
+    }
+}
+
+/// The last six layers of a block, forward; gives canonical residues. `CANONICAL`: the block holds
+/// canonical residues, else internal form.
+pub(super) struct ForwardTail<'a, const CANONICAL: bool> {
+    pub block: &'a mut [Words],
+    /// From the first one of the block on.
+    pub tails: &'a [Tail],
+}
+
+impl<const CANONICAL: bool> Kernel for ForwardTail<'_, CANONICAL> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        forward_tail(l, self.block, self.tails, CANONICAL);
+    }
+}
+
+/// The first six layers of the inverse of a block of canonical residues, with the tails of the
+/// opposite block. `LAST`: there are no others, and the results are canonical.
+pub(super) struct InverseTail<'a, const LAST: bool> {
+    pub block: &'a mut [Words],
+    /// Up to the one that is opposite to the first of the block.
+    pub tails: &'a [Tail],
+    pub last: &'a Last,
+}
+
+impl<const LAST: bool> Kernel for InverseTail<'_, LAST> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        inverse_tail(l, self.block, self.tails, if LAST { Some(self.last) } else { None });
+    }
+}
+
 #[inline(always)]
-pub(super) fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], canonical: bool) {
+fn forward<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], canonical: bool) {
     let (mut parts, stride) = parts::<R>(node);
     let table: [L::Multiplier; R] = spread(l, roots);
     if L::TWO_COLUMNS && R <= 8 && stride % 2 == 0 {
@@ -72,10 +142,8 @@ fn forward_columns<L: Lanes, const R: usize, const C: usize>(
     }
 }
 
-/// log2(R) layers of one node, inverse, with the roots of the opposite node. After the last layers
-/// the results are canonical.
 #[inline(always)]
-pub(super) fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], last: Option<&Last>) {
+fn inverse<L: Lanes, const R: usize>(l: L, node: &mut [Words], roots: &[Line], last: Option<&Last>) {
     let (mut parts, stride) = parts::<R>(node);
     let mut table = [l.root(roots[0].0[0]); R];
     for i in 1..R - 1 {
@@ -124,23 +192,39 @@ fn inverse_columns<L: Lanes, const R: usize, const C: usize>(
     }
 }
 
+/// Nodes by which their roots are fetched ahead: tables of many primes come from memory.
+const AHEAD: usize = 16;
+
+#[inline(always)]
+fn fetch_tail(tail: &Tail) {
+    fetch::near(&tail.shared.0);
+    for line in &tail.vectors {
+        fetch::near(&line.0);
+    }
+}
+
 /// A node of the last six layers: 64 residues.
 type Node = [Words; LANES];
 
-/// The last six layers, 64 residues at a time; gives canonical residues.
+/// 64 residues at a time.
 #[inline(always)]
-pub(super) fn forward_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], canonical: bool) {
+fn forward_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], canonical: bool) {
     let (nodes, _) = block.as_chunks_mut::<LANES>();
     if L::TWO_COLUMNS && nodes.len() % 2 == 0 {
-        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<2>(), tails.as_chunks::<2>());
-        for (pair, tails) in nodes.iter_mut().zip(tails) {
-            forward_nodes(l, pair, tails, canonical);
-        }
+        forward_groups::<L, 2>(l, nodes, tails, canonical);
     } else {
-        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<1>(), tails.as_chunks::<1>());
-        for (node, tail) in nodes.iter_mut().zip(tails) {
-            forward_nodes(l, node, tail, canonical);
+        forward_groups::<L, 1>(l, nodes, tails, canonical);
+    }
+}
+
+#[inline(always)]
+fn forward_groups<L: Lanes, const C: usize>(l: L, nodes: &mut [Node], tails: &[Tail], canonical: bool) {
+    let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<C>(), tails.as_chunks::<C>());
+    for (i, (nodes, now)) in nodes.iter_mut().zip(tails).enumerate() {
+        if let Some(next) = tails.get(i + AHEAD / C) {
+            next.iter().for_each(fetch_tail);
         }
+        forward_nodes(l, nodes, now, canonical);
     }
 }
 
@@ -185,21 +269,25 @@ fn forward_nodes<L: Lanes, const C: usize>(l: L, nodes: &mut [Node; C], tails: &
     }
 }
 
-/// The first six layers of the inverse, 64 canonical residues at a time, with the tails of the
-/// opposite nodes. After the last layers the results are canonical.
+/// 64 residues at a time.
 #[inline(always)]
-pub(super) fn inverse_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], last: Option<&Last>) {
+fn inverse_tail<L: Lanes>(l: L, block: &mut [Words], tails: &[Tail], last: Option<&Last>) {
     let (nodes, _) = block.as_chunks_mut::<LANES>();
     if L::TWO_COLUMNS && nodes.len() % 2 == 0 {
-        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<2>(), tails.as_chunks::<2>());
-        for (pair, tails) in nodes.iter_mut().zip(tails.iter().rev()) {
-            inverse_nodes(l, pair, tails, last);
-        }
+        inverse_groups::<L, 2>(l, nodes, tails, last);
     } else {
-        let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<1>(), tails.as_chunks::<1>());
-        for (node, tail) in nodes.iter_mut().zip(tails.iter().rev()) {
-            inverse_nodes(l, node, tail, last);
+        inverse_groups::<L, 1>(l, nodes, tails, last);
+    }
+}
+
+#[inline(always)]
+fn inverse_groups<L: Lanes, const C: usize>(l: L, nodes: &mut [Node], tails: &[Tail], last: Option<&Last>) {
+    let ((nodes, _), (tails, _)) = (nodes.as_chunks_mut::<C>(), tails.as_chunks::<C>());
+    for (i, (nodes, now)) in nodes.iter_mut().zip(tails.iter().rev()).enumerate() {
+        if let Some(next) = tails.len().checked_sub(1 + i + AHEAD / C) {
+            tails[next].iter().for_each(fetch_tail);
         }
+        inverse_nodes(l, nodes, now, last);
     }
 }
 
