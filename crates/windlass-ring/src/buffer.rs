@@ -120,10 +120,23 @@ impl RowBuffer {
 
     /// Rows of zeros.
     pub fn new(rows: usize, n: usize) -> Self {
-        let memory = Memory::new(Self::words(rows, n));
+        Self::in_memory(Memory::new(Self::words(rows, n)), rows, n)
+    }
+
+    fn in_memory(memory: Memory, rows: usize, n: usize) -> Self {
         // There is room for a shift by up to a line.
         let offset = memory.words().as_ptr().align_offset(LINE * size_of::<u64>()).min(LINE);
         Self { memory, offset, stride: Self::stride(n), n, rows }
+    }
+
+    /// Memory that may be used for something else: that of the buffer, and if several share it, all
+    /// of it once the last of them is given up.
+    pub fn given_up(self) -> Option<Self> {
+        match self.memory {
+            Memory::Mapped(_) => None,
+            Memory::Shared(memory) => Self::in_memory(Arc::into_inner(memory)?, 0, self.n).given_up(),
+            _ => Some(self),
+        }
     }
 
     /// Rows that lie in a file, the first of them at word `offset`, which is a multiple of a line.
@@ -276,6 +289,31 @@ mod tests {
         parts[1].zeroize();
         assert_eq!(parts[1].row(0).as_ptr(), address);
         assert!(parts[1].memory.words().iter().all(|&x| x == 0) && parts[1].rows() == 2);
+    }
+
+    #[test]
+    fn shared_memory_is_given_up_with_the_last_part() {
+        let whole = RowBuffer::new(6, 40);
+        let words = whole.capacity();
+        let mut parts = whole.deal(3);
+        let last = parts.pop().unwrap();
+        assert!(parts.into_iter().all(|part| part.given_up().is_none()));
+        let mut again = last.given_up().unwrap();
+        assert_eq!((again.rows(), again.capacity()), (0, words));
+        assert!(again.reshape(5, 40));
+        again.split_mut().into_iter().for_each(|row| row.fill(7));
+        assert_eq!(again.row(4).as_ptr().align_offset(64), 0);
+        // A file is nobody's to give away, dealt out or not.
+        struct File(Vec<u64>);
+        impl AsRef<[u8]> for File {
+            fn as_ref(&self) -> &[u8] {
+                bytemuck::cast_slice(&self.0)
+            }
+        }
+        let file = Arc::new(Mapping::of_memory(File(vec![0; 512])));
+        assert!(RowBuffer::mapped(&file, 0, 2, 40).given_up().is_none());
+        let mut parts = RowBuffer::mapped(&file, 0, 2, 40).deal(2);
+        assert!(parts.pop().unwrap().given_up().is_none() && parts.pop().unwrap().given_up().is_none());
     }
 
     #[test]

@@ -154,6 +154,7 @@ impl Ring {
     }
 
     pub(crate) fn return_buffer(&self, buffer: RowBuffer) {
+        let Some(buffer) = buffer.given_up() else { return };
         let mut spare = self.spare.lock().expect("no panic while holding the pool");
         let words = spare.words + buffer.capacity();
         if buffer.capacity() > 0 && words <= Self::SPARE_WORDS && spare.buffers.len() < Self::SPARE_BUFFERS {
