@@ -37,12 +37,16 @@ pub struct Reach {
     rounds: usize,
 }
 
+/// Fewest refreshes of a process: the first one pays for memory that the system hands out (half a
+/// second for set II on a guest whose pages have to be found), which the median leaves out.
+const FEWEST: usize = 3;
+
 /// The builds, and how often they run.
 struct Bench {
     now: Build,
     before: Option<Build>,
     rounds: usize,
-    /// Refreshes of each process.
+    /// Refreshes of each process, of which the median counts.
     runs: String,
 }
 
@@ -57,7 +61,7 @@ pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     let this = Build::this()?;
     let builds = Builds { program: this.name()?, before: before.as_ref().map(Build::name).transpose()? };
     let mut file = json.map(|path| ReachFile::open(path, builds)).transpose()?;
-    let bench = Bench { now: this, before, rounds: args.rounds, runs: runs.max(1).to_string() };
+    let bench = Bench { now: this, before, rounds: args.rounds, runs: runs.max(FEWEST).to_string() };
     let (mut goals, mut failed) = (Goals::default(), Vec::new());
     for (name, row) in rows {
         println!("# {name}");
