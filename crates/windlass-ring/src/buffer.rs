@@ -7,6 +7,8 @@ use memmap2::MmapMut;
 use windlass_kernels::Mapping;
 use zeroize::Zeroize;
 
+use crate::spare::Waste;
+
 /// Words in a cache line, and in a vector of the kernels.
 const LINE: usize = 8;
 
@@ -149,11 +151,11 @@ impl RowBuffer {
         Self { memory, offset, stride: Self::stride(n), n, rows }
     }
 
-    /// Rows of unspecified contents in the memory of `self`, if they fit in without wasting more
-    /// than half of it.
-    pub fn reshape(&mut self, rows: usize, n: usize) -> bool {
+    /// Rows of unspecified contents in the memory of `self`, if they fit in without wasting more of
+    /// it.
+    pub fn reshape(&mut self, rows: usize, n: usize, waste: Waste) -> bool {
         let needed = Self::words(rows, n);
-        let fits = needed <= self.capacity() && self.capacity() <= 2 * needed;
+        let fits = needed <= self.capacity() && self.capacity() <= waste.most(needed);
         if fits {
             (self.stride, self.n, self.rows) = (Self::stride(n), n, rows);
         }
@@ -300,7 +302,7 @@ mod tests {
         assert!(parts.into_iter().all(|part| part.given_up().is_none()));
         let mut again = last.given_up().unwrap();
         assert_eq!((again.rows(), again.capacity()), (0, words));
-        assert!(again.reshape(5, 40));
+        assert!(again.reshape(5, 40, Waste::Double));
         again.split_mut().into_iter().for_each(|row| row.fill(7));
         assert_eq!(again.row(4).as_ptr().align_offset(64), 0);
         // A file is nobody's to give away, dealt out or not.
@@ -319,8 +321,8 @@ mod tests {
     #[test]
     fn memory_is_reused_where_it_fits() {
         let mut buffer = RowBuffer::new(4, 100);
-        assert!(buffer.reshape(3, 100) && buffer.rows() == 3);
-        assert!(!buffer.reshape(5, 100) && !buffer.reshape(1, 100));
+        assert!(buffer.reshape(3, 100, Waste::Double) && buffer.rows() == 3);
+        assert!(!buffer.reshape(5, 100, Waste::Double) && !buffer.reshape(1, 100, Waste::Double));
         assert_eq!((buffer.rows(), buffer.row(2).len()), (3, 100));
     }
 }

@@ -18,6 +18,7 @@ pub mod rns;
 pub mod sample;
 mod signed;
 pub mod slots;
+mod spare;
 mod stored;
 pub mod subring;
 mod together;

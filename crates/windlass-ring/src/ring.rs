@@ -12,6 +12,7 @@ use crate::error::RingError;
 use crate::folding::FoldingCache;
 use crate::rns::BaseConverter;
 use crate::signed::residues;
+use crate::spare::{Spare, Waste};
 
 /// Z\[X\]/Φ_m with transforms modulo a list of primes.
 ///
@@ -28,20 +29,7 @@ pub struct Ring {
     spare: Mutex<Spare>,
 }
 
-/// Buffers that nobody uses, and their words.
-#[derive(Debug, Default)]
-struct Spare {
-    buffers: Vec<RowBuffer>,
-    words: usize,
-}
-
 impl Ring {
-    /// Upper limit of words kept in spare buffers: 512 MiB.
-    const SPARE_WORDS: usize = 1 << 26;
-
-    /// Upper limit of spare buffers.
-    const SPARE_BUFFERS: usize = 4096;
-
     /// Builds the transforms of all primes (in parallel).
     ///
     /// # Errors
@@ -144,23 +132,24 @@ impl Ring {
     /// A buffer of `rows` rows with unspecified contents, reused where possible: fresh pages cost
     /// more than the arithmetic on them.
     pub(crate) fn take_buffer(&self, rows: usize) -> RowBuffer {
-        let mut spare = self.spare.lock().expect("no panic while holding the pool");
-        // The last one returned is the likeliest to be in cache.
-        let fit = (0..spare.buffers.len()).rev().find(|&index| spare.buffers[index].reshape(rows, self.n()));
-        let buffer = fit.map(|index| spare.buffers.remove(index));
-        spare.words -= buffer.as_ref().map_or(0, RowBuffer::capacity);
-        drop(spare);
-        buffer.unwrap_or_else(|| RowBuffer::new(rows, self.n()))
+        self.take(rows, Waste::Double)
+    }
+
+    /// As [`Self::take_buffer`], for what is held for long.
+    pub(crate) fn take_lasting_buffer(&self, rows: usize) -> RowBuffer {
+        self.take(rows, Waste::Eighth)
+    }
+
+    fn take(&self, rows: usize, waste: Waste) -> RowBuffer {
+        let spare = self.spare.lock().expect("no panic while holding the pool").take(rows, self.n(), waste);
+        spare.unwrap_or_else(|| RowBuffer::new(rows, self.n()))
     }
 
     pub(crate) fn return_buffer(&self, buffer: RowBuffer) {
         let Some(buffer) = buffer.given_up() else { return };
-        let mut spare = self.spare.lock().expect("no panic while holding the pool");
-        let words = spare.words + buffer.capacity();
-        if buffer.capacity() > 0 && words <= Self::SPARE_WORDS && spare.buffers.len() < Self::SPARE_BUFFERS {
-            spare.buffers.push(buffer);
-            spare.words = words;
-        }
+        let dropped = self.spare.lock().expect("no panic while holding the pool").put(buffer);
+        // Memory goes back to the system after the lock.
+        drop(dropped);
     }
 
     /// Lends `rows` rows of unspecified contents.

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use windlass_kernels::Modulus;
 
 use crate::basis::Basis;
+use crate::buffer::RowBuffer;
 use crate::folded::{Folded, Found, Values};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
@@ -23,7 +24,7 @@ fn evaluate_whole(ring: &Arc<Ring>, basis: &Basis, elements: &[Whole]) -> Vec<Po
     if count == 0 {
         return Vec::new();
     }
-    let mut data = ring.take_buffer(basis.len() * count);
+    let mut data = ring.take_lasting_buffer(basis.len() * count);
     let mut groups: Vec<Vec<&mut [u64]>> = (0..count.div_ceil(GROUP)).map(|_| Vec::new()).collect();
     data.split_mut().into_iter().enumerate().for_each(|(row, x)| groups[row % count / GROUP].push(x));
     groups.into_par_iter().zip(elements.par_chunks(GROUP)).for_each(|(rows, elements)| {
@@ -106,7 +107,7 @@ impl Poly<Eval> {
         count: usize,
         fill: impl Fn(usize, Modulus, &mut [&mut [u64]]) + Sync,
     ) -> Vec<Self> {
-        let mut data = ring.take_buffer(basis.len() * count);
+        let mut data = RowBuffer::new(basis.len() * count, ring.n());
         data.split_mut().par_chunks_mut(count.max(1)).enumerate().for_each(|(row, rows)| {
             let index = basis.index(row);
             fill(index, ring.modulus(index), rows);

@@ -81,7 +81,7 @@ pub struct Bootstrap {
     /// Number of threads.
     #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
     pub threads: usize,
-    /// How often to refresh; the median run is reported.
+    /// How often to refresh; the median run is reported (with --reach at least three).
     #[arg(long, default_value_t = 1)]
     pub runs: usize,
     /// Seed of keys and messages.

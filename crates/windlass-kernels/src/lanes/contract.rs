@@ -181,7 +181,8 @@ pub(crate) trait Lanes: Part {
 
     /// The part of that number, below `PARTS`.
     fn part(self, index: usize) -> Self::Part;
-    /// Runs `kernel` with the backend's instructions enabled.
+    /// Runs `kernel` with the backend's instructions enabled; where they have to be enabled, as a
+    /// function that is not inlined.
     fn vectorize<K: Kernel>(self, kernel: K) -> K::Output;
     /// Transposes eight vectors: lane j of result i is lane i of argument j.
     fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];

@@ -159,13 +159,14 @@ impl<S: Copy> WholeBlock<'_, S> {
             let ([a, b], y) = group[i];
             rows[i] = [run(a, from), run(b, from), run(y, from)];
         }
-        // What is in cache already stands for what is not there.
+        // Places for which there is no row repeat one that is in cache.
         let mut ahead: [&Run; 3 * TOGETHER] = [rows[0][0]; 3 * TOGETHER];
         for (i, ([a, b], y)) in after.iter().take(TOGETHER).enumerate() {
             if at + BLOCK <= y.len() {
                 (ahead[3 * i], ahead[3 * i + 1], ahead[3 * i + 2]) = (run(a, at), run(b, at), run(y, at));
             }
         }
+        const { assert!(L::TERMS > TOGETHER, "a group beside what sums held") };
         let begin = self.taken == 0;
         let fold = self.taken + K > L::TERMS;
         self.taken = if fold { 1 + K } else { self.taken + K };
@@ -218,7 +219,7 @@ impl PairSum<'_> {
     fn whole_block<L: Lanes>(&mut self, l: L, from: usize, next: Option<&[Term<'_>]>) {
         let Self { out: [first, second], terms } = self;
         let (terms, out) = (&terms[..], [run_mut(first, from), run_mut(second, from)]);
-        // The next block of this sum, if there is no other.
+        // After the last sum the next block of this one, which is what follows if it is alone.
         let after = next.map_or((terms, from + BLOCK), |terms| (terms, from));
         if terms.len() <= TOGETHER {
             return WholeBlock { sums: &mut [], out, taken: 0 }.end(l, terms, from, after);
@@ -234,7 +235,7 @@ impl PairSum<'_> {
         block.end(l, rest, from, after);
     }
 
-    /// The columns after the last whole block.
+    /// Columns that are no whole block, and those of sums without terms.
     #[inline(always)]
     fn ragged_block<L: Lanes>(&mut self, l: L, from: usize, to: usize) {
         let mut start = from;

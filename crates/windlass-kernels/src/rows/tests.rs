@@ -97,15 +97,16 @@ fn sums_in_pairs_are_those_of_single_sums() {
     for isa in Isa::available() {
         for q in moduli() {
             for (length, terms) in [(5, 1), (24, 3), (512, 2), (1024, 4), (1051, 17), (1100, 6), (1600, MAX_TERMS)] {
-                let rows: Vec<Vec<u64>> = (0..3 * terms).map(|i| row(length, q.value(), i as u64)).collect();
+                let rows: Vec<Vec<u64>> = (0..3 * terms).map(|i| row(length, q.value(), 6 * i as u64)).collect();
                 let term = |i: usize| ([&rows[3 * i][..], &rows[3 * i + 1][..]], &rows[3 * i + 2][..]);
-                // Two sums over different terms.
-                let chosen = [(0..terms).collect::<Vec<_>>(), (0..terms).rev().step_by(2).collect()];
-                let mut out = vec![vec![q.value() - 1; length]; 4];
-                let [a, b, c, d] = &mut out[..] else { unreachable!() };
+                // Sums over different terms, and one without any between them.
+                let chosen = [(0..terms).collect::<Vec<_>>(), vec![], (0..terms).rev().step_by(2).collect()];
+                let mut out = vec![vec![q.value() - 1; length]; 6];
+                let [a, b, c, d, e, f] = &mut out[..] else { unreachable!() };
                 let mut sums = [
                     PairSum { out: [a, b], terms: chosen[0].iter().map(|&i| term(i)).collect() },
                     PairSum { out: [c, d], terms: chosen[1].iter().map(|&i| term(i)).collect() },
+                    PairSum { out: [e, f], terms: chosen[2].iter().map(|&i| term(i)).collect() },
                 ];
                 dot_pairs(isa, q, &mut sums);
                 for (index, out) in out.iter().enumerate() {

@@ -29,9 +29,9 @@ fn parts<const R: usize>(node: &mut [Words]) -> ([&mut [Words]; R], usize) {
     (std::array::from_fn(|_| rest.next().expect("a node has R parts")), stride)
 }
 
-// Each pass is a kernel of its own, which `vectorize` keeps apart: one function with the loops of
-// all passes keeps constants of one in the way of another, and each vector that it has to put aside
-// takes a cycle from the multipliers.
+// Each pass is a kernel of its own, which the backends with vectors compile as a function of its
+// own: in one function with the loops of all passes, constants of one are in the way of another
+// (`docs/design/0002`).
 
 /// log2(R) layers of one node, forward. `CANONICAL`: the node holds canonical residues, else
 /// internal form.

@@ -1,0 +1,109 @@
+//! Memory of rows that nobody uses: fresh pages cost more than the arithmetic on them.
+
+use std::collections::VecDeque;
+
+use crate::buffer::RowBuffer;
+
+/// Spare buffers, those returned last at the end.
+#[derive(Debug)]
+pub(crate) struct Spare {
+    buffers: VecDeque<RowBuffer>,
+    /// Words of all of them.
+    words: usize,
+    /// The most words, and buffers, that are kept.
+    most: (usize, usize),
+}
+
+impl Default for Spare {
+    /// At most 512 MiB.
+    fn default() -> Self {
+        Self { buffers: VecDeque::new(), words: 0, most: (1 << 26, 4096) }
+    }
+}
+
+impl Spare {
+    /// A buffer of `rows` rows of n words with unspecified contents, of which at most the part
+    /// `waste` of what is needed is left over.
+    pub fn take(&mut self, rows: usize, n: usize, waste: Waste) -> Option<RowBuffer> {
+        // The last one returned is the likeliest to be in cache.
+        let fit = (0..self.buffers.len()).rev().find(|&index| self.buffers[index].reshape(rows, n, waste))?;
+        let buffer = self.buffers.remove(fit)?;
+        self.words -= buffer.capacity();
+        Some(buffer)
+    }
+
+    /// Keeps a buffer, unless it alone is half of what is kept. Where there would be too much, what
+    /// was returned first gives way: sizes that are no longer asked for, such as those of setting
+    /// up. Gives what is to be dropped.
+    pub fn put(&mut self, buffer: RowBuffer) -> Vec<RowBuffer> {
+        let (most_words, most_buffers) = self.most;
+        if buffer.capacity() == 0 || buffer.capacity() > most_words / 2 {
+            return vec![buffer];
+        }
+        self.words += buffer.capacity();
+        self.buffers.push_back(buffer);
+        let mut dropped = Vec::new();
+        while self.words > most_words || self.buffers.len() > most_buffers {
+            let Some(first) = self.buffers.pop_front() else { break };
+            self.words -= first.capacity();
+            dropped.push(first);
+        }
+        dropped
+    }
+}
+
+/// How much larger than needed a buffer may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Waste {
+    /// As much again: for what is soon returned.
+    Double,
+    /// An eighth: for what is held for long.
+    Eighth,
+}
+
+impl Waste {
+    /// The most words for what needs so many.
+    pub fn most(self, needed: usize) -> usize {
+        match self {
+            Self::Double => 2 * needed,
+            Self::Eighth => needed + needed / 8,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(rows: usize) -> RowBuffer {
+        RowBuffer::new(rows, 64)
+    }
+
+    #[test]
+    fn what_was_returned_first_gives_way() {
+        let (three, four) = (buffer(3).capacity(), buffer(4).capacity());
+        let mut spare = Spare { most: (4 * three, 4096), ..Spare::default() };
+        for rows in [3, 4, 3] {
+            assert!(spare.put(buffer(rows)).is_empty());
+        }
+        let dropped: Vec<usize> = spare.put(buffer(3)).iter().map(RowBuffer::capacity).collect();
+        assert_eq!((dropped, spare.words), (vec![three], 2 * three + four));
+        // What is large is not kept, and empties nothing.
+        assert_eq!(spare.put(buffer(7))[0].rows(), 7);
+        assert_eq!((spare.buffers.len(), spare.words), (3, 2 * three + four));
+        // Buffers are counted, too.
+        spare.most.1 = 3;
+        assert_eq!(spare.put(buffer(1))[0].capacity(), four);
+    }
+
+    #[test]
+    fn what_is_held_for_long_wastes_little() {
+        let mut spare = Spare::default();
+        assert!(spare.put(buffer(12)).is_empty() && spare.put(buffer(9)).is_empty());
+        assert!(spare.take(7, 64, Waste::Eighth).is_none());
+        assert_eq!(spare.take(8, 64, Waste::Eighth).unwrap().capacity(), buffer(9).capacity());
+        assert!(spare.take(5, 64, Waste::Double).is_none());
+        assert_eq!(spare.take(6, 64, Waste::Double).unwrap().rows(), 6);
+        assert_eq!(spare.words, 0);
+    }
+}
