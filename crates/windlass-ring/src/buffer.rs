@@ -7,8 +7,6 @@ use memmap2::MmapMut;
 use windlass_kernels::Mapping;
 use zeroize::Zeroize;
 
-use crate::spare::Waste;
-
 /// Words in a cache line, and in a vector of the kernels.
 const LINE: usize = 8;
 
@@ -105,6 +103,25 @@ pub(crate) struct RowBuffer {
 impl fmt::Debug for RowBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RowBuffer").field("rows", &self.rows).field("n", &self.n).finish_non_exhaustive()
+    }
+}
+
+/// How much larger than needed a buffer may be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Waste {
+    /// As much again: for what is soon returned.
+    Double,
+    /// An eighth: for what is held for long.
+    Eighth,
+}
+
+impl Waste {
+    /// The most words for what needs so many.
+    pub fn most(self, needed: usize) -> usize {
+        match self {
+            Self::Double => 2 * needed,
+            Self::Eighth => needed + needed / 8,
+        }
     }
 }
 

@@ -7,12 +7,12 @@ use rayon::prelude::*;
 use windlass_kernels::{Automorphism, Isa, Modulus, NttPlan, Shape, ntt};
 
 use crate::basis::Basis;
-use crate::buffer::RowBuffer;
+use crate::buffer::{RowBuffer, Waste};
 use crate::error::RingError;
 use crate::folding::FoldingCache;
 use crate::rns::BaseConverter;
 use crate::signed::residues;
-use crate::spare::{Spare, Waste};
+use crate::spare::Spare;
 
 /// Z\[X\]/Φ_m with transforms modulo a list of primes.
 ///

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::buffer::RowBuffer;
+use crate::buffer::{RowBuffer, Waste};
 
 /// Spare buffers, those returned last at the end.
 #[derive(Debug)]
@@ -49,25 +49,6 @@ impl Spare {
             dropped.push(first);
         }
         dropped
-    }
-}
-
-/// How much larger than needed a buffer may be.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Waste {
-    /// As much again: for what is soon returned.
-    Double,
-    /// An eighth: for what is held for long.
-    Eighth,
-}
-
-impl Waste {
-    /// The most words for what needs so many.
-    pub fn most(self, needed: usize) -> usize {
-        match self {
-            Self::Double => 2 * needed,
-            Self::Eighth => needed + needed / 8,
-        }
     }
 }
 
