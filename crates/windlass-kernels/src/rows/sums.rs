@@ -101,26 +101,25 @@ pub struct PairSum<'a> {
     /// The two results: written, never read.
     pub out: [&'a mut [u64]; 2],
     /// (x_i\[0\], x_i\[1\]) and y_i.
-    pub terms: Vec<([&'a [u64]; 2], &'a [u64])>,
+    pub terms: Vec<Term<'a>>,
 }
 
-/// W vectors of both sums from column `start`.
+/// One vector of both sums, from column `start`.
 #[inline(always)]
-fn pair_sums_of<P: Part, const W: usize>(p: P, terms: &[([&[u64]; 2], &[u64])], start: usize) -> [[P::Sum; W]; 2] {
-    let (mut first, mut second) = ([p.sum_zero(); W], [p.sum_zero(); W]);
-    let mut taken = [0; 2];
+fn pair_sums_of<L: Lanes>(l: L, terms: &[Term<'_>], start: usize) -> [[L::Sum; 1]; 2] {
+    let mut sums = [l.sum_zero(); 2];
+    let mut taken = 0;
     for (x, y) in terms {
-        make_room(p, &mut first, &mut taken[0]);
-        make_room(p, &mut second, &mut taken[1]);
-        let (x0, x1, y) = (vectors::<W>(x[0], start), vectors::<W>(x[1], start), vectors::<W>(y, start));
-        for w in 0..W {
-            first[w] = p.sum_add(first[w], &x0[w], &y[w]);
-            second[w] = p.sum_add(second[w], &x1[w], &y[w]);
+        make_room(l, &mut sums, &mut taken);
+        let y = &vectors::<1>(y, start)[0];
+        for h in 0..2 {
+            sums[h] = l.sum_add(sums[h], &vectors::<1>(x[h], start)[0], y);
         }
     }
-    [first, second]
+    [[sums[0]], [sums[1]]]
 }
 
+/// (x_i\[0\], x_i\[1\]) and y_i.
 type Term<'a> = ([&'a [u64]; 2], &'a [u64]);
 
 /// The columns of a block, as far as its sums have been taken.
@@ -240,7 +239,7 @@ impl PairSum<'_> {
     fn ragged_block<L: Lanes>(&mut self, l: L, from: usize, to: usize) {
         let mut start = from;
         while start + LANES <= to {
-            let [first, second] = pair_sums_of::<L, 1>(l, &self.terms, start);
+            let [first, second] = pair_sums_of(l, &self.terms, start);
             store(l, self.out[0], start, &first);
             store(l, self.out[1], start, &second);
             start += LANES;
@@ -249,7 +248,7 @@ impl PairSum<'_> {
             let pad = |([a, b], y): &([&[u64]; 2], &[u64])| [ragged(a, start), ragged(b, start), ragged(y, start)];
             let padded: Vec<_> = self.terms.iter().map(pad).collect();
             let terms: Vec<_> = padded.iter().map(|[a, b, y]| ([&a[0][..], &b[0][..]], &y[0][..])).collect();
-            let [first, second] = pair_sums_of::<L, 1>(l, &terms, 0);
+            let [first, second] = pair_sums_of(l, &terms, 0);
             store_ragged(l, self.out[0], start, &first);
             store_ragged(l, self.out[1], start, &second);
         }
