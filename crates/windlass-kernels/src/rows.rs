@@ -7,10 +7,12 @@
 mod columns;
 mod combine;
 mod fma;
+mod lift;
 mod sums;
 
-pub use combine::{MAX_TERMS, dot_scalar};
+pub use combine::{MAX_TERMS, dot_scalar, dot_scalar_plus};
 pub use fma::mul_add_assign;
+pub use lift::{add_scalar_assign, lift_signed};
 pub use sums::{PairSum, dot, dot_pairs, tensor};
 
 use crate::isa::Isa;

@@ -10,7 +10,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use windlass_kernels::Shape;
+use windlass_kernels::{Shape, arith};
 
 use crate::basis::Basis;
 use crate::folding::{Pattern, Smaller};
@@ -144,6 +144,9 @@ impl Folded {
             _ => (coefficients, None),
         };
         let place = Place { ring, sub };
+        if sub.is_none() && !may_repeat(ring.shape(), element) {
+            return Found::Nothing;
+        }
         let n = element.len();
         let first = basis.index(0);
         let largest = element.iter().fold(0, |all, a| all | a.unsigned_abs());
@@ -187,7 +190,7 @@ struct Place<'a> {
 
 impl Place<'_> {
     fn transform(&self, index: usize, element: &[i64], row: &mut [u64]) {
-        residues(self.ring.modulus(index), element, row);
+        residues(self.ring.isa(), self.ring.modulus(index), element, row);
         match self.sub {
             None => self.ring.plan(index).forward(row),
             Some(Smaller { shape: None, .. }) => {}
@@ -245,6 +248,31 @@ impl Place<'_> {
         };
         (0..kept.iter().product()).map(source).collect()
     }
+}
+
+/// Whether values may repeat along an odd axis, by the coefficients: `false` only if they do not.
+///
+/// If they do, an automorphism θ of prime order along the axis fixes the element. For a prime index
+/// l, θ(X_i^j) = X_i^{tj}; of all ways to write a line with powers up to X_i^{l−1} it keeps the one
+/// with 0 for X_i^{l−1}, since it keeps X_i^0: so coefficients j and tj are equal.
+fn may_repeat(shape: &Shape, coefficients: &[i64]) -> bool {
+    axes_with_distances(shape).into_iter().filter(|(axis, _)| axis.prime != 2).any(|(axis, distance)| {
+        if axis.exponent > 1 {
+            return true;
+        }
+        let last = axis.dim;
+        let is_fixed = |t: usize| {
+            coefficients.chunks_exact(axis.dim * distance).all(|lines| {
+                (0..distance).all(|line| {
+                    let at = |j: usize| if j == last { 0 } else { lines[j * distance + line] };
+                    (1..=last).all(|j| at(j * t % (last + 1)) == at(j))
+                })
+            })
+        };
+        // Of order l: the generator to the power of dim/l.
+        let primes = (2..=axis.dim).filter(|&l| axis.dim.is_multiple_of(l) && arith::is_prime(l as u64));
+        primes.map(|l| axis.points[axis.dim / l] as usize).any(is_fixed)
+    })
 }
 
 /// The least divisor of `dim` after which all values repeat along an axis.

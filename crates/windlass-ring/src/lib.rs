@@ -10,6 +10,7 @@ pub mod error;
 mod folded;
 mod folding;
 pub mod gadget;
+mod lines;
 pub mod norm;
 pub mod poly;
 mod products;

@@ -6,10 +6,11 @@ use rustfft::num_complex::{Complex, Complex32, Complex64};
 use rustfft::num_traits::Zero;
 use rustfft::{FftNum, FftPlanner};
 use subtle::{Choice, ConditionallySelectable};
-use windlass_kernels::Shape;
+use windlass_kernels::{Axis, Shape};
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::subring::{Restricted, restrict};
+use crate::lines::lines;
+use crate::subring::{Restricted, axes_with_distances, restrict};
 
 thread_local! {
     /// Keeps the tables of all lengths that occurred: making them costs as much as a norm.
@@ -92,18 +93,32 @@ pub fn canonical_norm_bounds(shape: &Shape, a: &[i64], b: &[i64]) -> [f64; 2] {
     let mut tensor: Vec<Complex32> = a.iter().zip(b).map(|(&a, &b)| Complex32::new(a as f32, b as f32)).collect();
     SINGLE.with_borrow_mut(|planner| embed(shape, planner, &mut tensor));
     let (mut first, mut second) = (0.0, 0.0);
-    for (z, &t) in tensor.iter().zip(shape.exponents()) {
-        // The values at ζ^{−t} are conjugate to those at ζ^t: half of the points are enough.
-        if 2 * u64::from(t) < shape.m() {
-            let mirrored = shape.position(shape.m() - u64::from(t)).expect("−1 is a unit");
-            let [z, mirror] = [z, &tensor[mirrored]].map(|z| Complex64::new(z.re.into(), z.im.into()));
-            first = f64::max(first, (z + mirror.conj()).norm_sqr());
-            second = f64::max(second, (z - mirror.conj()).norm_sqr());
+    // The values at ζ^{−t} are conjugate to those at ζ^t: half of the points are enough, those in
+    // the first half of the outermost axis.
+    let (beginnings, innermost) = mirrors(shape);
+    let half = (tensor.len() / 2).max(1);
+    for (line, mirrored) in tensor[..half].chunks(innermost.len()).zip(beginnings) {
+        for (z, place) in line.iter().zip(&innermost) {
+            let [z, mirror] = [z, &tensor[mirrored + place]].map(|z| Complex64::new(z.re.into(), z.im.into()));
+            let squares = [(z + mirror.conj()).norm_sqr(), (z - mirror.conj()).norm_sqr()];
+            first = if squares[0] > first { squares[0] } else { first };
+            second = if squares[1] > second { squares[1] } else { second };
         }
     }
     wipe(&mut tensor);
     let slack = single_slack(shape, a, b);
     [first, second].map(|square: f64| square.sqrt() / 2.0 + slack)
+}
+
+/// Where the values at ζ^{−t} stand, by lines: along an odd axis, whose points are the powers of a
+/// generator, half of it away, along the axis of 2 in bit-reversed order at the other end.
+fn mirrors(shape: &Shape) -> (Vec<usize>, Vec<usize>) {
+    let mirrored = |(axis, distance): (&Axis, usize)| {
+        let places =
+            (0..axis.dim).map(|u| if axis.prime == 2 { axis.dim - 1 - u } else { (u + axis.dim / 2) % axis.dim });
+        places.map(|u| u * distance).collect()
+    };
+    lines(axes_with_distances(shape).into_iter().map(mirrored).collect())
 }
 
 /// 8·log2(m)·2^{−24}·√m·‖(a, b)‖₂.
@@ -174,6 +189,20 @@ fn wipe<T: Zeroize>(values: &mut [Complex<T>]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mirrors_are_conjugates() {
+        for m in [3, 4, 5, 16, 45, 60, 91, 1155] {
+            let shape = Shape::new(m).unwrap();
+            let (beginnings, innermost) = mirrors(&shape);
+            let places = beginnings.iter().flat_map(|base| innermost.iter().map(move |place| base + place));
+            assert_eq!(places.clone().count(), shape.n());
+            for (place, mirrored) in places.enumerate() {
+                assert_eq!(shape.position(m - u64::from(shape.exponents()[place])), Some(mirrored), "m = {m}");
+                assert!(place >= shape.n() / 2 || mirrored >= shape.n() / 2, "m = {m}");
+            }
+        }
+    }
 
     #[test]
     fn bounds_of_two_norms() {

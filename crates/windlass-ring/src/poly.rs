@@ -264,7 +264,7 @@ impl Poly<Coeff> {
     pub fn from_signed(ring: &Arc<Ring>, basis: &Basis, coefficients: &[i64]) -> Self {
         assert_eq!(coefficients.len(), ring.n());
         let mut out = Self::unspecified(ring, basis);
-        out.fill(|_, q, x| residues(q, coefficients, x));
+        out.fill(|_, q, x| residues(ring.isa(), q, coefficients, x));
         out
     }
 

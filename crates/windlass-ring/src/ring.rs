@@ -91,7 +91,7 @@ impl Ring {
     /// basis, n of them), nothing of which stays in scratch memory: they may be secret. Cost: one
     /// forward transform.
     pub fn evaluate_signed(&self, index: usize, coefficients: &[i64], row: &mut [u64]) {
-        residues(self.modulus(index), coefficients, row);
+        residues(self.isa(), self.modulus(index), coefficients, row);
         self.plan(index).forward(row);
         ntt::wipe_scratch();
     }

@@ -11,12 +11,13 @@ use crate::buffer::RowBuffer;
 use crate::folded::{Folded, Found, Values};
 use crate::poly::{Eval, Poly};
 use crate::ring::Ring;
+use crate::signed::Signed;
 
 /// Polynomials that one task takes: the tables of a prime are then used for all of them.
 const GROUP: usize = 4;
 
 /// The coefficients of an element, and its values modulo the first prime if they are known.
-type Whole = (Vec<i64>, Option<Vec<u64>>);
+type Whole = (Signed, Option<Vec<u64>>);
 
 /// All values of the elements, prime by prime and within a prime in order.
 fn evaluate_whole(ring: &Arc<Ring>, basis: &Basis, elements: &[Whole]) -> Vec<Poly<Eval>> {
@@ -33,7 +34,10 @@ fn evaluate_whole(ring: &Arc<Ring>, basis: &Basis, elements: &[Whole]) -> Vec<Po
             for ((a, first), x) in elements.iter().zip(rows.by_ref()) {
                 match first {
                     Some(first) if number == 0 => x.copy_from_slice(first),
-                    _ => ring.evaluate_signed(index, a, x),
+                    _ => {
+                        a.residues(ring.isa(), ring.modulus(index), x);
+                        ring.plan(index).forward(x);
+                    }
                 }
             }
         }
@@ -53,7 +57,7 @@ impl Poly<Eval> {
     ///
     /// Cost: one forward transform for each prime and polynomial, in the smaller ring that holds it
     /// if there is one, over the current threads. Memory meanwhile: the coefficients of those that
-    /// are not folded, and a row of each. Errors: those of `coefficients`.
+    /// are not folded, a byte each where they are small. Errors: those of `coefficients`.
     pub fn evaluated_together<T: Send, E: Send>(
         ring: &Arc<Ring>,
         basis: &Basis,
@@ -76,8 +80,8 @@ impl Poly<Eval> {
             let mut row = vec![0; ring.n()];
             let folded = |(a, known): (Vec<i64>, T)| match Folded::evaluate(ring, basis, &a, &mut row) {
                 Found::Folded(folded) => (Ok(folded), known),
-                Found::FirstRow => (Err((a, Some(row.clone()))), known),
-                Found::Nothing => (Err((a, None)), known),
+                Found::FirstRow => (Err((a.into(), Some(row.clone()))), known),
+                Found::Nothing => (Err((a.into(), None)), known),
             };
             Ok(elements.into_iter().map(folded).collect())
         };

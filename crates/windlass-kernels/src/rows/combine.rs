@@ -14,6 +14,16 @@ const WIDE: usize = 4;
 struct DotScalar<'a, 'b> {
     out: &'a mut [u64],
     terms: &'a [(&'b [u64], u64)],
+    constant: u64,
+}
+
+/// A combination that holds the constant, and the products that it takes the room of.
+#[inline(always)]
+fn start_from<P: Part>(p: P, constant: u64) -> (P::Combination, usize) {
+    match constant {
+        0 => (p.combination(), 0),
+        _ => (p.combination_from(&[constant; LANES]), 1),
+    }
 }
 
 impl DotScalar<'_, '_> {
@@ -31,8 +41,8 @@ impl DotScalar<'_, '_> {
 
     #[inline(always)]
     fn part<P: Part, const W: usize>(&mut self, p: P, coefficients: &[u64; MAX_TERMS], start: usize) {
-        let mut sums = [p.combination(); W];
-        let mut taken = 0;
+        let (first, mut taken) = start_from(p, self.constant);
+        let mut sums = [first; W];
         let (out, _) = self.out[start..start + W * LANES].as_chunks_mut::<LANES>();
         for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
             if taken == P::COMBINED {
@@ -57,8 +67,7 @@ impl DotScalar<'_, '_> {
     #[inline(always)]
     fn rest<L: Lanes>(&mut self, l: L, coefficients: &[u64; MAX_TERMS], start: usize) {
         let mut padded = [0; LANES];
-        let mut sum = l.combination();
-        let mut taken = 0;
+        let (mut sum, mut taken) = start_from(l, self.constant);
         for ((x, _), &coefficient) in self.terms.iter().zip(coefficients) {
             if taken == L::COMBINED {
                 l.store_combination(&mut padded, sum);
@@ -103,7 +112,12 @@ impl Kernel for DotScalar<'_, '_> {
 /// values below 2^50 (they are residues modulo other primes); the scalars are canonical. At most
 /// [`MAX_TERMS`] terms.
 pub fn dot_scalar(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)]) {
+    dot_scalar_plus(isa, q, out, terms, 0);
+}
+
+/// [`dot_scalar`] and a canonical constant: `out = constant + Σ_i c_i * x_i`.
+pub fn dot_scalar_plus(isa: Isa, q: Modulus, out: &mut [u64], terms: &[(&[u64], u64)], constant: u64) {
     assert!(terms.len() <= MAX_TERMS, "at most {MAX_TERMS} terms");
     assert!(terms.iter().all(|(x, _)| x.len() == out.len()), "rows of one length");
-    dispatch(isa, q, DotScalar { out, terms });
+    dispatch(isa, q, DotScalar { out, terms, constant });
 }

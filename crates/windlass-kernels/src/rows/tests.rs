@@ -87,7 +87,36 @@ fn sums_of_many_terms_are_exact() {
                     let sum: u128 = wide.iter().zip(&scalars).map(|(row, &c)| row[j] as u128 * c as u128).sum();
                     assert_eq!(out[j] as u128, sum % q.value() as u128, "dot_scalar {} {terms} terms", isa.name());
                 }
+                for constant in [0, 1, q.value() - 1] {
+                    let mut more = vec![0; length];
+                    dot_scalar_plus(isa, q, &mut more, &weighted, constant);
+                    let expected: Vec<u64> = out.iter().map(|&x| q.add(x, constant)).collect();
+                    assert_eq!(more, expected, "dot_scalar_plus {} {terms} terms", isa.name());
+                }
             }
+        }
+    }
+}
+
+#[test]
+fn words_are_lifted_and_shifted() {
+    for isa in Isa::available() {
+        for q in moduli() {
+            let x = row(43, q.value(), 3);
+            for scalar in [0, 1, (q.value() - 1) / 2, q.value() - 1] {
+                let mut shifted = x.clone();
+                add_scalar_assign(isa, q, &mut shifted, scalar);
+                assert_eq!(shifted, x.iter().map(|&x| q.add(x, scalar)).collect::<Vec<_>>(), "{}", isa.name());
+            }
+            let largest = i64::try_from(q.value() - 1).unwrap();
+            let signed: Vec<i64> = (0..43).map(|i| (i * i * 7919 - 20_000) % (largest + 1)).collect();
+            let bytes: Vec<i8> = signed.iter().map(|a| (a % 128.min(largest + 1)) as i8).collect();
+            let expected = |a: i64| a.rem_euclid(largest + 1) as u64;
+            let mut out = vec![1; 43];
+            lift_signed(isa, q, &mut out, &signed);
+            assert!(out.iter().zip(&signed).all(|(&x, &a)| x == expected(a)), "{}", isa.name());
+            lift_signed(isa, q, &mut out, &bytes);
+            assert!(out.iter().zip(&bytes).all(|(&x, &a)| x == expected(a.into())), "{}", isa.name());
         }
     }
 }

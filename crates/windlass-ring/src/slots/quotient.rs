@@ -7,6 +7,7 @@ use windlass_kernels::{Isa, Shape, arith};
 use super::convolution::Convolver;
 use super::prime_power::PrimePower;
 use crate::error::RingError;
+use crate::lines::lines;
 
 /// R/(p^r), R = Z\[X\]/Φ_m. Elements are `[n]` canonical residues in [0, p^r), powerful basis, in
 /// the order of [`Shape`].
@@ -136,11 +137,20 @@ impl QuotientRing {
         if arith::gcd(t, m) != 1 {
             return Err(RingError::NotAnAutomorphism { element: t, m });
         }
-        let mut image = vec![0; m as usize];
-        for (&x, &u) in a.iter().zip(&self.exponents) {
-            image[(u as u64 * (t % m) % m) as usize] = x;
+        // Along each axis X_i^j goes to X_i^{tj mod m_i}: a permutation of its own.
+        let axes = self.shape.axes();
+        let (mut places, mut distance) = (Vec::with_capacity(axes.len()), m);
+        for axis in axes {
+            distance /= axis.index;
+            let step = t % axis.index;
+            places.push((0..axis.dim as u64).map(|j| (j * step % axis.index * distance) as usize).collect::<Vec<_>>());
         }
-        Ok(self.reduce_cyclic(image))
+        let (beginnings, innermost) = lines(places);
+        let mut tensor = vec![0; m as usize];
+        for (line, base) in a.chunks_exact(innermost.len()).zip(beginnings) {
+            line.iter().zip(&innermost).for_each(|(&x, place)| tensor[base + place] = x);
+        }
+        Ok(self.reduce_tensor(tensor))
     }
 
     /// The coefficients of a in the power basis 1, X, .., X^{n−1}.
@@ -187,19 +197,29 @@ impl QuotientRing {
         for (&x, &place) in cyclic.iter().zip(&self.tensor_places) {
             tensor[place as usize] = x;
         }
+        self.reduce_tensor(tensor)
+    }
+
+    /// The element with a given representative in the tensor Π Z\[X_i\]/(X_i^{m_i} − 1).
+    fn reduce_tensor(&self, mut tensor: Vec<u64>) -> Vec<u64> {
         let axes = self.shape.axes();
+        let mut reduced = Vec::with_capacity(tensor.len());
         for (index, axis) in axes.iter().enumerate() {
             // Axes before this one are reduced already, those after it still have m_i entries.
             let inner: usize = axes[index + 1..].iter().map(|axis| axis.index as usize).product();
             let block = (axis.index / axis.prime) as usize * inner;
-            let mut reduced = Vec::with_capacity(tensor.len());
+            reduced.clear();
             for column in tensor.chunks_exact(axis.index as usize * inner) {
                 let (low, top) = column.split_at(axis.dim * inner);
+                if let &[top] = top {
+                    reduced.extend(low.iter().map(|&x| self.modulus.sub(x, top)));
+                    continue;
+                }
                 for part in low.chunks_exact(block) {
                     reduced.extend(part.iter().zip(top).map(|(&x, &y)| self.modulus.sub(x, y)));
                 }
             }
-            tensor = reduced;
+            std::mem::swap(&mut tensor, &mut reduced);
         }
         tensor
     }
