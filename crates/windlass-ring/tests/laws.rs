@@ -182,28 +182,42 @@ fn many_primes_are_dropped_at_once() {
     }
 }
 
+/// Of all sizes of groups: digits are their x/multiplier modulo the group, and lie around 0.
 #[test]
 fn digits_recompose() {
     for m in INDICES {
         let ring = ring(m);
         let special = Basis::new([4, 5]);
-        let gadget = Gadget::balanced(4, 2);
-        for level in 1..=4 {
-            for multiplier in [1u64, 257] {
-                let basis = Basis::new(0..level);
-                let x = random(&ring, &basis, 5);
-                let digits = gadget.decompose(&x, &special, multiplier);
-                let groups = gadget.active(&basis);
-                assert_eq!(digits.len(), groups.len());
-                for (digit, group) in digits.iter().zip(&groups) {
-                    let size: BigInt = group.indices().map(|i| BigInt::from(ring.modulus(i).value())).product();
-                    // Small (no wrap-around modulo the wide basis), and x/multiplier modulo its
-                    // group.
-                    assert!(integers(digit).iter().all(|c| c.magnitude() < (&size * group.len()).magnitude()));
-                    let mut restricted = digit.restrict(group);
-                    restricted.mul_scalar_assign(|_| multiplier);
-                    assert_eq!(restricted, x.restrict(group), "m = {m}");
-                }
+        for (digits, level, multiplier) in
+            [1, 2, 4].iter().flat_map(|&d: &usize| (1..=4).flat_map(move |l: usize| [(d, l, 1u64), (d, l, 257)]))
+        {
+            let gadget = Gadget::balanced(4, digits);
+            let basis = Basis::new(0..level);
+            let x = random(&ring, &basis, 5);
+            let digits = gadget.decompose(&x, &special, multiplier);
+            let groups = gadget.active(&basis);
+            assert_eq!(digits.len(), groups.len());
+            for (digit, group) in digits.iter().zip(&groups) {
+                let size: BigInt = group.indices().map(|i| BigInt::from(ring.modulus(i).value())).product();
+                // Small: no wrap-around modulo the wide basis.
+                let coefficients = integers(digit);
+                let most = &size * group.len();
+                let inside = |c: &BigInt| c.magnitude() * 2u32 <= *most.magnitude();
+                assert!(coefficients.iter().all(inside));
+                // Their sum is 0 but for six deviations of D·√(n·g/12).
+                let sum: BigInt = coefficients.iter().sum();
+                let square = &sum * &sum * 12;
+                let variance = &size * &size * ring.n() * group.len();
+                assert!(square <= variance * 36, "m = {m}, {} primes", group.len());
+                // And 0 for 0: no part of a ciphertext need look random.
+                let zero = Poly::<Coeff>::from_signed(&ring, &basis, &vec![0; ring.n()]).into_eval();
+                let none = gadget.decompose(&zero, &special, multiplier);
+                assert!(
+                    none.iter().all(|digit| digit.basis().indices().all(|i| digit.row_of(i).iter().all(|&x| x == 0)))
+                );
+                let mut restricted = digit.restrict(group);
+                restricted.mul_scalar_assign(|_| multiplier);
+                assert_eq!(restricted, x.restrict(group), "m = {m}");
             }
         }
     }

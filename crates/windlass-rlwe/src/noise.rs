@@ -62,7 +62,6 @@ pub struct NoiseModel {
     failure: FailureProbability,
     plaintext: Bound,
     error_variance: f64,
-    all_ones: f64,
     coefficient_factor: Bound,
     secret_norm: Bound,
     /// For each group of primes its log2 sizes, in the order of the chain.
@@ -86,7 +85,6 @@ impl NoiseModel {
             failure,
             plaintext: Bound::of(t as f64),
             error_variance: params.sigma().powi(2) * error_variance_factor(shape),
-            all_ones: all_ones_norm(shape),
             coefficient_factor: Bound::of(coefficient_factor(shape)),
             secret_norm: Bound::of(secret_norm_bound(shape, params.secret())),
             groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
@@ -190,11 +188,10 @@ impl NoiseModel {
         active.into_iter().map(digit).sum::<Bound>() * self.error(events)
     }
 
-    /// ‖digit‖/D for a digit of so many primes and product D: it is Σ y_i·D/d_i with y_i uniform in
-    /// [0, d_i), of mean g·D/2 and variance g·D²/12 a coefficient.
+    /// ‖digit‖/D for a digit of so many primes and product D: it is Σ y_i·D/d_i with y_i uniform
+    /// between −d_i/2 and d_i/2, of variance g·D²/12 a coefficient.
     fn digit(&self, primes: usize, events: u32) -> Bound {
-        let primes = primes as f64;
-        Bound::of(self.all_ones * primes / 2.0) + self.random_element(self.n * primes / 12.0, events)
+        self.random_element(self.n * primes as f64 / 12.0, events)
     }
 
     /// What mod-down leaves of a plain error over Q·P: t·(error/P) + rounding of two parts.

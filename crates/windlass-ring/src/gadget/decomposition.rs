@@ -41,8 +41,8 @@ impl Gadget {
 
     /// Prepares the digits of `multiplier^{-1}·x`, each over the basis of x joined with `special`.
     ///
-    /// Digit k is only determined up to small multiples of D_k (approximate base conversion):
-    /// |digit| < |group|·D_k. Cost: one inverse transform for each prime of x.
+    /// Digit k is only determined up to small multiples of D_k (approximate base conversion, centred):
+    /// |digit| ≤ |group|·D_k/2. Cost: one inverse transform for each prime of x.
     pub fn decomposition<'a>(&self, x: &'a Poly<Eval>, special: &Basis, multiplier: u64) -> Decomposition<'a> {
         let ring = Arc::clone(x.ring());
         let wide = x.basis().union(special);
@@ -60,6 +60,7 @@ impl Gadget {
             let factor = q.mul(converters[group].weight(index), inverse);
             rows::mul_scalar(ring.isa(), q, row, x.row_of(index), factor);
             ring.plan(index).inverse(row);
+            converters[group].shift_weighed(index, row);
         });
         Decomposition { x, wide, multiplier, inverses, groups, converters, weighed }
     }
@@ -123,7 +124,7 @@ impl Decomposition<'_> {
             return;
         }
         let weighed: Vec<&[u64]> = group.indices().map(|source| self.weighed.row_of(source)).collect();
-        self.converters[k].convert_row(&weighed, index, row);
+        self.converters[k].convert_centred_row(&weighed, index, row);
         ring.plan(index).forward(row);
     }
 

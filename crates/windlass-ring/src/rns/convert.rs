@@ -31,6 +31,10 @@ pub struct BaseConverter {
     overflow: Vec<u64>,
     /// −1/B mod c_j.
     quotients: Vec<u64>,
+    /// b_i and h_i = (b_i − 1)/2: what is added to the weighed rows of a centred conversion.
+    shifts: Vec<(Modulus, u64)>,
+    /// −Σ h_i·multiplier·B/b_i mod c_j: what takes them off again.
+    centres: Vec<u64>,
 }
 
 impl BaseConverter {
@@ -56,15 +60,24 @@ impl BaseConverter {
             let c = primes[target];
             c.neg(c.inv(cofactor(usize::MAX, c)))
         });
+        let matrix: Vec<Vec<u64>> = matrix.collect();
+        let shifts: Vec<(Modulus, u64)> =
+            from.indices().map(|index| (primes[index], (primes[index].value() - 1) / 2)).collect();
+        let centres = to.indices().zip(&matrix).map(|(target, row)| {
+            let c = primes[target];
+            shifts.iter().zip(row).fold(0, |sum, (&(_, shift), &x)| c.sub(sum, c.mul(c.reduce(shift), x)))
+        });
         Self {
             isa,
+            centres: centres.collect(),
+            shifts,
             targets: to.indices().map(|index| primes[index]).collect(),
             quotients: quotients.collect(),
             from: from.clone(),
             to: to.clone(),
             weights: weights.collect(),
             inverses: from.indices().map(|index| 1.0 / primes[index].value() as f64).collect(),
-            matrix: matrix.collect(),
+            matrix,
             overflow: overflow.collect(),
         }
     }
@@ -92,6 +105,23 @@ impl BaseConverter {
         let scalars = self.matrix[target].iter().chain([&self.overflow[target]]);
         let terms: Vec<(&[u64], u64)> = weighed.iter().zip(scalars).map(|(&row, &scalar)| (row, scalar)).collect();
         rows::dot_scalar(self.isa, self.targets[target], row, &terms);
+    }
+
+    /// Prepares the weighed row of prime `index` of B for [`Self::convert_centred_row`].
+    pub(crate) fn shift_weighed(&self, index: usize, row: &mut [u64]) {
+        let (b, shift) = self.shifts[self.from.row_of(index).expect("a prime of the source basis")];
+        rows::add_scalar_assign(self.isa, b, row, shift);
+    }
+
+    /// One row of the approximate conversion from centred y_i, in \[−h_i, h_i\] with h_i = (b_i −
+    /// 1)/2: to x + u·B of absolute value below |B|·B/2, and 0 for 0. Rows hold (y_i + h_i) mod b_i,
+    /// and h_i is taken off in the sum.
+    pub(crate) fn convert_centred_row(&self, shifted: &[&[u64]], index: usize, row: &mut [u64]) {
+        assert_eq!(shifted.len(), self.from.len(), "a row for each source prime");
+        let target = self.to.row_of(index).expect("a prime of the target basis");
+        let terms: Vec<(&[u64], u64)> =
+            shifted.iter().zip(&self.matrix[target]).map(|(&row, &scalar)| (row, scalar)).collect();
+        rows::dot_scalar_plus(self.isa, self.targets[target], row, &terms, self.centres[target]);
     }
 
     /// u = round(Σ y_i/b_i) for each coefficient.

@@ -90,10 +90,8 @@ impl ErrorModel {
 
     /// The inner product of a key switch at `level`, divided by P.
     ///
-    /// A digit of g primes and product D has coefficients of mean g·D/2 and variance g·D²/12; the
-    /// mean is a multiple of the all-ones polynomial, whose norm is taken at its largest slot.
+    /// A digit of g primes and product D has coefficients of mean 0 and variance g·D²/12.
     pub(crate) fn inner_product(&self, level: usize, count: usize) -> f64 {
-        let all_ones = all_ones(count);
         let mut left = level;
         let mut variance = 0.0;
         for group in &self.groups {
@@ -101,7 +99,7 @@ impl ErrorModel {
             left -= taken.len();
             if !taken.is_empty() {
                 let (g, log2_d) = (taken.len() as f64, taken.iter().sum::<f64>());
-                let digit = (g / 2.0 * all_ones).powi(2) + count as f64 * g / 12.0;
+                let digit = count as f64 * g / 12.0;
                 variance += digit * (2.0 * (log2_d - self.log2_p)).exp2();
             }
         }
