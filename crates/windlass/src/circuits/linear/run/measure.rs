@@ -1,6 +1,9 @@
 //! Prices measured on an evaluator.
 
+use std::sync::Arc;
 use std::time::Instant;
+
+use windlass_ring::slots::SlotRing;
 
 use crate::circuits::linear::map::Plannable;
 use crate::circuits::linear::plan::CostModel;
@@ -38,8 +41,7 @@ impl CostModel {
             return Err(Error::ShapeMismatch { what: "automorphisms to measure with", expected: 1, got: 0 });
         };
         let babies: Vec<u64> = (0..BABIES).map(|i| elements[i % elements.len()]).collect();
-        let values: Vec<u64> = (0..evaluator.slots().slots() as u64).map(|slot| slot % 2).collect();
-        let constant = Plaintext::from_integers(evaluator.slots(), &values)?;
+        let constant = unrelated(evaluator.slots())?;
         let (slots, top) = (evaluator.slots(), evaluator.top_level());
         let constants: Vec<E::Constant> = evaluator.prepare_many(BABIES * SUMS, top, &|_| Ok(constant.clone()))?;
         let rows: Vec<Vec<_>> =
@@ -87,6 +89,15 @@ impl CostModel {
     }
 }
 
+/// An element whose slots have nothing to do with each other, as those of a matrix: of one that
+/// repeats less is held, and it is prepared in a smaller ring.
+fn unrelated(slots: &Arc<SlotRing>) -> Result<Plaintext> {
+    let modulus = slots.modulus();
+    let value = |place: u64| modulus.reduce((place + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 20);
+    let values: Vec<u64> = (0..(slots.slots() * slots.degree()) as u64).map(value).collect();
+    Plaintext::from_slots(slots, &values)
+}
+
 /// The least time of a few runs, in milliseconds.
 fn least(runs: usize, clock: &dyn Fn() -> f64, f: &mut dyn FnMut() -> Result<()>) -> Result<f64> {
     let mut best = f64::INFINITY;
@@ -96,4 +107,22 @@ fn least(runs: usize, clock: &dyn Fn() -> f64, f: &mut dyn FnMut() -> Result<()>
         best = best.min((clock() - start) * 1e3);
     }
     Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_ring::kernels::{Isa, arith};
+
+    use super::*;
+
+    /// No automorphism keeps it, whatever the ring: nothing of it is folded.
+    #[test]
+    fn what_is_measured_with_does_not_repeat() {
+        for (m, p, r) in [(105, 2, 1), (1023, 2, 4), (64, 257, 1), (256, 7, 2), (4369, 2, 1)] {
+            let slots = Arc::new(SlotRing::new(m, p, r, Isa::best()).unwrap());
+            let element = unrelated(&slots).unwrap();
+            let units = (2..m).filter(|&t| arith::gcd(t, m) == 1);
+            assert!(units.into_iter().all(|t| element.automorphism(t).unwrap() != element), "m = {m}, p = {p}");
+        }
+    }
 }
