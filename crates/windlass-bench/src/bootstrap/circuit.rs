@@ -44,6 +44,30 @@ impl Asked {
     }
 }
 
+impl Asked {
+    /// What differs from [`Asked::default`], in words.
+    pub fn differences(&self) -> Vec<String> {
+        let plain = Self::default();
+        let named = |name: &str, ours: &str, plain: &str| (ours != plain).then(|| format!("{name} {ours}"));
+        let ends = |name: &str, list: &Option<Vec<usize>>| list.as_ref().map(|list| format!("{name} {list:?}"));
+        [
+            named("front end", &self.front_end, &plain.front_end),
+            named("transform", &self.transform, &plain.transform),
+            named("partition", &self.partition, &plain.partition),
+            named("unpacking", &self.unpacking, &plain.unpacking),
+            named("order", &self.order, &plain.order),
+            named("digits", &self.digits, &plain.digits),
+            ends("to coefficients", &self.to_coefficients),
+            ends("to slots", &self.to_slots),
+            self.weight.map(|weight| format!("weight {weight}")),
+            self.encapsulation.as_ref().map(|way| format!("encapsulation {way}")),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+}
+
 /// Of records that do not say the order.
 fn automatic() -> String {
     "automatic".into()
@@ -164,13 +188,16 @@ pub(super) mod tests {
             ..BootstrapSpec::default()
         };
         let packed = Circuit::of(&plan(asked), (Some(8), None));
-        let words = packed.words();
         assert_eq!((&*packed.transform, packed.unpacking.as_deref()), ("radix2", Some("monomials")));
         assert_eq!((&*packed.asked.partition, packed.asked.weight), ("most-capacity", Some(8)));
+        let words = ["transform radix2", "partition most-capacity", "unpacking monomials", "weight 8"];
+        assert!(thin.asked.differences().is_empty());
+        assert_eq!(packed.asked.differences(), words);
         let digits = BootstrapSpec { encapsulation: Encapsulation::Digits, ..BootstrapSpec::default() };
         let digits = Circuit::of(&plan(digits), (None, Some(Encapsulation::Digits)));
         assert!(digits.encapsulation == Some("digits".into()) && digits.asked != thin.asked);
         assert_eq!(packed.encapsulation, Some("special-primes".into()));
+        let words = packed.words();
         assert!(words.starts_with("prime-power; radix2 (") && words.contains("; monomials; "), "{words}");
     }
 }

@@ -127,23 +127,29 @@ fn section(title: &str, story: &str, rows: &[Published], all: &[Measured]) -> St
         table.row(published.row());
         // Ours stands once below all methods of the paper.
         let next = rows.get(place + 1);
-        if next.is_none_or(|next| (next.preset, next.mode) != (published.preset, published.mode))
-            && let Some(ours) = newest(all, published)
-        {
-            table.row(own_row(ours));
+        if next.is_none_or(|next| (next.preset, next.mode) != (published.preset, published.mode)) {
+            ours(all, published).into_iter().for_each(|ours| table.row(own_row(ours)));
         }
     }
     format!(
-        "\n## {title}\n\n{story}\nOne thread; ours is the newest record in the planner's own circuit, on the core that it names:\n\
-         machines differ.\n\n{table}"
+        "\n## {title}\n\n{story}\nOne thread; ours is the newest record in the planner's own circuit, on the core that it names\n\
+         (machines differ), and below it circuits with choices of the papers, by what was asked for.\n\n{table}"
     )
 }
 
-/// The last on one thread that took the planner's own circuit, in BGV as all of theirs.
-fn newest<'a>(all: &'a [Measured], beside: &Published) -> Option<&'a Measured> {
+/// On one thread in BGV, as all of theirs: the last in the planner's own circuit, then the last of
+/// each other request, if it is on the same kind of core.
+fn ours<'a>(all: &'a [Measured], beside: &Published) -> Vec<&'a Measured> {
     let place = (beside.preset, beside.mode, "BGV", 1);
     let same = |one: &&Measured| (&*one.of.preset, &*one.of.mode, &*one.of.scheme, one.threads) == place;
-    all.iter().rfind(|one| same(one) && one.of.asked() == Asked::default())
+    let Some(own) = all.iter().rfind(|one| same(one) && one.of.asked() == Asked::default()) else { return Vec::new() };
+    let mut found = vec![own];
+    for other in all.iter().rev().filter(|one| same(one) && one.cpu == own.cpu) {
+        if found.iter().all(|one| one.of.asked() != other.of.asked()) {
+            found.push(other);
+        }
+    }
+    found
 }
 
 impl Published {
@@ -172,6 +178,12 @@ impl Published {
     }
 }
 
+/// The kind of core, and what was asked for beside it.
+fn ours_by(ours: &Measured) -> String {
+    let core = format!("ours, {}", model(&ours.cpu));
+    [core].into_iter().chain(ours.of.asked().differences()).collect::<Vec<_>>().join(", ")
+}
+
 fn own_row(ours: &Measured) -> [String; 12] {
     let of = &ours.of;
     let [back, _, there, digits] = parts(ours);
@@ -180,7 +192,7 @@ fn own_row(ours: &Measured) -> [String; 12] {
     [
         of.preset.clone(),
         of.mode.clone(),
-        format!("ours, {}", model(&ours.cpu)),
+        ours_by(ours),
         seconds(of.setup_seconds()),
         seconds(there),
         seconds(back),
