@@ -217,6 +217,7 @@ mod tests {
             "intel-xeon-167/bootstrap-2026-11-23.jsonl",
             "amd-epyc-zen3/bootstrap-2026-11-23.jsonl",
             "amd-epyc-zen3/bootstrap-2026-11-24.jsonl",
+            "amd-epyc-zen5/bootstrap-2026-11-25.jsonl",
         ];
         let path = |name| format!(concat!(env!("CARGO_MANIFEST_DIR"), "/record/{}"), name);
         let read = |name| record::read(path(name).as_ref(), figures::key).unwrap();

@@ -14,8 +14,9 @@ struct Published {
     method: &'static str,
     setup: Option<f64>,
     times: Seconds,
-    /// Capacity spent by the maps to the slots and to the coefficients and by the digits, and left.
-    bits: Option<[f64; 4]>,
+    /// Capacity before the maps, spent by those to the slots and to the coefficients and by the
+    /// digits, and left.
+    bits: Option<[f64; 5]>,
     gigabytes: Option<f64>,
 }
 
@@ -61,11 +62,11 @@ const HS18: [Published; 4] = [
     hs18("packed", "new maps", [102.65, 1413.02]),
 ];
 
-/// Ma et al. 2024, Tables 4 and 5: bits spent by the maps to the slots and to the coefficients and
-/// by the digits, and left; seconds of the three and of all; gigabytes.
+/// Ma et al. 2024, Tables 4 and 5: bits at first, spent by the maps to the slots and to the
+/// coefficients and by the digits, and left; seconds of the three and of all; gigabytes.
 const fn ma24(
     [preset, mode, method]: [&'static str; 3],
-    bits: [f64; 4],
+    bits: [f64; 5],
     [to_slots, to_coefficients, digits, total]: [f64; 4],
     gigabytes: f64,
 ) -> Published {
@@ -84,22 +85,22 @@ const II: &str = "paper_ma24_set2_p8191";
 const III: &str = "paper_ma24_set3_p131071";
 
 const MA24: [Published; 16] = [
-    ma24([I, "thin", "baseline"], [62.0, 39.0, 265.0, 556.0], [320.0, 58.0, 6.0, 385.0], 398.0),
-    ma24([I, "thin", "theirs"], [134.0, 79.0, 265.0, 446.0], [12.8, 4.4, 5.9, 23.4], 31.0),
-    ma24([II, "thin", "baseline"], [56.0, 33.0, 232.0, 610.0], [53.0, 11.2, 5.9, 71.0], 52.0),
-    ma24([II, "thin", "Bruun"], [119.0, 70.0, 231.0, 511.0], [15.1, 3.9, 6.1, 26.0], 9.7),
-    ma24([II, "thin", "radix-2"], [118.0, 69.0, 232.0, 513.0], [11.8, 3.2, 6.0, 21.6], 8.8),
-    ma24([III, "thin", "baseline"], [64.0, 39.0, 277.0, 540.0], [170.0, 33.0, 6.1, 209.0], 201.0),
-    ma24([III, "thin", "Bruun"], [144.0, 85.0, 276.0, 415.0], [16.4, 5.0, 5.7, 27.0], 24.1),
-    ma24([III, "thin", "radix-2"], [143.0, 85.0, 277.0, 415.0], [14.0, 3.9, 5.7, 24.1], 23.6),
-    ma24([I, "packed", "baseline"], [62.0, 38.0, 265.0, 557.0], [316.0, 316.0, 6.1, 639.0], 398.0),
-    ma24([I, "packed", "theirs"], [134.0, 78.0, 264.0, 447.0], [12.7, 12.8, 5.8, 32.0], 31.0),
-    ma24([II, "packed", "baseline"], [58.0, 36.0, 297.0, 541.0], [1017.0, 1015.0, 49.0, 2082.0], 744.0),
-    ma24([II, "packed", "Bruun"], [120.0, 72.0, 293.0, 447.0], [19.0, 18.8, 48.0, 86.0], 11.8),
-    ma24([II, "packed", "radix-2"], [129.0, 80.0, 295.0, 428.0], [23.4, 20.9, 48.0, 93.0], 13.6),
-    ma24([III, "packed", "baseline"], [65.0, 39.0, 326.0, 489.0], [1624.0, 1625.0, 12.2, 3261.0], 392.0),
-    ma24([III, "packed", "Bruun"], [143.0, 84.0, 327.0, 366.0], [16.1, 15.9, 11.7, 44.0], 24.1),
-    ma24([III, "packed", "radix-2"], [143.0, 84.0, 326.0, 366.0], [14.1, 14.0, 11.9, 40.0], 23.6),
+    ma24([I, "thin", "baseline"], [941.0, 62.0, 39.0, 265.0, 556.0], [320.0, 58.0, 6.0, 385.0], 398.0),
+    ma24([I, "thin", "theirs"], [941.0, 134.0, 79.0, 265.0, 446.0], [12.8, 4.4, 5.9, 23.4], 31.0),
+    ma24([II, "thin", "baseline"], [947.0, 56.0, 33.0, 232.0, 610.0], [53.0, 11.2, 5.9, 71.0], 52.0),
+    ma24([II, "thin", "Bruun"], [947.0, 119.0, 70.0, 231.0, 511.0], [15.1, 3.9, 6.1, 26.0], 9.7),
+    ma24([II, "thin", "radix-2"], [947.0, 118.0, 69.0, 232.0, 513.0], [11.8, 3.2, 6.0, 21.6], 8.8),
+    ma24([III, "thin", "baseline"], [939.0, 64.0, 39.0, 277.0, 540.0], [170.0, 33.0, 6.1, 209.0], 201.0),
+    ma24([III, "thin", "Bruun"], [939.0, 144.0, 85.0, 276.0, 415.0], [16.4, 5.0, 5.7, 27.0], 24.1),
+    ma24([III, "thin", "radix-2"], [939.0, 143.0, 85.0, 277.0, 415.0], [14.0, 3.9, 5.7, 24.1], 23.6),
+    ma24([I, "packed", "baseline"], [941.0, 62.0, 38.0, 265.0, 557.0], [316.0, 316.0, 6.1, 639.0], 398.0),
+    ma24([I, "packed", "theirs"], [941.0, 134.0, 78.0, 264.0, 447.0], [12.7, 12.8, 5.8, 32.0], 31.0),
+    ma24([II, "packed", "baseline"], [947.0, 58.0, 36.0, 297.0, 541.0], [1017.0, 1015.0, 49.0, 2082.0], 744.0),
+    ma24([II, "packed", "Bruun"], [947.0, 120.0, 72.0, 293.0, 447.0], [19.0, 18.8, 48.0, 86.0], 11.8),
+    ma24([II, "packed", "radix-2"], [947.0, 129.0, 80.0, 295.0, 428.0], [23.4, 20.9, 48.0, 93.0], 13.6),
+    ma24([III, "packed", "baseline"], [939.0, 65.0, 39.0, 326.0, 489.0], [1624.0, 1625.0, 12.2, 3261.0], 392.0),
+    ma24([III, "packed", "Bruun"], [939.0, 143.0, 84.0, 327.0, 366.0], [16.1, 15.9, 11.7, 44.0], 24.1),
+    ma24([III, "packed", "radix-2"], [939.0, 143.0, 84.0, 326.0, 366.0], [14.1, 14.0, 11.9, 40.0], 23.6),
 ];
 
 /// A section for each paper.
@@ -108,20 +109,57 @@ pub fn sections(all: &[Measured]) -> String {
                    mode. Security by their estimate 76 to 161 bits.";
     let of_2018 = "Theirs on an Intel Xeon E5-2698 v3 of 2.3 GHz. p = 2, so one bit in a thin slot.";
     let of_2024 = "Theirs are HElib with their patch, on their machine; our sets have their n and log2 Q and keys of\n\
-                   their weights. \"Baseline\" is theirs of a map in one stage; ours would take what\n\
-                   `BootstrapPlan::unfactored` says ([bootstrapping](bootstrapping.md)). Capacity is bits of theirs\n\
-                   and bits of ours: both count log2 of modulus over noise.";
+                   weight 120. \"Baseline\" is theirs of a map in one stage, which ours takes for `--partition single`\n\
+                   where memory allows (set II, thin; [bootstrapping](bootstrapping.md)). Capacity is bits of theirs and\n\
+                   bits of ours: both count log2 of modulus over noise. What is left a second is their throughput.";
     [
         section("Halevi–Shoup 2015, Tables 1 and 2", of_2015, &HS15, all),
         section("Halevi–Shoup 2018, Table 5", of_2018, &HS18, all),
         section("Ma et al. 2024, Tables 4 and 5", of_2024, &MA24, all),
+        sets_of_2024(all),
     ]
     .concat()
 }
 
+/// Ma et al. 2024, Tables 2 and 3: λ of the main key, weight and λ of the ephemeral one; where merged
+/// stages begin, from 1, and end.
+const SETS: [(&str, [f64; 3], &str, &str); 3] = [
+    (I, [81.13, 26.0, 134.4], "1,6,12,16", "1,6,12,16"),
+    (II, [81.13, 24.0, 129.8], "1,5,9,13; Bruun 1,6,10,13", "1,5,9,13; Bruun 1,5,10,13"),
+    (III, [81.13, 26.0, 133.81], "1,6,10,15; Bruun 1,7,12,15", "1,6,10,15; Bruun 1,7,12,15"),
+];
+
+fn sets_of_2024(all: &[Measured]) -> String {
+    let columns =
+        ["preset", "λ: theirs, ours", "weight of the ephemeral key", "its λ", "their partition, thin", "packed"];
+    let mut table = Table::new(columns.into_iter().chain(["ours, thin: to the coefficients; to the slots"]));
+    for (preset, [security, weight, ephemeral], thin, packed) in SETS {
+        let newest = all.iter().rfind(|one| (&*one.of.preset, &*one.of.mode) == (preset, "thin") && is_plain(one));
+        let Some((one, circuit)) = newest.and_then(|one| Some((one, one.of.circuit.as_ref()?))) else { continue };
+        let ends = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        table.row([
+            preset.to_owned(),
+            format!("{security}, {:.1}", one.of.security_bits),
+            format!("{weight}, {}", circuit.ephemeral_weight),
+            format!("{ephemeral}, {:.1}", one.of.ephemeral_security_bits),
+            thin.to_owned(),
+            packed.to_owned(),
+            format!("{}; {}", ends(&circuit.to_coefficients), ends(&circuit.to_slots)),
+        ]);
+    }
+    format!(
+        "\n### Their Tables 2 and 3\n\nλ of theirs as published. Their partitions say where merged stages begin, counted from 1, and\n\
+         end; ours after how many elementary stages each one ends.\n\n{table}"
+    )
+}
+
+fn is_plain(one: &Measured) -> bool {
+    one.of.asked() == Asked::default()
+}
+
 fn section(title: &str, story: &str, rows: &[Published], all: &[Measured]) -> String {
     let columns = ["preset", "mode", "whose", "set-up s", "to slots s", "to coefficients s", "both maps s", "digits s"];
-    let more = ["total s", "bits: to slots, to coefficients, digits", "bits left", "GB"];
+    let more = ["total s", "bits at first", "to slots, to coefficients, digits", "left", "left a second", "GB"];
     let mut table = Table::new(columns.into_iter().chain(more));
     for (place, published) in rows.iter().enumerate() {
         table.row(published.row());
@@ -142,7 +180,7 @@ fn section(title: &str, story: &str, rows: &[Published], all: &[Measured]) -> St
 fn ours<'a>(all: &'a [Measured], beside: &Published) -> Vec<&'a Measured> {
     let place = (beside.preset, beside.mode, "BGV", 1);
     let same = |one: &&Measured| (&*one.of.preset, &*one.of.mode, &*one.of.scheme, one.threads) == place;
-    let Some(own) = all.iter().rfind(|one| same(one) && one.of.asked() == Asked::default()) else { return Vec::new() };
+    let Some(own) = all.iter().rfind(|one| same(one) && is_plain(one)) else { return Vec::new() };
     let mut found = vec![own];
     for other in all.iter().rev().filter(|one| same(one) && one.cpu == own.cpu) {
         if found.iter().all(|one| one.of.asked() != other.of.asked()) {
@@ -153,13 +191,15 @@ fn ours<'a>(all: &'a [Measured], beside: &Published) -> Vec<&'a Measured> {
 }
 
 impl Published {
-    fn row(&self) -> [String; 12] {
+    fn row(&self) -> [String; 14] {
         let Seconds { to_slots, to_coefficients, maps, digits, total } = self.times;
         let whose = if self.method.is_empty() { "paper".to_owned() } else { format!("paper, {}", self.method) };
         let some = |time: Option<f64>| time.map_or_else(|| or_dash(None, 0), seconds);
-        let [spent, left] = match self.bits {
-            Some([there, back, digits, left]) => [format!("{there}, {back}, {digits}"), left.to_string()],
-            None => [(); 2].map(|()| or_dash(None, 0)),
+        let [first, spent, left, pace] = match self.bits {
+            Some([first, there, back, digits, left]) => {
+                [first.to_string(), format!("{there}, {back}, {digits}"), left.to_string(), per_second(left, total)]
+            }
+            None => [(); 4].map(|()| or_dash(None, 0)),
         };
         [
             self.preset.into(),
@@ -171,8 +211,10 @@ impl Published {
             seconds(maps),
             some(digits),
             seconds(total),
+            first,
             spent,
             left,
+            pace,
             or_dash(self.gigabytes, 1),
         ]
     }
@@ -184,7 +226,13 @@ fn ours_by(ours: &Measured) -> String {
     [core].into_iter().chain(ours.of.asked().differences()).collect::<Vec<_>>().join(", ")
 }
 
-fn own_row(ours: &Measured) -> [String; 12] {
+/// Bits of capacity left by each second: what the paper calls throughput.
+fn per_second(left: f64, total: f64) -> String {
+    let pace = left / total;
+    format!("{pace:.*}", if pace < 10.0 { 2 } else { 0 })
+}
+
+fn own_row(ours: &Measured) -> [String; 14] {
     let of = &ours.of;
     let [back, _, there, digits] = parts(ours);
     let spent = |stage: &StageFigure| stage.capacity_before - stage.capacity_after;
@@ -199,8 +247,10 @@ fn own_row(ours: &Measured) -> [String; 12] {
         seconds(there + back),
         seconds(digits),
         seconds(ours.median_s),
+        of.stages.iter().map(|stage| stage.capacity_after).fold(0.0, f64::max).round().to_string(),
         format!("{there_bits:.0}, {back_bits:.0}, {digit_bits:.0}"),
         format!("{:.0}", of.capacity_out),
+        per_second(of.capacity_out, ours.median_s),
         format!("{:.1}", of.gigabytes()),
     ]
 }

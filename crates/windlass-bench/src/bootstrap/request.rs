@@ -40,7 +40,8 @@ pub struct Bootstrap {
     #[command(flatten)]
     pub reach: Reach,
     /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
-    /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way, small rings alone).
+    /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way; large rings take
+    /// minutes to plan and gigabytes).
     #[arg(long, default_value = "standard")]
     pub partition: Partition,
     /// The elementary stages for powers of two: automatic, radix2 or bruun.
