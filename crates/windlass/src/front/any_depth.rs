@@ -12,7 +12,7 @@ use crate::params::{Ephemeral, ParamSpec, Params, preset_names};
 type Shape = (u32, &'static [(u32, usize)], (u32, usize), usize);
 
 /// Those of the presets: with p^e up to 16 bits, and above.
-const SHAPES: [Shape; 2] = [(15, &[(50, 8), (40, 5), (50, 1)], (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
+const SHAPES: [Shape; 2] = [(15, &[(50, 6), (35, 4), (40, 4), (50, 1)], (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
 
 impl Context {
     /// The first parameter set, by ring dimension, under which a server can refresh ciphertexts
