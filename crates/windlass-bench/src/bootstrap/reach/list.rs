@@ -173,7 +173,7 @@ mod tests {
     use crate::record;
 
     const RECORD: &str = include_str!("../../../record/amd-epyc-zen5/bootstrap-2026-11-25.jsonl");
-    const MAPS: &str = include_str!("../../../record/amd-epyc-zen5/linear-2026-11-21.jsonl");
+    const MAPS: &str = include_str!("../../../record/amd-epyc-zen5/linear-2026-11-25.jsonl");
 
     fn case(name: &str) -> Case {
         match ROWS.into_iter().find(|row| row.0 == name) {
