@@ -88,7 +88,8 @@ impl Errors {
     pub fn of(setting: &Setting) -> Self {
         let params = setting.context().params();
         let secret = secret_norm_bound(params.shape(), params.secret()).powi(2);
-        // A digit has coefficients in [0, q_i): half of it the mean, the rest random.
+        // As if a digit had coefficients in [0, q_i), half of it the mean, the rest random: centred
+        // ones have no mean, but plans and the files that hold them were made by this bound.
         let spread = tail() * (N as f64 / 12.0).sqrt();
         let digit = 2f64.powf(params.log2_q(1)) * (all_ones_norm(params.shape()) / 2.0 + spread);
         let key = PRIMES as f64 * (digit * RlweParams::SIGMA / 2f64.powf(params.log2_p())).powi(2);

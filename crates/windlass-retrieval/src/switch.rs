@@ -1,10 +1,10 @@
 //! Key switches of narrow rows.
 //!
 //! The same as [`windlass_rlwe::switching::switch`], bit for bit, at the one level that retrieval
-//! has. Digit k of x is x mod q_k, so modulo q_k it is x itself, and modulo the other prime of Q its
-//! coefficients are below twice that prime: a transform takes them as they are. P has a row of
-//! 50-bit residues, as the engine's have: with the centred remainder δ of the sum modulo P, the
-//! quotient is (sum − δ)/P, where the key's rows hold 1/P already.
+//! has. Digit k of x is the centred residue of x modulo q_k, so modulo q_k it is x itself; modulo
+//! the other prime of Q and modulo P its coefficients are lifted. P has a row of 50-bit residues, as
+//! the engine's have: with the centred remainder δ of the sum modulo P, the quotient is (sum − δ)/P,
+//! where the key's rows hold 1/P already.
 
 use std::sync::Arc;
 
@@ -83,7 +83,8 @@ impl<'a> NarrowKey<'a> {
                 plan.forward(rest);
             }
             let other = if index == 0 { &mut *first } else { &mut *second };
-            plan.forward_from(digits[1 - index], 0, other);
+            lift_centred(setting, 1 - index, index, digits[1 - index], other);
+            plan.forward(other);
             let mut terms = [x[index]; PRIMES];
             terms[1 - index] = other;
             let rest = Rest { scaled: Some([rest_b, rest_a]), added: added.map(|rows| rows.map(|rows| rows[index])) };
@@ -96,8 +97,10 @@ impl<'a> NarrowKey<'a> {
     fn special_sums(&self, setting: &Setting, digits: [&[u32]; PRIMES]) -> Wide {
         let plan = setting.context().ring().plan(SPECIAL);
         let mut wide = Wide::unspecified(setting);
-        for (row, digit) in wide.rows_mut().into_iter().zip(digits) {
-            row.iter_mut().zip(digit).for_each(|(word, &x)| *word = x.into());
+        for (index, (row, digit)) in wide.rows_mut().into_iter().zip(digits).enumerate() {
+            let q = setting.prime(index).value();
+            let (half, below) = ((q / 2) as u32, plan.modulus().value() - q);
+            row.iter_mut().zip(digit).for_each(|(word, &x)| *word = u64::from(x) + below * u64::from(x > half));
             plan.forward(row);
         }
         let mut sums = Wide::unspecified(setting);
@@ -105,6 +108,16 @@ impl<'a> NarrowKey<'a> {
         dot_pairs(setting.isa(), plan.modulus(), &mut [PairSum { out: sums.rows_mut(), terms }]);
         sums.rows_mut().into_iter().for_each(|row| plan.inverse(row));
         sums
+    }
+}
+
+/// The centred residues of a row modulo one prime of Q, modulo another. Primes are within a factor
+/// of two of each other.
+fn lift_centred(setting: &Setting, from: usize, to: usize, row: &[u32], out: &mut [u32]) {
+    let [from, to] = [from, to].map(|index| setting.prime(index).value() as u32);
+    let (half, below) = (from / 2, to.wrapping_sub(from));
+    for (out, &x) in out.iter_mut().zip(row) {
+        *out = x.wrapping_add(below & 0u32.wrapping_sub(u32::from(x > half)));
     }
 }
 

@@ -37,7 +37,7 @@ impl Signed {
     /// Writes the residues.
     pub(crate) fn residues(&self, isa: Isa, q: Modulus, x: &mut [u64]) {
         match self {
-            // Every prime of a ring has roots of order m, and is larger.
+            // Smaller primes have roots of order m ≤ 128 alone.
             Self::Bytes(coefficients) if q.value() > 1 << 7 => rows::lift_signed(isa, q, x, coefficients),
             Self::Bytes(coefficients) => {
                 let words: Vec<i64> = coefficients.iter().map(|&a| a.into()).collect();
@@ -53,6 +53,30 @@ impl From<Vec<i64>> for Signed {
         match coefficients.iter().all(|&a| i8::try_from(a).is_ok()) {
             true => Self::Bytes(coefficients.into_iter().map(|a| a as i8).collect()),
             false => Self::Words(coefficients),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes where all fit, and primes below 128 too.
+    #[test]
+    fn residues_of_bytes_and_words() {
+        for q in [17, 113, 137, 1_152_921_504_606_830_593 >> 20 | 1].into_iter().filter_map(|q| Modulus::new(q).ok()) {
+            for (last, in_bytes) in [(127, true), (128, false), (i64::MIN, false)] {
+                let coefficients = vec![-128, -1, 0, 1, 100, -77, 3, last];
+                let expected: Vec<u64> =
+                    coefficients.iter().map(|&a: &i64| (a as i128).rem_euclid(q.value().into()) as u64).collect();
+                let signed = Signed::from(coefficients);
+                assert_eq!(matches!(signed, Signed::Bytes(_)), in_bytes);
+                for isa in Isa::available() {
+                    let mut row = vec![0; 8];
+                    signed.residues(isa, q, &mut row);
+                    assert_eq!(row, expected, "q = {}, {}", q.value(), isa.name());
+                }
+            }
         }
     }
 }

@@ -46,10 +46,12 @@ impl Kernel for AddScalar<'_> {
 /// `out = x mod q` for integers above −q and below q. Time does not depend on them.
 pub fn lift_signed<T: Copy + Into<i64>>(isa: Isa, q: Modulus, out: &mut [u64], x: &[T]) {
     assert_eq!(out.len(), x.len(), "rows of one length");
+    debug_assert!(x.iter().all(|&x| Into::<i64>::into(x).unsigned_abs() < q.value()), "below q");
     dispatch(isa, q, Lift { out, x, q: q.value() });
 }
 
 /// `x = x + scalar` for canonical residues.
 pub fn add_scalar_assign(isa: Isa, q: Modulus, x: &mut [u64], scalar: u64) {
+    debug_assert!(scalar < q.value() && x.iter().all(|&x| x < q.value()), "canonical residues");
     dispatch(isa, q, AddScalar { x, scalar, q: q.value() });
 }

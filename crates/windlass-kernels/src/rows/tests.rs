@@ -109,8 +109,10 @@ fn words_are_lifted_and_shifted() {
                 assert_eq!(shifted, x.iter().map(|&x| q.add(x, scalar)).collect::<Vec<_>>(), "{}", isa.name());
             }
             let largest = i64::try_from(q.value() - 1).unwrap();
-            let signed: Vec<i64> = (0..43).map(|i| (i * i * 7919 - 20_000) % (largest + 1)).collect();
-            let bytes: Vec<i8> = signed.iter().map(|a| (a % 128.min(largest + 1)) as i8).collect();
+            let mut signed: Vec<i64> = (0..43).map(|i| (i * i * 7919 - 20_000) % (largest + 1)).collect();
+            let mut bytes: Vec<i8> = signed.iter().map(|a| (a % 128.min(largest + 1)) as i8).collect();
+            [signed[3], signed[42]] = [largest, -largest];
+            bytes[5] = if largest >= 128 { i8::MIN } else { 0 };
             let expected = |a: i64| a.rem_euclid(largest + 1) as u64;
             let mut out = vec![1; 43];
             lift_signed(isa, q, &mut out, &signed);

@@ -90,7 +90,9 @@ impl ErrorModel {
 
     /// The inner product of a key switch at `level`, divided by P.
     ///
-    /// A digit of g primes and product D has coefficients of mean 0 and variance g·D²/12.
+    /// A digit of g primes and product D has coefficients of mean 0 and variance g·D²/12. Whoever
+    /// chooses factors may make all of one prime's point one way, up to D/2: counted with the 72nd
+    /// that a deviation is of its bound.
     pub(crate) fn inner_product(&self, level: usize, count: usize) -> f64 {
         let mut left = level;
         let mut variance = 0.0;
@@ -99,7 +101,8 @@ impl ErrorModel {
             left -= taken.len();
             if !taken.is_empty() {
                 let (g, log2_d) = (taken.len() as f64, taken.iter().sum::<f64>());
-                let digit = count as f64 * g / 12.0;
+                let steered = Self::one_way(count) / Self::BOUND_FACTOR;
+                let digit = (count as f64 * g / 12.0).max(steered * steered);
                 variance += digit * (2.0 * (log2_d - self.log2_p)).exp2();
             }
         }
