@@ -42,9 +42,7 @@ impl Asked {
             encapsulation: encapsulation.map(|way| way.to_string()),
         }
     }
-}
 
-impl Asked {
     /// What differs from [`Asked::default`], in words.
     pub fn differences(&self) -> Vec<String> {
         let plain = Self::default();
