@@ -5,14 +5,14 @@ use windlass_rlwe::{Assurance, RlweSpec, SecretDistribution};
 use super::context::Context;
 use crate::bootstrap::{BootstrapPreset, BootstrapSpec, PLANNED_WEIGHT};
 use crate::error::{Error, Result};
-use crate::params::{Ephemeral, ParamSpec, Params, preset_names};
+use crate::params::{Ephemeral, ParamSpec, Params, SMALL_T, preset_names};
 
 /// A shape of parameters for powers of two: log2 n, (bits, count) of the primes of Q and of P,
 /// digits.
 type Shape = (u32, &'static [(u32, usize)], (u32, usize), usize);
 
 /// Those of the presets: with p^e up to 16 bits, and above.
-const SHAPES: [Shape; 2] = [(15, &[(50, 6), (35, 4), (40, 4), (50, 1)], (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
+const SHAPES: [Shape; 2] = [(15, SMALL_T, (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
 
 impl Context {
     /// The first parameter set, by ring dimension, under which a server can refresh ciphertexts

@@ -14,5 +14,6 @@ mod tests;
 pub use description::ParamsDescription;
 pub use ephemeral::{Encapsulation, Ephemeral};
 pub use planner::ParamSpec;
+pub(crate) use presets::SMALL_T;
 pub use presets::{preset_ephemeral, preset_names};
 pub use set::Params;

@@ -78,7 +78,7 @@ const fn secure(name: &'static str, m: u64, q: Chain, special: (u32, usize), dig
 
 /// For n = 2^15 and plaintext moduli p² of 14 to 16 bits: a product costs about 40 bits of capacity,
 /// and digits are removed among smaller primes, which let levels end close to what each one costs.
-const SMALL_T: Chain = &[(50, 6), (35, 4), (40, 4), (50, 1)];
+pub(crate) const SMALL_T: Chain = &[(50, 6), (35, 4), (40, 4), (50, 1)];
 
 /// For n near 2^14.5 and plaintext modulus 2: the ephemeral key meets the first prime, in digits, so
 /// that seven of I's are to be removed; that is done where primes have 30 bits, about what a product
