@@ -3,7 +3,8 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
+use windlass::rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+use windlass_ring::kernels::Modulus;
 
 /// Sizes of primes in bits: `50,40,40`, or `8x50` for eight of 50.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,9 @@ pub struct Moduli {
     /// Sizes in bits of the primes of Q in the order of the chain: 8x50, or 50,40,40.
     #[arg(long, value_name = "BITS")]
     primes: Option<PrimeBits>,
+    /// Sizes in bits of spare primes of Q, which levels may leave out.
+    #[arg(long, value_name = "BITS", requires = "primes")]
+    spare_primes: Option<PrimeBits>,
     /// Sizes in bits of the primes of P; those of the largest digit by default.
     #[arg(long, value_name = "BITS", requires = "primes")]
     special_primes: Option<PrimeBits>,
@@ -54,11 +58,14 @@ impl Moduli {
     /// not asked for.
     pub fn spec(&self, m: u64) -> Option<RlweSpec> {
         let primes = &self.primes.as_ref()?.0;
-        let group = primes.len().div_ceil(self.key_digits.max(1));
-        let widest = primes.chunks(group).max_by_key(|digit| digit.iter().sum::<u32>()).unwrap_or_default();
+        let spare = self.spare_primes.as_ref().map_or(&[][..], |bits| &bits.0);
+        let all = [spare, primes].concat();
+        let group = all.len().div_ceil(self.key_digits.max(1));
+        let widest = all.chunks(group).max_by_key(|digit| digit.iter().sum::<u32>()).unwrap_or_default();
         Some(RlweSpec {
             m,
             q_prime_bits: primes.clone(),
+            spare_prime_bits: spare.to_vec(),
             special_prime_bits: self.special_primes.as_ref().map_or_else(|| widest.to_vec(), |bits| bits.0.clone()),
             digits: self.key_digits,
             secret: SecretDistribution::Ternary,
@@ -69,9 +76,20 @@ impl Moduli {
     /// As in the records.
     pub fn name(&self) -> Option<String> {
         let spec = self.spec(1)?;
-        let special = PrimeBits(spec.special_prime_bits);
-        Some(format!("Q {}, P {special}, {} digits", self.primes.as_ref()?, spec.digits))
+        Some(in_words(spec.q_prime_bits, spec.spare_prime_bits, spec.special_prime_bits, spec.digits))
     }
+}
+
+fn in_words(chain: Vec<u32>, spare: Vec<u32>, special: Vec<u32>, digits: usize) -> String {
+    let spare = if spare.is_empty() { String::new() } else { format!(" and spare {}", PrimeBits(spare)) };
+    format!("Q {}{spare}, P {}, {digits} digits", PrimeBits(chain), PrimeBits(special))
+}
+
+/// The sizes of all primes of a set, as in the records.
+pub fn moduli_in_words(params: &RlweParams) -> String {
+    let bits = |primes: &[Modulus]| primes.iter().map(|q| q.bits()).collect::<Vec<u32>>();
+    let (spare, chain) = params.q_primes().split_at(params.spare());
+    in_words(bits(chain), bits(spare), bits(params.special_primes()), params.digits())
 }
 
 #[cfg(test)]
@@ -91,8 +109,12 @@ mod tests {
     #[test]
     fn the_special_modulus_covers_the_widest_digit() {
         let primes = Some("2x40,4x50".parse().unwrap());
-        let moduli = Moduli { primes, special_primes: None, key_digits: 3 };
+        let moduli = Moduli { primes, spare_primes: None, special_primes: None, key_digits: 3 };
         assert_eq!(moduli.spec(1 << 10).unwrap().special_prime_bits, [50, 50]);
         assert_eq!(moduli.name().unwrap(), "Q 2x40,4x50, P 2x50, 3 digits");
+        // The spare primes are in the first digit.
+        let moduli = Moduli { spare_primes: Some("30,31".parse().unwrap()), ..moduli };
+        assert_eq!(moduli.spec(1 << 10).unwrap().special_prime_bits, [50, 50, 50]);
+        assert_eq!(moduli.name().unwrap(), "Q 2x40,4x50 and spare 1x30,1x31, P 3x50, 3 digits");
     }
 }

@@ -55,6 +55,7 @@ impl Moduli {
         Ok(RlweParams::new(&RlweSpec {
             m: 2 * N as u64,
             q_prime_bits: vec![self.prime_bits(); PRIMES],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![self.special_bits()],
             digits: PRIMES,
             secret: SecretDistribution::Ternary,

@@ -167,6 +167,48 @@ fn division_rounds_and_respects_the_multiplier() {
     }
 }
 
+/// A prime that the quotient has and the dividend has not multiplies it first: the quotient is the
+/// nearest integer to x·A/D, or the nearest but one.
+#[test]
+fn division_may_add_primes() {
+    for m in INDICES {
+        let ring = ring(m);
+        let prime = |index: usize| BigInt::from(ring.modulus(index).value());
+        for (from, keep) in [(vec![1, 2, 3], vec![0, 1, 2]), (vec![0, 3], vec![1, 2]), (vec![2, 3], vec![0, 1, 2])] {
+            let [from, keep] = [from, keep].map(Basis::new);
+            let x = random(&ring, &from, 9);
+            let quotient = x.divide_rounded(&keep, 1);
+            assert_eq!(quotient.basis(), &keep);
+            let product = |basis: &Basis| basis.indices().map(prime).product::<BigInt>();
+            let (added, dropped, whole) =
+                (product(&keep.without(&from)), product(&from.without(&keep)), product(&keep));
+            for (x, y) in integers(&x).iter().zip(integers(&quotient)) {
+                // D·y = A·x − δ modulo D times the kept primes, |δ| ≤ D/2 and a little.
+                let modulus = &whole * &dropped;
+                let delta = (x * &added - &dropped * &y).mod_floor(&modulus);
+                let delta = delta.clone().min(&modulus - delta);
+                assert!(delta * 2 <= dropped.clone() + 2, "m = {m}: {from:?} to {keep:?}");
+            }
+        }
+    }
+}
+
+/// The first group has the spare primes: with those of the chain, or alone where it is too small.
+#[test]
+fn spare_primes_are_in_the_first_group() {
+    let sizes = |gadget: &Gadget| gadget.groups().iter().map(Basis::len).collect::<Vec<_>>();
+    assert_eq!(sizes(&Gadget::with_spare(8, 3, 2)), [3, 3, 2]);
+    assert_eq!(Gadget::with_spare(8, 3, 0), Gadget::balanced(8, 3));
+    let apart = Gadget::with_spare(6, 5, 2);
+    assert_eq!(sizes(&apart), [2, 1, 1, 1, 1]);
+    assert_eq!(apart.groups().iter().flat_map(Basis::indices).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    for (basis, skipped, active) in [(vec![2, 3], 1, 2), (vec![1, 2], 0, 2), (vec![0, 1, 2, 3, 4, 5], 0, 5)] {
+        let basis = Basis::new(basis);
+        assert_eq!((apart.skipped(&basis), apart.active(&basis).len()), (skipped, active));
+    }
+    assert_eq!(Gadget::whole(&Basis::new([1, 4])).groups(), [Basis::new([1, 4])]);
+}
+
 /// As many primes as the longest chains have: sums over all of them are no special case.
 #[test]
 fn many_primes_are_dropped_at_once() {

@@ -8,14 +8,15 @@ use windlass_ring::sample::Gaussian;
 use windlass_ring::{Basis, Ring};
 
 use crate::error::RlweError;
+use crate::levels::Levels;
 use crate::params::{ParamsId, RlweParams};
 use crate::registry::Registry;
 use crate::secret_rng::SecretRng;
 
 /// The ring over all primes of a parameter set, its bases and its gadget.
 ///
-/// Primes are numbered with the ordinary ones q_0, .., q_{L−1} first and the special ones after.
-/// *Level* l means the modulus Q_l = q_0·..·q_{l−1}.
+/// Primes are numbered with the ordinary ones first and the special ones after. *Level* l means
+/// the modulus Q_l, the l-th smallest of [`Levels`].
 #[derive(Debug)]
 pub struct Context {
     params: RlweParams,
@@ -45,7 +46,7 @@ impl Context {
         CONTEXTS.get_or_build((params.id(), isa), || {
             let primes = params.all_primes();
             let ring = Ring::new(Arc::clone(params.shape()), &primes, isa)?;
-            let special = Basis::new(params.top_level()..primes.len());
+            let special = Basis::new(params.q_primes().len()..primes.len());
             Ok(Self { special, gaussian: Gaussian::new(params.sigma()), ring, params })
         })
     }
@@ -55,20 +56,24 @@ impl Context {
         &self.params
     }
 
-    /// The ring over q_0, .., q_{L−1} and the special primes.
+    /// The ring over all primes.
     pub fn ring(&self) -> &Arc<Ring> {
         &self.ring
     }
 
-    /// The highest level L: the number of ordinary primes.
+    /// The levels.
+    pub fn levels(&self) -> &Levels {
+        self.params.levels()
+    }
+
+    /// The highest level: that of all ordinary primes.
     pub fn top_level(&self) -> usize {
         self.params.top_level()
     }
 
     /// The basis of Q_l.
     pub fn basis(&self, level: usize) -> Basis {
-        assert!((1..=self.top_level()).contains(&level), "levels run from 1 to {}", self.top_level());
-        Basis::new(0..level)
+        self.levels().basis(level).clone()
     }
 
     /// The basis of P.
@@ -79,6 +84,16 @@ impl Context {
     /// The basis of Q_l·P.
     pub fn wide_basis(&self, level: usize) -> Basis {
         self.basis(level).union(&self.special)
+    }
+
+    /// The primes of all levels up to l, and those of P: the basis of keys and constants for them.
+    pub fn covering_basis(&self, level: usize) -> Basis {
+        self.levels().covering(level).union(&self.special)
+    }
+
+    /// The level of a polynomial over this basis.
+    pub fn level_of(&self, basis: &Basis) -> usize {
+        self.levels().of(basis).expect("ciphertexts have the primes of a level")
     }
 
     /// The gadget of the key switch.
@@ -93,7 +108,7 @@ impl Context {
 
     /// log2(Q_l).
     pub fn log2_modulus(&self, level: usize) -> f64 {
-        self.ring.log2_product(&self.basis(level))
+        self.levels().log2(level)
     }
 }
 

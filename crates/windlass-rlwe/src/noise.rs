@@ -3,8 +3,11 @@
 mod bound;
 mod events;
 
+use std::sync::Arc;
+
 use windlass_ring::kernels::Shape;
 
+use crate::levels::Levels;
 use crate::params::RlweParams;
 use crate::security::SecretDistribution;
 
@@ -64,8 +67,9 @@ pub struct NoiseModel {
     error_variance: f64,
     coefficient_factor: Bound,
     secret_norm: Bound,
-    /// For each group of primes its log2 sizes, in the order of the chain.
-    groups: Vec<Vec<f64>>,
+    /// For each group of primes their indices and log2 sizes.
+    groups: Vec<Vec<(usize, f64)>>,
+    levels: Arc<Levels>,
     log2_p: f64,
 }
 
@@ -79,7 +83,7 @@ impl NoiseModel {
     /// As [`Self::new`] with another failure probability.
     pub fn with_failure(params: &RlweParams, t: u64, failure: FailureProbability) -> Self {
         let shape = params.shape();
-        let size = |index: usize| (params.q_primes()[index].value() as f64).log2();
+        let size = |index: usize| (index, (params.q_primes()[index].value() as f64).log2());
         Self {
             n: shape.n() as f64,
             failure,
@@ -88,6 +92,7 @@ impl NoiseModel {
             coefficient_factor: Bound::of(coefficient_factor(shape)),
             secret_norm: Bound::of(secret_norm_bound(shape, params.secret())),
             groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
+            levels: params.shared_levels(),
             log2_p: params.log2_p(),
         }
     }
@@ -184,7 +189,7 @@ impl NoiseModel {
     pub fn inner_product(&self, level: usize) -> Bound {
         let active = self.active_groups(level);
         let events = 2 * active.len() as u32;
-        let digit = |group: &[f64]| Bound::from_bits(group.iter().sum()) * self.digit(group.len(), events);
+        let digit = |group: Vec<f64>| Bound::from_bits(group.iter().sum()) * self.digit(group.len(), events);
         active.into_iter().map(digit).sum::<Bound>() * self.error(events)
     }
 
@@ -217,17 +222,13 @@ impl NoiseModel {
         self.capacity(log2_q, a) > 1e-8
     }
 
-    fn active_groups(&self, level: usize) -> Vec<&[f64]> {
-        let mut left = level;
-        let mut active = Vec::new();
-        for group in &self.groups {
-            let taken = left.min(group.len());
-            if taken > 0 {
-                active.push(&group[..taken]);
-            }
-            left -= taken;
-        }
-        active
+    /// The log2 sizes of the primes that a level has of each group, where it has any.
+    fn active_groups(&self, level: usize) -> Vec<Vec<f64>> {
+        let basis = self.levels.basis(level);
+        let sizes = |group: &Vec<(usize, f64)>| -> Vec<f64> {
+            group.iter().filter(|(index, _)| basis.row_of(*index).is_some()).map(|(_, size)| *size).collect()
+        };
+        self.groups.iter().map(sizes).filter(|sizes| !sizes.is_empty()).collect()
     }
 }
 

@@ -12,6 +12,7 @@ use windlass_ring::kernels::modulus::find_primes;
 use windlass_ring::kernels::{Modulus, Shape};
 
 use crate::error::RlweError;
+use crate::levels::{Levels, log2_product};
 use crate::limits::{Limits, OutOfRange};
 use crate::security;
 
@@ -43,6 +44,9 @@ pub struct RlweSpec {
     /// Size in bits of each prime of the ciphertext modulus Q, in the order of the chain (the last
     /// is dropped first).
     pub q_prime_bits: Vec<u32>,
+    /// Size in bits of each spare prime of Q, at most [`RlweParams::MAX_SPARE`]: a level has any of
+    /// them beside a part of the chain ([`Levels`]).
+    pub spare_prime_bits: Vec<u32>,
     /// Size in bits of each prime of the special modulus P.
     pub special_prime_bits: Vec<u32>,
     /// Number of groups that the primes of Q are cut into for key switching.
@@ -65,23 +69,20 @@ impl fmt::Display for ParamsId {
 
 /// A validated parameter set of the RLWE layer; plaintext moduli and schemes come on top.
 ///
-/// The ciphertext modulus at level l is the product of the first l primes of [`Self::q_primes`];
-/// keys live modulo `Q·P`.
+/// The ciphertext modulus at level l is the l-th smallest of [`Self::levels`]; keys live modulo
+/// `Q·P`.
 #[derive(Debug, Clone)]
 pub struct RlweParams {
     shape: Arc<Shape>,
     q_primes: Vec<Modulus>,
     special_primes: Vec<Modulus>,
+    levels: Arc<Levels>,
+    spare: usize,
     gadget: Gadget,
     secret: SecretDistribution,
     security: SecurityEstimate,
     assurance: Assurance,
     id: ParamsId,
-}
-
-/// log2 of a product of primes.
-pub fn log2_product(primes: &[Modulus]) -> f64 {
-    primes.iter().map(|q| (q.value() as f64).log2()).sum()
 }
 
 impl RlweParams {
@@ -91,6 +92,8 @@ impl RlweParams {
     pub const REQUIRED_SECURITY: f64 = 128.0;
     /// Limit on the number of primes of Q and P together.
     pub const MAX_PRIMES: usize = 128;
+    /// Limit on the number of spare primes.
+    pub const MAX_SPARE: usize = 3;
     /// Supported sizes of primes in bits.
     pub const PRIME_BITS: std::ops::RangeInclusive<u32> = 25..=50;
 
@@ -109,8 +112,10 @@ impl RlweParams {
         // The special primes get the largest of each size, so that P exceeds digits of the same
         // sizes.
         let special_primes = choose_primes(shape.root_order(), &spec.special_prime_bits, &mut taken)?;
-        let q_primes = choose_primes(shape.root_order(), &spec.q_prime_bits, &mut taken)?;
-        let gadget = Gadget::balanced(q_primes.len(), spec.digits);
+        let spare = spec.spare_prime_bits.len();
+        let q_prime_bits = [&spec.spare_prime_bits[..], &spec.q_prime_bits].concat();
+        let q_primes = choose_primes(shape.root_order(), &q_prime_bits, &mut taken)?;
+        let gadget = Gadget::with_spare(q_primes.len(), spec.digits, spare);
         let log2_digit = gadget
             .groups()
             .iter()
@@ -122,9 +127,10 @@ impl RlweParams {
             return Err(RlweError::SpecialModulusTooSmall { log2_p, log2_digit, digits });
         }
         let security = check_security(shape.n(), log2_product(&q_primes) + log2_p, spec)?;
-        let id = identify(&shape, &q_primes, &special_primes, gadget.groups().len(), spec.secret);
+        let id = identify(&shape, (&q_primes, spare), &special_primes, gadget.groups().len(), spec.secret);
         let (secret, assurance) = (spec.secret, spec.assurance.clone());
-        Ok(Self { shape, q_primes, special_primes, gadget, secret, security, assurance, id })
+        let levels = Arc::new(Levels::new(&q_primes, spare));
+        Ok(Self { shape, q_primes, special_primes, levels, spare, gadget, secret, security, assurance, id })
     }
 
     /// The cyclotomic index m.
@@ -142,9 +148,23 @@ impl RlweParams {
         &self.shape
     }
 
-    /// The primes of Q, in the order of the chain: the last is dropped first.
+    /// The primes of Q: the spare ones, then those of the chain, whose last is dropped first.
     pub fn q_primes(&self) -> &[Modulus] {
         &self.q_primes
+    }
+
+    /// How many of [`Self::q_primes`] are spare.
+    pub fn spare(&self) -> usize {
+        self.spare
+    }
+
+    /// The moduli of ciphertexts.
+    pub fn levels(&self) -> &Levels {
+        &self.levels
+    }
+
+    pub(crate) fn shared_levels(&self) -> Arc<Levels> {
+        Arc::clone(&self.levels)
     }
 
     /// The primes of P.
@@ -169,9 +189,9 @@ impl RlweParams {
         Ok(())
     }
 
-    /// The number of primes of Q: the level of a fresh ciphertext.
+    /// The highest level: that of a fresh ciphertext, with all primes of Q.
     pub fn top_level(&self) -> usize {
-        self.q_primes.len()
+        self.levels.top()
     }
 
     /// The groups of primes of Q that make up the digits of a key switch.
@@ -204,9 +224,9 @@ impl RlweParams {
         &self.assurance
     }
 
-    /// log2 of the product of the first `level` primes of Q.
+    /// log2 of the modulus of a level.
     pub fn log2_q(&self, level: usize) -> f64 {
-        log2_product(&self.q_primes[..level])
+        self.levels.log2(level)
     }
 
     /// log2 P.
@@ -231,13 +251,14 @@ impl RlweParams {
 }
 
 fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), OutOfRange> {
-    let (count, special) = (spec.q_prime_bits.len(), spec.special_prime_bits.len());
-    let primes = Limits::between(1, RlweParams::MAX_PRIMES.saturating_sub(special));
-    primes.with("with the special ones at most 128").check("the number of primes of Q", count)?;
+    let (chain, spare, special) = (spec.q_prime_bits.len(), spec.spare_prime_bits.len(), spec.special_prime_bits.len());
+    Limits::between(0, RlweParams::MAX_SPARE).check("the number of spare primes", spare)?;
+    let primes = Limits::between(1, RlweParams::MAX_PRIMES.saturating_sub(special + spare));
+    primes.with("with the spare and the special ones at most 128").check("the number of primes of Q", chain)?;
     Limits::at_least(1).check("the number of special primes", special)?;
-    Limits::between(1, count).with("one for each prime at most").check("the number of digits", spec.digits)?;
+    Limits::between(1, chain + spare).with("one for each prime at most").check("the number of digits", spec.digits)?;
     let size = Limits::between(*RlweParams::PRIME_BITS.start(), *RlweParams::PRIME_BITS.end());
-    for &bits in spec.q_prime_bits.iter().chain(&spec.special_prime_bits) {
+    for &bits in spec.q_prime_bits.iter().chain(&spec.spare_prime_bits).chain(&spec.special_prime_bits) {
         size.check("the size of a prime in bits", bits)?;
     }
     if let SecretDistribution::Sparse { weight } = spec.secret {
@@ -284,7 +305,14 @@ fn check_security(n: usize, log2_qp: f64, spec: &RlweSpec) -> Result<SecurityEst
     Ok(estimate)
 }
 
-fn identify(shape: &Shape, q: &[Modulus], p: &[Modulus], digits: usize, secret: SecretDistribution) -> ParamsId {
+/// What sets without spare primes are called has been the same since there were none.
+fn identify(
+    shape: &Shape,
+    (q, spare): (&[Modulus], usize),
+    p: &[Modulus],
+    digits: usize,
+    secret: SecretDistribution,
+) -> ParamsId {
     let (kind, weight) = match secret {
         SecretDistribution::Ternary => (0, 0),
         SecretDistribution::Sparse { weight } => (1, weight as u64),
@@ -293,6 +321,9 @@ fn identify(shape: &Shape, q: &[Modulus], p: &[Modulus], digits: usize, secret: 
     for primes in [q, p] {
         words.push(primes.len() as u64);
         words.extend(primes.iter().map(|prime| prime.value()));
+    }
+    if spare > 0 {
+        words.push(spare as u64);
     }
     let mut hash = Sha256::new();
     hash.update(b"windlass rlwe parameters 1\n");
@@ -308,6 +339,7 @@ mod tests {
         RlweSpec {
             m: 16384,
             q_prime_bits: vec![40, 32, 40],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50, 31],
             digits: 2,
             secret: SecretDistribution::Ternary,

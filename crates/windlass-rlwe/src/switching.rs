@@ -15,7 +15,7 @@ use rand_core::RngCore;
 use rayon::prelude::*;
 use windlass_ring::gadget::{self, Moved, Product};
 use windlass_ring::kernels::{Automorphism, Modulus, rows};
-use windlass_ring::{Eval, Poly, sample};
+use windlass_ring::{Basis, Eval, Poly, sample};
 use zeroize::Zeroizing;
 
 use crate::context::Context;
@@ -30,7 +30,7 @@ pub use windlass_ring::rns::Finish;
 /// A key that switches ciphertext components from a secret s' to a secret s at every level up to
 /// its own.
 ///
-/// Row k: (b_k, a_k) over Q_level·P with b_k = −a_k·s + e_k + P·g_k·s', g_k the gadget vector (≡ 1
+/// Row k: (b_k, a_k) over the primes of all levels up to its own and those of P, with b_k = −a_k·s + e_k + P·g_k·s', g_k the gadget vector (≡ 1
 /// modulo group k, ≡ 0 modulo the others). `a` is expanded from a 32-byte seed, stream k: only b is
 /// stored on disk.
 #[derive(Debug, Clone)]
@@ -55,7 +55,7 @@ impl SwitchingKey {
         let context = &**of.context();
         let mut seed = [0; 32];
         rng.fill_bytes(&mut seed);
-        let groups = context.gadget().active(&context.basis(level));
+        let groups = &context.gadget().groups()[..Self::digits(context, level)];
         let (ring, special) = (context.ring(), context.special());
         let errors: Vec<_> = groups.iter().map(|_| SecretRng::fork(rng)).collect();
         let errors: Vec<Zeroizing<Vec<i64>>> =
@@ -84,7 +84,7 @@ impl SwitchingKey {
         digits: usize,
         fill: impl Fn(usize, usize, Modulus, [&mut [u64]; 2]) + Sync,
     ) -> Self {
-        let wide = context.wide_basis(level);
+        let wide = context.covering_basis(level);
         let pairs = Poly::filled_together(context.ring(), &wide, 2 * digits, |index, q, rows| {
             rows.chunks_exact_mut(2).enumerate().for_each(|(k, pair)| {
                 let [b, a] = pair else { unreachable!("chunks of two") };
@@ -104,10 +104,11 @@ impl SwitchingKey {
         Self { id, level, seed, b, a }
     }
 
-    /// The number of digits of keys for `level`: of pairs (b_k, a_k). The level is one of the
-    /// chain.
+    /// The number of digits of keys for `level`: of pairs (b_k, a_k), one for each group of primes
+    /// up to the last that a level up to this one has a prime of. The level is one of the chain.
     pub fn digits(context: &Context, level: usize) -> usize {
-        context.gadget().active(&context.basis(level)).len()
+        let covering = context.levels().covering(level);
+        context.gadget().skipped(covering) + context.gadget().active(covering).len()
     }
 
     /// A key of the pair `id` whose halves b_0, a_0, b_1, a_1, .. are given as they shall lie in
@@ -134,7 +135,7 @@ impl SwitchingKey {
         if level == 0 || level > context.top_level() {
             return bad;
         }
-        let wide = context.wide_basis(level);
+        let wide = context.covering_basis(level);
         let fits = |poly: &Poly<Eval>| Arc::ptr_eq(poly.ring(), context.ring()) && poly.basis() == &wide;
         let complete = halves.len() == each * Self::digits(context, level) && halves.iter().all(fits);
         if complete { Ok(()) } else { bad }
@@ -178,7 +179,7 @@ impl SwitchingKey {
         &self.seed
     }
 
-    /// The b halves, `[digits]`, each over Q_level·P.
+    /// The b halves, `[digits]`, each over [`Context::covering_basis`].
     pub fn b(&self) -> &[Poly<Eval>] {
         &self.b
     }
@@ -188,8 +189,9 @@ impl SwitchingKey {
         self.b.iter().zip(&self.a).flat_map(|(b, a)| [b, a])
     }
 
-    fn halves(&self) -> [&[Poly<Eval>]; 2] {
-        [&self.b, &self.a]
+    /// The halves for the digits of a polynomial that begin after so many groups.
+    fn halves(&self, skipped: usize) -> [&[Poly<Eval>]; 2] {
+        [&self.b[skipped..], &self.a[skipped..]]
     }
 
     fn check_level(&self, needed: usize) -> Result<(), RlweError> {
@@ -212,6 +214,8 @@ pub type Move<'a> = (&'a SwitchingKey, Arc<Automorphism>);
 #[derive(Debug, Clone)]
 pub struct Digits {
     level: usize,
+    /// The groups before that of the first digit.
+    skipped: usize,
     digits: Vec<Poly<Eval>>,
 }
 
@@ -219,7 +223,8 @@ impl Digits {
     /// Decompose-and-extend of `multiplier^{-1}·x`, x over Q_l. The expensive part of a key switch.
     pub fn new(context: &Context, x: &Poly<Eval>, multiplier: u64) -> Self {
         let level = level_of(context, x);
-        Self { level, digits: context.gadget().decompose(x, context.special(), multiplier) }
+        let skipped = context.gadget().skipped(x.basis());
+        Self { level, skipped, digits: context.gadget().decompose(x, context.special(), multiplier) }
     }
 
     /// The level of the polynomial that was decomposed.
@@ -233,7 +238,7 @@ impl Digits {
     /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of the digits.
     pub fn inner_product(&self, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
         key.check_level(self.level)?;
-        Ok(Product::of_digits(&self.digits, key.halves()).evaluate())
+        Ok(Product::of_digits(&self.digits, key.halves(self.skipped)).evaluate())
     }
 
     /// `Σ_i θ_i(⟨digits, key_i⟩ + addend)` over Q_l·P: what a sum of automorphisms costs between
@@ -254,7 +259,7 @@ impl Digits {
     fn moved<'a>(&'a self, addend: &'a Poly<Eval>, steps: &'a [Move<'_>]) -> Result<Vec<Moved<'a>>, RlweError> {
         let moved = |(key, automorphism): &'a Move<'_>| {
             key.check_level(self.level)?;
-            Ok(Moved { product: Product::of_digits(&self.digits, key.halves()), addend, automorphism })
+            Ok(Moved { product: Product::of_digits(&self.digits, key.halves(self.skipped)), addend, automorphism })
         };
         steps.iter().map(moved).collect()
     }
@@ -294,9 +299,7 @@ pub fn dot_hoisted(
 }
 
 fn level_of(context: &Context, x: &Poly<Eval>) -> usize {
-    let level = x.basis().len();
-    debug_assert_eq!(x.basis(), &context.basis(level));
-    level
+    context.level_of(x.basis())
 }
 
 /// One whole key switch of x over Q_l, its digits never stored:
@@ -317,7 +320,8 @@ pub fn switch(
     let level = level_of(context, x);
     key.check_level(level)?;
     let digits = context.gadget().decomposition(x, context.special(), multiplier);
-    Ok(Product::of_decomposition(&digits, key.halves()).divide(&context.basis(level), multiplier, finish))
+    let halves = key.halves(context.gadget().skipped(x.basis()));
+    Ok(Product::of_decomposition(&digits, halves).divide(&context.basis(level), multiplier, finish))
 }
 
 /// Key switches of x over Q_l that stay in base Q_l·P: `θ(Σ digit_k(x)·(b_k, a_k) + addend)` for
@@ -333,8 +337,9 @@ pub fn extended_automorphism(
     list.iter().try_for_each(|(x, _)| key.check_level(level_of(context, x)))?;
     let digits: Vec<_> = list.iter().map(|(x, _)| context.gadget().decomposition(x, context.special(), 1)).collect();
     let mut moved = Vec::with_capacity(list.len());
-    for (digits, (_, addend)) in digits.iter().zip(list) {
-        moved.push(Moved { product: Product::of_decomposition(digits, key.halves()), addend, automorphism });
+    for (digits, (x, addend)) in digits.iter().zip(list) {
+        let halves = key.halves(context.gadget().skipped(x.basis()));
+        moved.push(Moved { product: Product::of_decomposition(digits, halves), addend, automorphism });
     }
     Ok(Moved::evaluate(&moved))
 }
@@ -345,25 +350,25 @@ pub fn mod_down(context: &Context, pair: [&Poly<Eval>; 2], level: usize, scale: 
 }
 
 /// P/divisor modulo the primes of Q_l: what mod-down by `divisor·round(·/P)` undoes without error.
-fn extension_factors(context: &Context, level: usize, divisor: u64) -> Vec<u64> {
+fn extension_factors(context: &Context, basis: &Basis, divisor: u64) -> Vec<u64> {
     let ring = context.ring();
     let factor = |index: usize| {
         let q = ring.modulus(index);
         let p = context.special().indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
         q.mul(p, q.inv(q.reduce(divisor)))
     };
-    (0..level).map(factor).collect()
+    basis.indices().map(factor).collect()
 }
 
 /// `P·x/divisor` over Q_l·P.
 pub fn extend(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
-    let level = level_of(context, x);
-    x.embed_times(&context.wide_basis(level), &extension_factors(context, level, divisor))
+    let wide = x.basis().union(context.special());
+    x.embed_times(&wide, &extension_factors(context, x.basis(), divisor))
 }
 
 /// `P·x/divisor` over Q_l alone: modulo the special primes it is zero.
 pub fn extend_narrow(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
-    x.embed_times(x.basis(), &extension_factors(context, level_of(context, x), divisor))
+    x.embed_times(x.basis(), &extension_factors(context, x.basis(), divisor))
 }
 
 /// The values of s² over all primes: the source of the relinearisation key.

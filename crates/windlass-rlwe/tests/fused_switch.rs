@@ -30,6 +30,7 @@ fn context(m: u64, special: Vec<u32>, secret: SecretDistribution) -> Arc<Context
     let params = RlweParams::new(&RlweSpec {
         m,
         q_prime_bits: vec![45; 5],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: special,
         digits: 3,
         secret,

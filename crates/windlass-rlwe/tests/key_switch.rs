@@ -15,9 +15,14 @@ use windlass_rlwe::{
 };
 
 fn context(m: u64, digits: usize, special: usize, secret: SecretDistribution) -> Arc<Context> {
+    context_with(m, digits, special, secret, &[])
+}
+
+fn context_with(m: u64, digits: usize, special: usize, secret: SecretDistribution, spare: &[u32]) -> Arc<Context> {
     let params = RlweParams::new(&RlweSpec {
         m,
         q_prime_bits: vec![45, 40, 38, 40, 36],
+        spare_prime_bits: spare.to_vec(),
         special_prime_bits: vec![45; special],
         digits,
         secret,
@@ -72,15 +77,20 @@ fn sparse_keys_of_another_weight_are_refused() {
 fn key_switch_noise_is_within_its_bound_and_near_it() {
     let ternary = SecretDistribution::Ternary;
     let sparse = SecretDistribution::Sparse { weight: 12 };
-    for (m, digits, special, distribution) in [
-        (256, 5, 1, ternary),
-        (105, 3, 2, ternary),
-        (127, 2, 3, ternary),
-        (243, 3, 2, sparse),
-        (120, 1, 5, ternary),
-        (1024, 5, 1, sparse),
+    let none: &[u32] = &[];
+    for (m, digits, special, distribution, spare) in [
+        (256, 5, 1, ternary, none),
+        (105, 3, 2, ternary, none),
+        (127, 2, 3, ternary, none),
+        (243, 3, 2, sparse, none),
+        (120, 1, 5, ternary, none),
+        (1024, 5, 1, sparse, none),
+        // Spare primes in a digit with others, and in one of their own.
+        (256, 3, 2, ternary, &[25]),
+        (105, 3, 3, ternary, &[26, 33]),
+        (127, 6, 2, sparse, &[27, 33]),
     ] {
-        let context = context(m, digits, special, distribution);
+        let context = context_with(m, digits, special, distribution, spare);
         // Plaintext modulus 1: the bound is that of the error alone.
         let noise = NoiseModel::new(context.params(), 1);
         let mut worst = f64::INFINITY;
@@ -132,22 +142,42 @@ fn every_key_has_a_seed_of_its_own() {
 #[test]
 fn keys_serve_up_to_their_own_level() {
     let (context, keys) = keys_of_two_levels();
+    serve_up_to_their_own_level(&context, &keys, 2);
+}
+
+/// Levels up to that of a key may have spare primes that it has not.
+#[test]
+fn keys_serve_every_choice_of_spare_primes() {
+    for (digits, spare) in [(3, vec![25]), (6, vec![27, 33])] {
+        let context = context_with(64, digits, 2, SecretDistribution::Ternary, &spare);
+        let mut rng = ChaCha20Rng::from_seed([8; 32]);
+        let secret = SecretKey::generate(&context, &mut rng);
+        for level in 1..=context.top_level() {
+            let mut keys = EvaluationKeys::of(&secret);
+            keys.add_galois(&secret, 3, level, &mut rng).unwrap();
+            serve_up_to_their_own_level(&context, &keys, level);
+        }
+    }
+}
+
+fn serve_up_to_their_own_level(context: &Arc<Context>, keys: &EvaluationKeys, own: usize) {
     let key = keys.galois(3).unwrap();
-    assert_eq!(key.level(), 2);
+    assert_eq!(key.level(), own);
     for level in 1..=context.top_level() {
         let x = sample::uniform(context.ring(), &context.basis(level), &[1; 32], 0);
         let wide = sample::uniform(context.ring(), &context.wide_basis(level), &[2; 32], 0);
         let step: Move<'_> = (key, context.ring().automorphism(3).unwrap());
-        let digits = Digits::new(&context, &x, 1);
+        let digits = Digits::new(context, &x, 1);
         assert_eq!(digits.level(), level);
         let ways = [
             digits.inner_product(key).map(drop),
-            digits.sum_hoisted(&context, &wide, std::slice::from_ref(&step)).map(drop),
-            extended_automorphism(&context, &[(&x, &wide)], &step).map(drop),
-            switch(&context, &x, 1, key, &Finish::default()).map(drop),
+            digits.sum_hoisted(context, &wide, std::slice::from_ref(&step)).map(drop),
+            extended_automorphism(context, &[(&x, &wide)], &step).map(drop),
+            switch(context, &x, 1, key, &Finish::default()).map(drop),
         ];
         for result in ways {
-            let expected = if level <= 2 { Ok(()) } else { Err(RlweError::KeyLevelTooLow { key: 2, needed: level }) };
+            let expected =
+                if level <= own { Ok(()) } else { Err(RlweError::KeyLevelTooLow { key: own, needed: level }) };
             assert_eq!(result, expected, "level {level}");
         }
     }

@@ -138,6 +138,7 @@ fn context(m: u64, secret: SecretDistribution) -> Arc<Context> {
     let params = RlweParams::new(&RlweSpec {
         m,
         q_prime_bits: vec![45, 40, 38, 40, 36],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![45; 2],
         digits: 3,
         secret,

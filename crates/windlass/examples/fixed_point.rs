@@ -60,6 +60,7 @@ fn parameters(scheme: Scheme) -> Result<Params> {
     let spec = RlweSpec {
         m: 1023,
         q_prime_bits: vec![50; 24],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![50; 7],
         digits: 4,
         secret: SecretDistribution::Sparse { weight: 120 },

@@ -20,6 +20,7 @@ pub fn keys() -> Target {
         let spec = RlweSpec {
             m: 45,
             q_prime_bits: vec![50; 14],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50; 5],
             digits: 3,
             secret: SecretDistribution::Ternary,

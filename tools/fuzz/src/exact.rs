@@ -54,6 +54,7 @@ impl Sides {
         let spec = RlweSpec {
             m,
             q_prime_bits: vec![40, 33],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![45],
             digits: 2,
             secret: SecretDistribution::Ternary,

@@ -68,6 +68,7 @@ impl Setting {
         let spec = RlweSpec {
             m: 16384,
             q_prime_bits: vec![42, 42, 41, 38],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50],
             digits: 4,
             secret: SecretDistribution::Ternary,

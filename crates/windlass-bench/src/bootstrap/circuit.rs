@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use windlass::bootstrap::{BootstrapPlan, BootstrapSpec, Choices, Encapsulation};
 
+use crate::ring_args::moduli_in_words;
+
 /// What was asked for, by names: records of other requests stand beside each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
@@ -87,6 +89,10 @@ pub struct Circuit {
     pub r: u32,
     /// Digits are removed modulo p^e.
     pub e: u32,
+    /// Sizes of all primes, and digits of a key switch. Records before 26 November 2026 do not say
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moduli: Option<String>,
     pub asked: Asked,
     pub front_end: String,
     pub transform: String,
@@ -121,6 +127,7 @@ impl Circuit {
             p: formula.prime,
             r: formula.message_exponent,
             e: formula.exponent,
+            moduli: Some(moduli_in_words(params)),
             asked: Asked::of(spec, own),
             front_end: spec.front_end.to_string(),
             transform: transform.into(),
@@ -161,6 +168,7 @@ pub(super) mod tests {
         let params = RlweParams::new(&RlweSpec {
             m: 256,
             q_prime_bits: vec![50; 14],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50; 5],
             digits: 3,
             secret: SecretDistribution::Ternary,

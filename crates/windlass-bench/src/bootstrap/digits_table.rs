@@ -72,6 +72,7 @@ fn params((p, e, _, _, _, m): Row, depth: usize) -> Result<Params, Error> {
     let spec = RlweSpec {
         m,
         q_prime_bits: vec![bits; count],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![50; count.div_ceil(4) + 1],
         digits: 4,
         secret: SecretDistribution::Sparse { weight: 120 },

@@ -159,10 +159,13 @@ pub fn chosen(
     secret: SecretDistribution,
     generators: Option<Vec<u64>>,
 ) -> Result<Params, Error> {
-    let primes = q_prime_bits.len();
+    let spare = dice.pick(&[0, 0, 1, 2]).min(special);
+    let spare_prime_bits: Vec<u32> = (0..spare).map(|_| dice.within(30, 44) as u32).collect();
+    let primes = q_prime_bits.len() + spare;
     let spec = RlweSpec {
         m,
         q_prime_bits,
+        spare_prime_bits,
         special_prime_bits: vec![50; special],
         digits: (primes.div_ceil(special) + dice.index(2)).min(primes),
         secret,

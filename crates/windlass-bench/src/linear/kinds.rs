@@ -57,6 +57,7 @@ impl Chain {
         RlweSpec {
             m,
             q_prime_bits: vec![50; q],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50; special],
             digits: 3,
             secret: SecretDistribution::Ternary,

@@ -19,6 +19,7 @@ fn instance(scheme: Scheme, m: u64, q: (u32, usize), special: (u32, usize), digi
     let spec = RlweSpec {
         m,
         q_prime_bits: vec![q.0; q.1],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![special.0; special.1],
         digits,
         secret: SecretDistribution::Ternary,

@@ -24,19 +24,42 @@ impl Gadget {
         Self { groups: (0..digits).map(|k| Basis::new(start(k)..start(k + 1))).collect() }
     }
 
+    /// As [`Self::balanced`] of all primes but the first `spare`, with those in the first group: by
+    /// themselves where it has no room for more.
+    pub fn with_spare(primes: usize, digits: usize, spare: usize) -> Self {
+        let balanced = Self::balanced(primes, digits);
+        if balanced.groups[0].len() >= spare || digits == 1 {
+            return balanced;
+        }
+        let chain = Self::balanced(primes - spare, (digits - 1).min(primes - spare)).groups;
+        let moved = chain.iter().map(|group| Basis::new(group.indices().map(|index| index + spare)));
+        Self { groups: std::iter::once(Basis::new(0..spare)).chain(moved).collect() }
+    }
+
+    /// One group of these primes.
+    pub fn whole(primes: &Basis) -> Self {
+        Self { groups: vec![primes.clone()] }
+    }
+
     /// The groups.
     pub fn groups(&self) -> &[Basis] {
         &self.groups
     }
 
-    /// The part of each group that lies in `basis`, empty groups left out (they come last in a
-    /// chain of prefixes).
+    /// The part of each group that lies in `basis`, empty groups left out: the last ones of a
+    /// chain, and the first [`Self::skipped`].
     pub fn active(&self, basis: &Basis) -> Vec<Basis> {
         self.groups
             .iter()
             .map(|group| Basis::new(group.indices().filter(|&index| basis.row_of(index).is_some())))
             .filter(|group| !group.is_empty())
             .collect()
+    }
+
+    /// How many groups without a prime of `basis` stand before the first that has one.
+    pub fn skipped(&self, basis: &Basis) -> usize {
+        let has_prime = |group: &Basis| group.indices().any(|index| basis.row_of(index).is_some());
+        self.groups.iter().take_while(|group| !has_prime(group)).count()
     }
 
     /// Prepares the digits of `multiplier^{-1}·x`, each over the basis of x joined with `special`.

@@ -158,8 +158,12 @@ impl Poly<Eval> {
     /// multiplier·D/2, divided by D.
     ///
     /// Multiplier 1 is the plain rounded division. The multiplier must be invertible modulo D.
+    /// Where the basis does not have all primes of `keep`, x is multiplied by the others first.
     /// Cost: |D| inverse and |keep| forward transforms, (|D|+1)·|keep| multiply-adds a coefficient.
     pub fn divide_rounded(&self, keep: &Basis, multiplier: u64) -> Self {
+        if !keep.without(self.basis()).is_empty() {
+            return self.raised(&self.basis().union(keep)).divide_rounded(keep, multiplier);
+        }
         let drop = self.basis().without(keep);
         let [quotient] = Division::new(self.ring(), keep, &drop, multiplier, 1).apply(&[self], &Finish::default());
         quotient

@@ -28,6 +28,7 @@ fn params(m: u64) -> RlweParams {
     RlweParams::new(&RlweSpec {
         m,
         q_prime_bits: vec![40; 5],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![50; 2],
         digits: 3,
         secret: SecretDistribution::Ternary,
@@ -131,6 +132,7 @@ fn rounding_is_bounded_in_the_worst_case() {
     let spec = |weight| RlweSpec {
         m: 1 << 13,
         q_prime_bits: vec![40; 5],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![50; 2],
         digits: 3,
         secret: SecretDistribution::Sparse { weight },

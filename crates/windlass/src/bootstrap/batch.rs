@@ -266,6 +266,7 @@ mod tests {
         let params = RlweParams::new(&RlweSpec {
             m,
             q_prime_bits: vec![50; 18],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50; 6],
             digits: 3,
             secret: SecretDistribution::Ternary,

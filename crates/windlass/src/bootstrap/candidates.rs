@@ -6,6 +6,7 @@ use windlass_rlwe::RlweParams;
 
 use super::error::BootstrapError;
 use super::maps;
+use super::partition::constant_bytes;
 use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Order, Unpacking};
 use crate::error::Result;
 
@@ -33,7 +34,7 @@ pub(super) fn candidates(params: &RlweParams, working: &SlotRing, spec: &Bootstr
     }
     // Upper bounds: everything at the top level.
     let d = working.degree();
-    let bytes = 8 * (params.top_level() + params.special_primes().len()) * params.n();
+    let bytes = constant_bytes(params, params.top_level());
     let transforms = spec.transform.choices(params.m(), working.prime())?;
     if !transforms.iter().any(|transform| transform.allows_monomials()) {
         // Of pairs of slots 2d constants, and d to unpack.

@@ -6,7 +6,7 @@ use windlass_ring::kernels::{Isa, Modulus};
 use windlass_ring::{Basis, Ring};
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::partition::cost_at;
+use super::partition::{constant_bytes, cost_at};
 use super::pipeline::{Parts, Separation, Step};
 use super::stage::StageName;
 use crate::circuits::{CostModel, LinearPlan};
@@ -36,17 +36,19 @@ impl BootstrapPlan {
         const KEY_FIELDS: u64 = 8 + 2 + SEED;
         let (params, n) = (self.params(), self.params().n());
         let packed = |primes: &[Modulus]| primes.iter().map(|q| packed_len(n, q.value()) as u64).sum::<u64>();
+        let of = |basis: &Basis| basis.indices().map(|i| packed(&params.q_primes()[i..=i])).sum::<u64>();
         let (top, special) = (params.top_level(), params.special_primes());
         let mut levels: Vec<usize> = self.required_key_levels().into_iter().map(|(_, level)| level).collect();
         levels.push(top);
         let (mut evaluation, mut evaluation_memory) = (4, 0);
         for level in levels {
-            let digits = params.gadget().active(&Basis::new(0..level)).len() as u64;
-            evaluation += KEY_FIELDS + digits * (packed(&params.q_primes()[..level]) + packed(special));
-            evaluation_memory += digits * 2 * 8 * ((level + special.len()) * n) as u64;
+            let basis = params.levels().covering(level);
+            let digits = (params.gadget().skipped(basis) + params.gadget().active(basis).len()) as u64;
+            evaluation += KEY_FIELDS + digits * (of(basis) + packed(special));
+            evaluation_memory += digits * 2 * constant_bytes(params, level) as u64;
         }
         let [input, own] = self.input().shape();
-        let pair = SEED + packed(&params.q_primes()[..input]) + packed(&special[..own]);
+        let pair = SEED + of(params.levels().basis(input)) + packed(&special[..own]);
         let encapsulation = self.input().pairs() as u64 * pair;
         let whole = packed(params.q_primes());
         let file = |payload: u64| payload + OVERHEAD as u64;
@@ -79,7 +81,7 @@ impl BootstrapPlan {
     pub(super) fn price_of(&self, steps: &[Step]) -> f64 {
         let one = |step: &Step| match step {
             Step::Linear(step) => step.plan.price(),
-            Step::FrontEnd => 4.0 * self.params().top_level() as f64,
+            Step::FrontEnd => 4.0 * self.params().q_primes().len() as f64,
             Step::Digits(removal) => removal.products() as f64 * self.price_of_product(),
             Step::Parts(parts) => self.price_apart(parts) + parts.by.parts() as f64 * self.price_of(&parts.steps),
         };
@@ -92,7 +94,8 @@ impl BootstrapPlan {
         let (from, left) = (place.level, place.capacity.1);
         let to = (1..=from).find(|&level| self.params().log2_q(level) >= left).unwrap_or(from);
         let level = (from + to).div_ceil(2);
-        cost_at(self.params(), level).automorphism + 4.0 * level as f64
+        let primes = self.params().levels().basis(level).len();
+        cost_at(self.params(), level).automorphism + 4.0 * primes as f64
     }
 
     /// Taking one ciphertext apart, and putting it together.
@@ -129,6 +132,7 @@ mod tests {
         let params = RlweParams::new(&RlweSpec {
             m: 105,
             q_prime_bits: vec![50; 14],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50; 5],
             digits: 3,
             secret: SecretDistribution::Ternary,

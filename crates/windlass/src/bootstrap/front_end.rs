@@ -154,6 +154,7 @@ mod tests {
         let params = RlweParams::new(&RlweSpec {
             m: 16,
             q_prime_bits: vec![50; primes],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50],
             digits: primes,
             secret: SecretDistribution::Ternary,

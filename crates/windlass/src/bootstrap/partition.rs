@@ -95,7 +95,7 @@ impl Merging {
         };
         let forth_level = to_coefficients_level(params, way.map(|way| way.1));
         let best = |given: Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
-            let constant_bytes = (8 * (level + params.special_primes().len()) * params.n()) as f64;
+            let constant_bytes = constant_bytes(params, level) as f64;
             let stages = Stages { supports, m, fixed: fixed.as_ref(), cost: cost_at(params, level), constant_bytes };
             let ends = match given {
                 Some(ends) => ends,
@@ -116,13 +116,19 @@ impl Merging {
 /// About where the maps to the coefficients run: at the foot of the chain before the front end,
 /// in its middle behind the digits.
 pub(super) fn to_coefficients_level(params: &RlweParams, order: Option<Order>) -> usize {
-    let level = if order == Some(Order::ToCoefficientsLast) { params.top_level() / 2 } else { 4 };
-    level.clamp(1, params.top_level())
+    let primes = if order == Some(Order::ToCoefficientsLast) { params.q_primes().len() / 2 } else { 4 };
+    params.levels().of_primes(primes)
 }
 
 /// Prices at a level.
 pub(super) fn cost_at(params: &RlweParams, level: usize) -> CostModel {
-    CostModel::hybrid(level, params.special_primes().len(), params.digits().min(level))
+    let primes = params.levels().basis(level).len();
+    CostModel::hybrid(primes, params.special_primes().len(), params.digits().min(primes))
+}
+
+/// Bytes of a constant whose values all differ, for levels up to this one.
+pub(super) fn constant_bytes(params: &RlweParams, level: usize) -> usize {
+    8 * (params.levels().covering(level).len() + params.special_primes().len()) * params.n()
 }
 
 /// The price of a map of `count` automorphisms by so many hoisted baby steps, and giant steps.

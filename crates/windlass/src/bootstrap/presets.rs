@@ -104,7 +104,8 @@ impl BootstrapPreset {
         let sizes = |primes: &[Modulus]| primes.iter().map(|q| q.value().ilog2() + 1).collect();
         let set = RlweSpec {
             m,
-            q_prime_bits: sizes(rlwe.q_primes()),
+            q_prime_bits: sizes(&rlwe.q_primes()[rlwe.spare()..]),
+            spare_prime_bits: sizes(&rlwe.q_primes()[..rlwe.spare()]),
             special_prime_bits: sizes(rlwe.special_primes()),
             digits: rlwe.digits(),
             secret: rlwe.secret(),

@@ -103,8 +103,8 @@ impl Refreshing<'_> {
     /// −Q^{−1}·factor·message; the factor of the result takes −Q^{−1}·factor up.
     fn unit_of(&self, low: &Ciphertext) -> u64 {
         let engine = &self.circuit.message;
-        let (t, ring) = (engine.modulus(low.exponent), engine.context().ring());
-        let q = (0..low.level()).fold(1 % t, |q, i| arith::mul_mod(q, ring.modulus(i).value() % t, t));
+        let t = engine.modulus(low.exponent);
+        let q = engine.context().levels().modulus(low.level(), t);
         let inverse = arith::inv_mod(t - q, t).expect("the primes are coprime to the plaintext modulus");
         arith::mul_mod(inverse, low.factor, t)
     }
@@ -152,6 +152,7 @@ mod tests {
         let params = RlweParams::new(&RlweSpec {
             m,
             q_prime_bits: [vec![50], vec![bits; count]].concat(),
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50; 8],
             digits: 3,
             secret: SecretDistribution::Ternary,

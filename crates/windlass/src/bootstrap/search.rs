@@ -3,7 +3,8 @@
 use rayon::prelude::*;
 use windlass_ring::kernels::Shape;
 use windlass_ring::kernels::arith;
-use windlass_rlwe::{Assurance, Limits, RlweParams, RlweSpec, SecretDistribution, security};
+use windlass_ring::kernels::modulus::find_primes;
+use windlass_rlwe::{Assurance, Limits, RlweError, RlweParams, RlweSpec, SecretDistribution, security};
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
@@ -78,7 +79,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Plans bootstrapping under the longest chain of 50-bit primes with the security that was
-    /// asked for: with three digits of key switching if that leaves capacity, else with four or
+    /// asked for, the last of them exchanged for a spare one of 30 bits or little more: with three digits of key switching if that leaves capacity, else with four or
     /// five, whose chains are longer and slower, where they gain enough.
     ///
     /// Cost: that of one to three plans, seconds.
@@ -121,9 +122,14 @@ impl Candidate {
         [ordinary, special, digits]: [usize; 3],
         weight: u32,
     ) -> Result<BootstrapPlan> {
+        // Of large composite m there are none of some sizes.
+        let order = Shape::new(self.m).map_err(RlweError::from)?.root_order();
+        let spare = (30..40).find(|&bits| find_primes(order, bits, 1, &[]).is_ok());
+        let spare = spare.filter(|_| ordinary > digits);
         let params = RlweParams::new(&RlweSpec {
             m: self.m,
-            q_prime_bits: vec![50; ordinary],
+            q_prime_bits: vec![50; ordinary - spare.iter().len()],
+            spare_prime_bits: spare.into_iter().collect(),
             special_prime_bits: vec![50; special],
             digits: digits.min(ordinary),
             secret: SecretDistribution::Ternary,
@@ -378,10 +384,10 @@ mod tests {
         let set = BootstrapPreset::of_plan(&plan).unwrap().params;
         let back = Params::from_json(&set.to_json()).unwrap();
         assert_eq!((back.rlwe().id(), back.ephemeral()), (params.id(), Some(plan.spec().ephemeral())));
-        // At 128 bits this ring is too small.
-        let spec = SearchSpec { phi: (18_000, 18_000), ..SearchSpec::default() };
-        let one = search(&spec).unwrap().into_iter().find(|one| one.m == 18631).unwrap();
-        let refused = one.plan(&spec).unwrap_err();
+        // At 128 bits somewhat smaller rings are too small.
+        let spec = SearchSpec { phi: (15_000, 15_500), slots: 100, ..SearchSpec::default() };
+        let one = search(&spec).unwrap().swap_remove(0);
+        let refused = one.plan(&spec).err().expect("too short");
         assert!(matches!(refused, Error::Bootstrap(BootstrapError::ChainTooShort { .. })), "{refused}");
     }
 

@@ -127,7 +127,8 @@ fn separations(pipeline: &Pipeline, packing: Option<&Packing>, unpacking: Unpack
     if let Some(packing) = packing {
         let top = params.top_level();
         let apart = packing.unpacking_plan(working, cost_at(params, top))?;
-        let together = packing.repacking_plan(message, cost_at(params, top.div_ceil(2)))?;
+        let together = packing
+            .repacking_plan(message, cost_at(params, params.levels().of_primes(params.q_primes().len().div_ceil(2))))?;
         return Ok([Separation::Monomials(Vec::new()), Separation::Constants(Box::new([apart, together]))]);
     }
     let [mut elements, mut in_slots] = maps::splits(working.m(), working.prime());
@@ -170,7 +171,6 @@ fn linear(
     maps: Vec<LinearMap>,
     name: impl Fn(usize, usize) -> StageName,
 ) -> Result<Vec<Step>> {
-    let level = level.min(params.top_level());
     let spec = PlanSpec { cost: cost_at(params, level), constant_bytes: MAX_READY_BYTES, ..PlanSpec::default() };
     let count = maps.len();
     let step = |(map, part): (&LinearMap, usize)| {

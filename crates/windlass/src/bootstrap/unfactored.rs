@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::maps;
-use super::partition::{cost_at, price_of_one, to_coefficients_level};
+use super::partition::{constant_bytes, cost_at, price_of_one, to_coefficients_level};
 use super::pipeline::Step;
 use super::spec::Mode;
 use super::stage::StageName;
@@ -69,8 +69,7 @@ impl BootstrapPlan {
         ];
         let one = |side: usize| {
             let (automorphisms, level) = (sizes[side], levels[side]);
-            let rows = level + params.special_primes().len();
-            let constant_bytes = automorphisms as f64 * (8 * rows * params.n()) as f64;
+            let constant_bytes = automorphisms as f64 * constant_bytes(params, level) as f64;
             let price = price_of_one(&cost_at(params, level), automorphisms);
             Unfactored { automorphisms, constant_bytes, price, factored: own[side] }
         };

@@ -102,6 +102,7 @@ fn power_of_two(spec: &ParamSpec, &(log_n, q, special, digits): &Shape) -> Optio
     let rlwe = RlweSpec {
         m,
         q_prime_bits: q.iter().flat_map(|&(bits, count)| vec![bits; count]).collect(),
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![special.0; special.1],
         digits,
         secret: SecretDistribution::Ternary,

@@ -100,6 +100,11 @@ impl Params {
             Assurance::Paper { name } => format!("as published ({name}); not a recommendation"),
         };
         let capacities: Vec<String> = d.capacity_by_level.iter().rev().map(|bits| format!("{bits:.0}")).collect();
+        let spare = match self.rlwe().spare() {
+            0 => String::new(),
+            count => format!(" ({count} of them spare: {} levels)", d.levels),
+        };
+        let primes = format!("{}{spare} and {}; {} digits", self.rlwe().q_primes().len(), d.special_primes, d.digits);
         let rows = [
             ("parameters", d.name),
             ("scheme", d.scheme),
@@ -108,7 +113,7 @@ impl Params {
             ("slots", format!("{} of degree {}", d.slots, d.slot_degree)),
             ("security", format!("{}; {assurance}; {}", self.rlwe().security(), d.secret)),
             ("log2 Q, log2 P", format!("{:.1}, {:.1}", d.log2_q, d.log2_p)),
-            ("primes of Q and P", format!("{} and {}; {} digits", d.levels, d.special_primes, d.digits)),
+            ("primes of Q and P", primes),
             (
                 "capacity when fresh",
                 format!("{:.1} bits, {} multiplications in sequence", self.fresh_capacity(), d.depth),

@@ -19,7 +19,8 @@ const MOST_BYTES: u64 = 1 << 16;
 /// A parameter file, in JSON. It holds what the set is made from and nothing that follows from it:
 /// primes are found again, λ is computed again, and so is the order of slots that bootstrapping
 /// needs. Version 1 says nothing of an ephemeral secret, version 2 the weight of one with a key by
-/// special primes, version 3 that and how else ciphertexts come under it.
+/// special primes, version 3 that and how else ciphertexts come under it, version 4 spare primes and
+/// what the others say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ParamsFile {
@@ -32,6 +33,9 @@ struct ParamsFile {
     generators: Option<Vec<u64>>,
     m: u64,
     q_prime_bits: Vec<u32>,
+    /// Spare primes, where there are some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    spare_prime_bits: Vec<u32>,
     special_prime_bits: Vec<u32>,
     digits: usize,
     /// The weight of a sparse secret; a uniform ternary one has none.
@@ -48,20 +52,25 @@ struct ParamsFile {
 }
 
 /// The first version that can say it, and how an encapsulation is written there.
-fn version(ephemeral: Option<Ephemeral>) -> (u32, Option<String>) {
-    match ephemeral.map(|secret| secret.encapsulation) {
+fn version(ephemeral: Option<Ephemeral>, has_spare: bool) -> (u32, Option<String>) {
+    let (least, encapsulation) = match ephemeral.map(|secret| secret.encapsulation) {
         None => (1, None),
         Some(Encapsulation::SpecialPrimes) => (2, None),
         Some(digits @ Encapsulation::Digits) => (3, Some(digits.to_string())),
-    }
+    };
+    (if has_spare { 4 } else { least }, encapsulation)
 }
 
 impl ParamsFile {
     fn ephemeral(&self) -> Result<Option<Ephemeral>> {
+        if (self.windlass_parameters == 4) == self.spare_prime_bits.is_empty() {
+            return Err(malformed("version of a parameter file"));
+        }
         match (self.windlass_parameters, self.ephemeral_weight, self.encapsulation.as_deref()) {
             (1, None, None) => Ok(of_version_1(&self.name)),
-            (2, Some(weight), None) => Ok(Some(Ephemeral::by_special_primes(weight))),
-            (3, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
+            (4, None, None) => Ok(None),
+            (2 | 4, Some(weight), None) => Ok(Some(Ephemeral::by_special_primes(weight))),
+            (3 | 4, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
             _ => Err(malformed("version of a parameter file")),
         }
     }
@@ -98,7 +107,7 @@ impl Params {
     /// The set as JSON.
     pub fn to_json(&self) -> String {
         let spec = self.spec();
-        let (windlass_parameters, encapsulation) = version(self.ephemeral);
+        let (windlass_parameters, encapsulation) = version(self.ephemeral, !spec.spare_prime_bits.is_empty());
         let file = ParamsFile {
             windlass_parameters,
             name: self.name().into(),
@@ -108,6 +117,7 @@ impl Params {
             generators: self.generators.clone(),
             m: spec.m,
             q_prime_bits: spec.q_prime_bits.clone(),
+            spare_prime_bits: spec.spare_prime_bits.clone(),
             special_prime_bits: spec.special_prime_bits.clone(),
             digits: spec.digits,
             secret_weight: match spec.secret {
@@ -158,6 +168,7 @@ impl Params {
         let spec = RlweSpec {
             m: file.m,
             q_prime_bits: file.q_prime_bits,
+            spare_prime_bits: file.spare_prime_bits,
             special_prime_bits: file.special_prime_bits,
             digits: file.digits,
             secret,
@@ -212,7 +223,13 @@ mod tests {
     #[test]
     fn what_version_1_left_out_stays_what_it_was() {
         let version_1 = |name| {
-            let params = Params { ephemeral: None, ..Params::preset(name, Scheme::Bgv).unwrap() };
+            let params = Params::preset(name, Scheme::Bgv).unwrap();
+            // Nor did it know spare primes: any chain will do.
+            let (spare_prime_bits, q_prime_bits) = (Vec::new(), vec![50]);
+            let special_prime_bits = vec![50];
+            let spec =
+                RlweSpec { spare_prime_bits, q_prime_bits, special_prime_bits, digits: 1, ..params.spec().clone() };
+            let params = Params::new(name, Scheme::Bgv, (params.p(), params.r()), None, spec).unwrap();
             Params::from_json(&params.to_json()).unwrap().ephemeral()
         };
         for (name, weight) in OF_VERSION_1 {
@@ -254,7 +271,7 @@ mod tests {
         for end in (0..good.len()).step_by(7) {
             refused(&good[..end]);
         }
-        // Each version says what it has and nothing else, and there is no fourth.
+        // Each version says what it has and nothing else, and the fourth is for spare primes.
         let (weight, digits) = (r#""ephemeral_weight": 30, "#, r#""encapsulation": "digits", "#);
         let (both, special) = (format!("{weight}{digits}"), digits.replace("digits", "special-primes"));
         let with = |version: u32, said: &str| {

@@ -225,6 +225,7 @@ impl Chain {
         let rlwe = RlweSpec {
             m,
             q_prime_bits: vec![self.bits; self.count],
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![self.special_bits; self.special as usize],
             digits: self.digits,
             secret: SecretDistribution::Ternary,
@@ -245,6 +246,7 @@ fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
     let toy = RlweSpec {
         m,
         q_prime_bits: vec![50],
+        spare_prime_bits: Vec::new(),
         special_prime_bits: vec![50],
         digits: 1,
         secret: SecretDistribution::Ternary,

@@ -16,7 +16,9 @@ struct Preset {
     r: u32,
     generators: &'static [u64],
     /// (bits, count) of the primes of Q in the order of the chain, and of P.
-    q: &'static [(u32, usize)],
+    q: Chain,
+    /// Bits of the spare primes of Q.
+    spare: &'static [u32],
     special: (u32, usize),
     digits: usize,
     /// 0: uniform ternary.
@@ -26,37 +28,79 @@ struct Preset {
 }
 
 const fn toy(name: &'static str, m: u64, p: u64, r: u32) -> Preset {
-    Preset { name, m, p, r, generators: &[], q: &[(50, 8)], special: (50, 3), digits: 3, weight: 0, ephemeral: None }
+    Preset {
+        name,
+        m,
+        p,
+        r,
+        generators: &[],
+        q: &[(50, 8)],
+        spare: &[],
+        special: (50, 3),
+        digits: 3,
+        weight: 0,
+        ephemeral: None,
+    }
 }
 
 /// Primes of Q.
 type Chain = &'static [(u32, usize)];
 
+/// Primes of Q in the chain, and spare ones.
+type Chains = (Chain, &'static [u32]);
+
 /// A bootstrapping set of the papers: QP of about the bits that HElib 2.3 gives it, in more digits
-/// and so with more of them for Q, and its weight of 120. Where there are enough primes of 30 bits,
-/// they lie where digits are removed: a product modulo 2^8 costs about 25 bits of capacity. A digit
-/// some bits below P makes the error of a key switch no larger than that of rounding.
-const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chain, special: usize, digits: usize) -> Preset {
-    Preset { name, m, p, r, generators: &[], q, special: (50, special), digits, weight: 120, ephemeral: None }
+/// and so with more of them for Q, and its weight of 120. A spare prime or two, which levels leave
+/// out, let them end close to what a product costs, 25 to 60 bits of capacity. A digit some bits
+/// below P makes the error of a key switch no larger than that of rounding.
+const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chains, special: usize, digits: usize) -> Preset {
+    let (q, spare) = q;
+    Preset { name, m, p, r, generators: &[], q, spare, special: (50, special), digits, weight: 120, ephemeral: None }
 }
 
 /// A set of Halevi–Shoup 2018, Tables 1 to 4: about 400 bits of Q, a dense key as HElib measures
 /// it, and the hypercube of the table.
 const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Preset {
-    Preset { name, m, p: 2, r: 1, generators, q: &[(50, 8)], special: (50, 3), digits: 3, weight: 0, ephemeral: None }
+    Preset {
+        name,
+        m,
+        p: 2,
+        r: 1,
+        generators,
+        q: &[(50, 8)],
+        spare: &[],
+        special: (50, 3),
+        digits: 3,
+        weight: 0,
+        ephemeral: None,
+    }
 }
 
 /// A set of Chen–Han 2018, Tables 4 and 5: log2 Q about 558 or 806 as published, weight 128. SEAL
 /// switched keys without special primes; ours come on top, so that λ is below the published figure.
 /// The lower primes have 50 bits, the others what a product modulo p^{r+1} costs.
-const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chain) -> Preset {
+const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chains) -> Preset {
     let (special, digits) = if n == 16384 { (3, 5) } else { (5, 4) };
-    Preset { name, m: 2 * n, p, r, generators: &[], q, special: (50, special), digits, weight: 128, ephemeral: None }
+    let (q, spare) = q;
+    Preset {
+        name,
+        m: 2 * n,
+        p,
+        r,
+        generators: &[],
+        q,
+        spare,
+        special: (50, special),
+        digits,
+        weight: 128,
+        ephemeral: None,
+    }
 }
 
 /// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 at most, weight 120. Primes as in
 /// [`chen_han`]; an ephemeral key of 130 bits, as published.
-const fn ma(name: &'static str, p: u64, q: Chain, ephemeral_weight: u32) -> Preset {
+const fn ma(name: &'static str, p: u64, q: Chains, ephemeral_weight: u32) -> Preset {
+    let (q, spare) = q;
     Preset {
         name,
         m: 1 << 16,
@@ -64,6 +108,7 @@ const fn ma(name: &'static str, p: u64, q: Chain, ephemeral_weight: u32) -> Pres
         r: 1,
         generators: &[],
         q,
+        spare,
         special: (50, 6),
         digits: 4,
         weight: 120,
@@ -73,7 +118,7 @@ const fn ma(name: &'static str, p: u64, q: Chain, ephemeral_weight: u32) -> Pres
 
 /// A set of 128 bits with ternary secrets.
 const fn secure(name: &'static str, m: u64, q: Chain, special: (u32, usize), digits: usize) -> Preset {
-    Preset { name, m, p: 65537, r: 1, generators: &[], q, special, digits, weight: 0, ephemeral: None }
+    Preset { name, m, p: 65537, r: 1, generators: &[], q, spare: &[], special, digits, weight: 0, ephemeral: None }
 }
 
 /// For n = 2^15 and plaintext moduli p² of 14 to 16 bits: a product costs about 40 bits of capacity,
@@ -81,27 +126,26 @@ const fn secure(name: &'static str, m: u64, q: Chain, special: (u32, usize), dig
 pub(crate) const SMALL_T: Chain = &[(50, 6), (35, 4), (40, 4), (50, 1)];
 
 /// For n near 2^14.5 and plaintext modulus 2: the ephemeral key meets the first prime, in digits, so
-/// that seven of I's are to be removed; that is done where primes have 30 bits, about what a product
-/// costs, and larger ones elsewhere make fewer rows. Two primes are a digit of the keys.
-const COMPOSITE_44: Chain = &[(48, 1), (30, 1), (44, 4), (30, 6), (44, 2)];
-const COMPOSITE_45: Chain = &[(48, 1), (30, 1), (45, 4), (30, 7), (45, 1)];
-const COMPOSITE_48: Chain = &[(48, 1), (30, 1), (48, 4), (30, 7), (48, 1)];
+/// that seven of I's are to be removed; spare primes let levels end close to what a product costs,
+/// 20 to 25 bits. Two primes are a digit of the keys.
+const COMPOSITE_41: Chain = &[(48, 1), (41, 10)];
+const COMPOSITE_43: Chain = &[(48, 1), (43, 9)];
+const COMPOSITE_46: Chain = &[(48, 1), (46, 9)];
 
 /// For n near 2^15.5 and plaintext modulus 2^8, where a product costs about 40 bits.
 const COMPOSITE_38: Chain = &[(50, 1), (38, 26)];
-const COMPOSITE_42: Chain = &[(50, 1), (42, 23)];
 
 /// A set made for bootstrapping: a uniform ternary main secret, and an ephemeral one. Without
 /// `insecure` in its name both have at least 128 bits by the tables.
 const fn refreshing(
     name: &'static str,
     (m, p, r): (u64, u64, u32),
-    q: Chain,
+    (q, spare): Chains,
     special: (u32, usize),
     digits: usize,
     ephemeral: Ephemeral,
 ) -> Preset {
-    Preset { name, m, p, r, generators: &[], q, special, digits, weight: 0, ephemeral: Some(ephemeral) }
+    Preset { name, m, p, r, generators: &[], q, spare, special, digits, weight: 0, ephemeral: Some(ephemeral) }
 }
 
 const PRESETS: [Preset; 43] = [
@@ -113,42 +157,56 @@ const PRESETS: [Preset; 43] = [
     toy("insecure_toy_4095", 4095, 2, 1),
     toy("insecure_toy_256", 256, 257, 1),
     toy("insecure_toy_2048", 2048, 65537, 1),
-    refreshing("insecure_boot_105", (105, 2, 1), &[(50, 14)], (50, 5), 3, Ephemeral::by_special_primes(6)),
-    refreshing("insecure_boot_1023", (1023, 2, 1), &[(50, 16)], (50, 6), 3, Ephemeral::by_special_primes(8)),
-    refreshing("insecure_boot_4369", (4369, 2, 1), &[(50, 16)], (50, 6), 3, Ephemeral::by_special_primes(12)),
-    refreshing("insecure_boot_256_p257", (256, 257, 1), &[(50, 14)], (50, 5), 3, Ephemeral::by_special_primes(8)),
-    refreshing("boot_n32768_p257", (1 << 16, 257, 1), SMALL_T, (50, 3), 5, Ephemeral::in_digits(24)),
-    refreshing("boot_n32768_p127", (1 << 16, 127, 1), SMALL_T, (50, 3), 5, Ephemeral::in_digits(24)),
-    refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), &[(50, 18)], (50, 6), 3, Ephemeral::in_digits(24)),
-    refreshing("boot_m28679_p2", (28679, 2, 1), COMPOSITE_45, (46, 2), 7, Ephemeral::in_digits(26)),
-    refreshing("boot_m31775_p2", (31775, 2, 1), COMPOSITE_48, (49, 2), 7, Ephemeral::in_digits(26)),
-    refreshing("boot_m37449_p2", (37449, 2, 1), COMPOSITE_44, (45, 2), 7, Ephemeral::in_digits(26)),
-    refreshing("boot_m69905_p2r8", (69905, 2, 8), COMPOSITE_38, (41, 5), 6, Ephemeral::by_special_primes(48)),
-    refreshing("boot_m87381_p2r8", (87381, 2, 8), COMPOSITE_42, (48, 3), 8, Ephemeral::by_special_primes(48)),
-    paper("paper_hs15_21845", 21845, 2, 1, &[(47, 6), (32, 4), (46, 2)], 3, 4),
-    paper("paper_hs15_18631", 18631, 2, 1, &[(48, 9), (30, 3), (43, 2)], 2, 7),
-    paper("paper_hs15_28679", 28679, 2, 1, &[(48, 10), (30, 4), (50, 2)], 4, 4),
-    paper("paper_hs15_35113", 35113, 2, 1, &[(50, 17)], 5, 4),
-    paper("paper_hs15_45551", 45551, 17, 1, &[(50, 21)], 6, 4),
-    paper("paper_hs15_51319", 51319, 127, 1, &[(50, 25)], 7, 4),
-    paper("paper_hs15_42799", 42799, 2, 8, &[(50, 25)], 7, 4),
-    paper("paper_hs15_49981", 49981, 2, 8, &[(50, 30)], 8, 4),
-    paper("paper_hs18_49981", 49981, 2, 1, &[(50, 31)], 7, 5),
+    refreshing("insecure_boot_105", (105, 2, 1), (&[(50, 14)], &[]), (50, 5), 3, Ephemeral::by_special_primes(6)),
+    refreshing("insecure_boot_1023", (1023, 2, 1), (&[(50, 16)], &[]), (50, 6), 3, Ephemeral::by_special_primes(8)),
+    refreshing("insecure_boot_4369", (4369, 2, 1), (&[(50, 16)], &[]), (50, 6), 3, Ephemeral::by_special_primes(12)),
+    refreshing(
+        "insecure_boot_256_p257",
+        (256, 257, 1),
+        (&[(50, 14)], &[]),
+        (50, 5),
+        3,
+        Ephemeral::by_special_primes(8),
+    ),
+    refreshing("boot_n32768_p257", (1 << 16, 257, 1), (SMALL_T, &[]), (50, 3), 5, Ephemeral::in_digits(24)),
+    refreshing("boot_n32768_p127", (1 << 16, 127, 1), (&[(48, 12)], &[34, 37]), (50, 3), 5, Ephemeral::in_digits(24)),
+    refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), (&[(50, 17)], &[33]), (50, 6), 3, Ephemeral::in_digits(24)),
+    refreshing("boot_m28679_p2", (28679, 2, 1), (COMPOSITE_43, &[31, 36]), (46, 2), 7, Ephemeral::in_digits(26)),
+    refreshing("boot_m31775_p2", (31775, 2, 1), (COMPOSITE_46, &[30, 36]), (49, 2), 7, Ephemeral::in_digits(26)),
+    refreshing("boot_m37449_p2", (37449, 2, 1), (COMPOSITE_41, &[31, 33]), (45, 2), 7, Ephemeral::in_digits(26)),
+    refreshing("boot_m69905_p2r8", (69905, 2, 8), (COMPOSITE_38, &[]), (41, 5), 6, Ephemeral::by_special_primes(48)),
+    refreshing(
+        "boot_m87381_p2r8",
+        (87381, 2, 8),
+        (&[(50, 1), (46, 19)], &[30, 37]),
+        (48, 3),
+        8,
+        Ephemeral::by_special_primes(48),
+    ),
+    paper("paper_hs15_21845", 21845, 2, 1, (&[(48, 9)], &[32, 36]), 3, 4),
+    paper("paper_hs15_18631", 18631, 2, 1, (&[(48, 12)], &[30]), 2, 7),
+    paper("paper_hs15_28679", 28679, 2, 1, (&[(48, 14)], &[28]), 4, 4),
+    paper("paper_hs15_35113", 35113, 2, 1, (&[(50, 16)], &[32]), 5, 4),
+    paper("paper_hs15_45551", 45551, 17, 1, (&[(50, 20)], &[28]), 6, 4),
+    paper("paper_hs15_51319", 51319, 127, 1, (&[(50, 23)], &[30, 39]), 7, 4),
+    paper("paper_hs15_42799", 42799, 2, 8, (&[(50, 23)], &[30, 37]), 7, 4),
+    paper("paper_hs15_49981", 49981, 2, 8, (&[(50, 28)], &[32, 37]), 8, 4),
+    paper("paper_hs18_49981", 49981, 2, 1, (&[(50, 30)], &[32]), 7, 5),
     linear("paper_hs18_15709", 15709, &[]),
     linear("paper_hs18_18631_good", 18631, &[17, 1177]),
     linear("paper_hs18_18631_bad", 18631, &[7, 626]),
     linear("paper_hs18_24295_good", 24295, &[16386, 16427]),
     linear("paper_hs18_24295_bad", 24295, &[53, 42]),
-    chen_han("paper_ch18_n16384_p127", 16384, 127, 1, &[(50, 4), (39, 9)]),
-    chen_han("paper_ch18_n16384_p257", 16384, 257, 1, &[(50, 4), (39, 9)]),
-    chen_han("paper_ch18_n32768_p127_r2", 32768, 127, 2, &[(50, 5), (40, 14)]),
-    chen_han("paper_ch18_n32768_p127_r3", 32768, 127, 3, &[(50, 5), (45, 13)]),
-    chen_han("paper_ch18_n32768_p257", 32768, 257, 1, &[(50, 5), (40, 14)]),
-    chen_han("paper_ch18_n32768_p257_r2", 32768, 257, 2, &[(50, 5), (41, 14)]),
-    ma("paper_ma24_set1_p65537", 65537, &[(50, 1), (46, 12), (49, 5), (47, 3), (45, 1)], 24),
-    ma("paper_ma24_set2_p8191", 8191, &[(46, 12), (44, 6), (42, 5)], 24),
+    chen_han("paper_ch18_n16384_p127", 16384, 127, 1, (&[(50, 4), (39, 9)], &[])),
+    chen_han("paper_ch18_n16384_p257", 16384, 257, 1, (&[(50, 4), (39, 9)], &[])),
+    chen_han("paper_ch18_n32768_p127_r2", 32768, 127, 2, (&[(50, 5), (40, 14)], &[])),
+    chen_han("paper_ch18_n32768_p127_r3", 32768, 127, 3, (&[(50, 5), (45, 13)], &[])),
+    chen_han("paper_ch18_n32768_p257", 32768, 257, 1, (&[(50, 5), (40, 14)], &[])),
+    chen_han("paper_ch18_n32768_p257_r2", 32768, 257, 2, (&[(50, 5), (41, 14)], &[])),
+    ma("paper_ma24_set1_p65537", 65537, (&[(50, 1), (46, 12), (49, 5), (47, 3), (45, 1)], &[]), 24),
+    ma("paper_ma24_set2_p8191", 8191, (&[(46, 12), (44, 6), (42, 5)], &[]), 24),
     // The ephemeral key meets the first two primes: one of 50 bits has no room for p² = 2^34.
-    ma("paper_ma24_set3_p131071", 131_071, &[(30, 2), (46, 12), (48, 5), (46, 3), (43, 1)], 24),
+    ma("paper_ma24_set3_p131071", 131_071, (&[(30, 2), (46, 12), (48, 5), (46, 3), (43, 1)], &[]), 24),
 ];
 
 /// The names of all presets.
@@ -183,6 +241,7 @@ impl Params {
         let spec = RlweSpec {
             m: preset.m,
             q_prime_bits: preset.q.iter().flat_map(|&(bits, count)| vec![bits; count]).collect(),
+            spare_prime_bits: preset.spare.to_vec(),
             special_prime_bits: vec![preset.special.0; preset.special.1],
             digits: preset.digits,
             secret,

@@ -35,10 +35,7 @@ fn message(context: &Context, scheme: Scheme, plaintext: &Plaintext, factor: u64
 fn fresh_factor(context: &Context, scheme: Scheme, t: u64, level: usize) -> u64 {
     match scheme {
         Scheme::Bgv => 1 % t,
-        Scheme::Bfv => {
-            let q = (0..level).fold(1, |q, i| arith::mul_mod(q, context.ring().modulus(i).value() % t, t));
-            (t - q) % t
-        }
+        Scheme::Bfv => (t - context.levels().modulus(level, t)) % t,
     }
 }
 
@@ -64,7 +61,7 @@ fn fresh(
 ) -> Result<Ciphertext> {
     let slots = plaintext.slots();
     let t = slots.modulus().value();
-    let level = zero[0].basis().len();
+    let level = context.level_of(zero[0].basis());
     let log2_modulus = context.log2_modulus(level);
     let capacity = model.capacity(log2_modulus, noise);
     if capacity <= MARGIN_BITS {

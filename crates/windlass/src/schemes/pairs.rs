@@ -140,7 +140,7 @@ impl<R: Rules> Switching for R {
     }
 
     fn level_of(&self, a: &R::Ciphertext) -> usize {
-        level(a)
+        level(self, a)
     }
 
     fn check_input(&self, operation: &'static str, a: &R::Ciphertext) -> Result<()> {
@@ -266,7 +266,7 @@ impl<R: Rules> Switching for R {
         let multiplier = self.phase_multiplier(a);
         let parts: Vec<Poly<Eval>> =
             a.parts().iter().map(|part| switching::extend(context(self), part, multiplier)).collect();
-        Ok(Extended { ct: a.around(parts), level: level(a) })
+        Ok(Extended { ct: a.around(parts), level: level(self, a) })
     }
 
     fn dot_extended(
@@ -375,8 +375,8 @@ fn is_identity<R: Rules>(rules: &R, t: u64) -> bool {
     t % context(rules).params().m() == 1
 }
 
-fn level(ct: &impl Pair) -> usize {
-    ct.parts()[0].basis().len()
+fn level<R: Rules>(rules: &R, ct: &R::Ciphertext) -> usize {
+    context(rules).level_of(ct.parts()[0].basis())
 }
 
 /// The level of all, where there is one.
@@ -423,8 +423,9 @@ fn move_pair<R: Rules>(rules: &R, a: &R::Ciphertext, t: u64) -> Result<R::Cipher
     let finish = Finish { addends: [Some(first), None], automorphism: Some(&permutation) };
     let parts = switching::switch(context(rules), second, rules.phase_multiplier(a), key, &finish)?;
     let mut out = a.around(parts.into());
-    rules.grow(&mut out, level(a), Growth::KeySwitch(t));
-    rules.accept_pair("automorphism", (a, level(a)), out)
+    let level = level(rules, a);
+    rules.grow(&mut out, level, Growth::KeySwitch(t));
+    rules.accept_pair("automorphism", (a, level), out)
 }
 
 /// The metadata of a sum of products, around no polynomials.

@@ -94,7 +94,7 @@ impl<C: FileContext> Wire<C> for EvaluationKeys {
     fn decode(context: &C, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let rlwe = context.rlwe();
         let keys = read_keys(rlwe, key, &mut fields, |&Fields { level, seed, .. }, fields| {
-            let basis = rlwe.wide_basis(level);
+            let basis = rlwe.covering_basis(level);
             let b = (0..SwitchingKey::digits(rlwe, level))
                 .map(|_| read_poly(rlwe, &basis, fields, "evaluation key"))
                 .collect::<Result<Vec<_>, WireError>>()?;

@@ -171,7 +171,7 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         if count != 0 && count != self.plan.constants() {
             return Err(malformed("number of prepared constants").into());
         }
-        let polys = blocks.next(rlwe.ring(), &rlwe.wide_basis(level), count, "prepared constant")?;
+        let polys = blocks.next(rlwe.ring(), &rlwe.covering_basis(level), count, "prepared constant")?;
         blocks.finish("prepared constants")?;
         let read = |poly| self.engine.read_constant(level, poly, &mut fields);
         let ready: Vec<E::Constant> = polys.into_iter().map(read).collect::<Result<_, WireError>>()?;
@@ -195,7 +195,7 @@ impl StoresConstants<Arc<SlotRing>> for schemes::Engine {
 
     fn read_constant(
         &self,
-        _: usize,
+        level: usize,
         poly: Poly<Eval>,
         fields: &mut FieldReader<'_>,
     ) -> Result<schemes::Constant, WireError> {
@@ -210,7 +210,7 @@ impl StoresConstants<Arc<SlotRing>> for schemes::Engine {
             [1] => Content::Integers,
             _ => return Err(WireError::Malformed { what: "content of a constant" }),
         };
-        Ok(self.constant(poly.into(), Bound::from_bits(log2_norm), content))
+        Ok(self.constant((poly.into(), level), Bound::from_bits(log2_norm), content))
     }
 
     fn lowest_level(&self) -> usize {

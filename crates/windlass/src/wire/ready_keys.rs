@@ -19,7 +19,8 @@ use crate::error::Result;
 ///
 /// The fields are the number of keys (4 bytes), then for each its element (8 bytes; 0 for
 /// relinearisation, first), level (2 bytes) and seed (32 bytes); elements increase. One block for
-/// each key follows: its halves b_0, a_0, b_1, a_1, .. over Q_level·P. A file takes 16·d·(l + k)·n
+/// each key follows: its halves b_0, a_0, b_1, a_1, .. over the primes of
+/// all levels up to its own and those of P. A file takes 16·d·(l + k)·n
 /// bytes for each key of d digits over l + k primes, two to three times an [`EvaluationKeys`] file,
 /// and nothing has to be expanded or unpacked.
 #[derive(Debug, Clone)]
@@ -42,7 +43,7 @@ impl ReadyKeys {
         let rlwe = context.rlwe();
         let keys = read_keys(rlwe, key, &mut fields, |fields, _| {
             let (level, digits) = (fields.level, SwitchingKey::digits(rlwe, fields.level));
-            let pairs = blocks.next(rlwe.ring(), &rlwe.wide_basis(level), 2 * digits, "evaluation key")?;
+            let pairs = blocks.next(rlwe.ring(), &rlwe.covering_basis(level), 2 * digits, "evaluation key")?;
             Ok(SwitchingKey::from_pairs(rlwe, key, level, fields.seed, pairs)?)
         })?;
         fields.finish("evaluation keys")?;

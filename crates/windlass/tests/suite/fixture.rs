@@ -22,6 +22,7 @@ pub fn chain(m: u64, q_prime_bits: &[u32], special_prime_bits: &[u32]) -> RlweSp
     RlweSpec {
         m,
         q_prime_bits: q_prime_bits.to_vec(),
+        spare_prime_bits: Vec::new(),
         special_prime_bits: special_prime_bits.to_vec(),
         digits: 3,
         secret: SecretDistribution::Ternary,

@@ -18,7 +18,7 @@ use crate::params::Encapsulation;
 /// [`InputModulus`] only.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct InputModulus {
-    /// The level: Q_in is the product of the first primes.
+    /// The level: Q_in is its modulus.
     pub level: usize,
     /// How many special primes join them.
     special: usize,
@@ -39,7 +39,9 @@ impl InputModulus {
     /// tail of a sum of independent terms (docs/math/bootstrapping.md, the front end).
     pub fn choose(params: &RlweParams, formula: &DecryptionFormula, spec: &BootstrapSpec) -> Result<Self> {
         let sizes = |input: &Self| input.log2_modulus(params);
-        let candidates = (1..=params.top_level().min(4)).flat_map(|level| Self::at(params, spec, level));
+        const MOST_PRIMES: usize = 4;
+        let few = (1..=params.top_level()).filter(|&level| params.levels().basis(level).len() <= MOST_PRIMES);
+        let candidates = few.flat_map(|level| Self::at(params, spec, level));
         // Digits are priced by their number: of one modulus the first fits with fewest.
         let fitting = candidates.filter_map(|input| input.fitted(params, formula, spec));
         let short = BootstrapError::ChainTooShort {
@@ -57,7 +59,7 @@ impl InputModulus {
         let input = |special, digits| Self { level, special, digits, arrival: level, needed_bits: 0.0 };
         match spec.encapsulation {
             Encapsulation::SpecialPrimes => {
-                let most = params.special_primes().len().min(level + 2);
+                let most = params.special_primes().len().min(params.levels().basis(level).len() + 2);
                 (1..=most).map(|special| input(special, Digits::WHOLE)).collect()
             }
             Encapsulation::Digits if params.log2_q(level) > MOST_BITS_IN_DIGITS => Vec::new(),
@@ -101,8 +103,8 @@ impl InputModulus {
                 * self.digits.most as f64
                 * (self.digits.count as f64).sqrt();
         }
-        // A digit is below level·Q_in.
-        let log2_digit = (self.level as f64).log2() + params.log2_q(self.level);
+        // A digit is below Q_in times the number of its primes.
+        let log2_digit = (params.levels().basis(self.level).len() as f64).log2() + params.log2_q(self.level);
         let special: f64 = params.special_primes()[..self.special].iter().map(|q| (q.value() as f64).log2()).sum();
         let product = error * multiples * (log2_digit - special).exp2();
         tail(params, spec) * (product + ((1.0 + formula.row_square) / 12.0).sqrt())
@@ -178,6 +180,7 @@ pub(super) mod tests {
     pub fn params(m: u64, q_prime_bits: Vec<u32>) -> RlweParams {
         let spec = RlweSpec {
             m,
+            spare_prime_bits: Vec::new(),
             special_prime_bits: vec![50; 4],
             digits: 3,
             secret: SecretDistribution::Ternary,

@@ -98,7 +98,7 @@ impl Forecast {
     /// A factor at the level of the shared value, the others added before they are switched.
     fn sum_at(&self, head: &Term, terms: &[Term]) -> Expected {
         let Balanced { factor, own, others } = self.balanced(head, terms, None);
-        let raised = others.iter().map(|term| term.ct.level).max().map(|top| {
+        let raised = self.params.levels().join_all(others.iter().map(|term| term.ct.level)).map(|top| {
             let noise = self.exact_noise(&others, top);
             self.switch(&Expected { level: top, noise, ..head.ct }, head.ct.level).noise
         });
@@ -110,7 +110,8 @@ impl Forecast {
         // No value has the product's number.
         let mut terms = on_top;
         terms.push(Term { number: usize::MAX, ct: whole, weight: 1 });
-        let level = terms.iter().map(|term| term.ct.level).max().expect("the product is among them");
+        let levels = terms.iter().map(|term| term.ct.level);
+        let level = self.params.levels().join_all(levels).expect("the product is among them");
         let t = self.modulus(whole.exponent);
         let factor = arith::mul_mod(whole.factor, self.dropped(level, whole.level, t), t);
         Expected { level, factor, noise: self.exact_noise(&terms, level), ..whole }

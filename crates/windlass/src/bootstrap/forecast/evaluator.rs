@@ -151,7 +151,7 @@ impl Forecast {
         toward.map_or(Ok(sum), |base| self.add(base, &sum))
     }
 
-    /// `Σ_i c_i·x_i` at the highest of the levels that it has terms of.
+    /// `Σ_i c_i·x_i` with the primes of all of its terms.
     fn raised_sum(&self, values: &[&Expected], weights: &[i64]) -> Result<Expected> {
         let weighed = values.iter().zip(weights).filter(|(_, weight)| **weight != 0);
         let terms: Vec<(&Expected, i64)> = weighed.map(|(x, &weight)| (*x, weight)).collect();
@@ -163,7 +163,8 @@ impl Forecast {
         // A weight may be zero modulo t.
         let weighed = terms.iter().zip(weights).map(|(&(x, _), weight)| (x, weight));
         let weighed: Vec<(&Expected, i64)> = weighed.filter(|(_, weight)| *weight != 0).collect();
-        let Some(level) = weighed.iter().map(|(x, _)| x.level).max() else { return Ok(self.scaled(first, 0)) };
+        let levels = weighed.iter().map(|(x, _)| x.level);
+        let Some(level) = self.params.levels().join_all(levels) else { return Ok(self.scaled(first, 0)) };
         let raised = |&(x, k): &(&Expected, i64)| {
             let bits = self.params.log2_q(level) - self.params.log2_q(x.level);
             self.scaled(x, k).noise * Bound::from_bits(bits)

@@ -75,7 +75,8 @@ impl Forecast {
         let terms = if heard.is_empty() { zeros } else { heard };
 
         let levels = || terms.iter().map(|term| term.ct.level);
-        let (low, top) = (levels().min().expect("a sum has terms"), levels().max().expect("a sum has terms"));
+        let low = levels().min().expect("a sum has terms");
+        let top = self.params.levels().join_all(levels()).expect("a sum has terms");
         let powered = |Gathered { ct, power, count }: &Gathered| Powered {
             summand: self.summand(ct, low),
             count: *count,

@@ -104,7 +104,7 @@ impl Forecast {
 
     /// The product of the primes between two levels, modulo t.
     fn dropped(&self, from: usize, to: usize, t: u64) -> u64 {
-        self.params.q_primes()[to..from].iter().fold(1 % t, |d, q| arith::mul_mod(d, q.value() % t, t))
+        self.params.levels().ratio(to, from, t)
     }
 
     fn summand(&self, ct: &Expected, level: usize) -> Summand {

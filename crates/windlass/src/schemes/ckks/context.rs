@@ -108,6 +108,7 @@ impl CkksSpec {
         RlweSpec {
             m: 2 * self.n as u64,
             q_prime_bits,
+            spare_prime_bits: Vec::new(),
             special_prime_bits: self.special_prime_bits.clone(),
             digits: self.digits,
             secret: self.secret,

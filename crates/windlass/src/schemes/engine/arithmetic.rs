@@ -38,14 +38,14 @@ impl Engine {
         let modulus = self.slots.modulus();
         let lifted = self.centred_lift(plaintext, 1, modulus.exponent());
         let norm = Bound::of(norm::public_norm(self.context.ring().shape(), &lifted));
-        let values = Values::of_signed(self.context.ring(), &self.context.wide_basis(level), &lifted);
-        Ok(self.constant(values, norm, plaintext.content()))
+        let values = Values::of_signed(self.context.ring(), &self.context.covering_basis(level), &lifted);
+        Ok(self.constant((values, level), norm, plaintext.content()))
     }
 
-    /// A constant with these values over Q_level·P.
-    pub(crate) fn constant(&self, values: Values, norm: Bound, content: Content) -> Constant {
+    /// A constant with these values over [`windlass_rlwe::Context::covering_basis`] of a level.
+    pub(crate) fn constant(&self, (values, level): (Values, usize), norm: Bound, content: Content) -> Constant {
         let (hypercube, modulus) = (Arc::clone(self.slots.hypercube()), self.slots.modulus());
-        Constant { values, hypercube, modulus, norm, content }
+        Constant { values, level, hypercube, modulus, norm, content }
     }
 
     fn check_level(&self, level: usize) -> Result<()> {
@@ -74,9 +74,12 @@ impl Engine {
                 lifted.chunks(2).flat_map(|pair| norm::public_norm_bounds(ring.shape(), pair)).collect();
             Ok(lifted.into_iter().zip(norms.into_iter().map(Bound::of).zip(contents)).collect())
         };
-        let basis = self.context.wide_basis(level);
+        let basis = self.context.covering_basis(level);
         let evaluated = Poly::evaluated_together(ring, &basis, count, lift)?;
-        Ok(evaluated.into_iter().map(|(values, (norm, content))| self.constant(values, norm, content)).collect())
+        Ok(evaluated
+            .into_iter()
+            .map(|(values, (norm, content))| self.constant((values, level), norm, content))
+            .collect())
     }
 
     pub(super) fn add_or_sub(&self, a: &Ciphertext, b: &Ciphertext, subtract: bool) -> Result<Ciphertext> {
@@ -172,8 +175,7 @@ impl Engine {
             });
         }
         check_same_order("multiply by a constant", self.slots.hypercube(), &c.hypercube)?;
-        let prepared = c.values.basis().len() - self.context.special().len();
-        let limits = Limits::at_most(prepared).with("the level the constant was prepared for");
+        let limits = Limits::at_most(c.level).with("the level the constant was prepared for");
         Ok(limits.check("level of the ciphertext", level)?)
     }
 

@@ -33,6 +33,8 @@ pub struct Engine {
 #[derive(Debug, Clone)]
 pub struct Constant {
     pub(crate) values: Values,
+    /// The highest level that it serves.
+    pub(crate) level: usize,
     /// The order of the slots.
     pub(crate) hypercube: Arc<Hypercube>,
     pub(crate) modulus: PrimePower,

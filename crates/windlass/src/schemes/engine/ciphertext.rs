@@ -46,9 +46,10 @@ impl Ciphertext {
         self.key
     }
 
-    /// The number of primes of its modulus.
+    /// The level: its modulus is the so many smallest of [`windlass_rlwe::Levels`]; without spare
+    /// primes, the number of primes.
     pub fn level(&self) -> usize {
-        self.parts[0].basis().len()
+        self.context.level_of(self.parts[0].basis())
     }
 
     /// The prime p of its plaintext modulus p^r.

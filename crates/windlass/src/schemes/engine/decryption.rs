@@ -20,7 +20,7 @@ impl Engine {
         let first = || self.message(&lifted[0], &self.context.basis(secret.level), exponent);
         let second = || Values::of_signed(ring, &self.context.wide_basis(secret.level), &lifted[1]);
         let (norms, (message, values)) = rayon::join(bounds, || rayon::join(first, second));
-        let constant = self.constant(values, Bound::of(norms[1]), c1.content());
+        let constant = self.constant((values, secret.level), Bound::of(norms[1]), c1.content());
         let product = self.dot_extended(&[secret], &[vec![(0, Some(&constant))]])?;
         debug_assert_eq!(product[0].ct.factor, 1);
         let product = self.mod_down(product.into_iter().next().expect("one row"))?;

@@ -32,7 +32,7 @@ impl Evaluator for Engine {
     }
 
     fn constant_bytes(&self, level: usize) -> usize {
-        let rows = level.min(self.context.top_level()) + self.context.special().len();
+        let rows = self.context.covering_basis(level.clamp(1, self.context.top_level())).len();
         8 * rows * self.context.params().n()
     }
 

@@ -109,11 +109,9 @@ impl Engine {
         Err(Error::ContextMismatch { operation, left: describe(a), right: describe(b) })
     }
 
-    /// The product of the primes that level `high` has and level `low` has not, modulo t: what
-    /// factors of one and the other differ by.
+    /// `Q_high/Q_low` modulo t: what factors of one and the other level differ by.
     pub(super) fn primes_between(&self, low: usize, high: usize, t: u64) -> u64 {
-        let ring = self.context.ring();
-        (low..high).fold(1, |product, i| arith::mul_mod(product, ring.modulus(i).value() % t, t))
+        self.context.levels().ratio(low, high, t)
     }
 
     /// What matters of a ciphertext that is to be added at `level`.

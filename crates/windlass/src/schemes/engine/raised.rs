@@ -1,6 +1,6 @@
-//! Sums at the highest level of their terms.
+//! Sums at a level with the primes of all of their terms.
 //!
-//! A term of level l enters a sum of level L as `Q_L/Q_l·ε`, whose rows above l are zero: a product
+//! A term of level l enters a sum of level L as `Q_L/Q_l·ε`, whose other rows are zero: a product
 //! with constants, which costs neither noise nor a transform. Whoever takes the sum brings it down,
 //! once for all of its terms, to a level that its noise asks for; terms that are brought together
 //! lower down take a switch each, and weights multiply what those round.
@@ -25,7 +25,7 @@ pub(super) struct Term<'a> {
 }
 
 impl Engine {
-    /// Sums of the same values, each at the highest level among its terms.
+    /// Sums of the same values, each with the primes of all of its terms.
     pub(super) fn weighted_together(&self, values: &[&Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Ciphertext>> {
         let &first = values.first().ok_or_else(no_terms)?;
         values.iter().try_for_each(|x| self.check_summands(first, x))?;
@@ -62,7 +62,7 @@ impl Engine {
         ct.noise * Bound::from_bits(to - from)
     }
 
-    /// `Σ k_j·ε_j` at the highest level among the terms; its factor is for the caller to say.
+    /// `Σ k_j·ε_j` with the primes of all terms; its factor is for the caller to say.
     pub(super) fn raised(&self, exponent: u32, terms: &[Term<'_>]) -> Ciphertext {
         debug_assert!(terms.iter().all(|term| term.ct.parts.len() == 2), "products are relinearised before");
         let scale = |term: &Term<'_>| match self.scheme {
@@ -76,7 +76,7 @@ impl Engine {
         Ciphertext { exponent, noise: self.exact_noise(terms, sum.level()), content, ..sum }
     }
 
-    /// The parts of `Σ c_j·Q_L/Q_j·x_j` at the highest level L among the x_j, the c_j given modulo
+    /// The parts of `Σ c_j·Q_L/Q_j·x_j` at the level L that joins those of the x_j, the c_j given modulo
     /// each prime. A ciphertext may have two parts or three.
     pub(super) fn raised_parts(
         &self,
@@ -84,14 +84,17 @@ impl Engine {
         coefficient: impl Fn(usize, Modulus) -> u64,
     ) -> Vec<Poly<Eval>> {
         let ring = self.context.ring();
-        let top = list.iter().map(|ct| ct.level()).max().expect("there are terms");
+        let levels = self.context.levels();
+        let top = levels.join_all(list.iter().map(|ct| ct.level())).expect("there are terms");
         let factors = |(j, ct): (usize, &&Ciphertext)| -> Vec<u64> {
-            let factor = |row: usize| {
-                let q = ring.modulus(row);
-                let above = (ct.level()..top).fold(1, |x, i| q.mul(x, q.reduce(ring.modulus(i).value())));
-                q.mul(above, coefficient(j, q))
+            let own = ct.parts[0].basis();
+            let more = levels.basis(top).without(own);
+            let factor = |index: usize| {
+                let q = ring.modulus(index);
+                let raised = more.indices().fold(1, |x, i| q.mul(x, q.reduce(ring.modulus(i).value())));
+                q.mul(raised, coefficient(j, q))
             };
-            (0..ct.level()).map(factor).collect()
+            own.indices().map(factor).collect()
         };
         let factors: Vec<Vec<u64>> = list.iter().enumerate().map(factors).collect();
         let sum = |part: usize| {

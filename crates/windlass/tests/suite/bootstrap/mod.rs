@@ -11,6 +11,7 @@ mod input;
 mod one_slot;
 mod packed;
 mod refusals;
+mod spare_primes;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

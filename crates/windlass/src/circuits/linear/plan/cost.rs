@@ -86,12 +86,13 @@ impl CostModel {
     pub fn for_context(context: &Context) -> Self {
         let params = context.params();
         let special = params.special_primes().len();
-        let wide_rows = (params.top_level() + special) as u64;
+        let primes = params.q_primes().len();
+        let wide_rows = (primes + special) as u64;
         Self {
             milliseconds: Some(Self::transform_milliseconds(context.ring())),
             key_bytes: Some(params.key_sizes().switching_key_memory),
             constant_bytes: Some(8 * wide_rows * params.n() as u64),
-            ..Self::hybrid(params.top_level(), special, params.digits())
+            ..Self::hybrid(primes, special, params.digits())
         }
     }
 
