@@ -215,7 +215,8 @@ impl PyCiphertext {
         self.parts.bytes()
     }
 
-    /// The lowest level of its ciphertexts: the number of primes of their modulus.
+    /// The lowest level of its ciphertexts: their modulus is the so many smallest of the
+    /// context.
     #[getter]
     fn level(&self) -> usize {
         match &*self.parts {

@@ -222,17 +222,6 @@ impl<R: Representation> Poly<R> {
         out
     }
 
-    /// A·x over `wide`, A the product of the primes of `wide` that the basis does not have; modulo
-    /// those it is zero.
-    pub fn raised(&self, wide: &Basis) -> Self {
-        let more = wide.without(&self.basis);
-        let factor = |index: usize| {
-            let q = self.ring.modulus(index);
-            more.indices().fold(1, |x, i| q.mul(x, q.reduce(self.ring.modulus(i).value())))
-        };
-        self.embed_times(wide, &self.basis.indices().map(factor).collect::<Vec<_>>())
-    }
-
     /// `Σ_j factors_j\[row\]·x_j` over `wide`, for x_j over bases in it: a row that x_j has not is
     /// zero. One pass over the rows of all x_j.
     pub fn combination(ring: &Arc<Ring>, wide: &Basis, terms: &[(&Self, &[u64])]) -> Self {

@@ -14,6 +14,9 @@ use crate::rns::BaseConverter;
 use crate::signed::residues;
 use crate::spare::Spare;
 
+/// Source, target, multiplier and added primes of a converter.
+type ConverterKey = (Basis, Basis, u64, Basis);
+
 /// Z\[X\]/Φ_m with transforms modulo a list of primes.
 ///
 /// Owns the caches that depend on the ring alone: automorphism tables, base converters, spare row
@@ -24,7 +27,7 @@ pub struct Ring {
     isa: Isa,
     plans: Vec<NttPlan>,
     automorphisms: RwLock<HashMap<u64, Arc<Automorphism>>>,
-    converters: RwLock<HashMap<(Basis, Basis, u64), Arc<BaseConverter>>>,
+    converters: RwLock<HashMap<ConverterKey, Arc<BaseConverter>>>,
     folding: FoldingCache,
     spare: Mutex<Spare>,
 }
@@ -119,12 +122,22 @@ impl Ring {
 
     /// The cached converter between two disjoint bases.
     pub fn converter(&self, from: &Basis, to: &Basis, multiplier: u64) -> Arc<BaseConverter> {
-        let key = (from.clone(), to.clone(), multiplier);
+        self.raising_converter((from, to), multiplier, &Basis::new([]))
+    }
+
+    /// The cached converter that is raised by the primes `added` of the second basis.
+    pub(crate) fn raising_converter(
+        &self,
+        (from, to): (&Basis, &Basis),
+        multiplier: u64,
+        added: &Basis,
+    ) -> Arc<BaseConverter> {
+        let key = (from.clone(), to.clone(), multiplier, added.clone());
         if let Some(found) = self.converters.read().expect("no panic while caching").get(&key) {
             return Arc::clone(found);
         }
         let primes: Vec<Modulus> = self.plans.iter().map(NttPlan::modulus).collect();
-        let built = Arc::new(BaseConverter::new(self.isa, &primes, from, to, multiplier));
+        let built = Arc::new(BaseConverter::new(self.isa, &primes, (from, to), multiplier, added));
         self.converters.write().expect("no panic while caching").insert(key, Arc::clone(&built));
         built
     }

@@ -13,7 +13,8 @@ use crate::basis::Basis;
 /// Constants of the conversion x ↦ multiplier·\[multiplier^{-1}·x\]_B from basis B to basis C.
 ///
 /// A multiplier other than 1 gives the residue that is 0 modulo it: the correction of a
-/// plaintext-exact division.
+/// plaintext-exact division. *Raised* by A, the product of some primes of C, the conversion is that
+/// of A·x, divided by A again modulo the other primes: the multiplier is multiplier/A there.
 #[derive(Debug)]
 pub struct BaseConverter {
     isa: Isa,
@@ -38,23 +39,34 @@ pub struct BaseConverter {
 }
 
 impl BaseConverter {
-    /// The conversion between two disjoint bases of `primes`.
-    pub(crate) fn new(isa: Isa, primes: &[Modulus], from: &Basis, to: &Basis, multiplier: u64) -> Self {
+    /// The conversion between two disjoint bases of `primes`, raised by the primes `added`.
+    pub(crate) fn new(
+        isa: Isa,
+        primes: &[Modulus],
+        (from, to): (&Basis, &Basis),
+        multiplier: u64,
+        added: &Basis,
+    ) -> Self {
+        let multiplier = |index: usize| {
+            let (q, is_added) = (primes[index], added.row_of(index).is_some());
+            let raise = added.indices().filter(|_| !is_added).fold(1, |a, i| q.mul(a, q.reduce(primes[i].value())));
+            q.mul(q.reduce(multiplier), q.inv(raise))
+        };
         let cofactor = |skip: usize, q: Modulus| {
             let others = from.indices().filter(|&index| index != skip);
             others.fold(1, |product, index| q.mul(product, q.reduce(primes[index].value())))
         };
         let weights = from.indices().map(|index| {
             let b = primes[index];
-            b.inv(b.mul(cofactor(index, b), b.reduce(multiplier)))
+            b.inv(b.mul(cofactor(index, b), multiplier(index)))
         });
         let matrix = to.indices().map(|target| {
             let c = primes[target];
-            from.indices().map(|index| c.mul(cofactor(index, c), c.reduce(multiplier))).collect()
+            from.indices().map(|index| c.mul(cofactor(index, c), multiplier(target))).collect()
         });
         let overflow = to.indices().map(|target| {
             let c = primes[target];
-            c.neg(c.mul(cofactor(usize::MAX, c), c.reduce(multiplier)))
+            c.neg(c.mul(cofactor(usize::MAX, c), multiplier(target)))
         });
         let quotients = to.indices().map(|target| {
             let c = primes[target];

@@ -44,29 +44,35 @@ impl<const N: usize> Default for Finish<'_, N> {
     }
 }
 
-/// `factor · multiplier · round(multiplier^{-1}·x / D)`, D the product of the primes `drop`.
+/// `factor · multiplier · round(multiplier^{-1}·A·x / D)`, D the product of the primes `drop`, A that
+/// of the primes of `keep` that x does not have.
 pub(crate) struct Division {
     ring: Arc<Ring>,
     keep: Basis,
     drop: Basis,
+    added: Basis,
     converter: Arc<BaseConverter>,
-    /// −factor/D modulo each prime that is kept.
+    /// −factor/D modulo each prime that is added, −factor·A/D modulo the others that are kept.
     quotients: Vec<u64>,
 }
 
 impl Division {
-    pub fn new(ring: &Arc<Ring>, keep: &Basis, drop: &Basis, multiplier: u64, factor: u64) -> Self {
-        let converter = ring.converter(drop, keep, multiplier);
+    pub fn new(ring: &Arc<Ring>, basis: &Basis, keep: &Basis, multiplier: u64, factor: u64) -> Self {
+        let (drop, added) = (basis.without(keep), keep.without(basis));
+        let converter = ring.raising_converter((&drop, keep), multiplier, &added);
         let quotient = |index: usize| {
-            let q = ring.modulus(index);
-            q.mul(converter.quotient(index), q.reduce(factor))
+            let (q, is_added) = (ring.modulus(index), added.row_of(index).is_some());
+            let raise = added.indices().filter(|_| !is_added);
+            let raise = raise.fold(q.reduce(factor), |a, i| q.mul(a, q.reduce(ring.modulus(i).value())));
+            q.mul(converter.quotient(index), raise)
         };
         Self {
             quotients: keep.indices().map(quotient).collect(),
             converter: Arc::clone(&converter),
             ring: Arc::clone(ring),
             keep: keep.clone(),
-            drop: drop.clone(),
+            drop,
+            added,
         }
     }
 
@@ -88,6 +94,10 @@ impl Division {
         self.ring.for_each_rows(out.each_mut().map(Poly::rows_mut), |row, out| {
             self.ring.with_scratch(source.scratch(), |scratch| {
                 let index = self.keep.index(row);
+                if self.added.row_of(index).is_some() {
+                    out.into_iter().zip(&weighed).for_each(|(out, weighed)| self.write_added_row(row, weighed, out));
+                    return;
+                }
                 let wide = source.rows(index, scratch);
                 for (h, out) in out.into_iter().enumerate() {
                     self.finish_row(row, &weighed[h], wide[h], (finish.addends[h], finish.automorphism), out);
@@ -116,7 +126,15 @@ impl Division {
         residues
     }
 
-    /// θ((δ − x)·(−factor/D) + addend), δ converted from the weighed residues.
+    /// δ·(−factor/D) modulo a prime that A·x is a multiple of.
+    fn write_added_row(&self, row: usize, weighed: &[&[u64]], out: &mut [u64]) {
+        let (ring, index) = (&self.ring, self.keep.index(row));
+        self.converter.convert_row(weighed, index, out);
+        ring.plan(index).forward(out);
+        rows::mul_scalar_assign(ring.isa(), ring.modulus(index), out, self.quotients[row]);
+    }
+
+    /// θ((δ/A − x)·(−factor·A/D) + addend), δ/A converted from the weighed residues.
     fn finish_row(
         &self,
         row: usize,
@@ -161,11 +179,8 @@ impl Poly<Eval> {
     /// Where the basis does not have all primes of `keep`, x is multiplied by the others first.
     /// Cost: |D| inverse and |keep| forward transforms, (|D|+1)·|keep| multiply-adds a coefficient.
     pub fn divide_rounded(&self, keep: &Basis, multiplier: u64) -> Self {
-        if !keep.without(self.basis()).is_empty() {
-            return self.raised(&self.basis().union(keep)).divide_rounded(keep, multiplier);
-        }
-        let drop = self.basis().without(keep);
-        let [quotient] = Division::new(self.ring(), keep, &drop, multiplier, 1).apply(&[self], &Finish::default());
+        let division = Division::new(self.ring(), self.basis(), keep, multiplier, 1);
+        let [quotient] = division.apply(&[self], &Finish::default());
         quotient
     }
 
@@ -173,7 +188,6 @@ impl Poly<Eval> {
     /// [`Self::divide_rounded`] with multiplier 1, the rest at next to no cost.
     pub fn divide_pair(pair: [&Self; 2], keep: &Basis, factor: u64, finish: &Finish<'_, 2>) -> [Self; 2] {
         assert_eq!(pair[0].basis(), pair[1].basis(), "polynomials over one basis");
-        let drop = pair[0].basis().without(keep);
-        Division::new(pair[0].ring(), keep, &drop, 1, factor).apply(&pair, finish)
+        Division::new(pair[0].ring(), pair[0].basis(), keep, 1, factor).apply(&pair, finish)
     }
 }
