@@ -4,6 +4,7 @@ use std::fmt::{self, Display};
 use std::str::FromStr;
 
 use windlass::rlwe::{Assurance, RlweParams, RlweSpec, SecretDistribution};
+use windlass_ring::gadget::Gadget;
 use windlass_ring::kernels::Modulus;
 
 /// Sizes of primes in bits: `50,40,40`, or `8x50` for eight of 50.
@@ -60,13 +61,15 @@ impl Moduli {
         let primes = &self.primes.as_ref()?.0;
         let spare = self.spare_primes.as_ref().map_or(&[][..], |bits| &bits.0);
         let all = [spare, primes].concat();
-        let group = all.len().div_ceil(self.key_digits.max(1));
-        let widest = all.chunks(group).max_by_key(|digit| digit.iter().sum::<u32>()).unwrap_or_default();
+        // Numbers of digits that are none are refused with the other parameters.
+        let gadget = Gadget::with_spare(all.len(), self.key_digits.clamp(1, all.len()), spare.len());
+        let groups = gadget.groups().iter().map(|group| group.indices().map(|i| all[i]).collect::<Vec<u32>>());
+        let widest = groups.max_by_key(|digit| digit.iter().sum::<u32>()).unwrap_or_default();
         Some(RlweSpec {
             m,
             q_prime_bits: primes.clone(),
             spare_prime_bits: spare.to_vec(),
-            special_prime_bits: self.special_primes.as_ref().map_or_else(|| widest.to_vec(), |bits| bits.0.clone()),
+            special_prime_bits: self.special_primes.as_ref().map_or(widest, |bits| bits.0.clone()),
             digits: self.key_digits,
             secret: SecretDistribution::Ternary,
             assurance: Assurance::Insecure { name: "insecure_bench".into() },
@@ -112,9 +115,9 @@ mod tests {
         let moduli = Moduli { primes, spare_primes: None, special_primes: None, key_digits: 3 };
         assert_eq!(moduli.spec(1 << 10).unwrap().special_prime_bits, [50, 50]);
         assert_eq!(moduli.name().unwrap(), "Q 2x40,4x50, P 2x50, 3 digits");
-        // The spare primes are in the first digit.
+        // The spare primes are in the first digit; the second is wider.
         let moduli = Moduli { spare_primes: Some("30,31".parse().unwrap()), ..moduli };
-        assert_eq!(moduli.spec(1 << 10).unwrap().special_prime_bits, [50, 50, 50]);
-        assert_eq!(moduli.name().unwrap(), "Q 2x40,4x50 and spare 1x30,1x31, P 3x50, 3 digits");
+        assert_eq!(moduli.spec(1 << 10).unwrap().special_prime_bits, [40, 50, 50]);
+        assert_eq!(moduli.name().unwrap(), "Q 2x40,4x50 and spare 1x30,1x31, P 1x40,2x50, 3 digits");
     }
 }

@@ -6,6 +6,7 @@
 //! (the small primes of Halevi–Shoup 2020/1481): after a
 //! product a ciphertext goes down by about what the product cost it, not by whole primes.
 
+use num_bigint::BigUint;
 use windlass_ring::Basis;
 use windlass_ring::kernels::{Modulus, arith};
 
@@ -42,7 +43,9 @@ impl Levels {
             Level { covering: basis.clone(), basis, log2 }
         };
         let mut levels: Vec<Level> = bases.map(level).collect();
-        levels.sort_by(|a, b| a.log2.total_cmp(&b.log2));
+        // Levels are numbers in files: their order may not depend on how logarithms are rounded.
+        let product = |level: &Level| -> BigUint { level.basis.indices().map(|index| primes[index].value()).product() };
+        levels.sort_by_cached_key(product);
         for l in 1..levels.len() {
             levels[l].covering = levels[l].basis.union(&levels[l - 1].covering);
         }
@@ -68,6 +71,12 @@ impl Levels {
     /// every one of them.
     pub fn covering(&self, level: usize) -> &Basis {
         &self.at(level).covering
+    }
+
+    /// Whether what was made for levels up to `made` serves `wanted`: a level up to it, or one with
+    /// the primes of several such levels, as sums have.
+    pub fn covers(&self, made: usize, wanted: usize) -> bool {
+        wanted <= made || self.basis(wanted).without(self.covering(made)).is_empty()
     }
 
     /// log2 of the modulus of a level.
@@ -168,8 +177,10 @@ mod tests {
                 assert_eq!(levels.modulus(a, 127) * levels.ratio(a, b, 127) % 127, levels.modulus(b, 127));
                 assert_eq!(levels.ratio(a, b, 127) * levels.ratio(b, a, 127) % 127, 1);
                 assert!(b > a || levels.basis(b).without(levels.covering(a)).is_empty());
+                assert!(levels.covers(a.max(b), join) && levels.covers(a, b) >= (b <= a));
             }
         }
+        assert!(!levels.covers(1, 2) && !levels.covers(6, 12));
         assert_eq!(levels.of(&Basis::new([0, 1])), None);
     }
 }

@@ -194,11 +194,13 @@ impl SwitchingKey {
         [&self.b[skipped..], &self.a[skipped..]]
     }
 
-    fn check_level(&self, needed: usize) -> Result<(), RlweError> {
-        if self.level < needed {
-            return Err(RlweError::KeyLevelTooLow { key: self.level, needed });
+    /// Errors: [`RlweError::KeyLevelTooLow`] unless the key has all primes of this basis, that of
+    /// level `needed`.
+    fn check_level(&self, needed: usize, basis: &Basis) -> Result<(), RlweError> {
+        if self.level >= needed || self.b.first().is_some_and(|half| basis.without(half.basis()).is_empty()) {
+            return Ok(());
         }
-        Ok(())
+        Err(RlweError::KeyLevelTooLow { key: self.level, needed })
     }
 
     /// Bytes in memory.
@@ -232,12 +234,16 @@ impl Digits {
         self.level
     }
 
+    fn check_key(&self, key: &SwitchingKey) -> Result<(), RlweError> {
+        key.check_level(self.level, self.digits[0].basis())
+    }
+
     /// The inner product with a key: (Σ digit_k·b_k, Σ digit_k·a_k) over Q_l·P.
     ///
     /// # Errors
     /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of the digits.
     pub fn inner_product(&self, key: &SwitchingKey) -> Result<[Poly<Eval>; 2], RlweError> {
-        key.check_level(self.level)?;
+        self.check_key(key)?;
         Ok(Product::of_digits(&self.digits, key.halves(self.skipped)).evaluate())
     }
 
@@ -258,7 +264,7 @@ impl Digits {
 
     fn moved<'a>(&'a self, addend: &'a Poly<Eval>, steps: &'a [Move<'_>]) -> Result<Vec<Moved<'a>>, RlweError> {
         let moved = |(key, automorphism): &'a Move<'_>| {
-            key.check_level(self.level)?;
+            self.check_key(key)?;
             Ok(Moved { product: Product::of_digits(&self.digits, key.halves(self.skipped)), addend, automorphism })
         };
         steps.iter().map(moved).collect()
@@ -318,7 +324,7 @@ pub fn switch(
     finish: &Finish<'_, 2>,
 ) -> Result<[Poly<Eval>; 2], RlweError> {
     let level = level_of(context, x);
-    key.check_level(level)?;
+    key.check_level(level, x.basis())?;
     let digits = context.gadget().decomposition(x, context.special(), multiplier);
     let halves = key.halves(context.gadget().skipped(x.basis()));
     Ok(Product::of_decomposition(&digits, halves).divide(&context.basis(level), multiplier, finish))
@@ -334,7 +340,7 @@ pub fn extended_automorphism(
     list: &[(&Poly<Eval>, &Poly<Eval>)],
     (key, automorphism): &Move<'_>,
 ) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
-    list.iter().try_for_each(|(x, _)| key.check_level(level_of(context, x)))?;
+    list.iter().try_for_each(|(x, _)| key.check_level(level_of(context, x), x.basis()))?;
     let digits: Vec<_> = list.iter().map(|(x, _)| context.gadget().decomposition(x, context.special(), 1)).collect();
     let mut moved = Vec::with_capacity(list.len());
     for (digits, (x, addend)) in digits.iter().zip(list) {

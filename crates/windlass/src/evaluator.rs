@@ -26,8 +26,8 @@ pub trait Evaluator: Switching {
     fn prepare(&self, constant: &Plaintext) -> Result<Self::Constant> {
         self.prepare_at(constant, self.top_level())
     }
-    /// [`Evaluator::prepare`] for levels up to `level` alone: size and cost are proportional to its
-    /// primes and the special ones. Errors: also [`crate::Error::OutOfRange`] for a level that is
+    /// [`Evaluator::prepare`] for levels up to `level` alone: size and cost are proportional to
+    /// the primes of all of them and the special ones. Errors: also [`crate::Error::OutOfRange`] for a level that is
     /// none.
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Self::Constant>;
     /// [`Evaluator::prepare_at`] of `count` constants, in parallel; `constant(k)` gives number k. A
@@ -124,7 +124,7 @@ pub trait Evaluator: Switching {
     }
 
     /// Several sums `Σ_i c_i·x_i` of the same values: row k of `weights` gives sum k, not all of it 0.
-    /// A scheme may leave each at the highest level of its terms, for the next operation to switch.
+    /// A scheme may leave each with the primes of all of its terms, for the next operation to switch.
     fn weighted_sums(&self, values: &[&Self::Ciphertext], weights: &[Vec<i64>]) -> Result<Vec<Self::Ciphertext>> {
         weighted_one_by_one(self, values, weights)
     }

@@ -49,7 +49,7 @@ fn switching_key(keys: &EvaluationKeys, name: KeyId, key: &SwitchingKey) {
     assert_eq!(key.key_id(), name);
     assert!((1..=context.top_level()).contains(&key.level()), "level {}", key.level());
     assert_eq!(key.b().len(), SwitchingKey::digits(context, key.level()));
-    let wide = context.wide_basis(key.level());
+    let wide = context.covering_basis(key.level());
     key.pairs().for_each(|half| {
         assert_eq!(half.basis(), &wide);
         poly(half);
@@ -67,7 +67,6 @@ pub fn ciphertext(ct: &Ciphertext, exponent: u32) {
     let ring = ct.parts()[0].ring();
     let log2_modulus: f64 = ct.parts()[0].basis().indices().map(|index| (ring.modulus(index).value() as f64).log2()).sum();
     ct.parts().iter().for_each(|part| {
-        assert_eq!(part.basis().len(), ct.level());
         poly(part);
     });
     assert!((1..=exponent).contains(&ct.exponent()), "exponent {}", ct.exponent());

@@ -123,7 +123,7 @@ impl Instance {
 
     /// Transforms of a rotation: the digits' and both mod-downs'.
     pub fn transforms(&self) -> usize {
-        let (q, p) = (self.context().top_level(), self.context().special().len());
+        let (q, p) = (self.context().params().q_primes().len(), self.context().special().len());
         let extended: usize = self.context().gadget().groups().iter().map(|group| q + p - group.len()).sum();
         q + extended + 2 * (p + q)
     }

@@ -61,8 +61,8 @@ impl BaseConverter {
             b.inv(b.mul(cofactor(index, b), multiplier(index)))
         });
         let matrix = to.indices().map(|target| {
-            let c = primes[target];
-            from.indices().map(|index| c.mul(cofactor(index, c), multiplier(target))).collect()
+            let (c, multiplier) = (primes[target], multiplier(target));
+            from.indices().map(|index| c.mul(cofactor(index, c), multiplier)).collect()
         });
         let overflow = to.indices().map(|target| {
             let c = primes[target];

@@ -80,6 +80,8 @@ impl Division {
     /// it is in cache, and all transforms modulo one prime follow each other, so that its tables
     /// are read once.
     pub fn apply<const N: usize>(&self, source: &impl Rows<N>, finish: &Finish<'_, N>) -> [Poly<Eval>; N] {
+        let finishes = finish.automorphism.is_some() || finish.addends.iter().any(Option::is_some);
+        assert!(self.added.is_empty() || !finishes, "nothing is added or moved where primes are added");
         let residues = self.residues(source);
         let mut excess = self.ring.take_buffer(N);
         self.ring.for_each_row(&mut excess, |h, out| {

@@ -272,12 +272,13 @@ fn too_low_for(stage: &str) -> impl Fn(Error) -> Error {
 
 /// Every stage finds its keys, for its level.
 fn check_keys(plan: &BootstrapPlan, keys: &EvaluationKeys) -> Result<()> {
-    let digits = StageName::DigitRemoval;
-    if keys.relinearisation().is_none_or(|key| key.level() < plan.schedule.level(digits)) {
+    let (digits, levels) = (StageName::DigitRemoval, plan.params().levels());
+    if keys.relinearisation().is_none_or(|key| !levels.covers(key.level(), plan.schedule.level(digits))) {
         return Err(BootstrapError::MissingRelinearisationKey { stage: digits.to_string() }.into());
     }
     for stage in plan.stages() {
-        let missing = stage.keys.iter().find(|&&t| keys.galois(t).is_none_or(|key| key.level() < stage.level));
+        let missing =
+            stage.keys.iter().find(|&&t| keys.galois(t).is_none_or(|key| !levels.covers(key.level(), stage.level)));
         if let Some(&element) = missing {
             return Err(BootstrapError::MissingKey { stage: stage.name.to_string(), element }.into());
         }

@@ -43,6 +43,12 @@ pub trait Family: sealed::Sealed + std::fmt::Debug + Sized + 'static {
     /// none.
     fn galois_level(engine: &Self::Engine, t: u64) -> Option<usize>;
 
+    /// Whether a key for levels up to `held` serves level `needed`.
+    #[doc(hidden)]
+    fn serves(_: &Self::Engine, held: usize, needed: usize) -> bool {
+        held >= needed
+    }
+
     /// Whether there are keys for this bootstrapping.
     fn bootstraps(refreshers: &Self::Refreshers, plan: &Arc<BootstrapPlan>) -> bool;
 
@@ -97,6 +103,10 @@ impl Family for Exact {
 
     fn galois_level(engine: &Engine, t: u64) -> Option<usize> {
         galois_level(engine.keys(), t)
+    }
+
+    fn serves(engine: &Engine, held: usize, needed: usize) -> bool {
+        engine.context().levels().covers(held, needed)
     }
 
     fn bootstraps(refreshers: &Arc<Refreshers>, plan: &Arc<BootstrapPlan>) -> bool {

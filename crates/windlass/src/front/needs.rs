@@ -22,7 +22,7 @@ use crate::scoring::Scoring;
 
 /// Up to which level a key must serve.
 ///
-/// A key for level l switches ciphertexts modulo q_0·..·q_{l−1}; its size grows with l.
+/// A key for level l switches ciphertexts of all levels up to it; its size grows with l.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyLevel {
     /// Up to this level.

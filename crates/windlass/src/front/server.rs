@@ -190,7 +190,9 @@ impl<F: Family> Server<F> {
 
     fn check_request(&self, request: &KeyRequest, level: usize) -> Result<()> {
         let KeyRequest { needed_by, galois, relinearisation, bootstrapping } = request;
-        let too_low = |needed: KeyLevel, held: Option<usize>| held.is_none_or(|held| held < needed.in_chain(level));
+        let serves = |held: usize, needed: usize| F::serves(&self.engine, held, needed);
+        let too_low =
+            |needed: KeyLevel, held: Option<usize>| held.is_none_or(|held| !serves(held, needed.in_chain(level)));
         let missing = |&(t, needed): &(u64, KeyLevel)| too_low(needed, F::galois_level(&self.engine, t));
         let galois: Vec<u64> = galois.iter().map(|(&t, &needed)| (t, needed)).filter(missing).map(|(t, _)| t).collect();
         let relinearisation =

@@ -38,7 +38,8 @@ pub struct ParamsDescription {
     pub log2_q: f64,
     /// log2 P.
     pub log2_p: f64,
-    /// Number of primes of Q.
+    /// Number of levels: of moduli that ciphertexts can have. Without spare primes, the number of
+    /// primes of Q.
     pub levels: usize,
     /// Number of primes of P.
     pub special_primes: usize,

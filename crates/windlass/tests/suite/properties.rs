@@ -250,7 +250,7 @@ proptest! {
         prop_assert_eq!(distinct.len(), primes.len());
         prop_assert!(primes.iter().all(|&q| arith::is_prime(q) && q % m == 1 && q != p && (25..=50).contains(&(64 - q.leading_zeros()))));
         let log2 = |primes: &[u64]| primes.iter().map(|&q| (q as f64).log2()).sum::<f64>();
-        let (q, special) = primes.split_at(d.levels);
+        let (q, special) = primes.split_at(rlwe.q_primes().len());
         prop_assert!((log2(q) - d.log2_q).abs() < 1e-6 && (log2(special) - d.log2_p).abs() < 1e-6);
         prop_assert_eq!(special.len(), d.special_primes);
         prop_assert!(d.secure && d.security_bits >= 128.0);

@@ -107,6 +107,39 @@ fn maps_run_at_every_level() {
     }
 }
 
+/// What is added from levels up to one has the primes of all, and is served by keys and constants
+/// that were made for that one.
+#[test]
+fn keys_and_constants_serve_sums_of_their_levels() {
+    for scheme in SCHEMES {
+        let context = context(scheme, (257, 1), spec(64, &[27, 33]));
+        let levels = context.params().rlwe().levels();
+        let x = Plaintext::from_integers(context.ring(), &[3, 1, 4]).unwrap();
+        let mut above = 0;
+        for level in (1..=levels.top()).filter(|&level| primes(&context, level) >= 4) {
+            let keys = KeyRequest::none("a test").with_relinearisation().with_galois([63]).up_to(level);
+            let (client, server) = context.generate_keys_from_seed([&keys], 3).unwrap();
+            let engine = server.engine();
+            let lower = (2..level).rev().find(|&lower| levels.join(lower, level) > level).unwrap_or(level);
+            let [a, b] = [level, lower].map(|level| at_level(&client, &x, level));
+            let sum = engine.weighted_sums(&[&a, &b], &[vec![1, 1]]).unwrap().remove(0);
+            assert_eq!(sum.level(), levels.join(level, lower));
+            above += usize::from(sum.level() > level);
+            let twice = x.add(&x).unwrap();
+            decrypts("sum", &client, &sum, &twice);
+            let turned = engine.automorphism(&sum, 63).unwrap();
+            decrypts("turned sum", &client, &turned, &twice.automorphism(63).unwrap());
+            decrypts("square", &client, &engine.square(&sum).unwrap(), &twice.multiply(&twice).unwrap());
+            let constant = engine.prepare_at(&x, level).unwrap();
+            let product = engine.multiply_constant(&sum, &constant).unwrap();
+            decrypts("constant", &client, &product, &twice.multiply(&x).unwrap());
+            // The front door looks at primes as well.
+            server.apply(&LinearMap::automorphism(context.ring(), 63).unwrap().plan().unwrap(), &sum).unwrap();
+        }
+        assert!(above > 5, "{above}");
+    }
+}
+
 /// Keys, constants and ciphertexts of every level come back from files.
 #[test]
 fn files_hold_every_level() {

@@ -29,7 +29,7 @@ struct Balanced {
 
 impl Forecast {
     /// `(Σ a_k·y_k · Σ b_k·y_k + Σ c_k·y_k)/p^divisions`: the last value of the first factor is
-    /// switched once, the others are added at the highest of their levels.
+    /// switched once, the others are added with the primes of all of them.
     pub(super) fn divided_at_once(&self, values: &[&Expected], product: &DividedProduct) -> Result<Expected> {
         product.check(values.len())?;
         let sums = [&product.factors[0], &product.factors[1], &product.rest];

@@ -175,8 +175,11 @@ impl Engine {
             });
         }
         check_same_order("multiply by a constant", self.slots.hypercube(), &c.hypercube)?;
+        if self.context.levels().covers(c.level, level) {
+            return Ok(());
+        }
         let limits = Limits::at_most(c.level).with("the level the constant was prepared for");
-        Ok(limits.check("level of the ciphertext", level)?)
+        Err(limits.refuse("level of the ciphertext", level).into())
     }
 
     /// `a·b` (`a = b` by reference for a square): switch both to the best level, tensor,

@@ -35,7 +35,7 @@ impl Engine {
     /// `(Σ a_k·y_k · Σ b_k·y_k + Σ c_k·y_k)/p^divisions` with one relinearisation.
     ///
     /// The last value of the first sum is brought to the level of the product once for all sums.
-    /// Other values of a factor are raised to the highest of their levels, which costs no noise,
+    /// Other values of a factor are raised to the primes of all of them, which costs no noise,
     /// added there and brought down together. What comes on top is not brought down at all: the
     /// product is raised to it, and whatever takes the sum next brings it down once.
     fn divided_at_once(&self, values: &[&Ciphertext], product: &DividedProduct) -> Result<Ciphertext> {
@@ -133,7 +133,7 @@ impl Engine {
         Ciphertext { factor, ..sum }
     }
 
-    /// A product with the sum on top, at the highest level among them: its factor takes up the
+    /// A product with the sum on top, with the primes of both: its factor takes up the
     /// primes that it was raised by.
     fn with_on_top(&self, at: &Meeting<'_>, whole: &Ciphertext, on_top: Vec<Term<'_>>) -> Ciphertext {
         // No value has the product's number.

@@ -30,7 +30,7 @@ fn one_matrix_for_all_lines_has_small_constants_and_the_same_products() {
                 let server = client.generate_server([&plan]).unwrap();
                 let engine = server.engine();
                 let prepared = plan.prepare(engine).unwrap();
-                let rows = engine.context().top_level() + engine.context().special().len();
+                let rows = engine.context().covering_basis(engine.context().top_level()).len();
                 assert_eq!(prepared.bytes(), plan.constants() * 8 * rows * differ, "{}", plan.explain());
                 let image = plan.apply(&prepared, engine, &input).unwrap();
                 assert_eq!(decrypt(&client, &image), map(true).apply(&x).unwrap(), "{}", plan.explain());
