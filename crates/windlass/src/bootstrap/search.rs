@@ -387,7 +387,7 @@ mod tests {
         // At 128 bits somewhat smaller rings are too small.
         let spec = SearchSpec { phi: (15_000, 15_500), slots: 100, ..SearchSpec::default() };
         let one = search(&spec).unwrap().swap_remove(0);
-        let refused = one.plan(&spec).err().expect("too short");
+        let Err(refused) = one.plan(&spec) else { panic!("a plan at 128 bits") };
         assert!(matches!(refused, Error::Bootstrap(BootstrapError::ChainTooShort { .. })), "{refused}");
     }
 
