@@ -65,7 +65,8 @@ fn gcd(a: u64, b: u64) -> u64 {
 pub fn ciphertext(ct: &Ciphertext, exponent: u32) {
     assert_eq!(ct.parts().len(), 2);
     let ring = ct.parts()[0].ring();
-    let log2_modulus: f64 = ct.parts()[0].basis().indices().map(|index| (ring.modulus(index).value() as f64).log2()).sum();
+    let log2_modulus: f64 =
+        ct.parts()[0].basis().indices().map(|index| (ring.modulus(index).value() as f64).log2()).sum();
     ct.parts().iter().for_each(|part| {
         poly(part);
     });

@@ -11,7 +11,7 @@ use crate::params::{Ephemeral, ParamSpec, Params, SMALL_T, preset_names};
 /// digits.
 type Shape = (u32, &'static [(u32, usize)], (u32, usize), usize);
 
-/// Those of the presets: with p^e up to 16 bits, and above.
+/// With p^e up to 16 bits, and above: chains of presets without spare primes.
 const SHAPES: [Shape; 2] = [(15, SMALL_T, (50, 3), 5), (16, &[(50, 18)], (50, 6), 3)];
 
 impl Context {
