@@ -3,8 +3,8 @@
 //! Q is a product of primes of two kinds. Those of the *chain* go one after the other, the last
 //! first; a *spare* one is there or not at every length of the chain. So between Q_k and Q_{k+1}
 //! of the chain alone lie the products of Q_k, or of a shorter part of the chain, with spare primes
-//! (the small primes of Halevi–Shoup 2020/1481): after a
-//! product a ciphertext goes down by about what the product cost it, not by whole primes.
+//! (the small primes of Halevi–Shoup 2020/1481): after a product a ciphertext goes down by about
+//! what the product cost it, not by whole primes.
 
 use num_bigint::BigUint;
 use windlass_ring::Basis;

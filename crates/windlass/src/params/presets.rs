@@ -51,7 +51,7 @@ type Chains = (Chain, &'static [u32]);
 
 /// A bootstrapping set of the papers: QP of about the bits that HElib 2.3 gives it, in more digits
 /// and so with more of them for Q, and its weight of 120. A spare prime or two, which levels leave
-/// out, let them end close to what a product costs, 25 to 60 bits of capacity. A digit some bits
+/// out, let them end close to what a product costs. A digit some bits
 /// below P makes the error of a key switch no larger than that of rounding.
 const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chains, special: usize, digits: usize) -> Preset {
     let (q, spare) = q;
@@ -61,19 +61,7 @@ const fn paper(name: &'static str, m: u64, p: u64, r: u32, q: Chains, special: u
 /// A set of Halevi–Shoup 2018, Tables 1 to 4: about 400 bits of Q, a dense key as HElib measures
 /// it, and the hypercube of the table.
 const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Preset {
-    Preset {
-        name,
-        m,
-        p: 2,
-        r: 1,
-        generators,
-        q: &[(50, 8)],
-        spare: &[],
-        special: (50, 3),
-        digits: 3,
-        weight: 0,
-        ephemeral: None,
-    }
+    Preset { generators, ..toy(name, m, 2, 1) }
 }
 
 /// A set of Chen–Han 2018, Tables 4 and 5: log2 Q about 558 or 806 as published, weight 128. SEAL

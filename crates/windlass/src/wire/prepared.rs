@@ -29,7 +29,7 @@ pub trait StoresConstants<R: Plannable>: Prepares<R> {
     /// Bytes of the fields of a constant.
     const FIELDS: usize;
 
-    /// Its values over Q_level·P.
+    /// Its values over the primes of all levels that it serves and of P.
     fn values(constant: &Self::Constant) -> &Values;
     /// Writes what is known of it beside them.
     fn write_fields(constant: &Self::Constant, out: &mut FieldWriter);

@@ -28,8 +28,8 @@ pub struct Engine {
     pub(super) events: Arc<EventCounter>,
 }
 
-/// A plaintext modulo p^exponent prepared for multiplication: its values over Q_level·P, and a
-/// close bound on the canonical norm of its centred lift.
+/// A plaintext modulo p^exponent prepared for multiplication: its values over the primes of all
+/// levels that it serves and of P, and a close bound on the canonical norm of its centred lift.
 #[derive(Debug, Clone)]
 pub struct Constant {
     pub(crate) values: Values,
