@@ -112,7 +112,11 @@ fn instruction_sets_agree() {
             let mut fused = a.automorphism(&theta);
             fused.mul_add_assign(&a, &b);
             let divided = fused.divide_rounded(&Basis::new([0, 1, 4]), 257);
-            let digits = Gadget::balanced(4, 2).decompose(&a.restrict(&Basis::new(0..3)), &Basis::new([4, 5]), 3);
+            let digits = Gadget::balanced(4, 2).decompose(
+                &a.restrict(&Basis::new(0..3)),
+                &Basis::new([4]),
+                (3, &Basis::new([5])),
+            );
             let results = [fused.clone(), divided].into_iter().chain(digits).map(|poly| poly.data().to_vec());
             let results: Vec<_> = results.chain([fused.into_coeff().data().to_vec()]).collect();
             let first = seen.get_or_insert_with(|| results.clone());
@@ -224,19 +228,22 @@ fn many_primes_are_dropped_at_once() {
     }
 }
 
-/// Of all sizes of groups: digits are their x/multiplier modulo the group, and lie around 0.
+/// Of all sizes of groups: digits are their x/(multiplier·A) modulo the group, A the product of the
+/// primes that are divided by, and lie around 0.
 #[test]
 fn digits_recompose() {
     for m in INDICES {
         let ring = ring(m);
-        let special = Basis::new([4, 5]);
-        for (digits, level, multiplier) in
-            [1, 2, 4].iter().flat_map(|&d: &usize| (1..=4).flat_map(move |l: usize| [(d, l, 1u64), (d, l, 257)]))
+        let (all, one, none) = (Basis::new([4, 5]), Basis::new([4]), Basis::new([]));
+        let left = Basis::new([5]);
+        let ways = [(1u64, &all, &none), (257, &all, &none), (1, &one, &left), (257, &one, &left)];
+        for (digits, level, (multiplier, special, divided)) in
+            [1, 2, 4].iter().flat_map(|&d: &usize| (1..=4).flat_map(move |l: usize| ways.map(|way| (d, l, way))))
         {
             let gadget = Gadget::balanced(4, digits);
             let basis = Basis::new(0..level);
             let x = random(&ring, &basis, 5);
-            let digits = gadget.decompose(&x, &special, multiplier);
+            let digits = gadget.decompose(&x, special, (multiplier, divided));
             let groups = gadget.active(&basis);
             assert_eq!(digits.len(), groups.len());
             for (digit, group) in digits.iter().zip(&groups) {
@@ -253,12 +260,13 @@ fn digits_recompose() {
                 assert!(square <= variance * 36, "m = {m}, {} primes", group.len());
                 // And 0 for 0: no part of a ciphertext need look random.
                 let zero = Poly::<Coeff>::from_signed(&ring, &basis, &vec![0; ring.n()]).into_eval();
-                let none = gadget.decompose(&zero, &special, multiplier);
+                let zeros = gadget.decompose(&zero, special, (multiplier, divided));
                 assert!(
-                    none.iter().all(|digit| digit.basis().indices().all(|i| digit.row_of(i).iter().all(|&x| x == 0)))
+                    zeros.iter().all(|digit| digit.basis().indices().all(|i| digit.row_of(i).iter().all(|&x| x == 0)))
                 );
                 let mut restricted = digit.restrict(group);
                 restricted.mul_scalar_assign(|_| multiplier);
+                divided.indices().for_each(|i| restricted.mul_scalar_assign(|q| q.reduce(ring.modulus(i).value())));
                 assert_eq!(restricted, x.restrict(group), "m = {m}");
             }
         }

@@ -81,12 +81,21 @@ impl Context {
         &self.special
     }
 
-    /// The basis of Q_l·P.
-    pub fn wide_basis(&self, level: usize) -> Basis {
-        self.basis(level).union(&self.special)
+    fn first_special(&self, count: usize) -> Basis {
+        Basis::new(self.special.indices().take(count))
     }
 
-    /// The primes of all levels up to l, and those of P: the basis of keys and constants for them.
+    /// The basis of P_l, the part of P that a key switch at a level takes: all of it at the top.
+    pub fn special_at(&self, level: usize) -> Basis {
+        self.first_special(self.params.special_at(level))
+    }
+
+    /// The basis of Q_l·P_l.
+    pub fn wide_basis(&self, level: usize) -> Basis {
+        self.basis(level).union(&self.special_at(level))
+    }
+
+    /// The primes of all levels up to l, and those of P: the basis of keys for them.
     pub fn covering_basis(&self, level: usize) -> Basis {
         self.levels().covering(level).union(&self.special)
     }

@@ -13,6 +13,7 @@ pub mod params;
 pub mod registry;
 mod secret_rng;
 pub mod security;
+mod special;
 pub mod switching;
 
 pub use context::Context;

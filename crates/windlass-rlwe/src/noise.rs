@@ -10,6 +10,7 @@ use windlass_ring::kernels::Shape;
 use crate::levels::Levels;
 use crate::params::RlweParams;
 use crate::security::SecretDistribution;
+use crate::special::Special;
 
 pub use bound::{Bound, FailureProbability};
 pub use events::{EventCounter, RandomEvents};
@@ -70,7 +71,7 @@ pub struct NoiseModel {
     /// For each group of primes their indices and log2 sizes.
     groups: Vec<Vec<(usize, f64)>>,
     levels: Arc<Levels>,
-    log2_p: f64,
+    special: Arc<Special>,
 }
 
 impl NoiseModel {
@@ -93,7 +94,7 @@ impl NoiseModel {
             secret_norm: Bound::of(secret_norm_bound(shape, params.secret())),
             groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
             levels: params.shared_levels(),
-            log2_p: params.log2_p(),
+            special: params.shared_special(),
         }
     }
 
@@ -185,7 +186,7 @@ impl NoiseModel {
     }
 
     /// ‖Σ digit_k·e_k‖ for a uniform polynomial at `level`: the plain error of the inner product
-    /// with a key, over Q·P.
+    /// with a key, over Q_l·P_l.
     pub fn inner_product(&self, level: usize) -> Bound {
         let active = self.active_groups(level);
         let events = 2 * active.len() as u32;
@@ -199,14 +200,16 @@ impl NoiseModel {
         self.random_element(self.n * primes as f64 / 12.0, events)
     }
 
-    /// What mod-down leaves of a plain error over Q·P: t·(error/P) + rounding of two parts.
-    pub fn mod_down(&self, error: Bound) -> Bound {
-        self.plaintext * error * Bound::from_bits(-self.log2_p) + self.rounding(2)
+    /// What an inner product adds to a ciphertext in base Q_l·P_l, in the units of ε: t times its
+    /// plain error, divided by P_l.
+    pub fn wide_error(&self, level: usize) -> Bound {
+        self.plaintext * self.inner_product(level) * Bound::from_bits(-self.special.log2(level))
     }
 
-    /// What one key switch at `level` adds.
+    /// What one key switch at `level` adds: an inner product, and the rounding of two parts by
+    /// mod-down.
     pub fn key_switch(&self, level: usize) -> Bound {
-        self.mod_down(self.inner_product(level))
+        self.wide_error(level) + self.rounding(2)
     }
 
     /// Room left in bits under modulus 2^{log2_q}: log2(Q/2) − log2(C_m·‖ε‖). Negative: decryption

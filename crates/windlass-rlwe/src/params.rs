@@ -15,6 +15,7 @@ use crate::error::RlweError;
 use crate::levels::{Levels, log2_product};
 use crate::limits::{Limits, OutOfRange};
 use crate::security;
+use crate::special::Special;
 
 pub use crate::security::{SecretDistribution, SecurityEstimate};
 pub use sizes::KeySizes;
@@ -77,6 +78,7 @@ pub struct RlweParams {
     q_primes: Vec<Modulus>,
     special_primes: Vec<Modulus>,
     levels: Arc<Levels>,
+    special: Arc<Special>,
     spare: usize,
     gadget: Gadget,
     secret: SecretDistribution,
@@ -129,8 +131,10 @@ impl RlweParams {
         let security = check_security(shape.n(), log2_product(&q_primes) + log2_p, spec)?;
         let id = identify(&shape, (&q_primes, spare), &special_primes, gadget.groups().len(), spec.secret);
         let (secret, assurance) = (spec.secret, spec.assurance.clone());
-        let levels = Arc::new(Levels::new(&q_primes, spare));
-        Ok(Self { shape, q_primes, special_primes, levels, spare, gadget, secret, security, assurance, id })
+        let levels = Levels::new(&q_primes, spare);
+        let special = Arc::new(Special::new(&special_primes, &q_primes, &gadget, &levels));
+        let levels = Arc::new(levels);
+        Ok(Self { shape, q_primes, special_primes, levels, special, spare, gadget, secret, security, assurance, id })
     }
 
     /// The cyclotomic index m.
@@ -170,6 +174,17 @@ impl RlweParams {
     /// The primes of P.
     pub fn special_primes(&self) -> &[Modulus] {
         &self.special_primes
+    }
+
+    /// How many of [`Self::special_primes`], the first, a key switch at a level takes: all at the
+    /// top, below it as many as exceed its largest digit by 16 bits, or by what P exceeds the
+    /// largest of all by.
+    pub fn special_at(&self, level: usize) -> usize {
+        self.special.count(level)
+    }
+
+    pub(crate) fn shared_special(&self) -> Arc<Special> {
+        Arc::clone(&self.special)
     }
 
     /// The primes of Q, then those of P: the order of a ring built from this set.
@@ -232,6 +247,11 @@ impl RlweParams {
     /// log2 P.
     pub fn log2_p(&self) -> f64 {
         log2_product(&self.special_primes)
+    }
+
+    /// log2 of the product P_l of the special primes that a key switch at a level takes.
+    pub fn log2_p_at(&self, level: usize) -> f64 {
+        self.special.log2(level)
     }
 
     /// log2(QP): what the security depends on.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rand_core::RngCore;
 use rayon::prelude::*;
-use windlass_ring::gadget::{self, Moved, Product};
+use windlass_ring::gadget::{self, Decomposition, Moved, Product};
 use windlass_ring::kernels::{Automorphism, Modulus, rows};
 use windlass_ring::{Basis, Eval, Poly, sample};
 use zeroize::Zeroizing;
@@ -212,7 +212,7 @@ impl SwitchingKey {
 /// What an automorphism takes: its key, and how it moves values.
 pub type Move<'a> = (&'a SwitchingKey, Arc<Automorphism>);
 
-/// A polynomial after decompose-and-extend: its gadget digits over Q_l·P.
+/// A polynomial after decompose-and-extend: its gadget digits over Q_l·P_l.
 #[derive(Debug, Clone)]
 pub struct Digits {
     level: usize,
@@ -222,11 +222,11 @@ pub struct Digits {
 }
 
 impl Digits {
-    /// Decompose-and-extend of `multiplier^{-1}·x`, x over Q_l. The expensive part of a key switch.
+    /// Decompose-and-extend of `(multiplier·P/P_l)^{-1}·x`, x over Q_l. The expensive part of a key
+    /// switch.
     pub fn new(context: &Context, x: &Poly<Eval>, multiplier: u64) -> Self {
-        let level = level_of(context, x);
         let skipped = context.gadget().skipped(x.basis());
-        Self { level, skipped, digits: context.gadget().decompose(x, context.special(), multiplier) }
+        Self { level: level_of(context, x), skipped, digits: decomposition(context, x, multiplier).digits() }
     }
 
     /// The level of the polynomial that was decomposed.
@@ -238,7 +238,7 @@ impl Digits {
         key.check_level(self.level, self.digits[0].basis())
     }
 
-    /// The inner product with a key: (Σ digit_k·b_k, Σ digit_k·a_k) over Q_l·P.
+    /// The inner product with a key: (Σ digit_k·b_k, Σ digit_k·a_k) over Q_l·P_l.
     ///
     /// # Errors
     /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of the digits.
@@ -247,7 +247,7 @@ impl Digits {
         Ok(Product::of_digits(&self.digits, key.halves(self.skipped)).evaluate())
     }
 
-    /// `Σ_i θ_i(⟨digits, key_i⟩ + addend)` over Q_l·P: what a sum of automorphisms costs between
+    /// `Σ_i θ_i(⟨digits, key_i⟩ + addend)` over Q_l·P_l: what a sum of automorphisms costs between
     /// one decomposition and one mod-down (Inoue–Suzuki–Yamana 2022, Algorithm 3.1, lines 5 to 17).
     ///
     /// # Errors
@@ -271,7 +271,7 @@ impl Digits {
     }
 }
 
-/// `θ(⟨digits, key⟩ + addend)` over Q_l·P, the addend joining the first half, for digits and
+/// `θ(⟨digits, key⟩ + addend)` over Q_l·P_l, the addend joining the first half, for digits and
 /// addends of one level: the key is read once for all.
 ///
 /// # Errors
@@ -288,7 +288,7 @@ pub fn hoisted_automorphism(
 }
 
 /// For digits and addends of one level, and row by row of `sums`, the pair
-/// `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P: many sums of the same automorphisms with
+/// `Σ c·θ_j(⟨digits, key_j⟩ + addend)` over Q_l·P_l: many sums of the same automorphisms with
 /// constants, each key and constant read once for all ([`gadget::dot_hoisted`]).
 ///
 /// # Errors
@@ -308,11 +308,19 @@ fn level_of(context: &Context, x: &Poly<Eval>) -> usize {
     context.level_of(x.basis())
 }
 
+/// The digits of `(multiplier·P/P_l)^{-1}·x`, x over Q_l, over Q_l·P_l: with a key for all of P they
+/// give P_l times the switched x.
+fn decomposition<'a>(context: &Context, x: &'a Poly<Eval>, multiplier: u64) -> Decomposition<'a> {
+    let special = context.special_at(level_of(context, x));
+    let left_out = context.special().without(&special);
+    context.gadget().decomposition(x, &special, (multiplier, &left_out))
+}
+
 /// One whole key switch of x over Q_l, its digits never stored:
-/// `θ(multiplier·round(Σ digit_k(multiplier^{-1}·x)·(b_k, a_k)/P) + addends)` over Q_l.
+/// `θ(multiplier·round(Σ digit_k((multiplier·P/P_l)^{-1}·x)·(b_k, a_k)/P_l) + addends)` over Q_l.
 ///
-/// Cost at l primes of Q, k of P, d digits: l + k·2 inverse transforms, (d−1)·l + d·k + 2·l forward
-/// ones, the key read once.
+/// Cost at l primes of Q, k of P_l, d digits: l + k·2 inverse transforms, (d−1)·l + d·k + 2·l
+/// forward ones, the key read once.
 ///
 /// # Errors
 /// [`RlweError::KeyLevelTooLow`] when the key stops below the level of x.
@@ -325,12 +333,12 @@ pub fn switch(
 ) -> Result<[Poly<Eval>; 2], RlweError> {
     let level = level_of(context, x);
     key.check_level(level, x.basis())?;
-    let digits = context.gadget().decomposition(x, context.special(), multiplier);
+    let digits = decomposition(context, x, multiplier);
     let halves = key.halves(context.gadget().skipped(x.basis()));
     Ok(Product::of_decomposition(&digits, halves).divide(&context.basis(level), multiplier, finish))
 }
 
-/// Key switches of x over Q_l that stay in base Q_l·P: `θ(Σ digit_k(x)·(b_k, a_k) + addend)` for
+/// Key switches of x over Q_l that stay in base Q_l·P_l: `θ(Σ digit_k(x)·(b_k, a_k) + addend)` for
 /// each x with its addend, all of one level. Digits are never stored, and the key is read once.
 ///
 /// # Errors
@@ -341,7 +349,7 @@ pub fn extended_automorphism(
     (key, automorphism): &Move<'_>,
 ) -> Result<Vec<[Poly<Eval>; 2]>, RlweError> {
     list.iter().try_for_each(|(x, _)| key.check_level(level_of(context, x), x.basis()))?;
-    let digits: Vec<_> = list.iter().map(|(x, _)| context.gadget().decomposition(x, context.special(), 1)).collect();
+    let digits: Vec<_> = list.iter().map(|(x, _)| decomposition(context, x, 1)).collect();
     let mut moved = Vec::with_capacity(list.len());
     for (digits, (x, addend)) in digits.iter().zip(list) {
         let halves = key.halves(context.gadget().skipped(x.basis()));
@@ -350,29 +358,30 @@ pub fn extended_automorphism(
     Ok(Moved::evaluate(&moved))
 }
 
-/// Mod-down of a pair: `scale·round(x/P)` over Q_l.
+/// Mod-down of a pair over Q_l·P_l: `scale·round(x/P_l)` over Q_l.
 pub fn mod_down(context: &Context, pair: [&Poly<Eval>; 2], level: usize, scale: u64) -> [Poly<Eval>; 2] {
     Poly::divide_pair(pair, &context.basis(level), scale, &Finish::default())
 }
 
-/// P/divisor modulo the primes of Q_l: what mod-down by `divisor·round(·/P)` undoes without error.
+/// P_l/divisor modulo the primes of Q_l: what mod-down by `divisor·round(·/P_l)` undoes without
+/// error.
 fn extension_factors(context: &Context, basis: &Basis, divisor: u64) -> Vec<u64> {
-    let ring = context.ring();
+    let (ring, special) = (context.ring(), context.special_at(context.level_of(basis)));
     let factor = |index: usize| {
         let q = ring.modulus(index);
-        let p = context.special().indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
+        let p = special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
         q.mul(p, q.inv(q.reduce(divisor)))
     };
     basis.indices().map(factor).collect()
 }
 
-/// `P·x/divisor` over Q_l·P.
+/// `P_l·x/divisor` over Q_l·P_l.
 pub fn extend(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
-    let wide = x.basis().union(context.special());
+    let wide = context.wide_basis(context.level_of(x.basis()));
     x.embed_times(&wide, &extension_factors(context, x.basis(), divisor))
 }
 
-/// `P·x/divisor` over Q_l alone: modulo the special primes it is zero.
+/// `P_l·x/divisor` over Q_l alone: modulo the special primes it is zero.
 pub fn extend_narrow(context: &Context, x: &Poly<Eval>, divisor: u64) -> Poly<Eval> {
     x.embed_times(x.basis(), &extension_factors(context, x.basis(), divisor))
 }

@@ -9,7 +9,7 @@ use rand_core::SeedableRng;
 use windlass_ring::norm::canonical_norm;
 use windlass_ring::rns::IntegerLift;
 use windlass_ring::{Eval, Poly, sample};
-use windlass_rlwe::switching::{Digits, Finish, Move, SwitchingKey, extended_automorphism, mod_down, switch};
+use windlass_rlwe::switching::{Digits, Finish, Move, SwitchingKey, extend, extended_automorphism, mod_down, switch};
 use windlass_rlwe::{
     Assurance, Context, EvaluationKeys, NoiseModel, RlweError, RlweParams, RlweSpec, SecretDistribution, SecretKey,
 };
@@ -113,6 +113,26 @@ fn key_switch_noise_is_within_its_bound_and_near_it() {
             }
         }
         assert!(worst < 6.0, "m = {m}: the bound is {worst:.1} bits above all noise that was seen");
+    }
+}
+
+/// One digit of 45, 85, 123, 163 and 199 bits under 225: 16 bits above it suffice.
+#[test]
+fn low_levels_take_a_part_of_the_special_primes() {
+    let context = context(120, 1, 5, SecretDistribution::Ternary);
+    let mut rng = ChaCha20Rng::from_seed([7; 32]);
+    let secret = SecretKey::generate(&context, &mut rng);
+    let mut keys = EvaluationKeys::of(&secret);
+    keys.add_relinearisation(&secret, context.top_level(), &mut rng).unwrap();
+    let key = keys.relinearisation().unwrap();
+    for (level, taken) in (1..=5).zip([2, 3, 4, 4, 5]) {
+        assert_eq!(context.special_at(level).len(), taken, "level {level}");
+        let x = sample::uniform(context.ring(), &context.basis(level), &[3; 32], 0);
+        for half in Digits::new(&context, &x, 1).inner_product(key).unwrap() {
+            assert_eq!(half.basis().len(), level + taken, "level {level}");
+        }
+        let extended = extend(&context, &x, 1);
+        assert_eq!(mod_down(&context, [&extended, &extended], level, 1)[0], x, "level {level}");
     }
 }
 

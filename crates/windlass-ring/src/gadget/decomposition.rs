@@ -62,20 +62,28 @@ impl Gadget {
         self.groups.iter().take_while(|group| !has_prime(group)).count()
     }
 
-    /// Prepares the digits of `multiplier^{-1}·x`, each over the basis of x joined with `special`.
+    /// Prepares the digits of `(multiplier·A)^{-1}·x`, A the product of the primes `divided`, each
+    /// over the basis of x joined with `special`.
     ///
     /// Digit k is only determined up to small multiples of D_k (approximate base conversion, centred):
     /// |digit| ≤ |group|·D_k/2. Cost: one inverse transform for each prime of x.
-    pub fn decomposition<'a>(&self, x: &'a Poly<Eval>, special: &Basis, multiplier: u64) -> Decomposition<'a> {
+    pub fn decomposition<'a>(
+        &self,
+        x: &'a Poly<Eval>,
+        special: &Basis,
+        (multiplier, divided): (u64, &Basis),
+    ) -> Decomposition<'a> {
         let ring = Arc::clone(x.ring());
         let wide = x.basis().union(special);
         let groups = self.active(x.basis());
         let converters: Vec<_> = groups.iter().map(|group| ring.converter(group, &wide.without(group), 1)).collect();
-        let inverse = |index: usize| match multiplier {
-            1 => 1,
-            _ => ring.modulus(index).inv(ring.modulus(index).reduce(multiplier)),
+        let unchanged = multiplier == 1 && divided.is_empty();
+        let inverse = |index: usize| {
+            let q = ring.modulus(index);
+            let product = divided.indices().map(|i| q.reduce(ring.modulus(i).value()));
+            q.inv(product.fold(q.reduce(multiplier), |product, factor| q.mul(product, factor)))
         };
-        let inverses: Vec<u64> = x.basis().indices().map(inverse).collect();
+        let inverses: Vec<u64> = x.basis().indices().map(|index| if unchanged { 1 } else { inverse(index) }).collect();
         let mut weighed = Poly::<Coeff>::unspecified(&ring, x.basis());
         weighed.fill(|index, q, row| {
             let group = groups.iter().position(|group| group.row_of(index).is_some()).expect("groups cover the basis");
@@ -85,14 +93,14 @@ impl Gadget {
             ring.plan(index).inverse(row);
             converters[group].shift_weighed(index, row);
         });
-        Decomposition { x, wide, multiplier, inverses, groups, converters, weighed }
+        Decomposition { x, wide, unchanged, inverses, groups, converters, weighed }
     }
 
-    /// The digits of `multiplier^{-1}·x` themselves: decompose-and-extend.
+    /// The digits of `(multiplier·A)^{-1}·x` themselves: decompose-and-extend.
     ///
     /// Cost: that of [`Self::decomposition`] and of [`Decomposition::digits`].
-    pub fn decompose(&self, x: &Poly<Eval>, special: &Basis, multiplier: u64) -> Vec<Poly<Eval>> {
-        self.decomposition(x, special, multiplier).digits()
+    pub fn decompose(&self, x: &Poly<Eval>, special: &Basis, by: (u64, &Basis)) -> Vec<Poly<Eval>> {
+        self.decomposition(x, special, by).digits()
     }
 }
 
@@ -102,8 +110,9 @@ impl Gadget {
 pub struct Decomposition<'a> {
     x: &'a Poly<Eval>,
     wide: Basis,
-    multiplier: u64,
-    /// multiplier^{-1} modulo the primes of x.
+    /// Whether the digits are those of x itself.
+    unchanged: bool,
+    /// (multiplier·A)^{-1} modulo the primes of x.
     inverses: Vec<u64>,
     groups: Vec<Basis>,
     converters: Vec<Arc<BaseConverter>>,
@@ -129,7 +138,7 @@ impl Decomposition<'_> {
 
     /// The row of digit `k` modulo prime `index`, in `row` or where it is already.
     pub(crate) fn row<'b>(&'b self, k: usize, index: usize, row: &'b mut [u64]) -> &'b [u64] {
-        if self.multiplier == 1 && self.groups[k].row_of(index).is_some() {
+        if self.unchanged && self.groups[k].row_of(index).is_some() {
             return self.x.row_of(index);
         }
         self.write_row(k, index, row);

@@ -203,10 +203,14 @@ fn the_bounds_are_those_of_the_page() {
         for (level, sum) in [1, 3, 5].into_iter().zip(sums) {
             near("inner product", model.inner_product(level).bits(), sum);
         }
-        // 2^20·P divided by P, times t, and the rounding, which is 2^17.03335.
-        let divided = model.mod_down(Bound::from_bits(params.log2_p() + 20.0)).bits();
-        near("division by P", divided, (257.0 * 20f64.exp2() + 17.03335f64.exp2()).log2());
-        near("key switch", model.key_switch(5).bits(), model.mod_down(model.inner_product(5)).bits());
+        // Divided by P_l times t; and the rounding, which is 2^17.03335.
+        for level in 1..=5 {
+            let special = &params.special_primes()[..params.special_at(level)];
+            let divided: f64 = special.iter().map(|q| (q.value() as f64).log2()).sum();
+            let error = model.inner_product(level).bits() - divided + 257f64.log2();
+            near("error in base QP", model.wide_error(level).bits(), error);
+            near("key switch", model.key_switch(level).bits(), (error.exp2() + 17.03335f64.exp2()).log2());
+        }
         let switched = model.modulus_switch(Bound::from_bits(60.0), 100.0, 58.0, 2).bits();
         near("modulus switch", switched, (18f64.exp2() + 17.03335f64.exp2()).log2());
         near("capacity", model.capacity(100.0, Bound::from_bits(60.0)), 39.0 - coefficients);

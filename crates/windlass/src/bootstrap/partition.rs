@@ -123,7 +123,7 @@ pub(super) fn to_coefficients_level(params: &RlweParams, order: Option<Order>) -
 /// Prices at a level.
 pub(super) fn cost_at(params: &RlweParams, level: usize) -> CostModel {
     let primes = params.levels().basis(level).len();
-    CostModel::hybrid(primes, params.special_primes().len(), params.digits().min(primes))
+    CostModel::hybrid(primes, params.special_at(level), params.digits().min(primes))
 }
 
 /// Bytes of a constant whose values all differ, for levels up to this one.

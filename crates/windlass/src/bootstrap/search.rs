@@ -277,7 +277,10 @@ fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDi
     let special = primes.div_ceil(4);
     let top = CostModel::hybrid(primes - special, special, 3);
     // Packed bootstrapping goes back to coefficients with half the chain left.
-    let low = CostModel::hybrid(if spec.packed { (primes - special) / 2 } else { 2 }, special, 2);
+    let low = match spec.packed {
+        true => CostModel::hybrid((primes - special) / 2, special, 2),
+        false => CostModel::hybrid(2, special.min(3), 1),
+    };
     let map = |cost: &CostModel| -> f64 {
         let of = |(s, dimension): (usize, &CandidateDimension)| {
             let along = if dimension.good { dimension.size } else { 2 * dimension.size - 1 };

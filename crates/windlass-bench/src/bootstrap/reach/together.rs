@@ -1,8 +1,6 @@
 //! Several thin refreshes in one call, beside as many one by one.
 
-use std::sync::Arc;
-
-use windlass::bootstrap::{BatchPlan, BootstrapPlan, BootstrapPreset, Mode};
+use windlass::bootstrap::{BatchPlan, BootstrapPreset, BootstrapSpec, Mode, Order};
 use windlass::schemes::Ciphertext;
 use windlass::{Context, Error, Plaintext, Server};
 
@@ -17,14 +15,19 @@ pub fn on_threads(threads: usize, watch: &Stopwatch) -> f64 {
 /// Seconds together and one by one, for each round, by [`on_threads`].
 ///
 /// The server has the keys of the thin bootstrapping and of the packed one, whose batches it takes
-/// where they cost less ([`Server::refresh_all`]).
+/// where they cost less ([`Server::refresh_all`]). Its maps to the coefficients come first: then a
+/// batch that is not full saves the digits of the places that it has not.
 pub fn seconds(preset: &str, rounds: usize, threads: usize) -> Result<Vec<[f64; 2]>, Error> {
     let [thin, packed] = [Mode::Thin, Mode::Packed].map(|mode| BootstrapPreset::named(preset, mode));
     let (thin, packed) = (thin?, packed?);
     let context = Context::for_bootstrapping(thin.params, thin.spec)?;
-    let plans = [context.bootstrapping()?, context.bootstrapping_with(packed.spec)?];
+    let batches = BootstrapSpec { order: Order::ToCoefficientsFirst, ..packed.spec };
+    let plans = [context.bootstrapping()?, context.bootstrapping_with(batches)?];
     let (client, server) = context.generate_keys_from_seed([&plans[0], &plans[1]], 1)?;
-    let bits = enough(&plans)?;
+    let batch = BatchPlan::new(&plans[1])?;
+    let by_price = batch.price(TOGETHER) / (TOGETHER as f64 * plans[0].price());
+    println!("a batch of {TOGETHER} has {by_price:.2} of the price of one by one");
+    let bits = plans[0].least_input_bits().max(batch.least_input_bits()) + 10.0;
     let (mut messages, mut spent) = (Vec::new(), Vec::new());
     for k in 0..TOGETHER as u64 {
         let values: Vec<u64> = (0..context.ring().slots() as u64).map(|slot| (slot >> k) & 1).collect();
@@ -39,11 +42,6 @@ pub fn seconds(preset: &str, rounds: usize, threads: usize) -> Result<Vec<[f64; 
         }
     }
     (0..rounds).map(|_| round(&server, &spent, threads)).collect()
-}
-
-/// Bits that are enough for a refresh by itself and for a batch.
-fn enough([thin, packed]: &[Arc<BootstrapPlan>; 2]) -> Result<f64, Error> {
-    Ok(thin.least_input_bits().max(BatchPlan::new(packed)?.least_input_bits()) + 10.0)
 }
 
 fn one_by_one(server: &Server, list: &[Ciphertext]) -> Result<Vec<Ciphertext>, Error> {

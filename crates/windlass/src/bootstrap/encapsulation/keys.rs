@@ -159,7 +159,7 @@ impl EncapsulationKey {
         let special = self.input.special_basis(context);
         let keep = context.basis(self.input.level);
         let wide = keep.union(&special);
-        let digit = Gadget::whole(&keep).decompose(x, &special, 1);
+        let digit = Gadget::whole(&keep).decompose(x, &special, (1, &Basis::new([])));
         let half = |key: &Poly<Eval>| Poly::dot(context.ring(), &wide, &[(&digit[0], key)]).divide_rounded(&keep, 1);
         self.pairs[0].pair().map(half)
     }

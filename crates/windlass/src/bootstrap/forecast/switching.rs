@@ -97,7 +97,6 @@ impl Switching for Forecast {
 
 impl Forecast {
     fn wide_error(&self, ct: &Expected) -> Bound {
-        let t = Bound::of(self.modulus(ct.exponent) as f64);
-        t * self.model(ct.exponent).inner_product(ct.level) / Bound::from_bits(self.params.log2_p())
+        self.model(ct.exponent).wide_error(ct.level)
     }
 }

@@ -24,7 +24,7 @@ impl CkksContext {
     pub fn cost_model(&self, level: usize) -> CostModel {
         let level = level.clamp(1, self.top_level());
         let basis = self.rlwe().basis(level);
-        CostModel::hybrid(level, self.rlwe().special().len(), self.rlwe().gadget().active(&basis).len())
+        CostModel::hybrid(level, self.rlwe().special_at(level).len(), self.rlwe().gadget().active(&basis).len())
     }
 }
 

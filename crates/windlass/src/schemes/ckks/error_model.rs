@@ -17,7 +17,8 @@ pub(crate) struct ErrorModel {
     /// For each digit: log2 of its product relative to P, and its primes, by level: filled from the
     /// gadget.
     groups: Vec<Vec<f64>>,
-    log2_p: f64,
+    /// log2 P_l of each level.
+    log2_p: Vec<f64>,
 }
 
 impl ErrorModel {
@@ -34,7 +35,7 @@ impl ErrorModel {
             secret: params.secret().total_variance(params.n()),
             secret_norm: secret_norm_bound(params.shape(), params.secret()),
             groups: params.gadget().groups().iter().map(|group| group.indices().map(size).collect()).collect(),
-            log2_p: params.log2_p(),
+            log2_p: (1..=params.top_level()).map(|level| params.log2_p_at(level)).collect(),
         }
     }
 
@@ -88,7 +89,7 @@ impl ErrorModel {
         self.rounding(count) + Self::one_way(count) / Self::BOUND_FACTOR
     }
 
-    /// The inner product of a key switch at `level`, divided by P.
+    /// The inner product of a key switch at `level`, divided by P_l.
     ///
     /// A digit of g primes and product D has coefficients of mean 0 and variance g·D²/12. Whoever
     /// chooses factors may make all of one prime's point one way, up to D/2: counted with the 72nd
@@ -103,7 +104,7 @@ impl ErrorModel {
                 let (g, log2_d) = (taken.len() as f64, taken.iter().sum::<f64>());
                 let steered = Self::one_way(count) / Self::BOUND_FACTOR;
                 let digit = (count as f64 * g / 12.0).max(steered * steered);
-                variance += digit * (2.0 * (log2_d - self.log2_p)).exp2();
+                variance += digit * (2.0 * (log2_d - self.log2_p[level - 1])).exp2();
             }
         }
         (variance * self.n).sqrt() * self.sigma

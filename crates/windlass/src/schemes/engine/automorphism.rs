@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_ring::slots::Hypercube;
 use windlass_ring::{Eval, Poly, Values};
-use windlass_rlwe::{Bound, EvaluationKeys, KeyId, RandomEvents};
+use windlass_rlwe::{EvaluationKeys, KeyId, RandomEvents};
 
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
@@ -71,12 +71,7 @@ impl Rules for Engine {
         let model = self.noise(ct.exponent);
         let (error, events) = match growth {
             Growth::KeySwitch(_) => (model.key_switch(level), RandomEvents::KEY_SWITCH),
-            // t·‖Σ digit_k·e_k‖/P, in the units of ε.
-            Growth::InnerProduct(_) => {
-                let t = Bound::of(self.modulus(ct.exponent) as f64);
-                let error = t * model.inner_product(level) / Bound::from_bits(self.context.params().log2_p());
-                (error, RandomEvents::INNER_PRODUCT)
-            }
+            Growth::InnerProduct(_) => (model.wide_error(level), RandomEvents::INNER_PRODUCT),
             Growth::Rounding => (model.rounding(2), RandomEvents::MOD_DOWN),
         };
         ct.noise = ct.noise + error;
