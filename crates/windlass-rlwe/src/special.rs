@@ -1,11 +1,11 @@
 //! How much of the special modulus P a level takes.
 //!
-//! Mod-down divides the error of a key switch by P, which exceeds the largest digit of the top level
-//! so far that rounding adds more. Where digits are smaller the first primes of P do as well: their
-//! product P_l. Keys are made for all of P, and serve as they are. Modulo Q_l·P_l a key holds e +
-//! P·g·s', and P is zero modulo P_l as it should be; modulo Q_l it is P_l·(P/P_l), of which the
-//! second factor is taken off the digits: those of (P/P_l)^{-1}·x, as small as others, give P_l·x·s'
-//! and their errors.
+//! Mod-down divides the error of a key switch by P, which exceeds the largest digit of the top
+//! level so far that rounding adds more. Where digits are smaller the first primes of P do as well:
+//! their product P_l. Keys are made for all of P, and serve as they are. Modulo Q_l·P_l a key holds
+//! e + P·g·s', and P is zero modulo P_l as it should be; modulo Q_l it is P_l·(P/P_l), of which the
+//! second factor is taken off the digits: those of (P/P_l)^{-1}·x, as small as others, give
+//! P_l·x·s' and their errors.
 
 use windlass_ring::Basis;
 use windlass_ring::gadget::Gadget;
@@ -107,8 +107,8 @@ mod tests {
         assert_eq!([1, 2, 3].map(|level| each.count(level)), [2; 3]);
     }
 
-    /// P_l exceeds every digit of its level by 16 bits, or what P exceeds the largest of all by, and
-    /// with a prime less it does not.
+    /// P_l exceeds every digit of its level by 16 bits, or what P exceeds the largest of all by; with
+    /// a prime less it does not.
     #[test]
     fn no_level_takes_more_or_less() {
         for case in [
