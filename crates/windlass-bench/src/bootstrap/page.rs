@@ -211,10 +211,13 @@ mod tests {
 
     #[test]
     fn the_page_shows_the_record() {
+        // The last of a core stands beside its peers. That of 26 November is of a slower guest than
+        // theirs and goes first.
         let records = [
             "amd-epyc-zen5/bootstrap-2026-11-21.jsonl",
             "amd-epyc-zen4/bootstrap-2026-11-22.jsonl",
             "intel-xeon-167/bootstrap-2026-11-23.jsonl",
+            "amd-epyc-zen3/bootstrap-2026-11-26.jsonl",
             "amd-epyc-zen3/bootstrap-2026-11-23.jsonl",
             "amd-epyc-zen3/bootstrap-2026-11-24.jsonl",
             "amd-epyc-zen5/bootstrap-2026-11-25.jsonl",
