@@ -178,20 +178,23 @@ fn division_may_add_primes() {
     for m in INDICES {
         let ring = ring(m);
         let prime = |index: usize| BigInt::from(ring.modulus(index).value());
-        for (from, keep) in [(vec![1, 2, 3], vec![0, 1, 2]), (vec![0, 3], vec![1, 2]), (vec![2, 3], vec![0, 1, 2])] {
+        let ways = [(vec![1, 2, 3], vec![0, 1, 2]), (vec![0, 3], vec![1, 2]), (vec![2, 3], vec![0, 1, 2])];
+        for ((from, keep), multiplier) in ways.into_iter().flat_map(|way| [(way.clone(), 1u64), (way, 257)]) {
             let [from, keep] = [from, keep].map(Basis::new);
             let x = random(&ring, &from, 9);
-            let quotient = x.divide_rounded(&keep, 1);
+            let quotient = x.divide_rounded(&keep, multiplier);
             assert_eq!(quotient.basis(), &keep);
             let product = |basis: &Basis| basis.indices().map(prime).product::<BigInt>();
             let (added, dropped, whole) =
                 (product(&keep.without(&from)), product(&from.without(&keep)), product(&keep));
             for (x, y) in integers(&x).iter().zip(integers(&quotient)) {
-                // D·y = A·x − δ modulo D times the kept primes, |δ| ≤ D/2 and a little.
+                // D·y = A·x − δ modulo D times the kept primes, δ a multiple of the multiplier, |δ|
+                // at most D/2 and a little times it.
                 let modulus = &whole * &dropped;
                 let delta = (x * &added - &dropped * &y).mod_floor(&modulus);
                 let delta = delta.clone().min(&modulus - delta);
-                assert!(delta * 2 <= dropped.clone() + 2, "m = {m}: {from:?} to {keep:?}");
+                assert!((&delta % multiplier) == BigInt::from(0), "m = {m}: {from:?} to {keep:?}");
+                assert!(delta * 2 <= (&dropped + 2) * multiplier, "m = {m}: {from:?} to {keep:?}");
             }
         }
     }
