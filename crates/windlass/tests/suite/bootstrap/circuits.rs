@@ -55,10 +55,14 @@ const CHAINS: [(u64, u64, usize); 4] = [(64, 31, 20), (195, 2, 16), (105, 2, 14)
 /// A little more, and it refuses.
 #[test]
 fn spare_bits_can_be_spent_to_the_last() {
-    for ((m, p, primes), mode) in CHAINS.into_iter().flat_map(|set| [Mode::Thin, Mode::Packed].map(|mode| (set, mode)))
+    let mut sets = CHAINS.map(|(m, p, primes)| (params(m, primes), p)).to_vec();
+    // Levels that have other primes, not fewer ones.
+    sets.push((RlweSpec { spare_prime_bits: vec![30, 37], digits: 3, ..params(105, 13) }, 2));
+    for ((rlwe, p), mode) in sets.into_iter().flat_map(|set| [Mode::Thin, Mode::Packed].map(|mode| (set.clone(), mode)))
     {
         let spec = BootstrapSpec { mode, ephemeral_weight: 4, ..BootstrapSpec::default() };
-        let toy = toy_with(params(m, primes), (p, 1), spec);
+        let m = rlwe.m;
+        let toy = toy_with(rlwe, (p, 1), spec);
         let (plan, (client, server)) = (&toy.plan, toy.parties(15));
         // One that does not refresh by itself.
         let bare = toy.context.server_without_keys().unwrap();
