@@ -28,7 +28,9 @@ fn refused(at: &Path, line: &str, wanted: &str) {
     let before = snapshot(at);
     let message = fail(at, line);
     assert!(message.contains(wanted), "windlass {line}\nsays: {message}wanted: {wanted}");
-    assert!(!message.contains(WORDS) && !message.contains("another\n") && message.lines().count() <= 2, "{message}");
+    // Beside the error a warning; a busy machine says that it is planning.
+    let lines = message.lines().filter(|line| !line.ends_with("planning ...")).count();
+    assert!(!message.contains(WORDS) && !message.contains("another\n") && lines <= 2, "{message}");
     assert!(snapshot(at) == before, "windlass {line} made or changed a file");
 }
 
