@@ -81,13 +81,9 @@ impl Context {
         &self.special
     }
 
-    fn first_special(&self, count: usize) -> Basis {
-        Basis::new(self.special.indices().take(count))
-    }
-
     /// The basis of P_l, the part of P that a key switch at a level takes: all of it at the top.
     pub fn special_at(&self, level: usize) -> Basis {
-        self.first_special(self.params.special_at(level))
+        Basis::new(self.special.indices().take(self.params.special_at(level)))
     }
 
     /// The basis of Q_l·P_l.
@@ -95,7 +91,7 @@ impl Context {
         self.basis(level).union(&self.special_at(level))
     }
 
-    /// The primes of all levels up to l, and those of P: the basis of keys for them.
+    /// The primes of all levels up to l, and those of P: the basis of keys and constants for them.
     pub fn covering_basis(&self, level: usize) -> Basis {
         self.levels().covering(level).union(&self.special)
     }

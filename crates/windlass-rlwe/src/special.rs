@@ -21,9 +21,9 @@ pub(crate) struct Special {
     counts: Vec<usize>,
 }
 
-/// By how many bits P_l exceeds the largest digit where P does so at the top: an error that the
-/// digits multiply by σ·√(n·g) and the bound's deviations is a tenth of the rounding of a secret of
-/// weight 100, and less beside denser ones.
+/// By how many bits P_l exceeds the largest digit where P does so at the top. The bound on what an
+/// inner product adds is then about 2^−6 of that on rounding for a secret of weight 120 and seven
+/// digits, and less for fewer digits and denser secrets.
 const EXCESS: f64 = 16.0;
 
 impl Special {

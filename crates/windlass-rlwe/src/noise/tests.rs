@@ -177,6 +177,29 @@ fn formulas_compose() {
     assert_eq!(model.with_plaintext_modulus(257).secret_norm(), model.secret_norm());
 }
 
+/// Where P_l is 17 bits above its digit, with one prime left out or two, its error is far below what
+/// rounding adds.
+#[test]
+fn rounding_hides_the_error_of_a_part_of_p() {
+    let (q_prime_bits, special_prime_bits) = (vec![33, 50, 50], vec![50; 3]);
+    let params = RlweParams::new(&RlweSpec {
+        m: 1 << 16,
+        q_prime_bits,
+        spare_prime_bits: Vec::new(),
+        special_prime_bits,
+        digits: 1,
+        secret: SecretDistribution::Sparse { weight: 120 },
+        assurance: Assurance::Insecure { name: "insecure_test".into() },
+    })
+    .unwrap();
+    let model = NoiseModel::new(&params, 2);
+    for level in 1..=3 {
+        assert_eq!(params.special_at(level), level);
+        let below = model.rounding(2).bits() - model.wide_error(level).bits();
+        assert!(below > 6.0 && below < 12.0, "level {level}: {below} bits below");
+    }
+}
+
 /// The table of the module's page, worked out by hand for n = 48, t = 257 and 2^-128: on odd axes
 /// alone, and on axes of 4, 9 and 5.
 #[test]
