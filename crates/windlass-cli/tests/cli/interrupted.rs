@@ -97,6 +97,24 @@ fn interrupted_commands_leave_nothing() {
     assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
 }
 
+/// Waits until a command would handle an interrupt, or has ended. Where the system does not say, a
+/// while.
+#[cfg(unix)]
+fn wait_for_handler(child: &mut std::process::Child) {
+    let status = format!("/proc/{}/status", child.id());
+    let handles = |status: String| {
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:").map(str::trim))?;
+        Some(u64::from_str_radix(caught, 16).ok()? >> 1 & 1 == 1)
+    };
+    while child.try_wait().unwrap().is_none() {
+        match fs::read_to_string(&status).ok().and_then(handles) {
+            Some(false) => std::thread::sleep(Duration::from_micros(100)),
+            Some(true) => break,
+            None => return std::thread::sleep(Duration::from_millis(15)),
+        }
+    }
+}
+
 /// A table is changed or not, whenever the signal comes, and the last line says which.
 #[cfg(unix)]
 #[test]
@@ -115,11 +133,14 @@ fn interrupted_changes_of_a_table_say_whether_they_were_made() {
         command.current_dir(at).args("table set --dir served --table new.csv".split(' '));
         let begun = Instant::now();
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        // Every fourth one has its time; the others are stopped about where its end was, or, should
-        // the machine be busier or idler by then, anywhere before.
+        // Every fourth one has its time; the others are stopped about where its end was, anywhere
+        // before, or, whatever else the machine does, as soon as signals are waited for.
         if turn % 4 > 0 {
-            let percent = if turn % 4 == 2 { 80 + turn } else { 20 + 2 * turn };
-            std::thread::sleep(last * percent / 100);
+            match turn % 4 {
+                1 => wait_for_handler(&mut child),
+                2 => std::thread::sleep(last * (80 + turn) / 100),
+                _ => std::thread::sleep(last * (20 + 2 * turn) / 100),
+            }
             // It may have ended already.
             let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).stderr(Stdio::null()).status();
         }
