@@ -77,13 +77,14 @@ impl Setting {
         let spec = params.spec();
         let sizes: Vec<usize> = self.oracle.lines().iter().map(|line| line.size).collect();
         format!(
-            "{} m = {}, p = {}, r = {}, d = {}, dimensions {sizes:?}, Q {:?}, P {:?}, {} digits, {}",
+            "{} m = {}, p = {}, r = {}, d = {}, dimensions {sizes:?}, Q {:?}, spare {:?}, P {:?}, {} digits, {}",
             params.scheme(),
             params.m(),
             self.p,
             self.r,
             self.oracle.d,
             spec.q_prime_bits,
+            spec.spare_prime_bits,
             spec.special_prime_bits,
             spec.digits,
             spec.secret
@@ -161,18 +162,34 @@ pub fn chosen(
 ) -> Result<Params, Error> {
     let spare = dice.pick(&[0, 0, 1, 2]).min(special);
     let spare_prime_bits: Vec<u32> = (0..spare).map(|_| dice.within(30, 44) as u32).collect();
-    let primes = q_prime_bits.len() + spare;
+    let (special_prime_bits, digits) = key_switch(dice, q_prime_bits.len() + spare, special);
     let spec = RlweSpec {
         m,
         q_prime_bits,
         spare_prime_bits,
-        special_prime_bits: vec![50; special],
-        digits: (primes.div_ceil(special) + dice.index(2)).min(primes),
+        special_prime_bits,
+        digits,
         secret,
         assurance: Assurance::Insecure { name: "insecure_hammer".into() },
     };
     let scheme = dice.pick(&[Scheme::Bgv, Scheme::Bfv]);
     Params::new("insecure_hammer", scheme, (p, r), generators, spec)
+}
+
+/// The special primes and the number of digits: mostly so many of 50 bits, and as few digits as they
+/// allow or one more; else one digit, one for each prime or something between them, and with the
+/// special primes that takes others of any size, which levels may leave out.
+fn key_switch(dice: &mut Dice, primes: usize, special: usize) -> (Vec<u32>, usize) {
+    if !dice.once_in(3) {
+        return (vec![50; special], (primes.div_ceil(special) + dice.index(2)).min(primes));
+    }
+    let digits = 1 + dice.index(primes);
+    let mut special_prime_bits = vec![50; primes.div_ceil(digits)];
+    for _ in 0..dice.index(5) {
+        let place = dice.index(special_prime_bits.len() + 1);
+        special_prime_bits.insert(place, dice.within(28, 50) as u32);
+    }
+    (special_prime_bits, digits)
 }
 
 /// Random generators of the units modulo m and p, which makes bad dimensions.
