@@ -217,6 +217,7 @@ fn is_damage(error: &WireError) -> bool {
             | WireError::TooLarge { .. }
             | WireError::Corrupt
             | WireError::Malformed { .. }
+            | WireError::Text { .. }
             | WireError::OtherContext { .. }
     )
 }

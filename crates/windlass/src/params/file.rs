@@ -51,6 +51,9 @@ struct ParamsFile {
     assurance: String,
 }
 
+/// The newest version.
+const NEWEST: u32 = 4;
+
 /// The first version that can say it, and how an encapsulation is written there.
 fn version(ephemeral: Option<Ephemeral>, has_spare: bool) -> (u32, Option<String>) {
     let (least, encapsulation) = match ephemeral.map(|secret| secret.encapsulation) {
@@ -58,20 +61,35 @@ fn version(ephemeral: Option<Ephemeral>, has_spare: bool) -> (u32, Option<String
         Some(Encapsulation::SpecialPrimes) => (2, None),
         Some(digits @ Encapsulation::Digits) => (3, Some(digits.to_string())),
     };
-    (if has_spare { 4 } else { least }, encapsulation)
+    (if has_spare { NEWEST } else { least }, encapsulation)
 }
 
 impl ParamsFile {
     fn ephemeral(&self) -> Result<Option<Ephemeral>> {
-        if (self.windlass_parameters == 4) == self.spare_prime_bits.is_empty() {
-            return Err(malformed("version of a parameter file"));
+        let found = self.windlass_parameters;
+        if found > NEWEST {
+            let found = found.try_into().unwrap_or(u16::MAX);
+            return Err(WireError::UnsupportedVersion { found, supported: NEWEST as u16 }.into());
+        }
+        match (found == NEWEST, self.spare_prime_bits.is_empty()) {
+            (true, true) => {
+                return Err(wrong("windlass_parameters is 4, but there are no spare_prime_bits: write 1 to 3"));
+            }
+            (false, false) => return Err(wrong("spare_prime_bits need \"windlass_parameters\": 4")),
+            _ => {}
         }
         match (self.windlass_parameters, self.ephemeral_weight, self.encapsulation.as_deref()) {
             (1, None, None) => Ok(of_version_1(&self.name)),
             (4, None, None) => Ok(None),
             (2 | 4, Some(weight), None) => Ok(Some(Ephemeral::by_special_primes(weight))),
             (3 | 4, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
-            _ => Err(malformed("version of a parameter file")),
+            (1, ..) => Err(wrong("ephemeral_weight needs \"windlass_parameters\": 2, or 3 with encapsulation")),
+            (2, ..) => Err(wrong("windlass_parameters is 2: it takes ephemeral_weight, and no encapsulation")),
+            (3, ..) => {
+                Err(wrong("windlass_parameters is 3: it takes ephemeral_weight and \"encapsulation\": \"digits\""))
+            }
+            (4, ..) => Err(wrong("encapsulation is \"digits\", with an ephemeral_weight, or not there")),
+            _ => Err(wrong("windlass_parameters is 0, but must be at least 1")),
         }
     }
 }
@@ -99,8 +117,8 @@ fn of_version_1(name: &str) -> Option<Ephemeral> {
     Some(Ephemeral::by_special_primes(*weight))
 }
 
-fn malformed(what: &'static str) -> Error {
-    WireError::Malformed { what }.into()
+fn wrong(reason: impl ToString) -> Error {
+    WireError::text("parameter file", reason).into()
 }
 
 impl Params {
@@ -141,25 +159,25 @@ impl Params {
     /// this dimension has.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] for text that is no parameter file; those of [`Self::new`];
-    /// [`Error::OutOfRange`] for a weight of the ephemeral secret that is not from 1 to n.
+    /// [`WireError::Text`] for text that is no parameter file, [`WireError::UnsupportedVersion`] for
+    /// one of a newer Windlass; those of [`Self::new`]; [`Error::OutOfRange`] for a weight of the ephemeral secret that is not from 1 to n.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
         }
-        let file: ParamsFile = serde_json::from_str(text).map_err(|_| malformed("parameter file"))?;
+        let file: ParamsFile = serde_json::from_str(text).map_err(wrong)?;
         let ephemeral = file.ephemeral()?;
         let scheme = match file.scheme.as_str() {
             "BGV" => Scheme::Bgv,
             "BFV" => Scheme::Bfv,
-            _ => return Err(malformed("scheme of a parameter file")),
+            _ => return Err(wrong("scheme must be \"BGV\" or \"BFV\"")),
         };
         let name = file.name.clone();
         let assurance = match file.assurance.as_str() {
             "secure" => Assurance::Secure,
             "insecure" => Assurance::Insecure { name },
             "paper" => Assurance::Paper { name },
-            _ => return Err(malformed("assurance of a parameter file")),
+            _ => return Err(wrong("assurance must be \"secure\", \"insecure\" or \"paper\"")),
         };
         let secret = match file.secret_weight {
             None => SecretDistribution::Ternary,
@@ -288,8 +306,36 @@ mod tests {
         assert_eq!(read, [None, Some(Ephemeral::by_special_primes(30)), Some(Ephemeral::in_digits(30))]);
         refused(&good.replace("\"digits\"", "\"extra\": 1, \"digits\""));
         refused(&good.replace("65537", "65536"));
+        assert_eq!(
+            refused(&with(5, &both)),
+            WireError::UnsupportedVersion { found: 5, supported: 4 }.into(),
+            "a newer Windlass has more to say"
+        );
         // Fewer coefficients under the same modulus: not secure any more, whatever the file says.
         let weak = refused(&good.replace("16384", "2048"));
         assert!(matches!(weak, Error::Rlwe(_)), "{weak}");
+    }
+
+    /// People write these files: a refusal says what is wrong and where.
+    #[test]
+    fn refusals_say_what_is_wrong() {
+        let good = Params::preset("demo", Scheme::Bgv).unwrap().to_json();
+        let reason = |from: &str, to: &str| {
+            let Err(Error::Wire(WireError::Text { what, reason })) = Params::from_json(&good.replace(from, to)) else {
+                panic!("{from} for {to}");
+            };
+            assert_eq!(what, "parameter file");
+            reason
+        };
+        assert!(reason("\"digits\"", "\"digit\"").starts_with("unknown field `digit`, expected one of"));
+        assert!(reason("\"m\": 16384", "\"m\": \"16384\"").contains("at line 7 column"));
+        let version = "\"windlass_parameters\": 1";
+        assert_eq!(reason(version, "\"windlass_parameters\": 0"), "windlass_parameters is 0, but must be at least 1");
+        assert!(reason(version, "\"windlass_parameters\": 4").contains("no spare_prime_bits"));
+        let spare = format!("{version}, \"spare_prime_bits\": [30]");
+        assert_eq!(reason(version, &spare), "spare_prime_bits need \"windlass_parameters\": 4");
+        assert!(reason("\"BGV\"", "\"CKKS\"").starts_with("scheme must be"));
+        let long = reason("\"m\": 16384", &format!("\"m\": \"{}\"", "ä".repeat(1000)));
+        assert!(long.chars().count() == 303 && long.ends_with("..."), "{long}");
     }
 }

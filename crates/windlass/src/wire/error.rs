@@ -124,6 +124,14 @@ pub enum WireError {
         /// Which field.
         what: &'static str,
     },
+    /// A file of text, which people write too, says what it cannot.
+    #[error("malformed {what}: {reason}")]
+    Text {
+        /// Which kind of file.
+        what: &'static str,
+        /// What is wrong, with the line where one is known.
+        reason: String,
+    },
     /// The operating system refused.
     #[error("{message}")]
     Io {
@@ -132,6 +140,19 @@ pub enum WireError {
         /// The system's words.
         message: String,
     },
+}
+
+impl WireError {
+    /// [`Self::Text`], the reason cut where it repeats much of the file.
+    pub(crate) fn text(what: &'static str, reason: impl ToString) -> Self {
+        const MOST: usize = 300;
+        let mut reason = reason.to_string();
+        if let Some((end, _)) = reason.char_indices().nth(MOST) {
+            reason.truncate(end);
+            reason.push_str("...");
+        }
+        Self::Text { what, reason }
+    }
 }
 
 /// The first bytes of a name, in hexadecimal.

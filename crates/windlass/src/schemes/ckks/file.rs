@@ -34,8 +34,8 @@ struct CkksFile {
     name: Option<String>,
 }
 
-fn malformed(what: &'static str) -> Error {
-    WireError::Malformed { what }.into()
+fn wrong(reason: impl ToString) -> Error {
+    WireError::text("CKKS parameters", reason).into()
 }
 
 impl CkksSpec {
@@ -68,21 +68,26 @@ impl CkksSpec {
     /// secure is refused below 128 bits.
     ///
     /// # Errors
-    /// [`WireError::Malformed`] for other text, [`WireError::TooLarge`] for a long one;
+    /// [`WireError::Text`] for other text, [`WireError::UnsupportedVersion`] for another version,
+    /// [`WireError::TooLarge`] for a long one;
     /// [`Error::OutOfRange`] for sizes that no parameters have.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
         }
-        let file: CkksFile = serde_json::from_str(text).map_err(|_| malformed("CKKS parameters"))?;
+        let file: CkksFile = serde_json::from_str(text).map_err(wrong)?;
         if file.windlass_ckks_parameters != VERSION {
-            return Err(malformed("version of CKKS parameters"));
+            let found = file.windlass_ckks_parameters.try_into().unwrap_or(u16::MAX);
+            return Err(WireError::UnsupportedVersion { found, supported: VERSION as u16 }.into());
         }
         let assurance = match (file.assurance.as_str(), file.name) {
             ("secure", None) => Assurance::Secure,
             ("insecure", Some(name)) => Assurance::Insecure { name },
             ("paper", Some(name)) => Assurance::Paper { name },
-            _ => return Err(malformed("assurance of CKKS parameters")),
+            _ => {
+                let known = "assurance must be \"secure\", without a name, or \"insecure\" or \"paper\", with one";
+                return Err(wrong(known));
+            }
         };
         let spec = Self {
             n: file.n,
