@@ -61,6 +61,13 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         "m", "factors", "phi(m)", "d", "slots", "log2 QP", "e", "cost", "each"
     ));
     rows.iter().for_each(|(one, outlook)| report.line(row(one, outlook.as_ref(), args.packed)));
+    if let (Some(m), true) = (args.m, all.is_empty()) {
+        report.line(format!(
+            "{m} is none of them: m is odd, no prime power and not divisible by {p}, and {p} has its whole order d \
+             modulo a factor of one or two prime powers, the first dimension, which is cyclic; --least, --most, \
+             --degree and --slots say what else is asked of it"
+        ));
+    }
     report.line(
         "cost: linear maps of one bootstrapping in transforms of 2^15 points; each: thousandths of that for a slot",
     );

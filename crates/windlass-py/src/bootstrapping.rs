@@ -86,8 +86,8 @@ impl PyBootstrapping {
         self.plan.least_input_bits()
     }
 
-    /// Bits of capacity that a refreshed ciphertext has at least, of which ``least_input_bits`` are kept for
-    /// the next refresh.
+    /// Bits of capacity that a refreshed ciphertext has at least, of which ``least_input_bits`` are
+    /// kept for the next refresh.
     #[getter]
     fn output_bits(&self) -> f64 {
         self.plan.output_bits()

@@ -1,7 +1,7 @@
 //! Pickles: the bytes of files, out of band where the protocol allows, and how they are made.
 //!
-//! Unpickling calls one of the functions of `restore` with text, numbers and bytes, and each reads with the
-//! checks that files are read with.
+//! Unpickling calls one of the functions of `restore` with text, numbers and bytes, and each reads
+//! with the checks that files are read with.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::BoundObject;

@@ -77,7 +77,8 @@ pub fn key_bytes(given: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     look(given, "a key, where it is no text and no whole number,", <[u8]>::to_vec)
 }
 
-/// Whether it has a buffer whose items are bytes, and is no scalar of NumPy. (Dates of NumPy have one of bytes.)
+/// Whether it has a buffer whose items are bytes, and is no scalar of NumPy. (Dates of NumPy have
+/// one of bytes.)
 fn has_bytes(given: &Bound<'_, PyAny>) -> bool {
     if given.is_instance_of::<PyBytes>() {
         return true;
@@ -126,8 +127,8 @@ pub fn items_of(items: &Bound<'_, PyAny>) -> PyResult<(Packed, Packed)> {
 
 /// Whether it is one key, rather than an iterable of keys.
 ///
-/// Whatever holds bytes is one key, a memoryview too, whose items are integers; arrays of NumPy and of the
-/// module `array` are lists of numbers.
+/// Whatever holds bytes is one key, a memoryview too, whose items are integers; arrays of NumPy and
+/// of the module `array` are lists of numbers.
 fn is_one(given: &Bound<'_, PyAny>) -> bool {
     let is_array = || ["dtype", "typecode"].iter().any(|name| given.hasattr(*name).unwrap_or(false));
     let is_plain = given.is_instance_of::<PyBytes>() || given.is_instance_of::<PyString>();

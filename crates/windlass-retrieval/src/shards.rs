@@ -154,10 +154,10 @@ impl Table {
 /// one for each bit of the record's number.
 ///
 /// # Errors
-/// [`Error::NoParts`], [`Error::MissingPart`], [`Error::DoubledPart`]; [`Error::ForeignPart`] for a part of another
-/// query, of another version of the table or of another number of shards, [`Error::OtherKeyPair`]
-/// of another client, [`Error::OtherTable`] of another table; for keys and queries as
-/// [`Table::answer_all`].
+/// [`Error::NoParts`], [`Error::MissingPart`], [`Error::DoubledPart`]; [`Error::ForeignPart`] for a
+/// part of another query, of another version of the table or of another number of shards,
+/// [`Error::OtherKeyPair`] of another client, [`Error::OtherTable`] of another table; for keys and
+/// queries as [`Table::answer_all`].
 pub fn combine(setting: &Setting, schema: &Schema, asked: &[(Asked<'_>, &[PartialAnswer])]) -> Result<Vec<Answer>> {
     let (shape, hash) = (&schema.shape, schema.hash());
     let queries: Vec<Asked<'_>> = asked.iter().map(|(query, _)| *query).collect();

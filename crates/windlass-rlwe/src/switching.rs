@@ -30,9 +30,9 @@ pub use windlass_ring::rns::Finish;
 /// A key that switches ciphertext components from a secret s' to a secret s at every level up to
 /// its own.
 ///
-/// Row k: (b_k, a_k) over the primes of all levels up to its own and those of P, with b_k = −a_k·s + e_k + P·g_k·s', g_k the gadget vector (≡ 1
-/// modulo group k, ≡ 0 modulo the others). `a` is expanded from a 32-byte seed, stream k: only b is
-/// stored on disk.
+/// Row k: (b_k, a_k) over the primes of all levels up to its own and those of P, with
+/// b_k = −a_k·s + e_k + P·g_k·s', g_k the gadget vector (≡ 1 modulo group k, ≡ 0 modulo the
+/// others). `a` is expanded from a 32-byte seed, stream k: only b is stored on disk.
 #[derive(Debug, Clone)]
 pub struct SwitchingKey {
     id: KeyId,

@@ -38,8 +38,8 @@ struct Change {
     bit: u32,
 }
 
-/// How often one chain is tried, how many draws a halving gets before it is begun anew, how many changes are made at random where a bit cannot be mended,
-/// and how often that is done.
+/// How often one chain is tried, how many draws a halving gets before it is begun anew, how many
+/// changes are made at random where a bit cannot be mended, and how often that is done.
 const USES: usize = 12;
 const DRAWS: usize = 64;
 const AT_RANDOM: usize = 200;

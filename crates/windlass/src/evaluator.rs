@@ -27,8 +27,8 @@ pub trait Evaluator: Switching {
         self.prepare_at(constant, self.top_level())
     }
     /// [`Evaluator::prepare`] for levels up to `level` alone: size and cost are proportional to
-    /// the primes of all of them and the special ones. Errors: also [`crate::Error::OutOfRange`] for a level that is
-    /// none.
+    /// the primes of all of them and the special ones. Errors: also [`crate::Error::OutOfRange`]
+    /// for a level that is none.
     fn prepare_at(&self, constant: &Plaintext, level: usize) -> Result<Self::Constant>;
     /// [`Evaluator::prepare_at`] of `count` constants, in parallel; `constant(k)` gives number k. A
     /// scheme may lay them out in memory in this order, which should be that of their use; the

@@ -105,8 +105,8 @@ mod tests {
         for ((one, two), four) in TABLE_1.iter().zip(&TABLE_2).zip(&TABLE_4) {
             assert_eq!((one.0, one.1), (two.0, two.1));
             assert_eq!((one.0, one.1), (four.0, four.1));
-            // By its default keys the largest dimension takes baby steps, the smallest all keys; of good
-            // dimensions the algorithm before the paper is B/FN, or F/FN for the smallest.
+            // By its default keys the largest dimension takes baby steps, the smallest all keys; of
+            // good dimensions the algorithm before the paper is B/FN, or F/FN for the smallest.
             let [.., b_bh, _, _, b_fn, f_fh, f_fn] = two.2;
             let [before, after] = if one.0 == 24295 { [f_fn, f_fh] } else { [b_fn, b_bh] };
             assert_eq!(one.2[1], after, "{}", one.0);

@@ -214,7 +214,8 @@ fn of_two_writers_one_wins() {
 }
 
 /// Where memory is short a command ends: with its work done, with a message, or, where the need was
-/// not known before, as the system ends it, with a last line that says what to do. No file is half written, nothing hangs or panics.
+/// not known before, as the system ends it, with a last line that says what to do. No file is half
+/// written, nothing hangs or panics.
 #[test]
 fn too_little_memory_leaves_nothing_half_written() {
     let mut ends = BTreeMap::new();

@@ -154,7 +154,8 @@ fn the_steps_are_those_of_a_server_and_a_client() {
     for file in ["bent.answer", "short.answer", "one.query"] {
         fail(at, &format!("search decrypt {asked} --in {file}"));
     }
-    // Other vectors than those that were asked for: the scores would be of these, and in units of others.
+    // Other vectors than those that were asked for: the scores would be of these, and in units of
+    // others.
     let query = fs::read_to_string(at.join("query.csv")).unwrap();
     let mut lines: Vec<&str> = query.lines().collect();
     lines[1..].reverse();

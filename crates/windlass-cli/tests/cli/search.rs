@@ -28,6 +28,10 @@ fn the_search_ranks_and_describes() {
     let text = windlass(dir.path(), "params search --modulus 17 --least 40000 --most 40000".split(' ')).stdout;
     let text = String::from_utf8(text).unwrap();
     assert!(text.contains(" 45551 ") && text.contains("log2 QP"), "{text}");
+    // An m that is not found is told of; the range leaves this one out.
+    let text = windlass(dir.path(), "params search --least 20000 --most 21000 --m 18631".split(' ')).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("18631 is none of them") && text.contains("--least, --most"), "{text}");
 }
 
 /// What was searched for is a set that bootstraps, with the weight that it was planned with.

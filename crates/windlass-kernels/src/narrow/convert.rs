@@ -55,7 +55,8 @@ impl NarrowKernel for Lower<'_> {
         let Lowering { q, inverse, half, wrap } = self.constants;
         for (out, &x) in self.out.iter_mut().zip(self.source) {
             let multiple = (x as u32).wrapping_mul(inverse);
-            // x − multiple·q is a multiple of 2^32 in (−2^32·q, p): add q, and it is in (0, q + p/2^32].
+            // x − multiple·q is a multiple of 2^32 in (−2^32·q, p): add q, and it is in
+            // (0, q + p/2^32].
             let rest = (x.wrapping_sub(multiple as u64 * q as u64) >> 32) as u32;
             let rest = rest.wrapping_add(q);
             let less = rest.wrapping_sub(q);

@@ -32,7 +32,8 @@ struct Args {
     state: PathBuf,
     #[command(flatten)]
     keep: KeepArgs,
-    /// For https: certificates of the authority that signed the service's [default: those that browsers trust].
+    /// For https: certificates of the authority that signed the service's [default: those that
+    /// browsers trust].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
     /// Accept a table with parameters below 128 bits of security.
@@ -60,7 +61,10 @@ fn digits(text: &str) -> std::result::Result<String, String> {
 const ABSENT: u8 = 3;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => misused(&error),
+    };
     windlass_secrets::keep_memory_private();
     match run(&args) {
         Ok(true) => ExitCode::SUCCESS,
@@ -68,12 +72,29 @@ fn main() -> ExitCode {
         Err(error) => {
             // Whoever closed them does not want to know.
             if args.json {
-                let _ = writeln!(std::io::stdout(), "{}", json!({ "error": error.to_string(), "code": 2 }));
+                print_error(&error.to_string());
             }
             let _ = writeln!(std::io::stderr(), "error: {error}");
             ExitCode::from(2)
         }
     }
+}
+
+/// A failure as an object for scripts, as `windlass` prints it.
+fn print_error(message: &str) {
+    let _ = writeln!(std::io::stdout(), "{}", json!({ "error": message, "exit_code": 2 }));
+}
+
+/// Ends with what is wrong with the arguments, an object beside it where scripts asked for one, or
+/// with the help that was asked for.
+fn misused(error: &clap::Error) -> ! {
+    if error.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let text = error.to_string();
+        // Without the usage, and on one line.
+        let told: Vec<&str> = text.split("\nUsage:").next().unwrap_or(&text).split_whitespace().collect();
+        print_error(told.join(" ").trim_start_matches("error: "));
+    }
+    error.exit()
 }
 
 /// Asks and prints; whether every row is there.

@@ -11,7 +11,8 @@ use windlass_service::load::{Plot, run};
 /// Makes a table, serves it, and lets clients ask it while bodies are cut and altered, connections
 /// slow, keys driven out, the table replaced and the service killed. Checks every row.
 ///
-/// Exit code 0 when all rows were right and no question was lost, 1 when not, 2 when it could not begin.
+/// Exit code 0 when all rows were right and no question was lost, 1 when not, 2 when it could not
+/// begin.
 #[derive(Debug, Parser)]
 #[command(name = "windlass-load", version)]
 struct Args {

@@ -38,6 +38,9 @@ fn rows_are_found_by_key_and_absence_has_an_exit_code() {
         let refused = service.ask(arguments);
         assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
         assert!(text(&refused.stderr).contains(part), "{}", text(&refused.stderr));
+        let object = service.ask(&[arguments, &["--json"]].concat());
+        let object: Value = serde_json::from_slice(&object.stdout).unwrap();
+        assert!(object["exit_code"] == 2 && object["error"].as_str().unwrap().contains(part), "{object}");
     }
     for (address, part) in [("127.0.0.1:1", "127.0.0.1:1"), ("https://127.0.0.1:1", "nowhere.pem")] {
         let https = ["--ca", "nowhere.pem"];

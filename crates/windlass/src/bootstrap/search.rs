@@ -79,8 +79,9 @@ pub struct Candidate {
 
 impl Candidate {
     /// Plans bootstrapping under the longest chain of 50-bit primes with the security that was
-    /// asked for, the last of them exchanged for a spare one of 30 bits or little more: with three digits of key switching if that leaves capacity, else with four or
-    /// five, whose chains are longer and slower, where they gain enough.
+    /// asked for, the last of them exchanged for a spare one of 30 bits or little more: with three
+    /// digits of key switching if that leaves capacity, else with four or five, whose chains are
+    /// longer and slower, where they gain enough.
     ///
     /// Cost: that of one to three plans, seconds.
     ///

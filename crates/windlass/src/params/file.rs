@@ -160,7 +160,8 @@ impl Params {
     ///
     /// # Errors
     /// [`WireError::Text`] for text that is no parameter file, [`WireError::UnsupportedVersion`] for
-    /// one of a newer Windlass; those of [`Self::new`]; [`Error::OutOfRange`] for a weight of the ephemeral secret that is not from 1 to n.
+    /// one of a newer Windlass; those of [`Self::new`]; [`Error::OutOfRange`] for a weight of the
+    /// ephemeral secret that is not from 1 to n.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
             return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());

@@ -76,8 +76,8 @@ impl Engine {
         Ciphertext { exponent, noise: self.exact_noise(terms, sum.level()), content, ..sum }
     }
 
-    /// The parts of `Σ c_j·Q_L/Q_j·x_j` at the level L that joins those of the x_j, the c_j given modulo
-    /// each prime. A ciphertext may have two parts or three.
+    /// The parts of `Σ c_j·Q_L/Q_j·x_j` at the level L that joins those of the x_j, the c_j given
+    /// modulo each prime. A ciphertext may have two parts or three.
     pub(super) fn raised_parts(
         &self,
         list: &[&Ciphertext],

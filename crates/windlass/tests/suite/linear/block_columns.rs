@@ -15,7 +15,8 @@ use super::common::*;
 use super::counted::Counted;
 use super::encrypted::{client, decrypt, encrypt};
 
-/// A good or bad dimension longer or shorter than d: D = 18 with d = 7, 6 with 5, 2 with 12 and 10 with 6.
+/// A good or bad dimension longer or shorter than d: D = 18 with d = 7, 6 with 5, 2 with 12 and 10
+/// with 6.
 fn cases() -> Vec<(Arc<SlotRing>, usize)> {
     let mut list = vec![(ring(127, 2, 1), 0), (ring(31, 2, 2), 0), (ring(105, 2, 1), 0), (ring(91, 3, 1), 0)];
     list.extend([smallest(2, 1, false), smallest(3, 2, false)]);
