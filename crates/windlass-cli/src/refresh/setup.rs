@@ -84,9 +84,10 @@ impl Setup {
         Self { planned, context, wire }
     }
 
-    /// The same preset, bootstrapped packed.
-    pub fn to_packed(&self, stages: &mut Stages) -> Result<Self> {
-        Ok(Self::over(self.planned.to_mode(Mode::Packed, stages)?, self.context.clone()))
+    /// The same preset, bootstrapped the other way: packed if it is thin, thin if it is packed.
+    pub fn to_other_way(&self, stages: &mut Stages) -> Result<Self> {
+        let mode = if self.packed() { Mode::Thin } else { Mode::Packed };
+        Ok(Self::over(self.planned.to_mode(mode, stages)?, self.context.clone()))
     }
 
     /// p^r.

@@ -162,7 +162,7 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
         stages.run("load_ciphertext", "reading the ciphertext", || read(input, given.context.files()))?;
     let spent = spent.into_ciphertext();
     let elements = spent.content() == Content::Elements;
-    let other = if elements && !given.packed() { Some(given.to_packed(stages)?) } else { None };
+    let other = if elements && !given.packed() { Some(given.to_other_way(stages)?) } else { None };
     let setup = other.as_ref().unwrap_or(given);
     setup.planned.plan.check(&spent)?;
     let (evaluation, own) = stages.run("load_keys", "reading keys", || -> Result<_> {
@@ -174,11 +174,11 @@ fn refresh(given: &Setup, keys: [&Path; 2], input: &Path, out: &Path, stages: &m
     if lacks_keys(&bootstrapper) && elements {
         return Err(CliError::KeysForIntegers { keys: keys[0].into(), input: input.into() });
     }
-    if lacks_keys(&bootstrapper) && !setup.packed() {
+    if lacks_keys(&bootstrapper) {
         // Integers are refreshed with the keys of either way.
-        let packed = setup.to_packed(stages)?;
-        packed.planned.plan.check(&spent)?;
-        let other = prepare(&packed, &evaluation, &own, stages);
+        let other = setup.to_other_way(stages)?;
+        other.planned.plan.check(&spent)?;
+        let other = prepare(&other, &evaluation, &own, stages);
         if !lacks_keys(&other) {
             bootstrapper = other;
         }

@@ -62,14 +62,16 @@ fn apply_never_loses_what_slots_hold() {
     encrypt("packed", "--packed", values, "elements.bin");
     encrypt("thin", "--packed", values, "lost.bin");
     encrypt("packed", "", "--values 1,0,1", "integers.bin");
+    encrypt("thin", "", "--values 1,1,0,1", "thin.bin");
     let apply = |keys: &str, input: &str, out: &str| {
         let keys = format!("--evaluation-keys {keys}/evaluation.keys --bootstrap-keys {keys}/bootstrap.keys");
         format!("refresh apply {set} {keys} --in {input} --out {out}")
     };
-    let decrypt = |way: &str, input: &str| {
-        succeed(at, &format!("refresh decrypt {set} {way} --secret-key packed/secret.key --in {input}"))["values"]
+    let decrypt_with = |keys: &str, way: &str, input: &str| {
+        succeed(at, &format!("refresh decrypt {set} {way} --secret-key {keys}/secret.key --in {input}"))["values"]
             .clone()
     };
+    let decrypt = |way: &str, input: &str| decrypt_with("packed", way, input);
     // No flag is given.
     assert_eq!(succeed(at, &apply("packed", "elements.bin", "fresh.bin"))["packed"], true);
     assert_eq!(decrypt("--packed", "fresh.bin"), serde_json::json!([1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 1]));
@@ -78,6 +80,10 @@ fn apply_never_loses_what_slots_hold() {
         assert_eq!(succeed(at, &apply("packed", input, out))["packed"], true);
         assert_eq!(decrypt("", out), serde_json::json!([1, 0, 1]));
     }
+    // Nor does it matter what is said of integers where keys refresh nothing else.
+    let said = format!("{} --packed", apply("thin", "thin.bin", "fresh4.bin"));
+    assert_eq!(succeed(at, &said)["packed"], false);
+    assert_eq!(decrypt_with("thin", "", "fresh4.bin"), serde_json::json!([1, 1, 0, 1]));
     // Nor are integers taken for coefficients, or elements for integers.
     for (way, input, wanted) in [
         ("--packed", "integers.bin", "integers.bin: its slots hold integers; decrypt it without --packed"),
