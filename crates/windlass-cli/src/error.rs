@@ -417,6 +417,14 @@ pub enum CliError {
     /// A combination of options that means nothing.
     #[error("{0}")]
     Usage(String),
+    /// A parameter file says what no set of parameters can be.
+    #[error("{}: {source}", path.display())]
+    Parameters {
+        /// The file.
+        path: PathBuf,
+        /// Which of its numbers, and why.
+        source: windlass::Error,
+    },
     /// The library refused.
     #[error(transparent)]
     Windlass(#[from] windlass::Error),

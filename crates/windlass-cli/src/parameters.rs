@@ -1,7 +1,5 @@
 //! `windlass params`.
 
-use std::path::Path;
-
 use windlass::schemes::Scheme;
 use windlass::{Context, ParamSpec, Params};
 
@@ -12,14 +10,14 @@ use crate::find;
 use crate::plaintext_modulus::prime_power;
 use crate::progress::Stages;
 use crate::report::{Report, rounded_down};
-use crate::values::refused;
+use crate::values::refused_parameters;
 
 /// Lists, shows or plans parameter sets.
 pub fn run(command: &ParamsCommand, quiet: bool) -> Result<Report> {
     match command {
         ParamsCommand::List => Stages::new(quiet).run("list", "building parameter sets", list),
         ParamsCommand::Show { name } => {
-            let params = Params::named_or_file(name, Scheme::Bgv).map_err(|error| refused(Path::new(name), error))?;
+            let params = Params::named_or_file(name, Scheme::Bgv).map_err(|error| refused_parameters(name, error))?;
             Ok(describe(&params))
         }
         ParamsCommand::Plan(args) => plan(args, quiet),

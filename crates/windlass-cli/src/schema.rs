@@ -14,7 +14,7 @@ use windlass::{Params, Scheme};
 
 use crate::error::{CliError, Result};
 use crate::table::{Table, without_mark};
-use crate::values::refused;
+use crate::values::refused_parameters;
 
 const FORMAT: &str = "windlass-lookup-schema";
 
@@ -41,7 +41,7 @@ impl Parameters {
         if !text.ends_with(".json") {
             return Ok(Self::Preset(text.to_owned()));
         }
-        let params = Params::named_or_file(text, Scheme::Bgv).map_err(|error| refused(Path::new(text), error))?;
+        let params = Params::named_or_file(text, Scheme::Bgv).map_err(|error| refused_parameters(text, error))?;
         Ok(Self::Own(serde_json::from_str(&params.to_json()).expect("a parameter file is JSON")))
     }
 

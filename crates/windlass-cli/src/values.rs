@@ -31,6 +31,19 @@ pub fn read_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, (key, othe
     })
 }
 
+/// The error for parameters that the library refused: a preset by its name, or a parameter file.
+pub fn refused_parameters(given: &str, error: windlass::Error) -> CliError {
+    let path = Path::new(given);
+    match error {
+        windlass::Error::UnknownName { .. } if path.exists() => {
+            CliError::Usage(format!("{given}: the name of a file of parameters ends in .json"))
+        }
+        error @ windlass::Error::Wire(_) => refused(path, error),
+        source if given.ends_with(".json") => CliError::Parameters { path: path.into(), source },
+        source => source.into(),
+    }
+}
+
 /// The error for a file that the library refused.
 pub fn refused(path: &Path, error: windlass::Error) -> CliError {
     match error {

@@ -278,8 +278,13 @@ fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), OutOfRange> {
     Limits::at_least(1).check("the number of special primes", special)?;
     Limits::between(1, chain + spare).with("one for each prime at most").check("the number of digits", spec.digits)?;
     let size = Limits::between(*RlweParams::PRIME_BITS.start(), *RlweParams::PRIME_BITS.end());
-    for &bits in spec.q_prime_bits.iter().chain(&spec.spare_prime_bits).chain(&spec.special_prime_bits) {
-        size.check("the size of a prime in bits", bits)?;
+    let sizes = [
+        ("the size of a prime of Q in bits", &spec.q_prime_bits),
+        ("the size of a spare prime in bits", &spec.spare_prime_bits),
+        ("the size of a special prime in bits", &spec.special_prime_bits),
+    ];
+    for (what, list) in sizes {
+        list.iter().try_for_each(|&bits| size.check(what, bits))?;
     }
     if let SecretDistribution::Sparse { weight } = spec.secret {
         Limits::between(1, n).check("the weight of the sparse secret", weight)?;

@@ -162,7 +162,7 @@ fn median_run(
     spent: &Ciphertext,
     message: &Plaintext,
 ) -> Result<Runs, Error> {
-    let runs = (0..args.runs.max(1)).map(|_| one_run(bootstrapper, decryptor, spent, message));
+    let runs = (0..args.runs).map(|_| one_run(bootstrapper, decryptor, spent, message));
     let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
     // On one thread by processor time, which other work beside it disturbs less.
     let seconds = |run: &Run| if args.threads == 1 { run.processor_seconds } else { run.seconds };

@@ -83,7 +83,7 @@ pub struct Bootstrap {
     #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
     pub threads: usize,
     /// How often to refresh; the median run is reported (with --reach at least three).
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
     pub runs: usize,
     /// Seed of keys and messages.
     #[arg(long, default_value_t = 1)]
@@ -117,7 +117,9 @@ pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::E
         (Some(m), Some(p), Some(spec)) => {
             let name = format!("m={m} p^r={p}^{} {}", args.r, args.moduli.name().unwrap_or_default());
             let params = Params::new(&name, Scheme::Bgv, (p, args.r), None, spec)?;
-            BootstrapPreset { params, spec: BootstrapSpec { mode, ..BootstrapSpec::default() } }
+            let default = BootstrapSpec::default();
+            let ephemeral_weight = default.ephemeral_weight.min(params.rlwe().n() as u32);
+            BootstrapPreset { params, spec: BootstrapSpec { mode, ephemeral_weight, ..default } }
         }
         _ => BootstrapPreset::named(&args.preset, mode)?,
     };

@@ -123,7 +123,7 @@ pub struct EncryptArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     pub values: Vec<u64>,
     /// Leave at least this many bits of capacity [default: what a refresh needs].
-    #[arg(long, value_name = "BITS")]
+    #[arg(long, value_name = "BITS", value_parser = bits, allow_negative_numbers = true)]
     pub capacity: Option<f64>,
     /// The ciphertext file to write.
     #[arg(long, value_name = "FILE")]
@@ -164,4 +164,12 @@ pub struct DecryptArgs {
     /// Check that these are the values, and that the rest is 0.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub values: Option<Vec<u64>>,
+}
+
+/// A number of bits, up to more than any modulus has.
+fn bits(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(bits) if (0.0..=1e6).contains(&bits) => Ok(bits),
+        _ => Err("give a number of bits from 0 to 1000000".into()),
+    }
 }

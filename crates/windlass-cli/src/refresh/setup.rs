@@ -1,6 +1,5 @@
 //! What all steps under one preset share.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode, bootstrap_preset_names};
@@ -14,7 +13,7 @@ use crate::error::{CliError, Result};
 use crate::progress::Stages;
 use crate::report::rounded_down;
 use crate::session::vouch;
-use crate::values::refused;
+use crate::values::refused_parameters;
 
 /// A planned preset.
 pub struct Planned {
@@ -31,7 +30,7 @@ impl Planned {
             return Err(CliError::Usage(format!("give --preset NAME; there are {names}")));
         };
         let mode = if way.packed { Mode::Packed } else { Mode::Thin };
-        let preset = BootstrapPreset::named(name, mode).map_err(|error| refused(Path::new(name), error))?;
+        let preset = BootstrapPreset::named(name, mode).map_err(|error| refused_parameters(name, error))?;
         Self::of(preset, way.scheme.into(), stages)
     }
 

@@ -193,7 +193,7 @@ fn files_of_other_versions_and_kinds() {
         assert!(message.contains("patched: ") && message.contains(wanted), "{message}");
         assert!(!at.join("q").exists());
     };
-    patched(8, 3, "format version 3 is not supported (this build reads version 2); use a newer Windlass");
+    patched(8, 3, "format version 3 is not supported (this build reads none above 2); use a newer Windlass");
     patched(8, 1, "format version 1 is not supported (this build reads version 2); make it again");
     patched(9, 0xff, "format version 65282");
     patched(10, 77, "expected a secret key, found unknown kind 77");

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{fail, snapshot, succeed, windlass};
+use serde_json::json;
 use tempfile::TempDir;
 
 const TABLE: &str = "code,name\n1,one\n2,two\n3,three\n";
@@ -191,6 +192,46 @@ fn missing_evaluation_keys_are_named() {
 }
 
 /// Scripts that ask for an object get one, whatever is wrong with their arguments.
+/// Who writes a parameter file himself learns which file it was and which of its numbers.
+#[test]
+fn parameter_files_are_named_with_what_is_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    succeed(at, "params plan --modulus 2 --out good.json");
+    let good: serde_json::Value = serde_json::from_slice(&fs::read(at.join("good.json")).unwrap()).unwrap();
+    for (field, value, wanted) in [
+        ("m", json!(0), "cyclotomic index 0 is not supported"),
+        ("p", json!(4), "plaintext prime p is 4, but must be a prime"),
+        ("p", json!((1u64 << 61) - 1), "plaintext modulus p^r is 2.3"),
+        ("r", json!(0), "exponent r of the plaintext modulus is 0"),
+        ("digits", json!(0), "the number of digits is 0"),
+        ("q_prime_bits", json!([60, 60]), "the size of a prime of Q in bits is 60"),
+        ("special_prime_bits", json!([60]), "the size of a special prime in bits is 60"),
+        ("windlass_parameters", json!(9), "format version 9 is not supported (this build reads none above 4)"),
+    ] {
+        let mut bad = good.clone();
+        bad[field] = value;
+        fs::write(at.join("bad.json"), bad.to_string()).unwrap();
+        for line in ["params show bad.json", "refresh --preset bad.json --explain"] {
+            refused(at, line, &format!("bad.json: {wanted}"));
+        }
+    }
+    fs::write(at.join("good"), good.to_string()).unwrap();
+    for line in ["params show good", "refresh --preset good --explain"] {
+        refused(at, line, "good: the name of a file of parameters ends in .json");
+    }
+}
+
+#[test]
+fn capacities_are_numbers_of_bits() {
+    let dir = tempfile::tempdir().unwrap();
+    for bits in ["nan", "inf", "-5", "1e300"] {
+        let line =
+            format!("refresh encrypt --preset insecure_boot_105 --values 1 --secret-key k --out o --capacity {bits}");
+        refused(dir.path(), &line, "give a number of bits from 0 to 1000000");
+    }
+}
+
 #[test]
 fn usage_errors_are_objects_with_json() {
     let dir = tempfile::tempdir().unwrap();

@@ -68,7 +68,7 @@ impl BootstrapPreset {
         let params = Params::named_or_file(name, Scheme::Bgv)?;
         let ephemeral = match params.ephemeral() {
             Some(ephemeral) => ephemeral,
-            None if is_file => Ephemeral::by_special_primes(PLANNED_WEIGHT),
+            None if is_file => Ephemeral::by_special_primes(PLANNED_WEIGHT.min(params.rlwe().n() as u32)),
             None => Ephemeral::by_special_primes(paper_weight(name, &params)?),
         };
         let spec = BootstrapSpec { mode, ..BootstrapSpec::under(ephemeral) };

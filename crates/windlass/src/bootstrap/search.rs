@@ -13,6 +13,7 @@ use super::partition::baby_giant;
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
 use crate::circuits::CostModel;
 use crate::error::{Error, Result};
+use crate::params::check_plaintext_modulus;
 
 /// What is searched for.
 #[derive(Debug, Clone, PartialEq)]
@@ -179,10 +180,7 @@ fn check(spec: &SearchSpec) -> Result<()> {
     if !arith::is_prime(spec.p) {
         return Err(Limits::only("a prime").refuse("the plaintext prime p", spec.p).into());
     }
-    if spec.r == 0 || (spec.p as f64).log2() * f64::from(spec.r) >= 45.0 {
-        let limits = Limits::at_least(1).with("with p^r below 2^45");
-        return Err(limits.refuse("the exponent r of the plaintext modulus", spec.r).into());
-    }
+    check_plaintext_modulus(spec.p, spec.r)?;
     Ok(Limits::between(spec.phi.0, 1 << 17).check("the largest phi(m)", spec.phi.1)?)
 }
 

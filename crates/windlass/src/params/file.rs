@@ -22,7 +22,7 @@ const MOST_BYTES: u64 = 1 << 16;
 /// special primes, version 3 that and how else ciphertexts come under it, version 4 spare primes and
 /// what the others say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object in braces")]
 struct ParamsFile {
     windlass_parameters: u32,
     name: String,
@@ -72,8 +72,11 @@ impl ParamsFile {
             return Err(WireError::UnsupportedVersion { found, supported: NEWEST as u16 }.into());
         }
         match (found == NEWEST, self.spare_prime_bits.is_empty()) {
+            _ if found == 0 => return Err(wrong("windlass_parameters is 0, but must be at least 1")),
             (true, true) => {
-                return Err(wrong("windlass_parameters is 4, but there are no spare_prime_bits: write 1 to 3"));
+                return Err(wrong(
+                    "spare_prime_bits lists no sizes: list some, or write 1, 2 or 3 for windlass_parameters",
+                ));
             }
             (false, false) => return Err(wrong("spare_prime_bits need \"windlass_parameters\": 4")),
             _ => {}
@@ -88,8 +91,7 @@ impl ParamsFile {
             (3, ..) => {
                 Err(wrong("windlass_parameters is 3: it takes ephemeral_weight and \"encapsulation\": \"digits\""))
             }
-            (4, ..) => Err(wrong("encapsulation is \"digits\", with an ephemeral_weight, or not there")),
-            _ => Err(wrong("windlass_parameters is 0, but must be at least 1")),
+            _ => Err(wrong("encapsulation is \"digits\", with an ephemeral_weight, or not there")),
         }
     }
 }
@@ -164,7 +166,7 @@ impl Params {
     /// ephemeral secret that is not from 1 to n.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
-            return Err(WireError::TooLarge { length: text.len() as u64, limit: MOST_BYTES }.into());
+            return Err(wrong(format!("it is longer than {MOST_BYTES} bytes")));
         }
         let file: ParamsFile = serde_json::from_str(text).map_err(wrong)?;
         let ephemeral = file.ephemeral()?;
@@ -280,7 +282,7 @@ mod tests {
         std::os::unix::fs::symlink("/dev/zero", &place).unwrap();
         let refused = Params::named_or_file(place.to_str().unwrap(), Scheme::Bgv).unwrap_err();
         std::fs::remove_file(&place).unwrap();
-        assert!(matches!(refused, Error::Wire(WireError::TooLarge { .. })), "{refused}");
+        assert!(refused.to_string().contains("longer than 65536 bytes"), "{refused}");
     }
 
     #[test]
@@ -331,11 +333,13 @@ mod tests {
         assert!(reason("\"digits\"", "\"digit\"").starts_with("unknown field `digit`, expected one of"));
         assert!(reason("\"m\": 16384", "\"m\": \"16384\"").contains("at line 7 column"));
         let version = "\"windlass_parameters\": 1";
-        assert_eq!(reason(version, "\"windlass_parameters\": 0"), "windlass_parameters is 0, but must be at least 1");
-        assert!(reason(version, "\"windlass_parameters\": 4").contains("no spare_prime_bits"));
+        let none = version.replace('1', "0");
+        assert_eq!(reason(version, &none), "windlass_parameters is 0, but must be at least 1");
+        assert!(reason(version, "\"windlass_parameters\": 4").contains("spare_prime_bits lists no sizes"));
         let spare = format!("{version}, \"spare_prime_bits\": [30]");
         assert_eq!(reason(version, &spare), "spare_prime_bits need \"windlass_parameters\": 4");
         assert!(reason("\"BGV\"", "\"CKKS\"").starts_with("scheme must be"));
+        assert_eq!(reason(version, "\"windlass_parameters\": 0, \"spare_prime_bits\": [30]"), reason(version, &none));
         let long = reason("\"m\": 16384", &format!("\"m\": \"{}\"", "ä".repeat(1000)));
         assert!(long.chars().count() == 303 && long.ends_with("..."), "{long}");
     }

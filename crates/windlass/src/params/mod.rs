@@ -17,3 +17,4 @@ pub use planner::ParamSpec;
 pub(crate) use presets::SMALL_T;
 pub use presets::{preset_ephemeral, preset_names};
 pub use set::Params;
+pub(crate) use set::check_plaintext_modulus;

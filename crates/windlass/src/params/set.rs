@@ -24,12 +24,22 @@ pub struct Params {
     pub(super) rlwe: RlweParams,
 }
 
+/// Refuses an exponent of 0, and a modulus p^r that values of 64 bits have no room for.
+pub(crate) fn check_plaintext_modulus(p: u64, r: u32) -> Result<()> {
+    Limits::at_least(1).check("exponent r of the plaintext modulus", r)?;
+    let bits = (p as f64).log2() * f64::from(r);
+    if bits >= 45.0 {
+        return Err(Limits::only("below 2^45").refuse("plaintext modulus p^r", bits.exp2()).into());
+    }
+    Ok(())
+}
+
 impl Params {
     /// A set from its parts. The hypercube generators are found automatically unless given.
     ///
     /// # Errors
     /// [`crate::Error::Rlwe`] as of [`RlweParams::new`]; [`crate::Error::OutOfRange`] when p is not
-    /// a prime, divides m or a prime of the chain, or r is 0; [`crate::Error::Ring`] for generators
+    /// a prime, divides m or a prime of the chain, r is 0, or p^r is not below 2^45; [`crate::Error::Ring`] for generators
     /// that do not generate.
     pub fn new(
         name: &str,
@@ -38,13 +48,11 @@ impl Params {
         generators: Option<Vec<u64>>,
         spec: RlweSpec,
     ) -> Result<Self> {
-        if !arith::is_prime(p) || spec.m % p == 0 {
+        // No ring has m = 0; that is the ring's to refuse.
+        if !arith::is_prime(p) || (spec.m > 0 && spec.m % p == 0) {
             return Err(Limits::only("a prime that does not divide m").refuse("plaintext prime p", p).into());
         }
-        if r == 0 || (p as f64).log2() * r as f64 >= 45.0 {
-            let limits = Limits::at_least(1).with("with p^r below 2^45");
-            return Err(limits.refuse("exponent r of the plaintext modulus", r).into());
-        }
+        check_plaintext_modulus(p, r)?;
         let rlwe = RlweParams::new(&spec)?;
         rlwe.check_plaintext_prime(p)?;
         if let Some(generators) = &generators {

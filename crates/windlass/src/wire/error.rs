@@ -14,7 +14,8 @@ pub enum WireError {
     NotWindlass,
     /// A format version that this build does not read.
     #[error(
-        "format version {found} is not supported (this build reads version {supported}); {}",
+        "format version {found} is not supported (this build reads {} {supported}); {}",
+        if found < supported { "version" } else { "none above" },
         if found < supported { "make it again" } else { "use a newer Windlass" }
     )]
     UnsupportedVersion {
