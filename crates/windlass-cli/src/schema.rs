@@ -38,7 +38,7 @@ pub enum Parameters {
 impl Parameters {
     /// As a command is given them: a name, or a parameter file where the text ends in `.json`.
     pub fn given(text: &str) -> Result<Self> {
-        if !text.ends_with(".json") {
+        if !Params::is_file_name(text) {
             return Ok(Self::Preset(text.to_owned()));
         }
         let params = Params::named_or_file(text, Scheme::Bgv).map_err(|error| refused_parameters(text, error))?;

@@ -23,7 +23,7 @@ const DEFAULT_PARAMETERS: &str = "demo";
 /// 128 bits says so. The name of a preset does, for it begins with `insecure` or `paper`; the name
 /// of a file does not.
 pub fn vouch(name: &str, bits: f64, given: &str, insecure: bool, quiet: bool) -> Result<()> {
-    if given.ends_with(".json") && bits < SECURE_BITS && !insecure {
+    if Params::is_file_name(given) && bits < SECURE_BITS && !insecure {
         return Err(CliError::WeakFile { path: given.into(), parameters: name.to_owned(), bits });
     }
     tell_security(format_args!("parameters '{name}':"), bits, "", quiet);

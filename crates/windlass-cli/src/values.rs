@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use windlass::Params;
 use windlass::wire::{FileContext, KeyId, Wire, WireError, load, load_for, save};
 
 use crate::error::{CliError, Result};
@@ -35,11 +36,11 @@ pub fn read_for<C: FileContext, T: Wire<C>>(path: &Path, context: &C, (key, othe
 pub fn refused_parameters(given: &str, error: windlass::Error) -> CliError {
     let path = Path::new(given);
     match error {
-        windlass::Error::UnknownName { .. } if path.exists() => {
+        windlass::Error::UnknownName { .. } if path.is_file() => {
             CliError::Usage(format!("{given}: the name of a file of parameters ends in .json"))
         }
         error @ windlass::Error::Wire(_) => refused(path, error),
-        source if given.ends_with(".json") => CliError::Parameters { path: path.into(), source },
+        source if Params::is_file_name(given) => CliError::Parameters { path: path.into(), source },
         source => source.into(),
     }
 }

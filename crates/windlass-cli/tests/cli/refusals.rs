@@ -191,7 +191,6 @@ fn missing_evaluation_keys_are_named() {
     refused(at, &format!("answer --table wide.csv --key code {params} {inputs}"), "no Galois key");
 }
 
-/// Scripts that ask for an object get one, whatever is wrong with their arguments.
 /// Who writes a parameter file himself learns which file it was and which of its numbers.
 #[test]
 fn parameter_files_are_named_with_what_is_wrong() {
@@ -202,7 +201,7 @@ fn parameter_files_are_named_with_what_is_wrong() {
     for (field, value, wanted) in [
         ("m", json!(0), "cyclotomic index 0 is not supported"),
         ("p", json!(4), "plaintext prime p is 4, but must be a prime"),
-        ("p", json!((1u64 << 61) - 1), "plaintext modulus p^r is 2.3"),
+        ("p", json!((1u64 << 61) - 1), "log2 of the plaintext modulus p^r is 61"),
         ("r", json!(0), "exponent r of the plaintext modulus is 0"),
         ("digits", json!(0), "the number of digits is 0"),
         ("q_prime_bits", json!([60, 60]), "the size of a prime of Q in bits is 60"),
@@ -232,6 +231,7 @@ fn capacities_are_numbers_of_bits() {
     }
 }
 
+/// Scripts that ask for an object get one, whatever is wrong with their arguments.
 #[test]
 fn usage_errors_are_objects_with_json() {
     let dir = tempfile::tempdir().unwrap();

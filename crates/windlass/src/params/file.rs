@@ -51,8 +51,9 @@ struct ParamsFile {
     assurance: String,
 }
 
-/// The newest version.
-const NEWEST: u32 = 4;
+/// The version that has spare primes, and the newest there is.
+const WITH_SPARE_PRIMES: u32 = 4;
+const NEWEST: u32 = WITH_SPARE_PRIMES;
 
 /// The first version that can say it, and how an encapsulation is written there.
 fn version(ephemeral: Option<Ephemeral>, has_spare: bool) -> (u32, Option<String>) {
@@ -61,18 +62,22 @@ fn version(ephemeral: Option<Ephemeral>, has_spare: bool) -> (u32, Option<String
         Some(Encapsulation::SpecialPrimes) => (2, None),
         Some(digits @ Encapsulation::Digits) => (3, Some(digits.to_string())),
     };
-    (if has_spare { NEWEST } else { least }, encapsulation)
+    (if has_spare { WITH_SPARE_PRIMES } else { least }, encapsulation)
 }
 
 impl ParamsFile {
     fn ephemeral(&self) -> Result<Option<Ephemeral>> {
         let found = self.windlass_parameters;
         if found > NEWEST {
-            let found = found.try_into().unwrap_or(u16::MAX);
+            let Ok(found) = found.try_into() else {
+                return Err(wrong(format!("windlass_parameters is {found}, but there are versions 1 to {NEWEST}")));
+            };
             return Err(WireError::UnsupportedVersion { found, supported: NEWEST as u16 }.into());
         }
-        match (found == NEWEST, self.spare_prime_bits.is_empty()) {
-            _ if found == 0 => return Err(wrong("windlass_parameters is 0, but must be at least 1")),
+        if found == 0 {
+            return Err(wrong("windlass_parameters is 0, but must be at least 1"));
+        }
+        match (found == WITH_SPARE_PRIMES, self.spare_prime_bits.is_empty()) {
             (true, true) => {
                 return Err(wrong(
                     "spare_prime_bits lists no sizes: list some, or write 1, 2 or 3 for windlass_parameters",
@@ -86,6 +91,7 @@ impl ParamsFile {
             (4, None, None) => Ok(None),
             (2 | 4, Some(weight), None) => Ok(Some(Ephemeral::by_special_primes(weight))),
             (3 | 4, Some(weight), Some("digits")) => Ok(Some(Ephemeral::in_digits(weight))),
+            (1, None, _) => Err(wrong("encapsulation needs \"windlass_parameters\": 3 and ephemeral_weight")),
             (1, ..) => Err(wrong("ephemeral_weight needs \"windlass_parameters\": 2, or 3 with encapsulation")),
             (2, ..) => Err(wrong("windlass_parameters is 2: it takes ephemeral_weight, and no encapsulation")),
             (3, ..) => {
@@ -117,6 +123,10 @@ const OF_VERSION_1: [(&str, u32); 12] = [
 fn of_version_1(name: &str) -> Option<Ephemeral> {
     let (_, weight) = OF_VERSION_1.iter().find(|(known, _)| *known == name)?;
     Some(Ephemeral::by_special_primes(*weight))
+}
+
+fn too_long() -> Error {
+    wrong(format!("it is longer than {MOST_BYTES} bytes"))
 }
 
 fn wrong(reason: impl ToString) -> Error {
@@ -166,7 +176,7 @@ impl Params {
     /// ephemeral secret that is not from 1 to n.
     pub fn from_json(text: &str) -> Result<Self> {
         if text.len() as u64 > MOST_BYTES {
-            return Err(wrong(format!("it is longer than {MOST_BYTES} bytes")));
+            return Err(too_long());
         }
         let file: ParamsFile = serde_json::from_str(text).map_err(wrong)?;
         let ephemeral = file.ephemeral()?;
@@ -203,19 +213,28 @@ impl Params {
         Ok(Self { ephemeral, ..params })
     }
 
+    /// Whether a text that names parameters names a file: whether it ends in `.json`.
+    pub fn is_file_name(text: &str) -> bool {
+        text.ends_with(".json")
+    }
+
     /// A preset by name, or the set in a file where the text ends in `.json`: the one way in which
     /// commands name parameters.
     ///
     /// # Errors
     /// [`crate::Error::UnknownName`]; [`WireError::Io`]; as [`Self::from_json`].
     pub fn named_or_file(text: &str, scheme: Scheme) -> Result<Self> {
-        if !text.ends_with(".json") {
+        if !Self::is_file_name(text) {
             return Self::preset(text, scheme);
         }
         let file = File::open(Path::new(text)).map_err(WireError::from)?;
         // Pipes and devices tell no length, and may have no end.
-        let mut json = String::new();
-        file.take(MOST_BYTES + 1).read_to_string(&mut json).map_err(WireError::from)?;
+        let mut bytes = Vec::new();
+        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(WireError::from)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(too_long());
+        }
+        let json = String::from_utf8(bytes).map_err(|error| wrong(error.utf8_error()))?;
         // Some editors put a byte order mark before the text.
         Ok(Self::from_json(json.trim_start_matches('\u{feff}'))?.with_scheme(scheme))
     }

@@ -24,12 +24,13 @@ pub struct Params {
     pub(super) rlwe: RlweParams,
 }
 
-/// Refuses an exponent of 0, and a modulus p^r that values of 64 bits have no room for.
+/// Refuses an exponent of 0, and a modulus p^r that the plaintext ring does not take.
 pub(crate) fn check_plaintext_modulus(p: u64, r: u32) -> Result<()> {
     Limits::at_least(1).check("exponent r of the plaintext modulus", r)?;
     let bits = (p as f64).log2() * f64::from(r);
     if bits >= 45.0 {
-        return Err(Limits::only("below 2^45").refuse("plaintext modulus p^r", bits.exp2()).into());
+        let shown = (10.0 * bits).round() / 10.0;
+        return Err(Limits::only("below 45").refuse("log2 of the plaintext modulus p^r", shown).into());
     }
     Ok(())
 }
@@ -39,8 +40,8 @@ impl Params {
     ///
     /// # Errors
     /// [`crate::Error::Rlwe`] as of [`RlweParams::new`]; [`crate::Error::OutOfRange`] when p is not
-    /// a prime, divides m or a prime of the chain, r is 0, or p^r is not below 2^45; [`crate::Error::Ring`] for generators
-    /// that do not generate.
+    /// a prime, divides m or is a prime of Q or P, when r is 0 or p^r is not below 2^45;
+    /// [`crate::Error::Ring`] for generators that do not generate.
     pub fn new(
         name: &str,
         scheme: Scheme,
