@@ -75,6 +75,11 @@ impl Ring {
         self.plans[index].modulus()
     }
 
+    /// The product of the primes of a basis, modulo a prime q.
+    pub fn product(&self, basis: &Basis, q: Modulus) -> u64 {
+        basis.indices().fold(1, |product, index| q.mul(product, q.reduce(self.modulus(index).value())))
+    }
+
     /// The transform of prime `index`.
     pub fn plan(&self, index: usize) -> &NttPlan {
         &self.plans[index]

@@ -82,6 +82,9 @@ impl Context {
     }
 
     /// The basis of P_l, the part of P that a key switch at a level takes: all of it at the top.
+    ///
+    /// # Panics
+    /// As [`RlweParams::special_at`].
     pub fn special_at(&self, level: usize) -> Basis {
         Basis::new(self.special.indices().take(self.params.special_at(level)))
     }

@@ -15,6 +15,16 @@ pub(crate) fn log2_product(primes: &[Modulus]) -> f64 {
     primes.iter().map(|q| (q.value() as f64).log2()).sum()
 }
 
+/// log2 of the product of the primes of a basis.
+pub(crate) fn log2_of(primes: &[Modulus], basis: &Basis) -> f64 {
+    basis.indices().map(|index| (primes[index].value() as f64).log2()).sum()
+}
+
+/// log2 of the largest product of one of these groups of primes: of the largest digit.
+pub(crate) fn log2_largest(primes: &[Modulus], groups: &[Basis]) -> f64 {
+    groups.iter().map(|group| log2_of(primes, group)).fold(0.0, f64::max)
+}
+
 /// All moduli of a parameter set. *Level* l is the l-th smallest, from 1 on; without spare primes
 /// it is the product of the first l primes of the chain.
 #[derive(Debug)]
@@ -39,7 +49,7 @@ impl Levels {
         let bases = lengths.flat_map(|end| (0..1 << spare).map(move |subset| (end, subset)));
         let level = |(end, subset)| {
             let basis = Basis::new(chosen(subset).chain(spare..end));
-            let log2 = log2_product(&basis.indices().map(|index| primes[index]).collect::<Vec<_>>());
+            let log2 = log2_of(primes, &basis);
             Level { covering: basis.clone(), basis, log2 }
         };
         let mut levels: Vec<Level> = bases.map(level).collect();
@@ -96,7 +106,7 @@ impl Levels {
         if joined == *self.basis(high) { high } else { self.of(&joined).expect("spare primes come in every choice") }
     }
 
-    /// [`Self::join`] of all.
+    /// [`Self::join`] of all; none for no levels.
     pub fn join_all(&self, levels: impl IntoIterator<Item = usize>) -> Option<usize> {
         levels.into_iter().reduce(|a, b| self.join(a, b))
     }
@@ -115,13 +125,16 @@ impl Levels {
         self.product(self.basis(level), t)
     }
 
-    /// `Q_high/Q_low` modulo t, which no prime divides.
+    /// `Q_high/Q_low` modulo t, coprime to all primes of Q.
     pub fn ratio(&self, low: usize, high: usize, t: u64) -> u64 {
         let [low, high] = [low, high].map(|level| self.basis(level));
         let more = self.product(&high.without(low), t);
         match low.without(high) {
             fewer if fewer.is_empty() => more,
-            fewer => arith::mul_mod(more, arith::inv_mod(self.product(&fewer, t), t).unwrap_or(1), t),
+            fewer => {
+                let inverse = arith::inv_mod(self.product(&fewer, t), t).expect("t is coprime to all primes of Q");
+                arith::mul_mod(more, inverse, t)
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use windlass_ring::kernels::modulus::find_primes;
 use windlass_ring::kernels::{Modulus, Shape};
 
 use crate::error::RlweError;
-use crate::levels::{Levels, log2_product};
+use crate::levels::{Levels, log2_largest, log2_product};
 use crate::limits::{Limits, OutOfRange};
 use crate::security;
 use crate::special::Special;
@@ -50,7 +50,8 @@ pub struct RlweSpec {
     pub spare_prime_bits: Vec<u32>,
     /// Size in bits of each prime of the special modulus P.
     pub special_prime_bits: Vec<u32>,
-    /// Number of groups that the primes of Q are cut into for key switching.
+    /// Number of groups that the primes of Q are cut into for key switching; with spare primes it
+    /// may become less.
     pub digits: usize,
     /// Distribution of the secret key.
     pub secret: SecretDistribution,
@@ -118,11 +119,7 @@ impl RlweParams {
         let q_prime_bits = [&spec.spare_prime_bits[..], &spec.q_prime_bits].concat();
         let q_primes = choose_primes(shape.root_order(), &q_prime_bits, &mut taken)?;
         let gadget = Gadget::with_spare(q_primes.len(), spec.digits, spare);
-        let log2_digit = gadget
-            .groups()
-            .iter()
-            .map(|group| log2_product(&group.indices().map(|index| q_primes[index]).collect::<Vec<_>>()))
-            .fold(0.0, f64::max);
+        let log2_digit = log2_largest(&q_primes, gadget.groups());
         let log2_p = log2_product(&special_primes);
         if log2_p < log2_digit {
             let digits = gadget.groups().len();
@@ -179,6 +176,9 @@ impl RlweParams {
     /// How many of [`Self::special_primes`], the first, a key switch at a level takes: all at the
     /// top, below it as many as exceed its largest digit by 16 bits, or by what P exceeds the
     /// largest of all by.
+    ///
+    /// # Panics
+    /// For a level that is not one of [`Self::levels`], as [`Self::log2_q`] does.
     pub fn special_at(&self, level: usize) -> usize {
         self.special.count(level)
     }
@@ -192,13 +192,13 @@ impl RlweParams {
         self.q_primes.iter().chain(&self.special_primes).copied().collect()
     }
 
-    /// Refuses a plaintext prime that is a prime of the chain, modulo which it has no inverse.
+    /// Refuses a plaintext prime that is a prime of Q or P, modulo which it has no inverse.
     ///
     /// # Errors
     /// [`OutOfRange`].
     pub fn check_plaintext_prime(&self, p: u64) -> Result<(), OutOfRange> {
         if self.q_primes.iter().chain(&self.special_primes).any(|q| q.value() == p) {
-            let limits = Limits::only("different from every prime of the modulus chain");
+            let limits = Limits::only("different from every prime of Q and P");
             return Err(limits.refuse("plaintext prime p", p));
         }
         Ok(())
@@ -240,6 +240,9 @@ impl RlweParams {
     }
 
     /// log2 of the modulus of a level.
+    ///
+    /// # Panics
+    /// For a level that is not one of [`Self::levels`].
     pub fn log2_q(&self, level: usize) -> f64 {
         self.levels.log2(level)
     }
@@ -250,6 +253,9 @@ impl RlweParams {
     }
 
     /// log2 of the product P_l of the special primes that a key switch at a level takes.
+    ///
+    /// # Panics
+    /// As [`Self::special_at`].
     pub fn log2_p_at(&self, level: usize) -> f64 {
         self.special.log2(level)
     }
@@ -273,9 +279,10 @@ impl RlweParams {
 fn check_counts(spec: &RlweSpec, n: usize) -> Result<(), OutOfRange> {
     let (chain, spare, special) = (spec.q_prime_bits.len(), spec.spare_prime_bits.len(), spec.special_prime_bits.len());
     Limits::between(0, RlweParams::MAX_SPARE).check("the number of spare primes", spare)?;
-    let primes = Limits::between(1, RlweParams::MAX_PRIMES.saturating_sub(special + spare));
-    primes.with("with the spare and the special ones at most 128").check("the number of primes of Q", chain)?;
-    Limits::at_least(1).check("the number of special primes", special)?;
+    let most = RlweParams::MAX_PRIMES - spare;
+    Limits::between(1, most - 1).check("the number of special primes", special)?;
+    let primes = Limits::between(1, most - special).with("with the spare and the special ones at most 128");
+    primes.check("the number of primes of Q", chain)?;
     Limits::between(1, chain + spare).with("one for each prime at most").check("the number of digits", spec.digits)?;
     let size = Limits::between(*RlweParams::PRIME_BITS.start(), *RlweParams::PRIME_BITS.end());
     let sizes = [
@@ -417,18 +424,25 @@ mod tests {
     #[test]
     fn malformed_specifications_are_refused() {
         let refuse = |spec: RlweSpec| RlweParams::new(&spec).unwrap_err();
+        let sparse = |weight| RlweSpec { secret: SecretDistribution::Sparse { weight }, ..spec() };
         assert!(matches!(refuse(RlweSpec { m: 10, ..spec() }), RlweError::Kernel(_)));
-        for spec in [
-            RlweSpec { q_prime_bits: vec![], ..spec() },
-            RlweSpec { q_prime_bits: vec![51], digits: 1, ..spec() },
-            RlweSpec { q_prime_bits: vec![24], digits: 1, ..spec() },
-            RlweSpec { special_prime_bits: vec![], ..spec() },
-            RlweSpec { digits: 0, ..spec() },
-            RlweSpec { digits: 4, ..spec() },
-            RlweSpec { secret: SecretDistribution::Sparse { weight: 0 }, ..spec() },
-            RlweSpec { secret: SecretDistribution::Sparse { weight: 9000 }, ..spec() },
+        for (what, spec) in [
+            ("the number of primes of Q", RlweSpec { q_prime_bits: vec![], ..spec() }),
+            ("the number of primes of Q", RlweSpec { q_prime_bits: vec![40; 127], ..spec() }),
+            ("the number of special primes", RlweSpec { special_prime_bits: vec![], ..spec() }),
+            ("the number of special primes", RlweSpec { special_prime_bits: vec![50; 128], ..spec() }),
+            ("the number of spare primes", RlweSpec { spare_prime_bits: vec![30; 4], ..spec() }),
+            ("the size of a prime of Q in bits", RlweSpec { q_prime_bits: vec![51], digits: 1, ..spec() }),
+            ("the size of a prime of Q in bits", RlweSpec { q_prime_bits: vec![24], digits: 1, ..spec() }),
+            ("the size of a spare prime in bits", RlweSpec { spare_prime_bits: vec![24], ..spec() }),
+            ("the size of a special prime in bits", RlweSpec { special_prime_bits: vec![51], ..spec() }),
+            ("the number of digits", RlweSpec { digits: 0, ..spec() }),
+            ("the number of digits", RlweSpec { digits: 4, ..spec() }),
+            ("the weight of the sparse secret", sparse(0)),
+            ("the weight of the sparse secret", sparse(9000)),
         ] {
-            assert!(matches!(refuse(spec.clone()), RlweError::OutOfRange { .. }), "{spec:?}");
+            let RlweError::OutOfRange(refused) = refuse(spec) else { panic!("{what}") };
+            assert_eq!(refused.what, what);
         }
         let narrow = RlweSpec { special_prime_bits: vec![50], ..spec() };
         assert!(matches!(refuse(narrow), RlweError::SpecialModulusTooSmall { digits: 2, .. }));
@@ -444,6 +458,8 @@ mod tests {
         for other in [
             RlweSpec { digits: 3, ..named.clone() },
             RlweSpec { q_prime_bits: vec![40, 40, 32], ..named.clone() },
+            RlweSpec { special_prime_bits: vec![50, 33], ..named.clone() },
+            RlweSpec { q_prime_bits: vec![32, 40], spare_prime_bits: vec![40], ..named.clone() },
             RlweSpec { secret: SecretDistribution::Sparse { weight: 100 }, ..named.clone() },
             RlweSpec { m: 8192, ..named.clone() },
         ] {

@@ -11,7 +11,7 @@ use windlass_ring::Basis;
 use windlass_ring::gadget::Gadget;
 use windlass_ring::kernels::Modulus;
 
-use crate::levels::{Levels, log2_product};
+use crate::levels::{Levels, log2_largest, log2_product};
 
 /// The number of primes of P for each level, and their products.
 #[derive(Debug)]
@@ -21,18 +21,16 @@ pub(crate) struct Special {
     counts: Vec<usize>,
 }
 
-/// By how many bits P_l exceeds the largest digit where P does so at the top. The bound on what an
-/// inner product adds is then about 2^−6 of that on rounding for a secret of weight 120 and seven
-/// digits, and less for fewer digits and denser secrets.
+/// By how many bits P_l exceeds the largest digit where P does so at the top. In the sets
+/// for bootstrapping the bound on what an inner product adds is then 2^−4.5 to 2^−6 of that on
+/// rounding, for a secret of weight 120: it grows with the number of digits, the root of the primes
+/// in one and that of n, and is less for denser secrets.
 const EXCESS: f64 = 16.0;
 
 impl Special {
     pub(crate) fn new(special: &[Modulus], primes: &[Modulus], gadget: &Gadget, levels: &Levels) -> Self {
         let log2: Vec<f64> = (0..=special.len()).map(|count| log2_product(&special[..count])).collect();
-        let largest_digit = |basis: &Basis| {
-            let size = |digit: &Basis| log2_product(&digit.indices().map(|index| primes[index]).collect::<Vec<_>>());
-            gadget.active(basis).iter().map(size).fold(0.0, f64::max)
-        };
+        let largest_digit = |basis: &Basis| log2_largest(primes, &gadget.active(basis));
         // Less what rounding of logarithms may do.
         let excess = (log2[special.len()] - largest_digit(&Basis::new(0..primes.len())) - 1e-9).min(EXCESS);
         let count = |basis: &Basis| {
@@ -45,6 +43,7 @@ impl Special {
 
     /// The number of primes of P_l: all at the top level, which keys themselves are of.
     pub(crate) fn count(&self, level: usize) -> usize {
+        assert!((1..=self.counts.len()).contains(&level), "levels run from 1 to {}", self.counts.len());
         self.counts[level - 1]
     }
 

@@ -3,7 +3,7 @@
 //!
 //! Hybrid key switching (Han–Ki 2020) in its three reusable parts: *decompose-and-extend* of one
 //! polynomial ([`Digits`], shared by hoisting, Halevi–Shoup 2018 §5), *inner product* with a
-//! [`SwitchingKey`] in base Q·P, and *mod-down* ([`windlass_ring::Poly::divide_rounded`]);
+//! [`SwitchingKey`] in base Q_l·P_l, and *mod-down* ([`windlass_ring::Poly::divide_rounded`]);
 //! [`switch`] does all three row by row. Errors are plain (not multiples of a plaintext modulus): a
 //! phase is switched up to a small additive error, so one key serves BGV, BFV and CKKS. A BGV phase
 //! m + t·e is switched as t·switch(t^{-1}·c): both scalings ride on constants that are multiplied
@@ -68,8 +68,7 @@ impl SwitchingKey {
             rows::neg_assign(ring.isa(), q, b);
             // P·s' modulo the primes of the group, nothing elsewhere.
             if groups[k].row_of(index).is_some() {
-                let p = special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
-                rows::mul_scalar_add_assign(ring.isa(), q, b, source.row_of(index), p);
+                rows::mul_scalar_add_assign(ring.isa(), q, b, source.row_of(index), ring.product(special, q));
             }
         })
     }
@@ -105,7 +104,7 @@ impl SwitchingKey {
     }
 
     /// The number of digits of keys for `level`: of pairs (b_k, a_k), one for each group of primes
-    /// up to the last that a level up to this one has a prime of. The level is one of the chain.
+    /// up to the last that a level up to this one has a prime of.
     pub fn digits(context: &Context, level: usize) -> usize {
         let covering = context.levels().covering(level);
         context.gadget().skipped(covering) + context.gadget().active(covering).len()
@@ -338,8 +337,9 @@ pub fn switch(
     Ok(Product::of_decomposition(&digits, halves).divide(&context.basis(level), multiplier, finish))
 }
 
-/// Key switches of x over Q_l that stay in base Q_l·P_l: `θ(Σ digit_k(x)·(b_k, a_k) + addend)` for
-/// each x with its addend, all of one level. Digits are never stored, and the key is read once.
+/// Key switches of x over Q_l that stay in base Q_l·P_l:
+/// `θ(Σ digit_k((P/P_l)^{-1}·x)·(b_k, a_k) + addend)` for each x with its addend, all of one level.
+/// Digits are never stored, and the key is read once.
 ///
 /// # Errors
 /// As [`switch`].
@@ -360,6 +360,7 @@ pub fn extended_automorphism(
 
 /// Mod-down of a pair over Q_l·P_l: `scale·round(x/P_l)` over Q_l.
 pub fn mod_down(context: &Context, pair: [&Poly<Eval>; 2], level: usize, scale: u64) -> [Poly<Eval>; 2] {
+    debug_assert_eq!(pair[0].basis(), &context.wide_basis(level));
     Poly::divide_pair(pair, &context.basis(level), scale, &Finish::default())
 }
 
@@ -369,8 +370,7 @@ fn extension_factors(context: &Context, basis: &Basis, divisor: u64) -> Vec<u64>
     let (ring, special) = (context.ring(), context.special_at(context.level_of(basis)));
     let factor = |index: usize| {
         let q = ring.modulus(index);
-        let p = special.indices().fold(1, |p, i| q.mul(p, q.reduce(ring.modulus(i).value())));
-        q.mul(p, q.inv(q.reduce(divisor)))
+        q.mul(ring.product(&special, q), q.inv(q.reduce(divisor)))
     };
     basis.indices().map(factor).collect()
 }

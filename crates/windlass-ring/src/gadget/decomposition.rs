@@ -80,8 +80,7 @@ impl Gadget {
         let unchanged = multiplier == 1 && divided.is_empty();
         let inverse = |index: usize| {
             let q = ring.modulus(index);
-            let product = divided.indices().map(|i| q.reduce(ring.modulus(i).value()));
-            q.inv(product.fold(q.reduce(multiplier), |product, factor| q.mul(product, factor)))
+            q.inv(q.mul(q.reduce(multiplier), ring.product(divided, q)))
         };
         let inverses: Vec<u64> = x.basis().indices().map(|index| if unchanged { 1 } else { inverse(index) }).collect();
         let mut weighed = Poly::<Coeff>::unspecified(&ring, x.basis());

@@ -62,9 +62,8 @@ impl Division {
         let converter = ring.raising_converter((&drop, keep), multiplier, &added);
         let quotient = |index: usize| {
             let (q, is_added) = (ring.modulus(index), added.row_of(index).is_some());
-            let raise = added.indices().filter(|_| !is_added);
-            let raise = raise.fold(q.reduce(factor), |a, i| q.mul(a, q.reduce(ring.modulus(i).value())));
-            q.mul(converter.quotient(index), raise)
+            let raise = if is_added { 1 } else { ring.product(&added, q) };
+            q.mul(converter.quotient(index), q.mul(q.reduce(factor), raise))
         };
         Self {
             quotients: keep.indices().map(quotient).collect(),

@@ -15,7 +15,7 @@ pub struct RandomEvents {
     pub encryptions: u64,
     /// Inner products of digits with a switching key.
     pub inner_products: u64,
-    /// Roundings of divisions by P.
+    /// Roundings of divisions by P_l.
     pub mod_downs: u64,
     /// Roundings of modulus switches.
     pub modulus_switches: u64,
@@ -27,11 +27,11 @@ impl RandomEvents {
     pub const ENCRYPTION: Self = Self { encryptions: 1, ..Self::NONE };
     /// One inner product.
     pub const INNER_PRODUCT: Self = Self { inner_products: 1, ..Self::NONE };
-    /// One division by P.
+    /// One division by P_l.
     pub const MOD_DOWN: Self = Self { mod_downs: 1, ..Self::NONE };
     /// One modulus switch.
     pub const MODULUS_SWITCH: Self = Self { modulus_switches: 1, ..Self::NONE };
-    /// A whole key switch: an inner product and a division by P.
+    /// A whole key switch: an inner product and a division by P_l.
     pub const KEY_SWITCH: Self = Self { inner_products: 1, mod_downs: 1, ..Self::NONE };
 
     /// N.

@@ -78,11 +78,6 @@ impl SeededPair {
     }
 }
 
-/// The product of these primes modulo q.
-fn product_of(context: &Context, primes: &Basis, q: Modulus) -> u64 {
-    primes.indices().fold(1, |p, i| q.mul(p, q.reduce(context.ring().modulus(i).value())))
-}
-
 /// The ephemeral secret under the main one over the whole of Q·P: (−a·s + e + (P/t)·s̃, a) with t =
 /// p^e. In base Q·P its product with c_1 modulo p^e keeps the error small: c_1·e is divided by P
 /// before it counts.
@@ -92,7 +87,7 @@ impl EncryptedSecret {
     pub fn generate(secret: &SecretKey, target: &EphemeralSecret, t: u64, rng: &mut impl RngCore) -> SeededPair {
         let context = secret.context();
         // P modulo q is 0 for the special primes.
-        let scale = |q: Modulus| q.mul(product_of(context, context.special(), q), q.inv(q.reduce(t)));
+        let scale = |q: Modulus| q.mul(context.ring().product(context.special(), q), q.inv(q.reduce(t)));
         let wide = context.wide_basis(context.top_level());
         SeededPair::generate(context, &wide, [secret.expose_coefficients(), &target.0], scale, rng)
     }
@@ -130,7 +125,7 @@ impl EncapsulationKey {
         let both = [&target.0[..], secret.expose_coefficients()];
         let pair = |place: usize| {
             let power = |q: Modulus| (0..place).fold(1, |power, _| q.mul(power, q.reduce(input.base())));
-            let scale = |q: Modulus| q.mul(product_of(context, &special, q), power(q));
+            let scale = |q: Modulus| q.mul(context.ring().product(&special, q), power(q));
             SeededPair::generate(context, &wide, both, scale, rng)
         };
         Self { pairs: (0..input.pairs()).map(pair).collect(), input: input.clone() }

@@ -97,7 +97,7 @@ impl Forecast {
         }
         let (from, to) = (self.params.log2_q(ct.level), self.params.log2_q(level));
         let t = self.modulus(ct.exponent);
-        let inverse = arith::inv_mod(self.dropped(ct.level, level, t), t).unwrap_or(1);
+        let inverse = self.undropped(ct.level, level, t);
         let noise = self.model(ct.exponent).modulus_switch(ct.noise, from, to, parts);
         Expected { level, factor: arith::mul_mod(ct.factor, inverse, t), noise, ..*ct }
     }
@@ -107,9 +107,14 @@ impl Forecast {
         self.params.levels().ratio(to, from, t)
     }
 
+    /// Its inverse.
+    fn undropped(&self, from: usize, to: usize, t: u64) -> u64 {
+        arith::inv_mod(self.dropped(from, to, t), t).expect("the primes are coprime to the plaintext modulus")
+    }
+
     fn summand(&self, ct: &Expected, level: usize) -> Summand {
         let t = self.modulus(ct.exponent);
-        let inverse = arith::inv_mod(self.dropped(ct.level, level, t), t).unwrap_or(1);
+        let inverse = self.undropped(ct.level, level, t);
         let bits = self.params.log2_q(level) - self.params.log2_q(ct.level);
         Summand { factor: arith::mul_mod(ct.factor, inverse, t), noise: ct.noise * Bound::from_bits(bits) }
     }

@@ -28,6 +28,7 @@ impl ErrorModel {
     pub(crate) const BOUND_FACTOR: f64 = 72.0;
 
     pub(crate) fn new(params: &RlweParams) -> Self {
+        assert_eq!(params.spare(), 0, "levels of CKKS are numbers of primes");
         let size = |index: usize| (params.q_primes()[index].value() as f64).log2();
         Self {
             n: params.n() as f64,

@@ -91,8 +91,7 @@ impl Engine {
             let more = levels.basis(top).without(own);
             let factor = |index: usize| {
                 let q = ring.modulus(index);
-                let raised = more.indices().fold(1, |x, i| q.mul(x, q.reduce(ring.modulus(i).value())));
-                q.mul(raised, coefficient(j, q))
+                q.mul(ring.product(&more, q), coefficient(j, q))
             };
             own.indices().map(factor).collect()
         };
