@@ -116,10 +116,7 @@ pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::E
     let mut preset = match (args.m, args.p, args.m.and_then(|m| args.moduli.spec(m))) {
         (Some(m), Some(p), Some(spec)) => {
             let name = format!("m={m} p^r={p}^{} {}", args.r, args.moduli.name().unwrap_or_default());
-            let params = Params::new(&name, Scheme::Bgv, (p, args.r), None, spec)?;
-            let default = BootstrapSpec::default();
-            let ephemeral_weight = default.ephemeral_weight.min(params.rlwe().n() as u32);
-            BootstrapPreset { params, spec: BootstrapSpec { mode, ephemeral_weight, ..default } }
+            BootstrapPreset::of_params(Params::new(&name, Scheme::Bgv, (p, args.r), None, spec)?, mode)
         }
         _ => BootstrapPreset::named(&args.preset, mode)?,
     };

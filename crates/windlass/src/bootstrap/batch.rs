@@ -17,9 +17,9 @@ use super::ends::{Ends, Own, nest};
 use super::error::BootstrapError;
 use super::explain::rounded_down;
 use super::interpreter::{Circuit, Ct, Machine};
-use super::partition::cost_at;
 use super::pipeline::{Parts, Separation, Step, most_parts};
 use super::schedule::BatchForecast;
+use crate::circuits::CostModel;
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::switching::Switching;
@@ -94,13 +94,13 @@ impl BatchPlan {
         let (plan, count) = (&*self.plan, count.min(self.size()));
         match &self.ends {
             Ends::Shared => {
-                let place = |parts: &Parts| cost_at(plan.params(), plan.schedule.level(parts.together));
+                let place = |parts: &Parts| CostModel::at_level(plan.params(), plan.schedule.level(parts.together));
                 let gather = |parts: &&Parts| parts.by.price([None, Some(&place(parts))]);
                 nest(&plan.pipeline.steps).iter().map(gather).sum::<f64>()
                     + plan.price_apart_of(&plan.pipeline.steps, count)
             }
             Ends::Own { parts, level } => {
-                let cost = cost_at(plan.params(), *level);
+                let cost = CostModel::at_level(plan.params(), *level);
                 plan.price() + parts.by.price([Some(&cost), Some(&cost)])
             }
         }
@@ -249,7 +249,7 @@ impl BootstrapPlan {
     /// The price of steps whose parts are not put together again.
     fn price_apart_of(&self, steps: &[Step], wanted: usize) -> f64 {
         let Some((Step::Parts(parts), before)) = steps.split_last() else { return self.price_of(steps) };
-        let cost = cost_at(self.params(), self.schedule.level(parts.apart));
+        let cost = CostModel::at_level(self.params(), self.schedule.level(parts.apart));
         let of_parts = shares(parts, wanted).map(|share| self.price_apart_of(&parts.steps, share));
         self.price_of(before) + parts.by.price([Some(&cost), None]) + of_parts.sum::<f64>()
     }

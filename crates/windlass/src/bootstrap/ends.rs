@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 
 use super::interpreter::{Circuit, Ct, Machine, run, run_apart};
 use super::maps;
-use super::partition::cost_at;
 use super::pipeline::{Parts, Pipeline, Separation, Side, Step};
 use super::spec::Unpacking;
 use super::stage::StageName;
-use crate::circuits::{LinearPlan, PlanSpec};
+use crate::circuits::{CostModel, LinearPlan, PlanSpec};
 use crate::error::Result;
 use crate::evaluator::Evaluator;
 
@@ -35,7 +34,7 @@ impl Ends {
         let message = &pipeline.message;
         let by = match unpacking {
             Unpacking::Constants => {
-                let cost = cost_at(&pipeline.params, level);
+                let cost = CostModel::at_level(&pipeline.params, level);
                 let spec = PlanSpec { keys: Some(keys), cost, ..PlanSpec::default() };
                 let packing = maps::Packing::normal(message);
                 let plan = |grid| LinearPlan::for_grid(&grid, &spec);

@@ -6,7 +6,7 @@ use windlass_ring::kernels::{Isa, Modulus};
 use windlass_ring::{Basis, Ring};
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::partition::{constant_bytes, cost_at};
+use super::partition::constant_bytes;
 use super::pipeline::{Parts, Separation, Step};
 use super::stage::StageName;
 use crate::circuits::{CostModel, LinearPlan};
@@ -80,7 +80,7 @@ impl BootstrapPlan {
 
     pub(super) fn price_of(&self, steps: &[Step]) -> f64 {
         let one = |step: &Step| match step {
-            Step::Linear(step) => step.plan.price(),
+            Step::Linear(step) => step.price(),
             Step::FrontEnd => 4.0 * self.params().q_primes().len() as f64,
             Step::Digits(removal) => removal.products() as f64 * self.price_of_product(),
             Step::Parts(parts) => self.price_apart(parts) + parts.by.parts() as f64 * self.price_of(&parts.steps),
@@ -95,13 +95,13 @@ impl BootstrapPlan {
         let to = (1..=from).find(|&level| self.params().log2_q(level) >= left).unwrap_or(from);
         let level = (from + to).div_ceil(2);
         let primes = self.params().levels().basis(level).len();
-        cost_at(self.params(), level).automorphism + 4.0 * primes as f64
+        CostModel::at_level(self.params(), level).automorphism + 4.0 * primes as f64
     }
 
     /// Taking one ciphertext apart, and putting it together.
     fn price_apart(&self, parts: &Parts) -> f64 {
         let [cost, cost_together] =
-            [parts.apart, parts.together].map(|stage| cost_at(self.params(), self.schedule.level(stage)));
+            [parts.apart, parts.together].map(|stage| CostModel::at_level(self.params(), self.schedule.level(stage)));
         parts.by.price([Some(&cost), Some(&cost_together)])
     }
 }
@@ -145,7 +145,7 @@ mod tests {
         let parts = steps.iter().find_map(|step| if let Step::Parts(parts) = step { Some(parts) } else { None });
         let parts = parts.expect("elements come apart");
         let Separation::Constants(plans) = &parts.by else { panic!("by constants") };
-        let cost = cost_at(plan.params(), plan.schedule.level(parts.apart));
+        let cost = CostModel::at_level(plan.params(), plan.schedule.level(parts.apart));
         assert!(plan.price_apart(parts) > plans[0].count().price(&cost));
     }
 }

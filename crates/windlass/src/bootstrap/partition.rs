@@ -96,7 +96,8 @@ impl Merging {
         let forth_level = to_coefficients_level(params, way.map(|way| way.1));
         let best = |given: Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
             let constant_bytes = constant_bytes(params, level) as f64;
-            let stages = Stages { supports, m, fixed: fixed.as_ref(), cost: cost_at(params, level), constant_bytes };
+            let stages =
+                Stages { supports, m, fixed: fixed.as_ref(), cost: CostModel::at_level(params, level), constant_bytes };
             let ends = match given {
                 Some(ends) => ends,
                 // Composite m: the stages of packed maps are fewer.
@@ -118,12 +119,6 @@ impl Merging {
 pub(super) fn to_coefficients_level(params: &RlweParams, order: Option<Order>) -> usize {
     let primes = if order == Some(Order::ToCoefficientsLast) { params.q_primes().len() / 2 } else { 4 };
     params.levels().of_primes(primes)
-}
-
-/// Prices at a level.
-pub(super) fn cost_at(params: &RlweParams, level: usize) -> CostModel {
-    let primes = params.levels().basis(level).len();
-    CostModel::hybrid(primes, params.special_at(level), params.digits().min(primes))
 }
 
 /// Bytes of a constant whose values all differ, for levels up to this one.

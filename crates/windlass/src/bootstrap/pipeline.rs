@@ -71,6 +71,13 @@ pub(super) struct LinearStep {
     pub plan: LinearPlan,
 }
 
+impl LinearStep {
+    /// The price of what it does, in transforms of one row; that of its keys only chose the plan.
+    pub fn price(&self) -> f64 {
+        self.plan.price() - self.plan.count().keys as f64 * self.plan.spec().cost.key
+    }
+}
+
 /// A ciphertext of one ring comes apart, `steps` are done with each part, and the results come
 /// together in the ring of messages.
 #[derive(Debug, Clone)]

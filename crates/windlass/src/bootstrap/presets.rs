@@ -55,7 +55,7 @@ impl BootstrapPreset {
     /// [`crate::Error::UnknownName`], which lists the names; [`crate::Error::Unplannable`] for a
     /// preset that cannot bootstrap; those of reading a file.
     pub fn named(name: &str, mode: Mode) -> Result<Self> {
-        let is_file = name.ends_with(".json");
+        let is_file = Params::is_file_name(name);
         let cannot = preset_names().any(|known| known == name) && !bootstrap_preset_names().any(|known| known == name);
         if cannot {
             let strategy = format!("a bootstrapping under the parameters '{name}'");
@@ -66,13 +66,20 @@ impl BootstrapPreset {
             return Err(unknown(bootstrap_preset_names(), name, "parameter preset"));
         }
         let params = Params::named_or_file(name, Scheme::Bgv)?;
-        let ephemeral = match params.ephemeral() {
-            Some(ephemeral) => ephemeral,
-            None if is_file => Ephemeral::by_special_primes(PLANNED_WEIGHT.min(params.rlwe().n() as u32)),
-            None => Ephemeral::by_special_primes(paper_weight(name, &params)?),
-        };
+        if is_file || params.ephemeral().is_some() {
+            return Ok(Self::of_params(params, mode));
+        }
+        let weight = paper_weight(name, &params)?;
+        Ok(Self::of_params(params.with_ephemeral(Ephemeral::by_special_primes(weight)), mode))
+    }
+
+    /// A set of one's own. One that was not made for bootstrapping gets an ephemeral secret of
+    /// weight [`PLANNED_WEIGHT`], in smaller rings of weight n, by special primes.
+    pub fn of_params(params: Params, mode: Mode) -> Self {
+        let weight = PLANNED_WEIGHT.min(params.rlwe().n() as u32);
+        let ephemeral = params.ephemeral().unwrap_or(Ephemeral::by_special_primes(weight));
         let spec = BootstrapSpec { mode, ..BootstrapSpec::under(ephemeral) };
-        Ok(Self { params: params.with_ephemeral(ephemeral), spec })
+        Self { params: params.with_ephemeral(ephemeral), spec }
     }
 
     /// log2 of the modulus that the switching key of the ephemeral secret lives under, and λ of it,

@@ -5,10 +5,11 @@ use std::fmt;
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::maps;
-use super::partition::{constant_bytes, cost_at, price_of_one, to_coefficients_level};
+use super::partition::{constant_bytes, price_of_one, to_coefficients_level};
 use super::pipeline::Step;
 use super::spec::Mode;
 use super::stage::StageName;
+use crate::circuits::CostModel;
 use crate::error::Result;
 
 /// One direction: all its stages in one map, beside the maps of a plan.
@@ -70,7 +71,7 @@ impl BootstrapPlan {
         let one = |side: usize| {
             let (automorphisms, level) = (sizes[side], levels[side]);
             let constant_bytes = automorphisms as f64 * constant_bytes(params, level) as f64;
-            let price = price_of_one(&cost_at(params, level), automorphisms);
+            let price = price_of_one(&CostModel::at_level(params, level), automorphisms);
             Unfactored { automorphisms, constant_bytes, price, factored: own[side] }
         };
         Ok([one(0), one(1)])
@@ -80,7 +81,7 @@ impl BootstrapPlan {
     fn price_of_maps(&self, wanted: impl Fn(&StageName) -> bool + Copy) -> (f64, usize) {
         fn of(steps: &[Step], wanted: impl Fn(&StageName) -> bool + Copy) -> (f64, usize) {
             let one = |step: &Step| match step {
-                Step::Linear(step) if wanted(&step.name) => (step.plan.price(), 1),
+                Step::Linear(step) if wanted(&step.name) => (step.price(), 1),
                 Step::Parts(parts) => {
                     let (price, count) = of(&parts.steps, wanted);
                     (parts.by.parts() as f64 * price, count)

@@ -23,8 +23,7 @@ impl CkksContext {
     /// [`crate::circuits::TraceSpec`] and [`crate::circuits::PlanSpec`].
     pub fn cost_model(&self, level: usize) -> CostModel {
         let level = level.clamp(1, self.top_level());
-        let basis = self.rlwe().basis(level);
-        CostModel::hybrid(level, self.rlwe().special_at(level).len(), self.rlwe().gadget().active(&basis).len())
+        CostModel::at_level(self.rlwe().params(), level)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use windlass_ring::{Basis, Poly, Ring};
-use windlass_rlwe::{Context, RandomEvents};
+use windlass_rlwe::{Context, RandomEvents, RlweParams};
 
 /// Prices of a scheme's operations, in transforms of one residue row (a forward or inverse NTT of
 /// length n).
@@ -50,6 +50,12 @@ impl CostModel {
     /// transforms.
     pub fn hybrid(q_primes: usize, p_primes: usize, digits: usize) -> Self {
         Self::hybrid_with_rows(q_primes, p_primes, digits, 0.2)
+    }
+
+    /// [`CostModel::hybrid`] for what a key switch at a level takes.
+    pub fn at_level(params: &RlweParams, level: usize) -> Self {
+        let basis = params.levels().basis(level);
+        Self::hybrid(basis.len(), params.special_at(level), params.gadget().active(basis).len())
     }
 
     /// [`CostModel::hybrid`] with another price `row` for a row of a pointwise product, in
