@@ -6,6 +6,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::common::{succeed, zones};
 
 /// Names in a directory that do not begin with a dot.
@@ -97,14 +100,14 @@ fn interrupted_commands_leave_nothing() {
     assert!(interrupted > 2, "only {interrupted} commands were interrupted on their way");
 }
 
-/// Waits until a command would handle an interrupt, or has ended. Where the system does not say, a
+/// Waits until a command would handle a termination, or has ended. Where the system does not say, a
 /// while.
 #[cfg(unix)]
 fn wait_for_handler(child: &mut std::process::Child) {
     let status = format!("/proc/{}/status", child.id());
     let handles = |status: String| {
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:").map(str::trim))?;
-        Some(u64::from_str_radix(caught, 16).ok()? >> 1 & 1 == 1)
+        Some(u64::from_str_radix(caught, 16).ok()? >> (Signal::TERM.as_raw() - 1) & 1 == 1)
     };
     while child.try_wait().unwrap().is_none() {
         match fs::read_to_string(&status).ok().and_then(handles) {
@@ -115,12 +118,12 @@ fn wait_for_handler(child: &mut std::process::Child) {
     }
 }
 
-/// Ctrl-C, without a program of its own, which would take as long as the change does.
+/// Ends a command as Ctrl-C does, by the signal that is not ignored where tests run in the
+/// background, and without a program of its own, which would take as long as a change does.
 #[cfg(unix)]
 fn interrupt(child: &std::process::Child) {
-    use rustix::process::{Pid, Signal, kill_process};
     // It may have ended already; its number stays its own until it is waited for.
-    let _ = kill_process(Pid::from_child(child), Signal::INT);
+    let _ = kill_process(Pid::from_child(child), Signal::TERM);
 }
 
 /// A table is changed or not, whenever the signal comes, and the last line says which.
@@ -155,11 +158,11 @@ fn interrupted_changes_of_a_table_say_whether_they_were_made() {
         std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut told).unwrap();
         let status = child.wait().unwrap();
         let changed = manifest() != before;
-        interrupted += u32::from(status.code() == Some(130));
+        interrupted += u32::from(status.code() == Some(143));
         match status.code() {
             Some(0) => assert!(changed, "{told}"),
-            Some(130) if changed => assert!(told.contains("served was changed before"), "{told}"),
-            Some(130) => assert!(!told.contains("was changed before"), "{told}"),
+            Some(143) if changed => assert!(told.contains("served was changed before"), "{told}"),
+            Some(143) => assert!(!told.contains("was changed before"), "{told}"),
             // Before the handler was there.
             None => assert!(!changed),
             other => panic!("{other:?}: {told}"),
