@@ -73,7 +73,7 @@ fn points_between_the_rows_are_not_overstated() {
     }
 }
 
-/// What Ma et al. (eprint 2024/115) publish for weights 24 to 26 at n = 2^15: 130 to 134 bits.
+/// What Ma et al. (eprint 2024/164) publish for weights 24 to 26 at n = 2^15: 130 to 134 bits.
 #[test]
 fn published_ephemeral_keys_are_near() {
     for (x, weight) in [(60.0, 24), (100.0, 26)] {

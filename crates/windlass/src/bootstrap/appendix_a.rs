@@ -58,8 +58,8 @@ impl AppendixA {
     /// raised (or lowered: Eqn. 9 leaves out ones) as far as Eqn. 8 allows, n as before.
     ///
     /// # Errors
-    /// [`crate::Error::OutOfRange`] for r or t = 0, more than 62 bits between moduli, or e' < r;
-    /// [`crate::Error::Ring`] for p^r that is no supported prime power, or an unsupported m.
+    /// [`crate::Error::OutOfRange`] for t = 0, more than 62 bits between moduli, or e' < r;
+    /// [`crate::Error::Ring`] for p^r that is no supported prime power (r = 0), or an unsupported m.
     pub fn solve(spec: AppendixASpec) -> Result<Self> {
         let AppendixASpec { m, modulus: (p, r), weight, level_bits, conservative } = spec;
         let shape = Shape::new(m).map_err(RingError::from)?;

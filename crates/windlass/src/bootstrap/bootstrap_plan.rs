@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_ring::kernels::Isa;
-use windlass_ring::slots::{PrimePower, SlotRing};
+use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::candidates::{candidates, orders};
@@ -48,7 +48,6 @@ impl BootstrapPlan {
     /// [`crate::Error::Ring`] for a p that is no prime or divides m; [`BootstrapError::Partition`]
     /// for one that does not fit.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
-        PrimePower::new(p, r)?;
         let formula = DecryptionFormula::new(params.shape(), (p, r), &spec)?;
         let input = InputModulus::choose(params, &formula, &spec)?;
         safety::check(params, &input, &spec)?;

@@ -1,6 +1,7 @@
 //! What to do, and the numbers that follow from it.
 
 use windlass_ring::kernels::Shape;
+use windlass_ring::slots::PrimePower;
 
 use super::error::BootstrapError;
 use super::maps::Transform;
@@ -60,7 +61,7 @@ pub enum Order {
     #[default]
     Automatic,
     /// Before the front end, on a spent ciphertext at the foot of the chain (Ma et al. 2024, eprint
-    /// 2024/115): the maps are cheap there, and what they spend has to be left by then.
+    /// 2024/164): the maps are cheap there, and what they spend has to be left by then.
     ToCoefficientsFirst,
     /// Behind the digits, which come back as slots (Halevi–Shoup 2015).
     ToCoefficientsLast,
@@ -225,9 +226,11 @@ impl DecryptionFormula {
     /// small h. What was there before the rounding adds less than a half.
     ///
     /// # Errors
+    /// [`crate::Error::Ring`] when p^r is not a supported prime power;
     /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::FailureBits`];
     /// [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
     pub fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
+        PrimePower::new(prime, r)?;
         let (weight, n) = (spec.ephemeral_weight, shape.n());
         if weight == 0 || weight as usize > n {
             return Err(BootstrapError::EphemeralWeight { weight, n }.into());
@@ -280,8 +283,8 @@ fn row_sum(shape: &Shape, weight: u32) -> f64 {
     weight as f64 * f64::from(1 << odd_axes(shape))
 }
 
-/// What key generation enforces of W, by drawing again: a tenth above its mean 2^t·h, t the number
-/// of odd axes.
+/// What key generation enforces of W: its mean 2^t·h, t the number of odd axes, which every secret
+/// of a power of two has, and a tenth and 8 above it elsewhere, by drawing again.
 pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
     let odd = odd_axes(shape);
     if odd == 0 { weight as f64 } else { weight as f64 * 1.1 * f64::from(1 << odd) + 8.0 }

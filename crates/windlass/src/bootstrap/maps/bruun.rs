@@ -239,7 +239,7 @@ impl SlotTransform for Bruun {
     }
 
     fn citation(&self) -> &'static str {
-        "Ma–Huang–Wang–Wang, eprint 2024/115"
+        "Ma–Huang–Wang–Wang, eprint 2024/164"
     }
 
     fn refusal(&self, m: u64, p: u64) -> Option<&'static str> {

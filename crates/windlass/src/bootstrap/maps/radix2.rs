@@ -204,7 +204,7 @@ impl SlotTransform for Radix2 {
     }
 
     fn citation(&self) -> &'static str {
-        "Ma–Huang–Wang–Wang, eprint 2024/115"
+        "Ma–Huang–Wang–Wang, eprint 2024/164"
     }
 
     fn refusal(&self, m: u64, _: u64) -> Option<&'static str> {

@@ -1,4 +1,4 @@
-//! Chains that divide after every product: all low digits in one circuit.
+//! Chains that divide as they go: all low digits in one circuit.
 
 use windlass_ring::slots::PrimePower;
 use windlass_rlwe::Limits;
@@ -6,15 +6,15 @@ use windlass_rlwe::Limits;
 use crate::error::Result;
 use crate::evaluator::{DividedProduct, Evaluator};
 
-/// Values y_1, y_2, .. of products that are divided by p, from the argument y_0 modulo p^e; the
+/// Values y_1, y_2, .. of products, most of them divided by p, from the argument y_0 modulo p^e; the
 /// last is the argument without its low digits.
 ///
 /// For p = 2 the bit of 2^j in x is the binomial coefficient C(x, 2^j) modulo 2 (Lucas), and
 /// C(y, 2) = y·(y − 1)/2 goes from a value to the next one up to products of earlier bits. A chain
-/// corrects those with weights on earlier values, so that one product is spent on each digit: v for
-/// v digits, which the depth of v demands anyway. The rows of a digit removal
+/// corrects those with weights on earlier values, so that one product is spent on each digit, for
+/// r = 1: v for v digits, which the depth of v demands anyway. The rows of a digit removal
 /// ([`super::DigitRoute`], [`super::DigitChain`]) raise the precision of every digit by itself.
-/// Moreover the plaintext modulus falls with every product, and the noise with it.
+/// Moreover the plaintext modulus falls with every division, and the noise with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HalvingChain {
     /// y_1, y_2, .., each from the values before it.
@@ -77,6 +77,11 @@ impl HalvingChain {
             values.push((whole / divisor) as u64);
         }
         values.last().copied()
+    }
+
+    /// How many of its products are divided.
+    pub(super) fn divided(&self) -> usize {
+        self.products.iter().filter(|product| product.divisions > 0).count()
     }
 
     /// The multiplicative depth.

@@ -44,7 +44,7 @@ pub trait DigitMethod: fmt::Debug + Send + Sync {
         None
     }
 
-    /// A chain that divides after every product, in place of rows digit by digit. Checked on every
+    /// A chain that divides as it goes, in place of rows digit by digit. Checked on every
     /// residue, of which there may be 2^16 at most; compared with the others.
     fn halving(&self, _: &DigitSpec) -> Option<HalvingChain> {
         None
@@ -201,7 +201,8 @@ pub struct DigitSpec {
     /// v < e: how many low digits go.
     pub removed: u32,
     /// The largest absolute value of the removed part, if that is known to be below its maximum
-    /// (p^v − 1)/2. For odd p.
+    /// (p^v − 1)/2. For odd p. With it a plan may be right only for arguments that keep to it: a slot
+    /// of another one gets any value, and nothing tells.
     pub bound: Option<u64>,
     /// How.
     pub method: Method,

@@ -1,4 +1,4 @@
-//! The methods of the literature.
+//! The methods that are compared and those that are asked for by name.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use super::root_products::RootProducts;
 use crate::error::{Error, Result};
 use crate::names::named;
 
-/// All of them.
+/// Those that [`Method::Automatic`] compares.
 pub const DIGIT_METHODS: [&dyn DigitMethod; 6] =
     [&HaleviShoup, &ChenHan, &LeastDegree, &LocalNull, &RootProducts, &Searched];
 
@@ -18,8 +18,9 @@ impl FromStr for Method {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let published = DIGIT_METHODS.map(Method::Of);
-        let named_methods = [Method::Automatic].into_iter().chain(published).map(|method| (method.name(), method));
+        let others = [Method::Automatic, Method::Of(&IntegerValued)];
+        let all = others.into_iter().chain(DIGIT_METHODS.map(Method::Of));
+        let named_methods = all.map(|method| (method.name(), method));
         named(&named_methods.collect::<Vec<_>>(), text, "method of digit removal")
     }
 }
@@ -84,8 +85,8 @@ impl DigitMethod for LeastDegree {
     }
 }
 
-/// As [`LeastDegree`], but right only for digits that occur: local null polynomials. The cost does
-/// not depend on p.
+/// As [`LeastDegree`], but right only for digits that occur: local null polynomials. The cost of
+/// the last digit does not depend on p; those before it may be any.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalNull;
 

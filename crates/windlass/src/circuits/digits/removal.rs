@@ -33,7 +33,8 @@ impl DigitRemoval {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for v outside 1..e, or where a polynomial of degree above 2048 would
-    /// be needed; [`Error::Unplannable`] for [`super::LocalNull`] without a bound or with p = 2;
+    /// be needed, or more than 2^16 residues checked; [`Error::Unplannable`] for what the method
+    /// refuses ([`super::DigitMethod::refusal`]) or what of it is not right;
     /// [`Error::Ring`] when p^e is not a supported prime power.
     pub fn new(spec: DigitSpec) -> Result<Self> {
         PrimePower::new(spec.prime, spec.exponent)?;
@@ -130,7 +131,10 @@ impl DigitRemoval {
         );
         match &self.circuit {
             DigitCircuit::Rows(rows) => rows.iter().enumerate().for_each(|(j, row)| text += &explained(j, row)),
-            DigitCircuit::Halving(_) => text += "\n  all digits in one chain, divided after every product",
+            DigitCircuit::Halving(chain) => {
+                let divided = chain.divided();
+                text += &format!("\n  all digits in one chain, {divided} of its products divided by {prime}");
+            }
         }
         text
     }
