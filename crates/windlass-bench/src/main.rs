@@ -15,6 +15,7 @@ mod record;
 mod ring_args;
 mod search;
 mod security;
+mod siblings;
 mod standard;
 mod threads;
 mod timing;

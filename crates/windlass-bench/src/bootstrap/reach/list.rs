@@ -20,6 +20,19 @@ pub enum Row {
     Together(&'static str, &'static str),
 }
 
+impl Row {
+    /// Whether its figures are of two threads as well.
+    pub fn takes_two_threads(self) -> bool {
+        !matches!(self, Self::Operations)
+    }
+}
+
+/// The name of what two threads give on the machine where the arithmetic is all that they do, as it
+/// was right after a row.
+pub fn cores(row: &str) -> String {
+    format!("{row}: two threads of transforms in cache, times as fast as one")
+}
+
 /// All rows by name; the long ones last.
 pub const ROWS: [(&str, Row); 9] = [
     ("thin-18631", Row::Refresh(Case { ratio: 0.6, bits: 320.0, two_threads: 1.75, ..THIN_18631 })),

@@ -14,6 +14,7 @@ use super::figures::Measured as Refreshed;
 use crate::goals::Goals;
 use crate::linear::measured::Measured as Product;
 use crate::record;
+use crate::siblings::side_by_side;
 use crate::threads::{number, with_threads};
 use builds::{Build, Outcome, operations, processor_seconds};
 use file::{Builds, ReachFile};
@@ -66,7 +67,10 @@ pub fn run(args: &Reach, runs: usize, json: Option<&Path>) -> Outcome {
     for (name, row) in rows {
         println!("# {name}");
         match bench.measure(row) {
-            Ok(reached) => {
+            Ok(mut reached) => {
+                if row.takes_two_threads() {
+                    reached.beside(list::cores(name), side_by_side());
+                }
                 file.as_mut().map_or(Ok(()), |file| file.add(&reached))?;
                 goals.extend(reached);
             }
