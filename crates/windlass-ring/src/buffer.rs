@@ -133,7 +133,7 @@ impl RowBuffer {
     }
 
     /// Words to allocate.
-    fn words(rows: usize, n: usize) -> usize {
+    pub fn words(rows: usize, n: usize) -> usize {
         rows * Self::stride(n) + LINE
     }
 

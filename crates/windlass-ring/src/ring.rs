@@ -39,6 +39,7 @@ impl Ring {
     /// [`RingError::Kernel`] when a prime is not 1 modulo [`Shape::root_order`].
     pub fn new(shape: Arc<Shape>, primes: &[Modulus], isa: Isa) -> Result<Arc<Self>, RingError> {
         let plans = primes.par_iter().map(|&q| NttPlan::new(&shape, q, isa)).collect::<Result<Vec<_>, _>>()?;
+        let spare = Mutex::new(Spare::new(shape.n(), plans.len()));
         Ok(Arc::new(Self {
             shape,
             isa,
@@ -46,7 +47,7 @@ impl Ring {
             automorphisms: RwLock::default(),
             converters: RwLock::default(),
             folding: FoldingCache::default(),
-            spare: Mutex::default(),
+            spare,
         }))
     }
 

@@ -14,14 +14,23 @@ pub(crate) struct Spare {
     most: (usize, usize),
 }
 
-impl Default for Spare {
-    /// At most 512 MiB.
-    fn default() -> Self {
-        Self { buffers: VecDeque::new(), words: 0, most: (1 << 26, 4096) }
-    }
-}
+/// The most words that are kept, unless [`POLYNOMIALS`] are more: 512 MiB.
+const WORDS: usize = 1 << 26;
+
+/// Polynomials modulo all primes that are kept: what removing digits or refreshing a list returns
+/// at once and soon takes again. It was in use before, so the peak of a process hardly changes.
+const POLYNOMIALS: usize = 96;
+
+/// The most buffers that are kept.
+const BUFFERS: usize = 4096;
 
 impl Spare {
+    /// None yet, for a ring of dimension n with so many primes.
+    pub fn new(n: usize, primes: usize) -> Self {
+        let words = WORDS.max(POLYNOMIALS * RowBuffer::words(primes, n));
+        Self { buffers: VecDeque::new(), words: 0, most: (words, BUFFERS) }
+    }
+
     /// A buffer of `rows` rows of n words with unspecified contents, of which at most the part
     /// `waste` of what is needed is left over.
     pub fn take(&mut self, rows: usize, n: usize, waste: Waste) -> Option<RowBuffer> {
@@ -63,7 +72,7 @@ mod tests {
     #[test]
     fn what_was_returned_first_gives_way() {
         let (three, four) = (buffer(3).capacity(), buffer(4).capacity());
-        let mut spare = Spare { most: (4 * three, 4096), ..Spare::default() };
+        let mut spare = Spare { most: (4 * three, BUFFERS), ..Spare::new(64, 4) };
         for rows in [3, 4, 3] {
             assert!(spare.put(buffer(rows)).is_empty());
         }
@@ -78,8 +87,16 @@ mod tests {
     }
 
     #[test]
+    fn large_rings_keep_more() {
+        assert_eq!(Spare::new(1 << 12, 8).most.0, WORDS);
+        let (n, primes) = (42336, 40);
+        let words = Spare::new(n, primes).most.0;
+        assert!(words >= 96 * n * primes && words < 97 * n * primes, "{words}");
+    }
+
+    #[test]
     fn what_is_held_for_long_wastes_little() {
-        let mut spare = Spare::default();
+        let mut spare = Spare::new(64, 12);
         assert!(spare.put(buffer(12)).is_empty() && spare.put(buffer(9)).is_empty());
         assert!(spare.take(7, 64, Waste::Eighth).is_none());
         assert_eq!(spare.take(8, 64, Waste::Eighth).unwrap().capacity(), buffer(9).capacity());
