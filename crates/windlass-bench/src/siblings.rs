@@ -10,8 +10,8 @@ use windlass_kernels::{Isa, NttPlan, Shape};
 
 /// n = 2^9: row and table share a first-level cache with those of another thread.
 const M: u64 = 1 << 10;
-/// Some ten milliseconds of transforms.
-const TRANSFORMS: usize = 20_000;
+/// Transforms there and back, some ten milliseconds.
+const PAIRS: usize = 10_000;
 /// Rounds of one thread and of two in turn; the least time of each counts.
 const ROUNDS: usize = 8;
 
@@ -29,17 +29,22 @@ pub fn side_by_side() -> f64 {
     2.0 * one / two
 }
 
-/// Seconds until each of the threads has done its transforms; they begin together.
+/// Seconds until each of the threads has done its transforms, which are verified; they begin
+/// together.
 fn seconds(plan: &NttPlan, threads: usize) -> f64 {
     let barrier = Barrier::new(threads);
+    let row: Vec<u64> = (0..plan.shape().n() as u64).collect();
     let transform = || {
-        let mut row = vec![1; plan.shape().n()];
+        let mut image = row.clone();
         barrier.wait();
         let start = Instant::now();
-        for _ in 0..TRANSFORMS {
-            plan.forward(&mut row);
+        for _ in 0..PAIRS {
+            plan.forward(&mut image);
+            plan.inverse(&mut image);
         }
-        start.elapsed().as_secs_f64()
+        let seconds = start.elapsed().as_secs_f64();
+        assert_eq!(image, row, "transforms there and back");
+        seconds
     };
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(transform)).collect();
