@@ -378,10 +378,14 @@ impl PyContext {
     /// keys : sequence of int, optional
     ///     The automorphisms that have keys already: others are not used.
     /// folding : {"automatic", "never", "always"}
-    ///     Whether a matrix with few rows is laid in blocks whose products are added afterwards: far
-    ///     fewer diagonals and keys. A named strategy means no folding. The slots of a folded product
-    ///     beyond the outputs hold parts of its sums: whoever decrypts can see them, so take
-    ///     ``"never"`` (or multiply by ones) where the matrix is to stay private.
+    ///     Whether a matrix with few rows is laid in blocks whose products are added afterwards, and
+    ///     one with few columns in blocks that meet copies of the vector: far fewer diagonals and
+    ///     keys. A named strategy means no folding. If there are few rows, the slots of a folded
+    ///     product beyond the outputs hold parts of its sums: whoever decrypts can see them, so take
+    ///     ``"never"`` (or multiply by ones) if the matrix is to stay private. If there are few
+    ///     columns, the slots of the vector beyond its entries must hold zeros: an array that may
+    ///     hold something else there, such as a folded product, is multiplied by ones first, which
+    ///     takes capacity.
     ///
     /// Returns
     /// -------

@@ -291,10 +291,22 @@ fn scaled(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
     Ok(a.result(parts, a.layout.clone(), a.numbers.joined(meant(values, true)), a.clean))
 }
 
+/// The array with zeros in the slots beyond its entries. Costs one product with a constant.
+pub fn masked(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let dtype = if a.setting.is_exact() { "int64" } else { "float64" };
+    let ones = numpy(py)?.getattr("ones")?.call1((a.layout.dims.clone(), dtype))?;
+    let product = times(a, &values(&ones, a.setting.is_exact())?)?;
+    Ok(PyCiphertext { numbers: a.numbers, ..product })
+}
+
 /// `values · a`, entry by entry: what lies beyond the entries becomes zero.
 fn weighted(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
+    refuse_elements(python(values), a)?;
+    times(a, values)
+}
+
+fn times(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
     let py = python(values);
-    refuse_elements(py, a)?;
     let (server, slice) = (a.server(py)?, values.slice()?);
     let parts = by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {

@@ -7,10 +7,9 @@ use windlass::Result;
 use windlass::circuits::TracePlan;
 
 use crate::array::{Parts, PyCiphertext};
-use crate::elementwise::{Operand, each, multiply};
+use crate::elementwise::{each, masked};
 use crate::error::plain;
 use crate::handle::ServerKind;
-use crate::numbers::numpy;
 use crate::runtime::{long, quick};
 
 /// The sums of rows.
@@ -56,16 +55,8 @@ pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResul
         let layout = if a.layout.dims.is_empty() { a.layout.clone() } else { a.layout.summed() };
         return Ok(PyCiphertext { layout, ..a.copied() });
     }
-    let masked;
-    let a = if a.clean {
-        a
-    } else {
-        let ones = numpy(py)?
-            .getattr("ones")?
-            .call1((a.layout.dims.clone(), if a.setting.is_exact() { "int64" } else { "float64" }))?;
-        masked = multiply(a, Operand::of(a, &ones)?)?;
-        &masked
-    };
+    let cleared = if a.clean { None } else { Some(masked(py, a)?) };
+    let a = cleared.as_ref().unwrap_or(a);
     let (server, parts, plan, chunks) = (a.server(py)?, Arc::clone(&a.parts), Arc::clone(plan), a.chunks());
     let sums = long(py, None, "sum", move |ticker| {
         Ok(match (&*server, &*parts) {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use windlass_ring::slots::SlotRing;
 
+use super::fold::Side;
 use super::places::Places;
-use super::plan::{MatrixPlan, MatrixSpec};
+use super::plan::{Folded, MatrixPlan, MatrixSpec};
 use super::search::{Matrix, best_fold};
 use crate::circuits::linear::{ComplexSlots, LinearPlan, check_rectangular, dense_entries};
-use crate::circuits::trace::TracePlan;
 use crate::error::{Error, Result};
 use crate::integer::Integer;
 
@@ -100,10 +100,18 @@ fn of_matrix<R: Places>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) 
         None => slots.grid(matrix.height, matrix.width, matrix.entries)?,
         Some((fold, _)) => {
             let entries = matrix.entries.into_iter();
-            let moved = entries.map(|(row, column, value)| (fold.place(row, column % count), column, value));
-            slots.grid(count, matrix.width, moved)?
+            // The slots move within one ciphertext: the number of the ciphertext stays.
+            let moved = entries.map(|(row, column, value)| {
+                let (to, from) = fold.place(row % count, column % count);
+                (row - row % count + to, column - column % count + from, value)
+            });
+            let (height, width) = match fold.side {
+                Side::Rows => (count, matrix.width),
+                Side::Columns => (matrix.height, count),
+            };
+            slots.grid(height, width, moved)?
         }
     };
-    let sum: Option<TracePlan> = chosen.map(|(_, sum)| sum);
-    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, sum, shape))
+    let folded = chosen.map(|(fold, sum)| Folded { side: fold.side, sum });
+    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, folded, shape))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use windlass_ring::slots::SlotRing;
 
-use super::fold::{Fold, Line};
+use super::fold::{Fold, Line, Side};
 use crate::circuits::linear::{ComplexSlots, LinearGrid, Plannable, Representation};
 use crate::circuits::trace::TraceChain;
 use crate::error::Result;
@@ -28,7 +28,7 @@ pub(super) trait Places: Plannable {
     /// The automorphism that brings slot `from` to slot `to`, whose quotient is known.
     fn bringing(&self, quotient: u64, to: usize, from: usize) -> u64;
 
-    /// The sum of the blocks of a fold.
+    /// The sum of the blocks of a fold, or the one that makes the copies for it.
     fn chain(&self, fold: &Fold) -> Result<TraceChain>;
 
     /// The matrix with these entries.
@@ -89,7 +89,11 @@ impl Places for Arc<SlotRing> {
     }
 
     fn chain(&self, fold: &Fold) -> Result<TraceChain> {
-        TraceChain::window_along(self, fold.line.dimension, fold.distance, fold.blocks)
+        let (dimension, distance) = (fold.line.dimension, fold.distance);
+        match fold.side {
+            Side::Rows => TraceChain::window_along(self, dimension, distance, fold.blocks),
+            Side::Columns => TraceChain::copies_along(self, dimension, distance, fold.blocks),
+        }
     }
 
     fn grid(
@@ -127,7 +131,11 @@ impl Places for ComplexSlots {
     }
 
     fn chain(&self, fold: &Fold) -> Result<TraceChain> {
-        TraceChain::window(self.conductor(), fold.distance as u64, fold.blocks as u64)
+        let (distance, blocks) = (fold.distance as u64, fold.blocks as u64);
+        match fold.side {
+            Side::Rows => TraceChain::window(self.conductor(), distance, blocks),
+            Side::Columns => TraceChain::copies(self.conductor(), distance, blocks),
+        }
     }
 
     fn grid(

@@ -37,6 +37,12 @@ pub trait Prepares<R: Plannable>: Switching {
         level: usize,
     ) -> Result<Cow<'a, Self::Ciphertext>>;
 
+    /// A ciphertext whose values are known to be within the bound on those of `like`. Where a scheme
+    /// keeps no bound on values, nothing changes.
+    fn bounded_as(&self, ciphertext: Self::Ciphertext, _like: &Self::Ciphertext) -> Self::Ciphertext {
+        ciphertext
+    }
+
     /// Prepares `count` constants for a level, in parallel, and in memory in this order;
     /// `constant(k)` gives number k.
     fn prepare_constants(
@@ -132,6 +138,10 @@ impl Prepares<ComplexSlots> for ckks::Engine {
             return Err(Error::ShapeMismatch { what: "slots of the ciphertext", expected, got });
         }
         self.lowered(ciphertext, level)
+    }
+
+    fn bounded_as(&self, ciphertext: ckks::Ciphertext, like: &ckks::Ciphertext) -> ckks::Ciphertext {
+        ciphertext.with_magnitude(like.magnitude())
     }
 
     fn prepare_constants(
