@@ -232,9 +232,7 @@ fn watched(mut child: Child, limits: &Limits) -> Result<f64, String> {
             }
             let mut text = String::new();
             let _ = child.stderr.take().map(|mut pipe| std::io::Read::read_to_string(&mut pipe, &mut text));
-            let last = text.lines().rfind(|line| !line.is_empty()).unwrap_or_default();
-            let last = last.trim_start_matches("windlass-bench: ");
-            return Err(if last.is_empty() { status.to_string() } else { last.into() });
+            return Err(told(&text).unwrap_or_else(|| status.to_string()));
         }
         most = most.max(machine::resident_mebibytes(child.id()));
         let reason = if most > limits.mebibytes {
@@ -253,6 +251,13 @@ fn watched(mut child: Child, limits: &Limits) -> Result<f64, String> {
         }
         sleep(Duration::from_millis(100));
     }
+}
+
+/// Why a process failed, by what it wrote: its own message, or that of a panic.
+fn told(text: &str) -> Option<String> {
+    let own = text.lines().find_map(|line| line.strip_prefix("windlass-bench: "));
+    let panicked = || text.lines().skip_while(|line| !line.contains("panicked at")).nth(1);
+    own.or_else(panicked).or_else(|| text.lines().rfind(|line| !line.is_empty())).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -306,6 +311,8 @@ mod tests {
         assert!(watched(shell("exit 0"), &limits(1e6, 60.0)).is_ok());
         let refused = watched(shell("echo 'windlass-bench: no room' >&2; exit 2"), &limits(1e6, 60.0));
         assert_eq!(refused, Err("no room".into()));
+        let panicked = "thread 'main' panicked at a.rs:1:2:\nthe message survives\nstack backtrace:\n   0: x\n";
+        assert_eq!(told(panicked).as_deref(), Some("the message survives"));
         let slow = watched(shell("exec sleep 60"), &limits(1e6, 0.3)).unwrap_err();
         assert!(slow.contains("minutes"), "{slow}");
         #[cfg(target_os = "linux")]

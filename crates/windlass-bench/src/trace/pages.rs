@@ -191,7 +191,11 @@ fn several_threads(out: &mut String, results: &Results, isa: &str) {
         });
         table.row(std::iter::once(count.to_string()).chain(cells));
     }
-    let _ = write!(out, "\nSpeed-up by threads at the best h, {isa}{cores}:\n\n{table}");
+    let _ = write!(
+        out,
+        "\nSpeed-up by threads at the best h, {isa}{cores}, by the clock; why some gain nothing:\n\
+         [limits](limits.md#ckks-and-sums).\n\n{table}"
+    );
 }
 
 fn operations(out: &mut String, results: &Results) {
