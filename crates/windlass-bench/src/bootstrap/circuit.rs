@@ -93,6 +93,9 @@ pub struct Circuit {
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moduli: Option<String>,
+    /// How the main secret is drawn. Records before 27 November 2026 do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
     pub asked: Asked,
     pub front_end: String,
     pub transform: String,
@@ -128,6 +131,7 @@ impl Circuit {
             r: formula.message_exponent,
             e: formula.exponent,
             moduli: Some(moduli_in_words(params)),
+            secret: Some(params.secret().to_string()),
             asked: Asked::of(spec, own),
             front_end: spec.front_end.to_string(),
             transform: transform.into(),

@@ -9,6 +9,7 @@ use windlass::bootstrap::{
 use windlass::circuits::Method;
 use windlass::{Error, Params, Scheme};
 
+use super::every::Every;
 use super::reach::Reach;
 use crate::ring_args::Moduli;
 
@@ -30,7 +31,7 @@ pub struct Bootstrap {
     #[command(flatten)]
     pub moduli: Moduli,
     /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every
-    /// method.
+    /// method, appended to --record; with --page its table is put between the marks of the page.
     #[arg(long)]
     pub digits_table: bool,
     /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A,
@@ -39,6 +40,8 @@ pub struct Bootstrap {
     pub appendix_a: bool,
     #[command(flatten)]
     pub reach: Reach,
+    #[command(flatten)]
+    pub every: Every,
     /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
     /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way; large rings take
     /// minutes to plan and gigabytes).
@@ -85,6 +88,9 @@ pub struct Bootstrap {
     /// How often to refresh; the median run is reported (with --reach at least three).
     #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
     pub runs: usize,
+    /// Refresh no more once this many seconds were spent on it, however many runs were asked for.
+    #[arg(long, default_value_t = f64::INFINITY, value_name = "SECONDS")]
+    pub enough_seconds: f64,
     /// Seed of keys and messages.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -96,8 +102,8 @@ pub struct Bootstrap {
     #[arg(long)]
     pub explain: bool,
     /// Append the figures to a record: one line of JSON for each measurement. Pages are made of
-    /// several, the oldest first. With --reach: hold its figures as `reach` in one object.
-    #[arg(long, visible_alias = "json", value_name = "FILE")]
+    /// several. With --reach: hold its figures as `reach` in one object.
+    #[arg(long, visible_alias = "json", value_name = "FILE", num_args = 1..)]
     pub record: Vec<PathBuf>,
     /// Measure nothing: make the page of tables of a record.
     #[arg(long, value_name = "FILE", requires = "record")]

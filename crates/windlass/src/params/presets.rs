@@ -85,8 +85,9 @@ const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chains) -> Pres
     }
 }
 
-/// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 at most, weight 120. Primes as in
-/// [`chen_han`]; an ephemeral key of 130 bits, as published.
+/// A set of Ma et al. 2024, Table 2: m = 2^16, weight 120, log2 QP = 1333, 1326 and 1333 for sets I, II
+/// and III where the paper has 1332 for all three. Primes as in [`chen_han`]; an ephemeral key of 130
+/// bits, as published.
 const fn ma(name: &'static str, p: u64, q: Chains, ephemeral_weight: u32) -> Preset {
     let (q, spare) = q;
     Preset {
