@@ -193,7 +193,7 @@ def _fold_selection(step: Any, count: int, weights: _Weights, bias: _Weights) ->
 def _scattered(weights: _Weights, places: NDArray[np.intp], count: int) -> _Weights:
     """Weights of some of so many features; two that are for one are added."""
     wide = np.zeros((*weights.shape[:-1], count))
-    np.add.at(wide, (..., places), weights)
+    np.add.at(wide.T, places, weights.T)
     return wide
 
 
@@ -217,11 +217,14 @@ def _fold_columns(step: Any, count: int, weights: _Weights, bias: _Weights) -> _
 
 def _places(step: Any, columns: Any, count: int) -> NDArray[np.intp]:
     """The numbers of columns, which are told by names, numbers, a slice or a mask."""
+    every: NDArray[np.intp] = np.arange(count, dtype=np.intp)
     if isinstance(columns, slice):
-        return np.arange(count)[columns]
+        return every[columns]
     chosen = np.atleast_1d(np.asarray(columns))
-    if chosen.size == 0 or chosen.dtype.kind in "biu":
-        return np.arange(count)[chosen if chosen.size else np.zeros(0, int)]
+    if chosen.size == 0:
+        return every[:0]
+    if chosen.dtype.kind in "biu":
+        return np.asarray(every[chosen])
     names = list(getattr(step, "feature_names_in_", ()))
     if any(name not in names for name in chosen):
         raise DTypeError(f"{type(step).__name__} names columns that it was not fitted on")
