@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
+_Axis: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...] | None
 _Scheme: TypeAlias = Literal["BGV", "BFV"]
 _Progress: TypeAlias = bool | Callable[[int, int], object] | None
 _Reduced: TypeAlias = tuple[Callable[..., object], tuple[Any, ...]]
@@ -275,8 +276,9 @@ class Server:
 
 @final
 class Ciphertext:
-    # NumPy leaves operators with arrays to this class.
+    # NumPy and pandas leave operators with arrays to this class.
     __array_ufunc__: None
+    __pandas_priority__: int
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -305,7 +307,28 @@ class Ciphertext:
     def bound(self) -> float | None: ...
     @property
     def server(self) -> Server | None: ...
-    def sum(self) -> Ciphertext: ...
+    def sum(
+        self,
+        axis: _Axis = -1,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Ciphertext: ...
+    def mean(
+        self,
+        axis: _Axis = -1,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Ciphertext: ...
+    def var(
+        self,
+        axis: _Axis = -1,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0.0,
+        keepdims: bool = False,
+    ) -> Ciphertext: ...
     def roll(self, shift: int) -> Ciphertext: ...
     def refresh(self, *, progress: _Progress = None) -> Ciphertext: ...
     def save(self, path: _Path, *, single: bool = False) -> int: ...
@@ -607,7 +630,7 @@ def restore_ciphertext(
     parts: Sequence[Buffer],
     shape: Sequence[int],
     dtype: str,
-    flags: tuple[int, bool, bool],
+    flags: tuple[int, bool, bool] | tuple[int, bool, bool, bool],
 ) -> Ciphertext: ...
 def restore_linear(
     state: str,

@@ -69,6 +69,9 @@ pub struct PyCiphertext {
     pub elements: bool,
     /// Whether slots beyond the entries hold zeros.
     pub clean: bool,
+    /// Whether each ciphertext holds one entry, and holds it in every slot, as sums over all slots
+    /// leave it: then it stands for all entries of a row.
+    pub spread: bool,
     pub server: Option<Arc<Handle>>,
 }
 
@@ -82,6 +85,7 @@ impl PyCiphertext {
             numbers,
             elements,
             clean: true,
+            spread: false,
             server: None,
         }
     }
@@ -89,7 +93,12 @@ impl PyCiphertext {
     /// What was computed from this one.
     pub fn result(&self, parts: Parts, layout: Layout, numbers: Numbers, clean: bool) -> Self {
         let (setting, server) = (Arc::clone(&self.setting), self.server.clone());
-        Self { setting, parts: Arc::new(parts), layout, numbers, elements: self.elements, clean, server }
+        Self { setting, parts: Arc::new(parts), layout, numbers, elements: self.elements, clean, spread: false, server }
+    }
+
+    /// The same array, whose ciphertexts hold their entry in every slot if `spread`.
+    pub fn with_spread(self, spread: bool) -> Self {
+        Self { spread, ..self }
     }
 
     /// The same ciphertext with a server.

@@ -460,7 +460,8 @@ impl PyContext {
     /// Parameters
     /// ----------
     /// length : int, optional
-    ///     Entries of the vectors; of any number for exact contexts.
+    ///     Entries of the vectors; of any number for exact contexts. Without it the sum is one of all
+    ///     slots, which every slot gets, and so stands for all entries in ``x - x.sum()``.
     ///
     /// Returns
     /// -------

@@ -7,6 +7,7 @@
 
 mod array;
 mod bootstrapping;
+mod broadcast;
 mod ciphertext;
 mod circuit;
 mod client;
@@ -26,11 +27,13 @@ mod passphrase;
 mod pickle;
 mod prepared;
 mod progress;
+mod reduce;
 mod restore;
 mod runtime;
 mod server;
 mod setting;
 mod shared;
+mod sparse;
 mod sums;
 mod table_client;
 mod table_errors;

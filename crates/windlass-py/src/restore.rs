@@ -85,6 +85,15 @@ pub fn restore_server(
     Ok(PyServer::new(&setting, kind))
 }
 
+/// What a pickle says of an encrypted array: entries of a vector, whether they are elements, whether
+/// zeros follow them, and, which earlier versions did not say, whether a ciphertext holds its entry in
+/// every slot.
+#[derive(FromPyObject)]
+pub enum Flags {
+    WithSpread((usize, bool, bool, bool)),
+    Before((usize, bool, bool)),
+}
+
 /// The encrypted array of a pickle.
 #[pyfunction]
 pub fn restore_ciphertext(
@@ -93,8 +102,12 @@ pub fn restore_ciphertext(
     parts: Vec<Bound<'_, PyAny>>,
     shape: Vec<usize>,
     dtype: &str,
-    flags: (usize, bool, bool),
+    flags: Flags,
 ) -> PyResult<PyCiphertext> {
+    let flags = match flags {
+        Flags::WithSpread(flags) => flags,
+        Flags::Before((length, elements, clean)) => (length, elements, clean, false),
+    };
     let numbers = Numbers::named(dtype).ok_or_else(|| plain(py, "FileError", "malformed ciphertext: dtype"))?;
     let parts = parts.iter().map(Bytes::of).collect::<PyResult<Vec<_>>>()?;
     let parts = parts.iter().map(Bytes::slice).collect::<PyResult<Vec<_>>>()?;

@@ -193,9 +193,10 @@ impl PyTable {
     ///
     /// Parameters
     /// ----------
-    /// source : pyarrow.Table, pyarrow.RecordBatchReader, str or os.PathLike
+    /// source : pyarrow.Table, pyarrow.RecordBatchReader, pandas.DataFrame, str or os.PathLike
     ///     A path is read by ``pyarrow.dataset``: a Parquet, Feather or CSV file (by its ending), or
-    ///     a directory of Parquet.
+    ///     a directory of Parquet. Of a frame of pandas it is the columns, and the index if it has a
+    ///     name. Whatever else has ``__arrow_c_stream__`` is taken as well.
     /// key : str, optional
     ///     The column that names each row once; without it rows are asked for by number.
     /// directory, room, most_keys, most_query, most_answer, progress
@@ -207,6 +208,8 @@ impl PyTable {
     ///     Without pyarrow: ``pip install windlass[arrow]``.
     /// DTypeError
     ///     For a column of a type that is not restored.
+    /// ValueRangeError
+    ///     For dates and timestamps outside the years 1 to 9999.
     /// UnknownName, DuplicateKey, ParameterError
     ///     For a key column that is not there, repeats itself or has nulls.
     ///

@@ -105,7 +105,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
 fn make_ciphertext(
     setup: &Setup,
     key: &KeyFile<'_>,
-    values: &[u64],
+    values: &[i128],
     capacity: Option<f64>,
     out: &Path,
 ) -> Result<(f64, u64)> {
@@ -273,7 +273,7 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     };
     let setup = Setup::new(planned, &mut stages)?;
     let values = match args.values.is_empty() {
-        true => (0..setup.most_values() as u64).map(|i| i % setup.modulus()).collect(),
+        true => (0..setup.most_values() as u64).map(|i| (i % setup.modulus()).into()).collect(),
         false => args.values.clone(),
     };
     let wanted = setup.values(&setup.plaintext(&values)?)?;
