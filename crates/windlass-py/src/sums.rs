@@ -8,9 +8,10 @@ use windlass::schemes::ckks;
 use windlass::{NeedsKeys, Result};
 
 use crate::array::{Parts, PyCiphertext};
-use crate::elementwise::{each, masked};
+use crate::elementwise::{Operand, each, masked};
 use crate::error::plain;
 use crate::handle::ServerKind;
+use crate::numbers::numpy;
 use crate::reduce::{Axes, sum_over};
 use crate::runtime::{long, quick};
 
