@@ -24,6 +24,7 @@ mod numbers;
 mod operators;
 mod passphrase;
 mod pickle;
+mod planning;
 mod prepared;
 mod progress;
 mod restore;
