@@ -79,7 +79,8 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         "cost: linear maps of one bootstrapping in transforms of 2^15 points; each: thousandths of that for a slot",
     );
     if args.plan {
-        report.line("leaves: bits after a refresh; depth: multiplications in sequence between two refreshes, at least 1");
+        report
+            .line("leaves: bits after a refresh; depth: multiplications in sequence between two refreshes, at least 1");
     }
     report.field("found", all.len());
     report.field(
@@ -155,8 +156,7 @@ fn row(one: &Candidate, outlook: Option<&Outlook>, packed: bool) -> String {
     let factors = one.factors.iter().map(u64::to_string).collect::<Vec<_>>().join("·");
     let dimension = |d: &CandidateDimension| format!("{}{} ({})", d.size, if d.good { "" } else { "!" }, d.generator);
     let dimensions = one.dimensions.iter().map(dimension).collect::<Vec<_>>().join(", ");
-    let outlook =
-        outlook.map_or_else(String::new, |o| format!("{:>7.0} {:>6} {:>7.1}  ", o.left, o.depth, o.seconds));
+    let outlook = outlook.map_or_else(String::new, |o| format!("{:>7.0} {:>6} {:>7.1}  ", o.left, o.depth, o.seconds));
     format!(
         "{:>6}  {factors:<14} {:>6} {:>4} {:>6} {:>8.0} {:>3} {:>8.0} {:>8.0}  {outlook}{dimensions}",
         one.m,

@@ -31,9 +31,8 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let mut stages = Stages::new(quiet);
     let (params, mut report) = if args.bootstrap {
-        let choose = |tell: &(dyn Fn(&str, usize, usize) + Sync)| {
-            Context::plan_any_depth_observed(&spec, &find::told(tell))
-        };
+        let choose =
+            |tell: &(dyn Fn(&str, usize, usize) + Sync)| Context::plan_any_depth_observed(&spec, &find::told(tell));
         let context = stages.watch("plan", "choosing parameters", choose).map_err(in_words)?;
         let bootstrapping = stages.run("bootstrapping", "planning", || context.bootstrapping())?;
         let mut report = describe(context.params());

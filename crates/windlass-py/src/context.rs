@@ -1185,7 +1185,9 @@ pub fn plan_parameters<'py>(
     let spec = asked.spec(py)?;
     let params = match unlimited {
         true => planning::context(py, spec, true, progress)?.params().clone(),
-        false => long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| Params::plan(&spec))?,
+        false => {
+            long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| Params::plan(&spec))?
+        }
     };
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }

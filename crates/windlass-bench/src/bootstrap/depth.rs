@@ -49,8 +49,17 @@ pub fn in_fact(
             log2_q - 2.0 * scaled
         };
         let best = (1..=value.level()).max_by(|&a, &b| left(a).total_cmp(&left(b))).unwrap_or(1);
-        let lower = if best == value.level() { value } else { measured(plain.switch_modulus(&value, best)?)? };
-        let Ok(square) = plain.square(&lower) else { return Ok(depth) };
+        // Near the end bounds on what rounding adds may refuse a switch that the noise allows.
+        let lower = match plain.switch_modulus(&value, best) {
+            Ok(lower) => measured(lower)?,
+            Err(Error::CapacityExhausted { .. }) => value.clone(),
+            Err(other) => return Err(other),
+        };
+        let square = match plain.square(&lower) {
+            Ok(square) => square,
+            Err(Error::CapacityExhausted { .. }) => return Ok(depth),
+            Err(other) => return Err(other),
+        };
         (value, expected) = (measured(square)?, expected.multiply(&expected)?);
         if decryptor.decrypt(&value).ok().as_ref() != Some(&expected) {
             return Ok(depth);

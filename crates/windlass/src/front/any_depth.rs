@@ -225,16 +225,21 @@ mod tests {
         let plan = |last: &[u32]| {
             let params = RlweParams::new(&RlweSpec {
                 m: 105,
-                q_prime_bits: [&[50; 3], last].concat(),
+                q_prime_bits: [&[50; 3][..], last].concat(),
                 spare_prime_bits: Vec::new(),
                 special_prime_bits: vec![50; 3],
                 digits: 3,
                 secret: SecretDistribution::Ternary,
                 assurance: Assurance::Insecure { name: "insecure_test".into() },
             });
-            BootstrapPlan::new(&params.unwrap(), (2, 1), BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() })
+            BootstrapPlan::new(
+                &params.unwrap(),
+                (2, 1),
+                BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() },
+            )
         };
-        let lasts = (0..12).flat_map(|more| (25..=49).map(move |bits| [vec![50; more], vec![bits]].concat()));
+        let lasts =
+            (0..12).flat_map(|more| (26..=50).step_by(3).map(move |bits| [vec![50; more], vec![bits]].concat()));
         let first = lasts.map(|last| plan(&last)).find_map(Result::ok).expect("a chain that is long enough");
         assert!(first.output_bits() > first.least_input_bits() && first.depth_between() == 0);
         let refused = check_use(&first, &ParamSpec::default()).unwrap_err().to_string();

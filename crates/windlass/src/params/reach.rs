@@ -88,7 +88,9 @@ mod tests {
     /// What the planner finds lies in an octave that is allowed, and the bound is not far off.
     #[test]
     fn octaves_that_are_left_out_have_nothing() {
-        for (p, depth, linear_maps, capacity) in [(65537, 4, 1, 0.0), (2, 2, 0, 0.0), (257, 0, 1, 60.0), (257, 9, 0, 0.0)] {
+        for (p, depth, linear_maps, capacity) in
+            [(65537, 4, 1, 0.0), (2, 2, 0, 0.0), (257, 0, 1, 60.0), (257, 9, 0, 0.0)]
+        {
             let spec = ParamSpec { p, depth, linear_maps, capacity, ..ParamSpec::default() };
             let (n, reach) = (super::super::Params::plan(&spec).unwrap().rlwe().n(), Reach::new(&spec));
             assert!(reach.allows(n.ilog2()) && reach.refusal(&spec).is_none(), "{spec:?}: {n}");

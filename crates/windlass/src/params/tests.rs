@@ -80,7 +80,11 @@ fn the_prime_that_fills_all_slots_is_named() {
     let preset = |name| Params::preset(name, Scheme::Bgv).unwrap();
     let few = preset("paper_ch18_n16384_p127");
     assert_eq!((few.filling_prime(), few.describe().filling_prime), (Some(65537), Some(65537)));
-    assert!(few.explain().contains("64 of degree 256; p = 127 is not 1 modulo 32768: the next prime that is, 65537, has 16384 slots"));
+    assert!(
+        few.explain().contains(
+            "64 of degree 256; p = 127 is not 1 modulo 32768: the next prime that is, 65537, has 16384 slots"
+        )
+    );
     assert_eq!(preset("demo").filling_prime(), None);
     // 211 = 2·105 + 1. Slots of a degree are what odd m are for.
     let odd = preset("insecure_toy_105");
