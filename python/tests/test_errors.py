@@ -83,6 +83,9 @@ def test_missing_relinearisation_key(toy: World) -> None:
         with pytest.raises(wl.MissingRelinearisationKey) as caught:
             use()
         assert isinstance(caught.value, wl.MissingKeys)
+    # The call that makes the key, as it is in Python.
+    with pytest.raises(wl.MissingRelinearisationKey, match=r"generate_keys\(context\.products\(\)"):
+        x * x
     with pytest.raises(wl.MissingKeys) as missing:
         toy.context.equal()(x, x)
     assert missing.value.relinearisation or isinstance(missing.value, wl.MissingRelinearisationKey)
@@ -541,3 +544,39 @@ def test_masked_arrays(toy: World) -> None:
 def test_bools_are_no_rows(toy: World) -> None:
     with pytest.raises(wl.ShapeError):
         toy.encrypt([[1], [2]])[True]
+
+
+def test_refusals_of_plans_name_the_cause() -> None:
+    with pytest.raises(wl.ParameterError, match="use m/2"):
+        wl.Context.plan(modulus=257, m=14)
+    with pytest.raises(wl.ParameterError, match=r"security is 80, but must be at least 128, ") as weak:
+        wl.Context.plan(security=80)
+    assert "e308" not in str(weak.value)
+    with pytest.raises(wl.NoParameters, match=r"no depth above .* Context\.plan\(unlimited=True\)"):
+        wl.Context.plan(depth=1000)
+    with pytest.raises(wl.NoParameters, match="has 2 slots modulo 3, not 100"):
+        wl.Context.plan(modulus=3, m=32768, slots=100)
+
+
+def test_few_slots_are_warned_of() -> None:
+    told: list[tuple[int, int]] = []
+    with pytest.warns(wl.FewSlotsWarning, match="has 2 slots .* take p = 65537"):
+        context = wl.Context.plan(
+            modulus=3, unlimited=True, progress=lambda done, count: told.append((done, count))
+        )
+    assert context.slots == 2
+    assert told and told[-1][1] >= 1
+    assert "the next prime that is" in str(context)
+
+
+def test_products_that_are_left(toy: World) -> None:
+    x = toy.encrypt([2, 3])
+    depth = x.depth_left
+    assert depth >= 1
+    for left in reversed(range(depth)):
+        x = x * x
+        assert x.depth_left == left
+    with pytest.raises(wl.CapacityExhausted):
+        x * x
+    # Known without a server as well.
+    assert toy.client.encrypt([2, 3]).depth_left == depth

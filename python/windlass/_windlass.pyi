@@ -96,6 +96,7 @@ def plan_parameters(
     m: int | None = None,
     unlimited: bool = False,
     max_key_bytes: int | None = None,
+    progress: _Progress = None,
 ) -> dict[str, Any]: ...
 def approximate_parameters(
     *, depth: int = 2, scale_bits: int = 40, value_bits: int = 16, slots: int = 1
@@ -118,6 +119,7 @@ class Context:
         m: int | None = None,
         unlimited: bool = False,
         max_key_bytes: int | None = None,
+        progress: _Progress = None,
     ) -> Context: ...
     @staticmethod
     def preset(name: str, *, scheme: _Scheme = "BGV") -> Context: ...
@@ -300,7 +302,7 @@ class Ciphertext:
     @property
     def precision_bits(self) -> float | None: ...
     @property
-    def depth_left(self) -> int | None: ...
+    def depth_left(self) -> int: ...
     @property
     def context(self) -> Context: ...
     @property

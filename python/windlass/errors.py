@@ -27,6 +27,10 @@ class NoParameters(ParameterError):
     """Nothing can be planned as it was asked for; the message says what was lacking."""
 
 
+class FewSlotsWarning(UserWarning):
+    """Parameters were chosen that hold few numbers in a ciphertext; the message says what to do."""
+
+
 class InsecureParameters(ParameterError):
     """Parameters below 128 bits of security that are not called insecure."""
 

@@ -293,7 +293,7 @@ def _preset(name: str, scheme: _Scheme) -> _Series:
 
 
 def _planned(**options: Any) -> _Series:
-    return lambda slots: Context.plan(slots=slots, **options)
+    return lambda slots: Context.plan(slots=slots, progress=False, **options)
 
 
 def _approximate(depth: int, scale_bits: int) -> _Series:

@@ -258,8 +258,9 @@ pub struct SearchArgs {
     /// Print at most this many [default: 20; 5 with --plan; all with --json].
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
-    /// Plan bootstrapping under the longest chain that the security allows, and print only what
-    /// that leaves capacity to (a second or two for each).
+    /// Plan bootstrapping under the longest chain that the security allows, and print only what has
+    /// room for a multiplication between two refreshes (a second or two for each; more for large
+    /// p^r).
     #[arg(long)]
     pub plan: bool,
     /// Consider this index m alone.
@@ -280,6 +281,9 @@ pub struct PlanArgs {
     /// At least this many slots.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub slots: usize,
+    /// The cyclotomic index m, if it is to be a certain one.
+    #[arg(long, value_name = "M")]
+    pub m: Option<u64>,
     /// Multiplicative depth.
     #[arg(long, value_name = "D", default_value_t = 1)]
     pub depth: u32,
@@ -287,7 +291,8 @@ pub struct PlanArgs {
     #[arg(long, value_name = "BITS", default_value_t = 128)]
     pub security: u32,
     /// For circuits of any depth: parameters under which a server can refresh; --depth does not
-    /// matter then.
+    /// matter then. Where no preset and no power of two has as many slots, composite rings are
+    /// searched, as `params search --plan` does it.
     #[arg(long, alias = "any-depth")]
     pub bootstrap: bool,
     /// Save the parameters to this file, which ends in .json: commands take it wherever they take

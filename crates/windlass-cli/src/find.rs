@@ -1,8 +1,13 @@
 //! `windlass params search`.
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use windlass::bootstrap::{BootstrapPreset, Candidate, CandidateDimension, SearchSpec, search};
+use windlass::bootstrap::{
+    BootstrapPreset, Candidate, CandidateDimension, SearchProgress, SearchSpec, SearchStep, search_observed,
+};
 
 use crate::args::SearchArgs;
 use crate::error::{CliError, Result};
@@ -18,6 +23,8 @@ const SHOWN_PLANNED: usize = 5;
 /// What a plan says of a candidate.
 struct Outlook {
     left: f64,
+    /// Multiplications in sequence between two refreshes.
+    depth: u32,
     seconds: f64,
     security: f64,
     preset: BootstrapPreset,
@@ -37,13 +44,13 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     };
     let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let mut stages = Stages::new(quiet);
-    let mut all = stages.run("search", "searching", || search(&spec))?;
+    let mut all = stages.watch("search", "searching", |tell| search_observed(&spec, &told(tell)))?;
     all.retain(|one| args.m.is_none_or(|m| one.m == m));
     let everything = if quiet { usize::MAX } else { SHOWN };
     let limit = args.limit.unwrap_or(if args.plan { SHOWN_PLANNED } else { everything });
     let rows: Vec<(&Candidate, Option<Outlook>)> = match args.plan {
         false => all.iter().take(limit).map(|one| (one, None)).collect(),
-        true => stages.run("plan", "planning", || planned(&spec, &all, limit)),
+        true => stages.watch("plan", "planning", |tell| planned(&spec, &all, limit, tell)),
     };
     let mut report = Report::default();
     report.line(format!(
@@ -55,7 +62,7 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
         args.slots,
         args.security
     ));
-    let outlook = if args.plan { format!("{:>7} {:>7}  ", "leaves", "seconds") } else { String::new() };
+    let outlook = if args.plan { format!("{:>7} {:>6} {:>7}  ", "leaves", "depth", "seconds") } else { String::new() };
     report.line(format!(
         "{:>6}  {:<14} {:>6} {:>4} {:>6} {:>8} {:>3} {:>8} {:>8}  {outlook}dimensions: size, ! if bad, (generator)",
         "m", "factors", "phi(m)", "d", "slots", "log2 QP", "e", "cost", "each"
@@ -71,6 +78,10 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     report.line(
         "cost: linear maps of one bootstrapping in transforms of 2^15 points; each: thousandths of that for a slot",
     );
+    if args.plan {
+        report
+            .line("leaves: bits after a refresh; depth: multiplications in sequence between two refreshes, at least 1");
+    }
     report.field("found", all.len());
     report.field(
         "candidates",
@@ -78,7 +89,10 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     );
     if let Some(path) = &args.out {
         let first = rows.first().and_then(|(_, outlook)| outlook.as_ref());
-        let nothing = || CliError::Usage("bootstrapping leaves capacity to no such m: there is nothing to save".into());
+        let nothing = || {
+            let said = "no such m has room for a multiplication between two refreshes: there is nothing to save";
+            CliError::Usage(said.into())
+        };
         save_parameters(&first.ok_or_else(nothing)?.preset.params, path)?;
         report.line(format!("saved to {}", path.display()));
     }
@@ -86,16 +100,33 @@ pub fn run(args: &SearchArgs, quiet: bool) -> Result<Report> {
     Ok(report)
 }
 
-/// The first `limit` candidates that bootstrapping leaves capacity to.
-fn planned<'a>(spec: &SearchSpec, all: &'a [Candidate], limit: usize) -> Vec<(&'a Candidate, Option<Outlook>)> {
+/// An observer of the library as one of a stage.
+pub fn told<'a>(
+    tell: &'a (dyn Fn(&str, usize, usize) + Sync),
+) -> impl Fn(SearchProgress) -> ControlFlow<()> + Sync + 'a {
+    move |progress| {
+        tell(&progress.step.to_string(), progress.done, progress.count);
+        ControlFlow::Continue(())
+    }
+}
+
+/// The first `limit` candidates whose bootstrapping leaves room for a multiplication between two
+/// refreshes. Tells of each that is planned, of how many there are.
+fn planned<'a>(
+    spec: &SearchSpec,
+    all: &'a [Candidate],
+    limit: usize,
+    tell: &(dyn Fn(&str, usize, usize) + Sync),
+) -> Vec<(&'a Candidate, Option<Outlook>)> {
     let mut rows = Vec::new();
+    let done = AtomicUsize::new(0);
     for few in all.chunks(rayon::current_num_threads().max(2)) {
         let outlook = |one: &'a Candidate| {
-            let plan = one.plan(spec).ok()?;
-            let seconds = plan.estimated_seconds().ok()?;
-            let security = rounded_down(plan.params().security().bits);
-            let preset = BootstrapPreset::of_plan(&plan).ok()?;
-            Some((one, Some(Outlook { left: plan.output_bits(), seconds, security, preset })))
+            let step = SearchStep::Plan { m: one.m }.to_string();
+            tell(&step, done.load(Ordering::Relaxed), all.len());
+            let outlook = Outlook::of(spec, one);
+            tell(&step, done.fetch_add(1, Ordering::Relaxed) + 1, all.len());
+            Some((one, Some(outlook?)))
         };
         rows.extend(few.par_iter().filter_map(outlook).collect::<Vec<_>>());
         if rows.len() >= limit {
@@ -106,11 +137,26 @@ fn planned<'a>(spec: &SearchSpec, all: &'a [Candidate], limit: usize) -> Vec<(&'
     rows
 }
 
+impl Outlook {
+    /// `None` where bootstrapping leaves no room for a multiplication.
+    fn of(spec: &SearchSpec, one: &Candidate) -> Option<Self> {
+        let plan = one.plan(spec).ok()?;
+        let depth = plan.depth_between();
+        if depth == 0 {
+            return None;
+        }
+        let seconds = plan.estimated_seconds().ok()?;
+        let security = rounded_down(plan.params().security().bits);
+        let preset = BootstrapPreset::of_plan(&plan).ok()?;
+        Some(Self { left: plan.output_bits(), depth, seconds, security, preset })
+    }
+}
+
 fn row(one: &Candidate, outlook: Option<&Outlook>, packed: bool) -> String {
     let factors = one.factors.iter().map(u64::to_string).collect::<Vec<_>>().join("·");
     let dimension = |d: &CandidateDimension| format!("{}{} ({})", d.size, if d.good { "" } else { "!" }, d.generator);
     let dimensions = one.dimensions.iter().map(dimension).collect::<Vec<_>>().join(", ");
-    let outlook = outlook.map_or_else(String::new, |o| format!("{:>7.0} {:>7.1}  ", o.left, o.seconds));
+    let outlook = outlook.map_or_else(String::new, |o| format!("{:>7.0} {:>6} {:>7.1}  ", o.left, o.depth, o.seconds));
     format!(
         "{:>6}  {factors:<14} {:>6} {:>4} {:>6} {:>8.0} {:>3} {:>8.0} {:>8.0}  {outlook}{dimensions}",
         one.m,
@@ -140,6 +186,7 @@ fn object(one: &Candidate, outlook: Option<&Outlook>, packed: bool) -> Value {
     });
     if let Some(outlook) = outlook {
         object["output_bits"] = outlook.left.into();
+        object["depth_between_refreshes"] = outlook.depth.into();
         object["estimated_seconds"] = outlook.seconds.into();
         object["security_bits"] = outlook.security.into();
     }

@@ -4,7 +4,7 @@ use windlass::schemes::Scheme;
 use windlass::{Context, ParamSpec, Params};
 
 use crate::args::{ParamsCommand, PlanArgs};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::files::{claim_parameters, save_parameters};
 use crate::find;
 use crate::plaintext_modulus::prime_power;
@@ -31,14 +31,20 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     let _claimed = args.out.as_deref().map(claim_parameters).transpose()?;
     let mut stages = Stages::new(quiet);
     let (params, mut report) = if args.bootstrap {
-        let context = stages.run("plan", "choosing parameters", || Context::plan_any_depth(&spec))?;
+        let choose =
+            |tell: &(dyn Fn(&str, usize, usize) + Sync)| Context::plan_any_depth_observed(&spec, &find::told(tell));
+        let context = stages.watch("plan", "choosing parameters", choose).map_err(in_words)?;
         let bootstrapping = stages.run("bootstrapping", "planning", || context.bootstrapping())?;
         let mut report = describe(context.params());
         bootstrapping.explain().lines().for_each(|line| report.line(line));
-        report.field("bits_between_refreshes", bootstrapping.output_bits() - bootstrapping.least_input_bits());
+        let (bits, depth) =
+            (bootstrapping.output_bits() - bootstrapping.least_input_bits(), bootstrapping.depth_between());
+        report.line(format!("between two refreshes: {bits:.1} bits, {depth} multiplications in sequence"));
+        report.field("bits_between_refreshes", bits);
+        report.field("depth_between_refreshes", depth);
         (context.params().clone(), report)
     } else {
-        let params = stages.run("plan", "choosing parameters", || Params::plan(&spec))?;
+        let params = stages.run("plan", "choosing parameters", || Params::plan(&spec)).map_err(in_words)?;
         let mut report = describe(&params);
         report.line(
             "for this depth and no more; --bootstrap plans for circuits of any depth, which refresh by themselves",
@@ -50,6 +56,16 @@ fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
         report.line(format!("saved to {}", path.display()));
     }
     Ok(report)
+}
+
+/// Refusals of the library name the options of this command.
+fn in_words(error: windlass::Error) -> CliError {
+    match error {
+        windlass::Error::NoParameters { reason } => {
+            windlass::Error::NoParameters { reason: reason.replace("Context::plan_any_depth", "--bootstrap") }.into()
+        }
+        other => other.into(),
+    }
 }
 
 fn list() -> Result<Report> {
@@ -83,6 +99,7 @@ fn describe(params: &Params) -> Report {
     report.field("r", params.r());
     report.field("slots", params.slot_count());
     report.field("slot_degree", params.slot_degree());
+    report.field("filling_prime", params.filling_prime());
     report.field("security_bits", rounded_down(rlwe.security().bits));
     report.field("log2_q", rlwe.log2_q(rlwe.top_level()));
     report.field("log2_p", rlwe.log2_p());
@@ -98,5 +115,5 @@ fn describe(params: &Params) -> Report {
 fn specification(args: &PlanArgs) -> Result<ParamSpec> {
     let (p, r) = prime_power(args.modulus)?;
     let security = f64::from(args.security);
-    Ok(ParamSpec { p, r, slots: args.slots, depth: args.depth, security, ..ParamSpec::default() })
+    Ok(ParamSpec { p, r, slots: args.slots, m: args.m, depth: args.depth, security, ..ParamSpec::default() })
 }

@@ -2,12 +2,16 @@
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// How long a stage may take before it shows a sign of life.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a log hears of a stage whose steps come by the thousand.
+const INTERVAL: Duration = Duration::from_secs(10);
 
 /// Runs stages one by one and keeps their times.
 #[derive(Debug)]
@@ -60,16 +64,7 @@ impl Stages {
     ) -> T {
         let start = Instant::now();
         let terminal = std::io::stderr().is_terminal();
-        let shown = !self.quiet && terminal;
-        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {msg} ({elapsed})") {
-            bar.set_style(style);
-        }
-        bar.set_prefix(message.to_owned());
-        if shown {
-            bar.enable_steady_tick(Duration::from_millis(120));
-        }
+        let bar = self.bar(message, terminal);
         let result = work(&mut |step, number, count| {
             bar.set_length(count as u64);
             bar.set_position(number as u64);
@@ -82,6 +77,54 @@ impl Stages {
         bar.finish_and_clear();
         self.seconds.push((name, start.elapsed().as_secs_f64()));
         result
+    }
+
+    /// Runs a stage that tells what it is given, from any thread, what it is at, how many steps are
+    /// behind it and how many there are at the most. A terminal shows a bar, a log one line after
+    /// [`PATIENCE`] and at most one in each [`INTERVAL`] from then on.
+    pub fn watch<T>(
+        &mut self,
+        name: &'static str,
+        message: &str,
+        work: impl FnOnce(&(dyn Fn(&str, usize, usize) + Sync)) -> T,
+    ) -> T {
+        let start = Instant::now();
+        let terminal = std::io::stderr().is_terminal();
+        let bar = self.bar(message, terminal);
+        let next = Mutex::new(PATIENCE);
+        let result = work(&|step, done, count| {
+            bar.set_length(count as u64);
+            bar.set_position(done as u64);
+            bar.set_message(step.to_owned());
+            if self.quiet || terminal {
+                return;
+            }
+            // A thread that panicked while it wrote a line leaves nothing wrong behind.
+            let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+            if start.elapsed() >= *next {
+                *next = start.elapsed() + INTERVAL;
+                // A log that cannot be written to is no reason to stop.
+                let _ = writeln!(std::io::stderr(), "windlass: {message}, {step} ({done} of {count} done) ...");
+            }
+        });
+        bar.finish_and_clear();
+        self.seconds.push((name, start.elapsed().as_secs_f64()));
+        result
+    }
+
+    /// A bar with steps, hidden where nothing is to be shown.
+    fn bar(&self, message: &str, terminal: bool) -> ProgressBar {
+        let shown = !self.quiet && terminal;
+        let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:20} {pos}/{len} {msg} ({elapsed})") {
+            bar.set_style(style);
+        }
+        bar.set_prefix(message.to_owned());
+        if shown {
+            bar.enable_steady_tick(Duration::from_millis(120));
+        }
+        bar
     }
 
     /// Seconds of each stage, in order.
@@ -160,9 +203,13 @@ mod tests {
                 (0..4).for_each(|step| show("a step", step, 4));
                 4
             });
-            assert_eq!((three, four), (3, 4));
+            let five = stages.watch("five", "doing five", |tell| {
+                std::thread::scope(|scope| (0..5).for_each(|done| drop(scope.spawn(move || tell("a step", done, 5)))));
+                5
+            });
+            assert_eq!((three, four, five), (3, 4, 5));
             let names: Vec<_> = stages.seconds().iter().map(|(name, _)| *name).collect();
-            assert_eq!(names, ["one", "two", "three", "four"]);
+            assert_eq!(names, ["one", "two", "three", "four", "five"]);
             assert!(stages.seconds().iter().all(|(_, seconds)| *seconds >= 0.0));
         }
     }

@@ -167,6 +167,27 @@ fn read_parts(setting: &Setting, parts: &[&[u8]]) -> Result<Parts> {
     })
 }
 
+impl PyCiphertext {
+    /// The least that a server tells of its exact ciphertexts; `None` for approximate ones.
+    fn least(
+        &self,
+        py: Python<'_>,
+        tell: impl Fn(&windlass::Server, &Ciphertext) -> f64 + Send + Sync,
+    ) -> PyResult<Option<f64>> {
+        let least = |list: &[Ciphertext], kind: &ServerKind| match kind {
+            ServerKind::Exact(server) => list.iter().map(|ct| tell(server, ct)).fold(f64::INFINITY, f64::min),
+            ServerKind::Approximate(_) => 0.0,
+        };
+        match (&*self.parts, &self.server) {
+            (Parts::Approximate(_), _) => Ok(None),
+            (Parts::Exact(list), Some(handle)) => Ok(Some(least(list, &*handle.open(py)?))),
+            (Parts::Exact(list), None) => {
+                quick(py, || Ok(Some(least(list, &ServerKind::without_keys(&self.setting)?))))
+            }
+        }
+    }
+}
+
 #[pymethods]
 impl PyCiphertext {
     /// NumPy leaves operators with arrays to this class.
@@ -232,19 +253,9 @@ impl PyCiphertext {
     /// the point of the values' bound.
     #[getter]
     fn capacity(&self, py: Python<'_>) -> PyResult<f64> {
-        let capacity = |list: &[Ciphertext], server: &windlass::Server| {
-            list.iter().map(|ct| server.capacity(ct)).fold(f64::INFINITY, f64::min)
-        };
-        match (&*self.parts, &self.server) {
-            (Parts::Approximate(_), _) => Ok(self.precision_bits().unwrap_or(0.0)),
-            (Parts::Exact(list), Some(handle)) => match &*handle.open(py)? {
-                ServerKind::Exact(server) => Ok(capacity(list, server)),
-                ServerKind::Approximate(_) => Ok(0.0),
-            },
-            (Parts::Exact(list), None) => quick(py, || match ServerKind::without_keys(&self.setting)? {
-                ServerKind::Exact(server) => Ok(capacity(list, &server)),
-                ServerKind::Approximate(_) => Ok(0.0),
-            }),
+        match self.least(py, |server, ct| server.capacity(ct))? {
+            Some(capacity) => Ok(capacity),
+            None => Ok(self.precision_bits().unwrap_or(0.0)),
         }
     }
 
@@ -259,12 +270,13 @@ impl PyCiphertext {
         }
     }
 
-    /// CKKS alone: products in sequence that are left.
+    /// Products in sequence that are left: for BGV and BFV by the bound on the noise, each of two
+    /// factors with the same noise, without a refresh; for CKKS rescalings.
     #[getter]
-    fn depth_left(&self) -> Option<usize> {
-        match &*self.parts {
-            Parts::Exact(_) => None,
-            Parts::Approximate(list) => list.iter().map(products_left).min(),
+    fn depth_left(&self, py: Python<'_>) -> PyResult<usize> {
+        match (&*self.parts, self.least(py, |server, ct| f64::from(server.depth_left(ct)))?) {
+            (Parts::Approximate(list), _) => Ok(list.iter().map(products_left).min().unwrap_or(0)),
+            (Parts::Exact(_), depth) => Ok(depth.filter(|depth| depth.is_finite()).unwrap_or(0.0) as usize),
         }
     }
 

@@ -24,6 +24,7 @@ use crate::natural::Natural;
 use crate::needs::{PyKeys, check_keys, requests};
 use crate::numbers::{Slice, integers, prime_power, values};
 use crate::passphrase::passphrase_of;
+use crate::planning;
 use crate::runtime::{long, quick};
 use crate::server::{Keys, PyServer};
 use crate::setting::{Kind, PyContext, Setting, scheme_named, state};
@@ -85,6 +86,11 @@ impl PyContext {
     ///     Parameters that bootstrap, for circuits of any depth; ``depth`` does not matter then.
     /// max_key_bytes : int, optional
     ///     The most memory that one switching key may take.
+    /// progress : bool or callable, optional
+    ///     ``False`` for no bar; a callable is called with (done, count). Only ``unlimited`` takes
+    ///     long enough to show one: a minute or more where composite rings are searched, as
+    ///     ``windlass params search --plan`` does it, since no named set and no power of two has as
+    ///     many slots.
     ///
     /// Returns
     /// -------
@@ -97,13 +103,18 @@ impl PyContext {
     /// ParameterError
     ///     For a modulus that is no power of a prime, security below 128 and the like.
     ///
+    /// Warns
+    /// -----
+    /// FewSlotsWarning
+    ///     Where ``slots`` was not given, and there is not one slot for a thousand coefficients.
+    ///
     /// Examples
     /// --------
     /// >>> import windlass as wl
     /// >>> wl.Context.plan(modulus=2**8, depth=2, scheme="BFV").modulus
     /// 256
     #[staticmethod]
-    #[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None)")]
+    #[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None)")]
     fn plan(
         py: Python<'_>,
         modulus: Natural,
@@ -116,14 +127,11 @@ impl PyContext {
         m: Option<Natural>,
         unlimited: bool,
         max_key_bytes: Option<Natural>,
+        progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
         let spec = asked.spec(py)?;
-        let setting = long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| {
-            let plan = if unlimited { windlass::Context::plan_any_depth } else { windlass::Context::plan };
-            plan(&spec).map(Setting::of_params)
-        })?;
-        Ok(Self { setting })
+        Ok(Self { setting: Setting::of_params(planning::context(py, spec, unlimited, progress)?) })
     }
 
     /// A named parameter set; :func:`windlass.presets` lists them.
@@ -1142,7 +1150,9 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 ///
 /// Parameters
 /// ----------
-/// modulus, depth, slots, scheme, linear_maps, capacity, security, m
+/// modulus, depth, slots, scheme, linear_maps, capacity, security, m, unlimited, max_key_bytes
+///     As of :meth:`Context.plan`.
+/// progress : bool or callable, optional
 ///     As of :meth:`Context.plan`.
 ///
 /// Returns
@@ -1161,7 +1171,7 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 /// >>> wl.plan_parameters(modulus=257, depth=1)["security_bits"] >= 128
 /// True
 #[pyfunction]
-#[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None)")]
+#[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None)")]
 pub fn plan_parameters<'py>(
     py: Python<'py>,
     modulus: Natural,
@@ -1174,15 +1184,16 @@ pub fn plan_parameters<'py>(
     m: Option<Natural>,
     unlimited: bool,
     max_key_bytes: Option<Natural>,
+    progress: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
     let spec = asked.spec(py)?;
-    let params = long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| {
-        if unlimited {
-            return Ok(windlass::Context::plan_any_depth(&spec)?.params().clone());
+    let params = match unlimited {
+        true => planning::context(py, spec, true, progress)?.params().clone(),
+        false => {
+            long(py, Some(pyo3::types::PyBool::new(py, false).as_any()), "planning", move |_| Params::plan(&spec))?
         }
-        Params::plan(&spec)
-    })?;
+    };
     loads(py, &serde_json::to_string(&params.describe()).unwrap_or_default())
 }
 

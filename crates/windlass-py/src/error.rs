@@ -3,9 +3,10 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
+use windlass::needs::Products;
 use windlass::rlwe::RlweError;
 use windlass::wire::WireError;
-use windlass::{Error, wire};
+use windlass::{Error, NeedsKeys, wire};
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -38,12 +39,20 @@ fn in_python(message: &str) -> String {
             "give the plan of context.bootstrapping() to context.generate_keys",
             "name context.bootstrapping() when the keys are made: context.generate_keys(bootstrapping, ...)",
         )
+        .replace(
+            "name needs::Products when the keys are made: context.generate_keys([&Products, ..])",
+            "name context.products() when the keys are made: context.generate_keys(context.products(), ...)",
+        )
+        .replace("Context::plan_any_depth", "Context.plan(unlimited=True)")
         .replace(", or say assume_integers() where all slots are known to hold them", "")
 }
 
 /// The exception for an error of the library.
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
-    let message = in_python(&error.to_string());
+    let mut message = in_python(&error.to_string());
+    if matches!(&error, Error::MissingKeys { needed_by, .. } if *needed_by == Products.key_request().needed_by) {
+        message = message.replace("generate_keys(circuit, ...)", "generate_keys(context.products(), ...)");
+    }
     match error {
         Error::MissingKeys { needed_by, galois, relinearisation, bootstrappings, level } => {
             let class = match (galois.is_empty(), relinearisation) {

@@ -25,6 +25,7 @@ mod numbers;
 mod operators;
 mod passphrase;
 mod pickle;
+mod planning;
 mod prepared;
 mod progress;
 mod reduce;

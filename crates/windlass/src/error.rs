@@ -44,7 +44,9 @@ pub enum Error {
     )]
     MissingBootstrappingKeys,
     /// The evaluation keys hold no relinearisation key.
-    #[error("no relinearisation key; make it with EvaluationKeys::add_relinearisation(&secret_key, level, &mut rng)")]
+    #[error(
+        "no relinearisation key, which products of ciphertexts need; name needs::Products when the keys are made: context.generate_keys([&Products, ..])"
+    )]
     MissingRelinearisationKey,
     /// A choice that is written by name has another name.
     #[error("no {what} is called {given:?}; there are {}", known.join(", "))]
@@ -57,11 +59,9 @@ pub enum Error {
         known: Vec<String>,
     },
     /// The planner found no parameter set.
-    #[error(
-        "no parameters meet the specification: {reason}; ask for less depth, fewer slots or a smaller plaintext modulus"
-    )]
+    #[error("no parameters meet the specification: {reason}")]
     NoParameters {
-        /// Why the last candidate was refused.
+        /// Why the last candidate was refused, and what to ask for instead.
         reason: String,
     },
     /// A table has more cells than the slots have places.

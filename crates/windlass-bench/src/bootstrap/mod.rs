@@ -60,6 +60,8 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
         let plan = plan(&preset)?;
         let (price, seconds) = (plan.price(), plan.estimated_seconds()?);
         println!("{}\nprice {price:.0} transforms of one row, about {seconds:.2} s a refresh", plan.explain());
+        let (fresh, refreshed, between) = (preset.params.depth(), plan.depth_after(), plan.depth_between());
+        println!("depth by forecast: fresh {fresh}, refreshed {refreshed}, between two refreshes {between}");
         let [to_coefficients, to_slots] = plan.unfactored()?;
         println!("in one map, to the coefficients: {to_coefficients}\nin one map, to the slots: {to_slots}");
         return Ok(());

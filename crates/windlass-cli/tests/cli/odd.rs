@@ -358,6 +358,9 @@ fn plans_for_odd_wishes() {
     assert_eq!(succeed(at, "params plan --modulus 35184371884033 --depth 0")["p"], 35184371884033u64);
     for (line, wanted) in [
         ("params plan --modulus 257 --depth 4294967295", "no parameters meet the specification"),
+        ("params plan --modulus 257 --depth 1000", "any depth, whose ciphertexts are refreshed (--bootstrap)"),
+        ("params plan --modulus 257 --m 14", "use m/2"),
+        ("params plan --modulus 3 --m 32768 --slots 100", "m = 32768 has 2 slots modulo 3, not 100"),
         ("params plan --modulus 257 --depth 4294967296", "--depth"),
         ("params plan --modulus 257 --slots 1000000000", "no parameters meet the specification"),
         ("params plan --modulus 257 --security 80", "insecure"),

@@ -1,5 +1,8 @@
 //! Cyclotomic indices that suit bootstrapping over composite rings (Halevi–Shoup 2015, §6).
 
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use rayon::prelude::*;
 use windlass_ring::kernels::Shape;
 use windlass_ring::kernels::arith;
@@ -10,6 +13,7 @@ use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
 use super::maps::evaluation_hypercube;
 use super::partition::baby_giant;
+use super::search_progress::{SearchProgress, SearchStep};
 use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
 use crate::circuits::CostModel;
 use crate::error::{Error, Result};
@@ -79,6 +83,15 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// The candidate of this index; `None` where m does not suit or is outside of what is searched.
+    ///
+    /// # Errors
+    /// As [`search`].
+    pub fn of_index(spec: &SearchSpec, m: u64) -> Result<Option<Self>> {
+        check(spec)?;
+        Ok(if m % 2 == 1 && m <= MOST_INDEX { candidate(spec, m) } else { None })
+    }
+
     /// Plans bootstrapping under the longest chain of 50-bit primes with the security that was
     /// asked for, the last of them exchanged for a spare one of 30 bits or little more: with three
     /// digits of key switching if that leaves capacity, else with four or five, whose chains are
@@ -165,16 +178,43 @@ impl Candidate {
 /// # Errors
 /// [`Error::OutOfRange`] for p, r or an empty or too large range.
 pub fn search(spec: &SearchSpec) -> Result<Vec<Candidate>> {
+    search_observed(spec, &|_| ControlFlow::Continue(()))
+}
+
+/// As [`search`], telling from time to time, from any thread, how many indices are behind it;
+/// `Break` stops it.
+///
+/// # Errors
+/// As there; [`Error::Cancelled`].
+pub fn search_observed(
+    spec: &SearchSpec,
+    observe: &(dyn Fn(SearchProgress) -> ControlFlow<()> + Sync),
+) -> Result<Vec<Candidate>> {
     check(spec)?;
     let (least, most) = spec.phi;
     // An odd m below 2^20 has φ(m) > 0.36·m.
     let end = (most as u64 * 25 / 9).max(3) | 1;
     let first = (least as u64).max(3) | 1;
-    let mut found: Vec<Candidate> =
-        (first..=end).step_by(2).collect::<Vec<_>>().into_par_iter().filter_map(|m| candidate(spec, m)).collect();
+    let indices: Vec<u64> = (first..=end).step_by(2).collect();
+    let (looked_at, count) = (AtomicUsize::new(0), indices.len());
+    let few = indices.par_chunks(INDICES_AT_ONCE).map(|few| {
+        let found: Vec<Candidate> = few.iter().filter_map(|&m| candidate(spec, m)).collect();
+        let done = looked_at.fetch_add(few.len(), Ordering::Relaxed) + few.len();
+        match observe(SearchProgress { step: SearchStep::Indices, done, count }) {
+            ControlFlow::Continue(()) => Ok(found),
+            ControlFlow::Break(()) => Err(Error::Cancelled { operation: "the search for parameters" }),
+        }
+    });
+    let mut found = few.collect::<Result<Vec<_>>>()?.concat();
     found.sort_by(|a, b| a.amortised_cost(spec.packed).total_cmp(&b.amortised_cost(spec.packed)).then(a.m.cmp(&b.m)));
     Ok(found)
 }
+
+/// Indices between two calls of an observer.
+const INDICES_AT_ONCE: usize = 64;
+
+/// No odd m above it has φ(m) ≤ 2^17.
+const MOST_INDEX: u64 = (1 << 17) * 25 / 9 + 1;
 
 fn check(spec: &SearchSpec) -> Result<()> {
     if !arith::is_prime(spec.p) {
@@ -298,111 +338,4 @@ fn price(spec: &SearchSpec, log2_qp: f64, degree: u64, dimensions: &[CandidateDi
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bootstrap::BootstrapPreset;
-    use crate::params::Params;
-
-    fn found(p: u64, spec: SearchSpec) -> Vec<Candidate> {
-        search(&SearchSpec { p, ..spec }).unwrap()
-    }
-
-    /// The tables of the paper: m, d, slots; and the first factor, where the paper took a single
-    /// one. (Where it took two, a third has order d as well.)
-    #[test]
-    fn the_indices_of_2015_are_found() {
-        let rows: [(u64, u64, u64, usize, Option<u64>, &[usize]); 8] = [
-            (2, 21845, 16, 1024, Some(257), &[16, 4, 16]),
-            (2, 18631, 25, 720, Some(601), &[24, 30]),
-            (2, 28679, 24, 960, Some(241), &[10, 6, 16]),
-            (2, 35113, 36, 864, None, &[12, 72]),
-            (2, 42799, 21, 2016, Some(337), &[16, 126]),
-            (2, 49981, 30, 1650, Some(331), &[11, 150]),
-            (17, 45551, 40, 1000, None, &[10, 100]),
-            (127, 51319, 36, 1296, None, &[2, 18, 36]),
-        ];
-        for (p, phi) in [(2, SearchSpec::default().phi), (17, (39_000, 41_000)), (127, (46_000, 47_000))] {
-            let all = found(p, SearchSpec { phi, ..SearchSpec::default() });
-            if p == 2 {
-                // "we processed all potential m's between 16,000 and 64,000. Among these, there
-                // were a total of 377 useful m's with 15,000 ≤ φ(m) ≤ 60,016".
-                assert_eq!(all.iter().filter(|candidate| (16_000..=64_000).contains(&candidate.m)).count(), 377);
-                assert_eq!(all.iter().map(|candidate| candidate.n).max(), Some(60_016));
-            }
-            for &(_, m, degree, slots, first, sizes) in rows.iter().filter(|row| row.0 == p) {
-                let one = all.iter().find(|candidate| candidate.m == m).unwrap_or_else(|| panic!("{m} is not found"));
-                assert_eq!((one.degree, one.slots), (degree, slots), "{one:?}");
-                assert!(first.is_none_or(|first| first == one.factors[0]), "{one:?}");
-                let found: Vec<usize> = one.dimensions.iter().map(|dimension| dimension.size).collect();
-                assert_eq!(found, sizes, "{one:?}");
-            }
-        }
-    }
-
-    /// Primes whose Rader convolutions nest deeply: the orders of their roots do not fit 64 bits.
-    #[test]
-    fn every_index_of_the_range_can_be_described() {
-        let spec = SearchSpec { phi: (3, 1 << 17), most_degree: u64::MAX, ..SearchSpec::default() };
-        for prime in [34549, 65267] {
-            let one = candidate(&spec, 3 * prime);
-            assert!(one.is_none_or(|one| one.n as u64 == 2 * (prime - 1)), "{prime}");
-        }
-    }
-
-    #[test]
-    fn candidates_are_what_they_say() {
-        let all = found(2, SearchSpec { phi: (15_000, 20_000), slots: 700, most_degree: 40, ..SearchSpec::default() });
-        assert!(all.len() > 5);
-        assert!(all.windows(2).all(|pair| pair[0].amortised_cost(false) <= pair[1].amortised_cost(false)));
-        for one in &all {
-            let product: u64 = one.factors.iter().product();
-            assert_eq!((product, one.n as u64), (one.m, arith::totient(one.m)), "{one:?}");
-            assert_eq!(one.degree, arith::multiplicative_order(2, one.m));
-            assert_eq!(one.degree, arith::multiplicative_order(2, one.factors[0]));
-            let sizes: usize = one.dimensions.iter().map(|dimension| dimension.size).product();
-            assert_eq!(sizes, one.slots);
-            assert!(one.n >= 15_000 && one.n <= 20_000 && one.slots >= 700 && one.degree <= 40);
-            for dimension in &one.dimensions {
-                assert_eq!(
-                    dimension.good,
-                    arith::multiplicative_order(dimension.generator, one.m) == dimension.size as u64
-                );
-                let rest = one.m / dimension.factor;
-                assert_eq!(dimension.generator % rest, 1, "{one:?}");
-            }
-            assert!(one.cost > 0.0 && one.log2_qp > 100.0 && one.exponent > 1);
-        }
-    }
-
-    #[test]
-    fn chains_are_as_long_as_security_allows() {
-        let spec = SearchSpec { phi: (18_000, 18_000), security: 64.0, ..SearchSpec::default() };
-        let one = search(&spec).unwrap().into_iter().find(|one| one.m == 18631).unwrap();
-        let plan = one.plan(&spec).unwrap();
-        let params = plan.params();
-        assert!(params.security().bits >= 64.0 && one.log2_qp - params.log2_qp() < 51.0, "{}", params.log2_qp());
-        assert!(plan.output_bits() > plan.least_input_bits());
-        // As a set it is the same one, with its own weight.
-        let set = BootstrapPreset::of_plan(&plan).unwrap().params;
-        let back = Params::from_json(&set.to_json()).unwrap();
-        assert_eq!((back.rlwe().id(), back.ephemeral()), (params.id(), Some(plan.spec().ephemeral())));
-        // At 128 bits somewhat smaller rings are too small.
-        let spec = SearchSpec { phi: (15_000, 15_500), slots: 100, ..SearchSpec::default() };
-        let one = search(&spec).unwrap().swap_remove(0);
-        let Err(refused) = one.plan(&spec) else { panic!("a plan at 128 bits") };
-        assert!(matches!(refused, Error::Bootstrap(BootstrapError::ChainTooShort { .. })), "{refused}");
-    }
-
-    #[test]
-    fn senseless_searches_are_refused() {
-        for spec in [
-            SearchSpec { p: 4, ..SearchSpec::default() },
-            SearchSpec { r: 0, ..SearchSpec::default() },
-            SearchSpec { r: 45, ..SearchSpec::default() },
-            SearchSpec { phi: (20, 10), ..SearchSpec::default() },
-            SearchSpec { phi: (20, 1 << 20), ..SearchSpec::default() },
-        ] {
-            assert!(matches!(search(&spec), Err(Error::OutOfRange { .. })), "{spec:?}");
-        }
-    }
-}
+mod tests;

@@ -389,4 +389,10 @@ impl Server {
     pub fn capacity(&self, a: &Ciphertext) -> f64 {
         self.engine.capacity(a)
     }
+
+    /// How many products in sequence the noise bound of a ciphertext still allows without a
+    /// refresh, each of two factors with the same noise (squarings, say).
+    pub fn depth_left(&self, a: &Ciphertext) -> u32 {
+        self.engine.depth_left(a)
+    }
 }

@@ -26,6 +26,8 @@ pub struct ParamsDescription {
     pub slots: usize,
     /// The degree d of a slot.
     pub slot_degree: usize,
+    /// [`Params::filling_prime`]: the next prime modulo which every coefficient has a slot.
+    pub filling_prime: Option<u64>,
     /// λ: estimated classical security in bits, a lower estimate.
     pub security_bits: f64,
     /// Where λ comes from.
@@ -75,6 +77,7 @@ impl Params {
             r: self.r(),
             slots: self.slot_count(),
             slot_degree: self.slot_degree(),
+            filling_prime: self.filling_prime(),
             security_bits: security.bits,
             security_source: security.source.to_string(),
             secure: *rlwe.assurance() == Assurance::Secure,
@@ -88,6 +91,16 @@ impl Params {
             depth: self.depth(),
             failure_bits: noise.failure().bits(),
             sizes: rlwe.key_sizes(),
+        }
+    }
+
+    /// What more slots would take, where m is a power of two and p does not split completely. (With
+    /// odd m, slots of some degree are what is meant.)
+    fn filling_in_words(&self) -> String {
+        let (p, m, n) = (self.p(), self.m(), self.rlwe().n());
+        match self.filling_prime().filter(|_| m.is_power_of_two()) {
+            Some(next) => format!("; p = {p} is not 1 modulo {m}: the next prime that is, {next}, has {n} slots"),
+            None => String::new(),
         }
     }
 
@@ -111,7 +124,7 @@ impl Params {
             ("scheme", d.scheme),
             ("ring", format!("m = {}, phi(m) = {}", d.m, d.n)),
             ("plaintext modulus", format!("{}^{} = {}", d.p, d.r, self.plaintext_modulus())),
-            ("slots", format!("{} of degree {}", d.slots, d.slot_degree)),
+            ("slots", format!("{} of degree {}{}", d.slots, d.slot_degree, self.filling_in_words())),
             ("security", format!("{}; {assurance}; {}", self.rlwe().security(), d.secret)),
             ("log2 Q, log2 P", format!("{:.1}, {:.1}", d.log2_q, d.log2_p)),
             ("primes of Q and P", primes),

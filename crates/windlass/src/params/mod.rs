@@ -4,17 +4,20 @@
 mod description;
 mod ephemeral;
 mod file;
+mod least;
 mod planner;
 mod presets;
+mod reach;
 mod set;
+mod spec;
 
 #[cfg(test)]
 mod tests;
 
 pub use description::ParamsDescription;
 pub use ephemeral::{Encapsulation, Ephemeral};
-pub use planner::ParamSpec;
 pub(crate) use presets::SMALL_T;
 pub use presets::{preset_ephemeral, preset_names};
 pub use set::Params;
-pub(crate) use set::check_plaintext_modulus;
+pub(crate) use set::{check_plaintext_modulus, products_left};
+pub use spec::ParamSpec;

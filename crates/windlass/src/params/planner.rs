@@ -1,76 +1,14 @@
 //! From what a user wants to a parameter set.
 
 use windlass_ring::kernels::arith;
-use windlass_ring::slots::PrimePower;
 use windlass_rlwe::security::max_log2_qp;
-use windlass_rlwe::{Assurance, Bound, Limits, RlweParams, RlweSpec, SecretDistribution};
+use windlass_rlwe::{Assurance, Bound, RlweSpec, SecretDistribution};
 
+use super::least::{LESS, least_bits, toy};
+use super::reach::Reach;
 use super::set::{Params, best_product};
+use super::spec::ParamSpec;
 use crate::error::{Error, Result};
-use crate::schemes::Scheme;
-
-/// What a parameter set must be able to do.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ParamSpec {
-    /// The scheme.
-    pub scheme: Scheme,
-    /// The plaintext prime p.
-    pub p: u64,
-    /// The exponent r of the plaintext modulus p^r.
-    pub r: u32,
-    /// At least this many slots.
-    pub slots: usize,
-    /// The cyclotomic index, if it is to be a certain one.
-    pub m: Option<u64>,
-    /// Multiplications of ciphertexts in sequence.
-    pub depth: u32,
-    /// Products with plaintexts (linear maps) in sequence, before or after the multiplications.
-    pub linear_maps: u32,
-    /// Bits of capacity that are to be left after them.
-    pub capacity: f64,
-    /// Bits of security, at least 128.
-    pub security: f64,
-    /// The most bytes that one switching key may take in memory.
-    pub max_switching_key_bytes: Option<u64>,
-}
-
-impl Default for ParamSpec {
-    /// BGV with p = 65537, any number of slots, one multiplication, 128 bits.
-    fn default() -> Self {
-        Self {
-            scheme: Scheme::Bgv,
-            p: 65537,
-            r: 1,
-            slots: 1,
-            m: None,
-            depth: 1,
-            linear_maps: 0,
-            capacity: 0.0,
-            security: 128.0,
-            max_switching_key_bytes: None,
-        }
-    }
-}
-
-impl ParamSpec {
-    /// The default with the least prime p ≥ 2^bits that gives every power-of-two ring up to m =
-    /// 2^17 slots of degree 1 (p ≡ 1 mod 2^17; p = 65537 up to 16 bits, which does so up to m =
-    /// 2^16).
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`] above 44 bits.
-    pub fn with_plaintext_bits(bits: u32) -> Result<Self> {
-        let limits = Limits::at_most(44).with("so split larger integers into several plaintext moduli");
-        limits.check("plaintext bits", bits)?;
-        if bits <= 16 {
-            return Ok(Self::default());
-        }
-        let first = ((1u64 << bits) - 1).next_multiple_of(1 << 17) + 1;
-        let p = (first..1 << 45).step_by(1 << 17).find(|&p| arith::is_prime(p));
-        p.map(|p| Self { p, ..Self::default() })
-            .ok_or(Error::NoParameters { reason: format!("no prime of {bits} bits") })
-    }
-}
 
 /// Longest chain that is tried.
 const MAX_CHAIN: usize = 60;
@@ -84,14 +22,21 @@ impl Params {
     /// Powers of two in which p splits completely are tried first, then all powers of two and odd m
     /// with many slots in between.
     ///
+    /// Cost: milliseconds to seconds. What no ring of the tables can do is refused before any is
+    /// tried.
+    ///
     /// # Errors
     /// [`Error::OutOfRange`] for less than 128 bits of security, an m below 3 or divisible by p,
-    /// bits that are not finite; [`Error::Ring`] for p^r not below 2^45; [`Error::NoParameters`]
-    /// when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
+    /// bits that are not finite; [`Error::Ring`] for p^r not below 2^45 and for an m that no ring
+    /// has; [`Error::NoParameters`] when nothing within φ(m) ≤ 2^16 (2^17 for powers of two) does.
     pub fn plan(spec: &ParamSpec) -> Result<Self> {
         spec.check()?;
-        let mut refusal = format!("no ring has {} slots modulo {}", spec.slots, spec.p);
-        for m in candidates(spec) {
+        let reach = Reach::new(spec);
+        if let Some(reason) = reach.refusal(spec) {
+            return Err(Error::NoParameters { reason });
+        }
+        let mut refusal = too_few_slots(spec);
+        for m in candidates(spec, &reach) {
             match plan_ring(spec, m) {
                 Ok(params) => return Ok(params),
                 Err(reason) => refusal = reason,
@@ -101,23 +46,19 @@ impl Params {
     }
 }
 
-impl ParamSpec {
-    /// Refuses what no set can have. Errors: [`Error::OutOfRange`], [`Error::Ring`] as of
-    /// [`Params::plan`].
-    pub(crate) fn check(&self) -> Result<()> {
-        let secure = Limits::between(RlweParams::REQUIRED_SECURITY, f64::MAX);
-        secure.with("smaller sets being presets whose names say insecure or paper").check("security", self.security)?;
-        if !arith::is_prime(self.p) {
-            return Err(Limits::only("a prime").refuse("plaintext prime p", self.p).into());
+/// Why no ring was tried: none has as many slots as were asked for.
+fn too_few_slots(spec: &ParamSpec) -> String {
+    let (p, wanted) = (spec.p, spec.slots);
+    match spec.m {
+        Some(m) => {
+            let found = slots(m, p);
+            format!("the ring of m = {m} has {found} slots modulo {p}, not {wanted}; ask for fewer slots or another m")
         }
-        PrimePower::new(self.p, self.r)?;
-        if !self.capacity.is_finite() {
-            return Err(Limits::only("a finite number of bits").refuse("capacity", self.capacity).into());
-        }
-        if let Some(m) = self.m.filter(|&m| m < 3 || m % self.p == 0) {
-            return Err(Limits::at_least(3).with("and not divisible by p").refuse("cyclotomic index m", m).into());
-        }
-        Ok(())
+        None => format!(
+            "no ring with phi(m) up to 2^17 that is tried has {wanted} slots modulo {p}; ask for fewer slots, or \
+             for a prime that is 1 modulo a large power of two (65537, 786433), modulo which every coefficient \
+             has one"
+        ),
     }
 }
 
@@ -128,14 +69,17 @@ fn slots(m: u64, p: u64) -> usize {
 /// Rings with enough slots. First the powers of two in which p splits completely (all slots of
 /// degree 1), by ascending dimension; then, where there are none that do, all powers of two and one
 /// odd m in each eighth of an octave, the one with most slots, by ascending dimension.
-fn candidates(spec: &ParamSpec) -> Box<dyn Iterator<Item = u64> + '_> {
+///
+/// Dimensions that [`Reach`] excludes are left out.
+fn candidates<'a>(spec: &'a ParamSpec, reach: &'a Reach) -> Box<dyn Iterator<Item = u64> + 'a> {
     let fits = |m: u64| m % spec.p != 0 && m % 4 != 2 && slots(m, spec.p) >= spec.slots;
     if let Some(m) = spec.m {
-        return Box::new((m >= 3 && fits(m)).then_some(m).into_iter());
+        return Box::new(fits(m).then_some(m).into_iter());
     }
-    let powers = || (11..=18).map(|log| 1u64 << log);
+    let powers = move || (11u32..=18).filter(move |log| reach.allows(log - 1)).map(|log| 1u64 << log);
     let split = powers().filter(move |&m| spec.p % m == 1 && fits(m));
-    let others = (8 * 10..8 * 17 + 1).flat_map(move |step| {
+    let steps = (8u32 * 10..8 * 17 + 1).filter(move |step| reach.allows(step / 8));
+    let others = steps.flat_map(move |step| {
         let [low, high] = [step, step + 1].map(|s| 2f64.powf(s as f64 / 8.0) as u64);
         let range = low..high;
         let power = powers().find(|&m| range.contains(&(m / 2)) && spec.p % m != 1 && fits(m));
@@ -160,7 +104,7 @@ fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
     let budget = max_log2_qp(n, spec.security, SecretDistribution::Ternary).map_err(|e| e.to_string())?;
     let least = least_modulus(spec, m).ok_or_else(|| format!("no prime of 50 bits serves m = {m}"))?;
     let mut refusal = format!(
-        "at m = {m} at least {least:.0} bits of Q are needed, and {} bits of security allow {budget:.0} for Q and P",
+        "at m = {m} at least {least:.0} bits of Q are needed, and {} bits of security allow {budget:.0} for Q and P; {LESS}",
         spec.security
     );
     for count in 1..=MAX_CHAIN {
@@ -173,7 +117,7 @@ fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
                     continue;
                 }
                 if spec.max_switching_key_bytes.is_some_and(|limit| chain.switching_key_bytes(n) > limit) {
-                    refusal = format!("at m = {m} a switching key takes more bytes than the limit");
+                    refusal = format!("at m = {m} a switching key takes more bytes than the limit; allow larger keys");
                     continue;
                 }
                 let Some(params) = chain.params(spec, m).filter(|params| params.rlwe().log2_qp() <= budget) else {
@@ -181,7 +125,7 @@ fn plan_ring(spec: &ParamSpec, m: u64) -> std::result::Result<Params, String> {
                 };
                 match shortfall(spec, &params) {
                     None => return Ok(params),
-                    Some(reason) => refusal = format!("at m = {m} {reason}"),
+                    Some(reason) => refusal = format!("at m = {m} {reason}; {LESS}"),
                 }
             }
         }
@@ -238,26 +182,10 @@ impl Chain {
 
 /// A lower bound on log2 Q for the specification at m, which needs no chain; `None` when the ring
 /// has no primes of 50 bits.
-///
-/// A fresh ciphertext has capacity log2 Q − log2 ε up to a constant. Switching never adds to it, a
-/// product takes log2 ε ≥ log2 ρ from it, ρ the rounding noise, and a linear map the size of its
-/// constants.
 fn least_modulus(spec: &ParamSpec, m: u64) -> Option<f64> {
-    let toy = RlweSpec {
-        m,
-        q_prime_bits: vec![50],
-        spare_prime_bits: Vec::new(),
-        special_prime_bits: vec![50],
-        digits: 1,
-        secret: SecretDistribution::Ternary,
-        assurance: Assurance::Insecure { name: "insecure_noise_estimate".into() },
-    };
-    let params = Params::new("insecure_noise_estimate", spec.scheme, (spec.p, spec.r), None, toy).ok()?;
-    let (noise, rounding) = (params.noise(), params.noise().rounding(2).bits());
-    let map = (noise.plaintext_random() * Bound::of(params.slot_count() as f64)).bits() * spec.linear_maps as f64;
-    // capacity = log2 Q − 1 − log2(C_m·ε).
-    let fixed = -noise.capacity(0.0, Bound::ONE);
-    Some(fixed + spec.capacity + noise.fresh_public().bits() + map + rounding * spec.depth as f64)
+    let params = Params::new("insecure_noise_estimate", spec.scheme, (spec.p, spec.r), None, toy(m)).ok()?;
+    let [fixed, each] = least_bits(&params.noise(), spec, params.slot_count());
+    Some(fixed + each * spec.depth as f64)
 }
 
 /// Why a set does not do; `None` when a fresh ciphertext survives the linear maps and

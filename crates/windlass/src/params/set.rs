@@ -184,12 +184,40 @@ impl Params {
     /// ciphertext.
     pub fn depth(&self) -> u32 {
         let noise = self.noise();
-        let (mut level, mut bound, mut depth) = (self.rlwe.top_level(), noise.fresh_public(), 0);
-        while let Some((next, product)) = best_product(&self.rlwe, &noise, level, bound) {
-            (level, bound, depth) = (next, product, depth + 1);
-        }
-        depth
+        products_left(&self.rlwe, &noise, (self.rlwe.top_level(), noise.fresh_public()), 0.0)
     }
+
+    /// The least prime q > p with q ≡ 1 (mod m) and q^r < 2^45: modulo q every coefficient has a
+    /// slot, ℓ = φ(m). `None` where p itself is 1 modulo m, and where there is no such prime.
+    ///
+    /// Modulo p there are φ(m)/d slots, d the order of p modulo m: few, where d is large.
+    pub fn filling_prime(&self) -> Option<u64> {
+        let (m, p) = (self.m(), self.p);
+        if p % m == 1 {
+            return None;
+        }
+        let first = p - p % m + 1;
+        let larger = (0..).map(|step| first + step * m).skip_while(|&q| q <= p);
+        larger.take_while(|&q| check_plaintext_modulus(q, self.r).is_ok()).find(|&q| arith::is_prime(q))
+    }
+}
+
+/// The number of squarings in sequence after which a ciphertext of this level and noise bound has
+/// more than `least_bits` of capacity left.
+pub(crate) fn products_left(
+    rlwe: &RlweParams,
+    noise: &NoiseModel,
+    (mut level, mut bound): (usize, Bound),
+    least_bits: f64,
+) -> u32 {
+    let mut depth = 0;
+    while let Some((next, product)) = best_product(rlwe, noise, level, bound) {
+        if noise.capacity(rlwe.log2_q(next), product) < least_bits {
+            break;
+        }
+        (level, bound, depth) = (next, product, depth + 1);
+    }
+    depth
 }
 
 /// The level and noise of the product of two ciphertexts with this noise, at the level that the

@@ -51,6 +51,51 @@ fn slots_and_rings_are_as_asked() {
 }
 
 #[test]
+fn refusals_say_the_cause_and_what_to_ask_for() {
+    let spec = || ParamSpec { p: 257, ..ParamSpec::default() };
+    let refused = |spec: ParamSpec| Params::plan(&spec).unwrap_err();
+    let twice_odd = refused(ParamSpec { m: Some(14), ..spec() });
+    assert!(matches!(twice_odd, Error::Ring(_)) && twice_odd.to_string().contains("use m/2"), "{twice_odd}");
+    let weak = refused(ParamSpec { security: 80.0, ..spec() }).to_string();
+    assert!(weak.starts_with("security is 80, but must be at least 128, ") && !weak.contains("e308"), "{weak}");
+    for security in [f64::NAN, f64::INFINITY] {
+        assert!(matches!(refused(ParamSpec { security, ..spec() }), Error::OutOfRange(_)));
+    }
+    let reason = |spec: ParamSpec| match refused(spec) {
+        Error::NoParameters { reason } => reason,
+        other => panic!("{other}"),
+    };
+    let few = reason(ParamSpec { p: 3, m: Some(1 << 15), slots: 100, ..spec() });
+    assert!(few.contains("m = 32768 has 2 slots modulo 3, not 100"), "{few}");
+    assert!(reason(ParamSpec { slots: 1 << 20, ..spec() }).contains("1048576 slots modulo 257; ask for fewer slots"));
+    let deep = reason(ParamSpec { depth: u32::MAX, ..spec() });
+    assert!(deep.contains("no depth above") && deep.contains("plan_any_depth"), "{deep}");
+    let deep = reason(ParamSpec { depth: 40, m: Some(1 << 14), ..spec() });
+    assert!(deep.contains("at m = 16384 at least") && deep.contains("ask for less depth"), "{deep}");
+}
+
+/// Modulo 127 a ring of 2^14 coefficients has 64 slots; the next prime that is 1 modulo 2^15 is
+/// 65537.
+#[test]
+fn the_prime_that_fills_all_slots_is_named() {
+    let preset = |name| Params::preset(name, Scheme::Bgv).unwrap();
+    let few = preset("paper_ch18_n16384_p127");
+    assert_eq!((few.filling_prime(), few.describe().filling_prime), (Some(65537), Some(65537)));
+    assert!(
+        few.explain().contains(
+            "64 of degree 256; p = 127 is not 1 modulo 32768: the next prime that is, 65537, has 16384 slots"
+        )
+    );
+    assert_eq!(preset("demo").filling_prime(), None);
+    // 211 = 2·105 + 1. Slots of a degree are what odd m are for.
+    let odd = preset("insecure_toy_105");
+    assert!(odd.filling_prime() == Some(211) && !odd.explain().contains("211"));
+    // q^r has to stay below 2^45.
+    assert_eq!(preset("paper_ch18_n32768_p257_r2").filling_prime(), Some(65537));
+    assert_eq!(preset("paper_ch18_n32768_p127_r3").filling_prime(), None);
+}
+
+#[test]
 fn the_hash_covers_what_files_depend_on() {
     let base = Params::preset("insecure_toy_256", Scheme::Bgv).unwrap();
     assert_eq!(base.id(), Params::preset("insecure_toy_256", Scheme::Bgv).unwrap().id());

@@ -7,7 +7,7 @@ use windlass::circuits::complex::Polynomial;
 use windlass::circuits::{PolynomialPlan, Power, SlotFunction};
 use windlass::needs::Products;
 use windlass::schemes::ckks::{self, CkksSpec, Complex64};
-use windlass::{Approximate, Context, Error, LinearMap, NeedsKeys, ParamSpec, Params, Plaintext, Scheme};
+use windlass::{Approximate, Context, Error, LinearMap, NeedsKeys, Params, Plaintext, Scheme};
 
 const TOY: &str = "insecure_toy_256";
 
@@ -368,38 +368,4 @@ fn contexts_in_another_slot_order_do_not_bootstrap() {
     assert!(matches!(refused, Error::OtherSlotOrder { .. }) && made == 0, "{refused}");
     let refused = context.mock().generate_keys([&plan]).unwrap_err();
     assert!(matches!(refused, Error::OtherSlotOrder { .. }), "{refused}");
-}
-
-/// Parameters for any depth are found by what a user knows, without a preset's name.
-#[test]
-fn circuits_of_any_depth_are_planned() {
-    let spec = ParamSpec { p: 257, slots: 64, ..ParamSpec::default() };
-    let context = Context::plan_any_depth(&spec).unwrap();
-    assert_eq!((context.params().name(), context.modulus()), ("boot_n32768_p257", 257));
-    assert!(context.params().rlwe().security().bits >= 128.0);
-    // A modulus that no preset has.
-    let context = Context::plan_any_depth(&ParamSpec { p: 193, slots: 32, ..spec.clone() }).unwrap();
-    assert_eq!((context.params().rlwe().n(), context.modulus()), (32768, 193));
-    assert!(context.slots() >= 32);
-    let impossible = ParamSpec { slots: 1 << 20, ..spec.clone() };
-    assert!(matches!(Context::plan_any_depth(&impossible), Err(Error::NoParameters { .. })));
-    // More security than the ephemeral key has, and less than the main one.
-    let preset = BootstrapPreset::named("boot_n65536_p65537", Mode::Thin).unwrap();
-    let (main, ephemeral) = (preset.params.rlwe().security().bits, preset.ephemeral_key().unwrap().1.bits);
-    assert!(main > ephemeral + 2.0, "{main} and {ephemeral} bits");
-    let strong = ParamSpec { p: 65537, security: (main + ephemeral) / 2.0, ..spec.clone() };
-    match Context::plan_any_depth(&strong) {
-        Err(Error::NoParameters { reason }) => {
-            assert!(reason.contains("the ephemeral key of weight"), "{reason}");
-        }
-        other => panic!("{:?}", other.map(|context| context.params().clone())),
-    }
-    for senseless in [
-        ParamSpec { p: 4, ..spec.clone() },
-        ParamSpec { capacity: f64::NAN, ..spec.clone() },
-        ParamSpec { security: f64::NAN, ..spec },
-    ] {
-        let refused = Context::plan_any_depth(&senseless).unwrap_err();
-        assert!(matches!(refused, Error::OutOfRange { .. }), "{senseless:?}: {refused}");
-    }
 }

@@ -15,6 +15,7 @@ mod functions_of_two;
 mod linear;
 mod operations;
 mod own_parts;
+mod parameters;
 mod planned;
 mod polynomial;
 mod properties;

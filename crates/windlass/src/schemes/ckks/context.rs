@@ -84,6 +84,7 @@ impl CkksSpec {
                 }
             }
         }
+        reason += "; ask for less depth, fewer slots, a smaller scale or smaller values";
         Err(Error::NoParameters { reason })
     }
 

@@ -7,6 +7,7 @@ use windlass_rlwe::{Bound, Context, EvaluationKeys, EventCounter, NoiseModel, Ra
 
 use super::ciphertext::Ciphertext;
 use crate::error::{Error, Result};
+use crate::params::products_left;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
 use crate::schemes::refresh::Refresher;
@@ -115,6 +116,13 @@ impl Engine {
     /// Negative when it may fail now.
     pub fn capacity(&self, ct: &Ciphertext) -> f64 {
         self.capacity_at(ct.level(), ct.noise)
+    }
+
+    /// How many products in sequence the noise bound of a ciphertext still allows, each of two
+    /// factors with the same noise.
+    pub fn depth_left(&self, ct: &Ciphertext) -> u32 {
+        let (params, noise) = (self.context.params(), self.noise(ct.exponent));
+        products_left(params, noise, (ct.level(), ct.noise), MARGIN_BITS)
     }
 
     /// The capacity of a noise bound at a level (it does not depend on the plaintext modulus).

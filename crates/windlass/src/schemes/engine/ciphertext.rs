@@ -91,6 +91,16 @@ impl Ciphertext {
         Self { content: Content::Integers, ..self }
     }
 
+    /// The same ciphertext with 2^log2_noise as the bound on its noise ([`Self::log2_noise`]): the
+    /// caller's promise, for experiments that measure noise with the secret key
+    /// ([`crate::schemes::Decryptor::exact_noise_leaks_the_secret_key`]).
+    ///
+    /// **Warning.** Nothing checks it. A ciphertext that holds more noise than that may decrypt to a
+    /// wrong message, and no error is returned.
+    pub fn assume_noise(self, log2_noise: f64) -> Self {
+        Self { noise: Bound::from_bits(log2_noise), ..self }
+    }
+
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes()).sum()

@@ -1,0 +1,119 @@
+//! Which ring dimensions can do what is asked for at all: a few noise bounds instead of a search.
+
+use windlass_ring::kernels::Shape;
+use windlass_rlwe::security::max_log2_qp;
+use windlass_rlwe::{NoiseModel, RlweParams, SecretDistribution};
+
+use super::least::{LESS, least_bits, toy};
+use super::spec::ParamSpec;
+
+/// The octaves of the ring dimension that are looked at, by log2 of their lowest.
+const OCTAVES: std::ops::RangeInclusive<u32> = 10..=17;
+
+/// For each octave 2^k ≤ n < 2^{k+1} of the ring dimension what is needed at the least and what
+/// security allows at the most.
+///
+/// Noise grows with n, and in other rings is no smaller than in that of a power of two with as many
+/// coefficients; so the ring of dimension 2^k bounds the modulus from below that any ring of the
+/// octave needs. The allowed modulus grows with n, so that the octave's end bounds it from above.
+#[derive(Debug)]
+pub(super) struct Reach(Vec<Octave>);
+
+#[derive(Debug)]
+struct Octave {
+    log_n: u32,
+    /// Bits of Q without a multiplication, and for each.
+    least: [f64; 2],
+    /// Bits of Q and P; the refusal of the tables where there are none.
+    most: std::result::Result<f64, String>,
+}
+
+impl Octave {
+    fn new(spec: &ParamSpec, log_n: u32) -> Option<Self> {
+        let params = RlweParams::new(&toy(2 << log_n)).ok()?;
+        let noise = NoiseModel::new(&params, spec.p.pow(spec.r));
+        let end = (2u64 << log_n).min(Shape::MAX_DIMENSION) as usize;
+        let most = max_log2_qp(end, spec.security, SecretDistribution::Ternary).map_err(|error| error.to_string());
+        Some(Self { log_n, least: least_bits(&noise, spec, spec.slots), most })
+    }
+
+    fn needed(&self, depth: u32) -> f64 {
+        self.least[0] + self.least[1] * f64::from(depth)
+    }
+
+    fn carries(&self, depth: u32) -> bool {
+        self.most.as_ref().is_ok_and(|&most| self.needed(depth) <= most)
+    }
+}
+
+impl Reach {
+    /// Cost: the primes of some rings, milliseconds.
+    pub fn new(spec: &ParamSpec) -> Self {
+        let mut octaves: Vec<Octave> = OCTAVES.filter_map(|log_n| Octave::new(spec, log_n)).collect();
+        if spec.m.is_none() {
+            octaves.retain(|octave| octave.carries(spec.depth) || octave.log_n == *OCTAVES.end());
+        }
+        Self(octaves)
+    }
+
+    /// Whether some ring of dimension 2^log_n to 2^{log_n+1} may do.
+    pub fn allows(&self, log_n: u32) -> bool {
+        self.0.iter().any(|octave| octave.log_n == log_n)
+    }
+
+    /// Why no ring can do it; `None` where one may.
+    pub fn refusal(&self, spec: &ParamSpec) -> Option<String> {
+        if spec.m.is_some() || self.0.iter().any(|octave| octave.carries(spec.depth)) {
+            return None;
+        }
+        let last = self.0.last()?;
+        let most = match &last.most {
+            Ok(most) => *most,
+            Err(refusal) => return Some(refusal.clone()),
+        };
+        let (depth, security, n, needed) = (spec.depth, spec.security, 1u64 << last.log_n, last.needed(spec.depth));
+        let room = ((most - last.least[0]) / last.least[1]).floor();
+        let deepest = if room < 0.0 { "no depth fits".into() } else { format!("no depth above {room:.0} fits") };
+        Some(format!(
+            "depth {depth} takes at least {needed:.0} bits of Q at n = {n}, the largest ring of the tables, where \
+             {security} bits of security allow {most:.0} for Q and P: {deepest}; {LESS}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the planner finds lies in an octave that is allowed, and the bound is not far off.
+    #[test]
+    fn octaves_that_are_left_out_have_nothing() {
+        for (p, depth, linear_maps, capacity) in
+            [(65537, 4, 1, 0.0), (2, 2, 0, 0.0), (257, 0, 1, 60.0), (257, 9, 0, 0.0)]
+        {
+            let spec = ParamSpec { p, depth, linear_maps, capacity, ..ParamSpec::default() };
+            let (n, reach) = (super::super::Params::plan(&spec).unwrap().rlwe().n(), Reach::new(&spec));
+            assert!(reach.allows(n.ilog2()) && reach.refusal(&spec).is_none(), "{spec:?}: {n}");
+            assert!(n.ilog2() < 13 || !reach.allows(n.ilog2() - 2), "{spec:?}: {n} and {reach:?}");
+        }
+    }
+
+    #[test]
+    fn depths_that_no_ring_has_are_refused_with_the_greatest_that_may_be() {
+        let spec = ParamSpec { depth: 1000, ..ParamSpec::default() };
+        let refusal = Reach::new(&spec).refusal(&spec).unwrap();
+        let deepest: u32 = refusal.split("no depth above ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+        assert!((40..200).contains(&deepest), "{refusal}");
+        assert!(refusal.contains("plan_any_depth") && refusal.starts_with("depth 1000 takes at least"), "{refusal}");
+        let just = |depth| {
+            let spec = ParamSpec { depth, ..ParamSpec::default() };
+            Reach::new(&spec).refusal(&spec).is_some()
+        };
+        assert!(!just(deepest) && just(deepest + 1));
+        // More security than any modulus has: the tables say so.
+        let spec = ParamSpec { security: 1000.0, ..ParamSpec::default() };
+        assert!(Reach::new(&spec).refusal(&spec).unwrap().contains("1000"));
+        let spec = ParamSpec { capacity: 1e6, ..ParamSpec::default() };
+        assert!(Reach::new(&spec).refusal(&spec).unwrap().contains("no depth fits"));
+    }
+}
