@@ -95,7 +95,7 @@ impl<E: Evaluator> Circuit<E> {
         x: &E::Ciphertext,
     ) -> Result<(E::Ciphertext, E::Ciphertext)> {
         let evaluator = self.on(side);
-        let image = evaluator.automorphism(x, split.element)?;
+        let image = split.route.iter().try_fold(x.clone(), |x, &t| evaluator.automorphism(&x, t))?;
         let second = evaluator.multiply_constant(&evaluator.sub(x, &image)?, down)?;
         Ok((evaluator.add(x, &image)?, second))
     }
