@@ -120,10 +120,12 @@ impl BootstrapPlan {
             order: way.map(|way| way.1),
             to_coefficients: merging.to_coefficients.ends.clone(),
             to_slots: merging.to_slots.ends.clone(),
-            eval: way.filter(|way| Way::has_eval(way.0, &pipeline.working)).map(|_| match merging.to_slots.joined {
-                true => EvalStage::Merged,
-                false => EvalStage::Alone,
-            }),
+            eval: way.filter(|way| Way::has_eval(way.0, &pipeline.working) && !merging.to_slots.ends.is_empty()).map(
+                |_| match merging.to_slots.joined {
+                    true => EvalStage::Merged,
+                    false => EvalStage::Alone,
+                },
+            ),
             digits: pipeline.digits().spec().method,
         };
         let schedule = pipeline.schedule()?;

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use windlass_rlwe::{Bound, FailureProbability, RandomEvents, SecurityEstimate};
 
 use super::bootstrap_plan::BootstrapPlan;
-use super::safety;
 use super::formula::DecryptionFormula;
 use super::map_choice::MapChoice;
 use super::maps::FactorOrder;
+use super::safety;
 use crate::file_sizes;
 
 impl BootstrapPlan {

@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn the_rule_of_appendix_a_gives_its_digits_and_what_they_promise() {
         for (m, modulus, digits, least, most) in
-            [(18631, (2, 1), 7, 5.0, 40.0), (21845, (2, 1), 7, 0.0, 1.0), (42799, (2, 8), 21, 1024.0, 1025.0)]
+            [(18631, (2, 1), 7, 5.0, 40.0), (21845, (2, 1), 7, 0.0, 5.0), (42799, (2, 8), 21, 1024.0, 1025.0)]
         {
             let found = solved(m, modulus, AppendixA::FIRST_WEIGHT);
             let shape = Shape::new(m).unwrap();
@@ -241,11 +241,11 @@ mod tests {
     #[test]
     fn parameters_of_appendix_a_for_something_else_are_refused() {
         let found = solved(64, (7, 1), 6);
-        let refused = |modulus, spec: &BootstrapSpec| match DecryptionFormula::new(&Shape::new(64).unwrap(), modulus, spec)
-        {
-            Err(Error::Bootstrap(BootstrapError::Unsupported { what })) => what,
-            other => panic!("{other:?}"),
-        };
+        let refused =
+            |modulus, spec: &BootstrapSpec| match DecryptionFormula::new(&Shape::new(64).unwrap(), modulus, spec) {
+                Err(Error::Bootstrap(BootstrapError::Unsupported { what })) => what,
+                other => panic!("{other:?}"),
+            };
         let spec = BootstrapSpec::by_appendix_a(found);
         assert!(refused((17, 1), &spec).contains("solve them anew"));
         let wrong = BootstrapSpec { front_end: FrontEnd::PrimePower, ..spec.clone() };

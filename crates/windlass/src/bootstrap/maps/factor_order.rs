@@ -9,6 +9,10 @@ use crate::names::unknown;
 /// The factors of a composite m: the first, m_1, on which p has its whole order d, and the prime
 /// powers behind it (Halevi–Shoup 2015, §4.2 and §6). Of no account for powers of two.
 ///
+/// Slots stand in an order of their own for each. Where two have the same slots, as where the first
+/// factor leaves no cyclic quotient and is gone through prime power by prime power, the maps are those
+/// of the one that comes first by fewest prime powers.
+///
 /// By name `standard`, `least-price`, or the factors themselves: `73*13,37` for (73·13)·37.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub enum FactorOrder {

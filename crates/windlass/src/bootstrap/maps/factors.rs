@@ -199,7 +199,9 @@ impl Axes {
     fn every(&self) -> impl Iterator<Item = Factors> {
         self.firsts().into_iter().flat_map(move |subset| {
             let orders = permutations(self.others(&subset));
-            let of = move |others: Vec<usize>| self.cyclic(&subset, &others).unwrap_or_else(|| self.successive(&subset, &others));
+            let of = move |others: Vec<usize>| {
+                self.cyclic(&subset, &others).unwrap_or_else(|| self.successive(&subset, &others))
+            };
             orders.into_iter().map(of)
         })
     }
@@ -331,7 +333,7 @@ mod tests {
         let rows: [(u64, u64, &[u64], &[usize], usize); 3] = [
             (35113, 2, &[949, 37], &[24, 36], 3),
             (51319, 127, &[1387, 37], &[36, 36], 3),
-            (45551, 17, &[451, 101], &[10, 100], 2),
+            (45551, 17, &[451, 101], &[10, 100], 3),
         ];
         for (m, p, list, sizes, standard) in rows {
             let factors = given(m, p, list).unwrap();

@@ -23,15 +23,15 @@ mod transform;
 mod whole;
 
 pub use catalogue::Transform;
-pub use factor_order::FactorOrder;
 pub(crate) use check::{check_packed, check_thin};
+pub use factor_order::FactorOrder;
 pub(crate) use merge::Runs;
 pub(crate) use monomials::{Split, splits, together_supports, together_to_coefficients, together_to_slots};
 pub use packing::Packing;
 #[cfg(test)]
 pub(crate) use rings::evaluation_ring;
-pub(crate) use rings::{factor_orders, ordered_ring};
 pub use rings::{evaluation_hypercube, ordered_hypercube};
+pub(crate) use rings::{factor_orders, ordered_ring};
 pub(crate) use slot_map::Fixed;
 pub use slot_map::SlotMap;
 pub(crate) use trace::{trace_in_groups, trace_stages};

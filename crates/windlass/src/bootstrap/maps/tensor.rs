@@ -85,7 +85,8 @@ impl SlotTransform for CompositeTensor {
         };
         let forth = tensor.others().map(|s| of(s, &|s| tensor.evaluation(s)));
         let back = tensor.others().rev().map(|s| of(s, &|s| tensor.interpolation(s)));
-        let [forth, back] = [forth.collect::<Result<Vec<_>>>()?, back.collect::<Result<Vec<_>>>()?].map(|one| one.concat());
+        let [forth, back] =
+            [forth.collect::<Result<Vec<_>>>()?, back.collect::<Result<Vec<_>>>()?].map(|one| one.concat());
         Ok([
             StageSupports { first: block.clone(), merged: forth, last: None },
             StageSupports { first: None, merged: back, last: block },
@@ -210,9 +211,8 @@ impl<'a> Tensor<'a> {
         let apart = self.factors.dimensions(factors).last().map_or(1, |last| cube.stride(last));
         let p = cube.prime() % m;
         let powers: Vec<u64> = std::iter::successors(Some(1), |t| Some(t * p % m)).take(powers).collect();
-        let between = |row: usize, column: usize| {
-            cube.evaluation_exponent(column * apart) * cube.element(row * apart) % m
-        };
+        let between =
+            |row: usize, column: usize| cube.evaluation_exponent(column * apart) * cube.element(row * apart) % m;
         let pairs = (0..size * size).map(|i| between(i / size, i % size)).collect::<BTreeSet<u64>>();
         pairs.iter().flat_map(|t| powers.iter().map(move |power| t * power % m)).collect()
     }

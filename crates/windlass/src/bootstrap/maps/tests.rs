@@ -145,7 +145,8 @@ fn maps_of_every_small_index_are_transforms() {
 /// The counts that prices go by are those of the maps, whatever is merged.
 #[test]
 fn supports_of_packed_maps_are_those_that_are_made() {
-    for ((m, p, r), transform) in every(&[(105, 2, 1), (45, 2, 2), (119, 2, 1), (64, 7, 2), (64, 17, 2), (64, 193, 1)]) {
+    for ((m, p, r), transform) in every(&[(105, 2, 1), (45, 2, 2), (119, 2, 1), (64, 7, 2), (64, 17, 2), (64, 193, 1)])
+    {
         let slots = evaluation_ring(m, p, r).unwrap();
         let packing = transform.packing(&slots);
         let forth = transform.packed_evaluation(&slots).unwrap();
@@ -168,9 +169,13 @@ fn supports_of_packed_maps_are_those_that_are_made() {
 /// The factors of 2015 in another order than the standard one: other slots, the same transform.
 #[test]
 fn maps_of_given_factors_are_transforms() {
-    for (m, p, r, factors) in
-        [(105, 2, 2, "5*7,3"), (105, 2, 1, "3*5*7"), (1155, 2, 1, "5*7,11,3"), (651, 5, 1, "7*31,3"), (117, 2, 1, "13,9")]
-    {
+    for (m, p, r, factors) in [
+        (105, 2, 2, "5*7,3"),
+        (105, 2, 1, "3*5*7"),
+        (1155, 2, 1, "5*7*11,3"),
+        (651, 5, 1, "7*31,3"),
+        (117, 2, 1, "13,9"),
+    ] {
         let order: FactorOrder = factors.parse().unwrap();
         let slots = ordered_ring((m, p, r), &order).unwrap();
         check_thin(&slots, &CompositeTensor).unwrap_or_else(|error| panic!("m = {m}, {factors}: {error}"));
@@ -312,25 +317,31 @@ fn packed_slots_become_coefficients_and_come_back() {
         let element = Plaintext::new(&slots, coefficients.clone()).unwrap();
         let count = transform.packed_stage_count(slots.hypercube()).unwrap();
         let elementary: Vec<usize> = (1..=count).collect();
-        for runs in [runs(&elementary), Runs { ends: elementary.clone(), joined: true }, Runs { ends: vec![count], joined: true }] {
-        if runs.ends == [0] { continue; }
-        let to_slots = packed_to_slots(&slots, transform, &runs, &packing).unwrap();
-        let beside = if runs.joined && count > 0 { 0 } else { 1 };
-        assert!(to_slots.len() <= runs.ends.len() + beside, "{transform:?} m = {m}, p = {p}, {runs:?}");
-        let packed = apply(&to_slots, &element);
-        // Unpack by the definition, repack, and go back.
-        let thin = packing.unpacking_grid(&slots).unwrap().apply(&[packed]).unwrap();
-        let mut found: Vec<u64> = thin.iter().flat_map(|part| part.to_integers().unwrap()).collect();
-        let mut wanted = coefficients.clone();
-        found.sort_unstable();
-        wanted.sort_unstable();
-        assert_eq!(found, wanted, "{transform:?} m = {m}, p = {p}, {runs:?}");
-        let repacked = packing.repacking_grid(&slots).unwrap().apply(&thin).unwrap().swap_remove(0);
-        assert_eq!(
-            apply(&packed_to_coefficients(&slots, transform, &runs).unwrap(), &repacked),
-            element,
-            "{transform:?} m = {m}, p = {p}, {runs:?}"
-        );
+        for runs in [
+            runs(&elementary),
+            Runs { ends: elementary.clone(), joined: true },
+            Runs { ends: vec![count], joined: true },
+        ] {
+            if runs.ends == [0] {
+                continue;
+            }
+            let to_slots = packed_to_slots(&slots, transform, &runs, &packing).unwrap();
+            let beside = if runs.joined && count > 0 { 0 } else { 1 };
+            assert!(to_slots.len() <= runs.ends.len() + beside, "{transform:?} m = {m}, p = {p}, {runs:?}");
+            let packed = apply(&to_slots, &element);
+            // Unpack by the definition, repack, and go back.
+            let thin = packing.unpacking_grid(&slots).unwrap().apply(&[packed]).unwrap();
+            let mut found: Vec<u64> = thin.iter().flat_map(|part| part.to_integers().unwrap()).collect();
+            let mut wanted = coefficients.clone();
+            found.sort_unstable();
+            wanted.sort_unstable();
+            assert_eq!(found, wanted, "{transform:?} m = {m}, p = {p}, {runs:?}");
+            let repacked = packing.repacking_grid(&slots).unwrap().apply(&thin).unwrap().swap_remove(0);
+            assert_eq!(
+                apply(&packed_to_coefficients(&slots, transform, &runs).unwrap(), &repacked),
+                element,
+                "{transform:?} m = {m}, p = {p}, {runs:?}"
+            );
         }
     }
 }

@@ -8,14 +8,9 @@ const SETS: [(u64, (u64, u32), usize, u32); 4] =
     [(64, (3, 1), 20, 6), (64, (7, 1), 16, 6), (128, (193, 1), 14, 6), (16, (3, 2), 20, 5)];
 
 fn solved(m: u64, modulus: (u64, u32), weight: u32) -> (AppendixA, BootstrapSpec) {
-    let found = AppendixA::solve(AppendixASpec {
-        m,
-        modulus,
-        weight: weight.into(),
-        level_bits: 25,
-        conservative: false,
-    })
-    .unwrap();
+    let found =
+        AppendixA::solve(AppendixASpec { m, modulus, weight: weight.into(), level_bits: 25, conservative: false })
+            .unwrap();
     // The solver may find a larger t.
     (found, BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::by_appendix_a(found) })
 }
@@ -61,7 +56,10 @@ fn what_the_rule_does_not_promise_secure_parameters_refuse() {
     let spec = BootstrapSpec { ephemeral_weight: 56, encapsulation, ..spec };
     let refused = BootstrapPlan::new(preset.params.rlwe(), (2, 1), spec).map(|plan| plan.explain());
     assert!(
-        matches!(refused, Err(Error::Bootstrap(BootstrapError::TooLikelyToFail { .. } | BootstrapError::EphemeralKeyTooWeak { .. }))),
+        matches!(
+            refused,
+            Err(Error::Bootstrap(BootstrapError::TooLikelyToFail { .. } | BootstrapError::EphemeralKeyTooWeak { .. }))
+        ),
         "{found:?}: {refused:?}"
     );
 }

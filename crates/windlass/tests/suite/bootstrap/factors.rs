@@ -1,19 +1,20 @@
 //! Factors of a composite m in an order of one's choice (Halevi–Shoup 2015, §6).
 
 use super::*;
-use windlass::bootstrap::FactorOrder;
+use windlass::bootstrap::{EvalStage, FactorOrder};
 
 fn with(mode: Mode, factors: FactorOrder) -> BootstrapSpec {
     BootstrapSpec { mode, factors, ephemeral_weight: 6, ..BootstrapSpec::default() }
 }
 
-/// (m, p, primes), the first factors given, and how many maps to the slots packed mode has.
-const GIVEN: [(u64, u64, usize, &[u64], usize); 5] = [
+/// (m, p, primes), factors, and how many maps to the slots packed mode has.
+const GIVEN: [(u64, u64, usize, &[u64], usize); 6] = [
     (105, 2, 16, &[35, 3], 2),
-    (105, 2, 16, &[105], 1),
-    (1155, 2, 18, &[35, 11, 3], 3),
-    (651, 2, 16, &[31, 7, 3], 3),
+    (1155, 2, 18, &[385, 3], 2),
+    (651, 5, 18, &[217, 3], 2),
+    (651, 5, 18, &[7, 31, 3], 3),
     (63, 2, 16, &[9, 7], 2),
+    (117, 2, 16, &[13, 9], 2),
 ];
 
 fn order(list: &[u64]) -> FactorOrder {
@@ -29,21 +30,21 @@ fn given_factors_on_the_mock() {
     for (mode, (m, p, primes, list, maps)) in
         [Mode::Thin, Mode::Packed].into_iter().flat_map(|mode| GIVEN.iter().map(move |&case| (mode, case)))
     {
-        let Ok(plan) = plan(params(m, primes), (p, 1), with(mode, order(list))) else {
-            // p does not have its whole order on this first factor.
-            assert!((m, list) == (651, &[31, 7, 3][..]) || (m, list) == (63, &[9, 7][..]));
-            continue;
-        };
-        assert!(mode == Mode::Thin || maps_to_slots(&plan) <= maps, "{}", plan.explain());
+        let spec = BootstrapSpec { eval: EvalStage::Alone, ..with(mode, order(list)) };
+        let plan = plan(params(m, primes), (p, 1), spec).unwrap_or_else(|error| panic!("{m}, {list:?}: {error}"));
+        assert!(mode == Mode::Thin || maps_to_slots(&plan) == maps, "{}", plan.explain());
+        assert!(plan.explain().contains("; factors "), "{}", plan.explain());
         on_the_mock_with(&Arc::new(plan), 0..2);
     }
 }
 
 #[test]
 fn given_factors_on_ciphertexts() {
-    for (mode, list) in [(Mode::Thin, &[35, 3][..]), (Mode::Packed, &[35, 3]), (Mode::Packed, &[105])] {
-        with_parameters(params(105, 16), (2, 1), with(mode, order(list)));
+    for mode in [Mode::Thin, Mode::Packed] {
+        with_parameters(params(105, 16), (2, 1), with(mode, order(&[35, 3])));
+        with_parameters(params(63, 16), (2, 1), with(mode, order(&[9, 7])));
     }
+    with_parameters(params(651, 18), (5, 1), with(Mode::Thin, order(&[217, 3])));
 }
 
 /// 35113 is 13·37·73, and 2 has its order 36 modulo 37 alone: three maps each way. As (73·13)·37
@@ -65,13 +66,13 @@ fn factors_that_do_not_suit_are_refused() {
 /// The order decides where slots stand: a context has one.
 #[test]
 fn a_context_has_one_order_of_factors() {
-    let params = Params::new("insecure_test", Scheme::Bgv, (2, 1), None, params(105, 16)).unwrap();
-    let given = with(Mode::Packed, order(&[105]));
+    let params = Params::new("insecure_test", Scheme::Bgv, (5, 1), None, params(651, 18)).unwrap();
+    let given = with(Mode::Packed, order(&[217, 3]));
     let standard = Context::for_bootstrapping(params.clone(), with(Mode::Packed, FactorOrder::Standard)).unwrap();
     let refused = standard.bootstrapping_with(given.clone()).map(|plan| plan.explain());
     assert!(matches!(refused, Err(Error::OtherSlotOrder { .. })), "{refused:?}");
     let own = Context::for_bootstrapping(params.clone(), given).unwrap();
-    assert_eq!(own.bootstrapping().unwrap().spec().factors, order(&[105]));
+    assert_eq!(own.bootstrapping().unwrap().spec().factors, order(&[217, 3]));
     // What is chosen by price is given from then on, and no worse than the standard order.
     let chosen = Context::for_bootstrapping(params, with(Mode::Packed, FactorOrder::LeastPrice)).unwrap();
     let plan = chosen.bootstrapping().unwrap();

@@ -81,7 +81,8 @@ fn every_rule_of_keys_is_enough_encrypted() {
         with_parameters(params(m, primes), (p, r), spec);
     }
     for (m, p, r, primes, weight) in [(1023, 2, 1, 16, 8), (256, 17, 1, 16, 6)] {
-        let spec = BootstrapSpec { keys: Some(KeyStrategy::Minimal), ephemeral_weight: weight, ..BootstrapSpec::default() };
+        let spec =
+            BootstrapSpec { keys: Some(KeyStrategy::Minimal), ephemeral_weight: weight, ..BootstrapSpec::default() };
         with_parameters(params(m, primes), (p, r), spec);
     }
 }
@@ -113,8 +114,8 @@ fn a_plan_with_few_keys_is_found_or_refused() {
         let most = free.required_keys().len();
         let with = |most| BootstrapSpec { max_keys: Some(most), ephemeral_weight: set.4, ..spec.clone() };
         let of = |most| plan(params(set.0, set.3), (set.1, set.2), with(most));
-        // As many as it has: the same plan.
-        assert_eq!(of(most).unwrap().price().to_bits(), free.price().to_bits());
+        // As many as it has: none that costs more.
+        assert!(of(most).unwrap().price() <= free.price());
         let Err(Error::Bootstrap(BootstrapError::TooManyKeys { most: 1, least })) = of(1) else {
             panic!("one key\n{}", of(1).unwrap().explain())
         };
@@ -131,9 +132,8 @@ fn a_plan_with_few_keys_is_found_or_refused() {
 #[test]
 fn the_old_maps_of_2018_by_name() {
     for (set, spec) in [cases().swap_remove(0), cases().swap_remove(4), cases().swap_remove(3)] {
-        let [old, new] = [MapChoice::OLD_2018, MapChoice::AUTOMATIC].map(|maps| {
-            planned(set, BootstrapSpec { maps, keys: Some(KeyStrategy::Default), ..spec.clone() })
-        });
+        let [old, new] = [MapChoice::OLD_2018, MapChoice::AUTOMATIC]
+            .map(|maps| planned(set, BootstrapSpec { maps, keys: Some(KeyStrategy::Default), ..spec.clone() }));
         assert!(old.price() > new.price(), "{}\n{}", old.explain(), new.explain());
         assert!(old.explain().contains("maps old-2018; default keys"), "{}", old.explain());
         let implied = planned(set, BootstrapSpec { maps: MapChoice::OLD_2018, ..spec });

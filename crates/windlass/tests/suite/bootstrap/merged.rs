@@ -13,7 +13,7 @@ const CASES: [((u64, u64, u32, usize, u32), Unpacking, Transform, usize); 7] = [
     ((64, 17, 1, 16, 6), Unpacking::Constants, Transform::RADIX2, 1),
     ((64, 17, 1, 16, 6), Unpacking::MonomialsInSlots, Transform::RADIX2, 2),
     ((105, 2, 1, 14, 6), Unpacking::Constants, Transform::TENSOR, 1),
-    ((45, 2, 2, 16, 4), Unpacking::Constants, Transform::TENSOR, 1),
+    ((63, 2, 2, 16, 4), Unpacking::Constants, Transform::TENSOR, 1),
 ];
 
 fn spec(case: usize, eval: EvalStage, order: Order) -> ((u64, u64, u32, usize, u32), BootstrapSpec) {
@@ -33,7 +33,9 @@ fn maps(plan: &BootstrapPlan) -> [usize; 2] {
 
 #[test]
 fn merged_stages_on_the_mock() {
-    for (case, order) in (0..CASES.len()).flat_map(|case| [Order::ToCoefficientsFirst, Order::ToCoefficientsLast].map(|order| (case, order))) {
+    for (case, order) in (0..CASES.len())
+        .flat_map(|case| [Order::ToCoefficientsFirst, Order::ToCoefficientsLast].map(|order| (case, order)))
+    {
         let of = |eval| {
             let ((m, p, r, primes, _), spec) = spec(case, eval, order);
             plan(params(m, primes), (p, r), spec).unwrap()
@@ -52,7 +54,12 @@ fn merged_stages_on_the_mock() {
 
 #[test]
 fn merged_stages_on_ciphertexts() {
-    for (case, order) in [(0, Order::ToCoefficientsFirst), (2, Order::ToCoefficientsLast), (4, Order::ToCoefficientsFirst), (5, Order::ToCoefficientsLast)] {
+    for (case, order) in [
+        (0, Order::ToCoefficientsFirst),
+        (2, Order::ToCoefficientsLast),
+        (4, Order::ToCoefficientsFirst),
+        (5, Order::ToCoefficientsLast),
+    ] {
         let ((m, p, r, primes, _), spec) = spec(case, EvalStage::Merged, order);
         with_parameters(params(m, primes), (p, r), spec);
     }
