@@ -186,6 +186,8 @@ class Context:
         transform: str | None = None,
         partition: str | None = None,
         front_end: str | None = None,
+        keys: str | None = None,
+        max_keys: int | None = None,
     ) -> Bootstrapping: ...
     def generate_keys(
         self, *circuits: _Circuits, progress: _Progress = None

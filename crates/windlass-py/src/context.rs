@@ -720,6 +720,11 @@ impl PyContext {
     ///     Keep any elements of slots of higher degree, not integers alone: takes longer.
     /// digits, unpacking, transform, partition, front_end : str
     ///     How, by name; the error for an unknown name lists those that there are.
+    /// keys : str
+    ///     The rule of Galois keys: ``full``, ``baby-giant``, ``minimal`` or ``default``. The fewer
+    ///     keys, the longer a refresh takes. Without it the plan has the keys that it is fastest with.
+    /// max_keys : int
+    ///     The most Galois keys: the fastest plan that needs no more.
     ///
     /// Returns
     /// -------
@@ -739,7 +744,10 @@ impl PyContext {
     /// >>> x = server.receive(client.encrypt([2, 3]))
     /// >>> client.decrypt(x.refresh())
     /// array([2, 3])
-    #[pyo3(signature = (*, packed=false, digits=None, unpacking=None, transform=None, partition=None, front_end=None))]
+    #[pyo3(signature = (
+        *, packed=false, digits=None, unpacking=None, transform=None, partition=None, front_end=None, keys=None,
+        max_keys=None
+    ))]
     fn bootstrapping(
         &self,
         py: Python<'_>,
@@ -749,9 +757,13 @@ impl PyContext {
         transform: Option<&str>,
         partition: Option<&str>,
         front_end: Option<&str>,
+        keys: Option<&str>,
+        max_keys: Option<usize>,
     ) -> PyResult<PyBootstrapping> {
         self.exact(py, "bootstrapping")?;
-        let names = [digits, unpacking, transform, partition, front_end].map(|name| name.map(str::to_owned));
+        let most = max_keys.map(|most| most.to_string());
+        let names = [digits, unpacking, transform, partition, front_end, keys, most.as_deref()];
+        let names = names.map(|name| name.map(str::to_owned));
         PyBootstrapping::make(py, &self.setting, packed, names)
     }
 
