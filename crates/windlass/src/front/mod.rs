@@ -17,6 +17,7 @@ pub mod needs;
 mod refreshers;
 mod server;
 mod setting;
+mod slot_packing;
 
 pub use circuit::{Circuit, GridCircuit};
 pub use client::Client;
@@ -26,3 +27,4 @@ pub use needs::NeedsKeys;
 pub use refreshers::{MockRefreshers, Refreshers};
 pub use server::Server;
 pub use setting::{ApproximateSetting, ExactSetting};
+pub use slot_packing::SlotPacking;
