@@ -200,7 +200,8 @@ pub fn variance(py: Python<'_>, a: &PyCiphertext, axes: &Axes, ddof: f64, keepdi
 
 fn check_variance(py: Python<'_>, a: &PyCiphertext) -> PyResult<()> {
     if a.setting.is_exact() {
-        let message = "integers modulo q have no variance: decrypt x.sum() and (x * x).sum(), or use wl.Context.approximate(...)";
+        let message =
+            "integers modulo q have no variance: decrypt x.sum() and (x * x).sum(), or use wl.Context.approximate(...)";
         return Err(plain(py, "DTypeError", message));
     }
     if a.numbers == Numbers::Complex {
@@ -230,7 +231,8 @@ fn not_spread(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyErr> {
         let message = "the bound on a sum over all slots is beyond what the modulus takes: state a smaller one (x.assume_bound), or plan the context with larger value_bits";
         plain(py, "CapacityExhausted", message)
     } else {
-        let message = "the mean must stand for every entry of a row: name context.sum(), without a length, when keys are made";
+        let message =
+            "the mean must stand for every entry of a row: name context.sum(), without a length, when keys are made";
         exception(py, "MissingGaloisKey", message.to_owned(), |data| data.set_item("elements", missing))
     })
 }

@@ -6,12 +6,14 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use clap::Parser;
 use windlass::bootstrap::{BootstrapPreset, Mode, bootstrap_preset_names};
 
 use super::circuit::Asked;
 use super::figures::Place;
 use super::reach::{Build, Outcome};
 use super::records::{LeftOut, Records};
+use super::request::{self, Bootstrap};
 use super::todays;
 use crate::{machine, record};
 
@@ -48,44 +50,48 @@ struct Limits {
 #[derive(Debug, Clone)]
 struct Job {
     place: Place,
-    choice: Option<&'static Choice>,
+    /// Arguments beside preset, mode and scheme, and what they come to in a record.
+    arguments: &'static [&'static str],
+    asked: Asked,
     price: f64,
 }
 
-/// What a paper chose for its sets.
-#[derive(Debug)]
-struct Choice {
-    /// What the names of its presets begin with.
-    of: &'static str,
-    only: Option<Mode>,
-    arguments: &'static [&'static str],
-    /// The same in a record.
-    ask: fn(&mut Asked),
-}
+/// What a paper chose for its sets: what their names begin with, the mode if it is for one alone, and
+/// arguments.
+type Choice = (&'static str, Option<Mode>, &'static [&'static str]);
 
-static CHOICES: [Choice; 6] = [
-    Choice { ask: |asked| asked.partition = "paper".into(), ..choice("paper_ma24_", &["--partition", "paper"]) },
-    Choice {
-        only: Some(Mode::Packed),
-        ask: |asked| asked.order = "to-coefficients-last".into(),
-        ..choice("paper_ma24_", &["--order", "to-coefficients-last"])
-    },
-    Choice { ask: bruun, ..choice("paper_ma24_set2", BRUUN) },
-    Choice { ask: bruun, ..choice("paper_ma24_set3", BRUUN) },
-    choice("paper_hs15_", NEAR),
-    choice("paper_hs18_49981", NEAR),
+const CHOICES: [Choice; 12] = [
+    ("paper_ma24_", None, &["--partition", "paper"]),
+    ("paper_ma24_", Some(Mode::Packed), &["--order", "to-coefficients-last"]),
+    ("paper_ma24_set2", None, &["--transform", "bruun", "--partition", "paper"]),
+    ("paper_ma24_set3", None, &["--transform", "bruun", "--partition", "paper"]),
+    ("paper_hs15_", None, &["--formula-2015"]),
+    ("paper_hs15_18631", Some(Mode::Thin), &["--keys", "minimal"]),
+    ("paper_hs15_18631", Some(Mode::Thin), &["--keys", "baby-giant"]),
+    ("paper_hs15_18631", Some(Mode::Thin), &["--keys", "full"]),
+    ("paper_hs15_35113", Some(Mode::Packed), &["--factors", "73*13,37"]),
+    ("paper_hs15_51319", Some(Mode::Packed), &["--factors", "19*73,37"]),
+    ("paper_hs18_49981", None, &["--front-end", "near-prime-power"]),
+    ("paper_hs18_49981", None, &["--maps", "old-2018"]),
 ];
 
-const BRUUN: &[&str] = &["--transform", "bruun", "--partition", "paper"];
-const NEAR: &[&str] = &["--front-end", "near-prime-power"];
-
-fn bruun(asked: &mut Asked) {
-    (asked.transform, asked.partition) = ("bruun".into(), "paper".into());
+/// Arguments of one process, read as the program reads its own.
+#[derive(Debug, Parser)]
+struct Line {
+    #[command(flatten)]
+    args: Bootstrap,
 }
 
-/// One for both modes; the front end of 2015 unless it says otherwise.
-const fn choice(of: &'static str, arguments: &'static [&'static str]) -> Choice {
-    Choice { of, only: None, arguments, ask: |asked| asked.front_end = "near-prime-power".into() }
+/// The arguments of a row but scheme, runs and record.
+fn arguments<'a>(preset: &'a str, mode: Mode, more: &[&'a str]) -> Vec<&'a str> {
+    let packed: &[&str] = if mode == Mode::Packed { &["--packed"] } else { &[] };
+    [&["--preset", preset][..], packed, more].concat()
+}
+
+/// What a record of these arguments says that was asked for.
+fn asked(arguments: &[&str]) -> Outcome<Asked> {
+    let Line { args } = Line::try_parse_from([&["bootstrap"][..], arguments].concat())?;
+    Ok(Asked::of(&request::preset(&args)?.spec, (args.weight, args.encapsulation)))
 }
 
 /// Measures what the record has not.
@@ -111,7 +117,7 @@ pub fn run(args: &Every, preset: &str, runs: usize, record: &Path) -> Outcome {
         }
         println!(
             "{number} of {count}: {}",
-            [&[job.place.to_string()][..], &job.asked().differences()].concat().join(", ")
+            [&[job.place.to_string()][..], &job.asked.differences()].concat().join(", ")
         );
         match job.measure(&limits, runs, record) {
             Ok(seconds) => println!("  done in {seconds:.0} s"),
@@ -133,26 +139,32 @@ impl Every {
 }
 
 /// All rows, cheap ones first, the papers' choices after the planner's.
-fn jobs(part: &str) -> Result<Vec<Job>, String> {
+fn jobs(part: &str) -> Outcome<Vec<Job>> {
     let wanted = |name: &&str| !name.starts_with("insecure") && (part == "list" || name.contains(part));
-    let (mut own, mut asked) = (Vec::new(), Vec::new());
+    let (mut own, mut chosen) = (Vec::new(), Vec::new());
     for name in bootstrap_preset_names().filter(wanted) {
         for mode in [Mode::Thin, Mode::Packed] {
             let price = price(name, mode).map_err(|error| format!("{name}: {error}"))?;
-            let job = |scheme: &str, choice| {
-                let (preset, mode, scheme) = (name.into(), mode.to_string(), scheme.into());
-                Job { place: Place { preset, mode, scheme }, choice, price }
+            let job = |scheme: &str, more: &'static [&'static str]| -> Outcome<Job> {
+                let place = Place { preset: name.into(), mode: mode.to_string(), scheme: scheme.into() };
+                Ok(Job { place, arguments: more, asked: asked(&arguments(name, mode, more))?, price })
             };
-            own.extend(["BGV", "BFV"].map(|scheme| job(scheme, None)));
-            let fits = |choice: &&Choice| name.starts_with(choice.of) && choice.only.is_none_or(|only| only == mode);
-            asked.extend(CHOICES.iter().filter(fits).map(|choice| job("BGV", Some(choice))));
+            for scheme in ["BGV", "BFV"] {
+                own.push(job(scheme, &[])?);
+            }
+            for &(of, only, more) in &CHOICES {
+                if name.starts_with(of) && only.is_none_or(|only| only == mode) {
+                    chosen.push(job("BGV", more)?);
+                }
+            }
         }
     }
     if own.is_empty() {
-        return Err(format!("no preset has '{part}' in its name; --preset list prints the names"));
+        return Err(format!("no preset has '{part}' in its name; --preset list prints the names").into());
     }
-    [&mut own, &mut asked].into_iter().for_each(|jobs| jobs.sort_by(|a, b| a.price.total_cmp(&b.price)));
-    own.extend(asked);
+    own.sort_by(|a, b| a.price.total_cmp(&b.price));
+    chosen.sort_by(|a, b| a.price.total_cmp(&b.price));
+    own.extend(chosen);
     Ok(own)
 }
 
@@ -173,20 +185,14 @@ fn order(p: u64, m: u64) -> usize {
 }
 
 impl Job {
-    fn asked(&self) -> Asked {
-        let mut asked = Asked::default();
-        if let Some(choice) = self.choice {
-            (choice.ask)(&mut asked);
-        }
-        asked
-    }
-
     /// Whether a record of this machine and program has it.
     fn is_in(&self, known: &Records, build: &str, retry: bool) -> bool {
-        let (cpu, asked) = (machine::cpu(), self.asked());
+        let (cpu, asked) = (machine::cpu(), &self.asked);
         let here = (&self.place, &*cpu, Some(build));
         let measured = known.measured.iter().any(|one| {
-            (&one.of.place(), &*one.cpu, one.of.build.as_deref()) == here && one.threads == 1 && one.of.asked() == asked
+            (&one.of.place(), &*one.cpu, one.of.build.as_deref()) == here
+                && one.threads == 1
+                && one.of.asked() == *asked
         });
         let given_up =
             |line: &LeftOut| (&line.place, &*line.cpu, Some(&*line.build)) == here && line.asked == asked.differences();
@@ -197,7 +203,7 @@ impl Job {
         Ok(LeftOut {
             left_out,
             place: self.place.clone(),
-            asked: self.asked().differences(),
+            asked: self.asked.differences(),
             moduli: todays::moduli(&self.place.preset)?,
             cpu: machine::cpu(),
             date: machine::today(),
@@ -210,12 +216,9 @@ impl Job {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let (runs, scheme) = (runs.to_string(), self.place.scheme.to_lowercase());
         let mut command = Command::new(program);
-        command.args(["bootstrap", "--preset", &self.place.preset, "--scheme", &scheme, "--runs", &runs]);
-        command.args(["--enough-seconds", "60", "--record"]).arg(record);
-        command.args(self.choice.map_or(&[][..], |choice| choice.arguments));
-        if self.place.mode == Mode::Packed.to_string() {
-            command.arg("--packed");
-        }
+        let mode = if self.place.mode == Mode::Packed.to_string() { Mode::Packed } else { Mode::Thin };
+        command.arg("bootstrap").args(arguments(&self.place.preset, mode, self.arguments));
+        command.args(["--scheme", &scheme, "--runs", &runs, "--enough-seconds", "60", "--record"]).arg(record);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|error| error.to_string())?;
         watched(child, limits)
     }
@@ -264,24 +267,26 @@ fn told(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What a process is asked for by arguments is what a record of it says.
+    /// Each choice is for some preset, and asks for something.
     #[test]
-    fn choices_of_papers_are_found_in_records() {
-        for job in jobs("paper_ma24_set2").unwrap().into_iter().filter(|job| job.choice.is_some()) {
-            let words = ["windlass-bench", "bootstrap", "--preset", &job.place.preset];
-            let words = words.into_iter().chain(job.choice.unwrap().arguments.iter().copied());
-            let cli = <crate::Cli as clap::Parser>::try_parse_from(words).unwrap();
-            let crate::Command::Bootstrap(args) = cli.command else { panic!("another command") };
-            let spec = super::super::request::preset(&args).unwrap().spec;
-            assert_eq!(Asked::of(&spec, (None, None)), job.asked());
-            assert_ne!(job.asked(), Asked::default());
+    fn choices_of_papers_are_rows_of_their_own() {
+        let jobs = jobs("paper_").unwrap();
+        for (of, only, more) in CHOICES {
+            let of_it: Vec<&Job> =
+                jobs.iter().filter(|job| job.place.preset.starts_with(of) && job.arguments == more).collect();
+            assert!(!of_it.is_empty(), "{of} {more:?}");
+            for job in of_it {
+                assert!(job.asked != Asked::default() && !job.asked.differences().is_empty(), "{of} {more:?}");
+                assert!(only.is_none_or(|only| only.to_string() == job.place.mode));
+            }
         }
+        assert!(jobs.iter().filter(|job| job.arguments.is_empty()).all(|job| job.asked == Asked::default()));
     }
 
     #[test]
     fn every_preset_has_four_rows_and_cheap_ones_come_first() {
         let jobs = jobs("list").unwrap();
-        let own: Vec<&Job> = jobs.iter().filter(|job| job.choice.is_none()).collect();
+        let own: Vec<&Job> = jobs.iter().filter(|job| job.arguments.is_empty()).collect();
         let names: Vec<&str> = bootstrap_preset_names().filter(|name| !name.starts_with("insecure")).collect();
         assert_eq!(own.len(), 4 * names.len());
         for name in names {
@@ -289,7 +294,7 @@ mod tests {
         }
         assert!(
             jobs[..own.len()].is_sorted_by(|a, b| a.price <= b.price)
-                && jobs[..own.len()].iter().all(|job| job.choice.is_none())
+                && jobs[..own.len()].iter().all(|job| job.arguments.is_empty())
         );
         // 100 times the work of a thin refresh, and more.
         let price = |mode: &str| {

@@ -56,7 +56,7 @@ impl Presets {
     }
 
     /// Whether a record is of its preset's chain. What was asked for by name instead, a weight or a
-    /// way to the ephemeral key, is held to that name.
+    /// way to the ephemeral key, is held to that name; a formula of a paper brings its own weight.
     pub fn chain(&self, of: &Refresh) -> Chain {
         let Some((circuit, moduli)) = of.circuit.as_ref().and_then(|circuit| Some((circuit, of.moduli()?))) else {
             return Chain::Unsaid;
@@ -67,7 +67,7 @@ impl Presets {
         let is_todays = (circuit.m, circuit.p, circuit.r) == preset.ring
             && moduli == preset.moduli
             && circuit.secret.as_ref().is_none_or(|secret| *secret == preset.secret)
-            && circuit.ephemeral_weight == asked.weight.unwrap_or(preset.weight)
+            && (asked.formula.is_some() || circuit.ephemeral_weight == asked.weight.unwrap_or(preset.weight))
             && circuit.encapsulation.as_ref() == Some(encapsulation);
         if is_todays { Chain::Todays } else { Chain::Earlier }
     }

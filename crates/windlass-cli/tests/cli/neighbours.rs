@@ -363,7 +363,10 @@ fn what_cannot_be_searched_is_refused() {
     table("x,y\n1,nan\n");
     refused("", "not a finite number");
     table("x,y\n1,2\n3,n/a\n");
-    refused("", "row 2 has 'n/a' in column 'y', which is not a finite number; correct it, or leave the column out with --skip y");
+    refused(
+        "",
+        "row 2 has 'n/a' in column 'y', which is not a finite number; correct it, or leave the column out with --skip y",
+    );
     table("x,y,kind of sea\n1,2,a\n3,4,b\n");
     refused("", "no row has a number there: leave the column out with --skip 'kind of sea', or name it with --key");
     table("x,y\n");
