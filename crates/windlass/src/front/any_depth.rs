@@ -153,7 +153,8 @@ fn weak_ephemeral_key(params: &Params, spec: &ParamSpec) -> Option<String> {
 /// The context of one candidate, if it carries a bootstrapping that is of use.
 fn planned(params: Params, spec: &ParamSpec) -> Result<Context> {
     let context = Context::from_params(params)?;
-    check_use(&context.bootstrapping()?, spec)?;
+    let plan = context.bootstrapping()?;
+    check_use(&plan, spec)?;
     Ok(context)
 }
 
