@@ -149,6 +149,8 @@ mod tests {
             let bits = ephemeral.bits;
             assert!(!secure || bits >= 128.0, "{name}: {bits}");
             assert!(!name.starts_with("paper_ma24") || bits >= 130.0, "{name}: {bits} bits at {size}");
+            let main = preset.params.rlwe().security().bits;
+            assert!(!name.starts_with("paper_ch18") || bits >= main, "{name}: {bits} bits, main key {main}");
             let accepted = safety::check(preset.params.rlwe(), &input, &formula, &preset.spec);
             assert!(accepted.is_ok(), "{name}: {accepted:?}");
             assert_eq!(*preset.params.rlwe().assurance() == Assurance::Secure, secure, "{name}");

@@ -64,25 +64,20 @@ const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Prese
     Preset { generators, ..toy(name, m, 2, 1) }
 }
 
-/// A set of Chen–Han 2018, Tables 4 and 5: log2 Q about 558 or 806 as published, weight 128. SEAL
-/// switched keys without special primes; ours come on top, so that λ is below the published figure.
-/// The lower primes have 50 bits, the others what a product modulo p^{r+1} costs.
-const fn chen_han(name: &'static str, n: u64, p: u64, r: u32, q: Chains) -> Preset {
-    let (special, digits) = if n == 16384 { (3, 5) } else { (5, 4) };
-    let (q, spare) = q;
-    Preset {
-        name,
-        m: 2 * n,
-        p,
-        r,
-        generators: &[],
-        q,
-        spare,
-        special: (50, special),
-        digits,
-        weight: 128,
-        ephemeral: None,
-    }
+/// A set of Chen–Han 2018, Tables 4 and 5, with no less λ than published: log2 QP where they have
+/// log2 Q, 558 and 806, and weight 192 where they have 128. (SEAL switched keys without special
+/// primes.) P is one digit, digits have one prime, and levels lie what a product costs apart, or half
+/// of it: so a fresh ciphertext and a refreshed one allow as many products as they can.
+/// The ephemeral key has no less λ than the main one.
+const fn chen_han(
+    name: &'static str,
+    (n, p, r): (u64, u64, u32),
+    (q, spare): Chains,
+    (special, digits): ((u32, usize), usize),
+    ephemeral_weight: u32,
+) -> Preset {
+    let ephemeral = Some(Ephemeral::in_digits(ephemeral_weight));
+    Preset { name, m: 2 * n, p, r, generators: &[], q, spare, special, digits, weight: 192, ephemeral }
 }
 
 /// A set of Ma et al. 2024, Table 2: m = 2^16, weight 120, log2 QP = 1333, 1326 and 1333 for sets I, II
@@ -193,12 +188,12 @@ const PRESETS: [Preset; 43] = [
     linear("paper_hs18_18631_bad", 18631, &[7, 626]),
     linear("paper_hs18_24295_good", 24295, &[16386, 16427]),
     linear("paper_hs18_24295_bad", 24295, &[53, 42]),
-    chen_han("paper_ch18_n16384_p127", 16384, 127, 1, (&[(50, 4), (39, 9)], &[])),
-    chen_han("paper_ch18_n16384_p257", 16384, 257, 1, (&[(50, 4), (39, 9)], &[])),
-    chen_han("paper_ch18_n32768_p127_r2", 32768, 127, 2, (&[(50, 5), (40, 14)], &[])),
-    chen_han("paper_ch18_n32768_p127_r3", 32768, 127, 3, (&[(50, 5), (45, 13)], &[])),
-    chen_han("paper_ch18_n32768_p257", 32768, 257, 1, (&[(50, 5), (40, 14)], &[])),
-    chen_han("paper_ch18_n32768_p257_r2", 32768, 257, 2, (&[(50, 5), (41, 14)], &[])),
+    chen_han("paper_ch18_n16384_p127", (16384, 127, 1), (&[(49, 10)], &[25]), ((49, 1), 11), 24),
+    chen_han("paper_ch18_n16384_p257", (16384, 257, 1), (&[(49, 10)], &[25]), ((49, 1), 11), 24),
+    chen_han("paper_ch18_n32768_p127_r2", (32768, 127, 2), (&[(43, 16)], &[25, 31]), ((28, 2), 17), 24),
+    chen_han("paper_ch18_n32768_p127_r3", (32768, 127, 3), (&[(40, 19)], &[]), ((40, 1), 19), 26),
+    chen_han("paper_ch18_n32768_p257", (32768, 257, 1), (&[(50, 14)], &[25, 25]), ((50, 1), 15), 24),
+    chen_han("paper_ch18_n32768_p257_r2", (32768, 257, 2), (&[(34, 22)], &[]), ((34, 1), 22), 26),
     ma("paper_ma24_set1_p65537", 65537, (&[(50, 1), (46, 12), (49, 5), (47, 3), (45, 1)], &[]), 24),
     ma("paper_ma24_set2_p8191", 8191, (&[(46, 12), (44, 6), (42, 5)], &[]), 24),
     // The ephemeral key meets the first two primes: one of 50 bits has no room for p² = 2^34.
