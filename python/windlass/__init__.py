@@ -79,6 +79,7 @@ from windlass.errors import (
 )
 from windlass.explore import Front, explore
 from windlass.models import Linear, Logistic
+from windlass.server import TableServer
 from windlass.service import LookupService
 
 __all__ = [
@@ -132,6 +133,7 @@ __all__ = [
     "TableKeys",
     "TablePlan",
     "TableReplaced",
+    "TableServer",
     "TableShard",
     "UnknownName",
     "ValueRangeError",

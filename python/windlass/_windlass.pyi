@@ -484,6 +484,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     @classmethod
@@ -496,6 +497,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     # What pyarrow reads; it has no types.
@@ -510,6 +512,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     @classmethod
