@@ -80,6 +80,7 @@ from windlass.errors import (
 )
 from windlass.explore import Front, explore
 from windlass.models import Linear, Logistic
+from windlass.server import TableServer
 from windlass.service import LookupService
 
 __all__ = [
@@ -134,6 +135,7 @@ __all__ = [
     "TableKeys",
     "TablePlan",
     "TableReplaced",
+    "TableServer",
     "TableShard",
     "UnknownName",
     "ValueRangeError",

@@ -511,6 +511,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     @classmethod
@@ -523,6 +524,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     # What pyarrow reads; it has no types.
@@ -537,6 +539,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     @classmethod

@@ -127,8 +127,7 @@ fn make_ciphertext(
             let decryptor = context.client_from_key(Arc::new(file.key(files)?))?.decryptor();
             let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
             let found = fresh.find(|made| made.as_ref().is_ok_and(|(ct, _)| enough(ct)));
-            let (ciphertext, seed) = found.ok_or_else(none)??;
-            CiphertextV1::seeded(ciphertext, seed)?
+            CiphertextV1::new(found.ok_or_else(none)??.0)
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;

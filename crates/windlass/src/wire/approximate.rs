@@ -136,9 +136,9 @@ impl Payload<ApproximateContext> for Ciphertext {
     const KIND: Kind = Kind::ApproximateCiphertext;
     const FIELDS: u64 = 48;
 
-    fn write_fields(&self, _: &ApproximateContext, seeded: bool, out: &mut FieldWriter) {
+    fn write_fields(&self, _: &ApproximateContext, out: &mut FieldWriter) {
         let FiledInfo { deviation, own, .. } = self.to_file();
-        let flags = if seeded { SEEDED } else { 0 } | if own.is_some() { OWN } else { 0 };
+        let flags = if self.seed().is_some() { SEEDED } else { 0 } | if own.is_some() { OWN } else { 0 };
         out.bytes(&[self.degree() as u8, flags]);
         out.u16(self.level() as u16);
         out.u32(self.slots() as u32);
@@ -153,9 +153,9 @@ impl Payload<ApproximateContext> for Ciphertext {
 
     /// Refuses also what states values that do not fit its modulus:
     /// [`crate::Error::ModulusExhausted`].
-    fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
+    fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(&context.context, &mut fields)?;
-        let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
-        Ok((Self::from_file((&context.context, key), parts, head.info)?, seed))
+        let parts = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
+        Self::from_file((&context.context, key), parts, head.info)
     }
 }

@@ -126,7 +126,7 @@ impl Engine {
         if re.abs().max(im.abs()) >= 2f64.powi(62) {
             return Err(Error::ValueTooLarge { index: 0, bound_bits: 62.0 - scale.log2() });
         }
-        let mut parts = a.parts.clone();
+        let mut parts = a.parts.to_vec();
         parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(re as i64)));
         if im != 0.0 {
             let turned = self.multiply_i(&a)?;

@@ -11,6 +11,7 @@ use super::ciphertext::Ciphertext;
 use super::engine::Engine;
 use super::slot_error::Source;
 use crate::error::{Error, Result};
+use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, Pair, Rules};
 use crate::switching::Switching;
 
@@ -95,6 +96,15 @@ impl Pair for Ciphertext {
 
     fn key_id(&self) -> KeyId {
         self.key
+    }
+
+    fn seed(&self) -> Option<&Seed> {
+        self.parts.seed()
+    }
+
+    fn with_seed(mut self, seed: Seed) -> Self {
+        self.parts = self.parts.with_seed(seed);
+        self
     }
 }
 

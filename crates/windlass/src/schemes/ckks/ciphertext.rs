@@ -9,6 +9,7 @@ use super::context::CkksContext;
 use super::error_model::ErrorModel;
 use super::slot_error::{SlotError, Source};
 use crate::error::{Error, Result};
+use crate::schemes::{Parts, Seed};
 
 /// An encryption of a vector of complex numbers.
 ///
@@ -21,7 +22,7 @@ use crate::error::{Error, Result};
 pub struct Ciphertext {
     pub(crate) context: Arc<CkksContext>,
     pub(crate) key: KeyId,
-    pub(crate) parts: Vec<Poly<Eval>>,
+    pub(crate) parts: Parts,
     pub(crate) info: Info,
 }
 
@@ -128,6 +129,12 @@ impl Ciphertext {
         &self.parts
     }
 
+    /// The seed that the second polynomial is expanded from, while it is known, as
+    /// [`crate::schemes::Ciphertext::seed`].
+    pub fn seed(&self) -> Option<&Seed> {
+        self.parts.seed()
+    }
+
     /// Bytes in memory.
     pub fn bytes(&self) -> usize {
         self.parts.iter().map(|part| part.bytes()).sum()
@@ -157,7 +164,7 @@ impl Ciphertext {
     /// [`Error::ModulusExhausted`] when values within the bounds do not fit the modulus.
     pub(crate) fn from_file(
         (context, key): (&Arc<CkksContext>, KeyId),
-        parts: Vec<Poly<Eval>>,
+        parts: Parts,
         filed: FiledInfo,
     ) -> Result<Self> {
         let FiledInfo { degree, slots, magnitude, deviation, own } = filed;
@@ -176,7 +183,7 @@ impl Ciphertext {
     }
 
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>, info: Info) -> Self {
-        Self { context: Arc::clone(&self.context), key: self.key, parts, info }
+        Self { context: Arc::clone(&self.context), key: self.key, parts: parts.into(), info }
     }
 
     /// Adds the error of a rounding that made the parts at `level`.

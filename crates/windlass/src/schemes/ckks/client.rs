@@ -14,6 +14,7 @@ use super::error_model::ErrorModel;
 use super::flooding;
 use super::slot_error::SlotError;
 use crate::error::{Error, Result};
+use crate::schemes::pairs::Pair;
 
 /// Turns real numbers into complex ones.
 pub fn complex(values: &[f64]) -> Vec<Complex64> {
@@ -137,7 +138,8 @@ impl Decryptor {
         Ok(Self { context: Arc::clone(context), key })
     }
 
-    /// A fresh secret-key encryption at `level`, and the seed of its second part.
+    /// A fresh secret-key encryption at `level`, and the seed of its second part, which the
+    /// ciphertext knows too ([`Ciphertext::seed`]).
     ///
     /// # Errors
     /// As [`Encryptor::encrypt_bounded`]; [`Error::OutOfRange`] for the level.
@@ -154,7 +156,8 @@ impl Decryptor {
         rng.fill_bytes(&mut seed);
         let zero = self.key.encrypt_zero(level, seed, 1, rng);
         let deviation = |count| self.context.errors().fresh_secret(count);
-        Ok((fresh((&self.context, self.key.key_id()), values, bound, zero, deviation)?, seed))
+        let ct = fresh((&self.context, self.key.key_id()), values, bound, zero, deviation)?;
+        Ok((ct.with_seed(seed), seed))
     }
 
     /// The slots, with their error: as many as the ciphertext has.
