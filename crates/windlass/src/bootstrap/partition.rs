@@ -170,9 +170,12 @@ pub(super) fn eval_choices(pipeline: &Pipeline, unpacking: Unpacking, order: Ord
     if !Way::has_eval(unpacking, message) {
         return Ok(vec![false]);
     }
+    let open = spec.unpacking == Unpacking::Automatic && params.m().is_power_of_two();
     match (spec.eval, spec.partition) {
         (EvalStage::Alone, _) => return Ok(vec![false]),
         (EvalStage::Merged, _) | (_, Partition::Paper | Partition::Single) => return Ok(vec![true]),
+        // What monomials are compared with.
+        (EvalStage::Automatic, _) if open => return Ok(vec![false]),
         _ => {}
     }
     let of = |joined| {

@@ -128,7 +128,8 @@ by_name!(Partition, "partition", {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum EvalStage {
     /// Whatever gives more capacity in a second, by forecast and prices, where the merged maps cost
-    /// at most twice as much and their constants fit into 4 GiB;
+    /// at most twice as much and their constants fit into 4 GiB; for powers of two where
+    /// [`Unpacking`] is named, by itself otherwise.
     /// [`Partition::MostCapacity`] merges wherever they fit, [`Partition::Paper`] and
     /// [`Partition::Single`] always.
     #[default]
