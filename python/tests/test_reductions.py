@@ -42,8 +42,10 @@ def expect(world: World, encrypted: wl.Ciphertext, values: Any) -> None:
         np.testing.assert_array_equal(back, centred(values, modulus))
 
 
-def axes_of(ndim: int) -> list[Any]:
-    """Everything that may be said of the dimensions of an array."""
+def axes_of(ndim: int, *, few: bool = False) -> list[Any]:
+    """Everything that may be said of the dimensions of an array, or a little of it."""
+    if few:
+        return [None, *range(ndim)][: 3 if ndim > 2 else 2] + [tuple(range(ndim))[1:]] * (ndim > 1)
     single = [*range(ndim), *range(-ndim, 0)]
     several = [(a, b) for a in range(ndim) for b in range(ndim) if a != b]
     return [None, (), *single, *several]
@@ -52,7 +54,7 @@ def axes_of(ndim: int) -> list[Any]:
 @pytest.fixture(scope="module")
 def real() -> World:
     """CKKS with keys of sums over all slots."""
-    context = wl.Context.approximate(depth=4)
+    context = wl.Context.approximate(depth=3)
     return make(context, context.sum(), context.products())
 
 
@@ -67,10 +69,10 @@ def some(world: World, rng: np.random.Generator, shape: tuple[int, ...]) -> NDAr
 def test_sums_along_every_dimension(
     toy: World, real: World, rng: np.random.Generator, shape: tuple[int, ...]
 ) -> None:
-    for world in (toy, real):
+    for world in (toy, real) if shape in SHAPES[1::3] else (toy,):
         values = some(world, rng, shape)
         x = world.encrypt(values)
-        for axis in axes_of(len(shape)):
+        for axis in axes_of(len(shape), few=world is real):
             for keepdims in (False, True):
                 wanted = values.sum(axis=axis, keepdims=keepdims)
                 expect(world, x.sum(axis=axis, keepdims=keepdims), wanted)
@@ -110,7 +112,7 @@ def test_functions_of_numpy(toy: World, real: World, rng: np.random.Generator) -
 
 def test_sums_broadcast(toy: World, real: World, rng: np.random.Generator) -> None:
     for world in (toy, real):
-        for length in (2, 5, 100, 128, 129, 300):
+        for length in (2, 5, 100, 128, 129, 300) if world is toy else (5,):
             values = some(world, rng, (length,))
             x = world.encrypt(values)
             total = x.sum()
@@ -130,7 +132,7 @@ def test_sums_broadcast(toy: World, real: World, rng: np.random.Generator) -> No
         expect(world, 6 * many[2] - many[2].sum(), 6 * rows[2] - rows[2].sum())
         deep = some(world, rng, (2, 3, 4))
         cube = world.encrypt(deep)
-        for axis in axes_of(3):
+        for axis in axes_of(3, few=world is real):
             expect(
                 world,
                 cube - cube.sum(axis=axis, keepdims=True),
@@ -232,10 +234,10 @@ def test_sums_over_fewer_slots_do_not_broadcast() -> None:
 
 
 def test_means(real: World, rng: np.random.Generator) -> None:
-    for shape in SHAPES:
+    for shape in SHAPES[2::3]:
         values = some(real, rng, shape)
         x = real.encrypt(values)
-        for axis in axes_of(len(shape)):
+        for axis in axes_of(len(shape), few=True):
             expect(real, x.mean(axis=axis), values.mean(axis=axis))
         if shape:
             wanted = values - values.mean(axis=-1, keepdims=True)
@@ -244,18 +246,18 @@ def test_means(real: World, rng: np.random.Generator) -> None:
 
 
 def test_a_long_row_is_centred(real: World, rng: np.random.Generator) -> None:
-    values = rng.uniform(-1, 1, 5000)
+    count = real.context.slots + 900
+    values = rng.uniform(-1, 1, count)
     x = real.encrypt(values)
-    assert real.context.slots < 5000
-    expect(real, x - x.sum() / 5000, values - values.mean())
+    expect(real, x - x.sum() / count, values - values.mean())
     expect(real, x.var(), values.var())
 
 
 def test_variances(real: World, rng: np.random.Generator) -> None:
-    for shape in SHAPES:
+    for shape in SHAPES[2::3]:
         values = 0.7 + 0.1 * some(real, rng, shape)
         x = real.encrypt(values)
-        for axis in axes_of(len(shape)):
+        for axis in axes_of(len(shape), few=True):
             found = x.var(axis=axis)
             wanted = np.asarray(values.var(axis=axis))
             expect(real, found, wanted)
