@@ -86,18 +86,24 @@ def preset_parameters(name: str, *, scheme: _Scheme = "BGV") -> dict[str, Any]: 
 def plan_parameters(
     *,
     modulus: int = 65537,
-    depth: int = 1,
+    depth: int | None = None,
     slots: int = 1,
     scheme: _Scheme = "BGV",
-    linear_maps: int = 1,
+    linear_maps: int | None = None,
     capacity: float = 0.0,
     security: float = 128.0,
     m: int | None = None,
     unlimited: bool = False,
     max_key_bytes: int | None = None,
+    for_: Sequence[Any] | None = None,
 ) -> dict[str, Any]: ...
 def approximate_parameters(
-    *, depth: int = 2, scale_bits: int = 40, value_bits: int = 16, slots: int = 1
+    *,
+    depth: int | None = None,
+    scale_bits: int = 40,
+    value_bits: int = 16,
+    slots: int = 1,
+    for_: Sequence[Any] | None = None,
 ) -> dict[str, Any]: ...
 def set_threads(count: int) -> None: ...
 def threads() -> int: ...
@@ -108,21 +114,27 @@ class Context:
     def plan(
         *,
         modulus: int = 65537,
-        depth: int = 1,
+        depth: int | None = None,
         slots: int = 1,
         scheme: _Scheme = "BGV",
-        linear_maps: int = 1,
+        linear_maps: int | None = None,
         capacity: float = 0.0,
         security: float = 128.0,
         m: int | None = None,
         unlimited: bool = False,
         max_key_bytes: int | None = None,
+        for_: Sequence[Any] | None = None,
     ) -> Context: ...
     @staticmethod
     def preset(name: str, *, scheme: _Scheme = "BGV") -> Context: ...
     @staticmethod
     def approximate(
-        *, depth: int = 2, scale_bits: int = 40, value_bits: int = 16, slots: int = 1
+        *,
+        depth: int | None = None,
+        scale_bits: int = 40,
+        value_bits: int = 16,
+        slots: int = 1,
+        for_: Sequence[Any] | None = None,
     ) -> Context: ...
     @staticmethod
     def from_file(path: _Path) -> Context: ...
@@ -355,6 +367,8 @@ class LinearPlan:
     @property
     def capacity_bits(self) -> float: ...
     @property
+    def depth(self) -> int: ...
+    @property
     def grid(self) -> tuple[int, int]: ...
     @property
     def context(self) -> Context: ...
@@ -393,6 +407,8 @@ class Circuit:
     def required_keys(self) -> list[int]: ...
     @property
     def relinearisation(self) -> bool: ...
+    @property
+    def depth(self) -> int: ...
     @property
     def context(self) -> Context: ...
     def __call__(

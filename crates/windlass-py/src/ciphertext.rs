@@ -43,7 +43,7 @@ impl PyCiphertext {
             return Err(malformed("dtype"));
         }
         let parts = quick(py, || read_parts(setting, parts))?;
-        Ok(Self { clean, ..Self::fresh(setting, parts, layout, numbers, elements) })
+        Ok(Self::fresh(setting, parts, layout, numbers, (elements, clean)))
     }
 
     pub fn load(py: Python<'_>, setting: &Arc<Setting>, path: PathBuf) -> PyResult<Self> {
@@ -77,9 +77,9 @@ impl PyCiphertext {
                 format!("{}: malformed list of ciphertexts: its shape", path.display()),
             ));
         }
-        // Nothing is known of slots beyond the entries.
+        // Nothing is known of slots beyond the entries but what CKKS ciphertexts say themselves.
         let clean = length.is_multiple_of(setting.slots());
-        Ok(Self { clean, ..Self::fresh(setting, parts, layout, numbers, false) })
+        Ok(Self::fresh(setting, parts, layout, numbers, (false, clean)))
     }
 
     /// What files of arrays say the numbers are.
@@ -300,7 +300,8 @@ impl PyCiphertext {
     }
 
     /// Entries shifted cyclically along the last dimension, as ``numpy.roll``. Name
-    /// ``context.roll(length, shift)`` when keys are made.
+    /// ``context.roll(length, shift)`` when keys are made. CKKS: it is a product with a matrix of
+    /// zeros and ones, and takes one of the depth.
     ///
     /// Raises
     /// ------
@@ -517,12 +518,17 @@ impl PyCiphertext {
     }
 
     /// CKKS alone: the same array, of which the caller knows that no absolute value is above a
-    /// bound. Operations keep a worst-case bound of their own, which grows with every product.
+    /// bound. Operations keep a worst-case bound of their own, which grows with every product, and
+    /// polynomials on an interval refuse arrays whose bound is not inside.
+    ///
+    /// **Warning.** Nothing checks the bound while it is computed with. If a value is larger,
+    /// decryption refuses the array or what was made of it (:class:`NotDecryptable`), or, if that is
+    /// not seen in the result, its errors are larger than ``precision_bits`` says.
     ///
     /// Parameters
     /// ----------
     /// bound : float
-    ///     Positive. Results are wrong if a value is larger.
+    ///     Positive.
     ///
     /// Examples
     /// --------

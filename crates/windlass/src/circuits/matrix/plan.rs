@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
 
-use crate::circuits::linear::{CostModel, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares};
+use crate::circuits::linear::{
+    CostModel, Folded, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares,
+};
 use crate::circuits::trace::TracePlan;
 use crate::error::Result;
 use crate::switching::Switching;
@@ -39,7 +41,8 @@ impl MatrixSpec {
     }
 }
 
-/// The product of an R × C matrix with an encrypted vector: row i in slot i.
+/// The product of an R × C matrix with an encrypted vector: row i in slot i. In CKKS it takes one
+/// rescaling.
 ///
 /// Either direct, one [`LinearPlan`], where slots beyond the rows become 0; or *folded*: products
 /// with w ≥ R diagonals instead of R + C − 1, then a sum over about (R + C)/w blocks by a
@@ -67,11 +70,20 @@ pub struct MatrixPlan<R: Plannable = Arc<SlotRing>> {
     sum: Option<TracePlan>,
     rows: usize,
     columns: usize,
+    /// The largest Σ_k|a_ik|, for complex slots.
+    row_sum: f64,
+    /// The number of slots.
+    slots: usize,
 }
 
 impl<R: Plannable> MatrixPlan<R> {
-    pub(super) fn new(products: LinearPlan<R>, sum: Option<TracePlan>, (rows, columns): (usize, usize)) -> Self {
-        Self { products, sum, rows, columns }
+    pub(super) fn new(
+        products: LinearPlan<R>,
+        sum: Option<TracePlan>,
+        (rows, columns): (usize, usize),
+        (row_sum, slots): (f64, usize),
+    ) -> Self {
+        Self { products, sum, rows, columns, row_sum, slots }
     }
 
     /// The products with the diagonals.
@@ -172,7 +184,8 @@ impl<R: Plannable> MatrixPlan<R> {
         ciphertext: &E::Ciphertext,
     ) -> Result<E::Ciphertext> {
         self.check_sum(evaluator, ciphertext)?;
-        self.add_blocks(evaluator, self.products.apply(prepared, evaluator, ciphertext)?)
+        let output = self.add_blocks(evaluator, self.products.apply(prepared, evaluator, ciphertext)?)?;
+        Ok(self.known(evaluator, 0, std::slice::from_ref(ciphertext), output))
     }
 
     /// The product with a vector of several ciphertexts: see [`LinearPlan::apply_grid`].
@@ -189,7 +202,26 @@ impl<R: Plannable> MatrixPlan<R> {
             self.check_sum(evaluator, first)?;
         }
         let outputs = self.products.apply_grid(prepared, evaluator, ciphertexts)?;
-        outputs.into_iter().map(|output| self.add_blocks(evaluator, output)).collect()
+        let all = outputs.into_iter().enumerate();
+        all.map(|(block, output)| {
+            let output = self.add_blocks(evaluator, output)?;
+            Ok(self.known(evaluator, block, ciphertexts, output))
+        })
+        .collect()
+    }
+
+    /// The output, of which the evaluator knows the rows from what stands beside them.
+    fn known<E: Prepares<R>>(
+        &self,
+        evaluator: &E,
+        block: usize,
+        inputs: &[E::Ciphertext],
+        output: E::Ciphertext,
+    ) -> E::Ciphertext {
+        let rows = (self.rows - block * self.slots).min(self.slots);
+        let (row_sum, columns) = (self.row_sum, self.columns);
+        let folded = self.sum.is_some().then_some(Folded { row_sum, columns, inputs });
+        evaluator.with_rows(output, rows, folded)
     }
 
     fn check_sum<E: Switching>(&self, evaluator: &E, input: &E::Ciphertext) -> Result<()> {

@@ -87,6 +87,19 @@ impl CkksSpec {
         Err(Error::NoParameters { reason })
     }
 
+    /// How large values may grow: nearly to 2 to this power, at every level.
+    pub fn value_bits(&self) -> u32 {
+        let base = self.base_prime_bits.iter().fold(0u32, |sum, &bits| sum.saturating_add(bits));
+        base.saturating_sub(self.scale_bits + 1)
+    }
+
+    /// The size of values in bits for which parameters have so many bits more room for them, if
+    /// there are any.
+    pub(crate) fn value_bits_for(&self, missing: f64) -> Option<u32> {
+        let needed = f64::from(self.value_bits()) + (missing.max(0.0) + 0.5).ceil();
+        (needed <= f64::from(MAX_VALUE_BITS)).then_some(needed as u32)
+    }
+
     /// What can be refused without any work.
     pub(super) fn check(&self) -> Result<()> {
         let dimension = Limits::between(4, 1 << 17).with("a power of two");
