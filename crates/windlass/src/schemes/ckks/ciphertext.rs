@@ -272,7 +272,8 @@ impl Ciphertext {
     /// The refusal of values that take so many bits of the modulus, and there is less.
     pub(crate) fn outgrown(&self, operation: &'static str, needed_bits: f64) -> Error {
         let left_bits = self.context.room(self.level());
-        let value_bits = self.context.spec().value_bits_for(needed_bits - left_bits);
+        let size = self.info.magnitude.largest();
+        let value_bits = self.context.spec().value_bits_for(needed_bits - left_bits, size);
         Error::ModulusExhausted { operation, needed_bits, left_bits, value_bits }
     }
 }

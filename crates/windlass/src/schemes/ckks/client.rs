@@ -44,7 +44,7 @@ fn fresh(
     let level = zero[0].basis().len();
     let limit = most(context, level);
     if !bound.is_finite() || bound > limit {
-        let value_bits = context.spec().value_bits_for(bound.log2() - limit.log2());
+        let value_bits = context.spec().value_bits_for(0.0, bound);
         return Err(Error::BoundTooLarge { bound, most: limit, value_bits });
     }
     context.check_values(values, bound)?;

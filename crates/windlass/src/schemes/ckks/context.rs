@@ -93,10 +93,11 @@ impl CkksSpec {
         base.saturating_sub(self.scale_bits + 1)
     }
 
-    /// The size of values in bits for which parameters have so many bits more room for them, if
-    /// there are any.
-    pub(crate) fn value_bits_for(&self, missing: f64) -> Option<u32> {
-        let needed = f64::from(self.value_bits()) + (missing.max(0.0) + 0.5).ceil();
+    /// The size of values in bits for which parameters have so many bits more room, and room for
+    /// values of a size at every level, if there are any.
+    pub(crate) fn value_bits_for(&self, missing: f64, size: f64) -> Option<u32> {
+        let more = f64::from(self.value_bits()) + (missing.max(0.0) + 0.5).ceil();
+        let needed = more.max(size.log2().ceil() + 1.0);
         (needed <= f64::from(MAX_VALUE_BITS)).then_some(needed as u32)
     }
 

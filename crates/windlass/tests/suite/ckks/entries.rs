@@ -24,7 +24,7 @@ fn check(what: &str, client: &Client, ct: &Ciphertext, expected: &[f64]) {
 
 #[test]
 fn polynomials_of_padded_vectors() {
-    let (client, server) = parties(&spec(256, 40, 7), &[]);
+    let (client, server) = parties(&spec(256, 40, 10), &[]);
     let context = server.context();
     let inverse = |low, high| Polynomial::inverse(low, high, 15).unwrap();
     let cases = [
@@ -80,12 +80,17 @@ fn polynomials_after_a_folded_matrix() {
     check("assumed", &client, &y, &[product]);
     for (low, high) in [(-known, known), (product - 0.01, product + 0.2), (-1.0, 1.0)] {
         let p = Polynomial::interpolate(|x| (2.0 * x).tanh(), low, high, 11).unwrap();
-        let before = server.engine().rescale(&y).unwrap().level();
-        let value = server.engine().evaluate(&p, &y.clone().with_magnitude(low.abs().max(high.abs()))).unwrap();
+        let used = |x: &Ciphertext| {
+            let value = server.engine().evaluate(&p, x).unwrap();
+            let levels = [x, &value].map(|ct| server.engine().rescale(ct).unwrap().level());
+            (levels[0] - levels[1], value)
+        };
+        let (levels, value) = used(&y.clone().with_magnitude(low.abs().max(high.abs())));
         check(&format!("{low}..{high}"), &client, &value, &[p.value(product)]);
         // To clear them takes a level where no factor of an interval does it in passing.
-        let used = before - server.engine().rescale(&value).unwrap().level();
-        assert_eq!(used, p.depth() + usize::from((low, high) == (-1.0, 1.0)), "{low}..{high}");
+        let (full, _) = used(&client.encrypt_complex(&complex(&[product; 128]), product.abs()).unwrap());
+        assert_eq!(levels, full + usize::from((low, high) == (-1.0, 1.0)), "{low}..{high}");
+        assert!(full <= p.depth());
     }
     let cube = Polynomial::monomial(&[0.0, 0.5, 0.0, 1.0]).unwrap();
     let value = server.engine().evaluate(&cube, &y).unwrap();

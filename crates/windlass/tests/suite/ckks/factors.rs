@@ -9,7 +9,7 @@ use crate::ckks::common::{Client, SEED, Server, spec};
 
 /// With room for values up to 2^100.
 fn wide() -> (Client, Server, MatrixPlan<windlass::circuits::ComplexSlots>) {
-    let spec = CkksSpec { base_prime_bits: vec![50; 3], digits: 3, ..spec(64, 40, 4) };
+    let spec = CkksSpec { base_prime_bits: vec![50; 3], special_prime_bits: vec![50; 3], digits: 4, ..spec(64, 40, 4) };
     let context: Context<Approximate> = Context::approximate(&spec).unwrap();
     let rows = [[1e15 + 0.5, 0.0], [0.0, 1e15 + 0.5]];
     let matrix = MatrixPlan::dense_matrix(&context.vectors(32).unwrap(), &rows, &MatrixSpec::default()).unwrap();
@@ -55,26 +55,31 @@ fn factors_of_every_size_go_by_every_door() {
     assert!(got.iter().all(|y| (y + 1.0).abs() < 2.0), "{got:?}");
 }
 
+/// Between 2^23 and 2^24.
+const FACTOR: f64 = 1e7 + 0.5;
+
 /// What a refusal says does something.
 #[test]
 fn refusals_name_values_and_remedies() {
     let context: Context<Approximate> = Context::approximate(&CkksSpec::secure(1, 40, 16, 4).unwrap()).unwrap();
     let (client, server) = context.generate_keys_from_seed([&Products], SEED).unwrap();
     let x = client.encrypt(&X).unwrap();
-    let refused = server.multiply_real(&x, 1e7).unwrap_err();
+    let refused = server.multiply_real(&x, FACTOR).unwrap_err();
     let Error::ModulusExhausted { value_bits: Some(bits), .. } = refused else { panic!("{refused}") };
     assert!(refused.to_string().contains(&format!("value_bits = {bits}")), "{refused}");
     for (value_bits, fits) in [(bits, true), (bits - 2, false)] {
         let context: Context<Approximate> =
             Context::approximate(&CkksSpec::secure(1, 40, value_bits, 4).unwrap()).unwrap();
         let (client, server) = context.generate_keys_from_seed([&Products], SEED).unwrap();
-        assert_eq!(server.multiply_real(&client.encrypt(&X).unwrap(), 1e7).is_ok(), fits, "{value_bits} bits");
+        assert_eq!(server.multiply_real(&client.encrypt(&X).unwrap(), FACTOR).is_ok(), fits, "{value_bits} bits");
     }
     let beyond = server.multiply_reals(&x, &[1.0, 1e290]).unwrap_err();
     assert!(matches!(beyond, Error::NumberTooLarge { value: 1e290, .. }) && beyond.to_string().contains("1e290"));
-    let bound = client.encrypt_complex(&complex(&X), 1e9).unwrap_err();
+    let bound = client.encrypt_complex(&complex(&X), 1e20).unwrap_err();
     let Error::BoundTooLarge { value_bits: Some(bits), .. } = bound else { panic!("{bound}") };
-    let context: Context<Approximate> = Context::approximate(&CkksSpec::secure(0, 40, bits, 4).unwrap()).unwrap();
-    let (client, _) = context.generate_keys_from_seed([&Products], SEED).unwrap();
-    client.encrypt_complex(&complex(&X), 1e9).unwrap();
+    let context: Context<Approximate> = Context::approximate(&CkksSpec::secure(1, 40, bits, 4).unwrap()).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&Products], SEED).unwrap();
+    let ct = client.encrypt_complex(&complex(&X), 1e20).unwrap();
+    // At every level.
+    server.engine().lower(&ct, context.ckks().base_level()).unwrap();
 }

