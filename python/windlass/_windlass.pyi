@@ -108,6 +108,16 @@ def approximate_parameters(
 def set_threads(count: int) -> None: ...
 def threads() -> int: ...
 
+@type_check_only
+class _NumpyPolynomial(Protocol):
+    """A polynomial of `numpy.polynomial`."""
+
+    coef: NDArray[Any]
+    domain: NDArray[Any]
+    window: NDArray[Any]
+
+    def convert(self, domain: Any = None, kind: Any = None, window: Any = None) -> Any: ...
+
 @final
 class Context:
     @staticmethod
@@ -178,7 +188,10 @@ class Context:
     def inner_product(self, length: int) -> Keys: ...
     def keys(self, elements: Sequence[int], *, relinearisation: bool = False) -> Keys: ...
     def polynomial(
-        self, coefficients: ArrayLike, *, interval: tuple[float, float] | None = None
+        self,
+        coefficients: ArrayLike | _NumpyPolynomial,
+        *,
+        interval: tuple[float, float] | None = None,
     ) -> Circuit: ...
     def table(
         self, table: Sequence[int] | NDArray[np.integer[Any]], *, start: int = 0

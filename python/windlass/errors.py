@@ -137,7 +137,8 @@ class NotDecryptable(WindlassError, ValueError):
     """A ciphertext holds more noise or larger values than it states.
 
     It was made under another key, it or a key that it went through was changed, or (CKKS) a value
-    lay outside the interval of a polynomial or above a bound that was assumed for it."""
+    lay outside the interval of a polynomial or above a bound that was assumed for it.
+    """
 
 
 class OutsideInterval(WindlassError, ValueError):

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use windlass_ring::slots::SlotRing;
 
 use crate::circuits::linear::{
-    CostModel, Folded, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares,
+    ComplexSlots, CostModel, Folded, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares,
 };
 use crate::circuits::trace::TracePlan;
 use crate::error::Result;
@@ -74,6 +74,13 @@ pub struct MatrixPlan<R: Plannable = Arc<SlotRing>> {
     row_sum: f64,
     /// The number of slots.
     slots: usize,
+}
+
+impl MatrixPlan<ComplexSlots> {
+    /// The number of rescalings that a product takes.
+    pub fn depth(&self) -> usize {
+        self.products.depth()
+    }
 }
 
 impl<R: Plannable> MatrixPlan<R> {

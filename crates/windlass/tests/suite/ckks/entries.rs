@@ -72,7 +72,7 @@ fn folded(server_spec: usize) -> (Client, Server, MatrixPlan<windlass::circuits:
 fn polynomials_after_a_folded_matrix() {
     let (client, server, plan, x, product) = folded(7);
     let y = server.apply(&plan, &client.encrypt(&x).unwrap()).unwrap();
-    assert!(plan.sum().is_some() && y.entries() == 1 && y.rest_magnitude() > y.magnitude() / 4.0);
+    assert!(plan.depth() == 1 && plan.sum().is_some() && y.entries() == 1 && y.rest_magnitude() > y.magnitude() / 4.0);
     // The sums beside the entry are larger than what is known of it.
     let known = product.abs() * 1.1;
     let y = y.with_magnitude(known);
