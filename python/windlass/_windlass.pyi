@@ -87,22 +87,38 @@ def preset_parameters(name: str, *, scheme: _Scheme = "BGV") -> dict[str, Any]: 
 def plan_parameters(
     *,
     modulus: int = 65537,
-    depth: int = 1,
+    depth: int | None = None,
     slots: int = 1,
     scheme: _Scheme = "BGV",
-    linear_maps: int = 1,
+    linear_maps: int | None = None,
     capacity: float = 0.0,
     security: float = 128.0,
     m: int | None = None,
     unlimited: bool = False,
     max_key_bytes: int | None = None,
     progress: _Progress = None,
+    for_: Sequence[Any] | None = None,
 ) -> dict[str, Any]: ...
 def approximate_parameters(
-    *, depth: int = 2, scale_bits: int = 40, value_bits: int = 16, slots: int = 1
+    *,
+    depth: int | None = None,
+    scale_bits: int = 40,
+    value_bits: int = 16,
+    slots: int = 1,
+    for_: Sequence[Any] | None = None,
 ) -> dict[str, Any]: ...
 def set_threads(count: int) -> None: ...
 def threads() -> int: ...
+
+@type_check_only
+class _NumpyPolynomial(Protocol):
+    """A polynomial of `numpy.polynomial`."""
+
+    coef: NDArray[Any]
+    domain: NDArray[Any]
+    window: NDArray[Any]
+
+    def convert(self, domain: Any = None, kind: Any = None, window: Any = None) -> Any: ...
 
 @final
 class Context:
@@ -110,22 +126,28 @@ class Context:
     def plan(
         *,
         modulus: int = 65537,
-        depth: int = 1,
+        depth: int | None = None,
         slots: int = 1,
         scheme: _Scheme = "BGV",
-        linear_maps: int = 1,
+        linear_maps: int | None = None,
         capacity: float = 0.0,
         security: float = 128.0,
         m: int | None = None,
         unlimited: bool = False,
         max_key_bytes: int | None = None,
         progress: _Progress = None,
+        for_: Sequence[Any] | None = None,
     ) -> Context: ...
     @staticmethod
     def preset(name: str, *, scheme: _Scheme = "BGV") -> Context: ...
     @staticmethod
     def approximate(
-        *, depth: int = 2, scale_bits: int = 40, value_bits: int = 16, slots: int = 1
+        *,
+        depth: int | None = None,
+        scale_bits: int = 40,
+        value_bits: int = 16,
+        slots: int = 1,
+        for_: Sequence[Any] | None = None,
     ) -> Context: ...
     @staticmethod
     def from_file(path: _Path) -> Context: ...
@@ -169,7 +191,10 @@ class Context:
     def inner_product(self, length: int) -> Keys: ...
     def keys(self, elements: Sequence[int], *, relinearisation: bool = False) -> Keys: ...
     def polynomial(
-        self, coefficients: ArrayLike, *, interval: tuple[float, float] | None = None
+        self,
+        coefficients: ArrayLike | _NumpyPolynomial,
+        *,
+        interval: tuple[float, float] | None = None,
     ) -> Circuit: ...
     def table(
         self, table: Sequence[int] | NDArray[np.integer[Any]], *, start: int = 0
@@ -382,6 +407,8 @@ class LinearPlan:
     @property
     def capacity_bits(self) -> float: ...
     @property
+    def depth(self) -> int: ...
+    @property
     def grid(self) -> tuple[int, int]: ...
     @property
     def context(self) -> Context: ...
@@ -420,6 +447,8 @@ class Circuit:
     def required_keys(self) -> list[int]: ...
     @property
     def relinearisation(self) -> bool: ...
+    @property
+    def depth(self) -> int: ...
     @property
     def context(self) -> Context: ...
     def __call__(

@@ -46,7 +46,7 @@ impl PyCiphertext {
         if spread && (length != 1 || elements || clean) {
             return Err(malformed("flags"));
         }
-        Ok(Self { clean, spread, ..Self::fresh(setting, parts, layout, numbers, elements) })
+        Ok(Self { spread, ..Self::fresh(setting, parts, layout, numbers, (elements, clean)) })
     }
 
     pub fn load(py: Python<'_>, setting: &Arc<Setting>, path: PathBuf) -> PyResult<Self> {
@@ -80,9 +80,10 @@ impl PyCiphertext {
                 format!("{}: malformed list of ciphertexts: its shape", path.display()),
             ));
         }
-        // Nothing is known of slots beyond the entries.
-        let clean = length.is_multiple_of(setting.slots());
-        Ok(Self { clean, ..Self::fresh(setting, parts, layout, numbers, false) })
+        // Beyond the entries of a fresh encryption there are zeros. Of others nothing is known but
+        // what CKKS ciphertexts say themselves.
+        let clean = length.is_multiple_of(setting.slots()) || parts.are_fresh();
+        Ok(Self::fresh(setting, parts, layout, numbers, (false, clean)))
     }
 
     /// What files of arrays say the numbers are.
@@ -440,7 +441,8 @@ impl PyCiphertext {
     }
 
     /// Entries shifted cyclically along the last dimension, as ``numpy.roll``. Name
-    /// ``context.roll(length, shift)`` when keys are made.
+    /// ``context.roll(length, shift)`` when keys are made. CKKS: it is a product with a matrix of
+    /// zeros and ones, and takes one of the depth.
     ///
     /// Raises
     /// ------
@@ -658,12 +660,17 @@ impl PyCiphertext {
     }
 
     /// CKKS alone: the same array, of which the caller knows that no absolute value is above a
-    /// bound. Operations keep a worst-case bound of their own, which grows with every product.
+    /// bound. Operations keep a worst-case bound of their own, which grows with every product, and
+    /// polynomials on an interval refuse arrays whose bound is not inside.
+    ///
+    /// **Warning.** Nothing checks the bound while it is computed with. If a value is larger,
+    /// decryption refuses the array or what was made of it (:class:`NotDecryptable`), or, if that is
+    /// not seen in the result, its errors are larger than ``precision_bits`` says.
     ///
     /// Parameters
     /// ----------
     /// bound : float
-    ///     Positive. Results are wrong if a value is larger.
+    ///     Positive.
     ///
     /// Examples
     /// --------

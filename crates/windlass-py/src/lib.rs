@@ -14,6 +14,7 @@ mod client;
 mod context;
 mod elementwise;
 mod error;
+mod for_circuits;
 mod handle;
 mod layout;
 mod linear;

@@ -12,6 +12,7 @@ mod context;
 mod family;
 mod files;
 mod generate;
+mod kept;
 mod mapped;
 pub mod needs;
 mod refreshers;

@@ -7,7 +7,7 @@ use windlass_ring::slots::SlotRing;
 
 use super::fold::Side;
 use super::places::Places;
-use super::plan::{Folded, MatrixPlan, MatrixSpec};
+use super::plan::{FoldedSum, MatrixPlan, MatrixSpec};
 use super::search::{Matrix, best_fold};
 use crate::circuits::linear::{ComplexSlots, LinearPlan, check_rectangular, dense_entries};
 use crate::error::{Error, Result};
@@ -96,6 +96,9 @@ fn of_matrix<R: Places>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) 
     matrix.check()?;
     let (count, shape) = (slots.count(), (matrix.height, matrix.width));
     let chosen = best_fold(slots, &matrix, spec)?;
+    let mut row_sums = vec![0.0f64; matrix.height];
+    matrix.entries.iter().for_each(|&(row, _, value)| row_sums[row] += R::absolute(value));
+    let row_sum = row_sums.into_iter().fold(0.0, f64::max) * (1.0 + 1e-9);
     let grid = match &chosen {
         None => slots.grid(matrix.height, matrix.width, matrix.entries)?,
         Some((fold, _)) => {
@@ -112,6 +115,6 @@ fn of_matrix<R: Places>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) 
             slots.grid(height, width, moved)?
         }
     };
-    let folded = chosen.map(|(fold, sum)| Folded { side: fold.side, sum });
-    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, folded, shape))
+    let folded = chosen.map(|(fold, sum)| FoldedSum { side: fold.side, sum });
+    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, folded, shape, (row_sum, count)))
 }

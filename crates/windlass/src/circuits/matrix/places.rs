@@ -16,6 +16,11 @@ pub(super) trait Places: Plannable {
     /// An entry of a matrix.
     type Entry: Copy;
 
+    /// The absolute value of an entry, where bounds on values are kept.
+    fn absolute(_: Self::Entry) -> f64 {
+        0.0
+    }
+
     /// The number of slots.
     fn count(&self) -> usize;
 
@@ -108,6 +113,10 @@ impl Places for Arc<SlotRing> {
 
 impl Places for ComplexSlots {
     type Entry = Complex64;
+
+    fn absolute(entry: Complex64) -> f64 {
+        entry.norm()
+    }
 
     fn count(&self) -> usize {
         ComplexSlots::count(self)

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use windlass_ring::slots::SlotRing;
 
 use super::fold::Side;
-use crate::circuits::linear::{CostModel, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares};
+use crate::circuits::linear::{
+    ComplexSlots, CostModel, Folded, LinearPlan, OperationCount, PlanSpec, Plannable, PreparedPlan, Prepares,
+};
 use crate::circuits::trace::TracePlan;
 use crate::error::Result;
 use crate::switching::Switching;
@@ -50,13 +52,14 @@ impl MatrixSpec {
 
 /// How a folded plan uses its sum.
 #[derive(Debug, Clone)]
-pub(super) struct Folded {
+pub(super) struct FoldedSum {
     pub side: Side,
     /// Of the blocks of the product, or of shifts of the vector: its copies.
     pub sum: TracePlan,
 }
 
-/// The product of an R × C matrix with an encrypted vector: row i in slot i.
+/// The product of an R × C matrix with an encrypted vector: row i in slot i. In CKKS it takes one
+/// rescaling.
 ///
 /// There are three ways (Juvekar, Vaikuntanathan, Chandrakasan, "Gazelle", 2018, §4.2, and its
 /// transpose):
@@ -87,14 +90,30 @@ pub(super) struct Folded {
 #[derive(Debug, Clone)]
 pub struct MatrixPlan<R: Plannable = Arc<SlotRing>> {
     products: LinearPlan<R>,
-    folded: Option<Folded>,
+    folded: Option<FoldedSum>,
     rows: usize,
     columns: usize,
+    /// The largest Σ_k|a_ik|, for complex slots.
+    row_sum: f64,
+    /// The number of slots.
+    slots: usize,
+}
+
+impl MatrixPlan<ComplexSlots> {
+    /// The number of rescalings that a product takes.
+    pub fn depth(&self) -> usize {
+        self.products.depth()
+    }
 }
 
 impl<R: Plannable> MatrixPlan<R> {
-    pub(super) fn new(products: LinearPlan<R>, folded: Option<Folded>, (rows, columns): (usize, usize)) -> Self {
-        Self { products, folded, rows, columns }
+    pub(super) fn new(
+        products: LinearPlan<R>,
+        folded: Option<FoldedSum>,
+        (rows, columns): (usize, usize),
+        (row_sum, slots): (f64, usize),
+    ) -> Self {
+        Self { products, folded, rows, columns, row_sum, slots }
     }
 
     /// The products with the diagonals.
@@ -163,7 +182,7 @@ impl<R: Plannable> MatrixPlan<R> {
     pub fn explain_at(&self, prices: &CostModel) -> String {
         let way = match &self.folded {
             None => "direct".to_owned(),
-            Some(Folded { side, sum }) => {
+            Some(FoldedSum { side, sum }) => {
                 let blocks: u64 = sum.chain().factors().iter().map(|factor| factor.count).product();
                 match side {
                     Side::Rows => format!("folded, {blocks} blocks to add"),
@@ -213,7 +232,8 @@ impl<R: Plannable> MatrixPlan<R> {
     ) -> Result<E::Ciphertext> {
         self.check_sum(evaluator, ciphertext)?;
         let product = self.products.apply(prepared, evaluator, &*self.with_copies(evaluator, ciphertext)?)?;
-        self.add_blocks(evaluator, product)
+        let output = self.add_blocks(evaluator, product)?;
+        Ok(self.known(evaluator, 0, std::slice::from_ref(ciphertext), output))
     }
 
     /// The product with a vector of several ciphertexts: see [`LinearPlan::apply_grid`].
@@ -236,7 +256,26 @@ impl<R: Plannable> MatrixPlan<R> {
             }
             several => self.products.apply_grid(prepared, evaluator, several)?,
         };
-        outputs.into_iter().map(|output| self.add_blocks(evaluator, output)).collect()
+        let all = outputs.into_iter().enumerate();
+        all.map(|(block, output)| {
+            let output = self.add_blocks(evaluator, output)?;
+            Ok(self.known(evaluator, block, ciphertexts, output))
+        })
+        .collect()
+    }
+
+    /// The output, of which the evaluator knows the rows from what stands beside them.
+    fn known<E: Prepares<R>>(
+        &self,
+        evaluator: &E,
+        block: usize,
+        inputs: &[E::Ciphertext],
+        output: E::Ciphertext,
+    ) -> E::Ciphertext {
+        let rows = (self.rows - block * self.slots).min(self.slots);
+        let (row_sum, columns) = (self.row_sum, self.columns);
+        let folded = self.sum().is_some().then_some(Folded { row_sum, columns, inputs });
+        evaluator.with_rows(output, rows, folded)
     }
 
     fn check_sum<E: Switching>(&self, evaluator: &E, input: &E::Ciphertext) -> Result<()> {
