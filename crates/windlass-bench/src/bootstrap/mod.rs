@@ -6,6 +6,7 @@ mod circuit;
 mod depth;
 mod digits_table;
 mod figures;
+mod lambda;
 mod measure;
 mod page;
 mod peers;

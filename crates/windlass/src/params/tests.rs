@@ -105,13 +105,14 @@ fn plaintext_primes_of_a_size_split_completely() {
 
 #[test]
 fn papers_sets_have_about_the_security_published() {
-    // Ma et al. 2024, Table 2: 81.13 bits; HElib's sets with a weight of 120: about 80 to 85.
+    // Ma et al. 2024, Table 2: 81.13 bits; HElib's sets with a weight of 120: about 80 to 85. Both
+    // without rotations of the ring, which take 9 to 10 bits; of a dense secret none.
     for (name, low, high) in [
-        ("paper_ma24_set2_p8191", 80.0, 83.0),
-        ("paper_hs15_21845", 79.0, 85.0),
-        ("paper_hs15_18631", 80.0, 85.0),
+        ("paper_ma24_set2_p8191", 70.0, 72.0),
+        ("paper_hs15_21845", 70.0, 73.0),
+        ("paper_hs15_18631", 71.0, 74.0),
         ("paper_hs18_15709", 89.0, 93.0),
-        ("paper_ch18_n16384_p127", 65.0, 93.0),
+        ("paper_ch18_n16384_p127", 66.0, 69.0),
     ] {
         let bits = Params::preset(name, Scheme::Bgv).unwrap().rlwe().security().bits;
         assert!((low..high).contains(&bits), "{name}: {bits}");
