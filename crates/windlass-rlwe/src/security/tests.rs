@@ -247,7 +247,7 @@ fn security_of_some_sets_stays_as_it_is() {
         (32768, 60.0, 26, 131.1),
         (131_072, 3000.0, 300, 123.57),
         // Beyond the last point, log λ falls by 1.05 for 1 of log log2(QP).
-        (40000, 9000.0, 64, 4.23),
+        (40000, 9000.0, 64, 9.21),
     ] {
         let secret = if weight == 0 { Ternary } else { Sparse { weight } };
         let found = security_bits(n, x, secret).unwrap().bits;
