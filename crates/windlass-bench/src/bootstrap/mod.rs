@@ -7,6 +7,7 @@ mod depth;
 mod digits_table;
 mod every;
 mod figures;
+mod lambda;
 mod measure;
 mod missing;
 mod page;

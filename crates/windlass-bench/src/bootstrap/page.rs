@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use super::chen_han;
 use super::circuit::Circuit;
 use super::figures::{self, Measured, net_bits, parts};
+use super::lambda;
 use super::missing;
 use super::peers::{MA_SETS, PEERS, Peer};
 use super::published;
@@ -21,7 +22,7 @@ const HEAD: &str = "# Bootstrapping: measured\n\n\
      in both modes and schemes, each in a process of its own. Every result was decrypted and compared.\n\
      Seconds are those of the median run, of the processor on one thread and of the clock on several;\n\
      \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is that of the\n\
-     main and of the ephemeral key, as it was stated on that day. The circuit is front end, transform with\n\
+     main and of the ephemeral key, by the tables of today ([attacks](attacks.md)). The circuit is front end, transform with\n\
      the ends of merged stages to the coefficients and to the slots, unpacking, digit method; records\n\
      before 22 November 2026 do not say it.\n\n\
      **What is left.** \"Left\" is the capacity of the refreshed ciphertext. \"Net\" is what remains of it for\n\
@@ -125,6 +126,7 @@ fn against_chen_han(all: &[Measured]) -> String {
 fn row(measured: &Measured) -> [String; 14] {
     let [back, _, there, digits] = parts(measured);
     let f = &measured.of;
+    let [main, ephemeral] = lambda::of(f);
     [
         f.preset.clone(),
         format!("{}, {}", f.mode, f.scheme),
@@ -138,7 +140,7 @@ fn row(measured: &Measured) -> [String; 14] {
         format!("{:.1}, {:.1}, {:.1}", f.plan_seconds, f.key_seconds, f.table_seconds),
         format!("{:.2}", f.key_bytes as f64 / 1e9),
         format!("{:.1}", f.gigabytes()),
-        format!("{:.0}, {:.0}", f.security_bits, f.ephemeral_security_bits),
+        format!("{:.0}, {:.0}", main.floor(), ephemeral.floor()),
         f.circuit.as_ref().map_or_else(|| or_dash(None, 0), Circuit::words),
     ]
 }

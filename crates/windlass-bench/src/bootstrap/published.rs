@@ -2,6 +2,7 @@
 
 use super::circuit::Asked;
 use super::figures::{Measured, StageFigure, net_bits, parts, sums};
+use super::lambda;
 use crate::machine::model;
 use crate::page::{Table, or_dash, seconds};
 
@@ -144,19 +145,21 @@ fn sets_of_2024(all: &[Measured]) -> String {
     for (preset, [security, weight, ephemeral], thin, packed) in SETS {
         let newest = all.iter().rfind(|one| (&*one.of.preset, &*one.of.mode) == (preset, "thin") && is_plain(one));
         let Some((one, circuit)) = newest.and_then(|one| Some((one, one.of.circuit.as_ref()?))) else { continue };
+        let [main, own] = lambda::of(&one.of).map(|bits| (10.0 * bits).floor() / 10.0);
         let ends = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         table.row([
             preset.to_owned(),
-            format!("{security}, {:.1}", one.of.security_bits),
+            format!("{security}, {main:.1}"),
             format!("{weight}, {}", circuit.ephemeral_weight),
-            format!("{ephemeral}, {:.1}", one.of.ephemeral_security_bits),
+            format!("{ephemeral}, {own:.1}"),
             thin.to_owned(),
             packed.to_owned(),
             format!("{}; {}", ends(&circuit.to_coefficients), ends(&circuit.to_slots)),
         ]);
     }
     format!(
-        "\n### Their Tables 2 and 3\n\nλ of theirs as published. Their partitions say where merged stages begin, counted from 1, and\n\
+        "\n### Their Tables 2 and 3\n\nλ of theirs as published, without rotations of the ring; of ours with them\n\
+         ([attacks](attacks.md)). Their partitions say where merged stages begin, counted from 1, and\n\
          end; ours after how many elementary stages each one ends.\n\n{table}"
     )
 }

@@ -148,7 +148,8 @@ mod tests {
             let (size, ephemeral) = preset.ephemeral_key().unwrap();
             let bits = ephemeral.bits;
             assert!(!secure || bits >= 128.0, "{name}: {bits}");
-            assert!(!name.starts_with("paper_ma24") || bits >= 130.0, "{name}: {bits} bits at {size}");
+            // Published: 130 to 134 bits, without rotations of the ring.
+            assert!(!name.starts_with("paper_ma24") || bits >= 123.0, "{name}: {bits} bits at {size}");
             let main = preset.params.rlwe().security().bits;
             assert!(!name.starts_with("paper_ch18") || bits >= main, "{name}: {bits} bits, main key {main}");
             let accepted = safety::check(preset.params.rlwe(), &input, &formula, &preset.spec);
