@@ -82,7 +82,7 @@ impl Tokens {
             })?;
             let rows = match rest {
                 [] => None,
-                [rows] => Some(rows.parse().ok().filter(|&rows| rows > 0).ok_or_else(|| {
+                [rows] => Some(rows.parse::<u32>().ok().filter(|&rows| rows > 0).ok_or_else(|| {
                     wrong("the third word is the rows that the client may ask for in a minute, from 1")
                 })?),
                 _ => return Err(wrong("more than three words")),

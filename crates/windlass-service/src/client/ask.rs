@@ -176,7 +176,8 @@ impl Asker {
         let hidden = HiddenKeys::new(client.schema(), outputs)?;
         let wanted = hidden.wanted();
         let question = self.question(&wanted)?;
-        let answer: Answer = from_bytes(&self.files, &self.send(&wanted, &question)?)?;
+        let answer = self.send(&wanted, &question)?;
+        let answer: Answer = from_bytes(&self.files, &answer)?;
         Ok(self.there(hidden.open(client.read(&answer, &wanted)?)?))
     }
 
