@@ -384,29 +384,31 @@ fn settings() -> Result<Vec<(std::sync::Arc<Setting>, Errors)>> {
     Moduli::ALL.into_iter().map(of).collect()
 }
 
-/// Bytes of the longest row that any layout takes, as the only one of its table.
-fn longest_row(keyed: bool) -> usize {
-    let fits = |longest: usize| {
-        let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
-        let plan = match keyed {
-            true => Plan::best_by_key(rows, ("00", TAG), 1.0, &Wish::default()),
-            false => Plan::best_by_number(rows, &Wish::default()),
-        };
-        plan.is_ok_and(|plan| plan.is_some())
+/// Whether any layout takes a row of so many bytes, as the only one of its table.
+fn fits_alone(keyed: bool, longest: usize) -> bool {
+    let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
+    let plan = match keyed {
+        true => Plan::best_by_key(rows, ("00", TAG), 1.0, &Wish::default()),
+        false => Plan::best_by_number(rows, &Wish::default()),
     };
+    plan.is_ok_and(|plan| plan.is_some())
+}
+
+/// Bytes of the longest row that any layout takes, found by halving.
+fn longest_row(keyed: bool) -> usize {
     // No polynomial holds more than 24 bits in each coefficient.
     let (mut fitting, mut beyond) = (0, crate::query::MOST_ROWS * bin_bytes(24) + 1);
     while beyond - fitting > 1 {
         let middle = fitting + (beyond - fitting) / 2;
-        if fits(middle) { fitting = middle } else { beyond = middle }
+        if fits_alone(keyed, middle) { fitting = middle } else { beyond = middle }
     }
     fitting
 }
 
 fn no_plan(rows: RowStatistics, keyed: bool, wish: &Wish) -> Error {
     let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
-    let most = longest_row(keyed);
-    let reason = if rows.longest > most {
+    let reason = if rows.longest > 0 && !fits_alone(keyed, rows.longest) {
+        let most = longest_row(keyed);
         let by = if keyed { "key" } else { "number" };
         format!(
             "a row by {by} has at most {most} bytes, however the table is cut: cut longer rows into several with keys \

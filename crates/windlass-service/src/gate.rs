@@ -5,10 +5,10 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use axum::http::{HeaderMap, header};
-use windlass::wire::hex;
+use windlass::wire::{hex, sha256};
 
 use crate::problem::{Kind, Problem};
 use crate::tokens::{BadTokens, Holder, Tokens};
@@ -75,7 +75,9 @@ struct Bucket {
 #[derive(Debug)]
 struct Listed {
     path: PathBuf,
-    tokens: RwLock<(Tokens, Option<SystemTime>)>,
+    tokens: RwLock<Tokens>,
+    /// The hash of what the file held, or nothing where it could not be read.
+    held: Mutex<Option<[u8; 32]>>,
 }
 
 /// What every request passes.
@@ -96,9 +98,9 @@ impl Gate {
         let listed = match tokens {
             None => None,
             Some(path) => {
-                let modified = modified(&path);
-                let tokens = RwLock::new((Tokens::read(&path)?, modified));
-                Some(Listed { path, tokens })
+                let held = Mutex::new(content(&path));
+                let tokens = RwLock::new(Tokens::read(&path)?);
+                Some(Listed { path, tokens, held })
             }
         };
         Ok(Self { listed, rows, buckets: Mutex::default() })
@@ -110,16 +112,16 @@ impl Gate {
     /// [`BadTokens`]; then those that were read before stay, and the file is not looked at again
     /// until its next change.
     pub fn refresh(&self) -> Result<Option<usize>, BadTokens> {
-        let Some(Listed { path, tokens }) = &self.listed else { return Ok(None) };
-        let now = modified(path);
-        if now == tokens.read().unwrap_or_else(PoisonError::into_inner).1 {
+        let Some(Listed { path, tokens, held }) = &self.listed else { return Ok(None) };
+        let now = content(path);
+        let before = std::mem::replace(&mut *held.lock().unwrap_or_else(PoisonError::into_inner), now);
+        if now == before {
             return Ok(None);
         }
-        let read = Tokens::read(path);
-        let mut held = tokens.write().unwrap_or_else(PoisonError::into_inner);
-        held.1 = now;
-        held.0 = read?;
-        Ok(Some(held.0.count()))
+        let read = Tokens::read(path)?;
+        let count = read.count();
+        *tokens.write().unwrap_or_else(PoisonError::into_inner) = read;
+        Ok(Some(count))
     }
 
     /// Who asks.
@@ -134,7 +136,7 @@ impl Gate {
         let token = token.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim());
         let token = token.ok_or_else(|| refuse("the header Authorization holds no bearer token"))?;
         let tokens = tokens.read().unwrap_or_else(PoisonError::into_inner);
-        tokens.0.holder(token).map(Caller::of_token).ok_or_else(|| refuse("the token is unknown, or was revoked"))
+        tokens.holder(token).map(Caller::of_token).ok_or_else(|| refuse("the token is unknown, or was revoked"))
     }
 
     /// Counts rows that a client asks for. What a client did not ask for in a minute it may ask for
@@ -180,9 +182,9 @@ impl Gate {
     }
 }
 
-/// When a file was last written to.
-fn modified(path: &std::path::Path) -> Option<SystemTime> {
-    std::fs::metadata(path).and_then(|found| found.modified()).ok()
+/// The hash of what a file holds.
+fn content(path: &std::path::Path) -> Option<[u8; 32]> {
+    std::fs::read(path).ok().map(|bytes| sha256(&bytes))
 }
 
 #[cfg(test)]
@@ -222,16 +224,12 @@ mod tests {
         }
         assert_eq!(gate.admit(&HeaderMap::new(), &shown).unwrap_err().kind, &Kind::UNAUTHORISED);
         // A line that goes is a token that is worth nothing; a file that is wrong changes nothing.
-        let touch = |text: &str, second: u64| {
-            std::fs::write(&file, text).unwrap();
-            let when = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
-            std::fs::File::options().write(true).open(&file).unwrap().set_modified(when).unwrap();
-        };
+        let touch = |text: &str| std::fs::write(&file, text).unwrap();
         assert_eq!(gate.refresh().unwrap(), None);
-        touch("not a line\n", 1);
+        touch("not a line\n");
         assert!(gate.refresh().is_err());
         assert!(admit(&format!("Bearer {}", *token)).is_ok() && gate.refresh().unwrap().is_none());
-        touch("# nobody\n", 2);
+        touch("# nobody\n");
         assert_eq!(gate.refresh().unwrap(), Some(0));
         assert!(admit(&format!("Bearer {}", *token)).is_err());
     }

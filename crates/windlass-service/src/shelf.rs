@@ -1,14 +1,13 @@
 //! Evaluation keys on the disk, so that they are there after a restart and beyond the cache.
 //!
 //! Each set is one file, under the SHA-256 of its bytes. The least recently used go when there is no
-//! more room. The order of use is that of the files' times, so that it outlives the service too.
+//! more room; after a restart those that were written first count as the least recently used.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
 use windlass::wire::{hex, sha256, write_over};
 
@@ -19,7 +18,29 @@ const ENDING: &str = ".keys";
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     bytes: u64,
-    used: SystemTime,
+    /// When it was last used, counted in uses of all.
+    used: u64,
+}
+
+/// What is there.
+#[derive(Debug, Default)]
+struct Inside {
+    entries: HashMap<KeyName, Entry>,
+    clock: u64,
+}
+
+impl Inside {
+    fn put(&mut self, name: KeyName, bytes: u64) {
+        self.clock += 1;
+        self.entries.insert(name, Entry { bytes, used: self.clock });
+    }
+
+    /// Counts a use; whether it is there.
+    fn touch(&mut self, name: &KeyName) -> bool {
+        self.clock += 1;
+        let clock = self.clock;
+        self.entries.get_mut(name).map(|entry| entry.used = clock).is_some()
+    }
 }
 
 /// A directory of files of evaluation keys.
@@ -27,7 +48,7 @@ struct Entry {
 pub struct Shelf {
     dir: PathBuf,
     room: u64,
-    entries: Mutex<HashMap<KeyName, Entry>>,
+    inside: Mutex<Inside>,
 }
 
 impl Shelf {
@@ -42,21 +63,23 @@ impl Shelf {
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(dir)?;
-        let mut entries = HashMap::new();
+        let mut found = Vec::new();
         for file in fs::read_dir(dir)?.flatten() {
             let name = file.file_name();
             let Some(name) = name.to_str().and_then(|name| parse_name(name.strip_suffix(ENDING)?)) else { continue };
-            let Ok(found) = file.metadata() else { continue };
-            let used = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            entries.insert(name, Entry { bytes: found.len(), used });
+            let Ok(metadata) = file.metadata() else { continue };
+            found.push((metadata.modified().ok(), name, metadata.len()));
         }
-        let shelf = Self { dir: dir.to_owned(), room, entries: Mutex::new(entries) };
-        shelf.make_room(&mut shelf.entries(), 0);
+        found.sort_unstable();
+        let mut inside = Inside::default();
+        found.into_iter().for_each(|(_, name, bytes)| inside.put(name, bytes));
+        let shelf = Self { dir: dir.to_owned(), room, inside: Mutex::new(inside) };
+        shelf.make_room(&mut shelf.inside(), 0);
         Ok(shelf)
     }
 
-    fn entries(&self) -> MutexGuard<'_, HashMap<KeyName, Entry>> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn path(&self, name: &KeyName) -> PathBuf {
@@ -64,7 +87,7 @@ impl Shelf {
     }
 
     /// Takes away what was not used for longest until there is room for `bytes` more.
-    fn make_room(&self, entries: &mut HashMap<KeyName, Entry>, bytes: u64) {
+    fn make_room(&self, Inside { entries, .. }: &mut Inside, bytes: u64) {
         let mut held: u64 = entries.values().map(|entry| entry.bytes).sum();
         while held + bytes > self.room {
             let Some(oldest) = entries.iter().min_by_key(|(_, entry)| entry.used).map(|(name, _)| *name) else { break };
@@ -80,35 +103,24 @@ impl Shelf {
         if size > self.room {
             return;
         }
-        let mut entries = self.entries();
-        if entries.contains_key(name) {
+        let mut inside = self.inside();
+        if inside.touch(name) {
             return;
         }
-        self.make_room(&mut entries, size);
+        self.make_room(&mut inside, size);
         match write_over(&self.path(name), bytes) {
-            Ok(()) => {
-                entries.insert(*name, Entry { bytes: size, used: SystemTime::now() });
-            }
+            Ok(()) => inside.put(*name, size),
             Err(error) => tracing::warn!(%error, "evaluation keys are not kept on the disk"),
         }
     }
 
     /// The file of a set of keys, if it is there and whole; it counts as used.
     pub fn read(&self, name: &KeyName) -> Option<Vec<u8>> {
-        let path = self.path(name);
-        if !self.entries().contains_key(name) {
+        if !self.inside().touch(name) {
             return None;
         }
-        match fs::read(&path) {
-            Ok(bytes) if sha256(&bytes) == *name => {
-                let now = SystemTime::now();
-                if let Some(entry) = self.entries().get_mut(name) {
-                    entry.used = now;
-                }
-                // Where the time cannot be set, the order after a restart is another one.
-                let _ = File::options().append(true).open(&path).and_then(|file| file.set_modified(now));
-                Some(bytes)
-            }
+        match fs::read(self.path(name)) {
+            Ok(bytes) if sha256(&bytes) == *name => Some(bytes),
             _ => {
                 self.remove(name);
                 None
@@ -118,15 +130,13 @@ impl Shelf {
 
     /// Takes a set of keys away.
     pub fn remove(&self, name: &KeyName) {
-        self.entries().remove(name);
+        self.inside().entries.remove(name);
         let _ = fs::remove_file(self.path(name));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -135,14 +145,11 @@ mod tests {
         let at = dir.path().join("new/keys");
         let files: Vec<Vec<u8>> = (0..4u8).map(|k| vec![k; 100]).collect();
         let names: Vec<KeyName> = files.iter().map(|bytes| sha256(bytes)).collect();
-        let pause = || std::thread::sleep(Duration::from_millis(15));
         let shelf = Shelf::open(&at, 250).unwrap();
         for k in [0, 1] {
             shelf.keep(&names[k], &files[k]);
-            pause();
         }
         assert_eq!(shelf.read(&names[0]), Some(files[0].clone()), "it counts as used");
-        pause();
         shelf.keep(&names[2], &files[2]);
         assert_eq!([0, 1, 2].map(|k| shelf.read(&names[k]).is_some()), [true, false, true]);
         shelf.keep(&sha256(&[9; 300]), &[9; 300]);

@@ -209,7 +209,9 @@ fn main() -> ExitCode {
         return match windlass_service::tokens::add(file, name, args.quota) {
             Ok(token) => match writeln!(std::io::stdout(), "{}", *token) {
                 Ok(()) => ExitCode::SUCCESS,
-                Err(error) => failed(&format!("the token of {name} is lost ({error}): remove its line and make another")),
+                Err(error) => {
+                    failed(&format!("the token of {name} is lost ({error}): remove its line and make another"))
+                }
             },
             Err(error) => failed(&error),
         };

@@ -138,7 +138,7 @@ fn fresh_ciphertexts_in_full_stay_readable() {
     let back: CiphertextV1 = crate::wire::common::decode(files, &full).unwrap();
     assert!(back.ciphertext().seed().is_none());
     assert_eq!(to_payload(files, &back).to_vec(), full);
-    assert_eq!(client.decrypt(back.ciphertext()).unwrap()[..3], [5, 6, 7]);
+    assert_eq!(back.ciphertext().parts(), fresh.parts());
     assert!(files.rlwe().top_level() > 1);
     let reals = approximate::golden_context();
     let (client, _) = reals.generate_keys_from_seed([], 5).unwrap();
