@@ -96,9 +96,7 @@ fn of_matrix<R: Places>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) 
     matrix.check()?;
     let (count, shape) = (slots.count(), (matrix.height, matrix.width));
     let chosen = best_fold(slots, &matrix, spec)?;
-    let mut row_sums = vec![0.0f64; matrix.height];
-    matrix.entries.iter().for_each(|&(row, _, value)| row_sums[row] += R::absolute(value));
-    let row_sum = row_sums.into_iter().fold(0.0, f64::max) * (1.0 + 1e-9);
+    let norms = R::norms(shape, &matrix.entries);
     let grid = match &chosen {
         None => slots.grid(matrix.height, matrix.width, matrix.entries)?,
         Some((fold, _)) => {
@@ -116,5 +114,5 @@ fn of_matrix<R: Places>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) 
         }
     };
     let folded = chosen.map(|(fold, sum)| FoldedSum { side: fold.side, sum });
-    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, folded, shape, (row_sum, count)))
+    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, folded, shape, (norms, count)))
 }

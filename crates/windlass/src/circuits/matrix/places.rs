@@ -7,6 +7,7 @@ use num_complex::Complex64;
 use windlass_ring::slots::SlotRing;
 
 use super::fold::{Fold, Line, Side};
+use crate::circuits::linear::map::norms_of_entries;
 use crate::circuits::linear::{ComplexSlots, LinearGrid, Plannable, Representation};
 use crate::circuits::trace::TraceChain;
 use crate::error::Result;
@@ -16,9 +17,10 @@ pub(super) trait Places: Plannable {
     /// An entry of a matrix.
     type Entry: Copy;
 
-    /// The absolute value of an entry, where bounds on values are kept.
-    fn absolute(_: Self::Entry) -> f64 {
-        0.0
+    /// The largest sum of the absolute values of a row, and a bound on the spectral norm, where
+    /// bounds on values are kept.
+    fn norms(_: (usize, usize), _: &[(usize, usize, Self::Entry)]) -> (f64, f64) {
+        (0.0, 0.0)
     }
 
     /// The number of slots.
@@ -114,8 +116,8 @@ impl Places for Arc<SlotRing> {
 impl Places for ComplexSlots {
     type Entry = Complex64;
 
-    fn absolute(entry: Complex64) -> f64 {
-        entry.norm()
+    fn norms(shape: (usize, usize), entries: &[(usize, usize, Complex64)]) -> (f64, f64) {
+        norms_of_entries(shape, entries)
     }
 
     fn count(&self) -> usize {

@@ -93,8 +93,8 @@ pub struct MatrixPlan<R: Plannable = Arc<SlotRing>> {
     folded: Option<FoldedSum>,
     rows: usize,
     columns: usize,
-    /// The largest Σ_k|a_ik|, for complex slots.
-    row_sum: f64,
+    /// The largest Σ_k|a_ik| and a bound on the spectral norm, for complex slots.
+    norms: (f64, f64),
     /// The number of slots.
     slots: usize,
 }
@@ -111,9 +111,9 @@ impl<R: Plannable> MatrixPlan<R> {
         products: LinearPlan<R>,
         folded: Option<FoldedSum>,
         (rows, columns): (usize, usize),
-        (row_sum, slots): (f64, usize),
+        (norms, slots): ((f64, f64), usize),
     ) -> Self {
-        Self { products, folded, rows, columns, row_sum, slots }
+        Self { products, folded, rows, columns, norms, slots }
     }
 
     /// The products with the diagonals.
@@ -273,8 +273,8 @@ impl<R: Plannable> MatrixPlan<R> {
         output: E::Ciphertext,
     ) -> E::Ciphertext {
         let rows = (self.rows - block * self.slots).min(self.slots);
-        let (row_sum, columns) = (self.row_sum, self.columns);
-        let folded = self.sum().is_some().then_some(Folded { row_sum, columns, inputs });
+        let (norms, columns, slots) = (self.norms, self.columns, self.slots);
+        let folded = self.sum().is_some().then_some(Folded { norms, columns, slots, inputs });
         evaluator.with_rows(output, rows, folded)
     }
 

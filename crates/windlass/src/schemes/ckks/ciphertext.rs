@@ -168,9 +168,17 @@ impl Ciphertext {
         self
     }
 
-    /// The bound on the first `count` slots of the vector, which is repeated.
-    pub(crate) fn magnitude_below(&self, count: usize) -> f64 {
-        self.info.magnitude.below(count)
+    /// Bounds on the first `count` slots of the vector, which is repeated over as many as there are
+    /// then: on each, and on their Euclidean norm.
+    pub(crate) fn magnitude_below(&self, count: usize, slots: usize) -> (f64, f64) {
+        let magnitude = self.info.magnitude.repeated(slots);
+        (magnitude.below(count), magnitude.norm_below(count))
+    }
+
+    /// The same ciphertext, the Euclidean norm of whose entries has a bound that is known.
+    pub(crate) fn with_norm(mut self, norm: f64) -> Self {
+        self.info.magnitude = self.info.magnitude.with_norm(norm);
+        self
     }
 
     /// The same ciphertext, none of whose slots is above a bound.

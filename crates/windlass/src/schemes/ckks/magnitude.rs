@@ -5,7 +5,7 @@
 /// The first `count` slots are its *entries*: what somebody means. Whatever stands in the slots
 /// beside them (zeros that fill a vector up, parts of sums that a folded matrix leaves) has a bound
 /// of its own, so that what is promised of the entries does not depend on it. Beside both there is a
-/// bound on the Euclidean norm of all slots, by which products with matrices are bounded.
+/// bound on the Euclidean norm of the entries, by which products with matrices are bounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Magnitude {
     slots: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Magnitude {
     entries: f64,
     /// Bound on each of the others; 0 where there are none.
     rest: f64,
-    /// Bound on √Σ|m_j|² over all slots.
+    /// Bound on √Σ|m_j|² over the entries.
     norm: f64,
     /// Bound on the slots of every sum that is made with it, while a matrix is multiplied by.
     limit: f64,
@@ -34,7 +34,7 @@ impl Magnitude {
         let (entries, rest) = (largest(first), largest(others));
         let scale = if entries.max(rest) > 0.0 { entries.max(rest) } else { 1.0 };
         // No square leaves the doubles.
-        let squares: f64 = values.iter().map(|z| (z / scale).norm_sqr()).sum();
+        let squares: f64 = first.iter().map(|z| (z / scale).norm_sqr()).sum();
         let norm = squares.sqrt() * scale * (1.0 + ROUNDING);
         Self { slots: values.len(), count: first.len(), entries, rest, norm, limit: f64::INFINITY }
     }
@@ -82,7 +82,8 @@ impl Magnitude {
 
     /// Bound on the Euclidean norm of the first `count` slots.
     pub fn norm_below(&self, count: usize) -> f64 {
-        self.norm.min(root(count) * self.below(count))
+        let others = root(count.saturating_sub(self.count)) * self.rest;
+        self.norm.hypot(others).min(root(count) * self.below(count))
     }
 
     /// Bound on the slots from `count` on.
@@ -97,7 +98,7 @@ impl Magnitude {
     /// The same slots, of which the first `count` are entries.
     pub fn with_entries(self, count: usize) -> Self {
         let count = count.clamp(1, self.slots);
-        Self { count, entries: self.below(count), rest: self.beyond(count), ..self }
+        Self { count, entries: self.below(count), rest: self.beyond(count), norm: self.norm_below(count), ..self }
     }
 
     /// As [`Self::with_entries`], with zeros beside them.
@@ -120,7 +121,7 @@ impl Magnitude {
         Self { limit, ..self }
     }
 
-    /// The same slots, of whose norm another bound is known.
+    /// The same slots, of the norm of whose entries another bound is known.
     pub fn with_norm(self, norm: f64) -> Self {
         Self { norm: self.norm.min(norm), ..self }.tightened()
     }
@@ -135,9 +136,8 @@ impl Magnitude {
         if slots == self.slots {
             return self;
         }
-        let bound = self.largest();
-        let times = root(slots / self.slots);
-        Self { slots, count: slots, entries: bound, rest: 0.0, norm: self.norm * times, limit: self.limit }
+        let all = self.moved();
+        Self { slots, count: slots, norm: all.norm * root(slots / self.slots), ..all }
     }
 
     /// A multiple.
@@ -156,7 +156,7 @@ impl Magnitude {
     /// Of a product, slot by slot.
     pub fn times(self, other: Self) -> Self {
         let [a, b] = self.beside(other);
-        let norm = (a.norm * b.largest()).min(a.largest() * b.norm);
+        let norm = (a.norm * b.entries).min(a.entries * b.norm);
         Self { entries: a.entries * b.entries, rest: a.rest * b.rest, norm, ..a }.tightened()
     }
 
@@ -168,13 +168,11 @@ impl Magnitude {
         [a, b].map(|x| x.with_entries(count))
     }
 
-    /// No slot is above the norm, and no norm above that of slots at their bounds.
+    /// No entry is above the norm, and no norm above that of entries at their bounds.
     fn tightened(self) -> Self {
-        let (first, others) = (root(self.count) * self.entries, root(self.slots - self.count) * self.rest);
-        let norm = self.norm.min(first.hypot(others));
-        // Room for the roundings of both.
-        let most = norm * (1.0 + ROUNDING);
-        Self { entries: self.entries.min(most), rest: self.rest.min(most), norm, ..self }
+        let norm = self.norm.min(root(self.count) * self.entries);
+        // Room for the rounding.
+        Self { entries: self.entries.min(norm * (1.0 + ROUNDING)), norm, ..self }
     }
 }
 
@@ -214,7 +212,7 @@ mod tests {
             let bound = if j < known.count() { known.entries() } else { known.rest() };
             assert!(z.norm() <= bound * (1.0 + 1e-9), "{what}: slot {j} is {z}, stated {bound}");
         }
-        let norm = values.iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
+        let norm = values[..known.count()].iter().map(|z| z.norm_sqr()).sum::<f64>().sqrt();
         assert!(norm <= known.norm * (1.0 + 1e-9), "{what}: norm {norm}, stated {}", known.norm);
     }
 

@@ -17,3 +17,4 @@ pub use linear_map::LinearMap;
 pub use representation::{PackedPlaintext, Plannable, Representation};
 
 pub(crate) use axes::{inverse_mod, power_mod};
+pub(in crate::circuits) use norms::norms_of_entries;

@@ -33,6 +33,32 @@ impl LinearGrid<ComplexSlots> {
     }
 }
 
+/// The largest sum of the absolute values of a row and a bound on the spectral norm of a matrix
+/// `(rows, columns)` by its entries (row, column, value).
+pub(in crate::circuits) fn norms_of_entries(
+    (height, width): (usize, usize),
+    entries: &[(usize, usize, Complex64)],
+) -> (f64, f64) {
+    let (mut rows, mut columns) = (vec![0.0f64; height], vec![0.0f64; width]);
+    for &(row, column, z) in entries {
+        rows[row] += z.norm();
+        columns[column] += z.norm();
+    }
+    let largest = |sums: &[f64]| sums.iter().copied().fold(0.0, f64::max);
+    let (row_sum, by_sums) = (largest(&rows), (largest(&rows) * largest(&columns)).sqrt());
+    let (small, large) = (height.min(width), height.max(width));
+    let mut spectral = by_sums;
+    if small <= GRAM && small * small * large <= PRODUCTS {
+        let mut matrix = vec![Complex64::ZERO; small * large];
+        for &(row, column, z) in entries {
+            let (i, k) = if height <= width { (row, column) } else { (column, row) };
+            matrix[i * large + k] += z;
+        }
+        spectral = spectral.min(spectral_norm(&matrix, small, large));
+    }
+    (row_sum * (1.0 + ROUNDING), spectral * (1.0 + ROUNDING))
+}
+
 /// The matrix of one output.
 struct Row<'a> {
     grid: &'a LinearGrid<ComplexSlots>,

@@ -87,8 +87,7 @@ pub trait Prepares<R: Plannable>: Switching {
     }
 
     /// The output of a matrix that has `rows` rows in it: what stands beside them is 0, or, of a
-    /// folded matrix, parts of sums: there a row is at most `row_sum` times the largest value that
-    /// goes in.
+    /// folded matrix, parts of sums: there the rows are bounded by the norms of the matrix.
     fn with_rows(&self, output: Self::Ciphertext, _rows: usize, _folded: Option<Folded<'_, Self>>) -> Self::Ciphertext {
         output
     }
@@ -96,10 +95,12 @@ pub trait Prepares<R: Plannable>: Switching {
 
 /// What a folded matrix multiplies.
 pub struct Folded<'a, E: Switching + ?Sized> {
-    /// The largest sum of absolute values of a row.
-    pub row_sum: f64,
+    /// The largest sum of absolute values of a row, and a bound on the spectral norm.
+    pub norms: (f64, f64),
     /// The number of entries of a vector.
     pub columns: usize,
+    /// The number of slots.
+    pub slots: usize,
     /// Its ciphertexts.
     pub inputs: &'a [E::Ciphertext],
 }
@@ -227,9 +228,13 @@ impl Prepares<ComplexSlots> for ckks::Engine {
     }
 
     fn with_rows(&self, output: ckks::Ciphertext, rows: usize, folded: Option<Folded<'_, Self>>) -> ckks::Ciphertext {
-        let Some(Folded { row_sum, columns, inputs }) = folded else { return output.with_zeros_beside(rows) };
-        let largest = |x: &ckks::Ciphertext| x.magnitude_below(columns);
-        let bound = row_sum * inputs.iter().map(largest).fold(0.0, f64::max);
-        output.with_entries(rows).with_magnitude(bound)
+        let Some(Folded { norms: (row_sum, spectral), columns, slots, inputs }) = folded else {
+            return output.with_zeros_beside(rows);
+        };
+        let known =
+            |(block, x): (usize, &ckks::Ciphertext)| x.magnitude_below((columns - block * slots).min(slots), slots);
+        let join = |(largest, norm): (f64, f64), (one, other): (f64, f64)| (largest.max(one), norm.hypot(other));
+        let (largest, norm) = inputs.iter().enumerate().map(known).fold((0.0, 0.0), join);
+        output.with_entries(rows).with_magnitude(row_sum * largest).with_norm(spectral * norm)
     }
 }
