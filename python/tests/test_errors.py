@@ -549,7 +549,9 @@ def test_bools_are_no_rows(toy: World) -> None:
 def test_refusals_of_plans_name_the_cause() -> None:
     with pytest.raises(wl.ParameterError, match="use m/2"):
         wl.Context.plan(modulus=257, m=14)
-    with pytest.raises(wl.ParameterError, match=r"security is 80, but must be at least 128, ") as weak:
+    with pytest.raises(
+        wl.ParameterError, match=r"security is 80, but must be at least 128, "
+    ) as weak:
         wl.Context.plan(security=80)
     assert "e308" not in str(weak.value)
     with pytest.raises(wl.NoParameters, match=r"no depth above .* Context\.plan\(unlimited=True\)"):

@@ -347,7 +347,11 @@ def test_strategies(rng: np.random.Generator, strategy: str) -> None:
 
 def test_tall_matrices_meet_copies(rng: np.random.Generator) -> None:
     context = wl.Context.preset("insecure_toy_256")
-    tall, wide, vector = rng.integers(-9, 10, (100, 4)), rng.integers(-9, 10, (4, 90)), rng.integers(-9, 10, 4)
+    tall, wide, vector = (
+        rng.integers(-9, 10, (100, 4)),
+        rng.integers(-9, 10, (4, 90)),
+        rng.integers(-9, 10, 4),
+    )
     layer, before = context.linear(tall), context.linear(wide)
     direct = context.linear(tall, folding="never")
     assert layer.folded
