@@ -162,8 +162,7 @@ impl Payload<ApproximateContext> for Ciphertext {
     fn write_fields(&self, _: &ApproximateContext, out: &mut FieldWriter) {
         let FiledInfo { deviation, own, beside, .. } = self.to_file();
         let flag = |is_set, flag| if is_set { flag } else { 0 };
-        let flags =
-            flag(self.seed().is_some(), SEEDED) | flag(own.is_some(), OWN) | flag(beside.is_some(), ENTRIES);
+        let flags = flag(self.seed().is_some(), SEEDED) | flag(own.is_some(), OWN) | flag(beside.is_some(), ENTRIES);
         out.bytes(&[self.degree() as u8, flags]);
         out.u16(self.level() as u16);
         out.u32(self.slots() as u32);

@@ -203,7 +203,9 @@ mod tests {
         let slots = slots(16);
         // A permutation of 11: as diagonals it would be up to 21.
         let permutation = norms(&slots, (0..11).map(|i| (i, 7 * i % 11, 1.0)).collect());
-        [permutation.absolute, permutation.euclidean, permutation.spectral].into_iter().for_each(|x| close(x, 1.0, 1e-8));
+        [permutation.absolute, permutation.euclidean, permutation.spectral]
+            .into_iter()
+            .for_each(|x| close(x, 1.0, 1e-8));
         assert_eq!(permutation.widths, [11]);
         // A reflection 1 − 2vvᵀ, v = (1, .., 1)/√12.
         let entry = |i: usize, k: usize| f64::from(u8::from(i == k)) - 2.0 / 12.0;
