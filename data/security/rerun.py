@@ -4,7 +4,9 @@
 
     python rerun.py --estimator CHECKOUT
 
-With ``--compare`` in place of an estimator nothing is run, and no Sage is needed.
+With ``--compare`` in place of an estimator nothing is run, and no Sage is needed. With ``--quick``
+only the uniform ternary keys of secure presets and of retrieval are run; ``search.py`` has the
+sparse ones.
 
 ``windlass-bench security`` lists the keys: of every preset, ephemeral ones too, and every point of
 the tables that λ is interpolated from. Each is an LWE instance, which the estimator prices in a
@@ -133,6 +135,12 @@ def overstated(keys: Iterable[Key], runs: dict[Instance, Run]) -> Iterator[str]:
 def floor(bits: float) -> float:
     """Round down to a hundredth, which stays itself."""
     return math.floor(bits * 100 + 1e-6) / 100
+
+
+def matters(key: Key) -> bool:
+    """A uniform ternary key that is stated to be secure, and no point of a table."""
+    named = key.name.startswith(("insecure", "paper"))
+    return key.kind in {"main", "retrieval"} and not key.weight and not named
 
 
 def order(keys: list[Key]) -> list[Key]:
@@ -281,6 +289,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=HERE / "estimator_runs.csv")
     parser.add_argument("--listing", type=Path, help="a file with the keys, instead of the program")
     parser.add_argument("--kinds", nargs="+", default=["main", "ephemeral", "retrieval", "table"])
+    parser.add_argument("--quick", action="store_true", help="only the keys that matter most")
     parser.add_argument("--minutes", type=float, default=math.inf, help="begin no run after them")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -289,6 +298,7 @@ def main() -> int:
         print(json.dumps(price(args.estimator, Key(**json.loads(args.one)))))
         return 0
     keys = read_keys(args.listing.read_text().splitlines()) if args.listing else listing()
+    keys = [key for key in keys if matters(key)] if args.quick else keys
     runs = read_runs(args.out)
     failed = price_all(args, keys, runs) if args.estimator else 0
     wrong = list(overstated(keys, runs))

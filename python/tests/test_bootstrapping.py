@@ -86,12 +86,26 @@ def test_methods_by_name(boot: World) -> None:
         way = boot.context.bootstrapping(digits=name)
         back = pickle.loads(pickle.dumps(way))
         assert back == way
-    for option in ("digits", "unpacking", "transform", "partition", "front_end"):
+    for option in ("digits", "unpacking", "transform", "partition", "front_end", "keys"):
         names: dict[str, Any] = {option: "no such way"}
         with pytest.raises(wl.UnknownName) as caught:
             boot.context.bootstrapping(**names)
         assert caught.value.given == "no such way"
         assert caught.value.known
+
+
+def test_keys_of_a_rule(boot: World) -> None:
+    free = boot.context.bootstrapping()
+    few = boot.context.bootstrapping(keys="minimal")
+    assert len(few.required_keys) < len(free.required_keys)
+    assert pickle.loads(pickle.dumps(few)) == few != free
+    most = boot.context.bootstrapping(max_keys=len(few.required_keys))
+    assert len(most.required_keys) <= len(few.required_keys)
+    with pytest.raises(wl.BootstrapError, match="fewest Galois keys"):
+        boot.context.bootstrapping(max_keys=0)
+    world = make(boot.context, few)
+    x = world.server.receive(world.client.encrypt([2, 3]))
+    np.testing.assert_array_equal(world.decrypt(x.refresh(progress=False))[:2], [2, 3])
 
 
 def test_slots_of_higher_degree(rng: np.random.Generator) -> None:

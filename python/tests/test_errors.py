@@ -55,7 +55,8 @@ def test_missing_galois_keys(toy: World) -> None:
     assert str(caught.value.elements[0]) in str(caught.value)
     assert caught.value.needed_by
     assert not caught.value.relinearisation
-    for use in (x.sum, lambda: x.roll(1), lambda: x @ np.ones(9, int)):
+    uses: list[Callable[[], object]] = [x.sum, lambda: x.roll(1), lambda: x @ np.ones(9, int)]
+    for use in uses:
         with pytest.raises(wl.MissingGaloisKey) as caught:
             use()
         assert caught.value.elements

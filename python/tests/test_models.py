@@ -354,11 +354,155 @@ class TestScikitLearn:
         assert np.abs(scores - model.scores(rows[400:420])).max() < 2**-4
         assert model.decide(scores).tolist() == fitted.predict(rows[400:420]).tolist()
 
+    def test_sparse_weights(self) -> None:
+        from sklearn.linear_model import (
+            LogisticRegression,
+            Perceptron,
+            SGDClassifier,
+            SGDRegressor,
+        )
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+        from sklearn.svm import LinearSVC
+
+        for classes in (2, 4):
+            rows, labels = self.data(classes)
+            for kind in (LogisticRegression, Perceptron, SGDClassifier, LinearSVC):
+                fitted = make_pipeline(StandardScaler(), kind()).fit(rows, labels)
+                before = wl.Logistic.from_sklearn(fitted)
+                fitted[-1].sparsify()
+                model = wl.Logistic.from_sklearn(fitted)
+                assert model.weights == pytest.approx(before.weights, rel=1e-12)
+                assert model.bias == pytest.approx(before.bias, rel=1e-12)
+                assert (model.classes.tolist(), model.link) == (
+                    before.classes.tolist(),
+                    before.link,
+                )
+        rows, _ = self.data(2)
+        own = make_pipeline(StandardScaler(), SGDRegressor()).fit(rows, rows[:, 0])
+        before_ = wl.Linear.from_sklearn(own)
+        own[-1].sparsify()
+        assert wl.Linear.from_sklearn(own).predict(rows) == pytest.approx(before_.predict(rows))
+        assert before_.predict(rows).shape == (120,)
+
+    def test_affine_steps(self) -> None:
+        from sklearn.compose import ColumnTransformer
+        from sklearn.decomposition import PCA, TruncatedSVD
+        from sklearn.feature_selection import SelectKBest, VarianceThreshold
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import (
+            FunctionTransformer,
+            MinMaxScaler,
+            RobustScaler,
+            StandardScaler,
+        )
+
+        rows, labels = self.data(4)
+        nested = make_pipeline(make_pipeline(RobustScaler(), MinMaxScaler()), StandardScaler())
+        parts = [
+            ("scaled", make_pipeline(RobustScaler(), StandardScaler()), [0, 4]),
+            ("small", MinMaxScaler(), slice(2, 4)),
+            ("left out", "drop", [1]),
+            ("twice", "passthrough", np.array([True] + 5 * [False])),
+        ]
+        steps: list[list[Any]] = [
+            [RobustScaler()],
+            [RobustScaler(with_centering=False, unit_variance=True)],
+            [RobustScaler(with_scaling=False)],
+            [nested],
+            [StandardScaler(), PCA(3)],
+            [PCA(4, whiten=True), RobustScaler()],
+            [TruncatedSVD(3)],
+            [VarianceThreshold(), StandardScaler(), SelectKBest(k=2)],
+            [FunctionTransformer(), StandardScaler()],
+            [ColumnTransformer(parts, remainder="passthrough"), StandardScaler()],
+        ]
+        for each in steps:
+            fitted = make_pipeline(
+                *each, make_pipeline("passthrough", LogisticRegression(max_iter=9000))
+            )
+            fitted.fit(rows, labels)
+            model = wl.Logistic.from_sklearn(fitted)
+            assert model.features == 6
+            assert model.scores(rows) == pytest.approx(fitted.decision_function(rows), abs=1e-9)
+            assert model.predict(rows).tolist() == fitted.predict(rows).tolist()
+            own = model.probabilities(model.scores(rows))
+            assert own == pytest.approx(fitted.predict_proba(rows), abs=1e-9)
+
+    def test_models_that_were_fitted_on_frames(self) -> None:
+        pd = pytest.importorskip("pandas")
+        from sklearn.compose import ColumnTransformer
+        from sklearn.linear_model import Ridge
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
+
+        rows, _ = self.data(3)
+        frame = pd.DataFrame(rows, columns=list("abcdef"))
+        parts = [("s", StandardScaler(), ["f", "a"]), ("m", MinMaxScaler(), ["c"])]
+        columns = ColumnTransformer(parts, remainder=RobustScaler())
+        for step in (StandardScaler(), columns):
+            fitted = make_pipeline(step, Ridge()).fit(frame, rows @ np.arange(6))
+            model = wl.Linear.from_sklearn(fitted)
+            assert model.predict(rows) == pytest.approx(fitted.predict(frame))
+            assert model.predict(frame) == pytest.approx(fitted.predict(frame))
+
+    def test_the_best_of_a_search(self) -> None:
+        from sklearn.linear_model import LogisticRegression, Ridge
+        from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
+
+        rows, labels = self.data(4)
+        own = make_pipeline(StandardScaler(), LogisticRegression())
+        search = GridSearchCV(own, {"logisticregression__C": [0.1, 1.0]}, cv=3).fit(rows, labels)
+        assert wl.Logistic.from_sklearn(search) == wl.Logistic.from_sklearn(search.best_estimator_)
+        inner = RandomizedSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, n_iter=2, cv=3)
+        fitted = make_pipeline(StandardScaler(), inner).fit(rows, rows[:, 1])
+        assert wl.Linear.from_sklearn(fitted).predict(rows) == pytest.approx(fitted.predict(rows))
+        without = GridSearchCV(Ridge(), {"alpha": [0.1, 1.0]}, cv=3, refit=False)
+        for each in (without, without.fit(rows, rows[:, 1])):
+            with pytest.raises(wl.DTypeError, match="refit=True"):
+                wl.Linear.from_sklearn(each)
+
+    @pytest.mark.parametrize("classes", [2, 4])
+    def test_models_of_one_class_against_the_rest(self, classes: int) -> None:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.multiclass import OneVsRestClassifier
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import RobustScaler, StandardScaler
+        from sklearn.svm import LinearSVC
+
+        rows, labels = self.data(classes)
+        each = OneVsRestClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
+        fitted = make_pipeline(RobustScaler(), each).fit(rows, labels)
+        model = wl.Logistic.from_sklearn(fitted)
+        assert model.outputs == (1 if classes == 2 else classes)
+        assert model.link == ("softmax" if classes == 2 else "one-vs-rest")
+        assert model.predict(rows).tolist() == fitted.predict(rows).tolist()
+        own = model.probabilities(model.scores(rows))
+        assert own == pytest.approx(fitted.predict_proba(rows), abs=1e-9)
+        machines = make_pipeline(StandardScaler(), OneVsRestClassifier(LinearSVC()))
+        machines.fit(rows, labels)
+        model = wl.Logistic.from_sklearn(machines)
+        assert model.link is None
+        assert model.predict(rows).tolist() == machines.predict(rows).tolist()
+
+    def test_labels_of_which_several_hold_are_refused(self) -> None:
+        from sklearn.linear_model import RidgeClassifier
+        from sklearn.multiclass import OneVsRestClassifier
+
+        rows, labels = self.data(2)
+        first = (labels == "red").astype(int)
+        fitted = OneVsRestClassifier(RidgeClassifier()).fit(rows, np.stack([first, 1 - first], 1))
+        with pytest.raises(wl.DTypeError, match="several labels"):
+            wl.Logistic.from_sklearn(fitted)
+
     def test_what_is_refused(self) -> None:
         from sklearn.ensemble import RandomForestClassifier
         from sklearn.linear_model import LinearRegression, LogisticRegression
         from sklearn.pipeline import make_pipeline
-        from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
+        from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, PowerTransformer
 
         rows, labels = self.data(2)
         with pytest.raises(wl.DTypeError, match="no coef_"):
@@ -377,6 +521,11 @@ class TestScikitLearn:
         clipped = make_pipeline(MinMaxScaler(clip=True), LinearRegression()).fit(rows, rows[:, 0])
         with pytest.raises(wl.DTypeError, match="clips"):
             wl.Linear.from_sklearn(clipped)
+        power = make_pipeline(PowerTransformer(), LinearRegression()).fit(rows, rows[:, 0])
+        with pytest.raises(wl.DTypeError, match=r"PowerTransformer is not one .* RobustScaler"):
+            wl.Linear.from_sklearn(power)
+        with pytest.raises(wl.DTypeError, match="no coef_"):
+            wl.Linear.from_sklearn(make_pipeline("passthrough"))
 
 
 def test_models_whose_weights_mean_something_else_are_refused() -> None:

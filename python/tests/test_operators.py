@@ -345,6 +345,25 @@ def test_strategies(rng: np.random.Generator, strategy: str) -> None:
     assert layer.strategy.split("(")[0]
 
 
+def test_tall_matrices_meet_copies(rng: np.random.Generator) -> None:
+    context = wl.Context.preset("insecure_toy_256")
+    tall, wide, vector = rng.integers(-9, 10, (100, 4)), rng.integers(-9, 10, (4, 90)), rng.integers(-9, 10, 4)
+    layer, before = context.linear(tall), context.linear(wide)
+    direct = context.linear(tall, folding="never")
+    assert layer.folded
+    assert before.folded
+    assert len(layer.diagonals) < len(direct.diagonals) / 4
+    world = make(context, layer, before, context.products())
+    expect(world, layer @ world.encrypt(vector), tall @ vector)
+    rows = rng.integers(-9, 10, (3, 4))
+    expect(world, layer(world.encrypt(rows)), rows @ tall.T)
+    # The slots beyond the entries of a folded product hold sums, so that a mask comes first.
+    values = rng.integers(-9, 10, 90)
+    expect(world, layer @ (before @ world.encrypt(values)), tall @ (wide @ values))
+    # Numbers added to the entries alone leave them zeros.
+    expect(world, layer @ (world.encrypt(vector) + 5), tall @ (vector + 5))
+
+
 def test_what_a_plan_says(rng: np.random.Generator) -> None:
     context = wl.Context.preset("insecure_toy_256")
     matrix = rng.integers(1, 10, (20, 30))

@@ -115,6 +115,21 @@ def test_ciphertexts(toy: World, reals: World, bits: World, protocol: int, apart
 
 
 @pytest.mark.parametrize(("protocol", "apart"), ways())
+def test_fresh_ciphertexts_are_half_as_long(
+    toy: World, reals: World, protocol: int, apart: bool
+) -> None:
+    def length(thing: wl.Ciphertext) -> int:
+        text, buffers = dumps(thing, protocol, apart)
+        return len(text) + sum(map(len, buffers))
+
+    for world, values in [(toy, [1, 2, 3]), (reals, [0.5, -0.5])]:
+        fresh = world.encrypt(values)
+        assert length(fresh) < 0.6 * length(fresh + fresh)
+        assert length(again(fresh, protocol, apart)) <= length(fresh)
+        assert length(world.client.encryptor().encrypt(values)) > 0.9 * length(fresh + fresh)
+
+
+@pytest.mark.parametrize(("protocol", "apart"), ways())
 def test_a_pickle_remembers_what_must_be_masked(toy: World, protocol: int, apart: bool) -> None:
     shifted = toy.context.polynomial([3, 1])
     world = make(toy.context, shifted, toy.context.sum())

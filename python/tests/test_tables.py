@@ -368,6 +368,110 @@ def test_bad_arrow_is_refused(tmp_path: Path) -> None:
             call()
 
 
+def read_back(table: wl.Table, wanted: Any) -> list[Any]:
+    client = wl.TableClient(table.schema)
+    return client.records(table.answer(client.keys(), client.query(wanted)), wanted)
+
+
+def test_arrow_dates_of_the_years_1_to_9999_come_back() -> None:
+    pa = pytest.importorskip("pyarrow")
+    first, last = datetime.min, datetime.max
+    source = pa.table(
+        {
+            "day": pa.array([first.date(), last.date(), None]),
+            "at": pa.array([first, last, None], pa.timestamp("us")),
+            "zoned": pa.array(
+                [first.replace(tzinfo=timezone.utc), last.replace(tzinfo=timezone.utc), None],
+                pa.timestamp("us", "UTC"),
+            ),
+        }
+    )
+    assert read_back(wl.Table.from_arrow(source), [0, 1, 2]) == source.to_pylist()
+    before, after = -62_135_596_800 - 1, 253_402_300_800
+    for seconds in (before, after):
+        days = pa.array([0, None, seconds // 86_400], pa.int32()).cast(pa.date32())
+        columns = [days, days.cast(pa.date64()), days.dictionary_encode()]
+        for unit, factor in (("s", 1), ("ms", 10**3), ("us", 10**6)):
+            moments = pa.array([0, None, seconds * factor], pa.int64())
+            columns += [moments.cast(pa.timestamp(unit, zone)) for zone in (None, "Europe/Berlin")]
+        for column in columns:
+            with pytest.raises(wl.ValueRangeError, match="outside the years 1 to 9999") as caught:
+                wl.Table.from_arrow(pa.table({"when": column}))
+            assert caught.value.index == 2
+            assert caught.value.value is not None
+            assert str(caught.value.value) in str(caught.value)
+    for unit in ("s", "ms"):
+        far = pa.array([2**63 - 1], pa.int64()).cast(pa.timestamp(unit))
+        with pytest.raises((wl.ValueRangeError, wl.DTypeError), match="column 'when'"):
+            wl.Table.from_arrow(pa.table({"when": far}))
+
+
+def test_types_that_arrow_does_not_handle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pa = pytest.importorskip("pyarrow")
+    import pyarrow.dataset
+
+    (tmp_path / "t.orc").write_bytes(b"")
+
+    def refuse(*_given: Any, **_more: Any) -> Any:
+        raise pa.ArrowNotImplementedError("Unsupported type: interval")
+
+    monkeypatch.setattr(pyarrow.dataset, "dataset", refuse)
+    with pytest.raises(wl.FileError, match=r"t\.orc: .*interval.* another type") as caught:
+        wl.Table.from_arrow(tmp_path / "t.orc")
+    assert caught.value.filename == str(tmp_path / "t.orc")
+
+    class Stream:
+        def __arrow_c_stream__(self, requested: Any = None) -> Any:
+            return pa.chunked_array([[1, 2]]).__arrow_c_stream__(requested)
+
+    with pytest.raises(wl.DTypeError, match="pyarrow cannot read"):
+        wl.Table.from_arrow(Stream())
+    kinds = {
+        "text": pa.array(["a"], pa.string_view()),
+        "runs": pa.RunEndEncodedArray.from_arrays([1], ["a"]),
+        "either": pa.UnionArray.from_dense(
+            pa.array([0], pa.int8()), pa.array([0], pa.int32()), [pa.array([1])]
+        ),
+    }
+    for name, column in kinds.items():
+        with pytest.raises(wl.DTypeError, match=f"column '{name}'"):
+            wl.Table.from_arrow(pa.table({name: column}))
+
+
+def test_frames_of_pandas_are_tables() -> None:
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"name": ["ada", "alan"], "born": [1815, 1912], "score": [0.5, None]})
+    wanted = [
+        {"name": "ada", "born": 1815, "score": 0.5},
+        {"name": "alan", "born": 1912, "score": None},
+    ]
+    names = ["ada", "alan"]
+    for given in (frame, frame.set_index("name"), frame[frame.born > 0]):
+        assert read_back(wl.Table.from_arrow(given, key="name"), names) == wanted
+    assert read_back(wl.Table.from_arrow(frame[frame.born > 1900]), [0]) == wanted[1:]
+    for bad, kind in (
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), wl.ParameterError),
+        (pd.DataFrame({"a": [1]}, index=pd.Index([3], name="a")), wl.ParameterError),
+        (pd.DataFrame({"a": [1, "x", b"z"]}), wl.DTypeError),
+        (pd.DataFrame({"a": [1j]}), wl.DTypeError),
+        (pd.DataFrame(), wl.ParameterError),
+        (frame["born"], wl.DTypeError),
+    ):
+        with pytest.raises(kind):
+            wl.Table.from_arrow(bad)
+
+
+def test_streams_of_arrow_are_tables() -> None:
+    pa = pytest.importorskip("pyarrow")
+
+    class Stream:
+        def __arrow_c_stream__(self, requested: Any = None) -> Any:
+            return pa.table({"a": [1, 2]}).__arrow_c_stream__(requested)
+
+    assert read_back(wl.Table.from_arrow(Stream()), [1]) == [{"a": 2}]
+
+
 def test_without_pyarrow_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(wl.MissingPackage, match=r"windlass\[arrow\]"):

@@ -59,10 +59,12 @@ from windlass.errors import (
     NoParameters,
     NoShards,
     NotBound,
+    NotDecryptable,
     NotIntegers,
     OtherContext,
     OtherKeyPair,
     OutOfMemory,
+    OutsideInterval,
     ParameterError,
     PartError,
     PassphraseNeeded,
@@ -80,6 +82,7 @@ from windlass.errors import (
 )
 from windlass.explore import Front, explore
 from windlass.models import Linear, Logistic
+from windlass.server import TableServer
 from windlass.service import LookupService
 
 __all__ = [
@@ -114,10 +117,12 @@ __all__ = [
     "NoParameters",
     "NoShards",
     "NotBound",
+    "NotDecryptable",
     "NotIntegers",
     "OtherContext",
     "OtherKeyPair",
     "OutOfMemory",
+    "OutsideInterval",
     "ParameterError",
     "PartError",
     "PassphraseNeeded",
@@ -134,6 +139,7 @@ __all__ = [
     "TableKeys",
     "TablePlan",
     "TableReplaced",
+    "TableServer",
     "TableShard",
     "UnknownName",
     "ValueRangeError",

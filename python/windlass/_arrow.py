@@ -22,6 +22,7 @@ from windlass.errors import (
     MissingFile,
     ParameterError,
     UnknownName,
+    ValueRangeError,
     missing_package,
 )
 
@@ -63,12 +64,36 @@ def _load(source: object) -> Any:
         return _read(os.fspath(source))
     if isinstance(source, pa.Table):
         return source
-    if isinstance(source, pa.RecordBatchReader):
-        return source.read_all()
-    if isinstance(source, pa.RecordBatch):
-        return pa.Table.from_batches([source])
-    message = f"a pyarrow.Table, a pyarrow.RecordBatchReader or a path is expected, not {source!r}"
+    try:
+        if isinstance(source, pa.RecordBatchReader):
+            return source.read_all()
+        if isinstance(source, pa.RecordBatch):
+            return pa.Table.from_batches([source])
+        if type(source).__module__.split(".")[0] == "pandas" and hasattr(source, "columns"):
+            return _of_frame(source)
+        if hasattr(source, "__arrow_c_stream__"):
+            return pa.table(source)
+    except pa.ArrowException as error:
+        raise DTypeError(f"pyarrow cannot read this table: {error}") from error
+    message = (
+        "a pyarrow.Table, a pyarrow.RecordBatchReader, a frame of pandas or the path of a file is "
+        f"expected, not {type(source).__name__}"
+    )
     raise DTypeError(message)
+
+
+def _of_frame(frame: Any) -> Any:
+    """The table of a frame of pandas: its columns, after an index that has names."""
+    import pyarrow as pa
+
+    index = [str(name) for name in frame.index.names if name is not None]
+    names = [*index, *(str(name) for name in frame.columns)]
+    if len(set(names)) != len(names):
+        raise ParameterError("two columns have the same name")
+    if index:
+        frame = frame.reset_index()
+        names = [str(name) for name in frame.columns]
+    return pa.Table.from_pandas(frame.set_axis(names, axis=1), preserve_index=False)
 
 
 def _read(path: str) -> Any:
@@ -81,7 +106,10 @@ def _read(path: str) -> Any:
         raise MissingFile(f"{path}: there is no such file", filename=path)
     try:
         return ds.dataset(path, format=kind).to_table()
-    except (pa.ArrowInvalid, OSError) as error:
+    except NotImplementedError as error:
+        message = f"{path}: pyarrow does not read it ({error}): write that column as another type"
+        raise FileError(message, filename=path) from error
+    except (pa.ArrowException, OSError) as error:
         raise FileError(f"{path}: {error}", filename=path) from error
 
 
@@ -121,23 +149,50 @@ def _kind(column: str, kind: Any) -> tuple[str, Any]:
     raise DTypeError(message)
 
 
+_YEARS = {
+    "date": (-719_162, 2_932_896),
+    "timestamp": (-62_135_596_800_000_000, 253_402_300_799_999_999),
+}
+"""The first and the last day, and microsecond, of the years 1 to 9999, counted from 1970: what
+Python's dates and times reach."""
+
+
+def _check_years(name: str, kind: str, array: Any, nulls: NDArray[np.bool_]) -> None:
+    """Refuse dates that no reader could restore."""
+    import pyarrow as pa
+
+    count = array.cast(pa.int32() if kind == "date" else pa.int64()).fill_null(0)
+    values = np.asarray(count.to_numpy(), dtype=np.int64)
+    low, high = _YEARS[kind]
+    outside = ((values < low) | (values > high)) & ~nulls
+    if outside.any():
+        row = int(np.flatnonzero(outside)[0])
+        value = str(array[row].cast(pa.string()))
+        message = (
+            f"column {name!r}: the {kind} {value} in row {row} lies outside the years 1 to 9999, "
+            "which records are restored in: write the column as text or as whole numbers"
+        )
+        raise ValueRangeError(message, index=row, value=value)
+
+
 def _column(name: str, array: Any) -> tuple[str, _Column, NDArray[np.bool_]]:
     """A column's kind, its cells as bytes, and where it is null."""
     import pyarrow as pa
 
     kind, written = _kind(name, array.type)
-    nulls: NDArray[np.bool_] = np.asarray(array.is_null().to_numpy(), dtype=bool)
-    if kind == "null":
-        return kind, (np.zeros(len(nulls) + 1, np.int64), np.zeros(0, np.uint8)), nulls
     try:
+        nulls: NDArray[np.bool_] = np.asarray(array.is_null().to_numpy(), dtype=bool)
+        if kind == "null":
+            return kind, (np.zeros(len(nulls) + 1, np.int64), np.zeros(0, np.uint8)), nulls
         array = array.cast(written)
+        if kind in _YEARS:
+            _check_years(name, kind, array, nulls)
         if kind != "binary":
             array = array.cast(pa.large_string())
-        array = array.cast(pa.large_binary())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        array = array.cast(pa.large_binary()).fill_null(b"")
+        whole = pa.concat_arrays(array.chunks) if array.num_chunks != 1 else array.chunk(0)
+    except pa.ArrowException as error:
         raise DTypeError(f"column {name!r} cannot be written as text: {error}") from error
-    array = array.fill_null(b"")
-    whole = pa.concat_arrays(array.chunks) if array.num_chunks != 1 else array.chunk(0)
     _, offsets, data = whole.buffers()
     ends = np.frombuffer(offsets, np.int64)[whole.offset : whole.offset + len(whole) + 1]
     bytes_: NDArray[np.uint8] = np.zeros(0, np.uint8)
@@ -165,7 +220,7 @@ def cells(source: object, key: str | None) -> tuple[list[str], int | None, list[
 
     Parameters
     ----------
-    source : pyarrow.Table, pyarrow.RecordBatchReader, str or os.PathLike
+    source : pyarrow.Table, pyarrow.RecordBatchReader, pandas.DataFrame, str or os.PathLike
     key : str, optional
 
     Returns

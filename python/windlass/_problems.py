@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from starlette.responses import JSONResponse, Response
+if TYPE_CHECKING:
+    from starlette.responses import Response
 
 from windlass.errors import FileError, MissingKeys, OtherContext, OtherKeyPair, WindlassError
 
@@ -24,6 +25,12 @@ KINDS = {
     "not-found": Kind(404, "There is nothing here", "see /openapi.json for what there is"),
     "method": Kind(
         405, "This page does not take that method", "see /openapi.json for what it takes"
+    ),
+    "unauthorised": Kind(
+        401,
+        "This service answers those who have a token",
+        "send the token that the owner of the service gave you"
+        " (windlass ask --token-file FILE, LookupService(token=...))",
     ),
     "unknown-keys": Kind(
         404,
@@ -103,7 +110,9 @@ class Problem(Exception):
         return cls("failed", type(error).__name__)
 
     def response(self) -> Response:
-        """Problem details (RFC 9457)."""
+        """Problem details (RFC 9457), for Starlette."""
+        from starlette.responses import JSONResponse
+
         kind = KINDS[self.kind]
         headers = {"Cache-Control": "no-store"}
         if self.retry_after is not None:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ import ray
 
 import windlass as wl
 from windlass._problems import Problem, log
+from windlass._shelf import Shelf
 from windlass.errors import NoShards, WindlassError
 
 TOGETHER = 16
@@ -37,52 +38,6 @@ class Options:
     bodies: int
     answer_seconds: float
     body_seconds: float
-
-
-class Shelf:
-    """Values by name, bounded in bytes: the longest unused go first."""
-
-    def __init__(self, room: int) -> None:
-        self.room, self.bytes, self.evicted = room, 0, 0
-        self._kept: OrderedDict[str, tuple[Any, int]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, name: str) -> Any:
-        """The value of that name, or None; it counts as used."""
-        with self._lock:
-            if name not in self._kept:
-                return None
-            self._kept.move_to_end(name)
-            return self._kept[name][0]
-
-    def put(self, name: str, value: Any, nbytes: int) -> bool:
-        """Puts a value in, and takes out others until it fits; False where it never does."""
-        with self._lock:
-            if nbytes > self.room:
-                return False
-            if name not in self._kept:
-                while self.bytes + nbytes > self.room:
-                    _, (_, freed) = self._kept.popitem(last=False)
-                    self.bytes -= freed
-                    self.evicted += 1
-                self._kept[name] = (value, nbytes)
-                self.bytes += nbytes
-            return True
-
-    def drop(self, name: str) -> None:
-        """Takes a value out."""
-        with self._lock:
-            _, freed = self._kept.pop(name, (None, 0))
-            self.bytes -= freed
-
-    def clear(self) -> None:
-        """Takes everything out."""
-        with self._lock:
-            self._kept.clear()
-            self.bytes = 0
-
-    def __len__(self) -> int:
-        return len(self._kept)
 
 
 class Reply(NamedTuple):

@@ -56,6 +56,7 @@ __all__ = [
 ]
 
 _Path: TypeAlias = str | os.PathLike[str]
+_Axis: TypeAlias = SupportsIndex | tuple[SupportsIndex, ...] | None
 _Scheme: TypeAlias = Literal["BGV", "BFV"]
 _Progress: TypeAlias = bool | Callable[[int, int], object] | None
 _Reduced: TypeAlias = tuple[Callable[..., object], tuple[Any, ...]]
@@ -86,22 +87,38 @@ def preset_parameters(name: str, *, scheme: _Scheme = "BGV") -> dict[str, Any]: 
 def plan_parameters(
     *,
     modulus: int = 65537,
-    depth: int = 1,
+    depth: int | None = None,
     slots: int = 1,
     scheme: _Scheme = "BGV",
-    linear_maps: int = 1,
+    linear_maps: int | None = None,
     capacity: float = 0.0,
     security: float = 128.0,
     m: int | None = None,
     unlimited: bool = False,
     max_key_bytes: int | None = None,
     progress: _Progress = None,
+    for_: Sequence[Any] | None = None,
 ) -> dict[str, Any]: ...
 def approximate_parameters(
-    *, depth: int = 2, scale_bits: int = 40, value_bits: int = 16, slots: int = 1
+    *,
+    depth: int | None = None,
+    scale_bits: int = 40,
+    value_bits: int = 16,
+    slots: int = 1,
+    for_: Sequence[Any] | None = None,
 ) -> dict[str, Any]: ...
 def set_threads(count: int) -> None: ...
 def threads() -> int: ...
+
+@type_check_only
+class _NumpyPolynomial(Protocol):
+    """A polynomial of `numpy.polynomial`."""
+
+    coef: NDArray[Any]
+    domain: NDArray[Any]
+    window: NDArray[Any]
+
+    def convert(self, domain: Any = None, kind: Any = None, window: Any = None) -> Any: ...
 
 @final
 class Context:
@@ -109,22 +126,28 @@ class Context:
     def plan(
         *,
         modulus: int = 65537,
-        depth: int = 1,
+        depth: int | None = None,
         slots: int = 1,
         scheme: _Scheme = "BGV",
-        linear_maps: int = 1,
+        linear_maps: int | None = None,
         capacity: float = 0.0,
         security: float = 128.0,
         m: int | None = None,
         unlimited: bool = False,
         max_key_bytes: int | None = None,
         progress: _Progress = None,
+        for_: Sequence[Any] | None = None,
     ) -> Context: ...
     @staticmethod
     def preset(name: str, *, scheme: _Scheme = "BGV") -> Context: ...
     @staticmethod
     def approximate(
-        *, depth: int = 2, scale_bits: int = 40, value_bits: int = 16, slots: int = 1
+        *,
+        depth: int | None = None,
+        scale_bits: int = 40,
+        value_bits: int = 16,
+        slots: int = 1,
+        for_: Sequence[Any] | None = None,
     ) -> Context: ...
     @staticmethod
     def from_file(path: _Path) -> Context: ...
@@ -168,7 +191,10 @@ class Context:
     def inner_product(self, length: int) -> Keys: ...
     def keys(self, elements: Sequence[int], *, relinearisation: bool = False) -> Keys: ...
     def polynomial(
-        self, coefficients: ArrayLike, *, interval: tuple[float, float] | None = None
+        self,
+        coefficients: ArrayLike | _NumpyPolynomial,
+        *,
+        interval: tuple[float, float] | None = None,
     ) -> Circuit: ...
     def table(
         self, table: Sequence[int] | NDArray[np.integer[Any]], *, start: int = 0
@@ -185,6 +211,8 @@ class Context:
         transform: str | None = None,
         partition: str | None = None,
         front_end: str | None = None,
+        keys: str | None = None,
+        max_keys: int | None = None,
     ) -> Bootstrapping: ...
     def generate_keys(
         self, *circuits: _Circuits, progress: _Progress = None
@@ -277,8 +305,9 @@ class Server:
 
 @final
 class Ciphertext:
-    # NumPy leaves operators with arrays to this class.
+    # NumPy and pandas leave operators with arrays to this class.
     __array_ufunc__: None
+    __pandas_priority__: int
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -307,7 +336,28 @@ class Ciphertext:
     def bound(self) -> float | None: ...
     @property
     def server(self) -> Server | None: ...
-    def sum(self) -> Ciphertext: ...
+    def sum(
+        self,
+        axis: _Axis = -1,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Ciphertext: ...
+    def mean(
+        self,
+        axis: _Axis = -1,
+        dtype: None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Ciphertext: ...
+    def var(
+        self,
+        axis: _Axis = -1,
+        dtype: None = None,
+        out: None = None,
+        ddof: float = 0.0,
+        keepdims: bool = False,
+    ) -> Ciphertext: ...
     def roll(self, shift: int) -> Ciphertext: ...
     def refresh(self, *, progress: _Progress = None) -> Ciphertext: ...
     def save(self, path: _Path, *, single: bool = False) -> int: ...
@@ -357,6 +407,8 @@ class LinearPlan:
     @property
     def capacity_bits(self) -> float: ...
     @property
+    def depth(self) -> int: ...
+    @property
     def grid(self) -> tuple[int, int]: ...
     @property
     def context(self) -> Context: ...
@@ -395,6 +447,8 @@ class Circuit:
     def required_keys(self) -> list[int]: ...
     @property
     def relinearisation(self) -> bool: ...
+    @property
+    def depth(self) -> int: ...
     @property
     def context(self) -> Context: ...
     def __call__(
@@ -486,6 +540,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     @classmethod
@@ -498,6 +553,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     # What pyarrow reads; it has no types.
@@ -512,6 +568,7 @@ class Table:
         most_keys: SupportsIndex | None = None,
         most_query: SupportsIndex | None = None,
         most_answer: SupportsIndex | None = None,
+        like: bytes | None = None,
         progress: _Progress = None,
     ) -> Table: ...
     @classmethod
@@ -609,7 +666,7 @@ def restore_ciphertext(
     parts: Sequence[Buffer],
     shape: Sequence[int],
     dtype: str,
-    flags: tuple[int, bool, bool],
+    flags: tuple[int, bool, bool] | tuple[int, bool, bool, bool],
 ) -> Ciphertext: ...
 def restore_linear(
     state: str,

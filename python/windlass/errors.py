@@ -123,6 +123,10 @@ class CapacityExhausted(WindlassError, ArithmeticError):
     """log2 of the noise growth or of the values that need room, if that was lacking."""
     left_bits: float | None = None
     """log2 of the room that is left."""
+    depth: int | None = None
+    """CKKS: the depth of a context that would do, if depth was lacking."""
+    value_bits: int | None = None
+    """CKKS: the ``value_bits`` of a context that would do, if room for values was lacking."""
 
 
 class OtherContext(WindlassError, ValueError):
@@ -130,7 +134,26 @@ class OtherContext(WindlassError, ValueError):
 
 
 class OtherKeyPair(WindlassError, ValueError):
-    """Values of two key pairs met, or a ciphertext is none under this key."""
+    """Values of two key pairs met."""
+
+
+class NotDecryptable(WindlassError, ValueError):
+    """A ciphertext holds more noise or larger values than it states.
+
+    It was made under another key, it or a key that it went through was changed, or (CKKS) a value
+    lay outside the interval of a polynomial or above a bound that was assumed for it.
+    """
+
+
+class OutsideInterval(WindlassError, ValueError):
+    """A polynomial on an interval was applied to numbers that are not known to lie inside."""
+
+    bound: float = 0.0
+    """The bound on the numbers."""
+    low: float = 0.0
+    """The lower end of the interval."""
+    high: float = 0.0
+    """The upper end."""
 
 
 class BootstrapError(WindlassError):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from windlass._html import lines
+from windlass._sklearn import folded, own_probabilities
 from windlass._windlass import Context
 from windlass.errors import DTypeError, NoParameters, ParameterError, ShapeError, ValueRangeError
 
@@ -41,8 +42,9 @@ _LARGEST_INTEGER = 2**63 - 1
 
 def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     """Copy an array of finite real numbers: int64 for integers, else float64."""
+    sparse = getattr(values, "toarray", None)
     try:
-        array = np.asarray(values)
+        array = np.asarray(values if sparse is None else sparse())
     except ValueError as error:
         raise DTypeError(f"{what}: {error}") from None
     if array.dtype.kind not in "biuf":
@@ -143,9 +145,11 @@ class Linear:
         ----------
         model : object
             ``LinearRegression``, ``Ridge``, ``Lasso``, ``SGDRegressor`` and the like (whatever has
-            ``coef_`` and ``intercept_``), or a ``Pipeline`` that ends with one and otherwise
-            scales: ``StandardScaler``, ``MinMaxScaler``, ``MaxAbsScaler``. Scaling is folded into
-            the weights, so that features are encrypted as they are.
+            ``coef_`` and ``intercept_``, sparse ones too), or a ``Pipeline`` that ends with one and
+            whose other steps are affine: ``StandardScaler``, ``RobustScaler``, ``MinMaxScaler``,
+            ``MaxAbsScaler``, ``PCA``, ``TruncatedSVD``, ``SelectKBest`` and the like,
+            ``ColumnTransformer`` and pipelines of these. They are folded into the weights, so that
+            features are encrypted as they are. Of ``GridSearchCV`` and the like it is the best.
 
         Returns
         -------
@@ -165,11 +169,10 @@ class Linear:
         <windlass.Linear, 1 feature, 1 output>
 
         """
-        weights, bias, final = _folded(model)
-        if getattr(final, "classes_", None) is not None:
-            name = type(final).__name__
-            raise DTypeError(f"{name} decides between classes: use wl.Logistic.from_sklearn")
-        return cls(weights, bias)
+        own = folded(model)
+        if own.classes is not None:
+            raise DTypeError(f"{own.name} decides between classes: use wl.Logistic.from_sklearn")
+        return cls(own.weights, own.bias)
 
     @property
     def features(self) -> int:
@@ -494,8 +497,8 @@ class Logistic(Linear):
         model : object
             ``LogisticRegression``, ``SGDClassifier``, ``LinearSVC``, ``RidgeClassifier``,
             ``LinearDiscriminantAnalysis`` and the like, for two classes or more (whatever has
-            ``coef_``, ``intercept_`` and ``classes_``), or a ``Pipeline`` as of
-            :meth:`Linear.from_sklearn`.
+            ``coef_``, ``intercept_`` and ``classes_``), ``OneVsRestClassifier`` of linear models,
+            a ``Pipeline`` or a search as of :meth:`Linear.from_sklearn`.
 
         Returns
         -------
@@ -517,16 +520,14 @@ class Logistic(Linear):
         array([0, 1])
 
         """
-        weights, bias, final = _folded(model)
-        classes = getattr(final, "classes_", None)
+        weights, bias, classes, name = folded(model)
         if classes is None:
-            name = type(final).__name__
             raise DTypeError(f"{name} has no classes: use wl.Linear.from_sklearn")
         softmax = cls(weights, bias, classes)
         rest = cls(weights, bias, classes, link="one-vs-rest")
         if not hasattr(model, "predict_proba"):
             return cls(weights, bias, classes, link=None)
-        rows, own = _own_probabilities(model, softmax)
+        rows, own = own_probabilities(model, softmax.weights, softmax.bias)
         for candidate in (softmax, rest):
             each = candidate.probabilities(candidate.scores(rows))
             if own.size and own.shape == each.shape and np.allclose(own, each, 1e-6, 1e-6):
@@ -600,88 +601,3 @@ def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
     """1 / (1 + exp(-x)), without overflow on either side."""
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x >= 0, 1 / (1 + small), small / (1 + small)))
-
-
-def _own_probabilities(model: Any, scored: Linear) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows, and the probabilities that a model of scikit-learn gives them.
-
-    Of scores far from 0 all links give the same, 0 and 1: beside rows of any scores there are some
-    whose scores are small, as far as the weights have such rows.
-    """
-    rng = np.random.default_rng(1)
-    wanted = rng.normal(size=(16, scored.outputs)) - scored.bias
-    small = wanted @ np.linalg.pinv(scored.weights.astype(float), 1e-9).T
-    rows = np.concatenate([rng.normal(size=(16, scored.features)), small])
-    with np.errstate(all="ignore"):
-        own = np.asarray(model.predict_proba(rows), dtype=float)
-    if own.ndim != 2:
-        return rows, own
-    sound = np.isfinite(own).all(axis=1)  # what all sigmoids leave at 0 may be 0/0 there
-    return rows[sound], own[sound]
-
-
-def _scaling(step: object) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Read a step that maps x to a * x + b, feature by feature, and give a and b."""
-    name = type(step).__name__
-    get = {key: getattr(step, key, None) for key in ("mean_", "scale_", "min_", "n_features_in_")}
-    if get["n_features_in_"] is None:
-        raise DTypeError(f"the step {name} is not fitted")
-    one, zero = np.ones(int(get["n_features_in_"])), np.zeros(int(get["n_features_in_"]))
-    if hasattr(step, "with_mean"):
-        scale = one if get["scale_"] is None else np.asarray(get["scale_"], dtype=float)
-        mean = zero if get["mean_"] is None or not step.with_mean else np.asarray(get["mean_"])
-        return 1 / scale, -mean / scale
-    if getattr(step, "clip", False):
-        raise DTypeError(f"the step {name} clips, which is not linear: scale before encryption")
-    if get["min_"] is not None and get["scale_"] is not None:
-        return np.asarray(get["scale_"], dtype=float), np.asarray(get["min_"], dtype=float)
-    if hasattr(step, "max_abs_") and get["scale_"] is not None:
-        return 1 / np.asarray(get["scale_"], dtype=float), zero
-    message = (
-        f"the step {name} is none that is folded into weights (StandardScaler, MinMaxScaler, "
-        "MaxAbsScaler): apply it before encryption"
-    )
-    raise DTypeError(message)
-
-
-def _folded(model: object) -> tuple[NDArray[Any], NDArray[Any], object]:
-    """Weights, bias and last step of a model, with the steps before it folded into the weights."""
-    steps = [step for _, step in getattr(model, "steps", [("model", model)])]
-    final = steps[-1]
-    if getattr(final, "coef_", None) is None or getattr(final, "intercept_", None) is None:
-        message = f"{type(final).__name__} has no coef_ and intercept_: a fitted linear model has"
-        raise DTypeError(message)
-    weights = np.asarray(final.coef_, dtype=float)
-    bias = np.asarray(final.intercept_, dtype=float)
-    # The last scaling is the first to be folded: w (a x + b) + c = (w a) x + (w b + c).
-    for step in reversed(steps[:-1]):
-        if step is None or step == "passthrough":
-            continue
-        factor, shift = _scaling(step)
-        if factor.shape != (weights.shape[-1],):
-            message = f"{type(step).__name__} is for {factor.size} features, the next step for "
-            raise ShapeError(
-                f"{message}{weights.shape[-1]}", expected=weights.shape[-1], got=factor.size
-            )
-        bias = bias + weights @ shift
-        weights = weights * factor
-    if weights.ndim == 2 and bias.ndim == 0:
-        bias = np.full(weights.shape[0], float(bias))
-    _check_scores(model, weights, bias)
-    return weights, bias, final
-
-
-def _check_scores(model: Any, weights: NDArray[Any], bias: NDArray[Any]) -> None:
-    """Refuse a model whose own scores are not these weights' scores, whatever its class."""
-    own_scores = getattr(model, "decision_function", None) or getattr(model, "predict", None)
-    if own_scores is None:
-        return
-    rows = np.random.default_rng(0).normal(size=(16, weights.shape[-1]))
-    own = np.asarray(own_scores(rows), dtype=float)
-    scores = rows @ np.atleast_2d(weights).T + bias
-    if own.size != scores.size or not np.allclose(own.reshape(scores.shape), scores, 1e-6, 1e-6):
-        message = (
-            f"{type(model).__name__} does not score rows as weights @ x + bias: its coef_ means "
-            "something else (a link, pairs of classes, a centring of its own)"
-        )
-        raise DTypeError(message)

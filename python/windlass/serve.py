@@ -45,7 +45,8 @@ except ImportError as _error:
     raise missing_package("ray[serve]", "serve") from _error
 
 from windlass._problems import Problem, log
-from windlass._shards import LOOK, TOGETHER, Options, Reply, Shard, Shelf
+from windlass._shards import LOOK, TOGETHER, Options, Reply, Shard
+from windlass._shelf import Shelf
 from windlass.service import whole_number
 
 __all__ = ["application"]

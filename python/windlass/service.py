@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import http.client
+import ipaddress
 import json
 import os
 import ssl
@@ -81,6 +82,20 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def _check_token(token: str, scheme: str, host: str) -> None:
+    """Refuses what is not a token, and to send one in the clear to another machine."""
+    if not isinstance(token, str) or not token.isascii() or not token.isprintable() or " " in token:
+        raise ParameterError("a token is text of letters, digits and signs, without blanks")
+    try:
+        here = host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        here = False
+    if not token or (scheme != "https" and not here):
+        raise ParameterError(
+            "a token would go over the line in the clear, or is empty: write https://HOST:PORT"
+        )
+
+
 def _layout(schema: bytes) -> Any:
     """What of a schema does not change with the rows."""
     try:
@@ -111,7 +126,11 @@ class LookupService:
         it. Waits are those that the service states (``Retry-After``), else they double from half a
         second; none is longer than 30 seconds.
     tls : ssl.SSLContext, optional
-        For ``https``; by default certificates are those that the system trusts.
+        For ``https``; by default certificates are those that the system trusts. For a service with
+        a certificate that signs itself: ``ssl.create_default_context(cafile="cert.pem")``.
+    token : str, optional
+        What the owner of the service gave you, for one that asks for it. It is sent to another
+        machine over ``https`` alone.
 
     Raises
     ------
@@ -139,6 +158,7 @@ class LookupService:
         timeout: float = 120.0,
         retries: int = 5,
         tls: ssl.SSLContext | None = None,
+        token: str | None = None,
     ) -> None:
         if not isinstance(url, str):
             raise DTypeError(f"a URL is text, not {type(url).__name__}")
@@ -148,6 +168,9 @@ class LookupService:
         if retries < 0 or not timeout > 0:
             raise ParameterError("retries are not negative, and a timeout is positive")
         self._url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+        if token is not None:
+            _check_token(token, parts.scheme, parts.hostname or "")
+        self._token = token
         self._timeout = timeout
         self._retries = retries
         handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
@@ -339,6 +362,8 @@ class LookupService:
 
     def _once(self, method: str, path: str, body: bytes | None, most: int) -> _Response:
         headers = {"Content-Type": "application/octet-stream"} if body is not None else {}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
         request = urllib.request.Request(
             self._url + path, data=body, headers=headers, method=method
         )

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The processor's name.
 pub fn cpu() -> String {
@@ -27,6 +28,26 @@ pub fn rustc() -> String {
     let output = Command::new("rustc").arg("--version").output().ok();
     let text = output.and_then(|output| String::from_utf8(output.stdout).ok());
     text.map_or_else(|| "rustc unknown".into(), |text| text.trim().to_owned())
+}
+
+/// The day in UTC, as 2026-11-27.
+pub fn today() -> String {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    date(seconds / 86400)
+}
+
+/// A day of the Gregorian calendar, counted from 1 January 1970. Years begin in March here, so that
+/// a leap day is the last of its year: 400 of them are 146097 days, and five months 153.
+fn date(days: u64) -> String {
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = 400 * era + year_of_era + u64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
 }
 
 /// How busy the machine is: the load average of the last minute.
@@ -71,9 +92,37 @@ pub fn own_mebibytes() -> f64 {
     mebibytes("RssAnon:")
 }
 
+/// The resident memory of another process; 0 where the system does not say it.
+pub fn resident_mebibytes(process: u32) -> f64 {
+    mebibytes_of(&format!("/proc/{process}/status"), "VmRSS:")
+}
+
+/// The memory that new processes may take, if the system says it.
+pub fn available_mebibytes() -> Option<f64> {
+    Some(mebibytes_of("/proc/meminfo", "MemAvailable:")).filter(|&mebibytes| mebibytes > 0.0)
+}
+
 fn mebibytes(field: &str) -> f64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    mebibytes_of("/proc/self/status", field)
+}
+
+fn mebibytes_of(file: &str, field: &str) -> f64 {
+    let status = fs::read_to_string(file).unwrap_or_default();
     let value =
         status.lines().find_map(|line| line.strip_prefix(field)?.split_whitespace().next()?.parse::<f64>().ok());
     value.unwrap_or(0.0) / 1024.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_their_dates() {
+        let known = [(0, "1970-01-01"), (11_016, "2000-02-29"), (20_784, "2026-11-27"), (47_540, "2100-02-28")];
+        for (days, expected) in known {
+            assert_eq!(date(days), expected);
+        }
+        assert_eq!(date(47_541), "2100-03-01");
+    }
 }

@@ -126,6 +126,22 @@ mod tests {
         [key.n.to_string(), format!("{:.4}", key.log2_qp), key.weight.to_string(), key.sigma.to_string()]
     }
 
+    /// Weights of before rotations of the ring were counted: what was saved with them says λ of today.
+    #[test]
+    fn ephemeral_keys_of_older_presets_say_their_lambda_of_today() {
+        for (name, weight, least, most) in [
+            ("boot_n32768_p257", 24, 128.0, 128.1),
+            ("boot_n32768_p127", 24, 128.0, 128.1),
+            ("boot_n65536_p65537", 24, 127.4, 127.6),
+            ("boot_n65536_p65537", 26, 135.0, 136.0),
+        ] {
+            let mut preset = BootstrapPreset::named(name, Mode::Thin).unwrap();
+            preset.spec.ephemeral_weight = weight;
+            let bits = preset.ephemeral_key().unwrap().1.bits;
+            assert!(bits >= least && bits < most, "{name}, weight {weight}: {bits}");
+        }
+    }
+
     /// A new preset that is called secure needs a run for its main key and for its ephemeral one, and
     /// so does each point of the ternary table; nothing that was run is stated to be more.
     #[test]

@@ -124,16 +124,15 @@ pub fn query(args: &QueryArgs, quiet: bool) -> Result<Report> {
 
 fn make_query(session: &Session, key: &KeyFile<'_>, row: usize, out: &Path) -> Result<u64> {
     let selection = session.lookup.selection(row)?;
-    let mut rng = os_rng().map_err(windlass::Error::from)?;
     let (context, files) = (&session.context, session.files());
     let ciphertext = match key {
         KeyFile::Secret(file) => {
             let client = context.client_from_key(Arc::new(file.key(files)?))?;
-            let (ciphertext, seed) = client.decryptor().encrypt(&selection, files.context().top_level(), &mut rng)?;
-            CiphertextV1::seeded(ciphertext, seed)?
+            CiphertextV1::new(client.encrypt_plaintext(&selection)?)
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;
+            let mut rng = os_rng().map_err(windlass::Error::from)?;
             CiphertextV1::new(Encryptor::new(context.scheme(), Arc::new(public)).encrypt(&selection, &mut rng)?)
         }
     };

@@ -191,7 +191,14 @@ pub enum CliError {
     #[error("the row that came back differs from the row of the table")]
     RowDiffers,
     /// A feature that is no finite number.
-    #[error("{}: row {row} has '{}' in column '{}', which is not a finite number", path.display(), shortened(value), shortened(column))]
+    #[error("{}: row {row} has '{}' in column '{}', which is not a finite number{}", path.display(), shortened(value), shortened(column), match remedy {
+        Remedy::None => String::new(),
+        Remedy::Skip => format!("; correct it, or leave the column out with --skip {}", quoted_argument(column)),
+        Remedy::SkipText => format!(
+            "; no row has a number there: leave the column out with --skip {}, or name it with --key if it names the rows",
+            quoted_argument(column)
+        ),
+    })]
     NotANumber {
         /// The table.
         path: PathBuf,
@@ -201,6 +208,8 @@ pub enum CliError {
         column: String,
         /// What stands there.
         value: String,
+        /// What can be done about the column.
+        remedy: Remedy,
     },
     /// A feature beyond what the model is for.
     #[error(
@@ -428,6 +437,24 @@ pub enum CliError {
     /// The library refused.
     #[error(transparent)]
     Windlass(#[from] windlass::Error),
+}
+
+/// What can be done about a column with a cell that is no number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// Nothing: the column is asked for by its name.
+    None,
+    /// It can be left out.
+    Skip,
+    /// It can be left out, and should be: it holds no number.
+    SkipText,
+}
+
+/// A name as an argument of a shell.
+fn quoted_argument(name: &str) -> String {
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.,:+@%/".contains(c));
+    let name = shortened(name);
+    if plain { name } else { format!("'{}'", name.replace('\'', "'\\''")) }
 }
 
 /// What to say of `-` where a file is not there.

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::error::{CliError, Result};
+use crate::error::{CliError, Remedy, Result};
 
 /// Largest table that is read: more than the cells of any parameter set, so that a wrong file does
 /// not fill the memory.
@@ -69,17 +69,33 @@ impl Cells {
         Err(CliError::NoNames { path: self.path.clone(), names })
     }
 
-    /// The finite number in a cell.
+    /// The finite number in a cell of a column that is asked for by name.
     ///
     /// Errors when there is another text.
     pub fn number(&self, row: usize, column: usize) -> Result<f64> {
         let text = &self.rows[row][column];
-        finite(text).ok_or_else(|| CliError::NotANumber {
+        finite(text).ok_or_else(|| self.not_a_number((row, column), Remedy::None))
+    }
+
+    /// The finite number in a cell of a column that `--skip` would leave out.
+    ///
+    /// Errors when there is another text.
+    pub fn number_unless_skipped(&self, row: usize, column: usize) -> Result<f64> {
+        let text = &self.rows[row][column];
+        finite(text).ok_or_else(|| {
+            let numbers = self.rows.iter().any(|row| finite(&row[column]).is_some());
+            self.not_a_number((row, column), if numbers { Remedy::Skip } else { Remedy::SkipText })
+        })
+    }
+
+    fn not_a_number(&self, (row, column): (usize, usize), remedy: Remedy) -> CliError {
+        CliError::NotANumber {
             path: self.path.clone(),
             row: row + 1,
             column: self.columns[column].clone(),
-            value: text.clone(),
-        })
+            value: self.rows[row][column].clone(),
+            remedy,
+        }
     }
 }
 

@@ -45,6 +45,37 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// The same ciphertexts, as those of an array. CKKS: of each the entries are told apart from
+    /// what stands beside them, zeros if the array is clean; polynomials keep it inside their
+    /// interval.
+    fn of(self, layout: &Layout, slots: usize, clean: bool) -> Self {
+        let Self::Approximate(list) = self else { return self };
+        let chunks = layout.chunks(slots);
+        let declared = list.into_iter().enumerate().map(|(part, ct)| {
+            let entries = layout.entries(part % chunks, slots).len();
+            if clean { ct.with_zeros_beside(entries) } else { ct.with_entries(entries) }
+        });
+        Self::Approximate(declared.collect())
+    }
+
+    /// Whether nothing was computed with any of them: fresh encryptions keep their seed.
+    pub fn are_fresh(&self) -> bool {
+        match self {
+            Self::Exact(list) => list.iter().all(|ct| ct.seed().is_some()),
+            Self::Approximate(list) => list.iter().all(|ct| ct.seed().is_some()),
+        }
+    }
+
+    /// Whether zeros are known to stand beside the entries of each.
+    fn are_clean(&self) -> bool {
+        match self {
+            Self::Exact(_) => false,
+            Self::Approximate(list) => list.iter().all(|ct| ct.rest_magnitude() == 0.0),
+        }
+    }
+}
+
 /// An encrypted array.
 ///
 /// Made by :meth:`Client.encrypt`. Bound to a server (:meth:`Server.receive`) it computes as NumPy
@@ -69,27 +100,37 @@ pub struct PyCiphertext {
     pub elements: bool,
     /// Whether slots beyond the entries hold zeros.
     pub clean: bool,
+    /// Whether each ciphertext holds one entry, and holds it in every slot, as sums over all slots
+    /// leave it: then it stands for all entries of a row.
+    pub spread: bool,
     pub server: Option<Arc<Handle>>,
 }
 
 impl PyCiphertext {
-    /// A fresh encryption.
-    pub fn fresh(setting: &Arc<Setting>, parts: Parts, layout: Layout, numbers: Numbers, elements: bool) -> Self {
-        Self {
-            setting: Arc::clone(setting),
-            parts: Arc::new(parts),
-            layout,
-            numbers,
-            elements,
-            clean: true,
-            server: None,
-        }
+    /// A fresh encryption, or what was read; `clean` says that zeros stand beside the entries.
+    pub fn fresh(
+        setting: &Arc<Setting>,
+        parts: Parts,
+        layout: Layout,
+        numbers: Numbers,
+        (elements, clean): (bool, bool),
+    ) -> Self {
+        let parts = Arc::new(parts.of(&layout, setting.slots(), clean));
+        let clean = clean || parts.are_clean();
+        let setting = Arc::clone(setting);
+        Self { setting, parts, layout, numbers, elements, clean, spread: false, server: None }
     }
 
     /// What was computed from this one.
     pub fn result(&self, parts: Parts, layout: Layout, numbers: Numbers, clean: bool) -> Self {
         let (setting, server) = (Arc::clone(&self.setting), self.server.clone());
-        Self { setting, parts: Arc::new(parts), layout, numbers, elements: self.elements, clean, server }
+        let parts = Arc::new(parts.of(&layout, setting.slots(), clean));
+        Self { setting, parts, layout, numbers, elements: self.elements, clean, spread: false, server }
+    }
+
+    /// The same array, whose ciphertexts hold their entry in every slot if `spread`.
+    pub fn with_spread(self, spread: bool) -> Self {
+        Self { spread, ..self }
     }
 
     /// The same ciphertext with a server.

@@ -10,7 +10,7 @@ use windlass::needs::KeyRequest;
 
 use crate::error::{plain, raise};
 use crate::runtime::long;
-use crate::setting::{Kind, PyContext, Setting};
+use crate::setting::{Kind, Names, PyContext, Setting};
 
 /// A way to refresh spent ciphertexts: stages, keys, prices.
 ///
@@ -33,11 +33,11 @@ pub struct PyBootstrapping {
     pub setting: Arc<Setting>,
     pub plan: Arc<BootstrapPlan>,
     packed: bool,
-    names: [Option<String>; 5],
+    names: Names,
 }
 
 impl PyBootstrapping {
-    pub fn make(py: Python<'_>, setting: &Arc<Setting>, packed: bool, names: [Option<String>; 5]) -> PyResult<Self> {
+    pub fn make(py: Python<'_>, setting: &Arc<Setting>, packed: bool, names: Names) -> PyResult<Self> {
         let (own, how) = (Arc::clone(setting), names.clone());
         let plan = long(py, None, "planning", move |_| {
             let spec = own.bootstrap_spec(packed, &how)?;

@@ -18,10 +18,10 @@ use crate::handle::ServerKind;
 use crate::layout::Layout;
 use crate::numbers::Numbers;
 use crate::operators;
+use crate::reduce::{self, Axes};
 use crate::runtime::{long, quick, stopped};
 use crate::server::PyServer;
 use crate::setting::{Kind, PyContext, Setting};
-use crate::sums;
 
 impl PyCiphertext {
     pub fn from_bytes(
@@ -30,7 +30,7 @@ impl PyCiphertext {
         parts: &[&[u8]],
         shape: Vec<usize>,
         numbers: Numbers,
-        (length, elements, clean): (usize, bool, bool),
+        (length, elements, clean, spread): (usize, bool, bool, bool),
     ) -> PyResult<Self> {
         let malformed = |what: &str| plain(py, "FileError", format!("malformed ciphertext: {what}"));
         let layout = Layout::with_vectors(shape, length).ok_or_else(|| malformed("shape"))?;
@@ -43,7 +43,10 @@ impl PyCiphertext {
             return Err(malformed("dtype"));
         }
         let parts = quick(py, || read_parts(setting, parts))?;
-        Ok(Self { clean, ..Self::fresh(setting, parts, layout, numbers, elements) })
+        if spread && (length != 1 || elements || clean) {
+            return Err(malformed("flags"));
+        }
+        Ok(Self { spread, ..Self::fresh(setting, parts, layout, numbers, (elements, clean)) })
     }
 
     pub fn load(py: Python<'_>, setting: &Arc<Setting>, path: PathBuf) -> PyResult<Self> {
@@ -77,9 +80,10 @@ impl PyCiphertext {
                 format!("{}: malformed list of ciphertexts: its shape", path.display()),
             ));
         }
-        // Nothing is known of slots beyond the entries.
-        let clean = length.is_multiple_of(setting.slots());
-        Ok(Self { clean, ..Self::fresh(setting, parts, layout, numbers, false) })
+        // Beyond the entries of a fresh encryption there are zeros. Of others nothing is known but
+        // what CKKS ciphertexts say themselves.
+        let clean = length.is_multiple_of(setting.slots()) || parts.are_fresh();
+        Ok(Self::fresh(setting, parts, layout, numbers, (false, clean)))
     }
 
     /// What files of arrays say the numbers are.
@@ -289,30 +293,156 @@ impl PyCiphertext {
         self.server.as_ref().map(|handle| PyServer { handle: Arc::clone(handle) })
     }
 
-    /// The sum over the last dimension. Name ``context.sum(length)`` when keys are made.
+    /// NumPy leaves operators with arrays of pandas to this class as well.
+    #[classattr]
+    #[pyo3(name = "__pandas_priority__")]
+    fn pandas_priority() -> u32 {
+        // More than that of any class of pandas, the largest of which is 4000.
+        10_000
+    }
+
+    /// The sum over the last dimension, or over others, as ``numpy.sum``.
+    ///
+    /// Along the last dimension it takes keys: name ``context.sum(length)`` when they are made. Along
+    /// the others ciphertexts are added. A sum stands for every entry of a row where it was taken
+    /// over all slots, as in ``x - x.sum() / n`` or ``X - X.sum(keepdims=True) / n``: always in
+    /// contexts of integers, and in CKKS if the server has the keys of ``context.sum()``.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis : int or tuple of int, optional
+    ///     The dimensions that go; -1, the last, if nothing is said, and all of them for None, which
+    ///     is what ``numpy.sum(x)`` says.
+    /// dtype, out : None
+    ///     What ``numpy.sum`` passes on; anything else is refused.
+    /// keepdims : bool
+    ///     Whether they stay, as dimensions of length 1.
     ///
     /// Returns
     /// -------
     /// Ciphertext
-    ///     With one entry for each row.
+    ///     Along the last dimension with one entry for each row.
     ///
     /// Raises
     /// ------
     /// MissingGaloisKey
+    /// ShapeError
+    ///     For a dimension that the array does not have.
     ///
     /// Examples
     /// --------
-    /// >>> import windlass as wl
+    /// >>> import numpy as np, windlass as wl
     /// >>> context = wl.Context.preset("insecure_toy_256")
     /// >>> client, server = context.generate_keys(context.sum())
-    /// >>> client.decrypt(server.receive(client.encrypt([[1, 2], [3, 4]])).sum())
+    /// >>> x = server.receive(client.encrypt([[1, 2], [3, 4]]))
+    /// >>> client.decrypt(x.sum())
     /// array([3, 7])
-    fn sum(&self, py: Python<'_>) -> PyResult<Self> {
-        sums::sum(py, self)
+    /// >>> client.decrypt(x.sum(axis=0))
+    /// array([4, 6])
+    /// >>> int(client.decrypt(np.sum(x)))
+    /// 10
+    /// >>> client.decrypt(2 * x - x.sum(keepdims=True))
+    /// array([[-1,  1],
+    ///        [-1,  1]])
+    #[pyo3(signature = (axis=Axes::Last, dtype=None, out=None, keepdims=false), text_signature = "($self, axis=-1, dtype=None, out=None, keepdims=False)")]
+    fn sum(
+        &self,
+        py: Python<'_>,
+        axis: Axes,
+        dtype: Option<&Bound<'_, PyAny>>,
+        out: Option<&Bound<'_, PyAny>>,
+        keepdims: bool,
+    ) -> PyResult<Self> {
+        reduce::check_options(dtype, out)?;
+        reduce::sum_over(py, self, &axis, keepdims)
+    }
+
+    /// CKKS alone: the mean over the last dimension, or over others, as ``numpy.mean``. It takes one
+    /// level and the keys of :meth:`sum`.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis, dtype, out, keepdims
+    ///     As of :meth:`sum`.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///
+    /// Raises
+    /// ------
+    /// DTypeError
+    ///     For integers, which have none modulo q.
+    /// MissingGaloisKey, ShapeError, CapacityExhausted
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, windlass as wl
+    /// >>> context = wl.Context.approximate(depth=1)
+    /// >>> client, server = context.generate_keys(context.sum())
+    /// >>> x = server.receive(client.encrypt([0.25, 0.5, 0.75]))
+    /// >>> bool(np.allclose(client.decrypt(x - x.mean()), [-0.25, 0, 0.25], atol=1e-6))
+    /// True
+    #[pyo3(signature = (axis=Axes::Last, dtype=None, out=None, keepdims=false), text_signature = "($self, axis=-1, dtype=None, out=None, keepdims=False)")]
+    fn mean(
+        &self,
+        py: Python<'_>,
+        axis: Axes,
+        dtype: Option<&Bound<'_, PyAny>>,
+        out: Option<&Bound<'_, PyAny>>,
+        keepdims: bool,
+    ) -> PyResult<Self> {
+        reduce::check_options(dtype, out)?;
+        reduce::mean(py, self, &axis, keepdims)
+    }
+
+    /// CKKS alone: the variance over the last dimension, or over others, as ``numpy.var``:
+    /// sum((x - mean)**2) / (n - ddof). It takes two levels, the relinearisation key
+    /// (``context.products()``), and along the last dimension the keys of ``context.sum()``, which
+    /// has no length here: the mean must stand for every entry.
+    ///
+    /// Parameters
+    /// ----------
+    /// axis, dtype, out, keepdims
+    ///     As of :meth:`sum`.
+    /// ddof : float
+    ///     What is taken off the number of entries.
+    ///
+    /// Returns
+    /// -------
+    /// Ciphertext
+    ///
+    /// Raises
+    /// ------
+    /// DTypeError
+    ///     For integers, which have none modulo q, and for complex numbers.
+    /// MissingGaloisKey, MissingRelinearisationKey, ShapeError, ParameterError, CapacityExhausted
+    ///
+    /// Examples
+    /// --------
+    /// >>> import numpy as np, windlass as wl
+    /// >>> context = wl.Context.approximate(depth=2)
+    /// >>> client, server = context.generate_keys(context.sum(), context.products())
+    /// >>> x = server.receive(client.encrypt([0.25, 0.5, 0.75]))
+    /// >>> bool(np.isclose(client.decrypt(x.var()), np.var([0.25, 0.5, 0.75]), atol=1e-6))
+    /// True
+    #[pyo3(signature = (axis=Axes::Last, dtype=None, out=None, ddof=0.0, keepdims=false), text_signature = "($self, axis=-1, dtype=None, out=None, ddof=0.0, keepdims=False)")]
+    fn var(
+        &self,
+        py: Python<'_>,
+        axis: Axes,
+        dtype: Option<&Bound<'_, PyAny>>,
+        out: Option<&Bound<'_, PyAny>>,
+        ddof: f64,
+        keepdims: bool,
+    ) -> PyResult<Self> {
+        reduce::check_options(dtype, out)?;
+        reduce::variance(py, self, &axis, ddof, keepdims)
     }
 
     /// Entries shifted cyclically along the last dimension, as ``numpy.roll``. Name
-    /// ``context.roll(length, shift)`` when keys are made.
+    /// ``context.roll(length, shift)`` when keys are made. CKKS: it is a product with a matrix of
+    /// zeros and ones, and takes one of the depth.
     ///
     /// Raises
     /// ------
@@ -358,7 +488,7 @@ impl PyCiphertext {
             let refreshed = server.refresh_several_with(list, |stage| ticker.tell(stage.number, stage.count))?;
             if ticker.go_on().is_break() { Err(stopped("refresh")) } else { Ok(Parts::Exact(refreshed)) }
         })?;
-        Ok(self.result(refreshed, self.layout.clone(), self.numbers, self.clean))
+        Ok(self.result(refreshed, self.layout.clone(), self.numbers, self.clean).with_spread(self.spread))
     }
 
     /// Writes it to a new file, which the command line reads as well.
@@ -513,7 +643,8 @@ impl PyCiphertext {
         let each = self.layout.rows / outer;
         let rows: Vec<usize> = chosen.iter().flat_map(|&place| place * each..(place + 1) * each).collect();
         let layout = Layout { dims, rows: rows.len(), length: self.layout.length };
-        Ok(self.result(self.parts.rows(self.chunks(), &rows), layout, self.numbers, self.clean))
+        let parts = self.parts.rows(self.chunks(), &rows);
+        Ok(self.result(parts, layout, self.numbers, self.clean).with_spread(self.spread))
     }
 
     /// NumPy must not make an array of objects of it.
@@ -524,17 +655,22 @@ impl PyCiphertext {
         _arguments: &Bound<'_, PyTuple>,
         _options: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<()> {
-        let message = "this array is encrypted: NumPy's functions cannot read it; client.decrypt(x) first, or use + - * @ **, x.sum() and x.roll(k)";
+        let message = "this array is encrypted: NumPy's functions cannot read it; client.decrypt(x) first, or use + - * @ **, x.sum(), x.mean(), x.var() and x.roll(k)";
         Err(plain(py, "DTypeError", message))
     }
 
     /// CKKS alone: the same array, of which the caller knows that no absolute value is above a
-    /// bound. Operations keep a worst-case bound of their own, which grows with every product.
+    /// bound. Operations keep a worst-case bound of their own, which grows with every product, and
+    /// polynomials on an interval refuse arrays whose bound is not inside.
+    ///
+    /// **Warning.** Nothing checks the bound while it is computed with. If a value is larger,
+    /// decryption refuses the array or what was made of it (:class:`NotDecryptable`), or, if that is
+    /// not seen in the result, its errors are larger than ``precision_bits`` says.
     ///
     /// Parameters
     /// ----------
     /// bound : float
-    ///     Positive. Results are wrong if a value is larger.
+    ///     Positive.
     ///
     /// Examples
     /// --------
@@ -556,7 +692,7 @@ impl PyCiphertext {
             return Err(plain(py, "ParameterError", format!("the bound {bound} is no positive finite number")));
         }
         let parts = Parts::Approximate(list.iter().map(|ct| ct.clone().with_magnitude(bound)).collect());
-        Ok(self.result(parts, self.layout.clone(), self.numbers, self.clean))
+        Ok(self.result(parts, self.layout.clone(), self.numbers, self.clean).with_spread(self.spread))
     }
 
     /// CKKS alone: a bound on the absolute values.
@@ -605,7 +741,12 @@ impl PyCiphertext {
         let bytes = quick(py, || self.to_bytes())?;
         let parts =
             bytes.into_iter().map(|bytes| crate::pickle::buffer(py, bytes, protocol)).collect::<PyResult<Vec<_>>>()?;
-        let flags = (self.layout.length, self.elements, self.clean);
+        // Earlier versions read the first three.
+        let (length, elements, clean) = (self.layout.length, self.elements, self.clean);
+        let flags = match self.spread {
+            true => (length, elements, clean, true).into_pyobject(py)?,
+            false => (length, elements, clean).into_pyobject(py)?,
+        };
         crate::pickle::reduce(
             py,
             "restore_ciphertext",

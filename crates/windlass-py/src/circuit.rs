@@ -80,6 +80,18 @@ pub enum Body {
 }
 
 impl Body {
+    /// Products in sequence.
+    fn depth(&self) -> usize {
+        match self {
+            Self::Polynomial(own) => own.depth(),
+            Self::RealPolynomial(own) => own.depth(),
+            Self::Function(own) => own.depth(),
+            Self::Power(own) => own.depth(),
+            Self::Comparison(own) => own.depth(),
+            Self::Sum(_) => 0,
+        }
+    }
+
     fn needs(&self) -> &dyn NeedsKeys {
         match self {
             Self::Polynomial(own) => own,
@@ -119,6 +131,17 @@ impl PyCircuit {
         let (own, how) = (Arc::clone(setting), recipe.clone());
         let body = long(py, None, "planning", move |_| make_body(&own, &how))?;
         Ok(Self { setting: Arc::clone(setting), recipe, body: Arc::new(body) })
+    }
+
+    /// The depth where anything may stand beside the entries, or nothing does.
+    pub fn depth_after(&self, littered: bool) -> usize {
+        let clears = matches!(&*self.body, Body::RealPolynomial(own) if !own.masks_in_passing());
+        self.body.depth() + usize::from(littered && clears)
+    }
+
+    /// Whether it is a sum, beside which others stand.
+    pub fn is_sum(&self) -> bool {
+        matches!(&*self.body, Body::Sum(_))
     }
 
     pub fn key_request(&self) -> KeyRequest {
@@ -266,6 +289,14 @@ impl PyCircuit {
         self.key_request().relinearisation.is_some()
     }
 
+    /// Products in sequence; for CKKS what a polynomial or a sum takes of the context's depth. A
+    /// polynomial takes one more where slots beside the entries have to be cleared first: after a
+    /// folded matrix (:attr:`LinearPlan.folded`) or a sum, for powers and for the interval (-1, 1).
+    #[getter]
+    fn depth(&self) -> usize {
+        self.body.depth()
+    }
+
     /// The function of one encrypted array, or of two for comparisons.
     ///
     /// Returns
@@ -276,6 +307,9 @@ impl PyCircuit {
     /// ------
     /// MissingRelinearisationKey, MissingGaloisKey
     ///     Before any work.
+    /// OutsideInterval
+    ///     For a polynomial on an interval, if ``x.bound`` is beyond both of its ends. Whether a
+    ///     number lies below the lower end is not known: then decryption refuses the result.
     /// CapacityExhausted
     #[pyo3(signature = (x, y=None, *, progress=None))]
     fn __call__(

@@ -172,7 +172,7 @@ fn encrypt(
     let slice = array.slice()?;
     let parts =
         by_parts(py, needed as usize, |ticker| encrypt_all(ticker, by, setting, slice, &layout, bound, elements))?;
-    Ok(PyCiphertext::fresh(setting, parts, layout, array.numbers(), elements))
+    Ok(PyCiphertext::fresh(setting, parts, layout, array.numbers(), (elements, true)))
 }
 
 /// The side that holds the secret key: it encrypts and decrypts.
@@ -249,7 +249,7 @@ impl PyClient {
     ///
     /// Raises
     /// ------
-    /// CapacityExhausted, OtherKeyPair
+    /// CapacityExhausted, OtherKeyPair, NotDecryptable
     ///     Instead of a wrong answer.
     ///
     /// Examples

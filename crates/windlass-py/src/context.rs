@@ -17,6 +17,7 @@ use crate::bootstrapping::PyBootstrapping;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::client::{ClientKind, PyClient, PyEncryptor};
 use crate::error::{of_file, plain, raise};
+use crate::for_circuits::{NumpyPolynomial, asked};
 use crate::handle::ServerKind;
 use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear};
@@ -68,14 +69,15 @@ impl PyContext {
     /// ----------
     /// modulus : int
     ///     The plaintext modulus, a power of a prime below 2**45: integers are computed modulo it.
-    /// depth : int
-    ///     Multiplications of ciphertexts in sequence.
+    /// depth : int, optional
+    ///     Multiplications of ciphertexts in sequence; 1 if nothing is said.
     /// slots : int
     ///     At least so many numbers in a ciphertext.
     /// scheme : str
     ///     ``"BGV"`` or ``"BFV"``.
-    /// linear_maps : int
-    ///     Products with plaintext matrices or vectors in sequence, beside the multiplications.
+    /// linear_maps : int, optional
+    ///     Products with plaintext matrices or vectors in sequence, beside the multiplications; 1 if
+    ///     nothing is said.
     /// capacity : float
     ///     Bits of capacity that are to be left after them.
     /// security : float
@@ -91,6 +93,10 @@ impl PyContext {
     ///     long enough to show one: a minute or more where composite rings are searched, as
     ///     ``windlass params search --plan`` does it, since no named set and no power of two has as
     ///     many slots.
+    /// for_ : sequence, optional
+    ///     In place of ``depth`` and ``linear_maps``: what is computed, one after the other. Matrices
+    ///     (arrays of two dimensions), polynomials of ``numpy.polynomial``, numbers of products,
+    ///     circuits and layers of another context of integers.
     ///
     /// Returns
     /// -------
@@ -114,21 +120,26 @@ impl PyContext {
     /// >>> wl.Context.plan(modulus=2**8, depth=2, scheme="BFV").modulus
     /// 256
     #[staticmethod]
-    #[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None)")]
+    #[pyo3(signature = (*, modulus=Natural(65537), depth=None, slots=Natural(1), scheme="BGV", linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None, for_=None), text_signature = "(*, modulus=65537, depth=None, slots=1, scheme='BGV', linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None, for_=None)")]
     fn plan(
         py: Python<'_>,
         modulus: Natural,
-        depth: Natural,
+        depth: Option<Natural>,
         slots: Natural,
         scheme: &str,
-        linear_maps: Natural,
+        linear_maps: Option<Natural>,
         capacity: f64,
         security: f64,
         m: Option<Natural>,
         unlimited: bool,
         max_key_bytes: Option<Natural>,
         progress: Option<&Bound<'_, PyAny>>,
+        for_: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let given = [("depth", depth.is_some()), ("linear_maps", linear_maps.is_some())];
+        let needed = asked(py, &given, for_, true)?;
+        let depth = needed.map_or(depth.unwrap_or(Natural(1)), |needed| Natural(needed.depth));
+        let linear_maps = needed.map_or(linear_maps.unwrap_or(Natural(1)), |needed| Natural(needed.linear_maps));
         let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
         let spec = asked.spec(py)?;
         Ok(Self { setting: Setting::of_params(planning::context(py, spec, unlimited, progress)?) })
@@ -166,14 +177,20 @@ impl PyContext {
     ///
     /// Parameters
     /// ----------
-    /// depth : int
-    ///     Products in sequence, with ciphertexts, matrices or vectors.
+    /// depth : int, optional
+    ///     Products in sequence: with ciphertexts, matrices, vectors, and numbers that are no
+    ///     integers. A polynomial, a layer and a shift say theirs as ``.depth``. 2 if nothing is
+    ///     said.
     /// scale_bits : int
     ///     log2 of the scale, 25 to 50: numbers keep about ``scale_bits - 15`` bits after the point.
     /// value_bits : int
     ///     Values may grow to nearly 2**value_bits; at most 850.
     /// slots : int
     ///     At least so many numbers in a ciphertext.
+    /// for_ : sequence, optional
+    ///     In place of ``depth``: what is computed, one after the other. Matrices (arrays of two
+    ///     dimensions), polynomials of ``numpy.polynomial``, numbers of products, circuits and layers
+    ///     of another CKKS context.
     ///
     /// Raises
     /// ------
@@ -182,18 +199,24 @@ impl PyContext {
     ///
     /// Examples
     /// --------
-    /// >>> import windlass as wl
+    /// >>> import numpy as np, windlass as wl
     /// >>> wl.Context.approximate(depth=2).scheme
     /// 'CKKS'
+    /// >>> sigmoid = np.polynomial.Chebyshev.interpolate(lambda x: 1 / (1 + np.exp(-x)), 7, [-8, 8])
+    /// >>> wl.Context.approximate(for_=[np.ones((2, 3)), sigmoid]).depth
+    /// 6
     #[staticmethod]
-    #[pyo3(signature = (*, depth=Natural(2), scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1)), text_signature = "(*, depth=2, scale_bits=40, value_bits=16, slots=1)")]
+    #[pyo3(signature = (*, depth=None, scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1), for_=None), text_signature = "(*, depth=None, scale_bits=40, value_bits=16, slots=1, for_=None)")]
     fn approximate(
         py: Python<'_>,
-        depth: Natural,
+        depth: Option<Natural>,
         scale_bits: Natural,
         value_bits: Natural,
         slots: Natural,
+        for_: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let needed = asked(py, &[("depth", depth.is_some())], for_, false)?;
+        let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.depth));
         let setting = quick(py, || {
             let spec = secure(depth, scale_bits, value_bits, slots)?;
             Setting::from_state(&state(&[("ckks", spec.to_json())]))
@@ -386,10 +409,14 @@ impl PyContext {
     /// keys : sequence of int, optional
     ///     The automorphisms that have keys already: others are not used.
     /// folding : {"automatic", "never", "always"}
-    ///     Whether a matrix with few rows is laid in blocks whose products are added afterwards: far
-    ///     fewer diagonals and keys. A named strategy means no folding. The slots of a folded product
-    ///     beyond the outputs hold parts of its sums: whoever decrypts can see them, so take
-    ///     ``"never"`` (or multiply by ones) where the matrix is to stay private.
+    ///     Whether a matrix with few rows is laid in blocks whose products are added afterwards, and
+    ///     one with few columns in blocks that meet copies of the vector: far fewer diagonals and
+    ///     keys. A named strategy means no folding. If there are few rows, the slots of a folded
+    ///     product beyond the outputs hold parts of its sums: whoever decrypts can see them, so take
+    ///     ``"never"`` (or multiply by ones) if the matrix is to stay private. If there are few
+    ///     columns, the slots of the vector beyond its entries must hold zeros: an array that may
+    ///     hold something else there, such as a folded product, is multiplied by ones first, which
+    ///     takes capacity.
     ///
     /// Returns
     /// -------
@@ -438,6 +465,9 @@ impl PyContext {
     /// shift : int
     ///     Places by which entries are shifted.
     ///
+    /// CKKS: it is a product with a matrix of zeros and ones, and takes one of the depth, however
+    /// many ciphertexts a row takes.
+    ///
     /// Returns
     /// -------
     /// LinearPlan
@@ -464,7 +494,8 @@ impl PyContext {
     /// Parameters
     /// ----------
     /// length : int, optional
-    ///     Entries of the vectors; of any number for exact contexts.
+    ///     Entries of the vectors; of any number for exact contexts. Without it the sum is one of all
+    ///     slots, which every slot gets, and so stands for all entries in ``x - x.sum()``.
     ///
     /// Returns
     /// -------
@@ -557,14 +588,17 @@ impl PyContext {
     ///
     /// Parameters
     /// ----------
-    /// coefficients : sequence of int or of float
-    ///     Lowest first.
+    /// coefficients : sequence of int or of float, or a polynomial of numpy.polynomial
+    ///     Lowest first. CKKS takes NumPy's polynomials too: those in powers as such, all others on
+    ///     their domain.
     /// interval : (float, float), optional
     ///     CKKS alone: the coefficients are those of Chebyshev polynomials on this interval.
     ///
     /// Returns
     /// -------
     /// Circuit
+    ///     On an interval it refuses arrays that may lie outside (``x.bound``, :class:`OutsideInterval`):
+    ///     choose a wider one, or say that they lie inside (``x.assume_bound(...)``).
     ///
     /// Examples
     /// --------
@@ -581,6 +615,15 @@ impl PyContext {
         coefficients: &Bound<'_, PyAny>,
         interval: Option<(f64, f64)>,
     ) -> PyResult<PyCircuit> {
+        let own = NumpyPolynomial::of(coefficients)?;
+        if interval.is_some() && own.is_some() {
+            let message = "a polynomial of NumPy has an interval of its own, its domain: leave interval= out";
+            return Err(plain(py, "ParameterError", message));
+        }
+        let (coefficients, interval) = match &own {
+            Some(own) => (&own.coefficients, own.interval),
+            None => (coefficients, interval),
+        };
         let given = values(coefficients, self.setting.is_exact())?;
         if given.shape().len() != 1 {
             let message =
@@ -715,6 +758,11 @@ impl PyContext {
     ///     Keep any elements of slots of higher degree, not integers alone: takes longer.
     /// digits, unpacking, transform, partition, front_end : str
     ///     How, by name; the error for an unknown name lists those that there are.
+    /// keys : str
+    ///     The rule of Galois keys: ``full``, ``baby-giant``, ``minimal`` or ``default``. The fewer
+    ///     keys, the longer a refresh takes. Without it the plan has the keys that it is fastest with.
+    /// max_keys : int
+    ///     The most Galois keys: the fastest plan that needs no more.
     ///
     /// Returns
     /// -------
@@ -734,7 +782,10 @@ impl PyContext {
     /// >>> x = server.receive(client.encrypt([2, 3]))
     /// >>> client.decrypt(x.refresh())
     /// array([2, 3])
-    #[pyo3(signature = (*, packed=false, digits=None, unpacking=None, transform=None, partition=None, front_end=None))]
+    #[pyo3(signature = (
+        *, packed=false, digits=None, unpacking=None, transform=None, partition=None, front_end=None, keys=None,
+        max_keys=None
+    ))]
     fn bootstrapping(
         &self,
         py: Python<'_>,
@@ -744,9 +795,13 @@ impl PyContext {
         transform: Option<&str>,
         partition: Option<&str>,
         front_end: Option<&str>,
+        keys: Option<&str>,
+        max_keys: Option<usize>,
     ) -> PyResult<PyBootstrapping> {
         self.exact(py, "bootstrapping")?;
-        let names = [digits, unpacking, transform, partition, front_end].map(|name| name.map(str::to_owned));
+        let most = max_keys.map(|most| most.to_string());
+        let names = [digits, unpacking, transform, partition, front_end, keys, most.as_deref()];
+        let names = names.map(|name| name.map(str::to_owned));
         PyBootstrapping::make(py, &self.setting, packed, names)
     }
 
@@ -1145,7 +1200,7 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 ///
 /// Parameters
 /// ----------
-/// modulus, depth, slots, scheme, linear_maps, capacity, security, m, unlimited, max_key_bytes
+/// modulus, depth, slots, scheme, linear_maps, capacity, security, m, unlimited, max_key_bytes, for_
 ///     As of :meth:`Context.plan`.
 /// progress : bool or callable, optional
 ///     As of :meth:`Context.plan`.
@@ -1166,21 +1221,26 @@ pub fn preset_parameters<'py>(py: Python<'py>, name: &str, scheme: &str) -> PyRe
 /// >>> wl.plan_parameters(modulus=257, depth=1)["security_bits"] >= 128
 /// True
 #[pyfunction]
-#[pyo3(signature = (*, modulus=Natural(65537), depth=Natural(1), slots=Natural(1), scheme="BGV", linear_maps=Natural(1), capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None), text_signature = "(*, modulus=65537, depth=1, slots=1, scheme='BGV', linear_maps=1, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None)")]
+#[pyo3(signature = (*, modulus=Natural(65537), depth=None, slots=Natural(1), scheme="BGV", linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=false, max_key_bytes=None, progress=None, for_=None), text_signature = "(*, modulus=65537, depth=None, slots=1, scheme='BGV', linear_maps=None, capacity=0.0, security=128.0, m=None, unlimited=False, max_key_bytes=None, progress=None, for_=None)")]
 pub fn plan_parameters<'py>(
     py: Python<'py>,
     modulus: Natural,
-    depth: Natural,
+    depth: Option<Natural>,
     slots: Natural,
     scheme: &str,
-    linear_maps: Natural,
+    linear_maps: Option<Natural>,
     capacity: f64,
     security: f64,
     m: Option<Natural>,
     unlimited: bool,
     max_key_bytes: Option<Natural>,
     progress: Option<&Bound<'py, PyAny>>,
+    for_: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let given = [("depth", depth.is_some()), ("linear_maps", linear_maps.is_some())];
+    let needed = asked(py, &given, for_, true)?;
+    let depth = needed.map_or(depth.unwrap_or(Natural(1)), |needed| Natural(needed.depth));
+    let linear_maps = needed.map_or(linear_maps.unwrap_or(Natural(1)), |needed| Natural(needed.linear_maps));
     let asked = Asked { modulus, depth, slots, scheme, linear_maps, capacity, security, m, max_key_bytes };
     let spec = asked.spec(py)?;
     let params = match unlimited {
@@ -1196,7 +1256,7 @@ pub fn plan_parameters<'py>(
 ///
 /// Parameters
 /// ----------
-/// depth, scale_bits, value_bits, slots
+/// depth, scale_bits, value_bits, slots, for_
 ///     As of :meth:`Context.approximate`.
 ///
 /// Returns
@@ -1210,14 +1270,17 @@ pub fn plan_parameters<'py>(
 /// >>> wl.approximate_parameters(depth=1)["slots"]
 /// 4096
 #[pyfunction]
-#[pyo3(signature = (*, depth=Natural(2), scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1)), text_signature = "(*, depth=2, scale_bits=40, value_bits=16, slots=1)")]
+#[pyo3(signature = (*, depth=None, scale_bits=Natural(40), value_bits=Natural(16), slots=Natural(1), for_=None), text_signature = "(*, depth=None, scale_bits=40, value_bits=16, slots=1, for_=None)")]
 pub fn approximate_parameters<'py>(
     py: Python<'py>,
-    depth: Natural,
+    depth: Option<Natural>,
     scale_bits: Natural,
     value_bits: Natural,
     slots: Natural,
+    for_: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
+    let needed = asked(py, &[("depth", depth.is_some())], for_, false)?;
+    let depth = needed.map_or(depth.unwrap_or(Natural(2)), |needed| Natural(needed.depth));
     let spec = secure(depth, scale_bits, value_bits, slots).map_err(|error| raise(py, error))?;
     let rlwe = RlweParams::new(&spec.to_rlwe()).map_err(|error| raise(py, error.into()))?;
     describe_approximate(py, &spec, &rlwe)

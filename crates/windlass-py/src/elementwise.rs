@@ -12,12 +12,14 @@ use windlass::schemes::ckks::complex;
 use windlass::{Evaluator, Result};
 
 use crate::array::{Parts, PyCiphertext};
+use crate::broadcast::{Meeting, meet};
 use crate::error::plain;
 use crate::handle::ServerKind;
 use crate::layout::Layout;
 use crate::numbers::{Numbers, Slice, Values, numpy, values};
 use crate::progress::Ticker;
 use crate::runtime::by_parts;
+use crate::sparse::dense;
 
 /// The right side of an operator.
 pub enum Operand<'py> {
@@ -37,6 +39,7 @@ impl<'py> Operand<'py> {
             other.get().check_context(py, &left.setting, "operator")?;
             return Ok(Self::Encrypted(other.clone()));
         }
+        let given = &dense(given)?;
         let array = values(given, left.setting.is_exact())?;
         array.check(py, "operand", left.setting.modulus())?;
         if array.shape().is_empty() {
@@ -77,16 +80,23 @@ fn numbered<C: Sync, D: Send>(
     list.par_iter().enumerate().map(checked).collect()
 }
 
-/// What two encrypted arrays have in common: server and shape; one row stands for all.
-pub fn paired(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<(Arc<ServerKind>, Layout)> {
-    let joined = a.layout.joined(&b.layout).filter(|_| a.elements == b.elements);
-    let layout = joined.ok_or_else(|| {
-        let scattered = if a.layout.is_packed() == b.layout.is_packed() { "" } else { "; the entries of a sum lie in ciphertexts of their own, those of an encrypted vector in one" };
-        let message = format!("encrypted arrays of shapes {} and {} do not go together: shapes must be equal, or one of them a single row{scattered}", a.layout.in_words(), b.layout.in_words());
+/// What two encrypted arrays have in common: the server, the shape, and which ciphertexts meet.
+pub fn paired(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<(Arc<ServerKind>, Meeting)> {
+    let meeting = meet(a, b).ok_or_else(|| {
+        let (left, right) = (&a.layout, &b.layout);
+        let single = |own: &PyCiphertext| own.layout.length == 1 && own.layout.is_packed() && !own.spread;
+        let more = if left.is_packed() != right.is_packed() {
+            "; the entries of a sum lie in ciphertexts of their own, those of an encrypted vector in one (keepdims=True keeps the dimension that a sum removes)"
+        } else if left.length != right.length && (single(a) || single(b)) {
+            "; one number lies in one slot of its ciphertext, and does not stand for the others: sums do if the server has the keys of context.sum()"
+        } else {
+            ""
+        };
+        let message = format!("encrypted arrays of shapes {} and {} do not go together: shapes must be equal, or one of them must broadcast to the other{more}", left.in_words(), right.in_words());
         plain(py, "ShapeError", message)
     })?;
     let server = if a.server.is_some() { a.server(py)? } else { b.server(py)? };
-    Ok((server, layout))
+    Ok((server, meeting))
 }
 
 /// The result with the server of whichever has one.
@@ -99,11 +109,8 @@ pub fn result_of(a: &PyCiphertext, b: &PyCiphertext, parts: Parts, layout: Layou
 macro_rules! on_pairs {
     ($py:expr, $a:expr, $b:expr, $method:ident, $clean:expr) => {{
         let (a, b): (&PyCiphertext, &PyCiphertext) = ($a, $b);
-        let (server, layout) = paired($py, a, b)?;
-        let (of_a, of_b) = (a.parts.len(), b.parts.len());
-        let count = of_a.max(of_b);
-        let places: Vec<(usize, usize)> = (0..count).map(|k| (k % of_a, k % of_b)).collect();
-        let parts = by_parts($py, count, |ticker| {
+        let (server, Meeting { layout, places }) = paired($py, a, b)?;
+        let parts = by_parts($py, places.len(), |ticker| {
             Ok(match (&*server, &*a.parts, &*b.parts) {
                 (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
                     Parts::Exact(each(ticker, &places, |&(i, k)| s.$method(&x[i], &y[k]))?)
@@ -114,7 +121,8 @@ macro_rules! on_pairs {
                 _ => unreachable!("contexts are the same"),
             })
         })?;
-        Ok(result_of(a, b, parts, layout, $clean))
+        let spread = a.spread && b.spread;
+        Ok(result_of(a, b, parts, layout, $clean).with_spread(spread))
     }};
 }
 
@@ -162,7 +170,7 @@ pub fn square(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
             _ => unreachable!("contexts are the same"),
         })
     })?;
-    Ok(a.result(parts, a.layout.clone(), a.numbers, a.clean))
+    Ok(a.result(parts, a.layout.clone(), a.numbers, a.clean).with_spread(a.spread))
 }
 
 /// `−a`.
@@ -178,7 +186,7 @@ pub fn negate(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
         })
     })?;
     let numbers = if a.numbers == Numbers::Unsigned { Numbers::Signed } else { a.numbers };
-    Ok(a.result(parts, a.layout.clone(), numbers, a.clean))
+    Ok(a.result(parts, a.layout.clone(), numbers, a.clean).with_spread(a.spread))
 }
 
 /// The public numbers of one ciphertext, as the library takes them.
@@ -187,13 +195,14 @@ enum Chunk {
     Complex(Vec<Complex64>),
 }
 
-/// The numbers that ciphertext `part` meets; `same` repeats one number. Zeros follow the entries.
+/// The numbers that ciphertext `part` meets; `same` repeats one number. Zeros follow the entries,
+/// but where the entry stands in every slot: there its number does, too.
 fn chunk(a: &PyCiphertext, slice: Slice<'_>, part: usize, same: bool, sign: f64) -> Chunk {
     let (slots, chunks) = (a.setting.slots(), a.chunks());
     let entries = a.layout.entries(part % chunks, slots);
     let start = (part / chunks) * a.layout.length;
     let range = if same { 0..1 } else { start + entries.start..start + entries.end };
-    let count = entries.len();
+    let count = if a.spread { slots } else { entries.len() };
     let integer = if sign < 0.0 { -1 } else { 1 };
     match slice {
         Slice::Signed(list) => Chunk::Integers(filled(list[range].iter().map(|&x| integer * x), count, count)),
@@ -256,7 +265,7 @@ fn shifted(a: &PyCiphertext, values: &Values<'_>, same: bool, sign: f64) -> PyRe
     })?;
     let signed = sign < 0.0 && a.numbers == Numbers::Unsigned;
     let numbers = if signed { Numbers::Signed } else { a.numbers.joined(meant(values, same)) };
-    Ok(a.result(parts, a.layout.clone(), numbers, a.clean))
+    Ok(a.result(parts, a.layout.clone(), numbers, a.clean).with_spread(a.spread))
 }
 
 /// What public numbers make of the dtype: a single integer that is not negative leaves it.
@@ -288,13 +297,26 @@ fn scaled(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
             _ => unreachable!("contexts are the same"),
         })
     })?;
-    Ok(a.result(parts, a.layout.clone(), a.numbers.joined(meant(values, true)), a.clean))
+    Ok(a.result(parts, a.layout.clone(), a.numbers.joined(meant(values, true)), a.clean).with_spread(a.spread))
 }
 
-/// `values · a`, entry by entry: what lies beyond the entries becomes zero.
+/// The array with zeros in the slots beyond its entries. Costs one product with a constant.
+pub fn masked(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let dtype = if a.setting.is_exact() { "int64" } else { "float64" };
+    let ones = numpy(py)?.getattr("ones")?.call1((a.layout.dims.clone(), dtype))?;
+    let product = times(&a.copied().with_spread(false), &values(&ones, a.setting.is_exact())?)?;
+    Ok(PyCiphertext { numbers: a.numbers, ..product })
+}
+
+/// `values · a`, entry by entry: what lies beyond the entries becomes zero, unless the entry stands in
+/// every slot.
 fn weighted(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
+    refuse_elements(python(values), a)?;
+    times(a, values)
+}
+
+fn times(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
     let py = python(values);
-    refuse_elements(py, a)?;
     let (server, slice) = (a.server(py)?, values.slice()?);
     let parts = by_parts(py, a.parts.len(), |ticker| {
         Ok(match (&*server, &*a.parts) {
@@ -313,7 +335,8 @@ fn weighted(a: &PyCiphertext, values: &Values<'_>) -> PyResult<PyCiphertext> {
             _ => unreachable!("contexts are the same"),
         })
     })?;
-    Ok(a.result(parts, a.layout.clone(), a.numbers.joined(values.numbers()), true))
+    let numbers = a.numbers.joined(values.numbers());
+    Ok(a.result(parts, a.layout.clone(), numbers, !a.spread).with_spread(a.spread))
 }
 
 /// `a / number`.

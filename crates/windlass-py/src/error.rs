@@ -45,6 +45,15 @@ fn in_python(message: &str) -> String {
         )
         .replace("Context::plan_any_depth", "Context.plan(unlimited=True)")
         .replace(", or say assume_integers() where all slots are known to hold them", "")
+        .replace("CkksSpec::secure with value_bits = ", "Context.approximate with value_bits=")
+        .replace("say so with Ciphertext::with_magnitude(", "say so with x.assume_bound(")
+        .replace("a bound that was assumed for it", "a bound that was assumed for it (assume_bound)")
+        .replace("a larger bound", "a larger bound (encrypt(x, bound=...))")
+        .replace(
+            "a polynomial Polynomial::depth()",
+            "a polynomial its .depth; Context.approximate(for_=[...]) takes circuits and adds",
+        )
+        .replace("Choose parameters of depth ", "Choose Context.approximate with depth=")
 }
 
 /// The exception for an error of the library.
@@ -87,22 +96,43 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
         Error::NoParameters { .. } | Error::Unplannable { .. } | Error::TableTooLarge { .. } => {
             plain(py, "NoParameters", message)
         }
-        Error::OtherKeyPair(_) | Error::NotDecryptable => plain(py, "OtherKeyPair", message),
+        Error::OtherKeyPair(_) => plain(py, "OtherKeyPair", message),
+        Error::NotDecryptable => plain(py, "NotDecryptable", message),
+        Error::OutsideInterval { bound, low, high } => exception(py, "OutsideInterval", message, |data| {
+            data.set_item("bound", bound)?;
+            data.set_item("low", low)?;
+            data.set_item("high", high)
+        }),
         Error::ContextMismatch { .. } | Error::OtherSlotOrder { .. } => plain(py, "OtherContext", message),
-        Error::CapacityExhausted { needed_bits, left_bits, .. }
-        | Error::ModulusExhausted { needed_bits, left_bits, .. } => {
+        Error::CapacityExhausted { needed_bits, left_bits, .. } => {
             exception(py, "CapacityExhausted", message, |data| {
                 data.set_item("needed_bits", needed_bits)?;
                 data.set_item("left_bits", left_bits)
             })
         }
-        Error::LevelsExhausted { .. } | Error::PrecisionExhausted { .. } => plain(py, "CapacityExhausted", message),
+        Error::ModulusExhausted { needed_bits, left_bits, value_bits, .. } => {
+            exception(py, "CapacityExhausted", message, |data| {
+                data.set_item("needed_bits", needed_bits)?;
+                data.set_item("left_bits", left_bits)?;
+                data.set_item("value_bits", value_bits)
+            })
+        }
+        Error::LevelsExhausted { depth, needed, left, .. } => exception(py, "CapacityExhausted", message, |data| {
+            data.set_item("depth", depth + needed.saturating_sub(left))
+        }),
+        Error::PrecisionExhausted { .. } => plain(py, "CapacityExhausted", message),
         Error::ShapeMismatch { expected, got, .. } => exception(py, "ShapeError", message, |data| {
             data.set_item("expected", expected)?;
             data.set_item("got", got)
         }),
         Error::NotFinite { index } | Error::ValueTooLarge { index, .. } => {
             exception(py, "ValueRangeError", message, |data| data.set_item("index", index))
+        }
+        Error::NumberTooLarge { value, .. } => {
+            exception(py, "ValueRangeError", message, |data| data.set_item("value", value.to_string()))
+        }
+        Error::BoundTooLarge { value_bits, .. } => {
+            exception(py, "CapacityExhausted", message, |data| data.set_item("value_bits", value_bits))
         }
         Error::OutOfMemory { bytes, .. } => exception(py, "OutOfMemory", message, |data| data.set_item("bytes", bytes)),
         Error::Wire(error) => raise_wire(py, &error),

@@ -55,19 +55,9 @@ impl Layout {
         Self::scattered(self.dims.split_last().map_or(&[], |(_, leading)| leading))
     }
 
-    /// What both broadcast to, where the vectors are of one length and one of them is a single row.
-    pub fn joined(&self, other: &Self) -> Option<Self> {
-        if self == other {
-            return Some(self.clone());
-        }
-        let fits = self.length == other.length && self.is_packed() == other.is_packed();
-        if !fits || (self.rows != 1 && other.rows != 1) {
-            return None;
-        }
-        let (many, one) = if self.rows == 1 { (other, self) } else { (self, other) };
-        let missing = one.dims.len().saturating_sub(many.dims.len());
-        let dims: Vec<usize> = std::iter::repeat_n(1, missing).chain(many.dims.iter().copied()).collect();
-        Some(Self { dims, rows: many.rows, length: many.length })
+    /// The dimensions that count rows.
+    pub fn leading(&self) -> &[usize] {
+        if self.is_packed() { self.dims.split_last().map_or(&[], |(_, leading)| leading) } else { &self.dims }
     }
 
     /// Ciphertexts of one row where each holds `slots` entries.

@@ -7,12 +7,14 @@
 
 mod array;
 mod bootstrapping;
+mod broadcast;
 mod ciphertext;
 mod circuit;
 mod client;
 mod context;
 mod elementwise;
 mod error;
+mod for_circuits;
 mod handle;
 mod layout;
 mod linear;
@@ -27,11 +29,13 @@ mod pickle;
 mod planning;
 mod prepared;
 mod progress;
+mod reduce;
 mod restore;
 mod runtime;
 mod server;
 mod setting;
 mod shared;
+mod sparse;
 mod sums;
 mod table_client;
 mod table_errors;

@@ -95,6 +95,13 @@ impl PyLinear {
         on_plan!(self.inner, |plan| plan.products().capacity_bits())
     }
 
+    /// What a product takes of the depth of a CKKS context, 1; for integers 0, since they have
+    /// ``linear_maps`` beside ``depth`` when parameters are planned.
+    #[getter]
+    fn depth(&self) -> usize {
+        usize::from(!self.inner.setting.is_exact())
+    }
+
     /// (outputs, inputs) in ciphertexts.
     #[getter]
     fn grid(&self) -> (usize, usize) {

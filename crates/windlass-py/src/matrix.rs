@@ -115,7 +115,8 @@ impl LinearInner {
             keys: spec.keys.as_ref().map(|keys| keys.iter().copied().collect()),
             ..PlanSpec::default()
         };
-        let how = MatrixSpec { linear, folding };
+        // Arrays know whether the slots beyond their entries hold zeros; `apply` masks the others.
+        let how = MatrixSpec { linear, folding, zeros_beyond: true };
         let plan = match &setting.kind {
             Kind::Exact(context) => Plan::Exact(match &matrix {
                 Matrix::Integers { columns, entries, .. } => {
@@ -156,9 +157,19 @@ impl LinearInner {
         setting.shift((length, shift), make)
     }
 
-    /// Whether slots beyond the rows hold parts of other sums.
+    /// Whether entries lie in blocks: such products are added, or meet copies of the vector.
     pub fn is_folded(&self) -> bool {
+        self.leaves_sums() || self.makes_copies()
+    }
+
+    /// Whether slots beyond the rows hold parts of other sums.
+    fn leaves_sums(&self) -> bool {
         on_plan!(self, |plan| plan.sum().is_some())
+    }
+
+    /// Whether slots beyond the vector must hold zeros.
+    fn makes_copies(&self) -> bool {
+        on_plan!(self, |plan| plan.copies().is_some())
     }
 
     pub fn key_request(&self) -> KeyRequest {
@@ -188,6 +199,8 @@ impl LinearInner {
             );
             return Err(plain(py, "ShapeError", message));
         }
+        let masked = if self.makes_copies() && !x.clean { Some(elementwise::masked(py, x)?) } else { None };
+        let x = masked.as_ref().unwrap_or(x);
         let (server, parts, own, chunks) = (x.server(py)?, Arc::clone(&x.parts), Arc::clone(self), x.chunks());
         let products = long(py, progress, "matrix product", move |ticker| {
             let count = parts.len() / chunks;
@@ -215,7 +228,7 @@ impl LinearInner {
             })
         })?;
         let numbers = self.numbers().map_or(x.numbers, |numbers| x.numbers.joined(numbers));
-        let product = x.result(products, x.layout.with_length(self.matrix.rows()), numbers, !self.is_folded());
+        let product = x.result(products, x.layout.with_length(self.matrix.rows()), numbers, !self.leaves_sums());
         match &self.bias {
             None => Ok(product),
             Some((bias, _)) => elementwise::add(&product, Operand::of(&product, bias.bind(py))?),

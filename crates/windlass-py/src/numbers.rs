@@ -9,6 +9,7 @@ use windlass::ring::kernels::arith;
 use crate::error::{exception, plain};
 use crate::layout::{Layout, in_words};
 use crate::memory::check_memory;
+use crate::sparse::dense;
 
 /// What the numbers of an encrypted array are: the dtype that decryption gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,6 +112,7 @@ pub fn values<'py>(given: &Bound<'py, PyAny>, exact: bool) -> PyResult<Values<'p
     {
         return Ok(Values::Real(array));
     }
+    let given = &dense(given)?;
     if PyModule::import(py, "numpy.ma")?.getattr("isMaskedArray")?.call1((given,))?.is_truthy()? {
         return Err(dtype_error(
             py,

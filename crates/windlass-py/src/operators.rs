@@ -5,6 +5,7 @@ use std::sync::Arc;
 use pyo3::prelude::*;
 
 use crate::array::{Parts, PyCiphertext};
+use crate::broadcast::Meeting;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::elementwise::{Operand, each, multiply, multiply_pairs, paired, result_of, square};
 use crate::error::plain;
@@ -14,6 +15,7 @@ use crate::matrix::{LinearInner, LinearSpec, PyLinear};
 use crate::natural::Natural;
 use crate::numbers::{numpy, values};
 use crate::runtime::{long, quick};
+use crate::sparse::dense;
 use crate::sums::{sum, total};
 
 /// `a ** exponent`.
@@ -65,32 +67,32 @@ fn turned(a: &PyCiphertext, shift: i64) -> PyCiphertext {
     let size = if a.layout.is_packed() { 1 } else { a.layout.dims.last().copied().unwrap_or(1) };
     let shift = shift.rem_euclid(size as i64) as usize;
     let places: Vec<usize> = (0..a.parts.len()).map(|k| k / size * size + (k % size + size - shift) % size).collect();
-    a.result(a.parts.rows(1, &places), a.layout.clone(), a.numbers, a.clean)
+    a.result(a.parts.rows(1, &places), a.layout.clone(), a.numbers, a.clean).with_spread(a.spread)
 }
 
 /// The sum of the products of two ciphertexts' entries.
 fn inner_product(py: Python<'_>, a: &PyCiphertext, b: &PyCiphertext) -> PyResult<PyCiphertext> {
-    let (server, layout) = paired(py, a, b)?;
-    let (of_a, of_b) = (a.parts.len(), b.parts.len());
+    let (server, Meeting { layout, places }) = paired(py, a, b)?;
     let plan = quick(py, || a.setting.sum(layout.length))?;
     if !a.setting.is_exact() || (!a.clean && !b.clean) {
         let products: PyResult<PyCiphertext> = multiply_pairs(py, a, b);
         return total(py, &products?, &plan);
     }
-    let (x, y, chunks, count) = (Arc::clone(&a.parts), Arc::clone(&b.parts), a.chunks(), of_a.max(of_b));
+    let (x, y, chunks) = (Arc::clone(&a.parts), Arc::clone(&b.parts), a.chunks());
     let own = Arc::clone(&server);
     // Relinearised once for all ciphertexts of a row.
     let sums = long(py, None, "inner product", move |ticker| match (&*own, &*x, &*y) {
         (ServerKind::Exact(s), Parts::Exact(x), Parts::Exact(y)) => {
-            let places: Vec<usize> = (0..count).step_by(chunks).collect();
-            Ok(Parts::Exact(each(ticker, &places, |&start| {
-                let pairs: Vec<_> = (start..start + chunks).map(|k| (&x[k % of_a], &y[k % of_b])).collect();
+            let rows: Vec<_> = places.chunks(chunks).collect();
+            Ok(Parts::Exact(each(ticker, &rows, |row| {
+                let pairs: Vec<_> = row.iter().map(|&(i, k)| (&x[i], &y[k])).collect();
                 s.apply(&*plan, &s.sum_of_products(&pairs)?)
             })?))
         }
         _ => unreachable!("contexts are exact here"),
     })?;
-    Ok(result_of(a, b, sums, layout.summed(), false))
+    // Exact plans add all slots.
+    Ok(result_of(a, b, sums, layout.summed(), false).with_spread(true))
 }
 
 /// `a @ other`.
@@ -99,7 +101,8 @@ pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCipherte
     if let Ok(b) = other.cast::<PyCiphertext>() {
         let b = b.get();
         b.check_context(py, &a.setting, "@")?;
-        if b.layout.dims.len() != 1 || !a.layout.is_packed() || !b.layout.is_packed() {
+        let fits = a.layout.length == b.layout.length && !a.layout.dims.is_empty();
+        if b.layout.dims.len() != 1 || !fits || !a.layout.is_packed() || !b.layout.is_packed() {
             return Err(no_product(py, &a.layout.dims, &b.layout.dims));
         }
         return inner_product(py, a, b);
@@ -111,6 +114,7 @@ pub fn matmul(a: &PyCiphertext, other: &Bound<'_, PyAny>) -> PyResult<PyCipherte
             "a planned matrix stands on the left: layer @ x, or layer(x) for every row of x",
         ));
     }
+    let other = &dense(other)?;
     let array = values(other, a.setting.is_exact())?;
     if !a.layout.is_packed() || a.layout.dims.is_empty() {
         return Err(no_product(py, &a.layout.dims, array.shape()));

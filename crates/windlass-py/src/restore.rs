@@ -8,7 +8,7 @@ use crate::array::PyCiphertext;
 use crate::bootstrapping::PyBootstrapping;
 use crate::circuit::{PyCircuit, Recipe};
 use crate::client::PyEncryptor;
-use crate::error::plain;
+use crate::error::{plain, raise};
 use crate::handle::ServerKind;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear, check_shift};
 use crate::needs::PyKeys;
@@ -16,7 +16,7 @@ use crate::numbers::Numbers;
 use crate::pickle::Bytes;
 use crate::runtime::quick;
 use crate::server::PyServer;
-use crate::setting::{Kind, PyContext, Setting};
+use crate::setting::{Kind, Names, PyContext, Setting, malformed};
 
 fn setting(py: Python<'_>, state: &str) -> PyResult<Arc<Setting>> {
     quick(py, || Setting::from_state(state))
@@ -48,8 +48,11 @@ pub fn restore_bootstrapping(
     py: Python<'_>,
     state: &str,
     packed: bool,
-    names: [Option<String>; 5],
+    mut names: Vec<Option<String>>,
 ) -> PyResult<PyBootstrapping> {
+    // Older pickles say nothing of keys.
+    names.resize(names.len().max(Names::default().len()), None);
+    let names = Names::try_from(names).map_err(|_| raise(py, malformed()))?;
     PyBootstrapping::make(py, &setting(py, state)?, packed, names)
 }
 
@@ -85,6 +88,15 @@ pub fn restore_server(
     Ok(PyServer::new(&setting, kind))
 }
 
+/// What a pickle says of an encrypted array: entries of a vector, whether they are elements, whether
+/// zeros follow them, and, which earlier versions did not say, whether a ciphertext holds its entry in
+/// every slot.
+#[derive(FromPyObject)]
+pub enum Flags {
+    WithSpread((usize, bool, bool, bool)),
+    Before((usize, bool, bool)),
+}
+
 /// The encrypted array of a pickle.
 #[pyfunction]
 pub fn restore_ciphertext(
@@ -93,8 +105,12 @@ pub fn restore_ciphertext(
     parts: Vec<Bound<'_, PyAny>>,
     shape: Vec<usize>,
     dtype: &str,
-    flags: (usize, bool, bool),
+    flags: Flags,
 ) -> PyResult<PyCiphertext> {
+    let flags = match flags {
+        Flags::WithSpread(flags) => flags,
+        Flags::Before((length, elements, clean)) => (length, elements, clean, false),
+    };
     let numbers = Numbers::named(dtype).ok_or_else(|| plain(py, "FileError", "malformed ciphertext: dtype"))?;
     let parts = parts.iter().map(Bytes::of).collect::<PyResult<Vec<_>>>()?;
     let parts = parts.iter().map(Bytes::slice).collect::<PyResult<Vec<_>>>()?;

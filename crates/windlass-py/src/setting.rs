@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use pyo3::prelude::*;
 use windlass::bootstrap::{BootstrapSpec, Mode};
 use windlass::circuits::{TraceChain, TracePlan, TraceSpec};
-use windlass::rlwe::{KeySizes, RlweParams};
+use windlass::rlwe::{KeySizes, KeyStrategy, RlweParams};
 use windlass::schemes::ckks::CkksSpec;
 use windlass::{Approximate, Error, Params, Result, Scheme};
 
@@ -177,6 +177,10 @@ pub fn scheme_named(name: &str) -> Option<Scheme> {
     }
 }
 
+/// Names of ways to bootstrap: digits, unpacking, transform, partition, front end, keys, and the most
+/// keys as a number.
+pub type Names = [Option<String>; 7];
+
 impl Setting {
     /// What operations cost on this machine.
     pub fn prices(&self) -> windlass::circuits::CostModel {
@@ -187,10 +191,15 @@ impl Setting {
     }
 
     /// How to bootstrap, by names.
-    pub fn bootstrap_spec(&self, packed: bool, names: &[Option<String>; 5]) -> Result<BootstrapSpec> {
+    pub fn bootstrap_spec(&self, packed: bool, names: &Names) -> Result<BootstrapSpec> {
         let Kind::Exact(context) = &self.kind else { return Err(malformed()) };
         let own = context.bootstrapping_spec();
-        let [digits, unpacking, transform, partition, front_end] = names;
+        let [digits, unpacking, transform, partition, front_end, keys, max_keys] = names;
+        let rule = |name: &String| {
+            let known = || KeyStrategy::ALL.map(|one| one.to_string()).to_vec();
+            let unknown = || Error::UnknownName { what: "rule of keys", given: name.clone(), known: known() };
+            KeyStrategy::named(name).ok_or_else(unknown)
+        };
         Ok(BootstrapSpec {
             mode: if packed { Mode::Packed } else { Mode::Thin },
             digits: digits.as_ref().map_or(Ok(own.digits), |name| name.parse())?,
@@ -198,6 +207,8 @@ impl Setting {
             transform: transform.as_ref().map_or(Ok(own.transform), |name| name.parse())?,
             partition: partition.as_ref().map_or(Ok(own.partition), |name| name.parse())?,
             front_end: front_end.as_ref().map_or(Ok(own.front_end), |name| name.parse())?,
+            keys: keys.as_ref().map(rule).transpose()?.or(own.keys),
+            max_keys: max_keys.as_ref().map(|most| most.parse().map_err(|_| malformed())).transpose()?.or(own.max_keys),
             ..own
         })
     }

@@ -1,48 +1,47 @@
-//! Sums of rows.
+//! Sums of slots.
 
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use windlass::Result;
 use windlass::circuits::TracePlan;
+use windlass::schemes::ckks;
+use windlass::{NeedsKeys, Result};
 
 use crate::array::{Parts, PyCiphertext};
-use crate::elementwise::{Operand, each, multiply};
+use crate::elementwise::{Operand, each, masked};
 use crate::error::plain;
 use crate::handle::ServerKind;
 use crate::numbers::numpy;
+use crate::reduce::{Axes, sum_over};
 use crate::runtime::{long, quick};
 
-/// The sums of rows.
+/// The sums over the last dimension.
 pub fn sum(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
-    if !a.layout.is_packed() {
-        return added(py, a);
-    }
-    let plan = quick(py, || a.setting.sum(a.layout.length))?;
-    total(py, a, &plan)
-}
-
-/// Sums of entries that lie in ciphertexts of their own, over the last dimension.
-fn added(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
-    let (server, each_sum) = (a.server(py)?, a.layout.dims.last().copied().unwrap_or(1));
-    let parts = quick(py, || {
-        Ok(match (&*server, &*a.parts) {
-            (ServerKind::Exact(s), Parts::Exact(list)) => {
-                Parts::Exact(list.chunks(each_sum).map(|row| joined(row, |a, b| s.add(a, b))).collect::<Result<_>>()?)
-            }
-            (ServerKind::Approximate(s), Parts::Approximate(list)) => Parts::Approximate(
-                list.chunks(each_sum).map(|row| joined(row, |a, b| s.add(a, b))).collect::<Result<_>>()?,
-            ),
-            _ => unreachable!("contexts are the same"),
-        })
-    })?;
-    Ok(a.result(parts, a.layout.summed(), a.numbers, a.clean))
+    sum_over(py, a, &Axes::Last, false)
 }
 
 /// All of them added.
-fn joined<C: Clone>(list: &[C], add: impl Fn(&C, &C) -> Result<C>) -> Result<C> {
+pub fn joined<C: Clone>(list: &[&C], add: impl Fn(&C, &C) -> Result<C>) -> Result<C> {
     let (first, rest) = list.split_first().expect("rows have ciphertexts");
-    rest.iter().try_fold(first.clone(), |sum, ct| add(&sum, ct))
+    rest.iter().try_fold((*first).clone(), |sum, ct| add(&sum, ct))
+}
+
+/// The sums of rows of several entries. If the server has the keys of a sum over all slots, every
+/// slot gets the sum, which then stands for all entries of a row; integers are always summed so.
+pub fn of_rows(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    let (own, all) = quick(py, || Ok((a.setting.sum(a.layout.length)?, a.setting.sum(a.setting.slots())?)))?;
+    if Arc::ptr_eq(&own, &all) || !has_keys(a.server(py)?.as_ref(), &all) {
+        return total(py, a, &own);
+    }
+    // The bound on a sum of all slots may be beyond what the modulus takes.
+    match total(py, a, &all) {
+        Err(error) if error.get_type(py).name()? == "CapacityExhausted" => total(py, a, &own),
+        done => done,
+    }
+}
+
+fn has_keys(server: &ServerKind, plan: &TracePlan) -> bool {
+    plan.key_request().galois.keys().all(|&element| server.keys().galois(element).is_some())
 }
 
 /// The sums of rows by a plan. Chunks are added first, and slots beyond the entries masked where
@@ -56,29 +55,35 @@ pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResul
         let layout = if a.layout.dims.is_empty() { a.layout.clone() } else { a.layout.summed() };
         return Ok(PyCiphertext { layout, ..a.copied() });
     }
-    let masked;
-    let a = if a.clean {
-        a
-    } else {
-        let ones = numpy(py)?
-            .getattr("ones")?
-            .call1((a.layout.dims.clone(), if a.setting.is_exact() { "int64" } else { "float64" }))?;
-        masked = multiply(a, Operand::of(a, &ones)?)?;
-        &masked
-    };
+    let cleared = if a.clean { None } else { Some(masked(py, a)?) };
+    let a = cleared.as_ref().unwrap_or(a);
+    let spread = a.setting.is_exact() || Arc::ptr_eq(plan, &quick(py, || a.setting.sum(a.setting.slots()))?);
     let (server, parts, plan, chunks) = (a.server(py)?, Arc::clone(&a.parts), Arc::clone(plan), a.chunks());
+    let length = a.layout.length;
     let sums = long(py, None, "sum", move |ticker| {
         Ok(match (&*server, &*parts) {
             (ServerKind::Exact(s), Parts::Exact(list)) => {
-                let rows: Vec<_> = list.chunks(chunks).collect();
+                let rows: Vec<Vec<_>> = list.chunks(chunks).map(|row| row.iter().collect()).collect();
                 Parts::Exact(each(ticker, &rows, |row| s.apply(&*plan, &joined(row, |a, b| s.add(a, b))?))?)
             }
             (ServerKind::Approximate(s), Parts::Approximate(list)) => {
-                let rows: Vec<_> = list.chunks(chunks).collect();
-                Parts::Approximate(each(ticker, &rows, |row| s.apply(&*plan, &joined(row, |a, b| s.add(a, b))?))?)
+                let rows: Vec<Vec<_>> = list.chunks(chunks).map(|row| row.iter().collect()).collect();
+                Parts::Approximate(each(ticker, &rows, |row| {
+                    let sum = s.apply(&*plan, &joined(row, |a, b| s.add(a, b))?)?;
+                    // The other slots hold zeros: a sum of more slots is none of more numbers.
+                    let largest = row.iter().map(|ct| ct.magnitude()).fold(0.0, f64::max);
+                    Ok::<ckks::Ciphertext, _>(sum.with_magnitude(largest * length as f64))
+                })?)
             }
             _ => unreachable!("contexts are the same"),
         })
     })?;
-    Ok(a.result(sums, a.layout.summed(), a.numbers, false))
+    Ok(a.result(sums, a.layout.summed(), a.numbers, false).with_spread(spread))
+}
+
+/// An array of the shape of an encrypted one, all of whose numbers are this.
+pub fn filled<'py>(py: Python<'py>, a: &PyCiphertext, number: f64) -> PyResult<Operand<'py>> {
+    let dtype = if a.setting.is_exact() { "int64" } else { "float64" };
+    let array = numpy(py)?.getattr("full")?.call1((a.layout.dims.clone(), number, dtype))?;
+    Operand::of(a, &array)
 }

@@ -62,6 +62,9 @@ impl PyTableClient {
     }
 
     fn wanted(&self, given: &Bound<'_, PyAny>) -> PyResult<Wanted> {
+        if self.client.schema().oprf.is_some() {
+            return Err(raise_table(given.py(), windlass_retrieval::Error::HiddenKeys));
+        }
         Ok(if self.is_keyed() { Wanted::Keys(keys_of(given)?) } else { Wanted::Rows(numbers_of(given)?) })
     }
 

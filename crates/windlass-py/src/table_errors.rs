@@ -17,7 +17,7 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         Error::NotDecryptable => plain(py, "OtherKeyPair", message),
         Error::MissingKey { .. } => plain(py, "MissingKeys", message),
         Error::OtherTable { .. } | Error::OtherQuestion => plain(py, "OtherContext", message),
-        Error::NoPlan { .. } => plain(py, "NoParameters", message),
+        Error::NoPlan { .. } | Error::OtherLayout { .. } => plain(py, "NoParameters", message),
         Error::Full { key } => exception(py, "TableFull", message, |data| data.set_item("key", key)),
         Error::DuplicateKey { key } => exception(py, "DuplicateKey", message, |data| data.set_item("key", key)),
         Error::Mismatch { got, expected, .. } => exception(py, "ShapeError", message, |data| {
@@ -38,7 +38,9 @@ pub fn raise_table(py: Python<'_>, error: Error) -> PyErr {
         | Error::LessRoom { .. }
         | Error::RowTooLong { .. }
         | Error::EntryTooLong { .. }
-        | Error::WrongQuestion { .. } => plain(py, "ParameterError", message),
+        | Error::WrongQuestion { .. }
+        | Error::HiddenKeys
+        | Error::PlainKeys => plain(py, "ParameterError", message),
         _ => plain(py, "WindlassError", message),
     }
 }

@@ -8,7 +8,7 @@ use pyo3::types::{PyBool, PyBytes};
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{Wire, from_bytes, to_bytes};
 use windlass_retrieval as retrieval;
-use windlass_retrieval::{Error, PartialAnswer, Query, RowStatistics, TableContext, Wish};
+use windlass_retrieval::{Contents, Error, PartialAnswer, Plan, Query, RowStatistics, Schema, TableContext, Wish};
 
 use crate::runtime::long;
 use crate::table_errors::raise_table;
@@ -38,10 +38,12 @@ impl Version {
 const TRIES: u32 = 8;
 
 impl Version {
-    /// Prepares a table, with more room where entries do not fit.
+    /// Prepares a table, with more room where entries do not fit, or under a schema that clients
+    /// know.
     pub fn prepare(
         source: &Source,
         wish: &Wish,
+        like: Option<&Schema>,
         directory: Option<&Path>,
         observer: &retrieval::Observer<'_>,
     ) -> retrieval::Result<Self> {
@@ -52,9 +54,15 @@ impl Version {
             source.keys.as_ref().map(|keys| keys.slices().into_iter().zip(rows.iter().copied()).collect());
         for attempt in 0..TRIES {
             let slack = 1.0 + f64::from(attempt) / 20.0;
-            let mut plan = plan_for(statistics, keyed.is_some(), slack, wish)?;
-            plan.schema.fields.clone_from(&source.fields);
-            plan.schema.key.clone_from(&source.key);
+            let plan = match like {
+                Some(known) => like_known(known, source, statistics)?,
+                None => {
+                    let mut plan = plan_for(statistics, keyed.is_some(), slack, wish)?;
+                    plan.schema.fields.clone_from(&source.fields);
+                    plan.schema.key.clone_from(&source.key);
+                    plan
+                }
+            };
             if directory.is_none() {
                 windlass::check_memory("the prepared table", plan.sizes.prepared)?;
             }
@@ -65,12 +73,26 @@ impl Version {
                 (Some(path), Some(keyed)) => retrieval::Table::create_keywords(path, &plan.schema, keyed, observer),
             };
             match made {
+                Err(Error::Full { key }) if like.is_some() => {
+                    return Err(Error::OtherLayout { reason: format!("no place for the key '{key}' is left") });
+                }
                 Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
                 made => return Ok(Self::new(made?)),
             }
         }
         unreachable!("the last attempt returns")
     }
+}
+
+/// The plan under a schema that clients know.
+fn like_known(known: &Schema, source: &Source, rows: RowStatistics) -> retrieval::Result<Plan> {
+    let keyed = matches!(known.contents, Contents::Keywords(_));
+    if keyed != source.keys.is_some() || (&known.fields, &known.key) != (&source.fields, &source.key) {
+        let by = if keyed { "key" } else { "number" };
+        let reason = format!("it is for rows by {by}, with the columns '{}'", known.fields.join(","));
+        return Err(Error::OtherLayout { reason });
+    }
+    Plan::like(known, rows)
 }
 
 /// A client's keys, and its query.

@@ -54,12 +54,16 @@ impl PyTable {
         py: Python<'_>,
         source: Source,
         wish: Wish,
+        like: Option<Vec<u8>>,
         directory: Option<PathBuf>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let place = directory.clone();
+        let like = like.map(|text| retrieval::Schema::from_json(&text)).transpose();
+        let like = like.map_err(|error| raise_table(py, error))?.map(|(schema, _)| schema);
         let made = long(py, progress, "table", move |ticker| {
-            Ok(Version::prepare(&source, &wish, place.as_deref(), &|done, count| ticker.tell(done, count)))
+            let observer = |done, count| ticker.tell(done, count);
+            Ok(Version::prepare(&source, &wish, like.as_ref(), place.as_deref(), &observer))
         })?;
         let version = made.map_err(|error| raise_table(py, error))?;
         Ok(Self { current: RwLock::new(Arc::new(version)), directory })
@@ -104,6 +108,9 @@ impl PyTable {
     ///     Rows that there shall be room for.
     /// most_keys, most_query, most_answer : int, optional
     ///     Most bytes of a client's keys, of the query for one row, of its answer.
+    /// like : bytes, optional
+    ///     The schema of a table that clients know: the new table has the same one, so that they go
+    ///     on. Without it a table has a new schema, which every client must accept.
     /// progress : bool or callable, optional
     ///     False for no bar; or what is called with (done, count).
     ///
@@ -112,7 +119,7 @@ impl PyTable {
     /// ParameterError
     ///     Without rows.
     /// NoParameters
-    ///     When no layout keeps to all limits.
+    ///     When no layout keeps to all limits; for rows that do not fit the schema of `like`.
     /// FileError
     ///     For a directory that cannot be written, or holds another table.
     ///
@@ -125,7 +132,7 @@ impl PyTable {
     /// [b'two']
     #[classmethod]
     #[pyo3(signature = (rows, *, directory=None, room=None, most_keys=None, most_query=None, most_answer=None,
-        progress=None))]
+        like=None, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_rows(
         class: &Bound<'_, PyType>,
@@ -135,10 +142,11 @@ impl PyTable {
         most_keys: Option<Natural>,
         most_query: Option<Natural>,
         most_answer: Option<Natural>,
+        like: Option<Vec<u8>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let source = Source { keys: None, rows: rows_of(rows)?, fields: Vec::new(), key: None };
-        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), directory, progress)
+        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), like, directory, progress)
     }
 
     /// A table of rows that are asked for by a key. Keys are not published.
@@ -148,7 +156,7 @@ impl PyTable {
     /// items : mapping, or iterable of pairs
     ///     Keys are bytes, text (which is taken as UTF-8) or whole numbers (as their digits), and
     ///     occur once; rows are bytes.
-    /// directory, room, most_keys, most_query, most_answer, progress
+    /// directory, room, most_keys, most_query, most_answer, like, progress
     ///     As for :meth:`from_rows`.
     ///
     /// Raises
@@ -167,7 +175,7 @@ impl PyTable {
     /// [b'seven', None]
     #[classmethod]
     #[pyo3(signature = (items, *, directory=None, room=None, most_keys=None, most_query=None, most_answer=None,
-        progress=None))]
+        like=None, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_items(
         class: &Bound<'_, PyType>,
@@ -177,11 +185,12 @@ impl PyTable {
         most_keys: Option<Natural>,
         most_query: Option<Natural>,
         most_answer: Option<Natural>,
+        like: Option<Vec<u8>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let (keys, rows) = items_of(items)?;
         let source = Source { keys: Some(keys), rows, fields: Vec::new(), key: None };
-        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), directory, progress)
+        Self::make(class.py(), source, wish([most_keys, most_query, most_answer], room), like, directory, progress)
     }
 
     /// A table of the rows of anything that pyarrow reads.
@@ -193,12 +202,13 @@ impl PyTable {
     ///
     /// Parameters
     /// ----------
-    /// source : pyarrow.Table, pyarrow.RecordBatchReader, str or os.PathLike
+    /// source : pyarrow.Table, pyarrow.RecordBatchReader, pandas.DataFrame, str or os.PathLike
     ///     A path is read by ``pyarrow.dataset``: a Parquet, Feather or CSV file (by its ending), or
-    ///     a directory of Parquet.
+    ///     a directory of Parquet. Of a frame of pandas it is the columns, and the index if it has a
+    ///     name. Whatever else has ``__arrow_c_stream__`` is taken as well.
     /// key : str, optional
     ///     The column that names each row once; without it rows are asked for by number.
-    /// directory, room, most_keys, most_query, most_answer, progress
+    /// directory, room, most_keys, most_query, most_answer, like, progress
     ///     As for :meth:`from_rows`.
     ///
     /// Raises
@@ -207,6 +217,8 @@ impl PyTable {
     ///     Without pyarrow: ``pip install windlass[arrow]``.
     /// DTypeError
     ///     For a column of a type that is not restored.
+    /// ValueRangeError
+    ///     For dates and timestamps outside the years 1 to 9999.
     /// UnknownName, DuplicateKey, ParameterError
     ///     For a key column that is not there, repeats itself or has nulls.
     ///
@@ -221,7 +233,7 @@ impl PyTable {
     /// [{'name': 'alan', 'born': 1912}]
     #[classmethod]
     #[pyo3(signature = (source, *, key=None, directory=None, room=None, most_keys=None, most_query=None,
-        most_answer=None, progress=None))]
+        most_answer=None, like=None, progress=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_arrow(
         class: &Bound<'_, PyType>,
@@ -232,12 +244,13 @@ impl PyTable {
         most_keys: Option<Natural>,
         most_query: Option<Natural>,
         most_answer: Option<Natural>,
+        like: Option<Vec<u8>>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let py = class.py();
         let cells = PyModule::import(py, "windlass._arrow")?.getattr("cells")?.call1((source, key))?;
         let source = with_columns(&cells, key)?;
-        Self::make(py, source, wish([most_keys, most_query, most_answer], room), directory, progress)
+        Self::make(py, source, wish([most_keys, most_query, most_answer], room), like, directory, progress)
     }
 
     /// Opens a table that was made in a directory, by this package or by the command line.

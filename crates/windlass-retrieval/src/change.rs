@@ -12,6 +12,7 @@ use crate::mask::Mask;
 use crate::query::Selection;
 use crate::rows::Rows;
 use crate::schema::Contents;
+use crate::sealed::Padding;
 use crate::segment_file;
 use crate::setting::{N, Setting};
 use crate::shape::Shape;
@@ -93,11 +94,22 @@ impl Table {
     /// # Errors
     /// [`Error::EntryTooLong`], [`Error::Full`]; [`Error::WrongQuestion`], [`Error::BadFile`].
     pub fn change_keys(dir: &Path, changes: &[KeyChange], observer: &Observer<'_>) -> Result<Self> {
+        Self::change_padded(dir, changes, None, observer)
+    }
+
+    /// As [`Self::change_keys`], with what fills up the bins of a table whose keys are hidden.
+    pub(crate) fn change_padded(
+        dir: &Path,
+        changes: &[KeyChange],
+        padding: Option<&Padding>,
+        observer: &Observer<'_>,
+    ) -> Result<Self> {
         change(dir, observer, |changing| {
+            changing.table.schema.check_padding(padding.is_some())?;
             let Contents::Keywords(mut keywords) = changing.table.schema.contents.clone() else {
                 return Err(Error::WrongQuestion { by: "number" });
             };
-            let mut bins = OpenBins { changing, keywords: &keywords.clone(), bins: HashMap::new() };
+            let mut bins = OpenBins { changing, keywords: &keywords.clone(), padding, bins: HashMap::new() };
             for change in changes {
                 let (key, row) = match change {
                     KeyChange::Set(key, row) => (key, Some(row)),
@@ -121,12 +133,18 @@ impl Table {
     /// # Errors
     /// [`Error::WrongQuestion`]; [`Error::BadRow`] for bins that no table has.
     pub fn has_key(&self, key: &[u8]) -> Result<bool> {
+        self.schema.check_padding(false)?;
+        self.has_tag(key)
+    }
+
+    /// As [`Self::has_key`], in tables whose keys are hidden too.
+    pub(crate) fn has_tag(&self, key: &[u8]) -> Result<bool> {
         let Contents::Keywords(keywords) = &self.schema.contents else {
             return Err(Error::WrongQuestion { by: "number" });
         };
         let changing = &mut Changing { table: self, polynomials: BTreeMap::new(), changed: BTreeSet::new() };
         // It is taken out of bins that go with this call.
-        OpenBins { changing, keywords, bins: HashMap::new() }.remove(key)
+        OpenBins { changing, keywords, padding: None, bins: HashMap::new() }.remove(key)
     }
 }
 
@@ -155,6 +173,7 @@ fn apply_row(changing: &mut Changing<'_>, rows: &mut Rows, change: &RowChange) -
 struct OpenBins<'a, 'b> {
     changing: &'a mut Changing<'b>,
     keywords: &'a Keywords,
+    padding: Option<&'a Padding>,
     bins: HashMap<usize, Vec<Entry>>,
 }
 
@@ -162,7 +181,11 @@ impl OpenBins<'_, '_> {
     fn bin(&mut self, number: usize) -> Result<&mut Vec<Entry>> {
         if !self.bins.contains_key(&number) {
             let bits = self.changing.shape().message_bits;
-            let entries = read_bin(self.changing.polynomial(number), bits).ok_or(Error::BadRow)?;
+            let tag_bytes = self.keywords.tag_bytes;
+            let mut entries = read_bin(self.changing.polynomial(number), bits, tag_bytes).ok_or(Error::BadRow)?;
+            if let Some(padding) = self.padding {
+                padding.take_off(self.keywords, bits, number, &mut entries);
+            }
             self.bins.insert(number, entries);
         }
         Ok(self.bins.get_mut(&number).expect("just put there"))
@@ -198,10 +221,13 @@ impl OpenBins<'_, '_> {
     /// Writes the bins back into their polynomials.
     fn close(self) {
         let bits = self.changing.shape().message_bits;
-        for (number, entries) in self.bins {
+        for (number, mut entries) in self.bins {
+            if let Some(padding) = self.padding {
+                padding.fill(self.keywords, bits, number, &mut entries);
+            }
             let coefficients = self.changing.polynomial(number);
             coefficients.fill(0);
-            write_bin(entries.iter(), bits, coefficients);
+            write_bin(entries.iter(), bits, self.keywords.tag_bytes, coefficients);
         }
     }
 }
@@ -210,12 +236,13 @@ impl Bins for OpenBins<'_, '_> {
     type Entry = Entry;
 
     fn places(&self, entry: &Entry) -> (Vec<usize>, usize) {
-        (self.keywords.bins(self.changing.shape(), entry.tag), entry.bytes())
+        (self.keywords.bins(self.changing.shape(), entry.tag), self.keywords.entry_bytes(entry))
     }
 
     fn free(&mut self, number: usize) -> Result<usize> {
         let room = bin_bytes(self.changing.shape().message_bits) - BIN;
-        Ok(room.saturating_sub(self.bin(number)?.iter().map(Entry::bytes).sum()))
+        let keywords = self.keywords;
+        Ok(room.saturating_sub(self.bin(number)?.iter().map(|entry| keywords.entry_bytes(entry)).sum()))
     }
 
     fn put(&mut self, number: usize, entry: Entry) -> Result<()> {

@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use crate::answer::{Answer, Part};
 use crate::error::{Error, Result};
 use crate::mask::Mask;
+use crate::portions::{Portion, Portions};
 use crate::query::{Query, Selection, evaluation_keys};
 use crate::question::{Namer, Wanted};
 use crate::schema::{Contents, Schema};
@@ -81,10 +82,7 @@ impl Client {
     /// [`Error::OutOfRange`] for a row that the table does not have, or too many rows;
     /// [`Error::WrongQuestion`] for keys where the table has rows by number, or the reverse.
     pub fn query(&self, wanted: &Wanted) -> Result<Query> {
-        let (table, mut rng) = (self.schema.hash(), os_rng()?);
-        let selections = self.selections(wanted)?;
-        let query = Query::new(&self.setting, &self.schema.shape, &self.secret, &selections, &mut rng)?;
-        Ok(Query { table, name: self.namer.name(&table, wanted, &mut rng), ..query })
+        self.query_portions(&Portions::whole(wanted, &self.schema))
     }
 
     /// The rows of a query, out of its answer; none for a key that is not there.
@@ -94,17 +92,35 @@ impl Client {
     /// [`Error::NotDecryptable`], [`Error::BadRow`]; [`Error::OtherKeyPair`],
     /// [`Error::OtherTable`].
     pub fn read(&self, answer: &Answer, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
-        let records = self.decrypt(answer, wanted)?;
+        let mut rows = vec![Portion::default(); wanted.count()];
+        self.append(answer, &Portions::whole(wanted, &self.schema), &mut rows)?;
+        rows.into_iter().map(|row| row.finish(&self.schema.contents)).collect()
+    }
+
+    /// The query for portions of some rows: fragments by key, pieces by number.
+    pub(crate) fn query_portions(&self, portions: &Portions<'_>) -> Result<Query> {
+        let (table, mut rng) = (self.schema.hash(), os_rng()?);
+        let selections = self.selections(portions)?;
+        let query = Query::new(&self.setting, &self.schema.shape, &self.secret, &selections, &mut rng)?;
+        Ok(Query { table, name: self.namer.name(&table, portions, &mut rng), ..query })
+    }
+
+    /// Appends the portions in an answer to what is known of the rows.
+    pub(crate) fn append(&self, answer: &Answer, portions: &Portions<'_>, rows: &mut [Portion]) -> Result<()> {
+        let records = self.decrypt(answer, portions)?;
         let records: Vec<&[i64]> = records.iter().map(|record| record.as_slice()).collect();
-        let (shape, mut records) = (&self.schema.shape, records.chunks(self.schema.selections()));
-        let mut next = || records.next().expect("as many as were selected");
-        match (&self.schema.contents, wanted) {
-            (Contents::Rows(layout), _) => (0..wanted.count()).map(|_| layout.row(shape, next()).map(Some)).collect(),
-            (Contents::Keywords(layout), Wanted::Keys(keys)) => {
-                keys.iter().map(|key| layout.row(shape, key, next())).collect()
-            }
-            (Contents::Keywords(_), Wanted::Rows(_)) => Err(Error::WrongQuestion { by: "key" }),
+        let (shape, first) = (&self.schema.shape, portions.range.start);
+        let each = self.schema.selections() / self.schema.portions() * portions.range.len();
+        for (number, (records, row)) in records.chunks(each).zip(rows).enumerate() {
+            row.more = match (&self.schema.contents, portions.wanted) {
+                (Contents::Rows(layout), _) => Some(layout.append(shape, records, &mut row.bytes)?),
+                (Contents::Keywords(layout), Wanted::Keys(keys)) => {
+                    layout.append(shape, (&keys[number], first), records, &mut row.bytes)?
+                }
+                (Contents::Keywords(_), Wanted::Rows(_)) => return Err(Error::WrongQuestion { by: "key" }),
+            };
         }
+        Ok(())
     }
 
     /// The query for some rows by number.
@@ -141,15 +157,15 @@ impl Client {
     }
 
     /// What is looked at for some rows, in their order.
-    fn selections(&self, wanted: &Wanted) -> Result<Vec<Selection>> {
+    fn selections(&self, Portions { wanted, range, .. }: &Portions<'_>) -> Result<Vec<Selection>> {
         self.schema.check_count(wanted.count())?;
         let shape = &self.schema.shape;
         let each: Result<Vec<Vec<Selection>>> = match (&self.schema.contents, wanted) {
             (Contents::Rows(layout), Wanted::Rows(rows)) => {
-                rows.iter().map(|&row| layout.selections(shape, row)).collect()
+                rows.iter().map(|&row| layout.selections(shape, row, range.clone())).collect()
             }
             (Contents::Keywords(layout), Wanted::Keys(keys)) => {
-                Ok(keys.iter().map(|key| layout.selections(shape, key)).collect())
+                Ok(keys.iter().map(|key| layout.selections(shape, key, range.clone())).collect())
             }
             (Contents::Rows(_), Wanted::Keys(_)) => Err(Error::WrongQuestion { by: "number" }),
             (Contents::Keywords(_), Wanted::Rows(_)) => Err(Error::WrongQuestion { by: "key" }),
@@ -158,14 +174,14 @@ impl Client {
     }
 
     /// The records that an answer holds, without the table's mask.
-    fn decrypt(&self, answer: &Answer, wanted: &Wanted) -> Result<Vec<Zeroizing<Vec<i64>>>> {
+    fn decrypt(&self, answer: &Answer, portions: &Portions<'_>) -> Result<Vec<Zeroizing<Vec<i64>>>> {
         check_same_keys("decrypt an answer", self.secret.key_id(), answer.key)?;
         let table = self.schema.hash();
         if answer.table != table {
             return Err(Error::OtherTable { what: "the answer" });
         }
-        let selections = self.selections(wanted)?;
-        self.namer.check(&table, wanted, &answer.name)?;
+        let selections = self.selections(portions)?;
+        self.namer.check(&table, portions, &answer.name)?;
         let (expected, got) = (selections.len(), answer.parts.len());
         if got != expected {
             return Err(Error::Mismatch { what: "the answer's number of selections", got, expected });

@@ -75,6 +75,40 @@ pub enum Error {
         /// Rows that there shall be room for.
         room: usize,
     },
+    /// Rows that do not fit the layout that clients know.
+    #[error(
+        "the rows do not fit the layout that clients know: {reason}; keep to it, or make the table without it, under a new schema that every client must accept"
+    )]
+    OtherLayout {
+        /// What does not fit.
+        reason: String,
+    },
+    /// The keys of a table are hidden, and what hides them was not given.
+    #[error(
+        "the keys of this table are hidden by a key of its server (OPRF): the server changes it with that key \
+         (--oprf-key FILE), and clients ask it through a service, which hides their keys for them (windlass ask)"
+    )]
+    HiddenKeys,
+    /// A key that hides keys was given for a table whose keys are not hidden.
+    #[error("the keys of this table are not hidden: leave the OPRF key out, or make the table anew with it")]
+    PlainKeys,
+    /// A key that hides keys is that of another table.
+    #[error("the OPRF key is not the one that hides the keys of this table: give the one that it was made with")]
+    OtherOprfKey,
+    /// Points that a client or a server sent.
+    #[error("{what} cannot be read: {reason}")]
+    BadPoints {
+        /// Which.
+        what: &'static str,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A key that is too long to be hidden.
+    #[error("a key has {bytes} bytes, where one that is hidden has at most 65535: shorten it")]
+    LongKey {
+        /// Its bytes.
+        bytes: usize,
+    },
     /// Nothing fits the limits that were given.
     #[error("no plan for {rows} rows of {bytes} bytes: {reason}")]
     NoPlan {

@@ -54,6 +54,16 @@ impl Plan {
             size(self.traffic[1]),
             size(self.sizes.prepared)
         );
+        let portions = self.schema.portions();
+        if portions > 1 {
+            let _ = writeln!(
+                out,
+                "long rows     the longest has {portions} portions, which every query for whole rows asks for; in portions \
+                 a short row takes a query of {} and an answer of {}",
+                size(self.portion[0]),
+                size(self.portion[1])
+            );
+        }
         let _ = writeln!(
             out,
             "time          prepare {:.1} s, answer {:.3} s on one core of the machine of the record",

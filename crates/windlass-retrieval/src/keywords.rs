@@ -1,13 +1,15 @@
 //! Rows by key: cuckoo hashing into bins that are whole polynomials.
 //!
-//! An entry is a tag of 64 bits, a length and bytes. The tag is a hash of the key under the table's
+//! An entry is a tag of 64 bits (128 in tables whose keys are hidden), a length and bytes. The tag is a hash of the key under the table's
 //! seed and says in which bins the entry may lie: one of two, or the only one where entries are so
 //! small that bins fill evenly by themselves. A client asks for all of them, so that the server
 //! learns nothing, and looks for its tag. Long rows are cut into fragments, each an entry of its
 //! own; every lookup asks for as many fragments as the longest row has.
 //!
 //! A key that is not there has no tag in its bins, which only the client sees; another key's tag is
-//! taken for it with probability entries/2^64.
+//! taken for it with probability entries/2^64 (entries/2^128).
+
+use std::ops::Range;
 
 use rand_core::RngCore;
 use serde::{Deserialize, Serialize};
@@ -22,8 +24,12 @@ use crate::query::Selection;
 use crate::setting::N;
 use crate::shape::Shape;
 
-/// Bytes of an entry beside its value: tag and length.
-pub(crate) const ENTRY: usize = 8 + 2;
+/// Bytes of a tag, where a schema does not say.
+pub(crate) const TAG: usize = 8;
+/// Bytes of a tag in tables whose keys are hidden.
+pub(crate) const LONG_TAG: usize = 16;
+/// Bytes of the length of an entry.
+const LENGTH: usize = 2;
 
 /// Bytes of a bin before its entries: their number.
 pub(crate) const BIN: usize = 2;
@@ -45,6 +51,17 @@ pub struct Keywords {
     pub fragment_bytes: usize,
     /// What keys are hashed with, in hexadecimal.
     pub seed: String,
+    /// Bytes of a tag, 8 or 16.
+    #[serde(default = "short_tag", skip_serializing_if = "is_short")]
+    pub tag_bytes: usize,
+}
+
+fn short_tag() -> usize {
+    TAG
+}
+
+fn is_short(bytes: &usize) -> bool {
+    *bytes == TAG
 }
 
 /// A fresh seed for the keys of a table.
@@ -65,32 +82,49 @@ pub(crate) fn bin_bytes(message_bits: u32) -> usize {
 /// An entry in a bin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub tag: u64,
+    pub tag: u128,
     pub more: bool,
     pub value: Vec<u8>,
-}
-
-impl Entry {
-    pub fn bytes(&self) -> usize {
-        ENTRY + self.value.len()
-    }
 }
 
 impl Keywords {
     /// What does not change when rows do.
     pub(crate) fn layout(&self) -> Vec<u8> {
         let numbers = [2, self.choices as u64, self.fragments as u64, self.fragment_bytes as u64];
-        numbers.iter().flat_map(|number| number.to_le_bytes()).chain(self.seed.bytes()).collect()
+        let mut layout: Vec<u8> =
+            numbers.iter().flat_map(|number| number.to_le_bytes()).chain(self.seed.bytes()).collect();
+        if self.tag_bytes != TAG {
+            layout.push(self.tag_bytes as u8);
+        }
+        layout
+    }
+
+    /// Bytes of an entry beside its value: tag and length.
+    pub(crate) fn overhead(&self) -> usize {
+        self.tag_bytes + LENGTH
+    }
+
+    /// Bytes of an entry.
+    pub(crate) fn entry_bytes(&self, entry: &Entry) -> usize {
+        self.overhead() + entry.value.len()
+    }
+
+    /// Whole entries of this length that a bin holds.
+    pub(crate) fn slots(&self, message_bits: u32, value: usize) -> usize {
+        bin_bytes(message_bits).saturating_sub(BIN) / (self.overhead() + value)
     }
 
     /// Checks what somebody else may have written.
     pub(crate) fn check(&self, shape: &Shape) -> Result<()> {
         Limits::between(1, 2).check("the bins of a key", self.choices)?;
         Limits::between(1, crate::query::MOST_ROWS).check("the fragments of a row", self.fragments)?;
-        let room = bin_bytes(shape.message_bits).saturating_sub(BIN + ENTRY).min(usize::from(MORE) - 1);
+        if ![TAG, LONG_TAG].contains(&self.tag_bytes) {
+            return Err(Limits::only("8 or 16").refuse("the bytes of a tag", self.tag_bytes).into());
+        }
+        let room = bin_bytes(shape.message_bits).saturating_sub(BIN + self.overhead()).min(usize::from(MORE) - 1);
         Limits::between(1, room).check("the bytes of a fragment", self.fragment_bytes)?;
         Limits::between(1, 256).check("the length of the seed", self.seed.len())?;
-        let most = shape.polynomials() * (room / ENTRY + 1);
+        let most = shape.polynomials() * (room / self.overhead() + 1);
         Limits::at_most(most).check("the keys of a table", self.count)?;
         let whole = shape.records == 1 && shape.record_coefficients == N;
         if !whole {
@@ -101,7 +135,7 @@ impl Keywords {
     }
 
     /// The tag of a fragment of the row with this key.
-    pub(crate) fn tag(&self, key: &[u8], fragment: usize) -> u64 {
+    pub(crate) fn tag(&self, key: &[u8], fragment: usize) -> u128 {
         let mut hash = Sha256::new();
         hash.update(b"windlass table key 1\n");
         hash.update((self.seed.len() as u64).to_le_bytes());
@@ -109,31 +143,37 @@ impl Keywords {
         hash.update((fragment as u64).to_le_bytes());
         hash.update(key);
         let digest: [u8; 32] = hash.finalize().into();
-        u64::from_le_bytes(digest[..8].try_into().expect("eight bytes"))
+        read_tag(&digest[..self.tag_bytes])
     }
 
     /// The bins that an entry of this tag may lie in.
-    pub(crate) fn bins(&self, shape: &Shape, tag: u64) -> Vec<usize> {
-        places(tag, self.choices, shape.polynomials())
+    pub(crate) fn bins(&self, shape: &Shape, tag: u128) -> Vec<usize> {
+        places(tag as u64, self.choices, shape.polynomials())
     }
 
-    /// The selections that ask for a key: all bins of all fragments.
-    pub(crate) fn selections(&self, shape: &Shape, key: &[u8]) -> Vec<Selection> {
+    /// The selections that ask for some fragments of a key's row: all of their bins.
+    pub(crate) fn selections(&self, shape: &Shape, key: &[u8], fragments: Range<usize>) -> Vec<Selection> {
         let bins = |fragment| self.bins(shape, self.tag(key, fragment));
-        (0..self.fragments).flat_map(bins).map(|polynomial| Selection { polynomial, record: 0 }).collect()
+        fragments.flat_map(bins).map(|polynomial| Selection { polynomial, record: 0 }).collect()
     }
 
-    /// The row of a key in its decrypted bins; none when it is not there.
+    /// Appends the fragments of a key's row, from number `first` on, out of their decrypted bins;
+    /// whether another one follows. None when the key is not there.
     ///
     /// # Errors
-    /// [`Error::BadRow`] when a bin is none, or a fragment is missing.
-    pub(crate) fn row(&self, shape: &Shape, key: &[u8], bins: &[&[i64]]) -> Result<Option<Vec<u8>>> {
-        let mut row = Vec::new();
-        for (fragment, bins) in bins.chunks(self.choices).enumerate() {
+    /// [`Error::BadRow`] when a bin cannot be read, or a fragment is missing.
+    pub(crate) fn append(
+        &self,
+        shape: &Shape,
+        (key, first): (&[u8], usize),
+        bins: &[&[i64]],
+        row: &mut Vec<u8>,
+    ) -> Result<Option<bool>> {
+        for (fragment, bins) in (first..).zip(bins.chunks(self.choices)) {
             let tag = self.tag(key, fragment);
             let mut found = None;
             for bin in bins {
-                let entries = read_bin(bin, shape.message_bits).ok_or(Error::BadRow)?;
+                let entries = read_bin(bin, shape.message_bits, self.tag_bytes).ok_or(Error::BadRow)?;
                 found = found.or(entries.into_iter().find(|entry| entry.tag == tag));
             }
             match found {
@@ -142,12 +182,17 @@ impl Keywords {
                 Some(entry) => {
                     row.extend_from_slice(&entry.value);
                     if !entry.more {
-                        return Ok(Some(row));
+                        return Ok(Some(false));
                     }
                 }
             }
         }
-        Err(Error::BadRow)
+        Ok(Some(true))
+    }
+
+    /// Bytes of the longest row that fits.
+    pub fn longest_row(&self) -> usize {
+        self.fragments * self.fragment_bytes
     }
 
     /// How many fragments a row takes; an empty one takes one as well.
@@ -155,7 +200,7 @@ impl Keywords {
     /// # Errors
     /// [`Error::EntryTooLong`] when they are more than lookups ask for.
     pub(crate) fn fragments_of(&self, key: &[u8], row: &[u8]) -> Result<usize> {
-        let most = self.fragments * self.fragment_bytes;
+        let most = self.longest_row();
         if row.len() > most {
             return Err(Error::EntryTooLong { key: printable(key), bytes: row.len(), most });
         }
@@ -198,7 +243,7 @@ fn spread(tag: u64, mix: u64, bins: u64) -> usize {
 }
 
 /// The entries in a bin; none when the coefficients are no bin.
-pub(crate) fn read_bin(coefficients: &[i64], message_bits: u32) -> Option<Vec<Entry>> {
+pub(crate) fn read_bin(coefficients: &[i64], message_bits: u32, tag_bytes: usize) -> Option<Vec<Entry>> {
     let bytes = unpack(coefficients, message_bits, bin_bytes(message_bits))?;
     let mut rest = &bytes[..];
     let mut take = |count: usize| {
@@ -207,22 +252,32 @@ pub(crate) fn read_bin(coefficients: &[i64], message_bits: u32) -> Option<Vec<En
         Some(taken)
     };
     let count = u16::from_le_bytes(take(BIN)?.try_into().ok()?);
-    let mut entries = Vec::with_capacity(usize::from(count).min(bytes.len() / ENTRY));
+    let mut entries = Vec::with_capacity(usize::from(count).min(bytes.len() / (tag_bytes + LENGTH)));
     for _ in 0..count {
-        let tag = u64::from_le_bytes(take(8)?.try_into().ok()?);
-        let length = u16::from_le_bytes(take(2)?.try_into().ok()?);
+        let tag = read_tag(take(tag_bytes)?);
+        let length = u16::from_le_bytes(take(LENGTH)?.try_into().ok()?);
         let value = take(usize::from(length & !MORE))?.to_vec();
         entries.push(Entry { tag, more: length & MORE != 0, value });
     }
     rest.iter().all(|&byte| byte == 0).then_some(entries)
 }
 
+/// A tag of eight or sixteen bytes.
+fn read_tag(bytes: &[u8]) -> u128 {
+    bytes.iter().rev().fold(0, |tag, &byte| tag << 8 | u128::from(byte))
+}
+
 /// Writes entries into a bin; they fit.
-pub(crate) fn write_bin<'a>(entries: impl ExactSizeIterator<Item = &'a Entry>, message_bits: u32, out: &mut [i64]) {
+pub(crate) fn write_bin<'a>(
+    entries: impl ExactSizeIterator<Item = &'a Entry>,
+    message_bits: u32,
+    tag_bytes: usize,
+    out: &mut [i64],
+) {
     let mut bytes = Vec::with_capacity(bin_bytes(message_bits));
     bytes.extend_from_slice(&(entries.len() as u16).to_le_bytes());
     for entry in entries {
-        bytes.extend_from_slice(&entry.tag.to_le_bytes());
+        bytes.extend_from_slice(&entry.tag.to_le_bytes()[..tag_bytes]);
         let more = if entry.more { MORE } else { 0 };
         bytes.extend_from_slice(&(entry.value.len() as u16 | more).to_le_bytes());
         bytes.extend_from_slice(&entry.value);
@@ -235,19 +290,23 @@ mod tests {
     use super::*;
 
     fn keywords() -> Keywords {
-        Keywords { count: 1, choices: 2, fragments: 3, fragment_bytes: 5, seed: "00".into() }
+        Keywords { count: 1, choices: 2, fragments: 3, fragment_bytes: 5, seed: "00".into(), tag_bytes: TAG }
     }
 
     #[test]
     fn bins_come_back_and_other_coefficients_are_none() {
-        let entries = keywords().entries(b"key", b"twelve bytes").unwrap();
-        assert_eq!(entries.iter().map(|entry| entry.more).collect::<Vec<_>>(), [true, true, false]);
-        let mut coefficients = vec![0; N];
-        write_bin(entries.iter(), 13, &mut coefficients);
-        assert_eq!(read_bin(&coefficients, 13), Some(entries));
-        coefficients[N - 1] = 1;
-        assert_eq!(read_bin(&coefficients, 13), None);
-        assert_eq!(read_bin(&[-1; N], 13), None);
+        for tag_bytes in [TAG, LONG_TAG] {
+            let keywords = Keywords { tag_bytes, ..keywords() };
+            let entries = keywords.entries(b"key", b"twelve bytes").unwrap();
+            assert_eq!(entries.iter().map(|entry| entry.more).collect::<Vec<_>>(), [true, true, false]);
+            assert_eq!(entries.iter().any(|entry| entry.tag > u128::from(u64::MAX)), tag_bytes == LONG_TAG);
+            let mut coefficients = vec![0; N];
+            write_bin(entries.iter(), 13, tag_bytes, &mut coefficients);
+            assert_eq!(read_bin(&coefficients, 13, tag_bytes), Some(entries));
+            coefficients[N - 1] = 1;
+            assert_eq!(read_bin(&coefficients, 13, tag_bytes), None);
+            assert_eq!(read_bin(&[-1; N], 13, tag_bytes), None);
+        }
         assert!(matches!(keywords().entries(b"key", &[0; 16]), Err(Error::EntryTooLong { most: 15, .. })));
         assert_eq!(keywords().entries(b"key", b"").unwrap().len(), 1, "an empty row is a row");
     }

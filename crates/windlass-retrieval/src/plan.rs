@@ -5,9 +5,10 @@ use serde::Serialize;
 use crate::bounds::Errors;
 use crate::bytes::coefficients_of;
 use crate::error::{Error, Result};
-use crate::keywords::{BIN, ENTRY, Keywords, bin_bytes};
+use crate::keywords::{BIN, Keywords, LONG_TAG, TAG, bin_bytes};
 use crate::rows::Rows;
 use crate::schema::{Contents, Schema};
+use crate::sealed::Oprf;
 use crate::selector::SelectorGadget;
 use crate::setting::{Moduli, N, Setting};
 use crate::shape::{Shape, Sizes};
@@ -62,6 +63,9 @@ pub struct Plan {
     pub traffic: [u64; 2],
     /// What it takes on one core of the machine of the record.
     pub seconds: Seconds,
+    /// The same of the first portion of a row, which is all of a short one where rows are asked for
+    /// in portions ([`crate::Client::in_portions`]).
+    pub portion: [u64; 2],
     /// Bytes of all rows.
     pub data: u64,
 }
@@ -146,10 +150,14 @@ impl Plan {
     pub fn of(setting: &Setting, schema: Schema, data: u64) -> Self {
         let sizes = schema.shape.sizes(setting);
         let selections = schema.selections() as u64;
-        let ciphertexts = selections.div_ceil(schema.shape.selections as u64);
+        let traffic = |selections: u64| {
+            let ciphertexts = selections.div_ceil(schema.shape.selections as u64);
+            [ciphertexts * sizes.query, selections * sizes.answer]
+        };
+        let [whole, portion] = [selections, selections / schema.portions() as u64].map(traffic);
         let carried = (schema.shape.polynomials() * N * schema.shape.message_bits as usize / 8) as f64;
         let seconds = Seconds { prepare: carried / PREPARE, answer: schema.shape.seconds(&sizes, selections as usize) };
-        Self { traffic: [ciphertexts * sizes.query, selections * sizes.answer], schema, sizes, seconds, data }
+        Self { traffic: whole, portion, schema, sizes, seconds, data }
     }
 
     fn price(&self) -> f64 {
@@ -164,6 +172,10 @@ impl Plan {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
+        Self::best_by_number(rows, wish)?.ok_or_else(|| no_plan(rows, false, wish))
+    }
+
+    fn best_by_number(rows: RowStatistics, wish: &Wish) -> Result<Option<Self>> {
         let settings = settings()?;
         let room = rows.count.max(wish.room.unwrap_or(0));
         let plans = candidates().filter_map(|(moduli, digits, height)| {
@@ -182,7 +194,7 @@ impl Plan {
             let schema = Schema::new(shape, Contents::Rows(contents)).ok()?;
             Some(Self::of(setting, schema, rows.total))
         });
-        best(plans, wish).ok_or_else(|| no_plan(rows, wish))
+        Ok(best(plans, wish))
     }
 
     /// The layout of rows that are asked for by a key, hashed with `seed`. `slack` is how many
@@ -191,16 +203,46 @@ impl Plan {
     /// # Errors
     /// As [`Plan::rows`].
     pub fn keywords(rows: RowStatistics, seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
+        Self::by_key(rows, (seed, TAG), slack, wish)
+    }
+
+    /// The layout of rows by keys that are hidden by the function of this public key
+    /// ([`crate::OprfKey::public`]): sealed, all of one length, in bins that are always full, under
+    /// tags of 128 bits.
+    ///
+    /// # Errors
+    /// As [`Plan::rows`].
+    pub fn hidden(rows: RowStatistics, public: &[u8; 32], seed: &str, slack: f64, wish: &Wish) -> Result<Self> {
+        let oprf = Oprf::new(public, rows.longest);
+        let sealed = oprf.sealed_bytes();
+        let total = (rows.count as u64).saturating_mul(sealed as u64);
+        let rows = RowStatistics { longest: sealed, fixed: sealed > 0, total, ..rows };
+        let plan = Self::by_key(rows, (seed, LONG_TAG), slack, wish)?;
+        let mut schema = plan.schema;
+        if schema.portions() > 1 {
+            let reason = "rows beside hidden keys are sealed as a whole, and these are too long for that: keep what is \
+                          long elsewhere, and put where it is and what opens it into the table";
+            return Err(Error::NoPlan { rows: rows.count, bytes: oprf.row_bytes, reason: reason.to_owned() });
+        }
+        schema.hide(oprf);
+        Ok(Self { schema, ..plan })
+    }
+
+    fn by_key(rows: RowStatistics, hashed: (&str, usize), slack: f64, wish: &Wish) -> Result<Self> {
         if rows.count == 0 {
             return Err(Error::Empty);
         }
+        Self::best_by_key(rows, hashed, slack, wish)?.ok_or_else(|| no_plan(rows, true, wish))
+    }
+
+    fn best_by_key(rows: RowStatistics, hashed: (&str, usize), slack: f64, wish: &Wish) -> Result<Option<Self>> {
         let settings = settings()?;
         let grown = rows.count.max(wish.room.unwrap_or(0)) as f64 / rows.count as f64;
         let plans = candidates().flat_map(|candidate| [1, 2].map(|choices| (candidate, choices)));
         let plans = plans.filter_map(|((moduli, digits, height), choices)| {
             let (setting, errors) = &settings[moduli as usize];
             let start = blank(moduli, height, digits, choices);
-            let contents = |bits: u32| Keywords::of(rows, bits, choices, seed);
+            let contents = |bits: u32| Keywords::of(rows, bits, choices, hashed);
             let shape = settle(errors, &start, |bits| {
                 let bins = contents(bits)?.bins_for(rows, bits, grown)?;
                 Some((((bins as f64 * slack).ceil() as usize).max(choices), N, 1))
@@ -210,7 +252,46 @@ impl Plan {
             let schema = Schema::new(shape, Contents::Keywords(contents)).ok()?;
             Some(Self::of(setting, schema, rows.total))
         });
-        best(plans, wish).ok_or_else(|| no_plan(rows, wish))
+        Ok(best(plans, wish))
+    }
+}
+
+impl Plan {
+    /// The layout that clients know already, for other rows: queries, answers and keys for it stay
+    /// what they are. For rows by key whether all of them have a place shows when the table is made
+    /// ([`Error::Full`]).
+    ///
+    /// # Errors
+    /// [`Error::OtherLayout`] for rows that do not fit it; [`Error::Empty`].
+    pub fn like(schema: &Schema, rows: RowStatistics) -> Result<Self> {
+        if rows.count == 0 {
+            return Err(Error::Empty);
+        }
+        let (mut schema, setting) = Schema::from_json(&schema.to_json())?;
+        let refuse = |reason: String| Err(Error::OtherLayout { reason });
+        // Sealed rows are longer than those that are given.
+        let plain_bytes = schema.oprf.as_ref().map(|oprf| oprf.row_bytes);
+        let too_long = |most: usize| {
+            let reason = format!("the longest row has {} bytes, the layout takes rows of {most}", rows.longest);
+            Err(Error::OtherLayout { reason })
+        };
+        match &mut schema.contents {
+            Contents::Rows(contents) if rows.longest > contents.bytes => return too_long(contents.bytes),
+            Contents::Rows(contents) if contents.fixed && !(rows.fixed && rows.longest == contents.bytes) => {
+                return refuse(format!("rows differ in length, all rows of the layout have {} bytes", contents.bytes));
+            }
+            Contents::Rows(contents) if rows.count > contents.capacity(&schema.shape) => {
+                let most = contents.capacity(&schema.shape);
+                return refuse(format!("there are {} rows, the layout has room for {most}", rows.count));
+            }
+            Contents::Keywords(contents) if rows.longest > plain_bytes.unwrap_or(contents.longest_row()) => {
+                return too_long(plain_bytes.unwrap_or(contents.longest_row()));
+            }
+            Contents::Rows(contents) => contents.count = rows.count,
+            Contents::Keywords(contents) => contents.count = rows.count,
+        }
+        schema.contents.check(&schema.shape)?;
+        Ok(Self::of(&setting, schema, rows.total))
     }
 }
 
@@ -230,12 +311,16 @@ impl Schema {
     }
 }
 
+/// Bytes of a fragment of a long row: four of them fill a bin of so many bytes.
+fn quarter(bin: usize, overhead: usize) -> usize {
+    ((bin - BIN) / 4).saturating_sub(overhead).max(1)
+}
+
 impl Keywords {
     /// What keys are like in bins of polynomials of these bits.
-    fn of(rows: RowStatistics, bits: u32, choices: usize, seed: &str) -> Option<Self> {
-        let room = bin_bytes(bits).checked_sub(BIN + ENTRY)?;
-        // Four fragments of long rows fill a bin.
-        let quarter = ((bin_bytes(bits) - BIN) / 4).saturating_sub(ENTRY).max(1);
+    fn of(rows: RowStatistics, bits: u32, choices: usize, (seed, tag_bytes): (&str, usize)) -> Option<Self> {
+        let room = bin_bytes(bits).checked_sub(BIN + tag_bytes + 2)?;
+        let quarter = quarter(bin_bytes(bits), tag_bytes + 2);
         let fragment_bytes = if rows.longest <= room / 4 { rows.longest } else { quarter };
         let fragments = rows.longest.div_ceil(fragment_bytes.max(1)).max(1);
         (fragments <= crate::query::MOST_ROWS).then(|| Self {
@@ -244,6 +329,7 @@ impl Keywords {
             fragments,
             fragment_bytes: fragment_bytes.max(1),
             seed: seed.to_owned(),
+            tag_bytes,
         })
     }
 
@@ -253,8 +339,8 @@ impl Keywords {
         let entries = rows.count as f64
             * grown
             * (rows.total as f64 / rows.count as f64 / self.fragment_bytes as f64).ceil().max(1.0);
-        let total = rows.total as f64 * grown + entries * ENTRY as f64;
-        let entry = (total / entries).max((ENTRY + self.fragment_bytes.min(rows.longest)) as f64 / 2.0);
+        let total = rows.total as f64 * grown + entries * self.overhead() as f64;
+        let entry = (total / entries).max((self.overhead() + self.fragment_bytes.min(rows.longest)) as f64 / 2.0);
         let bins = if self.choices == 1 {
             // The fullest of Poisson bins: six standard deviations above the mean.
             let most = room / entry;
@@ -298,14 +384,40 @@ fn settings() -> Result<Vec<(std::sync::Arc<Setting>, Errors)>> {
     Moduli::ALL.into_iter().map(of).collect()
 }
 
-fn no_plan(rows: RowStatistics, wish: &Wish) -> Error {
-    let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
-    let reason = if limited {
-        "no layout keeps to all limits of sizes: allow larger keys, queries or answers"
-    } else {
-        "it is larger than any layout; cut it into several tables"
+/// Bytes of the longest row that any layout takes, as the only one of its table.
+fn longest_row(keyed: bool) -> usize {
+    let fits = |longest: usize| {
+        let rows = RowStatistics { count: 1, longest, fixed: false, total: longest as u64 };
+        let plan = match keyed {
+            true => Plan::best_by_key(rows, ("00", TAG), 1.0, &Wish::default()),
+            false => Plan::best_by_number(rows, &Wish::default()),
+        };
+        plan.is_ok_and(|plan| plan.is_some())
     };
-    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason: reason.to_owned() }
+    // No polynomial holds more than 24 bits in each coefficient.
+    let (mut fitting, mut beyond) = (0, crate::query::MOST_ROWS * bin_bytes(24) + 1);
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        if fits(middle) { fitting = middle } else { beyond = middle }
+    }
+    fitting
+}
+
+fn no_plan(rows: RowStatistics, keyed: bool, wish: &Wish) -> Error {
+    let limited = wish.keys.is_some() || wish.query.is_some() || wish.answer.is_some();
+    let most = longest_row(keyed);
+    let reason = if rows.longest > most {
+        let by = if keyed { "key" } else { "number" };
+        format!(
+            "a row by {by} has at most {most} bytes, however the table is cut: cut longer rows into several with keys \
+             or numbers of their own, or keep them elsewhere and put where they are into the table"
+        )
+    } else if limited {
+        "no layout keeps to all limits of sizes: allow larger keys, queries or answers".to_owned()
+    } else {
+        "these are more rows than any layout holds: cut them into several tables".to_owned()
+    };
+    Error::NoPlan { rows: rows.count, bytes: rows.longest, reason }
 }
 
 #[cfg(test)]
@@ -337,6 +449,40 @@ mod tests {
                 println!("{count} x {longest}\n{}", plan.explain());
             }
         }
+    }
+
+    /// The remedy for a row that is too long is not to cut the table.
+    #[test]
+    fn rows_that_are_too_long_are_refused_with_what_helps() {
+        for (keyed, most) in [(true, longest_row(true)), (false, longest_row(false))] {
+            let plan = |longest| {
+                let rows = statistics(1, longest, false);
+                if keyed {
+                    Plan::keywords(rows, "5eed", 1.0, &Wish::default())
+                } else {
+                    Plan::rows(rows, &Wish::default())
+                }
+            };
+            assert!(plan(most).is_ok(), "{most} bytes fit");
+            assert!(most > if keyed { 2_000_000 } else { 8_000_000 }, "{most}");
+            let told = plan(most + 1).unwrap_err().to_string();
+            assert!(told.contains(&format!("has at most {most} bytes")) && told.contains("cut longer rows"), "{told}");
+        }
+        let told = Plan::rows(statistics(1 << 50, 8, true), &Wish::default()).unwrap_err().to_string();
+        assert!(told.contains("several tables"), "{told}");
+    }
+
+    /// One row of a megabyte makes every query for whole rows long, and not the first portion.
+    #[test]
+    fn plans_state_what_long_rows_cost_and_what_their_portions_cost() {
+        let long = RowStatistics { count: 1000, longest: 1_000_000, fixed: false, total: 1_100_000 };
+        let plan = Plan::keywords(long, "5eed", 1.0, &Wish::default()).unwrap();
+        assert!(plan.traffic[0] > 5_000_000 && plan.portion[0] < 100_000, "{:?} {:?}", plan.traffic, plan.portion);
+        let text = plan.explain();
+        assert!(text.contains("long rows") && text.contains("in portions"), "{text}");
+        let short = Plan::keywords(statistics(1000, 100, false), "5eed", 1.0, &Wish::default()).unwrap();
+        assert_eq!(short.traffic, short.portion);
+        assert!(!short.explain().contains("long rows"));
     }
 
     #[test]

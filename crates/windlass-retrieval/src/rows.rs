@@ -1,5 +1,7 @@
 //! Rows by number: records of one length, one after another.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use windlass_rlwe::Limits;
 
@@ -58,13 +60,13 @@ impl Rows {
         Ok(())
     }
 
-    /// The selections that ask for a row.
+    /// The selections that ask for some pieces of a row.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] when there is no such row.
-    pub(crate) fn selections(&self, shape: &Shape, row: usize) -> Result<Vec<Selection>> {
+    pub(crate) fn selections(&self, shape: &Shape, row: usize, pieces: Range<usize>) -> Result<Vec<Selection>> {
         Limits::below(self.count).check("row", row)?;
-        Ok((0..self.pieces).map(|piece| self.place(shape, row, piece)).collect())
+        Ok(pieces.map(|piece| self.place(shape, row, piece)).collect())
     }
 
     fn place(&self, shape: &Shape, row: usize, piece: usize) -> Selection {
@@ -73,22 +75,34 @@ impl Rows {
         Selection { polynomial: polynomial as usize, record: place as usize }
     }
 
-    /// The row in the decrypted records of its pieces.
+    /// Appends pieces of a row as it is stored, out of their decrypted records; whether another one
+    /// follows that is not empty.
     ///
     /// # Errors
-    /// [`Error::BadRow`] when they hold none.
-    pub(crate) fn row(&self, shape: &Shape, pieces: &[&[i64]]) -> Result<Vec<u8>> {
-        let mut stored = Vec::with_capacity(self.stored_bytes());
+    /// [`Error::BadRow`] for records that hold no piece.
+    pub(crate) fn append(&self, shape: &Shape, pieces: &[&[i64]], stored: &mut Vec<u8>) -> Result<bool> {
         for piece in pieces {
             let piece = piece.get(..shape.record_coefficients).ok_or(Error::BadRow)?;
             let bytes = unpack(piece, shape.message_bits, self.piece_bytes()).ok_or(Error::BadRow)?;
             stored.extend_from_slice(&bytes);
         }
-        let (stored, padding) = stored.split_at(self.stored_bytes());
+        let bytes = match stored.first_chunk::<LENGTH>() {
+            Some(length) if !self.fixed => u32::from_le_bytes(*length) as usize + LENGTH,
+            _ => self.stored_bytes(),
+        };
+        Ok(stored.len() < bytes.min(self.stored_bytes()))
+    }
+
+    /// The row in its pieces, which may be without the last ones if these are empty.
+    ///
+    /// # Errors
+    /// [`Error::BadRow`] when they hold none.
+    pub(crate) fn row(&self, stored: &[u8]) -> Result<Vec<u8>> {
+        let (stored, padding) = stored.split_at(stored.len().min(self.stored_bytes()));
         let (row, more) = if self.fixed {
             (stored, &[][..])
         } else {
-            let (length, rest) = stored.split_at(LENGTH);
+            let (length, rest) = stored.split_at_checked(LENGTH).ok_or(Error::BadRow)?;
             let length = u32::from_le_bytes(length.try_into().expect("four bytes")) as usize;
             rest.split_at_checked(length).ok_or(Error::BadRow)?
         };

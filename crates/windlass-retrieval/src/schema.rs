@@ -9,11 +9,14 @@ use crate::error::{Error, Result, printable};
 use crate::keywords::{Keywords, fresh_seed};
 use crate::query::MOST_ROWS;
 use crate::rows::Rows;
+use crate::sealed::Oprf;
 use crate::setting::Setting;
 use crate::shape::{Shape, setting_of};
 
 const FORMAT: &str = "windlass-table-schema";
 const VERSION: u32 = 1;
+/// The version of those whose keys are hidden.
+const HIDDEN_VERSION: u32 = 2;
 
 /// What a table holds, and how what is asked for is found in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +54,9 @@ pub struct Schema {
     pub fields: Vec<String>,
     /// The field that names a row, where there is one.
     pub key: Option<String>,
+    /// How keys are hidden, where they are; such a schema has version 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oprf: Option<Oprf>,
 }
 
 impl Schema {
@@ -60,7 +66,22 @@ impl Schema {
     /// [`Error::Rlwe`] without randomness from the operating system.
     pub fn new(shape: Shape, contents: Contents) -> Result<Self> {
         let (format, id) = (FORMAT.to_owned(), fresh_seed()?);
-        Ok(Self { format, version: VERSION, id, shape, contents, fields: Vec::new(), key: None })
+        Ok(Self { format, version: VERSION, id, shape, contents, fields: Vec::new(), key: None, oprf: None })
+    }
+
+    /// The schema says from now on that keys are hidden.
+    pub(crate) fn hide(&mut self, oprf: Oprf) {
+        (self.version, self.oprf) = (HIDDEN_VERSION, Some(oprf));
+    }
+
+    /// Refuses to make or change a table whose keys are hidden without the key that hides them, and
+    /// the reverse.
+    pub(crate) fn check_padding(&self, padded: bool) -> Result<()> {
+        match (self.oprf.is_some(), padded) {
+            (true, false) => Err(Error::HiddenKeys),
+            (false, true) => Err(Error::PlainKeys),
+            _ => Ok(()),
+        }
     }
 
     /// Reads a schema and checks all of it: whoever wrote it may have written anything.
@@ -70,12 +91,19 @@ impl Schema {
     pub fn from_json(text: &[u8]) -> Result<(Self, Arc<Setting>)> {
         let schema: Self =
             serde_json::from_slice(text).map_err(|error| Error::BadSchema { reason: error.to_string() })?;
-        if schema.format != FORMAT || schema.version != VERSION {
+        let version = if schema.oprf.is_some() { HIDDEN_VERSION } else { VERSION };
+        if schema.format != FORMAT || schema.version != version {
             let reason = format!("format '{}' version {}", schema.format, schema.version);
             return Err(Error::BadSchema { reason });
         }
         let setting = setting_of(&schema.shape)?;
         schema.contents.check(&schema.shape)?;
+        if let Some(oprf) = &schema.oprf {
+            oprf.check(match &schema.contents {
+                Contents::Keywords(keywords) => Some(keywords),
+                Contents::Rows(_) => None,
+            })?;
+        }
         if let Some(key) = schema.key.as_ref().filter(|key| !schema.fields.contains(key)) {
             return Err(Error::BadSchema {
                 reason: format!("its key '{}' is none of its fields", printable(key.as_bytes())),
@@ -111,7 +139,19 @@ impl Schema {
             more.extend((field.len() as u64).to_le_bytes());
             more.extend(field.as_bytes());
         }
+        if let Some(oprf) = &self.oprf {
+            more.extend(oprf.layout());
+        }
         self.shape.hash(&more)
+    }
+
+    /// Fragments of the longest row by key, pieces of a row by number: what every query for whole
+    /// rows asks for.
+    pub fn portions(&self) -> usize {
+        match &self.contents {
+            Contents::Rows(rows) => rows.pieces,
+            Contents::Keywords(keywords) => keywords.fragments,
+        }
     }
 
     /// Selections that ask for one row: every row is asked for by as many.

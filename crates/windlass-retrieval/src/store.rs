@@ -163,7 +163,7 @@ pub(crate) fn label(schema: &Schema, hash: [u8; 32], index: usize, name: &str) -
 }
 
 /// The hash that tells whether a directory was begun with the same rows.
-fn source_of<'a>(schema: &Schema, rows: impl Iterator<Item = [&'a [u8]; 2]>) -> String {
+pub(crate) fn source_of<'a>(schema: &Schema, rows: impl Iterator<Item = [&'a [u8]; 2]>) -> String {
     let mut hash = Sha256::new();
     hash.update(b"windlass table source 1\n");
     hash.update(serde_json::to_vec(&schema.fields).expect("strings always serialise"));
@@ -201,7 +201,7 @@ impl Table {
         R: AsRef<[u8]> + Sync,
     {
         let source = source_of(schema, rows.iter().map(|(key, row)| [key.as_ref(), row.as_ref()]));
-        create(dir, schema, source, &ByKey(rows), observer)
+        create(dir, schema, source, &ByKey { rows, padding: None }, observer)
     }
 
     /// The schema of the table that a directory holds, finished or begun; none where it holds
@@ -293,14 +293,24 @@ pub(crate) fn checksums(dir: &Path, manifest: &Manifest) -> Result<Vec<String>> 
 }
 
 /// Makes what is missing of a table.
-fn create(dir: &Path, schema: &Schema, source: String, rows: &impl Source, observer: &Observer<'_>) -> Result<Table> {
+pub(crate) fn create(
+    dir: &Path,
+    schema: &Schema,
+    source: String,
+    rows: &impl Source,
+    observer: &Observer<'_>,
+) -> Result<Table> {
     fs::create_dir_all(dir).map_err(|error| from_system(dir, error))?;
     let writing = Writing::begin(dir)?;
     let (building, finished) = (dir.join(BUILDING), dir.join(MANIFEST));
     if finished.exists() {
         let (there, _) = Manifest::read(&finished)?;
         if there.source != source || there.revision != 0 {
-            return Err(bad(dir, "holds another table: choose another directory, or change the rows of this one"));
+            return Err(bad(
+                dir,
+                "holds another table: change its rows (windlass table set), or choose another directory and keep the \
+                 schema that clients know (windlass table build --like)",
+            ));
         }
         // Pieces that were damaged since are made again; the others are only checked.
         let (schema, setting) = there.open_schema(&finished)?;

@@ -17,6 +17,7 @@ use crate::mask::Mask;
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::schema::{Contents, Schema};
+use crate::sealed::Padding;
 use crate::setting::{N, Setting};
 use crate::shape::{Shape, setting_of};
 use crate::tiles::Segment;
@@ -39,7 +40,11 @@ pub(crate) trait Source {
 pub(crate) struct ByNumber<'a, R>(pub &'a [R]);
 
 /// Rows by key.
-pub(crate) struct ByKey<'a, K, R>(pub &'a [(K, R)]);
+pub(crate) struct ByKey<'a, K, R> {
+    pub rows: &'a [(K, R)],
+    /// What fills bins up, in tables whose keys are hidden.
+    pub padding: Option<Padding>,
+}
 
 /// Writes the coefficients of the polynomial of that number.
 pub(crate) type Fill<'a> = dyn Fn(usize, &mut [i64]) -> Result<()> + Sync + 'a;
@@ -92,10 +97,15 @@ impl Table {
         R: AsRef<[u8]> + Sync,
     {
         let setting = setting_of(&plan.schema.shape)?;
-        Self::fill(&plan.schema, &setting, &*ByKey(rows).filler(&plan.schema)?, observer)
+        Self::fill(&plan.schema, &setting, &*ByKey { rows, padding: None }.filler(&plan.schema)?, observer)
     }
 
-    fn fill(schema: &Schema, setting: &Arc<Setting>, fill: &Fill<'_>, observer: &Observer<'_>) -> Result<Self> {
+    pub(crate) fn fill(
+        schema: &Schema,
+        setting: &Arc<Setting>,
+        fill: &Fill<'_>,
+        observer: &Observer<'_>,
+    ) -> Result<Self> {
         let sizes = segments_of(&schema.shape);
         let done = AtomicUsize::new(0);
         let make = |index: usize| {
@@ -228,7 +238,8 @@ impl<R: AsRef<[u8]> + Sync> Source for ByNumber<'_, R> {
 
 impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
     fn filler<'s>(&'s self, schema: &'s Schema) -> Result<Box<Fill<'s>>> {
-        let rows = self.0;
+        let (rows, padding) = (self.rows, &self.padding);
+        schema.check_padding(padding.is_some())?;
         let Contents::Keywords(layout) = &schema.contents else { return Err(Error::WrongQuestion { by: "number" }) };
         if rows.len() != layout.count {
             return Err(Error::Mismatch { what: "the table", got: rows.len(), expected: layout.count });
@@ -250,7 +261,7 @@ impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
         };
         let places = |entry: u32| {
             let (tag, value, ..) = value(entry);
-            (layout.bins(shape, tag), crate::keywords::ENTRY + value.len())
+            (layout.bins(shape, tag), layout.overhead() + value.len())
         };
         let mut bins = Filling::new(shape.polynomials(), bin_bytes(shape.message_bits).saturating_sub(BIN))?;
         for entry in 0..count {
@@ -264,8 +275,11 @@ impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
                 let (tag, value, more, _) = value(entry);
                 Entry { tag, more, value: value.to_vec() }
             };
-            let entries: Vec<Entry> = bins[polynomial].iter().map(entry).collect();
-            write_bin(entries.iter(), shape.message_bits, out);
+            let mut entries: Vec<Entry> = bins[polynomial].iter().map(entry).collect();
+            if let Some(padding) = padding {
+                padding.fill(layout, shape.message_bits, polynomial, &mut entries);
+            }
+            write_bin(entries.iter(), shape.message_bits, layout.tag_bytes, out);
             Ok(())
         }))
     }
@@ -273,8 +287,8 @@ impl<K: AsRef<[u8]> + Sync, R: AsRef<[u8]> + Sync> Source for ByKey<'_, K, R> {
 
 /// Two entries of one tag are a key that occurs twice (or, once in 2^{64} pairs, two keys that this
 /// seed does not tell apart).
-fn refuse_duplicates<K: AsRef<[u8]>, R>(rows: &[(K, R)], entries: &[(u64, u32, u32)]) -> Result<()> {
-    let mut tags: Vec<(u64, u32)> = entries.iter().map(|&(tag, row, _)| (tag, row)).collect();
+fn refuse_duplicates<K: AsRef<[u8]>, R>(rows: &[(K, R)], entries: &[(u128, u32, u32)]) -> Result<()> {
+    let mut tags: Vec<(u128, u32)> = entries.iter().map(|&(tag, row, _)| (tag, row)).collect();
     tags.par_sort_unstable();
     match tags.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         None => Ok(()),

@@ -91,6 +91,40 @@ fn queries_and_answers_of_version_2_are_read_and_written_alike() {
     );
 }
 
+/// A table whose keys are hidden: its schema, the key of its server, and what is made of both.
+#[test]
+fn hidden_tables_are_read_and_made_alike() {
+    let dir = tempfile::tempdir().unwrap();
+    let (place, written) = (dir.path().join("oprf.key"), dir.path().join("again.key"));
+    let stored = golden("oprf.key", &{
+        OprfKey::from_bytes([7; 32]).unwrap().save(&place).unwrap();
+        std::fs::read(&place).unwrap()
+    });
+    std::fs::write(&place, &stored).unwrap();
+    let key = OprfKey::load(&place).unwrap();
+    key.save(&written).unwrap();
+    assert_eq!(std::fs::read(&written).unwrap(), stored);
+    let rows: Vec<(&[u8], &[u8])> = vec![(b"other", b"another row"), (b"golden", ROW)];
+    let values: Vec<&[u8]> = rows.iter().map(|(_, row)| *row).collect();
+    let text = golden("schema-hidden.json", &{
+        let statistics = RowStatistics::of(&values).unwrap();
+        Plan::hidden(statistics, &key.public(), "601d", 1.0, &Wish::default()).unwrap().schema.to_json()
+    });
+    let (schema, setting) = Schema::from_json(&text).unwrap();
+    assert_eq!(schema.to_json(), text);
+    let table = Table::create_hidden(&dir.path().join("table"), &schema, &rows, &key, &unobserved).unwrap();
+    let segment = std::fs::read(dir.path().join("table/00000-000000.segment")).unwrap();
+    let stored = golden("segment-hidden.sha256", hex(&sha256(&segment)).as_bytes());
+    assert_eq!(hex(&sha256(&segment)).as_bytes(), stored, "other entries than those of version 2");
+    let client = Client::new(schema, &setting).unwrap();
+    let blinding = Blinding::new(&["golden", "nobody"]).unwrap();
+    let outputs = blinding.finish(&key.blind_evaluate(blinding.points()).unwrap()).unwrap();
+    let hidden = HiddenKeys::new(client.schema(), outputs).unwrap();
+    let answer = table.answer(&client.evaluation_keys().unwrap(), &client.query(&hidden.wanted()).unwrap()).unwrap();
+    let found = hidden.open(client.read(&answer, &hidden.wanted()).unwrap()).unwrap();
+    assert_eq!(found, [Some(ROW.to_vec()), None]);
+}
+
 #[test]
 fn searches_of_version_2_are_read_and_written_alike() {
     use windlass_retrieval::vectors::*;

@@ -256,7 +256,7 @@ proptest! {
     ) {
         let list: Vec<(Vec<u8>, Vec<u8>)> = rows.clone().into_iter().collect();
         let shape = shape_of(Moduli::Wide, 4, 11, N, 1);
-        let layout = Keywords { count: list.len(), choices: 2, fragments: 1, fragment_bytes: 4000, seed: "00ff".to_owned() };
+        let layout = Keywords { count: list.len(), choices: 2, fragments: 1, fragment_bytes: 4000, seed: "00ff".to_owned(), tag_bytes: 8 };
         let table = Table::of_keywords(&plan_of(shape, Contents::Keywords(layout)), &list, &unobserved).unwrap();
         let asker = Asker::of(&table);
         let key = pick.get(&list).0.clone();

@@ -156,6 +156,88 @@ fn schemas_that_nobody_makes_are_refused() {
 }
 
 /// A table in several pieces, quick to make: few rows of polynomials, many columns.
+/// Short rows are there after one small question; long ones after a few, each twice as long.
+#[test]
+fn long_rows_are_asked_for_in_portions() {
+    let lengths = [5, 0, 40_000, 100, 9_000, 23];
+    let rows = rows(&lengths);
+    let entries = keyed(&rows);
+    let by_key = Table::of_keywords(&plan_of_keys(&entries, 0), &entries, &unobserved).unwrap();
+    let by_number = Table::of_rows(&plan_of(&rows), &rows, &unobserved).unwrap();
+    for (table, wanted) in [
+        (&by_key, Wanted::Keys((0..7).map(|k| format!("key {k}").into_bytes()).collect())),
+        (&by_number, Wanted::Rows((0..6).collect())),
+    ] {
+        let asker = Asker::of(table);
+        let portions = table.schema().portions();
+        assert!(portions > 2, "{portions}");
+        let each = table.schema().selections() / portions;
+        let mut expected: Vec<Option<Vec<u8>>> = rows.iter().cloned().map(Some).collect();
+        expected.resize(wanted.count(), None);
+        let mut gathering = asker.client.in_portions(wanted.clone());
+        let (mut asked, mut turns) = (0, 0);
+        while let Some(query) = gathering.query().unwrap() {
+            let (from, to) = if turns == 0 { (0, 1) } else { (1 << (turns - 1), (1 << turns).min(portions)) };
+            assert_eq!(query.count(), gathering.count() * each * (to - from), "turn {turns}");
+            asked += query.count();
+            gathering.read(&asker.exchange(table, &query)).unwrap();
+            turns += 1;
+        }
+        assert_eq!(gathering.rows().unwrap(), expected);
+        assert!(asked < wanted.count() * table.schema().selections() / 2, "{asked} selections");
+        // A short row alone takes one turn, and the answer is one to its own question only.
+        let short = match &wanted {
+            Wanted::Keys(keys) => Wanted::Keys(vec![keys[0].clone()]),
+            Wanted::Rows(_) => Wanted::Rows(vec![0]),
+        };
+        let mut gathering = asker.client.in_portions(short.clone());
+        let query = gathering.query().unwrap().unwrap();
+        assert_eq!(query.count(), each);
+        let answer = asker.exchange(table, &query);
+        assert_eq!(asker.client.read(&answer, &short), Err(Error::OtherQuestion));
+        gathering.read(&answer).unwrap();
+        assert!(gathering.query().unwrap().is_none());
+        assert_eq!(gathering.rows().unwrap(), [Some(rows[0].clone())]);
+        // Half a row is no row.
+        let long = match &wanted {
+            Wanted::Keys(keys) => Wanted::Keys(vec![keys[2].clone()]),
+            Wanted::Rows(_) => Wanted::Rows(vec![2]),
+        };
+        let mut gathering = asker.client.in_portions(long);
+        let query = gathering.query().unwrap().unwrap();
+        gathering.read(&asker.exchange(table, &query)).unwrap();
+        assert_eq!(gathering.rows(), Err(Error::BadRow));
+    }
+    let asker = Asker::of(&by_key);
+    assert!(asker.client.in_portions(Wanted::Keys(Vec::new())).query().is_err());
+    assert!(matches!(asker.client.in_portions(Wanted::Rows(vec![1])).query(), Err(Error::WrongQuestion { by: "key" })));
+}
+
+/// A table that is made anew under a schema that clients know is asked by them as before.
+#[test]
+fn clients_of_a_schema_go_on_with_other_rows_under_it() {
+    let first = keyed(&rows(&[5, 17, 9, 30]));
+    let table = Table::of_keywords(&plan_of_keys(&first, 20), &first, &unobserved).unwrap();
+    let asker = Asker::of(&table);
+    let others: Vec<(Vec<u8>, Vec<u8>)> = (0..12).map(|k| (format!("new {k}").into_bytes(), vec![k; 12])).collect();
+    let values: Vec<&Vec<u8>> = others.iter().map(|(_, row)| row).collect();
+    let plan = Plan::like(table.schema(), RowStatistics::of(&values).unwrap()).unwrap();
+    assert_eq!(plan.schema.hash(), table.schema().hash());
+    let dir = tempfile::tempdir().unwrap();
+    let next = Table::create_keywords(dir.path(), &plan.schema, &others, &unobserved).unwrap();
+    assert_eq!(asker.keys(&next, &[b"new 7", b"key 1"]), [Some(vec![7; 12]), None]);
+    let refused = |schema: &Schema, rows: &[Vec<u8>]| {
+        let error = Plan::like(schema, RowStatistics::of(rows).unwrap()).unwrap_err();
+        assert!(matches!(error, Error::OtherLayout { .. }), "{error}");
+        error.to_string()
+    };
+    assert!(refused(table.schema(), &rows(&[31])).contains("takes rows of 30"));
+    let fixed = Table::of_rows(&plan_of(&rows(&[8, 8, 8])), &rows(&[8, 8, 8]), &unobserved).unwrap();
+    assert!(refused(fixed.schema(), &rows(&[8, 7])).contains("differ in length"));
+    assert!(refused(fixed.schema(), &rows(&[9])).contains("takes rows of 8"));
+    assert!(refused(fixed.schema(), &vec![vec![1; 8]; 1 << 20]).contains("has room for"));
+}
+
 fn directory_of(dir: &Path, rows: &[Vec<u8>]) -> Table {
     Table::create_rows(dir, &plan_of(rows).schema, rows, &unobserved).unwrap()
 }

@@ -1,13 +1,15 @@
 //! Hardness estimates: how many bits of security a ring dimension, a modulus and a secret
 //! distribution give.
 //!
-//! Facts used (the data files are in `data/security`, their sources in the README there):
+//! Facts used (the data files are in `data/security`, their sources in the README there; the attacks
+//! that are counted, rotations of the ring among them, are in `docs/attacks.md`):
 //! - at fixed n a ternary secret has λ·log2(QP) nearly constant, rising slowly with λ: between two
 //!   rows of the table λ ≥ λ_row·x_row/x from the row below is a lower estimate, and below 128 bits
 //!   a falling correction is applied;
-//! - at a fixed ratio log2(QP)/n, λ rises with n: a point scales to a larger ring with its modulus
-//!   (a chord in n would lie above, for the limit of log2(QP) is convex in n), for sparse secrets
-//!   less an allowance; and at a fixed modulus it rises too;
+//! - at a fixed ratio log2(QP)/n, λ of ternary secrets rises with n: a point scales to a larger ring
+//!   with its modulus (a chord in n would lie above, for the limit of log2(QP) is convex in n). λ of
+//!   sparse secrets falls a little there, as a larger ring has more rotations: it scales less an
+//!   allowance for each doubling of n. At a fixed modulus both rise;
 //! - for sparse secrets log λ falls with log log2(QP), by a slope between 0 and −1: chords between
 //!   neighbouring points less an allowance are lower estimates, and a slope of −1.05 beyond the
 //!   last point; a sparser secret is no harder.
@@ -21,9 +23,10 @@ use crate::error::RlweError;
 const TERNARY_TABLE: &str = include_str!("../../../data/security/ternary_max_log2_qp.csv");
 const SPARSE_TABLE: &str = include_str!("../../../data/security/sparse.csv");
 
-/// What a chord between two points of a sparse secret's curve, or what a smaller ring has at the
-/// same log2(QP)/n, may lie above the curve, in bits.
-const CHORD_ALLOWANCE: f64 = 0.5;
+/// What a chord between two points of a sparse secret's curve may lie above the curve, in bits.
+const CHORD_ALLOWANCE: f64 = 0.7;
+/// What a smaller ring may have more at the same log2(QP)/n, in bits for each doubling of n.
+const SCALE_ALLOWANCE: f64 = 3.0;
 
 /// How the coefficients of the secret key are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,8 +65,8 @@ pub enum EstimateSource {
     /// Eprint 2024/463, Table 5.2, and lattice-estimator runs for ternary secrets, interpolated
     /// downwards.
     Tables,
-    /// The table for sparse secrets (primal and dual hybrid attacks with meet in the middle),
-    /// interpolated downwards.
+    /// The table for sparse secrets (primal and dual hybrid attacks with meet in the middle, without
+    /// and with rotations of the ring), interpolated downwards.
     SparsePoints,
     /// Below the tables' 128 bits or their last point: scaled from the nearest row.
     Scaled,
@@ -76,7 +79,7 @@ impl fmt::Display for EstimateSource {
         f.write_str(match self {
             Self::Tables => "eprint 2024/463 Table 5.2 and lattice-estimator 27a581b, rounded down",
             Self::SparsePoints => {
-                "hybrid attacks with meet in the middle, MATZOV costs as in lattice-estimator 27a581b, rounded down"
+                "hybrid attacks with rotations of the ring, MATZOV costs as in lattice-estimator 27a581b, rounded down"
             }
             Self::Scaled => "scaled down from the nearest point of the tables",
             Self::Indication => "rough indication outside the tables, no security claim",
@@ -287,8 +290,10 @@ fn sparse_bits(curves: &SparseCurves, n: f64, x: f64, weight: u32) -> SecurityEs
     let below = curves.iter().filter(|&(&(n0, w0), _)| n0 as f64 <= n && w0 <= weight);
     let best = below
         .flat_map(|(&(n0, _), curve)| {
-            let mut scaled = curve_bits(curve, x * n0 as f64 / n, true);
-            scaled.bits -= CHORD_ALLOWANCE;
+            // Below its first point a curve says no more for a larger ring.
+            let scale = (n / n0 as f64).min((x / curve[0].0).max(1.0));
+            let mut scaled = curve_bits(curve, x / scale, true);
+            scaled.bits -= CHORD_ALLOWANCE + SCALE_ALLOWANCE * scale.log2();
             [curve_bits(curve, x, false), scaled]
         })
         .max_by(|a, b| a.bits.total_cmp(&b.bits))

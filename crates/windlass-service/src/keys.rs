@@ -38,6 +38,7 @@ pub struct Fill {
 #[derive(Debug)]
 struct Entry {
     keys: Arc<EvaluationKeys>,
+    owner: Arc<str>,
     bytes: u64,
     used: u64,
 }
@@ -62,6 +63,17 @@ impl Inside {
         Some(Arc::clone(&entry.keys))
     }
 
+    /// Bytes of the keys of one client.
+    fn bytes_of(&self, owner: &str) -> u64 {
+        self.entries.values().filter(|entry| *entry.owner == *owner).map(|entry| entry.bytes).sum()
+    }
+
+    /// The longest unused keys of one client.
+    fn oldest_of(&self, owner: &str) -> Option<KeyName> {
+        let own = |name: &&KeyName| self.entries.get(*name).is_some_and(|entry| *entry.owner == *owner);
+        self.order.values().find(own).copied()
+    }
+
     fn remove(&mut self, name: &KeyName) {
         if let Some(entry) = self.entries.remove(name) {
             self.order.remove(&entry.used);
@@ -75,13 +87,20 @@ impl Inside {
 #[derive(Debug)]
 pub struct KeyCache {
     room: u64,
+    /// Bytes that the keys of one client may take.
+    share: u64,
     inside: Mutex<Inside>,
 }
 
 impl KeyCache {
-    /// An empty cache of `room` bytes.
-    pub fn new(room: u64) -> Self {
-        Self { room, inside: Mutex::default() }
+    /// An empty cache of `room` bytes, of which one client may have `share`.
+    pub fn new(room: u64, share: Option<u64>) -> Self {
+        Self { room, share: share.unwrap_or(room).min(room), inside: Mutex::default() }
+    }
+
+    /// Bytes that the keys of one client may take.
+    pub fn share(&self) -> u64 {
+        self.share
     }
 
     fn inside(&self) -> MutexGuard<'_, Inside> {
@@ -94,16 +113,22 @@ impl KeyCache {
         self.inside().touch(name)
     }
 
-    /// Puts keys in, and takes out those that were not used for longest until they fit. False when
-    /// they are larger than the cache.
-    pub fn insert(&self, name: KeyName, keys: EvaluationKeys) -> bool {
+    /// Puts keys of a client in, and takes out those that were not used for longest until they fit:
+    /// the client's own while it has its share, then those of all. False when they are larger than
+    /// a client's share.
+    pub fn insert(&self, name: KeyName, keys: EvaluationKeys, owner: &Arc<str>) -> bool {
         let bytes = keys.bytes() as u64;
-        if bytes > self.room {
+        if bytes > self.share {
             return false;
         }
         let mut inside = self.inside();
         if inside.touch(&name).is_some() {
             return true;
+        }
+        while inside.bytes_of(owner) + bytes > self.share {
+            let Some(oldest) = inside.oldest_of(owner) else { break };
+            inside.remove(&oldest);
+            inside.evicted += 1;
         }
         while inside.bytes + bytes > self.room {
             let Some((_, oldest)) = inside.order.first_key_value() else { break };
@@ -114,7 +139,7 @@ impl KeyCache {
         let used = inside.clock;
         inside.bytes += bytes;
         inside.order.insert(used, name);
-        inside.entries.insert(name, Entry { keys: Arc::new(keys), bytes, used });
+        inside.entries.insert(name, Entry { keys: Arc::new(keys), owner: Arc::clone(owner), bytes, used });
         true
     }
 
@@ -147,32 +172,52 @@ mod tests {
         }
     }
 
-    #[test]
-    fn the_longest_unused_go_first_and_those_in_use_live_on() {
-        let setting = Setting::new(Moduli::Compact).unwrap();
+    /// A maker of sets of keys, and the bytes of each.
+    fn maker(setting: &Setting) -> (impl FnMut() -> EvaluationKeys, u64) {
         let mut rng = windlass::rlwe::context::os_rng().unwrap();
         let secret = windlass::rlwe::SecretKey::generate(setting.context(), &mut rng);
-        let mut make = || {
+        let mut make = move || {
             let mut keys = EvaluationKeys::of(&secret);
             keys.add_relinearisation(&secret, 2, &mut rng).unwrap();
             keys
         };
         let size = make().bytes() as u64;
-        let cache = KeyCache::new(2 * size + 1);
-        assert!(cache.insert([1; 32], make()) && cache.insert([2; 32], make()) && cache.insert([2; 32], make()));
+        (make, size)
+    }
+
+    #[test]
+    fn the_longest_unused_go_first_and_those_in_use_live_on() {
+        let setting = Setting::new(Moduli::Compact).unwrap();
+        let (mut make, size) = maker(&setting);
+        let cache = KeyCache::new(2 * size + 1, None);
+        let mut insert = |name: u8| cache.insert([name; 32], make(), &"one".into());
+        assert!(insert(1) && insert(2) && insert(2));
         assert_eq!(cache.fill(), Fill { sets: 2, bytes: 2 * size, room: 2 * size + 1, evicted: 0 });
         let held = cache.get(&[1; 32]).unwrap();
-        assert!(cache.insert([3; 32], make()));
+        assert!(insert(3));
         assert!(cache.get(&[2; 32]).is_none(), "it was not used for longest");
         assert!(cache.get(&[1; 32]).is_some());
-        assert!(cache.insert([4; 32], make()) && cache.insert([5; 32], make()));
+        assert!(insert(4) && insert(5));
         assert!(cache.get(&[1; 32]).is_none() && held.relinearisation().is_some());
         assert_eq!(cache.fill(), Fill { sets: 2, bytes: 2 * size, room: 2 * size + 1, evicted: 3 });
-        assert!(!KeyCache::new(size - 1).insert([1; 32], make()));
+        assert!(!KeyCache::new(size - 1, None).insert([1; 32], make(), &"one".into()));
         let other = Setting::new(Moduli::Wide).unwrap();
         cache.keep_only(setting.context());
         assert_eq!(cache.fill().sets, 2);
         cache.keep_only(other.context());
         assert_eq!((cache.fill().sets, cache.fill().bytes), (0, 0));
+    }
+
+    #[test]
+    fn a_client_with_its_share_drives_out_its_own_keys_alone() {
+        let setting = Setting::new(Moduli::Compact).unwrap();
+        let (mut make, size) = maker(&setting);
+        let cache = KeyCache::new(4 * size, Some(2 * size));
+        let mut insert = |name: u8, owner: &str| cache.insert([name; 32], make(), &owner.into());
+        assert!(insert(1, "one") && insert(2, "two") && insert(3, "two") && insert(4, "two") && insert(5, "two"));
+        assert_eq!([1, 2, 3, 4, 5].map(|name| cache.get(&[name; 32]).is_some()), [true, false, false, true, true]);
+        assert!(insert(6, "three") && insert(7, "three"));
+        assert_eq!(cache.fill().sets, 4, "all of them together have the room of the cache");
+        assert!(!KeyCache::new(4 * size, Some(size - 1)).insert([1; 32], make(), &"one".into()));
     }
 }

@@ -3,12 +3,14 @@
 //! A service has one prepared table. Clients fetch its public description, upload their evaluation
 //! keys once, under the hash of their file, and send encrypted questions; requests that wait at the
 //! same time are answered in one pass over the table. Everything that clients can make grow is
-//! bounded: bodies, queue, times, connections, the cache of keys. The threads that compute are none
+//! bounded: bodies, queue, times, connections, the cache of keys. Clients are told apart by tokens,
+//! certificates or addresses, and each may have a quota. The threads that compute are none
 //! of those that talk.
 #![forbid(unsafe_code)]
 
 mod bodies;
 pub mod client;
+pub mod gate;
 pub mod keys;
 pub mod limits;
 pub mod load;
@@ -19,5 +21,7 @@ pub mod queue;
 pub mod routes;
 pub mod server;
 pub mod service;
+pub mod shelf;
 mod stall;
+pub mod tokens;
 pub mod workers;

@@ -9,6 +9,10 @@ use windlass_retrieval::{MOST_ROWS, Schema, Setting, longest_query};
 pub struct Limits {
     /// Bytes of evaluation keys in memory.
     pub keys: u64,
+    /// Bytes of them that one client may have there, if that is less.
+    pub client_keys: Option<u64>,
+    /// Rows that one client may ask for in a minute, where its token does not say.
+    pub client_rows: Option<u32>,
     /// Selections that wait for a pass.
     pub queue: usize,
     /// Rows in one query; fewer where they take more than [`MOST_SELECTIONS`].
@@ -33,6 +37,8 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             keys: 1 << 30,
+            client_keys: None,
+            client_rows: None,
             queue: 512,
             rows: 32,
             bodies: 256 << 20,

@@ -36,6 +36,15 @@ kinds! {
     NOT_FOUND = 404 "not-found", "There is nothing here", "see /openapi.json for what there is";
     /// A page that is asked in another way.
     METHOD = 405 "method", "This page does not take that method", "see /openapi.json for what it takes";
+    /// Nobody whom the service knows.
+    UNAUTHORISED = 401 "unauthorised", "This service answers those who have a token",
+        "send the token that the owner of the service gave you (windlass ask --token-file FILE)";
+    /// More than a client may ask for.
+    QUOTA = 429 "quota", "You have asked for as many rows as you may for now",
+        "ask again after the time that Retry-After states";
+    /// Help with keys that are not hidden.
+    NOT_HIDDEN = 404 "not-hidden", "The keys of this table are not hidden",
+        "fetch /schema again: it says whether keys are hidden";
     /// Keys that nobody uploaded, or that had to make room for others.
     UNKNOWN_KEYS = 404 "unknown-keys", "The evaluation keys are not here",
         "upload them with PUT /keys/{sha256}, then ask again";
@@ -130,6 +139,9 @@ impl IntoResponse for Problem {
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        if self.kind.status == 401 {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         if let Some(seconds) = self.retry_after {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

@@ -1,22 +1,25 @@
 //! What is answered at which path.
 
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::{PathRejection, QueryRejection};
 use axum::extract::{MatchedPath, Path, Query as Parameters, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{self, Next};
+use axum::response::IntoResponse as _;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
+use axum::{Extension, Router};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::{hex, sha256};
-use windlass_retrieval::longest_keys;
+use windlass_retrieval::{MOST_ROWS, POINT, longest_keys};
 
+use crate::gate::{Caller, Peer};
 use crate::keys::{KeyName, parse_name};
 use crate::metrics;
 use crate::problem::{Kind, Problem};
@@ -26,10 +29,11 @@ use crate::service::Service;
 type Shared = State<Arc<Service>>;
 
 /// Every path, with its methods: the description names the same ones.
-pub const ROUTES: [(&str, &[&str]); 8] = [
+pub const ROUTES: [(&str, &[&str]); 9] = [
     ("/", &["get"]),
     ("/schema", &["get"]),
     ("/keys/{sha256}", &["head", "put"]),
+    ("/blind", &["post"]),
     ("/ask", &["post"]),
     ("/metrics", &["get"]),
     ("/stats.json", &["get"]),
@@ -49,6 +53,7 @@ pub fn application(service: &Arc<Service>) -> Router {
             "/" => get(page),
             "/schema" => get(schema),
             "/keys/{sha256}" => MethodRouter::new().head(has_keys).put(put_keys),
+            "/blind" => post(blind),
             "/ask" => post(ask),
             "/metrics" => get(counters),
             "/stats.json" => get(stats),
@@ -62,8 +67,31 @@ pub fn application(service: &Arc<Service>) -> Router {
     paths
         .fallback(|request: Request| async move { Problem::new(&Kind::NOT_FOUND, request.uri().path()) })
         .method_not_allowed_fallback(other)
+        .layer(middleware::from_fn_with_state(Arc::clone(service), admit))
         .layer(middleware::from_fn_with_state(Arc::clone(service), observe))
         .with_state(Arc::clone(service))
+}
+
+/// What everybody may ask, token or not: for those who watch the service, and for those who write
+/// clients.
+const OPEN: [&str; 2] = ["/health", "/openapi.json"];
+
+/// Lets those pass who may ask, and tells the functions behind who it is.
+async fn admit(State(service): Shared, mut request: Request, next: Next) -> Response {
+    let unknown = || Peer { address: IpAddr::V4(Ipv4Addr::UNSPECIFIED), certificate: None };
+    let peer = request.extensions().get::<Peer>().cloned().unwrap_or_else(unknown);
+    match service.gate.admit(request.headers(), &peer) {
+        Ok(caller) => {
+            request.extensions_mut().insert(caller);
+            next.run(request).await
+        }
+        Err(_) if OPEN.contains(&request.uri().path()) => next.run(request).await,
+        Err(problem) => {
+            let most = longest_keys(service.published.current().setting());
+            let (parts, body) = request.into_parts();
+            service.hear(&parts.headers, body, most, problem).await.into_response()
+        }
+    }
 }
 
 /// Counts and logs every request.
@@ -125,15 +153,34 @@ fn in_path(name: Named) -> Result<KeyName, Problem> {
     named(&name.map_err(|error| Problem::new(&Kind::BAD_NAME, error.body_text()))?.0)
 }
 
-async fn has_keys(State(service): Shared, name: Named) -> Result<StatusCode, Problem> {
-    let name = in_path(name)?;
+async fn has_keys(
+    State(service): Shared,
+    Extension(caller): Extension<Caller>,
+    name: Named,
+) -> Result<StatusCode, Problem> {
+    known(&service, in_path(name)?, caller).await.map(|_| StatusCode::OK)
+}
+
+/// The keys of that name.
+async fn known(service: &Arc<Service>, name: KeyName, caller: Caller) -> Result<Arc<EvaluationKeys>, Problem> {
+    let unknown = || Problem::new(&Kind::UNKNOWN_KEYS, hex(&name));
     match service.keys.get(&name) {
-        Some(_) => Ok(StatusCode::OK),
-        None => Err(Problem::new(&Kind::UNKNOWN_KEYS, hex(&name))),
+        Some(keys) => Ok(keys),
+        None if service.shelf.is_none() => Err(unknown()),
+        None => {
+            let service = Arc::clone(service);
+            compute(move || Ok(service.known(&name, &caller))).await?.ok_or_else(unknown)
+        }
     }
 }
 
-async fn put_keys(State(service): Shared, name: Named, headers: HeaderMap, body: Body) -> Result<StatusCode, Problem> {
+async fn put_keys(
+    State(service): Shared,
+    Extension(caller): Extension<Caller>,
+    name: Named,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<StatusCode, Problem> {
     let most = longest_keys(service.published.current().setting());
     let name = match in_path(name) {
         Ok(name) => name,
@@ -150,13 +197,25 @@ async fn put_keys(State(service): Shared, name: Named, headers: HeaderMap, body:
         if found != name {
             return Err(Problem::new(&Kind::OTHER_NAME, format!("the SHA-256 of the body is {}", hex(&found))));
         }
-        let keys = Service::read_keys(&service.published.current(), &body)?;
-        if !service.keys.insert(name, keys) {
-            return Err(Problem::new(&Kind::TOO_LARGE, "the keys take more memory than there is for all keys"));
-        }
+        service.take_up(&name, &body, &caller)?;
         Ok(StatusCode::CREATED)
     })
     .await
+}
+
+async fn blind(
+    State(service): Shared,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let most = service.limits.rows.min(MOST_ROWS) * POINT;
+    let (body, room) = service.read(&headers, body, most).await?;
+    let points = compute(move || {
+        let _room = room;
+        service.blind(&caller, &body)
+    });
+    Ok(with_type("application/octet-stream", points.await?))
 }
 
 /// The parameters of `/ask`.
@@ -166,21 +225,23 @@ struct Asked {
 }
 
 /// The keys that `/ask` names.
-fn asked_keys(
-    service: &Service,
+async fn asked_keys(
+    service: &Arc<Service>,
     asked: Result<Parameters<Asked>, QueryRejection>,
+    caller: &Caller,
 ) -> Result<Arc<EvaluationKeys>, Problem> {
     let Parameters(asked) = asked.map_err(|error| Problem::new(&Kind::BAD_NAME, error.body_text()))?;
     let missing = || Problem::new(&Kind::BAD_NAME, "the parameter 'keys' is missing");
     let name = named(&asked.keys.ok_or_else(missing)?)?;
-    service.keys.get(&name).ok_or_else(|| {
+    let found = known(service, name, caller.clone()).await;
+    found.inspect_err(|_| {
         service.metrics.missed.inc();
-        Problem::new(&Kind::UNKNOWN_KEYS, hex(&name))
     })
 }
 
 async fn ask(
     State(service): Shared,
+    Extension(caller): Extension<Caller>,
     asked: Result<Parameters<Asked>, QueryRejection>,
     headers: HeaderMap,
     body: Body,
@@ -191,7 +252,7 @@ async fn ask(
     let most = service.limits.query_body(version.table.schema(), version.setting());
     drop(version);
     // Who has no keys here takes no memory either.
-    let keys = match asked_keys(&service, asked) {
+    let keys = match asked_keys(&service, asked, &caller).await {
         Ok(keys) => keys,
         Err(problem) => return Err(service.hear(&headers, body, most, problem).await),
     };
@@ -201,10 +262,15 @@ async fn ask(
     compute(move || {
         let (version, _room) = (asker.published.current(), room);
         let query = asker.read_query(&version, &keys, &body)?;
+        let rows = query.count().div_ceil(version.table.schema().selections());
+        asker.gate.take(&caller, rows)?;
         let job = Job { keys, query, schema: version.hash, deadline, reply };
-        asker.queue.push(job).map_err(|refusal| match refusal {
-            Refusal::Full => Problem::new(&Kind::BUSY, "the queue is full").retry_after(asker.retry_after()),
-            Refusal::Closed => Problem::new(&Kind::STOPPING, "no new questions are taken").retry_after(5),
+        asker.queue.push(job).map_err(|refusal| {
+            asker.gate.give_back(&caller, rows);
+            match refusal {
+                Refusal::Full => Problem::new(&Kind::BUSY, "the queue is full").retry_after(asker.retry_after()),
+                Refusal::Closed => Problem::new(&Kind::STOPPING, "no new questions are taken").retry_after(5),
+            }
         })
     })
     .await?;

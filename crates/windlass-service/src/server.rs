@@ -1,12 +1,15 @@
 //! Connections: accepted, bounded in number and in time, brought to an end.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use hyper_util::service::TowerToHyperService;
@@ -17,27 +20,54 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{ServerConfig, crypto::ring};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig, crypto::ring};
 
+use windlass::wire::sha256;
+
+use crate::gate::Peer;
 use crate::limits::Limits;
 use crate::service::StartError;
 use crate::stall::Stall;
 
-/// TLS with the certificates and the key of two PEM files.
+/// The certificates in a PEM file.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let read = read.map_err(|error| refuse(path, error.to_string()))?;
+    if read.is_empty() {
+        return Err(refuse(path, "there are no certificates in it; give a PEM file".to_owned()));
+    }
+    Ok(read)
+}
+
+fn refuse(path: &Path, reason: String) -> StartError {
+    StartError::Tls { path: path.display().to_string(), reason }
+}
+
+/// TLS with the certificates and the key of two PEM files. With `clients`, a PEM file of authorities,
+/// only those are served who show a certificate that one of them signed.
 ///
 /// # Errors
 /// [`StartError::Tls`] for a file that cannot be read, or a key that is not the certificate's.
-pub fn tls(certificate: &Path, key: &Path) -> Result<TlsAcceptor, StartError> {
-    let refuse = |path: &Path, reason: String| StartError::Tls { path: path.display().to_string(), reason };
-    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let chain = chain.map_err(|error| refuse(certificate, error.to_string()))?;
+pub fn tls(certificate: &Path, key: &Path, clients: Option<&Path>) -> Result<TlsAcceptor, StartError> {
+    let chain = certificates(certificate)?;
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| refuse(key, error.to_string()))?;
-    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let provider = Arc::new(ring::default_provider());
+    let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| refuse(certificate, error.to_string()))?
-        .with_no_client_auth()
-        .with_single_cert(chain, private)
         .map_err(|error| refuse(certificate, error.to_string()))?;
+    let config = match clients {
+        None => config.with_no_client_auth(),
+        Some(path) => {
+            let mut roots = RootCertStore::empty();
+            for authority in certificates(path)? {
+                roots.add(authority).map_err(|error| refuse(path, error.to_string()))?;
+            }
+            let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+            config.with_client_cert_verifier(verifier.map_err(|error| refuse(path, error.to_string()))?)
+        }
+    };
+    let config = config.with_single_cert(chain, private).map_err(|error| refuse(certificate, error.to_string()))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
@@ -66,10 +96,10 @@ pub async fn serve(
             // Before the connection: who finds no place waits in the system's queue.
             let place = Arc::clone(&places).acquire_owned().await.expect("the semaphore is never closed");
             match listener.accept().await {
-                Ok((stream, _)) => {
+                Ok((stream, peer)) => {
                     let (connections, watcher) = (connections.clone(), graceful.watcher());
                     tokio::spawn(async move {
-                        connections.serve(stream, watcher).await;
+                        connections.serve(stream, peer.ip(), watcher).await;
                         drop(place);
                     });
                 }
@@ -91,24 +121,33 @@ pub async fn serve(
 }
 
 impl Connections {
-    async fn serve(self, stream: TcpStream, watcher: Watcher) {
+    async fn serve(self, stream: TcpStream, address: IpAddr, watcher: Watcher) {
         // Answers are small: waiting for more would only make them late.
         let _ = stream.set_nodelay(true);
         match self.tls.clone() {
-            None => self.speak(stream, watcher).await,
+            None => self.speak(stream, Peer { address, certificate: None }, watcher).await,
             Some(tls) => match timeout(self.limits.head, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.speak(stream, watcher).await,
+                Ok(Ok(stream)) => {
+                    let shown = stream.get_ref().1.peer_certificates().and_then(|chain| chain.first());
+                    let certificate = shown.map(|certificate| sha256(certificate));
+                    self.speak(stream, Peer { address, certificate }, watcher).await;
+                }
                 Ok(Err(error)) => tracing::debug!(%error, "no TLS"),
                 Err(_) => tracing::debug!("no TLS in time"),
             },
         }
     }
 
-    async fn speak(self, stream: impl AsyncRead + AsyncWrite + Unpin + 'static, watcher: Watcher) {
+    async fn speak(self, stream: impl AsyncRead + AsyncWrite + Unpin + 'static, peer: Peer, watcher: Watcher) {
         let io = TokioIo::new(Stall::new(stream, self.limits.stalled));
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(self.limits.head).max_headers(64).max_buf_size(1 << 16);
-        let connection = http.serve_connection(io, TowerToHyperService::new(self.application));
+        let application = TowerToHyperService::new(self.application);
+        let known = service_fn(move |mut request: hyper::Request<Incoming>| {
+            request.extensions_mut().insert(peer.clone());
+            application.call(request)
+        });
+        let connection = http.serve_connection(io, known);
         if let Err(error) = watcher.watch(connection).await {
             tracing::debug!(%error, "a connection ended");
         }

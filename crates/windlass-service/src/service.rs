@@ -1,6 +1,6 @@
 //! What the service is made of, and what it says of itself.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -9,18 +9,21 @@ use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 use windlass::rlwe::EvaluationKeys;
 use windlass::wire::from_bytes;
-use windlass_retrieval::{Contents, Query};
+use windlass_retrieval::{Contents, OprfKey, POINT, Query};
 
-use crate::keys::KeyCache;
+use crate::gate::{Caller, Gate};
+use crate::keys::{KeyCache, KeyName};
 use crate::limits::Limits;
 use crate::metrics::{Levels, Metrics};
 use crate::problem::{Kind, Problem};
 use crate::published::{Published, Version};
 use crate::queue::Queue;
+use crate::shelf::Shelf;
+use crate::tokens::BadTokens;
 use crate::workers::{self, Work};
 
 /// How a service is set up.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Setup {
     /// What it keeps to.
     pub limits: Limits,
@@ -32,6 +35,12 @@ pub struct Setup {
     pub verify: bool,
     /// For drills: one pass in so many panics.
     pub panic_every: Option<u64>,
+    /// The key that hides the keys of the table, where it hides them.
+    pub oprf_key: Option<PathBuf>,
+    /// The file of those who may ask, if not everybody may.
+    pub tokens: Option<PathBuf>,
+    /// Where evaluation keys are kept on the disk, and in how many bytes.
+    pub shelf: Option<(PathBuf, u64)>,
 }
 
 /// A service: a table, keys, and requests that wait.
@@ -41,8 +50,14 @@ pub struct Service {
     pub limits: Limits,
     /// The table.
     pub published: Arc<Published>,
-    /// The evaluation keys.
+    /// Who asks, and how much.
+    pub gate: Gate,
+    /// The key that hides the keys of the table, where it hides them.
+    oprf: Option<OprfKey>,
+    /// The evaluation keys in memory.
     pub keys: KeyCache,
+    /// Those on the disk.
+    pub shelf: Option<Shelf>,
     /// What waits.
     pub queue: Arc<Queue>,
     /// What is counted.
@@ -57,13 +72,26 @@ impl Service {
     ///
     /// # Errors
     /// A table that cannot be opened; threads that cannot be had; a cache in which not even one
-    /// client's keys fit.
+    /// client's keys fit; a file of tokens or a directory of keys that cannot be read.
     pub fn start(table: &Path, setup: &Setup) -> Result<(Arc<Self>, Vec<JoinHandle<()>>), StartError> {
         let published = Arc::new(Published::open(table, setup.verify)?);
         let least = memory_of_keys(&published.current());
-        if setup.limits.keys < least {
-            return Err(StartError::SmallCache { room: setup.limits.keys, least });
+        let oprf = setup.oprf_key.as_deref().map(OprfKey::load).transpose()?;
+        match &oprf {
+            Some(key) => published.current().table.check_oprf_key(key)?,
+            None if published.current().table.schema().oprf.is_some() => return Err(StartError::NoOprfKey),
+            None => {}
         }
+        let gate = Gate::new(setup.tokens.clone(), setup.limits.client_rows)?;
+        let keys = KeyCache::new(setup.limits.keys, setup.limits.client_keys);
+        if keys.share() < least {
+            return Err(StartError::SmallCache { room: keys.share(), least });
+        }
+        let open = |(dir, room): &(PathBuf, u64)| {
+            let shelf = Shelf::open(dir, *room);
+            shelf.map_err(|error| StartError::Shelf { path: dir.display().to_string(), reason: error.to_string() })
+        };
+        let shelf = setup.shelf.as_ref().map(open).transpose()?;
         let (queue, metrics) = (Arc::new(Queue::new(setup.limits.queue)), Arc::new(Metrics::default()));
         let work = Work {
             published: Arc::clone(&published),
@@ -73,9 +101,11 @@ impl Service {
             passes: Arc::default(),
         };
         let workers = workers::start(&work, setup.workers, setup.threads)?;
-        let (keys, threads) = (KeyCache::new(setup.limits.keys), setup.workers * setup.threads);
+        let threads = setup.workers * setup.threads;
         let bodies = Arc::new(Semaphore::new((setup.limits.bodies >> 10).min(Semaphore::MAX_PERMITS)));
-        Ok((Arc::new(Self { limits: setup.limits, published, keys, queue, metrics, bodies, threads }), workers))
+        let limits = setup.limits;
+        let service = Self { limits, published, gate, oprf, keys, shelf, queue, metrics, bodies, threads };
+        Ok((Arc::new(service), workers))
     }
 
     /// Looks whether the table was replaced, every second, for as long as somebody holds the
@@ -91,6 +121,11 @@ impl Service {
                 std::thread::sleep(Duration::from_secs(1));
                 let Some(service) = weak.upgrade() else { return };
                 complained = service.look(complained);
+                match service.gate.refresh() {
+                    Ok(None) => {}
+                    Ok(Some(count)) => tracing::info!(count, "the file of tokens was read again"),
+                    Err(error) => tracing::warn!(%error, "the tokens that were read before stay"),
+                }
             }
         };
         std::thread::Builder::new().name("table".into()).spawn(watch)?;
@@ -114,6 +149,54 @@ impl Service {
                 true
             }
         }
+    }
+
+    /// Helps a client to hide keys: its points times the key of this service (RFC 9497).
+    ///
+    /// # Errors
+    /// [`Kind::NOT_HIDDEN`] where the table hides no keys; [`Kind::QUOTA`]; [`Kind::UNREADABLE`] for
+    /// bytes that are no points.
+    pub fn blind(&self, caller: &Caller, blinded: &[u8]) -> Result<Vec<u8>, Problem> {
+        let refuse = || Problem::new(&Kind::NOT_HIDDEN, "the keys of this table are asked for as they are");
+        let key = self.oprf.as_ref().ok_or_else(refuse)?;
+        // A table that came into the first one's place may be another one.
+        self.published.current().table.check_oprf_key(key).map_err(|error| Problem::new(&Kind::NOT_HIDDEN, error))?;
+        let count = blinded.len().div_ceil(POINT);
+        self.gate.take(caller, count)?;
+        key.blind_evaluate(blinded).map_err(|error| {
+            self.gate.give_back(caller, count);
+            Problem::new(&Kind::UNREADABLE, error)
+        })
+    }
+
+    /// Takes up a client's keys: into memory, and onto the disk where there is one for them.
+    ///
+    /// # Errors
+    /// As [`Self::read_keys`]; [`Kind::TOO_LARGE`] for more than a client may have.
+    pub fn take_up(&self, name: &KeyName, bytes: &[u8], caller: &Caller) -> Result<(), Problem> {
+        let keys = Self::read_keys(&self.published.current(), bytes)?;
+        if !self.keys.insert(*name, keys, caller.name()) {
+            let cause = format!("the keys take more than the {} bytes of memory that a client has", self.keys.share());
+            return Err(Problem::new(&Kind::TOO_LARGE, cause));
+        }
+        if let Some(shelf) = &self.shelf {
+            shelf.keep(name, bytes);
+        }
+        Ok(())
+    }
+
+    /// The keys of that name, from memory or from the disk, which may take a moment.
+    pub fn known(&self, name: &KeyName, caller: &Caller) -> Option<Arc<EvaluationKeys>> {
+        if let Some(keys) = self.keys.get(name) {
+            return Some(keys);
+        }
+        let shelf = self.shelf.as_ref()?;
+        let bytes = shelf.read(name)?;
+        if self.take_up(name, &bytes, caller).is_err() {
+            // They were for another table.
+            shelf.remove(name);
+        }
+        self.keys.get(name)
     }
 
     /// Reads a file of evaluation keys, all of which must be of the kind that a table asks for.
@@ -247,12 +330,28 @@ pub enum StartError {
     #[error("the system refuses: {0}")]
     System(#[from] std::io::Error),
     /// The keys of no client fit.
-    #[error("{room} bytes for evaluation keys, where those of one client take {least}: give the cache more")]
+    #[error(
+        "{room} bytes of memory for a client's evaluation keys, which take {least}: give more (--key-cache, --client-keys)"
+    )]
     SmallCache {
         /// Bytes of the cache.
         room: u64,
         /// Bytes of a client's keys.
         least: u64,
+    },
+    /// A table whose keys are hidden, without what hides them.
+    #[error("the keys of this table are hidden: give the key that they were hidden with (--oprf-key FILE)")]
+    NoOprfKey,
+    /// The file of tokens cannot be read.
+    #[error(transparent)]
+    Tokens(#[from] BadTokens),
+    /// The directory of keys cannot be had.
+    #[error("{path}: {reason}: choose another directory for keys, or ask its owner")]
+    Shelf {
+        /// The directory.
+        path: String,
+        /// Why.
+        reason: String,
     },
     /// A certificate or a key that cannot be used.
     #[error("{path}: {reason}")]

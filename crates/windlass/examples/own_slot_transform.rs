@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use windlass::bootstrap::maps::{SlotMap, Stages};
 use windlass::bootstrap::{BootstrapPreset, BootstrapSpec, Mode, SlotTransform, Transform};
-use windlass::ring::slots::SlotRing;
+use windlass::ring::slots::{Hypercube, SlotRing};
 use windlass::{Context, Result};
 
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl SlotTransform for Vandermonde {
     fn refusal(&self, m: u64, p: u64) -> Option<&'static str> {
         (!m.is_power_of_two() || p % 4 != 1).then_some("m a power of two and p = 1 modulo 4")
     }
-    fn stage_count(&self, _: u64, _: u64) -> Result<usize> {
+    fn stage_count(&self, _: &Hypercube) -> Result<usize> {
         Ok(1)
     }
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {

@@ -65,7 +65,7 @@ fn complex(rows: usize) -> windlass::Result<()> {
 }
 
 fn spec(cost: CostModel, folding: Folding) -> MatrixSpec {
-    MatrixSpec { linear: PlanSpec { cost, ..PlanSpec::default() }, folding }
+    MatrixSpec { linear: PlanSpec { cost, ..PlanSpec::default() }, folding, ..MatrixSpec::default() }
 }
 
 /// Seconds to convert the constants the second time, and the least of five products.

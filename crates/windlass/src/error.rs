@@ -130,10 +130,10 @@ pub enum Error {
         /// The function, in words.
         circuit: String,
     },
-    /// A ciphertext does not decrypt to anything: it holds more noise than the bound that it
-    /// states.
+    /// A ciphertext does not decrypt to anything: it holds more noise, or in CKKS larger values,
+    /// than the bound that it states.
     #[error(
-        "the ciphertext holds more noise than it states, so it is not an encryption under this key: decrypt with the key it was made under, and check that neither it nor the keys it went through were changed"
+        "the ciphertext holds more noise or larger values than it states: it was made under another key, or it or a key it went through was changed, or, in CKKS, a value lay outside the interval of a polynomial or above a bound that was assumed for it"
     )]
     NotDecryptable,
     /// An argument has the wrong number of entries.
@@ -179,15 +179,58 @@ pub enum Error {
         /// Its position.
         index: usize,
     },
-    /// A value, perhaps a secret one, is larger than the bound that was stated or the scale allows.
+    /// A value, perhaps a secret one, is larger than the bound that was stated.
     #[error(
-        "value {index} is above the bound 2^{bound_bits:.1}; state a larger bound, or choose a smaller scale or more base primes"
+        "the value at index {index} is larger in absolute value than the bound, {}; state a larger bound",
+        short(bound_bits.exp2())
     )]
     ValueTooLarge {
         /// Its position.
         index: usize,
         /// log2 of the bound.
         bound_bits: f64,
+    },
+    /// A bound on values is larger than what the parameters have room for.
+    #[error(
+        "the bound {} on the values is above {}, which these parameters have room for; {}",
+        short(*bound),
+        short(*most),
+        larger_values("CkksSpec::secure", *value_bits)
+    )]
+    BoundTooLarge {
+        /// The bound.
+        bound: f64,
+        /// The largest that there is room for.
+        most: f64,
+        /// The size of values in bits that parameters need for it; none have room for more.
+        value_bits: Option<u32>,
+    },
+    /// A public number is too large to be multiplied or added at the scale of the parameters.
+    #[error(
+        "the number {} is too large: at this scale numbers end at 2^{most_bits:.0}, where doubles do; choose a smaller scale, or take several smaller factors",
+        short(*value)
+    )]
+    NumberTooLarge {
+        /// Its absolute value.
+        value: f64,
+        /// log2 of the largest.
+        most_bits: f64,
+    },
+    /// A polynomial on an interval was applied to values that are not known to lie inside.
+    #[error(
+        "the values are known to be at most {} in absolute value, and the polynomial is for the interval from {} to {}; choose a wider interval, or, if the values lie inside, say so with Ciphertext::with_magnitude({})",
+        short(*bound),
+        short(*low),
+        short(*high),
+        short(low.abs().max(high.abs()))
+    )]
+    OutsideInterval {
+        /// The bound on the values.
+        bound: f64,
+        /// The lower end of the interval.
+        low: f64,
+        /// The upper end.
+        high: f64,
     },
     /// A vector has a length that does not divide the number of slots.
     #[error(
@@ -201,7 +244,8 @@ pub enum Error {
     },
     /// What is stated of the values of an approximate ciphertext does not fit its modulus.
     #[error(
-        "{operation}: values within the stated bounds take {needed_bits:.1} bits of the modulus, which has {left_bits:.1}; state smaller bounds, or choose parameters for larger values (more base primes)"
+        "{operation}: values within the stated bounds take {needed_bits:.1} bits of the modulus, which has {left_bits:.1}; state smaller bounds, or {}",
+        larger_values("CkksSpec::secure", *value_bits)
     )]
     ModulusExhausted {
         /// The operation that was asked for.
@@ -210,16 +254,24 @@ pub enum Error {
         needed_bits: f64,
         /// log2 of half the modulus, or of what doubles hold.
         left_bits: f64,
+        /// The size of values in bits that parameters need for it; none have room for more.
+        value_bits: Option<u32>,
     },
-    /// An approximate ciphertext has no prime left to rescale with.
+    /// The depth of the parameters is used up: an approximate ciphertext has no prime left to
+    /// rescale with.
     #[error(
-        "{operation}: no level is left; the chain allows {depth} rescalings, choose parameters with a greater depth"
+        "{operation}: the depth is used up; it takes {needed} more, {left} of {depth} are left. Choose parameters of depth {}: every product in sequence takes one, with ciphertexts, matrices and numbers that are no integers, and a polynomial Polynomial::depth()",
+        depth + needed.saturating_sub(*left)
     )]
     LevelsExhausted {
         /// The operation that was asked for.
         operation: &'static str,
         /// The depth of the parameters.
         depth: usize,
+        /// The depth that the operation takes.
+        needed: usize,
+        /// The depth that was left.
+        left: usize,
     },
     /// Noise that makes a decryption safe to publish would leave nothing of the values.
     #[error(
@@ -274,6 +326,34 @@ pub(crate) fn check_same_order(operation: &'static str, left: &Arc<Hypercube>, r
 /// Results of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// A number in few digits: six that matter, without zeros behind them.
+pub(crate) fn short(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    if !(1e-4..1e7).contains(&size) {
+        let text = format!("{x:.5e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(digits));
+    }
+    let behind = (5 - size.log10().floor() as i32).max(0) as usize;
+    trimmed(&format!("{x:.behind$}")).to_owned()
+}
+
+/// The number without zeros at its end.
+fn trimmed(digits: &str) -> &str {
+    if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits }
+}
+
+/// What to do where values outgrow the parameters.
+fn larger_values(made_by: &str, value_bits: Option<u32>) -> String {
+    match value_bits {
+        Some(bits) => format!("choose parameters for larger values ({made_by} with value_bits = {bits})"),
+        None => "divide them by a number beforehand: no parameters have room for such values".to_owned(),
+    }
+}
+
 /// The keys that are missing, in words; long lists are cut short.
 fn missing_keys(galois: &[u64], relinearisation: bool, bootstrappings: usize) -> String {
     const SHOWN: usize = 6;
@@ -290,4 +370,27 @@ fn missing_keys(galois: &[u64], relinearisation: bool, bootstrappings: usize) ->
         parts.push(format!("the keys of {bootstrappings} bootstrapping(s)"));
     }
     parts.join(" and ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_are_short() {
+        for (x, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-0.5, "-0.5"),
+            (634.25, "634.25"),
+            (100.0, "100"),
+            (3f64.log2().exp2(), "3"),
+            (1.0 / 3.0, "0.333333"),
+            (1e300, "1e300"),
+            (1.5e-7, "1.5e-7"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(short(x), text);
+        }
+    }
 }

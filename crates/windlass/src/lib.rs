@@ -104,7 +104,9 @@ pub mod wire;
 pub use circuits::LinearMap;
 pub use error::{Error, Result};
 pub use evaluator::{DividedProduct, Evaluator, Subtrahend};
-pub use front::{Approximate, Circuit, Client, Context, Exact, GridCircuit, Mock, NeedsKeys, Server, needs};
+pub use front::{
+    Approximate, Circuit, Client, Context, Exact, GridCircuit, Mock, NeedsKeys, Server, SlotPacking, needs,
+};
 pub use integer::Integer;
 pub use main_result::{MainError, MainResult};
 pub use memory::{check_memory, has_memory};

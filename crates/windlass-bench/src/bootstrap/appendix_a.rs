@@ -84,6 +84,19 @@ impl Published {
     }
 }
 
+/// e, e' and α of a row by the rule, and its t as published.
+///
+/// # Errors
+/// For a set that is not in the table.
+pub fn published(m: u64, modulus: (u64, u32)) -> std::result::Result<(AppendixA, u32), Box<dyn std::error::Error>> {
+    let row = ROWS.iter().find(|row| (row.m, row.modulus) == (m, modulus));
+    let row = row.ok_or_else(|| {
+        let known = ROWS.each_ref().map(|row| format!("paper_hs15_{}", row.m)).join(", ");
+        format!("Table 3 of 2015 has no row for m = {m} and {}^{}; it has those of {known}", modulus.0, modulus.1)
+    })?;
+    Ok((row.solved()?, row.found.3 as u32))
+}
+
 /// Every row of Table 3, by its authors, by their rule, and what we take.
 pub fn table() -> Result<String, Error> {
     let mut table = Table::new([

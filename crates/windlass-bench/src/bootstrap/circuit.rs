@@ -1,7 +1,9 @@
 //! What made the circuit of a measured bootstrapping.
 
 use serde::{Deserialize, Serialize};
-use windlass::bootstrap::{BootstrapPlan, BootstrapSpec, Choices, Encapsulation};
+use windlass::bootstrap::{
+    AppendixA, BootstrapPlan, BootstrapSpec, Choices, Encapsulation, EvalStage, FactorOrder, MapChoice,
+};
 
 use crate::ring_args::moduli_in_words;
 
@@ -20,6 +22,20 @@ pub struct Asked {
     pub to_coefficients: Option<Vec<usize>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_slots: Option<Vec<usize>>,
+    /// What was asked for of the maps, their keys, the factors of m, the stage inside of slots and the
+    /// decryption formula, where it is not the planner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub maps: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_keys: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factors: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub formula: Option<String>,
     /// The weight of the ephemeral secret, where it is not the preset's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<u32>,
@@ -40,6 +56,12 @@ impl Asked {
             digits: spec.digits.to_string(),
             to_coefficients: spec.to_coefficients.clone(),
             to_slots: spec.to_slots.clone(),
+            maps: (spec.maps != MapChoice::AUTOMATIC).then(|| spec.maps.to_string()),
+            keys: spec.keys.map(|keys| keys.to_string()),
+            max_keys: spec.max_keys,
+            factors: (spec.factors != FactorOrder::Standard).then(|| spec.factors.to_string()),
+            eval: (spec.eval != EvalStage::Automatic).then(|| spec.eval.to_string()),
+            formula: spec.appendix_a.map(|found| formula_in_words(&found, spec.ephemeral_weight)),
             weight,
             encapsulation: encapsulation.map(|way| way.to_string()),
         }
@@ -59,6 +81,12 @@ impl Asked {
             named("digits", &self.digits, &plain.digits),
             ends("to coefficients", &self.to_coefficients),
             ends("to slots", &self.to_slots),
+            self.maps.as_ref().map(|maps| format!("maps {maps}")),
+            self.keys.as_ref().map(|keys| format!("{keys} keys")),
+            self.max_keys.map(|most| format!("at most {most} keys")),
+            self.factors.as_ref().map(|factors| format!("factors {factors}")),
+            self.eval.as_ref().map(|eval| format!("stage inside of slots {eval}")),
+            self.formula.clone(),
             self.weight.map(|weight| format!("weight {weight}")),
             self.encapsulation.as_ref().map(|way| format!("encapsulation {way}")),
         ]
@@ -66,6 +94,12 @@ impl Asked {
         .flatten()
         .collect()
     }
+}
+
+/// What Appendix A of 2015 found.
+fn formula_in_words(found: &AppendixA, weight: u32) -> String {
+    let AppendixA { exponent, cleared, alpha, .. } = found;
+    format!("e = {exponent}, e' = {cleared}, α = {alpha:.5}, t = {weight}")
 }
 
 /// Of records that do not say the order.
@@ -93,6 +127,9 @@ pub struct Circuit {
     /// it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moduli: Option<String>,
+    /// How the main secret is drawn. Records before 27 November 2026 do not say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
     pub asked: Asked,
     pub front_end: String,
     pub transform: String,
@@ -105,6 +142,9 @@ pub struct Circuit {
     /// Where the maps to the coefficients stood in packed mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
+    /// `merged`, where the stage inside of slots was part of its neighbour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eval: Option<String>,
     pub digits: String,
     pub digit_products: usize,
     pub digit_depth: usize,
@@ -120,7 +160,7 @@ impl Circuit {
     /// Of a plan; `own` as [`Asked::of`] takes it.
     pub fn of(plan: &BootstrapPlan, own: (Option<u32>, Option<Encapsulation>)) -> Self {
         let (params, formula, spec) = (plan.params(), plan.formula(), plan.spec());
-        let Choices { transform, unpacking, order, to_coefficients, to_slots, digits } = plan.choices().clone();
+        let Choices { transform, unpacking, order, to_coefficients, to_slots, eval, digits } = plan.choices().clone();
         Self {
             m: params.m(),
             n: params.n(),
@@ -128,6 +168,7 @@ impl Circuit {
             r: formula.message_exponent,
             e: formula.exponent,
             moduli: Some(moduli_in_words(params)),
+            secret: Some(params.secret().to_string()),
             asked: Asked::of(spec, own),
             front_end: spec.front_end.to_string(),
             transform: transform.into(),
@@ -135,6 +176,7 @@ impl Circuit {
             to_slots,
             unpacking: unpacking.map(|unpacking| unpacking.to_string()),
             order: order.map(|order| order.to_string()),
+            eval: eval.filter(|eval| *eval == EvalStage::Merged).map(|eval| eval.to_string()),
             digits: digits.to_string(),
             digit_products: plan.digits().products(),
             digit_depth: plan.digits().depth(),
@@ -151,6 +193,7 @@ impl Circuit {
         let mut words = vec![self.front_end.clone(), format!("{} ({back}), ({there})", self.transform)];
         words.extend(self.unpacking.clone());
         words.extend(self.order.clone());
+        words.extend(self.eval.as_ref().map(|eval| format!("stage inside of slots {eval}")));
         words.push(self.digits.clone());
         words.join("; ")
     }

@@ -1,13 +1,22 @@
 //! Digit removal alone: the rows of Chen–Han 2018, Table 3, by every method.
 
-use std::time::Instant;
+use std::path::PathBuf;
 
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
-use windlass::circuits::{ChenHan, DigitRemoval, DigitSpec, HaleviShoup, LeastDegree, Method, Searched};
+use serde::{Deserialize, Serialize};
+use windlass::circuits::{
+    ChenHan, DigitMethod, DigitRemoval, DigitRoute, DigitSpec, HaleviShoup, LastStep, LeastDegree, Method, Searched,
+};
 use windlass::needs::Products;
 use windlass::rlwe::{Assurance, RlweSpec, SecretDistribution};
 use windlass::{Context, Error, Params, Scheme};
+
+use crate::machine;
+use crate::page::{Table, or_dash, seconds, write_between_marks};
+use crate::process_time::Stopwatch;
+use crate::record::{self, Record};
+use crate::threads::with_threads;
 
 /// (p, e, v), the published seconds of HElib's method and of Chen–Han's, the levels of HElib that
 /// these took, and m. The paper does not say which rings it used.
@@ -22,47 +31,135 @@ const ROWS: [Row; 6] = [
     (127, 3, 1, [73.2, 38.0], [39, 22], 32768),
 ];
 
-const METHODS: [Method; 5] = [
+const METHODS: [Method; 7] = [
     Method::Of(&HaleviShoup),
+    Method::Of(&Section32),
+    Method::Of(&Section33),
     Method::Of(&ChenHan),
     Method::Of(&LeastDegree),
     Method::Of(&Searched),
     Method::Automatic,
 ];
 
-/// Prints depth, products, seconds and bits of capacity for each row and method; every answer is
-/// verified.
-pub fn run() -> Result<(), Error> {
-    println!(
-        "{:<12} {:<14} {:>5} {:>8} {:>9} {:>6} {:>16} {:>16}",
-        "(p, e, v)", "method", "depth", "products", "seconds", "bits", "published HElib", "Chen-Han"
-    );
+/// Chen–Han's algorithm of §3.2 alone.
+#[derive(Debug)]
+struct Section32;
+
+impl DigitMethod for Section32 {
+    fn name(&self) -> &'static str {
+        "chen-han-3.2"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Chen–Han 2018, §3.2"
+    }
+
+    fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute> {
+        ChenHan.routes(spec).into_iter().filter(|route| route.last == LastStep::Direct).collect()
+    }
+}
+
+/// Their Algorithm 1, of §3.3, alone.
+#[derive(Debug)]
+struct Section33;
+
+impl DigitMethod for Section33 {
+    fn name(&self) -> &'static str {
+        "chen-han-3.3"
+    }
+
+    fn citation(&self) -> &'static str {
+        "Chen–Han 2018, Algorithm 1"
+    }
+
+    fn routes(&self, spec: &DigitSpec) -> Vec<DigitRoute> {
+        ChenHan.routes(spec).into_iter().filter(|route| route.last != LastStep::Direct).collect()
+    }
+}
+
+/// One removal of digits, verified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Removal {
+    pub p: u64,
+    pub e: u32,
+    pub v: u32,
+    /// What was asked for.
+    pub method: String,
+    /// What that came to, where the planner chose.
+    pub chosen: String,
+    pub products: usize,
+    pub depth: usize,
+    /// Capacity that it takes.
+    pub bits: f64,
+    pub date: String,
+}
+
+/// Measures every row and method, prints and records them; with a page, puts the table of the
+/// records between its marks instead.
+///
+/// # Errors
+/// Records and pages that cannot be read or written.
+pub fn run(
+    threads: usize,
+    runs: usize,
+    records: &[PathBuf],
+    page: Option<&PathBuf>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    if let Some(page) = page {
+        let mut all = Vec::new();
+        for path in records {
+            all.extend(record::read(path, key)?);
+        }
+        return Ok(write_between_marks(page, &table(&all))?);
+    }
+    println!("{}", machine::describe());
+    records.iter().try_for_each(|path| record::open(path).map(drop))?;
     for row in ROWS {
-        measure(row)?;
+        for measured in with_threads(threads, || measure(row, threads, runs))? {
+            print(&measured);
+            records.iter().try_for_each(|path| record::append(path, std::slice::from_ref(&measured)))?;
+        }
     }
     Ok(())
 }
 
-fn measure(row: Row) -> Result<(), Error> {
+/// By what a later record replaces an earlier one.
+fn key(record: &Record<Removal>) -> impl PartialEq + use<> {
+    let of = &record.of;
+    (record.cpu.clone(), record.threads, (of.p, of.e, of.v), of.method.clone())
+}
+
+fn measure(row: Row, threads: usize, runs: usize) -> Result<Vec<Record<Removal>>, Error> {
     let (p, e, v, ..) = row;
     let mut rng = ChaCha20Rng::seed_from_u64(3);
-    let plan = |&method: &Method| DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) });
+    let plan =
+        |&method: &Method| Some((method, DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }).ok()?));
     // Not every method applies to every prime.
-    let plans: Vec<DigitRemoval> = METHODS.iter().filter_map(|method| plan(method).ok()).collect();
-    let deepest = plans.iter().map(DigitRemoval::depth).max().unwrap_or(1);
+    let plans: Vec<(Method, DigitRemoval)> = METHODS.iter().filter_map(plan).collect();
+    let deepest = plans.iter().map(|(_, plan)| plan.depth()).max().unwrap_or(1);
     let params = params(row, deepest)?;
     let (client, server) = Context::from_params(params)?.generate_keys_from_seed([&Products], 3)?;
     let values: Vec<u64> = (0..client.context().slots()).map(|_| rng.next_u64() % p.pow(e)).collect();
     let ct = client.encrypt(&values)?;
     let wanted: Vec<u64> = values.iter().map(|&x| without_digits(x as i64, p as i64, e, v)).collect();
-    for plan in plans {
-        let start = Instant::now();
-        let image = plan.apply(server.engine(), &ct)?;
-        let elapsed = start.elapsed().as_secs_f64();
-        assert_eq!(client.decrypt(&image)?, wanted, "{}", plan.explain());
-        print(row, &plan, elapsed, server.capacity(&ct) - server.capacity(&image));
+    let mut measured = Vec::new();
+    for (method, plan) in plans {
+        let (mut times, mut bits) = (Vec::new(), 0.0);
+        for _ in 0..runs {
+            let watch = Stopwatch::start();
+            let image = plan.apply(server.engine(), &ct)?;
+            times.push(if threads == 1 { watch.processor_seconds() } else { watch.seconds() });
+            assert_eq!(client.decrypt(&image)?, wanted, "{}", plan.explain());
+            bits = server.capacity(&ct) - server.capacity(&image);
+        }
+        times.sort_by(f64::total_cmp);
+        let (products, depth) = (plan.products(), plan.depth());
+        let (method, chosen) = (method.to_string(), plan.spec().method.to_string());
+        let (median_s, min_s, rounds) = (times[runs / 2], times[0], Some(runs));
+        let of = Removal { p, e, v, method, chosen, products, depth, bits, date: machine::today() };
+        measured.push(Record { cpu: machine::cpu(), threads, median_s, min_s, yardsticks: None, rounds, of });
     }
-    Ok(())
+    Ok(measured)
 }
 
 /// A chain for circuits of this depth. A product costs the bits of p^e and about 18 more.
@@ -81,19 +178,57 @@ fn params((p, e, _, _, _, m): Row, depth: usize) -> Result<Params, Error> {
     Params::new("insecure_digits_table", Scheme::Bgv, (p, e), None, spec)
 }
 
-/// One line of the table.
-fn print((p, e, v, published, levels, _): Row, removal: &DigitRemoval, seconds: f64, bits: f64) {
+/// One line for the terminal.
+fn print(measured: &Record<Removal>) {
+    let Removal { p, e, v, method, chosen, products, depth, bits, .. } = &measured.of;
     println!(
-        "{:<12} {:<14} {:>5} {:>8} {seconds:>9.3} {bits:>6.0} {:>9} s, {:>2} l. {:>9} s, {:>2} l.",
+        "{:<12} {method:<14} {chosen:<14} {products:>3} products, depth {depth:>2}, {:>7.3} s, {bits:>4.0} bits",
         format!("({p}, {e}, {v})"),
-        removal.spec().method.to_string(),
-        removal.depth(),
-        removal.products(),
-        published[0],
-        levels[0],
-        published[1],
-        levels[1]
+        measured.median_s,
     );
+}
+
+/// log2(e·p^v): the depth of Theorem 5.
+fn theorem_5(p: u64, e: u32, v: u32) -> f64 {
+    f64::from(e).log2() + f64::from(v) * (p as f64).log2()
+}
+
+/// The rows of Table 3 on one thread, a table for each core.
+fn table(all: &[Record<Removal>]) -> String {
+    let ours = ["(p, e, v)", "method", "products, depth; s; bits", "§3.2: products, depth; s; bits"];
+    let theirs = ["Algorithm 1: the same", "log2(e·p^v)", "Chen–Han: seconds, levels"];
+    let mut out = String::new();
+    for cpu in crate::page::first_seen(all.iter().filter(|one| one.threads == 1).map(|one| &*one.cpu)) {
+        let mut table = Table::new(ours.into_iter().chain(theirs));
+        for (p, e, v, [_, seconds], [_, levels], _) in ROWS {
+            let at = |method: &str| {
+                all.iter().find(|one| {
+                    (&*one.cpu, one.threads, one.of.p, one.of.e, one.of.v) == (cpu, 1, p, e, v)
+                        && one.of.method == method
+                })
+            };
+            let Some(best) = at("automatic") else { continue };
+            table.row([
+                format!("({p}, {e}, {v})"),
+                best.of.chosen.clone(),
+                cell(Some(best)),
+                cell(at(Section32.name())),
+                cell(at(Section33.name())),
+                format!("{:.2}", theorem_5(p, e, v)),
+                format!("{seconds}, {levels}"),
+            ]);
+        }
+        out.push_str(&format!("\n{cpu}:\n\n{table}"));
+    }
+    out.push('\n');
+    out
+}
+
+fn cell(one: Option<&Record<Removal>>) -> String {
+    one.map_or_else(
+        || or_dash(None, 0),
+        |one| format!("{}, {}; {}; {:.0}", one.of.products, one.of.depth, seconds(one.median_s), one.of.bits),
+    )
 }
 
 fn without_digits(x: i64, p: i64, e: u32, v: u32) -> u64 {
@@ -103,4 +238,48 @@ fn without_digits(x: i64, p: i64, e: u32, v: u32) -> u64 {
         rest = (rest - if p > 2 && digit > p / 2 { digit - p } else { digit }) / p;
     }
     rest.rem_euclid(p.pow(e - v)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn records() -> Vec<Record<Removal>> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/record/intel-xeon-207/digits-2026-11-27.jsonl");
+        record::read(path.as_ref(), key).unwrap()
+    }
+
+    #[test]
+    fn the_page_shows_the_record() {
+        let page = include_str!("../../../../docs/bootstrapping.md");
+        let (_, rest) = page.split_once("<!-- begin tables -->\n").unwrap();
+        assert_eq!(rest.split_once("<!-- end tables -->").unwrap().0, table(&records()));
+    }
+
+    /// What the plans of today come to is what the page says, and none is deeper than Theorem 5.
+    #[test]
+    fn plans_are_those_of_the_record() {
+        for (p, e, v, ..) in ROWS {
+            for method in METHODS {
+                let Ok(plan) = DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }) else { continue };
+                let recorded = records()
+                    .into_iter()
+                    .find(|one| (one.of.p, one.of.e, one.of.v) == (p, e, v) && one.of.method == method.to_string());
+                let of = recorded.unwrap().of;
+                assert_eq!((of.products, of.depth), (plan.products(), plan.depth()), "({p}, {e}, {v}) {method}");
+                assert!(method != Method::Automatic || plan.depth() as f64 <= theorem_5(p, e, v).ceil());
+            }
+        }
+        let stated = [(5, 6, 3, 9.55), (17, 4, 2, 10.17)];
+        assert!(stated.iter().all(|&(p, e, v, depth)| (theorem_5(p, e, v) - depth).abs() < 0.005));
+    }
+
+    /// The two algorithms of the paper are two.
+    #[test]
+    fn algorithm_1_is_that_of_section_3_3() {
+        let routes = |method: &dyn DigitMethod| method.routes(&DigitSpec::new(5, 6, 3));
+        assert_eq!(routes(&Section32).iter().map(|route| route.last).collect::<Vec<_>>(), [LastStep::Direct]);
+        // 5^1 < 4·5 + 1 < 5^2.
+        assert_eq!(routes(&Section33).iter().map(|route| route.last).collect::<Vec<_>>(), [LastStep::DirectBeyond(1)]);
+    }
 }

@@ -1,5 +1,7 @@
 //! The figures of one measured bootstrapping.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::circuit::{Asked, Circuit};
@@ -17,6 +19,20 @@ pub struct StageFigure {
     pub seconds: f64,
     pub capacity_before: f64,
     pub capacity_after: f64,
+}
+
+/// What a table has a row for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    pub preset: String,
+    pub mode: String,
+    pub scheme: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}, {}", self.preset, self.mode, self.scheme)
+    }
 }
 
 /// Everything about one preset but the times that every record has.
@@ -52,8 +68,16 @@ pub struct Refresh {
     /// not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depths_in_fact: Option<[usize; 2]>,
+    /// What is left beyond what the next refresh needs at its input, times slot bits, a second.
     pub throughput_bits_per_second: f64,
     pub peak_mebibytes: f64,
+    /// The day, as 2026-11-27; where a line does not say it, the name of its file does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// The first digits of the SHA-256 of the program; records before 27 November 2026 do not say
+    /// it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
 }
 
 impl Refresh {
@@ -67,10 +91,27 @@ impl Refresh {
         self.circuit.as_ref().map_or_else(Asked::default, |circuit| circuit.asked.clone())
     }
 
+    /// Its preset, mode and scheme.
+    pub fn place(&self) -> Place {
+        Place { preset: self.preset.clone(), mode: self.mode.clone(), scheme: self.scheme.clone() }
+    }
+
+    /// The sizes of all primes, where they were recorded.
+    pub fn moduli(&self) -> Option<&str> {
+        self.circuit.as_ref()?.moduli.as_deref()
+    }
+
     /// The peak of memory.
     pub fn gigabytes(&self) -> f64 {
         self.peak_mebibytes * 1.048_576e-3
     }
+}
+
+/// Bits left beyond those that the next refresh needs at its input: for its maps to the
+/// coefficients, where they come first, and for what stays below them at the end. What remains for
+/// circuits, as Ma et al. count it.
+pub fn net_bits(measured: &Measured) -> f64 {
+    measured.of.throughput_bits_per_second * measured.median_s / measured.of.slot_bits
 }
 
 /// What the tables tell apart: what stages' names begin with.

@@ -14,6 +14,7 @@ use windlass::{Client, Content, Context, Error, Plaintext, Scheme, Server};
 use super::circuit::Circuit;
 use super::depth;
 use super::figures::{self, Measured, Refresh, StageFigure};
+use super::reach::Build;
 use super::request::{Bootstrap, plan};
 use crate::machine;
 use crate::process_time::Stopwatch;
@@ -130,6 +131,8 @@ impl Ready {
             depths_in_fact: Some(in_fact),
             throughput_bits_per_second: (capacity_out - plan.least_input_bits()) * slot_bits / runs.median_seconds,
             peak_mebibytes: machine::peak_mebibytes(),
+            date: Some(machine::today()),
+            build: Build::this().and_then(|build| build.name()).ok(),
         }
     }
 }
@@ -158,7 +161,7 @@ struct Runs {
     median: Run,
 }
 
-/// Refreshes as often as was asked for.
+/// Refreshes as often as was asked for, or until that took long enough.
 fn median_run(
     args: &Bootstrap,
     bootstrapper: &Bootstrapper,
@@ -166,8 +169,11 @@ fn median_run(
     spent: &Ciphertext,
     message: &Plaintext,
 ) -> Result<Runs, Error> {
-    let runs = (0..args.runs).map(|_| one_run(bootstrapper, decryptor, spent, message));
-    let mut runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    let start = Instant::now();
+    let mut runs = Vec::new();
+    while runs.is_empty() || runs.len() < args.runs && start.elapsed().as_secs_f64() < args.enough_seconds {
+        runs.push(one_run(bootstrapper, decryptor, spent, message)?);
+    }
     // On one thread by processor time, which other work beside it disturbs less.
     let seconds = |run: &Run| if args.threads == 1 { run.processor_seconds } else { run.seconds };
     runs.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));

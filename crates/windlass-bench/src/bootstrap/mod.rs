@@ -5,13 +5,18 @@ mod chen_han;
 mod circuit;
 mod depth;
 mod digits_table;
+mod every;
 mod figures;
+mod lambda;
 mod measure;
+mod missing;
 mod page;
 mod peers;
 mod published;
 mod reach;
+mod records;
 mod request;
+mod todays;
 
 use std::path::PathBuf;
 
@@ -19,9 +24,10 @@ use windlass::bootstrap::bootstrap_preset_names;
 
 use crate::threads::with_threads;
 use crate::{machine, record};
-use figures::Measured;
+use records::Records;
 pub use request::Bootstrap;
 use request::{plan, preset};
+use todays::Presets;
 
 /// Runs the measurement.
 pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
@@ -30,12 +36,15 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
         return Ok(());
     }
     if args.digits_table {
-        println!("{}", machine::describe());
-        return Ok(with_threads(args.threads, digits_table::run)?);
+        return digits_table::run(args.threads, args.runs, &args.record, args.page.as_ref());
     }
     if args.reach.reach {
         println!("{}", machine::describe());
         return reach::run(&args.reach, args.runs, args.record.first().map(PathBuf::as_path));
+    }
+    if let (true, Some(path)) = (args.every.all, args.record.first()) {
+        println!("{}", machine::describe());
+        return every::run(&args.every, &args.preset, args.runs, path);
     }
     if args.page.is_some() || args.plot.is_some() {
         return render(args);
@@ -68,15 +77,12 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
 
 /// The page and the plot of the records.
 fn render(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
-    let mut all: Vec<Measured> = Vec::new();
-    for path in &args.record {
-        all.extend(record::read(path, figures::key)?);
-    }
+    let (all, presets) = (Records::read(&args.record)?, Presets::todays()?);
     if let Some(page) = &args.page {
-        crate::page::write(page, &page::text(&all))?;
+        crate::page::write(page, &page::text(&all, &presets))?;
     }
     if let Some(plot) = &args.plot {
-        crate::page::write(plot, &page::plot(&all)?)?;
+        crate::page::write(plot, &page::plot(&presets.of(&all.measured))?)?;
     }
     Ok(())
 }

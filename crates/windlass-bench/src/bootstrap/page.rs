@@ -1,36 +1,50 @@
-//! A page of tables and a plot from a record of bootstrappings.
+//! A page of tables and a plot from records of bootstrappings.
 
 use std::fmt::Write as _;
 
 use super::chen_han;
 use super::circuit::Circuit;
-use super::figures::{self, Measured, parts};
+use super::figures::{self, Measured, net_bits, parts};
+use super::lambda;
+use super::missing;
 use super::peers::{MA_SETS, PEERS, Peer};
 use super::published;
+use super::records::Records;
+use super::todays::{Chain, Presets};
 use crate::machine::model;
 use crate::page::{Table, distinct, or_dash, seconds};
 use crate::peer_record;
 use crate::plot::{BLUE, Drawn, OCHRE, PointPlot, RED, Row};
 
 const HEAD: &str = "# Bootstrapping: measured\n\n\
-     Made by `windlass-bench bootstrap --record FILE --page FILE --plot FILE` from the record that\n\
-     `windlass-bench bootstrap --preset NAME --record FILE` appends to; every result was decrypted and\n\
-     compared. Seconds are those of the median run, of the processor on one thread and of the clock on\n\
-     several; \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is\n\
-     that of the main and of the ephemeral key. Throughput is remaining capacity times slot bits a\n\
-     second. The circuit is front end, transform with the ends of merged stages to the coefficients and\n\
-     to the slots, unpacking, digit method; records before 22 November 2026 do not say it.\n\n\
+     Made by `windlass-bench bootstrap --record FILE.. --page FILE --plot FILE` from the records in\n\
+     `crates/windlass-bench/record`; `windlass-bench bootstrap --all --record FILE` measures every preset\n\
+     in both modes and schemes, each in a process of its own. Every result was decrypted and compared.\n\
+     Seconds are those of the median run, of the processor on one thread and of the clock on several;\n\
+     \"maps\" are both linear maps with trace, unpacking or splitting, repacking or joining. λ is that of the\n\
+     main and of the ephemeral key, by the tables of today ([attacks](attacks.md)). The circuit is front end, transform with\n\
+     the ends of merged stages to the coefficients and to the slots, unpacking, digit method; records\n\
+     before 22 November 2026 do not say it.\n\n\
+     **What is left.** \"Left\" is the capacity of the refreshed ciphertext. \"Net\" is what remains of it for\n\
+     circuits: left, less what the next refresh needs at its input, which is its maps to the coefficients\n\
+     where they come first, and some bits that stay below everything. Ma et al. publish the second.\n\
+     Throughput is net times slot bits a second.\n\n\
+     **Which chain.** A preset may get other primes. The first table of a core is of the presets as they\n\
+     are today: primes of Q and P, digits of keys, both secrets (a test compares). What was measured\n\
+     under earlier chains, or before records said their primes (26 November 2026), is in the second\n\
+     table of a core and nowhere else. Of two records of the same row the one of the later day counts.\n\n\
      ![Seconds of a refresh beside others](bootstrapping.svg)\n";
 
 /// The columns of [`row`].
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "preset",
     "mode, scheme",
+    "day",
     "threads",
     "seconds",
     "maps",
     "digits",
-    "bits before → after",
+    "bits before → left, net",
     "throughput",
     "plan, keys, constants: seconds",
     "keys GB",
@@ -40,40 +54,60 @@ const COLUMNS: [&str; 13] = [
 ];
 
 /// The page.
-pub fn text(all: &[Measured]) -> String {
-    let failure = all.iter().map(|measured| measured.of.failure_bits).fold(f64::INFINITY, f64::min);
+pub fn text(all: &Records, presets: &Presets) -> String {
+    let (measured, todays) = (&all.measured, &presets.of(&all.measured));
+    let failure = measured.iter().map(|measured| measured.of.failure_bits).fold(f64::INFINITY, f64::min);
     let mut out = String::from(HEAD);
-    out.push_str(&by_core(all));
+    out.push_str(&by_core(measured, presets));
     let _ = write!(out, "\nProbability that the bound of the front end fails: at most 2^−{failure}.\n");
-    out.push_str(&against_others(all));
-    out.push_str(&against_chen_han(all));
-    out.push_str(&published::sections(all));
+    out.push_str(&missing::section(all, presets));
+    out.push_str(&against_others(todays));
+    out.push_str(&against_chen_han(todays));
+    out.push_str(&published::sections(todays));
     out
 }
 
-/// A table for each kind of core.
-fn by_core(all: &[Measured]) -> String {
+/// Two tables for each kind of core: of the presets as they are, and of what they were.
+fn by_core(all: &[Measured], presets: &Presets) -> String {
+    let newest = newest(all);
     let mut out = String::new();
-    for cpu in distinct(all.iter().map(|measured| &*measured.cpu)) {
-        let mut table = Table::new(COLUMNS);
-        all.iter().filter(|measured| measured.cpu == cpu).for_each(|measured| table.row(row(measured)));
-        let _ = write!(out, "\n## {cpu}\n\n{table}");
+    for cpu in distinct(newest.iter().map(|measured| &*measured.cpu)) {
+        let [mut todays, mut earlier] = [(); 2].map(|()| Table::new(COLUMNS));
+        for one in newest.iter().filter(|one| one.cpu == cpu) {
+            if presets.chain(&one.of) == Chain::Todays { todays.row(row(one)) } else { earlier.row(row(one)) }
+        }
+        let _ = write!(out, "\n## {cpu}\n");
+        if !todays.is_empty() {
+            let _ = write!(out, "\n{todays}");
+        }
+        if !earlier.is_empty() {
+            let _ = write!(out, "\nUnder earlier chains, or primes not said:\n\n{earlier}");
+        }
     }
     out
 }
 
+/// Without what was measured anew on the same kind of core, under the same chain.
+fn newest(all: &[Measured]) -> Vec<&Measured> {
+    let key = |one: &Measured| (one.cpu.clone(), figures::key(one), one.of.moduli().map(str::to_owned));
+    let is_last = |&(at, one): &(usize, &Measured)| !all[at + 1..].iter().any(|later| key(later) == key(one));
+    all.iter().enumerate().filter(is_last).map(|(_, one)| one).collect()
+}
+
 fn against_others(all: &[Measured]) -> String {
-    let ours = ["ours", "seconds", "bits left", "GB", "times as fast"];
-    let columns = [&["preset", "mode", "peer", "seconds", "bits left", "GB"][..], &ours].concat();
-    let mut table = Table::new(columns);
+    let theirs = ["preset", "mode", "peer", "seconds", "left", "net", "GB"];
+    let ours = ["ours", "seconds", "left", "net", "GB", "times as fast"];
+    let mut table = Table::new(theirs.into_iter().chain(ours));
     for comparison in comparisons(all) {
         table.row(comparison.row());
     }
     format!(
         "\n## Against others\n\n\
-         One thread. Libraries stand beside ours where they were measured on the same kind of core\n\
-         ([peers](peers.md)); what is only published, \"elsewhere\", is from other machines, as its ratio says.\n\
-         Ours is of the peer's scheme where that was measured.\n\n{table}"
+         One thread, the presets as they are today. Libraries stand beside ours where they were measured on\n\
+         the same kind of core ([peers](peers.md), with what was measured in turn), on another day; what is\n\
+         only published, \"elsewhere\", is from other machines, as its ratio says. Ours is of the peer's scheme\n\
+         where that was measured. Bits left and net as above; what a refresh of HElib needs at its input was\n\
+         not measured.\n\n{table}"
     )
 }
 
@@ -83,29 +117,30 @@ fn against_chen_han(all: &[Measured]) -> String {
          Theirs is BFV in SEAL, weight 128, on an Intel Core i7-4770 of 3.4 GHz. Depth is the number of\n\
          products in sequence that a fresh ciphertext and a refreshed one allow; ours are squares by the\n\
          noise bound, the last one decrypted, under parameters of the same n and log2 Q, with special\n\
-         primes on top. One thread; of each scheme the newest record, on the core that it names (records\n\
-         before 22 November 2026 say no depth). Made by\n\
-         `windlass-bench bootstrap --preset NAME [--packed] --scheme bgv,bfv --record FILE`.\n\n{}",
+         primes on top. One thread; of each scheme the newest record of today's chain, on the core that it\n\
+         names. Made by `windlass-bench bootstrap --preset NAME [--packed] --scheme bgv,bfv --record FILE`.\n\n{}",
         chen_han::table(all)
     )
 }
 
-fn row(measured: &Measured) -> [String; 13] {
+fn row(measured: &Measured) -> [String; 14] {
     let [back, _, there, digits] = parts(measured);
     let f = &measured.of;
+    let [main, ephemeral] = lambda::of(f);
     [
         f.preset.clone(),
         format!("{}, {}", f.mode, f.scheme),
+        f.date.clone().unwrap_or_default(),
         measured.threads.to_string(),
         seconds(measured.median_s),
         seconds(back + there),
         seconds(digits),
-        format!("{:.0} → {:.0}", f.capacity_in, f.capacity_out),
+        format!("{:.0} → {:.0}, {:.0}", f.capacity_in, f.capacity_out, net_bits(measured)),
         format!("{:.2e}", f.throughput_bits_per_second),
         format!("{:.1}, {:.1}, {:.1}", f.plan_seconds, f.key_seconds, f.table_seconds),
         format!("{:.2}", f.key_bytes as f64 / 1e9),
         format!("{:.1}", f.gigabytes()),
-        format!("{:.0}, {:.0}", f.security_bits, f.ephemeral_security_bits),
+        format!("{:.0}, {:.0}", main.floor(), ephemeral.floor()),
         f.circuit.as_ref().map_or_else(|| or_dash(None, 0), Circuit::words),
     ]
 }
@@ -121,14 +156,7 @@ struct Comparison<'a> {
 /// Every peer beside the newest measurement of each core that stands there; of its scheme, where
 /// there is one.
 fn comparisons(all: &[Measured]) -> Vec<Comparison<'_>> {
-    let is_replaced =
-        |one: &Measured, later: &Measured| (&one.cpu, figures::key(one)) == (&later.cpu, figures::key(later));
-    let newest: Vec<&Measured> = all
-        .iter()
-        .enumerate()
-        .filter(|&(at, one)| !all[at + 1..].iter().any(|later| is_replaced(one, later)))
-        .map(|(_, one)| one)
-        .collect();
+    let newest = newest(all);
     let beside = |peer: &'static Peer| {
         let same = |one: &&Measured| peer.is_beside(one);
         let measured = newest.iter().copied().filter(same).any(|f| f.of.scheme == peer.scheme);
@@ -153,7 +181,7 @@ impl Comparison<'_> {
         self.seconds / self.ours.median_s
     }
 
-    fn row(&self) -> [String; 11] {
+    fn row(&self) -> [String; 13] {
         let (peer, ours) = (self.peer, self.ours);
         let left = on_this_core(peer, ours, ": bits left").or(peer.left);
         let number = |x: Option<f64>| x.map_or_else(|| or_dash(None, 0), |x| x.to_string());
@@ -163,10 +191,12 @@ impl Comparison<'_> {
             format!("{}, {}{}", peer.what, peer.scheme, if self.same_core { ", same core" } else { ", elsewhere" }),
             seconds(self.seconds),
             number(left),
+            number(peer.net),
             number(peer.gigabytes),
             format!("{}, {}", ours.of.scheme, model(&ours.cpu)),
             seconds(ours.median_s),
             format!("{:.0}", ours.of.capacity_out),
+            format!("{:.0}", net_bits(ours)),
             format!("{:.1}", ours.of.gigabytes()),
             format!("{:.1}{}", self.ratio(), if self.same_core { "" } else { ", machines differ" }),
         ]
@@ -204,29 +234,64 @@ pub fn plot(all: &[Measured]) -> Drawn {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::circuit::Asked;
     use super::*;
-    use crate::record;
+    /// All files of bootstrappings there are.
+    pub fn records() -> Records {
+        let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/record")).unwrap();
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
+        let is_one = |path: &std::path::PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("bootstrap-");
+        let mut paths: Vec<std::path::PathBuf> = files.map(|file| file.unwrap().path()).filter(is_one).collect();
+        paths.sort();
+        Records::read(&paths).unwrap()
+    }
 
+    /// All records, and the presets as they are: the test fails when a preset changes, until the page
+    /// is made anew.
     #[test]
-    fn the_page_shows_the_record() {
-        // The last of a core stands beside its peers. That of 26 November is of a slower guest than
-        // theirs and goes first.
-        let records = [
-            "amd-epyc-zen5/bootstrap-2026-11-21.jsonl",
-            "amd-epyc-zen4/bootstrap-2026-11-22.jsonl",
-            "intel-xeon-167/bootstrap-2026-11-23.jsonl",
-            "amd-epyc-zen3/bootstrap-2026-11-26.jsonl",
-            "amd-epyc-zen3/bootstrap-2026-11-23.jsonl",
-            "amd-epyc-zen3/bootstrap-2026-11-24.jsonl",
-            "amd-epyc-zen5/bootstrap-2026-11-25.jsonl",
-        ];
-        let path = |name| format!(concat!(env!("CARGO_MANIFEST_DIR"), "/record/{}"), name);
-        let read = |name| record::read(path(name).as_ref(), figures::key).unwrap();
-        let all: Vec<Measured> = records.into_iter().flat_map(read).collect();
-        assert_eq!(include_str!("../../../../docs/bootstrapping-tables.md"), text(&all));
-        assert_eq!(include_str!("../../../../docs/bootstrapping.svg"), plot(&all).unwrap());
+    fn the_page_shows_the_records() {
+        let (all, presets) = (records(), Presets::todays().unwrap());
+        assert_eq!(include_str!("../../../../docs/bootstrapping-tables.md"), text(&all, &presets));
+        let plotted = plot(&presets.of(&all.measured)).unwrap();
+        assert_eq!(include_str!("../../../../docs/bootstrapping.svg"), plotted);
+    }
+
+    /// The README's times of a bootstrapping are those of the page, of today's chain, or say that
+    /// the chain was another one.
+    #[test]
+    fn the_readme_shows_the_newest_of_todays_chain() {
+        let todays = Presets::todays().unwrap().of(&records().measured);
+        let readme = include_str!("../../../../README.md");
+        for mode in ["thin", "packed"] {
+            let name = format!("{mode} bootstrapping, m = 18631");
+            let row = readme.lines().find(|line| line.starts_with(&format!("| {name}"))).expect(mode);
+            let all = comparisons(&todays);
+            let here =
+                all.iter().rfind(|one| one.same_core && (one.peer.preset, one.peer.mode) == ("paper_hs15_18631", mode));
+            match here {
+                Some(one) => {
+                    let cells = format!("{} s | HElib {} s |", seconds(one.ours.median_s), seconds(one.seconds));
+                    assert!(row.ends_with(&cells), "{row}: {cells}");
+                }
+                None => assert!(row.contains("an earlier chain"), "{row}"),
+            }
+        }
+    }
+
+    /// An earlier chain stands in the second table alone, whatever its day.
+    #[test]
+    fn records_of_other_chains_are_shown_as_such() {
+        let (all, presets) = (records(), Presets::todays().unwrap());
+        let mut todays = all.measured.into_iter().rfind(|one| one.of.moduli().is_some()).unwrap();
+        todays.of.circuit.as_mut().unwrap().moduli = Some(super::super::todays::moduli(&todays.of.preset).unwrap());
+        let mut other = todays.clone();
+        (other.median_s, other.of.date) = (0.001, Some("2126-01-01".into()));
+        other.of.circuit.as_mut().unwrap().moduli = Some("Q 8x50, P 3x50, 3 digits".into());
+        let page = text(&Records { measured: vec![todays, other], left_out: Vec::new() }, &presets);
+        let at = |text: &str| page.find(text).unwrap();
+        assert_eq!(page.matches("2126-01-01").count(), 1);
+        assert!(at("Under earlier chains") < at("2126-01-01") && at("2126-01-01") < at("\nProbability"));
     }
 
     /// What was asked for otherwise is in the tables of cores and beside nobody, as is what was

@@ -3,12 +3,15 @@
 use std::path::PathBuf;
 
 use windlass::bootstrap::{
-    BootstrapPlan, BootstrapPreset, BootstrapSpec, Encapsulation, FrontEnd, Mode, Order, Partition, Transform,
-    Unpacking,
+    BootstrapPlan, BootstrapPreset, BootstrapSpec, Encapsulation, EvalStage, FactorOrder, FrontEnd, MapChoice, Mode,
+    Order, Partition, Transform, Unpacking,
 };
 use windlass::circuits::Method;
+use windlass::rlwe::KeyStrategy;
 use windlass::{Error, Params, Scheme};
 
+use super::appendix_a;
+use super::every::Every;
 use super::reach::Reach;
 use crate::ring_args::Moduli;
 
@@ -30,7 +33,7 @@ pub struct Bootstrap {
     #[command(flatten)]
     pub moduli: Moduli,
     /// Instead of a preset: digit removal alone, the rows of Chen–Han 2018, Table 3, by every
-    /// method.
+    /// method, appended to --record; with --page its table is put between the marks of the page.
     #[arg(long)]
     pub digits_table: bool,
     /// Instead of a preset: the parameters of Halevi–Shoup 2015 by the rule of its Appendix A,
@@ -39,6 +42,8 @@ pub struct Bootstrap {
     pub appendix_a: bool,
     #[command(flatten)]
     pub reach: Reach,
+    #[command(flatten)]
+    pub every: Every,
     /// How stages of the linear maps are merged, unless given one by one: standard, least-time,
     /// most-capacity, paper (Table 3 of Ma et al.) or single (one map each way; large rings take
     /// minutes to plan and gigabytes).
@@ -66,6 +71,26 @@ pub struct Bootstrap {
     /// The decryption formula: prime-power (modulus p^e) or near-prime-power (p^e + 1, of 2015).
     #[arg(long, default_value = "prime-power")]
     pub front_end: FrontEnd,
+    /// The formula of 2015 with e, e', α and t of the paper's Table 3, for its presets.
+    #[arg(long, conflicts_with_all = ["front_end", "weight", "m"])]
+    pub formula_2015: bool,
+    /// How the linear maps are evaluated: automatic, old-2018 (the old ones of Halevi–Shoup 2018,
+    /// Table 5), or a strategy of linear maps by name.
+    #[arg(long, default_value = "automatic")]
+    pub maps: MapChoice,
+    /// The rule of Galois keys: full, baby-giant, minimal or default; the planner's own without it.
+    #[arg(long, value_parser = key_strategy)]
+    pub keys: Option<KeyStrategy>,
+    /// The most Galois keys.
+    #[arg(long)]
+    pub max_keys: Option<usize>,
+    /// The factors of a composite m: standard, least-price, or in order, the first on which p has its
+    /// whole order, as 73*13,37.
+    #[arg(long, default_value = "standard")]
+    pub factors: FactorOrder,
+    /// The stage inside of slots of packed maps: automatic, alone or merged.
+    #[arg(long, default_value = "automatic")]
+    pub eval: EvalStage,
     /// The weight of the ephemeral secret instead of the preset's.
     #[arg(long)]
     pub weight: Option<u32>,
@@ -85,6 +110,9 @@ pub struct Bootstrap {
     /// How often to refresh; the median run is reported (with --reach at least three).
     #[arg(long, default_value_t = 1, value_parser = crate::threads::number())]
     pub runs: usize,
+    /// Refresh no more once this many seconds were spent on it, however many runs were asked for.
+    #[arg(long, default_value_t = f64::INFINITY, value_name = "SECONDS")]
+    pub enough_seconds: f64,
     /// Seed of keys and messages.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -96,8 +124,8 @@ pub struct Bootstrap {
     #[arg(long)]
     pub explain: bool,
     /// Append the figures to a record: one line of JSON for each measurement. Pages are made of
-    /// several, the oldest first. With --reach: hold its figures as `reach` in one object.
-    #[arg(long, visible_alias = "json", value_name = "FILE")]
+    /// several. With --reach: hold its figures as `reach` in one object.
+    #[arg(long, visible_alias = "json", value_name = "FILE", num_args = 1..)]
     pub record: Vec<PathBuf>,
     /// Measure nothing: make the page of tables of a record.
     #[arg(long, value_name = "FILE", requires = "record")]
@@ -131,9 +159,26 @@ pub fn preset(args: &Bootstrap) -> Result<BootstrapPreset, Box<dyn std::error::E
         transform: args.transform,
         to_slots: args.to_slots.clone(),
         to_coefficients: args.to_coefficients.clone(),
+        eval: args.eval,
+        maps: args.maps,
+        keys: args.keys,
+        max_keys: args.max_keys,
+        factors: args.factors.clone(),
         ..preset.spec
     };
+    if args.formula_2015 {
+        let (found, weight) = appendix_a::published(preset.params.m(), (preset.params.p(), preset.params.r()))?;
+        let spec = BootstrapSpec { ephemeral_weight: weight, ..BootstrapSpec::by_appendix_a(found) };
+        let BootstrapSpec { front_end, appendix_a, ephemeral_weight, .. } = spec;
+        preset.spec = BootstrapSpec { front_end, appendix_a, ephemeral_weight, ..preset.spec };
+    }
     Ok(preset)
+}
+
+/// A rule of keys by its name.
+fn key_strategy(name: &str) -> Result<KeyStrategy, String> {
+    let known = || KeyStrategy::ALL.map(|strategy| strategy.to_string()).join(", ");
+    KeyStrategy::named(name).ok_or_else(|| format!("no rule of keys has this name; there are {}", known()))
 }
 
 /// The plan of a preset.

@@ -1,6 +1,7 @@
 //! A circuit on approximate numbers: values against complex arithmetic, errors against their bound.
 
 mod adversary;
+mod entries;
 
 use windlass::circuits::{Polynomial, TracePlan};
 use windlass::needs::KeyRequest;
@@ -11,6 +12,7 @@ use windlass::{Approximate, Client, Context, Error, NeedsKeys, Server, Switching
 use super::dice::Dice;
 use super::drawn::{Matrix, numbers, spec, total};
 use super::judge::{Fault, Judge};
+use entries::Layer;
 
 /// A ciphertext and its slots.
 #[derive(Clone)]
@@ -34,6 +36,7 @@ struct World {
     encryptor: Encryptor,
     decryptor: Decryptor,
     matrix: Matrix,
+    layer: Layer,
     total: TracePlan,
     values: Vec<Value>,
     /// log2 of the magnitudes that the lowest level has room for, from below.
@@ -64,19 +67,21 @@ impl World {
     fn new(mut dice: Dice, judge: Judge, spec: &CkksSpec) -> Result<Self, Error> {
         let context = Context::approximate(spec)?;
         let matrix = Matrix::draw(&mut dice, &context)?;
+        let layer = Layer::draw(&mut dice, &context)?;
         let ckks = context.ckks();
         let total = total(&mut dice, &context)?;
         let mut units: Vec<u64> = [1, 3, -1].map(|amount| ckks.rotation_element(amount)).into();
         units.push(ckks.conjugation_element());
         units.extend(matrix.plan.required_keys());
         units.extend(total.required_keys());
+        units.extend(layer.plan.required_keys());
         let keys = KeyRequest::none("a random circuit").with_relinearisation().with_galois(units);
         let (client, server) = context.generate_keys_from_seed([&keys as &dyn NeedsKeys], dice.word())?;
         let (encryptor, decryptor) = (client.encryptor()?, client.decryptor()?);
         let base: u32 = spec.base_prime_bits.iter().sum();
         let room = f64::from(base - spec.scale_bits) - 3.0;
         let values = Vec::new();
-        Ok(Self { dice, judge, context, client, server, encryptor, decryptor, matrix, total, values, room })
+        Ok(Self { dice, judge, context, client, server, encryptor, decryptor, matrix, layer, total, values, room })
     }
 
     fn work(mut self) -> Judge {
@@ -151,7 +156,7 @@ impl World {
                 let right = match &error {
                     Error::LevelsExhausted { .. } => depth <= 1,
                     Error::ModulusExhausted { .. } => depth <= 1 || large,
-                    Error::ValueTooLarge { .. } => large,
+                    Error::ValueTooLarge { .. } | Error::BoundTooLarge { .. } => large,
                     _ => false,
                 };
                 let what = format!("{error} (2^{:.1} of 2^{:.1}, depth {depth})", magnitude.log2(), self.room);
@@ -191,7 +196,8 @@ impl World {
         if self.dice.is_adversarial() && self.dice.once_in(4) {
             return self.adversary();
         }
-        match self.dice.below(15) {
+        match self.dice.below(17) {
+            15..=16 => self.on_entries(),
             0 => self.fresh(),
             13 => self.images(),
             14 => self.totalled(),
@@ -272,7 +278,9 @@ impl World {
     fn scaled(&mut self) -> Result<(), Error> {
         let a = self.any();
         let k = self.dice.within(-5, 5);
-        let c = numbers(&mut self.dice, 1, 2.0)[0];
+        // Large factors are as good as any where there is room.
+        let most = if self.dice.once_in(4) { (self.room / 2.0).exp2().max(2.0) } else { 2.0 };
+        let c = numbers(&mut self.dice, 1, most)[0];
         let engine = self.server.engine();
         let times = |c: Complex64| -> Vec<Complex64> { a.slots.iter().map(|z| z * c).collect() };
         let (name, outcome, slots) = match self.dice.below(4) {
@@ -282,7 +290,7 @@ impl World {
             _ => ("times a number", engine.multiply_scalar(&a.ct, c), times(c)),
         };
         self.judge.operation(name);
-        self.settle(outcome, (slots, a.strained), 5.0 * a.ct.magnitude(), a.ct.depth_left());
+        self.settle(outcome, (slots, a.strained), most.max(5.0) * a.ct.magnitude(), a.ct.depth_left());
         Ok(())
     }
 

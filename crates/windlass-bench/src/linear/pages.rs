@@ -44,7 +44,7 @@ fn tables_of_chain(out: &mut String, chain: &str, cpu: &str, records: &[&Measure
     if chain == "400" {
         section("Beside HElib 2.3 of another machine, each in its own T", compared(records));
         section("Beside HElib 2.3 on the same kind of core, seconds of one thread", beside(records));
-        section("Table 1: `MatMul1D`, seconds on one thread", published::table_1(records));
+        section(published::TITLE_1, published::table_1(records));
         section("Table 4: default keys, seconds on several threads", table_4(records));
     }
     section("Reach", reach::goals(records).table());
@@ -155,32 +155,57 @@ fn table_4(records: &[&Measured]) -> Table {
     table
 }
 
+/// What stands beside HElib: our plans by its default keys, our best plan for as many keys as it
+/// takes, and minimal keys of both.
+const BESIDE: [&str; 3] = ["default", "best", "minimal"];
+
+/// Keys of ours, a figure of ours and how many times HElib's it is less; empty where one is missing.
+fn ours_beside(own: Option<(&Measured, String, f64)>, theirs: Option<f64>) -> [String; 3] {
+    let Some((r, figure, own)) = own else { return [const { String::new() }; 3] };
+    [r.of.keys.to_string(), figure, theirs.map_or_else(String::new, |theirs| format!("{:.1}", theirs / own))]
+}
+
+/// The heading of a table beside HElib: its figure with default keys, ours by the same keys and by
+/// our best plan, its figure with minimal keys and ours.
+fn heading_beside(times: &str) -> Vec<String> {
+    let ours = |what: &str| [format!("keys, {what}"), format!("Windlass, {what}"), times.to_owned()];
+    let fixed = ["map", "m", "D", "HElib, default keys"].map(String::from);
+    let more = [ours("default keys"), ours("best plan")].concat();
+    let minimal = [vec!["HElib, minimal keys".to_owned()], ours("minimal keys").into()].concat();
+    fixed.into_iter().chain(more).chain(minimal).collect()
+}
+
 /// Beside HElib on the machine that the aims were set on, in yardsticks.
 fn compared(records: &[&Measured]) -> Table {
-    let ours = ["Windlass", "times, machines differ"];
-    let mut table = Table::new([&["map", "m", "D", "HElib"][..], &ours, &["HElib, minimal keys"], &ours].concat());
+    let mut table = Table::new(heading_beside("times, machines differ"));
     for (map, m, bad, default, minimal) in HELIB {
         let fits = |r: &&Measured| r.of.map == map && r.of.m == m && r.of.bad == bad && (r.of.p, r.of.r) == (2, 1);
         let rows: Vec<&Measured> = records.iter().copied().filter(fits).collect();
         let Some(&any) = rows.first() else { continue };
-        let (mut cells, mut measured) = (vec![map.to_owned()], false);
-        cells.extend(any.of.row());
-        for (column, theirs) in [("best", default), ("minimal", minimal)] {
-            let own = find(&rows, any, column, 1).and_then(|r| r.yardsticks);
-            measured |= own.is_some();
-            cells.extend(match own {
-                Some(t) if theirs.is_finite() => {
-                    [format!("{theirs:.0}"), format!("{t:.0}"), format!("{:.1}", theirs / t)]
-                }
-                Some(t) => [String::new(), format!("{t:.0}"), String::new()],
-                None => [const { String::new() }; 3],
-            });
-        }
-        if measured {
-            table.row(cells);
+        let theirs = [default, default, minimal].map(|t| Some(t).filter(|t| t.is_finite()));
+        let ours = BESIDE.map(|column| {
+            let own = find(&rows, any, column, 1).and_then(|r| Some((r, r.yardsticks?)));
+            own.map(|(r, t)| (r, format!("{t:.0}"), t))
+        });
+        if ours.iter().any(Option::is_some) {
+            let theirs_in_words = [theirs[0], theirs[2]].map(|t| t.map_or_else(String::new, |t| format!("{t:.0}")));
+            table.row(row_beside(map, any, theirs_in_words, theirs, ours));
         }
     }
     table
+}
+
+/// One row of [`heading_beside`].
+fn row_beside(
+    map: &str,
+    place: &Measured,
+    [default, minimal]: [String; 2],
+    theirs: [Option<f64>; 3],
+    ours: [Option<(&Measured, String, f64)>; 3],
+) -> Vec<String> {
+    let [by_default, best, by_minimal] = [0, 1, 2].map(|at: usize| ours_beside(ours[at].clone(), theirs[at]));
+    let front = [[map.to_owned()].as_slice(), &place.of.row(), &[default]].concat();
+    [front, by_default.into(), best.into(), vec![minimal], by_minimal.into()].concat()
 }
 
 /// Records on one thread with HElib's seconds on the same kind of core.
@@ -188,19 +213,19 @@ fn with_helib<'a>(records: impl Iterator<Item = &'a Measured>) -> Vec<(&'a Measu
     records.filter(|r| r.threads == 1).filter_map(|r| Some((r, reach::helib_here(r)?))).collect()
 }
 
-/// Beside HElib on the kind of core of the records, in seconds.
+/// Beside HElib on the kind of core of the records, in seconds; one row for each map and dimension.
 fn beside(records: &[&Measured]) -> Table {
-    let mut table = Table::new(["map", "m", "D", "keys", "HElib", "Windlass", "times faster"]);
-    for (r, theirs) in with_helib(records.iter().copied()) {
-        let keys = match &*r.of.column {
-            "best" => "default; best",
-            "default" => "default of both",
-            _ => "minimal",
-        };
-        let [m, size] = r.of.row();
-        let [theirs, own, ratio] =
-            [format!("{theirs:.2}"), format!("{:.3}", r.median_s), format!("{:.1}", theirs / r.median_s)];
-        table.row([r.of.map.clone(), m, size, keys.into(), theirs, own, ratio]);
+    let mut table = Table::new(heading_beside("times"));
+    let all = with_helib(records.iter().copied());
+    let place = |r: &Measured| (r.of.map.clone(), r.of.place());
+    for of_row in first_seen(all.iter().map(|&(r, _)| place(r))) {
+        let at = |column: &str| all.iter().find(|(r, _)| place(r) == of_row && r.of.column == column);
+        let both = BESIDE.map(at);
+        let theirs = both.map(|found| found.map(|&(_, theirs)| theirs));
+        let ours = both.map(|found| found.map(|&(r, _)| (r, format!("{:.3}", r.median_s), r.median_s)));
+        let Some(&(any, _)) = both.into_iter().flatten().next() else { continue };
+        let words = [theirs[0].or(theirs[1]), theirs[2]].map(|t| t.map_or_else(String::new, |t| format!("{t:.2}")));
+        table.row(row_beside(&any.of.map, any, words, theirs, ours));
     }
     table
 }
@@ -265,6 +290,26 @@ mod tests {
         let (first, second) = both.split_at(tables(&all).len());
         assert_eq!(first, tables(&all));
         assert!(second.contains("Measured on another (family 1).") && second.contains("| 77.000 |"), "{second}");
+    }
+
+    /// In each row with HElib's default keys stand ours by the same keys, and our best plan.
+    #[test]
+    fn default_keys_of_both_stand_in_every_row_beside_helib() {
+        for (table, cell) in [(compared as fn(&[&Measured]) -> Table, 4), (beside, 4)] {
+            let all = [records(), later()].concat();
+            for cpu in first_seen(all.iter().map(|r| &r.cpu)) {
+                let of_one: Vec<&Measured> = all.iter().filter(|r| r.of.chain == "400" && r.cpu == *cpu).collect();
+                let text = table(&of_one).to_string();
+                for line in text.lines().skip(2) {
+                    let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+                    assert_eq!(cells.len(), 14, "{line}");
+                    assert!(cells[cell..cell + 6].iter().all(|cell| cell.parse::<f64>().is_ok()), "{line}");
+                    let ours = [5, 8].map(|at| cells[at].parse::<f64>().unwrap());
+                    let times = [6, 9].map(|at| cells[at].parse::<f64>().unwrap());
+                    assert_eq!(ours[0] < ours[1], times[0] > times[1], "{line}");
+                }
+            }
+        }
     }
 
     #[test]

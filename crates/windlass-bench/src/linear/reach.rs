@@ -71,7 +71,11 @@ fn beside_helib(goals: &mut Goals, found: &Found<'_>) {
     for (map, m, bad, default, minimal) in HELIB {
         let row = name(map, m, bad);
         let wanted = if map == "1d" { 10.0 } else { 8.0 };
-        let columns = [("best", "", default, wanted), ("minimal", ", minimal keys", minimal, 8.0)];
+        let columns = [
+            ("default", ", default keys of both", default, wanted),
+            ("best", ", default keys and our best plan", default, wanted),
+            ("minimal", ", minimal keys", minimal, 8.0),
+        ];
         for (column, keys, theirs, wanted) in columns {
             let own = found.at(map, (m, bad), column, 1).filter(|r| r.of.chain == "400");
             let ratio = own.and_then(|r| Some(theirs / r.yardsticks?)).unwrap_or(f64::NAN);

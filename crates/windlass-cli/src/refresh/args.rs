@@ -24,9 +24,9 @@ pub struct RefreshArgs {
     /// Print the plan only: stages, capacity, keys in bytes, and an estimate of the time.
     #[arg(long)]
     pub explain: bool,
-    /// The values to encrypt, separated by commas [default: 0, 1, 2, .. in all slots].
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub values: Vec<u64>,
+    /// The values to encrypt, separated by commas, modulo p^r [default: 0, 1, 2, .. in all slots].
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value, allow_hyphen_values = true)]
+    pub values: Vec<i128>,
     /// Keep keys and ciphertexts in this directory (made if missing) [default: a temporary one,
     /// removed at the end].
     #[arg(long, value_name = "DIR")]
@@ -118,10 +118,17 @@ pub struct EncryptArgs {
     pub set: SetArgs,
     #[command(flatten)]
     pub with: EncryptionKeyArgs,
-    /// The values, separated by commas: integers below p^r for the slots in order (with --packed
-    /// for the d coefficients of each); the rest is 0.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
-    pub values: Vec<u64>,
+    /// The values, separated by commas: integers from -p^r/2 to p^r - 1 for the slots in order (with
+    /// --packed for the d coefficients of each); the rest is 0. Negative ones come back as x + p^r.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        required = true,
+        value_parser = value,
+        allow_hyphen_values = true
+    )]
+    pub values: Vec<i128>,
     /// Leave at least this many bits of capacity [default: what a refresh needs].
     #[arg(long, value_name = "BITS", value_parser = bits, allow_negative_numbers = true)]
     pub capacity: Option<f64>,
@@ -162,8 +169,13 @@ pub struct DecryptArgs {
     #[arg(long = "in", value_name = "FILE")]
     pub input: PathBuf,
     /// Check that these are the values, and that the rest is 0.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub values: Option<Vec<u64>>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = value, allow_hyphen_values = true)]
+    pub values: Option<Vec<i128>>,
+}
+
+/// A value of a slot.
+fn value(text: &str) -> Result<i128, String> {
+    text.trim().parse().map_err(|_| "give integers, separated by commas, such as 1,0,-2".into())
 }
 
 /// A number of bits, up to more than any modulus has.

@@ -104,16 +104,17 @@ impl Setup {
         self.planned.preset.spec.mode == Mode::Packed
     }
 
-    /// The values with zeros after them.
-    pub fn plaintext(&self, values: &[u64]) -> Result<Plaintext> {
-        let (most, modulus) = (self.most_values(), self.modulus());
+    /// The values with zeros after them; a negative one stands for its residue modulo p^r.
+    pub fn plaintext(&self, values: &[i128]) -> Result<Plaintext> {
+        let (most, modulus) = (self.most_values(), i128::from(self.modulus()));
         if values.len() > most {
             return Err(CliError::Usage(format!("{} values do not fit {most} places", values.len())));
         }
-        if let Some(value) = values.iter().find(|&&value| value >= modulus) {
-            return Err(CliError::Usage(format!("the value {value} is not below the plaintext modulus {modulus}")));
+        if let Some(value) = values.iter().find(|&&value| value >= modulus || value < -(modulus / 2)) {
+            let bound = if *value < 0 { "below minus half" } else { "not below" };
+            return Err(CliError::Usage(format!("the value {value} is {bound} the plaintext modulus {modulus}")));
         }
-        let mut all = values.to_vec();
+        let mut all: Vec<u64> = values.iter().map(|value| value.rem_euclid(modulus) as u64).collect();
         all.resize(most, 0);
         let slots = &self.context;
         Ok(if self.packed() { Plaintext::from_slots(slots, &all)? } else { Plaintext::from_integers(slots, &all)? })

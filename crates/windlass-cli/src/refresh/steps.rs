@@ -105,7 +105,7 @@ pub fn encrypt(args: &EncryptArgs, quiet: bool) -> Result<Report> {
 fn make_ciphertext(
     setup: &Setup,
     key: &KeyFile<'_>,
-    values: &[u64],
+    values: &[i128],
     capacity: Option<f64>,
     out: &Path,
 ) -> Result<(f64, u64)> {
@@ -127,8 +127,7 @@ fn make_ciphertext(
             let decryptor = context.client_from_key(Arc::new(file.key(files)?))?.decryptor();
             let mut fresh = (1..=top).map(|level| decryptor.encrypt(&plaintext, level, &mut rng));
             let found = fresh.find(|made| made.as_ref().is_ok_and(|(ct, _)| enough(ct)));
-            let (ciphertext, seed) = found.ok_or_else(none)??;
-            CiphertextV1::seeded(ciphertext, seed)?
+            CiphertextV1::new(found.ok_or_else(none)??.0)
         }
         KeyFile::Public(path) => {
             let (public, _): (PublicKey, _) = read(path, files)?;
@@ -273,7 +272,7 @@ pub fn all(args: &RefreshArgs, quiet: bool) -> Result<Report> {
     };
     let setup = Setup::new(planned, &mut stages)?;
     let values = match args.values.is_empty() {
-        true => (0..setup.most_values() as u64).map(|i| i % setup.modulus()).collect(),
+        true => (0..setup.most_values() as u64).map(|i| (i % setup.modulus()).into()).collect(),
         false => args.values.clone(),
     };
     let wanted = setup.values(&setup.plaintext(&values)?)?;

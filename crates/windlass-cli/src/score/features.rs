@@ -46,7 +46,11 @@ impl Features {
             Some(key) => Table::of(cells, key)?.into_cells(),
             None => cells,
         };
-        let number = |row: usize| columns.iter().map(|&column| cells.number(row, column)).collect::<Result<Vec<_>>>();
+        let one = |row: usize, column: usize| match names {
+            Some(_) => cells.number(row, column),
+            None => cells.number_unless_skipped(row, column),
+        };
+        let number = |row: usize| columns.iter().map(|&column| one(row, column)).collect::<Result<Vec<_>>>();
         let rows = (0..cells.rows().len()).map(number).collect::<Result<Vec<_>>>()?;
         Ok(Self { path: path.into(), cells, columns, rows })
     }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use windlass::scoring::{LinearModel, Standardisation};
 
 use crate::error::{CliError, Result};
@@ -22,35 +24,89 @@ pub struct Model {
     pub classes: Option<Vec<String>>,
 }
 
-/// One or several.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum OneOrMany<T> {
-    One(T),
-    Many(Vec<T>),
-}
-
-impl<T> OneOrMany<T> {
-    fn into_vec(self) -> Vec<T> {
-        match self {
-            Self::One(one) => vec![one],
-            Self::Many(many) => many,
-        }
-    }
-}
-
 /// A model as JSON.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ModelJson {
-    weights: OneOrMany<Vec<f64>>,
-    #[serde(default)]
-    bias: Option<OneOrMany<f64>>,
+    #[serde(deserialize_with = "weights")]
+    weights: Vec<Vec<f64>>,
+    #[serde(default, deserialize_with = "bias")]
+    bias: Option<Vec<f64>>,
     means: Option<Vec<f64>>,
     scales: Option<Vec<f64>>,
     bound: Option<f64>,
+    #[serde(default, deserialize_with = "classes")]
     classes: Option<Vec<String>>,
     features: Option<Vec<String>>,
+}
+
+/// One list of numbers, or one for each class.
+fn weights<'de, D: Deserializer<'de>>(given: D) -> std::result::Result<Vec<Vec<f64>>, D::Error> {
+    let value = Value::deserialize(given)?;
+    let wanted = "a list of numbers, or one such list for each class";
+    let refused = |found: &Value| D::Error::custom(format!("\"weights\" is {wanted}, not {}", kind(found)));
+    let Value::Array(list) = &value else { return Err(refused(&value)) };
+    if list.iter().any(Value::is_array) {
+        let rows = list.iter().map(|row| numbers(row.as_array().ok_or(row)?)).collect::<std::result::Result<_, _>>();
+        return rows.map_err(|found| D::Error::custom(format!("\"weights\" is {wanted}: one is {}", kind(found))));
+    }
+    if list.is_empty() {
+        return Ok(Vec::new());
+    }
+    let row = numbers(list).map_err(|found| D::Error::custom(format!("a weight is a number, not {}", kind(found))))?;
+    Ok(vec![row])
+}
+
+/// One number, or one for each class.
+fn bias<'de, D: Deserializer<'de>>(given: D) -> std::result::Result<Option<Vec<f64>>, D::Error> {
+    let value = Value::deserialize(given)?;
+    let found = match &value {
+        Value::Null => return Ok(None),
+        Value::Array(list) => numbers(list),
+        one => numbers(std::slice::from_ref(one)),
+    };
+    let wanted = "a number, or one for each class";
+    found.map(Some).map_err(|found| D::Error::custom(format!("\"bias\" is {wanted}, not {}", kind(found))))
+}
+
+/// Names, which may be numbers, as classes often are.
+fn classes<'de, D: Deserializer<'de>>(given: D) -> std::result::Result<Option<Vec<String>>, D::Error> {
+    let value = Value::deserialize(given)?;
+    let name = |name: &Value| match name {
+        Value::String(name) => Ok(name.clone()),
+        Value::Number(number) => Ok(number.to_string()),
+        other => Err(D::Error::custom(format!("the name of a class is text or a number, not {}", kind(other)))),
+    };
+    match &value {
+        Value::Null => Ok(None),
+        Value::Array(list) => list.iter().map(name).collect::<std::result::Result<_, _>>().map(Some),
+        other => Err(D::Error::custom(format!("\"classes\" is a list of names, not {}", kind(other)))),
+    }
+}
+
+/// All of them, or the first that is no number.
+fn numbers(list: &[Value]) -> std::result::Result<Vec<f64>, &Value> {
+    list.iter().map(|value| value.as_f64().ok_or(value)).collect()
+}
+
+/// What a value of JSON is, in words.
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// A model as JSON, or what is wrong with it.
+fn parse(text: &[u8]) -> std::result::Result<ModelJson, String> {
+    serde_json::from_slice(text).map_err(|error| match serde_json::from_slice(text) {
+        Ok(Value::Object(_)) | Err(_) => error.to_string(),
+        Ok(other) => format!("it holds {}, where {{\"weights\": [..], \"bias\": ..}} is expected", kind(&other)),
+    })
 }
 
 impl Model {
@@ -64,16 +120,15 @@ impl Model {
 
     fn from_json(path: &Path) -> Result<Self> {
         let not_a_model = |reason: String| CliError::NotOfFormat { path: path.into(), what: "a model", reason };
-        let json: ModelJson =
-            serde_json::from_slice(without_mark(&read_text(path)?)).map_err(|error| not_a_model(error.to_string()))?;
-        let weights = json.weights.into_vec();
+        let json = parse(without_mark(&read_text(path)?)).map_err(not_a_model)?;
+        let weights = json.weights;
         let Some(features) = weights.first().map(Vec::len) else {
             return Err(not_a_model("it has no weights".into()));
         };
         let bound = json.bound.unwrap_or(Standardisation::BOUND);
         let (means, scales) = (json.means, json.scales);
         let standardisation = standardisation(features, means, scales, bound, false);
-        let biases = json.bias.map_or_else(|| vec![0.0; weights.len()], OneOrMany::into_vec);
+        let biases = json.bias.unwrap_or_else(|| vec![0.0; weights.len()]);
         let linear = standardisation.and_then(|made| LinearModel::new(made, weights, biases));
         let linear = linear.map_err(|error| not_a_model(error.to_string()))?;
         let model = Self { linear, columns: json.features, classes: json.classes };

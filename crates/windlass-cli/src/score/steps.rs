@@ -143,8 +143,7 @@ fn encrypt_rows(setting: &Setting, rows: &Features, key: &KeyFile<'_>) -> Result
             let decryptor = context.client_from_key(Arc::new(file.key(files)?))?.decryptor()?;
             let top = context.ckks().top_level();
             scoring.encrypt(&rows.rows, |slots, bound| {
-                let (ciphertext, seed) = decryptor.encrypt(&complex(slots), bound, top, &mut rng)?;
-                Stored::seeded(ciphertext, seed)
+                Ok(Stored::new(decryptor.encrypt(&complex(slots), bound, top, &mut rng)?.0))
             })?
         }
         KeyFile::Public(path) => {

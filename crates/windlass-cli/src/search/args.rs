@@ -10,10 +10,11 @@ use crate::key_file::SecretKeyArgs;
 
 /// What a file of vectors may be.
 const VECTORS_HELP: &str = "\
-Vectors, as an array of NumPy where the name ends in .npy (float32, float64 or int8, C order, two \
-dimensions; one dimension is one vector), else as CSV with a header line.
+Vectors, as an array of NumPy where the name ends in .npy (float32, float64, int8 or \
+uint8, two dimensions; one dimension is one vector), else as CSV with a header line.
 
-Integers of int8 are taken as they are but under the cosine; everything else is quantised.";
+Integers of int8, and of uint8 up to 127, are taken as they are but under the cosine; everything else \
+is quantised.";
 
 /// Arguments of `search`.
 #[derive(Debug, Args)]

@@ -31,27 +31,53 @@ pub fn parse(bytes: &[u8]) -> Result<(Numbers, usize), String> {
     let (header, data) = rest.split_at_checked(length).filter(|_| length <= LONGEST).ok_or_else(cut_short)?;
     let header = std::str::from_utf8(header).map_err(|_| "the header is no text")?;
     let (rows, dimension) = shape(header)?;
-    if value(header, "fortran_order")?.starts_with("True") {
-        return Err("it is in Fortran order: save numpy.ascontiguousarray(x)".into());
-    }
+    let by_columns = value(header, "fortran_order")?.starts_with("True");
     let kind = value(header, "descr")?;
     let kind = kind.trim_start_matches(['\'', '"']).split(['\'', '"']).next().unwrap_or_default();
     let size = match kind {
-        "<f4" => 4,
-        "<f8" => 8,
-        "|i1" => 1,
-        _ => return Err(format!("its numbers are '{kind}', where float32, float64 and int8 are read")),
+        "<f4" | ">f4" => 4,
+        "<f8" | ">f8" => 8,
+        "|i1" | "|u1" => 1,
+        _ => return Err(format!("its numbers are '{kind}', where float32, float64, int8 and uint8 are read")),
     };
     let expected = rows.checked_mul(dimension).and_then(|count| count.checked_mul(size));
     if expected != Some(data.len()) {
         return Err(format!("{rows} vectors of {dimension} numbers are not {} bytes", data.len()));
     }
-    let numbers = match size {
-        4 => Numbers::F32(data.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()),
-        8 => Numbers::F64(data.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect()),
+    Ok((numbers(kind, data).map_rows(by_columns.then_some((rows, dimension))), dimension))
+}
+
+/// The numbers of a kind, in the order of the file.
+fn numbers(kind: &str, data: &[u8]) -> Numbers {
+    match kind {
+        "<f4" => Numbers::F32(data.as_chunks().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect()),
+        ">f4" => Numbers::F32(data.as_chunks().0.iter().map(|&bytes| f32::from_be_bytes(bytes)).collect()),
+        "<f8" => Numbers::F64(data.as_chunks().0.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect()),
+        ">f8" => Numbers::F64(data.as_chunks().0.iter().map(|&bytes| f64::from_be_bytes(bytes)).collect()),
+        // Bytes that int8 has are integers as those are; others are quantised.
+        "|u1" if data.iter().any(|&byte| byte > i8::MAX as u8) => {
+            Numbers::F32(data.iter().map(|&byte| byte.into()).collect())
+        }
         _ => Numbers::I8(data.iter().map(|&byte| byte as i8).collect()),
-    };
-    Ok((numbers, dimension))
+    }
+}
+
+impl Numbers {
+    /// The same row by row, if they are column by column (Fortran's order) of so many rows and
+    /// columns.
+    fn map_rows(self, by_columns: Option<(usize, usize)>) -> Self {
+        let Some((rows, columns)) = by_columns else { return self };
+        match self {
+            Self::F32(numbers) => Self::F32(transposed(&numbers, rows, columns)),
+            Self::F64(numbers) => Self::F64(transposed(&numbers, rows, columns)),
+            Self::I8(numbers) => Self::I8(transposed(&numbers, rows, columns)),
+        }
+    }
+}
+
+/// Row by row what is given column by column.
+fn transposed<T: Copy>(numbers: &[T], rows: usize, columns: usize) -> Vec<T> {
+    (0..rows).flat_map(|row| (0..columns).map(move |column| numbers[column * rows + row])).collect()
 }
 
 /// What stands behind a key of the header.
@@ -111,6 +137,34 @@ mod tests {
     }
 
     #[test]
+    fn other_orders_of_bytes_and_of_numbers_are_read() {
+        let own = [0.5f32, -1.0, 2.0, 3.0, -4.5, 5.25];
+        let by_columns = [0.5f32, 3.0, -1.0, -4.5, 2.0, 5.25];
+        let little = |values: [f32; 6]| values.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+        let big = |values: [f32; 6]| values.iter().flat_map(|x| x.to_be_bytes()).collect::<Vec<u8>>();
+        let wanted = Ok((Numbers::F32(own.to_vec()), 3));
+        assert_eq!(parse(&file(1, &header(">f4", "False", "(2, 3)"), &big(own))), wanted);
+        assert_eq!(parse(&file(1, &header("<f4", "True", "(2, 3)"), &little(by_columns))), wanted);
+        assert_eq!(parse(&file(1, &header(">f4", "True", "(2, 3)"), &big(by_columns))), wanted);
+        let doubles: Vec<u8> = [0.5f64, -1e300].iter().flat_map(|x| x.to_be_bytes()).collect();
+        let wanted = Ok((Numbers::F64(vec![0.5, -1e300]), 1));
+        assert_eq!(parse(&file(1, &header(">f8", "False", "(2, 1)"), &doubles)), wanted);
+        let bytes = file(1, &header("|i1", "True", "(2, 2)"), &[1, 2, 255, 4]);
+        assert_eq!(parse(&bytes), Ok((Numbers::I8(vec![1, -1, 2, 4]), 2)));
+        // One dimension has no order.
+        let bytes = file(1, &header("|i1", "True", "(3,)"), &[1, 2, 3]);
+        assert_eq!(parse(&bytes), Ok((Numbers::I8(vec![1, 2, 3]), 3)));
+    }
+
+    #[test]
+    fn bytes_without_a_sign_are_integers_where_int8_has_them() {
+        let bytes = file(1, &header("|u1", "False", "(1, 3)"), &[0, 1, 127]);
+        assert_eq!(parse(&bytes), Ok((Numbers::I8(vec![0, 1, 127]), 3)));
+        let bytes = file(1, &header("|u1", "False", "(1, 3)"), &[0, 128, 255]);
+        assert_eq!(parse(&bytes), Ok((Numbers::F32(vec![0.0, 128.0, 255.0]), 3)));
+    }
+
+    #[test]
     fn what_is_no_list_of_vectors_is_refused() {
         let good = file(1, &header("|i1", "False", "(2, 2)"), &[1, 2, 3, 4]);
         assert!(parse(&good).is_ok());
@@ -118,9 +172,9 @@ mod tests {
             assert!(parse(&good[..end]).is_err(), "{end}");
         }
         let refused = |kind, order, shape| parse(&file(1, &header(kind, order, shape), &[1, 2, 3, 4])).unwrap_err();
-        assert!(refused(">f4", "False", "(1, 1)").contains("'>f4'"));
+        assert!(refused("<f2", "False", "(1, 2)").contains("'<f2'"));
         assert!(refused("<i8", "False", "(1, 1)").contains("float32"));
-        assert!(refused("|i1", "True", "(2, 2)").contains("ascontiguousarray"));
+        assert!(refused("|i1", "True", "(2, 3)").contains("not 4 bytes"));
         assert!(refused("|i1", "False", "(2, 3)").contains("not 4 bytes"));
         assert!(refused("|i1", "False", "(1, 2, 2)").contains("3 dimensions"));
         assert!(refused("|i1", "False", "(18446744073709551615, 2)").contains("not 4 bytes"));

@@ -69,7 +69,7 @@ impl VectorFile {
         let mut numbers = Vec::with_capacity(cells.rows().len() * columns.len());
         for row in 0..cells.rows().len() {
             for &column in &columns {
-                numbers.push(cells.number(row, column)?);
+                numbers.push(cells.number_unless_skipped(row, column)?);
             }
         }
         let names = key.map(|key| cells.rows().iter().map(|row| row[key].clone()).collect());

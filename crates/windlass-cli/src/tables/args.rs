@@ -77,6 +77,14 @@ pub struct BuildArgs {
     /// The directory of the prepared table (made if missing).
     #[arg(long, value_name = "DIR")]
     pub out: PathBuf,
+    /// Keep the schema of this table, so that its clients go on: its directory, or its schema.json.
+    /// Without it a table has a new schema, which every client must accept.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["most_keys", "most_query", "most_answer", "room"])]
+    pub like: Option<PathBuf>,
+    /// Hide keys by the key in this file (RFC 9497; made if it is missing): clients learn of the table
+    /// what the service helps them to ask for, and nothing else.
+    #[arg(long, value_name = "FILE", requires = "key")]
+    pub oprf_key: Option<PathBuf>,
     #[command(flatten)]
     pub wish: WishArgs,
 }
@@ -93,6 +101,9 @@ pub struct SetArgs {
     /// For a table without a key column: the number that the first of these rows gets.
     #[arg(long, value_name = "N")]
     pub first: Option<usize>,
+    /// The key that the table's keys were hidden with.
+    #[arg(long, value_name = "FILE")]
+    pub oprf_key: Option<PathBuf>,
 }
 
 /// Arguments of `table remove`.
@@ -101,6 +112,9 @@ pub struct RemoveArgs {
     /// The directory of the prepared table.
     #[arg(long, value_name = "DIR")]
     pub dir: PathBuf,
+    /// The key that the table's keys were hidden with.
+    #[arg(long, value_name = "FILE")]
+    pub oprf_key: Option<PathBuf>,
     #[command(flatten)]
     pub wanted: WantedArgs,
 }

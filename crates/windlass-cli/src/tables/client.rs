@@ -78,6 +78,9 @@ pub fn make_keys(
 
 /// A client with the secret key of a file.
 fn client_of(schema: Schema, setting: &Arc<Setting>, secret: &SecretFile<'_>) -> Result<Client> {
+    if schema.oprf.is_some() {
+        return Err(windlass_retrieval::Error::HiddenKeys.into());
+    }
     Ok(Client::with_secret(schema, setting, secret.key(&KeyContext::new(setting))?)?)
 }
 

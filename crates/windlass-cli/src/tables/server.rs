@@ -6,12 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use windlass::rlwe::EvaluationKeys;
+use windlass::wire::hex;
 use windlass_retrieval::{
-    Contents, Error, KeyChange, KeyContext, Observer, Plan, Query, RowChange, RowStatistics, Schema, Table,
+    Contents, Error, KeyChange, KeyContext, Observer, OprfKey, Plan, Query, RowChange, RowStatistics, Schema, Table,
     TableContext, Wish, fresh_seed,
 };
 
 use super::args::{AnswerArgs, BuildArgs, PlanArgs, RemoveArgs, SetArgs, WishArgs};
+use super::client::open_schema;
 use super::source::Source;
 use crate::error::{CliError, Result};
 use crate::files::claim;
@@ -32,8 +34,22 @@ impl WishArgs {
 }
 
 /// The layout of rows like these.
-fn plan_for(rows: RowStatistics, keyed: bool, slack: f64, wish: &Wish) -> Result<Plan> {
-    Ok(if keyed { Plan::keywords(rows, &fresh_seed()?, slack, wish) } else { Plan::rows(rows, wish) }?)
+fn plan_for(rows: RowStatistics, keyed: bool, oprf: Option<&OprfKey>, slack: f64, wish: &Wish) -> Result<Plan> {
+    Ok(match (keyed, oprf) {
+        (false, _) => Plan::rows(rows, wish),
+        (true, None) => Plan::keywords(rows, &fresh_seed()?, slack, wish),
+        (true, Some(key)) => Plan::hidden(rows, &key.public(), &fresh_seed()?, slack, wish),
+    }?)
+}
+
+/// The key in a file, which is made if it is missing.
+fn oprf_key(path: &Path) -> Result<OprfKey> {
+    if path.exists() {
+        return Ok(OprfKey::load(path)?);
+    }
+    let key = OprfKey::generate()?;
+    key.save(path)?;
+    Ok(key)
 }
 
 /// `windlass table plan`.
@@ -51,7 +67,7 @@ pub fn plan(args: &PlanArgs, quiet: bool) -> Result<Report> {
     };
     let keyed = args.key.is_some();
     drop(source);
-    let plan = plan_for(rows, keyed, 1.0, &args.wish.wish())?;
+    let plan = plan_for(rows, keyed, None, 1.0, &args.wish.wish())?;
     let mut report = Report::default();
     describe_plan(&plan, &mut report);
     report.seconds(stages.seconds());
@@ -71,53 +87,110 @@ pub fn describe_plan(plan: &Plan, report: &mut Report) {
 }
 
 /// Prepares a table in a directory, planning with more room where entries do not fit.
-pub fn prepare(source: &Source, dir: &Path, wish: &Wish, stages: &mut Stages) -> Result<(Plan, Table)> {
+pub fn prepare(
+    source: &Source,
+    dir: &Path,
+    oprf: Option<&OprfKey>,
+    wish: &Wish,
+    stages: &mut Stages,
+) -> Result<(Plan, Table)> {
     let rows = source.statistics()?;
     Table::check_room(dir, rows, wish)?;
     for attempt in 0..TRIES {
         let slack = 1.0 + f64::from(attempt * attempt) / 20.0;
-        let mut plan = plan_for(rows, source.key.is_some(), slack, wish)?;
+        let mut plan = plan_for(rows, source.key.is_some(), oprf, slack, wish)?;
         plan.schema.fields.clone_from(&source.fields);
         plan.schema.key.clone_from(&source.key);
-        // Pages of the table that is being written need not all be in memory; the rows are.
-        memory::check("the rows of the table", rows.total)?;
-        let pieces = plan.sizes.prepared.div_ceil(64 << 20).max(1) as usize;
-        let made = stages.count("prepare", "preparing the table", pieces, |tick| {
-            let observer = |_: usize, _: usize| {
-                tick();
-                ControlFlow::Continue(())
-            };
-            if source.key.is_some() {
-                Table::create_keywords(dir, &plan.schema, &source.rows, &observer)
-            } else {
-                Table::create_rows(dir, &plan.schema, &source.values(), &observer)
-            }
-        });
-        match made {
+        match prepare_as(&plan, source, dir, oprf, stages)? {
             Err(Error::Full { .. }) if attempt + 1 < TRIES => {}
-            made => {
-                let table = made?;
-                // An earlier run may have begun with another layout.
-                let plan = Plan::of(table.setting(), table.schema().clone(), rows.total);
-                return Ok((plan, table));
-            }
+            made => return Ok((planned(made.as_ref().ok(), plan, rows), made?)),
         }
     }
     unreachable!("the last attempt returns")
+}
+
+/// The plan of a table: an earlier run may have begun with another layout.
+fn planned(table: Option<&Table>, plan: Plan, rows: RowStatistics) -> Plan {
+    table.map_or(plan, |table| Plan::of(table.setting(), table.schema().clone(), rows.total))
+}
+
+/// Prepares a table in a directory by a plan.
+fn prepare_as(
+    plan: &Plan,
+    source: &Source,
+    dir: &Path,
+    oprf: Option<&OprfKey>,
+    stages: &mut Stages,
+) -> Result<windlass_retrieval::Result<Table>> {
+    // Pages of the table that is being written need not all be in memory; the rows are.
+    memory::check("the rows of the table", plan.data)?;
+    let pieces = plan.sizes.prepared.div_ceil(64 << 20).max(1) as usize;
+    Ok(stages.count("prepare", "preparing the table", pieces, |tick| {
+        let observer = |_: usize, _: usize| {
+            tick();
+            ControlFlow::Continue(())
+        };
+        match (source.key.is_some(), oprf) {
+            (false, _) => Table::create_rows(dir, &plan.schema, &source.values(), &observer),
+            (true, None) => Table::create_keywords(dir, &plan.schema, &source.rows, &observer),
+            (true, Some(key)) => Table::create_hidden(dir, &plan.schema, &source.rows, key, &observer),
+        }
+    }))
+}
+
+/// Prepares a table under a schema that clients know.
+fn prepare_like(
+    known: &Path,
+    source: &Source,
+    dir: &Path,
+    oprf: Option<&OprfKey>,
+    stages: &mut Stages,
+) -> Result<(Plan, Table)> {
+    let path = if known.is_dir() { known.join(windlass_retrieval::SCHEMA) } else { known.to_owned() };
+    let of_file = |source: Error| CliError::Table { path: path.clone(), source };
+    let schema = open_schema(&path)?.0;
+    if (&schema.fields, &schema.key) != (&source.fields, &source.key) {
+        let reason = format!(
+            "columns and key are not those of the table: {}{}",
+            schema.fields.join(","),
+            schema.key.as_ref().map_or_else(|| ", by number".to_owned(), |key| format!(", by {key}"))
+        );
+        return Err(of_file(Error::OtherLayout { reason }));
+    }
+    let rows = source.statistics()?;
+    let plan = Plan::like(&schema, rows).map_err(of_file)?;
+    match prepare_as(&plan, source, dir, oprf, stages)? {
+        Err(Error::Full { key }) => {
+            let reason = format!("no place for the key '{key}' is left");
+            Err(of_file(Error::OtherLayout { reason }))
+        }
+        made => {
+            let table = made?;
+            Ok((planned(Some(&table), plan, rows), table))
+        }
+    }
 }
 
 /// `windlass table build`.
 pub fn build(args: &BuildArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let source = stages.run("table", "reading the table", || Source::read(&args.table, args.key.as_deref()))?;
+    let oprf = args.oprf_key.as_deref().map(oprf_key).transpose()?;
     let resumable = Change::resumable(&args.out);
-    let (plan, table) = prepare(&source, &args.out, &args.wish.wish(), &mut stages)?;
+    let (plan, table) = match &args.like {
+        Some(known) => prepare_like(known, &source, &args.out, oprf.as_ref(), &mut stages)?,
+        None => prepare(&source, &args.out, oprf.as_ref(), &args.wish.wish(), &mut stages)?,
+    };
     drop(resumable);
     let mut report = Report::default();
     describe_plan(&plan, &mut report);
     report.field("rows", count_of(table.schema()));
     report.field("directory", args.out.display().to_string());
     report.line(format!("prepared in {}; clients need {}", args.out.display(), windlass_retrieval::SCHEMA));
+    let hash = hex(&table.schema().hash());
+    let known = if args.like.is_some() { "the one that clients know" } else { "a new one, which clients must accept" };
+    report.line(format!("schema {}..., {known}", &hash[..16]));
+    report.field("schema", hash);
     report.seconds(stages.seconds());
     Ok(report)
 }
@@ -140,6 +213,7 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
         return Err(CliError::NotATable { path: args.table.clone(), reason });
     }
     let count = source.rows.len();
+    let oprf = args.oprf_key.as_deref().map(OprfKey::load).transpose()?;
     let table = stages.run("set", "preparing the pieces that change", || match schema.contents {
         Contents::Rows(_) => {
             let change = |(number, (_, row)): (usize, (Vec<u8>, Vec<u8>))| match args.first {
@@ -151,11 +225,24 @@ pub fn set(args: &SetArgs, quiet: bool) -> Result<Report> {
         }
         Contents::Keywords(_) => {
             let changes: Vec<KeyChange> = source.rows.into_iter().map(|(key, row)| KeyChange::Set(key, row)).collect();
-            watched(&args.dir, |observer| Table::change_keys(&args.dir, &changes, observer))
+            watched(&args.dir, |observer| change_keys(&args.dir, &changes, oprf.as_ref(), observer))
         }
     });
     let table = table.map_err(|error| of_rows(&args.table, error))?;
     Ok(changed(&table, count, &stages))
+}
+
+/// Changes rows by key, which may be hidden.
+fn change_keys(
+    dir: &Path,
+    changes: &[KeyChange],
+    oprf: Option<&OprfKey>,
+    observer: &Observer<'_>,
+) -> windlass_retrieval::Result<Table> {
+    match oprf {
+        None => Table::change_keys(dir, changes, observer),
+        Some(key) => Table::change_hidden(dir, changes, key, observer),
+    }
 }
 
 /// Makes a change of the table in a directory; an interruption says what became of it.
@@ -194,7 +281,8 @@ pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
     let mut stages = Stages::new(quiet);
     let wanted = &args.wanted;
     let before = Table::open(&args.dir, false)?;
-    refuse_absent(&args.dir, &before, &wanted.keys)?;
+    let oprf = args.oprf_key.as_deref().map(OprfKey::load).transpose()?;
+    refuse_absent(&args.dir, &before, &wanted.keys, oprf.as_ref())?;
     let before = count_of(before.schema());
     let table = stages.run("remove", "preparing the pieces that change", || {
         if wanted.keys.is_empty() {
@@ -203,7 +291,7 @@ pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
         } else {
             let remove = |key: &String| KeyChange::Remove(key.as_bytes().to_vec());
             let changes: Vec<KeyChange> = wanted.keys.iter().map(remove).collect();
-            watched(&args.dir, |observer| Table::change_keys(&args.dir, &changes, observer))
+            watched(&args.dir, |observer| change_keys(&args.dir, &changes, oprf.as_ref(), observer))
         }
     })?;
     // A key that was named twice is gone once; rows by number become empty.
@@ -213,12 +301,16 @@ pub fn remove(args: &RemoveArgs, quiet: bool) -> Result<Report> {
 }
 
 /// Refuses keys of which a table by key has no row; one that is asked by number says so later.
-fn refuse_absent(dir: &Path, table: &Table, keys: &[String]) -> Result<()> {
+fn refuse_absent(dir: &Path, table: &Table, keys: &[String], oprf: Option<&OprfKey>) -> Result<()> {
     if matches!(table.schema().contents, Contents::Rows(_)) {
         return Ok(());
     }
     for key in keys {
-        if !table.has_key(key.as_bytes())? {
+        let there = match oprf {
+            None => table.has_key(key.as_bytes()),
+            Some(oprf) => table.has_hidden_key(key.as_bytes(), oprf),
+        };
+        if !there? {
             return Err(CliError::AbsentKey { path: dir.into(), key: key.clone() });
         }
     }

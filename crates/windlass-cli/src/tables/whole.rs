@@ -34,7 +34,7 @@ pub fn lookup(args: &LookupArgs, quiet: bool) -> Result<Report> {
     };
     let at = |name: &str| outputs.at(name);
     let wanted = WantedArgs { keys: vec![args.query.clone()], rows: Vec::new() };
-    let (plan, table) = prepare(&source, &at(TABLE), &Wish::default(), &mut stages)?;
+    let (plan, table) = prepare(&source, &at(TABLE), None, &Wish::default(), &mut stages)?;
     let (schema, setting) = (table.schema().clone(), table.setting().clone());
     stages.run("keygen", "making keys", || make_keys(schema.clone(), &setting, &outputs, None))?;
     let secret = at(SECRET);

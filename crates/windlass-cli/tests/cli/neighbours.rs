@@ -11,7 +11,12 @@ use crate::common::{fail, snapshot, succeed, windlass};
 
 /// An array of NumPy.
 fn npy(path: &Path, kind: &str, shape: &str, data: &[u8]) {
-    let header = format!("{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n");
+    npy_in_order(path, kind, "False", shape, data);
+}
+
+/// An array of NumPy in Fortran's order, or not.
+fn npy_in_order(path: &Path, kind: &str, fortran: &str, shape: &str, data: &[u8]) {
+    let header = format!("{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
@@ -113,6 +118,60 @@ fn integers_of_numpy_are_searched_exactly() {
         let best = report["nearest"][0][0]["score"].as_f64().unwrap();
         assert_eq!(best.abs(), wanted[0].0.abs() as f64, "{metric}");
         assert_eq!(report["recall"], 1.0);
+    }
+}
+
+/// The same vectors, however NumPy wrote them, give the same schema, and with it the same table.
+#[test]
+fn arrays_of_any_order_are_the_same_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let rows = [[0.5f32, -1.0, 2.0], [1.0, -0.25, 0.75]];
+    let by_rows: Vec<f32> = rows.iter().flatten().copied().collect();
+    let by_columns: Vec<f32> = (0..3).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
+    let little = |list: &[f32]| list.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>();
+    let big = |list: &[f32]| list.iter().flat_map(|x| x.to_be_bytes()).collect::<Vec<u8>>();
+    let doubles: Vec<u8> = by_rows.iter().flat_map(|&x| f64::from(x).to_be_bytes()).collect();
+    npy_in_order(&at.join("0.npy"), "<f4", "False", "(2, 3)", &little(&by_rows));
+    npy_in_order(&at.join("1.npy"), "<f4", "True", "(2, 3)", &little(&by_columns));
+    npy_in_order(&at.join("2.npy"), ">f4", "False", "(2, 3)", &big(&by_rows));
+    npy_in_order(&at.join("3.npy"), ">f4", "True", "(2, 3)", &big(&by_columns));
+    npy_in_order(&at.join("4.npy"), ">f8", "False", "(2, 3)", &doubles);
+    let schema = |name: &str| {
+        succeed(at, &format!("search schema --table {name}.npy --out {name}.json"));
+        fs::read(at.join(format!("{name}.json"))).unwrap()
+    };
+    let first = schema("0");
+    for name in ["1", "2", "3", "4"] {
+        assert!(schema(name) == first, "{name}");
+    }
+}
+
+/// Pixels and counts: integers as long as int8 has them, quantised beyond.
+#[test]
+fn bytes_without_a_sign_are_searched() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    for most in [127u32, 255] {
+        let rows: Vec<u8> = (0..300u32).map(|k| (k * k * 7 % (most + 1)) as u8).chain([most as u8; 3]).collect();
+        let query: Vec<u8> = vec![3, 100, most as u8];
+        npy(&at.join("table.npy"), "|u1", "(101, 3)", &rows);
+        npy(&at.join("query.npy"), "|u1", "(3,)", &query);
+        let line = "search --table table.npy --query query.npy --metric euclidean --k 5";
+        let report = succeed(at, line);
+        let distance = |row: &[u8]| {
+            row.iter().zip(&query).map(|(&x, &q)| (i64::from(x) - i64::from(q)).pow(2) as f64).sum::<f64>()
+        };
+        let exact = most == 127;
+        for one in report["nearest"][0].as_array().unwrap() {
+            let index = one["index"].as_u64().unwrap() as usize;
+            let [score, error] = ["score", "error_bound"].map(|name| one[name].as_f64().unwrap_or(0.0));
+            let wanted = distance(&rows[3 * index..3 * index + 3]);
+            assert!((score - wanted).abs() <= error && (error == 0.0) == exact, "{one}: {wanted}");
+        }
+        let nearest = (0..101).map(|row| distance(&rows[3 * row..3 * row + 3])).fold(f64::INFINITY, f64::min);
+        let first = indices(&report, 0)[0] as usize;
+        assert!(!exact || distance(&rows[3 * first..3 * first + 3]) == nearest);
     }
 }
 
@@ -303,6 +362,13 @@ fn what_cannot_be_searched_is_refused() {
     refused("--metric inner-product --bandwidth 0", "bandwidth");
     table("x,y\n1,nan\n");
     refused("", "not a finite number");
+    table("x,y\n1,2\n3,n/a\n");
+    refused(
+        "",
+        "row 2 has 'n/a' in column 'y', which is not a finite number; correct it, or leave the column out with --skip y",
+    );
+    table("x,y,kind of sea\n1,2,a\n3,4,b\n");
+    refused("", "no row has a number there: leave the column out with --skip 'kind of sea', or name it with --key");
     table("x,y\n");
     refused("", "no rows");
     table("id\n1\n");

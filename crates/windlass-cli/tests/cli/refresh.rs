@@ -44,6 +44,26 @@ fn the_server_refreshes_with_public_files_alone() {
     }
 }
 
+/// Negative values stand for their residues, at the beginning of a list too.
+#[test]
+fn values_may_be_negative() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    let set = "--preset insecure_boot_256_p257";
+    succeed(at, &format!("refresh keygen {set} --out ."));
+    let line = format!("refresh encrypt {set} --secret-key secret.key --values -1,2,-128,256 --out x.bin");
+    succeed(at, &line);
+    let decrypt = format!("refresh decrypt {set} --secret-key secret.key --in x.bin");
+    for values in ["", "--values -1,2,-128,-1", "--values=256,2,129,256"] {
+        let report = succeed(at, &format!("{decrypt} {values}"));
+        assert_eq!(report["values"], serde_json::json!([256, 2, 129, 256]));
+    }
+    let message = fail(at, &format!("{decrypt} --values -2,2"));
+    assert!(message.contains("value 0 is 256, but 255 was to be there"), "{message}");
+    let report = succeed(at, &format!("refresh {set} --values -3,4"));
+    assert_eq!(report["verified"], true);
+}
+
 /// Ciphertext and keys decide how `apply` refreshes; what keys would not keep is refused.
 #[test]
 fn apply_never_loses_what_slots_hold() {
@@ -197,6 +217,9 @@ fn bad_input_is_refused_and_leaves_nothing() {
     refused("refresh --preset none", "no parameter preset is called \"none\"; there are insecure_boot_105");
     refused("refresh", "give --preset NAME; there are insecure_boot_105");
     refused(&encrypt("--values 2"), "the value 2 is not below the plaintext modulus 2");
+    refused(&encrypt("--values 1,-2"), "the value -2 is below minus half the plaintext modulus 2");
+    refused(&encrypt("--values 1,x"), "give integers, separated by commas");
+    refused(&encrypt(&format!("--values -{}", "9".repeat(40))), "give integers, separated by commas");
     refused(&encrypt(&format!("--values {}", ["1"; 49].join(","))), "values do not fit");
     refused(&encrypt("--values 1 --capacity 1e6"), "no fresh ciphertext with 1000000 bits of capacity");
     refused(&encrypt("--values 1").replace("keys/secret.key", "keys/public.key"), "expected a secret key");

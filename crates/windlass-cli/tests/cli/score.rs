@@ -52,6 +52,16 @@ fn bad_tables_are_refused() {
     write("id,class,x\n1,a,0.5\n2,b,none\n");
     let message = fail(dir.path(), base);
     assert!(message.contains("row 2") && message.contains("'none'") && message.contains("column 'x'"), "{message}");
+    assert!(message.contains("correct it, or leave the column out with --skip x"), "{message}");
+    write("id,class,x,name\n1,a,0.5,u\n2,b,1,v\n");
+    let message = fail(dir.path(), base);
+    for wanted in ["'u' in column 'name'", "no row has a number there", "--skip name", "--key"] {
+        assert!(message.contains(wanted), "{wanted}: {message}");
+    }
+    // The columns of a model are those that it names: nothing can be left out.
+    fs::write(dir.path().join("m.csv"), "name,x,bias\n1,1,0\n").unwrap();
+    let message = fail(dir.path(), "score --table t.csv --weights m.csv");
+    assert!(message.contains("'u' in column 'name'") && !message.contains("--skip"), "{message}");
     write("id,class,x\n1,a,0.5\n2,b,inf\n");
     assert!(fail(dir.path(), base).contains("not a finite number"));
     write("id,class,x\n1,a,0.5\n2,a,1\n");

@@ -199,6 +199,7 @@ fn models_come_in_every_format() {
         json!({ "weights": [[1, -1]], "bias": [-0.5] }),
         json!({ "weights": [-1, 1], "features": ["y", "x"] }),
         json!({ "weights": [2, -4], "means": [0, 1], "scales": [1, 2], "bias": -3 }),
+        json!({ "weights": [1, -1], "bias": null, "means": null, "classes": null }),
         json!({ "weights": [1, -1], "bias": -0.5, "classes": ["no", "yes"] }),
     ] {
         write(at, "m.json", &model);
@@ -217,6 +218,10 @@ fn models_come_in_every_format() {
     assert_eq!(score("m.json", "--skip note"), (1.0, 2));
     let message = fail(at, "score --table rows.csv --weights m.json --label class --positive yes --skip note");
     assert!(message.contains("several classes"), "{message}");
+    // Classes are numbers in many tables.
+    fs::write(at.join("rows.csv"), "id,class,x,y,note\n1,7,2,1,n\n2,-1,-1,3,n\n3,7,4,-2,n\n4,-1,0,1,n\n").unwrap();
+    write(at, "m.json", &json!({ "weights": [1, -1], "bias": -0.5, "classes": [-1, 7] }));
+    assert_eq!(score("m.json", "--skip note"), (1.0, 2));
 }
 
 #[test]
@@ -246,6 +251,21 @@ fn bad_models_and_rows_are_refused() {
         (r#"{"weights": [1, 2], "features": ["a", "a"]}"#, "have the same name"),
         (r#"{"weights": [1, 2], "wieghts": 1}"#, "unknown field"),
         (r#"{"weights": [1e308, 1e308]}"#, "above the bound"),
+        ("null", r#"it holds null, where {"weights": [..], "bias": ..} is expected"#),
+        (r#""text""#, "it holds text, where"),
+        ("1.5", "it holds a number, where"),
+        ("[[1, 2]]", "it holds a list, where"),
+        (r#"{"weights": null}"#, r#""weights" is a list of numbers, or one such list for each class, not null"#),
+        (r#"{"weights": "1, 2"}"#, "each class, not text"),
+        (r#"{"weights": 1.5}"#, "each class, not a number"),
+        (r#"{"weights": [1, null]}"#, "a weight is a number, not null"),
+        (r#"{"weights": [[1, 2], 3]}"#, "for each class: one is a number"),
+        (r#"{"weights": [[1, "2"], [3, 4]]}"#, "for each class: one is text"),
+        (r#"{"weights": [1, 2], "bias": "0"}"#, r#""bias" is a number, or one for each class, not text"#),
+        (r#"{"weights": [1, 2], "bias": [null]}"#, "one for each class, not null"),
+        (r#"{"weights": [1, 2], "classes": "ab"}"#, r#""classes" is a list of names, not text"#),
+        (r#"{"weights": [1, 2], "classes": [true, false]}"#, "text or a number, not true or false"),
+        (r#"{"weights": [1, 2], "classes": [1, "1"]}"#, "two of its classes have the same name"),
     ] {
         refused("m.json", text, wanted);
     }

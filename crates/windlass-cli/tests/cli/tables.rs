@@ -96,6 +96,78 @@ fn rows_without_keys_are_asked_for_by_number() {
     );
 }
 
+/// With a key that hides keys nothing of the table is told but to those whom its service helps.
+#[test]
+fn keys_are_hidden_changed_and_removed_with_their_key() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 300);
+    let built = succeed(at, "table build --table t.csv --key id --out served --oprf-key oprf.key --room 400");
+    assert_eq!(built["rows"], 300);
+    let text = std::fs::read_to_string(at.join("served/schema.json")).unwrap();
+    assert!(text.contains("ristretto255-SHA512") && text.contains("\"version\": 2"), "{text}");
+    // The same command finds it finished, with the key that is there now.
+    let again = succeed(at, "table build --table t.csv --key id --out served --oprf-key oprf.key --room 400");
+    assert_eq!(again["schema"], built["schema"]);
+    std::fs::write(at.join("more.csv"), "id,city,note\nkey-17,elsewhere,\nnobody,now here,yes\n").unwrap();
+    assert_eq!(succeed(at, "table set --dir served --table more.csv --oprf-key oprf.key")["rows"], 301);
+    assert_eq!(succeed(at, "table remove --dir served --query nobody --oprf-key oprf.key")["rows"], 300);
+    let told = fail(at, "table remove --dir served --query nobody --oprf-key oprf.key");
+    assert!(told.contains("no row has the key 'nobody'"), "{told}");
+    for line in ["set --dir served --table more.csv", "remove --dir served --query key-17"] {
+        assert!(fail(at, &format!("table {line}")).contains("--oprf-key FILE"), "{line}");
+        let told = fail(at, &format!("table {line} --oprf-key t.csv"));
+        assert!(told.contains("t.csv: not an OPRF key"), "{told}");
+    }
+    succeed(at, "table keygen --schema served/schema.json --out keys");
+    let told = fail(at, "table query --schema served/schema.json --secret-key keys/secret.key --query key-17 --out q");
+    assert!(told.contains("through a service"), "{told}");
+    // The next table under the same schema takes the same key.
+    let next = succeed(at, "table build --table t.csv --key id --out next --like served --oprf-key oprf.key");
+    assert_eq!(next["schema"], built["schema"]);
+    let told = fail(at, "table build --table t.csv --key id --out no --like served --oprf-key new.key");
+    assert!(told.contains("is not the one that hides the keys"), "{told}");
+    assert!(fail(at, "table build --table t.csv --out no --oprf-key oprf.key").contains("--key"));
+}
+
+/// A table that is made anew stops every client, unless it keeps to the schema that they know.
+#[test]
+fn clients_go_on_with_a_table_that_is_made_anew_like_the_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path();
+    write_table(at, "t.csv", 60);
+    write_table(at, "u.csv", 50);
+    let first = succeed(at, "table build --table t.csv --key id --out first");
+    succeed(at, "table keygen --schema first/schema.json --out keys");
+    let files = "--schema first/schema.json --secret-key keys/secret.key";
+    succeed(at, &format!("table query {files} --query key-49 --out q"));
+    let answer = |table: &str| format!("table answer --dir {table} --evaluation-keys keys/evaluation.keys --in q");
+    let other = succeed(at, "table build --table u.csv --key id --out other");
+    assert_ne!(other["schema"], first["schema"]);
+    let refused = fail(at, &(answer("other") + " --out no"));
+    assert!(refused.contains("other"), "{refused}");
+    for (known, out) in [("first", "second"), ("first/schema.json", "third")] {
+        let next = succeed(at, &format!("table build --table u.csv --key id --out {out} --like {known}"));
+        assert_eq!((&next["schema"], &next["rows"]), (&first["schema"], &50.into()));
+        succeed(at, &format!("{} --out {out}.a", answer(out)));
+        let rows = succeed(at, &format!("table decrypt {files} --query key-49 --in {out}.a"))["rows"].clone();
+        assert_eq!(rows[0]["city"], "city 343");
+    }
+    // What does not fit says why, and makes nothing.
+    std::fs::write(at.join("long.csv"), format!("id,city,note\na,b,{}\n", "x".repeat(500))).unwrap();
+    std::fs::write(at.join("columns.csv"), "id,town\na,b\n").unwrap();
+    for (line, part) in [
+        ("--table long.csv --key id", "the longest row has"),
+        ("--table columns.csv --key id", "columns and key are not those of the table: id,city,note, by id"),
+        ("--table u.csv", "columns and key are not those"),
+    ] {
+        let told = fail(at, &format!("table build {line} --out no --like first"));
+        assert!(told.contains(part) && told.contains("every client must accept") && !at.join("no").exists(), "{told}");
+    }
+    assert!(fail(at, "table build --table u.csv --key id --out no --like keys").contains("keys"));
+    assert!(fail(at, "table build --table u.csv --key id --out no --like first --room 9").contains("--room"));
+}
+
 /// The layout of a table stays as it was begun: room that it does not have is refused.
 #[test]
 fn room_is_not_added_to_a_table_that_is_there() {

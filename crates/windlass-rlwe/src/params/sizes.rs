@@ -10,8 +10,11 @@ use windlass_ring::kernels::Modulus;
 pub struct KeySizes {
     /// A fresh ciphertext in memory: two polynomials modulo Q.
     pub ciphertext_memory: u64,
-    /// A fresh ciphertext on disk.
+    /// A ciphertext on disk with both polynomials: one that was computed, or encrypted under a public
+    /// key.
     pub ciphertext_disk: u64,
+    /// A ciphertext fresh from the secret key on disk, its uniform half as a seed.
+    pub fresh_ciphertext_disk: u64,
     /// The public encryption key in memory.
     pub public_key_memory: u64,
     /// The public encryption key on disk, its uniform half as a seed.
@@ -41,6 +44,7 @@ impl KeySizes {
         Self {
             ciphertext_memory: 2 * q * row,
             ciphertext_disk: 2 * packed_q,
+            fresh_ciphertext_disk: packed_q + SEED,
             public_key_memory: 2 * q * row,
             public_key_disk: packed_q + SEED,
             switching_key_memory: digits * 2 * qp * row,
@@ -61,6 +65,7 @@ mod tests {
         let sizes = KeySizes::new(8192, &q, &special, 2);
         assert_eq!(sizes.ciphertext_memory, 2 * 2 * 8192 * 8);
         assert_eq!(sizes.ciphertext_disk, 2 * 8192 * 80 / 8);
+        assert_eq!(sizes.fresh_ciphertext_disk, 8192 * 80 / 8 + 32);
         assert_eq!(sizes.switching_key_memory, 2 * 2 * 3 * 8192 * 8);
         assert_eq!(sizes.switching_key_disk_unseeded, 2 * 2 * 8192 * 130 / 8);
         assert_eq!(sizes.switching_key_disk, 2 * 8192 * 130 / 8 + 32);

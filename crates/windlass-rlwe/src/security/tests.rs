@@ -2,6 +2,7 @@ use super::*;
 use SecretDistribution::{Sparse, Ternary};
 
 const POINTS_TABLE: &str = include_str!("../../../../data/security/points.csv");
+const ROTATION_POINTS: &str = include_str!("../../../../data/security/rotation_points.csv");
 
 #[test]
 fn the_tables_rows_are_met_and_one_bit_more_is_not() {
@@ -26,10 +27,41 @@ fn no_point_of_the_estimator_is_overstated() {
         let secret = if weight == 0 { Ternary } else { Sparse { weight } };
         let estimate = security_bits(n, x, secret).unwrap().bits;
         assert!(estimate <= lambda + 1e-9, "n = {n}, x = {x}, weight {weight}: {estimate} > {lambda}");
-        assert!(estimate >= 0.96 * lambda, "n = {n}, x = {x}, weight {weight}: {estimate} far below {lambda}");
+        // These runs are without rotations of the ring.
+        let near = if weight == 0 { 0.96 } else { 0.85 };
+        assert!(estimate >= near * lambda, "n = {n}, x = {x}, weight {weight}: {estimate} far below {lambda}");
         seen += 1;
     }
     assert_eq!(seen, 25);
+}
+
+/// What public estimators say of attacks with rotations of the ring (eprint 2026/279) is never
+/// exceeded, and what is stated is not far below: a dual attack is cheaper still.
+#[test]
+fn no_run_with_rotations_is_exceeded() {
+    let mut seen = 0;
+    for record in records(ROTATION_POINTS) {
+        let (n, x, weight) = (number(record[0]) as usize, number(record[1]), number(record[2]) as u32);
+        let Ok(estimate) = security_bits(n, x, Sparse { weight }) else { continue };
+        let runs = record[4..6].iter().filter(|cell| !cell.is_empty()).map(|cell| number(cell));
+        // At most 256 bits are claimed, and at most those of a ternary secret.
+        let run = runs.fold(security_bits(n, x, Ternary).unwrap().bits, f64::min);
+        assert!(estimate.bits <= run, "n = {n}, x = {x}, weight {weight}: {estimate} for {run}");
+        let near = estimate.bits >= 0.88 * run || estimate.source == EstimateSource::Scaled || run > 200.0;
+        assert!(near, "n = {n}, x = {x}, weight {weight}: {estimate} far below {run}");
+        seen += 1;
+    }
+    assert!(seen >= 25, "{seen} runs lie in the table");
+}
+
+/// λ of each point is the least of its attacks; rotations take 8 to 15 bits off the dual one.
+#[test]
+fn the_least_attack_counts() {
+    for record in records(SPARSE_TABLE) {
+        let [stated, dual, primal, primal_rotated, dual_rotated] = [3, 4, 5, 6, 7].map(|cell| number(record[cell]));
+        assert_eq!(stated, dual.min(primal).min(primal_rotated).min(dual_rotated), "{record:?}");
+        assert!((7.8..15.5).contains(&(dual - dual_rotated)), "{record:?}");
+    }
 }
 
 /// Every row of the sparse table is met, and neither more weight, a larger ring nor a smaller
@@ -52,7 +84,7 @@ fn the_sparse_table_is_met_and_monotone() {
             seen += 1;
         }
     }
-    assert_eq!(seen, 1490);
+    assert_eq!(seen, 1852);
 }
 
 /// Points of the same search between the table's rows, from below and from above the sizes there:
@@ -60,25 +92,28 @@ fn the_sparse_table_is_met_and_monotone() {
 #[test]
 fn points_between_the_rows_are_not_overstated() {
     for (n, x, weight, lambda) in [
-        (24898, 92.0, 24, 114.58),
-        (32768, 160.0, 30, 125.14),
-        (24000, 83.0, 56, 204.80),
-        (65536, 221.0, 30, 137.97),
-        (14927, 225.0, 63, 127.79),
-        (53479, 1037.0, 34, 89.37),
-        (38243, 1174.0, 205, 105.63),
+        (24898, 92.0, 24, 105.24),
+        (32768, 160.0, 30, 114.85),
+        (24000, 83.0, 56, 198.40),
+        (65536, 221.0, 30, 127.11),
+        (14927, 225.0, 63, 116.87),
+        (53479, 1037.0, 34, 76.83),
+        (38243, 1174.0, 205, 96.47),
+        (28000, 44.0, 25, 131.95),
+        (40000, 55.0, 27, 143.23),
     ] {
         let bits = security_bits(n, x, Sparse { weight }).unwrap().bits;
-        assert!(bits <= lambda && bits >= 0.9 * lambda, "n = {n}, x = {x}, weight {weight}: {bits} for {lambda}");
+        assert!(bits <= lambda && bits >= 0.88 * lambda, "n = {n}, x = {x}, weight {weight}: {bits} for {lambda}");
     }
 }
 
-/// What Ma et al. (eprint 2024/164) publish for weights 24 to 26 at n = 2^15: 130 to 134 bits.
+/// Ma et al. (eprint 2024/164) publish 130 to 134 bits for weights 24 to 26 at n = 2^15. Rotations
+/// take 7 to 17 bits of that.
 #[test]
-fn published_ephemeral_keys_are_near() {
+fn published_ephemeral_keys_lose_bits_to_rotations() {
     for (x, weight) in [(60.0, 24), (100.0, 26)] {
         let bits = security_bits(32768, x, Sparse { weight }).unwrap().bits;
-        assert!((126.0..=134.0).contains(&bits), "{weight}: {bits}");
+        assert!((116.0..=124.0).contains(&bits), "{weight}: {bits}");
     }
 }
 
@@ -189,7 +224,7 @@ fn sparse_points_left_out_are_not_overstated() {
         }
     }
     assert!(worst.iter().all(|&over| over <= 0.0), "{worst:?}");
-    assert_eq!(seen, 1490);
+    assert_eq!(seen, 1852);
 }
 
 #[test]
@@ -205,14 +240,14 @@ fn security_of_some_sets_stays_as_it_is() {
         (16384, 430.0, 0, 128.0),
         (32768, 850.0, 0, 130.71),
         (65536, 1500.0, 0, 148.99),
-        (32768, 850.0, 120, 113.26),
-        (14000, 300.0, 120, 127.21),
-        (20000, 430.0, 192, 139.19),
-        (28000, 500.0, 64, 117.76),
-        (32768, 60.0, 26, 140.2),
-        (131_072, 3000.0, 300, 137.99),
+        (32768, 850.0, 120, 100.18),
+        (14000, 300.0, 120, 116.94),
+        (20000, 430.0, 192, 129.28),
+        (28000, 500.0, 64, 105.61),
+        (32768, 60.0, 26, 131.1),
+        (131_072, 3000.0, 300, 123.57),
         // Beyond the last point, log λ falls by 1.05 for 1 of log log2(QP).
-        (40000, 9000.0, 64, 8.97),
+        (40000, 9000.0, 64, 9.21),
     ] {
         let secret = if weight == 0 { Ternary } else { Sparse { weight } };
         let found = security_bits(n, x, secret).unwrap().bits;
@@ -302,7 +337,7 @@ fn indications_fall_with_the_weight() {
 fn every_point_of_the_tables_is_listed() {
     let points = table_points();
     let sparse = points.iter().filter(|(.., secret)| *secret != Ternary).count();
-    assert_eq!((points.len() - sparse, sparse), (27, 1490));
+    assert_eq!((points.len() - sparse, sparse), (27, 1852));
     for (n, x, secret) in points {
         assert!(security_bits(n, x, secret).is_ok());
     }

@@ -9,8 +9,9 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::{Map, Value, json};
 use windlass::wire::hex;
+use windlass_retrieval::size;
 use windlass_secrets::KeepArgs;
-use windlass_service::client::{AskError, Asker, Remote, Result, SECURE_BITS, State, Wanted};
+use windlass_service::client::{Access, AskError, Asker, Remote, Result, SECURE_BITS, State, Token, Wanted};
 
 /// Asks a service for rows of its table; it does not learn which.
 ///
@@ -32,10 +33,25 @@ struct Args {
     state: PathBuf,
     #[command(flatten)]
     keep: KeepArgs,
-    /// For https: certificates of the authority that signed the service's [default: those that
-    /// browsers trust].
+    /// For https: the certificates of the authority that signed the service's, or the service's own
+    /// one [default: those that browsers trust].
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
+    /// Your own certificate, for a service that asks for one (mutual TLS).
+    #[arg(long, value_name = "FILE", requires = "cert_key")]
+    cert: Option<PathBuf>,
+    /// The private key of that certificate.
+    #[arg(long, value_name = "FILE", requires = "cert")]
+    cert_key: Option<PathBuf>,
+    /// A file with the token that the owner of the service gave you, in its first line.
+    /// The variable WINDLASS_TOKEN_FILE may name it too.
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Ask for rows in portions: where a table has a few long rows, questions for short ones become
+    /// small. The service learns about how long each row is (its portions, rounded up to a power of
+    /// two).
+    #[arg(long)]
+    portions: bool,
     /// Accept a table with parameters below 128 bits of security.
     #[arg(long)]
     insecure: bool,
@@ -56,6 +72,17 @@ fn digits(text: &str) -> std::result::Result<String, String> {
     let whole = (8..=64).contains(&text.len()) && text.chars().all(|c| c.is_ascii_hexdigit());
     whole.then(|| text.to_owned()).ok_or_else(|| "from 8 to 64 hexadecimal digits".to_owned())
 }
+
+impl Args {
+    /// The file of the token, by argument or by the environment.
+    fn token_file(&self) -> Option<PathBuf> {
+        let named = || std::env::var_os("WINDLASS_TOKEN_FILE").filter(|name| !name.is_empty()).map(PathBuf::from);
+        self.token_file.clone().or_else(named)
+    }
+}
+
+/// Bytes of a question of which the user is told why it is so long.
+const LONG: usize = 1_000_000;
 
 /// A row is not there.
 const ABSENT: u8 = 3;
@@ -104,7 +131,12 @@ fn run(args: &Args) -> Result<bool> {
     }
     #[cfg(unix)]
     windlass_secrets::show_again_at_end().map_err(AskError::Signals)?;
-    let remote = Remote::new(&args.address, args.ca.as_deref(), Duration::from_secs(args.seconds))?;
+    let access = Access {
+        authority: args.ca.clone(),
+        certificate: args.cert.clone().zip(args.cert_key.clone()).map(<[PathBuf; 2]>::from),
+        token: args.token_file().as_deref().map(Token::read).transpose()?,
+    };
+    let remote = Remote::with(&args.address, &access, Duration::from_secs(args.seconds))?;
     let state = State::open(&args.state)?.keeping(args.keep.clone());
     let told = |bits: f64| {
         if bits < SECURE_BITS && !args.insecure {
@@ -120,11 +152,28 @@ fn run(args: &Args) -> Result<bool> {
         [] => Wanted::Keys(args.keys.iter().map(|key| key.clone().into_bytes()).collect()),
         rows => Wanted::Rows(rows.to_vec()),
     };
-    // What this table does not take is refused before anything is sent.
-    let question = asker.question(&wanted)?;
-    asker.introduce()?;
-    let answer = asker.send(&wanted, &question)?;
-    let rows = asker.rows(&wanted, &answer)?;
+    let rows = if asker.table().oprf.is_some() {
+        asker.introduce()?;
+        asker.ask(&wanted)?
+    } else if args.portions {
+        asker.introduce()?;
+        asker.ask_in_portions(&wanted)?
+    } else {
+        // What this table does not take is refused before anything is sent.
+        let question = asker.question(&wanted)?;
+        if !args.json && question.len() > LONG && asker.table().portions() > 1 {
+            let _ = writeln!(
+                std::io::stderr(),
+                "the question has {}, since the longest row of the table has {} portions; --portions asks for the first \
+                 one before, and tells the service about how long the row is",
+                size(question.len() as u64),
+                asker.table().portions()
+            );
+        }
+        asker.introduce()?;
+        let answer = asker.send(&wanted, &question)?;
+        asker.rows(&wanted, &answer)?
+    };
     let names: Vec<String> = match &wanted {
         Wanted::Keys(_) => args.keys.clone(),
         Wanted::Rows(rows) => rows.iter().map(|row| format!("row {row}")).collect(),

@@ -27,17 +27,44 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[command(name = "windlass serve", version)]
 struct Args {
     /// The directory of the prepared table; when it is changed or replaced, the new version is served.
-    #[arg(long, value_name = "DIR")]
-    table: PathBuf,
+    #[arg(long, value_name = "DIR", required_unless_present = "new_token")]
+    table: Option<PathBuf>,
     /// Where to listen; port 0 takes a free one.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8765")]
     listen: SocketAddr,
+    /// The key that the table's keys were hidden with (windlass table build --oprf-key).
+    #[arg(long, value_name = "FILE")]
+    oprf_key: Option<PathBuf>,
     /// Certificates for TLS, in PEM form.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The private key of the first of them.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Serve those alone who show a certificate that one of these authorities signed (PEM; mutual TLS).
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_client_ca: Option<PathBuf>,
+    /// Serve those alone whose token is in this file: lines NAME SHA256-OF-TOKEN [ROWS-A-MINUTE]. It is
+    /// read again when it changes.
+    #[arg(long, value_name = "FILE")]
+    tokens: Option<PathBuf>,
+    /// Serve nothing: make a token for a client, print it, and add its line to --tokens (with
+    /// --quota, if that is given).
+    #[arg(long, value_name = "NAME", requires = "tokens", conflicts_with = "table")]
+    new_token: Option<String>,
+    /// Rows that each client may ask for in a minute, told apart by token, certificate or address
+    /// [default: as many as it likes].
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u32).range(1..))]
+    quota: Option<u32>,
+    /// MiB of the key cache that the keys of one client may take [default: all].
+    #[arg(long, value_name = "MIB")]
+    client_keys: Option<u64>,
+    /// Keep evaluation keys in this directory too, so that they are there after a restart.
+    #[arg(long, value_name = "DIR")]
+    key_dir: Option<PathBuf>,
+    /// MiB for evaluation keys in --key-dir.
+    #[arg(long, value_name = "MIB", default_value_t = 4096, requires = "key_dir")]
+    key_disk: u64,
     /// Threads that compute [default: one for each core].
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -126,6 +153,8 @@ impl Args {
         }
         let limits = Limits {
             keys: self.key_cache.saturating_mul(1 << 20),
+            client_keys: self.client_keys.map(|mebibytes| mebibytes.saturating_mul(1 << 20)),
+            client_rows: self.quota,
             queue: self.queue,
             rows: self.rows,
             bodies: self.bodies.saturating_mul(1 << 20),
@@ -138,7 +167,10 @@ impl Args {
         };
         let threads = (threads / self.workers).max(1);
         let panic_every = self.drill_panic_every.filter(|every| *every > 0);
-        Ok(Setup { limits, workers: self.workers, threads, verify: !self.no_verify, panic_every })
+        let shelf = self.key_dir.clone().map(|dir| (dir, self.key_disk.saturating_mul(1 << 20)));
+        let (tokens, oprf_key) = (self.tokens.clone(), self.oprf_key.clone());
+        let verify = !self.no_verify;
+        Ok(Setup { limits, workers: self.workers, threads, verify, panic_every, oprf_key, tokens, shelf })
     }
 
     /// Starts the log; what it holds is written until the value is dropped. A log that nobody reads, or
@@ -173,6 +205,15 @@ fn main() -> ExitCode {
         Ok(setup) => setup,
         Err(error) => return failed(&error),
     };
+    if let (Some(name), Some(file)) = (&args.new_token, &args.tokens) {
+        return match windlass_service::tokens::add(file, name, args.quota) {
+            Ok(token) => match writeln!(std::io::stdout(), "{}", *token) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => failed(&format!("the token of {name} is lost ({error}): remove its line and make another")),
+            },
+            Err(error) => failed(&error),
+        };
+    }
     let _log = args.start_log();
     match run(&args, &setup) {
         Ok(true) => ExitCode::SUCCESS,
@@ -184,11 +225,12 @@ fn main() -> ExitCode {
 /// Serves until a signal; whether everybody was answered then.
 fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
     let tls = match (&args.tls_cert, &args.tls_key) {
-        (Some(certificate), Some(key)) => Some(server::tls(certificate, key)?),
+        (Some(certificate), Some(key)) => Some(server::tls(certificate, key, args.tls_client_ca.as_deref())?),
         _ => None,
     };
     let scheme = if tls.is_some() { "https" } else { "http" };
-    let (service, workers) = Service::start(&args.table, setup)?;
+    let table = args.table.as_deref().expect("the arguments ask for a table");
+    let (service, workers) = Service::start(table, setup)?;
     service.watch()?;
     // Talking takes little: the cores are for passes.
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
@@ -199,6 +241,9 @@ fn run(args: &Args, setup: &Setup) -> Result<bool, StartError> {
         let stop = signalled()?;
         announce(args.json, &address);
         tracing::info!(address, schema = service.published.current().name(), "listening");
+        if args.tokens.is_some() && args.tls_cert.is_none() && !listener.local_addr()?.ip().is_loopback() {
+            tracing::warn!("tokens go over the line in the clear: give --tls-cert, or put a proxy with TLS in front");
+        }
         Ok::<bool, StartError>(server::serve(listener, tls, application(&service), setup.limits, stop).await)
     })?;
     service.queue.close();

@@ -1,10 +1,11 @@
 //! A question, from the schema to the row.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use windlass::lookup::decode_record;
 use windlass::wire::{OVERHEAD, from_bytes, hex, sha256, to_bytes};
-use windlass_retrieval::{Answer, Client, Schema, TableContext, Wanted};
+use windlass_retrieval::{Answer, Blinding, Client, HiddenKeys, OUTPUT, Schema, TableContext, Wanted};
 
 use super::error::{AskError, Result};
 use super::http::{Remote, Response};
@@ -18,7 +19,7 @@ const LONGEST_WAIT: u64 = 30;
 /// Somebody who asks a service: a client of its table, with its keys.
 pub struct Asker {
     remote: Remote,
-    client: Client,
+    client: Arc<Client>,
     files: TableContext,
     keys: Vec<u8>,
     name: String,
@@ -33,7 +34,7 @@ impl Asker {
     ///
     /// # Errors
     /// [`AskError::Unreachable`], [`AskError::Refused`]; a schema that is none.
-    pub fn schema(remote: &Remote) -> Result<(Schema, std::sync::Arc<windlass_retrieval::Setting>)> {
+    pub fn schema(remote: &Remote) -> Result<(Schema, Arc<windlass_retrieval::Setting>)> {
         let response = remote.get("/schema")?;
         if response.status != 200 {
             return Err(remote.refused(&response));
@@ -63,7 +64,7 @@ impl Asker {
     pub fn of(remote: Remote, client: Client, keys: Vec<u8>) -> Self {
         let files = TableContext::new(client.setting(), client.schema());
         let name = hex(&sha256(&keys));
-        Self { remote, client, files, keys, name, uploads: 0, waits: 0 }
+        Self { remote, client: Arc::new(client), files, keys, name, uploads: 0, waits: 0 }
     }
 
     /// The table's schema.
@@ -113,10 +114,20 @@ impl Asker {
     /// # Errors
     /// [`AskError::Unreachable`], [`AskError::Refused`].
     pub fn send(&mut self, wanted: &Wanted, question: &[u8]) -> Result<Vec<u8>> {
-        let most = self.files.answer_bytes(wanted.count()) + OVERHEAD as u64;
+        self.exchange(wanted.count(), question)
+    }
+
+    /// Sends a question for so many rows.
+    fn exchange(&mut self, rows: usize, question: &[u8]) -> Result<Vec<u8>> {
+        let most = self.files.answer_bytes(rows) + OVERHEAD as u64;
+        self.patiently(|asker| asker.remote.ask(&asker.name, question, most))
+    }
+
+    /// Repeats a request while the service has no time for it, or no keys.
+    fn patiently(&mut self, request: impl Fn(&Self) -> Result<Response>) -> Result<Vec<u8>> {
         let (mut tries, mut patience) = (0, self.remote.patience());
         loop {
-            let response = self.remote.ask(&self.name, question, most)?;
+            let response = request(self)?;
             if response.status == 200 {
                 return Ok(response.body);
             }
@@ -142,18 +153,59 @@ impl Asker {
     /// An answer that is none, or one to another question.
     pub fn rows(&self, wanted: &Wanted, answer: &[u8]) -> Result<Vec<Option<Vec<u8>>>> {
         let answer: Answer = from_bytes(&self.files, answer)?;
-        let rows = self.client.read(&answer, wanted)?;
-        Ok(rows.into_iter().map(|row| row.filter(|row| !self.table().is_cleared(row))).collect())
+        Ok(self.there(self.client.read(&answer, wanted)?))
     }
 
-    /// Asks for rows.
+    /// Rows without those that were cleared.
+    fn there(&self, rows: Vec<Option<Vec<u8>>>) -> Vec<Option<Vec<u8>>> {
+        rows.into_iter().map(|row| row.filter(|row| !self.table().is_cleared(row))).collect()
+    }
+
+    /// Asks for rows; where the keys of the table are hidden, with the help of the service, which
+    /// does not learn them.
     ///
     /// # Errors
     /// All of the above.
     pub fn ask(&mut self, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
-        let question = self.question(wanted)?;
-        let answer = self.send(wanted, &question)?;
-        self.rows(wanted, &answer)
+        let client = Arc::clone(&self.client);
+        let Some(outputs) = self.hide(wanted)? else {
+            let question = self.question(wanted)?;
+            let answer = self.send(wanted, &question)?;
+            return self.rows(wanted, &answer);
+        };
+        let hidden = HiddenKeys::new(client.schema(), outputs)?;
+        let wanted = hidden.wanted();
+        let question = self.question(&wanted)?;
+        let answer = self.send(&wanted, &question)?;
+        let answer: Answer = from_bytes(&self.files, &answer)?;
+        Ok(self.there(hidden.open(client.read(&answer, &wanted)?)?))
+    }
+
+    /// What stands for keys in a table that hides them; none in one that does not.
+    fn hide(&mut self, wanted: &Wanted) -> Result<Option<Vec<[u8; OUTPUT]>>> {
+        let Wanted::Keys(keys) = wanted else { return Ok(None) };
+        if self.table().oprf.is_none() || keys.is_empty() {
+            return Ok(None);
+        }
+        let blinding = Blinding::new(keys)?;
+        let points = self.patiently(|asker| asker.remote.blind(blinding.points()))?;
+        Ok(Some(blinding.finish(&points)?))
+    }
+
+    /// Asks for rows in portions: short rows of a table with long ones cost little, and the service
+    /// learns about how long each row is ([`Client::in_portions`]).
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn ask_in_portions(&mut self, wanted: &Wanted) -> Result<Vec<Option<Vec<u8>>>> {
+        let client = Arc::clone(&self.client);
+        let mut gathering = client.in_portions(wanted.clone());
+        while let Some(query) = gathering.query()? {
+            let question = to_bytes(&self.files, &query)?;
+            let answer = self.exchange(gathering.count(), &question)?;
+            gathering.read(&from_bytes(&self.files, &answer)?)?;
+        }
+        Ok(self.there(gathering.rows()?))
     }
 
     /// The cells of a row, where rows are fields; none where they are bytes.
@@ -175,7 +227,7 @@ impl Asker {
 fn wait_for(response: &Response) -> Option<u64> {
     match response.problem()?.as_str() {
         "unknown-keys" => Some(0),
-        "busy" | "stopping" => Some(response.retry_after.unwrap_or(1).max(1)),
+        "busy" | "stopping" | "quota" => Some(response.retry_after.unwrap_or(1).max(1)),
         _ => None,
     }
 }

@@ -4,10 +4,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
-use ureq::Agent;
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
-use windlass::wire::WireError;
+use ureq::config::ConfigBuilder;
+use ureq::tls::{Certificate, ClientCert, PrivateKey, TlsConfig};
+use ureq::typestate::AgentScope;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
+use ureq::{Agent, RequestBuilder};
 
+use windlass::wire::WireError;
+use zeroize::Zeroizing;
+
+use super::access::{Access, Token, check_token_way};
+use super::connector::{PinnedTls, certificates};
 use super::error::{AskError, Refused, Result};
 
 /// Longest text that is read: a schema, or a problem.
@@ -18,6 +26,7 @@ const TEXT: u64 = 1 << 20;
 pub struct Remote {
     address: String,
     agent: Agent,
+    token: Option<Token>,
     patience: Duration,
 }
 
@@ -35,31 +44,41 @@ pub struct Response {
 }
 
 impl Remote {
-    /// The service at an address: `HOST:PORT`, or a URL. Certificates are those that browsers
-    /// trust, or must be signed by one of those in the file `authority`.
+    /// The service at an address: `HOST:PORT`, or a URL. Its certificate must be signed by an
+    /// authority that browsers trust; or be in the file `authority`, or signed by one that is.
     ///
     /// # Errors
-    /// A file without certificates; [`AskError::Address`].
+    /// As [`Self::with`].
     pub fn new(address: &str, authority: Option<&Path>, time: Duration) -> Result<Self> {
+        let authority = authority.map(Path::to_owned);
+        Self::with(address, &Access { authority, ..Access::default() }, time)
+    }
+
+    /// As [`Self::new`], for a client that shows who it is.
+    ///
+    /// # Errors
+    /// A file without certificates or a key; [`AskError::Address`], also for a token that would be
+    /// sent to another machine without https.
+    pub fn with(address: &str, access: &Access, time: Duration) -> Result<Self> {
         let address = address.trim_end_matches('/');
         let address = if address.contains("://") { address.to_owned() } else { format!("http://{address}") };
         let refuse = |reason: &str| Err(AskError::Address { reason: reason.to_owned() });
         if address.contains('@') {
             return refuse("the address holds a name or a password, which a service never asks for: leave them out");
         }
-        if authority.is_some() && !address.starts_with("https://") {
-            return refuse("an authority is for https: write the address as https://HOST:PORT");
+        if (access.authority.is_some() || access.certificate.is_some()) && !address.starts_with("https://") {
+            return refuse("certificates are for https: write the address as https://HOST:PORT");
         }
-        let mut config = Agent::config_builder()
+        if access.token.is_some() {
+            check_token_way(&address)?;
+        }
+        let config = Agent::config_builder()
             .timeout_global(Some(time))
             .timeout_connect(Some(time.min(Duration::from_secs(20))))
             .http_status_as_error(false)
             .max_redirects(0);
-        if let Some(path) = authority {
-            let roots = RootCerts::new_with_certs(&certificates(path)?);
-            config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
-        }
-        Ok(Self { address, agent: config.build().into(), patience: time })
+        let agent = agent(config, access)?;
+        Ok(Self { address, agent, token: access.token.clone(), patience: time })
     }
 
     /// Where it is.
@@ -70,6 +89,14 @@ impl Remote {
     /// The longest time for one exchange, and for waiting until there is time for it.
     pub fn patience(&self) -> Duration {
         self.patience
+    }
+
+    /// A request that says who asks, where that is known.
+    fn named<Kind>(&self, request: RequestBuilder<Kind>) -> RequestBuilder<Kind> {
+        match &self.token {
+            Some(token) => request.header("authorization", token.header().as_str()),
+            None => request,
+        }
     }
 
     fn unreachable(&self, error: impl ToString) -> AskError {
@@ -102,7 +129,7 @@ impl Remote {
     /// # Errors
     /// [`AskError::Unreachable`].
     pub fn get(&self, path: &str) -> Result<Response> {
-        self.finish(self.agent.get(format!("{}{path}", self.address)).call(), TEXT)
+        self.finish(self.named(self.agent.get(format!("{}{path}", self.address))).call(), TEXT)
     }
 
     /// Whether evaluation keys are there.
@@ -110,7 +137,7 @@ impl Remote {
     /// # Errors
     /// [`AskError::Unreachable`].
     pub fn has_keys(&self, name: &str) -> Result<bool> {
-        let response = self.agent.head(format!("{}/keys/{name}", self.address)).call();
+        let response = self.named(self.agent.head(format!("{}/keys/{name}", self.address))).call();
         let response = response.map_err(|error| self.unreachable(error))?;
         Ok(response.status().is_success())
     }
@@ -120,8 +147,17 @@ impl Remote {
     /// # Errors
     /// [`AskError::Unreachable`].
     pub fn put_keys(&self, name: &str, keys: &[u8]) -> Result<Response> {
-        let request = self.agent.put(format!("{}/keys/{name}", self.address));
+        let request = self.named(self.agent.put(format!("{}/keys/{name}", self.address)));
         self.finish(request.content_type("application/octet-stream").send(keys), TEXT)
+    }
+
+    /// Sends points, which the service multiplies by its key.
+    ///
+    /// # Errors
+    /// [`AskError::Unreachable`].
+    pub fn blind(&self, points: &[u8]) -> Result<Response> {
+        let request = self.named(self.agent.post(format!("{}/blind", self.address)));
+        self.finish(request.content_type("application/octet-stream").send(points), points.len() as u64)
     }
 
     /// Asks; the answer has at most `most` bytes.
@@ -129,7 +165,7 @@ impl Remote {
     /// # Errors
     /// [`AskError::Unreachable`].
     pub fn ask(&self, keys: &str, query: &[u8], most: u64) -> Result<Response> {
-        let request = self.agent.post(format!("{}/ask?keys={keys}", self.address));
+        let request = self.named(self.agent.post(format!("{}/ask?keys={keys}", self.address)));
         self.finish(request.content_type("application/octet-stream").send(query), most)
     }
 
@@ -165,33 +201,43 @@ fn plain(text: &str) -> String {
 
 /// What to do about a connection that did not come about, where that can be told.
 fn remedy(reason: &str) -> Option<&'static str> {
-    const REMEDIES: [(&str, &str); 8] = [
+    const REMEDIES: [(&str, &str); 11] = [
         ("UnknownIssuer", "give the certificate of the authority that signed the service's with --ca FILE"),
-        ("CaUsedAsEndEntity", "give the certificate of the authority that signed the service's with --ca FILE"),
+        (
+            "CaUsedAsEndEntity",
+            "its certificate is that of an authority, as 'openssl req -x509' makes them: give this very certificate with --ca FILE",
+        ),
         ("NotValidForName", "write the address with a name that the certificate is for"),
         ("not valid for", "write the address with a name that the certificate is for"),
+        ("NotValidYet", "the clock of this machine is wrong, or its owner made it for later"),
         ("Expired", "its owner must renew it, or the clock of this machine is wrong"),
         ("expired", "its owner must renew it, or the clock of this machine is wrong"),
+        (
+            "CertificateRequired",
+            "the service asks for a certificate of yours: give it with --cert FILE --cert-key FILE",
+        ),
+        ("UnknownCA", "the service does not know the authority that signed the certificate of --cert"),
         ("InvalidContentType", "it may not speak https: write the address as http://HOST:PORT"),
         ("refused", "look whether the service is running, and at this address"),
     ];
     REMEDIES.iter().find(|(part, _)| reason.contains(part)).map(|(_, remedy)| *remedy)
 }
 
-/// The certificates in a PEM file.
-fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>> {
-    let refuse = |reason: String| AskError::File { path: path.to_owned(), reason };
-    let text = std::fs::read(path).map_err(|error| refuse(WireError::from(error).to_string()))?;
-    let no_pem = |what: String| refuse(format!("{what}; give a PEM file with '-----BEGIN CERTIFICATE-----' in it"));
-    let mut certificates = Vec::new();
-    for item in parse_pem(&text) {
-        let item = item.map_err(|error| no_pem(format!("holds a certificate that cannot be read ({error})")))?;
-        if let PemItem::Certificate(certificate) = item {
-            certificates.push(certificate);
-        }
+/// An agent that trusts and shows what `access` says.
+fn agent(config: ConfigBuilder<AgentScope>, access: &Access) -> Result<Agent> {
+    if let Some(authority) = &access.authority {
+        let pinned = PinnedTls::new(authority, access)?;
+        let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(pinned);
+        return Ok(Agent::with_parts(config.build(), connector, DefaultResolver::default()));
     }
-    if certificates.is_empty() {
-        return Err(no_pem("there are no certificates in it".to_owned()));
-    }
-    Ok(certificates)
+    let Some([certificate, key]) = &access.certificate else { return Ok(config.build().into()) };
+    let chain = certificates(certificate)?;
+    let chain: Vec<_> = chain.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
+    let refuse = |reason: String| AskError::File { path: key.clone(), reason };
+    let text = Zeroizing::new(std::fs::read(key).map_err(|error| refuse(WireError::from(error).to_string()))?);
+    let private = PrivateKey::from_pem(&text);
+    let private = private.map_err(|error| refuse(format!("no private key can be read from it ({error})")))?;
+    let shown = ClientCert::new_with_certs(&chain, private);
+    let tls = TlsConfig::builder().client_cert(Some(shown)).build();
+    Ok(config.tls_config(tls).build().into())
 }

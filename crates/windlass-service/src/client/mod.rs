@@ -1,10 +1,15 @@
 //! Asking a service: over HTTP, with a secret key that stays here.
 
+mod access;
 mod ask;
+mod connector;
 mod error;
 mod http;
+mod pinned;
 mod state;
+mod validity;
 
+pub use access::{Access, Token};
 pub use ask::Asker;
 pub use error::{AskError, Refused, Result};
 pub use http::{Remote, Response};

@@ -311,6 +311,25 @@ fn rows_are_found_by_number_and_fields_have_names() {
     assert_eq!(object["rows"][0]["fields"]["tide"], "high");
 }
 
+/// One long row makes questions for all rows long; in portions short ones are short.
+#[test]
+fn long_rows_are_asked_for_in_portions() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut rows = entries(40, "row");
+    rows[3].1 = "long ".repeat(20_000);
+    crate::common::keyed_table(&dir.path().join("table"), &rows);
+    let service = Running::at(dir, "");
+    let mut asker = service.asker();
+    asker.introduce().unwrap();
+    let wanted = |keys: &[&str]| Wanted::Keys(keys.iter().map(|key| key.as_bytes().to_vec()).collect());
+    let some = wanted(&["key 3", "key 4", "nobody"]);
+    let found = asker.ask_in_portions(&some).unwrap();
+    assert_eq!(found, asker.ask(&some).unwrap());
+    assert_eq!(found, [Some(rows[3].1.clone().into_bytes()), Some(b"row 4".to_vec()), None]);
+    let found = service.ask(&["--key", "key 4", "--portions"]);
+    assert_eq!(text(&found.stdout), "key 4: row 4\n", "{}", text(&found.stderr));
+}
+
 #[test]
 fn many_at_once_are_answered_together_and_each_gets_its_own() {
     let service = Running::small("");

@@ -72,6 +72,15 @@ impl Running {
         Self { address: address.unwrap_or_else(|| panic!("{line}{}", log())), child, dir }
     }
 
+    /// Kills it, and starts it again at its address.
+    pub fn again(mut self, arguments: &str) -> Self {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let listen = self.address.rsplit('/').next().unwrap_or_default().to_owned();
+        let dir = std::mem::replace(&mut self.dir, tempfile::tempdir().unwrap());
+        Self::at(dir, &format!("{arguments} --listen {listen}"))
+    }
+
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.dir.path().join("log")).unwrap()
     }

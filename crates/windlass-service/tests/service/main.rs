@@ -1,8 +1,10 @@
 //! The service as its users meet it: processes that talk over HTTP.
 #![forbid(unsafe_code)]
 
+mod access;
 mod asking;
 mod common;
+mod hidden;
 mod hostile;
 mod loaded;
 mod page;

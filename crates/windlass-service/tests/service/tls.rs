@@ -1,20 +1,41 @@
 //! The same over TLS.
 
+use std::path::Path;
 use std::time::Duration;
 
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair};
 use windlass_service::client::{Asker, Remote};
 
 use crate::common::{Running, entries, keyed_table, text};
 
-/// A service with a certificate for these names, which is its own authority.
-fn certified(names: &[&str]) -> Running {
+/// A service with a certificate that signs itself, made of these parameters.
+fn serving(params: CertificateParams, arguments: &str) -> Running {
     let dir = tempfile::tempdir().unwrap();
     keyed_table(&dir.path().join("table"), &entries(40, "row"));
-    let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-    let made = rcgen::generate_simple_self_signed(names).unwrap();
-    std::fs::write(dir.path().join("cert.pem"), made.cert.pem()).unwrap();
-    std::fs::write(dir.path().join("key.pem"), made.signing_key.serialize_pem()).unwrap();
-    Running::at(dir, "--tls-cert cert.pem --tls-key key.pem")
+    write_self_signed(dir.path(), ["cert.pem", "key.pem"], params);
+    Running::at(dir, &format!("--tls-cert cert.pem --tls-key key.pem {arguments}"))
+}
+
+fn write_self_signed(dir: &Path, [certificate, key]: [&str; 2], params: CertificateParams) {
+    let pair = KeyPair::generate().unwrap();
+    std::fs::write(dir.join(certificate), params.self_signed(&pair).unwrap().pem()).unwrap();
+    std::fs::write(dir.join(key), pair.serialize_pem()).unwrap();
+}
+
+fn params(names: &[&str]) -> CertificateParams {
+    CertificateParams::new(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).unwrap()
+}
+
+/// As `openssl req -x509` makes them: what signs itself calls itself an authority.
+fn plain(names: &[&str]) -> CertificateParams {
+    let mut params = params(names);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params
+}
+
+/// A service with a certificate for these names, which is its own authority.
+fn certified(names: &[&str]) -> Running {
+    serving(params(names), "")
 }
 
 #[test]
@@ -39,4 +60,75 @@ fn certificates_for_other_names_are_refused_with_a_remedy() {
     let other = service.ask(&["--key", "key 7", "--ca", "cert.pem"]);
     let told = text(&other.stderr);
     assert!(other.status.code() == Some(2) && told.contains("with a name that the certificate is for"), "{told}");
+}
+
+/// `openssl req -x509 -newkey rsa:2048 -nodes -keyout key.pem -out cert.pem -subj /CN=localhost`, with
+/// `-addext subjectAltName=...` and without: what was given is what is trusted.
+#[test]
+fn a_certificate_that_calls_itself_an_authority_is_taken_where_it_was_given() {
+    for names in [&["localhost", "127.0.0.1"][..], &[]] {
+        let service = serving(plain(names), "");
+        let found = service.ask(&["--key", "key 7", "--ca", "cert.pem"]);
+        assert_eq!(text(&found.stdout), "key 7: row 7\n", "{names:?}: {}", text(&found.stderr));
+        let stranger = service.ask(&["--key", "key 7"]);
+        let told = text(&stranger.stderr);
+        assert!(stranger.status.code() == Some(2) && told.contains("--ca FILE"), "{told}");
+        // Another one of the same names is another one.
+        write_self_signed(service.dir.path(), ["other.pem", "other-key.pem"], plain(names));
+        let other = service.ask(&["--key", "key 7", "--ca", "other.pem"]);
+        let told = text(&other.stderr);
+        assert!(other.status.code() == Some(2) && told.contains("give this very certificate with --ca"), "{told}");
+    }
+}
+
+#[test]
+fn a_certificate_that_was_given_is_refused_for_other_names_and_times() {
+    let elsewhere = serving(plain(&["elsewhere.example"]), "");
+    let told = text(&elsewhere.ask(&["--key", "key 7", "--ca", "cert.pem"]).stderr);
+    assert!(told.contains("with a name that the certificate is for"), "{told}");
+    for (from, until, part) in [(2001, 2002, "must renew it"), (2900, 2950, "made it for later")] {
+        let mut params = plain(&["127.0.0.1"]);
+        params.not_before = rcgen::date_time_ymd(from, 1, 1);
+        params.not_after = rcgen::date_time_ymd(until, 1, 1);
+        let service = serving(params, "");
+        let refused = service.ask(&["--key", "key 7", "--ca", "cert.pem"]);
+        let told = text(&refused.stderr);
+        assert!(refused.status.code() == Some(2) && told.contains(part), "{told}");
+    }
+}
+
+/// An authority signs the certificates of the service and of a client.
+#[test]
+fn a_service_that_asks_for_certificates_answers_those_who_have_one() {
+    let authority = CertifiedIssuer::self_signed(plain(&[]), KeyPair::generate().unwrap()).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    keyed_table(&dir.path().join("table"), &entries(40, "row"));
+    let write = |name: &str, text: String| std::fs::write(dir.path().join(name), text).unwrap();
+    write("ca.pem", authority.pem());
+    for (name, names, purpose) in [
+        ("service", &["127.0.0.1"][..], ExtendedKeyUsagePurpose::ServerAuth),
+        ("client", &["ada.example"], ExtendedKeyUsagePurpose::ClientAuth),
+    ] {
+        let mut params = params(names);
+        params.extended_key_usages = vec![purpose];
+        let pair = KeyPair::generate().unwrap();
+        write(&format!("{name}.pem"), params.signed_by(&pair, &authority).unwrap().pem());
+        write(&format!("{name}-key.pem"), pair.serialize_pem());
+    }
+    write_self_signed(dir.path(), ["own.pem", "own-key.pem"], params(&["ada.example"]));
+    let arguments = "--tls-cert service.pem --tls-key service-key.pem --tls-client-ca ca.pem";
+    let service = Running::at(dir, arguments);
+    let asked = ["--key", "key 7", "--ca", "ca.pem"];
+    let with =
+        |certificate: &str, key: &str| service.ask(&[&asked[..], &["--cert", certificate, "--cert-key", key]].concat());
+    let found = with("client.pem", "client-key.pem");
+    assert_eq!(text(&found.stdout), "key 7: row 7\n", "{}", text(&found.stderr));
+    let refused = service.ask(&asked);
+    let told = text(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && told.contains("--cert FILE --cert-key FILE"), "{told}");
+    assert_eq!(with("own.pem", "own-key.pem").status.code(), Some(2), "no authority signed it");
+    let told = text(&with("client.pem", "own-key.pem").stderr);
+    assert!(told.contains("own-key.pem: not the key of client.pem"), "{told}");
+    let told = text(&with("client.pem", "ca.pem").stderr);
+    assert!(told.contains("ca.pem: no private key"), "{told}");
 }

@@ -7,7 +7,7 @@ use windlass_ring::kernels::Shape;
 use windlass_ring::slots::PrimePower;
 use windlass_rlwe::Limits;
 
-use super::spec::row_square_limit;
+use super::rows::row_square_limit;
 use crate::error::Result;
 
 /// What the rule of Appendix A starts from.
@@ -165,6 +165,14 @@ impl Choice {
         let least = (by_noise / (1.0 - 2.0 * alpha * share)).max(by_size / (1.0 - 2.0 * (1.0 - alpha) * share));
         Self { alpha, exponent: (1.0 + least.log(p)).floor() as u32 }
     }
+}
+
+/// α = 1/2 − (n − (t + 1)·p^r/2)/((t + 1)·p^{r+e'−1}) for given digits, in \[0, 1\]: with it the two
+/// conditions of Eqn. 8 ask for the same modulus. n is twice what switching adds.
+pub(super) fn balanced_share((p, r): (u64, u32), cleared: u32, weight: u32, n: usize) -> f64 {
+    let (message, norm) = ((p as f64).powi(r as i32), f64::from(weight) + 1.0);
+    let change = norm * (p as f64).powi((r + cleared) as i32 - 1);
+    (0.5 - (noise(message, weight.into(), n) - norm * message / 2.0) / change).clamp(0.0, 1.0)
 }
 
 /// p^r·√((t + 1)·φ(m)/3).

@@ -11,12 +11,13 @@ use super::candidates::{candidates, orders};
 use super::choices::Choices;
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
-use super::maps;
-use super::partition::Merging;
+use super::formula::DecryptionFormula;
+use super::maps::{self, FactorOrder};
+use super::partition::{Merging, Way, eval_choices};
 use super::pipeline::{Pipeline, Step};
 use super::safety;
 use super::schedule::Schedule;
-use super::spec::{BootstrapSpec, DecryptionFormula, Mode, Order, Unpacking};
+use super::spec::{BootstrapSpec, EvalStage, Mode, Order, Unpacking};
 use super::stage::Stage;
 use super::steps::{self, PackedMaps};
 use crate::circuits::{DigitRemoval, DigitSpec};
@@ -46,12 +47,22 @@ impl BootstrapPlan {
     /// [`windlass_rlwe::Assurance::Secure`]; [`BootstrapError::Unsupported`],
     /// [`BootstrapError::ChainTooShort`] with the stage that the chain does not carry;
     /// [`crate::Error::Ring`] for a p that is no prime or divides m; [`BootstrapError::Partition`]
-    /// for one that does not fit.
+    /// for one that does not fit, and [`BootstrapError::Factors`]; [`BootstrapError::TooManyKeys`],
+    /// and those of [`crate::circuits::LinearPlan::new`] for a strategy that the keys do not carry.
     pub fn new(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
+        if spec.factors == FactorOrder::LeastPrice && !params.m().is_power_of_two() {
+            let orders = maps::factor_orders(params.m(), p)?;
+            let with = |factors| BootstrapSpec { factors, ..spec.clone() };
+            return fastest(orders.into_iter().map(|factors| Self::with_factors(params, (p, r), with(factors))));
+        }
+        Self::with_factors(params, (p, r), spec)
+    }
+
+    fn with_factors(params: &RlweParams, (p, r): (u64, u32), spec: BootstrapSpec) -> Result<Self> {
         let formula = DecryptionFormula::new(params.shape(), (p, r), &spec)?;
         let input = InputModulus::choose(params, &formula, &spec)?;
-        safety::check(params, &input, &spec)?;
-        let message = maps::evaluation_ring(params.m(), p, r)?;
+        safety::check(params, &input, &formula, &spec)?;
+        let message = maps::ordered_ring((params.m(), p, r), &spec.factors)?;
         let working = Arc::new(message.with_exponent(formula.exponent, Isa::best())?);
         let digits = DigitRemoval::new(DigitSpec {
             bound: (p != 2).then_some(formula.bound),
@@ -61,8 +72,8 @@ impl BootstrapPlan {
         let empty = Pipeline { params: params.clone(), spec, formula, message, working, input, steps: Vec::new() };
         match empty.spec.mode {
             Mode::Thin => {
-                let merging = Merging::choose(params, &empty.message, &empty.spec, None)?;
-                let steps = steps::thin(&empty, &merging, digits)?;
+                let merging = Merging::choose(params, &empty.message, &empty.spec, Way::THIN)?;
+                let steps = steps::thin(&empty, &merging, &digits)?;
                 Self::of(empty, &merging, None, steps)
             }
             Mode::Packed => {
@@ -72,20 +83,27 @@ impl BootstrapPlan {
         }
     }
 
-    /// One way of unpacking, in the better order of those that the specification allows.
+    /// One way of unpacking, in the better order of those that the specification allows, with the
+    /// stage inside of slots by itself or merged.
     fn packed(empty: &Pipeline, unpacking: Unpacking, digits: &DigitRemoval) -> Result<Self> {
         let mut known: Option<PackedMaps> = None;
-        let mut plan = |order| {
-            let way = Some((unpacking, order));
+        let mut plan = |(joined, order): (bool, Order)| {
+            let packed = Some((unpacking, order));
+            let way = Way { packed, joined, priced: false };
             let merging = Merging::choose(&empty.params, &empty.message, &empty.spec, way)?;
             let maps = match known.take().filter(|maps| maps.are_of(&merging)) {
                 Some(maps) => maps,
                 None => PackedMaps::new(empty, merging.clone(), unpacking)?,
             };
-            let steps = known.insert(maps).steps(empty, order, digits.clone())?;
-            Self::of(empty.clone(), &merging, way, steps)
+            let steps = known.insert(maps).steps(empty, order, digits)?;
+            Self::of(empty.clone(), &merging, packed, steps)
         };
-        fastest(orders(&empty.params, &empty.spec).into_iter().map(&mut plan))
+        let orders = orders(&empty.params, &empty.spec);
+        let mut evals = Vec::new();
+        for joined in eval_choices(empty, unpacking, orders[0])? {
+            evals.extend(orders.iter().map(|&order| (joined, order)));
+        }
+        fastest(evals.into_iter().map(&mut plan))
     }
 
     /// The plan of these steps.
@@ -100,8 +118,14 @@ impl BootstrapPlan {
             transform: merging.transform.name(),
             unpacking: way.map(|way| way.0),
             order: way.map(|way| way.1),
-            to_coefficients: merging.to_coefficients.clone(),
-            to_slots: merging.to_slots.clone(),
+            to_coefficients: merging.to_coefficients.ends.clone(),
+            to_slots: merging.to_slots.ends.clone(),
+            eval: way.filter(|way| Way::has_eval(way.0, &pipeline.working) && !merging.to_slots.ends.is_empty()).map(
+                |_| match merging.to_slots.joined {
+                    true => EvalStage::Merged,
+                    false => EvalStage::Alone,
+                },
+            ),
             digits: pipeline.digits().spec().method,
         };
         let schedule = pipeline.schedule()?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::spec::{Order, Unpacking};
+use super::spec::{EvalStage, Order, Unpacking};
 use crate::circuits::Method;
 
 /// All that made the circuit of a plan, beside what its specification fixes: nothing in it is left
@@ -19,6 +19,8 @@ pub struct Choices {
     pub to_coefficients: Vec<usize>,
     /// The same for the map to the slots.
     pub to_slots: Vec<usize>,
+    /// Whether the stage inside of slots is a map by itself or merged; none where there is none.
+    pub eval: Option<EvalStage>,
     /// The method of digit removal.
     pub digits: Method,
 }
@@ -37,6 +39,9 @@ impl fmt::Display for Choices {
         }
         if let Some(order) = self.order {
             write!(f, "; {order}")?;
+        }
+        if self.eval == Some(EvalStage::Merged) {
+            f.write_str("; the stage inside of slots merged")?;
         }
         write!(f, "; digits {}", self.digits)
     }

@@ -35,13 +35,17 @@ impl Ends {
         let by = match unpacking {
             Unpacking::Constants => {
                 let cost = CostModel::at_level(&pipeline.params, level);
-                let spec = PlanSpec { keys: Some(keys), cost, ..PlanSpec::default() };
+                let spec = PlanSpec { keys: Some(keys.clone()), cost, ..PlanSpec::default() };
                 let packing = maps::Packing::normal(message);
                 let plan = |grid| LinearPlan::for_grid(&grid, &spec);
                 let apart = plan(packing.unpacking_grid(message)?)?;
                 Separation::Constants(Box::new([apart, plan(packing.packing_grid(message)?)?]))
             }
-            _ => Separation::Monomials(maps::splits(message.m(), message.prime()).concat()),
+            _ => {
+                let ring = (message.m(), message.prime());
+                let splits = maps::splits(ring.0, ring.1).concat();
+                Separation::Monomials(splits.into_iter().map(|split| split.by_keys(ring, &keys)).collect())
+            }
         };
         let [apart, together] = [StageName::Unpacking, StageName::Repacking];
         let parts = Box::new(Parts { side: Side::Message, apart, together, by, steps: Vec::new() });

@@ -8,7 +8,9 @@ use windlass_rlwe::{Bound, SecretDistribution, noise};
 use zeroize::Zeroizing;
 
 use super::error::BootstrapError;
-use super::spec::{BootstrapSpec, DecryptionFormula, odd_axes};
+use super::formula::DecryptionFormula;
+use super::rows::odd_axes;
+use super::spec::BootstrapSpec;
 use crate::error::Result;
 
 /// The canonical norm that an ephemeral secret may have.

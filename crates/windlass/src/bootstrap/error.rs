@@ -115,6 +115,27 @@ pub enum BootstrapError {
         /// How many stages there are.
         count: usize,
     },
+    /// Factors that are not those of m.
+    #[error("bootstrapping: the factors {given:?} do not suit m = {m}: {why}")]
+    Factors {
+        /// What was given, the first factor first.
+        given: Vec<u64>,
+        /// The cyclotomic index.
+        m: u64,
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// No plan that was found has as few keys as were asked for.
+    #[error(
+        "bootstrapping: the plan with the fewest Galois keys has {least}, more than {most}; allow so many in BootstrapSpec::max_keys, or take \
+         BootstrapSpec::keys = minimal"
+    )]
+    TooManyKeys {
+        /// The most that were allowed.
+        most: usize,
+        /// The fewest that a plan has.
+        least: usize,
+    },
     /// A combination that is not offered.
     #[error("bootstrapping: {what}")]
     Unsupported {

@@ -115,7 +115,11 @@ impl Separation {
                 let price = |plan: &LinearPlan, cost: Option<&CostModel>| cost.map_or(0.0, |c| plan.count().price(c));
                 price(&plans[0], apart) + price(&plans[1], together)
             }
-            Self::Monomials(_) => apart.map_or(0.0, |cost| self.times() as f64 * cost.automorphism),
+            Self::Monomials(splits) => {
+                // Split j is done with each of 2^j parts.
+                let automorphisms: usize = splits.iter().enumerate().map(|(j, split)| split.route.len() << j).sum();
+                apart.map_or(0.0, |cost| automorphisms as f64 * cost.automorphism)
+            }
         }
     }
 }

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use windlass_rlwe::{Bound, FailureProbability, RandomEvents, SecurityEstimate};
 
 use super::bootstrap_plan::BootstrapPlan;
+use super::formula::DecryptionFormula;
+use super::map_choice::MapChoice;
+use super::maps::FactorOrder;
 use super::safety;
-use super::spec::DecryptionFormula;
 use crate::file_sizes;
 
 impl BootstrapPlan {
@@ -30,8 +32,9 @@ impl BootstrapPlan {
 
     /// x of the probability 2^−x that a refresh fails at most with, given a ciphertext whose own
     /// bound holds: `−log2(N·2^−128 + F)`, N the number of [`Self::random_events`] and F the front
-    /// end's share, `2^−f·(1 + 3·2^−8)` for f = [`super::BootstrapSpec::failure_bits`]; 0 where that
-    /// says nothing. Source: the union bound, docs/math/noise.md.
+    /// end's share, `2^−f + 2^−g·3·2^−8` for f = [`super::DecryptionFormula::failure_bits`] and g =
+    /// [`super::BootstrapSpec::failure_bits`], which are the same but for
+    /// [`super::BootstrapSpec::appendix_a`]; 0 where that says nothing. Source: the union bound, docs/math/noise.md.
     pub fn failure_bits(&self) -> f64 {
         self.failure_bits_with(self.random_events())
     }
@@ -43,9 +46,32 @@ impl BootstrapPlan {
     }
 
     /// The bound on I fails with 2^−f; each of the roundings to Q_in and by P_in, and the product
-    /// with the switching key, with 2^−(f+8).
+    /// with the switching key, with 2^−(g+8).
     fn front_end_failure(&self) -> Bound {
-        Bound::from_bits(-self.spec().failure_bits) * Bound::of(1.0 + 3.0 / 256.0)
+        let [of_bound, others] = [self.formula().failure_bits, self.spec().failure_bits].map(|f| Bound::from_bits(-f));
+        if of_bound == others {
+            return others * Bound::of(1.0 + 3.0 / 256.0);
+        }
+        of_bound + others * Bound::of(3.0 / 256.0)
+    }
+
+    /// What was asked for of maps and keys, in words; nothing where that is the planner's.
+    fn restrictions(&self) -> String {
+        let spec = self.spec();
+        let mut text = String::new();
+        if spec.maps != MapChoice::AUTOMATIC {
+            let _ = write!(text, "; maps {}", spec.maps);
+        }
+        if let Some(keys) = spec.keys.or(spec.maps.keys()) {
+            let _ = write!(text, "; {keys} keys");
+        }
+        if let Some(most) = spec.max_keys {
+            let _ = write!(text, "; at most {most} keys");
+        }
+        if let FactorOrder::Given(_) = spec.factors {
+            let _ = write!(text, "; factors {}", spec.factors);
+        }
+        text
     }
 
     /// The pipeline in words.
@@ -57,11 +83,11 @@ impl BootstrapPlan {
              fails with probability at most 2^-{:.1} ({} events of 2^-{} each, the front end 2^-{:.1})\n\
              λ = {}\n\
              ephemeral key of weight {}, log2 QP = {:.0}: λ = {}\n\
-             {}, front end {}; {}\n",
+             {}, front end {}; {}{}\n",
             self.params().m(),
             self.params().n(),
             self.message_ring().slots(),
-            self.spec().failure_bits,
+            rounded_down(self.formula().failure_bits),
             rounded_down(self.failure_bits()),
             self.random_events().total(),
             FailureProbability::default().bits(),
@@ -73,6 +99,7 @@ impl BootstrapPlan {
             self.spec().mode,
             self.spec().front_end,
             self.choices(),
+            self.restrictions(),
         );
         let keys = self.required_keys().len();
         let size = file_sizes::in_words(self.key_bytes().evaluation_memory);

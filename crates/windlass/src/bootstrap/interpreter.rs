@@ -95,7 +95,9 @@ impl<E: Evaluator> Circuit<E> {
         x: &E::Ciphertext,
     ) -> Result<(E::Ciphertext, E::Ciphertext)> {
         let evaluator = self.on(side);
-        let image = evaluator.automorphism(x, split.element)?;
+        let (&first, rest) = split.route.split_first().expect("a split has an automorphism");
+        let image = evaluator.automorphism(x, first)?;
+        let image = rest.iter().try_fold(image, |image, &t| evaluator.automorphism(&image, t))?;
         let second = evaluator.multiply_constant(&evaluator.sub(x, &image)?, down)?;
         Ok((evaluator.add(x, &image)?, second))
     }

@@ -1,5 +1,6 @@
 //! The stages that a plan shows: a fold of its steps.
 
+use super::formula::DecryptionFormula;
 use super::pipeline::{LinearStep, Parts, Pipeline, Separation, Step};
 use super::schedule::Schedule;
 use super::spec::FrontEnd;
@@ -45,7 +46,8 @@ impl Pipeline {
             FrontEnd::PrimePower => format!("{}^{}", formula.prime, formula.exponent),
             FrontEnd::NearPrimePower => {
                 let digits = formula.removed + formula.cleared;
-                format!("{}^{digits} + 1, {} digits cleared", formula.prime, formula.cleared)
+                let DecryptionFormula { prime, cleared, alpha, .. } = formula;
+                format!("{prime}^{digits} + 1, {cleared} digits cleared with α = {alpha:.5}")
             }
         };
         let digits = match self.input.pairs() {
@@ -78,10 +80,10 @@ impl Separation {
     }
 
     /// The automorphisms of taking apart.
-    fn keys(&self) -> std::collections::BTreeSet<u64> {
+    pub(super) fn keys(&self) -> std::collections::BTreeSet<u64> {
         match self {
             Self::Constants(plans) => plans[0].required_keys(),
-            Self::Monomials(splits) => splits.iter().map(|split| split.element).collect(),
+            Self::Monomials(splits) => splits.iter().flat_map(|split| split.route.iter().copied()).collect(),
         }
     }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
-use super::maps::{self, Fixed, SlotTransform};
+use super::maps::{self, Fixed, Runs, SlotTransform, StageSupports};
+use super::pipeline::Pipeline;
 use super::published;
-use super::spec::{BootstrapSpec, MAX_CHOSEN_BYTES, Order, Partition, Unpacking};
+use super::spec::{BootstrapSpec, EvalStage, MAX_CHOSEN_BYTES, Order, Partition, Unpacking};
 use crate::circuits::CostModel;
 use crate::error::Result;
 
@@ -16,102 +17,178 @@ use crate::error::Result;
 /// few, unless the specification says otherwise.
 const MERGED: usize = 4;
 
-/// The stages of both maps, and after which of them merged ones end.
+/// How many times the price of maps merged with the stage inside of slots may have, to be planned:
+/// maps are less than half of a packed refresh, and one map less each way leaves a tenth or two of
+/// capacity more.
+const MOST_FOR_ONE_MAP_LESS: f64 = 2.0;
+
+/// The stages of both maps, and which of them are merged.
 #[derive(Debug, Clone)]
 pub(super) struct Merging {
     pub transform: &'static dyn SlotTransform,
-    pub to_coefficients: Vec<usize>,
-    pub to_slots: Vec<usize>,
+    pub to_coefficients: Runs,
+    pub to_slots: Runs,
+    /// The price of both maps, and the bytes of their constants; 0 where there was nothing to
+    /// compare.
+    pub price: f64,
+    pub bytes: f64,
+}
+
+/// What is merged for: one way of packed mode, or thin mode.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    /// How packed elements come apart, and where the maps to the coefficients stand; none in thin
+    /// mode.
+    pub packed: Option<(Unpacking, Order)>,
+    /// Whether stages beside those that may be merged become parts of their neighbours.
+    pub joined: bool,
+    /// Whether [`Merging::price`] is asked for.
+    pub priced: bool,
+}
+
+impl Way {
+    pub const THIN: Self = Self { packed: None, joined: false, priced: false };
+
+    fn unpacking(self) -> Option<Unpacking> {
+        self.packed.map(|way| way.0)
+    }
+
+    /// Whether there are stages beside those that may be merged.
+    pub fn has_eval(unpacking: Unpacking, slots: &SlotRing) -> bool {
+        match unpacking {
+            Unpacking::Constants => true,
+            Unpacking::MonomialsInSlots => !maps::splits(slots.m(), slots.prime())[0].is_empty(),
+            _ => false,
+        }
+    }
 }
 
 impl Merging {
-    /// What the specification says, for one way of packed mode (none in thin mode); what it leaves
-    /// open is chosen by price.
+    /// What the specification says, for one way; what it leaves open is chosen by price.
     ///
     /// # Errors
     /// [`super::BootstrapError::Unsupported`] for a transform that the ring does not have.
-    pub fn choose(
-        params: &RlweParams,
-        slots: &Arc<SlotRing>,
-        spec: &BootstrapSpec,
-        way: Option<(Unpacking, Order)>,
-    ) -> Result<Self> {
-        let unpacking = way.map(|way| way.0);
+    pub fn choose(params: &RlweParams, slots: &Arc<SlotRing>, spec: &BootstrapSpec, way: Way) -> Result<Self> {
         let mut choices = spec.transform.choices(params.m(), slots.prime())?;
-        let split = matches!(unpacking, Some(Unpacking::Monomials | Unpacking::MonomialsInSlots));
+        let split = matches!(way.unpacking(), Some(Unpacking::Monomials | Unpacking::MonomialsInSlots));
         if split {
             choices.retain(|transform| transform.allows_monomials());
         }
         if spec.partition == Partition::Paper && choices.len() > 1 {
             let ring = (params.m(), slots.prime());
-            choices.retain(|transform| published::has(ring, transform.name(), way.is_some()));
+            choices.retain(|transform| published::has(ring, transform.name(), way.packed.is_some()));
             if choices.is_empty() {
                 choices = spec.transform.choices(params.m(), slots.prime())?;
             }
         }
-        let single = choices.len() == 1;
+        let single = choices.len() == 1 && !way.priced;
         let merged = choices.into_iter().map(|transform| Self::of(params, slots, spec, (transform, way), single));
-        let merged = merged.collect::<Result<Vec<(f64, Self)>>>()?;
-        Ok(merged.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("at least one choice").1)
+        let merged = merged.collect::<Result<Vec<Self>>>()?;
+        Ok(merged.into_iter().min_by(|a, b| a.price.total_cmp(&b.price)).expect("at least one choice"))
     }
 
-    /// The stages of one kind with the price of both maps, 0 where there is nothing to compare.
+    /// The stages of one kind, without a price where there is nothing to compare.
     fn of(
         params: &RlweParams,
         slots: &Arc<SlotRing>,
         spec: &BootstrapSpec,
-        (transform, way): (&'static dyn SlotTransform, Option<(Unpacking, Order)>),
+        (transform, way): (&'static dyn SlotTransform, Way),
         single: bool,
-    ) -> Result<(f64, Self)> {
-        let unpacking = way.map(|way| way.0);
-        let (m, p, packed) = (params.m(), slots.prime(), unpacking == Some(Unpacking::Constants));
-        let count = if packed { transform.packed_stage_count(m, p)? } else { transform.stage_count(m, p)? };
-        let groups = match unpacking {
+    ) -> Result<Self> {
+        let (unpacking, joined) = (way.unpacking(), way.joined);
+        let known = Self::known(params, slots, spec, transform, way)?;
+        let runs = |ends| Runs { ends, joined };
+        if let (true, Some([forth, back])) = (single, &known) {
+            let ends = |given: &Option<Vec<usize>>, known: &Vec<usize>| given.clone().unwrap_or_else(|| known.clone());
+            let [to_coefficients, to_slots] =
+                [ends(&spec.to_coefficients, forth), ends(&spec.to_slots, back)].map(runs);
+            return Ok(Self { transform, to_coefficients, to_slots, price: 0.0, bytes: 0.0 });
+        }
+        let m = params.m();
+        let thin = matches!(unpacking, None | Some(Unpacking::Monomials));
+        let fixed = if thin { maps::fixed(slots, transform) } else { None };
+        let supports = match unpacking {
+            Some(Unpacking::Constants) => transform.packed_supports(slots)?,
+            Some(Unpacking::MonomialsInSlots) => maps::together_supports(slots)?,
+            _ => maps::thin_supports(slots, transform)?.map(StageSupports::alone),
+        };
+        let supports = supports.map(|one| if joined { one.joined(m) } else { one });
+        let best = |given: Option<Vec<usize>>, supports: &StageSupports, level: usize| {
+            let (constant_bytes, cost) = (constant_bytes(params, level) as f64, CostModel::at_level(params, level));
+            let stages = Stages { supports: &supports.merged, m, fixed: fixed.as_ref(), cost, constant_bytes };
+            let ends = given.unwrap_or_else(|| stages.best(spec.partition));
+            let [price, bytes] = stages.price_of(&ends);
+            let beside = |of: &dyn Fn(usize) -> f64| supports.beside().map(of).sum::<f64>();
+            let price = price + beside(&|size| stages.price(size));
+            (price, bytes + beside(&|size| size as f64 * constant_bytes), runs(ends))
+        };
+        let [known_forth, known_back] = known.map_or([None, None], |ends| ends.map(Some));
+        let forth_level = to_coefficients_level(params, way.packed.map(|way| way.1));
+        let forth = best(spec.to_coefficients.clone().or(known_forth), &supports[0], forth_level);
+        let back = best(spec.to_slots.clone().or(known_back), &supports[1], params.top_level());
+        let (price, bytes) = (forth.0 + back.0, forth.1 + back.1);
+        Ok(Self { transform, to_coefficients: forth.2, to_slots: back.2, price, bytes })
+    }
+
+    /// The ends that a partition without a search has.
+    fn known(
+        params: &RlweParams,
+        slots: &SlotRing,
+        spec: &BootstrapSpec,
+        transform: &'static dyn SlotTransform,
+        way: Way,
+    ) -> Result<Option<[Vec<usize>; 2]>> {
+        let (m, p, cube) = (params.m(), slots.prime(), slots.hypercube());
+        let count = match way.unpacking() {
+            Some(Unpacking::Constants) => transform.packed_stage_count(cube)?,
+            _ => transform.stage_count(cube)?,
+        };
+        let groups = match way.unpacking() {
             _ if !m.is_power_of_two() => count,
             // Each merged stage spends the capacity of one, and two of four take no more time than
             // three of three.
             Some(Unpacking::Monomials | Unpacking::MonomialsInSlots) => count.div_ceil(MERGED).min(3),
             _ => 3,
         };
-        let default = || default_partition(count, groups);
-        let known = match spec.partition {
-            Partition::Standard => Some([default(), default()]),
-            Partition::Single => Some([default_partition(count, 1), default_partition(count, 1)]),
-            Partition::Paper => Some(published::partition((m, p), transform.name(), way.is_some(), count)?),
+        let both = |ends: Vec<usize>| Some([ends.clone(), ends]);
+        Ok(match spec.partition {
+            Partition::Standard => both(default_partition(count, groups)),
+            Partition::Single => both(default_partition(count, 1)),
+            Partition::Paper => Some(published::partition((m, p), transform.name(), way.packed.is_some(), count)?),
             Partition::LeastTime | Partition::MostCapacity => None,
-        };
-        if let (true, Some([forth, back])) = (single, &known) {
-            let ends = |given: &Option<Vec<usize>>, known: &Vec<usize>| given.clone().unwrap_or_else(|| known.clone());
-            let (to_coefficients, to_slots) = (ends(&spec.to_coefficients, forth), ends(&spec.to_slots, back));
-            return Ok((0.0, Self { transform, to_coefficients, to_slots }));
-        }
-        let [known_forth, known_back] = known.map_or([None, None], |ends| ends.map(Some));
-        let thin = matches!(unpacking, None | Some(Unpacking::Monomials));
-        let fixed = if thin { maps::fixed(slots, transform) } else { None };
-        let (supports, inner) = if packed {
-            transform.packed_supports(slots)?
-        } else {
-            (maps::thin_supports(slots, transform)?, BTreeSet::new())
-        };
-        let forth_level = to_coefficients_level(params, way.map(|way| way.1));
-        let best = |given: Option<Vec<usize>>, supports: &[BTreeSet<u64>], level: usize| {
-            let constant_bytes = constant_bytes(params, level) as f64;
-            let stages =
-                Stages { supports, m, fixed: fixed.as_ref(), cost: CostModel::at_level(params, level), constant_bytes };
-            let ends = match given {
-                Some(ends) => ends,
-                // Composite m: the stages of packed maps are fewer.
-                None if supports.len() != count => default(),
-                None => stages.best(spec.partition),
-            };
-            let inside = if inner.is_empty() { 0.0 } else { stages.price(inner.len()) };
-            (inside + stages.price_of(&ends), ends)
-        };
-        let (forth_price, to_coefficients) =
-            best(spec.to_coefficients.clone().or(known_forth), &supports[0], forth_level);
-        let (back_price, to_slots) = best(spec.to_slots.clone().or(known_back), &supports[1], params.top_level());
-        Ok((forth_price + back_price, Self { transform, to_coefficients, to_slots }))
+        })
     }
+}
+
+/// Whether the stage inside of slots becomes a part of its neighbour: what there is to plan and
+/// compare, for one way of unpacking.
+///
+/// # Errors
+/// As [`Merging::choose`].
+pub(super) fn eval_choices(pipeline: &Pipeline, unpacking: Unpacking, order: Order) -> Result<Vec<bool>> {
+    let Pipeline { params, spec, message, .. } = pipeline;
+    if !Way::has_eval(unpacking, message) {
+        return Ok(vec![false]);
+    }
+    let open = spec.unpacking == Unpacking::Automatic && params.m().is_power_of_two();
+    match (spec.eval, spec.partition) {
+        (EvalStage::Alone, _) => return Ok(vec![false]),
+        (EvalStage::Merged, _) | (_, Partition::Paper | Partition::Single) => return Ok(vec![true]),
+        // What monomials are compared with.
+        (EvalStage::Automatic, _) if open => return Ok(vec![false]),
+        _ => {}
+    }
+    let of = |joined| {
+        let way = Way { packed: Some((unpacking, order)), joined, priced: true };
+        Merging::choose(params, message, spec, way)
+    };
+    let (alone, merged) = (of(false)?, of(true)?);
+    let fits = merged.bytes <= MAX_CHOSEN_BYTES as f64;
+    Ok(match spec.partition {
+        Partition::MostCapacity if fits => vec![true],
+        _ if fits && merged.price <= MOST_FOR_ONE_MAP_LESS * alone.price => vec![false, true],
+        _ => vec![false],
+    })
 }
 
 /// About where the maps to the coefficients run: at the foot of the chain before the front end,
@@ -239,19 +316,23 @@ impl Stages<'_> {
         runs
     }
 
-    /// All merged stages with these ends; infinite where they do not fit, which merging will
-    /// refuse.
-    fn price_of(&self, ends: &[usize]) -> f64 {
+    /// The price of all merged stages with these ends, and the bytes of their constants; infinite
+    /// where they do not fit, which merging will refuse.
+    fn price_of(&self, ends: &[usize]) -> [f64; 2] {
+        const UNFIT: [f64; 2] = [f64::INFINITY; 2];
         let mut from = 0;
-        let mut price = 0.0;
+        let [mut price, mut bytes] = [0.0; 2];
         for &end in ends {
             match (from..end.max(from)).last().and_then(|_| self.runs(from).into_iter().find(|run| run.0 == end)) {
-                Some((_, size)) => price += self.price(size),
-                None => return f64::INFINITY,
+                Some((_, size)) => {
+                    price += self.price(size);
+                    bytes += size as f64 * self.constant_bytes;
+                }
+                None => return UNFIT,
             }
             from = end;
         }
-        if from == self.supports.len() { price } else { f64::INFINITY }
+        if from == self.supports.len() { [price, bytes] } else { UNFIT }
     }
 
     fn price(&self, size: usize) -> f64 {

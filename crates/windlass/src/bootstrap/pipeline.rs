@@ -9,8 +9,9 @@ use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
 use super::encapsulation::InputModulus;
+use super::formula::DecryptionFormula;
 use super::maps::Split;
-use super::spec::{BootstrapSpec, DecryptionFormula};
+use super::spec::BootstrapSpec;
 use super::stage::StageName;
 use crate::circuits::{DigitRemoval, LinearPlan};
 

@@ -5,6 +5,7 @@ use windlass_rlwe::{Assurance, RlweParams, SecretDistribution, SecurityEstimate,
 
 use super::encapsulation::InputModulus;
 use super::error::BootstrapError;
+use super::formula::DecryptionFormula;
 use super::spec::BootstrapSpec;
 use crate::error::Result;
 
@@ -24,7 +25,12 @@ pub(super) fn ephemeral_security(params: &RlweParams, input: &InputModulus, spec
 ///
 /// # Errors
 /// [`BootstrapError::EphemeralKeyTooWeak`], [`BootstrapError::TooLikelyToFail`].
-pub(super) fn check(params: &RlweParams, input: &InputModulus, spec: &BootstrapSpec) -> Result<()> {
+pub(super) fn check(
+    params: &RlweParams,
+    input: &InputModulus,
+    formula: &DecryptionFormula,
+    spec: &BootstrapSpec,
+) -> Result<()> {
     if *params.assurance() != Assurance::Secure {
         return Ok(());
     }
@@ -33,8 +39,9 @@ pub(super) fn check(params: &RlweParams, input: &InputModulus, spec: &BootstrapS
         let (weight, log2_qp) = (spec.ephemeral_weight, input.log2_modulus(params));
         return Err(BootstrapError::EphemeralKeyTooWeak { weight, log2_qp, security }.into());
     }
-    if spec.failure_bits < LEAST_FAILURE_BITS {
-        let (got, least) = (spec.failure_bits, LEAST_FAILURE_BITS);
+    let got = spec.failure_bits.min(formula.failure_bits);
+    if got < LEAST_FAILURE_BITS {
+        let least = LEAST_FAILURE_BITS;
         return Err(BootstrapError::TooLikelyToFail { got, least }.into());
     }
     Ok(())

@@ -11,10 +11,11 @@ use windlass_rlwe::{Assurance, Limits, RlweError, RlweParams, RlweSpec, SecretDi
 
 use super::bootstrap_plan::BootstrapPlan;
 use super::error::BootstrapError;
+use super::formula::DecryptionFormula;
 use super::maps::evaluation_hypercube;
 use super::partition::baby_giant;
 use super::search_progress::{SearchProgress, SearchStep};
-use super::spec::{BootstrapSpec, DecryptionFormula, Mode};
+use super::spec::{BootstrapSpec, Mode};
 use crate::circuits::CostModel;
 use crate::error::{Error, Result};
 use crate::params::check_plaintext_modulus;

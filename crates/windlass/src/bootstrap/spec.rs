@@ -1,12 +1,11 @@
 //! What to do, and the numbers that follow from it.
 
-use windlass_ring::kernels::Shape;
-use windlass_ring::slots::PrimePower;
+use windlass_rlwe::KeyStrategy;
 
-use super::error::BootstrapError;
-use super::maps::Transform;
+use super::appendix_a::AppendixA;
+use super::map_choice::MapChoice;
+use super::maps::{FactorOrder, Transform};
 use crate::circuits::Method;
-use crate::error::Result;
 use crate::names::by_name;
 use crate::params::{Encapsulation, Ephemeral};
 
@@ -123,6 +122,30 @@ by_name!(Partition, "partition", {
     "three" => Partition::Standard,
 });
 
+/// Whether the stage that acts inside of slots is merged into its neighbour: d Frobenius powers for
+/// powers of two (`Eval` and `PtoN` of Ma et al. 2024), the first factor of a composite m. Thin maps
+/// and elements that monomials split before the maps have no such stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub enum EvalStage {
+    /// Whatever gives more capacity in a second, by forecast and prices, where the merged maps cost
+    /// at most twice as much and their constants fit into 4 GiB; for powers of two where
+    /// [`Unpacking`] is named, by itself otherwise.
+    /// [`Partition::MostCapacity`] merges wherever they fit, [`Partition::Paper`] and
+    /// [`Partition::Single`] always.
+    #[default]
+    Automatic,
+    /// A map by itself.
+    Alone,
+    /// One map with the stages beside it: one map less each way, with more constants.
+    Merged,
+}
+
+by_name!(EvalStage, "way of the stage inside of slots", {
+    "automatic" => EvalStage::Automatic,
+    "alone" => EvalStage::Alone,
+    "merged" => EvalStage::Merged,
+});
+
 /// What the constants of a way may take in memory for [`Unpacking::Automatic`] and [`Partition`] to
 /// choose it, and what unpacking may take at all.
 pub(super) const MAX_CHOSEN_BYTES: usize = 4 << 30;
@@ -134,6 +157,9 @@ pub struct BootstrapSpec {
     pub mode: Mode,
     /// The decryption formula.
     pub front_end: FrontEnd,
+    /// e, e' and α of [`FrontEnd::NearPrimePower`] by the rule of its authors; `None` for ours, whose
+    /// bound holds at [`Self::failure_bits`]. Their t is [`Self::ephemeral_weight`].
+    pub appendix_a: Option<AppendixA>,
     /// How digits are removed.
     pub digits: Method,
     /// How packed elements come apart; of no account in thin mode.
@@ -142,6 +168,9 @@ pub struct BootstrapSpec {
     pub order: Order,
     /// How the linear maps are split into elementary stages.
     pub transform: Transform,
+    /// The factors of a composite m, in the order in which the maps take them. It decides where
+    /// slots stand.
+    pub factors: FactorOrder,
     /// How the stages of the linear maps are merged.
     pub partition: Partition,
     /// After which elementary stages of the map to the slots a merged stage ends; `None` merges as
@@ -149,6 +178,17 @@ pub struct BootstrapSpec {
     pub to_slots: Option<Vec<usize>>,
     /// The same for the map to the coefficients.
     pub to_coefficients: Option<Vec<usize>>,
+    /// Whether the stage inside of slots is merged; of no account in thin mode.
+    pub eval: EvalStage,
+    /// By which algorithm the linear maps are evaluated.
+    pub maps: MapChoice,
+    /// The Galois keys that maps, trace and unpacking may use: those of a rule for every dimension of
+    /// the slots and for Frobenius (Halevi–Shoup 2018, §2.5, §4.3 and §4.5). `None` leaves them to
+    /// the prices.
+    pub keys: Option<KeyStrategy>,
+    /// The most Galois keys of the whole bootstrapping; of the plans that need no more the cheapest
+    /// is taken.
+    pub max_keys: Option<usize>,
     /// The Hamming weight of the ephemeral secret (sparse-secret encapsulation, eprint 2022/024),
     /// from 1 to n; under secure parameters with 128 bits at least.
     pub ephemeral_weight: u32,
@@ -164,13 +204,19 @@ impl Default for BootstrapSpec {
         Self {
             mode: Mode::Thin,
             front_end: FrontEnd::PrimePower,
+            appendix_a: None,
             digits: Method::Automatic,
             unpacking: Unpacking::Automatic,
             order: Order::Automatic,
             transform: Transform::AUTOMATIC,
+            factors: FactorOrder::Standard,
             partition: Partition::Standard,
             to_slots: None,
             to_coefficients: None,
+            eval: EvalStage::Automatic,
+            maps: MapChoice::AUTOMATIC,
+            keys: None,
+            max_keys: None,
             ephemeral_weight: 32,
             encapsulation: Encapsulation::SpecialPrimes,
             failure_bits: 128.0,
@@ -185,109 +231,18 @@ impl BootstrapSpec {
         Self { ephemeral_weight, encapsulation, ..Self::default() }
     }
 
+    /// By the decryption formula of 2015 with e, e', α and t as [`AppendixA::solve`] found them, all
+    /// else as by default. The bound on its noise promises what
+    /// [`super::BootstrapPlan::failure_bits`] says, which may be nothing.
+    pub fn by_appendix_a(found: AppendixA) -> Self {
+        let ephemeral_weight = u32::try_from(found.weight).unwrap_or(u32::MAX);
+        Self { front_end: FrontEnd::NearPrimePower, appendix_a: Some(found), ephemeral_weight, ..Self::default() }
+    }
+
     /// What parameters say of it ([`crate::Params::ephemeral`]).
     pub fn ephemeral(&self) -> Ephemeral {
         Ephemeral { weight: self.ephemeral_weight, encapsulation: self.encapsulation }
     }
-}
-
-/// The digits of one bootstrapping.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DecryptionFormula {
-    /// p.
-    pub prime: u64,
-    /// r: messages are modulo p^r.
-    pub message_exponent: u32,
-    /// e: digits are removed modulo p^e.
-    pub exponent: u32,
-    /// v = e − r.
-    pub removed: u32,
-    /// No coefficient of the removed part is larger, but for [`BootstrapSpec::failure_bits`].
-    pub bound: u64,
-    /// e' of Halevi–Shoup 2015: digits that are made zero and divided out beforehand; 0 for
-    /// [`FrontEnd::PrimePower`].
-    pub cleared: u32,
-    /// The greatest sum of squares W of a row of the ephemeral secret's multiplication matrix that
-    /// key generation accepts.
-    pub row_square: f64,
-}
-
-impl DecryptionFormula {
-    /// What the noise of a ciphertext may be after rounding to modulus p^e, beside the rounding
-    /// itself.
-    pub(crate) const BEFORE: f64 = 0.49;
-
-    /// The least number of digits that holds the rounding error of the front end.
-    ///
-    /// Rounding c_0 and c_1 to modulus p^e adds δ_0 + δ_1·s̃ with δ uniform in \[−1/2, 1/2\]: every
-    /// coefficient is sub-Gaussian of variance (1 + W)/12, and one of n exceeds k·√((1+W)/12) with
-    /// probability at most 2^{−f} for k = √(2·ln 2·(f + log2 2n)). No coefficient exceeds (1 +
-    /// 2^t·h)/2 at all, t the number of odd axes and h the weight: less, for powers of two and
-    /// small h. What was there before the rounding adds less than a half.
-    ///
-    /// # Errors
-    /// [`crate::Error::Ring`] when p^r is not a supported prime power;
-    /// [`BootstrapError::EphemeralWeight`]; [`BootstrapError::FailureBits`];
-    /// [`BootstrapError::Unsupported`] for a plaintext modulus that is too large.
-    pub fn new(shape: &Shape, (prime, r): (u64, u32), spec: &BootstrapSpec) -> Result<Self> {
-        PrimePower::new(prime, r)?;
-        let (weight, n) = (spec.ephemeral_weight, shape.n());
-        if weight == 0 || weight as usize > n {
-            return Err(BootstrapError::EphemeralWeight { weight, n }.into());
-        }
-        let got = spec.failure_bits;
-        if !(got.is_finite() && got > 0.0) {
-            return Err(BootstrapError::FailureBits { got }.into());
-        }
-        let row_square = row_square_limit(shape, spec.ephemeral_weight);
-        let tail = (2.0 * std::f64::consts::LN_2 * (spec.failure_bits + (2.0 * shape.n() as f64).log2())).sqrt();
-        let certain = (1.0 + row_sum(shape, spec.ephemeral_weight)) / 2.0;
-        let spread = (tail * ((1.0 + row_square) / 12.0).sqrt()).min(certain);
-        // With q̃ = p^ẽ + 1: (z_0 + k)/p^{e'} is at most spread·(1 + 3p^{r−e'}) + 2p^{r−e'}, so two
-        // more cover it once p^{e'−r} ≥ 3·spread + 2.
-        let near = spec.front_end == FrontEnd::NearPrimePower;
-        let bound = (spread + if near { 2.0 } else { Self::BEFORE }).floor() as u64;
-        let cleared = if near { r + (3.0 * spread + 2.0).log(prime as f64).ceil() as u32 } else { 0 };
-        let holds = |v: &u32| {
-            let whole = prime.saturating_pow(*v);
-            if prime == 2 { whole / 2 > bound } else { (whole - 1) / 2 >= bound }
-        };
-        let removed = (1..64).find(holds).unwrap_or(64);
-        let exponent = r + removed;
-        if near && (prime as f64).log2() * (2 * cleared + removed) as f64 >= 120.0 {
-            let what = format!("q = {prime}^{} + 1 is too large; use FrontEnd::PrimePower", removed + cleared);
-            return Err(BootstrapError::Unsupported { what }.into());
-        }
-        if (prime as f64).log2() * exponent as f64 >= 45.0 {
-            let what = format!("p^e = {prime}^{exponent} is not below 2^45; use a smaller plaintext modulus");
-            return Err(BootstrapError::Unsupported { what }.into());
-        }
-        Ok(Self { prime, message_exponent: r, exponent, removed, bound, cleared, row_square })
-    }
-
-    /// log2 of the modulus that the ciphertext is switched to: p^e, or p^ẽ + 1.
-    pub(crate) fn log2_switched(&self) -> f64 {
-        let digits = if self.cleared == 0 { self.exponent } else { self.removed + self.cleared };
-        (self.prime as f64).log2() * digits as f64
-    }
-}
-
-/// Axes of odd index: on each, reduction subtracts a top coefficient from others.
-pub(super) fn odd_axes(shape: &Shape) -> u32 {
-    shape.axes().iter().map(|axis| u32::from(axis.prime != 2)).sum()
-}
-
-/// The greatest sum of absolute values in a row of the multiplication matrix of a secret of this
-/// weight: reduction on each odd axis doubles it.
-fn row_sum(shape: &Shape, weight: u32) -> f64 {
-    weight as f64 * f64::from(1 << odd_axes(shape))
-}
-
-/// What key generation enforces of W: its mean 2^t·h, t the number of odd axes, which every secret
-/// of a power of two has, and a tenth and 8 above it elsewhere, by drawing again.
-pub(crate) fn row_square_limit(shape: &Shape, weight: u32) -> f64 {
-    let odd = odd_axes(shape);
-    if odd == 0 { weight as f64 } else { weight as f64 * 1.1 * f64::from(1 << odd) + 8.0 }
 }
 
 #[cfg(test)]
@@ -310,30 +265,8 @@ mod tests {
         check::<FrontEnd>(&["prime-power", "near-prime-power"]);
         check::<Unpacking>(&["automatic", "constants", "monomials", "monomials-in-slots"]);
         check::<Order>(&["automatic", "to-coefficients-first", "to-coefficients-last"]);
+        check::<EvalStage>(&["automatic", "alone", "merged"]);
         check::<Partition>(&["standard", "least-time", "most-capacity", "paper", "single"]);
         assert_eq!("three".parse::<Partition>().unwrap().to_string(), "standard");
-    }
-
-    #[test]
-    fn failure_bits_are_finite_and_positive() {
-        let shape = Shape::new(64).unwrap();
-        let formula = |failure_bits| {
-            DecryptionFormula::new(
-                &shape,
-                (257, 1),
-                &BootstrapSpec { failure_bits, ephemeral_weight: 8, ..BootstrapSpec::default() },
-            )
-        };
-        for got in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0] {
-            match formula(got) {
-                Err(Error::Bootstrap(BootstrapError::FailureBits { got: named })) => {
-                    assert_eq!(named.to_bits(), got.to_bits());
-                }
-                other => panic!("{got}: {other:?}"),
-            }
-        }
-        // More of them, and the bound is larger; never above the one that holds for certain.
-        let bound = |failure_bits| formula(failure_bits).unwrap().bound;
-        assert!(bound(1.0) < bound(128.0) && bound(128.0) <= bound(1e300) && bound(1e300) == (9.0 / 2.0 + 0.49) as u64);
     }
 }

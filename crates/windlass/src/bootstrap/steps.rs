@@ -5,42 +5,96 @@ use std::sync::Arc;
 use windlass_ring::slots::SlotRing;
 use windlass_rlwe::RlweParams;
 
-use super::maps::{self, Packing};
+use super::key_rules::{KeyRule, by_rules, price_of};
+use super::map_choice::MapChoice;
+use super::maps::{self, Packing, Split};
 use super::partition::{Merging, to_coefficients_level};
 use super::pipeline::{LinearStep, Pipeline, Separation, Side, Step, each_part};
 use super::spec::{Order, Unpacking};
 use super::stage::StageName;
-use crate::circuits::{CostModel, DigitRemoval, LinearMap, LinearPlan, PlanSpec};
+use crate::circuits::{CostModel, DigitRemoval, LinearGrid, LinearMap, LinearPlan, PlanSpec};
 use crate::error::Result;
 use crate::plaintext::Plaintext;
 
 /// Thin: slots to coefficients, front end, coefficients to slots, trace, digits (Chen–Han 2018;
 /// Halevi–Shoup 2018, §8).
-pub(super) fn thin(pipeline: &Pipeline, merging: &Merging, digits: DigitRemoval) -> Result<Vec<Step>> {
+pub(super) fn thin(pipeline: &Pipeline, merging: &Merging, digits: &DigitRemoval) -> Result<Vec<Step>> {
     let Pipeline { params, spec, message, working, .. } = pipeline;
-    let Merging { transform, to_coefficients, to_slots } = merging;
+    let Merging { transform, to_coefficients, to_slots, .. } = merging;
     if spec.transform.is_own() {
         maps::check_thin(message, *transform)?;
     }
-    let to_coefficients = maps::thin_to_coefficients(message, *transform, to_coefficients)?;
-    let to_slots = maps::thin_to_slots(working, *transform, to_slots)?;
-    let foot = to_coefficients_level(params, None);
-    let mut steps = linear(params, Side::Message, foot, to_coefficients, to_coefficients_name)?;
-    steps.push(Step::FrontEnd);
-    steps.extend(linear(params, Side::Working, params.top_level(), to_slots, to_slots_name)?);
-    let trace = |part, count| StageName::Trace { part, count };
-    steps.extend(linear(params, Side::Working, params.top_level(), maps::trace_stages(working)?, trace)?);
-    steps.push(Step::Digits(digits));
-    Ok(steps)
+    let to_coefficients = maps::thin_to_coefficients(message, *transform, &to_coefficients.ends)?;
+    let to_slots = maps::thin_to_slots(working, *transform, &to_slots.ends)?;
+    let (foot, top) = (to_coefficients_level(params, None), params.top_level());
+    by_rules(params, spec, message.hypercube(), |rule| {
+        let linear = Linear { params, rule, choice: spec.maps };
+        let before = linear.steps(Side::Message, foot, &to_coefficients, to_coefficients_name)?;
+        let after = linear.steps(Side::Working, top, &to_slots, to_slots_name)?;
+        let trace = trace(&Linear { choice: MapChoice::AUTOMATIC, ..linear }, working)?;
+        Ok([before, vec![Step::FrontEnd], after, trace, vec![Step::Digits(digits.clone())]].concat())
+    })
+}
+
+/// The trace, in the groups that are cheapest by the keys that there are.
+fn trace(linear: &Linear<'_>, working: &Arc<SlotRing>) -> Result<Vec<Step>> {
+    let name = |part, count| StageName::Trace { part, count };
+    let steps = |maps: Vec<LinearMap>| linear.steps(Side::Working, linear.params.top_level(), &maps, name);
+    let mut best = steps(maps::trace_stages(working)?)?;
+    if !linear.rule.is_plain() {
+        for most in [16, working.degree() as u64] {
+            let other = steps(maps::trace_in_groups(working, most)?)?;
+            if price_of(linear.params, &other) < price_of(linear.params, &best) {
+                best = other;
+            }
+        }
+    }
+    Ok(best)
+}
+
+/// How elements come apart, before it is planned with what keys.
+enum Apart {
+    /// The maps from one ciphertext to d, and those back.
+    Constants(Box<[LinearGrid; 2]>),
+    Monomials(Vec<Split>),
+}
+
+impl Apart {
+    fn parts(&self) -> usize {
+        match self {
+            Self::Constants(grids) => grids[0].rows(),
+            Self::Monomials(splits) => 1 << splits.len(),
+        }
+    }
+
+    fn separation(&self, pipeline: &Pipeline, rule: &KeyRule) -> Result<Separation> {
+        let Pipeline { params, working, .. } = pipeline;
+        Ok(match self {
+            Self::Constants(grids) => {
+                let top = CostModel::at_level(params, params.top_level());
+                let middle = params.levels().of_primes(params.q_primes().len().div_ceil(2));
+                let apart = Packing::unpacking_plan(&grids[0], top, rule.keys.as_ref())?;
+                let together = Packing::repacking_plan(&grids[1], CostModel::at_level(params, middle))?;
+                Separation::Constants(Box::new([apart, together]))
+            }
+            Self::Monomials(splits) => Separation::Monomials(match &rule.keys {
+                None => splits.clone(),
+                Some(keys) => {
+                    let ring = (working.m(), working.prime());
+                    splits.iter().map(|split| split.clone().by_keys(ring, keys)).collect()
+                }
+            }),
+        })
+    }
 }
 
 /// The maps of one way of unpacking, in whatever order they are run.
 pub(super) struct PackedMaps {
     merging: Merging,
     /// What comes apart before the maps, which then are for each part.
-    whole: Separation,
+    whole: Apart,
     /// What comes apart in the slots.
-    in_slots: Separation,
+    in_slots: Apart,
     to_coefficients: Vec<LinearMap>,
     to_slots: Vec<LinearMap>,
 }
@@ -56,7 +110,7 @@ impl PackedMaps {
         }
         let packing = (unpacking == Unpacking::Constants).then(|| merging.transform.packing(working));
         let [whole, in_slots] = separations(pipeline, packing.as_ref(), unpacking)?;
-        let [to_coefficients, to_slots] = packed_maps([message, working], &merging, packing.as_ref(), &in_slots)?;
+        let [to_coefficients, to_slots] = packed_maps([message, working], &merging, packing.as_ref(), unpacking)?;
         Ok(Self { merging, whole, in_slots, to_coefficients, to_slots })
     }
 
@@ -70,28 +124,44 @@ impl PackedMaps {
     /// Packed: front end, coefficients to slots, digits of each part, slots to coefficients
     /// (Halevi–Shoup 2015), or those first of all (Ma et al. 2024); what is split by monomials
     /// before the maps goes through them part by part.
-    pub fn steps(&self, pipeline: &Pipeline, order: Order, digits: DigitRemoval) -> Result<Vec<Step>> {
-        let Pipeline { params, message, .. } = pipeline;
-        let names = match self.in_slots {
+    pub fn steps(&self, pipeline: &Pipeline, order: Order, digits: &DigitRemoval) -> Result<Vec<Step>> {
+        let Pipeline { params, spec, message, .. } = pipeline;
+        let first = order == Order::ToCoefficientsFirst;
+        let to_coefficients = if first { &self.undoubled(message)? } else { &self.to_coefficients };
+        by_rules(params, spec, message.hypercube(), |rule| {
+            self.steps_by(pipeline, order, (rule, to_coefficients), digits.clone())
+        })
+    }
+
+    fn steps_by(
+        &self,
+        pipeline: &Pipeline,
+        order: Order,
+        (rule, to_coefficients): (&KeyRule, &[LinearMap]),
+        digits: DigitRemoval,
+    ) -> Result<Vec<Step>> {
+        let Pipeline { params, spec, .. } = pipeline;
+        let linear = Linear { params, rule, choice: spec.maps };
+        let [whole, in_slots] = [&self.whole, &self.in_slots].map(|apart| apart.separation(pipeline, rule));
+        let (whole, in_slots) = (whole?, in_slots?);
+        let names = match in_slots {
             Separation::Constants(_) => [StageName::Unpacking, StageName::Repacking],
             Separation::Monomials(_) => [StageName::SplittingSlots, StageName::JoiningSlots],
         };
-        let to_slots = linear(params, Side::Working, params.top_level(), self.to_slots.clone(), to_slots_name)?;
-        let digits = each_part(names, Side::Working, self.in_slots.clone(), vec![Step::Digits(digits)]);
+        let to_slots = linear.steps(Side::Working, params.top_level(), &self.to_slots, to_slots_name)?;
+        let digits = each_part(names, Side::Working, in_slots, vec![Step::Digits(digits)]);
         let of_each = [to_slots, digits].concat();
-        let first = order == Order::ToCoefficientsFirst;
-        let to_coefficients = if first { self.undoubled(message)? } else { self.to_coefficients.clone() };
         let level = to_coefficients_level(params, Some(order));
-        let to_coefficients = linear(params, Side::Message, level, to_coefficients, to_coefficients_name)?;
+        let to_coefficients = linear.steps(Side::Message, level, to_coefficients, to_coefficients_name)?;
         let names = [StageName::Splitting, StageName::Joining];
-        if first {
+        if order == Order::ToCoefficientsFirst {
             let of_message = [StageName::SplittingMessage, StageName::JoiningMessage];
-            let before = each_part(of_message, Side::Message, self.whole.clone(), to_coefficients);
-            let after = each_part(names, Side::Working, self.whole.clone(), of_each);
+            let before = each_part(of_message, Side::Message, whole.clone(), to_coefficients);
+            let after = each_part(names, Side::Working, whole, of_each);
             return Ok([before, vec![Step::FrontEnd], after].concat());
         }
         let of_each = [of_each, to_coefficients].concat();
-        Ok([vec![Step::FrontEnd], each_part(names, Side::Working, self.whole.clone(), of_each)].concat())
+        Ok([vec![Step::FrontEnd], each_part(names, Side::Working, whole, of_each)].concat())
     }
 
     /// Maps to the coefficients for elements that splits have multiplied by the number of parts:
@@ -122,21 +192,18 @@ fn to_slots_name(part: usize, count: usize) -> StageName {
 }
 
 /// How elements come apart before the maps to the slots, and after them.
-fn separations(pipeline: &Pipeline, packing: Option<&Packing>, unpacking: Unpacking) -> Result<[Separation; 2]> {
-    let Pipeline { params, message, working, .. } = pipeline;
+fn separations(pipeline: &Pipeline, packing: Option<&Packing>, unpacking: Unpacking) -> Result<[Apart; 2]> {
+    let Pipeline { message, working, .. } = pipeline;
     if let Some(packing) = packing {
-        let top = params.top_level();
-        let apart = packing.unpacking_plan(working, CostModel::at_level(params, top))?;
-        let middle = params.levels().of_primes(params.q_primes().len().div_ceil(2));
-        let together = packing.repacking_plan(message, CostModel::at_level(params, middle))?;
-        return Ok([Separation::Monomials(Vec::new()), Separation::Constants(Box::new([apart, together]))]);
+        let grids = [packing.unpacking_grid(working)?, packing.repacking_grid(message)?];
+        return Ok([Apart::Monomials(Vec::new()), Apart::Constants(Box::new(grids))]);
     }
     let [mut elements, mut in_slots] = maps::splits(working.m(), working.prime());
     if unpacking == Unpacking::MonomialsInSlots {
         elements.append(&mut in_slots);
         (elements, in_slots) = (Vec::new(), elements);
     }
-    Ok([elements, in_slots].map(Separation::Monomials))
+    Ok([elements, in_slots].map(Apart::Monomials))
 }
 
 /// The maps to the coefficients and to the slots of packed mode. Where elements of a subring go
@@ -146,41 +213,50 @@ fn packed_maps(
     [message, working]: [&Arc<SlotRing>; 2],
     merging: &Merging,
     packing: Option<&Packing>,
-    in_slots: &Separation,
+    unpacking: Unpacking,
 ) -> Result<[Vec<LinearMap>; 2]> {
-    let Merging { transform, to_coefficients, to_slots } = merging;
-    let [_, of_subring] = maps::splits(working.m(), working.prime());
-    Ok(match (packing, in_slots) {
-        (Some(packing), _) => [
+    let Merging { transform, to_coefficients, to_slots, .. } = merging;
+    let [elements, _] = maps::splits(working.m(), working.prime());
+    Ok(match packing {
+        Some(packing) => [
             maps::packed_to_coefficients(message, *transform, to_coefficients)?,
             maps::packed_to_slots(working, *transform, to_slots, packing)?,
         ],
-        (None, Separation::Monomials(splits)) if *splits == of_subring => [
-            maps::thin_to_coefficients(message, *transform, to_coefficients)?,
-            maps::thin_to_slots(working, *transform, to_slots)?,
+        None if unpacking == Unpacking::MonomialsInSlots && !elements.is_empty() => {
+            [maps::together_to_coefficients(message, to_coefficients)?, maps::together_to_slots(working, to_slots)?]
+        }
+        None => [
+            maps::thin_to_coefficients(message, *transform, &to_coefficients.ends)?,
+            maps::thin_to_slots(working, *transform, &to_slots.ends)?,
         ],
-        _ => [maps::together_to_coefficients(message, to_coefficients)?, maps::together_to_slots(working, to_slots)?],
     })
 }
 
-/// Plans every map for the given level. Where a few more keys save a few hundredths of the price,
-/// the time is the same when it is measured, and the keys are not there: a key counts for a fifth of
-/// what it does once.
-fn linear(
-    params: &RlweParams,
-    side: Side,
-    level: usize,
-    maps: Vec<LinearMap>,
-    name: impl Fn(usize, usize) -> StageName,
-) -> Result<Vec<Step>> {
-    let cost = CostModel::at_level(params, level);
-    let cost = CostModel { key: cost.hoisted_automorphism / 5.0, ..cost };
-    let spec = PlanSpec { cost, constant_bytes: MAX_READY_BYTES, ..PlanSpec::default() };
-    let count = maps.len();
-    let step = |(map, part): (&LinearMap, usize)| {
-        Ok(Step::Linear(LinearStep { name: name(part, count), side, plan: LinearPlan::new(map, &spec)? }))
-    };
-    maps.iter().zip(1..).map(step).collect()
+/// Linear maps as steps, planned with the keys of a rule.
+#[derive(Clone, Copy)]
+struct Linear<'a> {
+    params: &'a RlweParams,
+    rule: &'a KeyRule,
+    choice: MapChoice,
+}
+
+impl Linear<'_> {
+    /// Plans every map for the given level.
+    fn steps(
+        &self,
+        side: Side,
+        level: usize,
+        maps: &[LinearMap],
+        name: impl Fn(usize, usize) -> StageName,
+    ) -> Result<Vec<Step>> {
+        let spec = self.rule.plan_spec(CostModel::at_level(self.params, level), self.choice);
+        let spec = PlanSpec { constant_bytes: MAX_READY_BYTES, ..spec };
+        let count = maps.len();
+        let step = |(map, part): (&LinearMap, usize)| {
+            Ok(Step::Linear(LinearStep { name: name(part, count), side, plan: LinearPlan::new(map, &spec)? }))
+        };
+        maps.iter().zip(1..).map(step).collect()
+    }
 }
 
 /// Constants of one map that take more memory are not held ready, but as coefficients that are

@@ -79,7 +79,7 @@ impl Server<Approximate> {
         self.engine().multiply_plain(a, &filled(a, values)?)
     }
 
-    /// `value · a` for a public real number; an integer takes no rescaling.
+    /// `value · a` for a public real number; an integer, of any size, takes no rescaling.
     ///
     /// # Errors
     /// As [`ckks::Engine::multiply_scalar`].

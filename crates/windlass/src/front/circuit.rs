@@ -41,6 +41,11 @@ pub trait Circuit<E: Switching + 'static>: NeedsKeys {
     /// What the evaluator reports.
     fn prepare(&self, evaluator: &E, level: usize) -> Result<Self::Prepared>;
 
+    /// Bytes of the constants, of circuits that have any.
+    fn prepared_bytes(&self, _: &Self::Prepared) -> usize {
+        0
+    }
+
     /// The output. What goes through [`Switching::run`] may be refreshed as a whole, the rest
     /// operation by operation.
     ///
@@ -83,6 +88,10 @@ macro_rules! of_plans {
 
             fn prepare(&self, evaluator: &E, level: usize) -> Result<PreparedPlan<E, R>> {
                 self.prepare_at(evaluator, level)
+            }
+
+            fn prepared_bytes(&self, prepared: &PreparedPlan<E, R>) -> usize {
+                prepared.bytes()
             }
 
             fn run(&self, prepared: &PreparedPlan<E, R>, evaluator: &E, input: &E::Ciphertext) -> Result<E::Ciphertext> {

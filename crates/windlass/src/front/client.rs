@@ -163,7 +163,8 @@ impl Client {
 
 impl Client<Approximate> {
     /// Encrypts real numbers of absolute value at most 1. Zeros fill the vector up to a power of
-    /// two, which is the number of slots of the ciphertext.
+    /// two, which is the number of slots of the ciphertext; the numbers themselves are its entries
+    /// ([`ckks::Ciphertext::entries`]). How many there are is public.
     ///
     /// # Errors
     /// [`Error::SlotCount`] for none or more than n/2 of them; [`Error::NotFinite`];
@@ -176,14 +177,15 @@ impl Client<Approximate> {
     /// depend on the values.
     ///
     /// # Errors
-    /// As [`Self::encrypt`].
+    /// As [`Self::encrypt`]; [`Error::BoundTooLarge`].
     pub fn encrypt_complex(&self, values: &[Complex64], bound: f64) -> Result<ckks::Ciphertext> {
         let mut padded = values.to_vec();
         if !values.is_empty() && values.len() <= self.context.slots() {
             padded.resize(values.len().next_power_of_two(), Complex64::ZERO);
         }
         let (decryptor, top) = (self.decryptor()?, self.secret.context().top_level());
-        Ok(decryptor.encrypt(&padded, bound, top, &mut self.fork_rng()?)?.0)
+        let ciphertext = decryptor.encrypt(&padded, bound, top, &mut self.fork_rng()?)?.0;
+        Ok(ciphertext.with_zeros_beside(values.len()))
     }
 
     /// The real parts of the slots, each with an error of about

@@ -11,8 +11,8 @@ use windlass_rlwe::Context as RlweContext;
 use super::family::{Approximate, BOOTSTRAPPING, Exact, Family, Mock};
 use super::needs::KeyRequest;
 use super::setting::{ApproximateSetting, ExactSetting};
-use crate::bootstrap::maps::evaluation_hypercube;
-use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, Mode};
+use crate::bootstrap::maps::ordered_hypercube;
+use crate::bootstrap::{BootstrapPlan, BootstrapPreset, BootstrapSpec, FactorOrder, Mode};
 use crate::circuits::linear::{ComplexSlots, CostModel};
 use crate::error::{Error, Result, check_same_order};
 use crate::params::{ParamSpec, Params};
@@ -122,17 +122,24 @@ impl Context {
         Self::over(params, &slots, isa, None)
     }
 
-    /// A context whose slots stand in the order that bootstrapping needs.
+    /// A context whose slots stand in the order that bootstrapping in this way needs. By
+    /// [`FactorOrder::LeastPrice`] that is found by planning.
     ///
     /// # Errors
-    /// As [`Self::from_params`].
+    /// As [`Self::from_params`]; those of a plan, where it is made.
     pub fn for_bootstrapping(params: Params, spec: BootstrapSpec) -> Result<Self> {
         let params = params.with_ephemeral(spec.ephemeral());
         Self::in_bootstrapping_order(params, spec, Isa::best())
     }
 
     fn in_bootstrapping_order(params: Params, spec: BootstrapSpec, isa: Isa) -> Result<Self> {
-        let order = evaluation_hypercube(params.m(), params.p())?;
+        let spec = match spec.factors {
+            FactorOrder::LeastPrice if !params.m().is_power_of_two() => {
+                BootstrapPlan::new(params.rlwe(), (params.p(), params.r()), spec)?.spec().clone()
+            }
+            _ => spec,
+        };
+        let order = ordered_hypercube(params.m(), params.p(), &spec.factors)?;
         let slots = SlotRing::with_hypercube(order, params.r(), isa)?;
         Self::over(params, &Arc::new(slots), isa, Some(spec))
     }
@@ -183,13 +190,18 @@ impl Context {
         self.setting().bootstrapping.clone().unwrap_or_default()
     }
 
-    /// A plan to bootstrap in a way of one's own.
+    /// A plan to bootstrap in a way of one's own. [`FactorOrder::LeastPrice`] stands for the factors
+    /// that this context was made with.
     ///
     /// # Errors
     /// As [`Self::bootstrapping`].
     pub fn bootstrapping_with(&self, spec: BootstrapSpec) -> Result<Arc<BootstrapPlan>> {
         let params = self.params();
-        let order = Arc::new(evaluation_hypercube(params.m(), params.p())?);
+        let spec = match spec.factors {
+            FactorOrder::LeastPrice => BootstrapSpec { factors: self.bootstrapping_spec().factors, ..spec },
+            _ => spec,
+        };
+        let order = Arc::new(ordered_hypercube(params.m(), params.p(), &spec.factors)?);
         check_same_order(BOOTSTRAPPING, self.ring().hypercube(), &order)?;
         Ok(Arc::new(BootstrapPlan::new(params.rlwe(), (params.p(), params.r()), spec)?))
     }

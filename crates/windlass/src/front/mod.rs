@@ -12,11 +12,13 @@ mod context;
 mod family;
 mod files;
 mod generate;
+mod kept;
 mod mapped;
 pub mod needs;
 mod refreshers;
 mod server;
 mod setting;
+mod slot_packing;
 
 pub use circuit::{Circuit, GridCircuit};
 pub use client::Client;
@@ -26,3 +28,4 @@ pub use needs::NeedsKeys;
 pub use refreshers::{MockRefreshers, Refreshers};
 pub use server::Server;
 pub use setting::{ApproximateSetting, ExactSetting};
+pub use slot_packing::SlotPacking;

@@ -1,7 +1,5 @@
 //! A server: evaluation keys and what is computed with them.
 
-use std::any::Any;
-use std::collections::HashMap;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::circuit::{Circuit, GridCircuit};
 use super::context::Context;
 use super::family::{Exact, Family};
+use super::kept::Kept;
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
 use crate::circuits::LinearPlan;
@@ -20,15 +19,12 @@ use crate::plaintext::{Content, Plaintext};
 use crate::schemes::{Ciphertext, Refresh};
 use crate::switching::Switching;
 
-/// Constants that were prepared, by the number of their circuit and their level.
-type Prepared = HashMap<(u64, usize), Arc<dyn Any + Send + Sync>>;
-
 /// The side that computes: it holds evaluation keys, and nothing secret.
 pub struct Server<F: Family = Exact> {
     context: Context<F>,
     engine: F::Engine,
     refreshers: F::Refreshers,
-    prepared: Mutex<Prepared>,
+    prepared: Mutex<Kept>,
 }
 
 impl<F: Family> fmt::Debug for Server<F> {
@@ -55,7 +51,9 @@ impl<F: Family> Server<F> {
     }
 
     /// Runs a circuit on a ciphertext, a pair or whatever it takes. Its constants are converted at
-    /// the first call and kept for the next ones, until [`Self::forget`].
+    /// the first call and kept for the next ones, until [`Self::forget`]. In CKKS those of a matrix
+    /// are for one level: beside the ones for the level of the last call up to 256 MiB of each matrix
+    /// are kept for others.
     ///
     /// Nothing is refreshed inside a circuit whose keys serve the level of its input, but not that
     /// of a refreshed one.
@@ -149,7 +147,7 @@ impl<F: Family> Server<F> {
         self.lock().clear();
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Prepared> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
         self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -167,19 +165,18 @@ impl<F: Family> Server<F> {
         circuit: &C,
         place: (u64, usize),
     ) -> Result<Arc<C::Prepared>> {
-        let known = self.lock().get(&place).cloned();
-        if let Some(Ok(prepared)) = known.map(Arc::downcast) {
+        if let Some(prepared) = self.lock().get(place) {
             return Ok(prepared);
         }
         // Two threads may both come here: the work is done twice, the result is the same.
         let prepared = Arc::new(circuit.prepare(&self.engine, place.1)?);
-        self.keep(place, &prepared);
+        self.lock().keep(place, &prepared, circuit.prepared_bytes(&prepared));
         Ok(prepared)
     }
 
-    /// Keeps the constants of a circuit, in place of those that were kept.
+    /// Keeps the constants of a circuit, which lie in a file, in place of those that were kept.
     pub(super) fn keep<P: Send + Sync + 'static>(&self, place: (u64, usize), prepared: &Arc<P>) {
-        self.lock().insert(place, Arc::clone(prepared) as Arc<dyn Any + Send + Sync>);
+        self.lock().keep(place, prepared, 0);
     }
 
     /// Refuses a circuit for which keys are missing, or serve lower levels alone than an input of

@@ -136,7 +136,10 @@ impl Params {
             ("failure probability", format!("at most 2^-{} for each random event", d.failure_bits)),
             (
                 "ciphertext",
-                format!("{} bytes on disk, {} in memory", d.sizes.ciphertext_disk, d.sizes.ciphertext_memory),
+                format!(
+                    "{} bytes on disk, {} fresh from the secret key, {} in memory",
+                    d.sizes.ciphertext_disk, d.sizes.fresh_ciphertext_disk, d.sizes.ciphertext_memory
+                ),
             ),
             ("public key", format!("{} bytes on disk", d.sizes.public_key_disk)),
             (

@@ -80,8 +80,9 @@ const fn chen_han(
     Preset { name, m: 2 * n, p, r, generators: &[], q, spare, special, digits, weight: 192, ephemeral }
 }
 
-/// A set of Ma et al. 2024, Table 2: m = 2^16, log2 QP = 1332 at most, weight 120. Primes as in
-/// [`chen_han`]; an ephemeral key of 130 bits, as published.
+/// A set of Ma et al. 2024, Table 2: m = 2^16, weight 120, log2 QP = 1333, 1326 and 1333 for sets I, II
+/// and III where the paper has 1332 for all three. Primes as in [`chen_han`]; an ephemeral key that
+/// had 130 bits, as published, before rotations of the ring counted.
 const fn ma(name: &'static str, p: u64, q: Chains, ephemeral_weight: u32) -> Preset {
     let (q, spare) = q;
     Preset {
@@ -151,16 +152,16 @@ const PRESETS: [Preset; 43] = [
         3,
         Ephemeral::by_special_primes(8),
     ),
-    refreshing("boot_n32768_p257", (1 << 16, 257, 1), (SMALL_T, &[]), (50, 3), 5, Ephemeral::in_digits(24)),
+    refreshing("boot_n32768_p257", (1 << 16, 257, 1), (SMALL_T, &[]), (50, 3), 5, Ephemeral::in_digits(26)),
     refreshing(
         "boot_n32768_p127",
         (1 << 16, 127, 1),
         (&[(50, 1), (48, 11)], &[34, 35]),
         (50, 3),
         5,
-        Ephemeral::in_digits(24),
+        Ephemeral::in_digits(26),
     ),
-    refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), (&[(50, 18)], &[]), (50, 6), 3, Ephemeral::in_digits(24)),
+    refreshing("boot_n65536_p65537", (1 << 17, 65537, 1), (&[(50, 18)], &[]), (50, 6), 3, Ephemeral::in_digits(26)),
     refreshing("boot_m28679_p2", (28679, 2, 1), (COMPOSITE_43, &[31, 36]), (46, 2), 7, Ephemeral::in_digits(26)),
     refreshing("boot_m31775_p2", (31775, 2, 1), (COMPOSITE_46, &[30, 36]), (49, 2), 7, Ephemeral::in_digits(26)),
     refreshing("boot_m37449_p2", (37449, 2, 1), (COMPOSITE_41, &[31, 33]), (45, 2), 7, Ephemeral::in_digits(26)),

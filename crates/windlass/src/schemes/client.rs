@@ -14,6 +14,7 @@ use super::engine::{Ciphertext, MARGIN_BITS, centred};
 use crate::error::{Error, Result};
 use crate::plaintext::Plaintext;
 use crate::schemes::Scheme;
+use crate::schemes::pairs::Pair;
 use windlass_ring::slots::SlotRing;
 
 /// The message part of a fresh ciphertext over `level`: factor·message in BGV form, that divided by
@@ -82,7 +83,7 @@ fn fresh(
         key,
         hypercube: Arc::clone(slots.hypercube()),
         scheme,
-        parts,
+        parts: parts.into(),
         prime: slots.prime(),
         exponent: slots.modulus().exponent(),
         factor,
@@ -140,8 +141,8 @@ impl Decryptor {
     }
 
     /// A fresh secret-key encryption at `level` of an element of the plaintext ring, modulo p^r or
-    /// a lower power of p, and the seed from which its second part is expanded: half the size on
-    /// the wire.
+    /// a lower power of p, and the seed from which its second part is expanded. The ciphertext
+    /// knows it too ([`Ciphertext::seed`]): half the size on the wire.
     ///
     /// # Errors
     /// [`Error::ContextMismatch`] for a plaintext of another ring or slot order;
@@ -164,7 +165,8 @@ impl Decryptor {
         let zero = self.key.encrypt_zero(level, seed, multiplier, rng);
         let model = self.noise.with_plaintext_modulus(t);
         let noise = (&model, model.fresh_secret());
-        Ok((fresh((context, self.key.key_id()), self.scheme, plaintext, zero, noise)?, seed))
+        let ct = fresh((context, self.key.key_id()), self.scheme, plaintext, zero, noise)?;
+        Ok((ct.with_seed(seed), seed))
     }
 
     /// The message, in the ring modulo p^e for a ciphertext of exponent e: lower than r after exact

@@ -5,10 +5,13 @@ pub mod clear;
 pub mod client;
 pub mod engine;
 pub mod pairs;
+mod parts;
 mod refresh;
 mod scheme;
 
 pub use client::{Decryptor, Encryptor};
 pub use engine::{Ciphertext, Constant, Engine};
+pub use parts::Seed;
+pub(crate) use parts::{Parts, is_seed_of};
 pub use refresh::Refresh;
 pub use scheme::Scheme;

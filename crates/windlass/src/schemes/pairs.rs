@@ -15,6 +15,7 @@ use windlass_rlwe::{Context, EvaluationKeys, KeyId, check_same_keys};
 
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
+use crate::schemes::Seed;
 use crate::switching::{MixedRow, Switching, check_rows, no_terms};
 
 /// Polynomials with metadata.
@@ -27,6 +28,11 @@ pub trait Pair: Clone + Send + Sync {
     fn around(&self, parts: Vec<Poly<Eval>>) -> Self;
     /// The name of the key pair.
     fn key_id(&self) -> KeyId;
+    /// The seed that the second polynomial is expanded from, while it is known: of a fresh
+    /// secret-key encryption that no operation has changed.
+    fn seed(&self) -> Option<&Seed>;
+    /// The same ciphertext, whose second polynomial is expanded from `seed`.
+    fn with_seed(self, seed: Seed) -> Self;
 }
 
 /// What adds to the error of a ciphertext.

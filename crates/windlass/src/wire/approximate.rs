@@ -52,14 +52,16 @@ impl FileContext for ApproximateContext {
 /// | Bytes | Field |
 /// |---|---|
 /// | 1 | degree in the scale: 1, or 2 for a product that is not rescaled yet |
-/// | 1 | 1 if the second polynomial is a seed, and 2 more if the errors of its own slots follow |
+/// | 1 | the sum of: 1 if the second polynomial is a seed, 2 if the errors of its own slots follow, 4 if the number of its entries follows |
 /// | 2 | level |
 /// | 4 | number of slots |
 /// | 8 | scale, a double |
-/// | 8 | bound on the absolute value of a slot, a double |
+/// | 8 | bound on the absolute value of a slot (of an entry, where their number follows), a double |
 /// | 8 | standard deviation of the error of any slot of the ring, a double; no less than that of a fresh encryption |
 /// | 8 | where it follows: what the encryption with this second polynomial has given to that of the own slots, a double |
 /// | 8 | where it follows: the deviation of all else there, a double; both together no less than that of a fresh encryption, and less than that of the whole ring |
+/// | 4 | where it follows: the number of entries, the first of the slots; fewer than there are slots |
+/// | 8 | with it: bound on the absolute value of the slots beside the entries, a double; 0 for zeros |
 /// | | two polynomials, packed; a seed takes 32 bytes |
 pub type ApproximateCiphertextV1 = Stored<Ciphertext>;
 
@@ -68,6 +70,9 @@ const SEEDED: u8 = 1;
 
 /// The errors of the own slots follow.
 const OWN: u8 = 2;
+
+/// The number of entries follows.
+const ENTRIES: u8 = 4;
 
 /// The fields before the polynomials.
 struct Fields {
@@ -89,7 +94,7 @@ impl Fields {
         if !(1..=2).contains(&degree) {
             return malformed("degree of a CKKS ciphertext");
         }
-        if flags & !(SEEDED | OWN) != 0 {
+        if flags & !(SEEDED | OWN | ENTRIES) != 0 {
             return malformed("flags of a CKKS ciphertext");
         }
         if level < context.base_level() || level > context.top_level() {
@@ -101,8 +106,7 @@ impl Fields {
         if scale.to_bits() != context.scale(level).powi(degree.into()).to_bits() {
             return malformed("scale");
         }
-        // −0 would be written as itself.
-        if magnitude < 0.0 || magnitude.to_bits() == (-0.0f64).to_bits() {
+        if !is_bound(magnitude) {
             return malformed("bound on the slots");
         }
         // Publication adds noise in proportion: a file must not turn it off.
@@ -110,9 +114,28 @@ impl Fields {
             return malformed("error of the slots");
         }
         let own = if flags & OWN == 0 { None } else { Some(own_error(context, fields, (level, slots), deviation)?) };
-        let info = FiledInfo { degree: degree.into(), slots, magnitude, deviation, own };
+        let beside = if flags & ENTRIES == 0 { None } else { Some(entries(fields, slots)?) };
+        let info = FiledInfo { degree: degree.into(), slots, magnitude, beside, deviation, own };
         Ok(Self { seeded: flags & SEEDED != 0, level, info })
     }
+}
+
+/// −0 would be written as itself.
+fn is_bound(x: f64) -> bool {
+    x >= 0.0 && x.is_sign_positive()
+}
+
+/// The number of entries, and the bound on the slots beside them.
+fn entries(fields: &mut FieldReader<'_>, slots: usize) -> Result<(usize, f64), WireError> {
+    let count = fields.u32("number of entries")? as usize;
+    let rest = fields.f64("bound on the slots beside the entries")?;
+    if count == 0 || count >= slots {
+        return Err(WireError::Malformed { what: "number of entries" });
+    }
+    if !is_bound(rest) {
+        return Err(WireError::Malformed { what: "bound on the slots beside the entries" });
+    }
+    Ok((count, rest))
 }
 
 /// The two figures of the own slots. What is no less than that of the whole ring is not stated.
@@ -134,11 +157,13 @@ fn own_error(
 
 impl Payload<ApproximateContext> for Ciphertext {
     const KIND: Kind = Kind::ApproximateCiphertext;
-    const FIELDS: u64 = 48;
+    const FIELDS: u64 = 60;
 
-    fn write_fields(&self, _: &ApproximateContext, seeded: bool, out: &mut FieldWriter) {
-        let FiledInfo { deviation, own, .. } = self.to_file();
-        let flags = if seeded { SEEDED } else { 0 } | if own.is_some() { OWN } else { 0 };
+    fn write_fields(&self, _: &ApproximateContext, out: &mut FieldWriter) {
+        let FiledInfo { deviation, own, beside, .. } = self.to_file();
+        let flag = |is_set, flag| if is_set { flag } else { 0 };
+        let flags =
+            flag(self.seed().is_some(), SEEDED) | flag(own.is_some(), OWN) | flag(beside.is_some(), ENTRIES);
         out.bytes(&[self.degree() as u8, flags]);
         out.u16(self.level() as u16);
         out.u32(self.slots() as u32);
@@ -149,13 +174,17 @@ impl Payload<ApproximateContext> for Ciphertext {
             out.f64(fresh);
             out.f64(rest);
         }
+        if let Some((count, rest)) = beside {
+            out.u32(count as u32);
+            out.f64(rest);
+        }
     }
 
     /// Refuses also what states values that do not fit its modulus:
     /// [`crate::Error::ModulusExhausted`].
-    fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
+    fn read(context: &ApproximateContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(&context.context, &mut fields)?;
-        let (parts, seed) = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
-        Ok((Self::from_file((&context.context, key), parts, head.info)?, seed))
+        let parts = read_parts(context.rlwe(), head.level, head.seeded, fields, "CKKS ciphertext")?;
+        Self::from_file((&context.context, key), parts, head.info)
     }
 }

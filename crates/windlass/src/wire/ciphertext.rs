@@ -86,9 +86,9 @@ impl Payload<WireContext> for Ciphertext {
     const KIND: Kind = Kind::Ciphertext;
     const FIELDS: u64 = 24;
 
-    fn write_fields(&self, context: &WireContext, seeded: bool, out: &mut FieldWriter) {
+    fn write_fields(&self, context: &WireContext, out: &mut FieldWriter) {
         let told = context.slots.degree() > 1 && self.content() == Content::Integers;
-        let flags = if seeded { SEEDED } else { 0 } | if told { INTEGERS } else { 0 };
+        let flags = if self.seed().is_some() { SEEDED } else { 0 } | if told { INTEGERS } else { 0 };
         out.bytes(&[scheme_code(self.scheme()), flags]);
         out.u16(self.level() as u16);
         out.u16(self.exponent() as u16);
@@ -98,10 +98,10 @@ impl Payload<WireContext> for Ciphertext {
         out.f64(self.log2_noise().max(0.0) + 0.0);
     }
 
-    fn read(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)> {
+    fn read(context: &WireContext, key: KeyId, mut fields: FieldReader<'_>) -> Result<Self> {
         let head = Fields::read(context, &mut fields)?;
-        let (parts, seed) = read_parts(&context.context, head.level, head.seeded, fields, "ciphertext")?;
-        let ciphertext = Self {
+        let parts = read_parts(&context.context, head.level, head.seeded, fields, "ciphertext")?;
+        Ok(Self {
             context: Arc::clone(&context.context),
             key,
             hypercube: Arc::clone(context.slots.hypercube()),
@@ -112,7 +112,6 @@ impl Payload<WireContext> for Ciphertext {
             factor: head.factor,
             noise: Bound::from_bits(head.log2_noise),
             content: head.content,
-        };
-        Ok((ciphertext, seed))
+        })
     }
 }

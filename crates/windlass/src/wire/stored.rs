@@ -1,44 +1,41 @@
 //! Ciphertexts of every scheme on the wire: fields, then two polynomials, the second of which may
 //! be a seed.
 
-use windlass_ring::sample;
-
 use super::values::{FileContext, Wire, poly_len, write_parts};
 use super::{FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::schemes::pairs::Pair;
+use crate::schemes::{Seed, is_seed_of};
 
 /// Bytes of a seed.
 const SEED: usize = 32;
 
-/// A ciphertext, and the seed of its second polynomial where it is a fresh secret-key encryption:
-/// half the size.
+/// A ciphertext as files hold it: the second polynomial as its seed while that is known
+/// ([`crate::schemes::Ciphertext::seed`]), which halves them.
 #[derive(Debug, Clone)]
 pub struct Stored<C> {
     ciphertext: C,
-    seed: Option<[u8; 32]>,
 }
 
 impl<C: Pair> Stored<C> {
-    /// A ciphertext with both polynomials.
+    /// A ciphertext with its seed, if it knows one, or with both polynomials.
     pub fn new(ciphertext: C) -> Self {
-        Self { ciphertext, seed: None }
+        Self { ciphertext }
     }
 
     /// A fresh secret-key encryption whose second polynomial is expanded from `seed`, as
     /// [`crate::schemes::Decryptor::encrypt`] and [`crate::schemes::ckks::Decryptor::encrypt`] give
-    /// it.
+    /// it. They give ciphertexts that know their seed: [`Self::new`] does as well, without the cost.
     ///
     /// Cost: the expansion of the seed.
     ///
     /// # Errors
     /// [`WireError::Malformed`] for a seed that is not that of this ciphertext.
-    pub fn seeded(ciphertext: C, seed: [u8; 32]) -> Result<Self> {
-        let second = &ciphertext.parts()[1];
-        if sample::uniform(second.ring(), second.basis(), &seed, 0) != *second {
+    pub fn seeded(ciphertext: C, seed: Seed) -> Result<Self> {
+        if !is_seed_of(ciphertext.parts(), &seed) {
             return Err(WireError::Malformed { what: "seed, which is not that of the ciphertext" }.into());
         }
-        Ok(Self { ciphertext, seed: Some(seed) })
+        Ok(Self { ciphertext: ciphertext.with_seed(seed) })
     }
 
     /// The ciphertext.
@@ -60,10 +57,10 @@ pub trait Payload<X: FileContext>: Pair {
     const FIELDS: u64;
 
     /// Writes the fields before the polynomials.
-    fn write_fields(&self, context: &X, seeded: bool, out: &mut FieldWriter);
+    fn write_fields(&self, context: &X, out: &mut FieldWriter);
 
     /// Reads all of it. Errors: as [`Wire::decode`].
-    fn read(context: &X, key: KeyId, fields: FieldReader<'_>) -> Result<(Self, Option<[u8; 32]>)>;
+    fn read(context: &X, key: KeyId, fields: FieldReader<'_>) -> Result<Self>;
 }
 
 impl<X: FileContext, C: Payload<X>> Wire<X> for Stored<C> {
@@ -74,13 +71,11 @@ impl<X: FileContext, C: Payload<X>> Wire<X> for Stored<C> {
     }
 
     fn encode(&self, context: &X, out: &mut FieldWriter) {
-        self.ciphertext.write_fields(context, self.seed.is_some(), out);
-        write_parts(out, self.ciphertext.parts(), self.seed.as_ref());
+        self.ciphertext.encode(context, out);
     }
 
     fn decode(context: &X, key: KeyId, fields: FieldReader<'_>) -> Result<Self> {
-        let (ciphertext, seed) = C::read(context, key, fields)?;
-        Ok(Self { ciphertext, seed })
+        Ok(Self { ciphertext: C::decode(context, key, fields)? })
     }
 
     fn limit(context: &X) -> u64 {
@@ -91,7 +86,7 @@ impl<X: FileContext, C: Payload<X>> Wire<X> for Stored<C> {
     }
 }
 
-/// A ciphertext alone has the form of a [`Stored`] one with both polynomials.
+/// A ciphertext alone has the form of a [`Stored`] one.
 impl<X: FileContext, C: Payload<X>> Wire<X> for C {
     const KIND: Kind = C::KIND;
 
@@ -100,12 +95,12 @@ impl<X: FileContext, C: Payload<X>> Wire<X> for C {
     }
 
     fn encode(&self, context: &X, out: &mut FieldWriter) {
-        self.write_fields(context, false, out);
-        write_parts(out, self.parts(), None);
+        self.write_fields(context, out);
+        write_parts(out, self.parts(), self.seed());
     }
 
     fn decode(context: &X, key: KeyId, fields: FieldReader<'_>) -> Result<Self> {
-        Ok(C::read(context, key, fields)?.0)
+        C::read(context, key, fields)
     }
 
     fn limit(context: &X) -> u64 {

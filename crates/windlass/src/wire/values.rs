@@ -15,7 +15,7 @@ use super::file::{access_of, read_file, write_new};
 use super::{ContextHash, Expected, FieldReader, FieldWriter, KeyId, Kind, WireError};
 use crate::error::Result;
 use crate::file_sizes::{OVERHEAD, packed_len};
-use crate::schemes::Scheme;
+use crate::schemes::{Parts, Scheme, Seed};
 
 /// What a file must agree with.
 pub trait FileContext {
@@ -192,7 +192,7 @@ pub(super) fn write_poly(out: &mut FieldWriter, poly: &Poly<Eval>) {
 
 /// The polynomials of a ciphertext, the second as the seed that it is expanded from if there is
 /// one.
-pub(super) fn write_parts(out: &mut FieldWriter, parts: &[Poly<Eval>], seed: Option<&[u8; 32]>) {
+pub(super) fn write_parts(out: &mut FieldWriter, parts: &[Poly<Eval>], seed: Option<&Seed>) {
     write_poly(out, &parts[0]);
     match seed {
         Some(seed) => out.bytes(seed),
@@ -200,24 +200,26 @@ pub(super) fn write_parts(out: &mut FieldWriter, parts: &[Poly<Eval>], seed: Opt
     }
 }
 
-/// Reads what [`write_parts`] wrote of two polynomials, and the end.
+/// Reads what [`write_parts`] wrote of two polynomials, and the end. The parts know their seed.
 pub(super) fn read_parts(
     context: &Context,
     level: usize,
     seeded: bool,
     mut fields: FieldReader<'_>,
     what: &'static str,
-) -> Result<(Vec<Poly<Eval>>, Option<[u8; 32]>), WireError> {
+) -> Result<Parts, WireError> {
     let basis = context.basis(level);
     let first = read_poly(context, &basis, &mut fields, what)?;
-    let (second, seed) = if seeded {
+    let parts = if seeded {
         let seed = fields.array(what)?;
-        (sample::uniform(first.ring(), &basis, &seed, 0), Some(seed))
+        let second = sample::uniform(first.ring(), &basis, &seed, 0);
+        Parts::from([first, second]).with_seed(seed)
     } else {
-        (read_poly(context, &basis, &mut fields, what)?, None)
+        let second = read_poly(context, &basis, &mut fields, what)?;
+        [first, second].into()
     };
     fields.finish(what)?;
-    Ok((vec![first, second], seed))
+    Ok(parts)
 }
 
 /// Reads a polynomial over `basis`. Memory is taken only when all its bytes are there.

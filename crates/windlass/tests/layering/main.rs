@@ -164,6 +164,25 @@ fn unsafe_stays_behind_its_fence() {
     assert_eq!(listed, UNSAFE.len(), "a file of the list is gone");
 }
 
+/// The second invariant of ARCHITECTURE.md names every file of the list, the vector instructions by
+/// their folder, and no other.
+#[test]
+fn the_second_invariant_names_every_file_with_unsafe_code() {
+    let text = fs::read_to_string(crates_dir().join("../ARCHITECTURE.md")).expect("a readable page");
+    let (_, rest) = text.split_once("\n2. `unsafe` occurs in").expect("the second invariant");
+    let (invariant, _) = rest.split_once("\n3. ").expect("the third invariant");
+    let mut named: Vec<&str> = invariant.split('`').filter(|word| word.starts_with("windlass-")).collect();
+    let of_row = |row: &(&str, &str, usize)| match row.1.split_once('/') {
+        Some((folder, _)) => format!("{}/src/{folder}", row.0),
+        None => format!("{}/src/{}", row.0, row.1),
+    };
+    let mut listed: Vec<String> = UNSAFE.iter().map(of_row).collect();
+    listed.dedup();
+    listed.sort();
+    named.sort_unstable();
+    assert_eq!(named, listed);
+}
+
 /// What is computed, written or refused depends on no wall clock, which may jump: durations are
 /// those of the monotonic one. Records of measurements have dates.
 #[test]

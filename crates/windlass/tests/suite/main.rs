@@ -20,6 +20,7 @@ mod planned;
 mod polynomial;
 mod properties;
 mod scoring;
+mod slot_packing;
 mod spare_primes;
 mod threads;
 mod trace;

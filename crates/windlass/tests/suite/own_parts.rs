@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass::bootstrap::maps::{SlotMap, Stages};
 use windlass::bootstrap::{BootstrapError, BootstrapSpec, Mode, SlotTransform, Transform};
-use windlass::ring::slots::SlotRing;
+use windlass::ring::slots::{Hypercube, SlotRing};
 use windlass::{Context, Error, Result};
 
 #[path = "../../examples/own_digit_polynomial.rs"]
@@ -40,7 +40,7 @@ impl SlotTransform for Scaled {
         (m == 64).then_some("another m")
     }
 
-    fn stage_count(&self, _: u64, _: u64) -> Result<usize> {
+    fn stage_count(&self, _: &Hypercube) -> Result<usize> {
         Ok(1)
     }
 

@@ -89,7 +89,9 @@ fn stated_sizes_are_real() {
         let ct = client.encrypt(&[1]).unwrap();
         assert_eq!(ct.bytes() as u64, sizes.ciphertext_memory);
         // A ciphertext has 24 bytes of fields; a key 10 before its seed, and their number takes 4.
-        assert_eq!(to_payload(files, &CiphertextV1::new(ct)).len() as u64, sizes.ciphertext_disk + 24);
+        let payload_of = |ct| to_payload(files, &CiphertextV1::new(ct)).len() as u64;
+        assert_eq!(payload_of(server.add(&ct, &ct).unwrap()), sizes.ciphertext_disk + 24);
+        assert_eq!(payload_of(ct), sizes.fresh_ciphertext_disk + 24);
         let keys = server.engine().keys();
         assert_eq!(keys.bytes() as u64, 2 * sizes.switching_key_memory);
         let written = to_payload(files, &**keys).len() as u64;

@@ -16,7 +16,8 @@ use crate::linear::measured::Measured as Product;
 use crate::record;
 use crate::siblings::side_by_side;
 use crate::threads::{number, with_threads};
-use builds::{Build, Outcome, operations, processor_seconds};
+pub use builds::{Build, Outcome};
+use builds::{operations, processor_seconds};
 use file::{Builds, ReachFile};
 use list::{Case, ROWS, Row, Runs};
 

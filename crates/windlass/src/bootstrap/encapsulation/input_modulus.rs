@@ -6,7 +6,9 @@ use windlass_rlwe::{Bound, Context, NoiseModel, RlweParams, SecretDistribution, 
 
 use super::digits::Digits;
 use crate::bootstrap::error::BootstrapError;
-use crate::bootstrap::spec::{BootstrapSpec, DecryptionFormula, odd_axes};
+use crate::bootstrap::formula::DecryptionFormula;
+use crate::bootstrap::rows::odd_axes;
+use crate::bootstrap::spec::BootstrapSpec;
 use crate::bootstrap::stage::StageName;
 use crate::error::Result;
 use crate::params::Encapsulation;

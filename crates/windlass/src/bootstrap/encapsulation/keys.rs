@@ -178,7 +178,8 @@ impl EncapsulationKey {
 mod tests {
     use super::super::input_modulus::{rounding, tests};
     use super::*;
-    use crate::bootstrap::spec::{BootstrapSpec, DecryptionFormula};
+    use crate::bootstrap::formula::DecryptionFormula;
+    use crate::bootstrap::spec::BootstrapSpec;
     use crate::params::Encapsulation;
 
     use rand_chacha::ChaCha20Rng;

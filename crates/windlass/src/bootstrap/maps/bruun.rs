@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use windlass_ring::kernels::arith;
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::radix2::{fixed_step, positions, stage_count};
 use super::slot_map::SlotMap;
-use super::transform::{SlotTransform, Stages, Supports, supports};
+use super::transform::{SlotTransform, StageSupports, Stages, supports};
 use crate::error::Result;
 
 /// Bruun's stages on the slots of a ring over [`super::radix2::hypercube`] with p ≡ 3 mod 4 and at
@@ -251,8 +251,8 @@ impl SlotTransform for Bruun {
         Some(fixed_step(slots))
     }
 
-    fn stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok(stage_count(m, p))
+    fn stage_count(&self, slots: &Hypercube) -> Result<usize> {
+        Ok(stage_count(slots.m(), slots.prime()))
     }
 
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
@@ -267,8 +267,8 @@ impl SlotTransform for Bruun {
         Ok(Stages::of([residues].into_iter().chain(Self::joins(&trinomials)).collect()))
     }
 
-    fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok(stage_count(m, p) - 1)
+    fn packed_stage_count(&self, slots: &Hypercube) -> Result<usize> {
+        Ok(self.stage_count(slots)? - 1)
     }
 
     fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
@@ -281,9 +281,13 @@ impl SlotTransform for Bruun {
         Ok(Stages { first: Some(trinomials.packed_residues(basis)), merged: Self::joins(&trinomials), last: None })
     }
 
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
         let trinomials = Trinomials::new(slots);
-        let both = [Self::splits(&trinomials), Self::joins(&trinomials)].map(|stages| supports(&stages));
-        Ok((both, trinomials.packed_support()))
+        let [forth, back] = [Self::splits(&trinomials), Self::joins(&trinomials)].map(|stages| supports(&stages));
+        let values = Some(trinomials.packed_support());
+        Ok([
+            StageSupports { first: None, merged: forth, last: values.clone() },
+            StageSupports { first: values, merged: back, last: None },
+        ])
     }
 }

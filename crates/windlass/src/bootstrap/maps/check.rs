@@ -11,6 +11,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass_ring::slots::SlotRing;
 
+use super::merge::Runs;
 use super::trace::trace_stages;
 use super::transform::SlotTransform;
 use super::whole::{packed_to_coefficients, packed_to_slots, thin_to_coefficients, thin_to_slots};
@@ -24,7 +25,7 @@ use crate::plaintext::Plaintext;
 /// # Errors
 /// [`BootstrapError::Unsupported`] for maps that are no transform.
 pub(crate) fn check_thin(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<()> {
-    let ends = elementary(transform.stage_count(slots.m(), slots.prime())?);
+    let ends = elementary(transform.stage_count(slots.hypercube())?);
     let forth = thin_to_coefficients(slots, transform, &ends)?;
     let mut back = thin_to_slots(slots, transform, &ends)?;
     back.extend(trace_stages(slots)?);
@@ -53,10 +54,10 @@ pub(crate) fn check_thin(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -
 /// # Errors
 /// As [`check_thin`].
 pub(crate) fn check_packed(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Result<()> {
-    let ends = elementary(transform.packed_stage_count(slots.m(), slots.prime())?);
+    let runs = Runs::from(&*elementary(transform.packed_stage_count(slots.hypercube())?));
     let packing = transform.packing(slots);
-    let to_slots = packed_to_slots(slots, transform, &ends, &packing)?;
-    let to_coefficients = packed_to_coefficients(slots, transform, &ends)?;
+    let to_slots = packed_to_slots(slots, transform, &runs, &packing)?;
+    let to_coefficients = packed_to_coefficients(slots, transform, &runs)?;
     let (apart, together) = (packing.unpacking_grid(slots)?, packing.repacking_grid(slots)?);
     let mut random = Residues::new(slots);
     for _ in 0..random.rounds() {

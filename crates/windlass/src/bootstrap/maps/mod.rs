@@ -9,6 +9,7 @@
 mod bruun;
 mod catalogue;
 mod check;
+mod factor_order;
 mod factors;
 mod merge;
 mod monomials;
@@ -23,14 +24,18 @@ mod whole;
 
 pub use catalogue::Transform;
 pub(crate) use check::{check_packed, check_thin};
-pub(crate) use monomials::{Split, splits, together_to_coefficients, together_to_slots};
+pub use factor_order::FactorOrder;
+pub(crate) use merge::Runs;
+pub(crate) use monomials::{Split, splits, together_supports, together_to_coefficients, together_to_slots};
 pub use packing::Packing;
-pub use rings::evaluation_hypercube;
+#[cfg(test)]
 pub(crate) use rings::evaluation_ring;
+pub use rings::{evaluation_hypercube, ordered_hypercube};
+pub(crate) use rings::{factor_orders, ordered_ring};
 pub(crate) use slot_map::Fixed;
 pub use slot_map::SlotMap;
-pub(crate) use trace::trace_stages;
-pub use transform::{SlotTransform, Stages, Supports};
+pub(crate) use trace::{trace_in_groups, trace_stages};
+pub use transform::{SlotTransform, StageSupports, Stages, Supports};
 pub(crate) use whole::{
     fixed, packed_to_coefficients, packed_to_slots, thin_supports, thin_to_coefficients, thin_to_slots,
 };

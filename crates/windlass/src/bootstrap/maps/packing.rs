@@ -1,5 +1,6 @@
 //! d coefficients in a slot: taking them out and putting them in (Halevi–Shoup 2015, §4.3).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use windlass_ring::kernels::arith;
@@ -89,20 +90,24 @@ impl Packing {
         sum_grid(slots, &self.basis)
     }
 
-    /// A plan for [`Self::unpacking_grid`], with keys for all powers of σ where they are few, else
-    /// for baby and giant steps.
-    pub(crate) fn unpacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
+    /// A plan for [`Self::unpacking_grid`] by the given keys; without them with keys for all powers of
+    /// σ where they are few, else for baby and giant steps.
+    pub(crate) fn unpacking_plan(
+        grid: &LinearGrid,
+        cost: CostModel,
+        keys: Option<&BTreeSet<u64>>,
+    ) -> Result<LinearPlan> {
         const FEW: usize = 12;
-        let d = self.index.len();
+        let d = grid.rows();
         let babies = if d <= FEW { d } else { d.isqrt() + usize::from(d.isqrt().pow(2) < d) };
-        let max_keys = Some(babies - 1 + d.div_ceil(babies) - 1);
-        let spec = PlanSpec { cost, max_keys, constants: ConstantForm::Evaluation, ..PlanSpec::default() };
-        LinearPlan::for_grid(&self.unpacking_grid(slots)?, &spec)
+        let max_keys = keys.is_none().then_some(babies - 1 + d.div_ceil(babies) - 1);
+        let (keys, constants) = (keys.cloned(), ConstantForm::Evaluation);
+        LinearPlan::for_grid(grid, &PlanSpec { cost, keys, max_keys, constants, ..PlanSpec::default() })
     }
 
     /// A plan for [`Self::repacking_grid`]; it needs no keys.
-    pub(crate) fn repacking_plan(&self, slots: &Arc<SlotRing>, cost: CostModel) -> Result<LinearPlan> {
-        LinearPlan::for_grid(&self.repacking_grid(slots)?, &PlanSpec { cost, ..PlanSpec::default() })
+    pub(crate) fn repacking_plan(grid: &LinearGrid, cost: CostModel) -> Result<LinearPlan> {
+        LinearPlan::for_grid(grid, &PlanSpec { cost, ..PlanSpec::default() })
     }
 }
 

@@ -9,7 +9,7 @@ use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::packing::Packing;
 use super::slot_map::SlotMap;
-use super::transform::{SlotTransform, Stages, Supports, supports};
+use super::transform::{SlotTransform, StageSupports, Stages, supports};
 use crate::error::Result;
 
 /// The hypercube ⟨−1, 5⟩ for p ≡ 1 mod 4, ⟨5⟩ for p ≡ 3 mod 4.
@@ -215,8 +215,8 @@ impl SlotTransform for Radix2 {
         Some(fixed_step(slots))
     }
 
-    fn stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok(stage_count(m, p))
+    fn stage_count(&self, slots: &Hypercube) -> Result<usize> {
+        Ok(stage_count(slots.m(), slots.prime()))
     }
 
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
@@ -243,8 +243,8 @@ impl SlotTransform for Radix2 {
         true
     }
 
-    fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        self.stage_count(m, p)
+    fn packed_stage_count(&self, slots: &Hypercube) -> Result<usize> {
+        self.stage_count(slots)
     }
 
     fn packed_evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
@@ -256,8 +256,12 @@ impl SlotTransform for Radix2 {
         Ok(Stages { first: Some(Butterflies::new(slots).in_slots(true)), merged, last: None })
     }
 
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
-        let both = [self.evaluation(slots)?, self.interpolation(slots)?].map(|stages| supports(&stages.merged));
-        Ok((both, Butterflies::new(slots).in_slots_support()))
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
+        let [forth, back] = [self.evaluation(slots)?, self.interpolation(slots)?].map(|one| supports(&one.merged));
+        let in_slots = Some(Butterflies::new(slots).in_slots_support());
+        Ok([
+            StageSupports { first: None, merged: forth, last: in_slots.clone() },
+            StageSupports { first: in_slots, merged: back, last: None },
+        ])
     }
 }

@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::factors::{DOUBLINGS, Factor, Factors};
 use super::radix2::Butterflies;
 use super::slot_map::SlotMap;
-use super::transform::{SlotTransform, Stages, Supports, supports};
+use super::transform::{SlotTransform, StageSupports, Stages, supports};
 use crate::error::Result;
 
 /// One stage for each factor of a composite m, or some for a power of two.
@@ -32,8 +32,8 @@ impl SlotTransform for CompositeTensor {
     }
 
     /// One for each factor with more than one slot, of powers of two more.
-    fn stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        Ok(Factors::choose(m, p)?.list.iter().map(stage_count).sum())
+    fn stage_count(&self, slots: &Hypercube) -> Result<usize> {
+        Ok(Factors::of_hypercube(slots)?.list.iter().map(stage_count).sum())
     }
 
     fn evaluation(&self, slots: &Arc<SlotRing>) -> Result<Stages> {
@@ -59,8 +59,8 @@ impl SlotTransform for CompositeTensor {
         Ok(Stages::of(stages))
     }
 
-    fn packed_stage_count(&self, m: u64, p: u64) -> Result<usize> {
-        let factors = Factors::choose(m, p)?;
+    fn packed_stage_count(&self, slots: &Hypercube) -> Result<usize> {
+        let factors = Factors::of_hypercube(slots)?;
         Ok(factors.list[factors.first..].iter().map(stage_count).sum())
     }
 
@@ -76,9 +76,21 @@ impl SlotTransform for CompositeTensor {
         Ok(Stages { first: None, merged, last: Some(tensor.packed_interpolation(basis)) })
     }
 
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
-        let both = [self.evaluation(slots)?, self.interpolation(slots)?].map(|stages| supports(&stages.merged));
-        Ok((both, BTreeSet::new()))
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
+        let tensor = Tensor::new(slots)?;
+        let block = Some(tensor.support(0..tensor.factors.first, slots.degree()));
+        let of = |s: usize, stages: &dyn Fn(usize) -> Result<Vec<SlotMap>>| match tensor.factors.list[s].is_doubled {
+            true => Ok(supports(&stages(s)?)),
+            false => Ok(vec![tensor.support(s..s + 1, 1)]),
+        };
+        let forth = tensor.others().map(|s| of(s, &|s| tensor.evaluation(s)));
+        let back = tensor.others().rev().map(|s| of(s, &|s| tensor.interpolation(s)));
+        let [forth, back] =
+            [forth.collect::<Result<Vec<_>>>()?, back.collect::<Result<Vec<_>>>()?].map(|one| one.concat());
+        Ok([
+            StageSupports { first: block.clone(), merged: forth, last: None },
+            StageSupports { first: None, merged: back, last: block },
+        ])
     }
 }
 
@@ -104,7 +116,7 @@ struct Tensor<'a> {
 
 impl<'a> Tensor<'a> {
     fn new(slots: &'a Arc<SlotRing>) -> Result<Self> {
-        Ok(Self { slots, factors: Factors::choose(slots.m(), slots.prime())? })
+        Ok(Self { slots, factors: Factors::of_hypercube(slots.hypercube())? })
     }
 
     /// The numbers of all factors.
@@ -189,6 +201,20 @@ impl<'a> Tensor<'a> {
             };
             (0..d).map(constant).collect()
         })
+    }
+
+    /// The automorphisms of a stage of these factors: from each place to each, with so many Frobenius
+    /// powers.
+    fn support(&self, factors: Range<usize>, powers: usize) -> BTreeSet<u64> {
+        let (cube, m) = (self.slots.hypercube(), self.slots.m());
+        let size: usize = self.factors.list[factors.clone()].iter().map(|factor| factor.size).product();
+        let apart = self.factors.dimensions(factors).last().map_or(1, |last| cube.stride(last));
+        let p = cube.prime() % m;
+        let powers: Vec<u64> = std::iter::successors(Some(1), |t| Some(t * p % m)).take(powers).collect();
+        let between =
+            |row: usize, column: usize| cube.evaluation_exponent(column * apart) * cube.element(row * apart) % m;
+        let pairs = (0..size * size).map(|i| between(i / size, i % size)).collect::<BTreeSet<u64>>();
+        pairs.iter().flat_map(|t| powers.iter().map(move |power| t * power % m)).collect()
     }
 
     /// The same matrix on every hypercolumn of these factors, which are neighbouring dimensions:

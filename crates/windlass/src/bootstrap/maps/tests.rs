@@ -16,7 +16,12 @@ fn apply(maps: &[LinearMap], x: &Plaintext) -> Plaintext {
 
 /// Of the stages of either kind.
 fn stage_count(m: u64, p: u64) -> Result<usize> {
-    Transform::AUTOMATIC.choices(m, p)?[0].stage_count(m, p)
+    Transform::AUTOMATIC.choices(m, p)?[0].stage_count(&evaluation_hypercube(m, p)?)
+}
+
+/// With the stages beside as maps by themselves.
+fn runs(ends: &[usize]) -> Runs {
+    ends.into()
 }
 
 fn partitions(count: usize) -> Vec<Vec<usize>> {
@@ -94,8 +99,10 @@ fn indices(p: u64, most: u64) -> impl Iterator<Item = u64> {
 fn every_index_has_evaluation_maps() {
     for p in [2, 3, 17, 257] {
         let has_none = |&m: &u64| {
-            let counts =
-                |transform: &dyn SlotTransform| Ok(transform.stage_count(m, p)? + transform.packed_stage_count(m, p)?);
+            let counts = |transform: &dyn SlotTransform| {
+                let cube = evaluation_hypercube(m, p)?;
+                Ok(transform.stage_count(&cube)? + transform.packed_stage_count(&cube)?)
+            };
             let choices =
                 || Transform::AUTOMATIC.choices(m, p)?.into_iter().map(counts).collect::<Result<Vec<usize>>>();
             evaluation_hypercube(m, p).is_err() || choices().is_err()
@@ -132,6 +139,62 @@ fn maps_of_every_small_index_are_transforms() {
             check_thin(&slots, transform).unwrap_or_else(|error| panic!("m = {m}, p = {p}: {error}"));
             check_packed(&slots, transform).unwrap_or_else(|error| panic!("packed, m = {m}, p = {p}: {error}"));
         }
+    }
+}
+
+/// The counts that prices go by are those of the maps, whatever is merged.
+#[test]
+fn supports_of_packed_maps_are_those_that_are_made() {
+    for ((m, p, r), transform) in every(&[(105, 2, 1), (45, 2, 2), (119, 2, 1), (64, 7, 2), (64, 17, 2), (64, 193, 1)])
+    {
+        let slots = evaluation_ring(m, p, r).unwrap();
+        let packing = transform.packing(&slots);
+        let forth = transform.packed_evaluation(&slots).unwrap();
+        let back = transform.packed_interpolation(&slots, packing.basis()).unwrap();
+        for (stages, told) in [forth, back].iter().zip(transform.packed_supports(&slots).unwrap()) {
+            let made = StageSupports::of(stages);
+            assert_eq!(made.merged, told.merged, "{transform:?} m = {m}, p = {p}");
+            for (made, told) in [(&made.first, &told.first), (&made.last, &told.last)] {
+                let fits = match (made, told) {
+                    (Some(made), Some(told)) => made.is_subset(told) && 2 * made.len() > told.len(),
+                    (None, None) => true,
+                    _ => false,
+                };
+                assert!(fits, "{transform:?} m = {m}, p = {p}: {made:?} of {told:?}");
+            }
+        }
+    }
+}
+
+/// The factors of 2015 in another order than the standard one: other slots, the same transform.
+#[test]
+fn maps_of_given_factors_are_transforms() {
+    for (m, p, r, factors) in [
+        (105, 2, 2, "5*7,3"),
+        (105, 2, 1, "3*5*7"),
+        (1155, 2, 1, "5*7*11,3"),
+        (651, 5, 1, "7*31,3"),
+        (117, 2, 1, "13,9"),
+    ] {
+        let order: FactorOrder = factors.parse().unwrap();
+        let slots = ordered_ring((m, p, r), &order).unwrap();
+        check_thin(&slots, &CompositeTensor).unwrap_or_else(|error| panic!("m = {m}, {factors}: {error}"));
+        check_packed(&slots, &CompositeTensor).unwrap_or_else(|error| panic!("packed, m = {m}, {factors}: {error}"));
+    }
+}
+
+/// Products of keys are found by the fewest; what they do not make up stays.
+#[test]
+fn splits_go_by_the_keys_that_there_are() {
+    let [elements, _] = splits(256, 17);
+    assert!(elements.len() > 2);
+    let all: BTreeSet<u64> = elements.iter().map(|split| split.element).collect();
+    for split in elements {
+        assert_eq!(split.clone().by_keys((256, 17), &all).route, [split.element]);
+        let by_frobenius = split.clone().by_keys((256, 17), &BTreeSet::from([17]));
+        assert!(by_frobenius.route.iter().all(|&t| t == 17));
+        assert_eq!(by_frobenius.route.iter().fold(1, |t, key| t * key % 256), split.element);
+        assert_eq!(split.clone().by_keys((256, 17), &BTreeSet::from([255])).route, [split.element]);
     }
 }
 
@@ -229,16 +292,16 @@ fn unsuitable_rings_and_partitions_are_refused() {
     for ends in [&[1, 2][..], &[2, 2, 5], &[], &[0, 5], &[0], &[5, 5], &[4, 3, 5], &[5, 6]] {
         refused(thin_to_coefficients(&slots, &Radix2, ends), ends, 5);
         refused(thin_to_slots(&slots, &Radix2, ends), ends, 5);
-        refused(packed_to_coefficients(&slots, &Radix2, ends), ends, 5);
+        refused(packed_to_coefficients(&slots, &Radix2, &runs(ends)), ends, 5);
     }
     let (packing, count) = (CompositeTensor.packing(&composite), stage_count(105, 2).unwrap());
     for ends in [&[0, count][..], &[count + 1], &[0]] {
         refused(thin_to_coefficients(&composite, &CompositeTensor, ends), ends, count);
         refused(thin_to_slots(&composite, &CompositeTensor, ends), ends, count);
     }
-    let count = CompositeTensor.packed_stage_count(105, 2).unwrap();
+    let count = CompositeTensor.packed_stage_count(composite.hypercube()).unwrap();
     for ends in [&[0, count][..], &[count, count]] {
-        refused(packed_to_slots(&composite, &CompositeTensor, ends, &packing), ends, count);
+        refused(packed_to_slots(&composite, &CompositeTensor, &runs(ends), &packing), ends, count);
     }
     refused(thin_to_slots(&single, &CompositeTensor, &[1]), &[1], 0);
     refused(thin_to_slots(&evaluation_ring(4, 3, 1).unwrap(), &Radix2, &[1]), &[1], 0);
@@ -252,21 +315,34 @@ fn packed_slots_become_coefficients_and_come_back() {
         let packing = transform.packing(&slots);
         let coefficients: Vec<u64> = (0..slots.n() as u64).map(|j| (j * j * 3 + j + 1) % modulus).collect();
         let element = Plaintext::new(&slots, coefficients.clone()).unwrap();
-        let ends: Vec<usize> = (1..=transform.packed_stage_count(m, p).unwrap()).collect();
-        let packed = apply(&packed_to_slots(&slots, transform, &ends, &packing).unwrap(), &element);
-        // Unpack by the definition, repack, and go back.
-        let thin = packing.unpacking_grid(&slots).unwrap().apply(&[packed]).unwrap();
-        let mut found: Vec<u64> = thin.iter().flat_map(|part| part.to_integers().unwrap()).collect();
-        let mut wanted = coefficients;
-        found.sort_unstable();
-        wanted.sort_unstable();
-        assert_eq!(found, wanted, "{transform:?} m = {m}, p = {p}");
-        let repacked = packing.repacking_grid(&slots).unwrap().apply(&thin).unwrap().swap_remove(0);
-        assert_eq!(
-            apply(&packed_to_coefficients(&slots, transform, &ends).unwrap(), &repacked),
-            element,
-            "{transform:?} m = {m}, p = {p}"
-        );
+        let count = transform.packed_stage_count(slots.hypercube()).unwrap();
+        let elementary: Vec<usize> = (1..=count).collect();
+        for runs in [
+            runs(&elementary),
+            Runs { ends: elementary.clone(), joined: true },
+            Runs { ends: vec![count], joined: true },
+        ] {
+            if runs.ends == [0] {
+                continue;
+            }
+            let to_slots = packed_to_slots(&slots, transform, &runs, &packing).unwrap();
+            let beside = if runs.joined && count > 0 { 0 } else { 1 };
+            assert!(to_slots.len() <= runs.ends.len() + beside, "{transform:?} m = {m}, p = {p}, {runs:?}");
+            let packed = apply(&to_slots, &element);
+            // Unpack by the definition, repack, and go back.
+            let thin = packing.unpacking_grid(&slots).unwrap().apply(&[packed]).unwrap();
+            let mut found: Vec<u64> = thin.iter().flat_map(|part| part.to_integers().unwrap()).collect();
+            let mut wanted = coefficients.clone();
+            found.sort_unstable();
+            wanted.sort_unstable();
+            assert_eq!(found, wanted, "{transform:?} m = {m}, p = {p}, {runs:?}");
+            let repacked = packing.repacking_grid(&slots).unwrap().apply(&thin).unwrap().swap_remove(0);
+            assert_eq!(
+                apply(&packed_to_coefficients(&slots, transform, &runs).unwrap(), &repacked),
+                element,
+                "{transform:?} m = {m}, p = {p}, {runs:?}"
+            );
+        }
     }
 }
 
@@ -330,8 +406,9 @@ fn unpacking_and_repacking_are_grids() {
             }
             Plaintext::from_slots(&slots, &all).unwrap()
         };
-        let plan = packing.unpacking_plan(&slots, CostModel::default()).unwrap();
-        let back = packing.repacking_plan(&slots, CostModel::default()).unwrap();
+        let apart = packing.unpacking_grid(&slots).unwrap();
+        let plan = Packing::unpacking_plan(&apart, CostModel::default(), None).unwrap();
+        let back = Packing::repacking_plan(&packing.repacking_grid(&slots).unwrap(), CostModel::default()).unwrap();
         let clear = Clear::with_keys(&slots, plan.required_keys());
         let (prepared, together) = (plan.prepare(&clear).unwrap(), back.prepare(&clear).unwrap());
         let packed = clear.encrypt(&element(packing.basis())).unwrap();

@@ -9,15 +9,24 @@ use crate::circuits::LinearMap;
 use crate::error::Result;
 use crate::plaintext::Plaintext;
 
+/// The largest group of prime factors of d that [`trace_stages`] takes together, unless it is a
+/// prime.
+const GROUP: u64 = 4;
+
 /// The trace E → Z_{p^e} as maps with all constants 1: for each group of prime factors of d of
-/// product at most 8, `Σ_{i<k} σ^{i·step}`.
+/// product at most 4 `Σ_{i<k} σ^{i·step}`.
 pub(crate) fn trace_stages(slots: &Arc<SlotRing>) -> Result<Vec<LinearMap>> {
+    trace_in_groups(slots, GROUP)
+}
+
+/// The same by groups of another largest product, or a prime.
+pub(crate) fn trace_in_groups(slots: &Arc<SlotRing>, most: u64) -> Result<Vec<LinearMap>> {
     let (m, p) = (slots.m(), slots.prime());
     let mut groups: Vec<u64> = Vec::new();
     for (prime, exponent) in arith::factor(slots.degree() as u64) {
         for _ in 0..exponent {
             match groups.last_mut() {
-                Some(group) if *group * prime <= 4 => *group *= prime,
+                Some(group) if *group * prime <= most => *group *= prime,
                 _ => groups.push(prime),
             }
         }

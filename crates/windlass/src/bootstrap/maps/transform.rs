@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_ring::slots::SlotRing;
+use windlass_ring::slots::{Hypercube, SlotRing};
 
 use super::packing::Packing;
 use super::slot_map::SlotMap;
@@ -52,11 +52,11 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
         None
     }
 
-    /// How many of the elementary stages of each thin map may be merged.
+    /// How many of the elementary stages of each thin map may be merged, over slots in this order.
     ///
     /// # Errors
-    /// [`Error::Ring`] for a p that is no prime or divides m.
-    fn stage_count(&self, m: u64, p: u64) -> Result<usize>;
+    /// [`BootstrapError::Unsupported`] for slots in another order than that of the maps.
+    fn stage_count(&self, slots: &Hypercube) -> Result<usize>;
 
     /// The thin map from slots to coefficients: integer i becomes a coefficient of the powerful
     /// basis, each another one, and the other coefficients are 0.
@@ -86,7 +86,7 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`BootstrapError::Unsupported`] for a transform of thin mode alone.
-    fn packed_stage_count(&self, _m: u64, _p: u64) -> Result<usize> {
+    fn packed_stage_count(&self, _: &Hypercube) -> Result<usize> {
         Err(thin_alone(self.name()))
     }
 
@@ -107,17 +107,14 @@ pub trait SlotTransform: fmt::Debug + Send + Sync {
         Err(thin_alone(self.name()))
     }
 
-    /// The automorphisms of the stages of packed mode: of those that may be merged, to the
-    /// coefficients and to the slots, and of the one beside them where it depends on the transform.
+    /// The automorphisms of the stages of packed mode, to the coefficients and to the slots.
     ///
     /// # Errors
     /// As [`Self::packed_stage_count`].
-    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<([Supports; 2], BTreeSet<u64>)> {
+    fn packed_supports(&self, slots: &Arc<SlotRing>) -> Result<[StageSupports; 2]> {
         let forth = self.packed_evaluation(slots)?;
         let back = self.packed_interpolation(slots, self.packing(slots).basis())?;
-        let beside = [&forth.first, &forth.last, &back.first, &back.last].into_iter().flatten();
-        let beside = beside.flat_map(SlotMap::support).collect();
-        Ok(([forth, back].map(|stages| supports(&stages.merged)), beside))
+        Ok([forth, back].map(|stages| StageSupports::of(&stages)))
     }
 }
 
@@ -128,6 +125,51 @@ fn thin_alone(name: &str) -> Error {
 
 /// The automorphisms of each elementary stage, first to last.
 pub type Supports = Vec<BTreeSet<u64>>;
+
+/// The automorphisms of [`Stages`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StageSupports {
+    /// Of the stage before those that may be merged.
+    pub first: Option<BTreeSet<u64>>,
+    /// Of those.
+    pub merged: Supports,
+    /// Of the stage after them.
+    pub last: Option<BTreeSet<u64>>,
+}
+
+impl StageSupports {
+    /// Of these stages.
+    pub fn of(stages: &Stages) -> Self {
+        let one = |stage: &Option<SlotMap>| stage.as_ref().map(|map| map.support().into_iter().collect());
+        Self { first: one(&stages.first), merged: supports(&stages.merged), last: one(&stages.last) }
+    }
+
+    /// Of maps without stages beside them.
+    pub(crate) fn alone(merged: Supports) -> Self {
+        Self { first: None, merged, last: None }
+    }
+
+    /// With those beside as parts of their neighbours, where there are any: automorphisms modulo m.
+    pub(crate) fn joined(self, m: u64) -> Self {
+        let Self { first, mut merged, last } = self;
+        let product = |a: &BTreeSet<u64>, b: &BTreeSet<u64>| {
+            a.iter().flat_map(|x| b.iter().map(move |y| x * y % m)).collect::<BTreeSet<u64>>()
+        };
+        let Some(end) = merged.len().checked_sub(1) else { return Self { first, merged, last } };
+        if let Some(first) = &first {
+            merged[0] = product(&merged[0], first);
+        }
+        if let Some(last) = &last {
+            merged[end] = product(&merged[end], last);
+        }
+        Self::alone(merged)
+    }
+
+    /// How many automorphisms each of the stages beside has.
+    pub(crate) fn beside(&self) -> impl Iterator<Item = usize> {
+        [&self.first, &self.last].into_iter().flatten().map(BTreeSet::len)
+    }
+}
 
 /// Of these stages.
 pub(crate) fn supports(stages: &[SlotMap]) -> Supports {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_ring::slots::SlotRing;
 
-use super::merge::merge;
+use super::merge::{Runs, merge};
 use super::packing::Packing;
 use super::slot_map::Fixed;
 use super::transform::{SlotTransform, Supports, supports};
@@ -27,7 +27,7 @@ pub(crate) fn thin_to_coefficients(
     transform: &dyn SlotTransform,
     ends: &[usize],
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.evaluation(slots)?, ends, fixed(slots, transform).as_ref())
+    merge(transform.evaluation(slots)?, &ends.into(), fixed(slots, transform).as_ref())
 }
 
 /// The thin map from coefficients to slots without its trace, first stage first; the partition
@@ -40,7 +40,7 @@ pub(crate) fn thin_to_slots(
     transform: &dyn SlotTransform,
     ends: &[usize],
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.interpolation(slots)?, ends, fixed(slots, transform).as_ref())
+    merge(transform.interpolation(slots)?, &ends.into(), fixed(slots, transform).as_ref())
 }
 
 /// The automorphisms up to those that make no difference to thin maps.
@@ -53,9 +53,9 @@ pub(crate) fn fixed(slots: &Arc<SlotRing>, transform: &dyn SlotTransform) -> Opt
 pub(crate) fn packed_to_coefficients(
     slots: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
-    ends: &[usize],
+    runs: &Runs,
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.packed_evaluation(slots)?, ends, None)
+    merge(transform.packed_evaluation(slots)?, runs, None)
 }
 
 /// From an element to slots `Σ_i c_i·η_i` (η of the packing) with its coefficients, first stage
@@ -63,8 +63,8 @@ pub(crate) fn packed_to_coefficients(
 pub(crate) fn packed_to_slots(
     slots: &Arc<SlotRing>,
     transform: &dyn SlotTransform,
-    ends: &[usize],
+    runs: &Runs,
     packing: &Packing,
 ) -> Result<Vec<LinearMap>> {
-    merge(transform.packed_interpolation(slots, packing.basis())?, ends, None)
+    merge(transform.packed_interpolation(slots, packing.basis())?, runs, None)
 }

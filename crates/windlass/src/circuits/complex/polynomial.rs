@@ -76,17 +76,39 @@ impl Polynomial {
     }
 
     /// The number of rescalings that [`Engine::evaluate`] uses, the one of its result (of degree 2)
-    /// included.
+    /// included. It is one more for ciphertexts whose slots beside the entries have to be cleared
+    /// first: see there.
     pub fn depth(&self) -> usize {
-        let affine = match self.basis {
-            PowerBasis::Chebyshev { low, high } => usize::from((low, high) != (-1.0, 1.0)),
-            PowerBasis::Monomial => 0,
-        };
+        let affine = usize::from(self.is_moved());
         let baby = self.babies();
         // ⌈log2 g⌉ for the babies, one for the coefficients, one for each giant.
         let giants = (self.degree() / baby.max(1)).checked_ilog2().map_or(0, |x| x as usize + 1);
         let powers = baby.max(1).ilog2() as usize;
         affine + powers + 1 + giants
+    }
+
+    /// Whether slots beside the entries are cleared while the argument is brought to −1..1, at no
+    /// further depth.
+    pub fn masks_in_passing(&self) -> bool {
+        self.is_moved()
+    }
+
+    /// Whether the argument is brought to −1..1 first.
+    fn is_moved(&self) -> bool {
+        match self.basis {
+            PowerBasis::Chebyshev { low, high } => (low, high) != (-1.0, 1.0),
+            PowerBasis::Monomial => false,
+        }
+    }
+
+    /// Whether the slots beside the entries are cleared before anything else, which takes a
+    /// rescaling: where they may be larger than the entries, and nothing else is done to them.
+    fn clears(&self, x: &Ciphertext) -> bool {
+        let most = match self.basis {
+            PowerBasis::Chebyshev { .. } => 1.0,
+            PowerBasis::Monomial => x.magnitude().max(1.0),
+        };
+        !self.is_moved() && x.rest_magnitude() > most
     }
 
     /// The value at a number.
@@ -137,13 +159,55 @@ pub(super) fn check_interval(low: f64, high: f64) -> Result<()> {
     Err(refusal.into())
 }
 
+/// Refuses values that are not known to lie in an interval. Errors: [`Error::OutsideInterval`].
+fn check_inside(x: &Ciphertext, low: f64, high: f64) -> Result<()> {
+    let bound = x.magnitude();
+    // Bounds are products of doubles.
+    if bound <= low.abs().max(high.abs()) * (1.0 + 1e-9) {
+        return Ok(());
+    }
+    Err(Error::OutsideInterval { bound, low, high })
+}
+
+/// A number in the entries, zeros beside them.
+fn on_entries(x: &Ciphertext, value: f64) -> Vec<Complex64> {
+    let mut values = vec![Complex64::ZERO; x.slots()];
+    values[..x.entries()].fill(Complex64::new(value, 0.0));
+    values
+}
+
 impl Engine {
-    /// `p(x)` on every slot. In the Chebyshev basis the slots must be real numbers of the interval:
-    /// outside it the polynomial grows fast.
+    /// `p(x)` on every entry. In the Chebyshev basis the entries must be real numbers of the
+    /// interval: outside it the polynomial grows fast.
     ///
-    /// Cost: about 2√degree products; depth as [`Polynomial::depth`]. Errors:
-    /// [`Error::LevelsExhausted`], and those of products.
+    /// The slots beside the entries come out as p of anything: they are kept inside the interval,
+    /// by a shift of the entries alone where they hold zeros, by a mask in place of the factor of
+    /// the interval where they may hold more. Both cost nothing. Where no factor is needed (monomials,
+    /// and the interval −1..1) and they may hold larger values, as after a folded matrix, they are
+    /// cleared first, which takes one rescaling.
+    ///
+    /// **Warning.** The bound of the ciphertext says that no entry is above the larger end of the
+    /// interval, not that none lies below the other end. If an entry lies outside, decryption
+    /// refuses the result ([`Error::NotDecryptable`]).
+    ///
+    /// Cost: about 2√degree products; depth as [`Polynomial::depth`].
+    ///
+    /// # Errors
+    /// [`Error::OutsideInterval`] unless the bound on the entries
+    /// ([`Ciphertext::magnitude`]) is inside the interval, up to its sign; [`Error::LevelsExhausted`], and those
+    /// of products.
     pub fn evaluate(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
+        self.value(p, x).map_err(|error| match error {
+            Error::LevelsExhausted { depth, .. } => {
+                let left = x.depth_left().saturating_sub(usize::from(x.degree() > 1));
+                let needed = (p.depth() + usize::from(p.clears(x))).max(left + 1);
+                Error::LevelsExhausted { operation: "evaluate a polynomial", depth, needed, left }
+            }
+            other => other,
+        })
+    }
+
+    fn value(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
         let x = self.argument(p, x)?;
         if p.degree() == 0 {
             return self.add_plain(&self.zeroed(&x), &[Complex64::new(p.coefficients[0], 0.0)]);
@@ -167,15 +231,30 @@ impl Engine {
 
     /// x itself, or u for the Chebyshev basis.
     fn argument(&self, p: &Polynomial, x: &Ciphertext) -> Result<Ciphertext> {
-        let x = self.rescale(x)?;
-        let PowerBasis::Chebyshev { low, high } = p.basis else { return Ok(x) };
-        let u = if (low, high) == (-1.0, 1.0) {
-            x
-        } else {
-            let scaled = self.multiply_scalar(&x, Complex64::new(2.0 / (high - low), 0.0))?;
-            self.rescale(&self.add_plain(&scaled, &[Complex64::new(-(low + high) / (high - low), 0.0)])?)?
+        if let PowerBasis::Chebyshev { low, high } = p.basis {
+            check_inside(x, low, high)?;
+        }
+        let mut x = self.rescale(x)?;
+        if p.clears(&x) {
+            x = self.rescale(&self.multiply_plain(&x, &on_entries(&x, 1.0))?)?;
+        }
+        match p.basis {
+            PowerBasis::Monomial => Ok(x),
+            PowerBasis::Chebyshev { .. } if !p.is_moved() => Ok(x.within(1.0)),
+            PowerBasis::Chebyshev { low, high } => Ok(self.moved(&x, low, high)?.within(1.0)),
+        }
+    }
+
+    /// (2x − low − high)/(high − low) on the entries. Beside them 0 becomes 0, as it is or by a
+    /// mask, unless the interval holds 0: then it becomes what 0 becomes.
+    fn moved(&self, x: &Ciphertext, low: f64, high: f64) -> Result<Ciphertext> {
+        let (factor, shift) = (2.0 / (high - low), -(low + high) / (high - low));
+        let scaled = match x.rest_magnitude() {
+            0.0 => self.multiply_scalar(x, Complex64::new(factor, 0.0))?,
+            _ => self.multiply_plain(x, &on_entries(x, factor))?,
         };
-        Ok(u.with_magnitude(1.0))
+        let shifts = if shift.abs() <= 1.0 { vec![Complex64::new(shift, 0.0)] } else { on_entries(x, shift) };
+        self.rescale(&self.add_plain(&scaled, &shifts)?)
     }
 
     /// The value of a piece of degree below 2·top.
@@ -239,7 +318,7 @@ impl Powers {
                     0 => engine.add_plain(&double, &[Complex64::new(-1.0, 0.0)])?,
                     difference => engine.sub(&double, &self.made[&difference])?,
                 };
-                lower.with_magnitude(1.0)
+                lower.within(1.0)
             }
         };
         self.made.insert(k, engine.rescale(&power)?);

@@ -20,6 +20,6 @@ mod run;
 
 pub use map::{ComplexMap, ComplexSlots, InSlots, LinearGrid, LinearMap, Plannable, Representation};
 pub use plan::{ConstantForm, CostModel, HoistMode, LinearPlan, MapStrategy, OperationCount, PlanSpec, Strategy};
-pub use run::{EncryptedMatrix, PreparedPlan, Prepares};
+pub use run::{EncryptedMatrix, Folded, MapNorms, PreparedPlan, Prepares};
 
 pub(in crate::circuits) use build::{check_rectangular, dense_entries};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use windlass_ring::slots::SlotRing;
 
+use super::fold::Side;
 use super::places::Places;
-use super::plan::{MatrixPlan, MatrixSpec};
+use super::plan::{FoldedSum, MatrixPlan, MatrixSpec};
 use super::search::{Matrix, best_fold};
 use crate::circuits::linear::{ComplexSlots, LinearPlan, check_rectangular, dense_entries};
-use crate::circuits::trace::TracePlan;
 use crate::error::{Error, Result};
 use crate::integer::Integer;
 
@@ -96,14 +96,25 @@ fn of_matrix<R: Places>(slots: &R, matrix: Matrix<R::Entry>, spec: &MatrixSpec) 
     matrix.check()?;
     let (count, shape) = (slots.count(), (matrix.height, matrix.width));
     let chosen = best_fold(slots, &matrix, spec)?;
+    let mut row_sums = vec![0.0f64; matrix.height];
+    matrix.entries.iter().for_each(|&(row, _, value)| row_sums[row] += R::absolute(value));
+    let row_sum = row_sums.into_iter().fold(0.0, f64::max) * (1.0 + 1e-9);
     let grid = match &chosen {
         None => slots.grid(matrix.height, matrix.width, matrix.entries)?,
         Some((fold, _)) => {
             let entries = matrix.entries.into_iter();
-            let moved = entries.map(|(row, column, value)| (fold.place(row, column % count), column, value));
-            slots.grid(count, matrix.width, moved)?
+            // The slots move within one ciphertext: the number of the ciphertext stays.
+            let moved = entries.map(|(row, column, value)| {
+                let (to, from) = fold.place(row % count, column % count);
+                (row - row % count + to, column - column % count + from, value)
+            });
+            let (height, width) = match fold.side {
+                Side::Rows => (count, matrix.width),
+                Side::Columns => (matrix.height, count),
+            };
+            slots.grid(height, width, moved)?
         }
     };
-    let sum: Option<TracePlan> = chosen.map(|(_, sum)| sum);
-    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, sum, shape))
+    let folded = chosen.map(|(fold, sum)| FoldedSum { side: fold.side, sum });
+    Ok(MatrixPlan::new(LinearPlan::for_grid(&grid, &spec.linear)?, folded, shape, (row_sum, count)))
 }

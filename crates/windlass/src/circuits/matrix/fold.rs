@@ -17,6 +17,11 @@
 //!
 //! This is the hybrid of Juvekar, Vaikuntanathan, Chandrakasan, "Gazelle" (2018), §4.2, over the
 //! diagonals of Halevi–Shoup 2014.
+//!
+//! A matrix with many rows and few columns is the transpose of such a matrix, and so is its fold:
+//! B copies of the vector are laid at the coordinates a_k + b·w first, by a sum of shifts, and the
+//! entry of row i and column k meets copy `b = ⌊(a_i − a_k + γ − 1) / w⌋`. No block is added
+//! afterwards. The copies are right only if every slot beyond the vector holds zero.
 
 /// A direction in which slots lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,12 +45,22 @@ impl Line {
     }
 }
 
+/// Which side of a matrix a fold multiplies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Each row becomes B rows, which are added afterwards.
+    Rows,
+    /// Each column becomes B columns, which meet copies of the vector.
+    Columns,
+}
+
 /// A way to fold a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fold {
     pub line: Line,
-    /// ρ.
-    rows: usize,
+    pub side: Side,
+    /// The extent of the side that is multiplied: ρ of rows, γ of columns.
+    extent: usize,
     /// w, in coordinates.
     pub distance: usize,
     /// B.
@@ -56,27 +71,39 @@ impl Fold {
     /// The folds of a matrix along a line, for the numbers of blocks that sums are cheap for, those
     /// with more blocks first; the matrix has its rows in the first `height` slots, its columns in
     /// the first `width`.
-    pub fn candidates(line: Line, height: usize, width: usize) -> Vec<Self> {
+    pub fn candidates(line: Line, side: Side, height: usize, width: usize) -> Vec<Self> {
         let (rows, columns) = (line.extent(height), line.extent(width));
+        let extent = match side {
+            Side::Rows => rows,
+            Side::Columns => columns,
+        };
         let mut folds: Vec<Self> = Vec::new();
         for blocks in smooth_numbers(2 * line.size) {
-            let distance = (rows + columns - 1).div_ceil(blocks).max(rows);
-            let fits = (blocks - 1) * distance + rows <= line.size;
+            let distance = (rows + columns - 1).div_ceil(blocks).max(extent);
+            let fits = (blocks - 1) * distance + extent <= line.size;
             // Fewer blocks would do as well.
             let needless = folds.last().is_some_and(|fold| fold.distance == distance);
             if blocks > 1 && fits && !needless {
-                folds.push(Self { line, rows, distance, blocks });
+                folds.push(Self { line, side, extent, distance, blocks });
             }
         }
         folds.reverse();
         folds
     }
 
-    /// The slot where an entry is put.
-    pub fn place(&self, row: usize, column: usize) -> usize {
-        let [from, to] = [row, column].map(|slot| self.line.coordinate(slot));
-        let block = (to + self.rows - 1 - from) / self.distance;
-        row + block * self.distance * self.line.stride
+    /// (slot of the result, slot of the vector) of an entry of the folded matrix.
+    pub fn place(&self, row: usize, column: usize) -> (usize, usize) {
+        match self.side {
+            Side::Rows => (self.moved(row, column), column),
+            Side::Columns => (row, self.moved(column, row)),
+        }
+    }
+
+    /// The slot in the same block as `other`, among those at distances of w from `slot`.
+    fn moved(&self, slot: usize, other: usize) -> usize {
+        let [from, to] = [slot, other].map(|slot| self.line.coordinate(slot));
+        let block = (to + self.extent - 1 - from) / self.distance;
+        slot + block * self.distance * self.line.stride
     }
 }
 
@@ -99,11 +126,12 @@ mod tests {
     fn entries_lie_in_their_row_and_meet_few_distances() {
         let line = Line { dimension: 0, size: 64, stride: 2 };
         for (height, width) in [(1, 1), (1, 100), (3, 100), (10, 47), (16, 64), (60, 60), (7, 128)] {
-            for fold in Fold::candidates(line, height, width) {
+            for fold in Fold::candidates(line, Side::Rows, height, width) {
                 let mut distances = BTreeSet::new();
                 let mut taken = BTreeSet::new();
                 for (row, column) in (0..height).flat_map(|row| (0..width).map(move |column| (row, column))) {
-                    let place = fold.place(row, column);
+                    let (place, from) = fold.place(row, column);
+                    assert_eq!(from, column);
                     let blocks = (place - row) / (fold.distance * line.stride);
                     assert_eq!(place, row + blocks * fold.distance * line.stride);
                     assert!(blocks < fold.blocks && place < 128, "{fold:?}");
@@ -119,12 +147,29 @@ mod tests {
     }
 
     #[test]
+    fn a_fold_of_columns_is_that_of_the_transposed_matrix() {
+        let line = Line { dimension: 0, size: 64, stride: 2 };
+        for (height, width) in [(100, 1), (100, 3), (47, 10), (128, 7)] {
+            let folds = Fold::candidates(line, Side::Columns, height, width);
+            let transposed = Fold::candidates(line, Side::Rows, width, height);
+            assert_eq!(folds.len(), transposed.len());
+            for (fold, other) in folds.iter().zip(transposed) {
+                for (row, column) in (0..height).flat_map(|row| (0..width).map(move |column| (row, column))) {
+                    let (from, to) = other.place(column, row);
+                    assert_eq!(fold.place(row, column), (to, from));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn long_lines_have_folds_and_full_ones_none() {
         let line = Line { dimension: 0, size: 1024, stride: 1 };
-        let blocks: Vec<usize> = Fold::candidates(line, 10, 784).iter().map(|fold| fold.blocks).collect();
+        let folds = Fold::candidates(line, Side::Rows, 10, 784);
+        let blocks: Vec<usize> = folds.iter().map(|fold| fold.blocks).collect();
         assert!(blocks.contains(&64) && blocks.contains(&2) && blocks.iter().all(|&b| b > 1));
-        assert_eq!(Fold::candidates(line, 1024, 1024), []);
-        assert_eq!(Fold::candidates(Line { dimension: 0, size: 1, stride: 1 }, 1, 1), []);
+        assert_eq!(Fold::candidates(line, Side::Rows, 1024, 1024), []);
+        assert_eq!(Fold::candidates(Line { dimension: 0, size: 1, stride: 1 }, Side::Rows, 1, 1), []);
         assert_eq!(smooth_numbers(20), [1, 2, 3, 4, 6, 8, 9, 12, 16, 18]);
     }
 }

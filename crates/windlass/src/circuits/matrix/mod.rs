@@ -1,8 +1,9 @@
-//! Products of matrices with encrypted vectors, by the cheapest of two ways.
+//! Products of matrices with encrypted vectors, by the cheapest of three ways.
 //!
-//! An R × C matrix has R + C − 1 diagonals, however few rows it has. Folded, it has w ≥ R: entries
-//! are laid one under the other in blocks of w slots, and the blocks are added by rotations
-//! afterwards ([`Folding`]). [`MatrixPlan`] prices both.
+//! An R × C matrix has R + C − 1 diagonals, however few rows or columns it has. Folded by rows, it
+//! has w ≥ R: entries are laid one under the other in blocks of w slots, and the blocks are added by
+//! rotations afterwards. Folded by columns, it has w ≥ C: copies of the vector are made by rotations
+//! first ([`Folding`]). [`MatrixPlan`] prices all of them.
 
 mod build;
 mod fold;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_complex::Complex64;
 use windlass_ring::slots::SlotRing;
 
-use super::fold::{Fold, Line};
+use super::fold::{Fold, Line, Side};
 use crate::circuits::linear::{ComplexSlots, LinearGrid, Plannable, Representation};
 use crate::circuits::trace::TraceChain;
 use crate::error::Result;
@@ -15,6 +15,11 @@ use crate::error::Result;
 pub(super) trait Places: Plannable {
     /// An entry of a matrix.
     type Entry: Copy;
+
+    /// The absolute value of an entry, where bounds on values are kept.
+    fn absolute(_: Self::Entry) -> f64 {
+        0.0
+    }
 
     /// The number of slots.
     fn count(&self) -> usize;
@@ -28,7 +33,7 @@ pub(super) trait Places: Plannable {
     /// The automorphism that brings slot `from` to slot `to`, whose quotient is known.
     fn bringing(&self, quotient: u64, to: usize, from: usize) -> u64;
 
-    /// The sum of the blocks of a fold.
+    /// The sum of the blocks of a fold, or the one that makes the copies for it.
     fn chain(&self, fold: &Fold) -> Result<TraceChain>;
 
     /// The matrix with these entries.
@@ -89,7 +94,11 @@ impl Places for Arc<SlotRing> {
     }
 
     fn chain(&self, fold: &Fold) -> Result<TraceChain> {
-        TraceChain::window_along(self, fold.line.dimension, fold.distance, fold.blocks)
+        let (dimension, distance) = (fold.line.dimension, fold.distance);
+        match fold.side {
+            Side::Rows => TraceChain::window_along(self, dimension, distance, fold.blocks),
+            Side::Columns => TraceChain::copies_along(self, dimension, distance, fold.blocks),
+        }
     }
 
     fn grid(
@@ -104,6 +113,10 @@ impl Places for Arc<SlotRing> {
 
 impl Places for ComplexSlots {
     type Entry = Complex64;
+
+    fn absolute(entry: Complex64) -> f64 {
+        entry.norm()
+    }
 
     fn count(&self) -> usize {
         ComplexSlots::count(self)
@@ -127,7 +140,11 @@ impl Places for ComplexSlots {
     }
 
     fn chain(&self, fold: &Fold) -> Result<TraceChain> {
-        TraceChain::window(self.conductor(), fold.distance as u64, fold.blocks as u64)
+        let (distance, blocks) = (fold.distance as u64, fold.blocks as u64);
+        match fold.side {
+            Side::Rows => TraceChain::window(self.conductor(), distance, blocks),
+            Side::Columns => TraceChain::copies(self.conductor(), distance, blocks),
+        }
     }
 
     fn grid(

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use windlass_rlwe::Limits;
 
-use super::fold::Fold;
+use super::fold::{Fold, Side};
 use super::places::{Places, Quotients};
 use super::plan::{Folding, MatrixSpec};
 use crate::circuits::linear::PlanSpec;
@@ -45,7 +45,9 @@ pub(super) fn best_fold<R: Places>(
     if spec.folding == Folding::Never {
         return Ok(None);
     }
-    let search = Search { slots, matrix, spec: &spec.linear, axes: slots.axes(), quotients: slots.quotients() };
+    let (axes, quotients) = (slots.axes(), slots.quotients());
+    let sides: &[Side] = if spec.zeros_beyond { &[Side::Rows, Side::Columns] } else { &[Side::Rows] };
+    let search = Search { slots, matrix, spec: &spec.linear, sides, axes, quotients };
     let direct = match spec.folding {
         Folding::Always => f64::INFINITY,
         _ => search.products(None, f64::INFINITY).map_or(f64::INFINITY, |(price, _)| price),
@@ -74,19 +76,28 @@ struct Search<'a, R: Places> {
     slots: &'a R,
     matrix: &'a Matrix<R::Entry>,
     spec: &'a PlanSpec,
+    sides: &'a [Side],
     axes: Axes,
     quotients: Quotients,
 }
 
 impl<R: Places> Search<'_, R> {
-    /// The folds worth pricing. One ciphertext must hold all rows.
+    /// The folds worth pricing. One ciphertext must hold all of the side that is multiplied.
     fn folds(&self) -> Vec<Fold> {
-        let (count, height) = (self.slots.count(), self.matrix.height);
-        if height > count || self.matrix.entries.is_empty() {
-            return Vec::new();
+        let count = self.slots.count();
+        let (height, width) = (self.matrix.height, self.matrix.width);
+        let fits = |side: &&Side| match side {
+            Side::Rows => height <= count,
+            Side::Columns => width <= count,
+        };
+        let shortened = |side| {
+            let lines = self.slots.lines().into_iter();
+            lines.flat_map(move |line| Fold::candidates(line, side, height.min(count), width.min(count)))
+        };
+        match self.matrix.entries.is_empty() {
+            true => Vec::new(),
+            false => self.sides.iter().filter(fits).flat_map(|&side| shortened(side)).collect(),
         }
-        let width = self.matrix.width.min(count);
-        self.slots.lines().into_iter().flat_map(|line| Fold::candidates(line, height, width)).collect()
     }
 
     /// The price of a fold and the plan of its sums, if that is below a price and the keys allow it.
@@ -116,10 +127,7 @@ impl<R: Places> Search<'_, R> {
         if diagonals as f64 * self.spec.cost.multiply_constant.min(self.spec.cost.multiply_narrow) >= below {
             return None;
         }
-        let shape = match fold {
-            Some(_) => (1, self.matrix.width.div_ceil(self.slots.count())),
-            None => [self.matrix.height, self.matrix.width].map(|size| size.div_ceil(self.slots.count())).into(),
-        };
+        let shape = [self.matrix.height, self.matrix.width].map(|size| size.div_ceil(self.slots.count())).into();
         let pattern = Pattern { shape, axes: &self.axes, blocks: &blocks, ones: 0, doubling: None };
         let chosen = pattern.choose(self.slots.conductor(), self.spec).ok()?;
         Some((chosen.price, chosen.method.keys()))
@@ -131,8 +139,9 @@ impl<R: Places> Search<'_, R> {
         let mut seen: BTreeMap<(usize, usize), Vec<bool>> = BTreeMap::new();
         let mut blocks: BTreeMap<(usize, usize), BTreeSet<u64>> = BTreeMap::new();
         for &(row, column, _) in &self.matrix.entries {
-            let (block, from) = ((row / count, column / count), column % count);
-            let to = fold.map_or(row % count, |fold| fold.place(row, from));
+            let block = (row / count, column / count);
+            let [row, column] = [row, column].map(|slot| slot % count);
+            let (to, from) = fold.map_or((row, column), |fold| fold.place(row, column));
             let quotient = self.quotients.of(to, from);
             let seen = seen.entry(block).or_insert_with(|| vec![false; self.quotients.range()]);
             if !std::mem::replace(&mut seen[quotient as usize], true) {

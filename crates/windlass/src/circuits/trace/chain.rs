@@ -119,9 +119,27 @@ impl TraceChain {
     /// # Errors
     /// [`Error::OutOfRange`] if there is no such dimension, or for no terms.
     pub fn window_along(slots: &SlotRing, dimension: usize, stride: usize, count: usize) -> Result<Self> {
+        Self::shifts_along(slots, dimension, -(stride as i64), count)
+    }
+
+    /// Copies along a dimension: [`Self::window_along`] in the other direction. The slot with
+    /// coordinate e becomes `Σ_{i<count}` of those with coordinates e − i·stride, as long as these
+    /// lie on the line: a vector shorter than `stride`, with zeros in all other slots, is there
+    /// `count` times.
+    ///
+    /// **Warning.** Slots beyond the vector that do not hold zeros are added to the copies. No
+    /// error is returned.
+    ///
+    /// # Errors
+    /// As [`Self::window_along`].
+    pub fn copies_along(slots: &SlotRing, dimension: usize, stride: usize, count: usize) -> Result<Self> {
+        Self::shifts_along(slots, dimension, stride as i64, count)
+    }
+
+    fn shifts_along(slots: &SlotRing, dimension: usize, shift: i64, count: usize) -> Result<Self> {
         let cube = slots.hypercube();
         Limits::below(cube.dimensions().len()).check("the dimension", dimension)?;
-        let chain = Self::powers(slots.m(), cube.generator_power(dimension, -(stride as i64)), count as u64)?;
+        let chain = Self::powers(slots.m(), cube.generator_power(dimension, shift), count as u64)?;
         Ok(Self { order: Some(Arc::clone(cube)), ..chain })
     }
 
@@ -201,6 +219,20 @@ impl TraceChain {
             return Self::new(0, []);
         }
         Self::powers(conductor, arith::pow_mod(5, stride, conductor), count)
+    }
+
+    /// Copies of a vector in a power-of-two ring whose rotation by one is θ_5 (CKKS):
+    /// [`Self::window`] in the other direction. Slot j becomes `Σ_{i<count} x_{j − i·stride}`.
+    ///
+    /// **Warning.** Slots beyond the vector that do not hold zeros are added to the copies. No
+    /// error is returned.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn copies(conductor: u64, stride: u64, count: u64) -> Result<Self> {
+        // The order of 5 modulo a power of two m is m/4.
+        let turn = (conductor / 4).max(1);
+        Self::window(conductor, turn - stride % turn, count)
     }
 
     /// Whether it sums slots only where they hold integers: along a bad dimension of the hypercube.

@@ -5,8 +5,10 @@ use windlass_ring::{Basis, Eval, Poly, Values};
 use windlass_rlwe::switching::{self, Finish};
 
 use super::ciphertext::{Ciphertext, Info};
+use super::encode::residue;
 use super::engine::Engine;
 use super::error_model::ErrorModel;
+use super::magnitude::Magnitude;
 use super::slot_error::{SlotError, Source};
 use crate::error::{Error, Result};
 
@@ -16,9 +18,8 @@ const ROUNDING: f64 = 1.0 / (1u64 << 49) as f64;
 /// What is known of public values that are encoded.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Factor {
-    pub slots: usize,
-    /// The largest absolute value.
-    pub magnitude: f64,
+    /// Their absolute values.
+    pub magnitude: Magnitude,
     /// The deviation that encoding leaves, in units of the values.
     pub rounding: f64,
 }
@@ -52,38 +53,45 @@ impl Engine {
         Ok(out)
     }
 
-    /// `a + values` for public values; a shorter vector is repeated. Errors: as
-    /// [`super::Encryptor::encrypt`].
+    /// `a + values` for public values; a shorter vector is repeated.
+    ///
+    /// # Errors
+    /// [`Error::SlotCount`], [`Error::NotFinite`]; [`Error::NumberTooLarge`] for numbers beyond
+    /// 2^960 divided by the scale; [`Error::ModulusExhausted`].
     pub fn add_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         self.check("add a constant", a)?;
-        let (message, Factor { slots, magnitude, rounding }) =
-            self.encode_measured(values, a.scale(), a.parts[0].basis())?;
+        let (message, factor) = self.encode_measured(a, values, a.scale(), a.parts[0].basis())?;
         let mut sum = a.clone();
         sum.parts[0].add_assign(&message);
-        let own = SlotError::unknown(rounding);
-        sum.info.absorb(&Info { degree: a.info.degree, slots, magnitude, deviation: rounding, own });
+        let (slots, deviation) = (a.slots().max(values.len()), factor.rounding);
+        let (magnitude, own) = (factor.beside(&a.info.magnitude, slots), SlotError::unknown(deviation));
+        sum.info.absorb(&Info { degree: a.info.degree, magnitude, deviation, uneven: deviation, own });
         self.accept("add a constant", sum)
     }
 
     /// `a·values` for public values; a shorter vector is repeated. The product is of degree 2.
-    /// Errors: as [`super::Encryptor::encrypt`].
+    ///
+    /// # Errors
+    /// As [`Self::add_plain`]; [`Error::LevelsExhausted`].
     pub fn multiply_plain(&self, a: &Ciphertext, values: &[Complex64]) -> Result<Ciphertext> {
         let a = self.rescaled(a)?;
-        let (poly, factor) = self.encode_measured(values, self.context.scale(a.level()), a.parts[0].basis())?;
+        let (poly, factor) = self.encode_measured(&a, values, self.context.scale(a.level()), a.parts[0].basis())?;
         self.times(&a, &poly.into(), factor)
     }
 
-    /// Public values as a ring element, and what is known of it.
-    pub(crate) fn encode_measured(
+    /// Public values for a ciphertext as a ring element, and what is known of it: of those that meet
+    /// its entries apart from others.
+    fn encode_measured(
         &self,
+        a: &Ciphertext,
         values: &[Complex64],
         scale: f64,
         basis: &Basis,
     ) -> Result<(Poly<Eval>, Factor)> {
         self.context.check_scaled(values, scale)?;
-        let magnitude = self.measure(values)?;
+        let entries = if values.len() == a.slots() { a.entries() } else { values.len() };
         let (poly, rounding) = self.context.encode_public(values, scale, basis);
-        Ok((poly, Factor { slots: values.len(), magnitude, rounding: rounding + magnitude * ROUNDING }))
+        Ok((poly, Factor::new(Magnitude::measured(values, entries), rounding)))
     }
 
     /// `a` times an encoded factor at the scale of its level.
@@ -95,12 +103,20 @@ impl Engine {
         self.accept("multiply by a constant", a.with_parts(parts, self.weighed(&a.info, a.level(), factor)))
     }
 
-    /// `k·a` for an integer: exact, no rescaling.
+    /// `k·a` for an integer: exact, no rescaling. Errors: [`Error::ModulusExhausted`].
     pub fn multiply_integer(&self, a: &Ciphertext, k: i64) -> Result<Ciphertext> {
         self.check("multiply by an integer", a)?;
         let mut out = a.clone();
         out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(k)));
         out.info.scale(k.unsigned_abs() as f64);
+        self.accept("multiply by an integer", out)
+    }
+
+    /// As [`Self::multiply_integer`], for an integer that is written as a double.
+    fn multiply_whole(&self, a: &Ciphertext, k: f64) -> Result<Ciphertext> {
+        let mut out = a.clone();
+        out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(k, q)));
+        out.info.scale(k.abs());
         self.accept("multiply by an integer", out)
     }
 
@@ -112,31 +128,31 @@ impl Engine {
         Ok(a.with_parts(parts, a.info.clone()))
     }
 
-    /// `c·a` for a complex number: an integer costs nothing, anything else makes a product of
-    /// degree 2. Errors: [`Error::NotFinite`], [`Error::ValueTooLarge`].
+    /// `c·a` for a complex number: an integer, of any size, costs nothing; anything else makes a
+    /// product of degree 2.
+    ///
+    /// # Errors
+    /// As [`Self::multiply_plain`].
     pub fn multiply_scalar(&self, a: &Ciphertext, c: Complex64) -> Result<Ciphertext> {
         self.check("multiply by a number", a)?;
-        let magnitude = self.measure(&[c])?;
-        if c.im == 0.0 && c.re.fract() == 0.0 && c.re.abs() < 1e6 {
-            return self.multiply_integer(a, c.re as i64);
+        self.context.check_scaled(&[c], self.context.scale(a.level()))?;
+        if c.im == 0.0 && c.re.fract() == 0.0 {
+            return self.multiply_whole(a, c.re);
         }
         let a = self.rescaled(a)?;
         let scale = self.context.scale(a.level());
         let [re, im] = [c.re, c.im].map(|x| (x * scale).round_ties_even());
-        if re.abs().max(im.abs()) >= 2f64.powi(62) {
-            return Err(Error::ValueTooLarge { index: 0, bound_bits: 62.0 - scale.log2() });
-        }
-        let mut parts = a.parts.clone();
-        parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce_i64(re as i64)));
+        let mut parts = a.parts.to_vec();
+        parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| residue(re, q)));
         if im != 0.0 {
             let turned = self.multiply_i(&a)?;
             for (part, mut turned) in parts.iter_mut().zip(turned.parts) {
-                turned.mul_scalar_assign(|q| q.reduce_i64(im as i64));
+                turned.mul_scalar_assign(|q| residue(im, q));
                 part.add_assign(&turned);
             }
         }
-        let rounding = (c * scale - Complex64::new(re, im)).norm() / scale + magnitude * ROUNDING;
-        let info = self.weighed(&a.info, a.level(), Factor { slots: 1, magnitude, rounding });
+        let rounding = (c * scale - Complex64::new(re, im)).norm() / scale;
+        let info = self.weighed(&a.info, a.level(), Factor::new(Magnitude::of(1, c.norm()), rounding));
         self.accept("multiply by a number", a.with_parts(parts, info))
     }
 
@@ -159,33 +175,39 @@ impl Engine {
 
     /// What is known of a product with encoded values at a level.
     pub(crate) fn weighed(&self, a: &Info, level: usize, factor: Factor) -> Info {
-        let Factor { slots, magnitude, rounding } = factor;
-        let mut product = Info { degree: 2, slots: a.slots.max(slots), own: a.error_in(a.slots.max(slots)), ..*a };
-        product.scale(magnitude);
-        product.add_certain((a.magnitude + ErrorModel::BOUND_FACTOR * a.deviation) * rounding);
-        product.add_steered(self.steered(level, product.slots, (slots, magnitude)));
+        let slots = a.slots().max(factor.magnitude.slots());
+        let known = a.magnitude.repeated(slots);
+        let magnitude = known.times(factor.beside(&a.magnitude, slots));
+        let mut product = Info { degree: 2, magnitude, own: a.error_in(slots), ..*a };
+        product.scale_error(factor.magnitude.largest());
+        product.add_certain((known.largest() + ErrorModel::BOUND_FACTOR * a.deviation) * factor.rounding);
+        product.add_steered(self.steered(level, slots, &factor.magnitude));
         product
     }
 
     /// What is known of a product at a level before relinearisation.
     fn multiplied(&self, level: usize, [a, b]: [&Info; 2]) -> Info {
-        let slots = a.slots.max(b.slots);
+        let magnitude = a.magnitude.times(b.magnitude);
+        let slots = magnitude.slots();
+        let [of_a, of_b] = [a, b].map(|x| x.magnitude.largest());
         // a·b = m_a·m_b + m_b·ε_a + m_a·ε_b + ε_a·ε_b.
         let [mut own, mut other] = [a, b].map(|x| x.error_in(slots));
-        own.scale(b.magnitude);
-        other.scale(a.magnitude);
+        own.scale(of_b);
+        other.scale(of_a);
         own.absorb(&other);
-        let deviation = a.magnitude * b.deviation + b.magnitude * a.deviation;
-        let mut product = Info { degree: 2, slots, magnitude: a.magnitude * b.magnitude, deviation, own };
+        let deviation = of_a * b.deviation + of_b * a.deviation;
+        let uneven = of_a * b.uneven + of_b * a.uneven;
+        let mut product = Info { degree: 2, magnitude, deviation, uneven, own };
         product.add_certain(ErrorModel::BOUND_FACTOR * a.deviation * b.deviation);
         // Numbers that were added to one factor steer what the other brings.
-        [a, b].iter().for_each(|x| product.add_steered(self.steered(level, slots, (x.slots, x.magnitude))));
+        [a, b].iter().for_each(|x| product.add_steered(self.steered(level, slots, &x.magnitude)));
         product
     }
 
     /// [`ErrorModel::steered`] in so many own slots and in the whole ring, for a product at a level
     /// with slots of this number and magnitude, in units of the message.
-    fn steered(&self, level: usize, own: usize, (slots, magnitude): (usize, f64)) -> [f64; 2] {
+    fn steered(&self, level: usize, own: usize, factor: &Magnitude) -> [f64; 2] {
+        let (slots, magnitude) = (factor.slots(), factor.largest());
         let scale = self.context.scale(level.saturating_sub(1).max(self.context.base_level()));
         [own, self.context.most_slots()]
             .map(|count| self.context.errors().steered(2 * count, 2 * slots, magnitude) / scale)
@@ -207,16 +229,18 @@ impl Engine {
         out.add_rounding(level);
         self.accept(operation, out)
     }
+}
 
-    /// The largest absolute value of public values, which must be finite and as many as divide n/2.
-    pub(crate) fn measure(&self, values: &[Complex64]) -> Result<f64> {
-        self.context.check_values(values, f64::INFINITY)?;
-        let largest = values.iter().map(|z| z.norm()).fold(0.0, f64::max);
-        if largest.is_finite() {
-            return Ok(largest);
-        }
-        let index = values.iter().position(|z| !z.norm().is_finite()).unwrap_or(0);
-        Err(Error::ValueTooLarge { index, bound_bits: f64::MAX.log2() })
+impl Factor {
+    /// Encoded values, and the deviation that the encoding itself leaves.
+    pub(crate) fn new(magnitude: Magnitude, rounding: f64) -> Self {
+        Self { magnitude, rounding: rounding + magnitude.largest() * ROUNDING }
+    }
+
+    /// The magnitude over so many slots, with the entries of what they meet: public values make
+    /// none.
+    fn beside(&self, other: &Magnitude, slots: usize) -> Magnitude {
+        self.magnitude.repeated(slots).with_entries(other.repeated(slots).count())
     }
 }
 
@@ -228,16 +252,16 @@ fn tensor(a: &Ciphertext, b: &Ciphertext) -> [Poly<Eval>; 3] {
 impl Info {
     /// What is known of a sum with another of the same degree.
     pub(crate) fn absorb(&mut self, other: &Self) {
-        let slots = self.slots.max(other.slots);
-        if slots != self.slots {
+        let slots = self.slots().max(other.slots());
+        if slots != self.slots() {
             self.own = self.error_in(slots);
         }
-        match slots == other.slots {
+        match slots == other.slots() {
             true => self.own.absorb(&other.own),
             false => self.own.add_certain(other.deviation),
         }
-        self.slots = slots;
-        self.magnitude += other.magnitude;
+        self.magnitude = self.magnitude.plus(other.magnitude);
+        self.uneven += other.uneven;
         self.deviation += other.deviation;
     }
 }

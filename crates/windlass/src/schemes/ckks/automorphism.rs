@@ -9,8 +9,10 @@ use windlass_rlwe::{EvaluationKeys, KeyId, Limits};
 use super::arithmetic::Factor;
 use super::ciphertext::Ciphertext;
 use super::engine::Engine;
+use super::magnitude::Magnitude;
 use super::slot_error::Source;
 use crate::error::{Error, Result};
+use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, Pair, Rules};
 use crate::switching::Switching;
 
@@ -25,12 +27,12 @@ pub struct Constant {
 impl Constant {
     /// The slots in a file: how many, their largest absolute value, their rounding error.
     pub(crate) fn from_file(poly: Poly<Eval>, level: usize, (slots, magnitude, rounding): (usize, f64, f64)) -> Self {
-        Self { values: poly.into(), level, factor: Factor { slots, magnitude, rounding } }
+        Self { values: poly.into(), level, factor: Factor { magnitude: Magnitude::of(slots, magnitude), rounding } }
     }
 
     /// What [`Self::from_file`] takes beside values and level.
     pub(crate) fn fields(&self) -> (usize, f64, f64) {
-        (self.factor.slots, self.factor.magnitude, self.factor.rounding)
+        (self.factor.magnitude.slots(), self.factor.magnitude.largest(), self.factor.rounding)
     }
 }
 
@@ -58,12 +60,17 @@ impl Engine {
     /// Slots prepared for multiplication at one level: [`Switching::multiply_constant`] and linear
     /// maps.
     ///
-    /// Cost: one transform for every prime of Q_level·P. Errors: as [`super::Encryptor::encrypt`];
+    /// Cost: one transform for every prime of Q_level·P. Errors: as [`Self::add_plain`];
     /// [`Error::OutOfRange`] for the level.
     pub fn prepare(&self, values: &[Complex64], level: usize) -> Result<Constant> {
         self.context.levels().check("level", level)?;
         let basis = self.context.rlwe().wide_basis(level);
-        let (poly, factor) = self.encode_measured(values, self.context.scale(level), &basis)?;
+        let scale = self.context.scale(level);
+        self.context.check_scaled(values, scale)?;
+        let (poly, rounding) = self.context.encode_public(values, scale, &basis);
+        // What a file tells of it.
+        let largest = Magnitude::measured(values, values.len()).largest();
+        let factor = Factor::new(Magnitude::of(values.len(), largest), rounding);
         Ok(Constant { values: poly.into(), level, factor })
     }
 
@@ -96,6 +103,15 @@ impl Pair for Ciphertext {
     fn key_id(&self) -> KeyId {
         self.key
     }
+
+    fn seed(&self) -> Option<&Seed> {
+        self.parts.seed()
+    }
+
+    fn with_seed(mut self, seed: Seed) -> Self {
+        self.parts = self.parts.with_seed(seed);
+        self
+    }
 }
 
 impl Rules for Engine {
@@ -124,7 +140,7 @@ impl Rules for Engine {
 
     fn grow(&self, ct: &mut Ciphertext, level: usize, growth: Growth) {
         if let Growth::KeySwitch(t) | Growth::InnerProduct(t) = growth {
-            ct.info.own.turn(t, ct.info.slots);
+            ct.info.turn(t);
             ct.add_inner_product(level, Source::Key(t % self.context.rlwe().params().m()));
         }
         if let Growth::KeySwitch(_) | Growth::Rounding = growth {

@@ -12,8 +12,10 @@ use super::ciphertext::{Ciphertext, Info, source_of};
 use super::context::CkksContext;
 use super::error_model::ErrorModel;
 use super::flooding;
+use super::magnitude::Magnitude;
 use super::slot_error::SlotError;
 use crate::error::{Error, Result};
+use crate::schemes::pairs::Pair;
 
 /// Turns real numbers into complex ones.
 pub fn complex(values: &[f64]) -> Vec<Complex64> {
@@ -43,7 +45,8 @@ fn fresh(
     let level = zero[0].basis().len();
     let limit = most(context, level);
     if !bound.is_finite() || bound > limit {
-        return Err(Error::ValueTooLarge { index: 0, bound_bits: limit.log2() });
+        let value_bits = context.spec().value_bits_for(0.0, bound);
+        return Err(Error::BoundTooLarge { bound, most: limit, value_bits });
     }
     context.check_values(values, bound)?;
     let scale = context.scale(level);
@@ -54,7 +57,7 @@ fn fresh(
     let mut own = SlotError::default();
     own.add(source_of(&zero), deviation(2 * slots) / scale);
     let deviation = deviation(context.spec().n) / scale;
-    let mut info = Info { degree: 1, slots, magnitude: bound, deviation, own };
+    let mut info = Info { degree: 1, magnitude: Magnitude::of(slots, bound), deviation, uneven: 0.0, own };
     info.add_certain(context.errors().encoding(2 * slots) / scale + bound * 2f64.powi(-49));
     Ok(Ciphertext { context: Arc::clone(context), key, parts: zero.into(), info })
 }
@@ -78,7 +81,7 @@ impl Encryptor {
     ///
     /// # Errors
     /// [`Error::SlotCount`]; [`Error::NotFinite`] for NaN and infinities; [`Error::ValueTooLarge`]
-    /// for |z| > 1.
+    /// for |z| > 1, [`Error::BoundTooLarge`] when 1 does not fit the modulus at this scale.
     pub fn encrypt(&self, values: &[Complex64], rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.encrypt_bounded(values, 1.0, rng)
     }
@@ -87,8 +90,7 @@ impl Encryptor {
     /// depend on the values.
     ///
     /// # Errors
-    /// As there; [`Error::ValueTooLarge`] also when the bound at this scale does not fit the
-    /// modulus.
+    /// As there.
     pub fn encrypt_bounded(&self, values: &[Complex64], bound: f64, rng: &mut impl RngCore) -> Result<Ciphertext> {
         self.context.check_values(values, bound)?;
         fresh((&self.context, self.key.key_id()), values, bound, self.key.encrypt_zero(rng), |count| {
@@ -137,7 +139,8 @@ impl Decryptor {
         Ok(Self { context: Arc::clone(context), key })
     }
 
-    /// A fresh secret-key encryption at `level`, and the seed of its second part.
+    /// A fresh secret-key encryption at `level`, and the seed of its second part, which the
+    /// ciphertext knows too ([`Ciphertext::seed`]).
     ///
     /// # Errors
     /// As [`Encryptor::encrypt_bounded`]; [`Error::OutOfRange`] for the level.
@@ -154,7 +157,8 @@ impl Decryptor {
         rng.fill_bytes(&mut seed);
         let zero = self.key.encrypt_zero(level, seed, 1, rng);
         let deviation = |count| self.context.errors().fresh_secret(count);
-        Ok((fresh((&self.context, self.key.key_id()), values, bound, zero, deviation)?, seed))
+        let ct = fresh((&self.context, self.key.key_id()), values, bound, zero, deviation)?;
+        Ok((ct.with_seed(seed), seed))
     }
 
     /// The slots, with their error: as many as the ciphertext has.
@@ -165,7 +169,8 @@ impl Decryptor {
     /// # Errors
     /// [`Error::ContextMismatch`]; [`Error::ModulusExhausted`] when the values may have overflowed
     /// the modulus; [`Error::NotDecryptable`] when a slot is seen to exceed the bound that the
-    /// ciphertext states (another key, a ciphertext changed on its way, a bound set too low).
+    /// ciphertext states (another key, a ciphertext changed on its way, a value outside the interval
+    /// of a polynomial or above a bound that was assumed).
     pub fn decrypt(&self, ct: &Ciphertext) -> Result<Vec<Complex64>> {
         Ok(self.context.embedding().to_slots(&self.coefficients(ct)?))
     }
@@ -227,7 +232,7 @@ impl Decryptor {
         check_same_keys("decrypt", self.key.key_id(), ct.key)?;
         let (needed, room) = (ct.log2_phase(), self.context.room(ct.level()));
         if needed >= room {
-            return Err(Error::ModulusExhausted { operation: "decrypt", needed_bits: needed, left_bits: room });
+            return Err(ct.outgrown("decrypt", needed));
         }
         let mut phase = self.key.phase(&ct.parts);
         let mut all = self.context.centred(&phase, needed);
@@ -242,20 +247,25 @@ impl Decryptor {
     /// Refuses a phase that is larger than the ciphertext says. Every slot is at most the stated
     /// magnitude and error together: of the whole ring by the error that is stated there (under
     /// another key a phase is uniform, and its slots are about √n times its largest coefficient),
-    /// and of the ciphertext's own by theirs, in proportion to which publication adds noise.
+    /// and of the ciphertext's own by theirs, in proportion to which publication adds noise; entries
+    /// and the slots beside them each by their own magnitude.
     fn check_size(&self, ct: &Ciphertext, all: &[f64], own: &[f64]) -> Result<()> {
-        let relative = |(coefficients, error): (&[f64], f64)| {
-            let stated = (ct.magnitude() + error).max(f64::MIN_POSITIVE);
+        let known = &ct.info.magnitude;
+        let whole = [known.largest(); 2];
+        let relative = |(coefficients, [entry, beside], error): (&[f64], [f64; 2], f64)| {
+            let [entry, beside] = [entry, beside].map(|bound| (bound + error).max(f64::MIN_POSITIVE));
             let mut slots = self.context.embedding().to_slots(coefficients);
-            // No square leaves the doubles: coefficients are below 2^52 times what is stated.
-            let largest = norm::largest(slots.iter().map(|z| (z / stated).norm_sqr()));
+            let stated = (0..slots.len()).map(|j| if j < known.count() { entry } else { beside });
+            // A square that leaves the doubles is infinite, and refused.
+            let largest = norm::largest(slots.iter().zip(stated).map(|(z, stated)| (z / stated).norm_sqr()));
             slots.iter_mut().for_each(|z| {
                 z.re.zeroize();
                 z.im.zeroize();
             });
             largest
         };
-        let largest = norm::largest([(all, ct.whole_error_bound()), (own, ct.error_bound())].map(relative));
+        let own = (own, [known.entries(), known.rest()], ct.error_bound());
+        let largest = norm::largest([(all, whole, ct.whole_error_bound()), own].map(relative));
         // Transforms in double precision are off by less than 2^−40 of the largest slot.
         match largest.sqrt() <= 1.0 + 2f64.powi(-40) {
             true => Ok(()),

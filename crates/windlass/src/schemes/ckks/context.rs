@@ -88,6 +88,20 @@ impl CkksSpec {
         Err(Error::NoParameters { reason })
     }
 
+    /// How large values may grow: nearly to 2 to this power, at every level.
+    pub fn value_bits(&self) -> u32 {
+        let base = self.base_prime_bits.iter().fold(0u32, |sum, &bits| sum.saturating_add(bits));
+        base.saturating_sub(self.scale_bits + 1)
+    }
+
+    /// The size of values in bits for which parameters have so many bits more room, and room for
+    /// values of a size at every level, if there are any.
+    pub(crate) fn value_bits_for(&self, missing: f64, size: f64) -> Option<u32> {
+        let more = f64::from(self.value_bits()) + (missing.max(0.0) + 0.5).ceil();
+        let needed = more.max(size.log2().ceil() + 1.0);
+        (needed <= f64::from(MAX_VALUE_BITS)).then_some(needed as u32)
+    }
+
     /// What can be refused without any work.
     pub(super) fn check(&self) -> Result<()> {
         let dimension = Limits::between(4, 1 << 17).with("a power of two");

@@ -1,6 +1,7 @@
 //! Encoding: from slots to ring elements and back.
 
 use num_complex::Complex64;
+use windlass_ring::kernels::Modulus;
 use windlass_ring::{Basis, Coeff, Eval, Poly, rns};
 use zeroize::{Zeroize, Zeroizing};
 
@@ -31,6 +32,13 @@ fn nth_word(integer: f64, k: i32) -> i64 {
     (above - (above / word_value(1)).trunc() * word_value(1)) as i64
 }
 
+/// An integer, below 2^1020 in absolute value, modulo q.
+pub(super) fn residue(integer: f64, q: Modulus) -> u64 {
+    let highest = (1..MOST_WORDS).take_while(|&k| word_value(k) <= integer.abs()).last().unwrap_or(0);
+    let base = q.reduce(1 << WORD_BITS);
+    (0..=highest).rev().fold(0, |sum, k| q.add(q.mul(sum, base), q.reduce_i64(nth_word(integer, k))))
+}
+
 impl CkksContext {
     /// How many bits a phase may have at a level: by its modulus, and by the doubles that it comes
     /// from and becomes.
@@ -40,7 +48,12 @@ impl CkksContext {
 
     /// Refuses public values that are not finite, or too large for doubles at this scale.
     pub(crate) fn check_scaled(&self, values: &[Complex64], scale: f64) -> Result<()> {
-        self.check_values(values, (MOST_BITS - scale.log2()).exp2())
+        self.check_values(values, f64::INFINITY)?;
+        let most_bits = MOST_BITS - scale.log2();
+        match values.iter().find(|z| z.norm() > most_bits.exp2()) {
+            Some(z) => Err(Error::NumberTooLarge { value: z.re.abs().max(z.im.abs()), most_bits }),
+            None => Ok(()),
+        }
     }
 
     /// Refuses slot counts that do not divide n/2, and values that are not finite or above `bound`.
@@ -122,5 +135,21 @@ impl CkksContext {
         let centred = rns::centred_floats(&small);
         small.zeroize();
         centred
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By the powers of two that a double is made of.
+    #[test]
+    fn residues_of_large_integers() {
+        let q = Modulus::new((1 << 40) - 87).unwrap();
+        for (mantissa, exponent) in [(0i64, 0), (1, 0), (-1, 0), (12_345_678_901, 3), (-(1 << 52) - 1, 100), (3, 950)] {
+            let integer = mantissa as f64 * 2f64.powi(exponent);
+            let expected = q.mul(q.reduce_i64(mantissa), q.pow(2, exponent as u64));
+            assert_eq!(residue(integer, q), expected, "{mantissa}·2^{exponent}");
+        }
     }
 }

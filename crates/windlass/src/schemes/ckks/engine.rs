@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_rlwe::{EvaluationKeys, check_same_keys};
 
-use super::ciphertext::{Ciphertext, log2_phase};
+use super::ciphertext::Ciphertext;
 use super::context::CkksContext;
 use crate::error::{Error, Result};
 
@@ -56,11 +56,15 @@ impl Engine {
 
     /// Gives back a result whose values fit its modulus for certain.
     pub(crate) fn accept(&self, operation: &'static str, ct: Ciphertext) -> Result<Ciphertext> {
-        let room = self.context.room(ct.level());
-        let needed = log2_phase(&self.context, ct.level(), &ct.info);
+        let (needed, room, level) = (ct.log2_phase(), self.context.room(ct.level()), ct.level());
         if needed < room {
             return Ok(ct);
         }
-        Err(Error::ModulusExhausted { operation, needed_bits: needed, left_bits: room })
+        // A product that can be rescaled no more, of values that would fit.
+        let is_last = ct.info.degree == 2 && level == self.context.base_level();
+        if is_last && needed - self.context.scale(level).log2() < room {
+            return Err(self.no_level(operation));
+        }
+        Err(ct.outgrown(operation, needed))
     }
 }

@@ -90,6 +90,12 @@ impl ErrorModel {
         self.rounding(count) + Self::one_way(count) / Self::BOUND_FACTOR
     }
 
+    /// Of [`Self::any_rounding`] the part that may lie in few slots: all n coefficients of 1/2 make
+    /// slots whose Euclidean norm, conjugates included, is n/2: less than √n times this.
+    pub(crate) fn uneven_rounding(&self) -> f64 {
+        2.0 * Self::one_way(self.n as usize) / Self::BOUND_FACTOR / self.n.sqrt()
+    }
+
     /// The inner product of a key switch at `level`, divided by P_l.
     ///
     /// A digit of g primes and product D has coefficients of mean 0 and variance g·D²/12. Whoever

@@ -44,7 +44,12 @@ impl Engine {
         if ct.level() > self.context.base_level() {
             return Ok(ct.level() - 1);
         }
-        Err(Error::LevelsExhausted { operation, depth: self.context.spec().depth })
+        Err(self.no_level(operation))
+    }
+
+    /// The refusal of one more product.
+    pub(super) fn no_level(&self, operation: &'static str) -> Error {
+        Error::LevelsExhausted { operation, depth: self.context.spec().depth, needed: 1, left: 0 }
     }
 
     /// Divides by the last prime; `info` without the error of the rounding.
@@ -93,7 +98,7 @@ impl Engine {
     fn raised(&self, mut ct: Ciphertext, factor: f64) -> Ciphertext {
         let integer = factor.round();
         ct.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.reduce(integer as u64)));
-        ct.info.add_certain(ct.info.magnitude * (integer / factor - 1.0).abs());
+        ct.info.add_certain(ct.info.magnitude.largest() * (integer / factor - 1.0).abs());
         ct
     }
 
@@ -147,7 +152,8 @@ impl Engine {
     /// The zero ciphertext at the level and degree of another.
     pub(crate) fn zeroed(&self, ct: &Ciphertext) -> Ciphertext {
         let zero = || Poly::zero(self.context.rlwe().ring(), ct.parts[0].basis());
-        let info = Info { magnitude: 0.0, deviation: 0.0, own: SlotError::default(), ..ct.info };
+        let magnitude = ct.info.magnitude.scaled(0.0);
+        let info = Info { degree: ct.info.degree, magnitude, deviation: 0.0, uneven: 0.0, own: SlotError::default() };
         ct.with_parts(vec![zero(), zero()], info)
     }
 }

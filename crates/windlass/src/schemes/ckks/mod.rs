@@ -17,6 +17,8 @@ mod error_model;
 mod file;
 mod flooding;
 mod levels;
+mod magnitude;
+mod operator;
 mod slot_error;
 
 pub use automorphism::{Constant, Extended, Hoisted};
@@ -26,3 +28,4 @@ pub use client::{Decryptor, Encryptor, Publication, Published, complex};
 pub use context::{CkksContext, CkksSpec};
 pub use engine::Engine;
 pub use num_complex::Complex64;
+pub(crate) use operator::Operator;

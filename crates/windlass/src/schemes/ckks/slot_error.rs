@@ -14,6 +14,29 @@ pub(crate) enum Source {
     Key(u64),
     /// The errors of one encryption, named by its second polynomial.
     Fresh(u64),
+    /// The error of one vector after a matrix, which depends on all that went in.
+    Image {
+        /// The number of the product.
+        number: u64,
+        /// A double, in bits: how often the deviation of a slot goes into the root of the largest
+        /// eigenvalue of the covariance of all slots.
+        ratio: u64,
+    },
+}
+
+impl Source {
+    /// That of an image; see [`Source::Image`].
+    pub(crate) fn image(number: u64, ratio: f64) -> Self {
+        Self::Image { number, ratio: ratio.max(1.0).to_bits() }
+    }
+
+    /// The ratio of an image; the others are independent of each other, with ratio 1.
+    fn ratio(self) -> Option<f64> {
+        match self {
+            Self::Image { ratio, .. } => Some(f64::from_bits(ratio)),
+            _ => None,
+        }
+    }
 }
 
 /// A source, and the automorphism that its error went through.
@@ -31,7 +54,8 @@ const FEW: usize = 4;
 ///
 /// The embeddings of a source are uncorrelated, so its images under two automorphisms are too, and
 /// deviations of parts with different labels are added in squares. Two errors with one label may be
-/// the same: there they are added as they are.
+/// the same: there they are added as they are. So are images of a matrix and all else; its own
+/// automorphic images are added in squares times the square of the ratio, where that is less.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct SlotError {
     /// The deviation of a slot from each (source, t), t modulo four times the number of slots: one
@@ -51,8 +75,46 @@ impl SlotError {
 
     /// The deviation of a slot, from above.
     pub(crate) fn deviation(&self) -> f64 {
-        let squares: f64 = self.parts.iter().map(|(_, part)| part * part).sum();
-        squares.sqrt() + self.certain
+        self.deviation_of(|_| true)
+    }
+
+    /// The deviation of the parts with some labels, and of what has none.
+    fn deviation_of(&self, counts: impl Fn(&Label) -> bool) -> f64 {
+        let (mut squares, mut added) = (0.0, self.certain);
+        for group in self.groups() {
+            let parts = group.iter().filter(|(label, _)| counts(label)).map(|(_, part)| *part);
+            let (sum, own) = parts.fold((0.0, 0.0), |(sum, own), part| (sum + part, own + part * part));
+            match group[0].0.0.ratio() {
+                Some(ratio) => added += sum.min(ratio * own.sqrt()),
+                None => squares += own,
+            }
+        }
+        squares.sqrt() + added
+    }
+
+    /// The parts of each source.
+    fn groups(&self) -> impl Iterator<Item = &[(Label, f64)]> {
+        self.parts.chunk_by(|((a, _), _), ((b, _), _)| a == b)
+    }
+
+    /// The root of the largest eigenvalue of the covariance of so many slots and their conjugates,
+    /// from above: that of a source is the square of its deviation, that of a sum of its
+    /// automorphic images at most the square of the sum of theirs.
+    pub(crate) fn spread(&self, slots: usize) -> f64 {
+        let (mut squares, mut added) = (0.0, (2.0 * slots as f64).sqrt() * self.certain);
+        for group in self.groups() {
+            let sum: f64 = group.iter().map(|(_, part)| part).sum();
+            match group[0].0.0.ratio() {
+                Some(ratio) => added += ratio * sum,
+                None => squares += sum * sum,
+            }
+        }
+        squares.sqrt() + added
+    }
+
+    /// What may be in a slot at most beside the deviation.
+    pub(crate) fn most(&self) -> f64 {
+        self.most
     }
 
     /// What no slot exceeds but with negligible probability.
@@ -64,9 +126,7 @@ impl SlotError {
     /// bound counts.
     pub(crate) fn split(&self, source: Source) -> (f64, f64) {
         let own = self.place(&(source, 1)).map_or(0.0, |at| self.parts[at].1);
-        let others = self.parts.iter().filter(|(label, _)| *label != (source, 1));
-        let others = others.map(|(_, part)| part * part).sum::<f64>().sqrt();
-        (own, others + self.certain + self.most / ErrorModel::BOUND_FACTOR)
+        (own, self.deviation_of(|label| *label != (source, 1)) + self.most / ErrorModel::BOUND_FACTOR)
     }
 
     /// Adds what is not random, or not known to be.
@@ -231,6 +291,25 @@ mod tests {
             let turned = turned(&sum, 5, 8);
             assert!(turned.parts.is_sorted_by(|a, b| a.0 < b.0) && turned.deviation() == sum.deviation());
         }
+    }
+
+    /// The error of an image goes along with what it was made from; its sum over automorphisms grows
+    /// as its covariance allows.
+    #[test]
+    fn images_of_matrices_are_added_as_they_are() {
+        let (x, y) = (of(Source::Fresh(7), 3.0), of(Source::image(1, 2.0), 4.0));
+        assert_eq!(sum(&[x.clone(), y.clone()]), 7.0);
+        assert_eq!(sum(&[y.clone(), of(Source::image(2, 1.0), 4.0)]), 8.0);
+        assert_eq!(sum(&[y.clone(), turned(&y, 5, 8)]), 8.0);
+        let powers = (0..16u64).scan(1u64, |power, _| Some(std::mem::replace(power, *power * 5 % 256)));
+        let total: Vec<SlotError> = powers.map(|t| turned(&y, t, 64)).collect();
+        assert_eq!(sum(&total), 2.0 * 4.0 * 4.0);
+        assert_eq!(y.spread(64), 8.0);
+        assert_eq!(sum(&total), total[0].deviation() * 8.0);
+        assert_eq!(x.split(Source::Fresh(7)), (3.0, 0.0));
+        let mut both = x.clone();
+        both.absorb(&y);
+        assert_eq!(both.split(Source::Fresh(7)), (3.0, 4.0));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use windlass_rlwe::{EvaluationKeys, KeyId, RandomEvents};
 use super::{Ciphertext, Constant, Engine};
 use crate::error::{Error, Result};
 use crate::plaintext::Content;
+use crate::schemes::Seed;
 use crate::schemes::pairs::{self, Growth, Pair, Rules};
 
 /// A ciphertext after decompose-and-extend of its second part.
@@ -32,6 +33,15 @@ impl Pair for Ciphertext {
 
     fn key_id(&self) -> KeyId {
         self.key
+    }
+
+    fn seed(&self) -> Option<&Seed> {
+        self.parts.seed()
+    }
+
+    fn with_seed(mut self, seed: Seed) -> Self {
+        self.parts = self.parts.with_seed(seed);
+        self
     }
 }
 

@@ -8,7 +8,7 @@ use windlass_rlwe::{Bound, Context, KeyId, check_same_keys};
 
 use crate::error::{Error, Result, check_same_order};
 use crate::plaintext::Content;
-use crate::schemes::Scheme;
+use crate::schemes::{Parts, Scheme, Seed};
 
 /// An encryption of an element of R/(p^r).
 ///
@@ -23,7 +23,7 @@ pub struct Ciphertext {
     /// The order of the slots.
     pub(crate) hypercube: Arc<Hypercube>,
     pub(crate) scheme: Scheme,
-    pub(crate) parts: Vec<Poly<Eval>>,
+    pub(crate) parts: Parts,
     /// p.
     pub(crate) prime: u64,
     /// r: the plaintext modulus is p^r (smaller than that of the context after an exact division by
@@ -71,6 +71,13 @@ impl Ciphertext {
     /// The polynomials, `[2]` (values, over the primes of the level).
     pub fn parts(&self) -> &[Poly<Eval>] {
         &self.parts
+    }
+
+    /// The seed that the second polynomial is expanded from, while it is known: of a fresh
+    /// encryption under the secret key, until an operation changes it. Files and pickles hold it in
+    /// place of the polynomial, and are half as long. Encryptions under a public key have none.
+    pub fn seed(&self) -> Option<&Seed> {
+        self.parts.seed()
     }
 
     /// The plaintext factor: a unit modulo p^r.
@@ -132,6 +139,11 @@ impl Ciphertext {
 
     /// The same metadata around other parts.
     pub(crate) fn with_parts(&self, parts: Vec<Poly<Eval>>) -> Self {
-        Self { context: Arc::clone(&self.context), hypercube: Arc::clone(&self.hypercube), parts, ..*self }
+        Self {
+            context: Arc::clone(&self.context),
+            hypercube: Arc::clone(&self.hypercube),
+            parts: parts.into(),
+            ..*self
+        }
     }
 }

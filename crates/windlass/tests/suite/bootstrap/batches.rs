@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::*;
 use windlass::Switching;
-use windlass::bootstrap::{BatchPlan, Order, StageName, Unpacking};
+use windlass::bootstrap::{BatchPlan, EvalStage, Order, StageName, Unpacking};
 use windlass::schemes::Engine;
 
 const ORDERS: [Order; 2] = [Order::ToCoefficientsFirst, Order::ToCoefficientsLast];
@@ -350,6 +350,7 @@ fn elements(toy: &Toy) -> Plaintext {
 #[test]
 fn lists_go_one_by_one_where_batches_have_no_room() {
     let spec = packed(Unpacking::Constants, Order::ToCoefficientsLast, 6);
+    let spec = BootstrapSpec { eval: EvalStage::Alone, ..spec };
     let toy = toy_with(chain(64, vec![26; 11]), (17, 2), spec);
     match BatchPlan::new(&toy.plan).err() {
         Some(Error::Bootstrap(BootstrapError::ChainTooShort { stage, missing_bits })) => {

@@ -1,13 +1,17 @@
 //! Bootstrapping at toy sizes, on the mock and encrypted, over several seeds: exact plaintexts.
 
+mod appendix_a;
 mod batches;
 mod bruun;
 mod circuits;
 mod content;
 mod digits;
+mod factors;
 mod failure;
 mod indices;
 mod input;
+mod keys;
+mod merged;
 mod one_slot;
 mod packed;
 mod refusals;

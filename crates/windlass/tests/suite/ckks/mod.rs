@@ -3,8 +3,11 @@
 mod arithmetic;
 mod chosen;
 pub mod common;
+mod entries;
 mod estimates;
+mod factors;
 mod large;
 mod linear;
+mod norms;
 mod polynomial;
 mod refusals;

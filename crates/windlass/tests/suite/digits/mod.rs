@@ -151,14 +151,25 @@ fn what_root_products_are_not_for_is_refused() {
     }
 }
 
+/// Whether a depth is within log2(e·p^v) of Theorem 5 of Chen–Han, the least whole number of levels
+/// that has it.
+fn is_within_theorem_5(depth: usize, (p, e, v): (u64, u32, u32)) -> bool {
+    depth < 128 && 1u128 << (depth - 1) < u128::from(e) * u128::from(p).pow(v)
+}
+
 #[test]
 fn depth_is_no_worse_than_chen_and_han() {
+    // log2(6·5^3) = 9.55 and log2(4·17^2) = 10.17.
+    for (depth, row, within) in [(10, (5, 6, 3), true), (11, (5, 6, 3), false), (12, (5, 6, 3), false)] {
+        assert_eq!(is_within_theorem_5(depth, row), within);
+    }
+    assert!(is_within_theorem_5(11, (17, 4, 2)) && !is_within_theorem_5(12, (17, 4, 2)));
     for (p, e, v) in [(2u64, 11u32, 5u32), (2, 21, 13), (5, 6, 3), (17, 4, 2), (31, 3, 1), (127, 3, 1)] {
         let plan = |method| DigitRemoval::new(DigitSpec { method, ..DigitSpec::new(p, e, v) }).unwrap();
-        // Theorem 5, with each polynomial's depth rounded up.
-        let stated = v as f64 * (p as f64).log2().ceil() + (e as f64).log2().ceil();
         let [old, new, least, best] = METHODS.map(plan);
-        assert!(new.depth() as f64 <= stated, "({p}, {e}, {v}): {} > {stated}", new.depth());
+        for plan in [&new, &least, &best] {
+            assert!(is_within_theorem_5(plan.depth(), (p, e, v)), "({p}, {e}, {v}): {}", plan.explain());
+        }
         assert!(least.depth() <= new.depth(), "({p}, {e}, {v}): {}", least.explain());
         let price = |plan: &DigitRemoval| plan.products() as f64 + 10.0 * plan.depth() as f64;
         assert!([&old, &new, &least].iter().all(|other| price(&best) <= price(other)), "{}", best.explain());

@@ -33,6 +33,26 @@ fn constants_as_coefficients() {
     }
 }
 
+/// Constants that are expanded on use come a few sums at a time; each input is made once all the
+/// same. D = 18 and d = 7: 126 constants, twice as many as are expanded at a time.
+#[test]
+fn expanding_constants_makes_no_input_twice() {
+    let ring = ring(127, 2, 1);
+    let entry = |c: usize, i: usize, k: usize, out: &mut [u64]| {
+        out.iter_mut().enumerate().for_each(|(x, out)| *out = (c + i * i + 3 * k + x * (i + k) + x / 3) as u64 & 1);
+    };
+    let map = LinearMap::block_matmul_1d(&ring, 0, entry).unwrap();
+    let input = Plaintext::from_slots(&ring, &random_slots(&ring, 5)).unwrap();
+    let expected = map.apply(&input).unwrap();
+    for strategy in [Strategy::BLOCK, Strategy::TWO_LEVEL_SHARED, Strategy::AUTOMATIC] {
+        for constants in [ConstantForm::Evaluation, ConstantForm::Coefficients] {
+            let spec = PlanSpec { constants, ..PlanSpec::with_strategy(strategy) };
+            assert!(LinearPlan::new(&map, &spec).unwrap().count().constant_products > 100);
+            check_plan(&map, &spec, &input, &expected);
+        }
+    }
+}
+
 /// One, two or eight bytes a coefficient, by the plaintext modulus.
 #[test]
 fn constants_as_coefficients_take_no_more_bytes_than_they_need() {

@@ -1,4 +1,4 @@
-//! Matrices with few rows: folded or not, on the mock, in BGV, BFV and CKKS.
+//! Matrices with few rows or few columns: folded or not, on the mock, in BGV, BFV and CKKS.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -105,7 +105,9 @@ fn keys_limits_and_refusals() {
     let ring = ring(64, 3, 2);
     let (matrix, x, y) = problem(&ring, 1, ring.slots());
     let free = MatrixPlan::from_dense(&ring, &matrix, &always()).unwrap();
-    let with = |linear: PlanSpec, folding| MatrixPlan::from_dense(&ring, &matrix, &MatrixSpec { linear, folding });
+    let with = |linear: PlanSpec, folding| {
+        MatrixPlan::from_dense(&ring, &matrix, &MatrixSpec { linear, folding, ..MatrixSpec::default() })
+    };
     let held = with(PlanSpec::with_keys(free.required_keys()), Folding::Automatic).unwrap();
     assert!(held.required_keys().is_subset(&free.required_keys()));
     assert_eq!(on_clear(&held, &ring, &x)[..1], y);
@@ -132,6 +134,73 @@ fn keys_limits_and_refusals() {
     assert_eq!(without.counts().constant_products, 0);
 }
 
+/// Folded by columns or not at all.
+fn tall(folding: Folding) -> MatrixSpec {
+    MatrixSpec { folding, zeros_beyond: true, ..MatrixSpec::default() }
+}
+
+#[test]
+fn tall_matrices_in_every_ring_with_a_line_that_is_long_enough() {
+    let mut folded = 0;
+    for ring in rings() {
+        let l = ring.slots();
+        for (rows, columns) in [(l, 1), (l - l / 4, 2), (l / 2, l / 3), (2 * l + 1, 1), (l, 3), (3 * l - 1, l / 4)] {
+            if rows == 0 || columns == 0 {
+                continue;
+            }
+            let (matrix, x, y) = problem(&ring, rows, columns);
+            let plan = match MatrixPlan::from_dense(&ring, &matrix, &tall(Folding::Always)) {
+                Err(Error::Unplannable { .. }) => continue,
+                plan => plan.unwrap(),
+            };
+            folded += usize::from(plan.copies().is_some());
+            let image = on_clear(&plan, &ring, &x);
+            assert_eq!(image[..rows], y, "{ring:?} {rows} x {columns}: {}", plan.explain());
+            if plan.copies().is_some() {
+                assert!(image[rows..].iter().all(|&value| value == 0), "{ring:?} {rows} x {columns}");
+            }
+        }
+    }
+    assert!(folded >= 20, "{folded}");
+}
+
+#[test]
+fn a_tall_matrix_costs_what_its_transpose_does() {
+    let ring = Arc::new(SlotRing::new(16384, 65537, 1, Isa::best()).unwrap());
+    let (matrix, x, y) = problem(&ring, 784, 10);
+    let plan = MatrixPlan::from_dense(&ring, &matrix, &tall(Folding::Automatic)).unwrap();
+    let image = on_clear(&plan, &ring, &x);
+    assert_eq!(image[..784], y);
+    assert!(image[784..].iter().all(|&value| value == 0));
+    let wide = MatrixPlan::from_dense(&ring, &problem(&ring, 10, 784).0, &MatrixSpec::default()).unwrap();
+    assert!(plan.price() < 1.5 * wide.price(), "{} against {}", plan.price(), wide.price());
+    assert!(plan.required_keys().len() < 40, "{}", plan.count());
+    // Without the promise about the slots beyond the vector there is no such plan.
+    let direct = MatrixPlan::from_dense(&ring, &matrix, &MatrixSpec::default()).unwrap();
+    assert!(direct.copies().is_none() && direct.price() > 3.0 * plan.price());
+    // What the warning says: a slot beyond the vector that holds anything makes a wrong product.
+    let mut filled = x.clone();
+    filled.resize(ring.slots(), 1);
+    assert_ne!(on_clear(&plan, &ring, &filled)[..784], y);
+}
+
+#[test]
+fn servers_multiply_tall_matrices() {
+    for scheme in SCHEMES {
+        let context = context(scheme, (257, 1), chain(256, &[40, 40, 40], &[45, 45]));
+        let l = context.slots();
+        for (rows, columns) in [(100, 3), (l, 1), (2 * l + 30, 2)] {
+            let (matrix, x, y) = problem(&context, rows, columns);
+            let plan = MatrixPlan::from_dense(&context, &matrix, &tall(Folding::Always)).unwrap();
+            assert!(plan.copies().is_some());
+            let (client, server) = context.generate_keys_from_seed([&plan], 3).unwrap();
+            let answer = server.apply_grid(&plan, &[client.encrypt(&x).unwrap()]).unwrap();
+            let image: Vec<u64> = answer.iter().flat_map(|part| client.decrypt(part).unwrap()).collect();
+            assert_eq!(image[..rows], y, "{scheme}");
+        }
+    }
+}
+
 #[test]
 fn servers_multiply_in_bgv_and_bfv() {
     for scheme in SCHEMES {
@@ -155,9 +224,9 @@ fn servers_multiply_in_bgv_and_bfv() {
 #[test]
 fn servers_multiply_in_ckks() {
     let context = Context::approximate(&approximate(256, 40, 2)).unwrap();
+    let entry = |i: usize, k: usize| Complex64::from_polar(0.1, (i * i + 3 * i * k + k) as f64);
     for (count, rows, columns) in [(128, 4, 100), (16, 1, 16), (64, 3, 130)] {
         let slots = context.vectors(count).unwrap();
-        let entry = |i: usize, k: usize| Complex64::from_polar(0.1, (i * i + 3 * i * k + k) as f64);
         let matrix: Vec<Vec<Complex64>> = (0..rows).map(|i| (0..columns).map(|k| entry(i, k)).collect()).collect();
         let x: Vec<f64> = (0..columns).map(|k| (k % 7) as f64 / 7.0).collect();
         let plan = MatrixPlan::dense_matrix(&slots, &matrix, &always()).unwrap();
@@ -173,6 +242,22 @@ fn servers_multiply_in_ckks() {
         for (i, row) in matrix.iter().enumerate() {
             let wanted: Complex64 = row.iter().zip(&x).map(|(a, b)| a * b).sum();
             assert!((answer[i] - wanted).norm() < 1e-6, "{} for {wanted}", answer[i]);
+        }
+    }
+    // Few columns. A sum of four copies would take the bound to four times as much.
+    for (count, rows, columns) in [(128, 100, 4), (16, 16, 1), (64, 130, 3)] {
+        let slots = context.vectors(count).unwrap();
+        let matrix: Vec<Vec<f64>> = (0..rows).map(|i| (0..columns).map(|k| entry(i, k).re).collect()).collect();
+        let x: Vec<Complex64> = (0..count).map(|k| if k < columns { 0.5 } else { 0.0 }).map(Complex64::from).collect();
+        let plan = MatrixPlan::dense_matrix(&slots, &matrix, &tall(Folding::Always)).unwrap();
+        assert!(plan.copies().is_some());
+        let (client, server): (Client<Approximate>, Server<Approximate>) =
+            context.generate_keys_from_seed([&plan], 3).unwrap();
+        let answer = server.apply_grid(&plan, &[client.encrypt_complex(&x, 1.0).unwrap()]).unwrap();
+        let answer: Vec<Complex64> = answer.iter().flat_map(|part| client.decrypt_complex(part).unwrap()).collect();
+        for (row, got) in matrix.iter().zip(&answer) {
+            let wanted: f64 = row.iter().sum::<f64>() / 2.0;
+            assert!((got - wanted).norm() < 1e-6, "{got} instead of {wanted}");
         }
     }
     let nan = MatrixPlan::dense_matrix(&context.vectors(16).unwrap(), &[[1.0, f64::NAN]], &MatrixSpec::default());

@@ -130,7 +130,7 @@ fn impossible_fields_are_named() {
     };
     assert_eq!(what(0, &[0]), "degree of a CKKS ciphertext");
     assert_eq!(what(0, &[3]), "degree of a CKKS ciphertext");
-    for flags in [4, 7, 0x80] {
+    for flags in [8, 15, 0x80] {
         assert_eq!(what(1, &[flags]), "flags of a CKKS ciphertext");
     }
     assert_eq!(what(2, &[0, 0]), "level of a CKKS ciphertext");
@@ -235,6 +235,43 @@ fn files_tell_errors_apart_as_far_as_they_can() {
     assert!((sum(&filed, &filed) / (2.0 * filed.deviation()) - 1.0).abs() < 1e-12);
 }
 
+/// Three entries and a zero; a vector that fills its slots has the file that it always had.
+#[test]
+fn entries_are_told_from_what_stands_beside_them() {
+    let context = golden_context();
+    let client = values(&context).client;
+    let three = client.encrypt_complex(&message()[..3], 1.0).unwrap();
+    assert_eq!((three.entries(), three.slots(), three.rest_magnitude()), (3, 4, 0.0));
+    let littered = three.clone().with_entries(4).with_entries(2);
+    for sent in [three, littered] {
+        let whole = to_payload(context.files(), &ApproximateCiphertextV1::new(sent.clone()));
+        assert_eq!(whole[1], 2 + 4);
+        let read = |payload: &[u8]| decode::<_, ApproximateCiphertextV1>(context.files(), payload);
+        let back = read(&whole).unwrap().into_ciphertext();
+        let known = |ct: &Ciphertext| (ct.entries(), ct.magnitude(), ct.rest_magnitude());
+        assert_eq!(known(&back), known(&sent));
+        assert_eq!(to_payload(context.files(), &ApproximateCiphertextV1::new(back.clone())), whole);
+        client.decrypt_complex(&through_bytes(context.files(), &sent)).unwrap();
+        // Behind the two errors of the own slots.
+        let what = |offset: usize, bytes: &[u8]| {
+            let mut payload = whole.to_vec();
+            payload[offset..offset + bytes.len()].copy_from_slice(bytes);
+            match read(&payload).expect_err("refused") {
+                Error::Wire(WireError::Malformed { what }) => what,
+                other => panic!("{other:?}"),
+            }
+        };
+        for count in [0u32, 4, u32::MAX] {
+            assert_eq!(what(48, &count.to_le_bytes()), "number of entries");
+        }
+        for bad in [-0.0, -1.0] {
+            assert_eq!(what(52, &f64::to_le_bytes(bad)), "bound on the slots beside the entries");
+        }
+    }
+    let full = client.encrypt_complex(&message(), 1.0).unwrap();
+    assert_eq!(to_payload(context.files(), &ApproximateCiphertextV1::new(full))[1], 2);
+}
+
 #[test]
 fn other_contexts_are_refused() {
     let own = context(40);
@@ -285,6 +322,8 @@ fn what_an_operation_gives_can_be_read() {
                     assert!(needed_bits >= left_bits, "{needed_bits} of {left_bits}");
                     found[1] += 1;
                 }
+                // At the lowest level, where nothing is rescaled any more.
+                Err(Error::LevelsExhausted { .. }) => found[1] += 1,
                 Err(other) => panic!("{other}"),
             }
         }

@@ -29,7 +29,8 @@ fn integers(context: &Context, client: &Client) -> Exact {
     let plaintext = Plaintext::from_integers(context, &rows[0]).unwrap();
     let mut rng = ChaCha20Rng::from_seed([9; 32]);
     let (first, seed) = client.decryptor().encrypt(&plaintext, 2, &mut rng).unwrap();
-    let second = Stored::new(client.encrypt(&rows[1]).unwrap());
+    let second = Plaintext::from_integers(context, &rows[1]).unwrap();
+    let second = Stored::new(client.encryptor().unwrap().encrypt(&second, &mut rng).unwrap());
     let ciphertexts = vec![Stored::seeded(first, seed).unwrap(), second];
     CiphertextList::new([2, 16], NumberKind::Unsigned, ciphertexts).unwrap()
 }
@@ -47,9 +48,9 @@ fn numbers() -> Vec<Complex64> {
 
 /// One row of twelve complex numbers: eight slots in a seeded ciphertext, four in another.
 fn complex_numbers(client: &Client<Approximate>) -> Complex {
-    let (first, seed) =
-        client.decryptor().unwrap().encrypt(&numbers()[..8], 1.0, 2, &mut ChaCha20Rng::from_seed([9; 32])).unwrap();
-    let second = Stored::new(client.encrypt_complex(&numbers()[8..], 1.0).unwrap());
+    let mut rng = ChaCha20Rng::from_seed([9; 32]);
+    let (first, seed) = client.decryptor().unwrap().encrypt(&numbers()[..8], 1.0, 2, &mut rng).unwrap();
+    let second = Stored::new(client.encryptor().unwrap().encrypt(&numbers()[8..], &mut rng).unwrap());
     let ciphertexts = vec![Stored::seeded(first, seed).unwrap(), second];
     CiphertextList::new([1, 12], NumberKind::Complex, ciphertexts).unwrap()
 }

@@ -11,3 +11,4 @@ mod parameters;
 mod prepared;
 mod ready_keys;
 mod sealed;
+mod seeds;

@@ -53,7 +53,7 @@ impl ComplexSlots {
     }
 
     /// What θ_t does: (rotation, conjugation). Modulo 4, powers of 5 are 1 and their negatives 3.
-    fn rotation(&self, t: u64) -> (usize, bool) {
+    pub(super) fn rotation(&self, t: u64) -> (usize, bool) {
         let m = self.conductor();
         let conjugate = t % 4 == 3;
         let power = if conjugate { m - t } else { t };

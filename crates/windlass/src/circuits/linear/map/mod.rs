@@ -6,6 +6,7 @@ mod complex;
 mod grid;
 mod in_slots;
 mod linear_map;
+mod norms;
 mod representation;
 
 pub use axes::{Axes, Axis};

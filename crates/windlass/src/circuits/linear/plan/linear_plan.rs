@@ -11,7 +11,7 @@ use super::cost::OperationCount;
 use super::layout::BATCH;
 use super::spec::{HoistMode, PlanSpec};
 use super::strategy::Strategy;
-use crate::circuits::linear::map::{LinearGrid, LinearMap, Plannable};
+use crate::circuits::linear::map::{ComplexSlots, LinearGrid, LinearMap, Plannable};
 use crate::error::Result;
 
 /// A way to evaluate one [`LinearMap`], or a [`LinearGrid`] of them: `Σ_o θ_o( Σ_i κ'_{oi} · θ_i(v)
@@ -44,6 +44,13 @@ impl<R: Plannable> LinearMap<R> {
     /// As there.
     pub fn plan(&self) -> Result<LinearPlan<R>> {
         LinearPlan::new(self, &PlanSpec::default())
+    }
+}
+
+impl LinearPlan<ComplexSlots> {
+    /// The number of rescalings that a product takes: constants have a scale too.
+    pub fn depth(&self) -> usize {
+        1
     }
 }
 

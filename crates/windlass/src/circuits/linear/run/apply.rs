@@ -73,7 +73,15 @@ impl<R: Plannable> LinearPlan<R> {
                     let list: Vec<E::Ciphertext> = pass.iter().map(lowered).collect::<Result<_>>()?;
                     let expand = |number| self.expanded(prepared, evaluator, number);
                     let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
-                    images.extend(self.run(&Several(evaluator), &products, &[&list])?.swap_remove(0));
+                    let Some(norms) = &prepared.norms else {
+                        images.extend(self.run(&Several(evaluator), &products, &[&list])?.swap_remove(0));
+                        continue;
+                    };
+                    let entered = list.iter().flat_map(|input| evaluator.enter(norms, &[input])).collect();
+                    let outputs = self.run(&Several(evaluator), &products, &[&entered])?.swap_remove(0);
+                    for (input, output) in list.iter().zip(outputs) {
+                        images.push(evaluator.leave(norms, 0, &[input], output)?);
+                    }
                 }
             }
         }
@@ -105,7 +113,11 @@ impl<R: Plannable> LinearPlan<R> {
         let inputs: Vec<&E::Ciphertext> = lowered.iter().map(Cow::as_ref).collect();
         let expand = |number| self.expanded(prepared, evaluator, number);
         let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
-        self.run(evaluator, &products, &inputs)
+        let Some(norms) = &prepared.norms else { return self.run(evaluator, &products, &inputs) };
+        let entered = evaluator.enter(norms, &inputs);
+        let outputs = self.run(evaluator, &products, &entered.iter().collect::<Vec<_>>())?;
+        let left = outputs.into_iter().enumerate();
+        left.map(|(row, output)| evaluator.leave(norms, row, &inputs, output)).collect()
     }
 
     /// Refuses constants of another plan, or of another ring than the evaluator's.

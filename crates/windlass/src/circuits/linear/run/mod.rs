@@ -12,4 +12,4 @@ mod work;
 
 pub use encrypted::EncryptedMatrix;
 pub use prepare::PreparedPlan;
-pub use prepares::Prepares;
+pub use prepares::{Folded, MapNorms, Prepares};

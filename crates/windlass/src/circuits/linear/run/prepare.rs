@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
 
-use super::prepares::Prepares;
+use super::prepares::{MapNorms, Prepares};
 use crate::circuits::linear::map::Plannable;
 use crate::circuits::linear::plan::{ConstantForm, LinearPlan, Method, Source};
 use crate::error::{Error, Result};
@@ -22,6 +22,8 @@ pub struct PreparedPlan<E: Switching, R: Plannable = Arc<SlotRing>> {
     pub(super) sums: Vec<PreparedSum>,
     pub(super) ready: Vec<E::Constant>,
     pub(super) packed: Vec<R::Packed>,
+    /// By which bounds go where the evaluator knows norms.
+    pub(super) norms: Option<MapNorms>,
     bytes: usize,
 }
 
@@ -185,7 +187,11 @@ impl<R: Plannable> LinearPlan<R> {
         let packed_bytes: usize = packed.iter().map(|packed| representation.packed_bytes(packed)).sum();
         let ready_bytes: usize = ready.iter().map(|constant| evaluator.held_bytes(constant)).sum();
         let bytes = ready_bytes + packed_bytes;
-        Ok(PreparedPlan { plan: self.number(), level, sums, ready, packed, bytes })
+        let norms = match self.method() {
+            Method::Sums { .. } => evaluator.norms(self.grid()),
+            Method::Doubling(_) => None,
+        };
+        Ok(PreparedPlan { plan: self.number(), level, sums, ready, packed, norms, bytes })
     }
 
     /// The sums with the constant 1 everywhere.

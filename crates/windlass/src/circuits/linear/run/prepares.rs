@@ -7,7 +7,7 @@ use num_complex::Complex64;
 use rayon::prelude::*;
 use windlass_ring::slots::SlotRing;
 
-use crate::circuits::linear::map::{ComplexSlots, Plannable};
+use crate::circuits::linear::map::{ComplexSlots, LinearGrid, Plannable};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::plaintext::{Plaintext, check_same_ring};
@@ -37,6 +37,12 @@ pub trait Prepares<R: Plannable>: Switching {
         level: usize,
     ) -> Result<Cow<'a, Self::Ciphertext>>;
 
+    /// A ciphertext whose values are known to be within the bound on those of `like`. Where a scheme
+    /// keeps no bound on values, nothing changes.
+    fn bounded_as(&self, ciphertext: Self::Ciphertext, _like: &Self::Ciphertext) -> Self::Ciphertext {
+        ciphertext
+    }
+
     /// Prepares `count` constants for a level, in parallel, and in memory in this order;
     /// `constant(k)` gives number k.
     fn prepare_constants(
@@ -56,7 +62,51 @@ pub trait Prepares<R: Plannable>: Switching {
     fn folds_constants(&self) -> bool {
         false
     }
+
+    /// What the outputs of a grid are as operators, where bounds go by their norms; the diagonals
+    /// of a matrix one by one say more than it does to values.
+    fn norms(&self, _: &LinearGrid<R>) -> Option<MapNorms> {
+        None
+    }
+
+    /// The inputs as the products of a map take them whose norms are known.
+    fn enter(&self, _: &MapNorms, inputs: &[&Self::Ciphertext]) -> Vec<Self::Ciphertext> {
+        inputs.iter().map(|&input| input.clone()).collect()
+    }
+
+    /// Output number `row` of the products of inputs that were entered, with what the norms say of
+    /// it. Errors: what does not fit.
+    fn leave(
+        &self,
+        _: &MapNorms,
+        _row: usize,
+        _inputs: &[&Self::Ciphertext],
+        output: Self::Ciphertext,
+    ) -> Result<Self::Ciphertext> {
+        Ok(output)
+    }
+
+    /// The output of a matrix that has `rows` rows in it: what stands beside them is 0, or, of a
+    /// folded matrix, parts of sums: there a row is at most `row_sum` times the largest value that
+    /// goes in.
+    fn with_rows(&self, output: Self::Ciphertext, _rows: usize, _folded: Option<Folded<'_, Self>>) -> Self::Ciphertext {
+        output
+    }
 }
+
+/// What a folded matrix multiplies.
+pub struct Folded<'a, E: Switching + ?Sized> {
+    /// The largest sum of absolute values of a row.
+    pub row_sum: f64,
+    /// The number of entries of a vector.
+    pub columns: usize,
+    /// Its ciphertexts.
+    pub inputs: &'a [E::Ciphertext],
+}
+
+/// What is known of a map beside its constants: for each output, as an operator on all inputs.
+#[derive(Debug, Clone)]
+pub struct MapNorms(Vec<ckks::Operator>);
 
 impl<E: Evaluator> Prepares<Arc<SlotRing>> for E {
     fn check_constants(&self, slots: &Arc<SlotRing>, operation: &'static str) -> Result<()> {
@@ -134,6 +184,10 @@ impl Prepares<ComplexSlots> for ckks::Engine {
         self.lowered(ciphertext, level)
     }
 
+    fn bounded_as(&self, ciphertext: ckks::Ciphertext, like: &ckks::Ciphertext) -> ckks::Ciphertext {
+        ciphertext.with_magnitude(like.magnitude())
+    }
+
     fn prepare_constants(
         &self,
         count: usize,
@@ -150,5 +204,32 @@ impl Prepares<ComplexSlots> for ckks::Engine {
 
     fn held_bytes(&self, constant: &ckks::Constant) -> usize {
         constant.values.bytes()
+    }
+
+    fn norms(&self, grid: &LinearGrid<ComplexSlots>) -> Option<MapNorms> {
+        Some(MapNorms(grid.operators()))
+    }
+
+    fn enter(&self, norms: &MapNorms, inputs: &[&ckks::Ciphertext]) -> Vec<ckks::Ciphertext> {
+        // One bound for the sums of all outputs.
+        let largest = norms.0.iter().max_by(|a, b| a.absolute.total_cmp(&b.absolute));
+        largest.map_or_else(Vec::new, |operator| operator.enter(inputs))
+    }
+
+    fn leave(
+        &self,
+        norms: &MapNorms,
+        row: usize,
+        inputs: &[&ckks::Ciphertext],
+        output: ckks::Ciphertext,
+    ) -> Result<ckks::Ciphertext> {
+        ckks::Engine::leave(self, &norms.0[row], inputs, output)
+    }
+
+    fn with_rows(&self, output: ckks::Ciphertext, rows: usize, folded: Option<Folded<'_, Self>>) -> ckks::Ciphertext {
+        let Some(Folded { row_sum, columns, inputs }) = folded else { return output.with_zeros_beside(rows) };
+        let largest = |x: &ckks::Ciphertext| x.magnitude_below(columns);
+        let bound = row_sum * inputs.iter().map(largest).fold(0.0, f64::max);
+        output.with_entries(rows).with_magnitude(bound)
     }
 }

@@ -24,6 +24,8 @@ use crate::switching::{MixedRow, Switching};
 
 /// How many constants are expanded at a time, where they are held as coefficients.
 const EXPANDED: usize = 64;
+/// How many inputs are held for them: few, since each takes as much memory as two expanded ones.
+const IMAGES: usize = 16;
 /// The fewest automorphisms of one decomposition that are worth a fused product.
 const FUSED: usize = 3;
 
@@ -56,6 +58,8 @@ struct Column<'a, E: Switching> {
     parents: Vec<bool>,
     /// Those of them from which exactly one hangs.
     links: Vec<bool>,
+    /// Whether constants are expanded on use.
+    expands: bool,
     /// Inputs in base `QP` that wait for their products: (node, input).
     pending: Vec<(usize, E::Extended)>,
 }
@@ -77,7 +81,9 @@ impl<'a, E: Switching> Column<'a, E> {
     fn new(run: &'a Run<'a, E>, products: &'a Products<'a, E::Constant>, column: usize) -> Self {
         let (tree, made) = (&run.layout.inputs, &run.schedule.made[column]);
         let (parents, links) = (tree.parents(made), tree.links(made));
-        Self { run, products, column, parents, links, pending: Vec::new() }
+        let mut factors = products.sums.iter().flat_map(|sum| &sum.terms).map(|term| term.constant);
+        let expands = factors.any(|factor| matches!(factor, Factor::Packed(_)));
+        Self { run, products, column, parents, links, expands, pending: Vec::new() }
     }
 
     /// Makes the inputs, level by level of their tree, and adds their products to the sums.
@@ -147,10 +153,23 @@ impl<'a, E: Switching> Column<'a, E> {
         batch.par_iter().map(|&i| self.run.evaluator.hoisted_automorphism(source, nodes[i].step)).collect()
     }
 
+    /// Multiplies children from which nothing hangs.
+    ///
+    /// A fused product makes them for all sums that it is given. Where constants are expanded on use
+    /// that is a sum or two at a time, so that each child would be made for every sum anew: there
+    /// they are made once and wait.
     fn take_leaves(&mut self, source: &E::Hoisted, leaves: &[usize], sums: &mut Sums<E>) -> Result<()> {
         if leaves.len() < FUSED {
             let images = self.images(source, leaves)?;
             return self.wait(leaves.iter().copied().zip(images), sums);
+        }
+        if self.expands {
+            for batch in leaves.chunks(IMAGES) {
+                let images = self.images(source, batch)?;
+                self.wait(batch.iter().copied().zip(images), sums)?;
+                self.flush(sums)?;
+            }
+            return Ok(());
         }
         let nodes = self.run.layout.inputs.nodes();
         for batch in leaves.chunks(batch_size(leaves.len())) {

@@ -1,0 +1,169 @@
+//! Tables whose keys are hidden: rows are found by those whom the server helps, and nobody else
+//! recognises anything in an answer.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use windlass_retrieval::*;
+use windlass_rlwe::evaluation::EvaluationKeys;
+
+fn entries(count: usize) -> Vec<(String, String)> {
+    (0..count).map(|k| (format!("key {k}"), format!("row {k}{}", "x".repeat(k % 20)))).collect()
+}
+
+fn plan_of(rows: &[(String, String)], key: &OprfKey, room: usize) -> Plan {
+    let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
+    let wish = Wish { room: Some(room), ..Wish::default() };
+    Plan::hidden(RowStatistics::of(&values).unwrap(), &key.public(), "5eed", 1.0, &wish).unwrap()
+}
+
+fn created(dir: &Path, rows: &[(String, String)], key: &OprfKey) -> Table {
+    Table::create_hidden(dir, &plan_of(rows, key, 2 * rows.len()).schema, rows, key, &unobserved).unwrap()
+}
+
+struct Asker {
+    client: Client,
+    keys: EvaluationKeys,
+}
+
+impl Asker {
+    fn of(table: &Table) -> Self {
+        let (schema, setting) = Schema::from_json(&table.schema().to_json()).unwrap();
+        let client = Client::new(schema, &setting).unwrap();
+        Self { keys: client.evaluation_keys().unwrap(), client }
+    }
+
+    fn ask(&self, table: &Table, key: &OprfKey, names: &[&str]) -> Vec<Option<Vec<u8>>> {
+        let blinding = Blinding::new(names).unwrap();
+        let outputs = blinding.finish(&key.blind_evaluate(blinding.points()).unwrap()).unwrap();
+        let hidden = HiddenKeys::new(self.client.schema(), outputs).unwrap();
+        let answer = table.answer(&self.keys, &self.client.query(&hidden.wanted()).unwrap()).unwrap();
+        hidden.open(self.client.read(&answer, &hidden.wanted()).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn rows_are_found_with_the_help_of_the_server() {
+    let (rows, key) = (entries(300), OprfKey::generate().unwrap());
+    let table = Table::of_hidden(&plan_of(&rows, &key, 300), &rows, &key, &unobserved).unwrap();
+    let asker = Asker::of(&table);
+    let found = asker.ask(&table, &key, &["key 7", "nobody", "key 299"]);
+    assert_eq!(found, [Some(rows[7].1.clone().into_bytes()), None, Some(rows[299].1.clone().into_bytes())]);
+    // The name itself is found by nobody, and another server's help is of no use.
+    let plain = Wanted::Keys(vec![b"key 7".to_vec()]);
+    let answer = table.answer(&asker.keys, &asker.client.query(&plain).unwrap()).unwrap();
+    assert_eq!(asker.client.read(&answer, &plain).unwrap(), [None]);
+    assert_eq!(asker.ask(&table, &OprfKey::generate().unwrap(), &["key 7"]), [None]);
+}
+
+#[test]
+fn a_set_without_rows_answers_yes_or_no() {
+    let rows: Vec<(String, String)> = (0..500).map(|k| (format!("id {k}"), String::new())).collect();
+    let key = OprfKey::generate().unwrap();
+    let table = Table::of_hidden(&plan_of(&rows, &key, 500), &rows, &key, &unobserved).unwrap();
+    let found = Asker::of(&table).ask(&table, &key, &["id 1", "id 500", "id 499"]);
+    assert_eq!(found, [Some(Vec::new()), None, Some(Vec::new())]);
+}
+
+/// Rows of all lengths are alike, and bins are full whatever is in them.
+#[test]
+fn nothing_in_a_table_tells_rows_from_what_fills_it_up() {
+    let (rows, key) = (entries(120), OprfKey::generate().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let schema = plan_of(&rows, &key, 400).schema;
+    let (few, many) = (&rows[..2], &rows[..]);
+    let schema = |count: usize| {
+        let mut schema = schema.clone();
+        if let Contents::Keywords(keywords) = &mut schema.contents {
+            keywords.count = count;
+        }
+        schema
+    };
+    let sizes: HashSet<u64> = [few, many]
+        .iter()
+        .enumerate()
+        .map(|(k, rows)| {
+            let dir = dir.path().join(k.to_string());
+            let table = Table::create_hidden(&dir, &schema(rows.len()), rows, &key, &unobserved).unwrap();
+            // What a client sees of a bin that it asked for: entries, none of which is its own.
+            let asker = Asker::of(&table);
+            let wanted = Wanted::Keys(vec![b"a guess".to_vec()]);
+            let answer = table.answer(&asker.keys, &asker.client.query(&wanted).unwrap()).unwrap();
+            assert_eq!(asker.client.read(&answer, &wanted).unwrap(), [None]);
+            std::fs::metadata(dir.join("00000-000000.segment")).unwrap().len()
+        })
+        .collect();
+    assert_eq!(sizes.len(), 1);
+}
+
+#[test]
+fn hidden_rows_are_set_and_removed_with_the_key_alone() {
+    let (rows, key) = (entries(60), OprfKey::generate().unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let table = created(dir.path(), &rows, &key);
+    let asker = Asker::of(&table);
+    let set = |name: &str, row: &str| KeyChange::Set(name.into(), row.into());
+    for round in 0..3 {
+        let changes = [set("key 5", &format!("other {round}")), set("new", "here"), KeyChange::Remove("key 6".into())];
+        let table = Table::change_hidden(dir.path(), &changes, &key, &unobserved).unwrap();
+        let found = asker.ask(&table, &key, &["key 5", "new", "key 6", "key 7"]);
+        let other = format!("other {round}").into_bytes();
+        assert_eq!(found, [Some(other), Some(b"here".to_vec()), None, Some(rows[7].1.clone().into_bytes())]);
+        assert!(matches!(&table.schema().contents, Contents::Keywords(keywords) if keywords.count == 60));
+        assert!(table.has_hidden_key(b"new", &key).unwrap() && !table.has_hidden_key(b"key 6", &key).unwrap());
+    }
+    // As many as there is room for: what fills bins up gives way.
+    let more: Vec<KeyChange> = (0..60).map(|k| set(&format!("more {k}"), "m")).collect();
+    let table = Table::change_hidden(dir.path(), &more, &key, &unobserved).unwrap();
+    assert_eq!(asker.ask(&table, &key, &["more 59", "key 59"])[0], Some(b"m".to_vec()));
+    let other = OprfKey::generate().unwrap();
+    assert_eq!(Table::change_hidden(dir.path(), &more, &other, &unobserved).unwrap_err(), Error::OtherOprfKey);
+    assert_eq!(Table::change_keys(dir.path(), &more, &unobserved).unwrap_err(), Error::HiddenKeys);
+    let long = [set("key 1", &"x".repeat(1000))];
+    assert!(matches!(
+        Table::change_hidden(dir.path(), &long, &key, &unobserved),
+        Err(Error::EntryTooLong { bytes: 1000, .. })
+    ));
+    // Made again of the same rows it is the same table, which damaged pieces rest on.
+    let again = tempfile::tempdir().unwrap();
+    let schema = plan_of(&rows, &key, 120).schema;
+    let pieces = [0, 1].map(|k| {
+        let dir = again.path().join(k.to_string());
+        Table::create_hidden(&dir, &schema, &rows, &key, &unobserved).unwrap();
+        std::fs::read(dir.join("00000-000000.segment")).unwrap()
+    });
+    assert!(pieces[0] == pieces[1]);
+}
+
+#[test]
+fn schemas_say_how_keys_are_hidden_and_others_stay_what_they_were() {
+    let (rows, key) = (entries(20), OprfKey::generate().unwrap());
+    let schema = plan_of(&rows, &key, 20).schema;
+    let text = schema.to_json();
+    assert_eq!(Schema::from_json(&text).unwrap().0, schema);
+    let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!((&json["version"], &json["contents"]["keywords"]["tag_bytes"]), (&2.into(), &16.into()));
+    let refused = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut json = json.clone();
+        change(&mut json);
+        Schema::from_json(json.to_string().as_bytes()).is_err()
+    };
+    assert!(refused(&|json| json["version"] = 1.into()));
+    assert!(refused(&|json| json["oprf"] = serde_json::Value::Null));
+    assert!(refused(&|json| json["oprf"]["suite"] = "P256-SHA256".into()));
+    assert!(refused(&|json| json["oprf"]["public"] = "00".into()));
+    assert!(refused(&|json| json["oprf"]["row_bytes"] = 1.into()));
+    assert!(refused(&|json| json["contents"]["keywords"]["tag_bytes"] = 8.into()));
+    assert!(refused(&|json| json["contents"]["keywords"]["tag_bytes"] = 12.into()));
+    let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
+    let plain = Plan::keywords(RowStatistics::of(&values).unwrap(), "5eed", 1.0, &Wish::default()).unwrap();
+    let text = String::from_utf8(plain.schema.to_json()).unwrap();
+    assert!(!text.contains("oprf") && !text.contains("tag_bytes") && text.contains("\"version\": 1"), "{text}");
+    assert_eq!(Table::of_hidden(&plain, &rows, &key, &unobserved).unwrap_err(), Error::PlainKeys);
+    let hidden = plan_of(&rows, &key, 20);
+    assert_eq!(Table::of_keywords(&hidden, &rows, &unobserved).unwrap_err(), Error::HiddenKeys);
+    assert!(HiddenKeys::new(&plain.schema, Vec::new()).is_err());
+    let long = RowStatistics { count: 10, longest: 100_000, fixed: true, total: 1_000_000 };
+    let told = Plan::hidden(long, &key.public(), "5eed", 1.0, &Wish::default()).unwrap_err().to_string();
+    assert!(told.contains("sealed as a whole"), "{told}");
+}

@@ -1,0 +1,190 @@
+//! Who may ask: clients with a token, as a file lists them.
+//!
+//! A token is 32 random bytes in hexadecimal. The file holds their SHA-256, so that whoever reads it
+//! can ask nothing; a hash of random bytes needs no salt and no slow function. One line a client:
+//!
+//! ```text
+//! NAME SHA256-OF-TOKEN [ROWS-A-MINUTE]
+//! ```
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use windlass::rlwe::context::os_rng;
+use windlass::wire::{hex, sha256};
+use zeroize::Zeroizing;
+
+use crate::keys::parse_name;
+
+/// Longest file that is read.
+const MOST_BYTES: u64 = 1 << 22;
+/// Longest name of a client.
+const MOST_NAME: usize = 64;
+
+/// What the file says of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Rows that it may ask for in a minute, if that is its own number.
+    pub rows: Option<u32>,
+}
+
+/// The clients of a file, by the hash of their token.
+#[derive(Debug, Default)]
+pub struct Tokens {
+    holders: HashMap<[u8; 32], Holder>,
+}
+
+/// A file of tokens that is not taken.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub struct BadTokens {
+    /// The file.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+impl Tokens {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// [`BadTokens`] with the line that cannot be read.
+    pub fn read(path: &Path) -> Result<Self, BadTokens> {
+        let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
+        let length = fs::metadata(path).map_err(|error| refuse(error.to_string()))?.len();
+        if length > MOST_BYTES {
+            return Err(refuse(format!("{length} bytes, where a file of tokens has at most {MOST_BYTES}")));
+        }
+        let text = fs::read_to_string(path).map_err(|error| refuse(error.to_string()))?;
+        Self::parse(&text).map_err(refuse)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let mut tokens = Self::default();
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default();
+            let words: Vec<&str> = line.split_whitespace().collect();
+            if words.is_empty() {
+                continue;
+            }
+            let wrong = |reason: &str| format!("line {}: {reason}", number + 1);
+            let &[name, hash, ref rest @ ..] = &words[..] else {
+                return Err(wrong("expected NAME SHA256-OF-TOKEN [ROWS-A-MINUTE]"));
+            };
+            check_name(name).map_err(|reason| wrong(&reason))?;
+            let hash = parse_name(hash).ok_or_else(|| {
+                wrong("the second word is not a SHA-256 of 64 hexadecimal digits: write the hash, not the token")
+            })?;
+            let rows = match rest {
+                [] => None,
+                [rows] => Some(rows.parse::<u32>().ok().filter(|&rows| rows > 0).ok_or_else(|| {
+                    wrong("the third word is the rows that the client may ask for in a minute, from 1")
+                })?),
+                _ => return Err(wrong("more than three words")),
+            };
+            if tokens.holders.insert(hash, Holder { name: name.into(), rows }).is_some() {
+                return Err(wrong("the token of a line above: every client has its own"));
+            }
+        }
+        Ok(tokens)
+    }
+
+    /// Whose token it is.
+    pub fn holder(&self, token: &str) -> Option<&Holder> {
+        // Who tries tokens learns from times of look-ups about hashes, not about tokens.
+        self.holders.get(&sha256(token.as_bytes()))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.holders.len()
+    }
+}
+
+fn check_name(name: &str) -> Result<(), String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '@');
+    if name.is_empty() || name.len() > MOST_NAME || !name.chars().all(plain) {
+        return Err(format!("a name has 1 to {MOST_NAME} letters, digits and . _ - @"));
+    }
+    Ok(())
+}
+
+/// A fresh token for a client, whose line is added to a file (which is made, for its owner alone, if
+/// it is missing).
+///
+/// # Errors
+/// [`BadTokens`]: a name that is there already or is not allowed, a file that cannot be read or
+/// written, no randomness.
+pub fn add(path: &Path, name: &str, rows: Option<u32>) -> Result<Zeroizing<String>, BadTokens> {
+    let refuse = |reason: String| BadTokens { path: path.to_owned(), reason };
+    check_name(name).map_err(refuse)?;
+    let tokens = if path.exists() { Tokens::read(path)? } else { Tokens::default() };
+    if tokens.holders.values().any(|holder| &*holder.name == name) {
+        return Err(refuse(format!("there is a token of {name} already: remove its line first")));
+    }
+    let mut bytes = Zeroizing::new([0; 32]);
+    rand_core::RngCore::fill_bytes(&mut os_rng().map_err(|error| refuse(error.to_string()))?, &mut *bytes);
+    let token = Zeroizing::new(hex(&*bytes));
+    let rows = rows.map_or_else(String::new, |rows| format!(" {rows}"));
+    let line = format!("{name} {}{rows}\n", hex(&sha256(token.as_bytes())));
+    let mut options = fs::OpenOptions::new();
+    options.create(true).append(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| file.write_all(line.as_bytes()));
+    written.map_err(|error| refuse(error.to_string()))?;
+    Ok(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_made_listed_and_recognised() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("tokens");
+        let [ada, alan] = [add(&file, "ada", None).unwrap(), add(&file, "alan", Some(30)).unwrap()];
+        assert_ne!(*ada, *alan);
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains(ada.as_str()) && !text.contains(alan.as_str()), "the file holds hashes alone");
+        let tokens = Tokens::read(&file).unwrap();
+        assert_eq!(tokens.count(), 2);
+        assert_eq!(tokens.holder(&ada), Some(&Holder { name: "ada".into(), rows: None }));
+        assert_eq!(tokens.holder(&alan), Some(&Holder { name: "alan".into(), rows: Some(30) }));
+        for stranger in ["", "ada", &ada[1..], &text[4..68]] {
+            assert_eq!(tokens.holder(stranger), None, "{stranger}");
+        }
+        assert!(add(&file, "ada", None).unwrap_err().to_string().contains("already"));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o077, 0);
+        }
+    }
+
+    #[test]
+    fn files_that_are_wrong_are_refused_by_line() {
+        let hash = "0f".repeat(32);
+        let parsed = Tokens::parse(&format!("# who\n\n ada {hash}  # of the first floor\n")).unwrap();
+        assert_eq!(parsed.count(), 1);
+        for (text, part) in [
+            ("ada\n".to_owned(), "line 1: expected"),
+            (format!("\nada {}\n", &hash[1..]), "line 2: the second word"),
+            (format!("a/b {hash}\n"), "a name has"),
+            (format!("{} {hash}\n", "a".repeat(65)), "a name has"),
+            (format!("ada {hash} 0\n"), "from 1"),
+            (format!("ada {hash} many\n"), "from 1"),
+            (format!("ada {hash} 1 2\n"), "more than three"),
+            (format!("ada {hash}\nalan {hash}\n"), "line 2: the token of a line above"),
+        ] {
+            let told = Tokens::parse(&text).unwrap_err();
+            assert!(told.contains(part), "{told}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Tables whose keys are hidden: the service helps with each key, and counts it.
+
+use std::path::Path;
+use std::process::Command;
+
+use windlass_retrieval::{KeyChange, OprfKey, Plan, RowStatistics, Table, Wanted, Wish, unobserved};
+
+use crate::common::{Running, entries, eventually, refusal, text};
+
+fn hidden_table(dir: &Path, rows: &[(String, String)]) {
+    let key = OprfKey::generate().unwrap();
+    key.save(&dir.join("oprf.key")).unwrap();
+    let values: Vec<&String> = rows.iter().map(|(_, row)| row).collect();
+    let wish = Wish { room: Some(2 * rows.len()), ..Wish::default() };
+    let plan = Plan::hidden(RowStatistics::of(&values).unwrap(), &key.public(), "5eed", 1.2, &wish).unwrap();
+    Table::create_hidden(&dir.join("table"), &plan.schema, rows, &key, &unobserved).unwrap();
+}
+
+fn serving(arguments: &str) -> Running {
+    let dir = tempfile::tempdir().unwrap();
+    hidden_table(dir.path(), &entries(40, "row"));
+    Running::at(dir, &format!("--oprf-key oprf.key {arguments}"))
+}
+
+fn wanted(keys: &[&str]) -> Wanted {
+    Wanted::Keys(keys.iter().map(|key| key.as_bytes().to_vec()).collect())
+}
+
+#[test]
+fn hidden_rows_are_found_by_those_whom_the_service_helps() {
+    let service = serving("");
+    let found = service.ask(&["--key", "key 7", "--key", "nobody", "--key", "key 39"]);
+    assert_eq!(text(&found.stdout), "key 7: row 7\nnobody: not there\nkey 39: row 39\n", "{}", text(&found.stderr));
+    assert_eq!(found.status.code(), Some(3));
+    let mut asker = service.asker();
+    asker.introduce().unwrap();
+    assert_eq!(asker.ask(&wanted(&["key 5", "key 6"])).unwrap(), [b"row 5", b"row 6"].map(|row| Some(row.to_vec())));
+    // Who asks for the name as it is finds nothing: the help is needed.
+    let question = asker.question(&wanted(&["key 5"])).unwrap();
+    let answer = asker.send(&wanted(&["key 5"]), &question).unwrap();
+    assert_eq!(asker.rows(&wanted(&["key 5"]), &answer).unwrap(), [None]);
+    let key = OprfKey::load(&service.dir.path().join("oprf.key")).unwrap();
+    let changes = [KeyChange::Set("key 5".into(), "other".into()), KeyChange::Remove("key 6".into())];
+    Table::change_hidden(&service.table(), &changes, &key, &unobserved).unwrap();
+    eventually("the change is seen", || {
+        asker.ask(&wanted(&["key 5", "key 6"])).unwrap() == [Some(b"other".to_vec()), None]
+    });
+}
+
+#[test]
+fn every_guess_is_counted() {
+    let service = serving("--quota 10");
+    let mut asker = service.asker();
+    asker.introduce().unwrap();
+    assert_eq!(refusal(&asker.ask(&wanted(&["a"; 11])).unwrap_err()), (413, "too-large"));
+    // Six keys and six rows are more than ten.
+    let keys = ["key 1"; 6];
+    let blinding = windlass_retrieval::Blinding::new(&keys).unwrap();
+    let remote = service.remote();
+    assert_eq!(remote.blind(blinding.points()).unwrap().status, 200);
+    let refused = remote.blind(blinding.points()).unwrap();
+    assert_eq!((refused.status, refused.problem().as_deref()), (429, Some("quota")));
+    assert!(refused.retry_after.unwrap() > 1);
+}
+
+#[test]
+fn points_that_are_none_and_tables_that_hide_nothing_are_refused() {
+    let service = serving("");
+    let remote = service.remote();
+    for bad in [&[0; 32][..], &[7; 31], &[255; 32], &[]] {
+        let refused = remote.blind(bad).unwrap();
+        assert_eq!((refused.status, refused.problem().as_deref()), (400, Some("unreadable")), "{bad:?}");
+    }
+    let long = vec![1; 32 * 33];
+    assert_eq!(remote.blind(&long).unwrap().problem().as_deref(), Some("too-large"));
+    let plain = Running::small("");
+    let refused = plain.remote().blind(&[1; 32]).unwrap();
+    assert_eq!((refused.status, refused.problem().as_deref()), (404, Some("not-hidden")));
+}
+
+#[test]
+fn a_service_without_the_right_key_does_not_start() {
+    let dir = tempfile::tempdir().unwrap();
+    hidden_table(dir.path(), &entries(4, "row"));
+    OprfKey::generate().unwrap().save(&dir.path().join("other.key")).unwrap();
+    crate::common::keyed_table(&dir.path().join("plain"), &entries(4, "row"));
+    for (line, part) in [
+        ("--table table", "--oprf-key FILE"),
+        ("--table table --oprf-key other.key", "is not the one that hides the keys"),
+        ("--table table --oprf-key table/schema.json", "not an OPRF key"),
+        ("--table plain --oprf-key oprf.key", "are not hidden"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass-serve"));
+        let ended = command.args(line.split_whitespace()).current_dir(dir.path()).output().unwrap();
+        let told = text(&ended.stderr);
+        assert!(ended.status.code() == Some(2) && told.contains(part), "{line}: {told}");
+    }
+}

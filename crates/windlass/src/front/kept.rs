@@ -1,0 +1,97 @@
+//! Constants that a server keeps.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The most bytes that the constants of one circuit take for other levels than the one that was used
+/// last. CKKS has constants of its own for each level: those of a loop would take as many times the
+/// memory of one step as it has steps.
+const OTHER_LEVELS: usize = 256 << 20;
+
+/// Constants by the number of their circuit and their level.
+#[derive(Default)]
+pub(super) struct Kept {
+    list: HashMap<(u64, usize), Constants>,
+    /// How often any were asked for.
+    clock: u64,
+}
+
+struct Constants {
+    prepared: Arc<dyn Any + Send + Sync>,
+    /// What they take of the memory of the process; 0 for those in files, which are kept in any
+    /// case.
+    bytes: usize,
+    /// When they were used last.
+    used: u64,
+}
+
+impl Kept {
+    /// Those of a place.
+    pub fn get<P: Send + Sync + 'static>(&mut self, place: (u64, usize)) -> Option<Arc<P>> {
+        self.clock += 1;
+        let own = self.list.get_mut(&place)?;
+        own.used = self.clock;
+        Arc::clone(&own.prepared).downcast().ok()
+    }
+
+    /// Keeps constants in place of those that were kept, and lets go of those for other levels that
+    /// take too much memory, beginning with what was not used for longest.
+    pub fn keep<P: Send + Sync + 'static>(&mut self, place: (u64, usize), prepared: &Arc<P>, bytes: usize) {
+        self.clock += 1;
+        let prepared = Arc::clone(prepared) as Arc<dyn Any + Send + Sync>;
+        self.list.insert(place, Constants { prepared, bytes, used: self.clock });
+        let others = |(own, kept): &(&(u64, usize), &Constants)| own.0 == place.0 && **own != place && kept.bytes > 0;
+        let mut others: Vec<(u64, usize, (u64, usize))> =
+            self.list.iter().filter(others).map(|(own, kept)| (kept.used, kept.bytes, *own)).collect();
+        others.sort_unstable();
+        let mut bytes: usize = others.iter().map(|(_, bytes, _)| bytes).sum();
+        for (_, own, place) in others {
+            if bytes <= OTHER_LEVELS {
+                break;
+            }
+            self.list.remove(&place);
+            bytes -= own;
+        }
+    }
+
+    /// Lets go of all.
+    pub fn clear(&mut self) {
+        self.list.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_that_were_not_used_for_longest_are_let_go() {
+        let (mut kept, third) = (Kept::default(), OTHER_LEVELS / 3);
+        let made = |level: usize| Arc::new(level);
+        for level in 1..=4 {
+            kept.keep((7, level), &made(level), third);
+        }
+        kept.keep((8, 1), &made(1), 10 * OTHER_LEVELS);
+        // Three others fit beside the last; the first is used once more, so the second goes.
+        assert_eq!(kept.get::<usize>((7, 1)).as_deref(), Some(&1));
+        kept.keep((7, 5), &made(5), third);
+        let levels = [1, 2, 3, 4, 5].map(|level| kept.get::<usize>((7, level)).is_some());
+        assert_eq!(levels, [true, false, true, true, true]);
+        assert!(kept.get::<usize>((8, 1)).is_some());
+    }
+
+    #[test]
+    fn constants_in_files_stay() {
+        let mut kept = Kept::default();
+        for level in 1..=4 {
+            kept.keep((7, level), &Arc::new(level), 0);
+        }
+        kept.keep((7, 9), &Arc::new(9usize), 10 * OTHER_LEVELS);
+        kept.keep((7, 10), &Arc::new(10usize), 10 * OTHER_LEVELS);
+        assert!((1..=4).all(|level| kept.get::<usize>((7, level)).is_some()));
+        assert!(kept.get::<usize>((7, 9)).is_none() && kept.get::<usize>((7, 10)).is_some());
+        kept.clear();
+        assert!(kept.get::<usize>((7, 10)).is_none());
+    }
+}
