@@ -64,9 +64,9 @@ const fn linear(name: &'static str, m: u64, generators: &'static [u64]) -> Prese
     Preset { generators, ..toy(name, m, 2, 1) }
 }
 
-/// A set of Chen–Han 2018, Tables 4 and 5, with no less λ than published: log2 QP where they have
-/// log2 Q, 558 and 806, and weight 192 where they have 128. (SEAL switched keys without special
-/// primes.) P is one digit, digits have one prime, and levels lie what a product costs apart, or half
+/// A set of Chen–Han 2018, Tables 4 and 5, with no less λ than the paper's set by the same tables:
+/// log2 QP of 564 and up to 800 where they have log2 Q = 558 and 806, and weight 192 where they have
+/// 128. (SEAL switched keys without special primes.) P is one digit, digits have one prime, and levels lie what a product costs apart, or half
 /// of it: so a fresh ciphertext and a refreshed one allow as many products as they can.
 /// The ephemeral key has no less λ than the main one.
 const fn chen_han(
