@@ -15,7 +15,7 @@ use crate::error::plain;
 use crate::handle::ServerKind;
 use crate::runtime::{long, stopped};
 use crate::setting::{Kind, PyContext, Setting};
-use crate::sums;
+use crate::{reduce, sums};
 
 /// By what another process makes the same circuit.
 #[derive(Clone)]
@@ -173,7 +173,7 @@ impl PyCircuit {
         x.check_context(py, &self.setting, "function")?;
         if let (Body::Sum(plan), Recipe::Sum { length }) = (&*self.body, &self.recipe) {
             if !x.layout.is_packed() {
-                return sums::sum(py, x);
+                return reduce::sum(py, x);
             }
             let most = if self.setting.is_exact() { usize::MAX } else { length.next_power_of_two() };
             if x.layout.length.min(self.setting.slots()) > most {

@@ -14,9 +14,10 @@ use crate::layout::in_words;
 use crate::matrix::{LinearInner, LinearSpec, PyLinear};
 use crate::natural::Natural;
 use crate::numbers::{numpy, values};
+use crate::reduce::sum;
 use crate::runtime::{long, quick};
 use crate::sparse::dense;
-use crate::sums::{sum, total};
+use crate::sums::total;
 
 /// `a ** exponent`.
 pub fn power(

@@ -88,6 +88,11 @@ pub fn check_options(dtype: Option<&Bound<'_, PyAny>>, out: Option<&Bound<'_, Py
     }
 }
 
+/// The sums over the last dimension.
+pub fn sum(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
+    sum_over(py, a, &Axes::Last, false)
+}
+
 /// The sums along dimensions.
 pub fn sum_over(py: Python<'_>, a: &PyCiphertext, axes: &Axes, keepdims: bool) -> PyResult<PyCiphertext> {
     let axes = axes.of(py, a)?;

@@ -12,13 +12,7 @@ use crate::elementwise::{Operand, each, masked};
 use crate::error::plain;
 use crate::handle::ServerKind;
 use crate::numbers::numpy;
-use crate::reduce::{Axes, sum_over};
 use crate::runtime::{long, quick};
-
-/// The sums over the last dimension.
-pub fn sum(py: Python<'_>, a: &PyCiphertext) -> PyResult<PyCiphertext> {
-    sum_over(py, a, &Axes::Last, false)
-}
 
 /// All of them added.
 pub fn joined<C: Clone>(list: &[&C], add: impl Fn(&C, &C) -> Result<C>) -> Result<C> {

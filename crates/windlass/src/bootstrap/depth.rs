@@ -3,7 +3,7 @@
 use windlass_rlwe::{Bound, NoiseModel};
 
 use super::bootstrap_plan::BootstrapPlan;
-use crate::params::products_left;
+use crate::schemes::products_left;
 
 impl BootstrapPlan {
     /// Multiplications in sequence after a refresh that leave the result decryptable: by the noise

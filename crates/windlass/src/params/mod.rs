@@ -19,5 +19,5 @@ pub use ephemeral::{Encapsulation, Ephemeral};
 pub(crate) use presets::SMALL_T;
 pub use presets::{preset_ephemeral, preset_names};
 pub use set::Params;
-pub(crate) use set::{check_plaintext_modulus, products_left};
+pub(crate) use set::check_plaintext_modulus;
 pub use spec::ParamSpec;

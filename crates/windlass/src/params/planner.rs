@@ -6,9 +6,10 @@ use windlass_rlwe::{Assurance, Bound, RlweSpec, SecretDistribution};
 
 use super::least::{LESS, least_bits, toy};
 use super::reach::Reach;
-use super::set::{Params, best_product};
+use super::set::Params;
 use super::spec::ParamSpec;
 use crate::error::{Error, Result};
+use crate::schemes::best_product;
 
 /// Longest chain that is tried.
 const MAX_CHAIN: usize = 60;

@@ -17,7 +17,11 @@ const OCTAVES: std::ops::RangeInclusive<u32> = 10..=17;
 /// coefficients; so the ring of dimension 2^k bounds the modulus from below that any ring of the
 /// octave needs. The allowed modulus grows with n, so that the octave's end bounds it from above.
 #[derive(Debug)]
-pub(super) struct Reach(Vec<Octave>);
+pub(super) struct Reach {
+    octaves: Vec<Octave>,
+    /// The greatest depth that any of them carries; negative if none does.
+    deepest: f64,
+}
 
 #[derive(Debug)]
 struct Octave {
@@ -41,6 +45,11 @@ impl Octave {
         self.least[0] + self.least[1] * f64::from(depth)
     }
 
+    /// The greatest depth that fits; negative if none does.
+    fn deepest(&self) -> f64 {
+        self.most.as_ref().map_or(-1.0, |most| ((most - self.least[0]) / self.least[1]).floor())
+    }
+
     fn carries(&self, depth: u32) -> bool {
         self.most.as_ref().is_ok_and(|&most| self.needed(depth) <= most)
     }
@@ -50,30 +59,33 @@ impl Reach {
     /// Cost: the primes of some rings, milliseconds.
     pub fn new(spec: &ParamSpec) -> Self {
         let mut octaves: Vec<Octave> = OCTAVES.filter_map(|log_n| Octave::new(spec, log_n)).collect();
+        let deepest = octaves.iter().map(Octave::deepest).fold(-1.0, f64::max);
         if spec.m.is_none() {
             octaves.retain(|octave| octave.carries(spec.depth) || octave.log_n == *OCTAVES.end());
         }
-        Self(octaves)
+        Self { octaves, deepest }
     }
 
     /// Whether some ring of dimension 2^log_n to 2^{log_n+1} may do.
     pub fn allows(&self, log_n: u32) -> bool {
-        self.0.iter().any(|octave| octave.log_n == log_n)
+        self.octaves.iter().any(|octave| octave.log_n == log_n)
     }
 
     /// Why no ring can do it; `None` where one may.
     pub fn refusal(&self, spec: &ParamSpec) -> Option<String> {
-        if spec.m.is_some() || self.0.iter().any(|octave| octave.carries(spec.depth)) {
+        if spec.m.is_some() || self.octaves.iter().any(|octave| octave.carries(spec.depth)) {
             return None;
         }
-        let last = self.0.last()?;
+        let last = self.octaves.last()?;
         let most = match &last.most {
             Ok(most) => *most,
             Err(refusal) => return Some(refusal.clone()),
         };
         let (depth, security, n, needed) = (spec.depth, spec.security, 1u64 << last.log_n, last.needed(spec.depth));
-        let room = ((most - last.least[0]) / last.least[1]).floor();
-        let deepest = if room < 0.0 { "no depth fits".into() } else { format!("no depth above {room:.0} fits") };
+        let deepest = match self.deepest {
+            none if none < 0.0 => "no depth fits".into(),
+            deepest => format!("no depth above {deepest:.0} fits"),
+        };
         Some(format!(
             "depth {depth} takes at least {needed:.0} bits of Q at n = {n}, the largest ring of the tables, where \
              {security} bits of security allow {most:.0} for Q and P: {deepest}; {LESS}"
@@ -94,7 +106,7 @@ mod tests {
             let spec = ParamSpec { p, depth, linear_maps, capacity, ..ParamSpec::default() };
             let (n, reach) = (super::super::Params::plan(&spec).unwrap().rlwe().n(), Reach::new(&spec));
             assert!(reach.allows(n.ilog2()) && reach.refusal(&spec).is_none(), "{spec:?}: {n}");
-            assert!(n.ilog2() < 13 || !reach.allows(n.ilog2() - 2), "{spec:?}: {n} and {reach:?}");
+            assert!(n.ilog2() < 14 || !reach.allows(n.ilog2() - 3), "{spec:?}: {n} and {reach:?}");
         }
     }
 

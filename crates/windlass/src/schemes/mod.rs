@@ -3,6 +3,7 @@
 pub mod ckks;
 pub mod clear;
 pub mod client;
+mod depth;
 pub mod engine;
 pub mod pairs;
 mod parts;
@@ -10,6 +11,7 @@ mod refresh;
 mod scheme;
 
 pub use client::{Decryptor, Encryptor};
+pub(crate) use depth::{best_product, products_left};
 pub use engine::{Ciphertext, Constant, Engine};
 pub use parts::Seed;
 pub(crate) use parts::{Parts, is_seed_of};

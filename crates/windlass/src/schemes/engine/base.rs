@@ -7,9 +7,9 @@ use windlass_rlwe::{Bound, Context, EvaluationKeys, EventCounter, NoiseModel, Ra
 
 use super::ciphertext::Ciphertext;
 use crate::error::{Error, Result};
-use crate::params::products_left;
 use crate::plaintext::{Content, Plaintext};
 use crate::schemes::Scheme;
+use crate::schemes::depth::products_left;
 use crate::schemes::refresh::Refresher;
 use windlass_ring::slots::{Hypercube, PrimePower, SlotRing};
 

@@ -183,7 +183,7 @@ mod tests {
             special_prime_bits: vec![50],
             digits: 2,
             secret: windlass_rlwe::SecretDistribution::Ternary,
-            assurance: windlass_rlwe::Assurance::Insecure { name: "norms".into() },
+            assurance: windlass_rlwe::Assurance::Insecure { name: "insecure_norms".into() },
         };
         ComplexSlots::new(&CkksContext::new(&spec).unwrap(), count).unwrap()
     }
