@@ -224,12 +224,13 @@ mod tests {
     #[test]
     fn refreshes_between_which_nothing_fits_are_refused() {
         let plan = |last: &[u32]| {
+            let q_prime_bits = [&[50; 2][..], last].concat();
             let params = RlweParams::new(&RlweSpec {
                 m: 105,
-                q_prime_bits: [&[50; 3][..], last].concat(),
+                digits: q_prime_bits.len().div_ceil(2),
+                q_prime_bits,
                 spare_prime_bits: Vec::new(),
                 special_prime_bits: vec![50; 3],
-                digits: 3,
                 secret: SecretDistribution::Ternary,
                 assurance: Assurance::Insecure { name: "insecure_test".into() },
             });
@@ -239,8 +240,7 @@ mod tests {
                 BootstrapSpec { ephemeral_weight: 6, ..BootstrapSpec::default() },
             )
         };
-        let lasts =
-            (0..12).flat_map(|more| (26..=50).step_by(3).map(move |bits| [vec![50; more], vec![bits]].concat()));
+        let lasts = (0..30).flat_map(|more| [25, 30, 35, 40, 45].map(|bits| [vec![30; more], vec![bits]].concat()));
         let plans = lasts.filter_map(|last| plan(&last).ok());
         let useless = |plan: &BootstrapPlan| plan.output_bits() > plan.least_input_bits() && plan.depth_between() == 0;
         let first = plans.into_iter().find(useless).expect("a chain that is just long enough");

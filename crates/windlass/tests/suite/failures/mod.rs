@@ -52,7 +52,7 @@ fn missing_keys_name_the_call_that_makes_them() {
         for product in [engine.multiply(&a, &a), engine.square(&a)] {
             let error = product.unwrap_err();
             assert_eq!(error, Error::MissingRelinearisationKey);
-            assert!(error.to_string().contains("add_relinearisation"));
+            assert!(error.to_string().contains("needs::Products"));
         }
         let (t, hoisted) = (104, engine.hoist(&a).unwrap());
         let map = LinearMap::automorphism(client.context().ring(), t).unwrap();

@@ -245,7 +245,8 @@ fn entries_are_told_from_what_stands_beside_them() {
     let littered = three.clone().with_entries(4).with_entries(2);
     for sent in [three, littered] {
         let whole = to_payload(context.files(), &ApproximateCiphertextV1::new(sent.clone()));
-        assert_eq!(whole[1], 2 + 4);
+        // A seed, errors of its own slots, entries.
+        assert_eq!(whole[1], 1 + 2 + 4);
         let read = |payload: &[u8]| decode::<_, ApproximateCiphertextV1>(context.files(), payload);
         let back = read(&whole).unwrap().into_ciphertext();
         let known = |ct: &Ciphertext| (ct.entries(), ct.magnitude(), ct.rest_magnitude());

@@ -141,6 +141,9 @@ fn numbers(sizes: impl Iterator<Item = f64>) -> (Vec<usize>, usize) {
 
 /// Bound on ‖A‖_2 of a matrix `[small][large]`.
 fn spectral_norm(matrix: &[Complex64], small: usize, large: usize) -> f64 {
+    if small == 0 {
+        return 0.0;
+    }
     let row = |i: usize| &matrix[i * large..(i + 1) * large];
     let dot = |a: &[Complex64], b: &[Complex64]| a.iter().zip(b).map(|(x, y)| x * y.conj()).sum::<Complex64>();
     let mut gram = vec![Complex64::ZERO; small * small];
