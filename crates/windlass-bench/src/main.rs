@@ -42,7 +42,7 @@ enum Command {
     /// strategy.
     Linear(linear::Linear),
     /// Bootstrapping of a preset or of any parameters: time and capacity by stage.
-    Bootstrap(bootstrap::Bootstrap),
+    Bootstrap(Box<bootstrap::Bootstrap>),
     /// Trace-type functions: sums of slots for every unrolling, operations of CKKS, fused
     /// multiply-add.
     Trace(trace::Trace),

@@ -23,7 +23,7 @@ pub fn meet(a: &PyCiphertext, b: &PyCiphertext) -> Option<Meeting> {
     // Where every entry has a ciphertext of its own, all dimensions count ciphertexts.
     let single = x.length == 1 && y.length == 1;
     let fits = x.length == y.length || (a.spread && x.length == 1) || (b.spread && y.length == 1);
-    if !single && !(x.is_packed() && y.is_packed() && fits) {
+    if !(single || x.is_packed() && y.is_packed() && fits) {
         return None;
     }
     let (own, other) = if single { (&*x.dims, &*y.dims) } else { (x.leading(), y.leading()) };

@@ -182,7 +182,7 @@ pub enum Error {
     /// A value, perhaps a secret one, is larger than the bound that was stated.
     #[error(
         "the value at index {index} is larger in absolute value than the bound, {}; state a larger bound",
-        short(bound_bits.exp2())
+        if *bound_bits < 1000.0 { short(bound_bits.exp2()) } else { format!("2^{bound_bits:.0}") }
     )]
     ValueTooLarge {
         /// Its position.

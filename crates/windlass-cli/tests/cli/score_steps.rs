@@ -250,7 +250,7 @@ fn bad_models_and_rows_are_refused() {
         (r#"{"weights": [1, 2], "classes": ["a"]}"#, "it names 1 classes, and has 2"),
         (r#"{"weights": [1, 2], "features": ["a", "a"]}"#, "have the same name"),
         (r#"{"weights": [1, 2], "wieghts": 1}"#, "unknown field"),
-        (r#"{"weights": [1e308, 1e308]}"#, "above the bound"),
+        (r#"{"weights": [1e308, 1e308]}"#, "than the bound, 2^1024"),
         ("null", r#"it holds null, where {"weights": [..], "bias": ..} is expected"#),
         (r#""text""#, "it holds text, where"),
         ("1.5", "it holds a number, where"),

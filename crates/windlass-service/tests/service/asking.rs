@@ -324,7 +324,10 @@ fn long_rows_are_asked_for_in_portions() {
     let wanted = |keys: &[&str]| Wanted::Keys(keys.iter().map(|key| key.as_bytes().to_vec()).collect());
     let some = wanted(&["key 3", "key 4", "nobody"]);
     let found = asker.ask_in_portions(&some).unwrap();
-    assert_eq!(found, asker.ask(&some).unwrap());
+    // In one question there is room for one key at a time.
+    for (key, row) in ["key 3", "key 4", "nobody"].into_iter().zip(&found) {
+        assert_eq!(asker.ask(&wanted(&[key])).unwrap()[0], *row, "{key}");
+    }
     assert_eq!(found, [Some(rows[3].1.clone().into_bytes()), Some(b"row 4".to_vec()), None]);
     let found = service.ask(&["--key", "key 4", "--portions"]);
     assert_eq!(text(&found.stdout), "key 4: row 4\n", "{}", text(&found.stderr));

@@ -61,7 +61,9 @@ fn folded(server_spec: usize) -> (Client, Server, MatrixPlan<windlass::circuits:
     let context: Context<Approximate> = Context::approximate(&spec(256, 40, server_spec)).unwrap();
     let row: Vec<f64> = (0..100).map(|k| (k as f64 * 0.7).sin() / 8.0).collect();
     let vectors = context.vectors(128).unwrap();
-    let plan = MatrixPlan::dense_matrix(&vectors, &[row.clone()], &MatrixSpec::with_folding(Folding::Always)).unwrap();
+    let plan =
+        MatrixPlan::dense_matrix(&vectors, std::slice::from_ref(&row), &MatrixSpec::with_folding(Folding::Always))
+            .unwrap();
     let (client, server) = context.generate_keys_from_seed([&plan, &Products], SEED).unwrap();
     let x: Vec<f64> = (0..100).map(|k| (k as f64 * 0.3).cos()).collect();
     let product = row.iter().zip(&x).map(|(a, b)| a * b).sum();

@@ -77,7 +77,7 @@ fn a_folded_matrix_is_bounded_by_its_own_rows() {
     let row: Vec<f64> = (0..100).map(|k| (k as f64).sin()).collect();
     let vectors = context.vectors(128).unwrap();
     let spec = MatrixSpec::with_folding(Folding::Always);
-    let plan = MatrixPlan::dense_matrix(&vectors, &[row.clone()], &spec).unwrap();
+    let plan = MatrixPlan::dense_matrix(&vectors, std::slice::from_ref(&row), &spec).unwrap();
     let (client, server) = context.generate_keys_from_seed([&plan], SEED).unwrap();
     let image = server.apply(&plan, &client.encrypt(&[0.5; 100]).unwrap()).unwrap();
     let sum: f64 = row.iter().map(|x| x.abs()).sum();
