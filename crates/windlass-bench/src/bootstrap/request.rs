@@ -11,9 +11,31 @@ use windlass::rlwe::KeyStrategy;
 use windlass::{Error, Params, Scheme};
 
 use super::appendix_a;
-use super::every::Every;
 use super::reach::Reach;
 use crate::ring_args::Moduli;
+
+/// Arguments of `bootstrap --all`.
+#[derive(Debug, clap::Args)]
+pub struct Every {
+    /// Every preset but the insecure ones, thin and packed, in BGV and BFV, cheap ones first; with
+    /// --preset those whose names contain it. Then, in BGV, the papers' own choices for their sets.
+    /// Rows that the record has of this very program and processor are not measured again, so that
+    /// a run that was ended goes on; what could not be measured is written to the record too.
+    #[arg(long, requires = "record", conflicts_with_all = ["m", "reach", "packed", "page", "plot"])]
+    pub all: bool,
+    /// End a row whose process takes more memory than this; by default nine tenths of what is free.
+    #[arg(long, requires = "all", value_name = "GIB")]
+    pub most_gib: Option<f64>,
+    /// End a row that takes longer than this, with plan, keys and constants.
+    #[arg(long, requires = "all", value_name = "MINUTES", default_value_t = 20.0)]
+    pub most_minutes: f64,
+    /// Begin no row after this.
+    #[arg(long, requires = "all", value_name = "HOURS", default_value_t = f64::INFINITY)]
+    pub most_hours: f64,
+    /// Try again what this program left out before.
+    #[arg(long, requires = "all")]
+    pub retry: bool,
+}
 
 /// Arguments of `bootstrap`.
 #[derive(Debug, clap::Args)]
