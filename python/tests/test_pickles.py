@@ -122,7 +122,8 @@ def test_fresh_ciphertexts_are_half_as_long(
         text, buffers = dumps(thing, protocol, apart)
         return len(text) + sum(map(len, buffers))
 
-    for world, values in [(toy, [1, 2, 3]), (reals, [0.5, -0.5])]:
+    cases: list[tuple[World, Any]] = [(toy, [1, 2, 3]), (reals, [0.5, -0.5])]
+    for world, values in cases:
         fresh = world.encrypt(values)
         assert length(fresh) < 0.6 * length(fresh + fresh)
         assert length(again(fresh, protocol, apart)) <= length(fresh)

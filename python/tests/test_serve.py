@@ -148,7 +148,7 @@ def test_refusals_are_those_of_windlass_serve() -> None:
 
 
 def test_the_longest_unused_go_first() -> None:
-    from windlass._shards import Shelf
+    from windlass._shelf import Shelf
 
     shelf = Shelf(10)
     assert shelf.put("a", 1, 4)

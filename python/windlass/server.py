@@ -267,7 +267,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Http
 
     def setup(self) -> None:
-        self.timeout = self.server.owner._seconds
+        self.timeout = self.server.owner._seconds  # type: ignore[misc]
         super().setup()
 
     def version_string(self) -> str:
