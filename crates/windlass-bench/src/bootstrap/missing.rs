@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn what_was_measured_is_not_listed() {
         let presets = Presets::todays().unwrap();
-        let all = super::super::page::tests::records();
+        let all = super::super::records::Records::committed();
         let text = section(&all, &presets);
         for one in presets.of(&all.measured).iter().filter(|one| one.threads == 1 && one.of.asked() == Asked::default())
         {

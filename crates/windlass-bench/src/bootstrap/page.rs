@@ -234,24 +234,15 @@ pub fn plot(all: &[Measured]) -> Drawn {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::super::circuit::Asked;
     use super::*;
-    /// All files of bootstrappings there are.
-    pub fn records() -> Records {
-        let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/record")).unwrap();
-        let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
-        let is_one = |path: &std::path::PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("bootstrap-");
-        let mut paths: Vec<std::path::PathBuf> = files.map(|file| file.unwrap().path()).filter(is_one).collect();
-        paths.sort();
-        Records::read(&paths).unwrap()
-    }
 
     /// All records, and the presets as they are: the test fails when a preset changes, until the page
     /// is made anew.
     #[test]
     fn the_page_shows_the_records() {
-        let (all, presets) = (records(), Presets::todays().unwrap());
+        let (all, presets) = (Records::committed(), Presets::todays().unwrap());
         assert_eq!(include_str!("../../../../docs/bootstrapping-tables.md"), text(&all, &presets));
         let plotted = plot(&presets.of(&all.measured)).unwrap();
         assert_eq!(include_str!("../../../../docs/bootstrapping.svg"), plotted);
@@ -261,7 +252,7 @@ pub(super) mod tests {
     /// the chain was another one.
     #[test]
     fn the_readme_shows_the_newest_of_todays_chain() {
-        let todays = Presets::todays().unwrap().of(&records().measured);
+        let todays = Presets::todays().unwrap().of(&Records::committed().measured);
         let readme = include_str!("../../../../README.md");
         for mode in ["thin", "packed"] {
             let name = format!("{mode} bootstrapping, m = 18631");
@@ -282,7 +273,7 @@ pub(super) mod tests {
     /// An earlier chain stands in the second table alone, whatever its day.
     #[test]
     fn records_of_other_chains_are_shown_as_such() {
-        let (all, presets) = (records(), Presets::todays().unwrap());
+        let (all, presets) = (Records::committed(), Presets::todays().unwrap());
         let mut todays = all.measured.into_iter().rfind(|one| one.of.moduli().is_some()).unwrap();
         todays.of.circuit.as_mut().unwrap().moduli = Some(super::super::todays::moduli(&todays.of.preset).unwrap());
         let mut other = todays.clone();

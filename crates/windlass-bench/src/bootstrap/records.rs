@@ -84,6 +84,19 @@ fn day(path: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
+impl Records {
+    /// All files of bootstrappings there are.
+    pub fn committed() -> Self {
+        let folders = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/record")).unwrap();
+        let files = folders.flat_map(|folder| std::fs::read_dir(folder.unwrap().path()).unwrap());
+        let is_one = |path: &std::path::PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("bootstrap-");
+        let mut paths: Vec<std::path::PathBuf> = files.map(|file| file.unwrap().path()).filter(is_one).collect();
+        paths.sort();
+        Self::read(&paths).unwrap()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
