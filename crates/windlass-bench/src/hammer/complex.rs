@@ -2,6 +2,7 @@
 
 mod adversary;
 mod entries;
+mod layer;
 
 use windlass::circuits::{Polynomial, TracePlan};
 use windlass::needs::KeyRequest;
@@ -12,7 +13,7 @@ use windlass::{Approximate, Client, Context, Error, NeedsKeys, Server, Switching
 use super::dice::Dice;
 use super::drawn::{Matrix, numbers, spec, total};
 use super::judge::{Fault, Judge};
-use entries::Layer;
+use layer::Layer;
 
 /// A ciphertext and its slots.
 #[derive(Clone)]
