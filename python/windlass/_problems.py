@@ -29,8 +29,17 @@ KINDS = {
     "unauthorised": Kind(
         401,
         "This service answers those who have a token",
-        "send the token that the owner of the service gave you"
-        " (windlass ask --token-file FILE, LookupService(token=...))",
+        "send the token that the owner of the service gave you (windlass ask --token-file FILE)",
+    ),
+    "quota": Kind(
+        429,
+        "You have asked for as many rows as you may for now",
+        "ask again after the time that Retry-After states",
+    ),
+    "not-hidden": Kind(
+        404,
+        "The keys of this table are not hidden",
+        "fetch /schema again: it says whether keys are hidden",
     ),
     "unknown-keys": Kind(
         404,

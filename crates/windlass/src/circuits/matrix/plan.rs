@@ -274,8 +274,14 @@ impl<R: Plannable> MatrixPlan<R> {
     ) -> E::Ciphertext {
         let rows = (self.rows - block * self.slots).min(self.slots);
         let (norms, columns, slots) = (self.norms, self.columns, self.slots);
-        let folded = self.sum().is_some().then_some(Folded { norms, columns, slots, inputs });
-        evaluator.with_rows(output, rows, folded)
+        let known = match &self.folded {
+            Some(_) => evaluator.with_rows(output, rows, Some(Folded { norms, columns, slots, inputs })),
+            None => output,
+        };
+        match self.sum() {
+            Some(_) => known,
+            None => evaluator.with_rows(known, rows, None),
+        }
     }
 
     fn check_sum<E: Switching>(&self, evaluator: &E, input: &E::Ciphertext) -> Result<()> {
