@@ -131,7 +131,7 @@ def test_a_table_that_changes_is_served_and_one_made_like_it(tmp_path: Path) -> 
     with wl.TableServer(wl.Table.open(place), port=0) as server:
         service = wl.LookupService(server.url)
         assert service.ask("new") == [None]
-        table.set({"new": b"here"})
+        table.set({"new": b"on"})
         end = time.monotonic() + 20
         while service.ask("new") == [None]:
             assert time.monotonic() < end
