@@ -64,7 +64,7 @@ pub fn total(py: Python<'_>, a: &PyCiphertext, plan: &Arc<TracePlan>) -> PyResul
                 let rows: Vec<Vec<_>> = list.chunks(chunks).map(|row| row.iter().collect()).collect();
                 Parts::Approximate(each(ticker, &rows, |row| {
                     let sum = s.apply(&*plan, &joined(row, |a, b| s.add(a, b))?)?;
-                    // The other slots hold zeros: a sum of more slots is none of more numbers.
+                    // The other slots hold zeros: they add nothing to the sum, or to its bound.
                     let largest = row.iter().map(|ct| ct.magnitude()).fold(0.0, f64::max);
                     Ok::<ckks::Ciphertext, _>(sum.with_magnitude(largest * length as f64))
                 })?)
