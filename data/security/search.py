@@ -11,8 +11,8 @@ file has the costs, ``docs/attacks.md`` says what they mean::
     python search.py composite               what rotations give where m is no power of two
     python search.py dense                   what rotations take from uniform ternary secrets
 
-It needs NumPy and SciPy. An instance takes a second or two of one core, the table three quarters of
-an hour. Exit code 1 where a check fails or a key is overstated.
+It needs NumPy and SciPy. An instance takes a second or two of one core, the table half an hour.
+Exit code 1 where a check fails or a key is overstated.
 """
 
 from __future__ import annotations
