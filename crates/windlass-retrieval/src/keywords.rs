@@ -1,10 +1,11 @@
 //! Rows by key: cuckoo hashing into bins that are whole polynomials.
 //!
-//! An entry is a tag of 64 bits (128 in tables whose keys are hidden), a length and bytes. The tag is a hash of the key under the table's
-//! seed and says in which bins the entry may lie: one of two, or the only one where entries are so
-//! small that bins fill evenly by themselves. A client asks for all of them, so that the server
-//! learns nothing, and looks for its tag. Long rows are cut into fragments, each an entry of its
-//! own; every lookup asks for as many fragments as the longest row has.
+//! An entry is a tag of 64 bits (128 in tables whose keys are hidden), a length and bytes. The tag
+//! is a hash of the key under the table's seed and says in which bins the entry may lie: one of two,
+//! or the only one where entries are so small that bins fill evenly by themselves. A client asks for
+//! all of them, so that the server learns nothing, and looks for its tag. Long rows are cut into
+//! fragments, each an entry of its own; every lookup asks for as many fragments as the longest row
+//! has.
 //!
 //! A key that is not there has no tag in its bins, which only the client sees; another key's tag is
 //! taken for it with probability entries/2^64 (entries/2^128).

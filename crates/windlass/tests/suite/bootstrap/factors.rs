@@ -47,8 +47,6 @@ fn given_factors_on_ciphertexts() {
     with_parameters(params(651, 18), (5, 1), with(Mode::Thin, order(&[217, 3])));
 }
 
-/// 35113 is 13·37·73, and 2 has its order 36 modulo 37 alone: three maps each way. As (73·13)·37
-/// there are two.
 #[test]
 fn factors_that_do_not_suit_are_refused() {
     let refused = |list: &[u64]| match plan(params(105, 14), (2, 1), with(Mode::Packed, order(list))) {
