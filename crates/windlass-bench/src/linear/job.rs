@@ -26,7 +26,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// A plan that fits in; with constants as coefficients if it must and `pack` allows.
+    /// A plan that fits in; with as few constants as coefficients as it must, if `pack` allows.
     pub fn plan(&self, map: &LinearMap, mut spec: PlanSpec, pack: bool) -> Result<LinearPlan, String> {
         let plan = |spec: &PlanSpec| LinearPlan::new(map, spec).map_err(|error| error.to_string());
         let bytes = |plan: &LinearPlan, constant: usize| {
@@ -36,10 +36,10 @@ impl Room {
         if bytes(&evaluated, self.constant) <= self.bytes {
             return Ok(evaluated);
         }
-        spec.constants = ConstantForm::Coefficients;
-        let packed = plan(&spec)?;
-        if pack && bytes(&packed, self.packed) <= self.bytes {
-            return Ok(packed);
+        let rest = self.bytes.saturating_sub(bytes(&evaluated, self.packed));
+        if pack && rest > 0 {
+            (spec.constants, spec.constant_bytes) = (ConstantForm::Automatic, rest);
+            return plan(&spec);
         }
         Err(format!("left out, it takes {:.1} GB", bytes(&evaluated, self.constant) as f64 / 1e9))
     }
@@ -103,9 +103,6 @@ impl Job<'_> {
         capacity_bits: f64,
     ) -> Measured {
         let count = self.plan.count();
-        // Whether constants are kept as coefficients.
-        let evaluated = count.constant_products * self.engine.constant_bytes(self.engine.top_level());
-        let packed = prepared.bytes() < evaluated / 2;
         Measured {
             cpu: machine::cpu(),
             threads,
@@ -115,7 +112,7 @@ impl Job<'_> {
             rounds: Some(samples.seconds.len()),
             of: Product {
                 column: self.column.name.clone(),
-                strategy: self.plan.strategy().to_string() + if packed { "+coefficients" } else { "" },
+                strategy: self.plan.strategy().to_string() + if prepared.expanded() > 0 { "+coefficients" } else { "" },
                 predicted_s: self.plan.price() / 1e3,
                 keys: count.keys,
                 key_bytes: self.engine.keys().bytes(),

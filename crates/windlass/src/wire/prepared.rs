@@ -50,8 +50,8 @@ pub trait StoresConstants<R: Plannable>: Prepares<R> {
 /// Files of the constants of one linear plan, prepared for one evaluator.
 ///
 /// The fields are the fingerprint of the plan (32 bytes, [`LinearPlan::fingerprint`]), the level (2
-/// bytes), and the number of constants (4 bytes; none where the plan holds them as coefficients,
-/// which it has itself), then those of each constant. BGV and BFV: log2 of the canonical norm
+/// bytes), and the number of constants (4 bytes; those that the plan holds as coefficients, which it
+/// has itself, are left out), then those of each constant. BGV and BFV: log2 of the canonical norm
 /// (8 bytes, a double), content (1 byte: 1 for integers). CKKS: number of slots (4 bytes), largest
 /// absolute value and rounding error (8 bytes each, doubles). One block follows: all constants over
 /// Q_level·P, in the order of their use. A file takes 8·(l + k)·n bytes for each constant over l +
@@ -166,9 +166,8 @@ impl<'a, C: FileContext, E: StoresConstants<R>, R: Plannable> PlanFiles<'a, C, E
         let level = usize::from(fields.u16("level of prepared constants")?);
         self.levels().check("level", level).map_err(|_| malformed("level of prepared constants"))?;
         let count = fields.u32("number of prepared constants")? as usize;
-        // Which of the two is the choice of whoever wrote the file: limits and ways to hold
-        // constants change.
-        if count != 0 && count != self.plan.constants() {
+        // How many is the choice of whoever wrote the file: limits and ways to hold constants change.
+        if count > self.plan.constants() {
             return Err(malformed("number of prepared constants").into());
         }
         let polys = blocks.next(rlwe.ring(), &rlwe.covering_basis(level), count, "prepared constant")?;

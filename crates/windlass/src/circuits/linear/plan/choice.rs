@@ -7,7 +7,7 @@ use super::cost::OperationCount;
 use super::doubling::Doubling;
 use super::layout::Layout;
 use super::schedule::Schedule;
-use super::spec::{ConstantForm, PlanSpec};
+use super::spec::PlanSpec;
 use super::strategy::{Proposal, Support};
 use crate::circuits::linear::map::{Axes, LinearGrid, Plannable};
 use crate::error::{Error, Result};
@@ -137,8 +137,7 @@ impl Choice {
         method: impl FnOnce() -> Method,
         keys: &BTreeSet<u64>,
     ) {
-        let expanded = if spec.constants == ConstantForm::Coefficients { count.constant_products } else { 0 };
-        let price = count.price(&spec.cost) + expanded as f64 * spec.cost.prepare;
+        let price = count.price(&spec.cost) + spec.expanded(count.constant_products) as f64 * spec.cost.prepare;
         let missing = spec.keys.as_ref().and_then(|given| keys.difference(given).next().copied());
         let many = spec.max_keys.is_some_and(|most| keys.len() > most);
         let refusal = missing.map(Refusal::MissingKey).or(many.then_some(Refusal::TooManyKeys(keys.len())));

@@ -22,8 +22,8 @@ pub enum HoistMode {
 /// How prepared constants are held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub enum ConstantForm {
-    /// [`ConstantForm::Evaluation`] if all constants together take at most
-    /// [`PlanSpec::constant_bytes`], else [`ConstantForm::Coefficients`].
+    /// As [`ConstantForm::Evaluation`] in the order of their use, as many constants as fit into
+    /// [`PlanSpec::constant_bytes`]; the others as [`ConstantForm::Coefficients`].
     #[default]
     Automatic,
     /// Transformed once, for every prime of `QP`.
@@ -48,7 +48,7 @@ pub struct PlanSpec {
     pub hoisting: HoistMode,
     /// How constants are held.
     pub constants: ConstantForm,
-    /// The limit of [`ConstantForm::Automatic`] in bytes.
+    /// The limit of [`ConstantForm::Automatic`] in bytes, for the constants that are ready.
     pub constant_bytes: usize,
 }
 
@@ -67,6 +67,18 @@ impl Default for PlanSpec {
 }
 
 impl PlanSpec {
+    /// How many of so many constants are expanded on each use, by the size that the prices state:
+    /// at most that many, since constants whose values repeat take less.
+    pub(super) fn expanded(&self, constants: usize) -> usize {
+        match (self.constants, self.cost.constant_bytes) {
+            (ConstantForm::Coefficients, _) => constants,
+            (ConstantForm::Automatic, Some(each)) if each > 0 => {
+                constants.saturating_sub((self.constant_bytes as u64 / each) as usize)
+            }
+            _ => 0,
+        }
+    }
+
     /// A given strategy, with any keys it likes.
     pub fn with_strategy(strategy: Strategy) -> Self {
         Self { strategy, ..Self::default() }

@@ -71,7 +71,7 @@ impl<R: Plannable> LinearPlan<R> {
                 _ => {
                     let lowered = |ct| evaluator.at_level(representation, ct, prepared.level).map(Cow::into_owned);
                     let list: Vec<E::Ciphertext> = pass.iter().map(lowered).collect::<Result<_>>()?;
-                    let expand = |number| self.expanded(prepared, evaluator, number);
+                    let expand = |numbers: &[usize]| self.expanded(prepared, evaluator, numbers);
                     let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
                     let Some(norms) = &prepared.norms else {
                         images.extend(self.run(&Several(evaluator), &products, &[&list])?.swap_remove(0));
@@ -111,7 +111,7 @@ impl<R: Plannable> LinearPlan<R> {
         let at_level = |ct| evaluator.at_level(representation, ct, prepared.level);
         let lowered: Vec<Cow<'_, E::Ciphertext>> = ciphertexts.iter().map(at_level).collect::<Result<_>>()?;
         let inputs: Vec<&E::Ciphertext> = lowered.iter().map(Cow::as_ref).collect();
-        let expand = |number| self.expanded(prepared, evaluator, number);
+        let expand = |numbers: &[usize]| self.expanded(prepared, evaluator, numbers);
         let products = Products { sums: &prepared.sums, ready: &prepared.ready, expand: &expand };
         let Some(norms) = &prepared.norms else { return self.run(evaluator, &products, &inputs) };
         let entered = evaluator.enter(norms, &inputs);
@@ -128,15 +128,15 @@ impl<R: Plannable> LinearPlan<R> {
         Ok(representation)
     }
 
-    /// The constant of this number, which is held as coefficients.
+    /// The constants of these numbers, which are held as coefficients.
     fn expanded<E: Prepares<R>>(
         &self,
         prepared: &PreparedPlan<E, R>,
         evaluator: &E,
-        number: usize,
-    ) -> Result<E::Constant> {
-        let constant = |_| self.grid().representation().unpack(&prepared.packed[number]);
-        Ok(evaluator.prepare_constants(1, prepared.level, &constant)?.swap_remove(0))
+        numbers: &[usize],
+    ) -> Result<Vec<E::Constant>> {
+        let constant = |k: usize| self.grid().representation().unpack(&prepared.packed[numbers[k]]);
+        evaluator.prepare_constants(numbers.len(), prepared.level, &constant)
     }
 
     /// The outputs, one for each row of the grid.

@@ -64,8 +64,7 @@ impl CostModel {
         let packed = slots.pack(constant.clone());
         let prepare = least(2, &mut || {
             // All at once, as in a plan: they do not fit into cache.
-            let one = |_| evaluator.prepare_at(&slots.unpack(&packed)?, top);
-            (0..BABIES).map(one).collect::<Result<Vec<_>>>().map(drop)
+            evaluator.prepare_many(BABIES, top, &|_| slots.unpack(&packed)).map(drop)
         })?;
         let mut turn = constants.iter().cycle();
         let narrow = least(6, &mut || {

@@ -68,7 +68,8 @@ impl<E: Switching, R: Plannable> PreparedPlan<E, R> {
         self.bytes
     }
 
-    /// The constants that are ready for products, in the order of their first use.
+    /// The constants that are ready for products, in the order of their first use: all, or the
+    /// first ones.
     pub(crate) fn ready(&self) -> &[E::Constant] {
         &self.ready
     }
@@ -76,6 +77,11 @@ impl<E: Switching, R: Plannable> PreparedPlan<E, R> {
     /// How many constants are held.
     pub fn constants(&self) -> usize {
         self.ready.len() + self.packed.len()
+    }
+
+    /// How many of them are held as coefficients, and expanded on each use.
+    pub fn expanded(&self) -> usize {
+        self.packed.len()
     }
 
     /// The level that the constants are prepared for.
@@ -103,28 +109,33 @@ impl<R: Plannable> LinearPlan<R> {
         let representation = self.grid().representation();
         evaluator.check_constants(representation, "LinearPlan::prepare")?;
         let sources = self.sources();
-        let ready = match self.holds_ready(evaluator, level)? {
-            true => evaluator.prepare_constants(sources.len(), level, &|k| self.moved_constant(&sources[k]))?,
-            false => Vec::new(),
-        };
-        // A few constants were looked at beforehand: the others may repeat less.
-        let held: usize = ready.iter().map(|constant| evaluator.held_bytes(constant)).sum();
-        let is_limited = self.spec().constants == ConstantForm::Automatic;
-        let ready = if is_limited && held > self.spec().constant_bytes { Vec::new() } else { ready };
+        let count = self.held_ready(evaluator, (sources.len(), level))?;
+        let mut ready = evaluator.prepare_constants(count, level, &|k| self.moved_constant(&sources[k]))?;
+        if self.spec().constants == ConstantForm::Automatic {
+            // A few constants were looked at beforehand: the others may repeat less.
+            let mut left = self.spec().constant_bytes;
+            let mut fits = |constant: &E::Constant| {
+                let rest = left.checked_sub(evaluator.held_bytes(constant));
+                rest.inspect(|&rest| left = rest).is_some()
+            };
+            ready.truncate(ready.iter().take_while(|constant| fits(constant)).count());
+        }
         self.assembled(evaluator, level, &sources, ready)
     }
 
-    /// Whether constants are held ready for products, and not as coefficients. Errors: those of
-    /// constants.
-    fn holds_ready<E: Prepares<R>>(&self, evaluator: &E, level: usize) -> Result<bool> {
+    /// How many of the constants, in the order of their use, are held ready for products, and not
+    /// as coefficients. Errors: those of constants.
+    fn held_ready<E: Prepares<R>>(&self, evaluator: &E, (count, level): (usize, usize)) -> Result<usize> {
         match self.spec().constants {
-            ConstantForm::Evaluation => Ok(true),
-            ConstantForm::Coefficients => Ok(false),
+            ConstantForm::Evaluation => Ok(count),
+            ConstantForm::Coefficients => Ok(0),
             ConstantForm::Automatic => {
-                let (limit, count) = (self.spec().constant_bytes, self.constants());
-                let fits = |bytes: usize| count.saturating_mul(bytes) <= limit;
-                let whole = fits(evaluator.bytes_of_constant(level));
-                Ok(whole || evaluator.folds_constants() && fits(self.largest_sample(evaluator, level)?))
+                let most = |bytes: usize| count.min(self.spec().constant_bytes / bytes.max(1));
+                let whole = most(evaluator.bytes_of_constant(level));
+                if whole == count || !evaluator.folds_constants() {
+                    return Ok(whole);
+                }
+                Ok(most(self.largest_sample(evaluator, level)?))
             }
         }
     }
@@ -141,8 +152,8 @@ impl<R: Plannable> LinearPlan<R> {
         Ok(largest)
     }
 
-    /// [`LinearPlan::prepare_at`] with constants that are ready already: all of them, or none where
-    /// they are not held so. Errors: as there.
+    /// [`LinearPlan::prepare_at`] with constants that are ready already: the first ones in the order
+    /// of their use, all of them or fewer. Errors: as there.
     pub(crate) fn prepared_from<E: Prepares<R>>(
         &self,
         evaluator: &E,
@@ -161,7 +172,7 @@ impl<R: Plannable> LinearPlan<R> {
         }
     }
 
-    /// Puts constants in their places; those that are not ready are packed.
+    /// Puts constants in their places; those behind the ones that are ready are packed.
     fn assembled<E: Prepares<R>>(
         &self,
         evaluator: &E,
@@ -169,19 +180,16 @@ impl<R: Plannable> LinearPlan<R> {
         sources: &[Source<'_, R>],
         ready: Vec<E::Constant>,
     ) -> Result<PreparedPlan<E, R>> {
-        let (representation, expand) = (self.grid().representation(), ready.len() == sources.len());
-        let packed: Vec<R::Packed> = match expand {
-            true => Vec::new(),
-            false => {
-                let pack = |source| Ok(representation.pack(self.moved_constant(source)?));
-                sources.par_iter().map(pack).collect::<Result<_>>()?
-            }
-        };
+        let representation = self.grid().representation();
+        let pack = |source| Ok(representation.pack(self.moved_constant(source)?));
+        let packed: Vec<R::Packed> = sources[ready.len()..].par_iter().map(pack).collect::<Result<_>>()?;
         let mut sums = self.sums_of_ones();
         for (number, source) in sources.iter().enumerate() {
             for &(sum, position) in &source.uses {
-                sums[sum].terms[position].constant =
-                    if expand { Factor::Ready(number) } else { Factor::Packed(number) };
+                sums[sum].terms[position].constant = match number.checked_sub(ready.len()) {
+                    None => Factor::Ready(number),
+                    Some(number) => Factor::Packed(number),
+                };
             }
         }
         let packed_bytes: usize = packed.iter().map(|packed| representation.packed_bytes(packed)).sum();

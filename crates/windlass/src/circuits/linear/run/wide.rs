@@ -58,8 +58,8 @@ struct Column<'a, E: Switching> {
     parents: Vec<bool>,
     /// Those of them from which exactly one hangs.
     links: Vec<bool>,
-    /// Whether constants are expanded on use.
-    expands: bool,
+    /// The inputs that meet a constant which is expanded on use.
+    expands: Vec<bool>,
     /// Inputs in base `QP` that wait for their products: (node, input).
     pending: Vec<(usize, E::Extended)>,
 }
@@ -81,8 +81,10 @@ impl<'a, E: Switching> Column<'a, E> {
     fn new(run: &'a Run<'a, E>, products: &'a Products<'a, E::Constant>, column: usize) -> Self {
         let (tree, made) = (&run.layout.inputs, &run.schedule.made[column]);
         let (parents, links) = (tree.parents(made), tree.links(made));
-        let mut factors = products.sums.iter().flat_map(|sum| &sum.terms).map(|term| term.constant);
-        let expands = factors.any(|factor| matches!(factor, Factor::Packed(_)));
+        let mut expands = vec![false; tree.nodes().len()];
+        for term in products.sums.iter().flat_map(|sum| &sum.terms).filter(|term| term.column == column) {
+            expands[term.input] |= matches!(term.constant, Factor::Packed(_));
+        }
         Self { run, products, column, parents, links, expands, pending: Vec::new() }
     }
 
@@ -163,16 +165,16 @@ impl<'a, E: Switching> Column<'a, E> {
             let images = self.images(source, leaves)?;
             return self.wait(leaves.iter().copied().zip(images), sums);
         }
-        if self.expands {
-            for batch in leaves.chunks(IMAGES) {
-                let images = self.images(source, batch)?;
-                self.wait(batch.iter().copied().zip(images), sums)?;
-                self.flush(sums)?;
-            }
-            return Ok(());
-        }
         let nodes = self.run.layout.inputs.nodes();
         for batch in leaves.chunks(batch_size(leaves.len())) {
+            if batch.iter().any(|&i| self.expands[i]) {
+                for few in batch.chunks(IMAGES) {
+                    let images = self.images(source, few)?;
+                    self.wait(few.iter().copied().zip(images), sums)?;
+                    self.flush(sums)?;
+                }
+                continue;
+            }
             let steps: Vec<u64> = batch.iter().map(|&i| nodes[i].step).collect();
             self.multiply(batch, sums, |rows| self.run.evaluator.dot_hoisted(source, &steps, rows))?;
         }
@@ -234,15 +236,20 @@ impl<'a, E: Switching> Column<'a, E> {
         sums: &mut Sums<E>,
         dot: impl Fn(&[MixedRow<'_, E::Constant>]) -> Result<Vec<E::Extended>>,
     ) -> Result<()> {
-        let expand = |&(_, factor): &(usize, Factor)| match factor {
-            Factor::Packed(number) => (self.products.expand)(number).map(Some),
-            _ => Ok(None),
+        let packed = |&(_, factor): &(usize, Factor)| match factor {
+            Factor::Packed(number) => Some(number),
+            _ => None,
         };
-        let expanded: Vec<Vec<Option<E::Constant>>> =
-            rows.par_iter().map(|(_, row)| row.par_iter().map(expand).collect()).collect::<Result<_>>()?;
-        let ready = self.products.ready;
+        let numbers: Vec<usize> = rows.iter().flat_map(|(_, row)| row.iter().filter_map(packed)).collect();
+        let expanded = (self.products.expand)(&numbers)?;
+        let mut expanded_in_order = expanded.iter();
+        let mut constant = |&(at, factor): &(usize, Factor)| match factor {
+            Factor::One => (at, None),
+            Factor::Ready(number) => (at, Some(&self.products.ready[number])),
+            Factor::Packed(_) => (at, expanded_in_order.next()),
+        };
         let constants: Vec<MixedRow<'_, E::Constant>> =
-            rows.iter().zip(&expanded).map(|((_, row), expanded)| resolve(row, ready, expanded)).collect();
+            rows.iter().map(|(_, row)| row.iter().map(&mut constant).collect()).collect();
         for ((index, _), product) in rows.iter().zip(dot(&constants)?) {
             match &mut sums[*index] {
                 Some(sum) => self.run.evaluator.add_extended_assign(sum, &product)?,
@@ -251,19 +258,6 @@ impl<'a, E: Switching> Column<'a, E> {
         }
         Ok(())
     }
-}
-
-/// A row with its constants where they are: held, or expanded for now.
-fn resolve<'a, C>(row: &[(usize, Factor)], ready: &'a [C], expanded: &'a [Option<C>]) -> MixedRow<'a, C> {
-    let mut constants = Vec::with_capacity(row.len());
-    for (&(at, factor), expanded) in row.iter().zip(expanded) {
-        let constant = match factor {
-            Factor::Ready(number) => Some(&ready[number]),
-            _ => expanded.as_ref(),
-        };
-        constants.push((at, constant));
-    }
-    constants
 }
 
 /// Brings sums at (row, output node) to the root of the output tree, deepest level first, and down

@@ -14,12 +14,15 @@ pub(super) struct Run<'a, E: Switching> {
     pub mode: HoistMode,
 }
 
+/// Constants in the order of their numbers.
+type Expand<'a, C> = dyn Fn(&[usize]) -> Result<Vec<C>> + Sync + 'a;
+
 /// The sums of products that a run takes, with their constants.
 pub(super) struct Products<'a, C> {
     pub sums: &'a [PreparedSum],
     pub ready: &'a [C],
-    /// Prepares the constant of a number that is held as coefficients.
-    pub expand: &'a (dyn Fn(usize) -> Result<C> + Sync),
+    /// Prepares constants that are held as coefficients, by their numbers.
+    pub expand: &'a Expand<'a, C>,
 }
 
 impl<C> Products<'_, C> {
@@ -33,7 +36,7 @@ impl<C> Products<'_, C> {
         match factor {
             Factor::One => Ok(ciphertext.clone()),
             Factor::Ready(number) => evaluator.multiply_constant(ciphertext, &self.ready[number]),
-            Factor::Packed(number) => evaluator.multiply_constant(ciphertext, &(self.expand)(number)?),
+            Factor::Packed(number) => evaluator.multiply_constant(ciphertext, &(self.expand)(&[number])?[0]),
         }
     }
 }
