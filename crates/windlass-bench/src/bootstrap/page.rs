@@ -74,14 +74,18 @@ fn by_core(all: &[Measured], presets: &Presets) -> String {
     for cpu in distinct(newest.iter().map(|measured| &*measured.cpu)) {
         let [mut todays, mut earlier] = [(); 2].map(|()| Table::new(COLUMNS));
         for one in newest.iter().filter(|one| one.cpu == cpu) {
-            if presets.chain(&one.of) == Chain::Todays { todays.row(row(one)) } else { earlier.row(row(one)) }
+            match presets.chain(&one.of) {
+                Chain::Todays => todays.row(row(one, lambda::of(&one.of))),
+                _ => earlier.row(row(one, [one.of.security_bits, one.of.ephemeral_security_bits])),
+            }
         }
         let _ = write!(out, "\n## {cpu}\n");
         if !todays.is_empty() {
             let _ = write!(out, "\n{todays}");
         }
         if !earlier.is_empty() {
-            let _ = write!(out, "\nUnder earlier chains, or primes not said:\n\n{earlier}");
+            let _ = write!(out, "\nUnder earlier chains, or primes not said; λ as it was estimated on that day, before rotations of\n\
+                 the ring were counted:\n\n{earlier}");
         }
     }
     out
@@ -116,17 +120,16 @@ fn against_chen_han(all: &[Measured]) -> String {
         "\n## Chen–Han 2018, Tables 4 and 5\n\n\
          Theirs is BFV in SEAL, weight 128, on an Intel Core i7-4770 of 3.4 GHz. Depth is the number of\n\
          products in sequence that a fresh ciphertext and a refreshed one allow; ours are squares by the\n\
-         noise bound, the last one decrypted, under parameters of the same n and log2 Q, with special\n\
-         primes on top. One thread; of each scheme the newest record of today's chain, on the core that it\n\
+         noise bound, the last one decrypted, under keys of weight 192 and parameters of the same n whose\n\
+         log2 QP is within 4 % of their log2 Q (special primes are part of it). One thread; of each scheme the newest record of today's chain, on the core that it\n\
          names. Made by `windlass-bench bootstrap --preset NAME [--packed] --scheme bgv,bfv --record FILE`.\n\n{}",
         chen_han::table(all)
     )
 }
 
-fn row(measured: &Measured) -> [String; 14] {
+fn row(measured: &Measured, [main, ephemeral]: [f64; 2]) -> [String; 14] {
     let [back, _, there, digits] = parts(measured);
     let f = &measured.of;
-    let [main, ephemeral] = lambda::of(f);
     [
         f.preset.clone(),
         format!("{}, {}", f.mode, f.scheme),

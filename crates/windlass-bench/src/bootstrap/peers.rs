@@ -108,7 +108,7 @@ pub const PEERS: [Peer; 25] = [
 /// it leaves packed is after the maps to the coefficients, which end its refresh.
 pub const MA_SETS: [Peer; 4] = [
     authors("thin", 9.4, [597.0, 513.0]),
-    authors("packed", 12.7, [457.0, 447.0]),
+    authors("packed", 12.7, [459.0, 447.0]),
     ma("paper_ma24_set1_p65537", "packed", 32.0, 31.0, [543.0, 447.0]),
     ma("paper_ma24_set3_p131071", "packed", 40.0, 23.6, [470.0, 366.0]),
 ];

@@ -119,8 +119,8 @@ pub fn sections(all: &[Measured]) -> String {
                    less all three stages is 15 to 20 bits more in each column, so the maps to the coefficients of the\n\
                    next refresh are taken off. \"Left\" of theirs is therefore computed: the\n\
                    capacity at first less the maps to the slots and the digits (their code leaves 597 bits of set II,\n\
-                   thin, radix-2: 947 − 118 − 232; packed it ends with the maps to the coefficients and leaves 459:\n\
-                   947 − 120 − 293 − 72). Net a second is their throughput.";
+                   thin, radix-2: 947 − 118 − 232; packed it ends with the maps to the coefficients and leaves 459,\n\
+                   where 947 − 120 − 293 − 72 of the paper is 462). Net a second is their throughput.";
     [
         section("Halevi–Shoup 2015, Tables 1 and 2", of_2015, &HS15, all),
         section("Halevi–Shoup 2018, Table 5", of_2018, &HS18, all),
@@ -156,6 +156,9 @@ fn sets_of_2024(all: &[Measured]) -> String {
             packed.to_owned(),
             format!("{}; {}", ends(&circuit.to_coefficients), ends(&circuit.to_slots)),
         ]);
+    }
+    if table.is_empty() {
+        return String::new();
     }
     format!(
         "\n### Their Tables 2 and 3\n\nλ of theirs as published, without rotations of the ring; of ours with them\n\

@@ -4,7 +4,7 @@ use std::io;
 
 use windlass::circuits::{ConstantForm, LinearMap, LinearPlan, PlanSpec, PreparedPlan};
 use windlass::schemes::{Ciphertext, Decryptor, Engine};
-use windlass::{Evaluator, Plaintext};
+use windlass::Plaintext;
 
 use super::columns::Column;
 use super::measured::{Measured, Product};

@@ -232,8 +232,13 @@ impl BootstrapSpec {
     }
 
     /// By the decryption formula of 2015 with e, e', α and t as [`AppendixA::solve`] found them, all
-    /// else as by default. The bound on its noise promises what
-    /// [`super::BootstrapPlan::failure_bits`] says, which may be nothing.
+    /// else as by default.
+    ///
+    /// **Warning.** The rule bounds the removed part with a small probability of failure only where
+    /// digits are large beside the noise: for p = 2 it may fail at every second refresh, and a
+    /// refresh that fails gives a wrong plaintext without an error. Secure parameters are refused
+    /// then ([`super::BootstrapError::TooLikelyToFail`]); `paper` and `insecure` ones are planned.
+    /// [`super::BootstrapPlan::failure_bits`] and the plan in words say the probability.
     pub fn by_appendix_a(found: AppendixA) -> Self {
         let ephemeral_weight = u32::try_from(found.weight).unwrap_or(u32::MAX);
         Self { front_end: FrontEnd::NearPrimePower, appendix_a: Some(found), ephemeral_weight, ..Self::default() }

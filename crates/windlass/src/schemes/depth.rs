@@ -3,7 +3,7 @@
 use windlass_rlwe::{Bound, NoiseModel, RlweParams};
 
 /// The number of squarings in sequence after which a ciphertext of this level and noise bound has
-/// more than `least_bits` of capacity left.
+/// `least_bits` of capacity or more left.
 pub(crate) fn products_left(
     rlwe: &RlweParams,
     noise: &NoiseModel,

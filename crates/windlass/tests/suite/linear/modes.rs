@@ -18,18 +18,25 @@ fn constants_as_coefficients() {
         let map = LinearMap::matmul_1d_extension(&ring, 0, |c, i, k, out| entry(&ring, 1, (c, i, k), out)).unwrap();
         let input = Plaintext::from_slots(&ring, &random_slots(&ring, 1)).unwrap();
         let expected = map.apply(&input).unwrap();
-        let bytes = |constants: ConstantForm, constant_bytes: usize| {
+        let held = |constants: ConstantForm, constant_bytes: usize| {
             for hoisting in [HoistMode::Double, HoistMode::Single] {
                 let spec = PlanSpec { constants, constant_bytes, hoisting, ..PlanSpec::default() };
                 check_plan(&map, &spec, &input, &expected);
             }
             let plan = LinearPlan::new(&map, &PlanSpec { constants, constant_bytes, ..PlanSpec::default() }).unwrap();
-            plan.prepare(&Clear::new(&ring)).unwrap().bytes()
+            let prepared = plan.prepare(&Clear::new(&ring)).unwrap();
+            (prepared.bytes(), prepared.constants(), prepared.expanded())
         };
-        let (ready, packed) = (bytes(ConstantForm::Evaluation, 0), bytes(ConstantForm::Coefficients, 0));
-        assert!(ring.modulus().value() > 65536 || ready >= 4 * packed);
-        assert_eq!(bytes(ConstantForm::Automatic, ready), ready);
-        assert_eq!(bytes(ConstantForm::Automatic, ready - 1), packed);
+        let (ready, count, none) = held(ConstantForm::Evaluation, 0);
+        let (packed, _, all) = held(ConstantForm::Coefficients, 0);
+        assert!((none, all) == (0, count) && (ring.modulus().value() > 65536 || ready >= 4 * packed));
+        // As many are ready as fit.
+        for expanded in 0..=count {
+            let limit = ready - expanded * (ready / count);
+            let bytes = limit + expanded * (packed / count);
+            assert_eq!(held(ConstantForm::Automatic, limit), (bytes, count, expanded));
+            assert_eq!(held(ConstantForm::Automatic, limit.saturating_sub(1)).2, (expanded + 1).min(count));
+        }
     }
 }
 
@@ -45,10 +52,13 @@ fn expanding_constants_makes_no_input_twice() {
     let input = Plaintext::from_slots(&ring, &random_slots(&ring, 5)).unwrap();
     let expected = map.apply(&input).unwrap();
     for strategy in [Strategy::BLOCK, Strategy::TWO_LEVEL_SHARED, Strategy::AUTOMATIC] {
-        for constants in [ConstantForm::Evaluation, ConstantForm::Coefficients] {
-            let spec = PlanSpec { constants, ..PlanSpec::with_strategy(strategy) };
-            assert!(LinearPlan::new(&map, &spec).unwrap().count().constant_products > 100);
-            check_plan(&map, &spec, &input, &expected);
+        let spec = PlanSpec::with_strategy(strategy);
+        let plan = LinearPlan::new(&map, &spec).unwrap();
+        assert!(plan.count().constant_products > 100);
+        let bytes = plan.prepare(&Clear::new(&ring)).unwrap().bytes();
+        // None of them, a half, one of 126, and all.
+        for constant_bytes in [bytes, bytes / 2, bytes - 1, 0] {
+            check_plan(&map, &PlanSpec { constant_bytes, ..spec.clone() }, &input, &expected);
         }
     }
 }

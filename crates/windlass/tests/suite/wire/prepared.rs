@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use windlass::circuits::linear::{ComplexSlots, LinearPlan};
-use windlass::circuits::{ConstantForm, LinearGrid, LinearMap, PlanSpec, PublicInnerProduct, Strategy};
+use windlass::circuits::{LinearGrid, LinearMap, PlanSpec, PublicInnerProduct, Strategy};
 use windlass::schemes::ckks::{CkksSpec, Complex64};
 use windlass::wire::{KeyId, Kind, Label, PlanFiles, WireError, open, seal};
-use windlass::{Approximate, Context, Error, Scheme, Server};
+use windlass::{Approximate, Context, Error, Evaluator, Scheme, Server};
 
 use crate::fixture::{SCHEMES, approximate, chain, context};
 use crate::wire::common::{any_key, label, reject_damage};
@@ -173,12 +173,12 @@ fn grids_weights_and_plans_of_coefficients_have_files_too() {
     let rows: Vec<Vec<u64>> = (0..200).map(|i| (0..140).map(|k| i * k % 257).collect()).collect();
     let grid =
         || LinearPlan::for_grid(&LinearGrid::from_dense(&context, &rows).unwrap(), &PlanSpec::default()).unwrap();
-    let coefficients = || {
-        let spec = PlanSpec { constants: ConstantForm::Coefficients, ..PlanSpec::default() };
+    let limited = |constant_bytes| {
+        let spec = PlanSpec { constant_bytes, ..PlanSpec::default() };
         LinearPlan::new(&matrix(&context, 1), &spec).unwrap()
     };
     let weights = || PublicInnerProduct::new(&context, &[3, 1, 4, 1, 5]).unwrap();
-    let (client, server) = context.generate_keys_from_seed([&grid(), &coefficients(), &weights()], 7).unwrap();
+    let (client, server) = context.generate_keys_from_seed([&grid(), &limited(0), &weights()], 7).unwrap();
     let worker = context.server_from_keys(std::sync::Arc::clone(server.engine().keys()), Vec::new()).unwrap();
     let x = [client.encrypt(&[1, 2, 3]).unwrap(), client.encrypt(&[4, 5]).unwrap()];
     let (plan, same) = (grid(), grid());
@@ -186,11 +186,15 @@ fn grids_weights_and_plans_of_coefficients_have_files_too() {
     let [found, expected] =
         [(&worker, &same), (&server, &plan)].map(|(server, plan)| server.apply_grid(plan, &x).unwrap());
     assert!(found.len() == 2 && found.iter().zip(&expected).all(|(a, b)| a.parts() == b.parts()));
-    let (plan, same) = (coefficients(), coefficients());
-    let bytes = server.prepared_to_bytes(&plan).unwrap();
-    assert!(bytes.len() < 5000, "{} bytes without any constant", bytes.len());
-    worker.prepared_from_bytes(&same, &bytes).unwrap();
-    assert_eq!(worker.apply(&same, &x[0]).unwrap().parts(), server.apply(&plan, &x[0]).unwrap().parts());
+    // Without any constant, and with three of them: the plan has the others.
+    let each = server.engine().constant_bytes(server.engine().context().top_level());
+    for (limit, least, most) in [(0, 0, 5000), (3 * each, 3 * each, 3 * each + 5000)] {
+        let (plan, same) = (limited(limit), limited(limit));
+        let bytes = server.prepared_to_bytes(&plan).unwrap();
+        assert!((least..most).contains(&bytes.len()), "{} bytes", bytes.len());
+        worker.prepared_from_bytes(&same, &bytes).unwrap();
+        assert_eq!(worker.apply(&same, &x[0]).unwrap().parts(), server.apply(&plan, &x[0]).unwrap().parts());
+    }
     let (plan, same) = (weights(), weights());
     let bytes = server.prepared_to_bytes(plan.weights()).unwrap();
     worker.prepared_from_bytes(same.weights(), &bytes).unwrap();
