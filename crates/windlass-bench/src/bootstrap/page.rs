@@ -84,8 +84,11 @@ fn by_core(all: &[Measured], presets: &Presets) -> String {
             let _ = write!(out, "\n{todays}");
         }
         if !earlier.is_empty() {
-            let _ = write!(out, "\nUnder earlier chains, or primes not said; λ as it was estimated on that day, before rotations of\n\
-                 the ring were counted:\n\n{earlier}");
+            let _ = write!(
+                out,
+                "\nUnder earlier chains, or primes not said; λ as it was estimated on that day, before rotations of\n\
+                 the ring were counted:\n\n{earlier}"
+            );
         }
     }
     out

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use windlass::Plaintext;
 use windlass::circuits::{ConstantForm, LinearMap, LinearPlan, PlanSpec, PreparedPlan};
 use windlass::schemes::{Ciphertext, Decryptor, Engine};
-use windlass::Plaintext;
 
 use super::columns::Column;
 use super::measured::{Measured, Product};

@@ -55,8 +55,5 @@ fn what_the_rule_does_not_promise_secure_parameters_refuse() {
     let encapsulation = Encapsulation::Digits;
     let spec = BootstrapSpec { ephemeral_weight: 56, encapsulation, ..spec };
     let refused = BootstrapPlan::new(preset.params.rlwe(), (2, 1), spec).map(|plan| plan.explain());
-    assert!(
-        matches!(refused, Err(Error::Bootstrap(BootstrapError::TooLikelyToFail { .. }))),
-        "{found:?}: {refused:?}"
-    );
+    assert!(matches!(refused, Err(Error::Bootstrap(BootstrapError::TooLikelyToFail { .. }))), "{found:?}: {refused:?}");
 }
