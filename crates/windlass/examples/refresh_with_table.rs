@@ -34,7 +34,9 @@ pub fn main() -> windlass::MainResult {
         let integers: Vec<u64> = (0..context.slots() as u64).map(|x| x % 16).collect();
         let mut x = client.encrypt(&integers)?;
         let mut expected = integers;
-        for (name, table, f) in [("ones", &ones, (|x| u64::from(x.count_ones())) as fn(u64) -> u64), ("parity", &parity, |x| x % 2)] {
+        for (name, table, f) in
+            [("ones", &ones, (|x| u64::from(x.count_ones())) as fn(u64) -> u64), ("parity", &parity, |x| x % 2)]
+        {
             let spent = server.engine().reduce_level(&x, plan.least_input_bits() + 10.0)?;
             let start = Instant::now();
             x = server.refresh_with_table(&spent, table)?;

@@ -1,10 +1,10 @@
 //! What made the circuit of a measured bootstrapping.
 
 use serde::{Deserialize, Serialize};
-use windlass::circuits::SlotTable;
 use windlass::bootstrap::{
     AppendixA, BootstrapPlan, BootstrapSpec, Choices, Encapsulation, EvalStage, FactorOrder, MapChoice,
 };
+use windlass::circuits::SlotTable;
 
 use super::table::Table;
 use crate::ring_args::moduli_in_words;

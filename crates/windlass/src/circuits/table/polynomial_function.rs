@@ -6,6 +6,7 @@
 
 use windlass_ring::slots::PrimePower;
 
+use crate::circuits::digits::quotients::trimmed;
 use crate::circuits::interpolation::newton_in_powers;
 use crate::circuits::polynomial::PolynomialPlan;
 use crate::error::Result;
@@ -71,7 +72,7 @@ fn coefficients(modulus: PrimePower, values: &[u64]) -> Result<Option<Vec<i64>>>
         return Ok(None);
     }
     let nodes: Vec<u64> = (0..newton.len() as u64).map(|x| modulus.reduce(x)).collect();
-    let coefficients = newton_in_powers(modulus, &nodes, &newton);
+    let coefficients = trimmed(newton_in_powers(modulus, &nodes, &newton));
     Ok(Some(coefficients.into_iter().map(|c| modulus.centred(c)).collect()))
 }
 

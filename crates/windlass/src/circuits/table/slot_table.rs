@@ -223,7 +223,8 @@ impl OfDigits {
         for way in Way::all(r) {
             let rows = DigitRow::plan(&mut liftings, way, (r, r - lost), &used)?;
             let of_rows: usize = rows.iter().map(DigitRow::products).sum();
-            let depths: BTreeMap<u32, usize> = (0..).zip(&rows).filter_map(|(j, row)| Some((j, row.depth()?))).collect();
+            let depths: BTreeMap<u32, usize> =
+                (0..).zip(&rows).filter_map(|(j, row)| Some((j, row.depth()?))).collect();
             let price = |products: usize, depth: usize| (of_rows + products) as f64 + DEPTH_WEIGHT * depth as f64;
             let monomials = Monomials::plan(p, &terms, &depths, price);
             let price = price(monomials.products(), monomials.depth());
