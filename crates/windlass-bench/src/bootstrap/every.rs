@@ -51,7 +51,7 @@ const CHOICES: [Choice; 13] = [
     ("paper_hs15_51319", Some(Mode::Packed), &["--factors", "19*73,37"]),
     ("paper_hs18_49981", None, &["--front-end", "near-prime-power"]),
     ("paper_hs18_49981", None, &["--maps", "old-2018"]),
-    ("paper_ch18_n16384_p127", Some(Mode::Thin), &["--table", "mixed"]),
+    ("boot_n32768_p127", Some(Mode::Thin), &["--table", "mixed"]),
 ];
 
 /// Arguments of one process, read as the program reads its own.
@@ -249,7 +249,7 @@ mod tests {
     /// Each choice is for some preset, and asks for something.
     #[test]
     fn choices_of_papers_are_rows_of_their_own() {
-        let jobs = jobs("paper_").unwrap();
+        let jobs = jobs("list").unwrap();
         for (of, only, more) in CHOICES {
             let of_it: Vec<&Job> =
                 jobs.iter().filter(|job| job.place.preset.starts_with(of) && job.arguments == more).collect();

@@ -30,8 +30,13 @@ impl Table {
         match self {
             Self::Square => x * x % t,
             Self::Half => x / 2,
-            // The high bits of a product with an odd number of 64 bits (Fibonacci hashing).
-            Self::Mixed => (x.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) % t,
+            // As SplitMix64 mixes a counter.
+            Self::Mixed => {
+                let z = (x + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                (z ^ (z >> 31)) % t
+            }
         }
     }
 

@@ -84,18 +84,15 @@ impl Monomials {
         depths: &BTreeMap<u32, usize>,
         price: impl Fn(usize, usize) -> f64,
     ) -> Self {
+        // The last digits, which are the deepest, on one side.
         let digits: Vec<u32> = depths.keys().copied().collect();
-        let of_mask = |mask: usize| {
-            let is_high = |at: &usize| mask >> at & 1 == 1;
-            let high: BTreeSet<u32> = (0..digits.len()).filter(is_high).map(|at| digits[at]).collect();
-            Self::divided(prime as usize, terms, depths, &high)
-        };
-        let all = (0..1usize << digits.len()).map(of_mask);
+        let sides = (0..=digits.len()).flat_map(|at| [&digits[..at], &digits[at..]]);
+        let all = sides.map(|high| Self::divided(prime as usize, terms, depths, high));
         let price = |plan: &Self| price(plan.products, plan.depth);
         all.min_by(|a, b| price(a).total_cmp(&price(b))).expect("there is one division at least")
     }
 
-    fn divided(prime: usize, terms: &[(Name, i64)], depths: &BTreeMap<u32, usize>, high: &BTreeSet<u32>) -> Self {
+    fn divided(prime: usize, terms: &[(Name, i64)], depths: &BTreeMap<u32, usize>, high: &[u32]) -> Self {
         let mut groups: BTreeMap<Name, Vec<(Name, i64)>> = BTreeMap::new();
         for &(name, c) in terms {
             let above: Name = high.iter().map(|&j| power_of(prime, name, j)).sum();

@@ -1,10 +1,12 @@
 //! The digits of x modulo p^r one after the other, each as precise as it is needed.
 //!
-//! Row j begins at y_j = (x − Σ_{i<j} p^i·w_i)/p^j, where w_i knows digit i modulo p^{j−i+1}: y_j
-//! knows digit j modulo p, as an integer modulo p^{r−j}. A table takes the digit modulo p^s, and s
-//! may be larger than r − j. Then y_j is taken for an element modulo p^s, of which the noise says
-//! what stands above ([`Evaluator::raise_exponent`]), and made precise by polynomials that do not
-//! look at it ([`lifting`]).
+//! Row j begins at y_j = (x − Σ_{i<j} p^i·w_i)/p^j modulo p, where w_i is digit i modulo p^{j−i+1}: x
+//! counts modulo p^{j+1}. What is known of a digit modulo p^a is a ciphertext modulo p^a, so that
+//! noise grows by no larger modulus than the precision asks for. To know it modulo p^c, the
+//! ciphertext is taken for one modulo p^c, of which the noise says what stands above p^a
+//! ([`Evaluator::raise_exponent`]), and a polynomial that does not look at it makes the digit precise
+//! ([`lifting`]). The table takes digits modulo p^s for an s that may be larger than r − j, where x
+//! itself ends.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,7 +41,7 @@ impl Way {
 #[derive(Debug)]
 pub(super) struct Liftings {
     prime: u64,
-    known: BTreeMap<(u32, u32), Vec<i64>>,
+    known: BTreeMap<(u32, u32), PolynomialPlan>,
 }
 
 impl Liftings {
@@ -47,9 +49,9 @@ impl Liftings {
         Self { prime, known: BTreeMap::new() }
     }
 
-    fn get(&mut self, from: u32, to: u32) -> Result<&[i64]> {
+    fn get(&mut self, from: u32, to: u32) -> Result<&PolynomialPlan> {
         if !self.known.contains_key(&(from, to)) {
-            self.known.insert((from, to), lifting(self.prime, from, to)?);
+            self.known.insert((from, to), PolynomialPlan::new(&lifting(self.prime, from, to)?));
         }
         Ok(&self.known[&(from, to)])
     }
@@ -58,7 +60,7 @@ impl Liftings {
 /// A value of a row: its argument, or a polynomial of an earlier value.
 #[derive(Debug, Clone)]
 struct Value {
-    /// It knows the digit modulo p^precision.
+    /// The digit modulo p^precision.
     precision: u32,
     depth: usize,
     /// Of which value, and the polynomial; none for the argument.
@@ -68,8 +70,6 @@ struct Value {
 /// One digit.
 #[derive(Debug, Clone)]
 pub(super) struct DigitRow {
-    /// The plaintext modulus of its values is p to this.
-    exponent: u32,
     values: Vec<Value>,
     /// What later rows take, the next one first.
     lent: Vec<usize>,
@@ -78,17 +78,17 @@ pub(super) struct DigitRow {
 }
 
 impl DigitRow {
-    /// Rows 0 to `last`; of the digits in `used` the table takes the value modulo p^s.
-    pub fn plan(liftings: &mut Liftings, way: Way, (r, s): (u32, u32), used: &BTreeSet<u32>) -> Result<Vec<Self>> {
+    /// Rows up to the last digit in `used`, of which the table takes the values modulo p^s.
+    pub fn plan(liftings: &mut Liftings, way: Way, s: u32, used: &BTreeSet<u32>) -> Result<Vec<Self>> {
         let last = used.last().copied().unwrap_or(0);
         let mut rows: Vec<Self> = Vec::new();
         for j in 0..=last {
             let lent = |(i, row): (usize, &Self)| row.values[row.lent[j as usize - 1 - i]].depth;
             let depth = rows.iter().enumerate().map(lent).max().unwrap_or(0);
             let (lends, takes) = (last - j + 1, if used.contains(&j) { s } else { 1 });
-            let exponent = (r - j).max(takes);
-            let mut row = Self::of_argument(exponent, depth);
-            row.make_precise(liftings, way, lends, takes)?;
+            let values = vec![Value { precision: 1, depth, step: None }];
+            let mut row = Self { values, lent: Vec::new(), exact: None };
+            row.make_precise(liftings, way, lends, lends.max(takes))?;
             row.lent = (2..=lends).map(|precision| row.knowing(precision)).collect();
             row.exact = used.contains(&j).then(|| row.knowing(s));
             rows.push(row);
@@ -96,14 +96,8 @@ impl DigitRow {
         Ok(rows)
     }
 
-    fn of_argument(exponent: u32, depth: usize) -> Self {
-        let values = vec![Value { precision: 1, depth, step: None }];
-        Self { exponent, values, lent: Vec::new(), exact: None }
-    }
-
     /// Steps as far as later rows ask for, then to the end.
-    fn make_precise(&mut self, liftings: &mut Liftings, way: Way, lends: u32, takes: u32) -> Result<()> {
-        let end = lends.max(takes);
+    fn make_precise(&mut self, liftings: &mut Liftings, way: Way, lends: u32, end: u32) -> Result<()> {
         let top = |row: &Self| row.values[row.values.len() - 1].precision;
         while top(self) < lends.min(way.cap) {
             let now = top(self);
@@ -112,29 +106,39 @@ impl DigitRow {
             self.values.push(value);
         }
         if top(self) < end {
-            let all = (0..self.values.len()).map(|from| Ok((from, self.value(liftings, from, end)?)));
-            let all: Vec<(usize, Value)> = all.collect::<Result<_>>()?;
-            let products = |value: &Value| value.step.as_ref().map_or(0, |(_, plan)| plan.products());
-            let best = all.into_iter().min_by_key(|(_, value)| match way.sparing {
-                true => (products(value), value.depth),
-                false => (value.depth, products(value)),
+            let ends = self.ends(liftings, end)?;
+            let products = |values: &[Value]| values.iter().map(Value::products).sum::<usize>();
+            let depth = |values: &[Value]| values.last().map_or(0, |value| value.depth);
+            let best = ends.into_iter().min_by_key(|values| match way.sparing {
+                true => (products(values), depth(values)),
+                false => (depth(values), products(values)),
             });
-            self.values.extend(best.map(|(_, value)| value));
+            self.values.extend(best.unwrap_or_default());
         }
         Ok(())
     }
 
-    /// What value number `from` becomes by a polynomial that takes it to a precision.
-    fn value(&self, liftings: &mut Liftings, from: usize, precision: u32) -> Result<Value> {
-        let plan = PolynomialPlan::sharing(liftings.get(self.values[from].precision, precision)?, &self.powers(from));
-        let depth = self.values[from].depth + plan.depth();
-        Ok(Value { precision, depth, step: Some((from, plan)) })
+    /// From each value to the last precision, in one step or two.
+    fn ends(&self, liftings: &mut Liftings, end: u32) -> Result<Vec<Vec<Value>>> {
+        let mut ends = Vec::new();
+        for from in 0..self.values.len() {
+            ends.push(vec![self.value(liftings, from, end)?]);
+            for half in self.values[from].precision + 1..end {
+                let first = self.value(liftings, from, half)?;
+                let plan = liftings.get(half, end)?.clone();
+                let depth = first.depth + plan.depth();
+                let second = Value { precision: end, depth, step: Some((self.values.len(), plan)) };
+                ends.push(vec![first, second]);
+            }
+        }
+        Ok(ends)
     }
 
-    /// The powers of a value that its polynomials so far have made.
-    fn powers(&self, from: usize) -> BTreeSet<usize> {
-        let plans = self.values.iter().filter_map(|value| value.step.as_ref());
-        plans.filter(|(of, _)| *of == from).flat_map(|(_, plan)| plan.powers().iter().copied()).collect()
+    /// What value number `from` becomes by a polynomial that takes it to a precision.
+    fn value(&self, liftings: &mut Liftings, from: usize, precision: u32) -> Result<Value> {
+        let source = &self.values[from];
+        let plan = liftings.get(source.precision, precision)?.clone();
+        Ok(Value { precision, depth: source.depth + plan.depth(), step: Some((from, plan)) })
     }
 
     /// The first value that knows the digit so precisely.
@@ -149,15 +153,12 @@ impl DigitRow {
     }
 
     pub fn products(&self) -> usize {
-        self.plans().map(PolynomialPlan::products).sum()
+        self.values.iter().map(Value::products).sum()
     }
 
     pub fn relinearisations(&self) -> usize {
-        self.plans().map(PolynomialPlan::relinearisations).sum()
-    }
-
-    fn plans(&self) -> impl Iterator<Item = &PolynomialPlan> {
-        self.values.iter().filter_map(|value| value.step.as_ref().map(|(_, plan)| plan))
+        let plans = self.values.iter().filter_map(|value| value.step.as_ref());
+        plans.map(|(_, plan)| plan.relinearisations()).sum()
     }
 
     /// The precisions that it goes through, in words.
@@ -166,41 +167,48 @@ impl DigitRow {
         format!("precision {} ({} products)", precisions.join(", "), self.products())
     }
 
-    /// All values, of the argument modulo the exponent of this row.
+    /// All values, of the argument modulo p.
     fn run<E: Evaluator>(&self, evaluator: &E, argument: E::Ciphertext) -> Result<Vec<E::Ciphertext>> {
-        let mut made = vec![argument];
-        let mut powers: Vec<BTreeMap<usize, E::Ciphertext>> = vec![BTreeMap::new(); self.values.len()];
-        for (of, plan) in self.values.iter().filter_map(|value| value.step.as_ref()) {
-            let value = plan.apply_sharing(evaluator, &made[*of], &mut powers[*of])?;
-            made.push(value);
+        let mut made = vec![evaluator.declare_integers(argument)];
+        for value in &self.values {
+            let Some((of, plan)) = &value.step else { continue };
+            let raised = evaluator.raise_exponent(&made[*of], value.precision)?;
+            made.push(evaluator.declare_integers(plan.apply(evaluator, &raised)?));
         }
         Ok(made)
     }
 }
 
-/// The digits that the table takes, by number, each as an integer modulo p^s; x is one modulo p^r.
+impl Value {
+    fn products(&self) -> usize {
+        self.step.as_ref().map_or(0, |(_, plan)| plan.products())
+    }
+}
+
+/// The digits that the table takes, by number, each as an integer modulo p^s.
 ///
 /// Cost: the products of all rows.
 pub(super) fn run<E: Evaluator>(
     rows: &[DigitRow],
     evaluator: &E,
     x: &E::Ciphertext,
-    (r, s): (u32, u32),
+    s: u32,
 ) -> Result<BTreeMap<u32, E::Ciphertext>> {
-    let mut lent: Vec<Vec<E::Ciphertext>> = Vec::new();
+    let mut made: Vec<Vec<E::Ciphertext>> = Vec::new();
     let mut taken = BTreeMap::new();
-    for (j, row) in (0..).zip(rows) {
-        let places = (0..j as usize).rev();
-        let value = |(values, place): (&'_ Vec<E::Ciphertext>, usize)| values[place].clone();
-        let values: Vec<E::Ciphertext> = lent.iter().zip(places).map(value).collect();
-        let subtrahends = values.iter().map(|value| Subtrahend { value: Some(value), product: None });
-        let argument = evaluator.divide_out(x, &subtrahends.collect::<Vec<_>>())?;
-        let made = row.run(evaluator, evaluator.raise_exponent(&argument, row.exponent)?)?;
-        let reduced = |k: &usize| evaluator.reduce_exponent(&made[*k], r - j);
-        lent.push(row.lent.iter().map(reduced).collect::<Result<_>>()?);
+    for (j, row) in (0u32..).zip(rows) {
+        let lent = |(i, (row, values)): (u32, (&DigitRow, &Vec<E::Ciphertext>))| {
+            evaluator.reduce_exponent(&values[row.lent[(j - 1 - i) as usize]], j - i + 1)
+        };
+        let lent: Vec<E::Ciphertext> = (0..j).zip(rows.iter().zip(&made)).map(lent).collect::<Result<_>>()?;
+        let subtrahends = lent.iter().map(|value| Subtrahend { value: Some(value), product: None });
+        let known = evaluator.reduce_exponent(x, j + 1)?;
+        let argument = evaluator.divide_out(&known, &subtrahends.collect::<Vec<_>>())?;
+        let values = row.run(evaluator, argument)?;
         if let Some(exact) = row.exact {
-            taken.insert(j, evaluator.declare_integers(evaluator.reduce_exponent(&made[exact], s)?));
+            taken.insert(j, evaluator.reduce_exponent(&values[exact], s)?);
         }
+        made.push(values);
     }
     Ok(taken)
 }

@@ -27,19 +27,24 @@ use crate::integer::Integer;
 /// before they are relinearised. Only digits on which the table depends are taken. Of several ways
 /// the one with the least products + 10·depth is planned.
 ///
-/// *What it costs* at most, by [`Self::products`] and [`Self::depth`]:
+/// *What it costs*: a table without any pattern takes
 ///
-/// | p^r | 3 | 5 | 17 | 127 | 251 | 4 | 9 | 16 | 256 |
-/// |---|---|---|---|---|---|---|---|---|---|
-/// | products | TODO |
-/// | depth | TODO |
+/// | p^r | 2 | 3 | 5 | 17 | 127 | 251 | 2^3 | 2^4 | 2^8 | 3^2 | 3^5 | 5^2 | 13^2 |
+/// |---|---|---|---|---|---|---|---|---|---|---|---|---|---|
+/// | products | 0 | 1 | 2 | 7 | 24 | 33 | 8 | 17 | 79 | 8 | 75 | 16 | 48 |
+/// | depth | 0 | 1 | 2 | 4 | 7 | 8 | 5 | 7 | 13 | 6 | 15 | 9 | 13 |
+///
+/// and others no more. Source: 2015, §1 of Halevi–Shoup asks for it in a refresh
+/// ([`crate::bootstrap::Bootstrapper::refresh_with_table`]); the digits are theirs (§5.3).
 ///
 /// ```
-/// use windlass::Context;
 /// use windlass::circuits::SlotTable;
+/// use windlass::ring::{kernels::Isa, slots::SlotRing};
 ///
-/// let context = Context::preset("insecure_toy_256")?;
-/// # let context = Context::mock((256, 5, 2))?;
+/// let ring = SlotRing::new(105, 2, 3, Isa::best())?; // integers modulo 8
+/// let ones = SlotTable::from_fn(&ring, u64::count_ones)?;
+/// println!("{}", ones.explain());
+/// assert_eq!(SlotTable::new(&ring, &[3, 4, 5, 6, 7, 0, 1, 2])?.products(), 0); // x + 3
 /// # Ok::<(), windlass::Error>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -73,7 +78,7 @@ const DEPTH_WEIGHT: f64 = 10.0;
 impl SlotTable {
     /// The function with these values at 0, 1, .., p^r − 1.
     ///
-    /// Cost: planning, up to a tenth of a second for 2^8.
+    /// Cost: planning; for 2^8 seconds in a build without optimisation.
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for p^r above 2^8, and for values outside \[−p^r/2, p^r);
@@ -218,20 +223,25 @@ impl OfDigits {
         let takes = |j: &u32| terms.iter().any(|(name, _)| name / unit(*j) % p as usize != 0);
         let used: BTreeSet<u32> = (0..r).filter(takes).collect();
 
+        // Of ways to digits of the same depths, the one with the fewest products.
         let mut liftings = Liftings::new(p);
-        let mut best: Option<(f64, Self)> = None;
+        let mut ways: BTreeMap<BTreeMap<u32, usize>, (usize, Vec<DigitRow>)> = BTreeMap::new();
         for way in Way::all(r) {
-            let rows = DigitRow::plan(&mut liftings, way, (r, r - lost), &used)?;
-            let of_rows: usize = rows.iter().map(DigitRow::products).sum();
-            let depths: BTreeMap<u32, usize> =
-                (0..).zip(&rows).filter_map(|(j, row)| Some((j, row.depth()?))).collect();
+            let rows = DigitRow::plan(&mut liftings, way, r - lost, &used)?;
+            let products = rows.iter().map(DigitRow::products).sum();
+            let depths = (0..).zip(&rows).filter_map(|(j, row)| Some((j, row.depth()?))).collect();
+            if ways.get(&depths).is_none_or(|(known, _)| products < *known) {
+                ways.insert(depths, (products, rows));
+            }
+        }
+
+        let planned = ways.into_iter().map(|(depths, (of_rows, rows))| {
             let price = |products: usize, depth: usize| (of_rows + products) as f64 + DEPTH_WEIGHT * depth as f64;
             let monomials = Monomials::plan(p, &terms, &depths, price);
             let price = price(monomials.products(), monomials.depth());
-            if best.as_ref().is_none_or(|(least, _)| price < *least) {
-                best = Some((price, Self { constant: modulus.centred(constant), lost, rows, monomials }));
-            }
-        }
+            (price, Self { constant: modulus.centred(constant), lost, rows, monomials })
+        });
+        let best = planned.min_by(|a, b| a.0.total_cmp(&b.0));
         Ok(best.expect("there is a way").1)
     }
 
@@ -240,8 +250,7 @@ impl OfDigits {
     }
 
     fn apply<E: Evaluator>(&self, evaluator: &E, x: &E::Ciphertext) -> Result<E::Ciphertext> {
-        let r = evaluator.exponent_of(x);
-        let digits = rows::run(&self.rows, evaluator, x, (r, r - self.lost))?;
+        let digits = rows::run(&self.rows, evaluator, x, evaluator.exponent_of(x) - self.lost)?;
         let value = self.monomials.run(evaluator, &digits)?;
         let value = (0..self.lost).try_fold(value, |value, _| evaluator.multiply_by_p(&value))?;
         add_scalar(evaluator, &value, self.constant)
