@@ -77,6 +77,15 @@ pub trait Evaluator: Switching {
     /// that were divided by p unequally often. Errors: also [`crate::Error::OutOfRange`] for an
     /// exponent that is 0 or larger than that of `a`.
     fn reduce_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
+    /// Some element that is congruent to `a` modulo its `p^e`, modulo the larger `p^exponent`: what
+    /// stands above `p^e` follows from the noise and is unspecified. It is an element of the whole
+    /// ring, whatever `a` holds, so that the content is any. Costs nothing and adds no noise. For
+    /// circuits whose result does not depend on it ([`crate::circuits::SlotTable`]). Errors: also
+    /// [`crate::Error::OutOfRange`] for an exponent that is smaller than that of `a` or larger than r.
+    fn raise_exponent(&self, a: &Self::Ciphertext, exponent: u32) -> Result<Self::Ciphertext>;
+    /// The same ciphertext with [`crate::Content::Integers`]: the promise of a circuit that its
+    /// result is an integer in every slot, as that of [`crate::schemes::Ciphertext::assume_integers`].
+    fn declare_integers(&self, a: Self::Ciphertext) -> Self::Ciphertext;
     /// `p · a` modulo `p^{e+1}` for `a` modulo `p^e`: the inverse of [`Evaluator::divide_by_p`].
     /// Errors: also [`crate::Error::OutOfRange`] for `e = r`.
     fn multiply_by_p(&self, a: &Self::Ciphertext) -> Result<Self::Ciphertext>;

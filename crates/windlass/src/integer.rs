@@ -1,6 +1,7 @@
 //! Integers as users have them: any primitive type, taken modulo p^r.
 
 use windlass_ring::slots::PrimePower;
+use windlass_rlwe::Number;
 
 /// A primitive integer. Wherever integers go in, any of these types does, negative numbers too: all
 /// count modulo the plaintext modulus p^r. What comes out are residues in [0, p^r), as `u64`.
@@ -10,6 +11,9 @@ pub trait Integer: Copy + Send + Sync + 'static {
 
     /// The integer as an index; `None` for one that is negative or too large.
     fn index(self) -> Option<usize>;
+
+    /// The integer itself, to be held against bounds and named in messages.
+    fn whole(self) -> Number;
 }
 
 macro_rules! integers {
@@ -21,6 +25,10 @@ macro_rules! integers {
 
             fn index(self) -> Option<usize> {
                 usize::try_from(self).ok()
+            }
+
+            fn whole(self) -> Number {
+                Number::from(self as $wide)
             }
         })*
     };

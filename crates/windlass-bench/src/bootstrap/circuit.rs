@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 use windlass::bootstrap::{
     AppendixA, BootstrapPlan, BootstrapSpec, Choices, Encapsulation, EvalStage, FactorOrder, MapChoice,
 };
+use windlass::circuits::SlotTable;
 
+use super::table::Table;
 use crate::ring_args::moduli_in_words;
 
 /// What was asked for, by names: records of other requests stand beside each other.
@@ -42,6 +44,9 @@ pub struct Asked {
     /// How ciphertexts come under it, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encapsulation: Option<String>,
+    /// The table that the refresh evaluates, if one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
 }
 
 impl Asked {
@@ -64,7 +69,13 @@ impl Asked {
             formula: spec.appendix_a.map(|found| formula_in_words(&found, spec.ephemeral_weight)),
             weight,
             encapsulation: encapsulation.map(|way| way.to_string()),
+            table: None,
         }
+    }
+
+    /// The same with a table.
+    pub fn with_table(self, table: Option<Table>) -> Self {
+        Self { table: table.map(|table| table.name().into()), ..self }
     }
 
     /// What differs from [`Asked::default`], in words.
@@ -89,6 +100,7 @@ impl Asked {
             self.formula.clone(),
             self.weight.map(|weight| format!("weight {weight}")),
             self.encapsulation.as_ref().map(|way| format!("encapsulation {way}")),
+            self.table.as_ref().map(|table| format!("table {table}")),
         ]
         .into_iter()
         .flatten()
@@ -154,6 +166,9 @@ pub struct Circuit {
     pub encapsulation: Option<String>,
     /// Galois keys.
     pub keys: usize,
+    /// Products and depth of the table, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_cost: Option<[usize; 2]>,
 }
 
 impl Circuit {
@@ -183,7 +198,15 @@ impl Circuit {
             ephemeral_weight: spec.ephemeral_weight,
             encapsulation: Some(spec.encapsulation.to_string()),
             keys: plan.required_keys().len(),
+            table_cost: None,
         }
+    }
+
+    /// The same with a table, and what that costs.
+    pub fn with_table(self, table: Option<(Table, &SlotTable)>) -> Self {
+        let asked = self.asked.with_table(table.map(|(table, _)| table));
+        let table_cost = table.map(|(_, circuit)| [circuit.products(), circuit.depth()]);
+        Self { asked, table_cost, ..self }
     }
 
     /// A cell of a table: front end, transform with both partitions, unpacking, digits.
@@ -195,6 +218,10 @@ impl Circuit {
         words.extend(self.order.clone());
         words.extend(self.eval.as_ref().map(|eval| format!("stage inside of slots {eval}")));
         words.push(self.digits.clone());
+        if let (Some(table), Some([products, depth])) = (&self.asked.table, self.table_cost) {
+            let plural = if products == 1 { "" } else { "s" };
+            words.push(format!("table {table} ({products} product{plural}, depth {depth})"));
+        }
         words.join("; ")
     }
 }
@@ -246,6 +273,13 @@ pub(super) mod tests {
         let digits = Circuit::of(&plan(digits), (None, Some(Encapsulation::Digits)));
         assert!(digits.encapsulation == Some("digits".into()) && digits.asked != thin.asked);
         assert_eq!(packed.encapsulation, Some("special-primes".into()));
+        // A refresh with a table is another circuit, and says so.
+        let ring = plan(BootstrapSpec::default());
+        let square = Table::Square.circuit(ring.message_ring()).unwrap();
+        let with_table = thin.clone().with_table(Some((Table::Square, &square)));
+        assert!(with_table.asked != thin.asked && with_table.words().ends_with("; table square (1 product, depth 1)"));
+        assert_eq!(with_table.asked.differences(), ["table square"]);
+        assert_eq!(serde_json::to_string(&thin).unwrap().find("table"), None);
         let words = packed.words();
         assert!(words.starts_with("prime-power; radix2 (") && words.contains("; monomials; "), "{words}");
     }

@@ -33,11 +33,12 @@ struct Job {
     price: f64,
 }
 
-/// What a paper chose for its sets: what their names begin with, the mode if it is for one alone, and
+/// What a paper chose for its sets, or asked about (2015, §1: functions in the digit step): what their
+/// names begin with, the mode if it is for one alone, and
 /// arguments.
 type Choice = (&'static str, Option<Mode>, &'static [&'static str]);
 
-const CHOICES: [Choice; 12] = [
+const CHOICES: [Choice; 13] = [
     ("paper_ma24_", None, &["--partition", "paper"]),
     ("paper_ma24_", Some(Mode::Packed), &["--order", "to-coefficients-last"]),
     ("paper_ma24_set2", None, &["--transform", "bruun", "--partition", "paper"]),
@@ -50,6 +51,7 @@ const CHOICES: [Choice; 12] = [
     ("paper_hs15_51319", Some(Mode::Packed), &["--factors", "19*73,37"]),
     ("paper_hs18_49981", None, &["--front-end", "near-prime-power"]),
     ("paper_hs18_49981", None, &["--maps", "old-2018"]),
+    ("boot_n32768_p127", Some(Mode::Thin), &["--table", "mixed"]),
 ];
 
 /// Arguments of one process, read as the program reads its own.
@@ -68,7 +70,7 @@ fn arguments<'a>(preset: &'a str, mode: Mode, more: &[&'a str]) -> Vec<&'a str> 
 /// What a record of these arguments says that was asked for.
 fn asked(arguments: &[&str]) -> Outcome<Asked> {
     let Line { args } = Line::try_parse_from([&["bootstrap"][..], arguments].concat())?;
-    Ok(Asked::of(&request::preset(&args)?.spec, (args.weight, args.encapsulation)))
+    Ok(Asked::of(&request::preset(&args)?.spec, (args.weight, args.encapsulation)).with_table(args.table))
 }
 
 /// Measures what the record has not.
@@ -247,7 +249,7 @@ mod tests {
     /// Each choice is for some preset, and asks for something.
     #[test]
     fn choices_of_papers_are_rows_of_their_own() {
-        let jobs = jobs("paper_").unwrap();
+        let jobs = jobs("list").unwrap();
         for (of, only, more) in CHOICES {
             let of_it: Vec<&Job> =
                 jobs.iter().filter(|job| job.place.preset.starts_with(of) && job.arguments == more).collect();

@@ -119,7 +119,7 @@ const PARTS: [&[&str]; 4] = [
     &["slots to coefficients", "repacking", "joining"],
     &["front end"],
     &["coefficients to slots", "trace", "unpacking", "splitting"],
-    &["digit removal"],
+    &["digit removal", "table"],
 ];
 
 /// Seconds of each part. Stages are timed by the clock, hence scaled to the seconds of the record.

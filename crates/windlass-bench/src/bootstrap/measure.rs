@@ -7,6 +7,7 @@ use std::time::Instant;
 use rand_chacha::ChaCha20Rng;
 use rand_core::{RngCore, SeedableRng};
 use windlass::bootstrap::{BootstrapPlan, BootstrapPreset, Bootstrapper, Progress, StageTime, stage_times};
+use windlass::circuits::SlotTable;
 use windlass::rlwe::SecretKey;
 use windlass::schemes::{Ciphertext, Decryptor};
 use windlass::{Client, Content, Context, Error, Plaintext, Scheme, Server};
@@ -16,6 +17,7 @@ use super::depth;
 use super::figures::{self, Measured, Refresh, StageFigure};
 use super::reach::Build;
 use super::request::{Bootstrap, plan};
+use super::table::Table;
 use crate::machine;
 use crate::process_time::Stopwatch;
 use crate::record::Record;
@@ -27,14 +29,15 @@ pub fn one(args: &Bootstrap, preset: &BootstrapPreset, scheme: Scheme) -> Result
     let (engine, decryptor) = (ready.server.engine(), ready.client.decryptor());
     let fresh = ready.client.encrypt_plaintext(&message)?;
     let spent = engine.reduce_level(&fresh, ready.plan.least_input_bits() + 10.0)?;
-    let runs = median_run(args, ready.bootstrapper()?, &decryptor, &spent, &message)?;
+    let image = ready.image(&message)?;
+    let runs = median_run(args, &ready, &decryptor, &spent, &image)?;
     if args.slack {
         print_slack(&ready.plan, ready.bootstrapper()?, ready.client.secret_key(), &spent)?;
     }
-    let depth = |start| depth::of(engine, &decryptor, start, &message);
-    let depths = [depth(&fresh)?, depth(&runs.median.image)?];
-    let in_fact = |start| depth::in_fact(engine, &decryptor, start, &message);
-    let depths_in_fact = [in_fact(&fresh)?, in_fact(&runs.median.image)?];
+    let depth = |start, message| depth::of(engine, &decryptor, start, message);
+    let depths = [depth(&fresh, &message)?, depth(&runs.median.image, &image)?];
+    let in_fact = |start, message| depth::in_fact(engine, &decryptor, start, message);
+    let depths_in_fact = [in_fact(&fresh, &message)?, in_fact(&runs.median.image, &image)?];
     let ([fresh, refreshed], [more, after]) = (depths, depths_in_fact);
     println!("a fresh ciphertext allows depth {fresh} ({more} in fact), a refreshed one {refreshed} ({after})");
     let measured = Record {
@@ -56,6 +59,7 @@ struct Ready {
     client: Client,
     server: Server,
     content: Content,
+    table: Option<(Table, SlotTable)>,
     plan_seconds: f64,
     key_seconds: f64,
     table_seconds: f64,
@@ -68,6 +72,12 @@ impl Ready {
         let plan = Arc::new(plan(preset)?);
         let plan_seconds = start.elapsed().as_secs_f64();
         println!("{scheme}: {}", plan.explain());
+        let circuit = |table: Table| Ok::<_, Error>((table, table.circuit(plan.message_ring())?));
+        let table = args.table.map(circuit).transpose()?;
+        if let Some((_, circuit)) = &table {
+            let left = plan.forecast_table(circuit)?.output_bits;
+            println!("{}\nwith it {left:.0} bits are left by forecast", circuit.explain());
+        }
         let context = Context::for_bootstrapping(preset.params.clone().with_scheme(scheme), preset.spec.clone())?;
         let start = Instant::now();
         let (client, server) = context.generate_keys_from_seed([&plan], args.seed)?;
@@ -82,11 +92,27 @@ impl Ready {
             "plan {plan_seconds:.1} s, keys {key_seconds:.1} s ({:.2} GB), constants {table_seconds:.1} s",
             key_bytes as f64 / 1e9
         );
-        Ok(Self { plan, client, server, content, plan_seconds, key_seconds, table_seconds, key_bytes })
+        Ok(Self { plan, client, server, content, table, plan_seconds, key_seconds, table_seconds, key_bytes })
     }
 
     fn bootstrapper(&self) -> Result<&Bootstrapper, Error> {
         self.server.bootstrapper(self.content)
+    }
+
+    /// One refresh, with the table if there is one.
+    fn refresh(&self, ct: &Ciphertext, observe: impl FnMut(&Progress) -> ControlFlow<()>) -> Result<Ciphertext, Error> {
+        match &self.table {
+            None => self.bootstrapper()?.refresh_with(ct, observe),
+            Some((_, table)) => self.bootstrapper()?.refresh_with_table_observed(ct, table, observe),
+        }
+    }
+
+    /// What a refresh makes of a message.
+    fn image(&self, message: &Plaintext) -> Result<Plaintext, Error> {
+        let Some((table, _)) = &self.table else { return Ok(message.clone()) };
+        let modulus = message.slots().modulus().value();
+        let values: Vec<u64> = message.to_integers()?.into_iter().map(|x| table.value(x, modulus)).collect();
+        Plaintext::from_integers(message.slots(), &values)
     }
 
     /// The number of values in a message: one in each slot, or d.
@@ -112,7 +138,10 @@ impl Ready {
             preset: preset.params.name().into(),
             mode: preset.spec.mode.to_string(),
             scheme: self.server.context().scheme().to_string(),
-            circuit: Some(Circuit::of(plan, (args.weight, args.encapsulation))),
+            circuit: Some(
+                Circuit::of(plan, (args.weight, args.encapsulation))
+                    .with_table(self.table.as_ref().map(|(table, circuit)| (*table, circuit))),
+            ),
             slots: plan.message_ring().slots(),
             slot_bits,
             security_bits: preset.params.rlwe().security().bits,
@@ -164,15 +193,15 @@ struct Runs {
 /// Refreshes as often as was asked for, or until that took long enough.
 fn median_run(
     args: &Bootstrap,
-    bootstrapper: &Bootstrapper,
+    ready: &Ready,
     decryptor: &Decryptor,
     spent: &Ciphertext,
-    message: &Plaintext,
+    image: &Plaintext,
 ) -> Result<Runs, Error> {
     let start = Instant::now();
     let mut runs = Vec::new();
     while runs.is_empty() || runs.len() < args.runs && start.elapsed().as_secs_f64() < args.enough_seconds {
-        runs.push(one_run(bootstrapper, decryptor, spent, message)?);
+        runs.push(one_run(ready, decryptor, spent, image)?);
     }
     // On one thread by processor time, which other work beside it disturbs less.
     let seconds = |run: &Run| if args.threads == 1 { run.processor_seconds } else { run.seconds };
@@ -183,20 +212,15 @@ fn median_run(
 }
 
 /// Times a refresh stage by stage and verifies it.
-fn one_run(
-    bootstrapper: &Bootstrapper,
-    decryptor: &Decryptor,
-    spent: &Ciphertext,
-    message: &Plaintext,
-) -> Result<Run, Error> {
+fn one_run(ready: &Ready, decryptor: &Decryptor, spent: &Ciphertext, wanted: &Plaintext) -> Result<Run, Error> {
     let mut reports: Vec<(Progress, Instant)> = Vec::new();
     let watch = Stopwatch::start();
-    let image = bootstrapper.refresh_with(spent, |progress| {
+    let image = ready.refresh(spent, |progress| {
         reports.push((progress.clone(), Instant::now()));
         ControlFlow::Continue(())
     })?;
     let (seconds, processor_seconds) = (watch.seconds(), watch.processor_seconds());
-    assert!(decryptor.decrypt(&image)? == *message, "the message survives");
+    assert!(decryptor.decrypt(&image)? == *wanted, "the message survives");
     Ok(Run { seconds, processor_seconds, stages: stage_times(&reports).into_iter().map(figure).collect(), image })
 }
 

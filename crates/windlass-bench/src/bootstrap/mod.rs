@@ -16,6 +16,7 @@ mod published;
 mod reach;
 mod records;
 mod request;
+mod table;
 mod todays;
 
 use std::path::PathBuf;
@@ -64,6 +65,17 @@ pub fn run(args: &Bootstrap) -> Result<(), Box<dyn std::error::Error>> {
         let (fresh, refreshed, between) = (preset.params.depth(), plan.depth_after(), plan.depth_between());
         println!("depth by forecast: fresh {fresh}, refreshed {refreshed}, between two refreshes {between}");
         let [to_coefficients, to_slots] = plan.unfactored()?;
+        if let Some(table) = args.table {
+            let circuit = table.circuit(plan.message_ring())?;
+            let forecast = plan.forecast_table(&circuit)?;
+            println!(
+                "{}\nwith it {:.0} bits are left by forecast; price {:.0}, fails with probability at most 2^-{:.1}",
+                circuit.explain(),
+                forecast.output_bits,
+                forecast.price,
+                forecast.failure_bits
+            );
+        }
         println!("in one map, to the coefficients: {to_coefficients}\nin one map, to the slots: {to_slots}");
         return Ok(());
     }

@@ -12,6 +12,7 @@ use windlass::{Error, Params, Scheme};
 
 use super::appendix_a;
 use super::reach::Reach;
+use super::table::Table;
 use crate::ring_args::Moduli;
 
 /// Arguments of `bootstrap --all`.
@@ -77,6 +78,10 @@ pub struct Bootstrap {
     /// All slots of degree d instead of integers.
     #[arg(long)]
     pub packed: bool,
+    /// Let the refresh evaluate a table of all residues modulo p^r, p^r at most 2^8: square, half
+    /// (x/2, rounded down) or mixed (without a pattern).
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["packed", "slack"])]
+    pub table: Option<Table>,
     /// How packed ciphertexts come apart: automatic, constants, monomials or monomials-in-slots.
     #[arg(long, default_value = "automatic")]
     pub unpacking: Unpacking,

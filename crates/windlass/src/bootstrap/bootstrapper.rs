@@ -16,6 +16,7 @@ use super::progress::{Observer, Progress, Reports};
 use super::refreshing::Refreshing;
 use super::spec::Mode;
 use super::stage::StageName;
+use crate::circuits::SlotTable;
 use crate::error::{Error, Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::once::Once;
@@ -113,7 +114,44 @@ impl Bootstrapper {
         ct: &Ciphertext,
         mut observe: impl FnMut(&Progress, &Ciphertext) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
-        Ok(self.refresh_list(from_ref(ct), &mut observe)?.swap_remove(0))
+        Ok(self.refresh_list(from_ref(ct), None, &mut observe)?.swap_remove(0))
+    }
+
+    /// The values of a table at the integers in the slots, with the noise of a fresh computation: a
+    /// refresh whose last stage evaluates the table. The keys are those of the refresh, and each
+    /// call may bring another table.
+    ///
+    /// Cost: a refresh and [`SlotTable::products`]; [`BootstrapPlan::forecast_table`] says what is
+    /// left.
+    ///
+    /// **Warning.** The table sees the integer that the ciphertext decrypts to, in \[0, p^r). A
+    /// ciphertext that was said to hold integers ([`Ciphertext::assume_integers`]) and holds elements
+    /// gets unspecified values. No error is returned.
+    ///
+    /// # Errors
+    /// As [`Bootstrapper::refresh`]; before any work [`BootstrapError::NotIntegers`] for slots that
+    /// hold elements, under a packed plan too, and those of [`BootstrapPlan::forecast_table`]; then
+    /// those of [`SlotTable::apply`].
+    pub fn refresh_with_table(&self, ct: &Ciphertext, table: &SlotTable) -> Result<Ciphertext> {
+        self.refresh_with_table_observed(ct, table, |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Self::refresh_with_table`], telling what comes next as [`Self::refresh_with`] does; the
+    /// last stage is the table.
+    ///
+    /// # Errors
+    /// As there; [`BootstrapError::Cancelled`].
+    pub fn refresh_with_table_observed(
+        &self,
+        ct: &Ciphertext,
+        table: &SlotTable,
+        mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Result<Ciphertext> {
+        self.check_origin(ct)?;
+        self.plan.check_integers(ct.exponent(), ct.content)?;
+        self.plan.forecast_table(table)?;
+        let mut observe = |progress: &Progress, _: &Ciphertext| observe(progress);
+        Ok(self.refresh_list(from_ref(ct), Some(table), &mut observe)?.swap_remove(0))
     }
 
     /// [`Bootstrapper::refresh`] for each of a list, under a thin plan several at a time: they go
@@ -138,12 +176,18 @@ impl Bootstrapper {
         list: &[Ciphertext],
         mut observe: impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Vec<Ciphertext>> {
-        self.refresh_list(list, &mut |progress, _| observe(progress))
+        self.refresh_list(list, None, &mut |progress, _| observe(progress))
     }
 
-    fn refresh_list(&self, list: &[Ciphertext], observe: &mut Observer<'_>) -> Result<Vec<Ciphertext>> {
+    fn refresh_list(
+        &self,
+        list: &[Ciphertext],
+        table: Option<&SlotTable>,
+        observe: &mut Observer<'_>,
+    ) -> Result<Vec<Ciphertext>> {
         list.iter().try_for_each(|ct| self.check(ct))?;
-        let count: usize = self.plan.stages().iter().map(|stage| stage.times).sum();
+        let stages: usize = self.plan.stages().iter().map(|stage| stage.times).sum();
+        let count = stages + usize::from(table.is_some());
         let mut refreshing = self.refreshing(Reports::new(list.len() * count, observe));
         let mut done = Vec::with_capacity(list.len());
         let several = match self.plan.spec().mode {
@@ -158,6 +202,10 @@ impl Bootstrapper {
             x.content = ct.content;
             let t = self.circuit.message.modulus(x.exponent);
             x.factor = arith::mul_mod(x.factor % t, *unit, t);
+            if let Some(table) = table {
+                refreshing.reports.next(StageName::Table, x, self.circuit.message.capacity(x))?;
+                *x = table.apply(&self.circuit.message, x)?;
+            }
         }
         if let Some(last) = done.last() {
             refreshing.reports.end(last, self.circuit.message.capacity(last));

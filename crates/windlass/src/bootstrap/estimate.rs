@@ -91,7 +91,11 @@ impl BootstrapPlan {
     /// A product in the middle of the digit removal: a key switch and two modulus switches.
     fn price_of_product(&self) -> f64 {
         let place = self.schedule.places[&StageName::DigitRemoval];
-        let (from, left) = (place.level, place.capacity.1);
+        self.price_of_product_between(place.level, place.capacity.1)
+    }
+
+    /// The same half way between a level and that of so many bits.
+    pub(super) fn price_of_product_between(&self, from: usize, left: f64) -> f64 {
         let to = (1..=from).find(|&level| self.params().log2_q(level) >= left).unwrap_or(from);
         let level = (from + to).div_ceil(2);
         let primes = self.params().levels().basis(level).len();

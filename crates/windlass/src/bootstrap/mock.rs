@@ -12,6 +12,7 @@ use super::error::BootstrapError;
 use super::interpreter::{Circuit, Machine, run};
 use super::spec::Mode;
 use super::stage::StageName;
+use crate::circuits::SlotTable;
 use crate::error::{Result, check_same_order};
 use crate::evaluator::Evaluator;
 use crate::once::Once;
@@ -83,6 +84,16 @@ impl ClearBootstrapper {
             _ => message.multiply_scalar(&x, inverse as i64),
         };
         list.into_iter().map(|x| Ok(exact(x)?.declared(Content::Integers))).collect()
+    }
+
+    /// As [`super::Bootstrapper::refresh_with_table`].
+    ///
+    /// # Errors
+    /// As there, bounds on noise apart.
+    pub fn refresh_with_table(&self, ct: &ClearCiphertext, table: &SlotTable) -> Result<ClearCiphertext> {
+        table.check(self.plan.message_ring().prime(), self.plan.formula().message_exponent)?;
+        self.plan.check_integers(ct.exponent(), ct.content())?;
+        table.apply(&self.circuit.message, &self.refresh(ct)?)
     }
 
     /// As [`super::Bootstrapper::batch_plan`].

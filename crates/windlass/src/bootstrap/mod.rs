@@ -46,6 +46,7 @@ mod search_progress;
 mod spec;
 mod stage;
 mod steps;
+mod table;
 mod times;
 mod unfactored;
 
@@ -70,5 +71,6 @@ pub use search::{Candidate, CandidateDimension, SearchSpec, search, search_obser
 pub use search_progress::{SearchProgress, SearchStep};
 pub use spec::{BootstrapSpec, EvalStage, FrontEnd, Mode, Order, Partition, Unpacking};
 pub use stage::{Stage, StageName};
+pub use table::TableForecast;
 pub use times::{StageTime, stage_times};
 pub use unfactored::Unfactored;

@@ -27,7 +27,9 @@ pub(super) struct Place {
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     pub places: BTreeMap<StageName, Place>,
-    /// Bits of capacity that a refresh leaves.
+    /// What a refresh gives.
+    pub output: Expected,
+    /// Bits of capacity that it leaves.
     pub output_bits: f64,
     /// No ciphertext that is refreshed alone ends at a higher level.
     pub highest_output: usize,
@@ -210,6 +212,7 @@ impl Pipeline {
         let places = machine.places;
         let needed_bits = self.needed_bits(&circuit, &places)?;
         let schedule = Schedule {
+            output,
             output_bits: circuit.message.capacity(&output),
             highest_output: output_level::highest(
                 self,

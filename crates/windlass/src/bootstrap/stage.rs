@@ -41,6 +41,7 @@ pub enum StageName {
     JoiningSlots,
     Repacking,
     Joining,
+    Table,
 }
 
 impl fmt::Display for StageName {
@@ -59,6 +60,7 @@ impl fmt::Display for StageName {
             Self::JoiningSlots => ("joining the slots", 1, 1),
             Self::Repacking => ("repacking", 1, 1),
             Self::Joining => ("joining", 1, 1),
+            Self::Table => ("table", 1, 1),
         };
         if count == 1 { f.write_str(name) } else { write!(f, "{name}, part {part} of {count}") }
     }

@@ -26,12 +26,18 @@ pub(super) fn interpolate(modulus: PrimePower, points: &[(u64, u64)]) -> Vec<u64
             differences[k] = modulus.mul(rise, modulus.inv(run).expect("arguments differ modulo p"));
         }
     }
-    // Horner's rule over the factors (X − x_k), from the last difference down.
-    let mut polynomial: Vec<u64> = Vec::with_capacity(points.len());
-    for (&(x, _), &difference) in points.iter().zip(&differences).rev() {
+    let nodes: Vec<u64> = points.iter().map(|&(x, _)| x).collect();
+    newton_in_powers(modulus, &nodes, &differences)
+}
+
+/// `Σ_n c_n·Π_{k<n} (X − x_k)`, lowest coefficient first: Horner's rule over the factors, from the
+/// last c_n down.
+pub(super) fn newton_in_powers(modulus: PrimePower, nodes: &[u64], newton: &[u64]) -> Vec<u64> {
+    let mut polynomial: Vec<u64> = Vec::with_capacity(newton.len());
+    for (&x, &c) in nodes.iter().zip(newton).rev() {
         polynomial.push(0);
         for k in (0..polynomial.len()).rev() {
-            let below = if k > 0 { polynomial[k - 1] } else { difference };
+            let below = if k > 0 { polynomial[k - 1] } else { c };
             polynomial[k] = modulus.sub(below, modulus.mul(x, polynomial[k]));
         }
     }

@@ -10,6 +10,7 @@ pub mod linear;
 pub mod matrix;
 pub mod polynomial;
 pub mod slot_function;
+mod table;
 pub mod trace;
 
 pub use comparison::{Comparison, Membership};
@@ -27,4 +28,5 @@ pub use linear::{
 pub use matrix::{Folding, MatrixPlan, MatrixSpec};
 pub use polynomial::{PolynomialPlan, product_of_many, sum_of_many};
 pub use slot_function::{Power, SlotFunction};
+pub use table::SlotTable;
 pub use trace::{TraceChain, TracePlan, TraceSpec};

@@ -279,7 +279,7 @@ impl Piece {
 }
 
 /// `x + c` for an integer c.
-fn add_scalar<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, c: i64) -> Result<E::Ciphertext> {
+pub(super) fn add_scalar<E: Evaluator>(evaluator: &E, x: &E::Ciphertext, c: i64) -> Result<E::Ciphertext> {
     if c == 0 {
         return Ok(x.clone());
     }
@@ -293,7 +293,7 @@ pub(super) fn log2_ceil(e: usize) -> usize {
 
 /// Two exponents with sum e that keep `x^e` at its least depth: the largest power of two below e,
 /// and the rest.
-fn halves(e: usize) -> (usize, usize) {
+pub(super) fn halves(e: usize) -> (usize, usize) {
     let high = e.next_power_of_two() / 2;
     (high, e - high)
 }

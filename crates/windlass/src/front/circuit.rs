@@ -4,7 +4,7 @@ use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::{Plannable, Prepares};
 use crate::circuits::{
     Comparison, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan, Membership,
-    PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction, TracePlan,
+    PolynomialPlan, Power, PreparedPlan, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
 };
 use crate::error::Result;
 use crate::evaluator::Evaluator;
@@ -162,7 +162,7 @@ macro_rules! of_one {
     };
 }
 
-of_one!(DigitRemoval: Evaluator, DigitRetention: Evaluator, PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, TracePlan: Switching);
+of_one!(DigitRemoval: Evaluator, DigitRetention: Evaluator, PolynomialPlan: Evaluator, Power: Evaluator, SlotFunction: Evaluator, SlotTable: Evaluator, TracePlan: Switching);
 
 /// Circuits of two inputs that have nothing to prepare; what follows the meeting of both they run
 /// by themselves.

@@ -15,7 +15,7 @@ use crate::circuits::complex::Polynomial;
 use crate::circuits::linear::Plannable;
 use crate::circuits::{
     Comparison, DigitRemoval, DigitRetention, FixedPointProduct, InnerProduct, LinearPlan, MatrixPlan, Membership,
-    PolynomialPlan, Power, PublicInnerProduct, SlotFunction, TracePlan,
+    PolynomialPlan, Power, PublicInnerProduct, SlotFunction, SlotTable, TracePlan,
 };
 use crate::lookup::{IndexBits, Lookup};
 use crate::scoring::Scoring;
@@ -178,6 +178,12 @@ impl NeedsKeys for Power {
 }
 
 impl NeedsKeys for SlotFunction {
+    fn key_request(&self) -> KeyRequest {
+        with_products(self.name(), self.products())
+    }
+}
+
+impl NeedsKeys for SlotTable {
     fn key_request(&self) -> KeyRequest {
         with_products(self.name(), self.products())
     }

@@ -10,8 +10,8 @@ use super::family::{Exact, Family};
 use super::kept::Kept;
 use super::needs::{KeyLevel, KeyRequest, NeedsKeys, Products};
 use crate::bootstrap::{BootstrapKeys, BootstrapPlan, Bootstrapper, Progress};
-use crate::circuits::LinearPlan;
 use crate::circuits::linear::{Plannable, Prepares};
+use crate::circuits::{LinearPlan, SlotTable};
 use crate::error::{Error, Result};
 use crate::evaluator::Evaluator;
 use crate::integer::Integer;
@@ -380,6 +380,15 @@ impl Server {
         observe: impl FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Ciphertext> {
         self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with(a, observe)
+    }
+
+    /// The values of a table at the integers in the slots, with new capacity
+    /// ([`Bootstrapper::refresh_with_table`]): by the bootstrapping that [`Self::refresh`] takes.
+    ///
+    /// # Errors
+    /// As there; [`Error::MissingBootstrappingKeys`].
+    pub fn refresh_with_table(&self, a: &Ciphertext, table: &SlotTable) -> Result<Ciphertext> {
+        self.refreshers.bootstrapper(a.content(), a.exponent())?.refresh_with_table(a, table)
     }
 
     /// log2 of how much the noise of a ciphertext may still grow.

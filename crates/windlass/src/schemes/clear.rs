@@ -345,6 +345,29 @@ impl Evaluator for Clear {
         self.wrap(a.plaintext.clone(), exponent)
     }
 
+    /// What stands above is drawn by the coefficients themselves: the same for the same element, and
+    /// no integer in any slot of degree above 1.
+    fn raise_exponent(&self, a: &ClearCiphertext, exponent: u32) -> Result<ClearCiphertext> {
+        self.check("raise the plaintext modulus", a)?;
+        let modulus = self.slots.modulus();
+        let limits = Limits::between(a.exponent, modulus.exponent());
+        limits.check("the exponent of a larger plaintext modulus", exponent)?;
+        if exponent == a.exponent {
+            return Ok(a.clone());
+        }
+        let (known, mut state) = (self.slots.prime().pow(a.exponent), 1u64);
+        let raised = |&c: &u64| {
+            state = (state ^ c).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            modulus.add(c, modulus.mul(modulus.reduce(known), modulus.reduce(state >> 20)))
+        };
+        let coefficients = a.plaintext.coefficients().iter().map(raised).collect();
+        self.wrap(Plaintext::new(&self.slots, coefficients)?, exponent)
+    }
+
+    fn declare_integers(&self, a: ClearCiphertext) -> ClearCiphertext {
+        a.assume_integers()
+    }
+
     fn multiply_by_p(&self, a: &ClearCiphertext) -> Result<ClearCiphertext> {
         self.check("multiply by p", a)?;
         let most = self.slots.modulus().exponent();

@@ -21,6 +21,7 @@ mod polynomial;
 mod properties;
 mod scoring;
 mod slot_packing;
+mod slot_table;
 mod spare_primes;
 mod threads;
 mod trace;

@@ -95,6 +95,16 @@ impl Evaluator for Forecast {
         Ok(Expected { exponent, factor: a.factor % self.modulus(exponent), ..*a })
     }
 
+    fn raise_exponent(&self, a: &Expected, exponent: u32) -> Result<Expected> {
+        let most = self.slots.modulus().exponent();
+        Limits::between(a.exponent, most).check("the exponent of a larger plaintext modulus", exponent)?;
+        Ok(Expected { exponent, ..*a })
+    }
+
+    fn declare_integers(&self, a: Expected) -> Expected {
+        a
+    }
+
     fn multiply_by_p(&self, a: &Expected) -> Result<Expected> {
         let (most, p) = (self.slots.modulus().exponent(), self.slots.prime());
         Limits::at_most(most).check("the exponent of the plaintext modulus", a.exponent + 1)?;

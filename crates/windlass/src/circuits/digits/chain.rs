@@ -75,7 +75,7 @@ impl DigitChain {
 }
 
 /// `Σ c_k·f_k`.
-pub(super) fn sum(modulus: PrimePower, polynomials: &[Vec<u64>], weights: &[i64]) -> Vec<u64> {
+pub(in crate::circuits) fn sum(modulus: PrimePower, polynomials: &[Vec<u64>], weights: &[i64]) -> Vec<u64> {
     let terms = polynomials.iter().zip(weights).filter(|&(_, &c)| c != 0);
     let mut sum = vec![0; terms.clone().map(|(f, _)| f.len()).max().unwrap_or(0)];
     for (f, &c) in terms {
@@ -85,7 +85,7 @@ pub(super) fn sum(modulus: PrimePower, polynomials: &[Vec<u64>], weights: &[i64]
     sum
 }
 
-pub(super) fn multiplied(modulus: PrimePower, f: &[u64], g: &[u64]) -> Vec<u64> {
+pub(in crate::circuits) fn multiplied(modulus: PrimePower, f: &[u64], g: &[u64]) -> Vec<u64> {
     let mut product = vec![0; (f.len() + g.len()).saturating_sub(1)];
     for (i, &x) in f.iter().enumerate() {
         for (j, &y) in g.iter().enumerate() {

@@ -13,7 +13,7 @@ mod halvings;
 mod method;
 mod papers;
 mod polynomials;
-mod quotients;
+pub(in crate::circuits) mod quotients;
 mod removal;
 mod root_products;
 mod row;

@@ -3,10 +3,10 @@
 
 use windlass_ring::slots::PrimePower;
 
-use super::chain::{multiplied, sum};
+pub(in crate::circuits) use super::chain::{multiplied, sum};
 
 /// A polynomial.
-pub(super) type Coefficients = Vec<u64>;
+pub(in crate::circuits) type Coefficients = Vec<u64>;
 
 /// `Π (X − x)` over these values.
 pub(super) fn with_roots(modulus: PrimePower, values: impl IntoIterator<Item = u64>) -> Coefficients {
@@ -29,7 +29,7 @@ pub(super) fn interpolated(field: PrimePower, points: &[(u64, u64)]) -> Option<[
 }
 
 /// Quotient and remainder of f by g, the last coefficient of which is a unit.
-pub(super) fn divided(modulus: PrimePower, f: &[u64], g: &[u64]) -> Option<[Coefficients; 2]> {
+pub(in crate::circuits) fn divided(modulus: PrimePower, f: &[u64], g: &[u64]) -> Option<[Coefficients; 2]> {
     let inverse = modulus.inv(*g.last()?)?;
     let (mut rest, mut quotient) = (f.to_vec(), vec![0; (f.len() + 1).saturating_sub(g.len())]);
     for k in (0..quotient.len()).rev() {
@@ -56,7 +56,7 @@ fn evaluated(modulus: PrimePower, f: &[u64], x: u64) -> u64 {
     f.iter().rev().fold(0, |value, &c| modulus.add(modulus.mul(value, x), c))
 }
 
-pub(super) fn trimmed(mut f: Coefficients) -> Coefficients {
+pub(in crate::circuits) fn trimmed(mut f: Coefficients) -> Coefficients {
     while f.last() == Some(&0) {
         f.pop();
     }

@@ -247,6 +247,25 @@ impl Engine {
         Ok(out)
     }
 
+    /// ε modulo a larger power of p is factor times another message, congruent to the one it was:
+    /// of BGV nothing changes, of BFV the scalar that makes ε of the phase.
+    pub(super) fn with_raised_exponent(&self, a: Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.check("raise the plaintext modulus", &a)?;
+        let most = self.slots.modulus().exponent();
+        Limits::between(a.exponent, most).check("the exponent of a larger plaintext modulus", exponent)?;
+        if exponent == a.exponent {
+            return Ok(a);
+        }
+        let mut out = a;
+        let scale = self.slots.prime().pow(exponent - out.exponent);
+        if self.scheme == Scheme::Bfv {
+            out.parts.iter_mut().for_each(|part| part.mul_scalar_assign(|q| q.inv(q.reduce(scale))));
+        }
+        out.exponent = exponent;
+        out.content = Content::any(&self.slots);
+        Ok(out)
+    }
+
     /// p·ε ≡ factor·p·message modulo p^{e+1}: of BFV the phase stays.
     pub(super) fn multiplied_by_p(&self, a: Ciphertext) -> Result<Ciphertext> {
         self.check("multiply by p", &a)?;

@@ -80,6 +80,14 @@ impl Evaluator for Engine {
         self.with_exponent(a.clone(), exponent)
     }
 
+    fn raise_exponent(&self, a: &Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.with_raised_exponent(a.clone(), exponent)
+    }
+
+    fn declare_integers(&self, a: Ciphertext) -> Ciphertext {
+        a.assume_integers()
+    }
+
     fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.with_room(&[a], |x| self.multiplied_by_p(x[0].clone()))
     }

@@ -16,6 +16,7 @@ mod one_slot;
 mod packed;
 mod refusals;
 mod spare_primes;
+mod table;
 
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;

@@ -213,6 +213,14 @@ impl Evaluator for Counted<'_> {
         self.engine.reduce_exponent(a, exponent)
     }
 
+    fn raise_exponent(&self, a: &Ciphertext, exponent: u32) -> Result<Ciphertext> {
+        self.engine.raise_exponent(a, exponent)
+    }
+
+    fn declare_integers(&self, a: Ciphertext) -> Ciphertext {
+        self.engine.declare_integers(a)
+    }
+
     fn multiply_by_p(&self, a: &Ciphertext) -> Result<Ciphertext> {
         self.engine.multiply_by_p(a)
     }
