@@ -82,7 +82,11 @@ impl Service {
             None if published.current().table.schema().oprf.is_some() => return Err(StartError::NoOprfKey),
             None => {}
         }
-        let gate = Gate::new(setup.tokens.clone(), setup.limits.client_rows)?;
+        let portions = published.current().table.schema().portions();
+        if setup.limits.client_portions.is_some_and(|most| (most as usize) < portions) {
+            tracing::warn!(portions, "a question for one whole row takes more portions than the quota of a minute has");
+        }
+        let gate = Gate::new(setup.tokens.clone(), setup.limits.client_portions)?;
         let keys = KeyCache::new(setup.limits.keys, setup.limits.client_keys);
         if keys.share() < least {
             return Err(StartError::SmallCache { room: keys.share(), least });
